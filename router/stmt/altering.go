@@ -13,41 +13,42 @@ import (
 
 // Altering is what an ALTER TABLE does to the table's columns.
 type Altering struct {
-	// Columns are those that it drops, renames or makes anew.
+	// Columns are those that it drops, renames or redefines.
 	Columns []AlteredColumn
-	// Converts is the character set that it gives all texts; nil: none.
+	// Converts is the character set that it gives all text columns, or nil.
 	Converts *ColumnType
-	// Adds are the columns that it adds, if it does nothing else, one clause for each.
+	// Adds are the columns that it adds, one clause each, if it does nothing else.
 	Adds []AddedColumn
 }
 
-// AlteredColumn is a column that was there. Name is what it was called.
+// AlteredColumn is a column that existed. Name is its old name.
 type AlteredColumn struct {
 	Name string
-	// Becomes is what it is called afterwards; empty: it is gone.
+	// Becomes is its new name; empty if it is dropped.
 	Becomes string
-	// Type is what it is afterwards; nil: what it was.
+	// Type is its new type, or nil if unchanged.
 	Type *ColumnType
 }
 
-// ColumnType is a type as it is written.
+// ColumnType is a type as written.
 type ColumnType struct {
-	DataType           string // as information_schema has it
+	DataType           string // as in information_schema
 	Unsigned           bool
-	Length             int    // -1: it says none
-	Charset, Collation string // empty: it says none
+	Length             int    // -1 if none is given
+	Charset, Collation string // empty if none is given
 }
 
-// AddedColumn is a column that ALTER TABLE … ADD COLUMN makes.
+// AddedColumn is a column added by ALTER TABLE … ADD COLUMN.
 type AddedColumn struct {
 	Name string
-	// Definition is its name and what stands behind, Position FIRST or AFTER another one, or nothing.
+	// Definition is its name and definition. Position is FIRST, AFTER another column, or empty.
 	Definition, Position Stretch
-	// Optional: rows may leave it out. Constant: what they have then is no matter of the time or the server.
+	// Optional reports whether rows may omit it. Constant reports whether their value then depends on neither time nor
+	// server.
 	Optional, Constant bool
 }
 
-// Names tells whether the text has a word as a name, in whatever letter case.
+// Names reports whether the text contains a word as a name, in any letter case.
 func (l *Lexed) Names(name string) bool {
 	r := lexemeReader{l: l, list: l.lexemes(math.MaxInt)}
 	for ; len(r.list) > 0; r.next() {
@@ -59,7 +60,7 @@ func (l *Lexed) Names(name string) bool {
 	return false
 }
 
-// Written is what stands in a piece of the text.
+// Written returns a stretch of the text.
 func (l *Lexed) Written(s Stretch) string { return string(l.Text[l.Offset(s.Start):l.Offset(s.End)]) }
 
 // altering reads what an ALTER TABLE does to columns.
@@ -97,7 +98,7 @@ func columnType(c *ast.ColumnDef) *ColumnType {
 			t.Collation = o.StrValue
 		}
 	}
-	if t.Charset == charset.CharsetBin { // which says that it holds bytes
+	if t.Charset == charset.CharsetBin { // it marks binary data
 		t.Charset, t.Collation = "", ""
 	}
 	return t
@@ -115,7 +116,7 @@ func converts(options []*ast.TableOption) *ColumnType {
 	return t
 }
 
-// adds reads an ALTER TABLE that adds columns and does nothing else. Nil: it is another one, or written otherwise.
+// adds reads an ALTER TABLE that only adds columns. It returns nil for any other, and for unsupported spellings.
 func (r *reader) adds(n *ast.AlterTableStmt) (list []AddedColumn) {
 	scan := lexemeReader{l: r.l, list: r.l.lexemes(math.MaxInt)}
 	if !scan.takes("alter", "table") {
@@ -141,7 +142,7 @@ func (r *reader) adds(n *ast.AlterTableStmt) (list []AddedColumn) {
 	return list
 }
 
-// clauses are what stands between commas outside of parentheses.
+// clauses returns the stretches between commas outside of parentheses.
 func (r *lexemeReader) clauses() (list []lexemeReader) {
 	depth, from := 0, 0
 	for i, x := range r.list {
@@ -159,7 +160,7 @@ func (r *lexemeReader) clauses() (list []lexemeReader) {
 	return append(list, lexemeReader{l: r.l, list: r.list[from:]})
 }
 
-// plainColumn tells a column that makes no key and no condition, and that no other column is computed for.
+// plainColumn reports whether a column creates no key or constraint and no other column is computed for it.
 func plainColumn(c *ast.ColumnDef) bool {
 	plain := []ast.ColumnOptionType{
 		ast.ColumnOptionNoOption, ast.ColumnOptionNotNull, ast.ColumnOptionNull, ast.ColumnOptionDefaultValue, ast.ColumnOptionOnUpdate,

@@ -1,7 +1,7 @@
 package stmt
 
-// AlteredView reads ALTER VIEW, which the parser doesn't know: the view, and the text of the CREATE OR REPLACE VIEW that does the
-// same to one that there is. It tells false for other statements.
+// AlteredView reads ALTER VIEW, which the parser doesn't support. It returns the view, and the text of the equivalent CREATE OR
+// REPLACE VIEW for an existing view. It returns false for other statements.
 func (l *Lexed) AlteredView() (view TableName, replacing string, ok bool) {
 	r := lexemeReader{l, l.lexemes(maxHead + explainedWords)}
 	verb := r.peek()
@@ -19,5 +19,5 @@ func (l *Lexed) AlteredView() (view TableName, replacing string, ok bool) {
 	return view, string(l.Text[:verb.start]) + "CREATE OR REPLACE" + string(l.Text[verb.end:]), true
 }
 
-// objects are what else ALTER may be about.
+// objects are the other objects of ALTER.
 var objects = set("table database schema procedure function event package sequence user server tablespace instance trigger")

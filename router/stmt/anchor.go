@@ -2,22 +2,21 @@ package stmt
 
 import "sort"
 
-// Anchor is a place in every text of one key: so many bytes behind the literal
-// (or stripped comment) before it.
+// Anchor is a position in every text of one key: a number of bytes behind the preceding literal (or stripped comment).
 type Anchor struct {
 	Slot  int32 // or fromStart, or fromRows
 	Delta int32
 }
 
 const (
-	// fromStart anchors are counted from the beginning of the text,
+	// fromStart anchors count from the start of the text.
 	fromStart = -1
-	// and fromRows anchors from the last closing parenthesis of an INSERT's rows.
+	// fromRows anchors count from the last closing parenthesis of an INSERT's rows.
 	fromRows = -2
 )
 
-// Anchor turns an offset of the text that was lexed into an anchor. The offset
-// must not lie within a literal or within the rows of an INSERT.
+// Anchor converts an offset in the lexed text to an anchor. The offset must not be within a literal or the rows of an
+// INSERT.
 func (l *Lexed) Anchor(offset int) Anchor {
 	slot := sort.Search(len(l.Slots), func(i int) bool {
 		return int(l.Literals[l.Slots[i].First].Start) >= offset
@@ -34,7 +33,7 @@ func (l *Lexed) Anchor(offset int) Anchor {
 	return Anchor{int32(slot), int32(offset) - l.slotEnd(int32(slot))}
 }
 
-// Offset finds the anchor in another text of the same key.
+// Offset returns the anchor's offset in another text of the same key.
 func (l *Lexed) Offset(a Anchor) int {
 	switch a.Slot {
 	case fromStart:
@@ -45,13 +44,13 @@ func (l *Lexed) Offset(a Anchor) int {
 	return int(l.slotEnd(a.Slot) + a.Delta)
 }
 
-// slotEnd gives where the last literal of a slot ends.
+// slotEnd returns the end of a slot's last literal.
 func (l *Lexed) slotEnd(slot int32) int32 {
 	s := l.Slots[slot]
 	return l.Literals[s.First+s.Count-1].End
 }
 
-// SlotAt finds the slot whose first literal begins at offset.
+// SlotAt returns the slot whose first literal begins at offset.
 func (l *Lexed) SlotAt(offset int) (int32, bool) {
 	slot := sort.Search(len(l.Slots), func(i int) bool {
 		return int(l.Literals[l.Slots[i].First].Start) >= offset

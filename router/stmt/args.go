@@ -5,22 +5,21 @@ import (
 	"strconv"
 )
 
-// Args gives the values of one execution: the literals of its text and, for a
-// prepared statement, the parameters. It is reused from execution to execution
-// and not safe for concurrent use.
+// Args returns the values of one execution: the literals of its text and, for a prepared statement, the parameters. It
+// is reused for each execution and isn't safe for concurrent use.
 type Args struct {
 	*Lexed
-	Bound   []Value // by ordinal of the placeholder
-	Foreign bool    // strings are in a character set other than UTF-8
+	Bound   []Value // by the placeholder's ordinal
+	Foreign bool    // strings are not in UTF-8
 	scratch []byte
 }
 
-// Reset begins a new execution.
+// Reset prepares for a new execution.
 func (a *Args) Reset(l *Lexed, bound []Value) {
 	a.Lexed, a.Bound, a.scratch = l, bound, a.scratch[:0]
 }
 
-// Value reads literal i. The value's text is a view that lives until Reset.
+// Value reads literal i. The value's text is a view, valid until Reset.
 func (a *Args) Value(i int32) Value {
 	literal := a.Literals[i]
 	text := a.Text[literal.Start:literal.End]
@@ -51,8 +50,8 @@ func (a *Args) Value(i int32) Value {
 	return Value{}
 }
 
-// native makes a text unknown whose bytes are not those that a column stores:
-// the server would convert it first.
+// native marks a text as unknown if its bytes differ from those that a column stores, because the server would first
+// convert it.
 func (a *Args) native(v Value) Value {
 	if !a.Foreign || v.Kind != String {
 		return v
@@ -65,7 +64,7 @@ func (a *Args) native(v Value) Value {
 	return v
 }
 
-// Operand reads an operand that stands for one value; a list gives its first.
+// Operand reads an operand with one value. For a list it returns the first.
 func (a *Args) Operand(o *Operand) Value {
 	v := o.Const
 	if o.Slot >= 0 {
@@ -77,8 +76,7 @@ func (a *Args) Operand(o *Operand) Value {
 	return v
 }
 
-// negate turns the value behind a minus sign; a string there is computed by the
-// server.
+// negate negates the value behind a minus sign. The server computes that of a string.
 func (a *Args) negate(v Value) Value {
 	switch v.Kind {
 	case Int:
@@ -94,7 +92,7 @@ func (a *Args) negate(v Value) Value {
 		return FloatValue(-v.Float)
 	case Decimal:
 		if len(v.Text) == 0 || v.Text[0] == '-' {
-			break // a parameter; the server has its own idea of - -1
+			break // a parameter; the server evaluates - -1 in its own way
 		}
 		from := len(a.scratch)
 		a.scratch = append(append(a.scratch, '-'), v.Text...)
@@ -118,7 +116,7 @@ func (a *Args) Cell(c Cell) Value {
 	return v
 }
 
-// wordValue knows the values that are words.
+// wordValue reads values that are words.
 func wordValue(text []byte) Value {
 	text = sole(text)
 	switch {
@@ -141,8 +139,7 @@ func trimZeros(b []byte) []byte {
 	return b
 }
 
-// unquote gives the characters of a quoted string; without an escape in it that
-// is a view of the text.
+// unquote returns the characters of a quoted string. If it has no escapes, the result is a view of the text.
 func (a *Args) unquote(quoted []byte) []byte {
 	quote, body := quoted[0], quoted[1:len(quoted)-1]
 	backslash := a.Mode&NoBackslash == 0
@@ -173,7 +170,7 @@ func (a *Args) unquote(quoted []byte) []byte {
 	return a.scratch[from:len(a.scratch):len(a.scratch)]
 }
 
-// appendEscaped follows "String Literals" of MySQL's manual.
+// appendEscaped follows "String Literals" in MySQL's manual.
 func appendEscaped(dst []byte, c byte) []byte {
 	switch c {
 	case '0':

@@ -2,10 +2,9 @@ package stmt
 
 import "sort"
 
-// Assigned finds the value of the nth assignment (from 0) of a list that begins
-// at start, where that value is a literal or a word, perhaps with a sign and in
-// parentheses. Texts of one key differ in their literals, so a place that was
-// found in one is not that of another.
+// Assigned finds the value of the nth assignment (from 0) in a list that begins at start. The value must be a literal
+// or a word, perhaps with a sign or in parentheses. Texts of one key differ in their literals, so a position found in
+// one isn't valid in another.
 func (l *Lexed) Assigned(start, nth int) (from, to int, ok bool) {
 	walk := walker{l: l, pos: start}
 	for depth := 0; ; {
@@ -25,14 +24,13 @@ func (l *Lexed) Assigned(start, nth int) (from, to int, ok bool) {
 	}
 }
 
-// walker goes through a text byte by byte, stepping over literals, comments and
-// quoted names.
+// walker reads a text byte by byte and skips literals, comments and quoted names.
 type walker struct {
 	l   *Lexed
 	pos int
 }
 
-// next gives the next byte that is none of those.
+// next returns the next byte outside of those.
 func (w *walker) next() (c byte, ok bool) {
 	for w.pos < len(w.l.Text) {
 		c = w.l.Text[w.pos]
@@ -44,7 +42,7 @@ func (w *walker) next() (c byte, ok bool) {
 		if c != '`' && c != '"' {
 			return c, true
 		}
-		for w.pos < len(w.l.Text) && w.l.Text[w.pos] != c { // a doubled quote is two names to us
+		for w.pos < len(w.l.Text) && w.l.Text[w.pos] != c { // a doubled quote counts as two names here
 			w.pos++
 		}
 		w.pos++
@@ -60,7 +58,7 @@ func (w *walker) literal() (Literal, bool) {
 	return w.l.Literals[i], true
 }
 
-// value gives where the value that begins here stands.
+// value returns the position of the value that begins here.
 func (w *walker) value() (from, to int, ok bool) {
 	w.blanks()
 	from = w.pos
@@ -88,7 +86,7 @@ func (w *walker) value() (from, to int, ok bool) {
 	return from, to, true
 }
 
-// signs steps over what may stand before a value and counts its parentheses.
+// signs skips what may precede a value, and counts open parentheses.
 func (w *walker) signs() (open int) {
 	for w.blanks(); w.pos < len(w.l.Text); w.blanks() {
 		switch w.l.Text[w.pos] {
@@ -103,7 +101,7 @@ func (w *walker) signs() (open int) {
 	return open
 }
 
-// blanks steps over blanks and comments.
+// blanks skips blanks and comments.
 func (w *walker) blanks() {
 	for w.pos < len(w.l.Text) {
 		if literal, begins := w.literal(); begins {

@@ -4,8 +4,8 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// selectBlock reads one SELECT and, behind it, the blocks nested in it. parent
-// is the block whose columns it may name beside its own.
+// selectBlock reads one SELECT and then the blocks nested in it. parent is the block whose columns it may use besides
+// its own.
 func (r *reader) selectBlock(n *ast.SelectStmt, parent *Block) {
 	b := r.newBlock(parent)
 	r.blocks[n] = b
@@ -37,7 +37,7 @@ func (r *reader) newBlock(parent *Block) *Block {
 	return b
 }
 
-// clauses places the parts of the outermost SELECT that a scatter rewrites.
+// clauses finds the parts of the outermost SELECT that a scatter rewrites.
 func (r *reader) clauses(b *Block, n *ast.SelectStmt) {
 	b.Braced = n.IsInBraces
 	if from := r.l.clause(0, "from"); from >= 0 && !b.Braced && n.Kind == ast.SelectStmtKindSelect {
@@ -54,7 +54,7 @@ var afterFilter = []string{
 	"union", "intersect", "except",
 }
 
-// filter places the WHERE clause of an outermost block.
+// filter finds the WHERE clause of an outermost block.
 func (r *reader) filter(b *Block, from int) {
 	if from < 0 {
 		return
@@ -96,7 +96,7 @@ func (r *reader) arms(n *ast.SetOprSelectList, parent *Block) {
 	}
 }
 
-// query reads whatever may stand where a SELECT may.
+// query reads any node that may stand in place of a SELECT.
 func (r *reader) query(n ast.Node, parent *Block) {
 	switch n := n.(type) {
 	case *ast.SelectStmt:
@@ -112,11 +112,11 @@ func (r *reader) query(n ast.Node, parent *Block) {
 	}
 }
 
-// nested reads the subqueries that stand in expressions of a block. Derived
-// tables were read with the FROM clause, common table expressions with WITH.
+// nested reads the subqueries in a block's expressions. Derived tables were read with the FROM clause, common table
+// expressions with WITH.
 func (r *reader) nested(b *Block, n ast.Node) { n.Accept(&subqueries{r: r, b: b, root: n}) }
 
-// expressions reads the subqueries of a node that is no block's own.
+// expressions reads the subqueries of a node outside of blocks.
 func (r *reader) expressions(n ast.Node, parent *Block) {
 	n.Accept(&subqueries{r: r, b: parent})
 }
@@ -145,8 +145,7 @@ func (v *subqueries) Enter(n ast.Node) (ast.Node, bool) {
 
 func (v *subqueries) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-// groups gives the columns that rows are grouped by; of WITH ROLLUP, which makes
-// rows of several groups, none.
+// groups returns the columns of GROUP BY. With ROLLUP, which creates rows of several groups, it returns none.
 func groups(by *ast.GroupByClause) (out []ColumnRef) {
 	if by == nil || by.Rollup {
 		return nil

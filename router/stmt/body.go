@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Keeps tells whether code that a server has stored, the body of a routine or
-// trigger or the query of a view, can leave state on the connection that runs it.
-// It is false only for what is known to leave none: nothing of the session's is
-// named, and SET assigns to columns of NEW and to the body's own variables. Stored
-// tells the routines, in lower case, of which others see to what they leave.
+// Keeps reports whether a stored program or view may leave state on the connection that runs it. body is the body of a
+// routine or trigger, or the query of a view. Keeps returns false only if the body is known to leave none: it names
+// nothing of the session, and SET assigns only to columns of NEW and to the body's own variables. stored reports
+// routines, in lower case, whose own leftovers are handled elsewhere.
 func Keeps(body string, mode Mode, stored func(name string) bool) bool {
 	if bytes.ContainsRune([]byte(body), '@') || strings.Contains(body, "/*!") || strings.Contains(body, "/*M!") {
 		return true
@@ -30,22 +29,22 @@ func Keeps(body string, mode Mode, stored func(name string) bool) bool {
 	return false
 }
 
-// bodyReader goes through a body, one lexeme after the other.
+// bodyReader reads a body lexeme by lexeme.
 type bodyReader struct {
 	lexemeReader
 	stored   func(name string) bool
 	begins   bool   // a statement begins here
-	verb     string // of the statement under way
+	verb     string // first word of the current statement
 	declared []string
-	before   string // the word before, or the character
+	before   string // the previous word or character
 }
 
-// stateful are words of what belongs to a session, and of what leaves something.
+// stateful are words for session state, and words that leave some.
 var stateful = set(`get_lock release_lock release_all_locks temporary prepare execute deallocate immediate lock unlock use role start commit
 	rollback savepoint release xa nextval lastval setval next previous last_insert_id session global local persist persist_only
 	transaction password names charset profiling autocommit flush reset install uninstall`)
 
-// beginning are words behind which a statement begins.
+// beginning are words after which a statement begins.
 var beginning = set("begin then else do loop repeat row deterministic")
 
 func (b *bodyReader) keeps() bool {
@@ -83,13 +82,13 @@ func (b *bodyReader) keeps() bool {
 	return false
 }
 
-// inBodies are words in front of a parenthesis that call nothing.
+// inBodies are words that may precede a parenthesis without being a function call.
 var inBodies = set(`exists select from where on by union into count sum min max avg group_concat json_arrayagg json_objectagg over any all some return
 	if elseif until while when set int integer bigint smallint tinyint mediumint real bool boolean text blob json returns limit having join
 	straight_join using except intersect bit_and bit_or bit_xor std stddev stddev_pop stddev_samp variance var_pop var_samp row rank
 	dense_rank row_number lag lead ntile first_value last_value nth_value cume_dist percent_rank partition window distinct as key update`)
 
-// declare notes the names of DECLARE.
+// declare records the names of a DECLARE.
 func (b *bodyReader) declare() {
 	for {
 		name, ok := b.name()
@@ -103,8 +102,7 @@ func (b *bodyReader) declare() {
 	}
 }
 
-// assigns reads the list behind SET as far as its first assignment, and looks ahead
-// for the others.
+// assigns reads the list of SET up to its first assignment, and looks ahead to the others.
 func (b *bodyReader) assigns() bool {
 	ahead := lexemeReader{l: b.l, list: b.list}
 	for depth, target := 0, true; len(ahead.list) > 0; {

@@ -2,7 +2,7 @@ package stmt
 
 import "bytes"
 
-// Bare gives where a cell's value stands, without the blanks around it.
+// Bare returns the position of a cell's value without surrounding blanks.
 func (l *Lexed) Bare(c Cell) (from, to int) {
 	const blanks = " \t\r\n\f\v"
 	cell := l.Text[c.Start:c.End]
@@ -10,7 +10,8 @@ func (l *Lexed) Bare(c Cell) (from, to int) {
 	return from, int(c.Start) + len(bytes.TrimRight(cell, blanks))
 }
 
-// sole is the one word in a text, without the blanks and comments around it; nil if there is more. Comments end within the text.
+// sole returns the only word in a text, without surrounding blanks and comments, or nil if there is more. Comments must end
+// within the text.
 func sole(text []byte) []byte {
 	text = text[besides(text):]
 	end := bytes.IndexAny(text, " \t\r\n\f\v'\"`/-#")
@@ -23,7 +24,7 @@ func sole(text []byte) []byte {
 	return text[:end]
 }
 
-// besides is how much of a text are blanks and comments, up to what is neither.
+// besides returns the length of leading blanks and comments.
 func besides(text []byte) int {
 	at := 0
 	for at < len(text) {
@@ -49,8 +50,8 @@ func besides(text []byte) int {
 	return at
 }
 
-// Computed tells of a cell that is no literal which user variable it is, in lower
-// case, or that it is LAST_INSERT_ID(). Others only the server can compute.
+// Computed examines a cell that isn't a literal. It returns the name of a user variable in lower case, or true for
+// LAST_INSERT_ID(). Only the server can compute other cells.
 func (l *Lexed) Computed(c Cell) (variable string, insertID bool) {
 	text := sole(l.Text[c.Start:c.End])
 	switch {

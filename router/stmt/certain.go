@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Uncertain is a text that servers may read in another way than this package.
+// Uncertain is about a text that servers may read differently from this package.
 type Uncertain struct {
-	At     int // the byte's offset
+	At     int // byte offset
 	Byte   byte
 	Reason string
 }
@@ -16,7 +16,7 @@ func (u *Uncertain) Error() string {
 	return fmt.Sprintf("byte 0x%02x at position %d: %s", u.Byte, u.At+1, u.Reason)
 }
 
-// uncertain ends the reading.
+// uncertain stops reading.
 func (l *Lexed) uncertain(at int, reason string) {
 	u := &Uncertain{At: at, Reason: reason}
 	if at < len(l.Text) {
@@ -36,7 +36,7 @@ func (l *Lexed) uncertainByte(c byte) {
 	}
 }
 
-// readName is wordEnd that refuses letters which aren't certain.
+// readName is wordEnd, except that it refuses uncertain letters.
 func (l *Lexed) readName(start int) int {
 	t, i, seen := l.Text, start, byte(0)
 	for i < len(t) && inName(t[i]) {
@@ -49,9 +49,8 @@ func (l *Lexed) readName(start int) int {
 	return i
 }
 
-// certainName looks at letters beyond ASCII. In UTF-8 they are letters to every
-// server; of four bytes there are none in names. In other character sets some are
-// blanks to some servers.
+// certainName checks letters beyond ASCII. In UTF-8 they are letters on every server, and names don't contain four-byte
+// characters. In other character sets some are blanks on some servers.
 func (l *Lexed) certainName(start, end int) bool {
 	if l.Mode&NotUTF8 != 0 {
 		for l.Text[start] < utf8.RuneSelf {
@@ -79,9 +78,8 @@ func (l *Lexed) certainUTF8(start, end int) bool {
 	return true
 }
 
-// certainQuoted looks at a quoted name's letters beyond ASCII: servers bring names
-// over to UTF-8, from any character set but binary. The name behind USE is brought
-// over by a server.
+// certainQuoted checks a quoted name's letters beyond ASCII. Servers convert names to UTF-8 from every character set
+// except binary. A server converts the name behind USE.
 func (l *Lexed) certainQuoted(start, end int) bool {
 	switch {
 	case l.Mode&NotUTF8 == 0:
@@ -96,15 +94,14 @@ func (l *Lexed) certainQuoted(start, end int) bool {
 	return false
 }
 
-// uses tells a text that begins with USE.
+// uses reports whether a text begins with USE.
 func (l *Lexed) uses() bool {
 	scan := tokens{l: l}
 	verb, ok := scan.next()
 	return ok && l.is(verb, "use")
 }
 
-// variable reads @name, @@name, and the @ of @'name', whose name the key doesn't
-// have.
+// variable reads @name, @@name, or the @ of @'name', whose name isn't in the key.
 func (l *Lexed) variable() {
 	t, i := l.Text, l.pos+1
 	if i < len(t) && t[i] == '@' {

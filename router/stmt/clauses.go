@@ -2,28 +2,25 @@ package stmt
 
 import "sort"
 
-// token is a word or a parenthesis of a text, outside of literals, comments and
-// quoted names.
+// token is a word or parenthesis outside of literals, comments and quoted names.
 type token struct {
 	start, end int
-	depth      int // parentheses around it
-	// qualified: a point stands before it, which makes a name of any keyword.
+	depth      int // number of enclosing parentheses
+	// qualified reports whether a point precedes it, which makes any keyword a name.
 	qualified bool
 }
 
-// tokens walks the words and parentheses of a text that was lexed. It runs once
-// per key.
+// tokens reads the words and parentheses of a lexed text. It runs once per key.
 type tokens struct {
 	l       *Lexed
 	pos     int
 	literal int
 	aside   int
 	depth   int
-	point   bool // the last thing that is no blank was a point
+	point   bool // the last character except blanks was a point
 }
 
-// next gives the next word or parenthesis; a closing one has the depth of its
-// opening one.
+// next returns the next word or parenthesis. A closing one has the depth of its opening one.
 func (t *tokens) next() (token, bool) {
 	text := t.l.Text
 	for t.pos < len(text) {
@@ -33,7 +30,7 @@ func (t *tokens) next() (token, bool) {
 		}
 		c := text[t.pos]
 		switch {
-		case class[c] == quoteByte: // a quoted name: literals were skipped
+		case class[c] == quoteByte: // a quoted name, since literals were skipped
 			end := quotedEnd(text, t.pos, false)
 			if end < 0 {
 				return token{}, false
@@ -80,7 +77,7 @@ func (t *tokens) skipLiteral() bool {
 	return false
 }
 
-// skipAside steps over hints.
+// skipAside skips hints.
 func (t *tokens) skipAside() bool {
 	for ; t.aside < len(t.l.asides); t.aside++ {
 		switch a := t.l.asides[t.aside]; {
@@ -96,7 +93,7 @@ func (t *tokens) skipAside() bool {
 
 func (l *Lexed) is(t token, word string) bool { return isWord(l.Text[t.start:t.end], word) }
 
-// clause finds the first of words at depth 0 from offset on, or -1.
+// clause returns the first of words at depth 0 from offset from on, or -1.
 func (l *Lexed) clause(from int, words ...string) int {
 	for i, t := range l.wordsFrom(from) {
 		if t.depth != 0 || t.qualified {
@@ -113,7 +110,7 @@ func (l *Lexed) clause(from int, words ...string) int {
 	return -1
 }
 
-// phrase finds words at depth 0 that follow each other, or gives -1.
+// phrase returns the position of consecutive words at depth 0, or -1.
 func (l *Lexed) phrase(words ...string) int {
 	start, found := -1, 0
 	l.look(len(l.words()))
@@ -136,7 +133,7 @@ func (l *Lexed) phrase(words ...string) int {
 	return -1
 }
 
-// closing gives the parenthesis that closes the one at open, or -1.
+// closing returns the parenthesis that closes the one at open, or -1.
 func (l *Lexed) closing(open int) int {
 	number, ok := l.openingAt(open)
 	if a := l.laid(); ok && int(a.opens[number]) == open {
@@ -145,8 +142,7 @@ func (l *Lexed) closing(open int) int {
 	return -1
 }
 
-// end gives where the statement ends, before blanks, comments, a semicolon and
-// RETURNING.
+// end returns the end of the statement, before blanks, comments, a semicolon and RETURNING.
 func (l *Lexed) end() int {
 	if a := l.laid(); a.cut != l.cut {
 		a.ends, a.cut = l.findEnd(), l.cut
@@ -177,7 +173,7 @@ func (l *Lexed) findEnd() int {
 	return end
 }
 
-// opening gives the first parenthesis from offset on, or -1.
+// opening returns the first opening parenthesis from offset from on, or -1.
 func (l *Lexed) opening(from int) int {
 	number, ok := l.openingAt(from)
 	if !ok {
@@ -191,8 +187,7 @@ func (l *Lexed) Words(f func(word []byte)) {
 	l.Calls(func(word []byte, _ bool) { f(word) })
 }
 
-// Calls is Words that tells of each whether a parenthesis follows, as it does
-// with a function's name.
+// Calls is Words and also reports whether a parenthesis follows, as after a function's name.
 func (l *Lexed) Calls(f func(word []byte, called bool)) {
 	scan := tokens{l: l}
 	for scan.pos < len(l.Text) {
@@ -214,7 +209,7 @@ func (l *Lexed) Calls(f func(word []byte, called bool)) {
 	}
 }
 
-// called tells whether a parenthesis follows, behind blanks and comments.
+// called reports whether a parenthesis follows, after blanks and comments.
 func (l *Lexed) called(at int) bool {
 	for at = skipBlanks(l.Text, at); at < len(l.Text); at = skipBlanks(l.Text, at) {
 		i := sort.Search(len(l.Literals), func(i int) bool { return int(l.Literals[i].Start) >= at })

@@ -1,7 +1,6 @@
 package stmt
 
-// Comments gives the comments that a text begins and ends with, if it does: where
-// applications write what a statement is a part of.
+// Comments returns the comments at the start and end of a text, if any. Applications put trace information there.
 func (l *Lexed) Comments() (first, last []byte) {
 	if n := len(l.Literals); n > 0 {
 		first, last = l.commentAt(l.Literals[0]), l.commentAt(l.Literals[n-1])

@@ -95,14 +95,14 @@ func inRows(c *Condition) *Condition {
 		for _, arg := range c.Args {
 			inRows(arg)
 		}
-	} else if c.Kind != Opaque { // the opaque one is shared
+	} else if c.Kind != Opaque { // the opaque condition is shared
 		c.InRows = true
 	}
 	return c
 }
 
-// besideOthers notes of each comparison in a list of rows what the others have in its
-// place: servers compare all of them alike.
+// besideOthers records, for each comparison in a list of rows, the others' values at its place, because servers compare
+// all of them alike.
 func besideOthers(rows []*Condition) {
 	leaves := make([][]*Condition, len(rows))
 	for i, row := range rows {
@@ -125,7 +125,7 @@ func besideOthers(rows []*Condition) {
 	}
 }
 
-// leaves adds the conditions that AND connects, in their order.
+// leaves appends the conditions connected by AND, in order.
 func (c *Condition) leaves(to []*Condition) []*Condition {
 	if c.Kind != And {
 		return append(to, c)
@@ -157,13 +157,13 @@ func (r *reader) in(e *ast.PatternInExpr) *Condition {
 		return opaque
 	}
 	out := &Condition{Kind: Equal, Column: columnRef(c.Name)}
-	for _, item := range e.List { // a collapsed list shows its first element
+	for _, item := range e.List { // a collapsed list holds its first element
 		out.Operands = append(out.Operands, r.operand(item))
 	}
 	return out
 }
 
-// within reads IN (SELECT …), of one column or of several.
+// within reads IN (SELECT …) of one column or several.
 func (r *reader) within(left, subquery ast.ExprNode) *Condition {
 	sub, ok := unwrap(subquery).(*ast.SubqueryExpr)
 	if !ok {
@@ -200,8 +200,8 @@ func (r *reader) between(e *ast.BetweenExpr) *Condition {
 	return &Condition{Kind: Between, Column: columnRef(c.Name), Low: &low, High: &high}
 }
 
-// bound reads column >= value and its mirror image; whether the bound itself is
-// included makes no difference to where rows may be.
+// bound reads column >= value and its mirror image. Whether the bound itself is included doesn't matter for the
+// location of rows.
 func (r *reader) bound(left, right ast.ExprNode, lowBound bool) *Condition {
 	left, right = unwrap(left), unwrap(right)
 	c, ok := left.(*ast.ColumnNameExpr)
@@ -222,8 +222,7 @@ func (r *reader) bound(left, right ast.ExprNode, lowBound bool) *Condition {
 	return out
 }
 
-// operand reads a value. What is no single literal, parameter, user variable or
-// constant word is unknown.
+// operand reads a value. Anything but a single literal, parameter, user variable or constant word is unknown.
 func (r *reader) operand(e ast.ExprNode) Operand {
 	e = unwrap(e)
 	out := Operand{Slot: -1, Position: e.OriginTextPosition()}
@@ -263,10 +262,8 @@ func (r *reader) signed(n *ast.UnaryOperationExpr) Operand {
 	return out
 }
 
-// slotOf finds the slot of the literal at a position, or -1 where the parser
-// does not mean just that literal: an introducer (_koi8r'x') that the lexer does
-// not know stands before it, or another string behind it, which makes one value
-// of the two.
+// slotOf returns the slot of the literal at a position. It returns -1 if the parser's value isn't just that literal: an
+// introducer unknown to the lexer (_koi8r'x') precedes it, or another string follows it and is joined to it.
 func (r *reader) slotOf(position int, n ast.ValueExpr) int32 {
 	slot, ok := r.l.SlotAt(position)
 	if !ok {
@@ -282,8 +279,7 @@ func (r *reader) slotOf(position int, n ast.ValueExpr) int32 {
 	return slot
 }
 
-// stringFollows tells whether a string is the next thing behind offset, blanks
-// and comments aside.
+// stringFollows reports whether a string follows offset, after blanks and comments.
 func (r *reader) stringFollows(offset int32) bool {
 	for _, next := range r.l.Literals[r.l.literalFrom(int(offset)):] {
 		r.l.look(1)
@@ -298,13 +294,12 @@ func (r *reader) stringFollows(offset int32) bool {
 	return false
 }
 
-// agrees holds the parser's value against ours, where both are of a kind that
-// can be compared.
+// agrees compares the parser's value with ours, if their kinds can be compared.
 func (r *reader) agrees(n ast.ValueExpr, literal int32) bool {
 	var a Args
 	a.Reset(r.l, nil)
 	if l := r.l.Literals[literal]; l.overlong() || r.l.Text[l.End-1] == '.' {
-		return true // it was respelled
+		return true // the text for the parser has another spelling
 	}
 	ours := a.Value(literal)
 	switch theirs := n.GetValue().(type) {
@@ -318,7 +313,7 @@ func (r *reader) agrees(n ast.ValueExpr, literal int32) bool {
 	return true
 }
 
-// constant knows the values that are words.
+// constant reads values that are words.
 func (r *reader) constant(position int, n ast.ValueExpr) Value {
 	if position >= len(r.l.Text) || class[r.l.Text[position]] != wordByte {
 		return Value{}

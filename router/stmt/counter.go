@@ -7,11 +7,11 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// Counter is the counter of SHOW STATUS that a statement or a command raises:
-// Com_insert, say. The zero Counter is none.
+// Counter is the counter of SHOW STATUS that a statement or command increments, such as Com_insert. The zero Counter is
+// none.
 type Counter uint8
 
-// counted are the names that are told apart, without Com_ before them.
+// counted are the supported counters, without Com_.
 var counted = strings.Fields(`-
 	select insert insert_select replace replace_select update update_multi delete delete_multi
 	begin commit rollback savepoint rollback_to_savepoint release_savepoint set_option change_db
@@ -23,10 +23,10 @@ var counted = strings.Fields(`-
 	show_plugins show_collations show_charsets show_triggers show_procedure_status show_function_status show_events
 	stmt_prepare stmt_execute stmt_close stmt_reset stmt_fetch stmt_send_long_data`)
 
-// Counters is how many there are, the zero one among them.
+// Counters is the number of counters, including the zero one.
 const Counters = 69
 
-// What commands of the protocol raise, which have no text.
+// Counters of protocol commands, which have no text.
 var (
 	CountPrepare  = counter("stmt_prepare")
 	CountExecute  = counter("stmt_execute")
@@ -37,7 +37,7 @@ var (
 	CountChangeDB = counter("change_db")
 )
 
-// Name is the counter's in SHOW STATUS, in lower case.
+// Name returns the counter's name in SHOW STATUS, in lower case.
 func (c Counter) Name() string { return "com_" + counted[c] }
 
 func counter(name string) Counter { return Counter(max(0, slices.Index(counted, name))) }
@@ -52,12 +52,12 @@ var shownCounters = map[ast.ShowStmtType]string{
 	ast.ShowProcedureStatus: "show_procedure_status", ast.ShowFunctionStatus: "show_function_status", ast.ShowEvents: "show_events",
 }
 
-// counterOf names what a statement counts as.
+// counterOf returns the counter of a statement.
 func counterOf(node ast.StmtNode) string {
 	switch n := node.(type) {
 	case *ast.SelectStmt, *ast.SetOprStmt:
 		return "select"
-	case *ast.ExplainStmt: // as what it explains, but for DESCRIBE
+	case *ast.ExplainStmt: // like the statement it explains, except DESCRIBE
 		return counterOf(n.Stmt)
 	case *ast.InsertStmt:
 		name := "insert"

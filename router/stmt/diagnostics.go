@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// Diagnosing is GET DIAGNOSTICS into user variables: of the statement before, or of
-// one of its conditions.
+// Diagnosing is GET DIAGNOSTICS into user variables, about the previous statement or one of its conditions.
 type Diagnosing struct {
-	// Condition is the number's expression; empty: the statement is asked about.
+	// Condition is the expression of the condition's number; empty for statement information.
 	Condition string
 	Items     []DiagnosedItem
 }
 
-// DiagnosedItem is what one variable is given.
+// DiagnosedItem is one assignment to a variable.
 type DiagnosedItem struct {
 	Variable string // in lower case
 	Item     string // in upper case: NUMBER, RETURNED_SQLSTATE, …
@@ -25,14 +24,14 @@ var (
 	diagnosedItem = regexp.MustCompile("(?is)^@([\\w$.]+|`[^`]+`)\\s*:?=\\s*(\\w+)$")
 )
 
-// StatementItems and ConditionItems are what can be asked.
+// StatementItems and ConditionItems are the valid items.
 var (
 	StatementItems = set("NUMBER ROW_COUNT")
 	ConditionItems = set("CLASS_ORIGIN SUBCLASS_ORIGIN RETURNED_SQLSTATE MESSAGE_TEXT MYSQL_ERRNO CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME CATALOG_NAME SCHEMA_NAME TABLE_NAME COLUMN_NAME CURSOR_NAME")
 )
 
-// readDiagnostics reads GET DIAGNOSTICS, which the parser doesn't know. It tells
-// false for other statements, and for what no server takes outside of a program.
+// readDiagnostics reads GET DIAGNOSTICS, which the parser doesn't support. It returns false for other statements, and
+// for forms that no server accepts outside of a stored program.
 func readDiagnostics(l *Lexed) (*Statement, bool) {
 	m := diagnosing.FindStringSubmatch(l.plain())
 	if m == nil {
@@ -52,7 +51,7 @@ func readDiagnostics(l *Lexed) (*Statement, bool) {
 	return &Statement{Kind: Diagnose, Diagnosing: d, Verbatim: true}, true
 }
 
-// plain is the text without comments and hints.
+// plain returns the text without comments and hints.
 func (l *Lexed) plain() string {
 	text := append([]byte(nil), l.Text...)
 	for _, literal := range l.Literals {

@@ -6,30 +6,26 @@ import (
 	"strconv"
 )
 
-// Digest names what statements have in common that differ in nothing but their
-// literals, comments, hints and blanks.
+// Digest identifies statements that differ only in literals, comments, hints and blanks.
 type Digest struct {
-	Hash string // 16 hex digits, of the whole text
-	// Text has ? for each literal, and for each list of them. A long one is cut.
+	Hash string // 16 hexadecimal digits, of the whole text
+	// Text has ? for each literal and for each list of literals. A long text is truncated.
 	Text string
 }
 
-// unreadable is the text of a statement that ends within a string: what in it is
-// a literal is not known.
+// unreadable is the text of a statement that ends within a string, so that its literals are unknown.
 const unreadable = "(a quoted string, name or comment does not end)"
 
-// notCertain is that of one that servers may read in several ways.
+// notCertain is the text of a statement that servers may read in several ways.
 const notCertain = "(a text that can't be read for certain)"
 
-// Digest reads the key alone, so it may be asked for when the text is gone. At
-// most so many bytes of its text are given.
+// Digest uses only the key, so it may be called after the text is gone. It returns at most most bytes of text.
 func (l *Lexed) Digest(most int) Digest {
 	text, hash := l.AppendDigest(nil)
 	return Digest{Hash: hashText(hash), Text: string(DigestText(text, most))}
 }
 
-// AppendDigest writes the whole text of the digest into room that it may have, and
-// tells its hash.
+// AppendDigest appends the whole text of the digest to room and returns its hash.
 func (l *Lexed) AppendDigest(room []byte) (text []byte, hash uint64) {
 	if l.Err != nil {
 		why := unreadable
@@ -47,7 +43,7 @@ func (l *Lexed) AppendDigest(room []byte) (text []byte, hash uint64) {
 	return text, hashOf(text)
 }
 
-// DigestText is so many bytes of a digest's text at most, for people.
+// DigestText truncates a digest's text to at most most bytes, for display.
 func DigestText(text []byte, most int) []byte {
 	if len(text) > most {
 		text = append(bytes.ToValidUTF8(text[:most:most], nil), "…"...)
@@ -55,7 +51,7 @@ func DigestText(text []byte, most int) []byte {
 	return bytes.ToValidUTF8(text, []byte("?"))
 }
 
-// hashOf is FNV-1a, as hash/fnv has it.
+// hashOf is FNV-1a, as in hash/fnv.
 func hashOf(text []byte) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	hash := uint64(offset)
@@ -70,7 +66,7 @@ func hashText(hash uint64) string {
 	return "0000000000000000"[len(sum):] + sum
 }
 
-// digesting writes a key as a text.
+// digesting converts a key to a text.
 type digesting struct {
 	key  []byte
 	pos  int
@@ -111,7 +107,7 @@ func (d *digesting) copy(end int) {
 	d.pos = end
 }
 
-// blank goes on at end; however many blanks follow one another, one is written.
+// blank continues at end and writes one blank for several.
 func (d *digesting) blank(end int) {
 	if n := len(d.out); n > 0 && d.out[n-1] != ' ' {
 		d.out = append(d.out, ' ')
@@ -119,7 +115,7 @@ func (d *digesting) blank(end int) {
 	d.pos = end
 }
 
-// digits are a number that stays in the key, of a field, or belong to a name.
+// digits handles a number that is still in the key because it is a field number, or that belongs to a name.
 func (d *digesting) digits() {
 	end := wordEnd(d.key, d.pos)
 	if end != digitsEnd(d.key, d.pos) || (d.pos > 0 && d.key[d.pos-1] == '.') {
@@ -129,7 +125,7 @@ func (d *digesting) digits() {
 	d.out, d.pos = append(d.out, '?'), end
 }
 
-// aside leaves out a hint, whose end Lex has seen.
+// aside skips a hint, whose end Lex has found.
 func (d *digesting) aside() {
 	d.blank(d.pos + 2 + bytes.Index(d.key[d.pos+2:], []byte("*/")) + 2)
 }

@@ -60,8 +60,7 @@ func firstTable(n ast.ResultSetNode) *ast.TableName {
 	return nil
 }
 
-// columnList finds the parenthesis that closes the list of columns: the first
-// that is opened, unless that opens the first row.
+// columnList finds the parenthesis that closes the column list: the first one opened, unless that opens the first row.
 func (r *reader) columnList(in *Insertion) {
 	open := r.l.opening(0)
 	listed := len(in.Columns) > 0
@@ -80,8 +79,7 @@ func (r *reader) columnList(in *Insertion) {
 	in.ColumnsEnd = r.l.Anchor(end)
 }
 
-// insertQuery finds where the query of an INSERT begins: behind the list of
-// columns, or behind the table's name.
+// insertQuery finds the start of an INSERT's query, behind the column list or the table's name.
 func (r *reader) insertQuery(in *Insertion) {
 	from := 0
 	if in.HasList {
@@ -171,7 +169,7 @@ func (r *reader) update(n *ast.UpdateStmt) {
 	r.nested(b, n)
 }
 
-// setClause finds where the list of assignments ends.
+// setClause finds the end of the assignment list.
 func (r *reader) setClause() {
 	set := r.l.clause(0, "set")
 	if set < 0 {
@@ -198,7 +196,7 @@ func (r *reader) delete(n *ast.DeleteStmt) {
 	r.nested(b, n)
 }
 
-// deleted marks the tables that rows are deleted from, where not from all.
+// deleted marks the tables that rows are deleted from, if these aren't all tables.
 func (r *reader) deleted(b *Block, targets *ast.DeleteTableList) {
 	if targets == nil {
 		return

@@ -6,26 +6,25 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// Effect marks what a statement does to the session it runs in.
+// Effect is an effect of a statement on its session.
 type Effect uint8
 
 const (
-	// Commits: it commits the transaction that is open before it runs.
+	// Commits: it commits the open transaction before it runs.
 	Commits Effect = 1 << iota
-	// MayEnd: it may commit or roll back the transaction that is open; only the
-	// server's answer tells.
+	// MayEnd: it may commit or roll back the open transaction. Only the server's answer shows that.
 	MayEnd
-	// ReleasesAllLocks: RELEASE_ALL_LOCKS() stands in it.
+	// ReleasesAllLocks: it contains RELEASE_ALL_LOCKS().
 	ReleasesAllLocks
-	// Copies: rows of a query go into a table that it creates.
+	// Copies: it creates a table with the rows of a query.
 	Copies
-	// ReadsSchema: DATABASE() or SCHEMA() stands in it.
+	// ReadsSchema: it contains DATABASE() or SCHEMA().
 	ReadsSchema
-	// TellsOfOne: SHOW CREATE and its kin, whose rows FOUND_ROWS() doesn't count.
+	// TellsOfOne: it is SHOW CREATE or the like, whose rows FOUND_ROWS() doesn't count.
 	TellsOfOne
 )
 
-// defines tells a statement of which [Facts.Defines] holds. Temporary tables are state themselves.
+// defines reports whether [Facts.Defines] holds for a statement. Temporary tables are session state instead.
 func defines(node ast.StmtNode) bool {
 	switch n := node.(type) {
 	case *ast.CreateTableStmt:
@@ -39,8 +38,7 @@ func defines(node ast.StmtNode) bool {
 	return false
 }
 
-// endings tells what becomes of an open transaction, by the manuals of both
-// servers.
+// endings returns the effects on an open transaction, according to both servers' manuals.
 func endings(s *Statement) Effect {
 	switch s.Kind {
 	case Call:
@@ -68,14 +66,13 @@ func endings(s *Statement) Effect {
 	return 0
 }
 
-// committing are statements that commit before they run, lasting those that leave
-// a transaction as it is.
+// committing are statements that commit before they run. lasting are those that don't affect a transaction.
 var (
 	committing = set("ALTER CREATE DROP RENAME TRUNCATE INSTALL UNINSTALL GRANT REVOKE ANALYZE CACHE CHECK FLUSH OPTIMIZE REPAIR RESET")
 	lasting    = set("SELECT WITH TABLE VALUES INSERT REPLACE UPDATE DELETE DO SHOW HANDLER CHECKSUM DESCRIBE DESC EXPLAIN")
 )
 
-// verb gives the first word in capitals, and leaves it the next one to be read.
+// verb returns the first word in upper case, and leaves the reader before it.
 func (r *lexemeReader) verb() string {
 	for r.peek().kind == punctuation && r.peek().char == '(' {
 		r.next()
@@ -96,14 +93,14 @@ func (r *lexemeReader) verb() string {
 		r.takes("local")
 		r.takes("no_write_to_binlog")
 		table := r.at("table", "tables")
-		if r.list = before; !table { // MariaDB: of a statement, which runs
+		if r.list = before; !table { // MariaDB: ANALYZE of a statement, which runs it
 			return "EXPLAIN"
 		}
 	}
 	return strings.ToUpper(string(r.l.Text[x.start:x.end]))
 }
 
-// effects looks at the words of an unread text.
+// effects scans the words of an unparsed text.
 func (r *lexemeReader) effects(s *Statement) {
 	words := lexemeReader{l: r.l, list: r.list}
 	creates := words.takes("create")
@@ -117,7 +114,7 @@ func (r *lexemeReader) effects(s *Statement) {
 	}
 }
 
-// defines tells CREATE of something that is no table.
+// defines reports whether CREATE creates something other than a table.
 func (l *Lexed) defines(list []lexeme) bool {
 	r := lexemeReader{l: l, list: list}
 	for ; len(r.list) > 0; r.next() {

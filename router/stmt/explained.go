@@ -1,10 +1,10 @@
 package stmt
 
-// explainedWords bounds what may stand in front of the statement that is explained.
+// explainedWords bounds the words before the explained statement.
 const explainedWords = 16
 
-// readExplained reads EXPLAIN, and MariaDB's ANALYZE, of a statement, with options that the parser doesn't know. It tells false for
-// other statements. What is explained is read by itself.
+// readExplained reads EXPLAIN, and MariaDB's ANALYZE, of a statement with options that the parser doesn't support. It returns false
+// for other statements. The explained statement is read separately.
 func readExplained(l *Lexed) (*Statement, bool) {
 	r := lexemeReader{l, l.lexemes(explainedWords)}
 	s := &Statement{Kind: Explain}

@@ -8,41 +8,39 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// Facts are what the session must know of a statement to follow what it leaves
-// behind, begins and ends. Comments and blanks make no difference to them.
+// Facts are what the session needs to know about a statement to track what it leaves behind, begins and ends. They don't
+// depend on comments and blanks.
 type Facts struct {
-	// Verb is the first word, in capitals: of SET STATEMENT … FOR that behind FOR.
+	// Verb is the first word in upper case. For SET STATEMENT … FOR it is the word behind FOR.
 	Verb    string
 	Effects Effect
-	// Defines: it makes, changes or drops definitions, and runs none of what they say: neither queries nor triggers. Only what
-	// its own text calls is run.
+	// Defines reports whether it creates, changes or drops definitions without running queries or triggers in them. It runs
+	// only what its own text calls.
 	Defines bool
-	// Created are temporary tables that are made. Dropped and Renamed are tables,
-	// temporary ones or others, that are gone afterwards, and that may have other
-	// names.
+	// Created are temporary tables that it creates. Dropped and Renamed are tables, temporary or not, that are gone afterwards
+	// or may have other names.
 	Created, Dropped, Renamed []TableName
-	Opening                   *Opening  // Begin
-	Mark                      *Mark     // Savepoint
-	Handling                  *Handling // Handler
-	Branch                    *XABranch // XA
+	Opening                   *Opening  // for Begin
+	Mark                      *Mark     // for Savepoint
+	Handling                  *Handling // for Handler
+	Branch                    *XABranch // for XA
 }
 
-// Handling is HANDLER.
-type Handling struct{ Verb string } // "open", "read", "close"; empty: another one
+// Handling is a HANDLER statement.
+type Handling struct{ Verb string } // "open", "read", "close", or empty for others
 
-// XABranch is XA START and its kin.
+// XABranch is XA START or the like.
 type XABranch struct {
-	Verb string // in lower case, "start" for BEGIN too
-	// Names are the one or two texts of the transaction's name. Named: they are
-	// known, and so is the rest of the statement.
+	Verb string // in lower case; "start" also for BEGIN
+	// Names are the one or two strings of the transaction's name. Named reports whether they, and the rest of the statement,
+	// are known.
 	Names []string
 	Named bool
-	// Shape is what is written behind RECOVER, in capitals: CONVERT XID, say.
+	// Shape is the text behind RECOVER in upper case, such as CONVERT XID.
 	Shape string
 }
 
-// Note finds the facts of a text that the parser doesn't know, for what is known
-// of it so far.
+// Note finds the facts of a text that the parser doesn't support, for a partly known statement.
 func (l *Lexed) Note(s *Statement) {
 	r := lexemeReader{l: l, list: l.lexemes(math.MaxInt)}
 	s.Verb = r.verb()
@@ -60,13 +58,13 @@ func (l *Lexed) Note(s *Statement) {
 		s.Branch = r.branch()
 		s.Verbatim = true
 	}
-	if s.Assigns = l.userVariables(); s.Assigns != nil { // any of them may be
+	if s.Assigns = l.userVariables(); s.Assigns != nil { // any statement may assign
 		s.Features |= SetsUserVariable
 	}
 	s.Effects |= endings(s)
 }
 
-// note is Note of a statement that the parser knows.
+// note is Note for a statement that the parser supports.
 func (r *reader) note(node ast.StmtNode) {
 	s := r.out
 	s.Defines = defines(node)
@@ -148,7 +146,7 @@ func (r *reader) definitionsEnd() *Anchor {
 	return nil
 }
 
-// ifNotExists finds these words.
+// ifNotExists finds the words IF NOT EXISTS.
 func (r lexemeReader) ifNotExists() *Stretch {
 	for ; len(r.list) > 0; r.next() {
 		if words := r.list; r.takes("if", "not", "exists") {
@@ -158,7 +156,7 @@ func (r lexemeReader) ifNotExists() *Stretch {
 	return nil
 }
 
-// maxHead is how many lexemes of a statement that the parser knows are looked at.
+// maxHead bounds the lexemes examined of a statement that the parser supports.
 const maxHead = 12
 
 func tableNamesOf(list ...*ast.TableName) (names []TableName) {
@@ -180,7 +178,7 @@ func (r *lexemeReader) handling() *Handling {
 	return &Handling{}
 }
 
-// branch reads what stands behind XA.
+// branch reads what follows XA.
 func (r *lexemeReader) branch() *XABranch {
 	r.next()
 	b := &XABranch{}
@@ -211,7 +209,7 @@ func (r *lexemeReader) branch() *XABranch {
 	return b
 }
 
-// recovers reads what stands behind XA RECOVER.
+// recovers reads what follows XA RECOVER.
 func (r *lexemeReader) recovers() (known bool, shape string) {
 	switch {
 	case r.takes("convert", "xid"):
@@ -229,7 +227,7 @@ func (r *lexemeReader) recovers() (known bool, shape string) {
 	return len(r.list) == 0, shape
 }
 
-// restOf tells whether nothing but some words is left.
+// restOf reports whether only the given words are left.
 func (r *lexemeReader) restOf(words ...string) bool {
 	for r.at(words...) {
 		r.next()
@@ -237,7 +235,7 @@ func (r *lexemeReader) restOf(words ...string) bool {
 	return len(r.list) == 0
 }
 
-// whole gives what was read, if nothing is left.
+// whole returns read if nothing is left.
 func whole[T any](r *lexemeReader, read *T) *T {
 	if len(r.list) > 0 {
 		return nil

@@ -13,7 +13,7 @@ var aggregates = map[string]Aggregate{"count": Count, "sum": Sum, "min": Min, "m
 func (r *reader) field(n *ast.SelectField) Field {
 	f := Field{Alias: n.AsName.O, Star: n.WildCard != nil}
 	if f.Alias != "" && r.isString(f.Alias) {
-		r.out.Verbatim = true // AS 'name': the key has no name
+		r.out.Verbatim = true // AS 'name': the key doesn't contain the name
 	}
 	if f.Star {
 		f.StarOf, f.StarAt = n.WildCard.Table.O, r.l.Anchor(n.Offset)
@@ -32,7 +32,7 @@ func (r *reader) field(n *ast.SelectField) Field {
 	return f
 }
 
-// StarEnd gives where * or t.* ends that begins at a place; false: none does, as in TABLE t.
+// StarEnd returns the end of a * or t.* that begins at start. It returns false if there is none, as in TABLE t.
 func (l *Lexed) StarEnd(start int) (end int, ok bool) {
 	list := l.piecesFrom(start)
 	if len(list) == 0 || list[0].start != start {
@@ -44,7 +44,7 @@ func (l *Lexed) StarEnd(start int) (end int, ok bool) {
 	return list[0].end, list[0].kind == '*'
 }
 
-// isString tells whether some string of the text may be this name.
+// isString reports whether some string of the text may be this name.
 func (r *reader) isString(name string) bool {
 	if r.strings == nil {
 		r.strings = map[string]bool{}
@@ -59,8 +59,7 @@ func (r *reader) isString(name string) bool {
 	return len(name) > longestName || r.strings[name]
 }
 
-// A name of more bytes is none to any server; written as a string it has twice as
-// many at most, and quotes and an introducer.
+// No server accepts a longer name. As a string it has at most twice as many bytes, plus quotes and an introducer.
 const (
 	longestName   = 4 * 256
 	longestString = 2*longestName + 32

@@ -16,18 +16,17 @@ func set(lists ...string) map[string]bool {
 	return out
 }
 
-// clocks read the statement's time.
+// clocks are functions of the statement's time.
 var clocks = set(`now current_timestamp localtime localtimestamp curdate current_date curtime current_time
 	utc_date utc_time utc_timestamp unix_timestamp`)
 
-// volatiles say what one server says of itself, or something new each time.
+// volatiles depend on the server, or differ at each call.
 var volatiles = set(`rand uuid uuid_short uuid_v4 uuid_v7 random_bytes sysdate sleep benchmark connection_id
 	last_insert_id found_rows row_count user session_user system_user current_user current_role
 	get_lock release_lock release_all_locks is_free_lock is_used_lock
 	name_const nextval lastval setval version`)
 
-// servers' functions that read files, or wait for replication: what the server has
-// and does, not what the session asks of tables.
+// serverFunctions are functions of the server's state rather than of tables: they read files, or wait for replication.
 var serverFunctions = set(`load_file master_pos_wait source_pos_wait master_gtid_wait wait_for_executed_gtid_set
 	wait_until_sql_thread_after_gtids ps_thread_id ps_current_thread_id binlog_gtid_pos wsrep_sync_wait_upto_gtid
 	wsrep_last_written_gtid wsrep_last_seen_gtid roles_graphml can_access_column can_access_database can_access_table can_access_user
@@ -38,8 +37,8 @@ var serverFunctions = set(`load_file master_pos_wait source_pos_wait master_gtid
 	internal_is_mandatory_role internal_keys_disabled internal_max_data_length internal_table_rows internal_update_time
 	is_visible_dd_object`)
 
-// otherFunctions are the servers' own of several rows, or with a grammar of their
-// own, or such that nobody needs on several shards: they run on one.
+// otherFunctions are built-in functions of several rows, with their own grammar, or not needed on several shards. They
+// run on one shard.
 var otherFunctions = set(`bit_and bit_or bit_xor count cume_dist dense_rank first_value group_concat json_arrayagg json_objectagg lag lead
 	last_value max median min nth_value ntile percent_rank percentile_cont percentile_disc rank row_number std stddev stddev_pop
 	stddev_samp sum avg variance var_pop var_samp grouping exists json_table distance st_collect
@@ -51,16 +50,16 @@ var otherFunctions = set(`bit_and bit_or bit_xor count cume_dist dense_rank firs
 	st_mlinefromwkb st_mpointfromwkb st_mpolyfromwkb st_pointfromwkb st_polyfromwkb geomcollection st_lineinterpolatepoint
 	st_lineinterpolatepoints st_pointatdistance`)
 
-// KnownFunction tells whether somebody has looked at a function of the servers' own.
+// KnownFunction reports whether a built-in function is classified.
 func KnownFunction(name string) bool {
 	return scalars[name] || volatiles[name] || clocks[name] || serverFunctions[name] || otherFunctions[name]
 }
 
-// schemaFunctions are those of sys that only compute.
+// schemaFunctions are functions of the schema sys that only compute.
 var schemaFunctions = set(`extract_schema_from_file_name extract_table_from_file_name format_bytes format_path format_statement
 	format_time list_add list_drop quote_identifier version_major version_minor version_patch`)
 
-// reaching tells whether a function reaches the server.
+// reaching reports whether a function accesses the server's state.
 func reaching(f *ast.FuncCallExpr) bool {
 	switch f.Schema.L {
 	case "":
@@ -73,8 +72,8 @@ func reaching(f *ast.FuncCallExpr) bool {
 	return false
 }
 
-// scalar tells whether a function is the servers' own and of one row's values.
-// The parser gives literals such as DATE'…' names that no text can have.
+// scalar reports whether a function is built-in and depends on one row's values. The parser gives literals such as
+// DATE'…' function names that no text can contain.
 func scalar(f *ast.FuncCallExpr) bool {
 	switch f.FnName.L {
 	case ast.DateLiteral, ast.TimeLiteral, ast.TimestampLiteral:
@@ -83,9 +82,8 @@ func scalar(f *ast.FuncCallExpr) bool {
 	return f.Schema.L == "" && scalars[f.FnName.L]
 }
 
-// scalars are the servers' own functions of one row's values. Whatever is not
-// among them may be an aggregate (ST_COLLECT is one that reads like these), or
-// stored, and is not run on several shards for one answer.
+// scalars are the built-in functions of one row's values. Any other may be an aggregate (such as ST_COLLECT, which
+// looks similar) or a stored function, and isn't run on several shards for one answer.
 var scalars = set(
 	// values and control flow
 	`coalesce greatest least if ifnull nullif isnull interval nvl nvl2 decode any_value default values in benchmark`,
@@ -133,9 +131,8 @@ var scalars = set(
 	vector_to_string vector_dim`,
 )
 
-// Computes tells whether a word in front of a parenthesis, in lower case, is a
-// function or keyword that leaves nothing behind: no stored function, no loaded one,
-// no lock, no sequence's next value.
+// Computes reports whether a word before a parenthesis, in lower case, is a function or keyword that leaves nothing
+// behind. It is then no stored or loadable function, lock, or next value of a sequence.
 func Computes(word string) bool {
 	switch word {
 	case "get_lock", "release_lock", "release_all_locks", "last_insert_id", "nextval", "setval", "lastval", "sleep", "benchmark", "load_file":
@@ -144,12 +141,12 @@ func Computes(word string) bool {
 	return scalars[word] || keywordsBefore[word]
 }
 
-// keywordsBefore may stand in front of a parenthesis and call nothing.
+// keywordsBefore may precede a parenthesis without being a call.
 var keywordsBefore = set(`and or xor not in between like regexp rlike is as case when then else div mod interval cast convert binary
 	char varchar decimal numeric float double time timestamp datetime year signed unsigned varbinary array collate on values using
 	nchar charset bit enum set generated always virtual stored default current_timestamp current_date current_time`)
 
-// Unquoted gives a word that Words found, in lower case and without its quotes.
+// Unquoted returns a word found by Words in lower case and without quotes.
 func Unquoted(word []byte) string {
 	if len(word) > 1 && class[word[0]] == quoteByte {
 		quote := string(word[:1])

@@ -2,8 +2,7 @@ package stmt
 
 import "bytes"
 
-// Hints gives the texts of the optimizer hints, /*+ … */, wherever they stand:
-// also where a server takes them for comments.
+// Hints returns the texts of all optimizer hints, /*+ … */, including those that a server treats as comments.
 func (l *Lexed) Hints() (list []string) {
 	for _, a := range l.asides {
 		if hint, ok := bytes.CutPrefix(l.Text[a.start:a.end], []byte("/*+")); ok {

@@ -2,9 +2,8 @@ package stmt
 
 import "strings"
 
-// readPrepared reads the forms of MariaDB that the parser doesn't know: EXECUTE
-// IMMEDIATE text, and expressions where others take a text or variables. It tells
-// false for other statements, and where a subquery stands, which no server takes
+// readPrepared reads MariaDB's forms that the parser doesn't support: EXECUTE IMMEDIATE text, and expressions where
+// MySQL accepts a text or variables. It returns false for other statements, and for subqueries, which no server accepts
 // there.
 func readPrepared(l *Lexed) (*Statement, bool) {
 	scan := tokens{l: l}
@@ -45,7 +44,7 @@ func (l *Lexed) mentions(word string) (found bool) {
 	return found
 }
 
-// listed gives the texts of a list's items.
+// listed returns the texts of a list's items.
 func (r *reader) listed(start int) (list []string) {
 	for start < r.l.end() {
 		end := r.itemEnd(start)
@@ -55,7 +54,7 @@ func (r *reader) listed(start int) (list []string) {
 	return list
 }
 
-// itemEnd gives the offset of the comma that ends a list's item.
+// itemEnd returns the offset of the comma that ends a list's item.
 func (r *reader) itemEnd(start int) int {
 	depth := 0
 	for i := start; i < r.l.end(); i++ {

@@ -2,11 +2,10 @@ package stmt
 
 import "strings"
 
-// IndexHints are the index hints of a table: USE, FORCE and IGNORE INDEX. They say how its rows are to be found, and nothing of
-// which.
+// IndexHints are a table's index hints: USE, FORCE and IGNORE INDEX. They affect how rows are found, but not which.
 type IndexHints struct {
 	Start, End Anchor
-	// Text is what they say, without comments; empty: the table has none.
+	// Text is the hints without comments; empty for none.
 	Text string
 }
 
@@ -15,8 +14,8 @@ var (
 	hintScopes = set(`for join order group by`)
 )
 
-// indexHints finds where the index hints stand of a table whose name ends at offset end, behind its alias: a guess, which a second
-// parse proves.
+// indexHints finds the index hints of a table whose name ends at offset end, behind its alias. The result is tentative until a
+// second parse confirms it.
 func (l *Lexed) indexHints(end int) (at span, text string) {
 	list := l.piecesFrom(end)
 	if len(list) > 0 && l.isPiece(list[0], "as") {
@@ -45,10 +44,10 @@ func (l *Lexed) indexHints(end int) (at span, text string) {
 	}
 }
 
-// apart tells whether a blank is written between two pieces.
+// apart reports whether a blank is written between two pieces.
 func apart(a, b byte) bool { return a != '(' && b != ')' && b != ',' }
 
-// indexHint tells of how many pieces the hint consists that the list begins with; 0: it begins with none.
+// indexHint returns the number of pieces of the hint at the start of the list, or 0 if there is none.
 func (l *Lexed) indexHint(list []piece) int {
 	if len(list) < 4 || list[0].kind != 'w' || !hintWords[l.lowerPiece(list[0])] || !l.isPiece(list[1], "index") && !l.isPiece(list[1], "key") {
 		return 0

@@ -6,8 +6,8 @@ type into struct {
 	names      []string // in lower case, without @
 }
 
-// intoVariables finds the clause, of which a statement has one at most. It may
-// stand before FROM, behind everything, before FOR UPDATE, and within parentheses.
+// intoVariables finds the clause INTO, of which a statement has at most one. It may stand before FROM, at the end,
+// before FOR UPDATE, and within parentheses.
 func (l *Lexed) intoVariables() into {
 	scan := tokens{l: l}
 	for first := true; ; first = false {
@@ -45,8 +45,7 @@ func (l *Lexed) intoNames(t token) into {
 	}
 }
 
-// userVariable reads the user variable at @: its name in lower case, and where it
-// ends. The name is empty for what is none.
+// userVariable reads the user variable at @. It returns its name in lower case, or "" if there is none, and its end.
 func (l *Lexed) userVariable(at int) (name string, end int) {
 	at++
 	if at >= len(l.Text) {
@@ -67,7 +66,7 @@ func (l *Lexed) userVariable(at int) (name string, end int) {
 	return lower(string(l.Text[at:end])), end
 }
 
-// userVariables lists those that a text names anywhere, each once.
+// userVariables lists the distinct user variables that a text names.
 func (l *Lexed) userVariables() (names []string) {
 	seen := map[string]bool{}
 	scan := tokens{l: l}
@@ -96,7 +95,7 @@ func (l *Lexed) userVariables() (names []string) {
 	return names
 }
 
-// intoTargets notes the variables that the statement fills.
+// intoTargets records the variables that the statement assigns.
 func (r *reader) intoTargets() {
 	for _, name := range r.l.intoVariables().names {
 		r.out.Features |= SetsUserVariable

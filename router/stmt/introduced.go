@@ -2,7 +2,7 @@ package stmt
 
 import "unicode/utf8"
 
-// encoding is what an introducer says of the string behind it.
+// encoding is the encoding that an introducer declares for its string.
 type encoding uint8
 
 const (
@@ -10,12 +10,11 @@ const (
 	binaryEncoding
 	utf8mb4Encoding
 	utf8mb3Encoding
-	// sevenBits: of its characters, those of ASCII alone are UTF-8's.
+	// sevenBits: only its ASCII characters are the same in UTF-8.
 	sevenBits
 )
 
-// introducers are those whose strings say something to routing. Others stand in
-// the key like any word.
+// introducers are those whose strings matter for routing. Others remain in the key like any word.
 var introducers = []struct {
 	name     string
 	encoding encoding
@@ -28,8 +27,7 @@ var introducers = []struct {
 	{"ascii", sevenBits},
 }
 
-// encodingOf gives what a word introduces: _binary'…', N'…'. The quote must be the
-// next byte behind an N.
+// encodingOf returns what a word introduces: _binary'…', N'…'. A quote must directly follow an N.
 func encodingOf(word, behind []byte) encoding {
 	if isWord(word, "n") && len(behind) > 0 && behind[0] == '\'' {
 		return utf8mb3Encoding
@@ -44,9 +42,8 @@ func encodingOf(word, behind []byte) encoding {
 	return noIntroducer
 }
 
-// introducedEnd gives the offset behind the string that the word [start, end)
-// introduces, which is found is false if it introduces none, and -1 if that does
-// not end.
+// introducedEnd returns the offset behind the string that the word [start, end) introduces. found is false if it
+// introduces none. behind is -1 if the string doesn't end.
 func (l *Lexed) introducedEnd(start, end int) (behind int, found bool) {
 	if encodingOf(l.Text[start:end], l.Text[end:]) == noIntroducer || l.afterPoint(start) {
 		return 0, false
@@ -86,14 +83,14 @@ func (a *Args) introduced(text []byte) Value {
 	return v
 }
 
-// asUTF8 tells whether the bytes are the same text in UTF-8.
+// asUTF8 reports whether the bytes are the same text in UTF-8.
 func (e encoding) asUTF8(text []byte) bool {
-	first := byte(0xff) // that can't be in it
+	first := byte(0xff) // can't occur in it
 	switch e {
 	case sevenBits:
 		first = utf8.RuneSelf
 	case utf8mb3Encoding:
-		first = 0xf0 // it begins four bytes
+		first = 0xf0 // starts a four-byte character
 	case noIntroducer, binaryEncoding, utf8mb4Encoding:
 	}
 	for _, b := range text {

@@ -5,21 +5,19 @@ import (
 	"strings"
 )
 
-// Killing is what KILL names.
+// Killing is the operand of KILL.
 type Killing struct {
-	// ID of a connection; Own stands for that of the session itself,
-	// CONNECTION_ID().
+	// ID is a connection's ID. Own means the session's own, CONNECTION_ID().
 	ID  uint64
 	Own bool
-	// Expression is what a server must compute, where no number is written.
+	// Expression is an expression that a server must compute, in place of a number.
 	Expression string
-	// Query: the statement alone, not the connection.
+	// Query means that only the statement is killed, not the connection.
 	Query bool
 }
 
-// readKill reads KILL in the words of both servers, one of which the parser does
-// not know: KILL [HARD | SOFT] [CONNECTION | QUERY] id. It tells false for other
-// statements, and for other forms of this one: functions are not computed.
+// readKill reads both servers' forms of KILL: KILL [HARD | SOFT] [CONNECTION | QUERY] id. The parser doesn't support
+// one of them. It returns false for other statements and for other forms, since it doesn't compute functions.
 func readKill(l *Lexed) (*Statement, bool) {
 	t := tokens{l: l}
 	if first, ok := t.next(); !ok || !strings.EqualFold(string(l.Text[first.start:first.end]), "kill") {

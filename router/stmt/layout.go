@@ -5,24 +5,22 @@ import (
 	"sort"
 )
 
-// layout is what a text's readers look up again and again: made once for a text,
-// so that reading it stays linear however many places are looked for. It is dropped
-// when the text is planned.
+// layout holds what a text's readers look up repeatedly. It is computed once per text, so that reading is linear in the
+// length of the text. It is dropped once the text is planned.
 type layout struct {
 	tokens []token
 	pieces []piece
-	// opens are the opening parentheses among tokens, closes what closes each; -1:
-	// nothing does.
+	// opens are the indexes of opening parentheses in tokens. closes are those of their closing ones, or -1.
 	opens, closes []int32
 	readable      string
-	ends          int  // what end gives, and
-	cut           int  // for which cut
-	quoted        bool // a variable is named by a string, and
-	quotedSought  bool // somebody has looked
-	looked        int  // how many bytes and tokens were looked at
+	ends          int  // result of end,
+	cut           int  // for this cut
+	quoted        bool // a variable's name is a string;
+	quotedSought  bool // whether quoted is known
+	looked        int  // number of bytes and tokens examined
 }
 
-// laid gives the layout, which is made at the first call.
+// laid returns the layout and creates it at the first call.
 func (l *Lexed) laid() *layout {
 	if l.layout == nil {
 		l.layout = &layout{cut: -1}
@@ -30,17 +28,17 @@ func (l *Lexed) laid() *layout {
 	return l.layout
 }
 
-// Planned drops what was kept for the planning of the text.
+// Planned drops what was kept for planning the text.
 func (l *Lexed) Planned() { l.layout = nil }
 
-// look notes work that is proportional to n.
+// look counts work proportional to n.
 func (l *Lexed) look(n int) { l.laid().looked += n }
 
-// Looked counts the bytes and tokens that were looked at for the planning of the text,
-// the parser's own work aside. It is what tests hold to be linear.
+// Looked returns the number of bytes and tokens examined to plan the text, without the parser's own work. Tests check
+// that it is linear.
 func (l *Lexed) Looked() int { return l.laid().looked }
 
-// words are all tokens of the text.
+// words returns all tokens of the text.
 func (l *Lexed) words() []token {
 	a := l.laid()
 	if a.tokens != nil {
@@ -68,13 +66,13 @@ func (l *Lexed) words() []token {
 	}
 }
 
-// wordsFrom are the tokens from an offset on.
+// wordsFrom returns the tokens from an offset on.
 func (l *Lexed) wordsFrom(offset int) []token {
 	list := l.words()
 	return list[sort.Search(len(list), func(i int) bool { return list[i].start >= offset }):]
 }
 
-// openingAt finds the first opening parenthesis from an offset on, by its number.
+// openingAt returns the number of the first opening parenthesis from an offset on.
 func (l *Lexed) openingAt(offset int) (number int, ok bool) {
 	l.words()
 	opens := l.laid().opens
@@ -82,13 +80,12 @@ func (l *Lexed) openingAt(offset int) (number int, ok bool) {
 	return number, number < len(opens)
 }
 
-// literalFrom gives the number of the first literal that begins at an offset or
-// behind it.
+// literalFrom returns the index of the first literal that begins at or behind an offset.
 func (l *Lexed) literalFrom(offset int) int {
 	return sort.Search(len(l.Literals), func(i int) bool { return int(l.Literals[i].Start) >= offset })
 }
 
-// literalAt finds the literal that begins at an offset.
+// literalAt returns the literal that begins at an offset.
 func (l *Lexed) literalAt(offset int) (Literal, bool) {
 	i := l.literalFrom(offset)
 	if i == len(l.Literals) || int(l.Literals[i].Start) != offset {
@@ -97,7 +94,7 @@ func (l *Lexed) literalAt(offset int) (Literal, bool) {
 	return l.Literals[i], true
 }
 
-// asideAt gives the end of the wrapper or hint that begins at offset.
+// asideAt returns the end of the wrapper or hint that begins at an offset.
 func (l *Lexed) asideAt(offset int) (end int, ok bool) {
 	i, found := slices.BinarySearchFunc(l.asides, offset, func(a aside, offset int) int { return int(a.start) - offset })
 	if !found {
@@ -106,7 +103,7 @@ func (l *Lexed) asideAt(offset int) (end int, ok bool) {
 	return int(l.asides[i].end), true
 }
 
-// piecesFrom are the pieces from an offset on.
+// piecesFrom returns the pieces from an offset on.
 func (l *Lexed) piecesFrom(offset int) []piece {
 	list := l.pieces()
 	return list[sort.Search(len(list), func(i int) bool { return list[i].start >= offset }):]

@@ -2,11 +2,11 @@ package stmt
 
 import "strings"
 
-// lexeme is one piece of a text that is neither blank nor comment nor hint.
+// lexeme is a piece of a text that isn't a blank, comment or hint.
 type lexeme struct {
 	span
 	kind lexemeKind
-	// char is the character of punctuation.
+	// char is the character if the lexeme is punctuation.
 	char byte
 }
 
@@ -20,8 +20,7 @@ const (
 	punctuation
 )
 
-// lexemes lists the first of a text, semicolons at its end aside. It runs once per
-// key.
+// lexemes returns the first lexemes of a text, without semicolons at its end. It runs once per key.
 func (l *Lexed) lexemes(most int) []lexeme {
 	var out []lexeme
 	scan := tokens{l: l}
@@ -56,7 +55,7 @@ func (l *Lexed) lexemes(most int) []lexeme {
 	return out
 }
 
-// lexemeReader reads a list of lexemes from its beginning on.
+// lexemeReader reads a list of lexemes from its start.
 type lexemeReader struct {
 	l    *Lexed
 	list []lexeme
@@ -77,7 +76,7 @@ func (r *lexemeReader) next() lexeme {
 	return x
 }
 
-// at tells whether one of the words comes next.
+// at reports whether one of the words comes next.
 func (r *lexemeReader) at(words ...string) bool {
 	x := r.peek()
 	if x.kind != bareWord {
@@ -91,7 +90,7 @@ func (r *lexemeReader) at(words ...string) bool {
 	return false
 }
 
-// takes steps over the words if they come next, one behind the other.
+// takes skips the words if they come next in this order.
 func (r *lexemeReader) takes(words ...string) bool {
 	before := r.list
 	for _, w := range words {
@@ -112,7 +111,7 @@ func (r *lexemeReader) takesChar(c byte) bool {
 	return false
 }
 
-// name reads a name, without its quotes; ok is false where none comes next.
+// name reads a name without quotes. ok is false if none comes next.
 func (r *lexemeReader) name() (name string, ok bool) {
 	x := r.peek()
 	switch x.kind {
@@ -128,7 +127,7 @@ func (r *lexemeReader) name() (name string, ok bool) {
 	return name, true
 }
 
-// table reads a table's name, which may have its schema before it.
+// table reads a table's name, perhaps with a schema.
 func (r *lexemeReader) table() (t TableName, ok bool) {
 	if t.Name, ok = r.name(); !ok || !r.takesChar('.') {
 		return t, ok
@@ -138,7 +137,7 @@ func (r *lexemeReader) table() (t TableName, ok bool) {
 	return t, ok
 }
 
-// text reads a string, X'…' or 0x…; ok is false where none comes next.
+// text reads a string, X'…' or 0x…. ok is false if none comes next.
 func (r *lexemeReader) text() (value string, ok bool) {
 	x := r.peek()
 	if x.kind != literalLexeme {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// LiteralKind says what was stripped from a text.
+// LiteralKind is the kind of a piece stripped from a text.
 type LiteralKind uint8
 
 const (
@@ -21,12 +21,12 @@ const (
 	BitLiteral
 	// ParamLiteral is a placeholder of a prepared statement.
 	ParamLiteral
-	// CommentLiteral is a stripped comment; it has a place among the literals
-	// and in the key, so that positions counted from it are true for every text.
+	// CommentLiteral is a stripped comment. It is listed among the literals and in the key, so that positions relative
+	// to it are valid for every text.
 	CommentLiteral
 )
 
-// Literal is the place of one stripped piece, as byte offsets of the text.
+// Literal is the position of a stripped piece, in byte offsets of the text.
 type Literal struct {
 	Start, End int32
 	Kind       LiteralKind
@@ -35,56 +35,50 @@ type Literal struct {
 
 func (l Literal) isString() bool { return l.Kind == StringLiteral || l.Kind == IntroducedLiteral }
 
-// Slot is one literal of the key. A list such as IN (1, 2, 3) has one slot and
-// several literals.
+// Slot is one literal of the key. A list such as IN (1, 2, 3) has one slot and several literals.
 type Slot struct{ First, Count int32 }
 
-// Cell is one value of a row of an INSERT: its bytes, and the literal that it
-// wholly consists of, or -1.
+// Cell is one value of an INSERT's row: its bytes, and the index of the literal if it consists of one literal, else -1.
 type Cell struct {
 	Start, End int32
 	Literal    int32
-	Negative   bool // a minus sign stands before the literal
+	Negative   bool // a minus sign precedes the literal
 }
 
-// Row is one parenthesised row of an INSERT: the offsets of its parentheses and
-// its cells.
+// Row is one row of an INSERT: the offsets of its parentheses, and its cells.
 type Row struct {
 	Open, Close  int32
 	First, Count int32 // cells
-	slot         int32 // what a dropped row takes the slots back to
-	simple       bool  // nothing but literals, NULL and DEFAULT
-	dropped      bool  // from the key, where it would say what the row before does
+	slot         int32 // number of slots to restore when the row is dropped
+	simple       bool  // contains only literals, NULL and DEFAULT
+	dropped      bool  // omitted from the key because it equals the previous row
 }
 
-// Mode holds what changes how a text is read.
+// Mode is a set of settings that affect how a text is read.
 type Mode uint8
 
 const (
 	// AnsiQuotes: "x" is an identifier (sql_mode ANSI_QUOTES).
 	AnsiQuotes Mode = 1 << iota
-	// NoBackslash: a backslash in a string is a character (NO_BACKSLASH_ESCAPES).
+	// NoBackslash: a backslash in a string is an ordinary character (NO_BACKSLASH_ESCAPES).
 	NoBackslash
-	// PipesConcat: a || b joins strings (PIPES_AS_CONCAT).
+	// PipesConcat: a || b concatenates strings (PIPES_AS_CONCAT).
 	PipesConcat
-	// IgnoreSpace: blanks may stand between a function and its parenthesis
-	// (IGNORE_SPACE).
+	// IgnoreSpace: blanks may stand between a function and its parenthesis (IGNORE_SPACE).
 	IgnoreSpace
-	// NotUTF8: the client's character set is another one, in which bytes from 0x80
-	// on may be blanks, or half a letter.
+	// NotUTF8: the client's character set isn't UTF-8, so bytes from 0x80 up may be blanks or parts of letters.
 	NotUTF8
-	// RawNames: names are taken byte for byte (character set binary).
+	// RawNames: names aren't converted (character set binary).
 	RawNames
 	// HighNot: NOT a = b is (NOT a) = b (HIGH_NOT_PRECEDENCE).
 	HighNot
 )
 
-// Reading are the modes that the client's character set decides, not sql_mode.
+// Reading are the modes that depend on the client's character set rather than on sql_mode.
 const Reading = NotUTF8 | RawNames
 
-// ModeOf reads the parts of a session's sql_mode that change how its texts are
-// read. Names are compared without letter case; combinations such as ANSI are
-// expected to be spelled out, as the server itself does.
+// ModeOf returns the mode for a session's sql_mode. Names are compared without case. Combinations such as ANSI must be
+// expanded, as the server does.
 func ModeOf(sqlMode string) Mode {
 	var mode Mode
 	for name := range strings.SplitSeq(sqlMode, ",") {
@@ -106,8 +100,8 @@ func ModeOf(sqlMode string) Mode {
 	return mode
 }
 
-// OtherValues gives the part of a sql_mode under which a literal has another value than it says, so that routing would
-// not see what is stored; empty without one.
+// OtherValues returns the part of a sql_mode that changes the value of literals, so that routing would not see what is
+// stored. It returns "" if there is none.
 func OtherValues(sqlMode string) string {
 	for name := range strings.SplitSeq(sqlMode, ",") {
 		if name = strings.ToUpper(strings.TrimSpace(name)); name == "EMPTY_STRING_IS_NULL" {
@@ -122,14 +116,12 @@ var (
 	errStopped      = errors.New("nobody waits for the statement any more")
 )
 
-// Lexed is the fast reading of one text. It is reused from text to text: a
-// reading allocates nothing once its slices have grown. It is not safe for
-// concurrent use.
+// Lexed is the fast reading of one text. It is reused for many texts and allocates nothing once its slices have grown.
+// It isn't safe for concurrent use.
 //
-// In Key every literal and comment is replaced by a zero byte and its kind,
-// lists and equal rows are collapsed to their first element; everything else
-// stands as it was sent, so that two texts of one key differ in nothing but
-// their literals, their comments, and how many elements or rows a list has.
+// In Key every literal and comment is replaced by a zero byte and its kind. Lists and equal rows are reduced to their
+// first element. Everything else is as sent. So two texts with one key differ only in their literals, their comments,
+// and the number of elements in lists and rows.
 type Lexed struct {
 	Text     []byte
 	Mode     Mode
@@ -139,25 +131,24 @@ type Lexed struct {
 	Rows     []Row
 	Cells    []Cell
 	Params   int
-	// Uncacheable: the key does not say everything (the name in @'name', say).
+	// Uncacheable: the key doesn't include everything, such as the name in @'name'.
 	Uncacheable bool
-	// Conditional: a comment that some servers run stands in it, and Resolve is to
-	// be asked what the shards make of it. Err is set until then.
+	// Conditional: it contains a comment that some servers execute. Resolve decides for the shards; Err is set until
+	// then.
 	Conditional bool
-	// Several: something stands behind a semicolon, another statement or the
-	// body of a stored program.
+	// Several: something follows a semicolon, either another statement or the rest of a stored program.
 	Several bool
-	// Within is the session's current database, in which names without a schema are read. The
-	// key doesn't say it: callers append it.
+	// Within is the session's current database, in which names without a schema are resolved. The key doesn't include
+	// it; callers append it.
 	Within string
-	// Err is why the text can't be read at all.
+	// Err is why the text can't be read.
 	Err error
 
-	measured bool    // it is not too large to be parsed
-	layout   *layout // nil until something is looked up
-	bare     int     // how much of Key is the text's; callers append to it
+	measured bool    // it isn't too large to be parsed
+	layout   *layout // nil until first needed
+	bare     int     // length of the text's part of Key; callers append to it
 	asides   []aside
-	cut      int // where Parse found RETURNING; 0: nowhere
+	cut      int // where Parse found RETURNING; 0 for nowhere
 	pos      int
 	copied   int // the text up to here is in Key or stripped
 	started  bool
@@ -167,18 +158,17 @@ type Lexed struct {
 	insert   insertState
 	depth    int
 	deepest  int
-	rowKey   int    // where the current row began in Key
-	prevKey  [2]int // the row before, in Key
+	rowKey   int    // start of the current row in Key
+	prevKey  [2]int // the previous row in Key
 	cell     Cell
 	cellHas  cellContent
 }
 
-// aside is a piece of the text, kept in the key, that is no SQL: an optimizer's
-// hint.
+// aside is an optimizer hint: a piece of the text that is in the key but isn't SQL.
 type aside struct{ start, end int32 }
 
-// byState follows `ORDER BY item, item` and `GROUP BY item, item`, where a bare
-// integer counts fields and is no value.
+// byState tracks `ORDER BY item, item` and `GROUP BY item, item`, in which a plain integer is a field number rather
+// than a value.
 type byState uint8
 
 const (
@@ -187,7 +177,7 @@ const (
 	withinItem
 )
 
-// listState follows `IN (literal, literal …`.
+// listState tracks `IN (literal, literal …`.
 type listState uint8
 
 const (
@@ -198,7 +188,7 @@ const (
 	afterComma
 )
 
-// insertState follows `INSERT … VALUES (row), (row) …`.
+// insertState tracks `INSERT … VALUES (row), (row) …`.
 type insertState uint8
 
 const (
@@ -208,7 +198,7 @@ const (
 	inRow
 )
 
-// cellContent says what a cell holds so far.
+// cellContent is what a cell contains so far.
 type cellContent uint8
 
 const (
@@ -220,18 +210,16 @@ const (
 
 const (
 	keyMark = 0x00
-	// zeroKind behind a keyMark stands for a zero byte of the text.
+	// zeroKind after a keyMark stands for a zero byte of the text.
 	zeroKind = 0x00
 )
 
 // Lex reads text, which must not change while l is in use.
 //
-// One zero byte at its end, which some clients send, is the text's end to servers
-// and no part of it.
+// A single zero byte at its end, which some clients send, is ignored. Servers treat it as the end of the text.
 func (l *Lexed) Lex(text []byte, mode Mode) { l.LexUntil(text, mode, nil) }
 
-// LexUntil is Lex that is given up once stop tells so, and says so in Err. It asks now
-// and then.
+// LexUntil is Lex with an abort condition. It calls stop at intervals, and sets Err if stop returns true.
 func (l *Lexed) LexUntil(text []byte, mode Mode, stop func() bool) {
 	if n := len(text); n > 0 && text[n-1] == 0 && !bytes.HasSuffix(bytes.TrimRight(text[:n-1], " \t\n\v\f\r"), []byte(";")) {
 		text = text[:n-1]
@@ -253,18 +241,18 @@ func (l *Lexed) LexUntil(text []byte, mode Mode, stop func() bool) {
 	l.bare = len(l.Key)
 }
 
-// stretch is how many bytes are read between two questions whether to stop.
+// stretch is how many bytes are read between two calls of stop.
 const stretch = 64 << 10
 
-// Length is the text's, in bytes.
+// Length returns the length of the text in bytes.
 func (l *Lexed) Length() int { return len(l.Text) }
 
-// Size is what the reading keeps in memory, in bytes.
+// Size returns the approximate memory of the reading in bytes.
 func (l *Lexed) Size() int {
 	return len(l.Text) + len(l.Key) + 16*(len(l.Literals)+len(l.Cells)) + 8*len(l.Slots) + 32*len(l.Rows)
 }
 
-// Clone is a reading that shares no memory with l.
+// Clone returns a copy that shares no memory with l.
 func (l *Lexed) Clone() *Lexed {
 	c := *l
 	c.Text, c.Key = slices.Clone(l.Text), slices.Clone(l.Key)
@@ -273,8 +261,8 @@ func (l *Lexed) Clone() *Lexed {
 	return &c
 }
 
-// flush copies the text between the last literal and end into the key. A zero
-// byte of the text is kept apart from the key's own marks.
+// flush copies the text between the last literal and end into the key. It marks zero bytes of the text, to distinguish
+// them from the key's own marks.
 func (l *Lexed) flush(end int) {
 	for l.copied < end {
 		piece := l.Text[l.copied:end]
@@ -306,8 +294,7 @@ func (l *Lexed) step(c byte) {
 	}
 }
 
-// touch tells the list and cell followers that something other than a literal
-// stands here.
+// touch records that something other than a literal stands here.
 func (l *Lexed) touch() {
 	l.list = noList
 	l.started = true
@@ -350,8 +337,8 @@ func (l *Lexed) strip(start, end int, kind LiteralKind) {
 	}
 }
 
-// elementEnds tells whether the literal that ends here is the whole element of
-// its list: `1` is, the 1 of `1 + x` is not.
+// elementEnds reports whether the literal that ends here is the whole element of its list: `1` is, the 1 of `1 + x` is
+// not.
 func (l *Lexed) elementEnds(end int) bool {
 	for _, c := range l.Text[end:] {
 		if class[c] != spaceByte {
@@ -361,7 +348,7 @@ func (l *Lexed) elementEnds(end int) bool {
 	return false
 }
 
-// noteCell follows whether the current cell is one literal and nothing else.
+// noteCell tracks whether the current cell is one literal and nothing else.
 func (l *Lexed) noteCell(literal int32) {
 	if l.insert != inRow {
 		return
@@ -376,8 +363,7 @@ func (l *Lexed) noteCell(literal int32) {
 	}
 }
 
-// comment strips [start, end). Servers end a line's comment, and a text, at a zero
-// byte.
+// comment strips [start, end). To servers a line comment, like a text, ends at a zero byte.
 func (l *Lexed) comment(start, end int) {
 	if behindMinuses(l.Text, start) {
 		l.uncertain(start, commentBehindMinuses)

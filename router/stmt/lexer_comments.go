@@ -12,17 +12,17 @@ func lineEnd(t []byte, i int) int {
 	return len(t)
 }
 
-// lineComment tells whether a comment up to the line's end begins there. A byte
-// behind -- that is neither blank nor the text's end is none for sure, or refused.
+// lineComment reports whether a comment up to the end of the line begins at i. If -- is followed by a byte that is
+// neither a blank nor the end of the text, it is certainly no comment, or it is refused.
 func lineComment(t []byte, i int) bool {
 	return t[i] == '#' || t[i] == '-' && i+1 < len(t) && t[i+1] == '-' && (i+2 == len(t) || class[t[i+2]] == spaceByte)
 }
 
-// behindMinuses tells whether two minus signs stand right before a place: a blank there
-// makes a line's comment of them.
+// behindMinuses reports whether two minus signs directly precede a position. A blank there would make them a line
+// comment.
 func behindMinuses(t []byte, at int) bool { return at >= 2 && t[at-1] == '-' && t[at-2] == '-' }
 
-// commentBehindMinuses: the parser reads blanks in the place of comments and hints.
+// commentBehindMinuses is refused because the parser sees blanks in place of comments and hints.
 const commentBehindMinuses = "a comment right behind two minus signs: put a blank between the two signs"
 
 func (l *Lexed) minus() {
@@ -60,12 +60,12 @@ func (l *Lexed) slash() {
 	}
 }
 
-// conditional tells the beginning of a comment that some servers run.
+// conditional reports whether a comment that some servers execute begins at i.
 func conditional(t []byte, i int) bool {
 	return bytes.HasPrefix(t[i:], []byte("/*!")) || bytes.HasPrefix(t[i:], []byte("/*M!"))
 }
 
-// blockEnd gives the offset behind the comment that begins at i, or -1.
+// blockEnd returns the offset behind the comment that begins at i, or -1.
 func blockEnd(t []byte, i int) int {
 	n := bytes.Index(t[i+2:], []byte("*/"))
 	if n < 0 {
@@ -74,8 +74,8 @@ func blockEnd(t []byte, i int) int {
 	return i + 2 + n + 2
 }
 
-// hint steps over an optimizer's hint, which stays in the key. Servers that read it
-// may look for its end behind a quoted name, so that must not be in doubt.
+// hint skips an optimizer hint, which remains in the key. Servers that read it may search for its end behind a quoted
+// name, so its end must be unambiguous.
 func (l *Lexed) hint(start, end int) {
 	if behindMinuses(l.Text, start) {
 		l.uncertain(start, commentBehindMinuses)
@@ -107,9 +107,9 @@ func (l *Lexed) hint(start, end int) {
 	l.pos = end
 }
 
-// semicolon ends the statement; whatever stands behind it is another one.
+// semicolon ends the statement. Anything behind it is another statement.
 func (l *Lexed) semicolon() {
-	if bytes.HasSuffix(l.Text[:l.pos], []byte("--")) { // a statement's end makes a comment of them
+	if bytes.HasSuffix(l.Text[:l.pos], []byte("--")) { // the end of a statement turns them into a comment
 		l.uncertain(l.pos, "a semicolon right behind two minus signs: write a blank between them")
 		return
 	}
@@ -118,7 +118,7 @@ func (l *Lexed) semicolon() {
 	switch {
 	case l.Several:
 	case onlyBlanks(l.Text[l.pos:]):
-		l.pos = len(l.Text) // each of a million semicolons would look at those behind it
+		l.pos = len(l.Text) // otherwise each of a million semicolons would scan those behind it
 	default:
 		l.Several = true
 		l.Uncacheable = true

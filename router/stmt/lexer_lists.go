@@ -100,10 +100,9 @@ func (l *Lexed) close() {
 	l.pos++
 }
 
-// closeRow drops the row from the key when nothing but a comma stands between
-// it and the one before, and it has that one's shape: then a plan can't tell
-// them apart. Rows of nothing but values have one shape, since what they hold
-// is read from the cells.
+// closeRow drops the row from the key if only a comma separates it from the previous row and it has the same shape. A
+// plan can't distinguish the two then. All rows that contain only values have one shape, since their values are read
+// from the cells.
 func (l *Lexed) closeRow() {
 	row := &l.Rows[len(l.Rows)-1]
 	if int(row.First) < len(l.Cells) || l.cellHas != cellEmpty {

@@ -16,15 +16,15 @@ func (l *Lexed) number() {
 		return
 	}
 	if kind == IntLiteral && l.by == byItem {
-		l.touch() // it counts fields and stays in the key
+		l.touch() // a field number, which remains in the key
 		l.pos = end
 		return
 	}
 	l.strip(start, end, kind)
 }
 
-// digitName reads a name that begins with a digit. What servers read as a number
-// and a word, or this package's parser otherwise than they, is refused.
+// digitName reads a name that begins with a digit. It refuses what servers read as a number and a word, or what the
+// parser reads differently from them.
 func (l *Lexed) digitName(start, end int, kind LiteralKind) {
 	t := l.Text
 	prefixed := t[start] == '0' && start+1 < len(t) && (t[start+1]|0x20 == 'x' || t[start+1]|0x20 == 'b')
@@ -36,8 +36,8 @@ func (l *Lexed) digitName(start, end int, kind LiteralKind) {
 	l.pos = l.readName(end)
 }
 
-// afterPoint tells whether what begins at i is the second part of a qualified
-// name, which may look like a number or like X'4D'.
+// afterPoint reports whether i is the start of the second part of a qualified name, which may look like a number or
+// like X'4D'.
 func (l *Lexed) afterPoint(i int) bool { return i > 0 && l.Text[i-1] == '.' }
 
 func numberEnd(t []byte, i int) (int, LiteralKind) {
@@ -102,7 +102,7 @@ func (l *Lexed) quoted(quote byte) {
 	l.strip(start, end, StringLiteral)
 }
 
-// names tells whether a quote encloses names.
+// names reports whether a quote encloses names.
 func (m Mode) names(quote byte) bool { return quote == '`' || quote == '"' && m&AnsiQuotes != 0 }
 
 func (l *Lexed) quotedName(start int) {
@@ -129,7 +129,7 @@ func (l *Lexed) quotedName(start int) {
 	l.Err = errUnterminated
 }
 
-// quotedEnd gives the offset behind the closing quote, or -1.
+// quotedEnd returns the offset behind the closing quote, or -1.
 func quotedEnd(t []byte, start int, backslash bool) int {
 	quote := t[start]
 	for i := start + 1; i < len(t); i++ {

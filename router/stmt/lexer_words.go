@@ -10,13 +10,12 @@ const (
 	wordByte
 	digitByte
 	quoteByte
-	// uncertainByte is one that servers read in several ways, or take for the end
-	// of something, outside quotes.
+	// uncertainByte is a byte that servers read in several ways, or treat as an end, outside quotes.
 	uncertainByte
 )
 
-// class sorts bytes as the servers' lexers do for ASCII-based character sets:
-// bytes from 0x80 up are letters (which certainName looks at), and so are $ and _.
+// class classifies bytes as the servers' lexers do for ASCII-based character sets. Bytes from 0x80 up are letters
+// (checked by certainName), and so are $ and _.
 var class = func() (t [256]byteClass) {
 	for c := 'a'; c <= 'z'; c++ {
 		t[c], t[c-'a'+'A'] = wordByte, wordByte
@@ -31,7 +30,7 @@ var class = func() (t [256]byteClass) {
 	for c := range ' ' {
 		t[c] = uncertainByte
 	}
-	// A backslash is half of MariaDB's \N, and [ opens a name where sql_mode is MSSQL.
+	// A backslash begins MariaDB's \N, and [ begins a name if sql_mode is MSSQL.
 	t[0x7f], t['\\'], t['['] = uncertainByte, uncertainByte, uncertainByte
 	for _, c := range " \t\r\n\f\v" {
 		t[c] = spaceByte
@@ -42,10 +41,10 @@ var class = func() (t [256]byteClass) {
 
 func inName(c byte) bool { return class[c] == wordByte || class[c] == digitByte }
 
-// startsWord tells the first byte of a name, a keyword or a variable.
+// startsWord reports whether a byte can start a name, a keyword or a variable.
 func startsWord(c byte) bool { return inName(c) || c == '@' }
 
-// wordEnd gives the end of the name or variable that begins, or goes on, at i.
+// wordEnd returns the end of the name or variable that begins or continues at i.
 func wordEnd(text []byte, i int) int {
 	for i < len(text) && text[i] == '@' {
 		i++
@@ -98,8 +97,7 @@ func (l *Lexed) prefixed(start, quote int, kind LiteralKind) {
 	l.strip(start, end, kind)
 }
 
-// hexEnd gives the offset behind the next quote, or -1: two in a row are two
-// literals.
+// hexEnd returns the offset behind the next quote, or -1. Two quotes in a row are two literals.
 func hexEnd(t []byte, quote int) int {
 	n := bytes.IndexByte(t[quote+1:], '\'')
 	if n < 0 {
@@ -108,7 +106,7 @@ func hexEnd(t []byte, quote int) int {
 	return quote + n + 2
 }
 
-// keyword follows the few words that the lexer itself must know.
+// keyword handles the few words that the lexer itself must know.
 func (l *Lexed) keyword(w []byte, first bool) {
 	switch len(w) {
 	case 2:
@@ -141,7 +139,7 @@ func (l *Lexed) insertWord(w []byte, first bool) {
 	}
 }
 
-// isWord compares without regard to letter case; word is in lower case.
+// isWord compares without case. word is in lower case.
 func isWord(b []byte, word string) bool {
 	if len(b) != len(word) {
 		return false

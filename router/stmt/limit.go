@@ -31,8 +31,8 @@ func (r *reader) orderItem(item *ast.ByItem) OrderItem {
 	return out
 }
 
-// limit finds the numbers of LIMIT by their order; the parser does not place
-// them. A clause that has no known place is Unplaced.
+// limit finds the numbers of LIMIT by their order, because the parser doesn't return their positions. A clause without
+// a known position is Unplaced.
 func (r *reader) limit(n *ast.Limit) *Limit {
 	if n == nil {
 		return nil
@@ -61,7 +61,7 @@ func (r *reader) limit(n *ast.Limit) *Limit {
 	return out
 }
 
-// gap gives the text between two slots, without comments.
+// gap returns the text between two slots, without comments.
 func (r *reader) gap(a, b int32) []byte {
 	var out []byte
 	for ; a < b; a++ {
@@ -70,8 +70,7 @@ func (r *reader) gap(a, b int32) []byte {
 	return out
 }
 
-// slotFrom gives the first slot from one on that is no comment and stands
-// behind an offset, or -1.
+// slotFrom returns the first slot from slot on that isn't a comment and stands behind an offset, or -1.
 func (r *reader) slotFrom(slot int32, offset int) int32 {
 	for ; int(slot) < len(r.l.Slots); slot++ {
 		if literal := r.l.Literals[r.l.Slots[slot].First]; int(literal.Start) > offset && literal.Kind != CommentLiteral {
@@ -81,7 +80,7 @@ func (r *reader) slotFrom(slot int32, offset int) int32 {
 	return -1
 }
 
-// ordered tells a query with ORDER BY and without LIMIT.
+// ordered reports whether a query has ORDER BY and no LIMIT.
 func ordered(query ast.StmtNode) bool {
 	switch n := query.(type) {
 	case *ast.SelectStmt:

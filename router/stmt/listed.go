@@ -2,12 +2,10 @@ package stmt
 
 import "github.com/pingcap/tidb/pkg/parser/ast"
 
-// Listed is a SHOW of databases, or of what is in one, whose rows a condition can
-// narrow.
+// Listed is a SHOW of databases, or of a database's contents, whose rows a condition can restrict.
 type Listed struct {
 	What string // "databases", "tables", "table status", "open tables", "triggers", "events", "procedure status", "function status"
-	// Filter is where its WHERE stands, or would. With Like set it has a LIKE instead,
-	// from Open to Close.
+	// Filter is the position of its WHERE, or where one would be. If Like is set, it is a LIKE from Open to Close.
 	Filter Filter
 	Like   bool
 }

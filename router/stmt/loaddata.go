@@ -7,22 +7,21 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// Loading is what LOAD DATA says.
+// Loading is the contents of a LOAD DATA.
 type Loading struct {
 	// Local: the client has the file.
 	Local bool
-	// Replace: rows that are there already are replaced; else they are kept, if
-	// Local is set.
+	// Replace: existing rows are replaced. Otherwise they are kept if Local is set.
 	Replace bool
-	// Columns are those that are filled, by the list or by SET; Listed says that
-	// there is a list, without which all are.
+	// Columns are the columns assigned by the list or by SET. Listed reports whether there is a list. Without one all
+	// columns are assigned.
 	Columns []string
 	Listed  bool
-	// Reads are the columns that SET computes with. Queries: it reads tables.
+	// Reads are the columns that SET reads. Queries reports whether it reads tables.
 	Reads   []string
 	Queries bool
-	// Speaks is a function or a system variable in SET that speaks of the connection,
-	// or changes its state: USER(), GET_LOCK(). Empty: there is none.
+	// Speaks is a function or system variable in SET that depends on the connection or changes its state, such as
+	// USER() or GET_LOCK(). It is empty for none.
 	Speaks string
 }
 
@@ -49,12 +48,12 @@ func (r *reader) loadData(n *ast.LoadDataStmt) {
 	}
 }
 
-// contains tells whether a column is named.
+// contains reports whether a column is in the list.
 func contains(columns []string, name string) bool {
 	return slices.ContainsFunc(columns, func(c string) bool { return strings.EqualFold(c, name) })
 }
 
-// Fills tells whether the statement gives a column a value before SET computes.
+// Fills reports whether the statement assigns a column before SET computes.
 func (load *Loading) Fills(name string) bool { return !load.Listed || contains(load.Columns, name) }
 
 // locking are the functions of named locks.
@@ -83,8 +82,8 @@ func (v loadReads) Enter(n ast.Node) (ast.Node, bool) {
 
 func (v loadReads) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-// skippedLines finds IGNORE n LINES, or ROWS, of a LOAD, which says nothing here and
-// of which the parser knows one spelling.
+// skippedLines finds IGNORE n LINES, or ROWS, of a LOAD. It doesn't matter here, and the parser supports one of the
+// spellings.
 func (l *Lexed) skippedLines() (start, end int32) {
 	scan := tokens{l: l}
 	verb, ok := scan.next()

@@ -2,8 +2,8 @@ package stmt
 
 import "math"
 
-// Maintained reads the tables of ANALYZE, CHECK, CHECKSUM, OPTIMIZE or REPAIR TABLE, whatever
-// follows their names, which says how it is done; nil: it is no such statement.
+// Maintained returns the tables of ANALYZE, CHECK, CHECKSUM, OPTIMIZE or REPAIR TABLE. It ignores options behind their
+// names. It returns nil for other statements.
 func Maintained(l *Lexed) (names []TableName) {
 	if l.Err != nil {
 		return nil

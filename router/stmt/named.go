@@ -1,7 +1,7 @@
 package stmt
 
-// Named are the tables that a statement names, those of subqueries too, once for each
-// place. Names that a WITH of the text defines are not among them.
+// Named returns the tables that a statement names, including those in subqueries, once per place. It excludes names
+// defined by the text's WITH.
 func (s *Statement) Named() []TableName {
 	list := append([]TableName(nil), s.Tables...)
 	if s.Insert != nil {

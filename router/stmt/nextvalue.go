@@ -6,26 +6,24 @@ import (
 	"strings"
 )
 
-// NextValue is a place that asks a generator: NEXT VALUE FOR name, or
-// NEXTVAL(name).
+// NextValue is a call of a generator: NEXT VALUE FOR name, or NEXTVAL(name).
 type NextValue struct {
-	Name       string // as it is written, without its quotes
+	Name       string // as written, without quotes
 	Start, End int    // of the text
-	// Selected: it is part of a SELECT, and tells the type of a column. Item: it is
-	// one of what is selected, by itself and without a name, and names the column.
+	// Selected reports whether it is part of a SELECT and determines a column's type. Item reports whether it is a
+	// whole selected item without a name, so that it determines the column's name.
 	Selected, Item bool
 }
 
-// NextValues finds the places that ask generators of declared names; other names
-// are the server's sequences. Once tells that each place is looked at once: that
-// nothing of the statement is read from rows.
+// NextValues finds the calls of generators with declared names. Other names are the server's sequences. once reports
+// that each call is evaluated once, because the statement reads no rows.
 func (l *Lexed) NextValues(declared func(name string) bool) (places []NextValue, once bool) {
 	if !mentionsNext(l.Text) {
 		return nil, false
 	}
 	list := l.pieces()
 	var words []string
-	depth, begins := 0, false // an item of a SELECT, here
+	depth, begins := 0, false // an item of a SELECT begins here
 	for i := 0; i < len(list); i++ {
 		p := list[i]
 		if name, next := l.nextValue(list, i); next > i && declared(name) {
@@ -49,14 +47,13 @@ func (l *Lexed) NextValues(declared func(name string) bool) (places []NextValue,
 	return places, readsNoRows(words)
 }
 
-// follows tells whether nothing but blanks is before the i-th piece, up to the one
-// before it.
+// follows reports whether only blanks separate the i-th piece from the previous one.
 func (l *Lexed) follows(list []piece, i int) bool {
 	return i > 0 && skipBlanks(l.Text, list[i-1].end) == list[i].start
 }
 
-// ends tells whether an item ends before the i-th piece: with a comma, with a word
-// that is no alias, or with the text.
+// ends reports whether an item ends before the i-th piece, at a comma, at a word that isn't an alias, or at the end of
+// the text.
 func (l *Lexed) ends(list []piece, i int) bool {
 	if i < len(list) {
 		p := list[i]
@@ -66,8 +63,8 @@ func (l *Lexed) ends(list []piece, i int) bool {
 	return len(bytes.Trim(l.Text[list[i-1].end:], " \t\r\n;")) == 0
 }
 
-// nextValue reads the pieces of such a place, which begins at the i-th: its name,
-// and the piece behind it.
+// nextValue reads the pieces of a call that begins at the i-th. It returns its name and the index of the piece behind
+// it.
 func (l *Lexed) nextValue(list []piece, i int) (name string, next int) {
 	at := list[i].start
 	if list[i].kind != 'w' || at > 0 && (l.Text[at-1] == '.' || l.Text[at-1] == '@') {
@@ -86,13 +83,13 @@ func (l *Lexed) nextValue(list []piece, i int) (name string, next int) {
 	case is(0, "next") && (k == "wwww" || k == "www`") && is(1, "value") && is(2, "for"):
 		name, next = l.pieceName(list[i+3]), i+4
 	}
-	if next < len(list) && list[next].kind == '.' { // the name had a database before it
+	if next < len(list) && list[next].kind == '.' { // the name was qualified with a database
 		return "", 0
 	}
 	return name, next
 }
 
-// pieceName is a name without its quotes.
+// pieceName returns a name without quotes.
 func (l *Lexed) pieceName(p piece) string {
 	text := string(l.Text[p.start:p.end])
 	if p.kind != '`' {
@@ -102,8 +99,8 @@ func (l *Lexed) pieceName(p piece) string {
 	return strings.ReplaceAll(text[1:len(text)-1], quote+quote, quote)
 }
 
-// readsNoRows tells by a statement's words that no expression of it is computed
-// for rows. DUAL has one.
+// readsNoRows reports, based on a statement's words, that none of its expressions is computed for rows. DUAL has one
+// row.
 func readsNoRows(words []string) bool {
 	if len(words) == 0 || !firstOfNoRows[words[0]] {
 		return false
@@ -122,7 +119,7 @@ var (
 	ofRows        = set("from select update delete with table call begin")
 )
 
-// mentionsNext is false for nearly all texts, at little cost.
+// mentionsNext returns false for nearly all texts at little cost.
 func mentionsNext(text []byte) bool {
 	for {
 		i := bytes.IndexAny(text, "nN")

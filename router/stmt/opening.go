@@ -2,7 +2,7 @@ package stmt
 
 import "strings"
 
-// Opening is what BEGIN or START TRANSACTION says.
+// Opening is the contents of BEGIN or START TRANSACTION.
 type Opening struct {
 	Access   Access
 	Snapshot bool // WITH CONSISTENT SNAPSHOT
@@ -17,10 +17,10 @@ const (
 	ReadWrite
 )
 
-// String is what is written of it.
+// String returns the clause as written.
 func (a Access) String() string { return [...]string{"", "READ ONLY", "READ WRITE"}[a] }
 
-// String is the statement, with nothing else that was written around it.
+// String returns the statement in canonical form.
 func (o Opening) String() string {
 	switch {
 	case o.Snapshot && o.Access == AnyAccess:
@@ -33,13 +33,13 @@ func (o Opening) String() string {
 	return "BEGIN"
 }
 
-// Characteristic is what SET has said of transactions: their isolation level, or whether they read only.
+// Characteristic is a transaction characteristic assigned by SET: the isolation level, or read only.
 type Characteristic struct {
 	What string // "isolation" or "read_only"
-	// Next: it was said of the next transaction alone. Else it was said of all to come.
+	// Next reports whether it applies only to the next transaction, rather than to all later ones.
 	Next bool
-	// Clause is the characteristic as SET TRANSACTION has it. If it was said of all to come it is that of the transaction under
-	// way, which has to stay what it was begun as on shards that join it; empty: there is none.
+	// Clause is the characteristic as in SET TRANSACTION. If it applies to all later transactions, it is that of the current
+	// transaction, which must keep it on shards that join. It is empty for none.
 	Clause string
 }
 
@@ -49,13 +49,13 @@ type Mark struct {
 	Name string
 }
 
-// String is the statement, with nothing else that was written around it.
+// String returns the statement in canonical form.
 func (m Mark) String() string {
 	words := map[string]string{"savepoint": "SAVEPOINT ", "rollback": "ROLLBACK TO SAVEPOINT ", "release": "RELEASE SAVEPOINT "}
 	return words[m.Verb] + "`" + strings.ReplaceAll(m.Name, "`", "``") + "`"
 }
 
-// readOpening reads the forms of START TRANSACTION that the parser doesn't know.
+// readOpening reads the forms of START TRANSACTION that the parser doesn't support.
 func readOpening(l *Lexed) (*Statement, bool) {
 	r := lexemeReader{l: l, list: l.lexemes(maxHead)}
 	if !r.at("begin", "start") {
@@ -68,7 +68,7 @@ func readOpening(l *Lexed) (*Statement, bool) {
 	return s, true
 }
 
-// opening reads BEGIN and START TRANSACTION; nil for what no server takes.
+// opening reads BEGIN and START TRANSACTION. It returns nil for forms that no server accepts.
 func (r *lexemeReader) opening() *Opening {
 	o := &Opening{}
 	if r.takes("begin") {
@@ -95,7 +95,7 @@ func (r *lexemeReader) opening() *Opening {
 	return o
 }
 
-// mark reads a statement on savepoints.
+// mark reads a statement about savepoints.
 func (r *lexemeReader) mark() *Mark {
 	m := &Mark{}
 	switch {

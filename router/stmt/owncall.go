@@ -2,7 +2,7 @@ package stmt
 
 import "github.com/pingcap/tidb/pkg/parser/ast"
 
-// OwnCall is CALL of a procedure of the proxies' own schema.
+// OwnCall is a CALL of a procedure in the proxies' own schema.
 type OwnCall struct {
 	Procedure string // in lower case
 	Args      []Operand

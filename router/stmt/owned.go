@@ -9,9 +9,8 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// Owned is a place of the text that speaks of the session rather than of a
-// server: a function without arguments ("connection_id()"), or a system variable
-// ("@@version"). Name is in lower case and without a scope.
+// Owned is a place in the text that refers to the session rather than to a server: a function without arguments
+// ("connection_id()"), or a system variable ("@@version"). Name is in lower case and without a scope.
 type Owned struct {
 	Start, End int
 	Name       string
@@ -19,14 +18,14 @@ type Owned struct {
 	Statement  bool // TABLE name
 }
 
-// Unnamed is a field of a SELECT without an alias: its column is named by its
-// text, which must therefore be given as the alias if anything in it is replaced.
+// Unnamed is a SELECT field without an alias. Its text is its column's name, so the text must become its alias if
+// anything in it is replaced.
 type Unnamed struct{ Start, End int }
 
-// speakers are the functions that speak of the session.
+// speakers are the functions that refer to the session.
 var speakers = set(`version connection_id found_rows row_count user session_user system_user current_user last_insert_id release_all_locks`)
 
-// own notes a node that speaks of the session; ownPlaces finds where it stands.
+// ownFunction records a function that refers to the session. ownPlaces finds its place.
 func (r *reader) ownFunction(n *ast.FuncCallExpr) {
 	switch {
 	case n.Schema.L != "":
@@ -37,11 +36,11 @@ func (r *reader) ownFunction(n *ast.FuncCallExpr) {
 	}
 }
 
-// usedLock gives the number of the connection that holds a lock, which to clients
-// is a session's. It is found where the lock's name is one string.
+// usedLock returns the connection that holds a lock. To clients that is a session's ID. It is found if the lock's name
+// is one string.
 const usedLock = "is_used_lock"
 
-// usedLockAt gives the end of a call that begins at a place.
+// usedLockAt returns the end of a call that begins at start.
 func (l *Lexed) usedLockAt(start int) (end int, ok bool) {
 	open := l.behindBlanks(start + len(usedLock))
 	if open >= len(l.Text) || l.Text[open] != '(' {
@@ -55,7 +54,7 @@ func (l *Lexed) usedLockAt(start int) (end int, ok bool) {
 	return 0, false
 }
 
-// ownField notes a field that is named by its text.
+// ownField records a field whose text is its name.
 func (r *reader) ownField(n *ast.SelectField) {
 	if n.AsName.O != "" || n.Expr == nil {
 		return
@@ -65,8 +64,8 @@ func (r *reader) ownField(n *ast.SelectField) {
 	}
 }
 
-// ownPlaces finds the words of what was noted. Both readings must find the same,
-// or neither is believed.
+// ownPlaces finds the places of recorded functions and variables. Both readings must agree, or the statement is
+// refused.
 func (r *reader) ownPlaces() {
 	switch r.out.Kind {
 	case Select, Insert, Replace, Update, Delete, Set, Call:
@@ -86,7 +85,7 @@ func (r *reader) ownPlaces() {
 		}
 		if o, ok := r.l.ownedAt(t); ok && !(r.out.Kind == Set && r.l.setTarget(t)) {
 			r.out.Owned = append(r.out.Owned, o)
-			if o.Name == usedLock+"()" { // where the name is written otherwise it stays the shard's
+			if o.Name == usedLock+"()" { // if the name is written differently, the shard answers it
 				r.owned++
 			}
 		}
@@ -98,8 +97,7 @@ func (r *reader) ownPlaces() {
 	}
 }
 
-// setTarget tells whether a variable is one that SET assigns to: it stands behind
-// the word or a comma.
+// setTarget reports whether SET assigns to a variable: it follows the word SET or a comma.
 func (l *Lexed) setTarget(t token) bool {
 	before := bytes.TrimRight(l.Text[:t.start], " \t\r\n\f\v")
 	return t.depth == 0 && (bytes.HasSuffix(before, []byte(",")) || len(before) > 2 && isWord(before[len(before)-3:], "set"))
@@ -128,8 +126,7 @@ func (l *Lexed) ownedAt(t token) (Owned, bool) {
 	return Owned{Start: t.start, End: t.end, Name: word + "()"}, word == "current_user"
 }
 
-// ownedVariable reads what follows @@: a scope and a point, and a name that may
-// be quoted.
+// ownedVariable reads what follows @@: a scope and a point, then a name that may be quoted.
 func (l *Lexed) ownedVariable(t token, name string) (Owned, bool) {
 	o := Owned{Start: t.start, End: t.end}
 	switch name {
@@ -148,7 +145,7 @@ func (l *Lexed) ownedVariable(t token, name string) (Owned, bool) {
 	return o, name != ""
 }
 
-// nameAt reads a name, in lower case, that may stand in backquotes.
+// nameAt reads a name, perhaps in backquotes, and returns it in lower case.
 func nameAt(text []byte, at int) (string, int) {
 	end := wordEnd(text, at)
 	if at < len(text) && text[at] == '`' {
@@ -160,7 +157,7 @@ func nameAt(text []byte, at int) (string, int) {
 	return strings.ToLower(string(text[at:end])), end
 }
 
-// behindBlanks gives where the next thing begins that is no blank, comment or hint.
+// behindBlanks skips blanks, comments and hints.
 func (l *Lexed) behindBlanks(at int) int {
 	for {
 		at = skipBlanks(l.Text, at)
@@ -178,7 +175,7 @@ func (l *Lexed) behindBlanks(at int) int {
 	}
 }
 
-// hintEnd gives where the hint ends that begins at a place: that place if there is none.
+// hintEnd returns the end of the hint that begins at at, or at if there is none.
 func (l *Lexed) hintEnd(at int) int {
 	i, ok := slices.BinarySearchFunc(l.asides, int32(at), func(a aside, at int32) int { return cmp.Compare(a.start, at) })
 	if !ok {
@@ -194,8 +191,7 @@ func skipBlanks(text []byte, at int) int {
 	return at
 }
 
-// quotedVariables tells whether a variable's name is written as a string, which
-// the key doesn't hold.
+// quotedVariables reports whether a variable's name is a string, which the key doesn't contain.
 func (l *Lexed) quotedVariables() bool {
 	a := l.laid()
 	if !a.quotedSought {

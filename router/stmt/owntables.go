@@ -13,19 +13,18 @@ const Own = "locus"
 
 const ownNames = "jobs job_steps job_differences mirrors mirror_differences shards servers routes proxies tables slow_statements statements"
 
-// OwnTables are its tables.
+// OwnTables are the tables in it.
 var OwnTables = set(ownNames)
 
-// ownShows are what the proxy shows of its own schema.
+// ownShows are the SHOW statements that the proxy answers for its own schema.
 var ownShows = map[ast.ShowStmtType]string{
 	ast.ShowTables: "tables", ast.ShowTableStatus: "table status", ast.ShowColumns: "columns", ast.ShowCreateTable: "create table", ast.ShowIndex: "index",
 }
 
-// withinOwn reports whether names without a schema are of the proxy's own tables.
+// withinOwn reports whether names without a schema refer to the proxy's own tables.
 func (l *Lexed) withinOwn() bool { return strings.EqualFold(l.Within, Own) }
 
-// ownSchema says what is shown; of the proxy's own schema that are tables and
-// columns too.
+// ownSchema returns what is shown of the proxy's own schema, and the table if its columns are shown.
 func (r *reader) ownSchema(n *ast.ShowStmt) (what, table string) {
 	schema := strings.ToLower(n.DBName)
 	if n.Table != nil && n.Table.Schema.L != "" {
@@ -42,12 +41,11 @@ func (r *reader) ownSchema(n *ast.ShowStmt) (what, table string) {
 	return showWords[n.Tp], ""
 }
 
-// The tables of the servers' own that speak of all sessions, or of variables.
-// Their names in Owned are those with "table " before them.
+// Server tables about all sessions, or about variables. Their names in Owned have the prefix "table ".
 var ownTables = set("processlist session_variables global_variables session_status global_status")
 
-// listings are the tables of information_schema that list what there is. Programs that show databases read them; they
-// are owned where the text names the proxy's own schema, and their names in Owned begin with "table information_schema.".
+// listings are tables of information_schema that list objects. Programs that show databases read them. They are owned if
+// the text names the proxy's own schema. Their names in Owned then begin with "table information_schema.".
 var listings = set("tables columns")
 
 var ownTable = regexp.MustCompile("(?i)(?:`(?:information|performance)_schema`|\\b(?:information|performance)_schema)[ \t\r\n]*\\.[ \t\r\n]*" +
@@ -60,7 +58,7 @@ var ownSchemaTable = func() *regexp.Regexp {
 	return regexp.MustCompile("(?i)(?:`locus`|\\blocus)[ \t\r\n]*\\.[ \t\r\n]*(?:`(" + either + ")`|(" + either + ")\\b)")
 }()
 
-// ownTable notes a table that the proxy answers.
+// ownTable records a table that the proxy answers.
 func (r *reader) ownTable(n *ast.TableName) {
 	switch schema := n.Schema.L; {
 	case schema == Own || schema == "" && r.l.withinOwn():
@@ -69,7 +67,7 @@ func (r *reader) ownTable(n *ast.TableName) {
 			r.unqualified = r.unqualified || schema == ""
 		}
 	case schema == "information_schema" && listings[n.Name.L]:
-		// The schema is named by a literal.
+		// A literal names the schema.
 		r.out.Verbatim = r.out.Verbatim || slices.ContainsFunc(r.l.Literals, func(literal Literal) bool { return literal.Kind == StringLiteral })
 		if r.namesOwn() {
 			r.owned++
@@ -79,15 +77,15 @@ func (r *reader) ownTable(n *ast.TableName) {
 	}
 }
 
-// namesOwn reports whether a text of the client's is the name of the proxy's own schema, or that is the current one.
+// namesOwn reports whether the text names the proxy's own schema, or that is the current one.
 func (r *reader) namesOwn() bool {
 	return r.l.withinOwn() || slices.ContainsFunc(r.l.Literals, func(literal Literal) bool {
 		return literal.Kind == StringLiteral && int(literal.End-literal.Start) == len(Own)+2 && strings.EqualFold(string(r.l.Text[literal.Start+1:literal.End-1]), Own)
 	})
 }
 
-// hidesOwn refuses a common table expression that has the name of one of the proxy's own tables, where those are named
-// without their schema too.
+// hidesOwn refuses a common table expression with the name of one of the proxy's own tables, if those are also named
+// without their schema.
 func (r *reader) hidesOwn(n *ast.WithClause) {
 	for _, c := range n.CTEs {
 		if r.l.withinOwn() && OwnTables[c.Name.L] {
@@ -96,7 +94,7 @@ func (r *reader) hidesOwn(n *ast.WithClause) {
 	}
 }
 
-// ownTables finds where such tables are read.
+// ownTables finds the places where such tables are read.
 func (r *reader) ownTables() {
 	text := r.l.readable()
 	r.ownTablesOf(text, ownTable, "table ")
@@ -123,7 +121,7 @@ func (r *reader) ownTablesOf(text string, pattern *regexp.Regexp, prefix string)
 	}
 }
 
-// unqualifiedTables finds those of the proxy's own that are named without their schema.
+// unqualifiedTables finds the proxy's own tables that are named without their schema.
 func (r *reader) unqualifiedTables() {
 	for _, at := range r.l.tableNames() {
 		if name := strings.ToLower(strings.Trim(string(r.l.Text[at.start:at.end]), "`")); OwnTables[name] {

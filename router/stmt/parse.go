@@ -11,16 +11,16 @@ import (
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/mysql"
-	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // the parser's own literals
+	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // literals of the parser
 )
 
-// SyntaxError is a text that the parser refuses. The server may still take it.
+// SyntaxError means that the parser refuses a text. The server may still accept it.
 type SyntaxError struct{ Reason string }
 
 func (e *SyntaxError) Error() string { return "cannot read the statement: " + e.Reason }
 
-// Parse reads the text in l. It costs tens of microseconds and is meant to run
-// once per key. The positions in the answer hold for every text of l's key.
+// Parse reads the text in l. It takes tens of microseconds and is meant to run once per key. The positions in the
+// result are valid for every text of l's key.
 func Parse(l *Lexed) (*Statement, error) {
 	if u, ok := errors.AsType[*Uncertain](l.Err); ok {
 		return nil, u
@@ -74,8 +74,7 @@ func Parse(l *Lexed) (*Statement, error) {
 	return r.out, nil
 }
 
-// tree runs the parser. A panic of it is one text that can't be read, not the
-// end of a process that serves others.
+// tree runs the parser. If the parser panics, the text counts as unreadable, since the process also serves others.
 func tree(l *Lexed, text string) (node ast.StmtNode, err error) {
 	if err := l.tooLarge(); err != nil {
 		return nil, err
@@ -119,31 +118,31 @@ func parserMode(m Mode) mysql.SQLMode {
 	return mode
 }
 
-// reader carries one syntax tree over into our statement.
+// reader converts one syntax tree to our statement.
 type reader struct {
 	l    *Lexed
 	out  *Statement
 	ctes []cte // visible ones, the innermost last
-	// tables are all that the tree names, placed those that some block has.
+	// tables are all tables that the tree names. placed are those that belong to some block.
 	tables []*ast.TableName
 	placed map[*ast.TableName]bool
-	// blocks are those made of a SELECT; links wait until all are made.
+	// blocks are those made from a SELECT. links run once all blocks are made.
 	blocks  map[*ast.SelectStmt]*Block
 	links   []func()
-	strings map[string]bool // the text's, once they are asked for
+	strings map[string]bool // the text's strings, once needed
 	assigns map[string]bool // user variables, in lower case
-	owned   int             // places that speak of the session
-	// unqualified: some of them are tables of the schema locus without its name.
+	owned   int             // places that refer to the session
+	// unqualified reports whether some of them are tables of the schema locus named without it.
 	unqualified bool
-	// usesLock: IS_USED_LOCK() stands somewhere.
+	// usesLock reports whether IS_USED_LOCK() occurs.
 	usesLock bool
 	counted  int   // tables
-	err      error // the first that was found
+	err      error // the first error
 
-	// For FindPlaces alone:
+	// For FindPlaces only:
 	places    *Places
 	refs      map[*ast.TableName]tableAt
-	opened    map[*int]int // how often a common table expression is read
+	opened    map[*int]int // number of reads of each common table expression
 	conjuncts []rawConjunct
 }
 
@@ -191,7 +190,7 @@ func (r *reader) statement(node ast.StmtNode) {
 		r.explain(n)
 	case *ast.UseStmt:
 		r.out.Kind, r.out.Schema = Use, n.DBName
-		if !utf8.Valid(r.l.Text) { // the parser makes something else of it
+		if !utf8.Valid(r.l.Text) { // the parser would change the name
 			r.out.Schema = r.l.used()
 		}
 	case *ast.ShowStmt:
@@ -201,7 +200,7 @@ func (r *reader) statement(node ast.StmtNode) {
 	}
 }
 
-// used is the name behind USE, as it was written.
+// used returns the name behind USE, as written.
 func (l *Lexed) used() string {
 	scan := tokens{l: l}
 	verb, _ := scan.next()
@@ -214,8 +213,7 @@ func (l *Lexed) used() string {
 	return string(l.Text[at:wordEnd(l.Text, at)])
 }
 
-// unplaced is the net below the reading of blocks: a table of a query that no
-// block has would be a table that routing doesn't see.
+// unplaced is a safety check: a query's table that belongs to no block would be invisible to routing.
 func (r *reader) unplaced() {
 	switch r.out.Kind {
 	case Select, Insert, Replace, Update, Delete:
@@ -229,7 +227,7 @@ func (r *reader) unplaced() {
 	}
 }
 
-// simple knows the statements of which the kind is all there is to know.
+// simple handles the statements for which only the kind matters.
 func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for each kind
 	switch n := node.(type) {
 	case *ast.BeginStmt:
@@ -321,7 +319,7 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 		r.out.Kind = Other
 	case *ast.SetRoleStmt, *ast.SetDefaultRoleStmt, *ast.SetPwdStmt:
 		r.out.Kind = Account
-	default: // it reaches the server, or is of no server that shards are; or the parser has learned it since somebody looked
+	default: // it accesses the server, belongs to servers other than shards, or is new in the parser
 		r.out.Kind = Admin
 	}
 }
@@ -336,7 +334,7 @@ func (r *reader) completion(t ast.CompletionType) {
 	}
 }
 
-// explain notes where the explained text begins; it is planned by itself.
+// explain records where the explained text begins. It is planned separately.
 func (r *reader) explain(n *ast.ExplainStmt) {
 	r.out.Kind, r.out.Analyzes = Explain, n.Analyze
 	if show, ok := n.Stmt.(*ast.ShowStmt); ok { // DESCRIBE t
@@ -350,7 +348,7 @@ func (r *reader) explain(n *ast.ExplainStmt) {
 	if open := r.l.opening(0); open >= 0 && (open < r.out.Inner || r.out.Inner < 0) { // EXPLAIN (SELECT …)
 		r.out.Inner = open
 	}
-	if r.out.Inner < 0 { // another connection's statement, say
+	if r.out.Inner < 0 { // for example another connection's statement
 		r.out.Kind = Admin
 	}
 }

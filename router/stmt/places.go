@@ -9,57 +9,55 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/format"
 )
 
-// Places is what a SELECT must be known by when tables of it are replaced by
-// others: where each stands in the text, which of its columns are meant, and
-// which conditions speak of it alone.
+// Places describes a SELECT so that its tables can be replaced: the position of each table in the text, its columns
+// that are used, and the conditions on it alone.
 type Places struct {
 	Statement *Statement
-	// Tables are those of all blocks that are no derived ones, by block and index.
+	// Tables are the tables of all blocks, without derived ones, by block and index.
 	Tables []TablePlace
-	// Conjuncts are conditions that must all hold, with a place in the text.
+	// Conjuncts are conditions that must all hold, with a position in the text.
 	Conjuncts []Conjunct
-	// Names are all names of columns, in lower case.
+	// Names are all column names, in lower case.
 	Names map[string]bool
-	// Obstacle is what can't be meant of another table in the same words, such as
-	// a partition's name; empty without one.
+	// Obstacle is something that can't refer to another table in the same words, such as a partition's name. It is
+	// empty for none.
 	Obstacle string
-	// Unnamed are the fields whose columns are named by their text.
+	// Unnamed are the fields whose text is their column's name.
 	Unnamed []UnnamedPlace
-	// Reopens: a common table expression is read more than once, and so are the
-	// tables that it reads.
+	// Reopens reports whether a common table expression, and so the tables that it reads, is read more than once.
 	Reopens bool
-	// Summary is set for a SELECT of one block, if all its places are known.
+	// Summary is set for a SELECT of one block if all its places are known.
 	Summary *Summary
 }
 
-// TablePlace is where the name of a table stands, its schema included; of the
-// statement TABLE name, where that stands.
+// TablePlace is the position of a table's name, including its schema. For the statement TABLE name it is the position
+// of that statement.
 type TablePlace struct {
 	Block      *Block
 	Index      int
 	Start, End Anchor
-	// Statement: it is TABLE name.
+	// Statement reports whether it is TABLE name.
 	Statement bool
-	// Hints speak of indexes that another table in its place wouldn't have.
+	// Hints name indexes that a replacing table would not have.
 	Hints IndexHints
 }
 
-// UnnamedPlace is where a field without an alias stands.
+// UnnamedPlace is the position of a field without an alias.
 type UnnamedPlace struct{ Start, End Anchor }
 
-// Conjunct is a condition that rows of Tables[First:Last] of a block must satisfy
-// to take part: one of WHERE's, or of an ON's.
+// Conjunct is a condition that rows of Tables[First:Last] of a block must satisfy to take part. It is part of WHERE or
+// of an ON.
 type Conjunct struct {
 	Block       *Block
 	First, Last int
-	// Outer: it is an outer join's. Rows of its other side take part without it.
+	// Outer reports whether it belongs to an outer join. Rows of its other side take part without it.
 	Outer      bool
 	Start, End Anchor
 	Columns    []ColumnRef
 }
 
-// FindPlaces reads a SELECT anew for its places. Every place is proven by a second
-// parse: with another name there, or by itself, it reads as it did.
+// FindPlaces reads a SELECT again to find its places. A second parse confirms every place: with another name there, or
+// by itself, the text must parse as before.
 func FindPlaces(l *Lexed) (*Places, error) {
 	node, _, err := nodes(l)
 	if err != nil {
@@ -92,7 +90,7 @@ func FindPlaces(l *Lexed) (*Places, error) {
 	return p, nil
 }
 
-// placer collects the names of columns, and obstacles.
+// placer collects column names and obstacles.
 type placer struct{ p *Places }
 
 func (v *placer) Enter(n ast.Node) (ast.Node, bool) {
@@ -118,7 +116,7 @@ func (v *placer) Enter(n ast.Node) (ast.Node, bool) {
 
 func (v *placer) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-// placeMark begins the names that stand for tables in the second parse.
+// placeMark is the prefix of the names that replace tables in the second parse.
 const placeMark = "locus_place_"
 
 // placeTables finds the tables' names in the text.
@@ -171,7 +169,7 @@ func (r *reader) placeTables(node ast.StmtNode) error {
 	return nil
 }
 
-// tableStatement gives where TABLE stands right before a name, or else the name.
+// tableStatement returns the position of TABLE directly before a name, or else that of the name.
 func (l *Lexed) tableStatement(name int) (start int, is bool) {
 	list := l.pieces()
 	i, ok := slices.BinarySearchFunc(list, name, func(p piece, at int) int { return p.start - at })
@@ -181,7 +179,7 @@ func (l *Lexed) tableStatement(name int) (start int, is bool) {
 	return list[i-1].start, true
 }
 
-// markOf gives the number in a mark's name, of so many; -1: it is no mark.
+// markOf returns the number in a mark's name, below most, or -1 if it isn't a mark.
 func markOf(name string, most int) int {
 	number, ok := strings.CutPrefix(name, placeMark)
 	if i, err := strconv.Atoi(number); ok && err == nil && 0 <= i && i < most && strconv.Itoa(i) == number {
@@ -207,8 +205,7 @@ func tableNames(n ast.Node) []*ast.TableName {
 	return v.names
 }
 
-// alike tells whether two trees say the same. What they print is compared, and
-// never run.
+// alike reports whether two trees are equal. It compares their printed forms, which are never run.
 func alike(a, b ast.Node) bool {
 	var x, y strings.Builder
 	if a.Restore(format.NewRestoreCtx(format.DefaultRestoreFlags, &x)) != nil || b.Restore(format.NewRestoreCtx(format.DefaultRestoreFlags, &y)) != nil {
@@ -217,7 +214,7 @@ func alike(a, b ast.Node) bool {
 	return x.String() == y.String()
 }
 
-// conjunct finds the text of a condition, if it is one of its row's values alone.
+// conjunct finds the text of a condition if it depends only on its row's values.
 func (r *reader) conjunct(c rawConjunct) (Conjunct, bool) {
 	var pure purity
 	c.expression.Accept(&pure)
@@ -251,7 +248,7 @@ type rawConjunct struct {
 	outer       bool
 }
 
-// conjuncts notes the parts of a condition that must all hold.
+// noteConjuncts records the parts of a condition that must all hold.
 func (r *reader) noteConjuncts(b *Block, e ast.ExprNode, first, last int, outer bool) {
 	if r.places == nil || e == nil {
 		return

@@ -6,20 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// readable gives the text that the parser reads. It is as long as the one that
-// was sent, so that positions are the same, and holds blanks in place of
+// readable returns the text for the parser. It has the length of the original text, so that positions are the same. It
+// has blanks in place of
 //
 //   - comments, because the parser executes some that no server does (/*T! … */),
 //   - hints,
 //   - the WORK of COMMIT WORK, and the LOCAL of SHOW LOCAL STATUS,
 //   - IGNORE n LINES of LOAD DATA,
-//   - INTO @a, @b of a SELECT, and LIMIT of SHOW WARNINGS, which the parser
-//     doesn't know,
-//   - the rows and list elements that the key leaves out, because a parse costs
-//     what its text is long.
+//   - INTO @a, @b of a SELECT, and LIMIT of SHOW WARNINGS, which the parser doesn't support,
+//   - rows and list elements that the key omits, because the cost of a parse grows with the text.
 //
-// Bytes of strings that are no UTF-8 (which the parser demands, and servers
-// don't) become letters, and numbers that the parser would choke on short ones.
+// Bytes of strings that aren't UTF-8 (which the parser requires, but servers don't) are replaced by letters. Numbers
+// that the parser can't handle are replaced by short ones.
 func (l *Lexed) readable() string {
 	if a := l.laid(); a.readable == "" {
 		l.look(len(l.Text))
@@ -37,7 +35,7 @@ func (l *Lexed) makeReadable() string {
 		case literal.overlong():
 			respell(text[literal.Start:literal.End], literal.Kind)
 		case literal.Kind == DecimalLiteral && text[literal.End-1] == '.':
-			text[literal.End-1] = ' ' // the parser takes 5. for an error
+			text[literal.End-1] = ' ' // the parser refuses 5.
 		}
 	}
 	l.introduce(text)
@@ -72,8 +70,8 @@ func (l *Lexed) makeReadable() string {
 	return string(text)
 }
 
-// introduce gives literals an introducer that the parser takes in place of one
-// that it doesn't: _koi8r'…'. The text as it was written is what goes on.
+// introduce replaces introducers that the parser doesn't support (_koi8r'…') by one that it does. The original text is
+// sent on.
 func (l *Lexed) introduce(text []byte) {
 	for _, literal := range l.Literals {
 		if literal.Kind == CommentLiteral {
@@ -96,7 +94,7 @@ func (l *Lexed) introduce(text []byte) {
 	}
 }
 
-// asLong is the longest introducer of at most n letters, if there is one.
+// asLong returns the longest introducer of at most n letters, if there is one.
 func asLong(n int) string {
 	switch {
 	case n >= len("latin1"):
@@ -109,9 +107,8 @@ func asLong(n int) string {
 	return ""
 }
 
-// silent finds the word WORK behind BEGIN, COMMIT or ROLLBACK, or LOCAL behind
-// SHOW, which says nothing and which the parser doesn't know; the start is -1
-// without it.
+// silent finds the word WORK behind BEGIN, COMMIT or ROLLBACK, or LOCAL behind SHOW. It has no meaning, and the parser
+// doesn't support it. start is -1 if there is none.
 func (l *Lexed) silent() (start, end int32) {
 	scan := tokens{l: l}
 	verb, ok := scan.next()
@@ -132,9 +129,8 @@ func (l *Lexed) silent() (start, end int32) {
 	return -1, -1
 }
 
-// blank keeps the ends of lines, which the parser's messages count. Words right behind
-// two minus signs stay: no statement has them there, and blanks would make a comment of
-// what follows.
+// blank keeps the line ends, which the parser's messages count. It keeps words directly behind two minus signs. No
+// statement has them there, and blanks would turn what follows into a comment.
 func blank(text []byte, start, end int32) {
 	if behindMinuses(text, int(start)) {
 		return
@@ -146,7 +142,7 @@ func blank(text []byte, start, end int32) {
 	}
 }
 
-// spell makes strings that are no UTF-8 readable.
+// spell makes strings readable that aren't UTF-8.
 func (l *Lexed) spell(text []byte) {
 	for _, literal := range l.Literals {
 		body := text[literal.Start:literal.End]
@@ -161,8 +157,7 @@ func (l *Lexed) spell(text []byte) {
 	}
 }
 
-// overlong numbers have more digits than any column holds; the parser panics at
-// some of them.
+// overlong reports whether a number has more digits than any column holds. The parser panics on some of them.
 func (l Literal) overlong() bool {
 	switch l.Kind {
 	case IntLiteral, DecimalLiteral, FloatLiteral:

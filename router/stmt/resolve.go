@@ -9,14 +9,13 @@ import (
 	"strings"
 )
 
-// Server is what decides which comments a server runs.
+// Server determines which comments a server executes.
 type Server struct {
 	MariaDB bool
 	Version int // 101119 is 10.11.19
 }
 
-// ServerOf reads what a server says of itself; ok is false where no version stands
-// in it.
+// ServerOf reads a server's version. ok is false if there is no version in it.
 func ServerOf(version string) (s Server, ok bool) {
 	s.MariaDB = strings.Contains(version, "MariaDB")
 	number, _, _ := strings.Cut(strings.TrimPrefix(version, "5.5.5-"), "-")
@@ -35,7 +34,7 @@ func ServerOf(version string) (s Server, ok bool) {
 	return s, s.Version > 0
 }
 
-// HidesColumns tells whether the server knows invisible columns.
+// HidesColumns reports whether the server supports invisible columns.
 func (s Server) HidesColumns() bool {
 	if s.MariaDB {
 		return s.Version >= 100300
