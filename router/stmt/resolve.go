@@ -42,15 +42,13 @@ func (s Server) HidesColumns() bool {
 	return s.Version >= 80023
 }
 
-// unknown stands for servers of which nothing is known: from the oldest ones that
-// are served to any that may come.
+// unknown stands for servers with unknown versions, from the oldest supported ones to any future one.
 var unknown = []Server{{true, 100400}, {true, 999998}, {false, 50700}, {false, 999998}}
 
-// Resolve puts in the place of comments that some servers run what the given ones
-// make of them, and reads the text anew. What they run stands alone, and what they
-// skip is gone, as it is from the names that servers give columns by their
-// expressions. It refuses what they don't agree on, what is nested deeper than dumps
-// have it, and what does not end; where, is said of the text as it came.
+// Resolve replaces comments that some servers execute by what the given servers make of them, and reads the text again.
+// Executed comments become plain text, and skipped ones are removed, as they are in the column names that servers
+// derive from expressions. It refuses comments on which the servers disagree, that are nested deeper than in dumps, or
+// that don't end. Error positions refer to the original text.
 func (l *Lexed) Resolve(on []Server) {
 	if len(on) == 0 {
 		on = unknown
@@ -63,7 +61,7 @@ func (l *Lexed) Resolve(on []Server) {
 	} else {
 		r.out = r.text
 	}
-	l.Lex(l.Text[:copy(l.Text, r.out)], l.Mode) // never longer than it was
+	l.Lex(l.Text[:copy(l.Text, r.out)], l.Mode) // never longer than before
 	var u *Uncertain
 	switch {
 	case err != nil:
@@ -78,25 +76,23 @@ type resolver struct {
 	mode Mode
 	on   []Server
 	pos  int
-	// opened is where the comment begins that is being run, or -1; body is what
-	// follows its opening, and begun is where that is in out.
+	// opened is the start of the comment being executed, or -1. body is the position behind its opening, and begun is
+	// that position in out.
 	opened, body, begun int
-	ran                 []span // of out
-	// said tells whether anything is left of the statement that is being read, be it
-	// a comment.
+	ran                 []span // stretches of out
+	// said reports whether anything of the current statement has been kept, even a comment.
 	said bool
-	// out is what is left of the text up to copied, and cuts are what is not.
+	// out is the kept part of the text up to copied. cuts describe the removed parts.
 	out    []byte
 	copied int
 	cuts   []cut
 }
 
-// cut is a place of what is left, and how many bytes of the text are gone before it.
+// cut is a position in the kept text, and the number of bytes of the text removed before it.
 type cut struct{ at, gone int }
 
-// cut leaves something in the place of a piece of the text: nothing, if what stands
-// around it stays apart, else a blank. Behind two minus signs, which a blank would
-
+// cut replaces a piece of the text by nothing, or by a blank if its neighbours would join otherwise. Behind two minus
+// signs, which a blank would turn into a comment, it leaves an empty comment.
 func (r *resolver) cut(start, end int) {
 	r.out = append(r.out, r.text[r.copied:start]...)
 	switch {
@@ -109,14 +105,13 @@ func (r *resolver) cut(start, end int) {
 	r.cuts = append(r.cuts, cut{at: len(r.out), gone: end - len(r.out)})
 }
 
-// joined tells two bytes that may become one token where nothing stands between them,
-// or a function's name and its parenthesis.
+// joined reports whether two adjacent bytes may form one token, or a function's name and its parenthesis.
 func joined(a, b byte) bool {
 	apart := class[a] == spaceByte || class[b] == spaceByte || a == '(' || a == ',' || a == ')' || b == ',' || b == ')'
 	return !apart
 }
 
-// before gives where a byte of what is left stood in the text.
+// before returns the original position of a byte of the kept text.
 func (r *resolver) before(at int) int {
 	gone := 0
 	for _, c := range r.cuts {
@@ -131,8 +126,8 @@ func (r *resolver) refuse(at int, reason string) error {
 	return &Uncertain{At: at, Byte: r.text[at], Reason: reason}
 }
 
-// behindMinus: the blank in the place of what encloses the comment would make a
-// line's comment of the two minus signs.
+// behindMinus is refused because the blank in place of the comment's border would turn the two minus signs into a line
+// comment.
 const behindMinus = "the border of a comment that some servers run, behind two minus signs: put a blank between them"
 
 const plainly = "; write what it says without the comment, or leave it out"
@@ -165,7 +160,7 @@ func (r *resolver) run() error {
 	return nil
 }
 
-// comment resolves the one that begins here.
+// comment resolves the comment that begins here.
 func (r *resolver) comment() error {
 	at := r.pos
 	fate := r.on[0].fate(r.text, at)
@@ -194,8 +189,8 @@ func (r *resolver) comment() error {
 	return nil
 }
 
-// stay leaves a comment where nothing of a statement is left so far: a text of
-// comments alone is run without an error, and an empty one isn't.
+// stay leaves a comment if nothing of the statement has been kept so far. Servers accept a text of comments alone, but
+// not an empty one.
 func (r *resolver) stay() {
 	if r.said {
 		return
@@ -205,7 +200,7 @@ func (r *resolver) stay() {
 	r.cuts[len(r.cuts)-1] = cut{at: len(r.out), gone: r.copied - len(r.out)}
 }
 
-// close ends the comment that is being run.
+// close ends the comment being executed.
 func (r *resolver) close() {
 	end := r.pos + len("*/")
 	r.cut(r.pos, end)
@@ -217,7 +212,7 @@ func (r *resolver) close() {
 	r.pos, r.opened = end, -1
 }
 
-// apart refuses a comment that is in two statements: servers end it with the first.
+// apart refuses a comment that spans two statements, because servers end it with the first.
 func (r *resolver) apart() error {
 	for at, left := 0, r.ran; len(left) > 0 && at < len(r.out); {
 		end, next := First(r.out[at:], r.mode)
@@ -235,17 +230,15 @@ func (r *resolver) apart() error {
 	return nil
 }
 
-// fate is what a server makes of a comment: where it goes on reading, and whether
-// it runs what stands there.
+// fate is a server's treatment of a comment: where it continues reading, and whether it executes the contents.
 type fate struct {
 	end      int
 	runs     bool
-	doubtful bool // older servers read it otherwise
+	doubtful bool // older servers read it differently
 }
 
-// fate gives a server's. MariaDB runs /*M! too, and not what is for MySQL from 5.7
-// on, whose version it reads from five digits or six. MySQL takes six where a blank
-// follows, else five; before version 9 always five.
+// fate returns a server's treatment. MariaDB also executes /*M!, but no comments for MySQL 5.7 and later. It reads the
+// version from five or six digits. MySQL reads six if a blank follows, else five; before version 9 always five.
 func (s Server) fate(t []byte, at int) fate {
 	i := at + len("/*")
 	marked := t[i] == 'M'
@@ -276,7 +269,7 @@ func (s Server) fate(t []byte, at int) fate {
 	return fate{end: i + digits, runs: true}
 }
 
-// number reads six digits at most.
+// number reads at most six digits.
 func number(digits []byte) (n int) {
 	for _, c := range digits {
 		n = n*10 + int(c-'0')
@@ -284,8 +277,8 @@ func number(digits []byte) (n int) {
 	return n
 }
 
-// skippedEnd gives the end of a comment that is skipped, or -1. Other comments may
-// stand in it, and none in those; quotes mean nothing there.
+// skippedEnd returns the end of a skipped comment, or -1. It may contain other comments, which contain none themselves.
+// Quotes have no meaning in it.
 func skippedEnd(t []byte, at int) int {
 	for i := at + len("/*!"); i+1 < len(t); i++ {
 		switch {
@@ -302,7 +295,7 @@ func skippedEnd(t []byte, at int) int {
 	return -1
 }
 
-// versions names each once.
+// versions lists the distinct servers.
 func versions(on []Server) string {
 	var names []string
 	for _, s := range on {

@@ -8,10 +8,9 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// nodes parses the text. MariaDB's RETURNING, which the parser doesn't know, is
-// read apart: what stands before it as a statement, and what stands behind it as
-// the fields of a SELECT. It is looked for in what can't be read otherwise,
-// since to MySQL the word is a name like any other.
+// nodes parses the text. The parser doesn't support MariaDB's RETURNING, so its parts are parsed separately: the text
+// before it as a statement, the text after it as the fields of a SELECT. It is searched for only if the text can't be
+// parsed otherwise, since to MySQL the word is an ordinary name.
 func nodes(l *Lexed) (node ast.StmtNode, fields *ast.SelectStmt, err error) {
 	text := l.readable()
 	if node, err = tree(l, text); err == nil {
@@ -41,8 +40,7 @@ func nodes(l *Lexed) (node ast.StmtNode, fields *ast.SelectStmt, err error) {
 	return nil, nil, err
 }
 
-// returning finds the last RETURNING outside of parentheses of an INSERT,
-// REPLACE or DELETE, or -1.
+// returning returns the position of the last RETURNING outside of parentheses in an INSERT, REPLACE or DELETE, or -1.
 func (l *Lexed) returning() int {
 	scan := tokens{l: l}
 	at := -1
@@ -57,8 +55,7 @@ func (l *Lexed) returning() int {
 	}
 }
 
-// onlyFields tells whether a SELECT has nothing but fields, and they read no
-// other tables.
+// onlyFields reports whether a SELECT has only fields, and these read no other tables.
 func onlyFields(n *ast.SelectStmt) bool {
 	only := plainFields(true)
 	n.Accept(&only)
@@ -77,7 +74,7 @@ func (p *plainFields) Enter(n ast.Node) (ast.Node, bool) {
 
 func (p *plainFields) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-// ReturnsAll tells whether a star stands behind RETURNING.
+// ReturnsAll reports whether RETURNING contains a star.
 func (l *Lexed) ReturnsAll() bool {
 	at := l.returning()
 	return at >= 0 && slices.ContainsFunc(l.piecesFrom(at), func(p piece) bool { return p.kind == '*' })

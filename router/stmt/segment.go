@@ -1,7 +1,7 @@
 package stmt
 
-// segment is what a byte of a text outside quotes and comments begins. Lex reads a
-// text in the same way; it knows more, and is made to be fast.
+// segment is the item that begins at a byte outside of quotes and comments. Lex reads a text in the same way but
+// distinguishes more, and is optimized for speed.
 type segment struct {
 	end  int
 	kind segmentKind
@@ -15,10 +15,10 @@ const (
 	wordSegment
 	quotedSegment
 	commentSegment // or a hint
-	endlessSegment // quotes or a comment that don't end
+	endlessSegment // quotes or a comment without an end
 )
 
-// segmentAt reads what begins at i. A comment that some servers run is a comment.
+// segmentAt reads the item that begins at i. A comment that some servers execute counts as a comment.
 func segmentAt(t []byte, i int, mode Mode) segment {
 	switch c := t[i]; {
 	case class[c] == spaceByte:
@@ -39,7 +39,7 @@ func segmentAt(t []byte, i int, mode Mode) segment {
 	return segment{i + 1, otherSegment}
 }
 
-// prefixesDigits tells the X of X'4D' and the B of B'01', of one letter at i.
+// prefixesDigits reports whether the letter at i is the X of X'4D' or the B of B'01'.
 func prefixesDigits(t []byte, i int) bool {
 	c := t[i] | 0x20
 	return (c == 'x' || c == 'b') && i+1 < len(t) && t[i+1] == '\'' && (i == 0 || t[i-1] != '.')

@@ -1,6 +1,6 @@
 package stmt
 
-// ServerLock is a lock on all that a server has.
+// ServerLock is a lock on a whole server.
 type ServerLock uint8
 
 const (
@@ -9,13 +9,13 @@ const (
 	InstanceFreed                       // UNLOCK INSTANCE
 )
 
-// String is the statement that says it.
+// String returns the lock's statement.
 func (l ServerLock) String() string {
 	return [...]string{"", "FLUSH TABLES WITH READ LOCK", "LOCK INSTANCE FOR BACKUP", "UNLOCK INSTANCE"}[l]
 }
 
-// readInstanceLock reads LOCK INSTANCE FOR BACKUP and UNLOCK INSTANCE, which the parser doesn't know. It tells false for other
-// statements.
+// readInstanceLock reads LOCK INSTANCE FOR BACKUP and UNLOCK INSTANCE, which the parser doesn't support. It returns false for
+// other statements.
 func readInstanceLock(l *Lexed) (*Statement, bool) {
 	r := lexemeReader{l, l.lexemes(maxHead)}
 	s := &Statement{Kind: LockServers}

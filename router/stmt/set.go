@@ -8,8 +8,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// set reads SET. A value that is more than a literal is kept as text, for a
-// server to compute.
+// set reads SET. A value other than a literal is kept as text, for a server to compute.
 func (r *reader) set(n *ast.SetStmt) {
 	if len(r.out.Assigns) > 0 {
 		r.fail("a value of SET assigns @%s itself: assign that one before, in its place in the list", r.out.Assigns[0])
@@ -36,15 +35,14 @@ func (r *reader) variable(a *ast.VariableAssignment) Variable {
 	}
 	r.variableValue(&v, a.Value)
 	if (v.Name == "names" || v.Name == "charset") && string(v.Value.Text) == "utf8" {
-		if charset := r.l.namedCharset(); charset == "utf8mb3" { // which utf8 need not be
+		if charset := r.l.namedCharset(); charset == "utf8mb3" { // utf8 need not be utf8mb3
 			v.Value.Text = []byte(charset)
 		}
 	}
 	return v
 }
 
-// namedCharset gives the character set of SET NAMES or SET CHARACTER SET as it was
-// written: the parser has other names for some.
+// namedCharset returns the character set of SET NAMES or SET CHARACTER SET as written, because the parser renames some.
 func (l *Lexed) namedCharset() string {
 	at := l.clause(0, "names", "charset", "character")
 	if at < 0 {
@@ -70,13 +68,13 @@ func (r *reader) variableValue(v *Variable, e ast.ExprNode) {
 	case *ast.DefaultExpr:
 		v.Value = Value{Kind: Default}
 		return
-	case *ast.ColumnNameExpr: // a bare word: SET sql_mode = ANSI
+	case *ast.ColumnNameExpr: // a plain word: SET sql_mode = ANSI
 		v.Value = Value{Kind: String, Text: []byte(n.Name.Name.O)}
 		return
 	case ast.ValueExpr:
 		if s, ok := n.GetValue().(string); ok {
 			if v.User && r.foreign(e) {
-				break // what its bytes mean is the session's character set's to say
+				break // the meaning of its bytes depends on the session's character set
 			}
 			v.Value = Value{Kind: String, Text: []byte(s)}
 			return
@@ -93,16 +91,15 @@ func (r *reader) variableValue(v *Variable, e ast.ExprNode) {
 	v.Expression = r.expressionText(e.OriginTextPosition())
 }
 
-// foreign tells whether a literal has bytes beyond ASCII, of which the parser was
-// not shown those that are no UTF-8; or a character set of its own before it.
+// foreign reports whether a literal has bytes beyond ASCII, or its own character set. The parser did not see bytes that
+// aren't UTF-8.
 func (r *reader) foreign(e ast.ExprNode) bool {
 	start := e.OriginTextPosition()
 	literal, known := r.l.literalAt(start)
 	return !known || literal.Kind == IntroducedLiteral || slices.ContainsFunc(r.l.Text[start:r.itemEnd(start)], func(c byte) bool { return c >= utf8.RuneSelf })
 }
 
-// expressionText gives the text of one item of a comma-separated list, without
-// hints.
+// expressionText returns the text of one item of a comma-separated list, without hints.
 func (r *reader) expressionText(start int) string { return r.expressionWithin(start, r.l.end()) }
 
 func (r *reader) expressionWithin(start, end int) string {
@@ -133,8 +130,8 @@ func (r *reader) expressionWithin(start, end int) string {
 	return string(out)
 }
 
-// secondWord tells whether the text's second word is the given one, as in SET
-// TRANSACTION, which is for the next one only.
+// secondWord reports whether the text's second word is the given one. In SET TRANSACTION it means that the statement is
+// for the next transaction only.
 func (l *Lexed) secondWord(word string) bool {
 	scan := tokens{l: l}
 	_, _ = scan.next()

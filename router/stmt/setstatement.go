@@ -2,9 +2,9 @@ package stmt
 
 import "math"
 
-// ForStatement reads SET STATEMENT name = value, … FOR, MariaDB's: the names of
-// the variables in lower case. ok is false where it is not read whole, which it is
-// only with plain constants for values; there says that a text begins so.
+// ForStatement reads MariaDB's SET STATEMENT name = value, … FOR. It returns the variables' names in lower case. ok is
+// false if it can't be read whole, which requires plain constants as values. there reports whether the text begins with
+// SET STATEMENT.
 func (l *Lexed) ForStatement() (names []string, there, ok bool) {
 	r := lexemeReader{l: l, list: l.lexemes(math.MaxInt)}
 	if !r.takes("set", "statement") {
@@ -29,15 +29,14 @@ func (l *Lexed) ForStatement() (names []string, there, ok bool) {
 	}
 }
 
-// constant steps over a literal or a word.
+// constant skips a literal or a word.
 func (r *lexemeReader) constant() bool {
 	r.takesChar('-')
 	x := r.next()
 	return x.kind == literalLexeme || x.kind == bareWord && !isWord(r.l.Text[x.start:x.end], "for")
 }
 
-// AnyWords calls f with every word of the text in lower case: those within strings,
-// comments and hints too, wherever quotes end.
+// AnyWords calls f with every word of the text in lower case, including those within strings, comments and hints.
 func (l *Lexed) AnyWords(f func(word string)) {
 	for i := 0; i < len(l.Text); {
 		if !inName(l.Text[i]) {

@@ -7,14 +7,14 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// Shown is a SHOW whose answer speaks of the session or of all of them.
+// Shown is a SHOW about the session or about all sessions.
 type Shown struct {
 	What   string // "variables", "status", "processlist", "grants", "warnings", "errors", "tables", "columns", "create table"
-	Table  string // of SHOW COLUMNS and SHOW CREATE TABLE
+	Table  string // for SHOW COLUMNS and SHOW CREATE TABLE
 	Global bool
 	Full   bool
 	Count  bool   // SHOW COUNT(*) WARNINGS
-	Clause string // LIKE …, WHERE … or LIMIT …, as it was written
+	Clause string // LIKE …, WHERE … or LIMIT …, as written
 }
 
 var showWords = map[ast.ShowStmtType]string{
@@ -22,8 +22,8 @@ var showWords = map[ast.ShowStmtType]string{
 	ast.ShowGrants: "grants", ast.ShowWarnings: "warnings", ast.ShowErrors: "errors",
 }
 
-// showable is what SHOW may show: what is in databases, what the session is and has,
-// and how the server was built; not its logs, accounts and replication.
+// showable are the permitted kinds of SHOW: contents of databases, state of the session, and built-in properties of the
+// server. Its logs, accounts and replication aren't included.
 var showable = map[ast.ShowStmtType]bool{
 	ast.ShowEngines: true, ast.ShowDatabases: true, ast.ShowTables: true, ast.ShowTableStatus: true, ast.ShowColumns: true,
 	ast.ShowWarnings: true, ast.ShowCharset: true, ast.ShowVariables: true, ast.ShowStatus: true, ast.ShowCollation: true,
@@ -33,7 +33,7 @@ var showable = map[ast.ShowStmtType]bool{
 	ast.ShowPrivileges: true, ast.ShowErrors: true, ast.ShowOpenTables: true, ast.ShowCreateProcedure: true,
 }
 
-// builtIn is what servers of one version show alike, whatever they hold.
+// builtIn are the kinds of SHOW with equal results on all servers of one version, regardless of their contents.
 var builtIn = map[ast.ShowStmtType]bool{
 	ast.ShowEngines: true, ast.ShowCharset: true, ast.ShowCollation: true, ast.ShowPlugins: true, ast.ShowPrivileges: true,
 }
@@ -60,7 +60,7 @@ func (r *reader) show(n *ast.ShowStmt) {
 	r.out.Shown, r.out.Verbatim = shown, true
 }
 
-// shownLimit finds the LIMIT of SHOW WARNINGS or SHOW ERRORS, or -1.
+// shownLimit returns the position of LIMIT in SHOW WARNINGS or SHOW ERRORS, or -1.
 func (l *Lexed) shownLimit() int32 {
 	scan := tokens{l: l}
 	for _, words := range [][]string{{"show"}, {"warnings", "errors"}, {"limit"}} {
@@ -75,7 +75,7 @@ func (l *Lexed) shownLimit() int32 {
 	return -1
 }
 
-// inLiteral tells whether a place is within a literal.
+// inLiteral reports whether a position is within a literal.
 func (l *Lexed) inLiteral(at int) bool {
 	for _, literal := range l.Literals {
 		if int(literal.Start) <= at && at < int(literal.End) {
@@ -85,7 +85,7 @@ func (l *Lexed) inLiteral(at int) bool {
 	return false
 }
 
-// Qualifiers are the places of a schema's name, with its point, before a table's in the names of columns.
+// Qualifiers returns the positions of a schema's name with its point, before a table's name, in column names.
 func (l *Lexed) Qualifiers(schema, table string) (found []Stretch) {
 	list := l.pieces()
 	is := func(p piece, name string) bool {
@@ -99,7 +99,7 @@ func (l *Lexed) Qualifiers(schema, table string) (found []Stretch) {
 	return found
 }
 
-// Aliased tells whether an alias follows a table's name that ends at offset end.
+// Aliased reports whether an alias follows a table's name that ends at offset end.
 func (l *Lexed) Aliased(end int) bool {
 	at := l.behindBlanks(end)
 	switch {

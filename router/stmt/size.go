@@ -2,22 +2,19 @@ package stmt
 
 import "fmt"
 
-// SizeError is a text that is too large to be planned: what it says is not known, and
-// it goes nowhere. Remedy says what to write instead.
+// SizeError means that a text is too large to be planned, and isn't sent anywhere. Remedy says what to write instead.
 type SizeError struct{ What, Remedy string }
 
 func (e *SizeError) Error() string { return e.What + ": " + e.Remedy }
 
-// What is larger is not planned. Trees are walked by recursion, and a stack that
-// overflows can't be recovered from; and the parser, which can't be interrupted, takes
-// some 100 ms for a key of that length.
+// Limits of planned texts. Trees are traversed by recursion, and a stack overflow can't be recovered from. The parser
+// can't be interrupted and takes about 100 ms for a key of that length.
 const (
 	maxKey   = 256 << 10
 	maxDepth = 1000
-	// joinedTables is how many the servers join in one query block.
+	// joinedTables is how many tables the servers join in one query block.
 	joinedTables = 61
-	// allTables is how many the blocks of a statement may have together: which of
-	// them belong together is found by looking at each beside each.
+	// allTables bounds the tables in all blocks of a statement, because each is compared with each.
 	allTables = 1000
 )
 
@@ -27,7 +24,7 @@ const (
 	lessNested = "nest it less deeply, or split it into several statements"
 )
 
-// tooLarge tells why a text is not parsed; nil: it may be.
+// tooLarge returns why a text isn't parsed, or nil.
 func (l *Lexed) tooLarge() error {
 	if l.measured {
 		return nil
@@ -44,8 +41,8 @@ func (l *Lexed) tooLarge() error {
 	return nil
 }
 
-// mostJoined is how many bytes the parser may copy to make one value of strings that
-// stand behind each other: it copies all of them for each one more.
+// mostJoined bounds the bytes that the parser copies to join adjacent strings. It copies all previous ones for each
+// further string.
 const mostJoined = 64 << 20
 
 func (l *Lexed) joinedStrings() (copied int) {
@@ -78,8 +75,7 @@ func onlySpaces(t []byte) bool {
 	return true
 }
 
-// countTable makes room for one more table of a block, and tells false where there is
-// none.
+// countTable adds one table to a block. It returns false if a limit is reached.
 func (r *reader) countTable(b *Block) bool {
 	switch r.counted++; {
 	case len(b.Tables) >= joinedTables:

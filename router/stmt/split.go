@@ -2,10 +2,9 @@ package stmt
 
 import "bytes"
 
-// First finds the end of the first statement of a text that may hold several,
-// separated by semicolons: the statement is text[:end], and the rest begins at
-// next, which is len(text) where nothing but blanks and semicolons is left.
-// Semicolons within the body of a stored program separate nothing.
+// First finds the end of the first statement of a text that may hold several, separated by semicolons. The statement is
+// text[:end]. The rest begins at next, which is len(text) if only blanks and semicolons are left. Semicolons within the
+// body of a stored program don't separate statements.
 func First(text []byte, mode Mode) (end, next int) {
 	s := splitter{text: text, mode: mode}
 	for s.pos < len(text) {
@@ -27,7 +26,7 @@ func restFrom(text []byte, at int) int {
 	return at
 }
 
-// Blank tells a text in which nothing is run: blanks and comments.
+// Blank reports whether a text contains only blanks and comments.
 func Blank(text []byte) bool {
 	for i := 0; i < len(text); {
 		p := segmentAt(text, i, 0)
@@ -39,26 +38,25 @@ func Blank(text []byte) bool {
 	return true
 }
 
-// Blank tells a text that was read in which nothing is run.
+// Blank reports whether the text was read and contains only blanks and comments.
 func (l *Lexed) Blank() bool { return l.Err == nil && Blank(l.Text) }
 
-// splitter goes through a text word by word. It parses no more than it needs to
-// tell the semicolons of a program's body from those that separate statements;
-// a program that it gets wrong is cut short, which no server takes.
+// splitter reads a text word by word. It parses only as much as it needs to distinguish the semicolons of a program's
+// body from those between statements. If it misreads a program, it truncates it, and servers refuse the result.
 type splitter struct {
 	text []byte
 	mode Mode
 	pos  int
 
-	words   int // so far
+	words   int // number of words so far
 	lead    lead
-	program bool    // the statement makes a stored program
+	program bool    // the statement creates a stored program
 	begins  bool    // a statement of the body may begin here
-	body    bool    // it has begun
-	blocks  []block // open ones
+	body    bool    // the body has begun
+	blocks  []block // open blocks
 }
 
-// lead is the word that a statement begins with, as far as that matters.
+// lead is the first word of a statement, as far as it matters.
 type lead uint8
 
 const (
@@ -68,7 +66,7 @@ const (
 	leadSet
 )
 
-// block is what an END closes.
+// block is a construct that END closes.
 type block uint8
 
 const (
@@ -90,7 +88,7 @@ func (s *splitter) step() {
 		s.pos = len(s.text)
 	case otherSegment:
 		if bytes.HasPrefix(s.text[at:], []byte("--;")) {
-			s.pos = len(s.text) // at a piece's end they would be a comment: no server takes the whole
+			s.pos = len(s.text) // at the end of a piece they would be a comment, and no server accepts the whole text
 			return
 		}
 		c := s.text[at]
@@ -108,7 +106,7 @@ func (s *splitter) word(w []byte) {
 		return
 	}
 	if s.declares(w) {
-		s.pos = len(s.text) // which semicolon ends it, only a server of that dialect knows
+		s.pos = len(s.text) // only a server of that dialect knows which semicolon ends it
 		return
 	}
 	begins := s.begins && !s.within(expression)
@@ -128,7 +126,7 @@ func (s *splitter) word(w []byte) {
 	}
 }
 
-// head looks for what makes a statement one that holds others.
+// head checks whether a statement contains others.
 func (s *splitter) head(w []byte) {
 	if s.words == 1 || s.begins {
 		s.first(w)
@@ -148,7 +146,7 @@ func (s *splitter) head(w []byte) {
 	}
 }
 
-// first reads the word that a statement begins with, perhaps behind a label.
+// first reads the first word of a statement, perhaps behind a label.
 func (s *splitter) first(w []byte) {
 	s.lead, s.begins = leadOther, false
 	switch {
@@ -166,7 +164,7 @@ func (s *splitter) first(w []byte) {
 	}
 }
 
-// close ends a block, with the word that says again which one it was.
+// close ends a block, including the word that repeats its kind.
 func (s *splitter) close() {
 	if n := len(s.blocks); n > 0 {
 		s.blocks = s.blocks[:n-1]
@@ -183,11 +181,10 @@ func (s *splitter) close() {
 	}
 }
 
-// declares tells a program of sql_mode ORACLE, which has declarations, or other
-// programs, before or without a BEGIN.
+// declares reports whether a program of sql_mode ORACLE has declarations, or other programs, before or without a BEGIN.
 func (s *splitter) declares(w []byte) bool {
 	if isWord(w, "row") && len(s.blocks) == 0 {
-		s.body = false // what stood before were a trigger's events
+		s.body = false // the words before were a trigger's events
 	}
 	if s.body {
 		return false
@@ -203,7 +200,7 @@ func (s *splitter) within(b block) bool {
 	return n > 0 && s.blocks[n-1] == b
 }
 
-// opensStatement tells a word behind which a statement of a body may begin.
+// opensStatement reports whether a statement of a body may begin behind a word.
 func opensStatement(w []byte) bool {
 	for _, opening := range []string{"begin", "atomic", "then", "else", "do", "loop", "repeat", "row"} {
 		if isWord(w, opening) {

@@ -1,10 +1,10 @@
 package stmt
 
-// Kind says what a statement is, as far as routing must know.
+// Kind is the kind of a statement, as needed for routing.
 type Kind uint8
 
 const (
-	// Other statements are known to the parser and have no rule of their own.
+	// Other statements are supported by the parser and have no rule of their own.
 	Other Kind = iota
 	Select
 	Insert
@@ -28,18 +28,17 @@ const (
 	Lock      // LOCK TABLES
 	Unlock    // UNLOCK TABLES
 	TextPrepare
-	Handler // HANDLER, which the parser doesn't know
+	Handler // HANDLER, which the parser doesn't support
 	Account // CREATE USER, GRANT, …
-	Admin   // FLUSH, SHUTDOWN, BINLOG, …: the server's own affairs
+	Admin   // FLUSH, SHUTDOWN, BINLOG, …: administration of one server
 	LoadData
-	XA       // XA START and its kin, which the parser doesn't know
+	XA       // XA START and the like, which the parser doesn't support
 	Diagnose // GET DIAGNOSTICS
 	// LockServers: FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP, UNLOCK INSTANCE.
 	LockServers
 )
 
-// Feature marks what a statement uses that depends on the connection it runs
-// on, or that changes how it may be run.
+// Feature marks something in a statement that depends on its connection, or affects how it may be run.
 type Feature uint32
 
 const (
@@ -56,8 +55,7 @@ const (
 	ReadsRowCount
 	// ReadsConnectionID: CONNECTION_ID().
 	ReadsConnectionID
-	// NamedLock: GET_LOCK() and what releases locks; ReadsNamedLock: what only
-	// looks at them.
+	// NamedLock: GET_LOCK() and functions that release locks. ReadsNamedLock: functions that only check them.
 	NamedLock
 	ReadsNamedLock
 	// Locking: FOR UPDATE, FOR SHARE, LOCK IN SHARE MODE.
@@ -72,105 +70,99 @@ const (
 	Windows
 	// TemporaryTable: CREATE or DROP TEMPORARY TABLE.
 	TemporaryTable
-	// AndChain and Release are written at COMMIT and ROLLBACK.
+	// AndChain and Release are options of COMMIT and ROLLBACK.
 	AndChain
 	Release
-	// ReadsClock: NOW() and its kin, the same for all rows of a statement.
+	// ReadsClock: NOW() and the like, which are the same for all rows of a statement.
 	ReadsClock
-	// Volatile: RAND(), UUID(), system variables, … : what one server says of
-	// itself, or differently each time.
+	// Volatile: RAND(), UUID(), system variables and so on, which depend on the server or differ at each call.
 	Volatile
-	// Limited: LIMIT stands somewhere.
+	// Limited: it contains LIMIT.
 	Limited
 	// SwitchesKeys: ALTER TABLE … DISABLE KEYS, and ENABLE.
 	SwitchesKeys
-	// Program: CREATE PROCEDURE, whose body is not read; and DROP PROCEDURE.
+	// Program: CREATE PROCEDURE, whose body is not read, and DROP PROCEDURE.
 	Program
 	// DropsSchema: DROP DATABASE, and CREATE OR REPLACE DATABASE.
 	DropsSchema
-	// UnknownFunction: a function that isn't known to look at one row only. It
-	// may be stored, read tables, or be an aggregate.
+	// UnknownFunction: a function that isn't known to depend on one row only. It may be stored, read tables, or be an
+	// aggregate.
 	UnknownFunction
-	// Returning: MariaDB's INSERT, REPLACE or DELETE … RETURNING, which answers
-	// with rows.
+	// Returning: MariaDB's INSERT, REPLACE or DELETE … RETURNING, which returns rows.
 	Returning
 	// ClearsStatus: FLUSH STATUS.
 	ClearsStatus
-	// Redefines: ALTER, DROP or TRUNCATE TABLE, CREATE or DROP INDEX, after which
-	// tables have the names that they had, or none.
+	// Redefines: ALTER, DROP or TRUNCATE TABLE, CREATE or DROP INDEX. Tables then have the same names as before, or are
+	// gone.
 	Redefines
-	// MakesTable: CREATE TABLE, of which the first table is the one that is made. Temporary
-	// ones are none.
+	// MakesTable: CREATE TABLE, except for temporary tables. The first table is the created one.
 	MakesTable
 )
 
-// Statement is the full reading of one text.
+// Statement is the result of fully reading one text.
 type Statement struct {
 	Kind     Kind
 	Features Feature
 	Counter  Counter
-	// Blocks are the query blocks, the outermost first: a SELECT, the table part
-	// of an UPDATE or DELETE, every subquery, derived table and arm of a UNION.
+	// Blocks are the query blocks, outermost first: a SELECT, the table part of an UPDATE or DELETE, every subquery, derived
+	// table and arm of a UNION.
 	Blocks []*Block
-	Insert *Insertion   // Insert, Replace
-	Assign []Assignment // Update
-	// SetClause is where an UPDATE's list of assignments ends.
+	Insert *Insertion   // for Insert, Replace
+	Assign []Assignment // for Update
+	// SetClause is the end of an UPDATE's assignment list.
 	SetClause Anchor
-	Variables []Variable // Set
-	Kill      *Killing   // Kill; nil: it names something else than a connection
-	OwnCall   *OwnCall   // Procedure
-	// Schema is what Use and CreateSchema name.
+	Variables []Variable // for Set
+	Kill      *Killing   // for Kill; nil if it names something other than a connection
+	OwnCall   *OwnCall   // for Procedure
+	// Schema is the schema in Use and CreateSchema.
 	Schema string
-	// Tables that are named outside of query blocks: DDL, SHOW.
+	// Tables are those named outside of query blocks, in DDL and SHOW.
 	Tables []TableName
-	// Inner is the text that an Explain explains, by its offset. Analyzes: it is run for that.
+	// Inner is the offset of the text that an Explain explains. Analyzes reports whether it is executed for that.
 	Inner    int
 	Analyzes bool
-	// Owned are the places that speak of the session, Unnamed the fields that
-	// are named by a text which may have such places.
+	// Owned are the places that refer to the session. Unnamed are the fields whose names may contain such places.
 	Owned   []Owned
 	Unnamed []Unnamed
-	// Assigns and ReadVariables are user variables, in lower case: those that a
-	// query gives values, and those that are read.
+	// Assigns are the user variables that a query assigns, and ReadVariables those that it reads, in lower case.
 	Assigns, ReadVariables []string
-	// Shown is what a SHOW shows, where it speaks of the session; Prepared the rest
-	// of TextPrepare, LockTables that of Lock.
+	// Shown describes a SHOW about the session, Prepared a TextPrepare, LockTables a Lock.
 	Shown      *Shown
-	Listed     *Listed // of a SHOW that lists databases, or what is in one
-	BuiltIn    bool    // a SHOW of what servers of one version have alike
+	Listed     *Listed // for a SHOW of databases, or of a database's contents
+	BuiltIn    bool    // a SHOW that is equal on servers of one version
 	Prepared   *TextPrepared
 	LockTables []LockTable
-	ServerLock ServerLock  // of LockServers
-	Diagnosing *Diagnosing // Diagnose
-	Load       *Loading    // LoadData; nil: LOAD XML
-	// Hints are the texts of optimizer hints, /*+ … */, without their delimiters.
+	ServerLock ServerLock  // for LockServers
+	Diagnosing *Diagnosing // for Diagnose
+	Load       *Loading    // for LoadData; nil for LOAD XML
+	// Hints are the texts of optimizer hints, /*+ … */, without delimiters.
 	Hints []string
-	// Called are the functions of query expressions, and the procedure of CALL.
+	// Called are the functions in query expressions, and the procedure of CALL.
 	Called []Called
-	// View: CREATE VIEW, of which the first table is the view, or DROP VIEW. Ordered: its query
-	// has ORDER BY without LIMIT. Varies: its text has a backslash, or what is not ASCII.
+	// View: CREATE VIEW, whose first table is the view, or DROP VIEW. Ordered: its query has ORDER BY without LIMIT. Varies:
+	// its text has a backslash or a non-ASCII character.
 	View, Ordered, Varies bool
-	// IfNotExists is where these words stand in a CREATE TABLE; nil: it doesn't say them.
+	// IfNotExists is the position of these words in a CREATE TABLE, or nil.
 	IfNotExists *Stretch
-	// DefinitionsEnd is where the list of columns and keys ends in a CREATE TABLE, before its parenthesis; nil: it has none.
+	// DefinitionsEnd is the end of the list of columns and keys in a CREATE TABLE, before its parenthesis, or nil if it has
+	// none.
 	DefinitionsEnd *Anchor
-	// Altering is what an ALTER TABLE does to columns; nil: it is none.
+	// Altering is what an ALTER TABLE does to columns, or nil for other statements.
 	Altering *Altering
-	// SetsNumber: CREATE or ALTER TABLE that says where AUTO_INCREMENT goes on.
+	// SetsNumber: CREATE or ALTER TABLE that sets AUTO_INCREMENT.
 	SetsNumber bool
-	// Comment is that which CREATE or ALTER TABLE gives the table; nil: none. CommentAlone: it
-	// is all that an ALTER TABLE does.
+	// Comment is the comment that CREATE or ALTER TABLE gives the table, or nil. CommentAlone: an ALTER TABLE does nothing
+	// else.
 	Comment      *string
 	CommentAlone bool
-	// Locks are the names that GET_LOCK() is called with.
+	// Locks are the lock names in GET_LOCK() calls.
 	Locks []Operand
-	// IgnoresErrors: UPDATE IGNORE. ReadsDefault: DEFAULT(column) stands somewhere.
+	// IgnoresErrors: UPDATE IGNORE. ReadsDefault: it contains DEFAULT(column).
 	IgnoresErrors, ReadsDefault bool
-	// Reaches is a function that reaches the server; Routine is what Call calls.
+	// Reaches is a function that accesses the server's state. Routine is the routine of a Call.
 	Reaches string
 	Routine *TableName
-	// Verbatim: what was read here depends on the text of a literal, so it does
-	// not hold for other texts of the same key.
+	// Verbatim: the result depends on the text of a literal, so it isn't valid for other texts of the same key.
 	Verbatim bool
 	Facts
 }
@@ -178,11 +170,10 @@ type Statement struct {
 // Stretch is a piece of a text.
 type Stretch struct{ Start, End Anchor }
 
-// TableName is a table as it was written; Schema may be empty.
+// TableName is a table as written. Schema may be empty.
 type TableName struct{ Schema, Name string }
 
-// Called is a routine as it was written. Own: without a schema it has the name of
-// one of the servers' own functions.
+// Called is a routine as written. Own reports whether it has no schema and the name of a built-in function.
 type Called struct {
 	TableName
 	Own bool
@@ -191,16 +182,15 @@ type Called struct {
 // TableRef is one table of a query block.
 type TableRef struct {
 	TableName
-	// Alias is what columns are qualified by: the alias, or the name.
+	// Alias is the qualifier of its columns: the alias, or the name.
 	Alias string
-	// Nullable: the table is on the side of an outer join that may be absent.
+	// Nullable: the table is on the optional side of an outer join.
 	Nullable bool
 	// Derived tables and common table expressions have no name of their own.
 	Derived bool
-	// Source is the block whose fields a derived table has, where that is one
-	// SELECT which nothing else reads.
+	// Source is the block whose fields a derived table has, if that is one SELECT read by nothing else.
 	Source *Block
-	// Written: the statement changes rows of it.
+	// Written: the statement changes its rows.
 	Written bool
 }
 
@@ -208,60 +198,57 @@ type TableRef struct {
 type Block struct {
 	Parent *Block // nil for the outermost
 	Tables []TableRef
-	// Where holds for every row of the answer: WHERE and the conditions of inner joins.
+	// Where holds for every row of the result: WHERE and the conditions of inner joins.
 	Where *Condition
-	// Joins are the conditions of outer joins, and of joins within them.
+	// Joins are the conditions of outer joins and of joins within them.
 	Joins   []JoinCondition
 	Fields  []Field
 	Order   []OrderItem
 	Limit   *Limit
 	Grouped bool // GROUP BY
-	// Groups are the plain columns among what rows are grouped by.
+	// Groups are the plain columns in GROUP BY.
 	Groups  []ColumnRef
 	Having  bool
-	Limited bool // LIMIT, at any depth; Limit is the outermost block's
-	// Distinct rows only.
+	Limited bool // LIMIT at any depth; Limit is the outermost block's
+	// Distinct reports SELECT DISTINCT.
 	Distinct bool
-	// From is where the FROM clause begins; HasFrom says that its place is known,
-	// which it is for an outermost block outside of parentheses.
+	// From is the start of the FROM clause. HasFrom reports whether its position is known, as for an outermost block without
+	// parentheses.
 	From    Anchor
 	HasFrom bool
-	// Filter is where a condition on all rows may be added, if HasFilter.
+	// Filter is where a condition on all rows can be added, if HasFilter is set.
 	Filter    Filter
 	HasFilter bool
-	// Braced: parentheses stand around the whole block, so that ORDER BY and
-	// LIMIT have no known place.
+	// Braced: parentheses enclose the whole block, so the positions of ORDER BY and LIMIT are unknown.
 	Braced bool
-	// Natural: the block has a NATURAL JOIN, or a USING of more than two tables,
-	// whose conditions are not read.
+	// Natural: the block has a NATURAL JOIN, or a USING of more than two tables, whose conditions are not read.
 	Natural, Using bool
-	// Merged are the columns that USING makes one of.
+	// Merged are the columns that USING merges.
 	Merged []MergedColumn
 }
 
-// Filter is the place of a WHERE clause.
+// Filter is the position of a WHERE clause.
 type Filter struct {
-	There bool   // there is one: its condition begins at Open and ends at Close
-	Open  Anchor // without one, Open and Close are where it may be put
+	There bool   // it exists: its condition is from Open to Close
+	Open  Anchor // if it doesn't exist, it can be inserted between Open and Close
 	Close Anchor
 }
 
-// JoinCondition is the ON of an outer join, or of a join within the side that
-// may be absent. It holds for the rows of Tables[First:Last] that are joined,
-// and says nothing of the others.
+// JoinCondition is the ON of an outer join, or of a join within its optional side. It holds for joined rows of
+// Tables[First:Last] and says nothing about others.
 type JoinCondition struct {
 	On          *Condition
 	First, Last int
 }
 
-// MergedColumn is a column of USING: without a table's name it means that of
-// Alias. Tables are all whose columns it stands for.
+// MergedColumn is a column of USING. Without a table's name it refers to that of Alias. Tables are all tables whose columns
+// it represents.
 type MergedColumn struct {
 	Name, Alias string
 	Tables      []string
 }
 
-// ConditionKind is an operator that routing understands.
+// ConditionKind is an operator that matters for routing.
 type ConditionKind uint8
 
 const (
@@ -269,11 +256,11 @@ const (
 	Opaque ConditionKind = iota
 	And
 	Or
-	// Equal compares a column with operands: = has one, IN several.
+	// Equal compares a column with operands: one for =, several for IN.
 	Equal
 	// Join compares two columns for equality.
 	Join
-	// Between holds a column within two operands, inclusive; a nil bound is open.
+	// Between bounds a column by two operands, inclusive. A nil bound is open.
 	Between
 	// Within compares a column with a field of a subquery: IN (SELECT …).
 	Within
@@ -282,45 +269,44 @@ const (
 // Condition is a node of a WHERE clause.
 type Condition struct {
 	Kind     ConditionKind
-	Args     []*Condition // And, Or
-	Column   ColumnRef    // Equal, Join, Between, Within
-	Other    ColumnRef    // Join
-	Operands []Operand    // Equal
-	Low      *Operand     // Between
+	Args     []*Condition // for And, Or
+	Column   ColumnRef    // for Equal, Join, Between, Within
+	Other    ColumnRef    // for Join
+	Operands []Operand    // for Equal
+	Low      *Operand     // for Between
 	High     *Operand
-	NullSafe bool // <=>
-	// InRows: it comes from a list of rows, (a, b) IN ((1, 2), …). Beside is what all the rows
-	// have in its place, of Equal.
+	NullSafe bool // for <=>
+	// InRows reports whether it is part of a list of rows, (a, b) IN ((1, 2), …). For Equal, Beside holds all rows' values
+	// at its place.
 	InRows bool
 	Beside []Operand
-	// Query and Field are what Within compares with; Query is nil where it is no
-	// single SELECT.
+	// Query and Field are what Within compares with. Query is nil unless it is a single SELECT.
 	Query *Block
 	Field int
 }
 
-// ColumnRef is a column as it was written.
+// ColumnRef is a column as written.
 type ColumnRef struct{ Schema, Table, Name string }
 
 // Operand is a value that a statement compares with or assigns.
 type Operand struct {
 	Slot     int32 // the literal's slot, or -1
-	Const    Value // without a slot; Unknown when only the server can compute it
+	Const    Value // if there is no slot; Unknown if only the server can compute it
 	Negative bool
-	// InsertID stands for LAST_INSERT_ID().
+	// InsertID represents LAST_INSERT_ID().
 	InsertID bool
-	// Variable is the user variable, in lower case, whose value is meant.
+	// Variable is a user variable, in lower case, that holds the value.
 	Variable string
-	// Position is the operand's offset in the text that was parsed.
+	// Position is the operand's offset in the parsed text.
 	Position int
 }
 
-// Known tells whether the operand is a value before the server sees it.
+// Known reports whether the operand's value can be known without the server.
 func (o Operand) Known() bool {
 	return o.Slot >= 0 || o.Const.Kind != Unknown || o.InsertID || o.Variable != ""
 }
 
-// Aggregate is a function over the rows of an answer.
+// Aggregate is an aggregate function.
 type Aggregate uint8
 
 const (
@@ -330,7 +316,7 @@ const (
 	Min
 	Max
 	Avg
-	// OtherAggregate can't be merged, or stands within an expression.
+	// OtherAggregate can't be merged, or is part of an expression.
 	OtherAggregate
 )
 
@@ -338,64 +324,60 @@ const (
 type Field struct {
 	Star      bool   // * or t.*
 	StarOf    string // the t of t.*
-	StarAt    Anchor // where it stands
+	StarAt    Anchor // its position
 	Alias     string
 	Column    *ColumnRef // a plain column
 	Aggregate Aggregate
-	Distinct  bool      // within the aggregate
-	Argument  ColumnRef // the aggregate's argument where that is a plain column
-	// ArgumentText is the aggregate's argument as it was written.
+	Distinct  bool      // DISTINCT within the aggregate
+	Argument  ColumnRef // the aggregate's argument if that is a plain column
+	// ArgumentStart and ArgumentEnd enclose the aggregate's argument.
 	ArgumentStart, ArgumentEnd Anchor
 }
 
 // OrderItem is one item of ORDER BY.
 type OrderItem struct {
-	Column   *ColumnRef // or
-	Position Operand    // a number counts fields
+	Column   *ColumnRef // one of Column and Position is set
+	Position Operand    // a number refers to a field
 	Literal  bool       // Position is set
-	Constant bool       // NULL, or another value: it sorts nothing
+	Constant bool       // a constant such as NULL, which doesn't sort
 	Desc     bool
 }
 
-// Limit is a LIMIT clause with the places of its numbers.
+// Limit is a LIMIT clause with the positions of its numbers.
 type Limit struct {
 	Count  Operand
 	Offset *Operand
-	// Start and End surround the whole clause.
+	// Start and End enclose the whole clause.
 	Start, End Anchor
-	// Unplaced: nothing is known but that there is one.
+	// Unplaced: it exists, and nothing else is known.
 	Unplaced bool
 }
 
-// Insertion is what follows INSERT or REPLACE.
+// Insertion is the contents of INSERT or REPLACE.
 type Insertion struct {
 	Table   TableName
 	Columns []string // as written; nil without a list
-	// ColumnsEnd is the closing parenthesis of the list; without a list it is
-	// where one may be put.
+	// ColumnsEnd is the list's closing parenthesis. Without a list it is where one can be inserted.
 	ColumnsEnd Anchor
 	HasList    bool
 	Ignore     bool
-	// FromSelect: the rows come from a query, which begins at Query, a parenthesis
-	// around it included, and ends where the statement does or ON DUPLICATE KEY
-	// UPDATE begins. Placed: Query is known.
+	// FromSelect: the rows come from a query. It begins at Query, including a parenthesis around it, and ends with the
+	// statement or at ON DUPLICATE KEY UPDATE. Placed reports whether Query is known.
 	FromSelect bool
 	Query      Anchor
 	Placed     bool
-	// Set is INSERT … SET: the values, and where the list of them begins.
+	// Set is the values of INSERT … SET. SetStart is the start of the list.
 	Set      []Assignment
 	SetStart Anchor
-	// Update is the list of ON DUPLICATE KEY UPDATE, which ends at the
-	// statement's end.
+	// Update is the list of ON DUPLICATE KEY UPDATE, which extends to the end of the statement.
 	Update []Assignment
 	End    Anchor
-	// Tail is where ON DUPLICATE KEY UPDATE begins behind a query, else End.
-	// TailReads are the columns that it computes with other than by VALUES(), and
-	// TailQueries says that it reads tables.
+	// Tail is the start of ON DUPLICATE KEY UPDATE behind a query, else End. TailReads are the columns that it reads other
+	// than by VALUES(). TailQueries reports whether it reads tables.
 	Tail        Anchor
 	TailReads   []ColumnRef
 	TailQueries bool
-	// Partitioned: PARTITION (…) was written.
+	// Partitioned: it has PARTITION (…).
 	Partitioned bool
 }
 
@@ -409,13 +391,13 @@ type Assignment struct {
 
 // Variable is one assignment of SET.
 type Variable struct {
-	Name   string // lower case, without @ or @@
+	Name   string // in lower case, without @ or @@
 	User   bool   // @name
 	Global bool   // GLOBAL, PERSIST
 	// NextOnly: SET TRANSACTION without SESSION.
 	NextOnly bool
 	Value    Value
-	// Expression is the text when the value must be computed by a server.
+	// Expression is the text if a server must compute the value.
 	Expression string
 	Collation  string // SET NAMES … COLLATE
 }

@@ -9,16 +9,15 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// Summary is what a SELECT of one block makes of the rows that FROM and WHERE give
-// it: the columns that it names and the aggregates that it calls in its fields, GROUP
-// BY, HAVING and ORDER BY.
+// Summary describes how a one-block SELECT uses the rows of FROM and WHERE: the columns and aggregates in its fields,
+// GROUP BY, HAVING and ORDER BY.
 type Summary struct {
 	// Columns are those outside of aggregates.
 	Columns    []ColumnPlace
 	Aggregates []AggregatePlace
 }
 
-// Part is where in a Summary something stands.
+// Part is a part of a SELECT that a Summary covers.
 type Part uint8
 
 const (
@@ -28,32 +27,31 @@ const (
 	InOrder
 )
 
-// ColumnPlace is where a column is named.
+// ColumnPlace is the position of a column's name.
 type ColumnPlace struct {
 	Column     ColumnRef
 	Part       Part
 	Start, End Anchor
-	// Whole: it is all of a field, a GROUP BY item or an ORDER BY item. Unnamed: of a
-	// field without an alias, whose column is named by the column.
+	// Whole: it is a whole field, GROUP BY item or ORDER BY item. Unnamed: it is a field without an alias, so its name
+	// is the column's name.
 	Whole, Unnamed bool
 }
 
-// AggregatePlace is where an aggregate is called.
+// AggregatePlace is the position of an aggregate.
 type AggregatePlace struct {
-	Function   string // lower case
+	Function   string // in lower case
 	Distinct   bool
 	Start, End Anchor
-	// ArgumentStart and ArgumentEnd surround what stands in the parentheses, DISTINCT
-	// included.
+	// ArgumentStart and ArgumentEnd enclose the contents of the parentheses, including DISTINCT.
 	ArgumentStart, ArgumentEnd Anchor
-	// Columns are the arguments, where they are all plain columns; else nil.
+	// Columns are the arguments if all are plain columns, else nil.
 	Columns []ColumnRef
-	// Placeholders stand among the arguments.
+	// Placeholders reports whether the arguments contain placeholders.
 	Placeholders bool
 }
 
-// summary finds the places of a SELECT that is one block; nil where some can't be
-// told. A second parse, with other names there, proves them.
+// summary finds the places of a one-block SELECT. It returns nil if some can't be found. A second parse with other
+// names confirms them.
 func (r *reader) summary(node ast.StmtNode) *Summary {
 	n, ok := node.(*ast.SelectStmt)
 	if !ok || len(r.out.Blocks) != 1 || n.Fields == nil || n.WindowSpecs != nil {
@@ -71,8 +69,8 @@ func (r *reader) summary(node ast.StmtNode) *Summary {
 type summarizer struct {
 	l     *Lexed
 	part  Part
-	whole ast.ExprNode // of the item that is visited
-	alias bool         // and it has one
+	whole ast.ExprNode // of the item being visited
+	alias bool         // the item has an alias
 	out   Summary
 	nodes []ast.ExprNode
 	spans []span
@@ -183,7 +181,7 @@ func (v *summarizer) place(n ast.ExprNode, start, end int) {
 	v.nodes, v.spans = append(v.nodes, n), append(v.spans, span{start, end})
 }
 
-// nameEnd gives the end of the column's name that begins at start, or -1.
+// nameEnd returns the end of the column name that begins at start, or -1.
 func (l *Lexed) nameEnd(start int) int {
 	list, i := l.piecesFrom(start), 0
 	if len(list) == 0 || list[0].start != start || list[0].kind != 'w' && list[0].kind != '`' {
@@ -195,15 +193,15 @@ func (l *Lexed) nameEnd(start int) int {
 	return list[i].end
 }
 
-// Commented tells whether a comment stands before an offset, blanks aside.
+// Commented reports whether a comment precedes an offset, ignoring blanks.
 func (l *Lexed) Commented(offset int) bool {
 	end := len(bytes.TrimRight(l.Text[:offset], " \t\r\n\f\v"))
 	i := l.literalFrom(end) - 1
 	return i >= 0 && l.Literals[i].Kind == CommentLiteral && end <= int(l.Literals[i].End)
 }
 
-// proven reads the text again with marks in the places, and tells whether it says the
-// same when they stand for what was found there.
+// proven parses the text again with marks in the places. It reports whether the result is the same once the marks are
+// replaced by the original nodes.
 func (r *reader) proven(node ast.StmtNode, v *summarizer) bool {
 	order := make([]int, len(v.spans))
 	for i := range order {
@@ -230,7 +228,7 @@ func (r *reader) proven(node ast.StmtNode, v *summarizer) bool {
 	return u.found == len(v.nodes) && alike(node, other)
 }
 
-// unmarker puts expressions in the place of their marks.
+// unmarker replaces marks by expressions.
 type unmarker struct {
 	nodes []ast.ExprNode
 	found int

@@ -6,7 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// survey notes every table that is named anywhere, and every feature.
+// survey records every table and every feature in the tree.
 func (r *reader) survey(node ast.Node) {
 	node.Accept(surveyor{r})
 }
@@ -121,8 +121,7 @@ func (v surveyor) function(n *ast.FuncCallExpr) {
 	}
 }
 
-// lock notes which named lock is asked for; nil stands for one whose name is not
-// known before the server has computed it.
+// lock records the name of a requested lock. The operand is unknown if only the server can compute the name.
 func (v surveyor) lock(n *ast.FuncCallExpr) {
 	if n.FnName.L != "get_lock" {
 		return
@@ -134,7 +133,7 @@ func (v surveyor) lock(n *ast.FuncCallExpr) {
 	v.r.out.Locks = append(v.r.out.Locks, name)
 }
 
-// assigned notes a user variable that the statement gives a value.
+// assigned records a user variable that the statement assigns.
 func (r *reader) assigned(name string) {
 	if name = lower(name); !r.assigns[name] {
 		if r.assigns == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// comment reads the comment of a table. Of several the last one counts, as for servers.
+// comment reads a table's comment. The last of several counts, as on servers.
 func (r *reader) comment(options []*ast.TableOption) {
 	for _, o := range options {
 		if o.Tp == ast.TableOptionComment {
@@ -17,7 +17,7 @@ func (r *reader) comment(options []*ast.TableOption) {
 	}
 }
 
-// DefinesTable tells CREATE or ALTER TABLE by its words, of a text that the parser can't read.
+// DefinesTable reports whether a text that the parser can't read is a CREATE or ALTER TABLE, judging by its words.
 func DefinesTable(l *Lexed) bool {
 	r := lexemeReader{l: l, list: l.lexemes(math.MaxInt)}
 	if verb := r.verb(); verb != "CREATE" && verb != "ALTER" {
@@ -32,8 +32,7 @@ func DefinesTable(l *Lexed) bool {
 	return false
 }
 
-// SaysInString tells whether a string of the text, perhaps behind blanks, begins with a word, in
-// whatever letter case.
+// SaysInString reports whether a string of the text begins with a word, in any letter case, perhaps after blanks.
 func (l *Lexed) SaysInString(word string) bool {
 	for _, literal := range l.Literals {
 		if !literal.isString() {

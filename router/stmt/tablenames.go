@@ -15,11 +15,10 @@ type span struct{ start, end int }
 // piece is a word, a quoted name, a comma, a point, a star or a parenthesis.
 type piece struct {
 	span
-	kind byte // 'w', '`', or itself
+	kind byte // 'w', '`', or the character itself
 }
 
-// pieces lists what a text consists of, literals as '?', comments aside; other
-// characters are not told.
+// pieces lists the pieces of a text, with literals as '?', without comments and other characters.
 func (l *Lexed) pieces() []piece {
 	a := l.laid()
 	if a.pieces == nil {
@@ -61,9 +60,9 @@ func (l *Lexed) findPieces() []piece {
 	return out
 }
 
-// level is what is known of one depth of parentheses.
+// level is the state of one depth of parentheses.
 type level struct {
-	query  bool // a SELECT stands in it
+	query  bool // it contains a SELECT
 	from   bool // within its FROM clause
 	expect bool // a table's name comes next
 }
@@ -72,8 +71,7 @@ var endsFrom = set(`where group having order limit window for lock into procedur
 
 var notTables = set(`select lateral dual json_table values with`)
 
-// tableNames finds where names of tables stand: candidates, which a second parse
-// proves.
+// tableNames finds the positions of table names. They are candidates until a second parse confirms them.
 func (l *Lexed) tableNames() []span {
 	list := l.pieces()
 	levels := []level{{}}
@@ -84,7 +82,7 @@ func (l *Lexed) tableNames() []span {
 		switch p.kind {
 		case '(':
 			inner := level{expect: top.expect, from: top.expect}
-			top.expect = false // before the list grows, and top is another's
+			top.expect = false // before the list grows, which invalidates top
 			levels = append(levels, inner)
 		case ')':
 			if levels = levels[:len(levels)-1]; len(levels) == 0 {
@@ -104,7 +102,7 @@ func (l *Lexed) tableNames() []span {
 					i += 2
 				}
 				out, top.expect = append(out, s), false
-				// Words of index hints begin no clauses.
+				// Words in index hints begin no clauses.
 				for hints, _ := l.indexHints(s.end); i+1 < len(list) && list[i+1].start < hints.end; {
 					i++
 				}
@@ -118,7 +116,7 @@ func (l *Lexed) tableNames() []span {
 	return out
 }
 
-// tableWord follows the clauses of a level; second says that SELECT stands before.
+// tableWord tracks the clauses of a level. second reports whether SELECT precedes.
 func (l *Lexed) tableWord(top *level, word string, second bool) {
 	switch {
 	case word == "dual":
@@ -138,12 +136,12 @@ func (l *Lexed) tableWord(top *level, word string, second bool) {
 	}
 }
 
-// conditionWords end a condition, where no parenthesis follows them.
+// conditionWords end a condition unless a parenthesis follows them.
 var conditionWords = set(`and group having order limit window for lock into procedure returning union intersect except where join inner
 	left right cross straight_join natural on using offset fetch`)
 
-// conditionEnd finds where the condition ends that begins at start: a guess, which
-// a second parse proves.
+// conditionEnd finds the end of the condition that begins at start. The result is tentative until a second parse
+// confirms it.
 func (l *Lexed) conditionEnd(start int) int {
 	depth, cases, between := 0, 0, 0
 	list := l.pieces()
@@ -188,7 +186,7 @@ func (l *Lexed) conditionEnd(start int) int {
 	return l.trimmed(start, max(end, l.end()))
 }
 
-// trimmed takes blanks and && off the end of a piece.
+// trimmed removes blanks and && from the end of a piece.
 func (l *Lexed) trimmed(start, end int) int {
 	for end > start && (class[l.Text[end-1]] == spaceByte || l.Text[end-1] == ';') {
 		end--

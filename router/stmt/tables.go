@@ -4,8 +4,8 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// tableTree reads the tree of joins of a FROM clause. nullable says that all of
-// it stands on the side of an outer join that may be absent.
+// tableTree reads the join tree of a FROM clause. nullable reports whether all of it is on the optional side of an
+// outer join.
 func (r *reader) tableTree(b *Block, n ast.ResultSetNode, nullable bool) {
 	switch n := n.(type) {
 	case *ast.Join:
@@ -51,7 +51,7 @@ func (r *reader) join(b *Block, n *ast.Join, nullable bool) {
 	}
 }
 
-// noteOn notes the conditions of a join for FindPlaces.
+// noteOn records the conditions of a join for FindPlaces.
 func (r *reader) noteOn(b *Block, n *ast.Join, nullable bool, at [3]int) {
 	switch {
 	case n.Tp == ast.LeftJoin:
@@ -65,7 +65,7 @@ func (r *reader) noteOn(b *Block, n *ast.Join, nullable bool, at [3]int) {
 	}
 }
 
-// noteTable notes for FindPlaces where the next table of a block is named.
+// noteTable records for FindPlaces that n is the next table of the block.
 func (r *reader) noteTable(n *ast.TableName, b *Block) {
 	if r.refs == nil {
 		r.refs = map[*ast.TableName]tableAt{}
@@ -73,8 +73,7 @@ func (r *reader) noteTable(n *ast.TableName, b *Block) {
 	r.refs[n] = tableAt{b, len(b.Tables)}
 }
 
-// using reads one column of USING (…) between the tables [first, middle) and
-// those from middle on.
+// using reads one column of USING (…) between the tables [first, middle) and those from middle on.
 func (b *Block) using(name string, first, middle int, right bool) *Condition {
 	left := b.merged(name, first, middle)
 	other := b.merged(name, middle, len(b.Tables))
@@ -96,8 +95,8 @@ func (b *Block) using(name string, first, middle int, right bool) *Condition {
 	return c
 }
 
-// merged finds what a column's bare name means within the tables [first, last):
-// that of the only table, or what an earlier USING made of it.
+// merged resolves a column's unqualified name within the tables [first, last): to the column of the only table, or to
+// an earlier USING's.
 func (b *Block) merged(name string, first, last int) *MergedColumn {
 	if last-first == 1 {
 		alias := b.Tables[first].Alias
@@ -183,7 +182,7 @@ func (r *reader) table(b *Block, n *ast.TableName, alias string, nullable bool) 
 	}
 }
 
-// reads notes which block the last table of b, a derived one, reads.
+// reads records the block that b's last table, a derived one, reads.
 func (r *reader) reads(b *Block, query *ast.SelectStmt) {
 	at := len(b.Tables) - 1
 	r.links = append(r.links, func() { b.Tables[at].Source = r.blocks[query] })

@@ -8,10 +8,10 @@ import (
 type TextPrepared struct {
 	Verb string // "prepare", "execute", "immediate", "deallocate"
 	Name string // in lower case
-	// Text is what is prepared, or Variable the user variable that holds it, or
-	// Expression what a server must compute.
+	// Text is the prepared text, Variable the user variable that holds it, or Expression an expression that a server
+	// must compute.
 	Text, Variable, Expression string
-	// Using are user variables; Values are expressions in their place.
+	// Using are user variables. Values are expressions in their place.
 	Using, Values []string
 }
 

@@ -7,15 +7,15 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// unvisited adds the tables of a statement that is no query, which the parser's own
-// visitors pass over in some: OPTIMIZE TABLE, DROP PROCEDURE, MERGE's UNION.
+// unvisited adds the tables of statements other than queries. The parser's own visitors skip some: OPTIMIZE TABLE, DROP
+// PROCEDURE, MERGE's UNION.
 func (r *reader) unvisited(node ast.StmtNode) {
 	switch r.out.Kind {
 	case DDL, Other, LoadData, Call, Lock, Show:
 	default:
 		return
 	}
-	if r.out.Features&Program != 0 { // its name is no table's, and its body is not read
+	if r.out.Features&Program != 0 { // its name isn't a table's, and its body isn't read
 		return
 	}
 	seen := map[*ast.TableName]bool{}
@@ -30,7 +30,7 @@ func (r *reader) unvisited(node ast.StmtNode) {
 	})
 }
 
-// tablesIn calls f with every table's name in a syntax tree, found by its type.
+// tablesIn calls f with every table name in a syntax tree, found by type.
 func tablesIn(v reflect.Value, been map[uintptr]bool, f func(*ast.TableName)) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// ValueKind says how a value was written, which is what MySQL's conversions
-// depend on.
+// ValueKind is how a value was written, which MySQL's conversions depend on.
 type ValueKind uint8
 
 const (
@@ -15,7 +14,7 @@ const (
 	Null
 	// Default is the word DEFAULT in an INSERT.
 	Default
-	// Int and Uint are exact integers; Uint only beyond the signed range.
+	// Int and Uint are exact integers. Uint is used only beyond the signed range.
 	Int
 	Uint
 	// Decimal is an exact number with a point, in Text.
@@ -30,20 +29,19 @@ const (
 	Temporal
 )
 
-// Value is one literal or parameter. Text is a view that lives as long as the
-// statement that it was read from.
+// Value is one literal or parameter. Text is a view, valid as long as the statement that it was read from.
 type Value struct {
 	Kind  ValueKind
-	Int   int64   // Int
-	Uint  uint64  // Uint
-	Float float64 // Float
-	Text  []byte  // Decimal, String, Bytes
+	Int   int64   // for Int
+	Uint  uint64  // for Uint
+	Float float64 // for Float
+	Text  []byte  // for Decimal, String, Bytes
 }
 
-// IntValue makes an exact integer.
+// IntValue returns an exact integer.
 func IntValue(v int64) Value { return Value{Kind: Int, Int: v} }
 
-// UintValue makes an exact integer of MySQL's unsigned range.
+// UintValue returns an exact integer of MySQL's unsigned range.
 func UintValue(v uint64) Value {
 	if v <= 1<<63-1 {
 		return Value{Kind: Int, Int: int64(v)}
@@ -51,19 +49,17 @@ func UintValue(v uint64) Value {
 	return Value{Kind: Uint, Uint: v}
 }
 
-// FloatValue makes an approximate number, such as drivers for JavaScript send
-// for every number.
+// FloatValue returns an approximate number. Drivers for JavaScript send one for every number.
 func FloatValue(v float64) Value { return Value{Kind: Float, Float: v} }
 
-// ExactDouble is the first integer whose successor no double can hold: below
-// it, comparing as doubles and comparing as integers agree.
+// ExactDouble is the first integer whose successor is not a double. Below it, comparing as doubles and comparing as
+// integers agree.
 const ExactDouble = 1 << 53
 
-// IsZero tells whether the value is the number 0, which asks for a generated
-// value where NULL does.
+// IsZero reports whether the value is the number 0, which requests a generated value as NULL does.
 func (v Value) IsZero() bool { return v.Kind == Int && v.Int == 0 }
 
-// Bits gives the 64 bits of an exact integer, two's complement.
+// Bits returns the 64 bits of an exact integer, in two's complement.
 func (v Value) Bits() uint64 {
 	if v.Kind == Uint {
 		return v.Uint
@@ -71,7 +67,7 @@ func (v Value) Bits() uint64 {
 	return uint64(v.Int)
 }
 
-// String shows the value as SQL would write it, for messages and plans.
+// String formats the value as SQL, for messages and plans.
 func (v Value) String() string {
 	switch v.Kind {
 	case Null:
@@ -95,9 +91,8 @@ func (v Value) String() string {
 	return "an expression"
 }
 
-// Integer reads a value as the exact integer that MySQL would compare or store,
-// where there is no room for another reading: 42, 42.0, '42' and the double 42,
-// but not ' 42', '4.2e1', '42abc', or doubles from 2^53 up.
+// Integer returns the exact integer that MySQL would compare or store, if no other interpretation is possible: 42,
+// 42.0, '42' and the double 42, but not ' 42', '4.2e1', '42abc', or doubles from 2^53 up.
 func (v Value) Integer() (Value, bool) {
 	switch v.Kind {
 	case Int, Uint:
@@ -115,7 +110,7 @@ func (v Value) Integer() (Value, bool) {
 	return Value{}, false
 }
 
-// integerOfDecimal takes digits, a point, and nothing but zeros behind it.
+// integerOfDecimal accepts digits, a point, and only zeros after it.
 func integerOfDecimal(b []byte) (Value, bool) {
 	for i, c := range b {
 		if c != '.' {
@@ -131,8 +126,7 @@ func integerOfDecimal(b []byte) (Value, bool) {
 	return parseInteger(b)
 }
 
-// parseInteger reads a canonical integer: a sign at most, no leading zeros, no
-// blanks, within MySQL's 64 bits.
+// parseInteger reads a canonical integer of MySQL's 64 bits: at most a sign, no leading zeros, no blanks.
 func parseInteger(b []byte) (Value, bool) {
 	digits, negative := b, false
 	if len(b) > 0 && b[0] == '-' {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// userVariable is a user variable's name wherever the text has one, in strings and comments too.
+// userVariable matches a user variable's name anywhere in a text, including strings and comments.
 var userVariable = regexp.MustCompile("@(?:`((?:[^`]|``)+)`|'((?:[^'\\\\]|''|\\\\.)+)'|\"((?:[^\"\\\\]|\"\"|\\\\.)+)\"|([\\p{L}\\p{N}_.$]+))")
 
-// spelled is what the quoted forms of a name mean.
+// spelled unescapes the quoted forms of a name.
 var spelled = [...]*strings.Replacer{
 	1: strings.NewReplacer("``", "`"), 2: strings.NewReplacer("''", "'", `\\`, `\`, `\`, ""), 3: strings.NewReplacer(`""`, `"`, `\\`, `\`, `\`, ""), 4: strings.NewReplacer(),
 }
 
-// VariablesIn lists the user variables that a stored body may name, in lower case. It reads no SQL and gives some that are none:
-// system variables, and what only looks like one.
+// VariablesIn lists the user variables that a stored body may name, in lower case. It doesn't parse SQL, so the list may include
+// system variables and other similar text.
 func VariablesIn(body string) (names []string) {
 	for _, found := range userVariable.FindAllStringSubmatch(body, -1) {
 		for form, name := range found[1:] {

@@ -6,19 +6,18 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// cte is the name of a common table expression. It hides tables of the same
-// name where it is visible, and nowhere else.
+// cte is the name of a common table expression. Where it is visible, it hides tables with the same name.
 type cte struct {
 	name string
-	// pending: it is defined further on in the same WITH.
+	// pending: it is defined later in the same WITH.
 	pending bool
-	// query is what it is defined by, uses counts what reads it.
+	// query is its definition. uses counts its readers.
 	query *ast.SelectStmt
 	uses  *int
 }
 
-// with reads the queries of a WITH clause and makes their names visible until
-// forget. A query sees the names before its own; a recursive one also its own.
+// with reads the queries of a WITH clause and makes their names visible until forget. A query sees the names before its
+// own. A recursive one also sees its own.
 func (r *reader) with(n *ast.WithClause, parent *Block) {
 	if n == nil {
 		return
@@ -36,7 +35,7 @@ func (r *reader) with(n *ast.WithClause, parent *Block) {
 		}
 		r.query(c.Query.Query, parent)
 		if n.IsRecursive {
-			delete(r.opened, r.ctes[from+i].uses) // what reads itself opens nothing anew
+			delete(r.opened, r.ctes[from+i].uses) // reading itself opens nothing again
 		}
 		if !n.IsRecursive {
 			query, _ := c.Query.Query.(*ast.SelectStmt)
@@ -50,9 +49,8 @@ func (r *reader) with(n *ast.WithClause, parent *Block) {
 
 func (r *reader) forget(visible int) { r.ctes = r.ctes[:visible] }
 
-// cteOf finds the common table expression that a table's name means, or nil.
-// The servers disagree on letter case, and on names that are defined further on
-// in a recursive WITH: such texts are not read.
+// cteOf returns the common table expression that a table's name refers to, or nil. The servers disagree on letter case,
+// and on names defined later in a recursive WITH. Such texts are refused.
 func (r *reader) cteOf(n *ast.TableName) *cte {
 	if n.Schema.L != "" {
 		return nil
