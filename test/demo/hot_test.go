@@ -38,9 +38,23 @@ func (d *demo) divided(db *sql.DB) {
 }
 
 // TestHotGenesAreFoundAndMoved has one buyer do most of what is done, and finds it
-// by what two proxies have counted; then its rows are divided.
+// by what two proxies have counted; then a plain server's table comes in, and the buyer's rows are divided.
 func TestHotGenesAreFoundAndMoved(t *testing.T) {
-	d := start(t, dbserver.MariaDB, t.TempDir(), "--orders-per-second", "0", "--proxies", "2")
+	for _, engine := range dbserver.Engines() {
+		t.Run(string(engine), func(t *testing.T) {
+			t.Parallel() // it waits more than it works
+			d := start(t, engine, t.TempDir(), "--orders-per-second", "0", "--proxies", "2")
+			d.findsHot()
+			d.importsVisits(engine, d.db())
+			d.movesHot(engine)
+		})
+	}
+}
+
+// findsHot has the buyer be found, and what proposals say.
+func (d *demo) findsHot() {
+	d.t.Helper()
+	t := d.t
 	first, second := d.db(), d.dbAt(1)
 	if _, err := first.Exec("INSERT INTO test_order (buyer_uid, amount) VALUES (42, 1), (42, 2), (1, 3), (10001, 4)"); err != nil {
 		t.Fatal(err)
@@ -91,23 +105,83 @@ func TestHotGenesAreFoundAndMoved(t *testing.T) {
 	if !strings.Contains(out, "ROWS") {
 		t.Errorf("rebalance --by rows:\n%s", out)
 	}
-	if _, err := first.Exec("DELETE FROM test_order WHERE buyer_uid = 42 AND amount < 0 LIMIT 1"); err != nil {
+}
+
+// movesHot has the rows of the hottest gene divided, taken back, and moved.
+func (d *demo) movesHot(engine dbserver.Engine) {
+	d.t.Helper()
+	db := d.db()
+	if _, err := db.Exec("DELETE FROM test_order WHERE buyer_uid = 42 AND amount < 0 LIMIT 1"); err != nil {
+		d.t.Fatal(err)
+	}
+	if engine == dbserver.MySQL {
+		d.dividesBySQL()
+	} else {
+		out := d.must("split", "--from", "s0", "--to", "s2", "--hottest", "40%", "--by", "sequence")
+		if !strings.Contains(out, "job split-2: split of the rows of 1 gene from s0 to s2, by sequence: 0x3eab") || !strings.Contains(out, "LIMIT ?: it has LIMIT") {
+			d.t.Errorf("split --hottest:\n%s", out)
+		}
+	}
+	d.must("wait", "split-2", "--for", "ready")
+	d.must("cutover", "split-2", "--to", "35%", "--yes")
+	d.comes("split-2", "cutting", 35)
+	d.divided(db)
+	for _, percent := range []float64{0, 100} {
+		if percent == 0 {
+			d.must("rollback", "split-2", "--yes")
+			d.must("wait", "split-2", "--for", "ready")
+		} else {
+			d.must("cutover", "split-2", "--yes")
+			d.must("wait", "split-2", "--for", "cut")
+		}
+		d.comes("split-2", map[float64]string{0: "ready", 100: "cut"}[percent], percent)
+		d.have(db, 102, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42")
+		d.have(db, visitsOf42+1, "SELECT COUNT(*) FROM visit WHERE buyer_uid = 42")
+		d.have(db, visits+1, "SELECT COUNT(*) FROM visit")
+	}
+	d.must("finish", "split-2", "--yes")
+	d.must("wait", "split-2", "--for", "done")
+	d.have(db, visitsOf42+1, "SELECT COUNT(*) FROM visit WHERE buyer_uid = 42")
+	if explained := explain(d.t, db, "EXPLAIN SELECT * FROM test_order WHERE buyer_uid = 42"); !strings.Contains(explained, "s2") {
+		d.t.Errorf("the buyer's orders are read as\n%s", explained)
+	}
+	for shard, want := range []int{0, 0, visitsOf42 + 1} {
+		d.have(d.shard(shard), want, "SELECT COUNT(*) FROM visit WHERE buyer_uid = 42")
+	}
+}
+
+// dividesBySQL begins the job by an order in SQL, which tells beside it what will be refused.
+func (d *demo) dividesBySQL() {
+	d.t.Helper()
+	dba := d.asDBA(d.dir).db
+	dba.SetMaxOpenConns(1)
+	if _, err := dba.Exec("CALL locus.split('s0', 's2', '0x3eab', NULL, 'halves')"); err == nil || !strings.Contains(err.Error(), `argument 5: "halves": gene or sequence`) {
+		d.t.Errorf("split by halves: %v", err)
+	}
+	var id, phase, percent, told string
+	if err := dba.QueryRow("CALL locus.split('s0', 's2', '0x3eab', NULL, 'sequence')").Scan(&id, &phase, &percent, &told); err != nil || id != "split-2" || !strings.Contains(told, "of the rows of 1 gene from s0 to s2, by sequence") {
+		d.t.Fatalf("CALL locus.split: %s %s %s %s: %v", id, phase, percent, told, err)
+	}
+	if warned := warnings(d.t, dba); !strings.Contains(warned, "will be refused while the genes are divided: DELETE FROM test_order") || !strings.Contains(warned, "LIMIT ?: it has LIMIT") {
+		d.t.Errorf("CALL locus.split warns\n%s", warned)
+	}
+}
+
+// warnings are the lines of SHOW WARNINGS.
+func warnings(t *testing.T, db *sql.DB) string {
+	t.Helper()
+	rows, err := db.Query("SHOW WARNINGS")
+	if err != nil {
 		t.Fatal(err)
 	}
-	out = d.must("split", "--from", "s0", "--to", "s2", "--hottest", "40%", "--by", "sequence")
-	if !strings.Contains(out, "job split-1: split of the rows of 1 gene from s0 to s2, by sequence: 0x3eab") || !strings.Contains(out, "LIMIT ?: it has LIMIT") {
-		t.Errorf("split --hottest:\n%s", out)
+	defer rows.Close()
+	var all strings.Builder
+	for rows.Next() {
+		var level, code, message string
+		if err := rows.Scan(&level, &code, &message); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintln(&all, level, code, message)
 	}
-	d.until("ready", 0)
-	d.must("cutover", "split-1", "--to", "35%", "--yes")
-	d.until("cutting", 35)
-	d.divided(first)
-	d.must("cutover", "split-1", "--yes")
-	d.until("cut", 100)
-	if got := d.query("SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42"); got != "102" {
-		t.Errorf("%s orders of the buyer", got)
-	}
-	if explained := explain(t, first, fmt.Sprintf("EXPLAIN SELECT * FROM test_order WHERE buyer_uid = %d", 42)); !strings.Contains(explained, "s2") {
-		t.Errorf("the buyer's orders are read as\n%s", explained)
-	}
+	return all.String()
 }

@@ -38,14 +38,23 @@ func (d *demo) job() shown {
 // until waits for the only job to come to a phase with that share at the target.
 func (d *demo) until(phase string, percent float64) {
 	d.t.Helper()
+	var id string
+	var jobs int
+	if err := d.db().QueryRow("SELECT id, COUNT(*) OVER () FROM locus.jobs").Scan(&id, &jobs); err != nil || jobs != 1 {
+		d.t.Fatalf("%d jobs, %v", jobs, err)
+	}
+	d.comes(id, phase, percent)
+}
+
+// comes is until for one of several.
+func (d *demo) comes(id, phase string, percent float64) {
+	d.t.Helper()
 	db := d.db()
-	product.Eventually(d.t, fmt.Sprintf("the job is %s at %v %%", phase, percent), func() bool {
-		var id, at, why string
-		var jobs int
+	product.Eventually(d.t, fmt.Sprintf("job %s is %s at %v %%", id, phase, percent), func() bool {
+		var at, why string
 		var done float64
-		err := db.QueryRow("SELECT id, phase, percent, COALESCE(why, ''), COUNT(*) OVER () FROM locus.jobs").Scan(&id, &at, &done, &why, &jobs)
-		if err != nil || jobs != 1 {
-			d.t.Fatalf("%d jobs, %v", jobs, err)
+		if err := db.QueryRow("SELECT phase, percent, COALESCE(why, '') FROM locus.jobs WHERE id = ?", id).Scan(&at, &done, &why); err != nil {
+			d.t.Fatal(err)
 		}
 		if at == "failed" || at == "paused" && phase != "paused" {
 			d.t.Fatalf("the job is %s: %s\n%s", at, why, d.must("jobs", id))
@@ -137,6 +146,7 @@ func (o *orders) one(rng *rand.Rand, client int) error {
 // operator gives the orders of one split, as commands or in SQL.
 type operator interface {
 	split() (said string)
+	mirror(percent string)
 	cutover(percent, step, everySeconds string)
 	rollback(percent, step string)
 	finish()
@@ -150,6 +160,8 @@ func (o shell) split() string {
 	o.must("wait", "split-1", "--timeout", "5m")
 	return said
 }
+
+func (o shell) mirror(percent string) { o.must("mirror", "split-1", "--percent", percent) }
 
 func (o shell) cutover(percent, step, everySeconds string) {
 	o.must("cutover", "split-1", "--to", percent, "--step", step, "--every", everySeconds+"s", "--yes")
@@ -197,7 +209,8 @@ func (o client) call(text string, args ...any) string {
 	return told
 }
 
-func (o client) split() string { return o.call("split('s0', 's2', 'half', 'it''s full')") }
+func (o client) split() string         { return o.call("split('s0', 's2', 'half', 'it''s full')") }
+func (o client) mirror(percent string) { o.call("mirror('split-1', " + percent + ")") }
 func (o client) cutover(percent, step, everySeconds string) {
 	o.call("cutover(?, ?, ?, ?)", "split-1", percent, step, everySeconds)
 }
@@ -246,7 +259,9 @@ func TestASplitAsAnOperatorDoesIt(t *testing.T) {
 				o = d.asDBA(dir)
 			}
 			db := d.db()
+			d.order(db)
 			before := work(t, db, 2)
+			before.inserted.Add(1)
 			product.Eventually(t, "there are some orders", func() bool { return before.inserted.Load() > 300 || before.failure.Load() != nil })
 			if out := o.split(); !strings.Contains(out, "16384 genes from s0 to s2") {
 				t.Errorf("split says %s", out)
@@ -255,6 +270,7 @@ func TestASplitAsAnOperatorDoesIt(t *testing.T) {
 			if dba, is := o.(client); is {
 				dba.refusals()
 			}
+			d.mirrors(t, db, o)
 			o.cutover("40%", "5%", "0.2")
 			d.until("cutting", 40)
 			o.rollback("0%", "100%")
