@@ -83,6 +83,7 @@ func TestImport(t *testing.T) {
 			before.refused(t)
 			if i == 0 { // of rows that another shard has by now
 				w.equalised(t, 0, fmt.Sprintf("DELETE FROM shop.ledger WHERE tag = 1 AND item_id >= %d ORDER BY item_id LIMIT 3", firstOfS1))
+				w.pastProxies(t)
 			}
 			k.more(t)
 			t.Logf("at %v %%: an operation took %v at most", to, k.slow().Round(time.Millisecond))
@@ -155,12 +156,7 @@ func (w *world) misfit(t *testing.T) {
 // withoutGene has a row without a gene that somebody has locked past the proxies: the tables are not sharded with it.
 func (w *world) withoutGene(t *testing.T) {
 	t.Helper()
-	w.servers[0].Exec(t, "CREATE USER past@'%' IDENTIFIED BY 'past'", "GRANT ALL ON shop.* TO past@'%'") // whose connections are no proxy's
-	db, err := sql.Open("mysql", "past:past@tcp("+w.servers[0].Addr()+")/"+schema)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := w.past(t)
 	var tx *sql.Tx
 	for gene := 0; gene >= 0; { // until the mover was not faster
 		if tx != nil {

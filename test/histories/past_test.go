@@ -1,0 +1,66 @@
+package histories
+
+import (
+	"database/sql"
+	"fmt"
+	"testing"
+
+	"locus/idgen/gene"
+)
+
+// past is somebody's way to the shard that had the tables, past the proxies, by an account that they don't have.
+func (w *world) past(t *testing.T) *sql.DB {
+	t.Helper()
+	w.servers[0].Exec(t, "CREATE USER IF NOT EXISTS past@'%' IDENTIFIED BY 'past'", "GRANT ALL ON shop.* TO past@'%'")
+	db, err := sql.Open("mysql", "past:past@tcp("+w.servers[0].Addr()+")/"+schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// pastProxies has somebody go on where the tables were, who knows nothing of the switch: what he inserts, changes and deletes of other
+// shards' rows is brought to them, and told. The shard's own rows he finds as ever.
+func (w *world) pastProxies(t *testing.T) {
+	t.Helper()
+	_, m := w.routes(t)
+	uid := int64(5000)
+	for m.Shard(m.Lookup(gene.OfInt(uid, gene.W16))) != "s1" {
+		uid++
+	}
+	proxy, past := client(w.proxies[0].Addr(), false), w.past(t)
+	defer proxy.Close()
+	changed, deleted := idOf(uid, 1), idOf(uid, 2)
+	if _, err := proxy.Exec("INSERT INTO ledger VALUES (?, ?, 1, 2), (?, ?, 1, 2)", changed, uid, deleted, uid); err != nil {
+		t.Fatal(err)
+	}
+	brought := func(what string, query string, args ...any) {
+		t.Helper()
+		until(t, what, func() (bool, error) {
+			r, err := past.Exec(query, args...)
+			if err != nil {
+				return false, err
+			}
+			n, _ := r.RowsAffected()
+			return n == 1, fmt.Errorf("%d rows", n)
+		})
+	}
+	brought("the row that is changed is there", "UPDATE ledger SET value = 7 WHERE item_id = ?", changed)
+	brought("the row that is deleted is there", "DELETE FROM ledger WHERE item_id = ?", deleted)
+	brought("a row is inserted", "INSERT INTO ledger VALUES (?, ?, 9, 2)", idOf(uid, 3), uid)
+	owner := w.servers[1].DB(t, schema)
+	until(t, "they are on the shard that owns them", func() (bool, error) {
+		var rows, sum int
+		err := owner.QueryRow("SELECT COUNT(*), COALESCE(SUM(value), 0) FROM ledger WHERE uid = ?", uid).Scan(&rows, &sum)
+		return rows == 2 && sum == 7+9, fmt.Errorf("%d rows, of %d; %w", rows, sum, err)
+	})
+	until(t, "what went past the proxies is told", func() (bool, error) {
+		reports, err := w.store.Reports(t.Context())
+		return reports[splitting].Strays >= 3, fmt.Errorf("%d strays; %w", reports[splitting].Strays, err)
+	})
+	var sum int
+	if err := proxy.QueryRow("SELECT SUM(value) FROM ledger WHERE uid = ?", uid).Scan(&sum); err != nil || sum != 7+9 {
+		t.Errorf("by a proxy the rows have %d; %v", sum, err)
+	}
+}
