@@ -63,7 +63,7 @@ func summed(t *testing.T, server *servers.Server, table catalog.TableName, colum
 	t.Helper()
 	db := server.DB(t, table.Schema)
 	defer db.Close()
-	err = db.QueryRow("SELECT COUNT(*), COALESCE(SUM(CAST(CONV(LEFT(MD5(CONCAT_WS(',', "+columns+")), 8), 16, 10) AS UNSIGNED)), 0) FROM "+
+	err = db.QueryRow("SELECT COUNT(*), COALESCE(SUM(CAST(CONV(LEFT(SHA2(CONCAT_WS(',', "+columns+"), 256), 8), 16, 10) AS UNSIGNED)), 0) FROM "+
 		table.Name+" WHERE "+where).Scan(&s.rows, &s.digests)
 	return s, err
 }

@@ -115,6 +115,7 @@ func (c child) serve(ctx context.Context) error {
 	store := jobs.New(kv, name, secrets)
 	store.ClaimTTL = lease
 	options.Applied = store.Applied
+	options.Declarations = declared.Tables{KV: kv, Log: log}
 	p = proxy.New(options)
 	if err := p.Start(ctx); err != nil {
 		return err

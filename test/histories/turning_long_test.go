@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -338,8 +339,11 @@ func (k *turner) failed(ctx context.Context, err error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.failures[err.Error()]++
+	k.failures[nextTry.ReplaceAllString(err.Error(), "")]++
 }
+
+// nextTry is what makes each of such texts another one.
+var nextTry = regexp.MustCompile(`, next try in [^:]*`)
 
 func (k *turner) count() {
 	k.mu.Lock()
