@@ -227,7 +227,7 @@ func (s *stage) use(t *testing.T, at login) (stop func()) {
 
 var (
 	numbered       = regexp.MustCompile(`Error (\d+)`)
-	restart        = regexp.MustCompile(`(?i)try restarting transaction`) // 1205 and 1213, where a program tells no number
+	restart        = regexp.MustCompile(`(?i)try restarting transaction|please retry transaction`) // 1205 and 1213, where a program tells no number; 1412
 	lostConnection = regexp.MustCompile(`(?i)invalid connection|bad connection|EOF|broken pipe|connection re(fused|set)|gone away|lost connection`)
 )
 
