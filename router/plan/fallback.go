@@ -45,6 +45,9 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	if err := undeclared(l, syntax); err != nil {
 		return nil, err
 	}
+	if err := ctx.notCopiedUnread(l, text.bare); err != nil {
+		return nil, err
+	}
 	if err := hinted(l.Hints()); err != nil {
 		return nil, err
 	}

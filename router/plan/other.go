@@ -17,6 +17,9 @@ func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 	if ctx.emptiesOwn(s) {
 		return &Local{Facts: Facts{Writes: true}}, nil
 	}
+	if err := ctx.notCopied(s); err != nil {
+		return nil, err
+	}
 	if p, err := ctx.declaring(s); p != nil || err != nil {
 		return p, err
 	}

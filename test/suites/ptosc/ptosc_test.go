@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,16 +31,37 @@ const (
 	first  = 4096 // rows
 )
 
+const columns = "id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, owner BIGINT NOT NULL, note VARCHAR(20), KEY (owner)"
+
+// ways are how the table is declared: by a file, or by its comment.
+var ways = map[string]func(*testing.T, servers.Engine) (*shop.Shop, *sql.DB){
+	"file": start,
+	"comment": func(t *testing.T, engine servers.Engine) (*shop.Shop, *sql.DB) {
+		t.Helper()
+		s := shop.Start(t, engine, shop.Options{Spanning: txn.XA})
+		db := s.DB(t, nil)
+		if _, err := db.ExecContext(t.Context(), "CREATE TABLE visit ("+columns+") DEFAULT CHARSET utf8mb4 COMMENT 'locus: owner=owner'"); err != nil {
+			t.Fatal(err)
+		}
+		fill(t, db)
+		return s, db
+	},
+}
+
 func start(t *testing.T, engine servers.Engine) (*shop.Shop, *sql.DB) {
 	t.Helper()
 	s := shop.Start(t, engine, shop.Options{
-		Spanning: txn.XA,
-		Tables: []string{
-			"CREATE TABLE {schema}.visit (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, owner BIGINT NOT NULL, note VARCHAR(20), KEY (owner), " + catalog.OwnGeneDefinition + ") DEFAULT CHARSET utf8mb4",
-		},
+		Spanning:     txn.XA,
+		Tables:       []string{"CREATE TABLE {schema}.visit (" + columns + ", " + catalog.OwnGeneDefinition + ") DEFAULT CHARSET utf8mb4"},
 		Declarations: "  {schema}.visit: {kind: sharded, owner: owner}\n",
 	})
 	db := s.DB(t, nil)
+	fill(t, db)
+	return s, db
+}
+
+func fill(t *testing.T, db *sql.DB) {
+	t.Helper()
 	for from := 0; from < first; from += 256 {
 		rows := make([]string, 256)
 		for i := range rows {
@@ -49,7 +71,6 @@ func start(t *testing.T, engine servers.Engine) (*shop.Shop, *sql.DB) {
 			t.Fatal(err)
 		}
 	}
-	return s, db
 }
 
 // change runs the tool, and tells whether it did what it was to.
@@ -142,25 +163,57 @@ func repeated(ctx context.Context, db *sql.DB, text string, deadlocks *atomic.In
 	}
 }
 
-// Through the proxy it is refused: it would copy by triggers, of which moves would know nothing. The table stays as it is.
+// Through the proxy it is refused: it would copy by triggers, of which moves would know nothing. The first that it makes is refused, so
+// that nothing is made or declared at any time, and the table stays as it is.
 func TestThroughTheProxy(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		s, db := start(t, engine)
-		done, said := change(t, s.Addr, shop.User, shop.Password, s.Schema, "visit")
-		t.Logf("%s", said)
-		if done {
-			t.Error("it was done")
-		}
-		if !strings.Contains(said, "locus-1") {
-			t.Error("the refusal isn't locus's")
-		}
-		if n := ask(t, db, "SELECT COUNT(*) FROM visit"); n != fmt.Sprint(first) {
-			t.Errorf("there are %s rows, want %d", n, first)
-		}
-		for i := range s.Servers {
-			if left := ask(t, s.Shard(t, i), "SELECT GROUP_CONCAT(TABLE_NAME ORDER BY 1) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE '%visit%'"); left != "visit" {
-				t.Errorf("s%d has %s", i, left)
-			}
+		for way, start := range ways {
+			t.Run(way, func(t *testing.T) {
+				s, db := start(t, engine)
+				was := s.Declared()
+				logged(t, s)
+				done, said := change(t, s.Addr, shop.User, shop.Password, s.Schema, "visit")
+				t.Logf("%s", said)
+				if done {
+					t.Error("it was done")
+				}
+				for _, says := range []string{"locus-1003", "nothing was made", "each shard"} {
+					if !strings.Contains(said, says) {
+						t.Errorf("the refusal doesn't say %q", says)
+					}
+				}
+				if n := ask(t, db, "SELECT COUNT(*) FROM visit"); n != fmt.Sprint(first) {
+					t.Errorf("there are %s rows, want %d", n, first)
+				}
+				if now := s.Declared(); !reflect.DeepEqual(now, was) {
+					t.Errorf("declared were %v, and are %v", was, now)
+				}
+				for i, server := range s.Servers {
+					log := server.DB(t, "mysql")
+					if seen := ask(t, log, "SELECT COUNT(*) FROM general_log WHERE argument LIKE '%FROM visit%' AND argument NOT LIKE '%general_log%'"); seen == "0" {
+						t.Errorf("s%d has logged nothing", i)
+					}
+					if made := ask(t, log, "SELECT COUNT(*) FROM general_log WHERE argument LIKE '%\\_visit\\_%' AND argument REGEXP '^[[:space:]]*(CREATE|ALTER|DROP|RENAME|INSERT)'"); made != "0" {
+						t.Errorf("s%d was sent %s statements that make something", i, made)
+					}
+					if left := ask(t, s.Shard(t, i), "SELECT GROUP_CONCAT(TABLE_NAME ORDER BY 1) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME LIKE '%visit%'"); left != "visit" {
+						t.Errorf("s%d has %s", i, left)
+					}
+				}
+			})
 		}
 	})
+}
+
+// logged has the shards write down what they are sent, from now on.
+func logged(t *testing.T, s *shop.Shop) {
+	t.Helper()
+	for _, server := range s.Servers {
+		server.Exec(t, "SET GLOBAL log_output = 'TABLE'", "TRUNCATE mysql.general_log", "SET GLOBAL general_log = 1")
+		t.Cleanup(func() {
+			if err := server.Execute(context.WithoutCancel(t.Context()), "SET GLOBAL general_log = 0"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }

@@ -1,0 +1,63 @@
+package plan
+
+import (
+	"strings"
+
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// copyOf gives, by its name, the table of which pt-online-schema-change (_T_new, with more underscores if that is taken) or gh-ost
+// (_T_gho, _T_ghc) make a copy.
+func copyOf(name string) (of string, is bool) {
+	of = strings.TrimLeft(name, "_")
+	if of == name {
+		return "", false
+	}
+	for _, end := range []string{"_new", "_gho", "_ghc"} {
+		if of, is := strings.CutSuffix(of, end); is && of != "" {
+			return of, true
+		}
+	}
+	return "", false
+}
+
+// notCopied refuses to make the table into which such a tool copies a sharded or global one. It goes by the name, since nothing else
+// tells the tool before it makes triggers, or reads the binary log, which can't be through the proxy: then a table would be left, or, as it
+// takes the comment along, be declared. Who means a table of their own by such a name declares it, or has it already.
+func (c Context) notCopied(s *stmt.Statement) error {
+	if s.Features&stmt.MakesTable == 0 || len(s.Tables) == 0 {
+		return nil
+	}
+	name := c.full(s.Tables[0])
+	of, is := copyOf(name.Name)
+	if _, declared := c.Catalog.Declared(name); !is || declared || len(c.Catalog.On(name)) > 0 {
+		return nil
+	}
+	if t, declared := c.Catalog.Declared(catalog.TableName{Schema: name.Schema, Name: of}); declared && t.Kind != catalog.Single {
+		return refuseCopy(name.String(), string(t.Kind)+" table "+name.Schema+"."+of)
+	}
+	return nil
+}
+
+// notCopiedUnread is notCopied of a text that the parser can't read, by its words.
+func (c Context) notCopiedUnread(l *stmt.Lexed, words []string) error {
+	if !stmt.DefinesTable(l) {
+		return nil
+	}
+	for _, w := range words {
+		of, is := copyOf(w)
+		if !is {
+			continue
+		}
+		if what, named := c.Catalog.Mentions(c.Schema, []string{of, w}); named {
+			return refuseCopy(w, what)
+		}
+	}
+	return nil
+}
+
+func refuseCopy(name, of string) error {
+	return refuse(Unsupported, "table %s would be the copy of %s by which pt-online-schema-change or gh-ost changes it, and these work on one server: nothing was made. "+
+		"Run the tool on each shard, connected to it, or send the ALTER TABLE itself; a table of your own by this name needs a declaration in cluster.yaml, or another name", name, of)
+}
