@@ -33,6 +33,7 @@ func (s *Session) runDefinition(asked *exec.Work) error {
 	tell := func(e exec.Defined) {
 		ok = s.defined(own, e)
 		d.end(e)
+		s.spreadViews(r, e)
 	}
 	var err error
 	var notes uint16

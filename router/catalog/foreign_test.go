@@ -89,6 +89,10 @@ func TestForeignKeysThatAreTornApart(t *testing.T) {
 		{foreignKey("goods", "x", "kinds", "id", "CASCADE", no), one, true},
 		{foreignKey("goods", "x", "plain", "id", no, no), one, false},
 		{foreignKey("goods", "x", "plain", "id", no, "CASCADE"), one, true},
+		{foreignKey("items", "order_id", "later", "id", "CASCADE", no), both, false}, // which no shard has yet
+		{foreignKey("goods", "x", "later", "id", no, "CASCADE"), both, false},
+		{foreignKey("items", "order_id", "later", "id", no, no), one, true},
+		{foreignKey("orders", "owner", "later", "id", no, "CASCADE"), both, true},
 	} {
 		catalog := foreignWorld(t, c.key, c.on...)
 		what := c.key.says()

@@ -12,6 +12,8 @@ type farView struct {
 	query string // as its server spells it: every name with its schema
 	// obstacle is why the query can't stand in the place of the view's name; empty: it can.
 	obstacle string
+	// names are the tables and views that the query names.
+	names []TableName
 }
 
 // Derived is the query that means the same as a view of rows on several shards, in the place of
@@ -49,10 +51,23 @@ func newFarView(t *ListedTable) *farView {
 	if err != nil {
 		return &farView{obstacle: "its query can't be read (" + err.Error() + ")"}
 	}
-	if why := ViewObstacle(s); why != "" {
-		return &farView{obstacle: why}
+	v := &farView{obstacle: ViewObstacle(s)}
+	for _, name := range s.Tables[1:] {
+		v.names = append(v.names, TableName{name.Schema, name.Name})
 	}
-	return &farView{query: t.naming(t.Query)}
+	if v.obstacle == "" {
+		v.query = t.naming(t.Query)
+	}
+	return v
+}
+
+// Behind are the tables and views that the query of a view of rows on several shards names. Nil: the name is no such view's, or
+// the query can't be read.
+func (c *Catalog) Behind(view TableName) []TableName {
+	if v := c.farView(view); v != nil {
+		return v.names
+	}
+	return nil
 }
 
 func parsed(text string) (*stmt.Statement, error) {
@@ -85,6 +100,30 @@ func ViewObstacle(s *stmt.Statement) string {
 		return "its query has ORDER BY without LIMIT: leave that out of the view, and write it where the view is read"
 	}
 	return ""
+}
+
+// Lagging are the views that name a view, reach rows of several shards by now, and are on some shards alone, though all that they
+// name is on every one: they were made while it was something else.
+func (c *Catalog) Lagging(view TableName) (list []TableName) {
+	if c.closed == nil {
+		return nil
+	}
+	for name, v := range c.closed.views {
+		if c.farView(name) != nil && v.obstacle == "" && !c.onAll(name) && slices.Contains(v.names, view) &&
+			!slices.ContainsFunc(v.names, func(n TableName) bool { return !c.onAll(n) }) {
+			list = append(list, name)
+		}
+	}
+	slices.SortFunc(list, func(a, b TableName) int { return strings.Compare(a.String(), b.String()) })
+	return list
+}
+
+// onAll tells a table that is declared to be on every shard, or a view that every shard has.
+func (c *Catalog) onAll(name TableName) bool {
+	if t := c.tables[name]; t != nil {
+		return t.Kind != Single
+	}
+	return len(c.closed.on[name]) == len(c.Shards)
 }
 
 // Everywhere tells a view that is on the default shard and on others.

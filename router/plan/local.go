@@ -2,7 +2,6 @@ package plan
 
 import (
 	"locus/router"
-	"locus/router/catalog"
 	"locus/router/stmt"
 )
 
@@ -29,26 +28,3 @@ type Rewritten struct {
 func (*Rewritten) String() string { return "rewritten" }
 
 func (*Rewritten) explain(*explainer) {} // of what it was rewritten into there is more to say
-
-// planLock locks tables where they live: sharded and global ones on each shard.
-func planLock(s *stmt.Statement, ctx Context) (Plan, error) {
-	p := &Local{Locks: map[router.ShardName][]stmt.LockTable{}}
-	for _, l := range s.LockTables {
-		t, err := ctx.find(l.TableName)
-		if err != nil {
-			return nil, err
-		}
-		shards := []router.ShardName{ctx.Catalog.First()}
-		switch {
-		case t == nil:
-		case t.Kind == catalog.Single:
-			shards[0] = t.Shard
-		default:
-			shards = ctx.Catalog.Shards
-		}
-		for _, shard := range shards {
-			p.Locks[shard] = append(p.Locks[shard], l)
-		}
-	}
-	return p, nil
-}

@@ -179,13 +179,14 @@ func (c Context) ownGene(s *stmt.Statement, d catalog.Declaration) ([]Splice, er
 }
 
 // madeEverywhere refuses CREATE TABLE of a declared table that every shard would make in its
-// own way.
+// own way. A table of a foreign key that is nowhere is let through, as servers do with foreign_key_checks off: dumps make it later.
+// If it is then on the default shard alone, nothing is written to either table.
 func (c Context) madeEverywhere(s *stmt.Statement) error {
 	if s.Effects&stmt.Copies != 0 {
 		return refuse(Unsupported, "CREATE TABLE … SELECT of declared table %s, of which each shard would have its own rows: create it with its columns, then INSERT … SELECT", c.full(s.Tables[0]))
 	}
 	for _, name := range s.Tables[1:] {
-		if spread, err := c.spread(name); err != nil || !spread && c.full(name) != c.full(s.Tables[0]) {
+		if spread, err := c.spread(name); err != nil || !spread && c.full(name) != c.full(s.Tables[0]) && !c.Catalog.Missing(c.full(name)) {
 			if err == nil {
 				err = refuse(Unsupported, "CREATE TABLE of declared table %s names %s, which is not on every shard: write its columns out, without LIKE and without a foreign key to that one",
 					c.full(s.Tables[0]), c.full(name))

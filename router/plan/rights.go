@@ -145,7 +145,7 @@ func (r *Rights) checkKind(s *stmt.Statement, writes bool, command string) error
 }
 
 func locksToWrite(s *stmt.Statement) bool {
-	return slices.ContainsFunc(s.LockTables, func(t stmt.LockTable) bool { return !strings.HasPrefix(strings.ToUpper(t.Mode), "READ") })
+	return slices.ContainsFunc(s.LockTables, func(t stmt.LockTable) bool { return !reads(t) })
 }
 
 // TablesOf lists the tables that a statement names, without those of its own making.

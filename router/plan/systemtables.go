@@ -14,7 +14,7 @@ var systemTables = map[string]map[string]bool{
 	"mysql": words("event", "func", "help_category", "help_keyword", "help_relation", "help_topic",
 		"innodb_index_stats", "innodb_table_stats", "column_stats", "index_stats", "table_stats", "plugin", "component", "proc", "engine_cost", "server_cost",
 		"time_zone", "time_zone_leap_second", "time_zone_name", "time_zone_transition", "time_zone_transition_type", "transaction_registry"),
-	"performance_schema": words("global_status", "global_variables", "processlist", "session_account_connect_attrs", "session_status",
+	"performance_schema": words("column_masking_policy", "global_status", "global_variables", "processlist", "session_account_connect_attrs", "session_status",
 		"session_variables", "variables_info", "variables_metadata", "session_connect_attrs"),
 	"sys": words("version", "schema_auto_increment_columns", "schema_object_overview", "schema_redundant_indexes"),
 }
