@@ -12,7 +12,7 @@ type farView struct {
 	query string // as its server spells it: every name with its schema
 	// obstacle is why the query can't stand in the place of the view's name; empty: it can.
 	obstacle string
-	// names are the tables and views that the query names.
+	// names are the tables and views that the query names; none if it calls what may reach others.
 	names []TableName
 }
 
@@ -52,8 +52,10 @@ func newFarView(t *ListedTable) *farView {
 		return &farView{obstacle: "its query can't be read (" + err.Error() + ")"}
 	}
 	v := &farView{obstacle: ViewObstacle(s)}
-	for _, name := range s.Tables[1:] {
-		v.names = append(v.names, TableName{name.Schema, name.Name})
+	if !slices.ContainsFunc(s.Called, func(call stmt.Called) bool { return !call.Own }) {
+		for _, name := range s.Tables[1:] {
+			v.names = append(v.names, TableName{name.Schema, name.Name})
+		}
 	}
 	if v.obstacle == "" {
 		v.query = t.naming(t.Query)

@@ -54,13 +54,12 @@ var views = group{
 	clear:   []string{"DROP VIEW u, v, w, x, y, z, another", "DROP FUNCTION f"},
 	refused: []string{"1007"},
 	say: []string{
-		"SELECT n FROM u",
+		"SELECT n FROM u", "LOCK TABLES u READ",
 		"DELETE FROM v", "DELETE FROM v WHERE buyer_uid = 7", "UPDATE v SET status = 'x'", "UPDATE z SET price = 9",
 		"UPDATE plain, v SET plain.note = 'x' WHERE v.buyer_uid = plain.id", "DELETE plain FROM plain JOIN v ON v.buyer_uid = plain.id", "DELETE v FROM v JOIN plain ON v.buyer_uid = plain.id",
 		"INSERT INTO v VALUES (1, 1, 1, 'x', 1)", "REPLACE INTO v VALUES (1, 1, 1, 'x', 1)", "INSERT INTO plain SELECT 1000 + COUNT(*), 'x' FROM v",
 		"INSERT INTO plain VALUES ((SELECT 1000 + COUNT(*) FROM v), 'x')",
 
-		"LOCK TABLES v READ",
 		"CREATE TABLE copied AS SELECT * FROM v", "CREATE TEMPORARY TABLE copied AS SELECT * FROM v",
 		"CREATE PROCEDURE another() SELECT * FROM v",
 		"SELECT COUNT(*) FROM v FOR UPDATE",
@@ -71,6 +70,7 @@ var views = group{
 		"WITH q AS (SELECT * FROM v) SELECT COUNT(*) FROM q", "SELECT 1 UNION ALL SELECT buyer_uid FROM v", "SELECT (SELECT COUNT(*) FROM v)", "SELECT COUNT(*) FROM (SELECT * FROM v) q",
 		"SELECT COUNT(*) FROM test_order JOIN v USING (order_id)", "SELECT COUNT(*) FROM plain LEFT JOIN v ON v.buyer_uid = plain.id", "PREPARE p FROM 'SELECT COUNT(*) FROM v'", "CREATE VIEW another AS SELECT * FROM v",
 		"CREATE OR REPLACE VIEW v AS SELECT buyer_uid FROM test_order", "SELECT /*+ x */ COUNT(*) /* y */ FROM /* z */ v",
+		"LOCK TABLES v READ", "LOCK TABLES x READ, test_order WRITE",
 	},
 	others: []attack{
 		{name: "by the binary protocol", args: []any{12}, refused: []string{""}, say: []string{"SELECT COUNT(*) FROM v WHERE buyer_uid > ?"}},
