@@ -12,14 +12,33 @@ type Definition struct {
 	Added []Splice
 	// Adds are the columns that it adds, if that is all and statements may go on meanwhile.
 	Adds []stmt.AddedColumn
+	// Course is how the shards do it otherwise.
+	Course Course
 }
+
+// Course is how shards do a definition, of which each does a part.
+type Course uint8
+
+const (
+	// AtOnce: all are told at once, and each waits for its own lock.
+	AtOnce Course = iota
+	// Locked: the table is locked on all of them before any does it. For what statements can't be planned over once some have done it.
+	Locked
+	// Severally: each does it when nobody holds the table there.
+	Severally
+)
 
 func (*Definition) String() string { return "everywhere" }
 
 func (p *Definition) explain(e *explainer) {
 	e.everywhere()
-	if p.Adds != nil {
+	switch {
+	case p.Adds != nil:
 		e.say("meanwhile", "statements go on: each shard adds the columns when nobody holds the table there, and shows them once all have them")
+	case p.Course == Locked:
+		e.say("meanwhile", "statements wait: the table is locked on all shards, once nobody holds it on any, then they do it")
+	case p.Course == Severally:
+		e.say("meanwhile", "statements go on as each server lets them: a shard does it when nobody holds the table there")
 	}
 }
 

@@ -124,7 +124,18 @@ func (c Context) everywhere(s *stmt.Statement) (Plan, error) {
 	if maintains {
 		return &Maintenance{Facts: Facts{Writes: true}, Stays: s.Verb != "ANALYZE" && s.Verb != "CHECK"}, nil
 	}
-	return &Definition{Facts: Facts{Writes: true}, Adds: c.adds(s)}, nil
+	return &Definition{Facts: Facts{Writes: true}, Adds: c.adds(s), Course: course(s)}, nil
+}
+
+// course is how shards do a definition of a table that they have.
+func course(s *stmt.Statement) Course {
+	switch {
+	case s.Verb == "TRUNCATE", s.Altering != nil && s.Altering.Reshapes:
+		return Locked
+	case len(s.Dropped) > 0:
+		return AtOnce
+	}
+	return Severally
 }
 
 // adds are the columns that an ALTER TABLE adds to a table that is served while it does. Nil: it is another definition, or rows

@@ -19,6 +19,12 @@ type Altering struct {
 	Converts *ColumnType
 	// Adds are the columns that it adds, one clause each, if it does nothing else.
 	Adds []AddedColumn
+	// Reshapes: rows have other columns afterwards, or columns of another kind.
+	Reshapes bool
+	// Instant: it says ALGORITHM=INSTANT.
+	Instant bool
+	// Clauses is where a clause that says so may be put. Nil: it says how it is to be done, or the place is not known.
+	Clauses *Anchor
 }
 
 // AlteredColumn is a column that existed. Name is its old name.
@@ -85,7 +91,48 @@ func (r *reader) altering(n *ast.AlterTableStmt) *Altering {
 		}
 	}
 	a.Adds = r.adds(n)
+	a.Reshapes = slices.ContainsFunc(n.Specs, reshapes)
+	a.Instant = slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool {
+		return s.Tp == ast.AlterTableAlgorithm && s.Algorithm == ast.AlgorithmTypeInstant
+	})
+	if !slices.ContainsFunc(n.Specs, saysHow) {
+		a.Clauses = r.clausesBegin(n)
+	}
 	return a
+}
+
+// reshapes tells a clause after which rows have other columns, or columns of another kind: statements can't be planned over shards
+// of which some have done it.
+func reshapes(spec *ast.AlterTableSpec) bool {
+	switch spec.Tp {
+	case ast.AlterTableAddColumns, ast.AlterTableDropColumn, ast.AlterTableModifyColumn, ast.AlterTableChangeColumn, ast.AlterTableRenameColumn,
+		ast.AlterTableAlterColumn, ast.AlterTableDropPrimaryKey:
+		return true
+	case ast.AlterTableAddConstraint: // whose columns become NOT NULL
+		return spec.Constraint.Tp == ast.ConstraintPrimaryKey
+	case ast.AlterTableOption:
+		return converts(spec.Options) != nil
+	default:
+		return false
+	}
+}
+
+// saysHow tells ALGORITHM and LOCK.
+func saysHow(spec *ast.AlterTableSpec) bool {
+	return spec.Tp == ast.AlterTableAlgorithm || spec.Tp == ast.AlterTableLock
+}
+
+// clausesBegin finds the first clause.
+func (r *reader) clausesBegin(n *ast.AlterTableStmt) *Anchor {
+	scan := lexemeReader{l: r.l, list: r.l.lexemes(maxHead)}
+	if !scan.takes("alter", "table") {
+		return nil
+	}
+	if name, ok := scan.table(); !ok || !strings.EqualFold(name.Name, n.Table.Name.O) || len(scan.list) == 0 {
+		return nil
+	}
+	at := r.l.Anchor(scan.peek().start)
+	return &at
 }
 
 func columnType(c *ast.ColumnDef) *ColumnType {
