@@ -1,18 +1,15 @@
 package exec
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/flavor"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -25,26 +22,12 @@ import (
 // Each shard gets them invisible, whenever nobody holds the table there, and shows them once all have them. Between the two all
 // proxies know of them, so that no statement says "all columns" of a shard that shows more than another one.
 type Adding struct {
+	Altering
 	Columns []stmt.AddedColumn
-	Flavor  flavor.Flavor
 	// Known has all proxies read the tables anew. Its error is not one of the statement: who doesn't know plans anew when
 	// shards answer with other columns than others.
 	Known func()
-	// May is asked before each shard: an error where nothing may be changed now.
-	May func() error
-	// Plain tells that the columns can't be added so, and why; they are added on all shards at once then.
-	Plain func(why string)
 }
-
-const (
-	// lockWait is for how many seconds a shard may wait for the table's metadata lock: while it does, whoever comes later waits
-	// behind it. It is the least that both servers know.
-	lockWait = 1
-	// lockPause is how long those go on then, before it is tried again.
-	lockPause = time.Second
-	// lockPatience is how long is tried at most.
-	lockPatience = 10 * time.Minute
-)
 
 // adding is one under way.
 type adding struct {
@@ -76,17 +59,16 @@ func (r *Request) AddColumns(of Adding, tell func(Defined)) error {
 	}
 	defer end()
 	a := &adding{Request: r, Adding: of, states: map[router.ShardName]columnsState{}}
-	a.limit()
+	a.until, a.settings = r.patience()
 	if err := a.look(); err != nil {
 		return &DefinitionError{Err: err, After: nothingDone}
 	}
 	if why := a.unfit(); why != "" {
-		return r.define(tell)
+		return r.alter(a.Altering, tell)
 	}
 	if err := a.add(); err != nil {
 		if errors.Is(err, errNotInstant) {
-			a.Plain("a server can't add such a column at once: statements on the table were refused until all shards had it")
-			return r.define(tell)
+			return r.alter(a.Altering, tell)
 		}
 		return a.failed(err, tell)
 	}
@@ -103,20 +85,6 @@ func (r *Request) AddColumns(of Adding, tell func(Defined)) error {
 	tell(Defined{OK: a.total, Done: a.changed(), Passed: passed})
 	return nil
 }
-
-// limit bounds what waits for locks, as the session has it.
-func (a *adding) limit() {
-	patience := lockPatience
-	if literal, set := a.Vars.Settings.Lookup(lockWaitTimeout); set {
-		if n, err := strconv.Atoi(literal); err == nil && n > 0 {
-			patience = min(patience, time.Duration(n)*time.Second)
-		}
-	}
-	a.until = time.Now().Add(patience)
-	a.settings = a.Vars.Settings.With(lockWaitTimeout, strconv.Itoa(lockWait))
-}
-
-const lockWaitTimeout = "lock_wait_timeout"
 
 // look asks every shard how it has the columns, which all must answer.
 func (a *adding) look() error {
@@ -221,7 +189,7 @@ func (a *adding) add() error {
 func (a *adding) show() error {
 	clauses := make([]string, len(a.Columns))
 	for i, c := range a.Columns {
-		if a.Flavor.ShowsColumnsByName() {
+		if a.Altering.Flavor.ShowsColumnsByName() {
 			clauses[i] = "ALTER COLUMN " + plan.Quote(c.Name) + " SET VISIBLE"
 		} else {
 			clauses[i] = "MODIFY COLUMN " + a.Values.Written(c.Definition)
@@ -279,17 +247,6 @@ func (a *adding) addedMeanwhile(shard router.ShardName, err error) bool {
 	return true
 }
 
-func pause(ctx context.Context, d time.Duration) error {
-	wait := time.NewTimer(d)
-	defer wait.Stop()
-	select {
-	case <-wait.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 func (a *adding) run(shard router.ShardName, text string) error {
 	l, err := a.Apart(shard, a.settings)
 	if err != nil {
@@ -321,12 +278,6 @@ func (e *stepError) Unwrap() error { return e.err }
 
 var errNotInstant = errors.New("not at once")
 
-// isLockWait tells that others held the table.
-func isLockWait(err error) bool {
-	e, ok := errors.AsType[*mysql.MyError](err)
-	return ok && e.Code == mysql.ER_LOCK_WAIT_TIMEOUT
-}
-
 // isNotInstant tells the servers' errors of a column that makes them write the table anew, and MySQL's of a table that has been
 // changed so too often.
 func isNotInstant(err error) bool {
@@ -335,8 +286,7 @@ func isNotInstant(err error) bool {
 		notSupportedReason = 1846
 		tooManyVersions    = 4092
 	)
-	e, ok := errors.AsType[*mysql.MyError](err)
-	return ok && (e.Code == notSupported || e.Code == notSupportedReason || e.Code == tooManyVersions)
+	return hasCode(err, notSupported, notSupportedReason, tooManyVersions)
 }
 
 // failed says what stands where.
@@ -362,6 +312,9 @@ func (a *adding) failed(err error, tell func(Defined)) error {
 	}
 	if out.After != nothingDone {
 		out.After += ": mend the reason and repeat the statement, which goes on"
+	}
+	if isLockWait(step.err) {
+		out.After = held + out.After
 	}
 	return out
 }

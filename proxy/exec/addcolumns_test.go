@@ -55,14 +55,16 @@ func (s *stand) addition(states string) *addition {
 
 func (a *addition) run(f flavor.Flavor) error {
 	return a.AddColumns(Adding{
-		Columns: a.Plan.(*plan.Definition).Adds, Flavor: f,
-		Known: func() { a.known++ }, Plain: func(why string) { a.plain = why },
-		May: func() (err error) {
-			if len(a.may) > 0 {
-				err, a.may = a.may[0], a.may[1:]
-			}
-			return err
+		Altering: Altering{
+			Flavor: f, Plain: func(why string) { a.plain = why },
+			May: func() (err error) {
+				if len(a.may) > 0 {
+					err, a.may = a.may[0], a.may[1:]
+				}
+				return err
+			},
 		},
+		Columns: a.Plan.(*plan.Definition).Adds, Known: func() { a.known++ },
 	}, func(d Defined) { a.told = &d })
 }
 
@@ -136,7 +138,7 @@ func TestAddColumnsFails(t *testing.T) {
 		"lost halfway":  {"---", "s1", []fakeshard.Reply{yes, cut}, nil, "on shard s1: ", "; the columns are on s0, and, invisible, on s1, s2; whether s1 has done it is not known" + goesOn},
 		"a move begins": {"---", "s1", nil, []error{nil, errors.New("moving")}, "on shard s1: ", "; the columns are on s0, and invisible"},
 		"shown before":  {"v--", "s1", []fakeshard.Reply{no}, nil, "on shard s1: ", "; the columns are on s0" + goesOn},
-		"held":          {"---", "s1", slices.Repeat([]fakeshard.Reply{late}, 9), nil, "on shard s1: ", "; the columns are on s0, s2, and invisible" + goesOn},
+		"held":          {"---", "s1", slices.Repeat([]fakeshard.Reply{late}, 9), nil, "on shard s1: ", held + "; the columns are on s0, s2, and invisible" + goesOn},
 	} {
 		s := newStand(t)
 		a := s.addition(c.states)
@@ -161,15 +163,15 @@ func TestAddColumnsFails(t *testing.T) {
 	}
 }
 
-// A server that would write the table anew does so as any definition is done: on all shards at once.
-func TestAddColumnsPlainly(t *testing.T) {
+// A server that would write the table anew does so while the table is locked on all shards.
+func TestAddColumnsUnderLocks(t *testing.T) {
 	s := newStand(t)
 	a := s.addition("---")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "ALTER", Code: 1845})
-	if err := a.run(flavor.MySQL); err != nil || len(a.told.Done) != 3 || a.plain == "" || a.known != 0 {
-		t.Errorf("%v, told %+v", err, a.told)
+	if err := a.run(flavor.MySQL); err != nil || len(a.told.Done) != 3 || a.plain != "" || a.known != 0 {
+		t.Errorf("%v, told %+v, %q", err, a.told, a.plain)
 	}
-	if got := a.altered("s2"); got != adds {
+	if got := strings.Join(a.statements("s2"), "; "); !strings.HasSuffix(got, locks+"; "+adds+"; UNLOCK TABLES") {
 		t.Errorf("s2 was sent %q", got)
 	}
 }

@@ -45,13 +45,15 @@ func (e *DefinitionError) Unwrap() error { return e.Err }
 type definition struct {
 	*Request
 	shards []defining
+	warned bool // the warnings of a shard are kept
 }
 
 // defining is what becomes of it on one shard.
 type defining struct {
 	txn.Lease
-	ok  wire.OK
-	err error
+	ok     wire.OK
+	err    error
+	locked bool // the table, on this connection
 }
 
 // Define runs a definition on every shard at once, one of a table after the other.
@@ -82,9 +84,27 @@ func (r *Request) define(tell func(Defined)) error {
 	if err != nil {
 		return &DefinitionError{Err: err, After: nothingDone}
 	}
-	d.send()
-	d.read()
+	d.ask(d.text(), d.where(anyOutcome))
 	ok, passed, err := d.judge()
+	d.end()
+	tell(Defined{ok, d.done(), passed, err})
+	return err
+}
+
+// where are the shards whose outcome is of a kind.
+func (d *definition) where(is func(error) bool) (list []*defining) {
+	for i := range d.shards {
+		if is(d.shards[i].err) {
+			list = append(list, &d.shards[i])
+		}
+	}
+	return list
+}
+
+func anyOutcome(error) bool { return true }
+
+// end gives the connections back.
+func (d *definition) end() {
 	for _, on := range d.shards {
 		if on.err != nil {
 			on.Fail(on.err)
@@ -92,8 +112,6 @@ func (r *Request) define(tell func(Defined)) error {
 			on.Done(on.Conn.Status())
 		}
 	}
-	tell(Defined{ok, d.done(), passed, err})
-	return err
 }
 
 // makes tells CREATE TABLE, which can be undone.
@@ -142,19 +160,35 @@ func (d *definition) release() {
 	}
 }
 
-func (d *definition) send() {
-	packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, d.text())
-	for i := range d.shards {
-		on := &d.shards[i]
+// ask sends shards a text, and reads their answers.
+func (d *definition) ask(text []byte, shards []*defining) {
+	packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, text)
+	for _, on := range shards {
 		d.Observer.Sent(on.Lease)
 		on.err = on.Conn.Send(packet, Leaves(d.Facts))
+	}
+	for _, on := range shards {
+		if on.err == nil {
+			on.ok, on.err = on.Conn.Outcome()
+		}
+		d.answered(on)
+	}
+}
+
+// answered notes what a shard has said.
+func (d *definition) answered(on *defining) {
+	d.Observer.Trace().Answered(string(on.Shard), on.ok.AffectedRows, CodeOf(on.err))
+	if on.err == nil && on.ok.Warnings > 0 && !d.warned {
+		d.warned = true
+		status := on.Conn.Status()
+		d.keepWarnings(on.Lease)
+		on.Conn.SetStatus(status)
 	}
 }
 
 // text is the client's text with what is added and without IF NOT EXISTS. Each shard must report whether it created the table, which may
 // have to be dropped again, and its note could have been switched off.
-func (d *definition) text() []byte {
-	var edits []Edit
+func (d *definition) text(edits ...Edit) []byte {
 	if words := d.Facts.Statement.IfNotExists; words != nil {
 		edits = append(edits, Edit{d.Values.Offset(words.Start), d.Values.Offset(words.End), ""})
 	}
@@ -166,23 +200,6 @@ func (d *definition) text() []byte {
 		return d.Values.Text
 	}
 	return Edited(nil, d.Values.Text, ordered(edits))
-}
-
-func (d *definition) read() {
-	warned := false
-	for i := range d.shards {
-		on := &d.shards[i]
-		if on.err == nil {
-			on.ok, on.err = on.Conn.Outcome()
-		}
-		d.Observer.Trace().Answered(string(on.Shard), on.ok.AffectedRows, CodeOf(on.err))
-		if on.err == nil && on.ok.Warnings > 0 && !warned {
-			warned = true
-			status := on.Conn.Status()
-			d.keepWarnings(on.Lease)
-			on.Conn.SetStatus(status)
-		}
-	}
 }
 
 // done are the shards on which it was done.
@@ -207,7 +224,7 @@ func (d *definition) judge() (total wire.OK, passed []Passed, err error) {
 			total.Warnings = max(total.Warnings, on.ok.Warnings)
 		case said != nil:
 			passed = append(passed, Passed{on.Shard, said})
-		case failed == nil:
+		case failed == nil || weight(on.err) > weight(failed.err):
 			failed = on
 		}
 	}
@@ -225,10 +242,26 @@ func (d *definition) judge() (total wire.OK, passed []Passed, err error) {
 	return total, passed, nil
 }
 
+// weight is how much a shard's error says of what went wrong: one whose effect isn't known the most, and one that somebody held the
+// table the least.
+func weight(err error) int {
+	switch {
+	case isLockWait(err):
+		return 0
+	case txn.IsRefusal(err):
+		return 1
+	}
+	return 2
+}
+
 // failed says of a definition that failed on a shard what stands on the others.
 func (d *definition) failed(done []router.ShardName, at router.ShardName, err error) error {
 	before, on := "on shard "+string(at)+": ", names(done)
 	switch {
+	case isLockWait(err) && len(done) == 0:
+		return &DefinitionError{err, before, held + nothingDone}
+	case isLockWait(err):
+		return &DefinitionError{err, before, held + "; it was done on " + on + ": repeat the statement, which passes over the shards where it was done"}
 	case len(done) == 0 && txn.IsRefusal(err):
 		return err
 	case len(done) == 0:

@@ -77,6 +77,10 @@ func (f Flavor) NamesNoPad(collation string) bool {
 	return f == MariaDB && strings.Contains(collation, "nopad")
 }
 
+// KeepsTableStatistics reports whether information_schema shows the sizes of tables as they were up to a day ago, unless a session sets
+// information_schema_stats_expiry.
+func (f Flavor) KeepsTableStatistics() bool { return f == MySQL }
+
 // WritesDefaults reports whether information_schema.COLUMNS holds column defaults as SQL: 'text', NULL or an expression. MySQL holds
 // the plain text.
 func (f Flavor) WritesDefaults() bool { return f == MariaDB }

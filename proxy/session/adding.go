@@ -6,32 +6,40 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
+	"locus/proxy/txn"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
 
 // adding returns the ALTER TABLE that adds columns while statements on the table go on. It returns nil if the statement must run as an
-// ordinary definition: it does something else, a server is too old, or the session itself holds the table. notes counts the notes that
-// the client gets beside that.
-func (s *Session) adding(r *exec.Work, notes *uint16) *exec.Adding {
+// ordinary definition: it does something else, or a server is too old.
+func (s *Session) adding(r *exec.Work, with *exec.Altering) *exec.Adding {
 	p, is := r.Plan.(*plan.Definition)
-	if !is || p.Adds == nil || p.Declares != nil || s.conns.ReservesAny() {
-		return nil
-	}
-	plain := func(why string) {
-		s.vars.Note(mysql.ER_UNKNOWN_ERROR, why)
-		*notes++
-	}
-	if slices.ContainsFunc(s.servers(), func(server stmt.Server) bool { return !server.HidesColumns() }) {
-		plain("a server knows no invisible columns: statements on the table were refused until all shards had it")
+	if !is || p.Adds == nil || with == nil || slices.ContainsFunc(s.servers(), func(server stmt.Server) bool { return !server.HidesColumns() }) {
 		return nil
 	}
 	return &exec.Adding{
-		Columns: p.Adds, Flavor: r.Snapshot.Flavor, Plain: plain,
+		Altering: *with, Columns: p.Adds,
 		Known: func() { // at the end it is told who doesn't know
 			if s.Redefined != nil {
 				_ = s.Redefined(s.interrupts.Waits())
 			}
+		},
+	}
+}
+
+// altering is a definition of a table that is there, made while others use it; nil: it is another one, or the session holds the table
+// itself. Notes counts what the client is told beside that.
+func (s *Session) altering(r *exec.Work, notes *uint16) *exec.Altering {
+	p, is := r.Plan.(*plan.Definition)
+	if !is || p.Course == plan.AtOnce || p.Declares != nil || s.mayHoldTables() {
+		return nil
+	}
+	return &exec.Altering{
+		Flavor: r.Snapshot.Flavor,
+		Plain: func(why string) {
+			s.vars.Note(mysql.ER_UNKNOWN_ERROR, why)
+			*notes++
 		},
 		May: func() error {
 			if s.Snapshot().Map.Moving().Empty() {
@@ -40,4 +48,12 @@ func (s *Session) adding(r *exec.Work, notes *uint16) *exec.Adding {
 			return moving("changing the definition of a table")
 		},
 	}
+}
+
+// mayHoldTables tells that the session has something on a connection for which others wait that are to lock a table. Named locks, which
+// tools for migrations take, are nothing of the kind.
+func (s *Session) mayHoldTables() bool {
+	return slices.ContainsFunc(txn.Reasons(), func(r txn.Reason) bool {
+		return r != txn.NamedLock && r != txn.TemporaryTable && s.conns.Reserved(r)
+	})
 }

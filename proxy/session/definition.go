@@ -37,8 +37,11 @@ func (s *Session) runDefinition(asked *exec.Work) error {
 	}
 	var err error
 	var notes uint16
-	if adds := s.adding(own, &notes); adds != nil {
+	with := s.altering(own, &notes)
+	if adds := s.adding(own, with); adds != nil {
 		err = r.AddColumns(*adds, tell)
+	} else if with != nil {
+		err = r.Alter(*with, tell)
 	} else {
 		err = r.Define(tell)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -70,7 +71,9 @@ func (s *Session) clientError(err error) *mysql.MyError {
 func (s *Session) reworded(e *mysql.MyError) *mysql.MyError {
 	r := s.interrupts.Reason()
 	if r != 0 && e.Code == mysql.ER_QUERY_INTERRUPTED {
-		e = r.Error(s.flavor())
+		if why := r.Error(s.flavor()); !strings.Contains(e.Message, why.Message) { // else it says so, and what it left
+			e = why
+		}
 	}
 	if r == interrupt.Preempted && e.Code == erDeadlock { // no other error says that the transaction is rolled back
 		s.gate.Tell()

@@ -1,0 +1,248 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/flavor"
+	"locus/router/plan"
+)
+
+// Altering is what a definition of a table that is there needs, to be made while others use the table.
+type Altering struct {
+	Flavor flavor.Flavor
+	// May is asked before a shard is changed, by several goroutines: an error where nothing may be changed now.
+	May func() error
+	// Plain tells that it is made on all shards at once, whoever holds the table, and why.
+	Plain func(why string)
+}
+
+const (
+	// lockWait is for how many seconds a shard may wait for the table's metadata lock: while it does, whoever comes later waits
+	// behind it. It is the least that both servers know.
+	lockWait = 1
+	// lockPause is how long those go on then, before it is tried again.
+	lockPause = time.Second
+	// lockPatience is how long is tried at most.
+	lockPatience = 10 * time.Minute
+	// lockAnswer is when a shard that was asked for a lock counts as lost.
+	lockAnswer = lockWait*time.Second + answerWait
+	// lockIdle is after how many seconds a server gives up the locks of a proxy that says nothing any more.
+	lockIdle = 60
+	// mostRewritten is how many bytes a table may have on a shard that is locked while it may be written anew, or whose alteration is begun anew.
+	mostRewritten = 16 << 20
+)
+
+const lockWaitTimeout = "lock_wait_timeout"
+
+// held says what to look for where a lock was not to be had.
+const held = "; somebody holds the table there, a long transaction say: look at SHOW PROCESSLIST and information_schema.INNODB_TRX on that shard, and end it"
+
+// Alter makes a definition on every shard, as Define does, but asks for the table's locks for a short time only, again and again: behind a
+// lock that is waited for everybody waits.
+func (r *Request) Alter(of Altering, tell func(Defined)) error {
+	end, err := r.takeTurn()
+	if err != nil {
+		return &DefinitionError{Err: err, After: nothingDone}
+	}
+	defer end()
+	return r.alter(of, tell)
+}
+
+// alter is Alter of who has the turn.
+func (r *Request) alter(of Altering, tell func(Defined)) error {
+	a := &alteration{definition: &definition{Request: r}, Altering: of}
+	course := r.Plan.(*plan.Definition).Course
+	if course == plan.AtOnce {
+		return r.define(tell)
+	}
+	a.until, a.attempt = r.patience()
+	// LOCK TABLES takes locks of InnoDB's own without autocommit.
+	a.attempt = a.attempt.With("autocommit", "1").With("wait_timeout", strconv.Itoa(lockIdle))
+	if of.Flavor.KeepsTableStatistics() {
+		a.attempt = a.attempt.With("information_schema_stats_expiry", "0")
+	}
+	if err := a.lend(); err != nil {
+		return &DefinitionError{Err: err, After: nothingDone}
+	}
+	if course == plan.Locked {
+		return a.locked(tell)
+	}
+	return a.severally(tell)
+}
+
+// patience is until when locks are waited for, as the session has it, and the settings under which one attempt does.
+func (r *Request) patience() (until time.Time, attempt *backend.Settings) {
+	patience := lockPatience
+	if literal, set := r.Vars.Settings.Lookup(lockWaitTimeout); set {
+		if n, err := strconv.Atoi(literal); err == nil && n > 0 {
+			patience = min(patience, time.Duration(n)*time.Second)
+		}
+	}
+	return time.Now().Add(patience), r.Vars.Settings.With(lockWaitTimeout, strconv.Itoa(lockWait))
+}
+
+// alteration is one under way. It keeps a connection to each shard.
+type alteration struct {
+	*definition
+	Altering
+	until   time.Time
+	attempt *backend.Settings
+	first   int // of the shards, which is asked for its lock before the others: there somebody held the table
+}
+
+// lend takes a connection to every shard and has each answer.
+func (a *alteration) lend() error {
+	for _, shard := range a.Catalog.Shards {
+		l, err := a.Apart(shard, a.attempt)
+		if err == nil {
+			if err = a.answers(l, answerWait); err != nil {
+				l.Fail(err)
+			}
+		}
+		if err != nil {
+			a.end()
+			return err
+		}
+		a.shards = append(a.shards, defining{Lease: l})
+	}
+	return nil
+}
+
+// table is its full name in SQL.
+func (a *alteration) table() string { return a.quoted(a.Facts.Statement.Tables[0]) }
+
+// each does something for all shards at once, without their leases, and gives their errors.
+func (a *alteration) each(do func(*defining) error) []error {
+	errs := make([]error, len(a.shards))
+	var under sync.WaitGroup
+	for i := range a.shards {
+		under.Go(func() { errs[i] = do(&a.shards[i]) })
+	}
+	under.Wait()
+	return errs
+}
+
+// freed looks whether a shard's table can be locked now, and gives the lock back.
+func (a *alteration) freed(on *defining) error {
+	if err := a.takeLock(on); err != nil {
+		return err
+	}
+	return a.giveLock(on)
+}
+
+// takeLock locks the table on a shard.
+func (a *alteration) takeLock(on *defining) error {
+	ctx, cancel := context.WithTimeoutCause(a.Context, lockAnswer, errNoAnswer)
+	defer cancel()
+	_, err := on.Conn.Own().Exec(ctx, "LOCK TABLES "+a.table()+" WRITE")
+	on.locked = err == nil
+	return err
+}
+
+// giveLock gives that back. A connection that can't be told to is given up, which gives it back too.
+func (a *alteration) giveLock(on *defining) error {
+	if !on.locked {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(a.Context), answerWait, errNoAnswer)
+	defer cancel()
+	_, err := on.Conn.Own().Exec(ctx, "UNLOCK TABLES")
+	on.locked = err != nil
+	return err
+}
+
+// end gives the connections back, with the session's settings. One that may have a lock still is given up.
+func (a *alteration) end() {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(a.Context), answerWait, errNoAnswer)
+	defer cancel()
+	for _, on := range a.shards {
+		switch {
+		case on.locked, on.Conn.Usable() && on.Conn.Carry(ctx, a.Vars.Settings) != nil:
+			on.Lost()
+		case on.err != nil:
+			on.Fail(on.err)
+		default:
+			on.Done(on.Conn.Status())
+		}
+	}
+}
+
+// large tells a table that is not to be written anew under a lock, nor often.
+func (a *alteration) large() (bool, error) {
+	full := FullName(a.Facts.Statement.Tables[0], a.Schema(a.Work))
+	ask := "SELECT SUM(COALESCE(DATA_LENGTH + INDEX_LENGTH, 1 << 40)) FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + backend.Quote(full.Schema) + " AND TABLE_NAME = " + backend.Quote(full.Name)
+	for i := range a.shards {
+		on := &a.shards[i]
+		ctx, cancel := context.WithTimeoutCause(a.Context, answerWait, errNoAnswer)
+		rows, err := on.Conn.Own().Query(ctx, ask)
+		cancel()
+		if err != nil {
+			on.err = err
+			return false, &stepError{on.Shard, err}
+		}
+		if len(rows.Rows) != 1 || len(rows.Rows[0]) != 1 || rows.Rows[0][0] == nil {
+			continue // it isn't there, which the server says
+		}
+		if n, err := strconv.ParseFloat(string(rows.Rows[0][0]), 64); err != nil || n > mostRewritten {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// stopped is why nothing more is to be done: somebody has cancelled the statement.
+func (a *alteration) stopped() error { return a.Conns.Unwanted() }
+
+// begunNowhere ends one of which nothing was done.
+func (a *alteration) begunNowhere(err error) error {
+	a.end()
+	if stopped := a.stopped(); stopped != nil {
+		return &DefinitionError{Err: stopped, After: nothingDone}
+	}
+	step, is := errors.AsType[*stepError](err)
+	if !is {
+		return &DefinitionError{Err: err, After: nothingDone}
+	}
+	out := &DefinitionError{Err: step.err, Before: "on shard " + string(step.shard) + ": ", After: nothingDone}
+	if isLockWait(err) {
+		out.After = held + nothingDone
+	}
+	return out
+}
+
+// conclude gives the answer.
+func (a *alteration) conclude(tell func(Defined)) error {
+	a.end()
+	ok, passed, err := a.judge()
+	done := a.done()
+	tell(Defined{ok, done, passed, err})
+	return err
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	wait := time.NewTimer(d)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// isLockWait tells that others held the table.
+func isLockWait(err error) bool { return hasCode(err, mysql.ER_LOCK_WAIT_TIMEOUT) }
+
+// hasCode tells a server's error of one of some numbers.
+func hasCode(err error, codes ...uint16) bool {
+	e, ok := errors.AsType[*mysql.MyError](err)
+	return ok && slices.Contains(codes, e.Code)
+}

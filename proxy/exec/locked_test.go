@@ -1,0 +1,233 @@
+package exec
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/flavor"
+	"locus/router"
+	"locus/test/fakeshard"
+)
+
+const (
+	changes = "ALTER TABLE orders MODIFY amount INT"
+	locks   = "LOCK TABLES `shop`.`orders` WRITE"
+	// How long a statement of the session may wait for a lock, where a test waits for that to be over.
+	oneSecond = "1"
+)
+
+// What shards say.
+var (
+	busyLock  = fakeshard.Reply{Prefix: "LOCK", Code: mysql.ER_LOCK_WAIT_TIMEOUT}
+	freeLock  = fakeshard.Reply{Prefix: "LOCK"}
+	busyAlter = fakeshard.Reply{Prefix: "ALTER", Code: mysql.ER_LOCK_WAIT_TIMEOUT}
+)
+
+// changing is a definition of a table that somebody may hold.
+type changing struct {
+	*asking
+	plain string
+	may   []error
+	told  *Defined
+}
+
+func (s *stand) changing(text string) *changing {
+	a := &changing{asking: s.request(text)}
+	s.shards["s0"].Next(locked("1"))
+	return a
+}
+
+func (a *changing) run() error {
+	return a.Alter(Altering{
+		Flavor: flavor.MySQL, Plain: func(why string) { a.plain = why },
+		May: func() (err error) {
+			if len(a.may) > 0 {
+				err, a.may = a.may[0], a.may[1:]
+			}
+			return err
+		},
+	}, func(d Defined) { a.told = &d })
+}
+
+// heard is what a shard was sent of it: L and U for locks, A for the text, I for that which is to write nothing anew, "?" for the size.
+func (a *changing) heard(shard router.ShardName) string {
+	var out strings.Builder
+	for _, sql := range a.statements(shard) {
+		switch {
+		case sql == locks:
+			out.WriteByte('L')
+		case sql == "UNLOCK TABLES":
+			out.WriteByte('U')
+		case sql == string(a.Values.Text):
+			out.WriteByte('A')
+		case strings.HasPrefix(sql, "ALTER TABLE orders ALGORITHM=INSTANT, "):
+			out.WriteByte('I')
+		case strings.HasPrefix(sql, "SELECT SUM("):
+			out.WriteByte('?')
+		}
+	}
+	return out.String()
+}
+
+// always says it again and again.
+func always(r fakeshard.Reply) []fakeshard.Reply {
+	r.Always = true
+	return []fakeshard.Reply{r}
+}
+
+// large says that the table is so on a shard.
+func large() fakeshard.Reply {
+	r := fakeshard.Reply{Prefix: "SELECT SUM(", Rows: [][]string{{"99999999999"}}}
+	r.Columns = append(r.Columns, fakeshard.Number("n"))
+	return r
+}
+
+// The table is locked on all shards before any does it. While somebody holds it on one, it is locked on no other.
+func TestAlterLocked(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		on    map[router.ShardName][]fakeshard.Reply
+		want  [3]string
+		plain string
+	}{
+		"free":      {changes, nil, [3]string{"?LULAU", "?LULAU", "?LULAU"}, ""},
+		"truncated": {"TRUNCATE TABLE orders", nil, [3]string{"LULAU", "LULAU", "LULAU"}, ""},
+		"held":      {changes, map[router.ShardName][]fakeshard.Reply{"s1": {busyLock}}, [3]string{"?LULULAU", "?LLULAU", "?LULAU"}, ""},
+		"held again": {
+			changes, map[router.ShardName][]fakeshard.Reply{"s1": {freeLock, busyLock}},
+			[3]string{"?LULULULAU", "?LULLULAU", "?LULULULAU"}, "",
+		},
+		"its definition is read": {
+			changes, map[router.ShardName][]fakeshard.Reply{"s1": {busyAlter}},
+			[3]string{"?LULAU", "?LULAAU", "?LULAU"}, "",
+		},
+		"its definition is read everywhere": {
+			changes, map[router.ShardName][]fakeshard.Reply{"s0": {busyAlter}, "s1": {busyAlter}, "s2": {busyAlter}},
+			[3]string{"?LULAULULAU", "?LULAULULAU", "?LULAULULAU"}, "",
+		},
+		"another table is needed": {
+			changes, map[router.ShardName][]fakeshard.Reply{"s0": {{Prefix: "ALTER", Code: 1100}}, "s1": {{Prefix: "ALTER", Code: 1100}}, "s2": {{Prefix: "ALTER", Code: 1100}}},
+			[3]string{"?LULAUA", "?LULAUA", "?LULAUA"}, unlocked,
+		},
+		"large":   {changes, map[router.ShardName][]fakeshard.Reply{"s1": {large()}}, [3]string{"?LULIU", "?LULIU", "LULIU"}, ""},
+		"rewrite": {changes, map[router.ShardName][]fakeshard.Reply{"s0": {large(), {Prefix: "ALTER", Code: 1846}}}, [3]string{"?LULIUA", "LULIU", "LULIU"}, rewrites},
+		"large, by the client's way": {
+			changes + ", ALGORITHM=COPY", map[router.ShardName][]fakeshard.Reply{"s0": {large()}},
+			[3]string{"?A", "A", "A"}, rewrites,
+		},
+		"large, instantly": {changes + ", ALGORITHM=INSTANT", nil, [3]string{"LULAU", "LULAU", "LULAU"}, ""},
+		"no right": {
+			changes, map[router.ShardName][]fakeshard.Reply{"s0": {{Prefix: "LOCK", Code: 1142}}},
+			[3]string{"?LA", "?A", "?A"}, "shard s0 locks no table (ERROR 1142 (HY000): refused): statements on the table may have been refused until all shards had done it",
+		},
+	} {
+		s := newStand(t)
+		a := s.changing(c.text)
+		for shard, replies := range c.on {
+			s.shards[shard].Next(replies...)
+		}
+		if err := a.run(); err != nil || a.told == nil || len(a.told.Done) != 3 || a.plain != c.plain {
+			t.Errorf("%s: %v, told %+v, %q", name, err, a.told, a.plain)
+		}
+		for i, shard := range a.Catalog.Shards {
+			if got := a.heard(shard); got != c.want[i] {
+				t.Errorf("%s: %s was sent %q, want %q", name, shard, got, c.want[i])
+			}
+		}
+	}
+}
+
+// Where the locks are not to be had, nothing is done anywhere, and none is left.
+func TestAlterLockedNowhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		on     map[router.ShardName][]fakeshard.Reply
+		may    []error
+		before string
+		after  string
+	}{
+		"away":            {map[router.ShardName][]fakeshard.Reply{"s2": failures("DO 0")[1:2]}, nil, "", nothingDone},
+		"held":            {map[router.ShardName][]fakeshard.Reply{"s1": always(busyLock)}, nil, "on shard s1: ", held + nothingDone},
+		"lost":            {map[router.ShardName][]fakeshard.Reply{"s1": {{Prefix: "LOCK", Cut: fakeshard.Before}}}, nil, "on shard s1: ", nothingDone},
+		"lost meanwhile":  {map[router.ShardName][]fakeshard.Reply{"s1": {freeLock, {Prefix: "LOCK", Cut: fakeshard.Within}}}, nil, "on shard s1: ", nothingDone},
+		"not given back":  {map[router.ShardName][]fakeshard.Reply{"s1": {{Prefix: "UNLOCK", Cut: fakeshard.Before}}}, nil, "on shard s1: ", nothingDone},
+		"a move begins":   {nil, []error{errors.New("moving")}, "", nothingDone},
+		"its size":        {map[router.ShardName][]fakeshard.Reply{"s1": failures("SELECT SUM(")[1:2]}, nil, "on shard s1: ", nothingDone},
+		"definition read": {map[router.ShardName][]fakeshard.Reply{"s0": always(busyAlter), "s1": always(busyAlter), "s2": always(busyAlter)}, nil, "on shard s0: ", held + nothingDone},
+	} {
+		s := newStand(t)
+		a := s.changing(changes)
+		a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
+		a.may = c.may
+		for shard, replies := range c.on {
+			s.shards[shard].Next(replies...)
+		}
+		err := a.run()
+		e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+		if !is || e.Before != c.before || e.After != c.after || a.told != nil {
+			t.Errorf("%s: %v, told %+v", name, err, a.told)
+		}
+		for _, shard := range a.Catalog.Shards {
+			got := a.heard(shard)
+			if strings.HasSuffix(got, "A") || name != "definition read" && strings.Contains(got, "A") {
+				t.Errorf("%s: %s was sent %q", name, shard, got)
+			}
+			if strings.HasSuffix(got, "L") && c.on[shard] == nil {
+				t.Errorf("%s: %s has the lock still: %q", name, shard, got)
+			}
+		}
+	}
+}
+
+// What fails under the locks says what stands where, and leaves none.
+func TestAlterLockedFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		on    []fakeshard.Reply
+		after string
+		done  int
+	}{
+		"refused": {[]fakeshard.Reply{{Prefix: "ALTER", Code: 1265}}, "; it was done on s0, s2: mend the reason and repeat the statement, which passes over the shards where it was done", 2},
+		"lost":    {[]fakeshard.Reply{{Prefix: "ALTER", Cut: fakeshard.Within}}, "; it was done on s0, s2: mend the reason and repeat the statement, which passes over the shards where it was done", 2},
+		"held":    {always(busyAlter), held + "; it was done on s0, s2: repeat the statement, which passes over the shards where it was done", 2},
+	} {
+		s := newStand(t)
+		a := s.changing(changes)
+		a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
+		s.shards["s1"].Next(c.on...)
+		err := a.run()
+		e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+		if !is || e.Before != "on shard s1: " || e.After != c.after || a.told == nil || len(a.told.Done) != c.done {
+			t.Errorf("%s: %v, told %+v", name, err, a.told)
+		}
+		for _, shard := range []router.ShardName{"s0", "s2"} {
+			if got := a.heard(shard); got != "?LULAU" {
+				t.Errorf("%s: %s was sent %q", name, shard, got)
+			}
+		}
+	}
+}
+
+// Who cancels it while the table is held leaves nothing behind.
+func TestAlterLockedIsCancelled(t *testing.T) {
+	s := newStand(t)
+	a := s.changing(changes)
+	gone := errors.New("gone")
+	s.shards["s1"].Next(busyLock)
+	calls := 0
+	err := a.Alter(Altering{Plain: func(why string) { t.Error(why) }, May: func() error {
+		if calls++; calls == 2 {
+			s.client.Stopped = gone
+		}
+		return nil
+	}}, func(Defined) { t.Error("told") })
+	if e, is := err.(*DefinitionError); !is || !errors.Is(err, gone) || e.After != nothingDone { //nolint:errorlint // it is never wrapped
+		t.Error(err)
+	}
+	for _, shard := range a.Catalog.Shards {
+		if got := a.heard(shard); strings.Contains(got, "A") {
+			t.Errorf("%s was sent %q", shard, got)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package exec
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"locus/router"
+	"locus/test/fakeshard"
+)
+
+const indexes = "ALTER TABLE orders ADD KEY (amount)"
+
+// Each shard does it when nobody holds the table there.
+func TestAlterSeverally(t *testing.T) {
+	for name, c := range map[string]struct {
+		on   map[router.ShardName][]fakeshard.Reply
+		want [3]string
+	}{
+		"free":        {nil, [3]string{"?A", "?A", "?A"}},
+		"held":        {map[router.ShardName][]fakeshard.Reply{"s1": {busyAlter}}, [3]string{"?A", "?AA", "?A"}},
+		"large":       {map[router.ShardName][]fakeshard.Reply{"s0": {large()}}, [3]string{"?LUA", "LUA", "LUA"}},
+		"large, held": {map[router.ShardName][]fakeshard.Reply{"s0": {large(), busyLock}}, [3]string{"?LLUA", "LUA", "LUA"}},
+		"no right":    {map[router.ShardName][]fakeshard.Reply{"s0": {large(), {Prefix: "LOCK", Code: 1142}}}, [3]string{"?LA", "LUA", "LUA"}},
+	} {
+		s := newStand(t)
+		a := s.changing(indexes)
+		for shard, replies := range c.on {
+			s.shards[shard].Next(replies...)
+		}
+		if err := a.run(); err != nil || a.told == nil || len(a.told.Done) != 3 || a.plain != "" {
+			t.Errorf("%s: %v, told %+v, %q", name, err, a.told, a.plain)
+		}
+		for i, shard := range a.Catalog.Shards {
+			if got := a.heard(shard); got != c.want[i] {
+				t.Errorf("%s: %s was sent %q, want %q", name, shard, got, c.want[i])
+			}
+		}
+	}
+}
+
+// What fails says where it was done.
+func TestAlterSeverallyFails(t *testing.T) {
+	repeat := ": repeat the statement, which passes over the shards where it was done"
+	moving := errors.New("moving")
+	for name, c := range map[string]struct {
+		on     map[router.ShardName][]fakeshard.Reply
+		may    []error
+		want   string // in the error
+		before string
+		after  string
+		done   int
+	}{
+		"held": {
+			map[router.ShardName][]fakeshard.Reply{"s1": always(busyAlter)}, nil,
+			"1205", "on shard s1: ", held + "; it was done on s0, s2" + repeat, 2,
+		},
+		"refused": {
+			map[router.ShardName][]fakeshard.Reply{"s0": always(busyAlter), "s1": {{Prefix: "ALTER", Code: 1062}}}, nil,
+			"1062", "on shard s1: ", "; it was done on s2: mend the reason and repeat the statement, which passes over the shards where it was done", 1,
+		},
+		"a move begins": {
+			map[router.ShardName][]fakeshard.Reply{"s1": {busyAlter}}, []error{moving},
+			"moving", "", "; it was done on s0, s2" + repeat, 2,
+		},
+		"lost": {
+			map[router.ShardName][]fakeshard.Reply{"s0": {{Prefix: "ALTER", Code: 1062}}, "s1": {{Prefix: "ALTER", Code: 1062}}, "s2": {{Prefix: "ALTER", Cut: fakeshard.Within}}}, nil,
+			"lost", "", "; it was done on no other shard, and whether on s2 is not known" + repeat, 0,
+		},
+	} {
+		s := newStand(t)
+		a := s.changing(indexes)
+		a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
+		a.may = c.may
+		for shard, replies := range c.on {
+			s.shards[shard].Next(replies...)
+		}
+		err := a.run()
+		e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+		if !is || e.Before != c.before || e.After != c.after || !strings.Contains(e.Err.Error(), c.want) || a.told == nil || len(a.told.Done) != c.done {
+			t.Errorf("%s: %v, told %+v", name, err, a.told)
+		}
+	}
+}
