@@ -76,6 +76,7 @@ const (
 	ofMoves
 	ofImports
 	ofOutages
+	ofDefinitions
 )
 
 // single is the spread of a figure that is measured once.

@@ -59,6 +59,20 @@ type outages struct {
 }
 
 func newOutages(ctx context.Context, o options, engine string) (_ *outages, err error) {
+	s, dir, err := startShards(ctx, o, engine)
+	if err != nil {
+		return nil, err
+	}
+	if s.prometheus, err = startPrometheus(ctx, dir, s.ready.HTTP); err != nil {
+		s.close()
+		return nil, err
+	}
+	s.undo = append(s.undo, s.prometheus.stop)
+	return s, nil
+}
+
+// startShards starts such a demo, each shard of which has an order. Its files are in dir.
+func startShards(ctx context.Context, o options, engine string) (_ *outages, dir string, err error) {
 	s := &outages{options: o}
 	s.options.engine, s.options.ready = engine, ""
 	defer func() {
@@ -66,22 +80,17 @@ func newOutages(ctx context.Context, o options, engine string) (_ *outages, err 
 			s.close()
 		}
 	}()
-	dir, err := os.MkdirTemp("", "locus-bench-outages-")
-	if err != nil {
-		return nil, err
+	if dir, err = os.MkdirTemp("", "locus-bench-outages-"); err != nil {
+		return nil, "", err
 	}
 	s.undo = append(s.undo, func() { _ = os.RemoveAll(dir) })
 	r, demo, err := startDemo(ctx, s.options, filepath.Clean(dir), "--shards", fmt.Sprint(outageShards))
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	s.ready = r
 	s.undo = append(s.undo, func() { demo.stop(demoStopPatience) })
-	if s.prometheus, err = startPrometheus(ctx, dir, r.HTTP); err != nil {
-		return nil, err
-	}
-	s.undo = append(s.undo, s.prometheus.stop)
-	return s, s.findBuyers()
+	return s, dir, s.findBuyers()
 }
 
 func (s *outages) close() {

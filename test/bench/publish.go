@@ -11,17 +11,19 @@ import (
 // section is a part of a document of many that this program owns.
 type section struct{ begin, end string }
 
-// The sections: moves, imports, generators and outages have one of their own, so that they can be measured by themselves.
+// The sections: moves, imports, generators, outages and definitions have one of their own, so that they can be measured by themselves.
 var (
 	hopSection     = section{"<!-- benchmark: begin, written by make bench -->\n", "<!-- benchmark: end -->\n"}
 	idsSection     = section{"<!-- benchmark of generators: begin, written by make bench -->\n", "<!-- benchmark of generators: end -->\n"}
 	movesSection   = section{"<!-- benchmark of moves: begin, written by make bench -->\n", "<!-- benchmark of moves: end -->\n"}
 	importsSection = section{"<!-- benchmark of imports: begin, written by make bench -->\n", "<!-- benchmark of imports: end -->\n"}
 	outagesSection = section{"<!-- benchmark of outages: begin, written by make bench -->\n", "<!-- benchmark of outages: end -->\n"}
+
+	definitionsSection = section{"<!-- benchmark of definitions: begin, written by make bench -->\n", "<!-- benchmark of definitions: end -->\n"}
 )
 
 // sections are all of them, in the order in which they are printed.
-var sections = []section{hopSection, idsSection, movesSection, importsSection, outagesSection}
+var sections = []section{hopSection, idsSection, movesSection, importsSection, outagesSection, definitionsSection}
 
 // publish replaces a section of a file, adds one at its end, or makes the file.
 func publish(path string, s section, markdown string) error {
