@@ -33,7 +33,13 @@ import (
 	"locus/test/servers"
 )
 
-func TestMain(m *testing.M) { servers.Main(m) }
+func TestMain(m *testing.M) {
+	status := servers.Runner{M: m}.Run()
+	if built != "" {
+		_ = os.RemoveAll(built)
+	}
+	os.Exit(status)
+}
 
 // stand is a cluster of two shards, the first of which has two servers.
 type stand struct {
@@ -46,6 +52,7 @@ type stand struct {
 	all     []*proxy.Proxy    // that were started
 	away    atomic.Bool       // the second one from etcd's word on who the primaries are
 	single  bool              // each shard has one server
+	config  string            // of the binary; empty: none yet
 	blind   sync.Map          // address of a proxy → that of the server that it doesn't reach
 	stops   []func()          // of the proxies
 }
@@ -54,11 +61,11 @@ const schema = "shop"
 
 func start(t *testing.T, engine servers.Engine) *stand {
 	t.Helper()
-	updates := "--log-replica-updates=ON"
+	args := []string{"--log-replica-updates=ON", "--plugin-load-add=mysql_clone.so"}
 	if engine == servers.MariaDB {
-		updates = "--log-slave-updates=ON"
+		args = []string{"--log-slave-updates=ON"}
 	}
-	s := &stand{servers: servers.Start(t, engine, 3, updates)}
+	s := &stand{servers: servers.Start(t, engine, 3, args...)}
 	s.tellLogs(t)
 	s.prepare(t, engine)
 	s.open(t)
