@@ -61,7 +61,7 @@ func (in *invocation) rejoin(ctx context.Context, order switchover.Switchover, f
 		return err
 	}
 	if e.GTIDs == "" {
-		fmt.Fprintf(in.stdout, "%s has nothing that the primary %s never had: a process with the role mover has it follow\n", e.Server, e.Primary)
+		fmt.Fprintf(in.stdout, "%s has nothing that the primary %s never had: %s\n", e.Server, e.Primary, follows(order.Shard, e))
 		return nil
 	}
 	fmt.Fprintf(in.stdout, "%s has transactions that the primary %s never had: %s\n", e.Server, e.Primary, e.GTIDs)
@@ -80,11 +80,11 @@ func (in *invocation) rejoin(ctx context.Context, order switchover.Switchover, f
 	}
 	switch err := order.Rebuild(ctx, e); {
 	case errors.Is(err, switchover.ErrEnded):
-		fmt.Fprintf(in.stdout, "%s is rebuilt, and has stopped: start it, and a process with the role mover has it follow\n", e.Server)
+		fmt.Fprintf(in.stdout, "%s is rebuilt, and has stopped: start it, and %s\n", e.Server, follows(order.Shard, e))
 	case err != nil:
 		return fmt.Errorf("rebuild %s: %w", e.Server, err)
 	default:
-		fmt.Fprintf(in.stdout, "%s is rebuilt: a process with the role mover has it follow once it is up again\n", e.Server)
+		fmt.Fprintf(in.stdout, "%s is rebuilt; once it is up again: %s\n", e.Server, follows(order.Shard, e))
 	}
 	return nil
 }
@@ -117,6 +117,14 @@ func (in *invocation) printSaved(list []changes.Saved) {
 	columns(in.stdout, rows)
 }
 
+// follows is what has a server follow the primary that has nothing of its own.
+func follows(shard router.ShardName, e switchover.Errant) string {
+	if e.Promotes {
+		return "a process with the role mover has it follow"
+	}
+	return fmt.Sprintf("locus switchover %s --to %s has it follow", shard, e.Primary)
+}
+
 func viewer(e switchover.Errant) string {
 	if e.MariaDB {
 		return "mariadb-binlog -vv"
@@ -128,7 +136,7 @@ func viewer(e switchover.Errant) string {
 func steps(shard router.ShardName, e switchover.Errant) string {
 	var b strings.Builder
 	step := func(w io.Writer, format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }
-	fmt.Fprintf(&b, "\nApply by hand at the primary what must not be lost. Then make %s anew, and a process with the role mover has it follow:\n", e.Server)
+	fmt.Fprintf(&b, "\nApply by hand at the primary what must not be lost. Then make %s anew; last, %s:\n", e.Server, follows(shard, e))
 	if !e.MariaDB {
 		step(&b, "locus rejoin %s %s --save another.binlog --rebuild", shard, e.Server)
 		return b.String()

@@ -14,12 +14,15 @@ import (
 	"locus/migrate/changes"
 	"locus/migrate/link"
 	"locus/proxy/backend"
+	"locus/router/cluster"
 )
 
 // Errant is what a server has that the primary of its shard never had.
 type Errant struct {
 	Server, Primary string
 	MariaDB         bool
+	// Promotes: locus promotes servers of the shard, and has them follow by itself.
+	Promotes bool
 	// GTIDs are the transactions; empty: there are none, and it can follow.
 	GTIDs string
 	// Unapplied: they are in its relay log in part, and not in its own log.
@@ -40,7 +43,7 @@ func (s Switchover) Errant(ctx context.Context) (Errant, error) {
 	if now.Server == s.To {
 		return Errant{}, &Refused{[]string{fmt.Sprintf("%s is the primary: make another server that first (locus switchover %s --to)", s.To, s.Shard)}}
 	}
-	e := Errant{Server: s.To, Primary: now.Server}
+	e := Errant{Server: s.To, Primary: now.Server, Promotes: now.Cluster.Shards[s.Shard].Failover == cluster.FailoverPromote}
 	server, err := s.lookOnce(ctx, now, s.To) // before the primary, which only gets more
 	if err != nil {
 		return e, err

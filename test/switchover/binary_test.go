@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"locus/test/process"
@@ -42,7 +43,9 @@ func (s *stand) locus(t *testing.T, args ...string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), process.Patience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, path, append(args, "-c", s.config)...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, path, append(args, "-c", s.config)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // it tells then where it hangs
+	out, err := cmd.CombinedOutput()
 	t.Logf("locus %s: %v\n%s", strings.Join(args, " "), err, out)
 	return string(out), err
 }

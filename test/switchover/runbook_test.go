@@ -51,10 +51,10 @@ func TestTheRunbookOfALostPrimary(t *testing.T) {
 			s.says(t, "mariadb-backup --backup", "rejoin", "s0", first, "--save", file+"2")
 			return // the steps are another test's
 		}
-		s.says(t, "is rebuilt, and has stopped: start it", "rejoin", "s0", first, "--save", file+"2", "--rebuild")
+		s.says(t, "start it, and locus switchover s0 --to "+second+" has it follow", "rejoin", "s0", first, "--save", file+"2", "--rebuild")
 		<-s.servers[0].Done()
 		s.servers[0].Restart(t)
-		s.wantNamed(t, 1)
+		s.says(t, second+" is the primary of shard s0", "switchover", "s0", "--to", second)
 		s.wantPrimary(t, 1)
 		s.says(t, "has nothing that the primary "+second+" never had", "rejoin", "s0", first)
 	})
