@@ -8,6 +8,7 @@ import (
 
 	"locus/migrate/job"
 	"locus/migrate/link"
+	"locus/migrate/preflight"
 	"locus/router"
 	"locus/router/catalog"
 )
@@ -85,6 +86,8 @@ type Store interface {
 	Shard(ctx context.Context, name router.ShardName) (link.Server, error)
 	Replicas(ctx context.Context, name router.ShardName) ([]link.Server, error)
 	Tables(ctx context.Context) (map[catalog.TableName]catalog.Declaration, error)
+	// Everywhere is what a shard must have as the first one has it.
+	Everywhere(ctx context.Context, name router.ShardName) (*preflight.Everywhere, error)
 }
 
 // Claim is a job that is the caller's to run, until Lost is closed or Release is

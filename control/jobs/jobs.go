@@ -25,6 +25,7 @@ import (
 	"locus/migrate"
 	"locus/migrate/job"
 	"locus/migrate/link"
+	"locus/migrate/preflight"
 	"locus/proxy/meter"
 	"locus/proxy/schema"
 	"locus/router"
@@ -387,6 +388,19 @@ func (s *Store) Tables(ctx context.Context) (map[catalog.TableName]catalog.Decla
 		return nil, err
 	}
 	return Sharded(c), nil
+}
+
+// Everywhere is what a shard must have as the first one has it.
+func (s *Store) Everywhere(ctx context.Context, name router.ShardName) (*preflight.Everywhere, error) {
+	c, err := declared.Current(ctx, s.kv)
+	if err != nil {
+		return nil, err
+	}
+	e := &preflight.Everywhere{FirstShard: c.Settings.DefaultShard, Shard: name, Tables: c.Tables}
+	if e.First, err = s.Shard(ctx, e.FirstShard); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // Sharded is the declarations of the tables whose rows have genes.

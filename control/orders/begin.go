@@ -157,9 +157,13 @@ func Check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Stor
 		if err != nil {
 			return errors.Join(err, ErrNoSecrets)
 		}
+		everywhere, err := store.Everywhere(ctx, l.To)
+		if err != nil {
+			return errors.Join(err, ErrNoSecrets)
+		}
 		report, err := preflight.Look(ctx, preflight.Config{
 			Source: source, Target: target, Replicas: replicas, Tables: tables, Width: j.Width, Genes: l.Genes, Import: j.Import != nil, Outside: j.Outside() != nil,
-			BySequence: j.BySequence,
+			BySequence: j.BySequence, Everywhere: everywhere,
 		})
 		if err != nil {
 			return err

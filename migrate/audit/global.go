@@ -2,41 +2,32 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"time"
+	"strconv"
 
+	"locus/migrate/copies"
 	"locus/migrate/link"
-	"locus/migrate/table"
-	"locus/router"
 	"locus/router/catalog"
 )
 
-// sum is a shard's checksum of all rows of a table.
-type sum struct{ rows, high, low string }
+// mostDiffering is how many rows of a global table on a shard are looked at again and again; beyond it they are counted.
+const mostDiffering = 1000
 
-// Number of repeated checks of a difference, and their interval. A write reaches one shard a moment before another.
-const (
-	again      = 3
-	againAfter = 300 * time.Millisecond
-)
-
-// global compares a table on every shard with the first shard's.
+// global compares a table of every shard with the first one's.
 func (a *audit) global(ctx context.Context, name catalog.TableName, d catalog.Declaration) error {
-	var first *table.Table
+	first, err := a.conn(ctx, a.Shards[0])
+	if err != nil {
+		return err
+	}
 	for _, shard := range a.Shards {
-		c, err := a.conn(ctx, shard)
-		if err != nil {
-			return err
+		f := Finding{Table: name, Shard: shard, Kind: catalog.Global}
+		if shard == a.Shards[0] {
+			f.Rows, err = counted(ctx, first, name)
+		} else {
+			err = a.compare(ctx, first, d, &f)
 		}
-		t, err := table.ReadGlobal(ctx, c, name, d, a.Map.Width())
-		if err != nil {
-			return fmt.Errorf("on %s: %w", shard, err)
-		}
-		if first == nil {
-			first = t
-		}
-		f, err := a.compare(ctx, first, t, shard)
 		if err != nil {
 			return fmt.Errorf("on %s: %w", shard, err)
 		}
@@ -45,86 +36,46 @@ func (a *audit) global(ctx context.Context, name catalog.TableName, d catalog.De
 	return nil
 }
 
-func (a *audit) compare(ctx context.Context, first, t *table.Table, shard router.ShardName) (Finding, error) {
-	f := Finding{Table: t.Name, Shard: shard, Kind: catalog.Global}
-	if first.ReadList() != t.ReadList() {
-		f.Wrong, f.What = 1, fmt.Sprintf("its columns are not those on %s", a.Shards[0])
-		return f, nil
-	}
-	for try := 0; ; try++ {
-		theirs, err := sumOf(ctx, a.conns[a.Shards[0]], first)
-		if err != nil {
-			return f, err
-		}
-		own, err := sumOf(ctx, a.conns[shard], t)
-		if err != nil {
-			return f, err
-		}
-		if _, err := fmt.Sscan(own.rows, &f.Rows); err != nil {
-			return f, err
-		}
-		if own == theirs {
-			return f, nil
-		}
-		if try >= again {
-			break
-		}
-		select {
-		case <-time.After(againAfter):
-		case <-ctx.Done():
-			return f, ctx.Err()
-		}
-	}
-	return f, a.differing(ctx, first, shard, &f)
-}
-
-func sumOf(ctx context.Context, c *link.Conn, t *table.Table) (sum, error) {
-	rows, err := c.Query(ctx, "SELECT COUNT(*), BIT_XOR(CAST(CONV(LEFT(d,16),16,10) AS UNSIGNED)), BIT_XOR(CAST(CONV(RIGHT(d,16),16,10) AS UNSIGNED))"+
-		" FROM (SELECT "+t.Digest()+" AS d FROM "+t.SQL()+") all_rows")
+func counted(ctx context.Context, c *link.Conn, name catalog.TableName) (uint64, error) {
+	rows, err := c.Query(ctx, "SELECT COUNT(*) FROM "+link.Name(name.Schema)+"."+link.Name(name.Name))
 	if err != nil {
-		return sum{}, err
+		return 0, err
 	}
-	return sum{string(rows[0][0]), string(rows[0][1]), string(rows[0][2])}, nil
+	return strconv.ParseUint(string(rows[0][0]), 10, 64)
 }
 
-// mostDigests bounds the memory of the search for differing rows.
-const mostDigests = 1_000_000
-
-// differing finds the rows that differ.
-func (a *audit) differing(ctx context.Context, t *table.Table, shard router.ShardName, f *Finding) error {
-	theirs := map[string]string{}
-	query := "SELECT " + t.KeyList() + "," + t.Digest() + " FROM " + t.SQL() + table.Limit(mostDigests)
-	err := a.conns[a.Shards[0]].Each(ctx, query, func(values [][]byte) error {
-		last := len(values) - 1
-		theirs[string(table.Key(values[:last]).Encode())] = string(values[last])
-		return nil
-	})
+func (a *audit) compare(ctx context.Context, first *link.Conn, d catalog.Declaration, f *Finding) error {
+	c, err := a.conn(ctx, f.Shard)
 	if err != nil {
 		return err
 	}
-	var keys [][][]byte
-	err = a.conns[shard].Each(ctx, query, func(values [][]byte) error {
-		last := len(values) - 1
-		id := string(table.Key(values[:last]).Encode())
-		if other, there := theirs[id]; !there || other != string(values[last]) {
-			keys = append(keys, values[:last])
-		}
-		delete(theirs, id)
+	p, err := copies.Read(ctx, first, c, f.Table, d, a.Map.Width())
+	switch _, misfits := errors.AsType[*copies.MisfitError](err); {
+	case misfits:
+		f.Wrong, f.What = 1, "its columns are not those on "+string(a.Shards[0])
 		return nil
-	})
+	case err != nil:
+		return err
+	}
+	found, err := p.Compare(ctx, mostDiffering)
 	if err != nil {
 		return err
 	}
-	for id := range theirs {
-		k, err := table.DecodeKey([]byte(id), len(t.PrimaryKey))
-		if err != nil {
-			return err
-		}
-		keys = append(keys, k)
+	f.Rows, f.Wrong = found.Rows, uint64(len(found.Keys)+found.Beyond+found.Unsettled)
+	if f.Wrong == 0 {
+		return nil
+	}
+	keys := make([][][]byte, len(found.Keys))
+	for i, k := range found.Keys {
+		keys[i] = k
 	}
 	slices.SortFunc(keys, func(a, b [][]byte) int { return slices.CompareFunc(a, b, slices.Compare[[]byte]) })
-	if f.Wrong = uint64(len(keys)); f.Wrong > 0 {
-		f.What = fmt.Sprintf("rows that are not as on %s, such as %s", a.Shards[0], spell(keys[:min(len(keys), named)]))
+	f.What = "rows that are not as on " + string(a.Shards[0])
+	if len(keys) > 0 {
+		f.What += ", such as " + spell(keys[:min(len(keys), named)])
+	}
+	if found.Unsettled > 0 {
+		f.What += fmt.Sprintf("; %d were being written whenever they were looked at", found.Unsettled)
 	}
 	return nil
 }

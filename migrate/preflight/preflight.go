@@ -33,6 +33,8 @@ type Config struct {
 	// Outside tells that the source is no shard: there is nobody to hold what clients write there, but a
 	// lock on the tables.
 	Outside bool
+	// Everywhere is what the target must have as the first shard has it; nil: nobody asks.
+	Everywhere *Everywhere
 	// Retention is how long the servers must keep their logs; 0 is a day.
 	Retention time.Duration
 	// LongTransaction is how old a transaction may be; 0 is a minute.
@@ -87,6 +89,7 @@ var checks = []check{
 	{"programs", (*inspection).programs},
 	{"values", (*inspection).values},
 	{"long transactions", (*inspection).longTransactions},
+	{"everywhere", (*inspection).everywhere},
 }
 
 // schema are those of the checks that can fail anew while rows are moved.

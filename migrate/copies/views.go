@@ -1,0 +1,108 @@
+package copies
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"locus/migrate/link"
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// Views are the views that every shard is to have: those of a server that reach sharded or global tables, and nothing that is on
+// one shard alone. One that reads another comes after it.
+func Views(ctx context.Context, c *link.Conn, declared map[catalog.TableName]catalog.Declaration) ([]catalog.TableName, error) {
+	v := viewing{queries: map[catalog.TableName]string{}, base: map[catalog.TableName]bool{}, everywhere: map[catalog.TableName]bool{}}
+	for name, d := range declared {
+		v.everywhere[name] = d.Kind == catalog.Sharded || d.Kind == catalog.Global
+	}
+	rows, err := c.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE NOT LIKE '%VIEW' AND "+notSystem)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		v.base[catalog.TableName{Schema: string(r[0]), Name: string(r[1])}] = true
+	}
+	if v.queries, err = Queries(ctx, c); err != nil {
+		return nil, err
+	}
+	v.judged = map[catalog.TableName]bool{}
+	for _, name := range slices.SortedFunc(maps.Keys(v.queries), byName) {
+		v.judge(name)
+	}
+	return v.found, nil
+}
+
+const notSystem = "TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', '" + stmt.Own + "')"
+
+// Queries are what a server's views read, as it spells them.
+func Queries(ctx context.Context, c *link.Conn) (map[catalog.TableName]string, error) {
+	rows, err := c.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS WHERE "+notSystem)
+	if err != nil {
+		return nil, err
+	}
+	queries := map[catalog.TableName]string{}
+	for _, r := range rows {
+		queries[catalog.TableName{Schema: string(r[0]), Name: string(r[1])}] = string(r[2])
+	}
+	return queries, nil
+}
+
+func byName(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }
+
+// viewing finds out which views are meant.
+type viewing struct {
+	queries          map[catalog.TableName]string
+	base, everywhere map[catalog.TableName]bool
+	judged           map[catalog.TableName]bool // whether the view is to be everywhere
+	found            []catalog.TableName
+}
+
+func (v *viewing) judge(name catalog.TableName) bool {
+	if is, known := v.judged[name]; known {
+		return is
+	}
+	v.judged[name] = false // of one that reads itself
+	reaches, elsewhere := false, false
+	for other := range v.named(v.queries[name]) {
+		_, view := v.queries[other]
+		switch {
+		case v.everywhere[other] || view && v.judge(other):
+			reaches = true
+		case v.base[other] || view:
+			elsewhere = true
+		}
+	}
+	if reaches && !elsewhere {
+		v.judged[name] = true
+		v.found = append(v.found, name)
+	}
+	return v.judged[name]
+}
+
+// named are the tables and views that a query names. Of one that can't be read all are that its text mentions.
+func (v *viewing) named(query string) map[catalog.TableName]bool {
+	names := map[catalog.TableName]bool{}
+	var l stmt.Lexed
+	l.Lex([]byte(query), 0)
+	if s, err := stmt.Parse(&l); l.Err == nil && err == nil {
+		for _, t := range s.Named() {
+			names[catalog.TableName{Schema: t.Schema, Name: t.Name}] = true
+		}
+		return names
+	}
+	mentioned := func(other catalog.TableName) {
+		if strings.Contains(query, link.Name(other.Schema)+"."+link.Name(other.Name)) {
+			names[other] = true
+		}
+	}
+	for other := range v.base {
+		mentioned(other)
+	}
+	for other := range v.queries {
+		mentioned(other)
+	}
+	return names
+}

@@ -1,0 +1,117 @@
+package preflight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"locus/migrate/copies"
+	"locus/migrate/link"
+	"locus/router"
+	"locus/router/catalog"
+)
+
+// Everywhere is what a shard must have besides the rows that move, before statements of the genes that it gets read it there.
+type Everywhere struct {
+	// First is the shard that the others' global tables and views are held to.
+	First link.Server
+	// FirstShard and Shard are the names of that one and of the target.
+	FirstShard, Shard router.ShardName
+	// Tables are all that are declared.
+	Tables map[catalog.TableName]catalog.Declaration
+}
+
+// everywhere looks whether the target has the views and the global tables' rows of the first shard: statements would be answered
+// wrongly there that read or join them. A job that has begun is past it: what writes global tables writes to the target as well.
+func (i *inspection) everywhere() error {
+	e := i.config.Everywhere
+	if e == nil || e.FirstShard == e.Shard || i.config.Resumed {
+		return nil
+	}
+	first, err := link.Dial(i.ctx, e.First)
+	if err != nil {
+		return fmt.Errorf("shard %s: %w", e.FirstShard, err)
+	}
+	defer first.Close()
+	target, err := link.Dial(i.ctx, i.config.Target)
+	if err != nil {
+		return fmt.Errorf("the target: %w", err)
+	}
+	defer target.Close()
+	for _, name := range slices.SortedFunc(maps.Keys(e.Tables), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }) {
+		if e.Tables[name].Kind != catalog.Global {
+			continue
+		}
+		if err := i.globalTable(i.ctx, first, target, name); err != nil {
+			return fmt.Errorf("table %s: %w", name, err)
+		}
+	}
+	return i.views(first, target)
+}
+
+// filled is what brings a shard to what the first one has.
+func (e *Everywhere) filled() string { return fmt.Sprintf("locus shard fill %s", e.Shard) }
+
+func (i *inspection) globalTable(ctx context.Context, first, target *link.Conn, name catalog.TableName) error {
+	e := i.config.Everywhere
+	p, err := copies.Read(ctx, first, target, name, e.Tables[name], i.config.Width)
+	if _, unreadable := errors.AsType[*copies.UnreadableError](err); unreadable {
+		same, err := copies.Counted(ctx, first, target, name)
+		if err == nil && !same {
+			i.problem(fmt.Sprintf("copy its rows from %s while nobody writes them, or give it a primary key", e.FirstShard),
+				"global table %s has another number of rows on the target than on %s", name, e.FirstShard)
+		}
+		return err
+	}
+	if _, missing := errors.AsType[*copies.MissingError](err); missing {
+		i.problem(e.filled()+" makes it, with its rows", "the target does not have global table %s", name)
+		return nil
+	}
+	if _, misfits := errors.AsType[*copies.MisfitError](err); misfits {
+		i.problem("make both tables the same (SHOW CREATE TABLE)", "global table %s has other columns on the target than on %s, or another primary key", name, e.FirstShard)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	found, err := p.Compare(ctx, 0)
+	switch {
+	case err != nil:
+		return err
+	case len(found.Keys) > 0:
+		i.problem(e.filled()+" if the target owns no genes yet; locus verify lists what differs",
+			"global table %s has other rows on the target than on %s, such as %s: they would be read and joined there", name, e.FirstShard, found.Keys[0].Short())
+	case found.Unsettled > 0:
+		i.problem("try again", "global table %s can't be compared with that on %s: transactions hold its rows for long", name, e.FirstShard)
+	}
+	return nil
+}
+
+// views looks for those that the target lacks, or has otherwise. Servers of different versions spell queries differently.
+func (i *inspection) views(first, target *link.Conn) error {
+	e := i.config.Everywhere
+	names, err := copies.Views(i.ctx, first, e.Tables)
+	if err != nil {
+		return err
+	}
+	here, err := copies.Queries(i.ctx, first)
+	if err != nil {
+		return err
+	}
+	there, err := copies.Queries(i.ctx, target)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		switch query, has := there[name]; {
+		case !has:
+			i.problem(e.filled()+" makes it", "the target does not have view %s, which reads tables of every shard", name)
+		case query != here[name] && first.Version() == target.Version():
+			i.problem(fmt.Sprintf("DROP VIEW %s on %s, and %s", name, e.Shard, e.filled()), "view %s is another one on the target than on %s", name, e.FirstShard)
+		}
+	}
+	return nil
+}
