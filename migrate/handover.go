@@ -208,7 +208,7 @@ func (h *handover) fence(ctx context.Context) error {
 		if err := h.endOrphans(ctx, p, proxies); err != nil {
 			return err
 		}
-		if err := awaitPrepared(ctx, p.atGiver, p.giver.Addr); err != nil {
+		if err := AwaitPrepared(ctx, p.atGiver, p.giver.Addr); err != nil {
 			return err
 		}
 	}

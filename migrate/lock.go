@@ -39,5 +39,5 @@ func (h *handover) lock(ctx context.Context) error {
 	if f := h.move.owners.filler; f != nil {
 		f.holds(c)
 	}
-	return awaitPrepared(ctx, c, h.passes[0].giver.Addr)
+	return AwaitPrepared(ctx, c, h.passes[0].giver.Addr)
 }

@@ -10,9 +10,9 @@ import (
 	"locus/migrate/link"
 )
 
-// awaitPrepared waits until no transaction is left on a server that was prepared by
-// somebody and not decided: it holds rows that are about to change hands.
-func awaitPrepared(ctx context.Context, c *link.Conn, addr string) error {
+// AwaitPrepared waits until no transaction is left on a server that was prepared by
+// somebody and not decided: it holds rows that are about to change hands, or to be made equal.
+func AwaitPrepared(ctx context.Context, c *link.Conn, addr string) error {
 	waited, err := prepared(ctx, c)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"locus/config/etcd"
 	"locus/control/declared"
+	"locus/control/newshard"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -34,7 +35,12 @@ that the configuration names. Everything is written at once or not at all, and
 nothing if somebody else has changed the cluster in the meantime. If rows are looked
 for elsewhere from then on, the route map has a new version; the command ends once
 every proxy obeys it, and looks again for rows that clients inserted until then by what
-was declared before.`,
+was declared before.
+
+A shard that owns no genes gets what it lacks, as the first shard has it: databases, the
+declared tables, the views that read them, and the rows of global tables. --dry-run
+prints what would be made. While the rows are made equal for the last time, writers of
+global tables wait; an apply that ends early is gone on with by the next one.`,
 		Example: `  locus get > cluster.yaml
   locus apply -f cluster.yaml --dry-run
   locus apply -f cluster.yaml --why "a shard for the new region"`,
@@ -90,21 +96,27 @@ func (a *application) succeed(ctx context.Context, conn *connection, state *decl
 		printChanges(a.in.stdout, changes)
 	}
 	if len(changes) == 0 {
-		return errors.Join(a.print(changes, next, false), a.comments(ctx, conn, next), a.regroup(ctx, conn, next))
+		return errors.Join(a.print(changes, next, false), a.comments(ctx, conn, next), a.goOn(ctx, conn, next), a.regroup(ctx, conn, next))
 	}
-	if err := a.check(ctx, conn, state.Cluster, next); err != nil {
+	plan, err := a.check(ctx, conn, state.Cluster, next)
+	if err != nil {
 		return fmt.Errorf("%w\nnothing was written", err)
 	}
 	if a.dryRun {
 		return a.print(changes, next, false)
 	}
+	filling, err := plan.Begin(ctx, newshard.Patience)
+	if err != nil {
+		return fmt.Errorf("%w\nnothing was written; what was made on the shard stays, and the next apply goes on", err)
+	}
+	defer filling.Release()
 	if err := commit(ctx, conn, state, next); err != nil {
 		return err
 	}
 	if err := a.print(changes, next, true); err != nil {
 		return err
 	}
-	return errors.Join(a.afterwards(ctx, conn, state.Cluster, next), a.regroup(ctx, conn, next))
+	return errors.Join(a.settle(ctx, conn, filling, next), a.afterwards(ctx, conn, state.Cluster, next), a.regroup(ctx, conn, next))
 }
 
 func (a *application) stamp() router.Stamp {

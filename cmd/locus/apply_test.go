@@ -101,9 +101,12 @@ func (s *shop) transcript() transcript {
 		"ETCD": s.etcd, "DB": s.database, "S0": s.shards[0].Addr(), "S1": s.shards[1].Addr(), "PASSWORD": s.shards[0].Password,
 		"CONFIG": s.file("locus.yaml"), "FILE": s.file("cluster.yaml"), "GOT": s.file("got.yaml"),
 	}
+	if len(s.shards) > 2 {
+		words["S2"] = s.shards[2].Addr()
+	}
 	play := transcript{words: words}
 	play.steps = map[string]func(*testing.T, string){
-		"s0": on(0), "s1": on(1), "edit": s.edit,
+		"s0": on(0), "s1": on(1), "s2": on(2), "edit": s.edit,
 		"second": func(t *testing.T, key string) { // version of the ring, and current
 			t.Helper()
 			s.write(t, "keys.yaml", strings.Replace(keyRing, "current: 1", "current: 2", 1)+"  - version: 2\n    key: "+key+"\n")
@@ -128,6 +131,10 @@ func (s *shop) output(t *testing.T, args ...string) string {
 
 func TestApply(t *testing.T) {
 	openShop(t).transcript().play(t, "testdata/apply.txt")
+}
+
+func TestShards(t *testing.T) {
+	openShopOn(t, servers.Shared(t, servers.MariaDB, 3)).transcript().play(t, "testdata/shard.txt")
 }
 
 func TestTables(t *testing.T) {

@@ -8,46 +8,100 @@ import (
 	"strings"
 
 	"locus/control/fitting"
+	"locus/control/newshard"
 	"locus/control/owngene"
 	"locus/control/watch"
+	"locus/proxy/schema"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
 )
 
-// check holds the next cluster to the live shards. old is nil for the first.
-func (a *application) check(ctx context.Context, conn *connection, old, next *cluster.Cluster) error {
+// check holds the next cluster to the live shards, and has shards that own no genes given what they lack. old is nil for the first.
+func (a *application) check(ctx context.Context, conn *connection, old, next *cluster.Cluster) (*newshard.Plan, error) {
 	if a.skipLiveCheck {
-		return a.withoutShards(old, next)
+		return new(newshard.Plan), a.withoutShards(old, next)
 	}
 	shards, err := ask(conn, old, next)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer shards.Close(ctx)
-	change := fitting.Change{Old: old, Next: next, Shards: shards, Progress: a.progress()}
+	plan, err := newshard.Look(ctx, newshard.Cluster{Old: old, Next: next, Server: shards.Server})
+	if err != nil {
+		return nil, err
+	}
+	made, err := a.make(ctx, plan, fitting.Change{Old: old, Next: next, Shards: shards, Progress: a.progress()})
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := a.fits(ctx, made)
+	if err != nil {
+		return nil, err
+	}
+	stranded, err := made.Stranded(ctx, loaded)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.judge(stranded); err != nil || a.dryRun {
+		return plan, err
+	}
+	return plan, owngene.Make(ctx, shards.Of(next), next)
+}
+
+// make has tables and views made on shards that lack them, once all that is there fits. It gives what is to be checked then: of a dry
+// run, what it would be without those shards.
+func (a *application) make(ctx context.Context, plan *newshard.Plan, whole fitting.Change) (fitting.Change, error) {
+	if len(plan.Lacking) == 0 {
+		return whole, nil
+	}
+	shards, tables := whole, whole
+	shards.Next, tables.Next = plan.Present()
+	for _, part := range []fitting.Change{shards, tables} {
+		loaded, err := part.Load(ctx)
+		if err == nil {
+			err = errors.Join(part.Problems(ctx, loaded)...)
+		}
+		if err != nil {
+			return whole, err
+		}
+	}
+	a.tellMade(plan)
+	if a.dryRun {
+		return shards, nil
+	}
+	return whole, plan.Make(ctx)
+}
+
+// tellMade says what shards are given.
+func (a *application) tellMade(plan *newshard.Plan) {
+	if a.in.output != table {
+		return
+	}
+	for _, l := range plan.Lacking {
+		for _, line := range l.Makes() {
+			fmt.Fprintf(a.in.stdout, "make %s on shard %s\n", line, l.Shard)
+		}
+		for _, name := range l.Rows {
+			fmt.Fprintf(a.in.stdout, "copy the rows of %s to shard %s\n", name, l.Shard)
+		}
+	}
+}
+
+// fits tells whether all tables fit.
+func (a *application) fits(ctx context.Context, change fitting.Change) (*schema.Loaded, error) {
 	loaded, err := change.Load(ctx)
 	if err != nil {
-		return fmt.Errorf("%w\nthe tables can't be checked; --skip-live-check does without", err)
+		return nil, fmt.Errorf("%w\nthe tables can't be checked; --skip-live-check does without", err)
 	}
 	for _, w := range loaded.Warnings {
 		fmt.Fprintln(a.in.stderr, "warning:", w)
 	}
 	problems := change.Problems(ctx, loaded)
 	if a.path != "" {
-		problems = append(problems, loaded.Disagreements(next)...)
+		problems = append(problems, loaded.Disagreements(change.Next)...)
 	}
-	if err := errors.Join(problems...); err != nil {
-		return err
-	}
-	stranded, err := change.Stranded(ctx, loaded)
-	if err != nil {
-		return err
-	}
-	if err := a.judge(stranded); err != nil || a.dryRun {
-		return err
-	}
-	return owngene.Make(ctx, shards.Of(next), next)
+	return loaded, errors.Join(problems...)
 }
 
 // comments holds a file that changes nothing to the comments of tables, which somebody may have changed on a shard. Of shards

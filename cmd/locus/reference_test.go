@@ -213,7 +213,7 @@ var elsewhere = map[string]string{
 // example that a test runs: the first in the transcripts.
 func TestReference(t *testing.T) {
 	examples := map[string]string{}
-	for _, name := range []string{"commands", "apply", "offline", "doctor.mariadb", "table"} {
+	for _, name := range []string{"commands", "apply", "offline", "doctor.mariadb", "table", "shard"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
 		if err != nil {
 			t.Fatal(err)

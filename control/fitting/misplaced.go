@@ -34,7 +34,7 @@ func (s *stranded) misplaced(c *catalog.Catalog, progress Progress) ([]string, e
 }
 
 func (s *Shards) rowsOf(ctx context.Context, t *catalog.Table, shard router.ShardName, progress Progress) (*audit.Misplaced, error) {
-	server, err := s.server(shard)
+	server, err := s.Server(shard)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func (s *Shards) rowsOf(ctx context.Context, t *catalog.Table, shard router.Shar
 	return rows.Look(ctx)
 }
 
-// server is how a shard is logged in to for more than a question.
-func (s *Shards) server(name router.ShardName) (link.Server, error) {
+// Server is how a shard is logged in to for more than a question.
+func (s *Shards) Server(name router.ShardName) (link.Server, error) {
 	target := s.targets[name]
 	password, err := target.Password()
 	if err != nil {

@@ -26,6 +26,7 @@ func (s *stranded) find(c *catalog.Catalog) ([]string, error) {
 		s.handedOver(c)
 		s.abandoned()
 		s.undeclared()
+		s.beginners()
 	}
 	return s.found, s.err
 }

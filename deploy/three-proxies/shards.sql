@@ -1,7 +1,7 @@
 -- As root on each shard's first server, once roles.sql was run there: the account of the proxies, and the tables of cluster.yaml.
 -- PASSWORD is the content of secrets/shards/s0, s1 or s2.
 CREATE USER 'locus'@'%' IDENTIFIED BY 'PASSWORD' REQUIRE SSL;
-GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, CREATE TEMPORARY TABLES, LOCK TABLES, SHOW VIEW, TRIGGER, EVENT ON *.* TO 'locus'@'%';
+GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, REFERENCES, CREATE TEMPORARY TABLES, LOCK TABLES, CREATE VIEW, SHOW VIEW, TRIGGER, EVENT ON *.* TO 'locus'@'%';
 -- Moves read the log, and see transactions.
 GRANT PROCESS, REPLICATION SLAVE, REPLICATION CLIENT ON *.* TO 'locus'@'%';
 -- MySQL alone: branches in doubt.

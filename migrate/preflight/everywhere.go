@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/migrate/copies"
 	"locus/migrate/link"
 	"locus/router"
@@ -22,6 +23,13 @@ type Everywhere struct {
 	FirstShard, Shard router.ShardName
 	// Tables are all that are declared.
 	Tables map[catalog.TableName]catalog.Declaration
+}
+
+// LookAtCopies runs that check of a server by itself, which is to own genes.
+func LookAtCopies(ctx context.Context, target link.Server, width gene.Width, e *Everywhere) ([]Problem, error) {
+	i := &inspection{ctx: ctx, config: Config{Target: target, Width: width, Everywhere: e}, check: "everywhere"}
+	err := i.everywhere()
+	return i.report.Problems, err
 }
 
 // everywhere looks whether the target has the views and the global tables' rows of the first shard: statements would be answered

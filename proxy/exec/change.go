@@ -49,27 +49,22 @@ func (x Several) change(parts []Part) (Totals, error) {
 	if failure == nil {
 		failure = err
 	}
-	if x.copies() && failure == nil {
-		total.Affected /= uint64(len(parts))
-		warnings /= len(parts)
-	}
 	total.Warnings = uint16(min(warnings, math.MaxUint16)) // as a server that has more says it
 	return total, failure
 }
 
 // outcomes reads the answers to the parts, and gives the connections back once all are
-// read: one may end the transaction of all. The error is the first one's.
+// read: one may end the transaction of all. The error is the first one's. Of copies that are changed alike the first shard's
+// answer counts, to which the others are held: one that is new may not have all rows yet.
 func (x Several) outcomes(leases []txn.Lease) (total Totals, warnings int, failure error) {
 	errs := make([]error, len(leases))
-	warned := false
 	for i, l := range leases {
 		ok, err := l.Conn.Outcome()
 		x.Observer.Trace().Answered(string(l.Shard), ok.AffectedRows, CodeOf(err))
-		if errs[i] = err; err == nil {
+		if errs[i] = err; err == nil && (i == 0 || !x.copies()) {
 			total.add(ok)
 			warnings += int(ok.Warnings)
-			if ok.Warnings > 0 && !(warned && x.copies()) {
-				warned = true
+			if ok.Warnings > 0 {
 				x.warned(l)
 			}
 		} else if failure == nil {

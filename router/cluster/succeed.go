@@ -16,7 +16,7 @@ import (
 // Succeed is next as the successor of old, which may be nil: the route map has
 // old's version and stamp if no row is looked for elsewhere, and otherwise the next
 // version and this stamp. That is so if genes change hands, and if the rows of a table
-// are placed anew, though the map's entries are the same then: proxies tell which version
+// are placed anew, or a shard comes that global tables are to be written on, though the map's entries are the same then: proxies tell which version
 // they obey, so that it is known when none goes by the former declaration any more. Without
 // routes next keeps old's. It refuses, all at once, what can't be changed in a cluster that has rows.
 func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
@@ -44,7 +44,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	}
 	switch {
 	case len(handovers) > 0:
-	case len(PlacedAnew(old, next)) > 0:
+	case len(PlacedAnew(old, next)) > 0, joins(old, next):
 		after.Routes = old.Routes.Renewed()
 		return &after, nil
 	default:
@@ -57,6 +57,20 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	}
 	after.Routes, err = old.Routes.With(changes...)
 	return &after, err
+}
+
+// joins tells whether a shard comes, and there are global tables, which are written on it from then on.
+func joins(old, next *Cluster) bool {
+	global := false
+	for _, d := range next.Tables {
+		global = global || d.Kind == catalog.Global
+	}
+	for name := range next.Shards {
+		if _, was := old.Shards[name]; !was && global {
+			return true
+		}
+	}
+	return false
 }
 
 // PlacedAnew are the tables whose rows are looked for in other places than before, apart from genes that change hands: tables

@@ -1,0 +1,340 @@
+package newshard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"locus/idgen/gene"
+	"locus/migrate/copies"
+	"locus/migrate/link"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// Cluster is what is declared, and how shards are reached.
+type Cluster struct {
+	Old, Next *cluster.Cluster // Old: nil for the first
+	Server    func(router.ShardName) (link.Server, error)
+	// Ordered is a shard whose rows are to be made the first's, whatever they are; empty: none.
+	Ordered router.ShardName
+}
+
+// Lacking is what one shard is to be given.
+type Lacking struct {
+	Shard     router.ShardName
+	Databases []string
+	Tables    []catalog.TableName
+	Views     []catalog.TableName
+	// Rows are the global tables whose rows are to be made equal.
+	Rows []catalog.TableName
+
+	known         bool // proxies write on it already
+	first, server link.Server
+}
+
+// Nothing tells whether the shard has all.
+func (l *Lacking) Nothing() bool { return l.Makes() == nil && len(l.Rows) == 0 }
+
+// Makes is what will be made, a line for each.
+func (l *Lacking) Makes() (lines []string) {
+	for _, d := range l.Databases {
+		lines = append(lines, "database "+d)
+	}
+	for _, t := range l.Tables {
+		lines = append(lines, "table "+t.String())
+	}
+	for _, v := range l.Views {
+		lines = append(lines, "view "+v.String())
+	}
+	return lines
+}
+
+// Plan is what the shards lack that own no genes, and what they are to be like.
+type Plan struct {
+	Lacking []*Lacking
+	cluster Cluster
+}
+
+// candidates are the shards that nobody reads, since they own no genes and are not about to. The first shard is read without.
+func (c *Cluster) candidates() (names []router.ShardName) {
+	for _, name := range c.Next.ShardNames() {
+		switch {
+		case name == c.Next.Settings.DefaultShard || owns(c.Next, name) || c.Old != nil && owns(c.Old, name):
+		case c.Old != nil && name == c.Old.Settings.DefaultShard:
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (c *Cluster) knows(name router.ShardName) (known bool) {
+	if c.Old != nil {
+		_, known = c.Old.Shards[name]
+	}
+	return known
+}
+
+func owns(c *cluster.Cluster, name router.ShardName) bool {
+	return !c.Routes.GenesOf(name).Empty() || slices.ContainsFunc(c.Routes.Moves(), func(m router.Move) bool { return m.To == name || m.From == name })
+}
+
+// Look finds out what the shards lack that own no genes. The error says all at once what is there and is not to be
+// overwritten, or that a shard could not be asked. Nothing is changed.
+func Look(ctx context.Context, c Cluster) (*Plan, error) {
+	p := &Plan{cluster: c}
+	names := c.candidates()
+	if c.Ordered != "" && !slices.Contains(names, c.Ordered) {
+		return nil, fmt.Errorf("shard %s owns genes, or is about to, or is the first shard: clients read it, and its rows are not overwritten; locus verify tells which differ", c.Ordered)
+	}
+	if len(names) == 0 {
+		return p, nil
+	}
+	at, err := c.Server(c.Next.Settings.DefaultShard)
+	if err != nil {
+		return nil, err
+	}
+	first, err := dial(ctx, at)
+	if err != nil {
+		return nil, fmt.Errorf("shard %s: %w", c.Next.Settings.DefaultShard, err)
+	}
+	defer first.Close()
+	var problems []error
+	for _, name := range names {
+		l := &Lacking{Shard: name, first: at, known: c.knows(name)}
+		if c.Ordered != "" && name != c.Ordered {
+			continue
+		}
+		if err := p.look(ctx, first, l); err != nil {
+			problems = append(problems, fmt.Errorf("shard %s: %w", name, err))
+		} else if !l.Nothing() {
+			p.Lacking = append(p.Lacking, l)
+		}
+	}
+	return p, errors.Join(problems...)
+}
+
+// dial connects for texts of definitions, which come and go in utf8mb4.
+func dial(ctx context.Context, at link.Server) (*link.Conn, error) {
+	c, err := link.Dial(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Exec(ctx, "SET NAMES utf8mb4"); err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// declared are the tables that are on every shard, in their order.
+func (p *Plan) declared() (names []catalog.TableName) {
+	for _, name := range slices.SortedFunc(maps.Keys(p.cluster.Next.Tables), byName) {
+		switch p.cluster.Next.Tables[name].Kind {
+		case catalog.Sharded, catalog.Global:
+			names = append(names, name)
+		case catalog.Single, catalog.Outside:
+		}
+	}
+	return names
+}
+
+func byName(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }
+
+func (p *Plan) look(ctx context.Context, first *link.Conn, l *Lacking) (err error) {
+	if l.server, err = p.cluster.Server(l.Shard); err != nil {
+		return err
+	}
+	c, err := dial(ctx, l.server)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if err := p.another(ctx, c, l); err != nil {
+		return err
+	}
+	here, err := listed(ctx, first)
+	if err != nil {
+		return err
+	}
+	there, err := listed(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, name := range p.declared() {
+		if here.tables[name] && !there.tables[name] {
+			l.Tables = append(l.Tables, name)
+		}
+	}
+	views, err := copies.Views(ctx, first, p.cluster.Next.Tables)
+	if err != nil {
+		return err
+	}
+	for _, name := range views {
+		if !there.tables[name] {
+			l.Views = append(l.Views, name)
+		}
+	}
+	for _, name := range slices.Concat(l.Tables, l.Views) {
+		if !there.schemas[name.Schema] && !slices.Contains(l.Databases, name.Schema) {
+			l.Databases = append(l.Databases, name.Schema)
+		}
+	}
+	return p.rows(ctx, first, c, l)
+}
+
+// another refuses a server that another shard has, whatever it is called there.
+func (p *Plan) another(ctx context.Context, c *link.Conn, l *Lacking) error {
+	own, err := identity(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, name := range p.cluster.Next.ShardNames() {
+		if name == l.Shard {
+			continue
+		}
+		at, err := p.cluster.Server(name)
+		if err != nil {
+			return err
+		}
+		other, err := link.Dial(ctx, at)
+		if err != nil {
+			return fmt.Errorf("is it another server than shard %s: %w", name, err)
+		}
+		theirs, err := identity(ctx, other)
+		_ = other.Close()
+		if err != nil {
+			return err
+		}
+		if theirs == own {
+			return fmt.Errorf("its server is that of shard %s: two shards can't be one server", name)
+		}
+	}
+	return nil
+}
+
+func identity(ctx context.Context, c *link.Conn) (string, error) {
+	rows, err := c.Query(ctx, "SELECT CONCAT_WS(' ', @@hostname, @@port, @@datadir, @@server_id)")
+	if err != nil {
+		return "", err
+	}
+	return string(rows[0][0]), nil
+}
+
+// listing is what a server has by name, tables and views.
+type listing struct {
+	tables  map[catalog.TableName]bool
+	schemas map[string]bool
+}
+
+func listed(ctx context.Context, c *link.Conn) (listing, error) {
+	l := listing{map[catalog.TableName]bool{}, map[string]bool{}}
+	rows, err := c.Query(ctx, "SELECT SCHEMA_NAME, NULL FROM information_schema.SCHEMATA UNION ALL SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES")
+	for _, r := range rows {
+		if r[1] == nil {
+			l.schemas[string(r[0])] = true
+		} else {
+			l.tables[catalog.TableName{Schema: string(r[0]), Name: string(r[1])}] = true
+		}
+	}
+	return l, err
+}
+
+// rows finds the global tables whose rows are to be made equal: all of a shard that comes, and those of which it is
+// noted at the shard that they aren't yet. What a shard that comes has besides must be the same, or is somebody else's.
+func (p *Plan) rows(ctx context.Context, first, c *link.Conn, l *Lacking) error {
+	noted, err := notes(ctx, c)
+	if err != nil {
+		return err
+	}
+	var problems []error
+	for _, name := range p.declared() {
+		d := p.cluster.Next.Tables[name]
+		missing := slices.Contains(l.Tables, name)
+		ours := missing || noted[name] || l.Shard == p.cluster.Ordered
+		if d.Kind != catalog.Global || l.known && !ours {
+			continue
+		}
+		fills, err := p.mayFill(ctx, first, c, l, name, missing, ours)
+		if err != nil {
+			problems = append(problems, err)
+		} else if fills {
+			l.Rows = append(l.Rows, name)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// mayFill tells whether a table's rows may be made equal, and are to be.
+func (p *Plan) mayFill(ctx context.Context, first, c *link.Conn, l *Lacking, name catalog.TableName, missing, ours bool) (bool, error) {
+	firstShard := p.cluster.Next.Settings.DefaultShard
+	compared := c
+	if missing { // with itself, to see whether it can be compared at all
+		again, err := link.Dial(ctx, l.first)
+		if err != nil {
+			return false, err
+		}
+		defer again.Close()
+		compared = again
+	}
+	pair, err := copies.Read(ctx, first, compared, name, p.cluster.Next.Tables[name], p.width())
+	if _, unreadable := errors.AsType[*copies.UnreadableError](err); unreadable {
+		same := missing && empty(ctx, first, name)
+		if !missing {
+			var asked error
+			if same, asked = copies.Counted(ctx, first, c, name); asked != nil {
+				return false, asked
+			}
+		}
+		if same {
+			return false, nil
+		}
+		return false, fmt.Errorf("the rows of global table %s can't be compared (%w): mend that, or make the table on %s by hand with the rows of %s, while nobody writes them", name, err, l.Shard, firstShard)
+	}
+	if _, misfits := errors.AsType[*copies.MisfitError](err); misfits {
+		return false, fmt.Errorf("global table %s has other columns there than on %s, or another primary key: make both the same (SHOW CREATE TABLE), or drop it there", name, firstShard)
+	}
+	if err != nil || ours || empty(ctx, c, name) {
+		return true, err
+	}
+	found, err := pair.Compare(ctx, 0)
+	if err == nil && len(found.Keys) > 0 {
+		err = fmt.Errorf("global table %s has rows there that are not those of %s, such as of key %s: if they are nobody's, TRUNCATE TABLE %s on %s, and it gets those of %s",
+			name, firstShard, found.Keys[0].Short(), name, l.Shard, firstShard)
+	}
+	return true, err
+}
+
+func (p *Plan) width() gene.Width { return p.cluster.Next.Routes.Width() }
+
+// empty tells whether a table is known to have no rows.
+func empty(ctx context.Context, c *link.Conn, name catalog.TableName) bool {
+	rows, err := c.Query(ctx, "SELECT 1 FROM "+spelled(name)+" LIMIT 1")
+	return err == nil && len(rows) == 0
+}
+
+func spelled(name catalog.TableName) string {
+	return link.Name(name.Schema) + "." + link.Name(name.Name)
+}
+
+// Present is the next cluster without the shards that lack tables, and the same with them but without the tables: what is there can
+// be checked before anything is made.
+func (p *Plan) Present() (shards, tables *cluster.Cluster) {
+	without, with := *p.cluster.Next, *p.cluster.Next
+	without.Shards, with.Tables = maps.Clone(without.Shards), maps.Clone(with.Tables)
+	for _, l := range p.Lacking {
+		if len(l.Tables) == 0 {
+			continue
+		}
+		delete(without.Shards, l.Shard)
+		for _, name := range l.Tables {
+			delete(with.Tables, name)
+		}
+	}
+	return &without, &with
+}

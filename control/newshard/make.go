@@ -1,0 +1,157 @@
+package newshard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"locus/migrate/link"
+	"locus/proxy/exec"
+	"locus/router/catalog"
+)
+
+// Make makes databases, tables and views as the first shard has them. If a table can't be made, those that were made are dropped
+// again. Beside a view that can't be made, tables stay, since whoever makes it by hand needs them; the error says what stands.
+func (p *Plan) Make(ctx context.Context) error {
+	for _, l := range p.Lacking {
+		if err := l.make(ctx); err != nil {
+			return fmt.Errorf("shard %s: %w", l.Shard, err)
+		}
+	}
+	return nil
+}
+
+// making is what is made of one shard.
+type making struct {
+	*Lacking
+	first, there *link.Conn
+	made         []string // statements that undo it, in order
+}
+
+func (l *Lacking) make(ctx context.Context) (err error) {
+	m := making{Lacking: l}
+	if m.first, err = dial(ctx, l.first); err != nil {
+		return err
+	}
+	defer m.first.Close()
+	if m.there, err = dial(ctx, l.server); err != nil {
+		return err
+	}
+	defer m.there.Close()
+	if err := note(ctx, m.there, l.Rows); err != nil {
+		return fmt.Errorf("note which tables are to be filled: %w", err)
+	}
+	if err = m.tables(ctx); err != nil {
+		return errors.Join(err, m.undo(context.WithoutCancel(ctx)))
+	}
+	for _, name := range m.Views {
+		if err := m.view(ctx, name); err != nil {
+			return fmt.Errorf("make view %s: %w\nwhat was made there before stays: make the view by hand, as SHOW CREATE VIEW gives it on the first shard, and do it again", name, err)
+		}
+	}
+	return nil
+}
+
+func (m *making) tables(ctx context.Context) error {
+	for _, name := range m.Databases {
+		if err := m.database(ctx, name); err != nil {
+			return fmt.Errorf("make database %s: %w", name, err)
+		}
+	}
+	for _, name := range m.Tables {
+		if err := m.table(ctx, name); err != nil {
+			return fmt.Errorf("make table %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// undo drops what was made, the last first.
+func (m *making) undo(ctx context.Context) error {
+	var failed []string
+	for i := len(m.made) - 1; i >= 0; i-- {
+		if _, err := m.there.Exec(ctx, m.made[i]); err != nil {
+			failed = append(failed, m.made[i])
+		}
+	}
+	switch {
+	case failed != nil:
+		return fmt.Errorf("what was made there could not all be undone: %s; the next locus apply takes it as it is", strings.Join(failed, "; "))
+	case len(m.Databases) > 0:
+		return errors.New("tables that were made there are dropped again; databases stay")
+	}
+	return nil
+}
+
+// told is the column of a SHOW CREATE that has the text.
+func told(ctx context.Context, c *link.Conn, query string) (string, error) {
+	rows, err := c.Query(ctx, query)
+	if err == nil && (len(rows) != 1 || len(rows[0]) < 2) {
+		err = errors.New("the first shard doesn't say how it is made")
+	}
+	if err != nil {
+		return "", err
+	}
+	return string(rows[0][1]), nil
+}
+
+func (m *making) database(ctx context.Context, name string) error {
+	text, err := told(ctx, m.first, "SHOW CREATE DATABASE IF NOT EXISTS "+link.Name(name))
+	if err == nil {
+		_, err = m.there.Exec(ctx, text)
+	}
+	return err
+}
+
+// table makes a table as the first shard says itself: with columns that proxies hide. Foreign keys may name tables that come later.
+func (m *making) table(ctx context.Context, name catalog.TableName) error {
+	text, err := told(ctx, m.first, "SHOW CREATE TABLE "+spelled(name))
+	if err != nil {
+		return err
+	}
+	body, ok := strings.CutPrefix(text, "CREATE TABLE "+link.Name(name.Name)+" ")
+	if !ok {
+		return errors.New("it is no table")
+	}
+	// References without a schema are to the table's own.
+	if _, err := m.there.Exec(ctx, "USE "+link.Name(name.Schema)); err != nil {
+		return err
+	}
+	if _, err = m.there.Exec(ctx, "CREATE TABLE "+spelled(name)+" "+exec.WithoutNextNumber(body)); err == nil {
+		m.made = append(m.made, "DROP TABLE "+spelled(name))
+	}
+	return err
+}
+
+// view makes a view with its definer, its security, and the character set that its query is read by.
+func (m *making) view(ctx context.Context, name catalog.TableName) (err error) {
+	rows, err := m.first.Query(ctx, "SHOW CREATE VIEW "+spelled(name))
+	if err != nil {
+		return err
+	}
+	if len(rows) != 1 || len(rows[0]) < 4 {
+		return errors.New("the first shard doesn't say how it is made")
+	}
+	charset, collation := string(rows[0][2]), string(rows[0][3])
+	if charset != "utf8mb4" { // then the text comes and goes in that
+		for _, c := range []*link.Conn{m.first, m.there} {
+			if _, err := c.Exec(ctx, "SET NAMES "+link.Text(charset)); err != nil {
+				return err
+			}
+		}
+		if rows, err = m.first.Query(ctx, "SHOW CREATE VIEW "+spelled(name)); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		for _, c := range []*link.Conn{m.first, m.there} {
+			_, reset := c.Exec(context.WithoutCancel(ctx), "SET NAMES utf8mb4")
+			err = errors.Join(err, reset)
+		}
+	}()
+	if _, err = m.there.Exec(ctx, "SET SESSION collation_connection = "+link.Text(collation)); err == nil {
+		_, err = m.there.Exec(ctx, string(rows[0][1]))
+	}
+	return err
+}
