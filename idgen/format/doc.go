@@ -13,5 +13,5 @@
 // A part is a Go function that a Registry knows by name. Parts are generated in the order of their stages, so that a
 // checksum can use a sequence to its right. They are joined in the order of the template.
 //
-// The longest string is known in advance; see Template.Max and Template.Fits.
+// The longest string is known in advance; see Template.Max.
 package format

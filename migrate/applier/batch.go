@@ -88,7 +88,7 @@ type standing struct {
 }
 
 // decide processes the ops in order and returns what to write. has holds the target's rows for keys that require a
-// look; see needsLook.
+// look; see batchWriter.look.
 func decide(all []op, has map[lookup]standing) ([]*outcome, []refusal) {
 	var order []*outcome
 	var refused []refusal

@@ -21,9 +21,9 @@ const (
 	mostUndecided = 32               // refused logins of an address that wait for their answers
 )
 
-// Attempts slows down password guessing. It delays the answer to a failed login, longer with each failure from the
-// address or for the user. It refuses an address with many waiting logins. A correct password is never delayed. It is
-// bounded and safe for concurrent use.
+// Attempts limits password guessing. It delays the answer to a failed login, longer with each failure from the address or
+// for the user. It refuses an address with many waiting logins. A correct password is never delayed. It is bounded and
+// safe for concurrent use.
 type Attempts struct {
 	now func() time.Time
 
@@ -109,7 +109,7 @@ func note[K comparable](m map[K]*attempts, key K, now time.Time) *attempts {
 	return s
 }
 
-// makeRoom forgets one entry without waiting logins. Of a sample it takes the one whose last failure is oldest.
+// makeRoom forgets one entry without waiting logins. From a sample it takes the one whose last failure is oldest.
 func makeRoom[K comparable](m map[K]*attempts) {
 	const looked = 16
 	var victim K

@@ -12,7 +12,7 @@ const (
 	ReadOnly
 	// Slow: it answers late, has not answered yet, or has just come back.
 	Slow
-	// Frozen: it answers no probe, and has sent nothing for Limits.Stall.
+	// Frozen: it answers no probe, and has sent nothing for Watch.Stall.
 	Frozen
 	// Away: it refuses connections or the login.
 	Away

@@ -10,7 +10,7 @@ import (
 type layout struct {
 	tokens []token
 	pieces []piece
-	// opens are the indexes of opening parentheses in tokens. closes are those of their closing ones, or -1.
+	// opens are the offsets of the opening parentheses. closes are those of their closing ones, or -1.
 	opens, closes []int32
 	readable      string
 	ends          int  // result of end,
