@@ -39,7 +39,7 @@ type attempts struct {
 	waiting  int
 }
 
-// NewAttempts returns Attempts that uses now as its clock.
+// NewAttempts returns an Attempts that uses now as its clock.
 func NewAttempts(now func() time.Time) *Attempts {
 	return &Attempts{now: now, addresses: map[netip.Addr]*attempts{}, users: map[string]*attempts{}}
 }

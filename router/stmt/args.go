@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Args returns the values of one execution: the literals of its text and, for a prepared statement, the parameters. It
+// Args provides the values of one execution: the literals of its text and, for a prepared statement, the parameters. It
 // is reused for each execution and isn't safe for concurrent use.
 type Args struct {
 	*Lexed
