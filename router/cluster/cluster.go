@@ -29,7 +29,11 @@ type Cluster struct {
 	// changed by switchovers alone.
 	Primaries map[router.ShardName]Primary
 	Tables    map[catalog.TableName]catalog.Declaration
-	Users     map[string]User
+	// Renaming are tables that are being renamed, by their new names the former ones; Counters, by the names of
+	// tables that were, the names under which their IDs are counted. No file has them: nil is those of the
+	// cluster before.
+	Renaming, Counters map[catalog.TableName]catalog.TableName
+	Users              map[string]User
 	// Generators are sources of numbers by name, for SQL and HTTP.
 	Generators map[string]Generator
 	// Routes is the route map. Its version counts within a cluster that is in

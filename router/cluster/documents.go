@@ -63,6 +63,12 @@ func Encode(c *Cluster) map[string][]byte {
 	for name, u := range c.Users {
 		documents[UserKey(name)] = marshal(userDocument{Schema, u})
 	}
+	for name, from := range c.Renaming {
+		documents[RenamingKey(name)] = marshal(renamingDocument{Schema, from.String()})
+	}
+	for name, of := range c.Counters {
+		documents[CountersKey(name)] = marshal(countersDocument{Schema, of.String()})
+	}
 	for name, g := range c.Generators {
 		documents[GeneratorKey(name)] = marshal(generatorDocument{Schema, g})
 	}
@@ -91,6 +97,8 @@ func Decode(documents map[string][]byte) (*Cluster, error) {
 		Tables:     map[catalog.TableName]catalog.Declaration{},
 		Users:      map[string]User{},
 		Generators: map[string]Generator{},
+		Renaming:   map[catalog.TableName]catalog.TableName{},
+		Counters:   map[catalog.TableName]catalog.TableName{},
 	}}
 	for _, key := range slices.Sorted(maps.Keys(documents)) {
 		d.document(key, documents[key])
@@ -138,6 +146,14 @@ func (d *decoder) document(key string, text []byte) {
 		var g generatorDocument
 		d.read(key, text, &g)
 		d.c.Generators[name] = g.Generator
+	case strings.HasPrefix(key, RenamingPrefix):
+		var r renamingDocument
+		d.read(key, text, &r)
+		d.names(key, name, r.From, d.c.Renaming)
+	case strings.HasPrefix(key, CountersPrefix):
+		var c countersDocument
+		d.read(key, text, &c)
+		d.names(key, name, c.Of, d.c.Counters)
 	case strings.HasPrefix(key, TablePrefix):
 		var t tableDocument
 		d.read(key, text, &t)

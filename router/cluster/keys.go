@@ -34,6 +34,10 @@ const (
 	UserPrefix    = "users/"
 
 	GeneratorPrefix = "generators/"
+
+	// RenamingPrefix and CountersPrefix begin the keys of tables that are being renamed, and that were.
+	RenamingPrefix = "renaming/"
+	CountersPrefix = "counters/"
 )
 
 // ShardKey is where a shard is declared.
@@ -44,6 +48,12 @@ func PrimaryKey(name router.ShardName) string { return PrimaryPrefix + string(na
 
 // TableKey is where a table is declared.
 func TableKey(name catalog.TableName) string { return TablePrefix + name.String() }
+
+// RenamingKey is where it is told, by a table's new name, what it is renamed from.
+func RenamingKey(name catalog.TableName) string { return RenamingPrefix + name.String() }
+
+// CountersKey is where it is told under which name a table's IDs are counted that was renamed.
+func CountersKey(name catalog.TableName) string { return CountersPrefix + name.String() }
 
 // GeneratorKey is where a generator is declared.
 func GeneratorKey(name string) string { return GeneratorPrefix + name }

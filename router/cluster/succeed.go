@@ -24,6 +24,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	next = next.withNamesOf(old)
 	after := *next
 	after.Stamp = stamp
 	if err := after.keepPrimaries(old); err != nil {
@@ -35,7 +36,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err := checkSettings(old.Settings, next.Settings); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkGenerators(old, next), checkHiding(old, next), checkImporting(old, next), checkMoving(old, next)); err != nil {
+	if err := errors.Join(checkGenerators(old, next), checkHiding(old, next), checkImporting(old, next), checkMoving(old, next), checkRenaming(old, next)); err != nil {
 		return nil, err
 	}
 	handovers, err := router.Diff(old.Routes, next.Routes)
