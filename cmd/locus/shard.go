@@ -117,7 +117,7 @@ ends with an error, and may be begun again. locus apply does the same for a shar
 			})
 		},
 	}
-	c.Flags().DurationVar(&patience, "wait", newshard.Patience, "how long writers of global tables may wait")
+	c.Flags().DurationVar(&patience, "wait", newshard.Patience, "the `time` that writers of global tables may wait")
 	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
 	return c
 }

@@ -20,7 +20,7 @@ var databases atomic.Int64
 // half a minute and says so instead.
 func Database(t testing.TB, servers ...*Server) string {
 	t.Helper()
-	name := fmt.Sprintf("test_%d", databases.Add(1))
+	name := fmt.Sprintf("test_%02d", databases.Add(1)) // of one length: tables that are printed have columns as wide
 	if err := Each(servers, func(_ int, s *Server) error { return s.Execute(t.Context(), "CREATE DATABASE "+name) }); err != nil {
 		t.Fatal(err)
 	}
