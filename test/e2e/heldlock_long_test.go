@@ -60,7 +60,7 @@ func TestATableIsHeldForLong(t *testing.T) {
 		exec(t, s.Shard(t, 1), "ALTER TABLE basket ADD COLUMN height INT NOT NULL DEFAULT 3")
 		held.Wait()
 		c.enter("afterwards")
-		until(t, "the column is there", func() bool { return len(fieldsOf(t, db, "basket")) == 4 })
+		until(t, "the column is there", func() bool { s.Proxy.Reread(); return len(fieldsOf(t, db, "basket")) == 4 })
 		c.leave()
 		c.on[0].tell(t, "s0")
 		c.on[1].tell(t, "s1")
