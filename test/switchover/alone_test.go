@@ -27,7 +27,6 @@ func TestAPrimaryGoesOnWithoutReplicas(t *testing.T) {
 		}
 		s.wantRecord(t, "writes wait", func(r failover.Record) bool { return !r.Waits.IsZero() && r.MayLose == "" })
 		s.servers[first].Exec(t, "SET GLOBAL "+waiting[engine]+" = OFF") // which nobody has ordered
-		l.more(t, 1)
 		s.wantWaiting(t, first, true)
 		s.wantRecord(t, "writes wait again", func(r failover.Record) bool { return !r.Waits.IsZero() })
 
