@@ -52,6 +52,29 @@ func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 	return found, first, err
 }
 
+// How often, and after which pause, tables are looked at again that have just ceased to fit.
+const (
+	looksAgain = 10
+	lookPause  = 50 * time.Millisecond
+)
+
+// settledTables is findTables that looks again, for half a second or so, if tables do not fit what they are declared as, and did before.
+// While a definition runs on the shards one may be done before the other, and MariaDB's information_schema leaves out the columns of
+// a table that it can't open just then. Statements go on by what is known meanwhile.
+func (b *builder) settledTables(ctx context.Context, c *cluster.Cluster, before *catalog.Catalog) (*schema.Found, schema.Querier, error) {
+	for look := 0; ; look++ {
+		found, first, err := findTables(ctx, b.pools, c, before, b.log)
+		if err != nil || look == looksAgain || before == nil || !found.Unfits(before) {
+			return found, first, err
+		}
+		select {
+		case <-time.After(lookPause):
+		case <-ctx.Done():
+			return nil, nil, context.Cause(ctx)
+		}
+	}
+}
+
 func greet(ctx context.Context, q schema.Querier) error {
 	ctx, cancel := context.WithTimeout(ctx, greeting)
 	defer cancel()

@@ -191,7 +191,7 @@ func (b *builder) read(ctx context.Context, w *state) error {
 	if b.last != nil {
 		before = b.last.snapshot.Catalog
 	}
-	found, first, err := findTables(ctx, b.pools, w.declared, before, b.log)
+	found, first, err := b.settledTables(ctx, w.declared, before)
 	if err != nil {
 		return err
 	}

@@ -114,6 +114,22 @@ func find(servers map[router.ShardName]*server, c *cluster.Cluster, before *cata
 // Broken tells whether a table doesn't fit what it is declared to be.
 func (f *Found) Broken(name catalog.TableName) bool { return f.broken[name] != nil }
 
+// Unfits reports whether a table doesn't fit its declaration and did in the catalog before, where it was declared alike. A table that is on
+// no shard any more doesn't count.
+func (f *Found) Unfits(before *catalog.Catalog) bool {
+	for name, err := range f.broken {
+		misfit, is := errors.AsType[*catalog.Misfit](err)
+		if !is || errors.As(err, new(*catalog.NowhereError)) {
+			continue
+		}
+		d, declared := before.Declared(name)
+		if declared && before.Broken()[name] == nil && d.Agrees(misfit.Declaration) {
+			return true
+		}
+	}
+	return false
+}
+
 // Problems is as of [Loaded].
 func (f *Found) Problems() error { return problems(f.broken) }
 

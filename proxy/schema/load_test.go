@@ -257,3 +257,35 @@ func TestFoundIsTheSameUntilSomethingChanges(t *testing.T) {
 		}
 	})
 }
+
+// A table that fitted, and doesn't any more, may be one on which a definition runs. One that is on no shard any more, or that did not fit
+// before, is none.
+func TestUnfits(t *testing.T) {
+	s := open(t, servers.Shared(t, servers.MariaDB, 2)...)
+	s.everywhere(t, testOrder, "CREATE TABLE product (product_id INT PRIMARY KEY)")
+	s.Tables[s.name("test_order")] = orders
+	s.Tables[s.name("product")] = catalog.Declaration{Kind: catalog.Global}
+	before := s.load(t).Catalog
+	find := func() *Found {
+		t.Helper()
+		found, err := Find(t.Context(), s.queriers, s.Cluster, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	if find().Unfits(before) {
+		t.Error("all fit")
+	}
+	s.everywhere(t, "DROP TABLE product")
+	if find().Unfits(before) {
+		t.Error("one is nowhere")
+	}
+	s.on(t, 1, "ALTER TABLE test_order DROP status")
+	if !find().Unfits(before) {
+		t.Error("one lacks a column on a shard")
+	}
+	if find().Unfits(s.load(t).Catalog) {
+		t.Error("it lacked the column before")
+	}
+}
