@@ -83,6 +83,12 @@ func (s *State) WithTables(edit func(map[catalog.TableName]catalog.Declaration) 
 // one of unknown outcome took effect is found out by planning it again; changed is set beside an
 // error if that was not possible.
 func (t Tables) change(ctx context.Context, by string, edit func(map[catalog.TableName]catalog.Declaration) error) (changed bool, err error) {
+	return t.changeCluster(ctx, by, func(c *cluster.Cluster) (*cluster.Cluster, error) {
+		return (&State{Cluster: c}).WithTables(edit)
+	})
+}
+
+func (t Tables) changeCluster(ctx context.Context, by string, edit func(*cluster.Cluster) (*cluster.Cluster, error)) (changed bool, err error) {
 	for range tries {
 		done, err := t.changeOnce(ctx, by, edit)
 		switch {
@@ -99,13 +105,16 @@ func (t Tables) change(ctx context.Context, by string, edit func(map[catalog.Tab
 	return changed, errors.New("what is declared is changed by others again and again: try again")
 }
 
-func (t Tables) changeOnce(ctx context.Context, by string, edit func(map[catalog.TableName]catalog.Declaration) error) (changed bool, err error) {
+func (t Tables) changeOnce(ctx context.Context, by string, edit func(*cluster.Cluster) (*cluster.Cluster, error)) (changed bool, err error) {
 	state, err := Read(ctx, t.KV)
 	if err != nil {
 		return false, err
 	}
-	next, err := state.WithTables(edit)
-	if err != nil || reflect.DeepEqual(next.Tables, state.Cluster.Tables) {
+	if state.Cluster == nil {
+		return false, cluster.ErrNotDeclared
+	}
+	next, err := edit(state.Cluster)
+	if err != nil || same(state.Cluster, next) {
 		return false, err
 	}
 	after, err := cluster.Succeed(state.Cluster, next, router.Stamp{By: by, At: time.Now()})

@@ -127,6 +127,9 @@ func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, ne
 		writes = append(writes, etcd.Put(job.Prefix+j.ID, text))
 	}
 	if next != nil {
+		if err := s.announces(ctx, snap, next); err != nil {
+			return snap, err
+		}
 		text := router.Encode(next, router.Stamp{By: s.by, Why: why, At: time.Now()})
 		guards = append(append(guards, etcd.Guard{Key: mapKey, Revision: snap.MapRevision}), asTheyWere(snap)...)
 		writes = append(writes, etcd.Put(mapKey, text))
@@ -170,6 +173,9 @@ func (s *Store) Declare(ctx context.Context, snap migrate.Snapshot, j *job.Job, 
 	}
 	if state.Cluster.Routes.Version() != snap.Map.Version() {
 		return snap, migrate.ErrChanged
+	}
+	if err := s.announces(ctx, snap, next); err != nil {
+		return snap, err
 	}
 	for name := range state.Cluster.Shards {
 		if j.State.Cut > 0 && name != j.From && !slices.Contains(j.Import.Shards, name) {
@@ -336,8 +342,12 @@ func tally(t meter.Tally) job.Tally {
 
 // Number has the numbers of a table's AUTO_INCREMENT column go on above one.
 func (s *Store) Number(ctx context.Context, name catalog.TableName, above uint64) error {
-	counter := segment.NewCASStore(s.kv.Under(cluster.SegmentPrefix), cluster.CounterPrefix(name, orderid.Layout{}), s.by, time.Now)
-	_, err := counter.Raise(ctx, cluster.NumberCounter, above)
+	c, err := declared.Current(ctx, s.kv)
+	if err != nil {
+		return err
+	}
+	counter := segment.NewCASStore(s.kv.Under(cluster.SegmentPrefix), cluster.CounterPrefix(c.CountersOf(name), orderid.Layout{}), s.by, time.Now)
+	_, err = counter.Raise(ctx, cluster.NumberCounter, above)
 	return err
 }
 
