@@ -103,7 +103,7 @@ func (i IDs) with(other IDs) IDs {
 }
 
 type issuerKey struct {
-	table            catalog.TableName
+	table, counted   catalog.TableName
 	layout, overflow string
 	hiding           catalog.Hiding
 	segments         catalog.Segments // but for the store and Redis
@@ -112,7 +112,7 @@ type issuerKey struct {
 }
 
 func keyOf(t *catalog.Table) issuerKey {
-	key := issuerKey{t.TableName, t.ID.Layout, t.ID.Overflow, t.Hiding(), t.ID.Segments, t.ID.Segments.Shard(), t.ID.Segments.Redis.Text()}
+	key := issuerKey{t.TableName, t.Counted(), t.ID.Layout, t.ID.Overflow, t.Hiding(), t.ID.Segments, t.ID.Segments.Shard(), t.ID.Segments.Redis.Text()}
 	key.segments.Store, key.segments.Redis = nil, nil // which have another address in each declaration
 	return key
 }
@@ -155,7 +155,7 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (*o
 	if ids := i.opened(key); ids != nil {
 		return ids, nil
 	}
-	prefix := cluster.CounterPrefix(t.TableName, orderid.Layout{})
+	prefix := cluster.CounterPrefix(t.Counted(), orderid.Layout{})
 	version, err := PinKeyVersion(ctx, i.store(prefix), t.Declaration, i.ring(), i.version)
 	if err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (*o
 		return nil, err
 	}
 	if !t.Wide.IsZero() {
-		if ids.wide, err = i.sequences(ctx, &source{table: t.TableName, layout: t.Wide}, cluster.CounterPrefix(t.TableName, t.Wide), t.ID.Segments); err != nil {
+		if ids.wide, err = i.sequences(ctx, &source{table: t.TableName, layout: t.Wide}, cluster.CounterPrefix(t.Counted(), t.Wide), t.ID.Segments); err != nil {
 			return nil, err
 		}
 	}
@@ -228,7 +228,7 @@ func (i *issuers) use(ctx context.Context, version uint32) error {
 
 // change opens nothing anew, so that it needs etcd for the pin alone.
 func (i *issuers) change(ctx context.Context, key issuerKey, next opened) (err error) {
-	store := i.store(cluster.CounterPrefix(key.table, orderid.Layout{}))
+	store := i.store(cluster.CounterPrefix(key.counted, orderid.Layout{}))
 	if next.version, err = PinKeyVersion(ctx, store, i.declared(key.table), i.ring(), i.version); err != nil {
 		return err
 	}

@@ -33,8 +33,11 @@ type numbers struct {
 	log    *slog.Logger
 
 	mu     sync.Mutex // of tables; never held across I/O
-	tables map[catalog.TableName]*numbered
+	tables map[numberedTable]*numbered
 }
+
+// numberedTable is a table by its name, and by that under which its numbers are counted.
+type numberedTable struct{ name, counted catalog.TableName }
 
 // numbered is one table.
 type numbered struct {
@@ -78,19 +81,20 @@ func (n *numbers) Raise(ctx context.Context, t *catalog.Table, above uint64) err
 
 // Again implements session.Numbers.
 func (n *numbers) Again(ctx context.Context, t *catalog.Table) error {
-	n.table(t.TableName).ready.Store(false)
+	n.table(t).ready.Store(false)
 	_, err := n.of(ctx, t)
 	return err
 }
 
-func (n *numbers) table(name catalog.TableName) *numbered {
+func (n *numbers) table(t *catalog.Table) *numbered {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	of := n.tables[name]
+	key := numberedTable{t.TableName, t.Counted()}
+	of := n.tables[key]
 	if of == nil {
-		of = &numbered{store: segment.NewCASStore(n.kv, cluster.CounterPrefix(name, orderid.Layout{}), n.name, time.Now)}
+		of = &numbered{store: segment.NewCASStore(n.kv, cluster.CounterPrefix(key.counted, orderid.Layout{}), n.name, time.Now)}
 		of.together = together.New(1, 0, of.take)
-		n.tables[name] = of
+		n.tables[key] = of
 	}
 	return of
 }
@@ -98,7 +102,7 @@ func (n *numbers) table(name catalog.TableName) *numbered {
 // of gives a table's numbers, above all that its shards have. Where a shard can't be asked, they
 // go on from where the cluster has given them, if it has.
 func (n *numbers) of(ctx context.Context, t *catalog.Table) (*numbered, error) {
-	of := n.table(t.TableName)
+	of := n.table(t)
 	if of.ready.Load() {
 		return of, nil
 	}

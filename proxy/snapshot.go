@@ -124,6 +124,7 @@ func (b *builder) sameTables(c *cluster.Cluster) bool {
 		b.last.declared.Settings == c.Settings &&
 		maps.EqualFunc(b.last.declared.Shards, c.Shards, sameShard) &&
 		reflect.DeepEqual(b.last.declared.Tables, c.Tables) &&
+		maps.Equal(b.last.declared.Renaming, c.Renaming) && maps.Equal(b.last.declared.Counters, c.Counters) &&
 		reflect.DeepEqual(b.last.declared.Generators, c.Generators) // columns must hold what they make
 }
 

@@ -104,7 +104,8 @@ func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, n
 		return err
 	}
 	sequences, groups := conn.kv.Under(cluster.SegmentPrefix), c.Settings.CounterGroups
-	prefix := cluster.CounterPrefix(name, orderid.Layout{})
+	counted := c.CountersOf(name)
+	prefix := cluster.CounterPrefix(counted, orderid.Layout{})
 	version := uint32(0)
 	if keys != nil && d.Hiding() != catalog.InClear {
 		if version, err = keyring.InForce(ctx, conn.kv, keys); err != nil {
@@ -117,7 +118,7 @@ func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, n
 	first, err := issue(ctx, sequences.Under(prefix), groups, source{l, version, d.ID.Segments.Start}, g&l.GeneWidth().Last(), n.count)
 	if !wide.IsZero() && errors.Is(err, orderid.ErrSequenceExhausted) {
 		l = wide
-		first, err = issue(ctx, sequences.Under(cluster.CounterPrefix(name, wide)), groups, source{l, version, d.ID.Segments.Start}, g, n.count)
+		first, err = issue(ctx, sequences.Under(cluster.CounterPrefix(counted, wide)), groups, source{l, version, d.ID.Segments.Start}, g, n.count)
 	}
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ func (r *rotating) fitsTable(ctx context.Context, conn *connection, c *cluster.C
 		return nil
 	}
 	if !adds {
-		store := storeOf(conn.kv.Under(cluster.SegmentPrefix + cluster.CounterPrefix(name, orderid.Layout{})))
+		store := storeOf(conn.kv.Under(cluster.SegmentPrefix + cluster.CounterPrefix(c.CountersOf(name), orderid.Layout{})))
 		return proxy.CheckKeyVersion(ctx, store, d, r.ring, version)
 	}
 	l, err := orderid.ByName(d.ID.Layout)

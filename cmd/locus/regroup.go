@@ -21,7 +21,7 @@ func (a *application) regroup(ctx context.Context, conn *connection, c *cluster.
 	}
 	var errs []error
 	for _, name := range c.TableNames() {
-		for _, prefix := range counterPrefixes(name, c.Tables[name]) {
+		for _, prefix := range counterPrefixes(c.CountersOf(name), c.Tables[name]) {
 			store := segment.NewCASStore(conn.kv.Under(cluster.SegmentPrefix), prefix, a.stamp().By, a.in.now)
 			was, err := store.Groups(ctx)
 			if err == nil && was != 0 {

@@ -225,6 +225,9 @@ func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.Shar
 	if d.Kind == catalog.Outside {
 		return nil, nil, errOutside
 	}
+	if renames := c.RenamesWith(name); renames != nil {
+		return nil, nil, &catalog.RenamingError{Name: name, Renames: renames}
+	}
 	all := copies{name: name}
 	for _, shard := range slices.SortedFunc(maps.Keys(servers), router.ShardName.Compare) {
 		if d.Kind == catalog.Single && shard != d.Shard {
@@ -266,6 +269,7 @@ func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.Shar
 		return nil, nil, err
 	}
 	t = t.WithUnique(all.unique(t)).WithUneven(uneven)
+	t.Counters = c.CountersOf(name)
 	return t, slices.Concat(all.warnings(t), all.unevenness(uneven, raw)), nil
 }
 
