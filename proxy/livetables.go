@@ -160,14 +160,32 @@ const redefining = 20 * time.Second
 // that went through this one, and waits until what they are is in force. The error says
 // who may not know of it yet.
 func (p *Proxy) redefined(ctx context.Context) error {
+	return p.everybody(ctx, p.RereadNow, p.options.Redefined)
+}
+
+// settled is redefined that waits also until nothing is under way that was let on before, here and at the others.
+func (p *Proxy) settled(ctx context.Context) error {
+	return p.everybody(ctx, p.Settle, p.options.Settled)
+}
+
+// Settle is RereadNow that waits also until the statements have ended that were under way then.
+func (p *Proxy) Settle(ctx context.Context) error {
+	if err := p.RereadNow(ctx); err != nil {
+		return err
+	}
+	return p.sessions.settle(ctx)
+}
+
+// everybody has this proxy do something, and the others too.
+func (p *Proxy) everybody(ctx context.Context, here, there func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, redefining)
 	defer cancel()
 	var others error
 	var telling sync.WaitGroup
-	if p.options.Redefined != nil {
-		telling.Go(func() { others = p.options.Redefined(ctx) })
+	if there != nil {
+		telling.Go(func() { others = there(ctx) })
 	}
-	own := p.RereadNow(ctx)
+	own := here(ctx)
 	telling.Wait()
 	if own != nil {
 		own = fmt.Errorf("this proxy has not read the tables anew: %w", own)

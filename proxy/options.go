@@ -89,6 +89,8 @@ type Options struct {
 	// RereadNow called, and the error says who hasn't told that it is done. May be nil:
 	// they look by themselves.
 	Redefined func(ctx context.Context) error
+	// Settled is Redefined of [Proxy.Settle]. May be nil: there are no other proxies.
+	Settled func(ctx context.Context) error
 	// Save and Saved keep the last documents for a start without the source.
 	Save  func(values map[string][]byte, revision int64) error
 	Saved func() (values map[string][]byte, revision int64, err error)
@@ -98,6 +100,8 @@ type Options struct {
 	Procedures session.Procedures
 	// Declarations are where Declared comes from; nil: nothing is declared in SQL.
 	Declarations session.Declarations
+	// Renames are where Declared comes from too; nil: no table that is on every shard is renamed.
+	Renames session.Renames
 	// Applied waits until the stream of a job has applied at its target what its source has logged by now: for mirrored
 	// reads whose answers differ. Nil: what differs is unsettled.
 	Applied func(ctx context.Context, job string, from, to router.ShardName) error

@@ -108,7 +108,7 @@ func New(o Options) *Proxy {
 		},
 		Began: time.Now(), Clients: p.sessions.len,
 		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual, Procedures: o.Procedures, Declarations: o.Declarations,
-		Redefined: p.redefined, Unlisted: p.unlisted, Health: p.health.Load,
+		Redefined: p.redefined, Settled: p.settled, Renames: o.Renames, Unlisted: p.unlisted, Health: p.health.Load,
 	}
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },
@@ -125,7 +125,7 @@ func New(o Options) *Proxy {
 // numbers are for AUTO_INCREMENT columns.
 func (p *Proxy) numbers() *numbers {
 	return &numbers{
-		kv: p.options.Segments, name: p.options.Name, pools: p.pools, log: p.options.Log, tables: map[catalog.TableName]*numbered{},
+		kv: p.options.Segments, name: p.options.Name, pools: p.pools, log: p.options.Log, tables: map[numberedTable]*numbered{},
 		shards: func() []router.ShardName { return p.live.Load().declared.ShardNames() },
 	}
 }

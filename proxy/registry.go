@@ -215,6 +215,32 @@ func (r *registry) obey(ctx context.Context, version int64, held gene.Set, patie
 	return nil
 }
 
+// settle waits until no command is under way any more that was when it was called.
+func (r *registry) settle(ctx context.Context) error {
+	ticker := time.NewTicker(obeyPause)
+	defer ticker.Stop()
+	under := map[*session.Session]uint64{}
+	for _, s := range r.all() {
+		if command, busy := s.Planning(); busy {
+			under[s] = command
+		}
+	}
+	for {
+		maps.DeleteFunc(under, func(s *session.Session, command uint64) bool {
+			now, busy := s.Planning()
+			return !busy || now != command
+		})
+		if len(under) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d sessions run statements that began before: %w", len(under), context.Cause(ctx))
+		case <-ticker.C:
+		}
+	}
+}
+
 func (r *registry) obeys(version int64, held gene.Set) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -153,6 +153,8 @@ func (p *process) join(o *proxy.Options) {
 	o.Applied = p.store.Applied
 	o.Declarations = declared.Tables{KV: p.kv, Log: p.log}
 	o.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, p.kv, fleet.RedefinedPatience) }
+	o.Renames = declared.Renames{KV: p.kv, Log: p.log}
+	o.Settled = func(ctx context.Context) error { return fleet.TellSettled(ctx, p.kv, fleet.RedefinedPatience) }
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
 	o.Fence.Release = func(ctx context.Context, version int64) error {
 		return declared.ReleaseFence(ctx, p.kv, version, p.card.ID)
@@ -189,7 +191,7 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 		list = append(list, p.answerer().Run, func(ctx context.Context) error {
 			p.proxy.Reread() // the tables may have changed since they were read
 			return p.definitions(ctx).Run(ctx)
-		})
+		}, func(ctx context.Context) error { return p.settling(ctx).Run(ctx) })
 	}
 	if p.config.Does(config.MoverTask) {
 		mover := &migrate.Runner{Store: p.store, Name: p.card.ID, Log: p.log, Stepped: p.spans.Stepped}
@@ -217,6 +219,17 @@ func (p *process) definitions(ctx context.Context) *fleet.Answerer {
 			ctx, cancel := context.WithTimeout(ctx, fleet.RedefinedPatience)
 			defer cancel()
 			return p.proxy.RereadNow(ctx) == nil
+		},
+	}}
+}
+
+// settling answers who waits for statements to end, which takes longer.
+func (p *process) settling(ctx context.Context) *fleet.Answerer {
+	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: map[fleet.Question]func() any{
+		fleet.Settled: func() any {
+			ctx, cancel := context.WithTimeout(ctx, fleet.RedefinedPatience)
+			defer cancel()
+			return p.proxy.Settle(ctx) == nil
 		},
 	}}
 }

@@ -47,6 +47,12 @@ func TestRedefined(t *testing.T) {
 // reading registers a proxy that reads tables when it is asked to.
 func reading(t *testing.T, kv *etcd.KV, id string, read func() bool) (stop func()) {
 	t.Helper()
+	return answering(t, kv, id, fleet.Redefined, read)
+}
+
+// answering registers a proxy that answers one question.
+func answering(t *testing.T, kv *etcd.KV, id string, q fleet.Question, answer func() bool) (stop func()) {
+	t.Helper()
 	card := fleet.Card{ID: id, Answers: true}
 	presence := kv.Presence(cluster.ProxyPrefix+id, card.Text(), time.Minute)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -54,10 +60,26 @@ func reading(t *testing.T, kv *etcd.KV, id string, read func() bool) (stop func(
 	running.Go(func() { _ = presence.Run(ctx) })
 	a := &fleet.Answerer{
 		KV: kv, Presence: presence, ID: id, Log: slog.New(slog.DiscardHandler),
-		Values: map[fleet.Question]func() any{fleet.Redefined: func() any { return read() }},
+		Values: map[fleet.Question]func() any{q: func() any { return answer() }},
 	}
 	running.Go(func() { _ = a.Run(ctx) })
 	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
 	t.Cleanup(stop)
 	return stop
+}
+
+// Who renames a table hears whether everybody has ended what began before.
+func TestSettled(t *testing.T) {
+	kv := keys(t)
+	answering(t, kv, "a:1", fleet.Settled, func() bool { return true })
+	registered(t, kv, 1)
+	if err := fleet.TellSettled(t.Context(), kv, patience); err != nil {
+		t.Fatal(err)
+	}
+	answering(t, kv, "b:1", fleet.Settled, func() bool { return false })
+	registered(t, kv, 2)
+	err := fleet.TellSettled(t.Context(), kv, patience)
+	if err == nil || !strings.Contains(err.Error(), "from b:1, where a statement may still be under way") {
+		t.Errorf("one has a statement under way: %v", err)
+	}
 }

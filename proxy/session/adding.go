@@ -42,6 +42,9 @@ func (s *Session) altering(r *exec.Work, notes *uint16) *exec.Altering {
 			*notes++
 		},
 		May: func() error {
+			if err := s.stillDeclared(s.env.Request(r)); err != nil {
+				return err
+			}
 			if s.Snapshot().Map.Moving().Empty() {
 				return nil
 			}

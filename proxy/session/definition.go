@@ -16,8 +16,13 @@ import (
 // runDefinition runs CREATE TABLE, ALTER TABLE or one of their kin of tables that are on every shard. No transaction can undo it.
 // While genes are on the move nothing is changed. CREATE TABLE IF NOT EXISTS of one that is there changes nothing: applications
 // begin with it.
-func (s *Session) runDefinition(asked *exec.Work) error {
+func (s *Session) runDefinition(asked *exec.Work, p *plan.Definition) error {
+	s.defining.Store(true)
+	defer s.defining.Store(false)
 	r := s.env.Request(asked)
+	if p.Renames != nil {
+		return s.runRename(r, p.Renames)
+	}
 	own := r.Work
 	ifNotExists := own.Facts.Statement.IfNotExists != nil
 	if !own.Snapshot.Map.Moving().Empty() && !(ifNotExists && r.MadeEverywhere()) {
@@ -28,7 +33,12 @@ func (s *Session) runDefinition(asked *exec.Work) error {
 	}
 	s.env.TellLeft(own)
 	d := s.declaring(r)
-	r.Ready = d.begin
+	r.Ready = func() error {
+		if err := s.stillDeclared(r); err != nil {
+			return err
+		}
+		return d.begin()
+	}
 	var ok wire.OK
 	tell := func(e exec.Defined) {
 		ok = s.defined(own, e)

@@ -36,6 +36,13 @@ func (s *Session) PreemptAt(pool interrupt.Pool) bool {
 // called from any goroutine.
 func (s *Session) Obeys(version int64, held gene.Set) bool { return s.gate.Obeys(version, held) }
 
+// Planning gives the number of the command under way; busy says that one is which may have been planned already. A definition
+// is none: it looks itself whether what it was planned by still holds. It may be called from any goroutine.
+func (s *Session) Planning() (command uint64, busy bool) {
+	command, busy = s.interrupts.Command()
+	return command, busy && !s.defining.Load()
+}
+
 // awaitCommand waits for the client's next command. In a transaction the wait can be ended
 // by Preempt; then it is false, as it is with an error.
 func (s *Session) awaitCommand() (bool, error) {

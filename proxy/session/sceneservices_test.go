@@ -21,6 +21,8 @@ type services struct {
 	stand    *stand
 	numbers  map[catalog.TableName]uint64
 	declared map[catalog.TableName]catalog.Declaration // by statements
+	renaming []catalog.Rename                          // under way
+	renamed  map[catalog.TableName]catalog.TableName   // the new names of tables
 	calls    []string                                  // of what is asked of them
 	sent     map[router.ShardName][]string             // statements, of all the time
 	traced   []*trace.Statement
@@ -127,7 +129,7 @@ func (s *services) Redefined(context.Context) error {
 	if s.redefine != nil {
 		return s.redefine
 	}
-	tables, broken := shopTables(s.stand.t), map[catalog.TableName]error{}
+	tables, broken := s.shop()
 	for name, d := range s.declared {
 		t, err := s.read(name, d)
 		if err != nil {
@@ -137,6 +139,74 @@ func (s *services) Redefined(context.Context) error {
 		tables = append(tables, t)
 	}
 	s.stand.recatalog(tables, broken)
+	return nil
+}
+
+// shop is the tables of the shop as they are called now.
+func (s *services) shop() (tables []*catalog.Table, broken map[catalog.TableName]error) {
+	broken = map[catalog.TableName]error{}
+	for _, t := range shopTables(s.stand.t) {
+		if name, renamed := s.renamed[t.TableName]; renamed {
+			again, err := catalog.Resolve(name, t.Declaration, t.Columns, gene.W16)
+			if err != nil {
+				s.stand.t.Fatal(err)
+			}
+			t = again
+		}
+		served := true
+		for _, r := range s.renaming {
+			if r.From != t.TableName {
+				continue
+			}
+			served = false
+			for _, name := range []catalog.TableName{r.From, r.To} {
+				broken[name] = &catalog.Misfit{Kind: t.Kind, Declaration: t.Declaration, Err: &catalog.RenamingError{Name: name, Renames: s.renaming}}
+			}
+		}
+		if served {
+			tables = append(tables, t)
+		}
+	}
+	return tables, broken
+}
+
+// Settled is Redefined that waits for statements to end.
+func (s *services) Settled(ctx context.Context) error {
+	s.say("nothing is under way that began before")
+	return s.Redefined(ctx)
+}
+
+// renames rename tables in what is declared.
+type renames struct{ *services }
+
+// Begin implements session.Renames.
+func (r renames) Begin(_ context.Context, list []catalog.Rename, by string) (resumed, changed bool, err error) {
+	if r.undeclared != nil {
+		return false, false, r.undeclared
+	}
+	resumed = slices.Equal(r.renaming, list)
+	r.renaming = list
+	r.say("%s begins: %s", by, catalog.RenameStatement(list))
+	return resumed, !resumed, nil
+}
+
+// End implements session.Renames.
+func (r renames) End(_ context.Context, list []catalog.Rename, by string) error {
+	r.say("%s ends: %s", by, catalog.RenameStatement(list))
+	if r.undeclared != nil {
+		return r.undeclared
+	}
+	r.renaming, r.renamed = nil, map[catalog.TableName]catalog.TableName{}
+	for _, one := range list {
+		r.renamed[one.From] = one.To
+	}
+	return nil
+}
+
+// Undo implements session.Renames.
+func (r renames) Undo(_ context.Context, list []catalog.Rename, by string) error {
+	r.say("%s takes back: %s", by, catalog.RenameStatement(list))
+	r.renaming = nil
 	return nil
 }
 

@@ -233,7 +233,7 @@ func newStand(t testing.TB, o options) *stand {
 		MaxStatement: o.statement, Memory: kept.NewMemory(kept.DefaultMemory), Counts: counts, Meter: measured,
 		Fencing: fence.Config{Changed: s.change, Leased: s.lease.Load, Hold: time.Hour, Places: make(chan struct{}, o.places)},
 		Began:   time.Now(), Clients: func() int { return 1 }, Version: func() string { return string(version) + "-locus" }, Hostname: "proxy1",
-		Processes: s.processes, Redefined: s.beside.Redefined, Numbers: s.beside,
+		Processes: s.processes, Redefined: s.beside.Redefined, Settled: s.beside.Settled, Renames: renames{s.beside}, Numbers: s.beside,
 		Generators: generators{s.beside}, Declarations: s.beside, Procedures: s.beside,
 	}
 	if o.traced {

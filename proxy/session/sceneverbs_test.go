@@ -16,6 +16,7 @@ import (
 	"locus/proxy/session/interrupt"
 	"locus/proxy/wire"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/test/fakeshard"
 )
 
@@ -346,6 +347,12 @@ func (a *actor) happen(name string) []string {
 		a.ids.failed = orderid.ErrSequenceExhausted
 	case "announce to nobody":
 		a.beside.redefine = errors.New("proxy2 has not answered")
+	case "begin to rename orders to bought":
+		a.beside.renaming = []catalog.Rename{{From: catalog.TableName{Schema: "shop", Name: "orders"}, To: catalog.TableName{Schema: "shop", Name: "bought"}}}
+		if err := a.beside.Redefined(context.Background()); err != nil {
+			a.t.Fatal(err)
+		}
+		a.beside.said()
 	case "read the tables":
 		a.recatalog(shopTables(a.t), nil)
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"locus/proxy/backend"
@@ -65,6 +66,7 @@ type Session struct {
 	interrupts *interrupt.Handle
 	last       bool // the command under way may be the session's last: its answer is held back
 	gate       *fence.Gate
+	defining   atomic.Bool // a definition is under way
 	observer   *observe.Session
 }
 

@@ -73,6 +73,9 @@ type Services struct {
 	// definitions have changed. The error says who may not know of it yet. Nil: they are
 	// looked at now and then.
 	Redefined func(ctx context.Context) error
+	// Settled is Redefined that waits also until no statement is under way that began before, but for definitions: those look
+	// themselves whether what they were planned by still holds. Nil: it can't be known.
+	Settled func(ctx context.Context) error
 	// Unlisted has the shards looked at again since a name is unknown, and tells whether
 	// they have something else than before: then another snapshot is in force. They are not
 	// asked too often: unless it waits until they may be, nothing is done then. Nil: they
@@ -84,4 +87,6 @@ type Services struct {
 	Procedures Procedures
 	// Declarations are what the cluster declares; nil: nothing can be declared in SQL.
 	Declarations Declarations
+	// Renames are the cluster's; nil: no table that is on every shard can be renamed.
+	Renames Renames
 }

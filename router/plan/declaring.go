@@ -7,7 +7,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Declaring is a table that its comment declares, and that was not declared before.
+// Declaring is a table that its comment declares, or that is made like a declared one, and that was not declared before.
 type Declaring struct {
 	Table       catalog.TableName
 	Declaration catalog.Declaration
@@ -53,17 +53,27 @@ func agrees(name catalog.TableName, declared, said catalog.Declaration) error {
 }
 
 func (c Context) declarable(s *stmt.Statement, name catalog.TableName, said catalog.Declaration) error {
-	switch schema := strings.ToLower(name.Schema); {
-	case name.Schema == "": // the server says that there is no database
-		return &Unknown{Number: erNoDatabase, State: "3D000", Message: "No database selected"}
-	case systemTables[schema] != nil || schema == "information_schema" || schema == stmt.Own:
-		return refuse(Undeclarable, "table %s is in a schema of the servers' own", name)
+	if err := c.foreign(name); err != nil {
+		return err
+	}
+	switch {
 	case said.Kind == catalog.Single:
 		return refuse(Undeclarable, "the comment says that table %s is on shard %s alone, which comments can't: locus table add %s shard=%s declares it", name, said.Shard, name, said.Shard)
 	case s.Features&stmt.MakesTable != 0:
 		return c.madeEverywhere(s)
 	case !s.CommentAlone:
 		return refuse(Undeclarable, "an ALTER TABLE whose comment declares table %s does nothing else: send the COMMENT by itself", name)
+	}
+	return nil
+}
+
+// foreign refuses a name where no table can be declared.
+func (c Context) foreign(name catalog.TableName) error {
+	switch schema := strings.ToLower(name.Schema); {
+	case name.Schema == "": // the server says that there is no database
+		return &Unknown{Number: erNoDatabase, State: "3D000", Message: "No database selected"}
+	case systemTables[schema] != nil || schema == "information_schema" || schema == stmt.Own:
+		return refuse(Undeclarable, "table %s is in a schema of the servers' own", name)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package plan
 
-import "locus/router/stmt"
+import (
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
 
 // Definition makes, changes or drops sharded and global tables, on every shard at once. It may not run while genes are on the
 // move.
@@ -10,6 +13,9 @@ type Definition struct {
 	Declares *Declaring
 	// Added is spliced into the text for the shards.
 	Added []Splice
+	// Renames is set if it renames tables, and does nothing else: to what the statement comes to, in an order in which each new name
+	// is free.
+	Renames []catalog.Rename
 	// Adds are the columns that it adds, if that is all and statements may go on meanwhile.
 	Adds []stmt.AddedColumn
 	// Course is how the shards do it otherwise.

@@ -23,6 +23,12 @@ func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 	if p, err := ctx.declaring(s); p != nil || err != nil {
 		return p, err
 	}
+	if p, err := ctx.alike(s); p != nil || err != nil {
+		return p, err
+	}
+	if p, err := ctx.renaming(s); p != nil || err != nil {
+		return p, err
+	}
 	if p, err := ctx.everywhere(s); p != nil || err != nil {
 		return p, err
 	}
@@ -90,7 +96,7 @@ func undone(s *stmt.Statement, t *catalog.Table) error {
 		instead = "run it on each shard, connected to it"
 	case "RENAME", "ALTER":
 		if len(s.Renamed) > 0 {
-			instead = "rename it on every shard, and in cluster.yaml (locus apply); between the two its statements are refused"
+			instead = "a table that is on one shard can't have its name: drop it, and take its declaration away by locus table drop, or take another name"
 		}
 	case "CREATE":
 		instead = "create the new table on every shard, without a foreign key to that one, and declare it in cluster.yaml (locus apply)"
@@ -212,6 +218,9 @@ func (c Context) madeEverywhere(s *stmt.Statement) error {
 // definition that was done on some shards leaves.
 func (c Context) spread(name stmt.TableName) (bool, error) {
 	if unfit := c.Catalog.Unfit(c.full(name)); unfit != nil {
+		if c.beingRenamed(c.full(name)) != nil {
+			return false, refuse(BrokenTable, "%v", unfit.Err)
+		}
 		return unfit.Kind != catalog.Single, nil
 	}
 	t, err := c.find(name)

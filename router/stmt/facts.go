@@ -80,6 +80,9 @@ func (r *reader) note(node ast.StmtNode) {
 		}
 		s.SetsNumber = setsNumber(n.Options)
 		r.comment(n.Options)
+		if n.ReferTable != nil {
+			s.Like = &tableNamesOf(n.ReferTable)[0]
+		}
 		if n.ReferTable == nil && len(n.Cols) > 0 {
 			s.DefinitionsEnd = r.definitionsEnd()
 		}
@@ -102,9 +105,13 @@ func (r *reader) note(node ast.StmtNode) {
 		if slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return s.Tp == ast.AlterTableRenameTable }) {
 			s.Renamed = tableNamesOf(n.Table)
 		}
+		s.Renames, s.RenamesAlone = renames(n), len(n.Specs) == 1
 	case *ast.RenameTableStmt:
+		s.RenamesAlone = true
 		for _, one := range n.TableToTables {
-			s.Renamed = append(s.Renamed, tableNamesOf(one.OldTable)...)
+			names := tableNamesOf(one.OldTable, one.NewTable)
+			s.Renamed = append(s.Renamed, names[0])
+			s.Renames = append(s.Renames, Rename{names[0], names[1]})
 		}
 	case *ast.ShowStmt:
 		if scan.takes("show") && scan.at("create", "profile", "profiles", "grants") {
@@ -122,6 +129,17 @@ func (r *reader) note(node ast.StmtNode) {
 		}
 	}
 	s.Effects |= endings(s)
+}
+
+// renames are those of an ALTER TABLE.
+func renames(n *ast.AlterTableStmt) (list []Rename) {
+	for _, spec := range n.Specs {
+		if spec.Tp == ast.AlterTableRenameTable {
+			names := tableNamesOf(n.Table, spec.NewTable)
+			list = append(list, Rename{names[0], names[1]})
+		}
+	}
+	return list
 }
 
 func setsNumber(options []*ast.TableOption) bool {

@@ -149,6 +149,11 @@ type Statement struct {
 	DefinitionsEnd *Anchor
 	// Altering is what an ALTER TABLE does to columns, or nil for other statements.
 	Altering *Altering
+	// Renames are the tables' names and new names in RENAME TABLE and ALTER TABLE … RENAME. RenamesAlone: it does nothing else.
+	Renames      []Rename
+	RenamesAlone bool
+	// Like is the table that CREATE TABLE … LIKE names, or nil.
+	Like *TableName
 	// SetsNumber: CREATE or ALTER TABLE that sets AUTO_INCREMENT.
 	SetsNumber bool
 	// Comment is the comment that CREATE or ALTER TABLE gives the table, or nil. CommentAlone: an ALTER TABLE does nothing
@@ -172,6 +177,9 @@ type Stretch struct{ Start, End Anchor }
 
 // TableName is a table as written. Schema may be empty.
 type TableName struct{ Schema, Name string }
+
+// Rename is a table's name and its new one.
+type Rename struct{ From, To TableName }
 
 // Called is a routine as written. Own reports whether it has no schema and the name of a built-in function.
 type Called struct {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"reflect"
 
-	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
 )
@@ -37,26 +36,14 @@ func (d declarations) Withdraw(_ context.Context, name catalog.TableName, is cat
 }
 
 func (s *source) edit(by string, change func(map[catalog.TableName]catalog.Declaration) error) (changed bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	before, err := cluster.Decode(s.values)
-	if err != nil {
-		return false, err
-	}
-	next := *before
-	next.Tables = maps.Clone(next.Tables)
-	if err := change(next.Tables); err != nil || reflect.DeepEqual(before.Tables, next.Tables) {
-		return false, err
-	}
-	if err := next.Validate(); err != nil {
-		return false, err
-	}
-	after, err := cluster.Succeed(before, &next, router.Stamp{By: by})
-	if err != nil {
-		return false, err
-	}
-	s.replace(after)
-	return true, nil
+	return s.change(by, func(c *cluster.Cluster) (*cluster.Cluster, error) {
+		next := *c
+		next.Tables = maps.Clone(c.Tables)
+		if err := change(next.Tables); err != nil {
+			return nil, err
+		}
+		return &next, next.Validate()
+	})
 }
 
 // Declared is what is declared now.

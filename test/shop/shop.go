@@ -166,7 +166,7 @@ func (s *Shop) run(t testing.TB, o Options) {
 	}
 	identity := Identity(t)
 	options := proxy.Options{
-		Declared: s.source, Declarations: declarations{s.source}, Secrets: s.secret, Segments: Segments(), Name: "test",
+		Declared: s.source, Declarations: declarations{s.source}, Renames: renames{s.source}, Secrets: s.secret, Segments: Segments(), Name: "test",
 		Ring: func() *cipher.Ring { return s.Ring }, KeyVersion: s.Ring.Current(), TLS: identity.TLS, RSA: identity.RSA,
 		Backends: o.Backends, Spanning: o.Spanning, Cluster: s.Schema, RecoveryPatience: time.Second, DrainTimeout: 2 * time.Second,
 		Log: slog.New(faults{t}),

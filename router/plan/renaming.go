@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"errors"
+
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// renaming plans RENAME TABLE and ALTER TABLE … RENAME of tables that are on every shard. Nil: it renames others.
+func (c Context) renaming(s *stmt.Statement) (Plan, error) {
+	if s.Renames == nil {
+		return nil, nil
+	}
+	list := make([]catalog.Rename, len(s.Renames))
+	meanwhile := map[catalog.TableName]bool{}
+	every, other := catalog.TableName{}, catalog.TableName{}
+	for i, r := range s.Renames {
+		list[i] = catalog.Rename{From: c.full(r.From), To: c.full(r.To)}
+		if meanwhile[list[i].From] {
+			continue // it is one of those before
+		}
+		meanwhile[list[i].To] = true
+		on, err := c.renamed(r.From)
+		switch {
+		case err != nil:
+			return nil, err
+		case on:
+			every = list[i].From
+		default:
+			other = list[i].From
+		}
+	}
+	switch {
+	case every == catalog.TableName{}:
+		return nil, nil
+	case other != catalog.TableName{}:
+		return nil, refuse(Unsupported, "%s of table %s, which is on every shard, and of %s, which is on one: write one statement for each", s.Verb, every, other)
+	case !s.RenamesAlone:
+		return nil, refuse(Unsupported, "an ALTER TABLE that renames table %s, which is on every shard, does nothing else: rename it by itself", every)
+	}
+	net, err := catalog.Net(list)
+	if err != nil {
+		return nil, refuse(Unsupported, "%s of table %s, which is on every shard: %v", s.Verb, every, err)
+	}
+	return &Definition{Facts: Facts{Writes: true}, Renames: net}, c.renamable(net)
+}
+
+// renamed tells a table that is on every shard, also one that is being renamed.
+func (c Context) renamed(name stmt.TableName) (bool, error) {
+	if d, is := c.Catalog.Declared(c.full(name)); is && !c.temporary(c.full(name)) {
+		return d.Kind != catalog.Single && d.Kind != catalog.Outside, nil
+	}
+	_, err := c.find(name)
+	return false, err
+}
+
+// renamable refuses a new name that another table has, as far as is known here.
+func (c Context) renamable(net []catalog.Rename) error {
+	froms := map[catalog.TableName]bool{}
+	for _, r := range net {
+		froms[r.From] = true
+	}
+	for _, r := range net {
+		_, taken := c.Catalog.Declared(r.To)
+		if renaming := c.beingRenamed(r.To); renaming != nil {
+			taken = false // this statement may be what finishes it
+		}
+		if taken && !froms[r.To] {
+			return refuse(Undeclarable, "table %s can't be called %s, which is declared: drop that table, and take its declaration away by locus table drop %s", r.From, r.To, r.To)
+		}
+		if _, err := c.find(stmt.TableName(r.To)); err != nil && !taken && c.beingRenamed(r.To) == nil {
+			return err
+		}
+		if err := c.foreign(r.To); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beingRenamed is why a table isn't served that is being renamed; nil: it is not.
+func (c Context) beingRenamed(name catalog.TableName) *catalog.RenamingError {
+	unfit := c.Catalog.Unfit(name)
+	if unfit == nil {
+		return nil
+	}
+	e, _ := errors.AsType[*catalog.RenamingError](unfit.Err)
+	return e
+}
+
+// alike plans CREATE TABLE … LIKE a table that is on every shard: the new one is declared as that one is. Nil: it is another statement,
+// or the new one's declaration is there.
+func (c Context) alike(s *stmt.Statement) (Plan, error) {
+	if s.Like == nil || s.Features&stmt.MakesTable == 0 {
+		return nil, nil
+	}
+	name := c.full(s.Tables[0])
+	if _, is := c.Catalog.Declared(name); is {
+		return nil, nil
+	}
+	like, err := c.find(*s.Like)
+	if err != nil || like == nil || like.Kind == catalog.Single {
+		return nil, err
+	}
+	if _, err := c.find(s.Tables[0]); err != nil {
+		return nil, err
+	}
+	if err := c.foreign(name); err != nil {
+		return nil, err
+	}
+	return &Definition{Facts: Facts{Writes: true}, Declares: &Declaring{name, like.Declaration, false}}, nil
+}
