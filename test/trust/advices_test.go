@@ -67,7 +67,7 @@ var allAdvice = []advice{
 		instead: []string{"INSERT INTO clock (k) SELECT product_id FROM product", "SELECT k FROM clock ORDER BY k", "DELETE FROM clock"},
 	},
 	{
-		code: "1003", refused: "CREATE TABLE goods LIKE product", says: "create the new table on every shard, without a foreign key to that one, and declare it in cluster.yaml",
+		code: "1003", refused: "CREATE TABLE goods SELECT * FROM product", says: "create the new table on every shard, without a foreign key to that one, and declare it in cluster.yaml",
 		shards: []string{"CREATE TABLE goods LIKE product"},
 		declare: func(c *cluster.Cluster, schema string) {
 			c.Tables[catalog.TableName{Schema: schema, Name: "goods"}] = catalog.Declaration{Kind: catalog.Global}
@@ -76,14 +76,8 @@ var allAdvice = []advice{
 		instead: []string{"UPDATE test_order, (SELECT 1 a) b SET amount = 1 WHERE buyer_uid = 7"}, clear: []string{"DROP TABLE goods"},
 	},
 	{
-		code: "1003", refused: "RENAME TABLE clock TO watch", says: "rename it on every shard, and in cluster.yaml (locus apply); between the two its statements are refused",
-		everywhere: []string{"INSERT INTO clock (k) VALUES (1), (2), (3)"},
-		shards:     []string{"RENAME TABLE clock TO watch"},
-		declare: func(c *cluster.Cluster, schema string) {
-			delete(c.Tables, catalog.TableName{Schema: schema, Name: "clock"})
-			c.Tables[catalog.TableName{Schema: schema, Name: "watch"}] = catalog.Declaration{Kind: catalog.Global}
-		},
-		alone: []string{"INSERT INTO watch (k) VALUES (9)", "DELETE FROM watch"}, instead: []string{"SELECT 1"}, clear: []string{"RENAME TABLE watch TO clock", "DELETE FROM clock"},
+		code: "1003", refused: "RENAME TABLE clock TO watch, plain TO plainer", says: "write one statement for each",
+		instead: []string{"RENAME TABLE clock TO watch", "SELECT COUNT(*) FROM watch", "RENAME TABLE plain TO plainer"}, clear: []string{"RENAME TABLE watch TO clock", "RENAME TABLE plainer TO plain"},
 	},
 	{
 		code: "1003", refused: "CREATE TEMPORARY TABLE product (id INT)", says: "give it another name",

@@ -109,22 +109,6 @@ func TestStatementsThatStayAllowed(t *testing.T) {
 	})
 }
 
-// What is done by hand on every shard must be declared: the refusal says so, since
-// an undeclared table's rows are those of one shard.
-func TestRenamingIsAdvisedWithTheDeclaration(t *testing.T) {
-	stands(t, func(t *testing.T, s *stand) {
-		for text, advice := range map[string]string{
-			"RENAME TABLE test_order TO purchase":       "on every shard, and in cluster.yaml",
-			"ALTER TABLE test_order RENAME TO purchase": "on every shard, and in cluster.yaml",
-			"CREATE TABLE purchase LIKE test_order":     "declare it in cluster.yaml",
-		} {
-			if got := s.app.say(text); got.err == nil || !strings.Contains(got.err.Error(), advice) {
-				t.Errorf("%s: %v", text, got.err)
-			}
-		}
-	})
-}
-
 // TestServersOwnFunctionsAndTablesAreKnown fails when a server brings one that nobody
 // has looked at.
 func TestServersOwnFunctionsAndTablesAreKnown(t *testing.T) {

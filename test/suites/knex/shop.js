@@ -95,23 +95,29 @@ test('migrations make, alter and drop sharded tables', async (scope) => {
         t.dropColumn('weight');
       }),
     },
+    '3_rename': {
+      up: (m) => m.schema.renameTable('parcel', 'crate'),
+      down: (m) => m.schema.renameTable('crate', 'parcel'),
+    },
   };
   const migrationSource = { getMigrations: async () => Object.keys(steps), getMigrationName: (name) => name, getMigration: async (name) => steps[name] };
-  assert.deepEqual((await k.migrate.latest({ migrationSource }))[1], ['1_make', '2_alter']);
+  assert.deepEqual((await k.migrate.latest({ migrationSource }))[1], ['1_make', '2_alter', '3_rename']);
   const list = buyers(12);
-  for (const buyer_uid of list) await k('parcel').insert({ buyer_uid, note: `for ${buyer_uid}` });
-  assert.equal(new Set(await k('parcel').pluck('id')).size, 12);
-  assert.deepEqual(await k('parcel').where({ buyer_uid: list[5] }).first('note', 'weight'), { note: `for ${list[5]}`, weight: 7 });
-  assert.deepEqual(Object.keys(await k('parcel').columnInfo()).sort(), ['buyer_uid', 'id', 'note', 'weight']);
-  assert.ok(await k.schema.hasColumn('parcel', 'weight'));
-  assert.equal(await k.migrate.currentVersion({ migrationSource }), '2');
+  for (const buyer_uid of list) await k('crate').insert({ buyer_uid, note: `for ${buyer_uid}` });
+  assert.equal(new Set(await k('crate').pluck('id')).size, 12);
+  assert.deepEqual(await k('crate').where({ buyer_uid: list[5] }).first('note', 'weight'), { note: `for ${list[5]}`, weight: 7 });
+  assert.deepEqual(Object.keys(await k('crate').columnInfo()).sort(), ['buyer_uid', 'id', 'note', 'weight']);
+  assert.ok(await k.schema.hasColumn('crate', 'weight'));
+  assert.equal(await k.migrate.currentVersion({ migrationSource }), '3');
+  await k.migrate.down({ migrationSource });
+  assert.deepEqual([await k.schema.hasTable('crate'), await k.schema.hasColumn('parcel', 'weight')], [false, true]);
   await k.migrate.down({ migrationSource });
   assert.ok(!(await k.schema.hasColumn('parcel', 'weight')));
   assert.equal(Number((await k('parcel').count('* as n').first()).n), 12);
   await k.migrate.rollback({ migrationSource }, true);
   assert.ok(!(await k.schema.hasTable('parcel')));
   await k.migrate.latest({ migrationSource }); // what is declared stays, and the table comes back
-  assert.equal(Number((await k('parcel').count('* as n').first()).n), 0);
+  assert.equal(Number((await k('crate').count('* as n').first()).n), 0);
   await k.migrate.rollback({ migrationSource }, true);
 });
 go();

@@ -22,11 +22,11 @@ func TestMain(m *testing.M) { servers.Main(m) }
 
 const database = "depot"
 
-// tool changes the schema by its own migrations, of which there are two: one makes the table parcel, the other gives it a column weight,
-// an index on that, and a longer column note.
+// tool changes the schema by its own migrations, of which there are three: one makes the table parcel, the next gives it a column weight,
+// an index on that, and a longer column note, and the last renames it.
 type tool struct {
-	table          string
-	up, back, down []string                         // both, the second back, the rest back
+	parcel, crate  string                           // what it is called before, and after
+	up, back, down []string                         // all, all but the first back, the rest back
 	fill           func(*testing.T, stand.Endpoint) // with 12 rows of as many buyers
 	env            func(stand.Endpoint) []string
 }
@@ -47,49 +47,45 @@ func (tl tool) test(t *testing.T, engine servers.Engine) {
 	s.Proxy.Database(t, database)
 	tl.run(t, s.Proxy, tl.up)
 	all := []string{"buyer_uid", "id", "locus_gene", "note", "weight"}
-	for i := range s.Shop.Servers {
-		tl.columns(t, s, i, all)
-	}
+	tl.columns(t, s, tl.crate, all)
+	tl.columns(t, s, tl.parcel, nil)
 	tl.fill(t, s.Proxy)
-	tl.holds(t, s, "COUNT(*), COUNT(DISTINCT id), COUNT(DISTINCT buyer_uid), SUM(weight)", "12 12 12 84")
+	tl.holds(t, s, tl.crate, "COUNT(*), COUNT(DISTINCT id), COUNT(DISTINCT buyer_uid), SUM(weight)", "12 12 12 84")
 	for i := range s.Shop.Servers {
-		if n := rows(t, s.Shop.Servers[i].DB(t, database), "SELECT COUNT(*) FROM "+tl.table); n == "0" || n == "12" {
+		if n := rows(t, s.Shop.Servers[i].DB(t, database), "SELECT COUNT(*) FROM "+tl.crate); n == "0" || n == "12" {
 			t.Errorf("s%d has %s of 12 rows", i, n)
 		}
 	}
 	tl.run(t, s.Proxy, tl.back)
-	tl.holds(t, s, "COUNT(*)", "12")
-	for i := range s.Shop.Servers {
-		tl.columns(t, s, i, slices.DeleteFunc(slices.Clone(all), func(c string) bool { return c == "weight" }))
-	}
+	tl.holds(t, s, tl.parcel, "COUNT(*)", "12")
+	tl.columns(t, s, tl.parcel, slices.DeleteFunc(slices.Clone(all), func(c string) bool { return c == "weight" }))
+	tl.columns(t, s, tl.crate, nil)
 	tl.run(t, s.Proxy, tl.down)
-	for i := range s.Shop.Servers {
-		tl.columns(t, s, i, nil)
-	}
+	tl.columns(t, s, tl.parcel, nil)
 	tl.run(t, s.Proxy, tl.up) // what is declared stays, and the table comes back everywhere
-	for i := range s.Shop.Servers {
-		tl.columns(t, s, i, all)
-	}
-	tl.holds(t, s, "COUNT(*)", "0")
+	tl.columns(t, s, tl.crate, all)
+	tl.holds(t, s, tl.crate, "COUNT(*)", "0")
 	tl.fill(t, s.Proxy)
-	tl.holds(t, s, "COUNT(*), COUNT(DISTINCT id), COUNT(DISTINCT buyer_uid), SUM(weight)", "12 12 12 84")
+	tl.holds(t, s, tl.crate, "COUNT(*), COUNT(DISTINCT id), COUNT(DISTINCT buyer_uid), SUM(weight)", "12 12 12 84")
 }
 
-// columns holds the table to what one shard is to have of it.
-func (tl tool) columns(t *testing.T, s *stand.Stand, shard int, want []string) {
+// columns holds a table to what each shard is to have of it.
+func (tl tool) columns(t *testing.T, s *stand.Stand, table string, want []string) {
 	t.Helper()
-	got := strings.Fields(rows(t, s.Shop.Servers[shard].DB(t, ""), "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '"+database+"' AND TABLE_NAME = '"+tl.table+"'"))
-	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("on s%d %s has the columns %v, want %v", shard, tl.table, got, want)
+	for shard := range s.Shop.Servers {
+		got := strings.Fields(rows(t, s.Shop.Servers[shard].DB(t, ""), "SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = '"+database+"' AND TABLE_NAME = '"+table+"'"))
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("on s%d %s has the columns %v, want %v", shard, table, got, want)
+		}
 	}
 }
 
 // holds asks the proxy.
-func (tl tool) holds(t *testing.T, s *stand.Stand, fields, want string) {
+func (tl tool) holds(t *testing.T, s *stand.Stand, table, fields, want string) {
 	t.Helper()
-	if got := rows(t, s.Proxy.DB(t, database), "SELECT CONCAT_WS(' ', "+fields+") FROM "+tl.table); got != want {
-		t.Errorf("%s of %s are %s, want %s", fields, tl.table, got, want)
+	if got := rows(t, s.Proxy.DB(t, database), "SELECT CONCAT_WS(' ', "+fields+") FROM "+table); got != want {
+		t.Errorf("%s of %s are %s, want %s", fields, table, got, want)
 	}
 }
 
@@ -104,7 +100,7 @@ func TestGolangMigrate(t *testing.T) {
 		migrate := func(args ...string) []string {
 			return append([]string{"sh", "-c", `exec "$0" -source "$1" -database "mysql://$APP_USER:$APP_PASSWORD@tcp($APP_HOST:$APP_PORT)/$APP_DATABASE" "$2" $3`, program, "file://" + source}, args...)
 		}
-		tool{table: "parcel", up: migrate("up"), back: migrate("down", "1"), down: migrate("down", "1"), env: environment, fill: fill}.test(t, engine)
+		tool{parcel: "parcel", crate: "crate", up: migrate("up"), back: migrate("down", "2"), down: migrate("down", "1"), env: environment, fill: fill}.test(t, engine)
 	})
 }
 
@@ -118,7 +114,7 @@ func TestDjango(t *testing.T) {
 		django := func(args ...string) []string {
 			return append([]string{"/usr/bin/python3", "-W", "ignore", filepath.Join(here, "manage.py")}, args...)
 		}
-		d := tool{table: "depot_parcel", up: django("migrate", "depot"), back: django("migrate", "depot", "0001"), down: django("migrate", "depot", "zero")}
+		d := tool{parcel: "depot_parcel", crate: "depot_crate", up: django("migrate", "depot"), back: django("migrate", "depot", "0001"), down: django("migrate", "depot", "zero")}
 		d.env = func(at stand.Endpoint) []string {
 			return append(environment(at), "PYTHONPATH="+here+":"+source, "PYTHONDONTWRITEBYTECODE=1", "DJANGO_SETTINGS_MODULE=settings")
 		}
@@ -135,7 +131,7 @@ func TestActiveRecord(t *testing.T) {
 	}
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		ruby := func(verb string) []string { return []string{"/usr/bin/ruby", "-W0", program, verb} }
-		r := tool{table: "parcels", up: ruby("up"), back: ruby("back"), down: ruby("down"), env: environment}
+		r := tool{parcel: "parcels", crate: "crates", up: ruby("up"), back: ruby("back"), down: ruby("down"), env: environment}
 		r.fill = func(t *testing.T, at stand.Endpoint) { t.Helper(); r.run(t, at, ruby("fill")) }
 		r.test(t, engine)
 	})
@@ -149,7 +145,7 @@ func fill(t *testing.T, at stand.Endpoint) {
 	t.Helper()
 	db := at.DB(t, database)
 	for buyer := range 12 {
-		if _, err := db.ExecContext(t.Context(), "INSERT INTO parcel (buyer_uid, note) VALUES (?, ?)", buyer+1000, strings.Repeat("x", 20)); err != nil {
+		if _, err := db.ExecContext(t.Context(), "INSERT INTO crate (buyer_uid, note) VALUES (?, ?)", buyer+1000, strings.Repeat("x", 20)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -24,10 +24,18 @@ class GiveWeight < ActiveRecord::Migration[6.1]
   end
 end
 
-class Parcel < ActiveRecord::Base; end
+class CallThemCrates < ActiveRecord::Migration[6.1]
+  def change
+    rename_table :parcels, :crates
+  end
+end
+
+class Parcel < ActiveRecord::Base
+  self.table_name = 'crates'
+end
 
 schema = ActiveRecord::SchemaMigration
-migrations = [MakeParcels.new('MakeParcels', 1), GiveWeight.new('GiveWeight', 2)]
+migrations = [MakeParcels.new('MakeParcels', 1), GiveWeight.new('GiveWeight', 2), CallThemCrates.new('CallThemCrates', 3)]
 to = ->(direction, version) { ActiveRecord::Migrator.new(direction, migrations, schema, version).migrate }
 case ARGV[0]
 when 'up' then to.(:up, nil)

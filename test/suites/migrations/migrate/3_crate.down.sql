@@ -1,0 +1,1 @@
+ALTER TABLE crate RENAME TO parcel;

@@ -1,0 +1,1 @@
+RENAME TABLE parcel TO crate;
