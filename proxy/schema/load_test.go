@@ -281,7 +281,7 @@ func TestUnfits(t *testing.T) {
 	if find().Unfits(before) {
 		t.Error("one is nowhere")
 	}
-	s.on(t, 1, "ALTER TABLE test_order DROP status")
+	s.on(t, 1, "ALTER TABLE test_order DROP amount")
 	if !find().Unfits(before) {
 		t.Error("one lacks a column on a shard")
 	}

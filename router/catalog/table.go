@@ -32,6 +32,9 @@ type Table struct {
 	// StampedColumns are those that generators fill, in the order of their names.
 	StampedColumns []StampedColumn
 
+	// Counters is the name under which its IDs and numbers are counted, if it was renamed; see [Table.Counted].
+	Counters TableName
+
 	Width  gene.Width
 	byName map[string]int
 }
@@ -40,6 +43,14 @@ type Table struct {
 type StampedColumn struct {
 	Column    int
 	Generator string
+}
+
+// Counted is the name under which the table's IDs and numbers are counted: the first that it had.
+func (t *Table) Counted() TableName {
+	if t.Counters == (TableName{}) {
+		return t.TableName
+	}
+	return t.Counters
 }
 
 // Column finds a column by name, which MySQL compares without letter case.

@@ -93,6 +93,8 @@ func (c *Cluster) BeginRename(list []catalog.Rename) (next *Cluster, resumed boo
 	switch {
 	case errs != nil:
 		return nil, false, errors.Join(errs...)
+	case c.Routes != nil && len(c.Routes.Moves()) > 0:
+		return nil, false, errors.New("genes are on the move: wait until locus jobs shows the move to be over")
 	case begun > 0:
 		return c, true, c.whole(list)
 	}

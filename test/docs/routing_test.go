@@ -42,6 +42,8 @@ func TestKeysAreThose(t *testing.T) {
 		cluster.Prefix + cluster.ShardKey("<name>"), cluster.Prefix + cluster.UserKey("<name>"),
 		cluster.Prefix + cluster.PrimaryKey("<name>"), switchover.ClaimPrefix + "<name>",
 		cluster.Prefix + cluster.TableKey(catalog.TableName{Schema: "<schema>", Name: "<table>"}),
+		cluster.Prefix + cluster.RenamingKey(catalog.TableName{Schema: "<schema>", Name: "<table>"}),
+		cluster.Prefix + cluster.CountersKey(catalog.TableName{Schema: "<schema>", Name: "<table>"}),
 		history + "<version>", cluster.ProxyPrefix + "<host>:<port>", cluster.ProcessPrefix + "<host>:<port>", cluster.SegmentPrefix + "…",
 	} {
 		if !documented[key] {
