@@ -35,18 +35,27 @@ func (a *application) check(ctx context.Context, conn *connection, old, next *cl
 	if err != nil {
 		return nil, err
 	}
+	err = a.checkMade(ctx, shards, made, next)
+	if err != nil && len(plan.Lacking) > 0 && !a.dryRun {
+		err = fmt.Errorf("%w\nwhat was made on a shard stays, and the next apply takes it as it is", err)
+	}
+	return plan, err
+}
+
+// checkMade holds the cluster to the shards once all is made, and makes columns for genes.
+func (a *application) checkMade(ctx context.Context, shards *fitting.Shards, made fitting.Change, next *cluster.Cluster) error {
 	loaded, err := a.fits(ctx, made)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	stranded, err := made.Stranded(ctx, loaded)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := a.judge(stranded); err != nil || a.dryRun {
-		return plan, err
+		return err
 	}
-	return plan, owngene.Make(ctx, shards.Of(next), next)
+	return owngene.Make(ctx, shards.Of(next), next)
 }
 
 // make has tables and views made on shards that lack them, once all that is there fits. It gives what is to be checked then: of a dry
