@@ -58,13 +58,14 @@ const (
 	lookPause  = 50 * time.Millisecond
 )
 
-// settledTables is findTables that looks again, for half a second or so, if tables do not fit what they are declared as, and did before.
+// settledTables is findTables that looks again, for half a second or so, if tables do not fit what they are declared as, did before, and
+// nobody has declared anything else.
 // While a definition runs on the shards one may be done before the other, and MariaDB's information_schema leaves out the columns of
 // a table that it can't open just then. Statements go on by what is known meanwhile.
 func (b *builder) settledTables(ctx context.Context, c *cluster.Cluster, before *catalog.Catalog) (*schema.Found, schema.Querier, error) {
 	for look := 0; ; look++ {
 		found, first, err := findTables(ctx, b.pools, c, before, b.log)
-		if err != nil || look == looksAgain || before == nil || !found.Unfits(before) {
+		if err != nil || look == looksAgain || before == nil || !b.sameTables(c) || !found.Unfits(before) {
 			return found, first, err
 		}
 		select {
