@@ -36,7 +36,6 @@ func TestRefusals(t *testing.T) {
 			{"SELECT status, COUNT(*) FROM test_order USE INDEX (nothing) GROUP BY status", 1176, "nothing"},
 			{"SELECT DISTINCT status FROM test_order FOR UPDATE", 1235, "FOR UPDATE"},
 			{"SELECT * FROM test_order a JOIN test_order b ON a.amount = b.amount FOR UPDATE", 1235, "owner"},
-			{"ALTER TABLE test_order RENAME TO other", 1235, "test_order"},
 			{"SELECT GET_LOCK('a', 1) FROM test_order", 1235, "lock"},
 			{"SELECT @n := amount FROM test_order", 1235, "variables"},
 			{"SELECT SQL_CALC_FOUND_ROWS * FROM test_order LIMIT 1 FOR UPDATE", 1235, "FOR UPDATE"},

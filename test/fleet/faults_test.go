@@ -3,6 +3,8 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -48,6 +50,19 @@ func lostProxy(failures []failure) error {
 		}
 	}
 	return underWay(failures)
+}
+
+// lostLeader is lostProxy while nodes of etcd are stopped. Until another leader is there, and clients have noticed that a node is frozen,
+// a statement that needs an ID waits; on a machine that is busy for long enough it ends with an error, which says that it has none.
+func lostLeader(failures []failure) error {
+	rest := slices.DeleteFunc(slices.Clone(failures), func(f failure) bool {
+		refused := new(mysql.MySQLError)
+		return errors.As(f.err, &refused) && strings.HasSuffix(refused.Message, ": no ID was issued")
+	})
+	if late := len(failures) - len(rest); late > customers {
+		return fmt.Errorf("%d statements got no ID, of %d customers", late, customers)
+	}
+	return lostProxy(rest)
 }
 
 func (f *fleet) kill(i int) {

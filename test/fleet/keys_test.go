@@ -213,12 +213,13 @@ func (f *fleet) untilReads(i int, version uint32) {
 
 // rotateThroughFaults has keys rotated while nodes of etcd are killed and stopped, and a proxy is killed that had the key
 // already and the others not yet; while nobody has a quorum; and by a command that is killed. As long as a quorum is there no
-// statement fails but those that were under way at the proxy that is killed. What is numbered at any moment is read by all.
+// statement fails but those that were under way at the proxy that is killed, or that need an ID for longer than they may wait. What is
+// numbered at any moment is read by all.
 func (f *fleet) rotateThroughFaults(l *load) {
 	f.t.Helper()
 	w := f.witness()
 	w.sees(3, 6)
-	f.during(l, "a rotation with a node of etcd away after the other", lostProxy, func() {
+	f.during(l, "a rotation with a node of etcd away after the other", lostLeader, func() {
 		f.etcd[1].Kill()
 		waiting := f.rotating("rotate", "--wait=1m")
 		f.untilReads(1, 4)
