@@ -192,7 +192,7 @@ var bugs = []bug{
 	},
 	{
 		"text that is gathered", "proxy/gather/column.go",
-		"case text: // and not in the client's character set",
+		"case text: // bypasses the client's character set",
 		"case text:\n\t\tif planted(\"text that is gathered\") {\n\t\t\treturn \"UPPER(\" + name + \")\"\n\t\t}",
 	},
 	{

@@ -103,6 +103,7 @@ func (c *customers) leave() {
 // done on both when it returns.
 func TestATableIsAlteredWhileItIsHeld(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel() // most of its time it waits
 		s := shop.Start(t, engine, shop.Options{})
 		db := s.DB(t, nil)
 		c := openCustomers(t, db)
@@ -159,6 +160,7 @@ func TestATableIsAlteredWhileItIsHeld(t *testing.T) {
 // Who holds a table for longer than a session waits for locks keeps it as it is, on every shard, and statements on it go on.
 func TestATableIsHeldForTooLong(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel() // most of its time it waits
 		s := shop.Start(t, engine, shop.Options{})
 		db := s.DB(t, nil)
 		c := openCustomers(t, db)

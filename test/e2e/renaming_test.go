@@ -68,6 +68,7 @@ func (w *namesWriter) run(stop <-chan struct{}) {
 // Who writes while tables are renamed hears of it or has written: nothing is lost, on the wrong shard, or numbered twice.
 func TestTablesAreRenamedUnderTheirWriters(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel() // most of its time it waits
 		s, dbs := twoProxies(t, engine)
 		exec(t, dbs[0], "CREATE TABLE visit "+visit+" COMMENT 'locus: owner=guest'")
 		exec(t, dbs[0], "CREATE TABLE basket (n BIGINT NOT NULL PRIMARY KEY, guest BIGINT NOT NULL, page VARCHAR(20), KEY (guest)) COMMENT 'locus: owner=guest id=n'")
@@ -258,6 +259,7 @@ func TestWhatARenameCarries(t *testing.T) {
 // No shard renames a table while a statement is under way that began before, which might be about to reach it by the former name.
 func TestARenameWaitsForStatements(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel() // most of its time it waits
 		s, dbs := twoProxies(t, engine)
 		exec(t, dbs[0], "CREATE TABLE visit "+visit+" COMMENT 'locus: owner=guest'")
 		holder, err := s.Shard(t, 0).Conn(t.Context())
