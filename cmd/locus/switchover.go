@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"time"
@@ -40,13 +41,12 @@ primary, which locus doctor and the page tell. Then commits wait again, by thems
   locus switchover s0 --without-replicas`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if (to == "") == (take == "") && !without {
-				return misused("--to or --take: name one of the shard's servers, as host:port; or --without-replicas")
-			}
-			if without && to+take != "" {
+			switch {
+			case without && to+take != "":
 				return misused("--without-replicas: the primary stays what it is, without --to and --take")
-			}
-			if giveUp && take == "" {
+			case !without && (to == "") == (take == ""):
+				return misused("--to or --take: name one of the shard's servers, as host:port; or --without-replicas")
+			case giveUp && take == "":
 				return misused("--give-up: only with --take")
 			}
 			if by == "" {
@@ -57,11 +57,7 @@ primary, which locus doctor and the page tell. Then commits wait again, by thems
 					KV: conn.kv, Secrets: conn.config.Secrets.Lookup, Shard: router.ShardName(args[0]), To: to + take, By: by, Log: slog.New(slog.NewTextHandler(in.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 				}
 				if without {
-					primary, err := order.GoOn(command.Context())
-					if err == nil {
-						fmt.Fprintf(in.stdout, "%s goes on without replicas: what it acknowledges may be lost with it, until as many follow again as it waits for\n", primary)
-					}
-					return err
+					return in.goesOn(command.Context(), order)
 				}
 				if take != "" {
 					err := order.Take(command.Context(), giveUp)
@@ -85,4 +81,13 @@ primary, which locus doctor and the page tell. Then commits wait again, by thems
 	c.Flags().BoolVar(&without, "without-replicas", false, "have the primary go on without replicas, until they follow again")
 	c.Flags().StringVar(&by, "by", "", "the `name` of who orders it (default: you, on this host)")
 	return c
+}
+
+// goesOn has the primary go on without replicas.
+func (in *invocation) goesOn(ctx context.Context, order switchover.Switchover) error {
+	primary, err := order.GoOn(ctx)
+	if err == nil {
+		fmt.Fprintf(in.stdout, "%s goes on without replicas: what it acknowledges may be lost with it, until as many follow again as it waits for\n", primary)
+	}
+	return err
 }

@@ -82,8 +82,17 @@ func TestRowsAreChosen(t *testing.T) {
 		l.Add(job.Difference{})
 	}
 	for _, c := range []struct{ selection, want string }{
-		{"", "11 12 13 14 15"}, {" ", "11 12 13 14 15"}, {"12", "12"}, {"12, 14-15", "12 14 15"}, {"14-99,11", "14 15 11"},
-		{"3", "row 3 is not listed"}, {"12,3-4", "row 3-4 is not listed"}, {"15-14", "write them like"}, {"x", "write them like"}, {"12,", "write them like"}, {"-3", "write them like"},
+		{"", "11 12 13 14 15"},
+		{" ", "11 12 13 14 15"},
+		{"12", "12"},
+		{"12, 14-15", "12 14 15"},
+		{"14-99,11", "14 15 11"},
+		{"3", "row 3 is not listed"},
+		{"12,3-4", "row 3-4 is not listed"},
+		{"15-14", "write them like"},
+		{"x", "write them like"},
+		{"12,", "write them like"},
+		{"-3", "write them like"},
 	} {
 		rows, err := l.Chosen(c.selection)
 		var got []string

@@ -13,7 +13,7 @@ func TestSumsTellRowsApart(t *testing.T) {
 		}
 		seen[r.Sum()] = i
 	}
-	if (Row)(nil).Sum() != "" {
+	if Row(nil).Sum() != "" {
 		t.Error("no row has a sum")
 	}
 }

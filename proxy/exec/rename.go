@@ -332,8 +332,11 @@ func (n *renaming) standing() string {
 		state renameState
 		says  string
 	}{
-		{renamed, "the new names are on "}, {former, "the former names are on "}, {unknown, "which names there are is not known of "},
-		{neither, "there are some of both names on "}, {gone, "neither is on "},
+		{renamed, "the new names are on "},
+		{former, "the former names are on "},
+		{unknown, "which names there are is not known of "},
+		{neither, "there are some of both names on "},
+		{gone, "neither is on "},
 	} {
 		if shards := n.in(one.state); shards != nil {
 			list = append(list, one.says+catalog.List(shards))

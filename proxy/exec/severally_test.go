@@ -52,19 +52,23 @@ func TestAlterSeverallyFails(t *testing.T) {
 		done   int
 	}{
 		"held": {
-			map[router.ShardName][]fakeshard.Reply{"s1": always(busyAlter)}, nil,
+			map[router.ShardName][]fakeshard.Reply{"s1": always(busyAlter)},
+			nil,
 			"1205", "on shard s1: ", held + "; it was done on s0, s2" + repeat, 2,
 		},
 		"refused": {
-			map[router.ShardName][]fakeshard.Reply{"s0": always(busyAlter), "s1": {{Prefix: "ALTER", Code: 1062}}}, nil,
+			map[router.ShardName][]fakeshard.Reply{"s0": always(busyAlter), "s1": {{Prefix: "ALTER", Code: 1062}}},
+			nil,
 			"1062", "on shard s1: ", "; it was done on s2: mend the reason and repeat the statement, which passes over the shards where it was done", 1,
 		},
 		"a move begins": {
-			map[router.ShardName][]fakeshard.Reply{"s1": {busyAlter}}, []error{moving},
+			map[router.ShardName][]fakeshard.Reply{"s1": {busyAlter}},
+			[]error{moving},
 			"moving", "", "; it was done on s0, s2" + repeat, 2,
 		},
 		"lost": {
-			map[router.ShardName][]fakeshard.Reply{"s0": {{Prefix: "ALTER", Code: 1062}}, "s1": {{Prefix: "ALTER", Code: 1062}}, "s2": {{Prefix: "ALTER", Cut: fakeshard.Within}}}, nil,
+			map[router.ShardName][]fakeshard.Reply{"s0": {{Prefix: "ALTER", Code: 1062}}, "s1": {{Prefix: "ALTER", Code: 1062}}, "s2": {{Prefix: "ALTER", Cut: fakeshard.Within}}},
+			nil,
 			"lost", "", "; it was done on no other shard, and whether on s2 is not known" + repeat, 0,
 		},
 	} {

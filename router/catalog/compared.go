@@ -89,7 +89,7 @@ func (k *Key) ofInteger(v stmt.Value) (gene.Gene, Match) {
 		}
 	case stmt.Float:
 		return k.ofFloat(v.Float, n, ok)
-	case stmt.Unknown, stmt.Null, stmt.Default, stmt.Bytes, stmt.Temporal:
+	case stmt.Int, stmt.Uint, stmt.Unknown, stmt.Null, stmt.Default, stmt.Bytes, stmt.Temporal:
 	}
 	return 0, Anywhere
 }

@@ -18,21 +18,7 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	if !errors.As(reason, &syntax) {
 		return nil, reason
 	}
-	if l.Blank() { // comments alone, whatever they name: the server says that there is nothing to do
-		return &OneShard{Facts: Facts{Statement: &stmt.Statement{Kind: stmt.Other}, Leaves: LeavesNothing}, Shard: ctx.Catalog.First()}, nil
-	}
-	if p := ctx.altersView(l); p != nil {
-		return p, nil
-	}
-	if err := ctx.Rights.unread(syntax); err != nil {
-		return nil, err
-	}
-	if ctx.Shard != "" {
-		r := refuse(ShardNamed, "%s; %s", syntax.Error(), beyondNamed)
-		r.Unread = true
-		return nil, r
-	}
-	if p, err := ctx.maintained(l); p != nil || err != nil {
+	if p, err := ctx.beforeWords(l, syntax); p != nil || err != nil {
 		return p, err
 	}
 	text := wordsOf(l)
@@ -98,6 +84,25 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		return nil, r
 	}
 	return passedOn(l, ctx, text, object), nil
+}
+
+// beforeWords plans or refuses a text that the parser refuses by what else is known of it than its words. It returns nil, nil if they decide.
+func (c Context) beforeWords(l *stmt.Lexed, syntax *stmt.SyntaxError) (Plan, error) {
+	if l.Blank() { // comments alone, whatever they name: the server says that there is nothing to do
+		return &OneShard{Facts: Facts{Statement: &stmt.Statement{Kind: stmt.Other}, Leaves: LeavesNothing}, Shard: c.Catalog.First()}, nil
+	}
+	if p := c.altersView(l); p != nil {
+		return p, nil
+	}
+	if err := c.Rights.unread(syntax); err != nil {
+		return nil, err
+	}
+	if c.Shard != "" {
+		r := refuse(ShardNamed, "%s; %s", syntax.Error(), beyondNamed)
+		r.Unread = true
+		return nil, r
+	}
+	return c.maintained(l)
 }
 
 // passedOn is a text that the first shard gets unread.

@@ -46,13 +46,14 @@ func (p *Change) whenDivided() *Refusal {
 }
 
 func (in *Insertion) whenDivided() *Refusal {
-	for _, u := range in.unsided {
-		if len(u.at) == 0 {
-			return refuse(UniqueUnseen, "its unique key %s does not contain the ID", u.name)
-		}
-		return refuse(UniqueUnseen, "it gives values of unique key %s, which does not contain the ID that tells the side", u.name)
+	if len(in.unsided) == 0 {
+		return nil
 	}
-	return nil
+	u := in.unsided[0]
+	if len(u.at) == 0 {
+		return refuse(UniqueUnseen, "its unique key %s does not contain the ID", u.name)
+	}
+	return refuse(UniqueUnseen, "it gives values of unique key %s, which does not contain the ID that tells the side", u.name)
 }
 
 var unsided = refuse(CrossShard, "it does not join rows on the ID or the parent's ID")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,8 +32,10 @@ func mirrored(t *testing.T, test func(f *fencing, db *sql.DB, orders []int64)) {
 		f.mirror(100)
 		var orders []int64
 		for _, id := range rows(f.t, f.Shard(f.t, 0), "SELECT order_id FROM test_order WHERE buyer_uid = 42 ORDER BY order_id") {
-			var n int64
-			fmt.Sscan(id, &n)
+			n, err := strconv.ParseInt(id, 10, 64)
+			if err != nil {
+				f.t.Fatal(err)
+			}
 			orders = append(orders, n)
 		}
 		test(f, db, orders)

@@ -118,8 +118,10 @@ func (e *example) statements(t *testing.T, file, shard string) (statements []str
 // remember reads what secrets.sh has made.
 func (e *example) remember(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{"etcd-root", "secrets/etcd", "secrets/http", "secrets/http-vera", "secrets/shards/s0", "secrets/shards/s1", "secrets/shards/s2",
-		"secrets/shards/s0-admin", "secrets/shards/s1-admin", "secrets/shards/s2-admin", "secrets/users/app"} {
+	for _, name := range []string{
+		"etcd-root", "secrets/etcd", "secrets/http", "secrets/http-vera", "secrets/shards/s0", "secrets/shards/s1", "secrets/shards/s2",
+		"secrets/shards/s0-admin", "secrets/shards/s1-admin", "secrets/shards/s2-admin", "secrets/users/app",
+	} {
 		e.secrets[name] = strings.TrimSpace(e.read(t, name))
 	}
 	for i, m := range regexp.MustCompile(`key: ([0-9a-f]{16,})`).FindAllStringSubmatch(e.read(t, "keys.yaml"), -1) {

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"errors"
 	"io"
 	"net"
 	"testing"
@@ -52,7 +53,7 @@ func silent(t *testing.T, end net.Conn) {
 	}
 	var got [1]byte
 	n, err := end.Read(got[:])
-	if late, is := err.(net.Error); n > 0 || !is || !late.Timeout() {
+	if late, is := errors.AsType[net.Error](err); n > 0 || !is || !late.Timeout() {
 		t.Errorf("it reads %q, %v", got[:n], err)
 	}
 	_ = end.SetReadDeadline(time.Time{})

@@ -1,6 +1,7 @@
 package switchover
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ func TestWhatIsWrongWithAReplicaIsTold(t *testing.T) {
 			}
 			defer rows.Close()
 			if !rows.Next() {
-				return fmt.Errorf("%s follows nobody: %v", at.Addr(), rows.Err())
+				return errors.Join(fmt.Errorf("%s follows nobody", at.Addr()), rows.Err())
 			}
 			return nil
 		})

@@ -25,9 +25,31 @@ var (
 		name   string
 		region int
 	}{
-		{"ALGERIA", 0}, {"ARGENTINA", 1}, {"BRAZIL", 1}, {"CANADA", 1}, {"EGYPT", 4}, {"ETHIOPIA", 0}, {"FRANCE", 3}, {"GERMANY", 3}, {"INDIA", 2},
-		{"INDONESIA", 2}, {"IRAN", 4}, {"IRAQ", 4}, {"JAPAN", 2}, {"JORDAN", 4}, {"KENYA", 0}, {"MOROCCO", 0}, {"MOZAMBIQUE", 0}, {"PERU", 1}, {"CHINA", 2},
-		{"ROMANIA", 3}, {"SAUDI ARABIA", 4}, {"VIETNAM", 2}, {"RUSSIA", 3}, {"UNITED KINGDOM", 3}, {"UNITED STATES", 1},
+		{"ALGERIA", 0},
+		{"ARGENTINA", 1},
+		{"BRAZIL", 1},
+		{"CANADA", 1},
+		{"EGYPT", 4},
+		{"ETHIOPIA", 0},
+		{"FRANCE", 3},
+		{"GERMANY", 3},
+		{"INDIA", 2},
+		{"INDONESIA", 2},
+		{"IRAN", 4},
+		{"IRAQ", 4},
+		{"JAPAN", 2},
+		{"JORDAN", 4},
+		{"KENYA", 0},
+		{"MOROCCO", 0},
+		{"MOZAMBIQUE", 0},
+		{"PERU", 1},
+		{"CHINA", 2},
+		{"ROMANIA", 3},
+		{"SAUDI ARABIA", 4},
+		{"VIETNAM", 2},
+		{"RUSSIA", 3},
+		{"UNITED KINGDOM", 3},
+		{"UNITED STATES", 1},
 	}
 	colours    = strings.Fields("almond azure black blue brown coral cream cyan dark drab forest frosted green grey honeydew ivory khaki lace lemon linen")
 	sizes      = strings.Fields("STANDARD SMALL MEDIUM LARGE ECONOMY PROMO")
@@ -112,6 +134,7 @@ func (g generator) pick(list []string) string { return list[g.IntN(len(list))] }
 func (g generator) address() string {
 	return fmt.Sprintf("%d %s street", g.between(1, 999), g.pick(colours))
 }
+
 func (g generator) after(d time.Time, low, high int) time.Time {
 	return d.AddDate(0, 0, g.between(low, high))
 }
