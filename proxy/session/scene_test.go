@@ -97,7 +97,8 @@ func play(t *testing.T, body string) string {
 	}
 	a := &actor{stand: newStand(t, o)}
 	var out strings.Builder
-	for _, line := range lines {
+	for i, line := range lines {
+		a.awaited = i+1 < len(lines) && strings.HasPrefix(lines[i+1], "hears ")
 		if a.person == nil && !prepares(line) {
 			out.WriteString(a.begin())
 		}
@@ -191,6 +192,9 @@ var capabilities = map[string]uint32{
 func (a *actor) shown(told []string) string {
 	var out strings.Builder
 	for _, name := range a.names {
+		if a.awaited {
+			break
+		}
 		heard := a.shards[name].Heard()
 		if a.options.connections {
 			slices.SortStableFunc(heard, func(a, b fakeshard.Command) int { return cmp.Compare(a.Thread, b.Thread) })

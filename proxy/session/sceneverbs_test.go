@@ -25,6 +25,8 @@ type actor struct {
 	*stand
 	person *person
 	other  *person // the second client
+	// awaited: the next line waits for what a shard hears, which is told there.
+	awaited bool
 }
 
 // act does what one line says, and gives what came of it.
