@@ -40,7 +40,7 @@ func (d *demo) divided(db *sql.DB) {
 // TestHotGenesAreFoundAndMoved has one buyer do most of what is done, and finds it
 // by what two proxies have counted; then a plain server's table comes in, and the buyer's rows are divided.
 func TestHotGenesAreFoundAndMoved(t *testing.T) {
-	for _, engine := range dbserver.Engines() {
+	for _, engine := range replicated {
 		t.Run(string(engine), func(t *testing.T) {
 			t.Parallel() // it waits more than it works
 			d := start(t, engine, t.TempDir(), "--orders-per-second", "0", "--proxies", "2")

@@ -4,5 +4,5 @@ package demo
 
 import "locus/cmd/dbserver"
 
-// replicated are the engines of TestReplicas.
+// replicated are the engines of TestReplicas and TestHotGenesAreFoundAndMoved, which take long.
 var replicated = []dbserver.Engine{dbserver.MariaDB}
