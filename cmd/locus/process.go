@@ -214,22 +214,21 @@ func (p *process) obey(ctx context.Context) error {
 // definitions answers who asks for the tables to be read anew. It takes its time, which
 // other questions are not to wait for.
 func (p *process) definitions(ctx context.Context) *fleet.Answerer {
-	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: map[fleet.Question]func() any{
-		fleet.Redefined: func() any {
-			ctx, cancel := context.WithTimeout(ctx, fleet.RedefinedPatience)
-			defer cancel()
-			return p.proxy.RereadNow(ctx) == nil
-		},
-	}}
+	return p.done(ctx, fleet.Redefined, p.proxy.RereadNow)
 }
 
 // settling answers who waits for statements to end, which takes longer.
 func (p *process) settling(ctx context.Context) *fleet.Answerer {
+	return p.done(ctx, fleet.Settled, p.proxy.Settle)
+}
+
+// done answers whether something was done in the time that the asker has.
+func (p *process) done(ctx context.Context, question fleet.Question, do func(context.Context) error) *fleet.Answerer {
 	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: map[fleet.Question]func() any{
-		fleet.Settled: func() any {
+		question: func() any {
 			ctx, cancel := context.WithTimeout(ctx, fleet.RedefinedPatience)
 			defer cancel()
-			return p.proxy.Settle(ctx) == nil
+			return do(ctx) == nil
 		},
 	}}
 }
