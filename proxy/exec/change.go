@@ -43,42 +43,75 @@ func (x Several) Change(parts []Part) (Totals, error) {
 	return total, err
 }
 
+// change sends all parts, then reads the answers. Of copies the first shard is asked before the others, and keeps them from what it
+// refuses: it decides which of two changes of the same rows goes first. Each could else hold a row on one shard and wait for it on
+// another, which no server can see.
 func (x Several) change(parts []Part) (Totals, error) {
-	sent, failure := x.sendAll(parts)
-	total, warnings, err := x.outcomes(sent)
-	if failure == nil {
-		failure = err
+	leases, err := x.acquire(parts)
+	if err != nil {
+		return Totals{}, err
 	}
-	total.Warnings = uint16(min(warnings, math.MaxUint16)) // as a server that has more says it
-	return total, failure
-}
-
-// outcomes reads the answers to the parts, and gives the connections back once all are
-// read: one may end the transaction of all. The error is the first one's. Of copies that are changed alike the first shard's
-// answer counts, to which the others are held: one that is new may not have all rows yet.
-func (x Several) outcomes(leases []txn.Lease) (total Totals, warnings int, failure error) {
-	errs := make([]error, len(leases))
-	for i, l := range leases {
-		ok, err := l.Conn.Outcome()
-		x.Observer.Trace().Answered(string(l.Shard), ok.AffectedRows, CodeOf(err))
-		if errs[i] = err; err == nil && (i == 0 || !x.copies()) {
-			total.add(ok)
-			warnings += int(ok.Warnings)
-			if ok.Warnings > 0 {
-				x.warned(l)
-			}
-		} else if failure == nil {
-			failure = err
+	o := outcomes{Several: x}
+	first := len(parts)
+	if x.copies() {
+		first = min(1, first)
+	}
+	sent, failure := x.sendTo(leases, parts[:first])
+	o.read(sent)
+	if rest := leases[first:]; len(rest) > 0 && failure == nil {
+		if o.failure != nil {
+			release(rest)
+		} else {
+			sent, failure = x.sendTo(rest, parts[first:])
+			o.read(sent)
 		}
 	}
-	for i, l := range leases {
-		if errs[i] != nil {
-			l.Fail(errs[i])
+	o.end()
+	if failure == nil {
+		failure = o.failure
+	}
+	o.total.Warnings = uint16(min(o.warnings, math.MaxUint16)) // as a server that has more says it
+	return o.total, failure
+}
+
+// outcomes are the answers to the parts of a change. Of copies that are changed alike the first shard's answer counts, to which
+// the others are held: one that is new may not have all rows yet.
+type outcomes struct {
+	Several
+	leases   []txn.Lease
+	errs     []error // of the leases
+	total    Totals
+	warnings int
+	failure  error // the first one
+}
+
+func (o *outcomes) read(leases []txn.Lease) {
+	for _, l := range leases {
+		ok, err := l.Conn.Outcome()
+		o.Observer.Trace().Answered(string(l.Shard), ok.AffectedRows, CodeOf(err))
+		if err != nil && o.failure == nil {
+			o.failure = err
+		}
+		if err == nil && (len(o.errs) == 0 || !o.copies()) {
+			o.total.add(ok)
+			o.warnings += int(ok.Warnings)
+			if ok.Warnings > 0 {
+				o.warned(l)
+			}
+		}
+		o.leases, o.errs = append(o.leases, l), append(o.errs, err)
+	}
+}
+
+// end gives the connections back, once all answers are read: one may end the transaction of all.
+func (o *outcomes) end() {
+	for i, l := range o.leases {
+		if err := o.errs[i]; err != nil {
+			l.Fail(err)
 		} else {
 			l.Done(l.Conn.Status())
 		}
 	}
-	return total, warnings, failure
 }
 
 func (t *Totals) add(ok wire.OK) {

@@ -57,7 +57,11 @@ func (x Several) copies() bool {
 
 // Send sends all parts. If one can't be sent, the connections of those that were are given up.
 func (x Several) Send(parts []Part) ([]txn.Lease, error) {
-	sent, err := x.sendAll(parts)
+	leases, err := x.acquire(parts)
+	if err != nil {
+		return nil, err
+	}
+	sent, err := x.sendTo(leases, parts)
 	if err == nil {
 		return sent, nil
 	}
@@ -67,13 +71,9 @@ func (x Several) Send(parts []Part) ([]txn.Lease, error) {
 	return nil, err
 }
 
-// sendAll sends the parts in their order, and nothing before there is a connection to each shard. After an error it gives those
-// that were sent theirs.
-func (x Several) sendAll(parts []Part) ([]txn.Lease, error) {
-	leases, err := x.acquire(parts)
-	if err != nil {
-		return nil, err
-	}
+// sendTo sends the parts in their order to the first of the leases, and gives these. After an error it gives those that were sent
+// theirs, and has released all others.
+func (x Several) sendTo(leases []txn.Lease, parts []Part) ([]txn.Lease, error) {
 	for i, p := range parts {
 		if err := x.send(leases[i], x.Of, p.Text, p.Params); err != nil {
 			leases[i].Unsent(err)
@@ -81,7 +81,7 @@ func (x Several) sendAll(parts []Part) ([]txn.Lease, error) {
 			return leases[:i], err
 		}
 	}
-	return leases, nil
+	return leases[:len(parts)], nil
 }
 
 // acquire finds a connection to each shard, in their order: it is the same for all sessions, so that two never wait for each

@@ -128,3 +128,25 @@ func TestWarningsOfSeveral(t *testing.T) {
 		}
 	}
 }
+
+// The first shard decides who changes a global table's row: the others are not asked before it has answered, and not at all if it
+// refuses.
+func TestTheFirstCopyDecides(t *testing.T) {
+	s := newStand(t)
+	s.Of = s.work("UPDATE country SET id = 1")
+	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062})
+	if _, err := s.Change(parts("UPDATE a", "s0", "s1", "s2")); !refused(err, 1062) {
+		t.Error(err)
+	}
+	s.sent(map[router.ShardName]string{"s0": "UPDATE a"})
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1205})
+	if _, err := s.Change(parts("UPDATE b", "s0", "s1", "s2")); !refused(err, 1205) {
+		t.Error(err)
+	}
+	if first, last := s.statements("s0"), s.statements("s2"); len(first) != 1 || last[0] != "UPDATE b" {
+		t.Errorf("s0 was sent %q, s2 %q", first, last)
+	}
+	if total, err := s.Change(parts("UPDATE c", "s0", "s1", "s2")); err != nil || total.Affected != 1 {
+		t.Errorf("%+v, %v", total, err)
+	}
+}

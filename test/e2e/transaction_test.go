@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -293,4 +294,52 @@ func TestNoLockOutlivesAStatementWithoutATransaction(t *testing.T) {
 			_ = tx.Rollback()
 		}
 	})
+}
+
+// Clients that change the same row of a global table wait for each other on one shard, never each for the other on two: that no
+// server would see, and only innodb_lock_wait_timeout ended.
+func TestTheSameCopiesAreChangedByAll(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		const clients, rounds = 4, 20
+		exec(t, db, "INSERT INTO product VALUES (1, 'cup', 0)")
+		short := s.DB(t, func(c *mysql.Config) { c.Params = map[string]string{"innodb_lock_wait_timeout": "5"} })
+		var running sync.WaitGroup
+		for client := range clients {
+			running.Go(func() {
+				for i := range rounds {
+					if err := raises(short, client%2 == 0); err != nil {
+						t.Errorf("client %d, round %d: %v", client, i, err)
+						return
+					}
+				}
+			})
+		}
+		running.Wait()
+		for i := range s.Servers {
+			if got := number(t, s.Shard(t, i), "SELECT CAST(price AS SIGNED) FROM product WHERE product_id = 1"); got != clients*rounds {
+				t.Errorf("shard %d: %d, want %d", i, got, clients*rounds)
+			}
+		}
+	})
+}
+
+// raises changes the row by a statement of its own, or by one in a transaction that has read it.
+func raises(db *sql.DB, alone bool) error {
+	if alone {
+		_, err := db.Exec("UPDATE product SET price = price + 1 WHERE product_id = 1")
+		return err
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // it is over, or the connection is
+	var price float64
+	if err := tx.QueryRow("SELECT price FROM product WHERE product_id = 1 FOR UPDATE").Scan(&price); err != nil {
+		return err
+	}
+	if _, err := tx.Exec("UPDATE product SET price = ? WHERE product_id = 1", price+1); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
