@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -58,14 +59,12 @@ func (r *Request) Alter(of Altering, tell func(Defined)) error {
 
 // alter is Alter of who has the turn.
 func (r *Request) alter(of Altering, tell func(Defined)) error {
-	a := &alteration{definition: &definition{Request: r}, Altering: of}
 	course := r.Plan.(*plan.Definition).Course
 	if course == plan.AtOnce {
 		return r.define(tell)
 	}
-	a.until, a.attempt = r.patience()
-	// LOCK TABLES takes locks of InnoDB's own without autocommit.
-	a.attempt = a.attempt.With("autocommit", "1").With("wait_timeout", strconv.Itoa(lockIdle))
+	a := r.alteration([]string{r.quoted(r.Facts.Statement.Tables[0])})
+	a.Altering = of
 	if of.Flavor.KeepsTableStatistics() {
 		a.attempt = a.attempt.With("information_schema_stats_expiry", "0")
 	}
@@ -76,6 +75,15 @@ func (r *Request) alter(of Altering, tell func(Defined)) error {
 		return a.locked(tell)
 	}
 	return a.severally(tell)
+}
+
+// alteration is one of tables that are there, by their full names in SQL.
+func (r *Request) alteration(tables []string) *alteration {
+	a := &alteration{definition: &definition{Request: r}, tables: tables}
+	a.until, a.attempt = r.patience()
+	// LOCK TABLES takes locks of InnoDB's own without autocommit.
+	a.attempt = a.attempt.With("autocommit", "1").With("wait_timeout", strconv.Itoa(lockIdle))
+	return a
 }
 
 // patience is until when locks are waited for, as the session has it, and the settings under which one attempt does.
@@ -93,6 +101,7 @@ func (r *Request) patience() (until time.Time, attempt *backend.Settings) {
 type alteration struct {
 	*definition
 	Altering
+	tables  []string // what is locked
 	until   time.Time
 	attempt *backend.Settings
 	first   int // of the shards, which is asked for its lock before the others: there somebody held the table
@@ -116,9 +125,6 @@ func (a *alteration) lend() error {
 	return nil
 }
 
-// table is its full name in SQL.
-func (a *alteration) table() string { return a.quoted(a.Facts.Statement.Tables[0]) }
-
 // each does something for all shards at once, without their leases, and gives their errors.
 func (a *alteration) each(do func(*defining) error) []error {
 	errs := make([]error, len(a.shards))
@@ -130,7 +136,7 @@ func (a *alteration) each(do func(*defining) error) []error {
 	return errs
 }
 
-// freed looks whether a shard's table can be locked now, and gives the lock back.
+// freed looks whether a shard's tables can be locked now, and gives the locks back.
 func (a *alteration) freed(on *defining) error {
 	if err := a.takeLock(on); err != nil {
 		return err
@@ -138,11 +144,11 @@ func (a *alteration) freed(on *defining) error {
 	return a.giveLock(on)
 }
 
-// takeLock locks the table on a shard.
+// takeLock locks the tables on a shard.
 func (a *alteration) takeLock(on *defining) error {
 	ctx, cancel := context.WithTimeoutCause(a.Context, lockAnswer, errNoAnswer)
 	defer cancel()
-	_, err := on.Conn.Own().Exec(ctx, "LOCK TABLES "+a.table()+" WRITE")
+	_, err := on.Conn.Own().Exec(ctx, "LOCK TABLES "+strings.Join(a.tables, " WRITE, ")+" WRITE")
 	on.locked = err == nil
 	return err
 }
@@ -204,6 +210,11 @@ func (a *alteration) stopped() error { return a.Conns.Unwanted() }
 // begunNowhere ends one of which nothing was done.
 func (a *alteration) begunNowhere(err error) error {
 	a.end()
+	return a.nothingDone(err)
+}
+
+// nothingDone is the error of one of which nothing was done.
+func (a *alteration) nothingDone(err error) error {
 	if stopped := a.stopped(); stopped != nil {
 		return &DefinitionError{Err: stopped, After: nothingDone}
 	}

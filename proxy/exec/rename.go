@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -13,6 +14,7 @@ import (
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
+	"locus/router/plan"
 )
 
 // Renaming is RENAME TABLE of tables that are on every shard.
@@ -28,7 +30,7 @@ type Renaming struct {
 
 // renaming is one under way.
 type renaming struct {
-	*definition
+	*alteration
 	Renaming
 	states []renameState // by shard
 }
@@ -45,54 +47,97 @@ const (
 )
 
 // Rename renames tables on all shards, or on none. Its error tells what stands where. As long as some shard has other names than
-// others nobody is served by either, and the same statement again goes on from there.
+// others nobody is served by either, and the same statement again goes on from there. While somebody holds one of the tables, others
+// are served as before.
 func (r *Request) Rename(of Renaming) error {
 	end, err := r.takeTurn()
 	if err != nil {
 		return &DefinitionError{Err: err, After: nothingDone}
 	}
 	defer end()
-	n := &renaming{definition: &definition{Request: r}, Renaming: of}
+	n := &renaming{Renaming: of}
+	n.alteration = r.alteration(n.former())
 	if err := n.lend(); err != nil {
 		return &DefinitionError{Err: err, After: nothingDone}
 	}
-	defer n.giveBack()
-	if err := n.begin(); err != nil {
-		return &DefinitionError{Err: err, After: nothingDone}
+	defer n.end()
+	for {
+		if held, err := n.once(); !held {
+			return err
+		}
+		if err := pause(n.Conns.Waits(), lockPause); err != nil {
+			return n.nothingDone(err)
+		}
 	}
-	if at, err := n.onShards(); err != nil {
-		return n.takeBack(at, err)
+}
+
+// former are the names that the tables have now.
+func (r Renaming) former() (tables []string) {
+	for name, role := range r.roles() {
+		if role.from {
+			tables = append(tables, plan.Quote(name.Schema)+"."+plan.Quote(name.Name))
+		}
 	}
-	if err := n.End(); err != nil {
-		return &DefinitionError{Err: err, After: "; the tables are renamed on every shard, and what is declared is not: they are refused until the statement is repeated, which finishes it"}
+	slices.Sort(tables)
+	return tables
+}
+
+// free waits until nobody holds the tables, shard by shard. What a shard refuses for another reason it will say of the statement, too.
+func (n *renaming) free() error {
+	for i := range n.shards {
+		on := &n.shards[i]
+		for {
+			err := n.freed(on)
+			if err == nil || txn.IsRefusal(err) && !isLockWait(err) {
+				break
+			}
+			if !isLockWait(err) || time.Now().After(n.until) {
+				return on.notGiven(err)
+			}
+			if err := pause(n.Conns.Waits(), lockPause); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// giveBack gives the connections back.
-func (n *renaming) giveBack() {
-	for _, on := range n.shards {
-		if on.err != nil {
-			on.Fail(on.err)
-		} else {
-			on.Done(on.Conn.Status())
-		}
+// once tries it. Held: somebody has come to hold a table; all is as before, and it may be tried again.
+func (n *renaming) once() (held bool, err error) {
+	resumed, err := n.begin()
+	if err != nil {
+		return false, n.nothingDone(err)
 	}
+	at, err := n.onShards()
+	for resumed && isLockWait(err) && time.Now().Before(n.until) && pause(n.Conns.Waits(), lockPause) == nil {
+		at, err = n.onShards() // some shard may have done it: there is no way back to who serves the tables
+	}
+	if err != nil {
+		before, told := n.takeBack(at, err)
+		return before && !resumed && isLockWait(err) && time.Now().Before(n.until), told
+	}
+	if err := n.End(); err != nil {
+		return false, &DefinitionError{Err: err, After: "; the tables are renamed on every shard, and what is declared is not: they are refused until the statement is repeated, which finishes it"}
+	}
+	return false, nil
 }
 
 // begin looks at the shards before anybody is refused, and again once nobody changes them any more.
-func (n *renaming) begin() error {
+func (n *renaming) begin() (resumed bool, err error) {
 	if err := n.look(); err != nil {
-		return err
+		return false, err
 	}
 	if !n.Resumes {
 		if err := n.unfit(); err != nil {
-			return err
+			return false, err
+		}
+		if err := n.free(); err != nil {
+			return false, err
 		}
 	}
-	resumed, err := n.Begin()
+	resumed, err = n.Begin()
 	if err != nil {
-		return err
+		return false, err
 	}
 	err = n.look()
 	switch {
@@ -103,12 +148,12 @@ func (n *renaming) begin() error {
 		err = n.unfit()
 	}
 	if err == nil || resumed && slices.ContainsFunc(n.states, func(s renameState) bool { return s != former && s != gone }) {
-		return err
+		return resumed, err
 	}
 	if undone := n.Undo(); undone != nil {
-		return fmt.Errorf("%w; and %w", err, undone)
+		return resumed, fmt.Errorf("%w; and %w", err, undone)
 	}
-	return err
+	return resumed, err
 }
 
 // look asks every shard by which names it has the tables.
@@ -153,11 +198,11 @@ func (n *renaming) state(ctx context.Context, l txn.Lease) (renameState, error) 
 // role says whether a name is there before, and afterwards.
 type role struct{ from, to bool }
 
-func (n *renaming) roles() map[catalog.TableName]role {
+func (r Renaming) roles() map[catalog.TableName]role {
 	roles := map[catalog.TableName]role{}
-	for _, r := range n.List {
-		roles[r.From] = role{true, roles[r.From].to}
-		roles[r.To] = role{roles[r.To].from, true}
+	for _, one := range r.List {
+		roles[one.From] = role{true, roles[one.From].to}
+		roles[one.To] = role{roles[one.To].from, true}
 	}
 	return roles
 }
@@ -276,8 +321,8 @@ func (n *renaming) after(on *defining) renameState {
 	return state
 }
 
-// takeBack has the shards that have done it rename the tables back, after one has failed.
-func (n *renaming) takeBack(at router.ShardName, err error) error {
+// takeBack has the shards that have done it rename the tables back, after one has failed. Before: all is as it was.
+func (n *renaming) takeBack(at router.ShardName, err error) (before bool, told error) {
 	done := n.in(renamed)
 	back := make([]catalog.Rename, len(n.List))
 	for i, r := range n.List {
@@ -291,6 +336,9 @@ func (n *renaming) takeBack(at router.ShardName, err error) error {
 			continue
 		}
 		_, failed := on.Conn.Own().Exec(ctx, catalog.RenameStatement(back))
+		for isLockWait(failed) && pause(ctx, lockPause) == nil {
+			_, failed = on.Conn.Own().Exec(ctx, catalog.RenameStatement(back))
+		}
 		switch {
 		case failed == nil:
 			n.states[i] = former
@@ -298,21 +346,25 @@ func (n *renaming) takeBack(at router.ShardName, err error) error {
 			n.states[i], on.err = unknown, failed
 		}
 	}
-	before := "on shard " + string(at) + ": "
+	out := &DefinitionError{Err: err, Before: "on shard " + string(at) + ": "}
 	if len(n.in(former)) < len(n.shards) {
-		return &DefinitionError{err, before, "; " + n.standing() + ": statements on both names are refused until the statement is repeated, which finishes it"}
+		out.After = "; " + n.standing() + ": statements on both names are refused until the statement is repeated, which finishes it"
+		return false, out
 	}
-	after := ""
+	if isLockWait(err) {
+		out.After = held
+	}
 	if done != nil {
-		after = "; it was done on " + catalog.List(done) + " and taken back there"
+		out.After += "; it was done on " + catalog.List(done) + " and taken back there"
 	}
 	if undone := n.Undo(); undone != nil {
-		return &DefinitionError{err, before, after + "; " + undone.Error()}
+		out.After += "; " + undone.Error()
+		return false, out
 	}
-	if after == "" {
-		return err
+	if out.After == "" {
+		return true, err
 	}
-	return &DefinitionError{err, before, after}
+	return true, out
 }
 
 // in are the shards that have the tables in one way.

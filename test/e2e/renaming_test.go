@@ -38,11 +38,12 @@ func twoProxies(t *testing.T, engine servers.Engine) (s *shop.Shop, dbs [2]*sql.
 
 // namesWriter inserts into a table by whichever of two names it has, and notes the numbers that it is given.
 type namesWriter struct {
-	db    *sql.DB
-	names [2]string
-	guest int
-	given []int64
-	other []error // neither that there is no such table now, nor that it is being renamed
+	db     *sql.DB
+	names  [2]string
+	guest  int
+	given  []int64
+	absent int     // times that it heard of no such table, or of a rename
+	other  []error // neither that there is no such table now, nor that it is being renamed
 }
 
 func (w *namesWriter) run(stop <-chan struct{}) {
@@ -61,7 +62,9 @@ func (w *namesWriter) run(stop <-chan struct{}) {
 		e, is := errors.AsType[*mysql.MySQLError](err)
 		if !is || e.Number != 1146 && !strings.Contains(e.Message, "is being renamed") {
 			w.other = append(w.other, err)
+			continue
 		}
+		w.absent++
 	}
 }
 
@@ -301,6 +304,46 @@ func TestARenameWaitsForStatements(t *testing.T) {
 		}
 		if got := placedOn(t, s, "seen"); got != "01" {
 			t.Errorf("the table is by its new name on %q", got)
+		}
+	})
+}
+
+// While somebody holds a table nobody else is refused: the shards are asked for their locks before, for a short time only.
+func TestARenameWaitsForWhoHoldsTheTable(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel() // most of its time it waits
+		s := shop.Start(t, engine, shop.Options{})
+		db, short := s.DB(t, nil), s.DB(t, func(c *mysql.Config) { c.Params = map[string]string{"lock_wait_timeout": "1"} })
+		exec(t, db, "CREATE TABLE visit "+visit+" COMMENT 'locus: owner=guest'")
+		holder := begin(t, s.Shard(t, 1))
+		number(t, holder, "SELECT COUNT(*) FROM visit")
+		w := &namesWriter{db: db, names: [2]string{"visit", "visit"}, guest: 1} // of the other shard
+		stop := make(chan struct{})
+		var running sync.WaitGroup
+		running.Go(func() { w.run(stop) })
+		_, err := short.Exec("RENAME TABLE visit TO seen")
+		refused(t, err, 1205, "on shard s1: Lock wait timeout exceeded; try restarting transaction; somebody holds the table there")
+		close(stop)
+		running.Wait()
+		if len(w.given) == 0 || w.other != nil || w.absent > 0 {
+			t.Errorf("%d statements were answered meanwhile, %d heard of no such table, others %v", len(w.given), w.absent, w.other)
+		}
+		renamed := make(chan error, 1)
+		go func() {
+			_, err := db.Exec("RENAME TABLE visit TO seen")
+			renamed <- err
+		}()
+		until(t, "the rename waits", func() bool {
+			return number(t, s.Shard(t, 1), "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'LOCK TABLES%visit%'") > 0
+		})
+		if err := holder.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-renamed; err != nil {
+			t.Fatal(err)
+		}
+		if got := placedOn(t, s, "seen") + placedOn(t, s, "visit"); got != "01" {
+			t.Errorf("it is on %s", got)
 		}
 	})
 }
