@@ -11,59 +11,58 @@ import (
 	"locus/config/etcd"
 	"locus/control/failover"
 	"locus/test/product"
+	"locus/test/servers"
 )
 
 // TestReplicas does what the demo with replicas says to try: another server is made the primary while orders flow, that one is
 // killed, the orders go on, and after a restart of everything all is as it was.
 func TestReplicas(t *testing.T) {
-	for _, engine := range replicated {
-		t.Run(string(engine), func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			args := []string{"--replicas", "1", "--shards", "1", "--spare", "0", "--orders-per-second", "20"}
-			d := start(t, engine, dir, args...)
-			first, other := d.Shards[0].Addr, d.Shards[0].Replicas[0].Addr
-			d.moreOrders()
-			if out := d.must("switchover", "s0", "--to", other); !strings.Contains(out, other+" is the primary of shard s0") {
-				t.Errorf("switchover: %s", out)
-			}
-			d.moreOrders()
-			d.untilSeen(other)
-			text, err := os.ReadFile(filepath.Join(dir, "s0-replica-1", "server.pid"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-			if err == nil {
-				err = syscall.Kill(pid, syscall.SIGKILL)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			d.untilPrimary(first)
-			d.moreOrders() // which wait for the one that was killed, until it is started again
-			d.untilWell()
-			product.Eventually(t, "how far the replica is behind is told", func() bool {
-				return d.query("SELECT COUNT(*) FROM locus.servers WHERE role = 'replica' AND address = '"+other+"' AND behind_ms IS NOT NULL AND errant IS NULL") == "1"
-			})
-			if out := d.must("status"); !strings.Contains(out, "REPLICA") || !strings.Contains(out, other) {
-				t.Errorf("status lists no replica:\n%s", out)
-			}
-			orders, err := strconv.Atoi(d.query("SELECT COUNT(*) FROM test_order"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			d.stop()
-
-			d = start(t, engine, dir, args...)
-			d.untilPrimary(first)
-			d.moreOrders()
-			d.untilWell()
-			if got, _ := strconv.Atoi(d.query("SELECT COUNT(*) FROM test_order")); got <= orders {
-				t.Errorf("%d orders after a restart, and there were %d", got, orders)
-			}
+	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
+		t.Parallel()
+		dir := t.TempDir()
+		args := []string{"--replicas", "1", "--shards", "1", "--spare", "0", "--orders-per-second", "20"}
+		d := start(t, engine, dir, args...)
+		first, other := d.Shards[0].Addr, d.Shards[0].Replicas[0].Addr
+		d.moreOrders()
+		if out := d.must("switchover", "s0", "--to", other); !strings.Contains(out, other+" is the primary of shard s0") {
+			t.Errorf("switchover: %s", out)
+		}
+		d.moreOrders()
+		d.untilSeen(other)
+		text, err := os.ReadFile(filepath.Join(dir, "s0-replica-1", "server.pid"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err == nil {
+			err = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.untilPrimary(first)
+		d.moreOrders() // which wait for the one that was killed, until it is started again
+		d.untilWell()
+		product.Eventually(t, "how far the replica is behind is told", func() bool {
+			return d.query("SELECT COUNT(*) FROM locus.servers WHERE role = 'replica' AND address = '"+other+"' AND behind_ms IS NOT NULL AND errant IS NULL") == "1"
 		})
-	}
+		if out := d.must("status"); !strings.Contains(out, "REPLICA") || !strings.Contains(out, other) {
+			t.Errorf("status lists no replica:\n%s", out)
+		}
+		orders, err := strconv.Atoi(d.query("SELECT COUNT(*) FROM test_order"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.stop()
+
+		d = start(t, engine, dir, args...)
+		d.untilPrimary(first)
+		d.moreOrders()
+		d.untilWell()
+		if got, _ := strconv.Atoi(d.query("SELECT COUNT(*) FROM test_order")); got <= orders {
+			t.Errorf("%d orders after a restart, and there were %d", got, orders)
+		}
+	})
 }
 
 // moreOrders waits until orders were placed.

@@ -7,51 +7,49 @@ import (
 	"strings"
 	"testing"
 
-	"locus/cmd/dbserver"
 	"locus/test/product"
+	"locus/test/servers"
 )
 
 // TestVerify plants rows where they should not be, and differences, and has them
 // found; what is only on its way by a move is none.
 func TestVerify(t *testing.T) {
-	for _, engine := range []dbserver.Engine{dbserver.MariaDB, dbserver.MySQL} {
-		t.Run(string(engine), func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			d := start(t, engine, dir, "--orders-per-second", "0")
-			db := d.db()
-			for buyer := range 100 {
-				if _, err := db.Exec("INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", buyer); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if _, err := db.Exec("INSERT INTO product (product_id, name, price) VALUES (1, 'a', 1), (2, 'b', 1), (3, 'c', 1), (4, 'd', 1), (5, 'e', 1)"); err != nil {
+	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
+		t.Parallel()
+		dir := t.TempDir()
+		d := start(t, engine, dir, "--orders-per-second", "0")
+		db := d.db()
+		for buyer := range 100 {
+			if _, err := db.Exec("INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", buyer); err != nil {
 				t.Fatal(err)
 			}
-			if out := d.must("verify"); !strings.Contains(out, "shop.product") || !strings.Contains(out, "shop.test_order") {
-				t.Errorf("verify:\n%s", out)
-			}
-			if out, err := d.locus("verify", "split-1"); err == nil || !strings.Contains(out, "no such job") {
-				t.Errorf("verify a job that is not there: %v\n%s", err, out)
-			}
-			d.must("split", "--from", "s0", "--to", "s2", "--half")
-			d.until("ready", 0)
-			out := d.must("verify", "split-1")
-			if !strings.Contains(out, "both shards are equal") || !strings.Contains(out, "shop.test_order") {
-				t.Errorf("verify split-1:\n%s", out)
-			}
-			d.must("verify") // the copies on s2 are none of the rows that should not be there
-			d.planted()
+		}
+		if _, err := db.Exec("INSERT INTO product (product_id, name, price) VALUES (1, 'a', 1), (2, 'b', 1), (3, 'c', 1), (4, 'd', 1), (5, 'e', 1)"); err != nil {
+			t.Fatal(err)
+		}
+		if out := d.must("verify"); !strings.Contains(out, "shop.product") || !strings.Contains(out, "shop.test_order") {
+			t.Errorf("verify:\n%s", out)
+		}
+		if out, err := d.locus("verify", "split-1"); err == nil || !strings.Contains(out, "no such job") {
+			t.Errorf("verify a job that is not there: %v\n%s", err, out)
+		}
+		d.must("split", "--from", "s0", "--to", "s2", "--half")
+		d.until("ready", 0)
+		out := d.must("verify", "split-1")
+		if !strings.Contains(out, "both shards are equal") || !strings.Contains(out, "shop.test_order") {
+			t.Errorf("verify split-1:\n%s", out)
+		}
+		d.must("verify") // the copies on s2 are none of the rows that should not be there
+		d.planted()
 
-			d.atShard(2, "SET SESSION sql_log_bin = 0", "UPDATE shop.test_order SET amount = amount + 1 LIMIT 1")
-			if out, err := d.locus("verify", "split-1"); err == nil || !strings.Contains(out, "the servers differ in 1 row, such as") {
-				t.Errorf("verify split-1 with a row that differs: %v\n%s", err, out)
-			}
-			d.repaired(db, d.asDBA(dir).db)
-			d.must("abort", "split-1", "--yes")
-			d.until("aborted", 0)
-		})
-	}
+		d.atShard(2, "SET SESSION sql_log_bin = 0", "UPDATE shop.test_order SET amount = amount + 1 LIMIT 1")
+		if out, err := d.locus("verify", "split-1"); err == nil || !strings.Contains(out, "the servers differ in 1 row, such as") {
+			t.Errorf("verify split-1 with a row that differs: %v\n%s", err, out)
+		}
+		d.repaired(db, d.asDBA(dir).db)
+		d.must("abort", "split-1", "--yes")
+		d.until("aborted", 0)
+	})
 }
 
 // repaired makes rows equal that differ: as a list first, then by a command and by SQL, and the move goes on by itself.

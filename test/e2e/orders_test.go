@@ -3,6 +3,7 @@ package e2e
 import (
 	"database/sql"
 	"fmt"
+	"hash/fnv"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -26,13 +27,26 @@ var protocols = map[string]func(*mysql.Config){
 	"text":     func(c *mysql.Config) { c.InterpolateParams = true },
 }
 
-// each runs a test on both engines and both protocols.
+// each runs a test on both engines and by both protocols. The short run has it on each engine by one protocol, which is another one for
+// every other test.
 func each(t *testing.T, o shop.Options, test func(t *testing.T, s *shop.Shop, db *sql.DB)) {
+	names := []string{"prepared", "text"}
+	turn := fnv.New32a()
+	_, _ = turn.Write([]byte(t.Name()))
+	first := int(turn.Sum32() % 2)
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		for name, configure := range protocols {
+		chosen := names
+		if !servers.Long {
+			at := first
+			if engine == servers.MySQL {
+				at = 1 - first
+			}
+			chosen = names[at : at+1]
+		}
+		for _, name := range chosen {
 			t.Run(name, func(t *testing.T) {
 				s := shop.Start(t, engine, o)
-				test(t, s, s.DB(t, configure))
+				test(t, s, s.DB(t, protocols[name]))
 			})
 		}
 	})

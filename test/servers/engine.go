@@ -23,6 +23,16 @@ func Engines(t *testing.T, test func(*testing.T, Engine)) {
 	}
 }
 
+// Mostly runs a test that takes long, and in which the engines differ little, on one of them. The long run has it on every one.
+func Mostly(t *testing.T, engine Engine, test func(*testing.T, Engine)) {
+	t.Helper()
+	if Long {
+		Engines(t, test)
+		return
+	}
+	t.Run(string(engine), func(t *testing.T) { test(t, engine) })
+}
+
 // scripts are what installs an engine for tests.
 var scripts = map[Engine]string{
 	MariaDB: "test/install/servers.sh",

@@ -15,7 +15,7 @@ import (
 // All replicas of a primary are away. Its writes wait, which is told, until somebody orders that they don't; what may be lost then
 // is told until a replica is back. From then on nothing is lost.
 func TestAPrimaryGoesOnWithoutReplicas(t *testing.T) {
-	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // most of its time it waits
 		s := promoting(t, engine)
 		first := s.primary(t)

@@ -16,7 +16,7 @@ import (
 // Shards are copied one after the other while clients write, and brought to one moment of after that: then no transaction is on one of
 // them and not on the other one.
 func TestBackup(t *testing.T) {
-	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		t.Parallel()
 		s := apart(t, engine)
 		l := s.load(t)

@@ -19,7 +19,7 @@ import (
 // Clients define tables on both shards while the primary of one changes, and while it dies: a definition is everywhere, or its error says where it is, and
 // the same statement again has it everywhere.
 func TestTablesAreDefinedWhilePrimariesChange(t *testing.T) {
-	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // most of its time it waits
 		s := spanning(t, engine)
 		s.declareExtra(t)

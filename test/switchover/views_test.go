@@ -32,7 +32,7 @@ func (s *stand) misses(server, proxies int) {
 // One proxy of three doesn't reach the primary: nothing is done, and nothing fails. Two of three don't, while the third one and who looks after the shard
 // do: another server is promoted, and what the third one has written until then is there.
 func TestWhatMostProxiesSee(t *testing.T) {
-	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // most of its time it waits
 		s := promoting(t, engine)
 		s.serve(t)
