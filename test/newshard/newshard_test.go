@@ -123,7 +123,7 @@ func (c *cluster) alike() {
 
 // TestANewShard: a server without anything becomes a shard and gets genes while clients write global tables and read.
 func TestANewShard(t *testing.T) {
-	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		c := open(t, engine)
 		db := c.db()
 		c.fill(db)

@@ -23,7 +23,8 @@ func Engines(t *testing.T, test func(*testing.T, Engine)) {
 	}
 }
 
-// Mostly runs a test that takes long, and in which the engines differ little, on one of them. The long run has it on every one.
+// Mostly runs a test that takes long, and in which the engines differ little, on one of them. The long run has it on every one. Tests
+// divide the engines between them: of other people's suites, such that the clients of each language have all engines.
 func Mostly(t *testing.T, engine Engine, test func(*testing.T, Engine)) {
 	t.Helper()
 	if Long {

@@ -35,7 +35,7 @@ func place(t *testing.T) string {
 
 func TestScenarios(t *testing.T) {
 	dir := place(t)
-	stand.Engines(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		stand.Start(t, engine).Check(t, func(t *testing.T, at stand.Endpoint, cases []string) stand.Outcomes {
 			at.Database(t, "gorm")
 			return gomodule.Tests{
@@ -48,7 +48,7 @@ func TestScenarios(t *testing.T) {
 
 func TestShop(t *testing.T) {
 	dir := place(t)
-	stand.Engines(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		s := stand.Start(t, engine)
 		outcomes := gomodule.Tests{
 			Dir: dir, Packages: []string{"./scenarios"}, Limit: 5 * time.Minute,

@@ -19,7 +19,7 @@ var module = gomodule.Module{
 
 func TestSuite(t *testing.T) {
 	dir := module.Copy(t)
-	stand.Engines(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		stand.Start(t, engine).CheckAtOnce(t, tests(dir))
 	})
 }

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { servers.Main(m) }
 
 func TestSuite(t *testing.T) {
 	dir := filepath.Join(stand.Installed(t, "mysqlclient"), "tests")
-	stand.Engines(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		stand.Start(t, engine).CheckAtOnce(t, func(t *testing.T, at stand.Endpoint, _ []string) stand.Outcomes {
 			at.Database(t, "test")
 			file := filepath.Join(t.TempDir(), "my.cnf")

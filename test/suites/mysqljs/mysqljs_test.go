@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { servers.Main(m) }
 
 func TestSuite(t *testing.T) {
 	baseline := stand.Start(t, servers.MariaDB).Direct
-	stand.Engines(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		s := stand.Start(t, engine)
 		s.Direct = baseline
 		s.Check(t, run)

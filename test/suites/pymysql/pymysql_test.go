@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { servers.Main(m) }
 
 func TestSuite(t *testing.T) {
 	source := stand.Installed(t, "pymysql")
-	stand.Engines(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		stand.Start(t, engine).CheckAtOnce(t, func(t *testing.T, at stand.Endpoint, _ []string) stand.Outcomes {
 			at.Database(t, "test1")
 			at.Database(t, "test2")

@@ -9,7 +9,7 @@
 //	func TestMain(m *testing.M) { servers.Main(m) }
 //
 //	func TestSuite(t *testing.T) {
-//		stand.Engines(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
+//		servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 //			s := stand.Start(t, engine)
 //			s.Check(t, func(t *testing.T, at stand.Endpoint, cases []string) stand.Outcomes {
 //				at.Database(t, "suite")

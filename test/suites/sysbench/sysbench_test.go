@@ -28,7 +28,7 @@ var (
 )
 
 func TestSuite(t *testing.T) {
-	stand.Engines(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		stand.Start(t, engine).Check(t, func(t *testing.T, at stand.Endpoint, _ []string) stand.Outcomes {
 			outcomes := stand.Outcomes{}
 			for _, script := range scripts {

@@ -12,14 +12,14 @@ import (
 func TestMain(m *testing.M) { servers.Main(m) }
 
 func TestCases(t *testing.T) {
-	stand.Engines(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		script := node.Script{Path: "cases.js", Engine: engine, Limit: 5 * time.Minute}
 		stand.Start(t, engine).CheckAtOnce(t, script.Run)
 	})
 }
 
 func TestShop(t *testing.T) {
-	stand.Engines(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
+	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		node.Script{Path: "shop.js", Engine: engine, Limit: 5 * time.Minute}.Shop(t, stand.Start(t, engine))
 	})
 }
