@@ -166,7 +166,7 @@ func (k Known) unfit(p cluster.Primary, s switchover.Sight) string {
 	case !s.ReadOnly:
 		return "takes writes, and is a replica"
 	case !s.Applies:
-		return "has stopped to apply what it is sent: " + s.Stopped
+		return "has stopped to apply what it is sent: " + s.Stopped + waitsFor(s)
 	}
 	return ""
 }

@@ -27,6 +27,15 @@ func (s *shard) survey(p declared.Primary, seen []switchover.Sight, k Known) {
 	}
 }
 
+// waitsFor is what may keep a replica from applying what it is sent: a branch that was prepared when the server was killed as the primary,
+// of which its log has nothing. No other server has it, so nothing that the replica is sent will ever end it.
+func waitsFor(s switchover.Sight) string {
+	if s.Undecided == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; transactions prepared there and not decided: %d. If XA RECOVER shows one on %s that it does not show on the primary, and none of it is applied for minutes, XA ROLLBACK it there", s.Undecided, s.Addr)
+}
+
 const leavesOut = "would leave out, once it is restarted as a primary and follows, what it takes back then: gtid_strict_mode is OFF"
 
 // lax tells whether a server takes what it has written itself for what it has.
@@ -43,7 +52,7 @@ func (k Known) unready(p declared.Primary, s switchover.Sight) string {
 	case s.Stopped != "":
 		return "does not receive what the primary writes: " + s.Stopped
 	case s.Behind > mostBehind:
-		return fmt.Sprintf("is %d s behind, which a promotion waits for", s.Behind)
+		return fmt.Sprintf("is %d s behind, which a promotion waits for", s.Behind) + waitsFor(s)
 	case k.Copies > 0 && !s.SemiSync.Acknowledges:
 		return "does not acknowledge: rpl_semi_sync_replica_enabled (rpl_semi_sync_slave_enabled) is OFF"
 	case lax(s):

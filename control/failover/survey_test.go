@@ -20,6 +20,8 @@ func TestUnready(t *testing.T) {
 		"ready":                         {want: ""},
 		"stopped":                       {func(s *switchover.Sight) { s.Stopped = "error" }, "does not receive what the primary writes: error"},
 		"behind":                        {func(s *switchover.Sight) { s.Behind = 31 }, "is 31 s behind, which a promotion waits for"},
+		"waits for a branch":            {func(s *switchover.Sight) { s.Behind, s.Undecided = 106, 1 }, "is 106 s behind, which a promotion waits for; transactions prepared there and not decided: 1. If XA RECOVER shows one on b that it does not show on the primary, and none of it is applied for minutes, XA ROLLBACK it there"},
+		"was stopped by one":            {func(s *switchover.Sight) { s.Applies, s.Stopped, s.Undecided = false, "Lock wait timeout exceeded", 1 }, "has stopped to apply what it is sent: Lock wait timeout exceeded; transactions prepared there and not decided: 1. If XA RECOVER shows one on b that it does not show on the primary, and none of it is applied for minutes, XA ROLLBACK it there"},
 		"acknowledges nothing":          {func(s *switchover.Sight) { s.SemiSync.Acknowledges = false }, "does not acknowledge: rpl_semi_sync_replica_enabled (rpl_semi_sync_slave_enabled) is OFF"},
 		"takes its own for what it has": {func(s *switchover.Sight) { s.Strict = false }, leavesOut},
 		"MySQL takes nothing back":      {func(s *switchover.Sight) { s.Strict, s.MariaDB = false, false }, ""},

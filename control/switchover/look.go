@@ -41,8 +41,11 @@ type View struct {
 	// Applies: it goes on applying what it has received.
 	Applies bool
 	// Behind is by how many seconds it is behind, as it says itself; negative: it doesn't know.
-	Behind   int
-	SemiSync SemiSync
+	Behind int
+	// Undecided is how many transactions are prepared at a replica that is late or has stopped to apply, 0 at others. Rows that one of
+	// them has changed are locked: a server that was killed as the primary may have one that no other server knows of.
+	Undecided int
+	SemiSync  SemiSync
 	// Group: it is a member of a group of MySQL's Group Replication, which elects the primary by itself.
 	Group bool
 }
@@ -118,8 +121,14 @@ func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 			v.Stopped, v.Halted = "its replication is stopped", io == "No" && sql == "No"
 		}
 	}
-	return nil
+	if v.Behind > late || !v.Applies {
+		v.Undecided, err = s.prepared(ctx)
+	}
+	return err
 }
+
+// late is after how many seconds it is looked at what a replica may be waiting for.
+const late = 10
 
 func first(row map[string]string, names ...string) string {
 	for _, name := range names {
