@@ -136,6 +136,17 @@ func (a *alteration) each(do func(*defining) error) []error {
 	return errs
 }
 
+// awake says something to every shard, before each try: a server ends a connection under which nothing is said for lockIdle, and only those
+// shards hear of a try whose turn it is.
+func (a *alteration) awake() (lost error) {
+	for i, err := range a.each(func(on *defining) error { return a.answers(on.Lease, answerWait) }) {
+		if on := &a.shards[i]; err != nil {
+			on.err, lost = err, &stepError{on.Shard, err}
+		}
+	}
+	return lost
+}
+
 // freed looks whether a shard's tables can be locked now, and gives the locks back.
 func (a *alteration) freed(on *defining) error {
 	if err := a.takeLock(on); err != nil {

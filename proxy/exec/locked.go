@@ -90,6 +90,9 @@ func (a *alteration) lockOnce() error {
 	if err := a.May(); err != nil {
 		return err
 	}
+	if err := a.awake(); err != nil {
+		return err
+	}
 	for range a.shards {
 		on := &a.shards[a.first]
 		if err := a.freed(on); err != nil {

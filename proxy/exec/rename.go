@@ -82,24 +82,29 @@ func (r Renaming) former() (tables []string) {
 	return tables
 }
 
-// free waits until nobody holds the tables, shard by shard. What a shard refuses for another reason it will say of the statement, too.
+// free waits until nobody holds the tables. What a shard refuses for another reason it will say of the statement, too.
 func (n *renaming) free() error {
-	for i := range n.shards {
-		on := &n.shards[i]
-		for {
-			err := n.freed(on)
-			if err == nil || txn.IsRefusal(err) && !isLockWait(err) {
+	for {
+		if err := n.awake(); err != nil {
+			return err
+		}
+		var held error
+		for i := range n.shards {
+			on := &n.shards[i]
+			if err := n.freed(on); isLockWait(err) {
+				held = on.notGiven(err)
 				break
-			}
-			if !isLockWait(err) || time.Now().After(n.until) {
+			} else if err != nil && !txn.IsRefusal(err) {
 				return on.notGiven(err)
 			}
-			if err := pause(n.Conns.Waits(), lockPause); err != nil {
-				return err
-			}
+		}
+		if held == nil || time.Now().After(n.until) {
+			return held
+		}
+		if err := pause(n.Conns.Waits(), lockPause); err != nil {
+			return err
 		}
 	}
-	return nil
 }
 
 // once tries it. Held: somebody has come to hold a table; all is as before, and it may be tried again.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"locus/test/servers"
 	"locus/test/shop"
@@ -64,5 +65,37 @@ func TestATableIsHeldForLong(t *testing.T) {
 		c.leave()
 		c.on[0].tell(t, "s0")
 		c.on[1].tell(t, "s1")
+	})
+}
+
+// A table is held for longer than a server keeps a connection under which nothing is said while its tables may be locked: definitions
+// wait on, and are made on every shard when it is let go.
+func TestATableIsHeldForMoreThanAMinute(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		t.Parallel() // it waits
+		s := shop.Start(t, engine, shop.Options{})
+		db := s.DB(t, nil)
+		texts := []string{
+			"ALTER TABLE %s MODIFY COLUMN note VARCHAR(60)", "ALTER TABLE %s ADD COLUMN tint INT", "CREATE INDEX later ON %s (note)", "TRUNCATE TABLE %s", "RENAME TABLE %s TO renamed",
+		}
+		var made sync.WaitGroup
+		for i, text := range texts {
+			table := fmt.Sprintf("held%d", i)
+			exec(t, db, "CREATE TABLE "+table+" (owner INT NOT NULL PRIMARY KEY, note VARCHAR(20)) COMMENT 'locus: owner=owner'")
+			letGo := hold(t, s, 1, table)
+			defer letGo()
+			time.AfterFunc(75*time.Second, letGo)
+			made.Go(func() {
+				if _, err := db.Exec(fmt.Sprintf(text, table)); err != nil {
+					t.Errorf(text+": %v", table, err)
+				}
+			})
+		}
+		made.Wait()
+		for shard := range s.Servers {
+			if got := columnsOn(t, s, shard, "held1", "tint") + columnsOn(t, s, shard, "renamed", "note"); got != 2 {
+				t.Errorf("s%d has %d of what was made", shard, got)
+			}
+		}
 	})
 }
