@@ -28,12 +28,13 @@ func (s *shard) survey(p declared.Primary, seen []switchover.Sight, k Known) {
 }
 
 // waitsFor is what may keep a replica from applying what it is sent: a branch that was prepared when the server was killed as the primary,
-// of which its log has nothing. No other server has it, so nothing that the replica is sent will ever end it.
+// of which its log has nothing. No other server has it, so nothing that the replica is sent will ever end it. From outside it looks
+// like one that the replica has yet to hear the end of, which must not be ended by hand.
 func waitsFor(s switchover.Sight) string {
 	if s.Undecided == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; transactions prepared there and not decided: %d. If XA RECOVER shows one on %s that it does not show on the primary, and none of it is applied for minutes, XA ROLLBACK it there", s.Undecided, s.Addr)
+	return fmt.Sprintf(", and has %d prepared transactions: if it gets no further, one of them holds rows for ever, since no other server knows of it; make it anew then", s.Undecided)
 }
 
 const leavesOut = "would leave out, once it is restarted as a primary and follows, what it takes back then: gtid_strict_mode is OFF"

@@ -121,9 +121,14 @@ func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 			v.Stopped, v.Halted = "its replication is stopped", io == "No" && sql == "No"
 		}
 	}
-	if v.Behind > late || !v.Applies {
-		v.Undecided, err = s.prepared(ctx)
+	if v.Behind <= late && v.Applies {
+		return nil
 	}
+	n, err := s.prepared(ctx)
+	if code(err) != 0 {
+		return nil // the account may not ask: that makes the server no worse
+	}
+	v.Undecided = n
 	return err
 }
 

@@ -44,6 +44,7 @@ func TestWhatIsWrongWithAReplicaIsTold(t *testing.T) {
 			s.becomes(t, replica, c.mended)
 			s.wantReady(t)
 		}
+		s.waitsForABranch(t, replica)
 		at.Exec(t, "STOP REPLICA", "RESET REPLICA ALL")
 		servers.Eventually(t, "it follows again", func() error {
 			db := at.DB(t, "")
@@ -112,4 +113,29 @@ func throwOut(t *testing.T, s *stand, replica int) error {
 		_, _ = db.Exec(fmt.Sprintf("KILL %d", id)) // it may have gone by itself
 	}
 	return nil
+}
+
+// waitsForABranch has a replica have a branch that no other server knows of, as a kill may leave it on a primary, and be sent a change of
+// its row: it applies nothing any more, and that is told, until the branch is gone.
+func (s *stand) waitsForABranch(t *testing.T, replica int) {
+	t.Helper()
+	at, primary := s.servers[replica], s.servers[s.primary(t)]
+	primary.Exec(t, "CREATE DATABASE IF NOT EXISTS alone", "CREATE TABLE alone.row_of (n INT PRIMARY KEY, v INT)", "INSERT INTO alone.row_of VALUES (1, 0)")
+	servers.Eventually(t, "the replica has the row", func() error {
+		db := at.DB(t, "alone")
+		defer db.Close()
+		var n int
+		return db.QueryRow("SELECT n FROM row_of").Scan(&n)
+	})
+	s.becomes(t, replica, []string{"SET SESSION sql_log_bin = 0", "XA START 'alone'", "UPDATE alone.row_of SET v = 1", "XA END 'alone'", "XA PREPARE 'alone'"})
+	primary.Exec(t, "UPDATE alone.row_of SET v = 2")
+	servers.Eventually(t, "it is told what the replica may be waiting for", func() error {
+		records, err := failover.Records(t.Context(), s.kv)
+		if why := records["s0"].Unready[s.addr(replica)]; err == nil && !strings.Contains(why, "has 1 prepared transactions") {
+			err = fmt.Errorf("of %s is told %q", at.Addr(), why)
+		}
+		return err
+	})
+	s.becomes(t, replica, []string{"SET SESSION sql_log_bin = 0", "XA ROLLBACK 'alone'"})
+	s.wantReady(t)
 }
