@@ -44,8 +44,9 @@ func (e *DefinitionError) Unwrap() error { return e.Err }
 // definition is one under way. No transaction can undo it.
 type definition struct {
 	*Request
-	shards []defining
-	warned bool // the warnings of a shard are kept
+	shards  []defining
+	lacking []Passed // shards without the database
+	warned  bool     // the warnings of a shard are kept
 }
 
 // defining is what becomes of it on one shard.
@@ -122,6 +123,12 @@ func (r *Request) makesView() bool {
 	return r.Facts.Statement.View && r.Facts.Statement.Verb == "CREATE"
 }
 
+// makesRoutine tells CREATE FUNCTION or PROCEDURE of one that was not there, which can be undone.
+func (r *Request) makesRoutine() bool {
+	routine := r.Facts.Statement.Defined
+	return routine != nil && routine.Creates && !routine.Replaces && !routine.IfNotExists
+}
+
 // MadeEverywhere tells whether the table that is to be made is on every shard.
 func (r *Request) MadeEverywhere() bool {
 	for _, shard := range r.Catalog.Shards {
@@ -137,9 +144,18 @@ const answerWait = 10 * time.Second
 
 // lend takes a connection to every shard and has each answer.
 func (d *definition) lend() error {
-	leases, err := Several{Environment: d.Environment}.acquire(Everywhere(d.Catalog.Shards, nil))
-	if err != nil {
-		return err
+	var leases []txn.Lease
+	for _, shard := range d.Catalog.Shards {
+		l, err := d.Conns.Acquire(shard, 0)
+		if said := d.already(err); said != nil && said.Code == mysql.ER_BAD_DB_ERROR { // the session's own database
+			d.lacking = append(d.lacking, Passed{shard, said})
+			continue
+		}
+		if err != nil {
+			release(leases)
+			return err
+		}
+		leases = append(leases, l)
 	}
 	for i, l := range leases {
 		if err := d.answers(l, answerWait); err != nil {
@@ -215,6 +231,7 @@ func (d *definition) done() (names []router.ShardName) {
 // judge gives the answer.
 func (d *definition) judge() (total wire.OK, passed []Passed, err error) {
 	var failed *defining
+	passed = d.lacking
 	for i := range d.shards {
 		on := &d.shards[i]
 		said := d.already(on.err)
@@ -266,14 +283,18 @@ func (d *definition) failed(done []router.ShardName, at router.ShardName, err er
 		return err
 	case len(done) == 0:
 		return &DefinitionError{err, "", "; it was done on no other shard, and whether on " + string(at) + " is not known: repeat the statement, which passes over the shards where it was done"}
-	case !d.makes():
+	case !d.makes() && !d.makesRoutine():
 		return &DefinitionError{err, before, "; it was done on " + on + ": mend the reason and repeat the statement, which passes over the shards where it was done"}
 	}
 	if left := d.unmake(); left != nil {
 		return &DefinitionError{err, before, "; it was made on " + names(d.done()) + " and could not be dropped there again (" + left.Error() + "): drop it, or mend the reason and repeat the statement, which passes over the shards that have it"}
 	}
 	after := "; it was made on " + on + " and dropped there again"
-	if !txn.IsRefusal(err) {
+	switch {
+	case txn.IsRefusal(err):
+	case d.makesRoutine():
+		after += "; whether it is on " + string(at) + " is not known: DROP it IF EXISTS, and repeat the statement"
+	default:
 		after += "; whether it is on " + string(at) + " is not known: repeat the statement, which passes over the shards that have it"
 	}
 	return &DefinitionError{err, before, after}
@@ -287,7 +308,7 @@ func names(shards []router.ShardName) string {
 	return strings.Join(list, ", ")
 }
 
-// unmake drops the table where it was made just now. It has no rows: statements on it are
+// unmake drops the table or routine where it was made just now. A table has no rows: statements on it are
 // refused until all shards have it.
 func (d *definition) unmake() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.Context), txn.UndoTime)
@@ -298,7 +319,7 @@ func (d *definition) unmake() error {
 		if on.err != nil {
 			continue
 		}
-		if _, err := on.Conn.Own().Exec(ctx, "DROP TABLE "+d.quoted(d.Facts.Statement.Tables[0])); err != nil {
+		if _, err := on.Conn.Own().Exec(ctx, d.undoing()); err != nil {
 			left = append(left, err)
 			if !txn.IsRefusal(err) {
 				on.err = err
@@ -306,6 +327,14 @@ func (d *definition) unmake() error {
 		}
 	}
 	return errors.Join(left...)
+}
+
+// undoing is the statement that drops what was made.
+func (d *definition) undoing() string {
+	if routine := d.Facts.Statement.Defined; routine != nil {
+		return "DROP " + routine.Kind + " " + d.quoted(routine.Name)
+	}
+	return "DROP TABLE " + d.quoted(d.Facts.Statement.Tables[0])
 }
 
 // FullName is a table's, as a statement names it whose default database is known.
@@ -325,11 +354,23 @@ func (r *Request) quoted(t stmt.TableName) string {
 // already tells a server's error that says that there is nothing left to do.
 func (d *definition) already(err error) *mysql.MyError {
 	e, ok := errors.AsType[*mysql.MyError](err)
+	if d.Facts.Statement.Defined != nil {
+		if ok && d.routineDone(e.Code) {
+			return e
+		}
+		return nil
+	}
 	switch {
 	case ok && (d.makes() || d.makesView()) && e.Code == mysql.ER_TABLE_EXISTS_ERROR, ok && !d.makes() && slices.Contains(nothingLeft, e.Code):
 		return e
 	}
 	return nil
+}
+
+// routineDone tells the numbers by which a server says that a routine need not be made or dropped there: it lacks the database, so that
+// no statement could call it there, or the routine.
+func (d *definition) routineDone(code uint16) bool {
+	return code == mysql.ER_BAD_DB_ERROR || !d.Facts.Statement.Defined.Creates && code == mysql.ER_SP_DOES_NOT_EXIST
 }
 
 // nothingLeft are the servers' numbers for: unknown table, no such table, duplicate

@@ -11,6 +11,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router/stmt"
 )
 
 // turnWait is how many seconds a definition waits for one of the same table that is under
@@ -48,7 +49,11 @@ func (r *Request) takeTurn() (end func(), err error) {
 
 // turns are the names of the locks, in an order that is the same for everybody.
 func (r *Request) turns() (names []string) {
-	for _, table := range r.Facts.Statement.Tables {
+	all := r.Facts.Statement.Tables
+	if routine := r.Facts.Statement.Defined; routine != nil {
+		all = []stmt.TableName{routine.Name}
+	}
+	for _, table := range all {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(r.quoted(table)))
 		names = append(names, fmt.Sprintf("locus definition %016x", h.Sum64()))

@@ -25,7 +25,8 @@ func (s *Session) runDefinition(asked *exec.Work, p *plan.Definition) error {
 	}
 	own := r.Work
 	ifNotExists := own.Facts.Statement.IfNotExists != nil
-	if !own.Snapshot.Map.Moving().Empty() && !(ifNotExists && r.MadeEverywhere()) {
+	routine := own.Facts.Statement.Defined != nil // moves don't touch any
+	if !own.Snapshot.Map.Moving().Empty() && !routine && !(ifNotExists && r.MadeEverywhere()) {
 		return moving("changing the definition of a table")
 	}
 	if err := s.conns.Commit(); err != nil {

@@ -83,7 +83,13 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		r.Unread = true
 		return nil, r
 	}
-	return passedOn(l, ctx, text, object), nil
+	facts := unreadFacts(l, ctx, text, object)
+	if p, err := ctx.routine(l, facts); p != nil || err != nil {
+		return p, err
+	}
+	p := &OneShard{Shard: ctx.Catalog.First(), Alike: ctx.Alike, Facts: facts}
+	readsForRoutines(p)
+	return p, nil
 }
 
 // beforeWords plans or refuses a text that the parser refuses by what else is known of it than its words. It returns nil, nil if they decide.
@@ -105,16 +111,14 @@ func (c Context) beforeWords(l *stmt.Lexed, syntax *stmt.SyntaxError) (Plan, err
 	return c.maintained(l)
 }
 
-// passedOn is a text that the first shard gets unread.
-func passedOn(l *stmt.Lexed, ctx Context, text unread, object string) Plan {
+// unreadFacts are those of a text that shards get unread.
+func unreadFacts(l *stmt.Lexed, ctx Context, text unread, object string) Facts {
 	left := noted(l, text.left(object))
-	p := &OneShard{Shard: ctx.Catalog.First(), Alike: ctx.Alike, Facts: Facts{
+	return Facts{
 		Writes: true, KeepsInsertID: true,
 		ReadsInsertID: slices.Contains(text.bare, "last_insert_id") || slices.Contains(text.bare, "returning"), // rows don't say what was generated
 		Statement:     left, Leaves: text.leaves(left, ctx),
-	}}
-	readsForRoutines(p)
-	return p
+	}
 }
 
 // noted is a statement with what its words alone tell of it.

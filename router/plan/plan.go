@@ -130,7 +130,7 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	if p := ctx.expanded(l, s); p != nil {
 		return p, nil
 	}
-	p, err := build(s, ctx)
+	p, err := ctx.made(l, s)
 	if err == nil {
 		err = ctx.definable(l, s)
 	}
@@ -163,6 +163,16 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	facts.Reserved = facts.Writes && reserved(s, ctx)
 	facts.Cacheable = facts.Cacheable && !l.Uncacheable && !s.Verbatim
 	return p, nil
+}
+
+// made is build of what may be a program, of which the text tells more.
+func (c Context) made(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
+	if s.Features&stmt.Program != 0 && c.Shard == "" {
+		if p, err := c.routine(l, Facts{Writes: true, Statement: s}); p != nil || err != nil {
+			return p, err
+		}
+	}
+	return build(s, c)
 }
 
 // gathers plans what is gathered for a plan, if anything is.

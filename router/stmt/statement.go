@@ -142,6 +142,8 @@ type Statement struct {
 	// View: CREATE VIEW, whose first table is the view, or DROP VIEW. Ordered: its query has ORDER BY without LIMIT. Varies:
 	// its text has a backslash or a non-ASCII character.
 	View, Ordered, Varies bool
+	// Defined is the routine that a definition is planned for, or nil.
+	Defined *RoutineDefinition
 	// IfNotExists is the position of these words in a CREATE TABLE, or nil.
 	IfNotExists *Stretch
 	// DefinitionsEnd is the end of the list of columns and keys in a CREATE TABLE, before its parenthesis, or nil if it has
