@@ -29,6 +29,7 @@ type Lacking struct {
 	Shard     router.ShardName
 	Databases []string
 	Tables    []catalog.TableName
+	Routines  []copies.Routine
 	Views     []catalog.TableName
 	// Rows are the global tables whose rows are to be made equal.
 	Rows []catalog.TableName
@@ -47,6 +48,9 @@ func (l *Lacking) Makes() (lines []string) {
 	}
 	for _, t := range l.Tables {
 		lines = append(lines, "table "+t.String())
+	}
+	for _, r := range l.Routines {
+		lines = append(lines, r.String())
 	}
 	for _, v := range l.Views {
 		lines = append(lines, "view "+v.String())
@@ -180,7 +184,18 @@ func (p *Plan) look(ctx context.Context, first *link.Conn, l *Lacking) (err erro
 			l.Views = append(l.Views, name)
 		}
 	}
-	for _, name := range slices.Concat(l.Tables, l.Views) {
+	routines, err := copies.Routines(ctx, first)
+	if err != nil {
+		return err
+	}
+	names := slices.Concat(l.Tables, l.Views)
+	for _, r := range routines {
+		if !there.routines[r] {
+			l.Routines = append(l.Routines, r)
+			names = append(names, r.TableName)
+		}
+	}
+	for _, name := range names {
 		if !there.schemas[name.Schema] && !slices.Contains(l.Databases, name.Schema) {
 			l.Databases = append(l.Databases, name.Schema)
 		}
@@ -226,14 +241,15 @@ func identity(ctx context.Context, c *link.Conn) (string, error) {
 	return string(rows[0][0]), nil
 }
 
-// listing is what a server has by name, tables and views.
+// listing is what a server has by name, tables and views as one.
 type listing struct {
-	tables  map[catalog.TableName]bool
-	schemas map[string]bool
+	tables   map[catalog.TableName]bool
+	routines map[copies.Routine]bool
+	schemas  map[string]bool
 }
 
 func listed(ctx context.Context, c *link.Conn) (listing, error) {
-	l := listing{map[catalog.TableName]bool{}, map[string]bool{}}
+	l := listing{map[catalog.TableName]bool{}, map[copies.Routine]bool{}, map[string]bool{}}
 	rows, err := c.Query(ctx, "SELECT SCHEMA_NAME, NULL FROM information_schema.SCHEMATA UNION ALL SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES")
 	for _, r := range rows {
 		if r[1] == nil {
@@ -241,6 +257,13 @@ func listed(ctx context.Context, c *link.Conn) (listing, error) {
 		} else {
 			l.tables[catalog.TableName{Schema: string(r[0]), Name: string(r[1])}] = true
 		}
+	}
+	if err != nil {
+		return l, err
+	}
+	rows, err = c.Query(ctx, "SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE FROM information_schema.ROUTINES")
+	for _, r := range rows {
+		l.routines[copies.Routine{TableName: catalog.TableName{Schema: string(r[0]), Name: string(r[1])}, Kind: string(r[2])}] = true
 	}
 	return l, err
 }

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"strings"
 
+	"locus/migrate/copies"
 	"locus/migrate/link"
 	"locus/proxy/exec"
 	"locus/router/catalog"
 )
 
-// Make makes databases, tables and views as the first shard has them. If a table can't be made, those that were made are dropped
-// again. Beside a view that can't be made, tables stay, since whoever makes it by hand needs them; the error says what stands.
+// Make makes databases, tables, routines and views as the first shard has them. If a table can't be made, those that were made are dropped
+// again. Beside a routine or view that can't be made, tables stay, since whoever makes it by hand needs them; the error says what stands.
 func (p *Plan) Make(ctx context.Context) error {
 	for _, l := range p.Lacking {
 		if err := l.make(ctx); err != nil {
@@ -44,6 +45,11 @@ func (l *Lacking) make(ctx context.Context) (err error) {
 	}
 	if err = m.tables(ctx); err != nil {
 		return errors.Join(err, m.undo(context.WithoutCancel(ctx)))
+	}
+	for _, r := range m.Routines {
+		if err := m.routine(ctx, r); err != nil {
+			return fmt.Errorf("make %s: %w\nwhat was made there before stays: make it by hand, as SHOW CREATE %s gives it on the first shard, and do it again", r, err, r.Kind)
+		}
 	}
 	for _, name := range m.Views {
 		if err := m.view(ctx, name); err != nil {
@@ -124,34 +130,75 @@ func (m *making) table(ctx context.Context, name catalog.TableName) error {
 	return err
 }
 
-// view makes a view with its definer, its security, and the character set that its query is read by.
-func (m *making) view(ctx context.Context, name catalog.TableName) (err error) {
-	rows, err := m.first.Query(ctx, "SHOW CREATE VIEW "+spelled(name))
+// routine makes a procedure or function with its definer, its sql_mode, and the character set that its text is read by.
+func (m *making) routine(ctx context.Context, r copies.Routine) error {
+	rows, err := m.shown(ctx, r.Kind, r.TableName, 6)
 	if err != nil {
 		return err
 	}
-	if len(rows) != 1 || len(rows[0]) < 4 {
-		return errors.New("the first shard doesn't say how it is made")
-	}
-	charset, collation := string(rows[0][2]), string(rows[0][3])
-	if charset != "utf8mb4" { // then the text comes and goes in that
-		for _, c := range []*link.Conn{m.first, m.there} {
-			if _, err := c.Exec(ctx, "SET NAMES "+link.Text(charset)); err != nil {
+	return m.speaking(ctx, string(rows[3]), string(rows[4]), func() (err error) {
+		if rows, err = m.shown(ctx, r.Kind, r.TableName, 6); err != nil {
+			return err
+		}
+		mode, err := m.there.Query(ctx, "SELECT @@SESSION.sql_mode")
+		if err != nil {
+			return err
+		}
+		defer func() {
+			_, reset := m.there.Exec(context.WithoutCancel(ctx), "SET SESSION sql_mode = "+link.Text(string(mode[0][0])))
+			err = errors.Join(err, reset)
+		}()
+		for _, text := range []string{"USE " + link.Name(r.Schema), "SET SESSION sql_mode = " + link.Text(string(rows[1])), string(rows[2])} {
+			if _, err := m.there.Exec(ctx, text); err != nil {
 				return err
 			}
 		}
-		if rows, err = m.first.Query(ctx, "SHOW CREATE VIEW "+spelled(name)); err != nil {
-			return err
-		}
+		return nil
+	})
+}
+
+// view makes a view with its definer, its security, and the character set that its query is read by.
+func (m *making) view(ctx context.Context, name catalog.TableName) error {
+	rows, err := m.shown(ctx, "VIEW", name, 4)
+	if err != nil {
+		return err
 	}
+	return m.speaking(ctx, string(rows[2]), string(rows[3]), func() error {
+		if rows, err = m.shown(ctx, "VIEW", name, 4); err == nil {
+			_, err = m.there.Exec(ctx, string(rows[1]))
+		}
+		return err
+	})
+}
+
+// shown is what SHOW CREATE says, in so many columns at least.
+func (m *making) shown(ctx context.Context, kind string, name catalog.TableName, columns int) ([][]byte, error) {
+	rows, err := m.first.Query(ctx, "SHOW CREATE "+kind+" "+spelled(name))
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != 1 || len(rows[0]) < columns || columns == 6 && rows[0][2] == nil {
+		return nil, errors.New("the first shard doesn't say how it is made")
+	}
+	return rows[0], nil
+}
+
+// speaking has texts come and go in a character set while it does something.
+func (m *making) speaking(ctx context.Context, charset, collation string, do func() error) (err error) {
+	both := []*link.Conn{m.first, m.there}
 	defer func() {
-		for _, c := range []*link.Conn{m.first, m.there} {
+		for _, c := range both {
 			_, reset := c.Exec(context.WithoutCancel(ctx), "SET NAMES utf8mb4")
 			err = errors.Join(err, reset)
 		}
 	}()
-	if _, err = m.there.Exec(ctx, "SET SESSION collation_connection = "+link.Text(collation)); err == nil {
-		_, err = m.there.Exec(ctx, string(rows[0][1]))
+	for _, c := range both {
+		if _, err := c.Exec(ctx, "SET NAMES "+link.Text(charset)); err != nil {
+			return err
+		}
 	}
-	return err
+	if _, err = m.there.Exec(ctx, "SET SESSION collation_connection = "+link.Text(collation)); err != nil {
+		return err
+	}
+	return do()
 }

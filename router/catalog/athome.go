@@ -21,7 +21,7 @@ func (c *Catalog) AtHome(current string, words []string, but TableName) (name st
 	first := c.closed.reach[c.First()]
 	schemas := []string{strings.ToLower(current)}
 	for _, w := range words {
-		if systemSchema(w) {
+		if IsSystemSchema(w) {
 			return "schema " + w, true
 		}
 		if first.schemas[w] && !slices.Contains(schemas, w) {

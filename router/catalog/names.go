@@ -51,7 +51,7 @@ func (e *FarError) Error() string {
 
 // Knows tells whether some shard has a table or view of the name, as far as is known.
 func (c *Catalog) Knows(name TableName) bool {
-	if c.closed == nil || systemSchema(name.Schema) {
+	if c.closed == nil || IsSystemSchema(name.Schema) {
 		return true
 	}
 	_, ok := c.spelled(name)
@@ -188,7 +188,7 @@ func (c *Catalog) object(name TableName) (*listed, error) {
 	first := c.First()
 	shards := c.closed.on[name]
 	here := slices.Contains(shards, first)
-	if systemSchema(name.Schema) {
+	if IsSystemSchema(name.Schema) {
 		here = true
 	}
 	var o *listed
@@ -196,7 +196,7 @@ func (c *Catalog) object(name TableName) (*listed, error) {
 		o = r.tables[name]
 	}
 	view := o != nil && !o.table.Base()
-	if !here || len(shards) > 1 && !view && !systemSchema(name.Schema) {
+	if !here || len(shards) > 1 && !view && !IsSystemSchema(name.Schema) {
 		return nil, &AmbiguousError{name, shards, first}
 	}
 	return o, nil
@@ -242,7 +242,7 @@ func (c *Catalog) disturbs(d *Table, shard router.ShardName, p *Program) string 
 	if d.Kind == Global {
 		return "each shard's copy by itself"
 	}
-	words := wordsOf(p.Body, p.Mode)
+	words := WordsOf(p.Body, p.Mode)
 	for i := range d.Keys {
 		if words[strings.ToLower(d.Keys[i].Column.Name)] {
 			return "column " + d.Keys[i].Column.Name + ", by which rows are placed"
@@ -323,8 +323,8 @@ func (c *Catalog) home(lower TableName) bool {
 	return t != nil && t.Kind == Single && t.Shard == c.First()
 }
 
-// systemSchema tells the schemas that each server has for itself.
-func systemSchema(name string) bool {
+// IsSystemSchema tells the schemas that each server has for itself.
+func IsSystemSchema(name string) bool {
 	switch strings.ToLower(name) {
 	case "information_schema", "performance_schema", "mysql", "sys", "locus":
 		return true

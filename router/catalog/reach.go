@@ -179,14 +179,14 @@ func (r *reach) link(o *listed) {
 	var schema string
 	switch {
 	case o.program != nil:
-		words, schema = wordsOf(o.program.Body, o.program.Mode), o.program.Schema
+		words, schema = WordsOf(o.program.Body, o.program.Mode), o.program.Schema
 		for _, dynamic := range []string{"prepare", "execute"} {
 			if words[dynamic] && o.read.far == "" {
 				o.read.far = "dynamic SQL (" + strings.ToUpper(dynamic) + ")"
 			}
 		}
 	case !o.table.Base():
-		words, schema = wordsOf(o.table.Query, 0), o.table.Schema
+		words, schema = WordsOf(o.table.Query, 0), o.table.Schema
 	default:
 		return
 	}
@@ -241,9 +241,9 @@ func (r *reach) spread() {
 	}
 }
 
-// wordsOf are all names that occur in a body, in lower case and without quotes. Where
+// WordsOf are all names that occur in a body, in lower case and without quotes. Where
 // it can't be read as its mode has it, they are all words, in strings and comments too.
-func wordsOf(body string, mode stmt.Mode) map[string]bool {
+func WordsOf(body string, mode stmt.Mode) map[string]bool {
 	words := map[string]bool{}
 	var l stmt.Lexed
 	l.Lex([]byte(body), mode)

@@ -26,7 +26,7 @@ func (c *Catalog) Remarks() []error {
 		}
 	}
 	for _, r := range c.closed.reach {
-		r.remarks(schemas, texts)
+		c.remarks(r, schemas, texts)
 	}
 	for name, err := range c.closed.torn {
 		if schemas[name.Schema] {
@@ -46,13 +46,14 @@ func (c *Catalog) Remarks() []error {
 	return all
 }
 
-func (r *reach) remarks(schemas, texts map[string]bool) {
+// remarks adds those of one shard. A view that is read as its query needs none.
+func (c *Catalog) remarks(r *reach, schemas, texts map[string]bool) {
 	for _, o := range r.all {
 		switch {
 		case o.read.far == "":
 		case o.program != nil && schemas[o.program.Schema]:
 			texts[fmt.Sprintf("%s %s on %s: it reaches %s: drop it, and let the application do what it does", strings.ToLower(o.program.Type), o.program.TableName, r.shard, o.read.far)] = true
-		case o.table != nil && !o.table.Base() && schemas[o.table.Schema]:
+		case o.table != nil && !o.table.Base() && schemas[o.table.Schema] && c.Derived(o.table.TableName) == "":
 			texts[fmt.Sprintf("view %s on %s: it reaches %s, and is refused: drop it, and query the tables", o.table.TableName, r.shard, o.read.far)] = true
 		}
 	}

@@ -16,7 +16,7 @@ func (c *Catalog) noteUniform() {
 	}
 	for _, shard := range c.Shards {
 		l := c.closed.listings[shard]
-		if l == nil || slices.ContainsFunc(l.Programs, func(p Program) bool { return !systemSchema(p.Schema) }) || c.declaredOf(l) != spread {
+		if l == nil || slices.ContainsFunc(l.Programs, func(p Program) bool { return !IsSystemSchema(p.Schema) }) || c.declaredOf(l) != spread {
 			return
 		}
 	}
@@ -27,7 +27,7 @@ func (c *Catalog) noteUniform() {
 func (c *Catalog) declaredOf(l *Listing) (n int) {
 	for i := range l.Tables {
 		name := l.Tables[i].TableName
-		if systemSchema(name.Schema) {
+		if IsSystemSchema(name.Schema) {
 			continue
 		}
 		if d := c.tables[name]; d == nil || d.Kind == Single {

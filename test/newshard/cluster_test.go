@@ -44,6 +44,10 @@ var made = []string{
 	"CREATE SQL SECURITY INVOKER VIEW shop.dear AS SELECT code, name FROM shop.country WHERE price > 5",
 	"CREATE VIEW shop.accents AS SELECT code FROM shop.country WHERE name <> 'é%'",
 	"CREATE VIEW shop.aim AS SELECT MAX(code) AS most FROM shop.dear",
+	`CREATE FUNCTION shop.accented(t VARCHAR(40)) RETURNS VARCHAR(60) CHARACTER SET utf8mb4 DETERMINISTIC NO SQL RETURN CONCAT(t, 'é\'')`,
+	"CREATE PROCEDURE shop.says(OUT t VARCHAR(60)) NO SQL COMMENT 'calls' BEGIN SET t = accented('x'); END",
+	"CREATE FUNCTION shop.regions() RETURNS BIGINT READS SQL DATA RETURN (SELECT COUNT(*) FROM region)",
+	"CREATE FUNCTION shop.more_regions() RETURNS BIGINT READS SQL DATA RETURN regions() + 1",
 }
 
 func open(t *testing.T, engine servers.Engine) *cluster {

@@ -65,6 +65,7 @@ func read(ctx context.Context, t *testing.T, db *sql.DB) (looks int) {
 			"SELECT COUNT(*) FROM ordered o JOIN country c ON c.code = o.country":                  orders,
 			"SELECT COUNT(*) FROM ordered o JOIN dear d ON d.code = o.country WHERE o.owner < 200": 100,
 			"SELECT COUNT(*) FROM dear":                                                            2,
+			"SELECT COUNT(*) FROM ordered WHERE owner = 7 HAVING LENGTH(MAX(accented(owner))) > 2": 1,
 			"SELECT most FROM aim":                                                                 4,
 			"SELECT COUNT(*) FROM country WHERE code < 5":                                          4,
 		} {
@@ -107,10 +108,13 @@ func (c *cluster) alike() {
 	first := c.servers[0].DB(c.t, "shop")
 	for i, s := range c.servers[1:] {
 		db := s.DB(c.t, "shop")
-		for _, query := range []string{countries, "SELECT * FROM shop.region ORDER BY id", "SHOW CREATE VIEW shop.dear", "SHOW CREATE VIEW shop.aim", "SHOW CREATE VIEW shop.accents", "SHOW CREATE DATABASE shop", columns} {
+		for _, query := range []string{countries, "SELECT * FROM shop.region ORDER BY id", "SHOW CREATE VIEW shop.dear", "SHOW CREATE VIEW shop.aim", "SHOW CREATE VIEW shop.accents", "SHOW CREATE FUNCTION shop.accented", "SHOW CREATE PROCEDURE shop.says", "SHOW CREATE DATABASE shop", columns} {
 			if got, want := rows(c.t, db, query), rows(c.t, first, query); got != want {
 				c.t.Errorf("s%d: %s gives\n%.2000s\nand on s0\n%.2000s", i+1, query, got, want)
 			}
+		}
+		if got := rows(c.t, db, "SELECT COUNT(*) FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = 'shop' AND ROUTINE_NAME LIKE '%regions'"); i > 0 && !strings.Contains(got, "0") {
+			c.t.Errorf("s%d: routines that read tables: %s", i+1, got)
 		}
 		if !strings.Contains(rows(c.t, db, "SHOW CREATE TABLE shop.ordered"), "locus_gene") {
 			c.t.Errorf("s%d: the column that locus adds is not there", i+1)
@@ -130,7 +134,7 @@ func TestANewShard(t *testing.T) {
 		stop := c.clients()
 		c.declare(3)
 		out := c.must("apply", "-f", c.file("cluster.yaml"), "--dry-run")
-		for _, want := range []string{"make database shop on shard s2", "make table shop.ordered on shard s2", "make view shop.aim on shard s2", "copy the rows of shop.country to shard s2"} {
+		for _, want := range []string{"make database shop on shard s2", "make table shop.ordered on shard s2", "make view shop.aim on shard s2", "make function shop.accented on shard s2", "make procedure shop.says on shard s2", "copy the rows of shop.country to shard s2"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("the dry run doesn't say %q:\n%s", want, out)
 			}
