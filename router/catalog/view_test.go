@@ -70,3 +70,47 @@ func TestViewsThatLag(t *testing.T) {
 		t.Errorf("behind a view of the default shard's own is %v", behind)
 	}
 }
+
+// A view that is read as its query is nothing to remark on; one whose query can't stand there is.
+func TestRemarksOnViews(t *testing.T) {
+	both := []router.ShardName{"s0", "s1"}
+	catalog := viewWorld(t, map[string][]router.ShardName{"read": both, "sorted": both, "apart": {"s0"}}, map[string]string{
+		"read": "select `shop`.`orders`.`id` AS `id` from `shop`.`orders`", "apart": "select `shop`.`plain`.`id` AS `id` from `shop`.`plain`",
+		"sorted": "select `shop`.`orders`.`id` AS `id` from `shop`.`orders` order by `shop`.`orders`.`id`",
+	})
+	var said []string
+	for _, remark := range catalog.Remarks() {
+		said = append(said, remark.Error())
+	}
+	if len(said) != 2 || !strings.Contains(said[0], "view shop.sorted on s0") || !strings.Contains(said[1], "view shop.sorted on s1") {
+		t.Errorf("remarks: %q", said)
+	}
+}
+
+func TestWhatIsAtHome(t *testing.T) {
+	catalog := viewWorld(t, map[string][]router.ShardName{"everywhere": {"s0", "s1"}, "apart": {"s0"}}, map[string]string{"everywhere": "select 1 AS `one`", "apart": "select 2 AS `two`"})
+	function := func(name, body string) Program {
+		return Program{TableName: TableName{"shop", name}, Type: "FUNCTION", Body: body}
+	}
+	first := catalog.closed.listings["s0"]
+	first.Programs = []Program{function("F_both", "RETURN 1"), function("f_first", "RETURN 2"), {TableName: TableName{"other", "f_other"}, Type: "FUNCTION", Body: "RETURN 3"}}
+	second := catalog.closed.listings["s1"]
+	second.Programs = []Program{function("F_both", "RETURN 1")}
+	catalog = NewListed(catalog.Shards, catalog.Tables(), nil, catalog.closed.listings)
+	for text, want := range map[string]string{
+		"create function f returns int return a + b": "", "return f_both ( a )": "", "select one from everywhere": "",
+		"select n from plain": "table shop.plain", "select n from apart": "view shop.apart", "return f_first": "function shop.f_first",
+		"return f_other": "", "return other f_other": "function other.f_other", "select from information_schema tables": "schema information_schema",
+	} {
+		if got, is := catalog.AtHome("shop", strings.Fields(text), TableName{"shop", "f"}); got != want || is != (want != "") {
+			t.Errorf("%s: %q, %v; want %q", text, got, is, want)
+		}
+	}
+	if name, is := catalog.AtHome("shop", []string{"f_first"}, TableName{"shop", "F_First"}); is {
+		t.Errorf("its own name: %s", name)
+	}
+	delete(catalog.closed.listings, "s1")
+	if _, is := NewListed(catalog.Shards, catalog.Tables(), nil, catalog.closed.listings).AtHome("shop", nil, TableName{}); !is {
+		t.Error("of a shard that nobody could ask it is taken for known")
+	}
+}

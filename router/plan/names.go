@@ -48,7 +48,7 @@ func (c Context) stored(s *stmt.Statement, call stmt.Called) error {
 		case t == nil, t.Kind == catalog.Single && !slices.Contains(lack, t.Shard), t.Kind == catalog.Global && s.Kind == stmt.Select && !slices.Contains(lack, c.Catalog.First()):
 			continue
 		}
-		return refuse(TooFar, "%s is stored on shard %s alone, and rows of %s are on others: write what it computes in the place of its name, or define it on each shard, connected to it",
+		return refuse(TooFar, "%s is stored on shard %s alone, and rows of %s are on others: write what it computes in the place of its name, or DROP it and CREATE it again so that it names nothing that one shard alone has: then it is on all",
 			catalog.TableName{Schema: c.schemaOf(call.TableName), Name: call.Name}, catalog.List(has), t)
 	}
 	return nil
