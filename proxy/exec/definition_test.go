@@ -10,6 +10,7 @@ import (
 
 	"locus/proxy/wire"
 	"locus/router"
+	"locus/router/stmt"
 	"locus/test/fakeshard"
 )
 
@@ -131,6 +132,45 @@ func TestDefineFails(t *testing.T) {
 		s.shards["s2"].Next(reply)
 		if _, err := a.define(); err == nil || !strings.Contains(err.Error(), "could not be dropped there again") {
 			t.Error(err)
+		}
+	}
+}
+
+// A routine that can't be made on all shards is dropped where it was made, one that is dropped may be gone before, and a shard without
+// its database need not have it.
+func TestDefineRoutines(t *testing.T) {
+	created := stmt.RoutineDefinition{Kind: "FUNCTION", Name: stmt.TableName{Name: "paid"}, Creates: true}
+	replaced, dropped := created, created
+	replaced.Replaces, dropped.Creates = true, false
+	for _, c := range []struct {
+		name, text string
+		routine    stmt.RoutineDefinition
+		on         map[router.ShardName]fakeshard.Reply
+		want       string // in the error; empty: none
+		passed     int
+		dropped    bool // on s2
+	}{
+		{"refused", "CREATE FUNCTION paid() RETURNS INT RETURN 1", created, map[router.ShardName]fakeshard.Reply{"s1": {Code: 1418}}, "it was made on s0, s2 and dropped there again", 0, true},
+		{"there already", "CREATE FUNCTION paid() RETURNS INT RETURN 1", created, map[router.ShardName]fakeshard.Reply{"s1": {Code: 1304}}, "on shard s1: ERROR 1304", 0, true},
+		{"perhaps made", "CREATE FUNCTION paid() RETURNS INT RETURN 1", created, map[router.ShardName]fakeshard.Reply{"s1": {Cut: fakeshard.Within}}, "is not known: DROP it IF EXISTS, and repeat", 0, true},
+		{"no database", "CREATE FUNCTION paid() RETURNS INT RETURN 1", created, map[router.ShardName]fakeshard.Reply{"s1": {Code: 1049}}, "", 1, false},
+		{"not replaced", "CREATE OR REPLACE FUNCTION paid() RETURNS INT RETURN 1", replaced, map[router.ShardName]fakeshard.Reply{"s1": {Code: 1418}}, "it was done on s0, s2: mend the reason and repeat", 0, false},
+		{"gone", "DROP FUNCTION paid", dropped, map[router.ShardName]fakeshard.Reply{"s1": {Code: 1305}}, "", 1, false},
+		{"gone everywhere", "DROP FUNCTION paid", dropped, map[router.ShardName]fakeshard.Reply{"s0": {Code: 1305}, "s1": {Code: 1305}, "s2": {Code: 1305}}, "ERROR 1305", 0, false},
+	} {
+		s := newStand(t)
+		a := s.request(c.text)
+		a.Facts.Statement.Defined = &c.routine
+		for shard, reply := range c.on {
+			reply.Prefix, _, _ = strings.Cut(c.text, " ")
+			s.shards[shard].Next(reply)
+		}
+		told, err := a.define()
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) || told == nil || len(told.Passed) != c.passed {
+			t.Errorf("%s: %v, told %+v", c.name, err, told)
+		}
+		if got := slices.Contains(s.statements("s2"), "DROP FUNCTION `shop`.`paid`"); got != c.dropped {
+			t.Errorf("%s: dropped again is %t", c.name, got)
 		}
 	}
 }
