@@ -14,6 +14,7 @@ import (
 	"locus/proxy/session/kept"
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
+	"locus/proxy/twophase"
 	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/catalog"
@@ -56,6 +57,8 @@ type Options struct {
 	// one that is not, the connections are ended that keep a transaction in doubt.
 	// Nil: nobody can tell.
 	Alive func(ctx context.Context) ([]string, error)
+	// Crashed ends branches that a crash of a shard's server has left otherwise than its log has them, as [twophase.Options] has it. Nil: none.
+	Crashed func(ctx context.Context, shard router.ShardName, verdict func(gtrid, bqual string) twophase.Verdict) error
 	// RecoveryPatience is how long a branch is left prepared to whoever prepared
 	// it; default 10 s.
 	RecoveryPatience time.Duration

@@ -111,7 +111,7 @@ func (p *Proxy) span() {
 	p.coordinator = twophase.New(twophase.Options{
 		Cluster: p.options.Cluster, Servers: recoveryServers{p.builder.recovery}, Log: p.options.Log,
 		Patience: p.options.RecoveryPatience, Every: p.options.RecoveryPatience / 3,
-		Holder: cluster.Holder(p.options.Name), Evict: p.evict,
+		Holder: cluster.Holder(p.options.Name), Evict: p.evict, Crashed: p.options.Crashed,
 	})
 	p.builder.doubt = p.coordinator.Doubt
 }

@@ -371,6 +371,11 @@ func (r *run) followed(ctx context.Context, s *server) error {
 			return err
 		}
 	}
+	if v.Follows == "" {
+		if err := r.endCrashed(ctx, s); err != nil {
+			return err
+		}
+	}
 	if v.Has == "" && primary.Has != "" {
 		if err := s.untold(ctx); err != nil {
 			return err

@@ -2,6 +2,7 @@ package twophase
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -141,27 +142,72 @@ func (c *Coordinator) orphans(found findings, left map[string]bool) []branch {
 
 // recover finishes branches according to their homes' decisions.
 func (c *Coordinator) recover(ctx context.Context, orphans []branch) {
-	verdicts := map[Name]Verdict{}
-	away := map[router.ShardName]bool{} // homes that did not answer and aren't asked again now
+	judge := &judge{c, map[Name]Verdict{}, map[router.ShardName]bool{}}
+	crashed := map[router.ShardName]bool{}
 	remaining := int64(0)
 	for _, b := range orphans {
-		v, known := verdicts[b.Name]
-		if !known && !away[b.Home] && ctx.Err() == nil {
-			var err error
-			if v, err = c.ask(ctx, b.Name); is(err, mysql.ER_LOCK_WAIT_TIMEOUT) && c.freed(ctx, b.Home, b.Name) {
-				v, err = c.ask(ctx, b.Name)
-			}
-			if err != nil {
-				away[b.Home] = !isMySQL(err)
-				c.log.Warn("a branch stays in doubt", "shard", string(b.shard), "transaction", b.Transaction, "home", string(b.Home), "error", err)
-			}
-			verdicts[b.Name] = v
+		ended, asked := crashed[b.shard]
+		if !asked {
+			ended = c.endCrashed(ctx, b.shard, judge)
+			crashed[b.shard] = ended
 		}
-		if v == Unknown || !c.finish(ctx, b, v) {
+		if !ended {
+			remaining++
+			continue
+		}
+		if v := judge.rule(ctx, b); v == Unknown || !c.finish(ctx, b, v) {
 			remaining++
 		}
 	}
 	c.Counts.InDoubt.Store(remaining)
+}
+
+// endCrashed ends what a crash of a shard's server has left otherwise than its log has it. It reports whether other branches may be
+// ended there.
+func (c *Coordinator) endCrashed(ctx context.Context, shard router.ShardName, judge *judge) bool {
+	if c.crashed == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, crashedTime)
+	defer cancel()
+	err := c.crashed(ctx, shard, func(gtrid, bqual string) Verdict {
+		name := Name{gtrid, router.ShardName(bqual)}
+		if !strings.HasPrefix(gtrid, c.names.cluster) || name.Home.Validate() != nil {
+			return Unknown
+		}
+		return judge.rule(ctx, branch{name, shard})
+	})
+	if err != nil {
+		c.log.Warn("branches stay in doubt until it is known what the server's log has of them", "shard", string(shard), "error", err)
+	}
+	return err == nil
+}
+
+// crashedTime bounds what is read of a server's log for that.
+const crashedTime = 30 * time.Second
+
+// judge asks homes for verdicts, each once a scan.
+type judge struct {
+	*Coordinator
+	verdicts map[Name]Verdict
+	away     map[router.ShardName]bool // homes that did not answer
+}
+
+func (j *judge) rule(ctx context.Context, b branch) Verdict {
+	v, known := j.verdicts[b.Name]
+	if known || j.away[b.Home] || ctx.Err() != nil {
+		return v
+	}
+	v, err := j.ask(ctx, b.Name)
+	if is(err, mysql.ER_LOCK_WAIT_TIMEOUT) && j.freed(ctx, b.Home, b.Name) {
+		v, err = j.ask(ctx, b.Name)
+	}
+	if err != nil {
+		j.away[b.Home] = !isMySQL(err)
+		j.log.Warn("a branch stays in doubt", "shard", string(b.shard), "transaction", b.Transaction, "home", string(b.Home), "error", err)
+	}
+	j.verdicts[b.Name] = v
+	return v
 }
 
 // freed reports whether a shard has released the open work of the process that holds the transaction, because that

@@ -1,0 +1,258 @@
+package switchover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"locus/control/declared"
+	"locus/migrate/changes"
+	"locus/migrate/link"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// MariaDB's crash recovery ends the transactions that it has begun to commit itself by its own binary log, and leaves the branches of
+// clients' XA transactions prepared, whatever the log says of them. So a server that was killed can come back with a branch that its log, and
+// so every replica, has committed: its rows are missing there, for ever, since it has the transaction's GTID. Or with one that the log has
+// nothing of. Whoever ends such a branch with a statement that is logged has every replica stop that is sent it: "XAER_NOTA: Unknown XID"
+// (https://jira.mariadb.org/browse/MDEV-21777). Here they are ended as the log has it, and nothing is logged.
+
+// branch is a prepared branch by XA RECOVER.
+type branch struct {
+	format           uint32
+	gtrid, qualifier string
+}
+
+// xid is as statements in the log spell it.
+func (b branch) xid() string { return fmt.Sprintf("X'%x',X'%x',%d", b.gtrid, b.qualifier, b.format) }
+
+// branches are those that are prepared at a server.
+func (s *server) branches(ctx context.Context) (list []branch, err error) {
+	rows, err := s.conn.Own().Query(ctx, "XA RECOVER")
+	if err != nil {
+		return nil, fmt.Errorf("%s: XA RECOVER: %w", s.addr, err)
+	}
+	for _, row := range rows.Rows {
+		format, err := strconv.ParseInt(string(row[0]), 10, 64)
+		length, wrong := strconv.Atoi(string(row[1]))
+		if err = errors.Join(err, wrong); err != nil || length < 0 || length > len(row[3]) {
+			return nil, fmt.Errorf("%s: XA RECOVER gives a branch that can't be read: %q %w", s.addr, row, err)
+		}
+		list = append(list, branch{uint32(format), string(row[3][:length]), string(row[3][length:])})
+	}
+	return list, nil
+}
+
+// Ruling is how a branch ends of which its server's log has nothing.
+type Ruling uint8
+
+const (
+	Later  Ruling = iota // it stays
+	Commit               // by whoever decides
+	Rollback
+)
+
+// endUnlogged ends the branches which a crash has left otherwise than the server's own log has them, and logs nothing of that. The ruling
+// is asked for those that the log has nothing of. Of the branches it returns those that the log has as prepared, whose end is logged as ever,
+// and how many it has ended.
+func (s *server) endUnlogged(ctx context.Context, at link.Server, rule func(branch) Ruling) (logged []branch, ended int, err error) {
+	if !s.mariadb {
+		return nil, 0, nil // its crash recovery goes by the log, from 8.0.30 on
+	}
+	list, err := s.branches(ctx)
+	if err != nil || len(list) == 0 {
+		return nil, 0, err
+	}
+	files, err := s.logFiles(ctx)
+	if err != nil || len(files) == 0 {
+		return list, 0, err
+	}
+	var xids []string
+	for _, b := range list {
+		xids = append(xids, b.xid())
+	}
+	said, err := changes.LastWords(ctx, at, files, xids)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: look in its binary log for branches that are prepared there: %w", s.addr, err)
+	}
+	for _, b := range list {
+		ruling := Later
+		switch said[b.xid()] {
+		case changes.Committed:
+			ruling = Commit
+		case changes.RolledBack:
+			ruling = Rollback
+		case changes.Silent:
+			ruling = rule(b)
+		case changes.Prepared:
+			logged = append(logged, b)
+		}
+		if ruling == Later {
+			continue
+		}
+		if err := s.endBranch(ctx, b, ruling); err != nil {
+			return logged, ended, err
+		}
+		ended++
+	}
+	return logged, ended, nil
+}
+
+// unknownBranch is what a server says of a branch that it doesn't have, or whose client is there still (XAER_NOTA).
+const unknownBranch = 1397
+
+// endBranch ends one without logging it.
+func (s *server) endBranch(ctx context.Context, b branch, ruling Ruling) error {
+	verb := "XA COMMIT "
+	if ruling == Rollback {
+		verb = "XA ROLLBACK "
+	}
+	if err := s.exec(ctx, "SET SESSION sql_log_bin = 0"); err != nil {
+		return fmt.Errorf("a prepared branch is to be ended as the server's log has it: %w: GRANT BINLOG ADMIN ON *.* TO the shard's admin account", err)
+	}
+	err := s.exec(ctx, verb+b.xid())
+	if code(err) == unknownBranch {
+		err = nil
+	}
+	return errors.Join(err, s.exec(ctx, "SET SESSION sql_log_bin = 1"))
+}
+
+// logFiles are those of the binary log, the last one last; none: there is no log.
+func (s *server) logFiles(ctx context.Context) (files []changes.LogFile, err error) {
+	if on, err := s.one(ctx, "SELECT @@GLOBAL.log_bin"); err != nil || on != "1" {
+		return nil, err
+	}
+	rows, err := s.rows(ctx, "SHOW BINARY LOGS")
+	if err != nil {
+		return nil, fmt.Errorf("%w: GRANT BINLOG MONITOR ON *.* TO the shard's admin account", err)
+	}
+	for _, row := range rows {
+		size, err := strconv.ParseUint(row["file_size"], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s: SHOW BINARY LOGS: %w", s.addr, err)
+		}
+		files = append(files, changes.LogFile{Name: row["log_name"], Size: size})
+	}
+	return files, nil
+}
+
+// Crashed ends, at primaries, branches that a crash has left otherwise than the log of their server has them. It is safe for concurrent use.
+type Crashed struct {
+	// Declared is the cluster as this process knows it: who finishes branches goes by that too.
+	Declared func() *cluster.Cluster
+	Secrets  func(name string) (string, error)
+	Log      *slog.Logger
+
+	mu     sync.Mutex // of logged
+	logged map[router.ShardName]looked
+}
+
+// looked is what need not be looked for again: branches that the log has as prepared, in one run of a server.
+type looked struct {
+	addr    string
+	started time.Time // to clockwork
+	known   []branch
+}
+
+func (l looked) covers(addr string, started time.Time, list []branch) bool {
+	return l.addr == addr && started.Sub(l.started).Abs() <= clockwork && !slices.ContainsFunc(list, func(b branch) bool { return !slices.Contains(l.known, b) })
+}
+
+// End ends those of a shard's primary. Whoever finishes branches with statements that are logged calls it before. The ruling is asked for branches
+// that the log has nothing of. Of a shard with one server nobody is sent its log.
+func (c *Crashed) End(ctx context.Context, shard router.ShardName, rule func(gtrid, qualifier string) Ruling) error {
+	now := c.Declared()
+	declares := now.Shards[shard]
+	if !declares.Several() || declares.Admin.User == "" {
+		return nil
+	}
+	addr := declares.Address
+	if p, told := now.Primaries[shard]; told {
+		addr = p.Server
+	}
+	order := Switchover{Secrets: c.Secrets, Shard: shard, Log: c.Log}
+	s, err := order.once(ctx, declared.Primary{Cluster: now, Shard: shard}, addr)
+	if err != nil {
+		return err
+	}
+	defer s.close(context.WithoutCancel(ctx))
+	if !s.mariadb {
+		return nil
+	}
+	up, err := s.started(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := s.branches(ctx)
+	if err != nil || c.known(shard).covers(s.addr, up, list) {
+		return err
+	}
+	at, err := order.logServer(declares, s.addr)
+	if err != nil {
+		return err
+	}
+	logged, ended, err := s.endUnlogged(ctx, at, func(b branch) Ruling { return rule(b.gtrid, b.qualifier) })
+	if ended > 0 {
+		c.Log.Warn(endedBranches, slog.String("shard", string(shard)), slog.String("addr", s.addr), slog.Int("branches", ended))
+	}
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.logged == nil {
+		c.logged = map[router.ShardName]looked{}
+	}
+	c.logged[shard] = looked{s.addr, up, logged}
+	return nil
+}
+
+const endedBranches = "branches that a crash had left otherwise than the server's log has them were ended, and that was not logged"
+
+func (c *Crashed) known(shard router.ShardName) looked {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.logged[shard]
+}
+
+// endCrashed does the same at a server that is to follow the primary: what its log has nothing of, and the primary has not either, was
+// never acknowledged.
+func (r *run) endCrashed(ctx context.Context, s *server) error {
+	if !s.mariadb {
+		return nil
+	}
+	at, err := r.logServer(r.doc.Cluster.Shards[r.Shard], s.addr)
+	if err != nil {
+		return err
+	}
+	there, err := r.primary.branches(ctx)
+	if err != nil {
+		return err
+	}
+	_, ended, err := s.endUnlogged(ctx, at, func(b branch) Ruling {
+		if slices.Contains(there, b) {
+			return Later
+		}
+		return Rollback
+	})
+	if ended > 0 {
+		r.Log.Warn(endedBranches, slog.String("shard", string(r.Shard)), slog.String("addr", s.addr), slog.Int("branches", ended))
+	}
+	return err
+}
+
+// logServer is a server as its binary log is read.
+func (s Switchover) logServer(shard cluster.Shard, addr string) (link.Server, error) {
+	target, err := adminTarget(s.Shard, shard, addr, s.Secrets)
+	if err != nil {
+		return link.Server{}, err
+	}
+	password, err := target.Password()
+	return link.Server{Addr: target.Addr, User: target.User, Password: password, TLS: target.ClientTLS()}, err
+}
