@@ -114,7 +114,7 @@ func (d *directory) replicate(ctx context.Context, s *shard) error {
 	rights := "REPLICATION CLIENT, SYSTEM_VARIABLES_ADMIN, REPLICATION_SLAVE_ADMIN, CONNECTION_ADMIN, XA_RECOVER_ADMIN, BACKUP_ADMIN, CLONE_ADMIN"
 	writesAnyway := "SUPER, CONNECTION_ADMIN, SYSTEM_USER" // the last: nobody without it could end its connections
 	if s.Engine() == dbserver.MariaDB {
-		rights = "READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICATION MASTER ADMIN, REPLICA MONITOR, CONNECTION ADMIN"
+		rights = "READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICATION MASTER ADMIN, REPLICA MONITOR, CONNECTION ADMIN, BINLOG ADMIN"
 		writesAnyway = "SUPER, READ_ONLY ADMIN"
 	}
 	if err := s.Execute(ctx,

@@ -24,7 +24,6 @@ import (
 	"locus/control/virtual"
 	"locus/migrate"
 	"locus/proxy"
-	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -131,15 +130,6 @@ func (p *process) start(ctx context.Context) (*console.Console, error) {
 	}), nil
 }
 
-// endCrashed has branches ended that crashes have left.
-func (p *process) endCrashed() func(ctx context.Context, shard router.ShardName, verdict func(gtrid, bqual string) twophase.Verdict) error {
-	crashed := &switchover.Crashed{Declared: func() *cluster.Cluster { return p.proxy.Declared() }, Secrets: p.config.Secrets.Lookup, Log: p.log}
-	rulings := map[twophase.Verdict]switchover.Ruling{twophase.Committed: switchover.Commit, twophase.RolledBack: switchover.Rollback}
-	return func(ctx context.Context, shard router.ShardName, verdict func(gtrid, bqual string) twophase.Verdict) error {
-		return crashed.End(ctx, shard, func(gtrid, qualifier string) switchover.Ruling { return rulings[verdict(gtrid, qualifier)] })
-	}
-}
-
 // join gives the proxy its place among the others.
 func (p *process) join(o *proxy.Options) {
 	hurry := make(chan struct{})
@@ -167,7 +157,7 @@ func (p *process) join(o *proxy.Options) {
 	o.Renames = declared.Renames{KV: p.kv, Log: p.log}
 	o.Settled = func(ctx context.Context) error { return fleet.TellSettled(ctx, p.kv, fleet.RedefinedPatience) }
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
-	o.Crashed = p.endCrashed()
+	o.Crashed = (&switchover.Crashed{Declared: func() *cluster.Cluster { return p.proxy.Declared() }, Secrets: p.config.Secrets.Lookup, Log: p.log}).Hook()
 	o.Fence.Release = func(ctx context.Context, version int64) error {
 		return declared.ReleaseFence(ctx, p.kv, version, p.card.ID)
 	}

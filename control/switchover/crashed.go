@@ -13,6 +13,7 @@ import (
 	"locus/control/declared"
 	"locus/migrate/changes"
 	"locus/migrate/link"
+	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -25,12 +26,12 @@ import (
 
 // branch is a prepared branch by XA RECOVER.
 type branch struct {
-	format           uint32
-	gtrid, qualifier string
+	format       uint32
+	gtrid, bqual string
 }
 
 // xid is as statements in the log spell it.
-func (b branch) xid() string { return fmt.Sprintf("X'%x',X'%x',%d", b.gtrid, b.qualifier, b.format) }
+func (b branch) xid() string { return fmt.Sprintf("X'%x',X'%x',%d", b.gtrid, b.bqual, b.format) }
 
 // branches are those that are prepared at a server.
 func (s *server) branches(ctx context.Context) (list []branch, err error) {
@@ -49,19 +50,10 @@ func (s *server) branches(ctx context.Context) (list []branch, err error) {
 	return list, nil
 }
 
-// Ruling is how a branch ends of which its server's log has nothing.
-type Ruling uint8
-
-const (
-	Later  Ruling = iota // it stays
-	Commit               // by whoever decides
-	Rollback
-)
-
-// endUnlogged ends the branches which a crash has left otherwise than the server's own log has them, and logs nothing of that. The ruling
+// endUnlogged ends the branches which a crash has left otherwise than the server's own log has them, and logs nothing of that. The verdict
 // is asked for those that the log has nothing of. Of the branches it returns those that the log has as prepared, whose end is logged as ever,
 // and how many it has ended.
-func (s *server) endUnlogged(ctx context.Context, at link.Server, rule func(branch) Ruling) (logged []branch, ended int, err error) {
+func (s *server) endUnlogged(ctx context.Context, at link.Server, rule func(branch) twophase.Verdict) (logged []branch, ended int, err error) {
 	if !s.mariadb {
 		return nil, 0, nil // its crash recovery goes by the log, from 8.0.30 on
 	}
@@ -82,21 +74,21 @@ func (s *server) endUnlogged(ctx context.Context, at link.Server, rule func(bran
 		return nil, 0, fmt.Errorf("%s: look in its binary log for branches that are prepared there: %w", s.addr, err)
 	}
 	for _, b := range list {
-		ruling := Later
+		verdict := twophase.Unknown
 		switch said[b.xid()] {
 		case changes.Committed:
-			ruling = Commit
+			verdict = twophase.Committed
 		case changes.RolledBack:
-			ruling = Rollback
+			verdict = twophase.RolledBack
 		case changes.Silent:
-			ruling = rule(b)
+			verdict = rule(b)
 		case changes.Prepared:
 			logged = append(logged, b)
 		}
-		if ruling == Later {
+		if verdict == twophase.Unknown {
 			continue
 		}
-		if err := s.endBranch(ctx, b, ruling); err != nil {
+		if err := s.endBranch(ctx, b, verdict); err != nil {
 			return logged, ended, err
 		}
 		ended++
@@ -108,9 +100,9 @@ func (s *server) endUnlogged(ctx context.Context, at link.Server, rule func(bran
 const unknownBranch = 1397
 
 // endBranch ends one without logging it.
-func (s *server) endBranch(ctx context.Context, b branch, ruling Ruling) error {
+func (s *server) endBranch(ctx context.Context, b branch, verdict twophase.Verdict) error {
 	verb := "XA COMMIT "
-	if ruling == Rollback {
+	if verdict == twophase.RolledBack {
 		verb = "XA ROLLBACK "
 	}
 	if err := s.exec(ctx, "SET SESSION sql_log_bin = 0"); err != nil {
@@ -164,9 +156,13 @@ func (l looked) covers(addr string, started time.Time, list []branch) bool {
 	return l.addr == addr && started.Sub(l.started).Abs() <= clockwork && !slices.ContainsFunc(list, func(b branch) bool { return !slices.Contains(l.known, b) })
 }
 
-// End ends those of a shard's primary. Whoever finishes branches with statements that are logged calls it before. The ruling is asked for branches
-// that the log has nothing of. Of a shard with one server nobody is sent its log.
-func (c *Crashed) End(ctx context.Context, shard router.ShardName, rule func(gtrid, qualifier string) Ruling) error {
+// Hook is what [twophase.Options] have for it.
+func (c *Crashed) Hook() func(ctx context.Context, shard router.ShardName, verdict func(gtrid, bqual string) twophase.Verdict) error {
+	return c.end
+}
+
+// end ends those of a shard's primary. Of a shard with one server nobody is sent its log.
+func (c *Crashed) end(ctx context.Context, shard router.ShardName, rule func(gtrid, bqual string) twophase.Verdict) error {
 	now := c.Declared()
 	declares := now.Shards[shard]
 	if !declares.Several() || declares.Admin.User == "" {
@@ -197,7 +193,7 @@ func (c *Crashed) End(ctx context.Context, shard router.ShardName, rule func(gtr
 	if err != nil {
 		return err
 	}
-	logged, ended, err := s.endUnlogged(ctx, at, func(b branch) Ruling { return rule(b.gtrid, b.qualifier) })
+	logged, ended, err := s.endUnlogged(ctx, at, func(b branch) twophase.Verdict { return rule(b.gtrid, b.bqual) })
 	if ended > 0 {
 		c.Log.Warn(endedBranches, slog.String("shard", string(shard)), slog.String("addr", s.addr), slog.Int("branches", ended))
 	}
@@ -235,11 +231,11 @@ func (r *run) endCrashed(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
-	_, ended, err := s.endUnlogged(ctx, at, func(b branch) Ruling {
+	_, ended, err := s.endUnlogged(ctx, at, func(b branch) twophase.Verdict {
 		if slices.Contains(there, b) {
-			return Later
+			return twophase.Unknown
 		}
-		return Rollback
+		return twophase.RolledBack
 	})
 	if ended > 0 {
 		r.Log.Warn(endedBranches, slog.String("shard", string(r.Shard)), slog.String("addr", s.addr), slog.Int("branches", ended))

@@ -133,7 +133,7 @@ func accounts(engine servers.Engine) []string {
 	}
 	if engine == servers.MariaDB {
 		statements = append(statements, "GRANT REPLICA MONITOR ON *.* TO shop",
-			"GRANT READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICATION MASTER ADMIN, REPLICA MONITOR, CONNECTION ADMIN ON *.* TO chief")
+			"GRANT READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICATION MASTER ADMIN, REPLICA MONITOR, CONNECTION ADMIN, BINLOG ADMIN ON *.* TO chief")
 	} else {
 		statements = append(statements, "GRANT XA_RECOVER_ADMIN ON *.* TO shop",
 			"GRANT SYSTEM_VARIABLES_ADMIN, REPLICATION_SLAVE_ADMIN, CONNECTION_ADMIN, XA_RECOVER_ADMIN, BACKUP_ADMIN, CLONE_ADMIN ON *.* TO chief")
@@ -202,6 +202,7 @@ func (s *stand) serve(t *testing.T) {
 	card := fleet.Card{ID: name, Leases: true, Answers: true}
 	presence := s.kv.Presence(cluster.ProxyPrefix+name, card.Text(), 5*time.Second)
 	shows := fleet.Show(card, presence.Set)
+	crashed := &switchover.Crashed{Secrets: s.secret, Log: slog.New(slog.DiscardHandler)}
 	p := proxy.New(proxy.Options{
 		Declared: s.kv.Under(cluster.Prefix), Segments: s.kv.Under(cluster.SegmentPrefix), Secrets: s.secret,
 		TLS: identity.TLS, RSA: identity.RSA, Name: name, Cluster: "test", Spanning: txn.XA, Log: slog.New(slog.DiscardHandler),
@@ -224,8 +225,10 @@ func (s *stand) serve(t *testing.T) {
 				return declared.Epochs(ctx, s.kv)
 			},
 		},
-		Alive: func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, s.kv) },
+		Alive:   func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, s.kv) },
+		Crashed: crashed.Hook(),
 	})
+	crashed.Declared = p.Declared
 	if err := p.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
