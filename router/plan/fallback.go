@@ -28,13 +28,7 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	if err := judged(l); err != nil {
 		return nil, err
 	}
-	if err := undeclared(l, syntax); err != nil {
-		return nil, err
-	}
-	if err := ctx.notCopiedUnread(l, text.bare); err != nil {
-		return nil, err
-	}
-	if err := hinted(l.Hints()); err != nil {
+	if err := ctx.unreadable(l, syntax, text); err != nil {
 		return nil, err
 	}
 	object, name := text.created()
@@ -90,6 +84,17 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	p := &OneShard{Shard: ctx.Catalog.First(), Alike: ctx.Alike, Facts: facts}
 	readsForRoutines(p)
 	return p, nil
+}
+
+// unreadable refuses what a text that the parser refuses may not have in it, whatever it does.
+func (c Context) unreadable(l *stmt.Lexed, syntax *stmt.SyntaxError, text unread) error {
+	if err := undeclared(l, syntax); err != nil {
+		return err
+	}
+	if err := c.notCopiedUnread(l, text.bare); err != nil {
+		return err
+	}
+	return hinted(l.Hints())
 }
 
 // beforeWords plans or refuses a text that the parser refuses by what else is known of it than its words. It returns nil, nil if they decide.

@@ -36,6 +36,9 @@ type moving struct {
 // copied are rows beside those that are written to.
 const copied = 3000
 
+// stepTime is for how long a step of a cut-over may hold statements: the default.
+const stepTime = 1500 * time.Millisecond
+
 func moves(t *testing.T, engine servers.Engine, owner router.ShardName) *moving {
 	t.Helper()
 	s := replicated(t, engine, 4, "0xffff "+string(owner))
@@ -53,7 +56,7 @@ func moves(t *testing.T, engine servers.Engine, owner router.ShardName) *moving 
 	m.load = s.load(t)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	runner := &migrate.Runner{
-		Store: m.store, Name: "mover", Log: slog.New(slog.DiscardHandler), Times: migrate.Times{Look: 100 * time.Millisecond},
+		Store: m.store, Name: "mover", Log: slog.New(slog.DiscardHandler), Times: migrate.Times{Look: 100 * time.Millisecond, Within: stepTime},
 		Stop: func(point string) {
 			if stop := m.stop.Load(); stop != nil {
 				(*stop)(point)
@@ -166,8 +169,11 @@ var killed = change{"kill", func(t *testing.T, m *moving) func() {
 func (m *moving) within(t *testing.T, point string, c change) (ended func()) {
 	t.Helper()
 	reached, goOn := make(chan struct{}), make(chan struct{})
-	var once sync.Once
+	var once, late sync.Once
 	stop := func(at string) {
+		if point == cutover.BeforeRelease && at == cutover.BeforeCommit { // which only a step that fails comes to
+			late.Do(func() { time.Sleep(stepTime) })
+		}
 		if at == point {
 			once.Do(func() { close(reached); <-goOn })
 		}
