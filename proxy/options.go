@@ -58,7 +58,7 @@ type Options struct {
 	// Nil: nobody can tell.
 	Alive func(ctx context.Context) ([]string, error)
 	// Crashed ends branches that a crash of a shard's server has left otherwise than its log has them, as [twophase.Options] has it. Nil: none.
-	Crashed func(ctx context.Context, shard router.ShardName, verdict func(gtrid, bqual string) twophase.Verdict) error
+	Crashed func(ctx context.Context, shard router.ShardName, branches []twophase.Name, verdict func(twophase.Name) twophase.Verdict) error
 	// RecoveryPatience is how long a branch is left prepared to whoever prepared
 	// it; default 10 s.
 	RecoveryPatience time.Duration

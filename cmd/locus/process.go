@@ -157,7 +157,7 @@ func (p *process) join(o *proxy.Options) {
 	o.Renames = declared.Renames{KV: p.kv, Log: p.log}
 	o.Settled = func(ctx context.Context) error { return fleet.TellSettled(ctx, p.kv, fleet.RedefinedPatience) }
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
-	o.Crashed = (&switchover.Crashed{Declared: func() *cluster.Cluster { return p.proxy.Declared() }, Secrets: p.config.Secrets.Lookup, Log: p.log}).Hook()
+	o.Crashed = (&switchover.Crashed{Declared: func() *cluster.Cluster { return p.proxy.Declared() }, Secrets: p.config.Secrets.Lookup, Log: p.log}).End
 	o.Fence.Release = func(ctx context.Context, version int64) error {
 		return declared.ReleaseFence(ctx, p.kv, version, p.card.ID)
 	}

@@ -50,16 +50,12 @@ func (s *server) branches(ctx context.Context) (list []branch, err error) {
 	return list, nil
 }
 
-// endUnlogged ends the branches which a crash has left otherwise than the server's own log has them, and logs nothing of that. The verdict
+// endUnlogged ends those of the branches which a crash has left otherwise than the server's own log has them, and logs nothing of that. The verdict
 // is asked for those that the log has nothing of. Of the branches it returns those that the log has as prepared, whose end is logged as ever,
 // and how many it has ended.
-func (s *server) endUnlogged(ctx context.Context, at link.Server, rule func(branch) twophase.Verdict) (logged []branch, ended int, err error) {
-	if !s.mariadb {
-		return nil, 0, nil // its crash recovery goes by the log, from 8.0.30 on
-	}
-	list, err := s.branches(ctx)
-	if err != nil || len(list) == 0 {
-		return nil, 0, err
+func (s *server) endUnlogged(ctx context.Context, at link.Server, list []branch, rule func(branch) twophase.Verdict) (logged []branch, ended int, err error) {
+	if len(list) == 0 {
+		return nil, 0, nil
 	}
 	files, err := s.logFiles(ctx)
 	if err != nil || len(files) == 0 {
@@ -156,13 +152,8 @@ func (l looked) covers(addr string, started time.Time, list []branch) bool {
 	return l.addr == addr && started.Sub(l.started).Abs() <= clockwork && !slices.ContainsFunc(list, func(b branch) bool { return !slices.Contains(l.known, b) })
 }
 
-// Hook is what [twophase.Options] have for it.
-func (c *Crashed) Hook() func(ctx context.Context, shard router.ShardName, verdict func(gtrid, bqual string) twophase.Verdict) error {
-	return c.end
-}
-
-// end ends those of a shard's primary. Of a shard with one server nobody is sent its log.
-func (c *Crashed) end(ctx context.Context, shard router.ShardName, rule func(gtrid, bqual string) twophase.Verdict) error {
+// End does it for branches at a shard's primary, as [twophase.Options] have it. Of a shard with one server nobody is sent its log.
+func (c *Crashed) End(ctx context.Context, shard router.ShardName, branches []twophase.Name, verdict func(twophase.Name) twophase.Verdict) error {
 	now := c.Declared()
 	declares := now.Shards[shard]
 	if !declares.Several() || declares.Admin.User == "" {
@@ -179,21 +170,26 @@ func (c *Crashed) end(ctx context.Context, shard router.ShardName, rule func(gtr
 	}
 	defer s.close(context.WithoutCancel(ctx))
 	if !s.mariadb {
-		return nil
+		return nil // its crash recovery goes by the log, from 8.0.30 on
 	}
 	up, err := s.started(ctx)
 	if err != nil {
 		return err
 	}
-	list, err := s.branches(ctx)
-	if err != nil || c.known(shard).covers(s.addr, up, list) {
-		return err
+	list := make([]branch, len(branches))
+	for i, b := range branches {
+		list[i] = branch{twophase.Format, b.Transaction, string(b.Home)}
+	}
+	if c.known(shard).covers(s.addr, up, list) {
+		return nil
 	}
 	at, err := order.logServer(declares, s.addr)
 	if err != nil {
 		return err
 	}
-	logged, ended, err := s.endUnlogged(ctx, at, func(b branch) twophase.Verdict { return rule(b.gtrid, b.bqual) })
+	logged, ended, err := s.endUnlogged(ctx, at, list, func(b branch) twophase.Verdict {
+		return verdict(twophase.Name{Transaction: b.gtrid, Home: router.ShardName(b.bqual)})
+	})
 	if ended > 0 {
 		c.Log.Warn(endedBranches, slog.String("shard", string(shard)), slog.String("addr", s.addr), slog.Int("branches", ended))
 	}
@@ -227,11 +223,15 @@ func (r *run) endCrashed(ctx context.Context, s *server) error {
 	if err != nil {
 		return err
 	}
+	list, err := s.branches(ctx)
+	if err != nil || len(list) == 0 {
+		return err
+	}
 	there, err := r.primary.branches(ctx)
 	if err != nil {
 		return err
 	}
-	_, ended, err := s.endUnlogged(ctx, at, func(b branch) twophase.Verdict {
+	_, ended, err := s.endUnlogged(ctx, at, list, func(b branch) twophase.Verdict {
 		if slices.Contains(there, b) {
 			return twophase.Unknown
 		}

@@ -22,10 +22,10 @@ type Options struct {
 	// is called when the process's open work prevents a decision from being known or a branch from being finished. A
 	// process that hangs would prevent it for ever. A nil Evict never evicts.
 	Evict func(ctx context.Context, shard router.ShardName, holder string) (gone bool, err error)
-	// Crashed ends branches that a crash of a shard's server has left otherwise than the server's log has them, without logging
-	// their end. It is called before recovery ends any branch there, and asks for the verdict on branches that the log has nothing of. While
+	// Crashed is called with the branches on a shard that recovery is about to end. It ends those that a crash of the server has left
+	// otherwise than its log has them, without logging their end, and asks for the verdict on those that the log has nothing of. While
 	// it fails, recovery leaves the shard's branches alone. Nil: no shard has a log that anybody follows.
-	Crashed func(ctx context.Context, shard router.ShardName, verdict func(gtrid, bqual string) Verdict) error
+	Crashed func(ctx context.Context, shard router.ShardName, branches []Name, verdict func(Name) Verdict) error
 	// Patience is how long a prepared branch is left to its own process: 10s.
 	Patience time.Duration
 	// Every is the interval of recovery's scans of the shards: 3s.
@@ -41,7 +41,7 @@ type Coordinator struct {
 	names    *names
 	servers  Servers
 	evict    func(ctx context.Context, shard router.ShardName, holder string) (bool, error)
-	crashed  func(ctx context.Context, shard router.ShardName, verdict func(gtrid, bqual string) Verdict) error
+	crashed  func(ctx context.Context, shard router.ShardName, branches []Name, verdict func(Name) Verdict) error
 	patience time.Duration
 	every    time.Duration
 	kept     time.Duration

@@ -2,7 +2,6 @@ package twophase
 
 import (
 	"context"
-	"strings"
 	"sync"
 	"time"
 
@@ -143,15 +142,17 @@ func (c *Coordinator) orphans(found findings, left map[string]bool) []branch {
 // recover finishes branches according to their homes' decisions.
 func (c *Coordinator) recover(ctx context.Context, orphans []branch) {
 	judge := &judge{c, map[Name]Verdict{}, map[router.ShardName]bool{}}
-	crashed := map[router.ShardName]bool{}
+	on := map[router.ShardName][]Name{}
+	for _, b := range orphans {
+		on[b.shard] = append(on[b.shard], b.Name)
+	}
+	free := make(map[router.ShardName]bool, len(on))
+	for shard, names := range on {
+		free[shard] = c.endCrashed(ctx, shard, names, judge)
+	}
 	remaining := int64(0)
 	for _, b := range orphans {
-		ended, asked := crashed[b.shard]
-		if !asked {
-			ended = c.endCrashed(ctx, b.shard, judge)
-			crashed[b.shard] = ended
-		}
-		if !ended {
+		if !free[b.shard] {
 			remaining++
 			continue
 		}
@@ -162,21 +163,15 @@ func (c *Coordinator) recover(ctx context.Context, orphans []branch) {
 	c.Counts.InDoubt.Store(remaining)
 }
 
-// endCrashed ends what a crash of a shard's server has left otherwise than its log has it. It reports whether other branches may be
-// ended there.
-func (c *Coordinator) endCrashed(ctx context.Context, shard router.ShardName, judge *judge) bool {
+// endCrashed ends those of a shard's branches that a crash of its server has left otherwise than its log has them. It reports whether the
+// others may be ended.
+func (c *Coordinator) endCrashed(ctx context.Context, shard router.ShardName, names []Name, judge *judge) bool {
 	if c.crashed == nil {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, crashedTime)
 	defer cancel()
-	err := c.crashed(ctx, shard, func(gtrid, bqual string) Verdict {
-		name := Name{gtrid, router.ShardName(bqual)}
-		if !strings.HasPrefix(gtrid, c.names.cluster) || name.Home.Validate() != nil {
-			return Unknown
-		}
-		return judge.rule(ctx, branch{name, shard})
-	})
+	err := c.crashed(ctx, shard, names, func(n Name) Verdict { return judge.rule(ctx, branch{n, shard}) })
 	if err != nil {
 		c.log.Warn("branches stay in doubt until it is known what the server's log has of them", "shard", string(shard), "error", err)
 	}

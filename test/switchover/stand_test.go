@@ -226,7 +226,7 @@ func (s *stand) serve(t *testing.T) {
 			},
 		},
 		Alive:   func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, s.kv) },
-		Crashed: crashed.Hook(),
+		Crashed: crashed.End,
 	})
 	crashed.Declared = p.Declared
 	if err := p.Start(t.Context()); err != nil {
