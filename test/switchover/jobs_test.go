@@ -172,7 +172,7 @@ func (m *moving) within(t *testing.T, point string, c change) (ended func()) {
 	var once, late sync.Once
 	stop := func(at string) {
 		if point == cutover.BeforeRelease && at == cutover.BeforeCommit { // which only a step that fails comes to
-			late.Do(func() { time.Sleep(stepTime) })
+			late.Do(func() { <-time.After(stepTime) })
 		}
 		if at == point {
 			once.Do(func() { close(reached); <-goOn })
