@@ -190,7 +190,7 @@ func (p *Plan) look(ctx context.Context, first *link.Conn, l *Lacking) (err erro
 	}
 	names := slices.Concat(l.Tables, l.Views)
 	for _, r := range routines {
-		if !there.routines[r] {
+		if !there.routines[folded(r)] {
 			l.Routines = append(l.Routines, r)
 			names = append(names, r.TableName)
 		}
@@ -244,7 +244,7 @@ func identity(ctx context.Context, c *link.Conn) (string, error) {
 // listing is what a server has by name, tables and views as one.
 type listing struct {
 	tables   map[catalog.TableName]bool
-	routines map[copies.Routine]bool
+	routines map[copies.Routine]bool // folded
 	schemas  map[string]bool
 }
 
@@ -263,9 +263,15 @@ func listed(ctx context.Context, c *link.Conn) (listing, error) {
 	}
 	rows, err = c.Query(ctx, "SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE FROM information_schema.ROUTINES")
 	for _, r := range rows {
-		l.routines[copies.Routine{TableName: catalog.TableName{Schema: string(r[0]), Name: string(r[1])}, Kind: string(r[2])}] = true
+		l.routines[folded(copies.Routine{TableName: catalog.TableName{Schema: string(r[0]), Name: string(r[1])}, Kind: string(r[2])})] = true
 	}
 	return l, err
+}
+
+// folded is a routine as servers compare its name, which has no letter case.
+func folded(r copies.Routine) copies.Routine {
+	r.Name = strings.ToLower(r.Name)
+	return r
 }
 
 // rows finds the global tables whose rows are to be made equal: all of a shard that comes, and those of which it is

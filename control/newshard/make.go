@@ -132,12 +132,12 @@ func (m *making) table(ctx context.Context, name catalog.TableName) error {
 
 // routine makes a procedure or function with its definer, its sql_mode, and the character set that its text is read by.
 func (m *making) routine(ctx context.Context, r copies.Routine) error {
-	rows, err := m.shown(ctx, r.Kind, r.TableName, 6)
+	rows, err := m.shown(ctx, r.Kind, r.TableName, 2)
 	if err != nil {
 		return err
 	}
 	return m.speaking(ctx, string(rows[3]), string(rows[4]), func() (err error) {
-		if rows, err = m.shown(ctx, r.Kind, r.TableName, 6); err != nil {
+		if rows, err = m.shown(ctx, r.Kind, r.TableName, 2); err != nil {
 			return err
 		}
 		mode, err := m.there.Query(ctx, "SELECT @@SESSION.sql_mode")
@@ -159,25 +159,25 @@ func (m *making) routine(ctx context.Context, r copies.Routine) error {
 
 // view makes a view with its definer, its security, and the character set that its query is read by.
 func (m *making) view(ctx context.Context, name catalog.TableName) error {
-	rows, err := m.shown(ctx, "VIEW", name, 4)
+	rows, err := m.shown(ctx, "VIEW", name, 1)
 	if err != nil {
 		return err
 	}
 	return m.speaking(ctx, string(rows[2]), string(rows[3]), func() error {
-		if rows, err = m.shown(ctx, "VIEW", name, 4); err == nil {
+		if rows, err = m.shown(ctx, "VIEW", name, 1); err == nil {
 			_, err = m.there.Exec(ctx, string(rows[1]))
 		}
 		return err
 	})
 }
 
-// shown is what SHOW CREATE says, in so many columns at least.
-func (m *making) shown(ctx context.Context, kind string, name catalog.TableName, columns int) ([][]byte, error) {
+// shown is what SHOW CREATE says; the text is in one column, and its character set and collation in the next two.
+func (m *making) shown(ctx context.Context, kind string, name catalog.TableName, text int) ([][]byte, error) {
 	rows, err := m.first.Query(ctx, "SHOW CREATE "+kind+" "+spelled(name))
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) != 1 || len(rows[0]) < columns || columns == 6 && rows[0][2] == nil {
+	if len(rows) != 1 || len(rows[0]) < text+3 || rows[0][text] == nil {
 		return nil, errors.New("the first shard doesn't say how it is made")
 	}
 	return rows[0], nil

@@ -159,13 +159,10 @@ func (s *server) underWay(ctx context.Context) (string, error) {
 	return strings.Join(list, ", "), err
 }
 
-// prepared are the branches of transactions that nobody has decided yet.
+// prepared is of how many branches nobody has decided yet.
 func (s *server) prepared(ctx context.Context) (int, error) {
-	rows, err := s.conn.Own().Query(ctx, "XA RECOVER")
-	if err != nil {
-		return 0, fmt.Errorf("%s: XA RECOVER: %w", s.addr, err)
-	}
-	return len(rows.Rows), nil
+	list, err := s.branches(ctx)
+	return len(list), err
 }
 
 // grants are the rights of the account of this connection on everything.

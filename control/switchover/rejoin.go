@@ -82,16 +82,12 @@ func (s Switchover) Save(ctx context.Context, e Errant, w io.Writer) ([]changes.
 	if err != nil {
 		return nil, err
 	}
-	target, err := adminTarget(s.Shard, now.Cluster.Shards[s.Shard], e.Server, s.Secrets)
-	if err != nil {
-		return nil, err
-	}
-	password, err := target.Password()
+	at, err := s.logServer(now.Cluster.Shards[s.Shard], e.Server)
 	if err != nil {
 		return nil, err
 	}
 	saving := changes.Saving{
-		Server: link.Server{Addr: target.Addr, User: target.User, Password: password, TLS: target.ClientTLS()},
+		Server: at,
 		Flavor: link.MySQL, From: e.primary,
 		Wanted: e.has, Complete: e.complete,
 	}

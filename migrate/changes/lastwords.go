@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/go-mysql-org/go-mysql/replication"
@@ -54,16 +53,12 @@ func LastWords(ctx context.Context, server link.Server, files []LogFile, branche
 
 // listen reads one file, up to the size that is known of it.
 func listen(ctx context.Context, server link.Server, file LogFile, words map[string]Word) error {
-	host, port, err := splitAddr(server.Addr)
+	config, err := plainLog(server, link.MariaDB)
 	if err != nil {
 		return err
 	}
-	syncer := replication.NewBinlogSyncer(replication.BinlogSyncerConfig{
-		ServerID: randomID(), Flavor: string(link.MariaDB),
-		Host: host, Port: port, User: server.User, Password: server.Password, TLSConfig: server.TLS, Localhost: "locus",
-		HeartbeatPeriod: heartbeat, ReadTimeout: readTimeout, DisableRetrySync: true,
-		Logger: slog.New(slog.DiscardHandler), RawModeEnabled: true, EventCacheCount: 16,
-	})
+	config.RawModeEnabled = true
+	syncer := replication.NewBinlogSyncer(config)
 	defer syncer.Close()
 	streamer, err := syncer.StartSync(mysql.Position{Name: file.Name, Pos: firstEvent})
 	if err != nil {

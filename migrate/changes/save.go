@@ -63,16 +63,12 @@ func Save(ctx context.Context, s Saving, w io.Writer) ([]Saved, error) {
 const firstEvent = 4
 
 func (s *Saving) save(ctx context.Context, out *saver, start func(*replication.BinlogSyncer) (*replication.BinlogStreamer, error)) error {
-	host, port, err := splitAddr(s.Server.Addr)
+	config, err := plainLog(s.Server, s.Flavor)
 	if err != nil {
 		return err
 	}
-	syncer := replication.NewBinlogSyncer(replication.BinlogSyncerConfig{
-		ServerID: randomID(), Flavor: string(s.Flavor),
-		Host: host, Port: port, User: s.Server.User, Password: s.Server.Password, TLSConfig: s.Server.TLS, Localhost: "locus",
-		HeartbeatPeriod: heartbeat, ReadTimeout: readTimeout, DisableRetrySync: true,
-		Logger: slog.New(slog.DiscardHandler), DiscardGTIDSet: true, EventCacheCount: 16,
-	})
+	config.DiscardGTIDSet = true
+	syncer := replication.NewBinlogSyncer(config)
 	defer syncer.Close()
 	streamer, err := start(syncer)
 	if err != nil {
@@ -99,6 +95,17 @@ func (s *Saving) save(ctx context.Context, out *saver, start func(*replication.B
 			return nil
 		}
 	}
+}
+
+// plainLog is how a log is read once, from a position to another.
+func plainLog(server link.Server, flavor link.Flavor) (replication.BinlogSyncerConfig, error) {
+	host, port, err := splitAddr(server.Addr)
+	return replication.BinlogSyncerConfig{
+		ServerID: randomID(), Flavor: string(flavor),
+		Host: host, Port: port, User: server.User, Password: server.Password, TLSConfig: server.TLS, Localhost: "locus",
+		HeartbeatPeriod: heartbeat, ReadTimeout: readTimeout, DisableRetrySync: true,
+		Logger: slog.New(slog.DiscardHandler), EventCacheCount: 16,
+	}, err
 }
 
 // saver writes some of a log's transactions as another log.

@@ -7,16 +7,10 @@ import (
 
 // AtHome returns something that has its name among the words of a text and that the default shard alone has, or has otherwise than the
 // others: a table, a view, a routine that is not on every shard, the servers' own tables. Words are as for [Catalog.Mentions]. The
-// routine but is passed over. Without listings of all shards it returns a name that says so.
+// routine but is passed over. Nothing is known of a default shard that could not be asked.
 func (c *Catalog) AtHome(current string, words []string, but TableName) (name string, is bool) {
-	const unlisted = "something that isn't known, since a shard can't be asked"
-	if c.closed == nil {
-		return unlisted, true
-	}
-	for _, shard := range c.Shards {
-		if c.closed.reach[shard] == nil {
-			return unlisted, true
-		}
+	if c.closed == nil || c.closed.reach[c.First()] == nil {
+		return "", false
 	}
 	first := c.closed.reach[c.First()]
 	schemas := []string{strings.ToLower(current)}

@@ -9,28 +9,31 @@ import (
 )
 
 // routine plans the definition of a procedure or function. It is made on every shard if its text names nothing that is on the default
-// shard alone, so that it can be called for rows wherever they are; else on the default shard alone. Nil: it is another statement, or the default shard's.
+// shard alone, so that it can be called for rows wherever they are; else on the default shard alone. What has its name on a shard that
+// nobody could ask is not known: it must not be left there as it was. Nil: it is another statement, or the default shard's.
 func (c Context) routine(l *stmt.Lexed, facts Facts) (Plan, error) {
 	d, is := l.DefinesRoutine()
-	if !is || len(c.Catalog.Shards) == 1 {
+	if !is || len(c.Catalog.Shards) == 1 || !c.Catalog.Listed() {
 		return nil, nil
 	}
 	name := catalog.TableName{Schema: c.schemaOf(d.Name), Name: d.Name.Name}
 	has, lack := c.Catalog.StoredOn(name.Schema, name.Schema, name.Name)
+	unasked := slices.DeleteFunc(slices.Clone(c.Catalog.Shards), func(s router.ShardName) bool { return slices.Contains(has, s) || slices.Contains(lack, s) })
 	elsewhere := slices.ContainsFunc(has, func(s router.ShardName) bool { return s != c.Catalog.First() })
-	if d.Creates {
-		home, alone := c.Catalog.AtHome(c.Schema, namesIn(l), name)
-		switch {
-		case alone && elsewhere:
-			return nil, refuse(TooFar, "%s is on shard %s, and would be on %s alone, since it names %s: DROP %s it first, or take another name",
-				name, catalog.List(has), c.Catalog.First(), home, d.Kind)
-		case alone:
-			return nil, nil
-		case d.IfNotExists && has != nil && lack != nil:
-			return nil, refuse(TooFar, "%s is on shard %s alone, and may be another one there: DROP %s it first, or CREATE OR REPLACE it", name, catalog.List(has), d.Kind)
-		}
-	} else if !elsewhere {
+	switch home, alone := c.Catalog.AtHome(c.Schema, namesIn(l), name); {
+	case !d.Creates && !elsewhere && len(unasked) == 0:
 		return nil, nil
+	case !d.Creates:
+	case alone && elsewhere:
+		return nil, refuse(TooFar, "%s is on shard %s, and would be on %s alone, since it names %s: DROP %s it first, or take another name",
+			name, catalog.List(has), c.Catalog.First(), home, d.Kind)
+	case alone && d.Replaces && len(unasked) > 0:
+		return nil, refuse(TooFar, "%s would be on %s alone, since it names %s, and whether it is on shard %s too is not known, which could not be asked yet: repeat the statement once that is there",
+			name, c.Catalog.First(), home, catalog.List(unasked))
+	case alone:
+		return nil, nil
+	case d.IfNotExists && has != nil && lack != nil:
+		return nil, refuse(TooFar, "%s is on shard %s alone, and may be another one there: DROP %s it first, or CREATE OR REPLACE it", name, catalog.List(has), d.Kind)
 	}
 	facts.Statement.Defined = &d
 	return &Definition{Facts: facts}, nil
