@@ -207,7 +207,11 @@ func TestARotation(t *testing.T) {
 	}
 	a.write(t, two)
 	w.until("a reads 2", func() bool { return a.reads() == "1,2" })
-	_, err := w.rotation(0).Run(t.Context())
+	var err error
+	w.until("others know that a has it", func() bool { // a tells them after it has read it
+		_, err = w.rotation(0).Run(t.Context())
+		return err == nil || !strings.Contains(err.Error(), "a: it has versions 1:")
+	})
 	if !errors.Is(err, keyring.ErrUnchanged) || !strings.Contains(err.Error(), "b: it has versions 1: bring the current key ring to it") || strings.Contains(err.Error(), "a:") {
 		t.Errorf("b lacks it: %v", err)
 	}
