@@ -189,6 +189,9 @@ func (r *run) check(ctx context.Context) (err error) {
 	catching, cancel := context.WithTimeout(ctx, mostBehind)
 	defer cancel()
 	if err := r.next.has(catching, position); err != nil {
+		if catching.Err() != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%s did not come to where the primary is within %s", r.next.addr, mostBehind)
+		}
 		return &Refused{[]string{err.Error() + ": wait until it has caught up"}}
 	}
 	return nil

@@ -150,14 +150,15 @@ func TestAFormerPrimaryHasBranches(t *testing.T) {
 	s.prepares(t, first, "'prepared'", 3)
 	for _, replica := range replicas {
 		s.wantBranches(t, replica, "committed", "prepared")
-		s.freeze(t, replica)
 	}
+	s.deafen(t, first) // to what replicas acknowledge
 	ended := s.commitsInTheLog(t, first, "'committed'")
+	for _, replica := range replicas {
+		s.wantBranches(t, replica, "prepared")
+	}
 	s.kill(t, first)
 	ended()
-	for _, replica := range replicas {
-		s.thaw(t, replica)
-	}
+	s.heal(t, first)
 	s.wantNamedAnother(t, first)
 	s.restart(t, first)
 	s.wantBranches(t, first, "prepared")
