@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locus/control/backup"
+	"locus/router"
 	"locus/test/servers"
 )
 
@@ -152,36 +153,13 @@ func position(t *testing.T, from string) string {
 // rollForward has a restored server get of the one that has the logs what it lacks of the cut.
 func rollForward(t *testing.T, at, logs *servers.Server, cut backup.Cut, shard string) {
 	t.Helper()
-	host, port, _ := strings.Cut(logs.Addr(), ":")
-	p := cut.Shards["s0"]
-	if shard == "s1" {
-		p = cut.Shards["s1"]
-	}
-	statements := []string{
-		fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_HOST='%s', SOURCE_PORT=%s, SOURCE_USER='%s', SOURCE_PASSWORD='%s', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1",
-			host, port, logs.User, logs.Password),
-		"START REPLICA UNTIL SQL_AFTER_GTIDS = '" + p.Has + "'",
-	}
+	p := cut.Shards[router.ShardName(shard)]
+	until := "SQL_AFTER_GTIDS = '" + p.Has + "'"
 	if at.Engine() == servers.MariaDB {
-		statements = []string{
-			fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=%s, MASTER_USER='%s', MASTER_PASSWORD='%s', MASTER_USE_GTID=slave_pos", host, port, logs.User, logs.Password),
-			"START REPLICA UNTIL master_gtid_pos = '" + p.Has + "'",
-		}
+		until = "master_gtid_pos = '" + p.Has + "'"
 	}
-	at.Exec(t, statements...)
-	servers.Eventually(t, "it is rolled forward", func() error {
-		db := at.DB(t, "")
-		defer db.Close()
-		question := "SELECT GTID_SUBSET('" + p.Has + "', @@GLOBAL.gtid_executed)"
-		if at.Engine() == servers.MariaDB {
-			question = "SELECT @@GLOBAL.gtid_binlog_pos = '" + p.Has + "'"
-		}
-		var there bool
-		if err := db.QueryRow(question).Scan(&there); err != nil || !there {
-			return fmt.Errorf("it isn't: %w", err)
-		}
-		return nil
-	})
+	follows(t, at, logs, until)
+	servers.Eventually(t, "it is rolled forward", func() error { return hasAll(t, at, p.Has) })
 	at.Exec(t, "STOP REPLICA", "RESET REPLICA ALL")
 }
 

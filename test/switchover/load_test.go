@@ -51,7 +51,7 @@ func (s *stand) load(t *testing.T) *load {
 				t.Fatal(err)
 			}
 		}
-		w.apart = w.told[0] - w.told[1]
+		w.before, w.apart = w.told, w.told[0]-w.told[1]
 		l.all = append(l.all, w)
 		l.tasks.Go(func() {
 			pace := time.NewTicker(20 * time.Millisecond) // some 300 writes a second together: servers are to be waited for, not the machine
@@ -70,10 +70,11 @@ func (s *stand) load(t *testing.T) *load {
 // writer is one session at a time, which alone writes to its rows.
 type writer struct {
 	*load
-	db   *sql.DB
-	conn *sql.Conn // that reads go by which must see what it wrote; nil: none yet
-	rows [2]int64
-	told [2]int64 // what was acknowledged of each row, with what was there before
+	db     *sql.DB
+	conn   *sql.Conn // that reads go by which must see what it wrote; nil: none yet
+	rows   [2]int64
+	told   [2]int64 // what was acknowledged of each row, with what was there before
+	before [2]int64 // what was there
 	// single and both are writes of the first row, and of the two rows at once, of which nobody knows whether they took effect.
 	single, both int64
 	apart        int64 // by how much the first row is ahead by what was acknowledged
@@ -203,15 +204,21 @@ func (l *load) wantRows(t *testing.T, db *sql.DB) {
 				t.Fatal(err)
 			}
 		}
-		most := [2]int64{w.told[0] + w.single + w.both, w.told[1] + w.both}
-		for i, uid := range w.rows {
-			if n[i] < w.told[i] || n[i] > most[i] {
-				t.Errorf("row %d is %d, at least %d were acknowledged, and at most %d tried", uid, n[i], w.told[i], most[i])
-			}
+		w.wantIn(t, n)
+	}
+}
+
+// wantIn holds what its two rows were to what it was told.
+func (w *writer) wantIn(t *testing.T, n [2]int64) {
+	t.Helper()
+	most := [2]int64{w.told[0] + w.single + w.both, w.told[1] + w.both}
+	for i, uid := range w.rows {
+		if n[i] < w.told[i] || n[i] > most[i] {
+			t.Errorf("row %d is %d, at least %d were acknowledged, and at most %d tried", uid, n[i], w.told[i], most[i])
 		}
-		if apart := n[0] - n[1]; apart < w.apart || apart > w.apart+w.single {
-			t.Errorf("rows %d and %d are %d and %d: transactions took effect in one of them (the first is ahead by %d to %d)", w.rows[0], w.rows[1], n[0], n[1], w.apart, w.apart+w.single)
-		}
+	}
+	if apart := n[0] - n[1]; apart < w.apart || apart > w.apart+w.single {
+		t.Errorf("rows %d and %d are %d and %d: transactions took effect in one of them (the first is ahead by %d to %d)", w.rows[0], w.rows[1], n[0], n[1], w.apart, w.apart+w.single)
 	}
 }
 
