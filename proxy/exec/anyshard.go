@@ -30,21 +30,23 @@ func (e *Environment) StandIns(now *snapshot.Snapshot) Candidates {
 
 // Copies are for reads of global tables, in turn between sessions. Within a transaction, which a further shard costs a part,
 // the first is asked.
-func (e *Environment) Copies(now *snapshot.Snapshot) Candidates {
+func (e *Environment) Copies(w *Work) Candidates {
+	now := w.Snapshot
 	switch {
 	case e.Conns.ReservesAny() || len(now.Copies) == 0:
 		return e.StandIns(now)
 	case e.Conns.Running() || !e.Vars.Autocommit:
 		return Candidates{Shards: now.Copies}
 	}
-	return e.withReplica(Candidates{now.Copies, int(e.ID) % len(now.Copies)})
+	on := Candidates{now.Copies, int(e.ID) % len(now.Copies)}
+	if !w.Replica {
+		return on
+	}
+	return e.withReplica(on)
 }
 
 // withReplica has a read that may be late go to a shard that has a replica, if any does.
 func (e *Environment) withReplica(c Candidates) Candidates {
-	if !e.Replica {
-		return c
-	}
 	for i := range c.Shards {
 		at := (c.Chosen + i) % len(c.Shards)
 		if _, ok := e.Conns.Pools.Replica(c.Shards[at]); ok {
@@ -59,7 +61,7 @@ func (e *Environment) MayAnswer(w *Work) Candidates {
 	if w.Facts.Metadata || len(w.Facts.Statement.Tables) == 0 {
 		return e.StandIns(w.Snapshot)
 	}
-	return e.Copies(w.Snapshot)
+	return e.Copies(w)
 }
 
 // Best is the candidate that is chosen, or if its server is not well the next one that is better; of those that were tried,
@@ -83,17 +85,17 @@ func (e *Environment) Best(c Candidates, tried []router.ShardName) (best router.
 
 // anywhere has a shard answer that is well: the candidate that is chosen, or one that stands in for it. If one can't be asked,
 // or is lost before it has answered, the next is tried; repeats says that what was sent to it may be sent to another. A server
-// that is away is waited for only if no other one answers.
-func (e *Environment) Anywhere(c Candidates, repeats bool, try func(router.ShardName) error) error {
+// that is away is waited for only if no other one answers. try is told how connections are to be acquired for it.
+func (e *Environment) Anywhere(c Candidates, repeats bool, try func(shard router.ShardName, how txn.Mode) error) error {
 	shard, _ := e.Best(c, nil)
 	if len(c.Shards) == 1 {
-		return try(shard)
+		return try(shard, 0)
 	}
-	mode := txn.Soon
+	soon := txn.Soon
 	if repeats {
-		mode = txn.Elsewhere
+		soon = txn.Elsewhere
 	}
-	err := e.trySoon(shard, mode, try)
+	err := try(shard, soon)
 	if err == nil {
 		return nil
 	}
@@ -101,27 +103,19 @@ func (e *Environment) Anywhere(c Candidates, repeats bool, try func(router.Shard
 		first := c.Shards[0]
 		switch {
 		case shard != first && lacks(err):
-			return try(first)
+			return try(first, 0)
 		case !e.Passes(err, repeats):
 			return err
 		}
 		var more bool
 		if shard, more = e.Best(c, tried); !more {
-			return try(c.Shards[c.Chosen])
+			return try(c.Shards[c.Chosen], 0)
 		}
 		e.Tally.Retried.Add(1)
-		if err = e.trySoon(shard, mode, try); err == nil {
+		if err = try(shard, soon); err == nil {
 			return nil
 		}
 	}
-}
-
-// trySoon tries a shard that isn't waited for.
-func (e *Environment) trySoon(shard router.ShardName, mode txn.Mode, try func(router.ShardName) error) error {
-	e.Elsewhere = mode
-	err := try(shard)
-	e.Elsewhere = 0
-	return err
 }
 
 // elsewhereCodes are the servers' numbers for: no right to a database, no such database, no such function.

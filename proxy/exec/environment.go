@@ -48,13 +48,6 @@ type Environment struct {
 	// unsent has the sending to a shard fail, for tests; nil: it does not.
 	unsent func(router.ShardName) error
 
-	// Replica: the statement under way may be answered by one.
-	Replica bool
-	// Partial: it does with the rows of the shards that are there, and Absent were not.
-	Partial bool
-	Absent  []router.ShardName
-	// Elsewhere is txn.Soon or txn.Elsewhere while another shard could answer what is under way.
-	Elsewhere txn.Mode
 	// Unreadable is why what the last statement has assigned could not be read from its connection: the session ends.
 	Unreadable error
 

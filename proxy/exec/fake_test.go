@@ -43,8 +43,10 @@ type stand struct {
 	ids    issuer
 	traces *traces
 
-	logs   map[router.ShardName][]string
-	warned []router.ShardName // that were asked for their warnings
+	logs map[router.ShardName][]string
+	// partial has reads do without shards that are away.
+	partial bool
+	warned  []router.ShardName // that were asked for their warnings
 }
 
 // issuer gives IDs, and counts how often it is asked.

@@ -60,20 +60,19 @@ func (f FirstShard) Anew(names []string) (undo func()) { return f.Conns.Invalida
 // OnFirst runs f on a connection to the first shard that carries the settings: the
 // transaction's own if it is there, so that it sees the same.
 func (e *Environment) OnFirst(settings *backend.Settings, f func(txn.Lease) error) error {
-	return e.on(e.Snapshot().Catalog.First(), settings, f)
+	return e.on(e.Snapshot().Catalog.First(), 0, settings, f)
 }
 
 // OnAny is OnFirst of what other shards may be asked too if the first is not well: once more, if one is lost.
 func (e *Environment) OnAny(settings *backend.Settings, f func(txn.Lease) error) error {
-	return e.Anywhere(e.StandIns(e.Snapshot()), true, func(shard router.ShardName) error { return e.on(shard, settings, f) })
+	return e.Anywhere(e.StandIns(e.Snapshot()), true, func(shard router.ShardName, how txn.Mode) error { return e.on(shard, how, settings, f) })
 }
 
-func (e *Environment) on(shard router.ShardName, settings *backend.Settings, f func(txn.Lease) error) error {
-	m := e.Elsewhere
+func (e *Environment) on(shard router.ShardName, how txn.Mode, settings *backend.Settings, f func(txn.Lease) error) error {
 	if e.Conns.Running() {
-		m |= txn.Outside
+		how |= txn.Outside
 	}
-	l, err := e.Conns.AcquireAs(shard, m, settings)
+	l, err := e.Conns.AcquireAs(shard, how, settings)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ func (e *Environment) OneShard(w *Work, p Part, last reply.Ending) error {
 	err := e.roundTrip(w, p, last)
 	for again := runsAgain; again > 0 && e.mayRunAgain(w, err); again-- {
 		e.Tally.Retried.Add(1)
-		e.Replica = false // its primary, this time
+		w.Replica = false // its primary, this time
 		err = e.roundTrip(w, p, last)
 	}
 	return err
@@ -88,7 +88,7 @@ func (e *Environment) purpose(w *Work) (m txn.Mode) {
 	if w.Outside {
 		m |= txn.Outside
 	}
-	if e.Replica {
+	if w.Replica {
 		m |= txn.Late
 		if e.Vars.Reads == sysvars.OwnReplica {
 			m |= txn.SeesOwn
@@ -97,7 +97,7 @@ func (e *Environment) purpose(w *Work) (m txn.Mode) {
 	if MayWrite(w.Facts) {
 		m |= txn.Writes
 	}
-	return m | e.Elsewhere
+	return m | w.Elsewhere
 }
 
 // response is what the statement is answered by.

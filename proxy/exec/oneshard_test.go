@@ -231,9 +231,11 @@ func TestAnywhere(t *testing.T) {
 	s.unsent["s0"] = &lostBefore
 	all := s.StandIns(s.Snapshot())
 	var tried []router.ShardName
-	run := func(shard router.ShardName) error {
+	run := func(shard router.ShardName, how txn.Mode) error {
 		tried = append(tried, shard)
-		return s.OneShard(s.work("SELECT 1"), Part{Shard: shard}, nil)
+		w := s.work("SELECT 1")
+		w.Elsewhere = how
+		return s.OneShard(w, Part{Shard: shard}, nil)
 	}
 	if _, err := s.told(func() error { return s.Anywhere(all, true, run) }); err != nil || len(tried) != 2 || tried[1] != "s1" {
 		t.Errorf("%v, tried %v", err, tried)

@@ -13,7 +13,7 @@ import (
 // If none can, it fails as ever.
 func (x Several) SendPresent(parts []Part) ([]txn.Lease, error) {
 	x.Mode |= txn.Soon
-	parts = slices.DeleteFunc(parts, func(p Part) bool { return slices.Contains(x.Absent, p.Shard) }) // it is run again
+	parts = slices.DeleteFunc(parts, func(p Part) bool { return slices.Contains(x.Of.Absent, p.Shard) }) // it is run again
 	for {
 		leases, err := x.Send(parts)
 		shard, away := unasked(err)
@@ -21,7 +21,7 @@ func (x Several) SendPresent(parts []Part) ([]txn.Lease, error) {
 			return leases, err
 		}
 		parts = slices.DeleteFunc(parts, func(p Part) bool { return p.Shard == shard })
-		x.Absent = append(x.Absent, shard)
+		x.Of.Absent = append(x.Of.Absent, shard)
 		x.Vars.Warn("the rows of shard " + string(shard) + " are missing from this answer (locus_partial is on): " + err.Error())
 	}
 }

@@ -20,8 +20,8 @@ func TestSendPresent(t *testing.T) {
 		s.unsent["s1"] = why
 		for range 2 {
 			leases, err := s.SendPresent(parts("SELECT a", "s0", "s1", "s2"))
-			if err != nil || len(leases) != 2 || len(s.Vars.Conditions) != 1 || !slices.Equal(s.Absent, []router.ShardName{"s1"}) {
-				t.Errorf("%s: %d leases, %v, without %v, %v", name, len(leases), err, s.Absent, s.Vars.Conditions)
+			if err != nil || len(leases) != 2 || len(s.Vars.Conditions) != 1 || !slices.Equal(s.Of.Absent, []router.ShardName{"s1"}) {
+				t.Errorf("%s: %d leases, %v, without %v, %v", name, len(leases), err, s.Of.Absent, s.Vars.Conditions)
 			}
 			for _, l := range leases {
 				l.Lost()
@@ -43,7 +43,7 @@ func TestSendPresentFails(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if s.Absent != nil || len(s.Vars.Conditions) > 0 {
-		t.Errorf("without %v, %v", s.Absent, s.Vars.Conditions)
+	if s.Of.Absent != nil || len(s.Vars.Conditions) > 0 {
+		t.Errorf("without %v, %v", s.Of.Absent, s.Vars.Conditions)
 	}
 }

@@ -36,8 +36,9 @@ func (e *Environment) scatterOnce(w *Work, p *plan.Read, route *plan.Route) (unm
 	e.Conns.Imply()
 	all := e.several(w, e.purpose(w)&^txn.Outside)
 	var leases []txn.Lease
-	if e.Partial {
+	if w.Partial {
 		leases, err = all.SendPresent(parts)
+		w.Absent = all.Of.Absent
 	} else {
 		leases, err = all.Send(parts)
 	}
@@ -52,7 +53,7 @@ func (e *Environment) scatterOnce(w *Work, p *plan.Read, route *plan.Route) (unm
 	if w.Prepared != nil {
 		format = scatter.Binary
 	}
-	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Options{Status: status, Warnings: len(e.Absent)})
+	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Options{Status: status, Warnings: len(w.Absent)})
 	e.merged(w, outcome, err)
 	if began && w.Unbegun(err) {
 		e.Conns.Unbegin()

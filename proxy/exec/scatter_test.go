@@ -16,6 +16,7 @@ import (
 func (s *stand) scattered(text string) (got string, unmerged bool, err error) {
 	s.t.Helper()
 	w := s.work(text)
+	w.Partial = s.partial
 	p, route := w.Plan.(*plan.Read), new(plan.Route)
 	if err := p.Route(w.Snapshot.Map, w.Values, route); err != nil || len(route.Shards) != 2 {
 		s.t.Fatalf("%v, shards %v", err, route.Shards)
@@ -80,11 +81,11 @@ func TestScatterFails(t *testing.T) {
 // Shards that are away are left out where the session does with the rest.
 func TestScatterPartially(t *testing.T) {
 	s := newStand(t)
-	s.Partial = true
+	s.partial = true
 	s.unsent["s0"] = &lostBefore
 	s.shards["s1"].Next(sorted("2"))
-	if got, _, err := s.scattered("SELECT id FROM orders ORDER BY id"); err != nil || !strings.Contains(got, "\x012") || len(s.Absent) != 1 {
-		t.Errorf("%q, %v, without %v", got, err, s.Absent)
+	if got, _, err := s.scattered("SELECT id FROM orders ORDER BY id"); err != nil || !strings.Contains(got, "\x012") || len(s.Vars.Conditions) != 1 {
+		t.Errorf("%q, %v, warnings %v", got, err, s.Vars.Conditions)
 	}
 }
 

@@ -5,7 +5,9 @@ import (
 	"locus/proxy/session/fence"
 	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -28,6 +30,13 @@ type Work struct {
 	Cursor bool
 	// Outside: it takes no part in the transaction.
 	Outside bool
+	// Replica: it may be answered by one.
+	Replica bool
+	// Partial: it does with the rows of the shards that are there, and Absent were not.
+	Partial bool
+	Absent  []router.ShardName
+	// Elsewhere is what Anywhere gives for a shard that is asked: another one could answer.
+	Elsewhere txn.Mode
 	fence.Admission
 	Faring observe.Faring // of one on moving genes, how it fares
 	// Code is the error that a shard answered with, 0 if none did.
@@ -39,7 +48,7 @@ func (w *Work) Follow(p plan.Plan) { w.Plan, w.Facts = p, p.About() }
 
 // Part is the work of a text that is run as a part of the statement.
 func (w *Work) Part(p plan.Plan, v *plan.Values) *Work {
-	return &Work{Plan: p, Facts: p.About(), Snapshot: w.Snapshot, Admission: w.Admission, Values: v}
+	return &Work{Plan: p, Facts: p.About(), Snapshot: w.Snapshot, Admission: w.Admission, Values: v, Replica: w.Replica, Partial: w.Partial}
 }
 
 // reading is how a text was read that was prepared before; nil: it is read now.

@@ -86,7 +86,6 @@ func (s *Session) reset() {
 	}
 	s.vars.Reset(sysvars.Values{Settings: s.vars.Settings, Mode: mode, Autocommit: true, Reads: s.account.Reads})
 	s.env.Carry(s.initial)
-	s.env.Replica = false
 	s.interrupts.LimitIdle(0)
 	s.env.Unreadable = nil
 	s.kept.Reset()

@@ -47,7 +47,7 @@ func (s *Session) explain(r *exec.Work) error {
 			facts.Leaves = x.plan.About().Leaves // servers may compute what is constant
 			r.Facts = &facts
 		}
-		return s.env.Anywhere(on, true, func(shard router.ShardName) error { return s.runOn(r, shard, nil) })
+		return s.runAnywhere(r, on, true, nil)
 	}
 	var args stmt.Args
 	args.Reset(&x.lexed, s.boundOf(r))

@@ -22,7 +22,7 @@ func (s *Session) fieldList(payload []byte) error {
 	if err := s.account.Rights.Table(name); err != nil {
 		return s.writeError(err)
 	}
-	return s.finish(s.env.Anywhere(s.columnsOf(w, name), true, func(shard router.ShardName) error { return s.fieldListOn(shard, payload) }))
+	return s.finish(s.env.Anywhere(s.columnsOf(w, name), true, func(shard router.ShardName, how txn.Mode) error { return s.fieldListOn(shard, how, payload) }))
 }
 
 // columnsOf are the shards that know the columns of a table: all of them those of one that is on each.
@@ -38,8 +38,8 @@ func (s *Session) columnsOf(w *snapshot.Snapshot, name catalog.TableName) exec.C
 }
 
 // fieldListOn asks one shard.
-func (s *Session) fieldListOn(shard router.ShardName, payload []byte) error {
-	l, err := s.conns.Acquire(shard, txn.Outside|s.env.Elsewhere)
+func (s *Session) fieldListOn(shard router.ShardName, how txn.Mode, payload []byte) error {
+	l, err := s.conns.Acquire(shard, txn.Outside|how)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
@@ -25,7 +26,8 @@ func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 	if p.Named {
 		on = exec.Candidates{Shards: []router.ShardName{p.Shard}}
 	}
-	err = s.env.Anywhere(on, true, func(shard router.ShardName) error {
+	err = s.env.Anywhere(on, true, func(shard router.ShardName, how txn.Mode) error {
+		at.Elsewhere = how
 		l, err := at.Apart(shard, s.vars.Settings)
 		if err != nil {
 			return err

@@ -61,7 +61,7 @@ func (s *Session) mirrored(r *exec.Work, shard router.ShardName) *mirror.Read {
 // that only the session's connection has.
 func (s *Session) repeatable(r *exec.Work) bool {
 	switch {
-	case !mirror.Repeatable(r.Facts), r.Cursor, r.Textual != nil, s.env.Replica:
+	case !mirror.Repeatable(r.Facts), r.Cursor, r.Textual != nil, r.Replica:
 		return false
 	case !s.vars.Autocommit, s.conns.Running(), s.conns.ReservesAny(), s.conns.Next() != "", s.vars.Shard != "":
 		return false

@@ -73,7 +73,7 @@ func (s *Session) replan(w *snapshot.Snapshot, p *kept.Statement) (*snapshot.Sna
 func (s *Session) preparedThere(w *snapshot.Snapshot, p *kept.Statement, text string, there plan.Plan) error {
 	shard, statement, answer, err := s.prepareAnywhere(w, there, text)
 	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.conns.Lost() {
-		statement, answer, err = s.prepareAt(shard, text) // nothing happens by preparing twice
+		statement, answer, err = s.prepareAt(shard, 0, text) // nothing happens by preparing twice
 	}
 	if err != nil {
 		return s.writeError(err)
@@ -90,8 +90,8 @@ func (s *Session) preparedThere(w *snapshot.Snapshot, p *kept.Statement, text st
 	return s.client.Flush(renumbered(out, s.client.Seq))
 }
 
-func (s *Session) prepareAt(shard router.ShardName, text string) (*backend.Statement, []byte, error) {
-	l, err := s.lendToPrepare(shard)
+func (s *Session) prepareAt(shard router.ShardName, how txn.Mode, text string) (*backend.Statement, []byte, error) {
+	l, err := s.lendToPrepare(shard, how)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -106,13 +106,13 @@ func (s *Session) prepareAt(shard router.ShardName, text string) (*backend.State
 
 // lendToPrepare finds a connection on which a write may be prepared, wherever it is
 // executed later: MariaDB prepares none in a session that reads only.
-func (s *Session) lendToPrepare(shard router.ShardName) (txn.Lease, error) {
+func (s *Session) lendToPrepare(shard router.ShardName, how txn.Mode) (txn.Lease, error) {
 	if s.vars.ReadsOnly() {
 		settings := s.vars.Settings
 		s.vars.Settings = s.vars.Writing()
 		defer func() { s.vars.Settings = settings }()
 	}
-	return s.conns.Acquire(shard, txn.Outside|s.env.Elsewhere)
+	return s.conns.Acquire(shard, txn.Outside|how)
 }
 
 // preparedOn are the shards that have the tables of a plan, any of which may prepare it.

@@ -130,7 +130,7 @@ func (s *Session) run(r *exec.Work) error {
 		s.interrupts.Unlimited()
 	}
 	plain := s.readsPlainly(r.Facts)
-	s.env.Replica, s.env.Partial, s.env.Absent = plain && s.vars.Reads != sysvars.Primary, plain && s.vars.Partial, s.env.Absent[:0]
+	r.Replica, r.Partial = plain && s.vars.Reads != sysvars.Primary, plain && s.vars.Partial
 	if s.conns.Next() != "" {
 		return s.runNext(r)
 	}

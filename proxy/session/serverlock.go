@@ -70,7 +70,7 @@ func (s *Session) begin(r *exec.Work) error {
 	if err := s.conns.Begin(how); err != nil || !how.Snapshot {
 		return err
 	}
-	err := s.env.Anywhere(s.env.StandIns(r.Snapshot), true, func(shard router.ShardName) error { return s.conns.Join(shard, s.env.Elsewhere, "") })
+	err := s.env.Anywhere(s.env.StandIns(r.Snapshot), true, func(shard router.ShardName, how txn.Mode) error { return s.conns.Join(shard, how, "") })
 	if err != nil || s.Spanning == txn.Single {
 		return err
 	}

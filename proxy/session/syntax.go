@@ -42,8 +42,8 @@ func (s *Session) planned(w *snapshot.Snapshot, l *stmt.Lexed, under plan.Contex
 
 // readByServer is what a server says of a text that it reads and does not run.
 func (s *Session) readByServer(w *snapshot.Snapshot, text string) error {
-	return s.env.Anywhere(s.env.StandIns(w), true, func(shard router.ShardName) error {
-		_, _, err := s.prepareAt(shard, text)
+	return s.env.Anywhere(s.env.StandIns(w), true, func(shard router.ShardName, how txn.Mode) error {
+		_, _, err := s.prepareAt(shard, how, text)
 		return err
 	})
 }
