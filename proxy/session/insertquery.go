@@ -3,7 +3,10 @@ package session
 import (
 	"strings"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/proxy/exec"
+	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -17,6 +20,9 @@ func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
 	}
 	if err := s.writable(); err != nil {
 		return err
+	}
+	if s.inReadOnly() {
+		return wire.Errorf(mysql.ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, "25006", "Cannot execute statement in a READ ONLY transaction")
 	}
 	read := q.Lex(r.Values.Lexed)
 	args := new(stmt.Args)
@@ -38,6 +44,14 @@ func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
 		return err
 	}
 	return s.inserted(in, records(in.Rows, in.Totals, r.Facts.Statement.Insert.Ignore))
+}
+
+// inReadOnly tells that a server refuses whatever is written. One that is asked for rows says nothing of it where it finds none.
+func (s *Session) inReadOnly() bool {
+	if s.conns.Active() {
+		return s.conns.How().Access == stmt.ReadOnly
+	}
+	return s.conns.Next() == "" && s.vars.ReadsOnly()
 }
 
 // writable refuses what could not be written into a text as it is.

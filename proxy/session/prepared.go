@@ -125,8 +125,11 @@ func (s *Session) preparedOn(w *snapshot.Snapshot, p plan.Plan) exec.Candidates 
 		}
 		on = p.Shard
 	case *plan.InsertQuery:
-		if p.Into.Kind == catalog.Single {
+		switch {
+		case p.Into.Kind == catalog.Single:
 			on = p.Into.Shard
+		case p.Gather.Shard != "":
+			on = p.Gather.Shard
 		}
 	case *plan.Read:
 		if p.Gather != nil && p.Gather.Shard != "" {

@@ -1,0 +1,82 @@
+package session
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+	driver "github.com/go-sql-driver/mysql"
+
+	"locus/test/shop"
+)
+
+// INSERT … SELECT of a table of one shard can be prepared in a transaction that is on another one.
+func TestInsertFromAnotherShardIsPrepared(t *testing.T) {
+	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
+		db := p.shop.DB(t, nil)
+		for _, statement := range []string{"CREATE TABLE drafts (id INT PRIMARY KEY)", "INSERT INTO drafts VALUES (1), (2)"} {
+			if _, err := db.Exec(statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for buyer := 1; buyer <= 8; buyer++ { // on both shards
+			tx, err := db.Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var n int
+			if err := tx.QueryRow("SELECT COUNT(*) FROM test_order WHERE buyer_uid = ?", buyer).Scan(&n); err != nil {
+				t.Fatal(err)
+			}
+			insert, err := tx.Prepare("INSERT INTO test_order (buyer_uid, amount, status) SELECT ?, 1, 'q' FROM drafts WHERE id < 3")
+			if err != nil {
+				t.Fatalf("buyer %d: %v", buyer, err)
+			}
+			result, err := insert.Exec(buyer)
+			if err != nil {
+				t.Fatalf("buyer %d: %v", buyer, err)
+			}
+			if rows, _ := result.RowsAffected(); rows != 2 {
+				t.Errorf("buyer %d: %d rows were inserted", buyer, rows)
+			}
+			if err := tx.Rollback(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// INSERT … SELECT that finds no rows is refused too in a transaction that reads only.
+func TestInsertOfNothingIntoAReadOnlyTransaction(t *testing.T) {
+	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
+		db := p.shop.DB(t, nil)
+		db.SetMaxOpenConns(1)
+		must := func(statement string) {
+			t.Helper()
+			if _, err := db.Exec(statement); err != nil {
+				t.Fatalf("%s: %v", statement, err)
+			}
+		}
+		const insert = "INSERT INTO test_order (buyer_uid, amount, status) SELECT id, 1, 'q' FROM drafts WHERE id < 3"
+		refused := func(when string) {
+			t.Helper()
+			_, err := db.Exec(insert)
+			if e, is := errors.AsType[*driver.MySQLError](err); !is || e.Number != mysql.ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+		must("CREATE TABLE drafts (id INT PRIMARY KEY)")
+		must("START TRANSACTION READ ONLY")
+		refused("after START TRANSACTION READ ONLY")
+		must("ROLLBACK")
+		must(insert)
+		must("SET SESSION TRANSACTION READ ONLY")
+		refused("after SET SESSION TRANSACTION READ ONLY")
+		must("SET TRANSACTION READ WRITE")
+		must(insert)
+		refused("after the transaction that writes")
+		must("START TRANSACTION READ WRITE")
+		must(insert)
+		must("COMMIT")
+	})
+}
