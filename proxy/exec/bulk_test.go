@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -205,7 +206,7 @@ func TestChangeAtOneTime(t *testing.T) {
 				}
 			}
 		}
-		if len(times) != 2 || times[0] != times[1] {
+		if len(times) < 2 || len(slices.Compact(times)) != 1 { // a connection that was reset is told again
 			t.Errorf("shards were told %q", times)
 		}
 	}
