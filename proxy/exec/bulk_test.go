@@ -3,7 +3,6 @@ package exec
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -201,12 +200,15 @@ func TestChangeAtOneTime(t *testing.T) {
 		var times []string
 		for _, shard := range []router.ShardName{"s0", "s1"} {
 			for _, sql := range s.shards[shard].Sent() {
+				if strings.HasPrefix(sql, "UPDATE") {
+					break // a pool makes its connection ready again, with the same settings, at any time after it
+				}
 				if _, rest, ok := strings.Cut(sql, "timestamp="); ok {
 					times = append(times, strings.Fields(rest)[0])
 				}
 			}
 		}
-		if len(times) < 2 || len(slices.Compact(times)) != 1 { // a connection that was reset is told again
+		if len(times) != 2 || times[0] != times[1] {
 			t.Errorf("shards were told %q", times)
 		}
 	}
