@@ -125,21 +125,42 @@ func (s *Session) preparedOn(w *snapshot.Snapshot, p plan.Plan) exec.Candidates 
 		}
 		on = p.Shard
 	case *plan.InsertQuery:
-		switch {
-		case p.Into.Kind == catalog.Single:
+		if p.Into.Kind == catalog.Single {
 			on = p.Into.Shard
-		case p.Gather.Shard != "":
-			on = p.Gather.Shard
+		} else if shard := s.singleOf(w, p); shard != "" {
+			on = shard
 		}
 	case *plan.Read:
 		if p.Gather != nil && p.Gather.Shard != "" {
 			on = p.Gather.Shard
+		}
+	default:
+		if shard := s.singleOf(w, p); shard != "" {
+			on = shard
 		}
 	}
 	if on == "" {
 		return s.env.StandIns(w)
 	}
 	return exec.Candidates{Shards: []router.ShardName{on}}
+}
+
+// singleOf is the shard of a table that a statement names and no other shard has: a single one, or one that nobody declared; empty: it names none.
+func (s *Session) singleOf(w *snapshot.Snapshot, p plan.Plan) router.ShardName {
+	for _, named := range p.About().Statement.Tables {
+		name := exec.FullName(named, s.vars.Settings.Database())
+		if slices.Contains(s.conns.TemporaryTables(), name) {
+			continue
+		}
+		switch t, err := w.Catalog.Find(name); {
+		case err != nil:
+		case t == nil:
+			return w.Catalog.First()
+		case t.Kind == catalog.Single:
+			return t.Shard
+		}
+	}
+	return ""
 }
 
 // withoutEOFs leaves out what ends the two lists of definitions in the answer to

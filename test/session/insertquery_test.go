@@ -10,7 +10,7 @@ import (
 	"locus/test/shop"
 )
 
-// INSERT … SELECT of a table of one shard can be prepared in a transaction that is on another one.
+// What changes rows by a table of one shard can be prepared in a transaction that is on another one.
 func TestInsertFromAnotherShardIsPrepared(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		db := p.shop.DB(t, nil)
@@ -38,6 +38,19 @@ func TestInsertFromAnotherShardIsPrepared(t *testing.T) {
 			}
 			if rows, _ := result.RowsAffected(); rows != 2 {
 				t.Errorf("buyer %d: %d rows were inserted", buyer, rows)
+			}
+			for _, text := range []string{
+				"UPDATE test_order SET status = 'z' WHERE buyer_uid = ? AND amount IN (SELECT id FROM drafts)",
+				"UPDATE test_order o JOIN drafts d ON d.id = o.amount SET o.status = 'y' WHERE o.buyer_uid = ?",
+				"UPDATE test_order SET status = 'z' WHERE amount > ? AND amount IN (SELECT id FROM drafts)",
+				"DELETE FROM test_order WHERE buyer_uid = ? AND amount IN (SELECT id + 90 FROM drafts)",
+				"DELETE o FROM test_order o JOIN drafts d ON d.id = o.amount WHERE o.buyer_uid = ?",
+				"REPLACE INTO test_order (buyer_uid, amount, status) SELECT ?, 1, 'q' FROM drafts WHERE id < 3",
+				"UPDATE drafts SET id = id WHERE id IN (SELECT amount FROM test_order WHERE buyer_uid = ?)",
+			} {
+				if _, err := tx.Prepare(text); err != nil {
+					t.Errorf("buyer %d: %s: %v", buyer, text, err)
+				}
 			}
 			if err := tx.Rollback(); err != nil {
 				t.Fatal(err)
