@@ -92,7 +92,9 @@ func grows(t *testing.T, what string, tasks []*task, count func(*task) int64, by
 		from[one] = count(one)
 	}
 	for _, one := range tasks {
-		until(t, what+": "+one.name, func() bool { return count(one) >= from[one]+by })
+		for now := count(one); now < from[one]+by; now = count(one) { // however slow it is, as long as it goes on
+			until(t, what+": "+one.name, func() bool { return count(one) > now })
+		}
 	}
 }
 
