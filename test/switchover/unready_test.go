@@ -122,10 +122,10 @@ func (s *stand) waitsForABranch(t *testing.T, replica int) {
 	at, primary := s.servers[replica], s.servers[s.primary(t)]
 	primary.Exec(t, "CREATE DATABASE IF NOT EXISTS alone", "CREATE TABLE alone.row_of (n INT PRIMARY KEY, v INT)", "INSERT INTO alone.row_of VALUES (1, 0)")
 	servers.Eventually(t, "the replica has the row", func() error {
-		db := at.DB(t, "alone")
+		db := at.DB(t, "") // it may not have the schema yet either
 		defer db.Close()
 		var n int
-		return db.QueryRow("SELECT n FROM row_of").Scan(&n)
+		return db.QueryRow("SELECT n FROM alone.row_of").Scan(&n)
 	})
 	s.becomes(t, replica, []string{"SET SESSION sql_log_bin = 0", "XA START 'alone'", "UPDATE alone.row_of SET v = 1", "XA END 'alone'", "XA PREPARE 'alone'"})
 	primary.Exec(t, "UPDATE alone.row_of SET v = 2")
