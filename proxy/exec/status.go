@@ -24,9 +24,9 @@ func (e *Environment) Status() uint16 {
 	}
 	if e.Conns.Active() {
 		flags |= mysql.SERVER_STATUS_IN_TRANS
-	}
-	if e.Conns.How().Access == stmt.ReadOnly {
-		flags |= statusReadOnly
+		if e.ReadsOnly() {
+			flags |= statusReadOnly
+		}
 	}
 	if e.Vars.Mode&stmt.NoBackslash != 0 { // clients escape by it
 		flags |= mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED
@@ -38,6 +38,12 @@ func (e *Environment) Status() uint16 {
 		flags |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
 	return flags
+}
+
+// ReadsOnly tells that servers refuse to write in the transaction that runs, or that a statement would begin.
+func (e *Environment) ReadsOnly() bool {
+	access := e.Conns.Access()
+	return access == stmt.ReadOnly || access == stmt.AnyAccess && e.Vars.ReadsOnly()
 }
 
 // WithStatus is an ending that sets the flags of the session's own transaction,
@@ -109,7 +115,7 @@ func stateOfXA(verb, from string) string {
 // Ending is what changes the end of a statement's answer on one shard; nil: nothing does.
 func (e *Environment) Ending(w *Work) reply.Ending {
 	switch {
-	case w.Outside && e.Conns.Running():
+	case w.Outside && e.Conns.Running(), e.Conns.BegunUnderLocks() && w.Facts.Statement.Effects&stmt.Commits == 0:
 		return e.WithStatus()
 	case e.Client.Capabilities&mysql.CLIENT_SESSION_TRACK != 0:
 		return e.telling(w)

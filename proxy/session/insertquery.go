@@ -21,7 +21,7 @@ func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
 	if err := s.writable(); err != nil {
 		return err
 	}
-	if s.inReadOnly() {
+	if s.env.ReadsOnly() { // a server that is asked for rows says nothing of it where it finds none
 		return wire.Errorf(mysql.ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, "25006", "Cannot execute statement in a READ ONLY transaction")
 	}
 	read := q.Lex(r.Values.Lexed)
@@ -44,14 +44,6 @@ func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
 		return err
 	}
 	return s.inserted(in, records(in.Rows, in.Totals, r.Facts.Statement.Insert.Ignore))
-}
-
-// inReadOnly tells that a server refuses whatever is written. One that is asked for rows says nothing of it where it finds none.
-func (s *Session) inReadOnly() bool {
-	if s.conns.Active() {
-		return s.conns.How().Access == stmt.ReadOnly
-	}
-	return s.conns.Next() == "" && s.vars.ReadsOnly()
 }
 
 // writable refuses what could not be written into a text as it is.

@@ -249,7 +249,7 @@ func (s *Session) placesNothing(f *plan.Facts) bool {
 		return !f.Writes && f.Statement.Features&stmt.Locking == 0
 	case txn.XA:
 		blocks := f.Statement.Blocks
-		return s.conns.Begun() && !exec.MayWrite(f) && len(blocks) == 1 && len(blocks[0].Tables) == 0
+		return s.conns.Running() && !exec.MayWrite(f) && len(blocks) == 1 && len(blocks[0].Tables) == 0
 	case txn.Multi:
 	}
 	return false

@@ -13,6 +13,24 @@ func (c *Connections) Next() string { return c.next }
 // SetNext says so.
 func (c *Connections) SetNext(text string) { c.next = text }
 
+// Access is how the transaction that runs was said to be begun, or, without one, the next one: AnyAccess is as the session's are.
+func (c *Connections) Access() stmt.Access {
+	said := c.next
+	if c.Running() {
+		if c.how.Access != stmt.AnyAccess {
+			return c.how.Access
+		}
+		said = c.scope
+	}
+	switch {
+	case strings.Contains(said, stmt.ReadOnly.String()):
+		return stmt.ReadOnly
+	case strings.Contains(said, stmt.ReadWrite.String()):
+		return stmt.ReadWrite
+	}
+	return stmt.AnyAccess
+}
+
 // Untell has a reserved connection forget a SET TRANSACTION that its statement had no
 // use for: whoever needs it next is told, which may be another one.
 func (c *Connections) Untell() {

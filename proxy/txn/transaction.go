@@ -55,6 +55,12 @@ func (t *transaction) Running() bool { return t.begun || t.implied || len(t.bran
 // Active tells whether one is open, as the servers' status has it.
 func (t *transaction) Active() bool { return t.begun || len(t.branches) > 0 }
 
+// BegunUnderLocks tells whether a server has begun by itself, under LOCK TABLES, what another one that takes part has not: BEGIN, which has
+// all begin, would end the locks.
+func (c *Connections) BegunUnderLocks() bool {
+	return c.Reserved(LockedTables) && slices.ContainsFunc(c.branches, func(b branch) bool { return b.Conn.InTransaction() })
+}
+
 // Begun tells whether the client said BEGIN.
 func (t *transaction) Begun() bool { return t.begun }
 
