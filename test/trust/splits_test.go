@@ -79,10 +79,14 @@ func (k *kettle) compareSplits(texts []string, mode stmt.Mode) error {
 }
 
 // sameUntilRefused tells whether a server answers the pieces as the whole text. Where it
-// takes an empty statement between two semicolons for an error, the proxy goes on.
+// takes an empty statement between two semicolons for an error, the proxy goes on. Whether
+// character sets can't be mixed depends on what is escaped, which the pieces aren't.
 func sameUntilRefused(whole, sum said, pieces []string) bool {
 	const syntax, empty = 1064, 1065
 	if (whole.code == syntax || whole.code == empty) && whole.results < len(pieces) && (pieces[whole.results] == blankPiece || whole.code == empty) {
+		return bytes.HasPrefix(sum.rows, whole.rows)
+	}
+	if slices.Contains(mixed, whole.code) {
 		return bytes.HasPrefix(sum.rows, whole.rows)
 	}
 	if whole.code == empty {
