@@ -8,7 +8,7 @@ import "locus/test/servers"
 const awayRuns = 150
 
 // awayRounds is how often each shard goes in each way.
-const awayRounds = 5
+const awayRounds = 2
 
 func strikes(_ servers.Engine, faults []fault) (list []strike) {
 	for range awayRounds {
