@@ -55,13 +55,13 @@ const (
 func (r *Request) AddColumns(of Adding, tell func(Defined)) error {
 	end, err := r.takeTurn()
 	if err != nil {
-		return &DefinitionError{Err: err, After: nothingDone}
+		return undone(err)
 	}
 	defer end()
 	a := &adding{Request: r, Adding: of, states: map[router.ShardName]columnsState{}}
 	a.until, a.settings = r.patience()
 	if err := a.look(); err != nil {
-		return &DefinitionError{Err: err, After: nothingDone}
+		return undone(err)
 	}
 	if why := a.unfit(); why != "" {
 		return r.alter(a.Altering, tell)

@@ -51,7 +51,7 @@ const held = "; somebody holds the table there, a long transaction say: look at 
 func (r *Request) Alter(of Altering, tell func(Defined)) error {
 	end, err := r.takeTurn()
 	if err != nil {
-		return &DefinitionError{Err: err, After: nothingDone}
+		return undone(err)
 	}
 	defer end()
 	return r.alter(of, tell)
@@ -69,7 +69,7 @@ func (r *Request) alter(of Altering, tell func(Defined)) error {
 		a.attempt = a.attempt.With("information_schema_stats_expiry", "0")
 	}
 	if err := a.lend(); err != nil {
-		return &DefinitionError{Err: err, After: nothingDone}
+		return undone(err)
 	}
 	if course == plan.Locked {
 		return a.locked(tell)
@@ -227,13 +227,13 @@ func (a *alteration) begunNowhere(err error) error {
 // nothingDone is the error of one of which nothing was done.
 func (a *alteration) nothingDone(err error) error {
 	if stopped := a.stopped(); stopped != nil {
-		return &DefinitionError{Err: stopped, After: nothingDone}
+		return undone(stopped)
 	}
 	step, is := errors.AsType[*stepError](err)
 	if !is {
-		return &DefinitionError{Err: err, After: nothingDone}
+		return undone(err)
 	}
-	out := &DefinitionError{Err: step.err, Before: "on shard " + string(step.shard) + ": ", After: nothingDone}
+	out := &DefinitionError{Err: unsent(step.err), Before: "on shard " + string(step.shard) + ": ", After: nothingDone}
 	if isLockWait(err) {
 		out.After = held + nothingDone
 	}

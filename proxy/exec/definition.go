@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -65,13 +66,29 @@ type defining struct {
 func (r *Request) Define(tell func(Defined)) error {
 	end, err := r.takeTurn()
 	if err != nil {
-		return &DefinitionError{Err: err, After: nothingDone}
+		return undone(err)
 	}
 	defer end()
 	return r.define(tell)
 }
 
 const nothingDone = "; nothing was done on any shard"
+
+// undone is the error of a definition of which nothing was done.
+func undone(err error) *DefinitionError {
+	return &DefinitionError{Err: unsent(err), After: nothingDone}
+}
+
+// unsent is what ended a definition before a shard was sent it: of a connection that was lost it is known that the command had no effect, though
+// what was asked ahead of it was sent.
+func unsent(err error) error {
+	if lost, ok := errors.AsType[*backend.LostError](err); ok && lost.Sent {
+		before := *lost
+		before.Sent = false
+		return &before
+	}
+	return err
+}
 
 // define is Define of who has the turn.
 func (r *Request) define(tell func(Defined)) error {
@@ -83,7 +100,7 @@ func (r *Request) define(tell func(Defined)) error {
 		}
 	}
 	if err != nil {
-		return &DefinitionError{Err: err, After: nothingDone}
+		return undone(err)
 	}
 	d.ask(d.text(), d.where(anyOutcome))
 	ok, passed, err := d.judge()

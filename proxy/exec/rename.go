@@ -52,13 +52,13 @@ const (
 func (r *Request) Rename(of Renaming) error {
 	end, err := r.takeTurn()
 	if err != nil {
-		return &DefinitionError{Err: err, After: nothingDone}
+		return undone(err)
 	}
 	defer end()
 	n := &renaming{Renaming: of}
 	n.alteration = r.alteration(n.former())
 	if err := n.lend(); err != nil {
-		return &DefinitionError{Err: err, After: nothingDone}
+		return undone(err)
 	}
 	defer n.end()
 	for {

@@ -3,6 +3,7 @@ package servers
 import (
 	"fmt"
 	"net"
+	"strings"
 	"testing"
 )
 
@@ -17,33 +18,30 @@ func (s *Server) Follow(t testing.TB, primary *Server) {
 // FollowAt is Follow where the primary is reached at another address than its own.
 func (s *Server) FollowAt(t testing.TB, primary *Server, addr string) {
 	t.Helper()
+	nothing, position, begins := "RESET BINARY LOGS AND GTIDS", "@@gtid_executed", "gtid_purged"
+	if s.Engine() == MariaDB {
+		nothing, position, begins = "RESET MASTER", "@@gtid_binlog_pos", "gtid_slave_pos"
+	}
+	var at string
+	if err := primary.DB(t, "").QueryRowContext(t.Context(), "SELECT "+position).Scan(&at); err != nil {
+		t.Fatal(err)
+	}
+	s.Exec(t, nothing, fmt.Sprintf("SET GLOBAL %s = '%s'", begins, at))
+	s.Replicate(t, primary, addr)
+}
+
+// Replicate has s get, from where it is, what a primary that is reached at addr has; until is how START REPLICA ends, if not never.
+func (s *Server) Replicate(t testing.TB, primary *Server, addr string, until ...string) {
+	t.Helper()
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var position string
-	db := primary.DB(t, "")
+	source := "CHANGE REPLICATION SOURCE TO SOURCE_HOST='%s', SOURCE_PORT=%s, SOURCE_USER='%s', SOURCE_PASSWORD='%s', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1"
 	if s.Engine() == MariaDB {
-		if err := db.QueryRowContext(t.Context(), "SELECT @@gtid_binlog_pos").Scan(&position); err != nil {
-			t.Fatal(err)
-		}
-		s.Exec(t,
-			"RESET MASTER", // it has nothing of its own, as MySQL below
-			fmt.Sprintf("SET GLOBAL gtid_slave_pos = '%s'", position),
-			fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=%s, MASTER_USER='%s', MASTER_PASSWORD='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1",
-				host, port, primary.User, primary.Password),
-			"START SLAVE")
-		return
+		source = "CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=%s, MASTER_USER='%s', MASTER_PASSWORD='%s', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1"
 	}
-	if err := db.QueryRowContext(t.Context(), "SELECT @@gtid_executed").Scan(&position); err != nil {
-		t.Fatal(err)
-	}
-	s.Exec(t,
-		"RESET BINARY LOGS AND GTIDS",
-		fmt.Sprintf("SET GLOBAL gtid_purged = '%s'", position),
-		fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_HOST='%s', SOURCE_PORT=%s, SOURCE_USER='%s', SOURCE_PASSWORD='%s', "+
-			"SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1", host, port, primary.User, primary.Password),
-		"START REPLICA")
+	s.Exec(t, fmt.Sprintf(source, host, port, primary.User, primary.Password), strings.Join(append([]string{"START REPLICA"}, until...), " UNTIL "))
 }
 
 // Unfollow makes s a server of its own again, once it has all that it was sent.

@@ -158,7 +158,7 @@ func rollForward(t *testing.T, at, logs *servers.Server, cut backup.Cut, shard s
 	if at.Engine() == servers.MariaDB {
 		until = "master_gtid_pos = '" + p.Has + "'"
 	}
-	follows(t, at, logs, until)
+	at.Replicate(t, logs, logs.Addr(), until)
 	servers.Eventually(t, "it is rolled forward", func() error { return hasAll(t, at, p.Has) })
 	at.Exec(t, "STOP REPLICA", "RESET REPLICA ALL")
 }

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"locus/test/servers"
@@ -30,7 +29,7 @@ func TestTheRunbookOfALostShard(t *testing.T) {
 		logs, restored := anew[0], anew[1]
 		holds(t, logs, left)
 		restore(t, restored, copied)
-		follows(t, restored, logs)
+		restored.Replicate(t, logs, logs.Addr())
 		servers.Eventually(t, "it has all that the logs have", func() error { return has(t, restored, logs) })
 		restored.Exec(t, "STOP REPLICA", "RESET REPLICA ALL")
 		s.separate(t, s.servers[0], restored)
@@ -80,18 +79,6 @@ func holds(t *testing.T, empty *servers.Server, logs map[string][]byte) {
 		must(t, os.WriteFile(filepath.Join(empty.Dir(), "data", name), text, 0o600))
 	}
 	empty.Restart(t)
-}
-
-// follows has a server get of another one all that it lacks.
-func follows(t *testing.T, at, logs *servers.Server, until ...string) {
-	t.Helper()
-	host, port, _ := strings.Cut(logs.Addr(), ":")
-	follow := fmt.Sprintf("CHANGE REPLICATION SOURCE TO SOURCE_HOST='%s', SOURCE_PORT=%s, SOURCE_USER='%s', SOURCE_PASSWORD='%s', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1",
-		host, port, logs.User, logs.Password)
-	if at.Engine() == servers.MariaDB {
-		follow = fmt.Sprintf("CHANGE MASTER TO MASTER_HOST='%s', MASTER_PORT=%s, MASTER_USER='%s', MASTER_PASSWORD='%s', MASTER_USE_GTID=slave_pos", host, port, logs.User, logs.Password)
-	}
-	at.Exec(t, follow, strings.Join(append([]string{"START REPLICA"}, until...), " UNTIL "))
 }
 
 // has tells whether a server has all transactions that another one has.
