@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"locus/proxy/flavor"
+	"locus/router"
 	"locus/router/stmt"
 	"locus/test/fakeshard"
 )
@@ -143,4 +144,53 @@ func TestJoin(t *testing.T) {
 			t.Errorf("%s: lost: %t", name, s.Lost())
 		}
 	}
+}
+
+// Whether one reads or writes is what was said of it: of the next one before it runs, at its beginning, or of it amid another's change.
+func TestAccess(t *testing.T) {
+	s := newStand(t, XA)
+	is := func(what string, want stmt.Access) {
+		t.Helper()
+		if got := s.Access(); got != want {
+			t.Errorf("%s: %q, want %q", what, got, want)
+		}
+	}
+	is("nothing is said", stmt.AnyAccess)
+	s.SetNext("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
+	is("of something else", stmt.AnyAccess)
+	s.SetNext("SET TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED")
+	is("the next one", stmt.ReadOnly)
+	begin(t, s)
+	is("it has begun", stmt.ReadOnly)
+	s.SetNext("SET TRANSACTION READ WRITE")
+	is("of the one after it", stmt.ReadOnly)
+	s.RollBack()
+	is("another one", stmt.AnyAccess)
+	if err := s.Begin(stmt.Opening{Access: stmt.ReadWrite}); err != nil {
+		t.Fatal(err)
+	}
+	is("said at its beginning", stmt.ReadWrite)
+	s.RollBack()
+	begin(t, s)
+	s.Characterize("", stmt.Characteristic{What: "read_only", Clause: "READ ONLY"}) // that the session's were so far
+	is("the session's are others now", stmt.ReadOnly)
+	s.RollBack()
+	is("the next one is as the session's", stmt.AnyAccess)
+}
+
+// Under LOCK TABLES a server has begun what another one has not been told to.
+func TestBegunUnderLocks(t *testing.T) {
+	s := newStand(t, XA)
+	s.client.Values.Autocommit = false
+	for _, shard := range []router.ShardName{"s0", "s1"} {
+		s.reserve(shard, LockedTables)
+	}
+	if s.BegunUnderLocks() {
+		t.Error("nothing has begun")
+	}
+	s.must("s0", "UPDATE a", Writes)
+	if !s.BegunUnderLocks() {
+		t.Error("s0 has begun")
+	}
+	s.RollBack()
 }
