@@ -36,7 +36,7 @@ func (e *Environment) roundTrip(w *Work, p Part, last reply.Ending) error {
 		l.Unsent(err)
 		return err
 	}
-	if err := e.Relay(l.Conn, w.response(), last); err != nil { // waits
+	if err := e.Relay(l.Conn, w.response(), e.flags(w), last); err != nil { // waits
 		if txn.IsRefusal(err) {
 			l.Refused(0)
 		} else {
@@ -108,9 +108,9 @@ func (w *Work) response() wire.ResponseKind {
 	return wire.QueryResponse
 }
 
-// Relay passes a shard's answer on to the client, and notes the error that it may be.
-func (e *Environment) Relay(c *backend.Conn, kind wire.ResponseKind, last reply.Ending) error {
-	err := e.Client.Relay(c, kind, last)
+// Relay passes a shard's answer on to the client with more flags set, and notes the error that it may be.
+func (e *Environment) Relay(c *backend.Conn, kind wire.ResponseKind, flags uint16, last reply.Ending) error {
+	err := e.Client.Relay(c, kind, flags, last)
 	if err == reply.ErrNoFile { //nolint:errorlint // it is never wrapped
 		return e.Flavor().NoLocalFiles()
 	}

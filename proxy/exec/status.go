@@ -46,16 +46,12 @@ func (e *Environment) ReadsOnly() bool {
 	return access == stmt.ReadOnly || access == stmt.AnyAccess && e.Vars.ReadsOnly()
 }
 
-// WithStatus is an ending that sets the flags of the session's own transaction,
-// for answers from connections that have no part in it.
-func (e *Environment) WithStatus() reply.Ending {
-	return func(dst, packet []byte) ([]byte, error) {
-		dst = append(dst, packet...)
-		if packet[wire.HeaderSize] == mysql.ERR_HEADER {
-			return dst, nil
-		}
-		return dst, wire.PatchStatus(dst[len(dst)-len(packet):], 0, e.Status())
+// flags are set in the answer of a connection that does not know of the session's transaction: it has no part in it, or was not told to begin.
+func (e *Environment) flags(w *Work) uint16 {
+	if w.Outside && e.Conns.Running() || e.Conns.BegunUnderLocks() && w.Facts.Statement.Effects&stmt.Commits == 0 {
+		return e.Status()
 	}
+	return 0
 }
 
 // TransactionState is how the client is told of its transaction.
@@ -114,11 +110,8 @@ func stateOfXA(verb, from string) string {
 
 // Ending is what changes the end of a statement's answer on one shard; nil: nothing does.
 func (e *Environment) Ending(w *Work) reply.Ending {
-	switch {
-	case w.Outside && e.Conns.Running(), e.Conns.BegunUnderLocks() && w.Facts.Statement.Effects&stmt.Commits == 0:
-		return e.WithStatus()
-	case e.Client.Capabilities&mysql.CLIENT_SESSION_TRACK != 0:
-		return e.telling(w)
+	if e.Client.Capabilities&mysql.CLIENT_SESSION_TRACK == 0 || w.Outside && e.Conns.Running() {
+		return nil
 	}
-	return nil
+	return e.telling(w)
 }

@@ -18,10 +18,10 @@ type passage struct {
 	numbers    renumbering
 }
 
-func (t *Client) passage(from *stream.Conn) passage {
-	p := passage{from: from, withoutEOF: t.Capabilities&mysql.CLIENT_DEPRECATE_EOF != 0}
+func (t *Client) passage(from *stream.Conn, flags uint16) passage {
+	p := passage{from: from, withoutEOF: t.Capabilities&mysql.CLIENT_DEPRECATE_EOF != 0, flags: flags}
 	if t.More {
-		p.flags = mysql.SERVER_MORE_RESULTS_EXISTS
+		p.flags |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
 	return p
 }

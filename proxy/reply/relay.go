@@ -13,9 +13,10 @@ import (
 type Ending func(dst, packet []byte) ([]byte, error)
 
 // Relay forwards one answer to the client undecoded, as its bytes arrive. Everything buffered is sent with one write.
-// The scanner holds the contents of the answer. If last is set, it changes the final packet.
-func (t *Client) Relay(c *backend.Conn, kind wire.ResponseKind, last Ending) error {
-	p := t.passage(c.Stream())
+// The scanner holds the contents of the answer. Flags are set in the packets that end definitions and results; if last is set, it changes the
+// final packet.
+func (t *Client) Relay(c *backend.Conn, kind wire.ResponseKind, flags uint16, last Ending) error {
+	p := t.passage(c.Stream(), flags)
 	t.Scanner.StopBeforeRows = p.withoutEOF || p.flags != 0
 	t.Scanner.Reset(kind)
 	if t.Tap != nil {

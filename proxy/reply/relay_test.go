@@ -64,7 +64,7 @@ func (s *stand) ask(reply fakeshard.Reply, last Ending) error {
 	if err := s.conn.Send(out, backend.Nothing); err != nil {
 		s.t.Fatal(err)
 	}
-	return s.Relay(s.conn, wire.QueryResponse, last)
+	return s.Relay(s.conn, wire.QueryResponse, 0, last)
 }
 
 // packets are what the client has been sent, checked for their numbers, from that of the answer on.

@@ -34,7 +34,7 @@ func (s *Session) fetch(payload []byte) error {
 	s.client.Out = wire.AppendFetch(s.client.Out[:0], f)
 	err = from.Send(s.client.Out, backend.Nothing)
 	if err == nil {
-		err = s.env.Relay(from, wire.RowsResponse, nil)
+		err = s.env.Relay(from, wire.RowsResponse, 0, nil)
 	}
 	if err != nil {
 		p.Cursor.Lost()

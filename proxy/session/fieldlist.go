@@ -49,7 +49,7 @@ func (s *Session) fieldListOn(shard router.ShardName, how txn.Mode, payload []by
 		l.Unsent(err)
 		return err
 	}
-	if err := s.env.Relay(l.Conn, wire.FieldListResponse, nil); err != nil {
+	if err := s.env.Relay(l.Conn, wire.FieldListResponse, s.env.Status(), nil); err != nil {
 		l.Lost()
 		return err
 	}

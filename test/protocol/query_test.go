@@ -26,6 +26,8 @@ var texts = []string{
 	"INSERT INTO plain (name, big) SELECT 'many', 'row' FROM information_schema.collations LIMIT 100", "SELECT * FROM plain",
 	"SELECT 1 + 1 AS two, 'x' AS x UNION SELECT 3, NULL", "DO 1", "SELECT CAST('x' AS SIGNED)", "USE information_schema",
 	"SET @a = 1", "SELECT @a", "BEGIN", "ROLLBACK", "SET autocommit = 0", "SET autocommit = 1",
+	"SET SESSION TRANSACTION READ ONLY", "SELECT 1", "BEGIN", "SELECT 1", "COMMIT AND CHAIN", "SET SESSION TRANSACTION READ WRITE", "SELECT 1", "COMMIT",
+	"SET TRANSACTION READ ONLY", "BEGIN", "DO 1", "ROLLBACK", "START TRANSACTION READ ONLY", "DO 1", "COMMIT AND CHAIN", "COMMIT", "BEGIN", "COMMIT",
 	"SELECT REPEAT('y', 300000)",
 }
 
