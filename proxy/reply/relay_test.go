@@ -24,6 +24,7 @@ type stand struct {
 	near  net.Conn
 	shard *fakeshard.Server
 	conn  *backend.Conn
+	flags uint16 // set in its answers
 }
 
 func newStand(t testing.TB, capabilities uint32) *stand {
@@ -64,7 +65,7 @@ func (s *stand) ask(reply fakeshard.Reply, last Ending) error {
 	if err := s.conn.Send(out, backend.Nothing); err != nil {
 		s.t.Fatal(err)
 	}
-	return s.Relay(s.conn, wire.QueryResponse, 0, last)
+	return s.Relay(s.conn, wire.QueryResponse, s.flags, last)
 }
 
 // packets are what the client has been sent, checked for their numbers, from that of the answer on.
@@ -102,7 +103,7 @@ func TestRelay(t *testing.T) {
 		{mysql.CLIENT_PROTOCOL_41 | mysql.CLIENT_DEPRECATE_EOF, true, 4, mysql.EOF_HEADER},
 	} {
 		s := newStand(t, c.capabilities)
-		s.More = c.more
+		s.More, s.flags = c.more, mysql.SERVER_STATUS_IN_TRANS
 		if err := s.ask(oneRow, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -121,8 +122,11 @@ func TestRelay(t *testing.T) {
 				t.Errorf("%+v: %+v, %v", c, ok, err)
 			}
 		}
-		if last[0] != c.end || status&mysql.SERVER_MORE_RESULTS_EXISTS != 0 != c.more {
+		if last[0] != c.end || status&mysql.SERVER_MORE_RESULTS_EXISTS != 0 != c.more || status&mysql.SERVER_STATUS_IN_TRANS == 0 {
 			t.Errorf("%+v: ends with % x", c, last)
+		}
+		if definitions := list[2]; c.packets == 5 && uint16(definitions[3])&mysql.SERVER_STATUS_IN_TRANS == 0 {
+			t.Errorf("%+v: definitions end with % x", c, definitions)
 		}
 	}
 }
