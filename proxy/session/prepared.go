@@ -87,6 +87,7 @@ func (s *Session) preparedThere(w *snapshot.Snapshot, p *kept.Statement, text st
 	if s.client.Capabilities&mysql.CLIENT_DEPRECATE_EOF != 0 {
 		out = withoutEOFs(out, &described)
 	}
+	showStatus(out, s.env.Status())
 	return s.client.Flush(renumbered(out, s.client.Seq))
 }
 
@@ -161,6 +162,17 @@ func (s *Session) singleOf(w *snapshot.Snapshot, p plan.Plan) router.ShardName {
 		}
 	}
 	return ""
+}
+
+// showStatus has what ends lists of definitions tell the session's flags: the connection has no part in its transaction.
+func showStatus(packets []byte, status uint16) {
+	for len(packets) > 0 {
+		length, _ := wire.Header(packets)
+		if end := wire.HeaderSize + length; wire.IsEOF(packets[wire.HeaderSize:end]) {
+			_ = wire.PatchStatus(packets[:end], mysql.SERVER_STATUS_AUTOCOMMIT|mysql.SERVER_STATUS_IN_TRANS, status) // an EOF has them
+		}
+		packets = packets[wire.HeaderSize+length:]
+	}
 }
 
 // withoutEOFs leaves out what ends the two lists of definitions in the answer to
