@@ -11,8 +11,8 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/idgen/gene"
+	"locus/proxy/interrupt"
 	"locus/proxy/session"
-	"locus/proxy/session/interrupt"
 	"locus/proxy/sysvars"
 )
 

@@ -5,10 +5,10 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/health"
+	"locus/proxy/kept"
 	"locus/proxy/meter"
 	"locus/proxy/mirror"
 	"locus/proxy/session"
-	"locus/proxy/session/kept"
 	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/catalog"

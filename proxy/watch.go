@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"locus/proxy/interrupt"
 	"locus/proxy/session"
-	"locus/proxy/session/interrupt"
 )
 
 const (

@@ -1,9 +1,9 @@
 package exec
 
 import (
+	"locus/proxy/fence"
+	"locus/proxy/kept"
 	"locus/proxy/observe"
-	"locus/proxy/session/fence"
-	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/proxy/session/interrupt"
+	"locus/proxy/interrupt"
 	"locus/test/fakeshard"
 )
 

@@ -2,7 +2,7 @@ package session
 
 import (
 	"locus/proxy/backend"
-	"locus/proxy/session/interrupt"
+	"locus/proxy/interrupt"
 )
 
 // interrupts are the session's as its connections know them.

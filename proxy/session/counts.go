@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 
 	"locus/proxy/exec"
-	"locus/proxy/session/interrupt"
+	"locus/proxy/interrupt"
 	"locus/proxy/txn"
 )
 

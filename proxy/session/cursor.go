@@ -4,7 +4,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/session/kept"
+	"locus/proxy/kept"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )

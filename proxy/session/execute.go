@@ -6,7 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
-	"locus/proxy/session/kept"
+	"locus/proxy/kept"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"

@@ -8,7 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
-	"locus/proxy/session/kept"
+	"locus/proxy/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
 	"locus/router/plan"

@@ -7,10 +7,10 @@ import (
 
 	"locus/idgen/gene"
 	"locus/proxy/exec"
+	"locus/proxy/fence"
+	"locus/proxy/interrupt"
 	"locus/proxy/observe"
 	"locus/proxy/reply"
-	"locus/proxy/session/fence"
-	"locus/proxy/session/interrupt"
 	"locus/proxy/trace"
 	"locus/proxy/wire"
 	"locus/router"

@@ -10,7 +10,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
-	"locus/proxy/session/interrupt"
+	"locus/proxy/interrupt"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"

@@ -8,7 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/session/interrupt"
+	"locus/proxy/interrupt"
 	"locus/proxy/wire"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
-	"locus/proxy/session/fence"
+	"locus/proxy/fence"
 	"locus/router/plan"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
-	"locus/proxy/session/kept"
+	"locus/proxy/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"locus/proxy/session/interrupt"
+	"locus/proxy/interrupt"
 	"locus/router/plan"
 	"locus/router/stmt"
 )

@@ -8,7 +8,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
-	"locus/proxy/session/interrupt"
+	"locus/proxy/interrupt"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )

@@ -2,7 +2,7 @@ package session
 
 import (
 	"locus/idgen/gene"
-	"locus/proxy/session/interrupt"
+	"locus/proxy/interrupt"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 )

@@ -10,7 +10,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
-	"locus/proxy/session/kept"
+	"locus/proxy/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"

@@ -4,8 +4,8 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
+	"locus/proxy/kept"
 	"locus/proxy/reply"
-	"locus/proxy/session/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"

@@ -1,7 +1,7 @@
 package session
 
 import (
-	"locus/proxy/session/kept"
+	"locus/proxy/kept"
 	"locus/proxy/snapshot"
 	"locus/router/plan"
 	"locus/router/stmt"

@@ -6,8 +6,8 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
+	"locus/proxy/kept"
 	"locus/proxy/reply"
-	"locus/proxy/session/kept"
 	"locus/proxy/sysvars"
 	"locus/router/plan"
 	"locus/router/stmt"

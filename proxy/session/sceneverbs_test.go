@@ -13,7 +13,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/idgen/orderid"
-	"locus/proxy/session/interrupt"
+	"locus/proxy/interrupt"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"

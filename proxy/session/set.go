@@ -5,7 +5,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
-	"locus/proxy/session/kept"
+	"locus/proxy/kept"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/catalog"

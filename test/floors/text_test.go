@@ -26,8 +26,8 @@ var looksAtText = map[string][]string{
 		"proxy/session (*Session).runImmediate",
 	},
 	"it counts how long the text is": {
-		"proxy/session/kept (*Statements).Name",
-		"proxy/session/kept (*Statements).Forget",
+		"proxy/kept (*Statements).Name",
+		"proxy/kept (*Statements).Forget",
 	},
 	"it cuts the text at places that router/stmt has found": {
 		"proxy/exec (*Environment).Spliced",
@@ -98,9 +98,9 @@ var statementText = []string{
 	"locus/router/stmt.Lexed Text",
 	"locus/router/stmt.Shown Clause",
 	"locus/router/stmt.TextPrepared Text",
-	"locus/proxy/session/kept.Statement Text",
+	"locus/proxy/kept.Statement Text",
 	"locus/proxy/exec.Work Payload",
-	"locus/proxy/session/kept.Text Text",
+	"locus/proxy/kept.Text Text",
 }
 
 func TestOnePackageReadsStatements(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"locus/idgen/gene"
-	"locus/proxy/session/fence"
+	"locus/proxy/fence"
 	"locus/router"
 )
 

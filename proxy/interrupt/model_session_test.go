@@ -2,7 +2,7 @@ package interrupt
 
 import (
 	"locus/idgen/gene"
-	"locus/proxy/session/fence"
+	"locus/proxy/fence"
 	"locus/router"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"locus/proxy/session/fence"
+	"locus/proxy/fence"
 )
 
 // The model runs a session's handle against a server, a client and those who end what a session does, in one order of their
