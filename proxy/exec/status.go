@@ -40,6 +40,20 @@ func (e *Environment) Status() uint16 {
 	return flags
 }
 
+// ofSession are the flags that tell of a session, not of an answer.
+const ofSession = mysql.SERVER_STATUS_AUTOCOMMIT | mysql.SERVER_STATUS_IN_TRANS | statusReadOnly | mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED | statusAnsiQuotes
+
+// Retold is an ending for the answer of a connection that has not been told of the session's changes: it tells the session's flags in
+// place of the connection's.
+func (e *Environment) Retold(dst, packet []byte) ([]byte, error) {
+	at := len(dst)
+	dst = append(dst, packet...)
+	if wire.IsERR(packet[wire.HeaderSize:]) {
+		return dst, nil
+	}
+	return dst, wire.PatchStatus(dst[at:], ofSession, e.Status())
+}
+
 // ReadsOnly tells that servers refuse to write in the transaction that runs, or that a statement would begin.
 func (e *Environment) ReadsOnly() bool {
 	access := e.Conns.Access()

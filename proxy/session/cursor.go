@@ -15,7 +15,7 @@ func wantsCursor(e wire.Execute, p *kept.Statement) bool {
 	return e.Cursor&mysql.CURSOR_TYPE_READ_ONLY != 0 && p.Plan.About().Statement.Kind == stmt.Select && !p.Plan.About().Writes
 }
 
-// fetch answers COM_STMT_FETCH.
+// fetch answers COM_STMT_FETCH. The connection of a cursor has no part in what the session does after it was opened.
 func (s *Session) fetch(payload []byte) error {
 	s.vars.Commands[stmt.CountFetch]++
 	p, err := s.kept.Find(payload)
@@ -34,7 +34,7 @@ func (s *Session) fetch(payload []byte) error {
 	s.client.Out = wire.AppendFetch(s.client.Out[:0], f)
 	err = from.Send(s.client.Out, backend.Nothing)
 	if err == nil {
-		err = s.env.Relay(from, wire.RowsResponse, 0, nil)
+		err = s.env.Relay(from, wire.RowsResponse, 0, s.env.Retold)
 	}
 	if err != nil {
 		p.Cursor.Lost()

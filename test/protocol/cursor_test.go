@@ -101,6 +101,15 @@ func TestCursors(t *testing.T) {
 					said = append(said, c.query("SELECT name FROM rolled WHERE id = 7")...)
 					return append(said, c.fetch(s, 10)...)
 				},
+				"before a transaction and in it": func(c *peer) (said []packet) {
+					s := c.prepare("SELECT * FROM rolled ORDER BY id")
+					said = append(said, c.open(s)...)
+					for _, begins := range []string{"BEGIN", "COMMIT", "START TRANSACTION READ ONLY", "SET autocommit = 0"} {
+						said = append(append(said, c.query(begins)...), c.fetch(s, 1)...)
+						said = append(append(said, c.query("SELECT COUNT(*) FROM rolled")...), c.fetch(s, 1)...)
+					}
+					return said
+				},
 				"no result": func(c *peer) []packet {
 					return append(c.open(c.prepare("UPDATE rolled SET name = name WHERE id = 1")), c.query("SELECT 1")...)
 				},
