@@ -70,6 +70,7 @@ func (s *shard) settle(ctx context.Context, p declared.Primary, seen []switchove
 		return nil // not for long enough
 	}
 	s.survey(p, seen, k)
+	s.restore(ctx, p, seen)
 	if s.accompanied(p.Primary, seen) {
 		return s.order("").WaitAgain(ctx)
 	}

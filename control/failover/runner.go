@@ -96,9 +96,13 @@ type shard struct {
 	said  string        // the last error of what was mended
 	pause time.Duration // before the next try
 	next  time.Time
+
+	tasks    sync.WaitGroup
+	restores restores
 }
 
 func (s *shard) run(ctx context.Context) {
+	defer s.tasks.Wait()
 	defer s.leave(ctx)
 	look := time.NewTicker(s.Look)
 	defer look.Stop()

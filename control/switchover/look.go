@@ -25,6 +25,8 @@ type View struct {
 	Connects bool
 	// Broken: it has ended to receive with an error by itself, and goes on applying.
 	Broken bool
+	// Lacks is the branch for want of which a MariaDB has stopped to apply, as statements spell it; empty: none.
+	Lacks string
 	// GTIDs: its replication, or what it logs, goes by them alone.
 	GTIDs bool
 	// Strict: as a MariaDB replica it takes what it has written itself, and does not have any more.
@@ -113,6 +115,9 @@ func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 		v.Stopped = strings.TrimSpace(first(row, "last_io_error") + " " + first(row, "last_sql_error"))
 		v.Connects = io != "Yes" && io != "No" && sql == "Yes"
 		v.Broken = io == "No" && sql == "Yes" && v.Stopped != ""
+		if s.mariadb && sql == "No" {
+			v.Lacks = lacks(row["last_sql_errno"], row["last_sql_error"])
+		}
 		switch {
 		case v.Stopped != "":
 		case v.Connects:

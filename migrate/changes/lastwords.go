@@ -51,8 +51,20 @@ func LastWords(ctx context.Context, server link.Server, files []LogFile, branche
 	return found, nil
 }
 
-// listen reads one file, up to the size that is known of it.
+// listen notes what one file says of branches.
 func listen(ctx context.Context, server link.Server, file LogFile, words map[string]Word) error {
+	return readFile(ctx, server, file, func(e *replication.BinlogEvent) (bool, error) {
+		v, ok := e.Event.(*replication.GenericEvent)
+		if !ok {
+			return false, nil
+		}
+		return false, note(e.Header.EventType, v.Data, words)
+	})
+}
+
+// readFile gives the events of one file, up to the size that is known of it, undecoded but for those that describe the file, until
+// take returns true.
+func readFile(ctx context.Context, server link.Server, file LogFile, take func(*replication.BinlogEvent) (enough bool, err error)) error {
 	config, err := plainLog(server, link.MariaDB)
 	if err != nil {
 		return err
@@ -69,15 +81,11 @@ func listen(ctx context.Context, server link.Server, file LogFile, words map[str
 		if err != nil {
 			return err
 		}
-		switch v := e.Event.(type) {
-		case *replication.RotateEvent:
-			if string(v.NextLogName) != file.Name {
-				return nil
-			}
-		case *replication.GenericEvent:
-			if err := note(e.Header.EventType, v.Data, words); err != nil {
-				return err
-			}
+		if v, ok := e.Event.(*replication.RotateEvent); ok && string(v.NextLogName) != file.Name {
+			return nil
+		}
+		if enough, err := take(e); err != nil || enough {
+			return err
 		}
 		if idle := e.Header.EventType == replication.HEARTBEAT_EVENT; idle || uint64(e.Header.LogPos) >= file.Size {
 			return nil

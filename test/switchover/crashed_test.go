@@ -171,3 +171,63 @@ func TestAFormerPrimaryHasBranches(t *testing.T) {
 	}
 	s.wantReady(t)
 }
+
+// preparesInTheLog has a server prepare a branch in its log, and be killed before its storage engine has: no replica acknowledges.
+func (s *stand) preparesInTheLog(t *testing.T, server int, xid string, n int, replicas ...int) {
+	t.Helper()
+	s.deafen(t, server)
+	said := make(chan error, 1)
+	go func() {
+		said <- s.servers[server].Execute(t.Context(), "XA START "+xid, fmt.Sprintf("UPDATE alone.row_of SET v = 1 WHERE n = %d", n), "XA END "+xid, "XA PREPARE "+xid)
+	}()
+	for _, replica := range replicas {
+		s.wantBranches(t, replica, strings.Trim(xid, "'"))
+	}
+	s.kill(t, server)
+	if err := <-said; err == nil {
+		t.Fatal("the branch was acknowledged")
+	}
+	s.heal(t, server)
+}
+
+// A primary that was killed amid XA PREPARE has the branch in its log alone. It gets it back when it should end it.
+func TestAFormerPrimaryLacksABranch(t *testing.T) {
+	t.Parallel()
+	s := promoting(t, servers.MariaDB)
+	first := s.primary(t)
+	replicas := []int{(first + 1) % 3, (first + 2) % 3}
+	s.rowsOf(t, first, replicas...)
+	s.preparesInTheLog(t, first, "'left out'", 1, replicas...)
+	s.wantNamedAnother(t, first)
+	s.restart(t, first)
+	s.wantJoined(t, first)
+	s.wantBranches(t, first)
+	s.servers[s.primary(t)].Exec(t, "UPDATE alone.row_of SET v = v + 5 WHERE n > 1", "XA COMMIT 'left out'", "UPDATE alone.row_of SET v = v + 10")
+	for server := range 3 {
+		s.wantValues(t, server, 11, 15, 15)
+		s.wantBranches(t, server)
+	}
+	s.wantReady(t)
+}
+
+// One that is there again before anybody misses it never ends the branch, and replicas do not wait for that.
+func TestAPrimaryHasLostABranch(t *testing.T) {
+	t.Parallel()
+	s := promoting(t, servers.MariaDB)
+	s.apply(t, strings.Replace(s.file, "failover: promote", "failover: promote, failover_after: 1m", 1))
+	first := s.primary(t)
+	replicas := []int{(first + 1) % 3, (first + 2) % 3}
+	s.rowsOf(t, first, replicas...)
+	s.preparesInTheLog(t, first, "'lost'", 1, replicas...)
+	s.restart(t, first)
+	s.wantBranches(t, first)
+	s.servers[first].Exec(t, "UPDATE alone.row_of SET v = v + 5")
+	for server := range 3 {
+		s.wantValues(t, server, 5, 5, 5)
+		s.wantBranches(t, server)
+	}
+	if got := s.primary(t); got != first {
+		t.Errorf("server %d was promoted: there was nothing to test", got)
+	}
+	s.wantReady(t)
+}

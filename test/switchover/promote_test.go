@@ -61,7 +61,7 @@ func replicated(t *testing.T, engine servers.Engine, n int, routes ...string) *s
 		alone = fmt.Sprintf("  s1: {address: %q, user: shop, secret: x}\n", s.servers[3].Addr())
 	}
 	s.open(t)
-	s.apply(t, fmt.Sprintf(`schema: 1
+	s.file = fmt.Sprintf(`schema: 1
 shards:
   s0: {servers: [%q, %q, %q], failover: promote, user: shop, secret: x, admin: {user: chief, secret: x}}
 %[5]stables:
@@ -70,7 +70,8 @@ users:
   app: {secret: x}
 routes: |
   %[6]s
-`, s.addr(0), s.addr(1), s.addr(2), schema, alone, strings.Join(routes, "\n  ")))
+`, s.addr(0), s.addr(1), s.addr(2), schema, alone, strings.Join(routes, "\n  "))
+	s.apply(t, s.file)
 	for range 2 {
 		s.serve(t)
 	}

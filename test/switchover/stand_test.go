@@ -52,6 +52,7 @@ type stand struct {
 	all     []*proxy.Proxy    // that were started
 	away    atomic.Bool       // the second one from etcd's word on who the primaries are
 	single  bool              // each shard has one server
+	file    string            // that declares the cluster, of promoting ones
 	config  string            // of the binary; empty: none yet
 	blind   sync.Map          // address of a proxy → that of the server that it doesn't reach
 	stops   []func()          // of the proxies
@@ -133,7 +134,7 @@ func accounts(engine servers.Engine) []string {
 	}
 	if engine == servers.MariaDB {
 		statements = append(statements, "GRANT REPLICA MONITOR ON *.* TO shop",
-			"GRANT READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICATION MASTER ADMIN, REPLICA MONITOR, CONNECTION ADMIN, BINLOG ADMIN ON *.* TO chief")
+			"GRANT READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICATION MASTER ADMIN, REPLICA MONITOR, CONNECTION ADMIN, BINLOG ADMIN, BINLOG REPLAY ON *.* TO chief")
 	} else {
 		statements = append(statements, "GRANT XA_RECOVER_ADMIN ON *.* TO shop",
 			"GRANT SYSTEM_VARIABLES_ADMIN, REPLICATION_SLAVE_ADMIN, CONNECTION_ADMIN, XA_RECOVER_ADMIN, BACKUP_ADMIN, CLONE_ADMIN ON *.* TO chief")

@@ -1,0 +1,194 @@
+package switchover
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"locus/control/declared"
+	"locus/migrate/changes"
+	"locus/proxy/twophase"
+)
+
+// MariaDB logs XA PREPARE before its storage engine prepares the branch, and waits for semi-synchronous replicas in between
+// (rpl_semi_sync_master_wait_point = AFTER_SYNC). One that is killed then comes back without the branch, though its log, and so every replica, has it: by its GTIDs it
+// has got what is missing there. It follows the next primary until that ends the branch, and stops: "XAER_NOTA: Unknown XID". Nobody else can have
+// changed the branch's rows until then, so they are changed again as the log has them, and the branch is prepared again; nothing is logged, since the log has it.
+
+// endedBranch is the branch that a replica should have ended and doesn't have, in the error that its applier stopped with.
+var endedBranch = regexp.MustCompile(`Query: 'XA (?:COMMIT|ROLLBACK) (X'[0-9a-f]*',X'[0-9a-f]*',[0-9]+)`)
+
+// lacks is the branch for want of which a MariaDB replica has stopped to apply; empty: it has not stopped, or for another reason.
+func lacks(errno, message string) string {
+	if errno != strconv.Itoa(unknownBranch) {
+		return ""
+	}
+	if m := endedBranch.FindStringSubmatch(message); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// Restore has a replica that lacks a branch ([View.Lacks]) prepare it again as its own log has it, and go on applying. It
+// changes nothing at one that lacks none, and may be repeated. It needs no lease: whoever the primary is, the server has what its log says.
+func (s Switchover) Restore(ctx context.Context) error {
+	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
+	if err != nil {
+		return err
+	}
+	if err := member(now.Cluster, s.Shard, s.To); err != nil {
+		return err
+	}
+	xid, by, err := s.prepareAgain(ctx, now)
+	if err != nil || xid == "" {
+		return err
+	}
+	at, err := s.once(ctx, now, s.To)
+	if err != nil {
+		return err
+	}
+	defer at.close(context.WithoutCancel(ctx))
+	if err := at.left(ctx, by); err != nil {
+		return err
+	}
+	if err := at.exec(ctx, "START REPLICA SQL_THREAD"); err != nil {
+		return err
+	}
+	s.Log.Warn("a branch that a crash had left out was prepared again as the server's log has it, and the server goes on applying",
+		slog.String("shard", string(s.Shard)), slog.String("addr", at.addr), slog.String("branch", xid))
+	return nil
+}
+
+// prepareAgain prepares the branch that the server lacks, on a connection that ends with it: until then the branch is nobody else's.
+func (s Switchover) prepareAgain(ctx context.Context, now declared.Primary) (xid, connection string, err error) {
+	at, err := s.once(ctx, now, s.To)
+	if err != nil {
+		return "", "", err
+	}
+	defer at.close(context.WithoutCancel(ctx))
+	v, err := at.look(ctx)
+	if err != nil || v.Lacks == "" {
+		return "", "", err
+	}
+	if connection, err = at.one(ctx, "SELECT CONNECTION_ID()"); err != nil {
+		return "", "", err
+	}
+	if there, err := at.hasBranch(ctx, v.Lacks); err != nil || there {
+		return v.Lacks, connection, err
+	}
+	files, err := at.logFiles(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	logs, err := s.logServer(now.Cluster.Shards[s.Shard], at.addr)
+	if err != nil {
+		return "", "", err
+	}
+	statements, err := changes.Replay(ctx, logs, files, v.Lacks)
+	if err == nil && len(statements) == 0 {
+		err = errors.New("its log has nothing of it")
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("%s has stopped to apply for want of the branch %s, which can't be prepared again: make it anew from the primary: %w", at.addr, v.Lacks, err)
+	}
+	return v.Lacks, connection, at.replay(ctx, v.Lacks, statements)
+}
+
+// replay does a branch again, up to its XA PREPARE. A connection that ends before takes all back.
+func (s *server) replay(ctx context.Context, xid string, statements []string) error {
+	steps := slices.Concat([]string{"SET SESSION sql_log_bin = 0", statements[0], "XA START " + xid}, statements[1:], []string{"XA END " + xid, "XA PREPARE " + xid})
+	for _, sql := range steps {
+		if _, err := s.conn.Own().Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: do what the branch %s has changed again: %w: GRANT BINLOG ADMIN, BINLOG REPLAY ON *.* TO the shard's admin account, or make the server anew", s.addr, xid, err)
+		}
+	}
+	return nil
+}
+
+// hasBranch tells whether a branch is prepared at a server.
+func (s *server) hasBranch(ctx context.Context, xid string) (bool, error) {
+	list, err := s.branches(ctx)
+	return slices.ContainsFunc(list, func(b branch) bool { return b.xid() == xid }), err
+}
+
+// left waits until a connection is gone: MariaDB lets others end what it has prepared some time after it was closed.
+func (s *server) left(ctx context.Context, connection string) error {
+	for {
+		n, err := s.one(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = "+connection)
+		if err != nil || n == "0" {
+			return err
+		}
+		if err := pause(ctx, lookEvery); err != nil {
+			return fmt.Errorf("%s: connection %s has prepared a branch again, and has not ended yet: %w", s.addr, connection, err)
+		}
+	}
+}
+
+// EndLost ends the branches of a replica that its primary has lost by such a crash: the primary's log has them as prepared, and it has them not. They were never
+// acknowledged, nobody can commit them any more, and what the replica is sent may wait for their rows for ever. Nothing is logged.
+// It needs no lease: what was lost is never there again.
+func (s Switchover) EndLost(ctx context.Context) error {
+	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
+	if err != nil {
+		return err
+	}
+	if err := member(now.Cluster, s.Shard, s.To); err != nil || now.Server == s.To {
+		return err
+	}
+	replica, err := s.once(ctx, now, s.To)
+	if err != nil {
+		return err
+	}
+	defer replica.close(context.WithoutCancel(ctx))
+	primary, err := s.once(ctx, now, now.Server)
+	if err != nil {
+		return err
+	}
+	defer primary.close(context.WithoutCancel(ctx))
+	lost, err := s.lost(ctx, now, replica, primary)
+	if err != nil {
+		return err
+	}
+	for _, b := range lost {
+		if err := replica.endBranch(ctx, b, twophase.RolledBack); err != nil {
+			return err
+		}
+		s.Log.Warn("a branch that the primary had lost in a crash was rolled back at a replica, and that was not logged",
+			slog.String("shard", string(s.Shard)), slog.String("addr", replica.addr), slog.String("branch", b.xid()))
+	}
+	return nil
+}
+
+// lost are the replica's branches that its primary has in its log alone. The order counts: what the primary ends meanwhile is in its log then.
+func (s Switchover) lost(ctx context.Context, now declared.Primary, replica, primary *server) ([]branch, error) {
+	list, err := replica.branches(ctx)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	there, err := primary.branches(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(b branch) bool { return slices.Contains(there, b) })
+	files, err := primary.logFiles(ctx)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	logs, err := s.logServer(now.Cluster.Shards[s.Shard], primary.addr)
+	if err != nil {
+		return nil, err
+	}
+	xids := make([]string, len(list))
+	for i, b := range list {
+		xids[i] = b.xid()
+	}
+	said, err := changes.LastWords(ctx, logs, files, xids)
+	if err != nil {
+		return nil, fmt.Errorf("%s: look in its binary log for branches that are prepared at %s: %w", primary.addr, replica.addr, err)
+	}
+	return slices.DeleteFunc(list, func(b branch) bool { return said[b.xid()] != changes.Prepared }), nil
+}

@@ -1,0 +1,137 @@
+package changes
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/replication"
+
+	"locus/migrate/link"
+)
+
+// Replay looks in a MariaDB's binary log, from the last of its files on, for what a branch has changed, and returns the BINLOG statements that
+// change it again, in their order (https://mariadb.com/kb/en/binlog/). The first one, which only describes the file, is to be executed outside of transactions. Without
+// statements the log has nothing of the branch. Branches are spelled as in [LastWords].
+func Replay(ctx context.Context, server link.Server, files []LogFile, xid string) (statements []string, err error) {
+	for i := len(files) - 1; i >= 0; i-- {
+		r := replay{xid: xid}
+		if err := readFile(ctx, server, files[i], r.take); err != nil {
+			return nil, fmt.Errorf("%s: %w", files[i].Name, err)
+		}
+		if r.found {
+			return append([]string{binlogStatement(r.head)}, r.statements...), nil
+		}
+	}
+	return nil, nil
+}
+
+// replay keeps the changes of the branch that is being read.
+type replay struct {
+	xid  string
+	head []byte // the event that describes the file
+
+	in         bool // within a branch
+	group      []string
+	statements []string
+	bytes      int
+	err        error // why this branch can't be done again
+	found      bool
+}
+
+// These are types of MariaDB's that the library has no names for.
+const (
+	writeRowsCompressed  replication.EventType = 169
+	deleteRowsCompressed replication.EventType = 171
+)
+
+const (
+	// gtidFlags is where a MariaDB GTID event has its flags, and flagPreparedXA the one of those that begin a branch.
+	gtidFlags      = 8 + 4
+	flagPreparedXA = 1 << 6
+	// rowsFlags is where an event of rows has its flags, and flagStatementEnd the one of the last that a statement has logged.
+	rowsFlags        = 6
+	flagStatementEnd = 1
+)
+
+func (r *replay) take(e *replication.BinlogEvent) (enough bool, err error) {
+	switch v := e.Event.(type) {
+	case *replication.FormatDescriptionEvent:
+		r.head = e.RawData
+	case *replication.GenericEvent:
+		return r.read(e, v.Data)
+	}
+	return false, nil
+}
+
+func (r *replay) read(e *replication.BinlogEvent, data []byte) (enough bool, err error) {
+	kind := e.Header.EventType
+	if kind == replication.MARIADB_GTID_EVENT {
+		*r = replay{xid: r.xid, head: r.head, in: len(data) > gtidFlags && data[gtidFlags]&flagPreparedXA != 0}
+		return false, nil
+	}
+	if !r.in {
+		return false, nil
+	}
+	switch {
+	case kind == replication.XA_PREPARE_LOG_EVENT:
+		r.in = false
+		_, xid, err := parsePrepared(data)
+		if err != nil || xid != r.xid {
+			return false, err
+		}
+		r.found = true
+		return true, r.err
+	case kind == replication.TABLE_MAP_EVENT || changesRows(kind):
+		r.keep(e.RawData)
+		if kind != replication.TABLE_MAP_EVENT && len(data) >= rowsFlags+2 && binary.LittleEndian.Uint16(data[rowsFlags:])&flagStatementEnd != 0 {
+			r.statements = append(r.statements, "BINLOG '"+strings.Join(r.group, "\n")+"'")
+			r.group = nil
+		}
+	case kind == replication.MARIADB_ANNOTATE_ROWS_EVENT: // the text of what follows
+	case !ends(kind, data):
+		r.err = errStatements
+	}
+	return false, nil
+}
+
+// errStatements says that a log has a branch, and not by its rows alone.
+var errStatements = errors.New("the log has changes of the branch as statements: binlog_format = ROW is needed, without log_bin_compress for statements that are short")
+
+// ends tells whether an event is an XA END.
+func ends(kind replication.EventType, data []byte) bool {
+	var q replication.QueryEvent
+	if kind != replication.QUERY_EVENT || q.Decode(data) != nil {
+		return false
+	}
+	s := read(string(q.Schema), string(q.Query))
+	return s.word(0) == "XA" && s.word(1) == "END"
+}
+
+func changesRows(kind replication.EventType) bool {
+	switch kind {
+	case replication.WRITE_ROWS_EVENTv1, replication.UPDATE_ROWS_EVENTv1, replication.DELETE_ROWS_EVENTv1,
+		replication.WRITE_ROWS_EVENTv2, replication.UPDATE_ROWS_EVENTv2, replication.DELETE_ROWS_EVENTv2,
+		replication.MARIADB_WRITE_ROWS_COMPRESSED_EVENT_V1, replication.MARIADB_UPDATE_ROWS_COMPRESSED_EVENT_V1, replication.MARIADB_DELETE_ROWS_COMPRESSED_EVENT_V1:
+		return true
+	}
+	return kind >= writeRowsCompressed && kind <= deleteRowsCompressed
+}
+
+// errTooLarge says that a branch changes more than is kept of one.
+var errTooLarge = errors.New("the branch has changed too many rows to be done again")
+
+func (r *replay) keep(event []byte) {
+	if r.bytes += len(event); r.bytes > heldLimit {
+		r.err, r.group, r.statements = errTooLarge, nil, nil
+		return
+	}
+	r.group = append(r.group, base64.StdEncoding.EncodeToString(event))
+}
+
+func binlogStatement(event []byte) string {
+	return "BINLOG '" + base64.StdEncoding.EncodeToString(event) + "'"
+}
