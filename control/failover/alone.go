@@ -12,7 +12,7 @@ import (
 // what waits for them.
 func (w *watch) waits(now time.Time, primary switchover.Sight) {
 	own := primary.SemiSync
-	stuck := own.Replicas < own.Copies || own.Waiting > 0 && primary.Has == w.record.Had
+	stuck := own.Replicas < own.Copies || own.Waiting > 0 && primary.Has == w.has
 	if primary.Err != nil || own.Weak() != "" || !stuck {
 		w.waiting, w.record.Waits = 0, time.Time{}
 		return
@@ -43,10 +43,25 @@ func (s *shard) accompanied(p cluster.Primary, seen []switchover.Sight) bool {
 	return w.alone >= lasting && primary.Err == nil && follow(primary, seen[1:]) >= max(1, primary.SemiSync.Copies)
 }
 
-// follow is how many servers acknowledge what they get of the primary, and have all that it had.
+// acknowledges tells whether a server acknowledges what it gets of the primary.
+func acknowledges(primary, one switchover.Sight) bool {
+	return one.Err == nil && one.Follows == primary.Identity && one.Stopped == "" && one.SemiSync.Acknowledges
+}
+
+// acknowledging is how many do.
+func acknowledging(primary switchover.Sight, others []switchover.Sight) (n int) {
+	for _, one := range others {
+		if acknowledges(primary, one) {
+			n++
+		}
+	}
+	return n
+}
+
+// follow is how many of them have all that the primary had.
 func follow(primary switchover.Sight, others []switchover.Sight) (n int) {
 	for _, one := range others {
-		if one.Err != nil || one.Follows != primary.Identity || one.Stopped != "" || !one.SemiSync.Acknowledges {
+		if !acknowledges(primary, one) {
 			continue
 		}
 		if lacks, err := switchover.Missing(one.MariaDB, primary.Has, one.All()); err == nil && lacks == "" {

@@ -30,7 +30,7 @@ func TestWritesThatWaitAreTold(t *testing.T) {
 		"the primary itself is unseen": {own: none, err: errTest},
 	} {
 		w, primary := &watch{}, switchover.Sight{View: switchover.View{Has: "0-1-7", SemiSync: c.own}, Err: c.err}
-		w.record.Had = c.had
+		w.has = c.had
 		for i := range lasting {
 			if !w.record.Waits.IsZero() {
 				t.Errorf("%s: told after %d looks", name, i)

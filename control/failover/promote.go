@@ -111,10 +111,11 @@ func (s *shard) known(ctx context.Context, p declared.Primary, seen []switchover
 	primary := seen[0]
 	w.waits(time.Now(), primary)
 	if primary.Err == nil && !primary.ReadOnly {
-		w.record.Had, w.record.Identity, w.record.Copies = primary.Has, primary.Identity, 0
+		w.has, w.record.Identity, w.record.Copies = primary.Has, primary.Identity, 0
 		if primary.SemiSync.Weak() == "" {
 			w.record.Copies = primary.SemiSync.Copies
 		}
+		w.record.Had = acknowledged(primary, seen[1:], w.record)
 		s.errant(primary)
 		w.before = seen
 	}
@@ -136,11 +137,28 @@ func (s *shard) known(ctx context.Context, p declared.Primary, seen []switchover
 	return k, nil
 }
 
+// acknowledged is what a primary has but for what it waits for replicas with: a MariaDB has that in its log, and so among its GTIDs. What no replica had that
+// was looked at later, of all that could have acknowledged it, was told to nobody until then.
+func acknowledged(primary switchover.Sight, others []switchover.Sight, r Record) string {
+	if !primary.MariaDB || r.Copies == 0 || primary.SemiSync.Replicas > acknowledging(primary, others) {
+		return primary.Has
+	}
+	var replicas []string
+	for _, one := range others {
+		if one.Err == nil {
+			replicas = append(replicas, one.All())
+		} else if slices.Contains(r.Followers, one.Addr) {
+			return primary.Has
+		}
+	}
+	return switchover.Common(primary.Has, replicas)
+}
+
 // meet begins anew where another server is the primary.
 func (s *shard) meet(p declared.Primary) {
 	w := s.watch
 	if w.record.Primary != p.Server {
-		w.absence, w.before, w.strange = absence{}, nil, nil
+		w.absence, w.before, w.strange, w.has = absence{}, nil, nil, ""
 		w.record.Had, w.record.Identity, w.record.Copies, w.record.Errant = "", "", 0, nil
 		w.record.Waits, w.waiting, w.alone = time.Time{}, 0, 0
 		if w.next.Addr == p.Server { // promoted by this process, which knows what it has
@@ -226,7 +244,7 @@ func untidy(p cluster.Primary, seen []switchover.Sight, errant map[string]string
 	}
 	for _, s := range seen[1:] {
 		follows := s.Err == nil && (s.Follows == primary.Identity || s.Source == primary.Addr)
-		if s.Err == nil && (!s.ReadOnly || !follows && errant[s.Addr] == "") {
+		if s.Err == nil && (!s.ReadOnly || !follows && errant[s.Addr] == "" || follows && s.Paused) {
 			return true
 		}
 		back = back || follows && s.Addr == p.Former

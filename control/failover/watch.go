@@ -33,6 +33,7 @@ type watch struct {
 	before  []switchover.Sight // of the last look at a primary that took writes
 	strange map[string]int     // looks that have found transactions of a server's own
 	next    switchover.View    // that this process has promoted
+	has     string             // what the primary had at the last look
 	waiting int                // looks that have found commits to wait for replicas
 	since   time.Time          // of the first of them
 	alone   int                // looks at a primary that goes on without replicas

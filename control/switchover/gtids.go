@@ -93,6 +93,23 @@ func unionStates(a, b string) string {
 	return strings.Join(list, ",")
 }
 
+// Common is what a MariaDB has of what any of several others has too, by their [View]s.
+func Common(has string, others []string) string {
+	known := map[string]uint64{}
+	for _, g := range strings.Split(strings.Join(others, ","), ",") {
+		if origin, n, ok := splitGTID(g); ok {
+			known[origin] = max(known[origin], n)
+		}
+	}
+	var common []string
+	for _, g := range strings.Split(has, ",") {
+		if origin, n, ok := splitGTID(g); ok && known[origin] > 0 {
+			common = append(common, fmt.Sprintf("%s-%d", origin, min(n, known[origin])))
+		}
+	}
+	return strings.Join(common, ",")
+}
+
 // missingStates is it for MariaDB's gtid_binlog_state: the last number of each domain and server.
 func missingStates(has, other string) string {
 	known := map[string]uint64{}

@@ -360,8 +360,20 @@ func (r *run) followed(ctx context.Context, s *server) error {
 		return err
 	}
 	primary, err := r.primary.look(ctx)
-	if err != nil || v.Follows == primary.Identity && (v.Stopped == "" || r.promotes()) { // what it has received may be nowhere else
+	switch there := v.Follows == primary.Identity; {
+	case err != nil || there && v.Stopped == "":
 		return err
+	case there && v.Paused && r.promotes():
+		return s.exec(ctx, "START REPLICA IO_THREAD")
+	case there && r.promotes(): // what it has received may be nowhere else
+		return nil
+	case v.Follows != "" && !v.Paused && r.promotes(): // what it gets until it follows would be lost, or its own
+		if err := s.stopReceiving(ctx); err != nil {
+			return err
+		}
+		if v, err = s.look(ctx); err != nil {
+			return err
+		}
 	}
 	errant, err := Missing(v.MariaDB, v.All(), primary.Has)
 	switch {

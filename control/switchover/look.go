@@ -27,6 +27,8 @@ type View struct {
 	Broken bool
 	// Lacks is the branch for want of which a MariaDB has stopped to apply, as statements spell it; empty: none.
 	Lacks string
+	// Paused: it receives nothing, without an error, and goes on applying: an order that was broken off has left it so.
+	Paused bool
 	// GTIDs: its replication, or what it logs, goes by them alone.
 	GTIDs bool
 	// Strict: as a MariaDB replica it takes what it has written itself, and does not have any more.
@@ -115,6 +117,7 @@ func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 		v.Stopped = strings.TrimSpace(first(row, "last_io_error") + " " + first(row, "last_sql_error"))
 		v.Connects = io != "Yes" && io != "No" && sql == "Yes"
 		v.Broken = io == "No" && sql == "Yes" && v.Stopped != ""
+		v.Paused = io == "No" && sql == "Yes" && v.Stopped == ""
 		if s.mariadb && sql == "No" {
 			v.Lacks = lacks(row["last_sql_errno"], row["last_sql_error"])
 		}

@@ -46,7 +46,8 @@ const (
 
 	// OthersReadOnly has all servers that are reached take no writes, but the one that is taken.
 	OthersReadOnly Line = "others read-only"
-	// Received: the server that is taken has applied all that it was sent, and is judged again.
+	// Received: no server that is reached receives anything more of the former primary, the one that is taken has applied all that it was sent, and
+	// all are judged again.
 	Received Line = "received"
 
 	// Gather has all servers that are reached, but the primary, take no writes and follow it.

@@ -175,10 +175,28 @@ func (r *run) over(ctx context.Context) error {
 	}
 	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), after)
 	defer cancel()
-	if mending := r.undo(undo); mending != nil {
+	mending := r.undo(undo)
+	r.receiveAgain(undo)
+	if mending != nil {
 		return errors.Join(err, fmt.Errorf("and the shard may refuse writes: a mover goes on with the order; give it again, or take another server: %w", mending))
 	}
 	return fmt.Errorf("nothing has changed hands: %w", err)
+}
+
+// receiveAgain has replicas that received nothing more go on where no other server was promoted. What fails, or is left by who ends before, a mover does
+// once it reaches the primary.
+func (r *run) receiveAgain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, gathering)
+	defer cancel()
+	for _, addr := range without(r.doc.Cluster.Shards[r.Shard].Servers, r.doc.Server) {
+		s, err := r.dial(ctx, addr)
+		if err != nil {
+			continue
+		}
+		if v, err := s.look(ctx); err == nil && v.Paused {
+			_ = s.exec(ctx, "START REPLICA IO_THREAD")
+		}
+	}
 }
 
 // stopReceiving has a server receive nothing more of the one that it follows.

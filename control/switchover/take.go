@@ -3,7 +3,9 @@ package switchover
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
+	"sync"
 
 	"locus/control/declared"
 	"locus/router/cluster"
@@ -97,7 +99,7 @@ func (r *run) received(ctx context.Context) error {
 		if err := r.rest(ctx, to); err != nil {
 			return err
 		}
-		if err := to.stopReceiving(ctx); err != nil {
+		if err := r.stopReceiving(ctx); err != nil {
 			return err
 		}
 		if err := to.applied(ctx); err != nil {
@@ -105,6 +107,33 @@ func (r *run) received(ctx context.Context) error {
 		}
 	}
 	return r.lookAgain(ctx)
+}
+
+// stopReceiving has all servers that are reached receive nothing more of the primary that is given up: one that got more than the server which is
+// promoted would have what nobody else has, and could not follow it. That is certain of the server that is promoted, and of another one only if it answers.
+func (r *run) stopReceiving(ctx context.Context) error {
+	others, cancel := context.WithTimeout(ctx, gathering)
+	defer cancel()
+	var stops sync.WaitGroup
+	defer stops.Wait()
+	for addr, s := range r.servers {
+		if addr == r.To || addr == r.doc.Server {
+			continue
+		}
+		stops.Go(func() {
+			v, err := s.look(others)
+			if err == nil && v.Follows == "" {
+				return
+			}
+			if err == nil {
+				err = s.stopReceiving(others)
+			}
+			if err != nil {
+				r.Log.Warn("a server may still receive what the former primary sends", slog.String("shard", string(r.Shard)), slog.String("addr", addr), slog.Any("error", err))
+			}
+		})
+	}
+	return r.servers[r.To].stopReceiving(ctx)
 }
 
 // rest has the server that is to be promoted have all of a primary that is reached, and that takes no writes by now.
