@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"time"
 
 	"locus/control/declared"
 	"locus/router/cluster"
@@ -112,7 +113,7 @@ func (r *run) received(ctx context.Context) error {
 // stopReceiving has all servers that are reached receive nothing more of the primary that is given up: one that got more than the server which is
 // promoted would have what nobody else has, and could not follow it. That is certain of the server that is promoted, and of another one only if it answers.
 func (r *run) stopReceiving(ctx context.Context) error {
-	others, cancel := context.WithTimeout(ctx, gathering)
+	others, cancel := context.WithTimeout(ctx, ceasing)
 	defer cancel()
 	var stops sync.WaitGroup
 	defer stops.Wait()
@@ -135,6 +136,9 @@ func (r *run) stopReceiving(ctx context.Context) error {
 	}
 	return r.servers[r.To].stopReceiving(ctx)
 }
+
+// ceasing bounds it for a server that is not promoted: MariaDB waits a second for a primary that is lost.
+const ceasing = 1500 * time.Millisecond
 
 // rest has the server that is to be promoted have all of a primary that is reached, and that takes no writes by now.
 func (r *run) rest(ctx context.Context, to *server) error {
