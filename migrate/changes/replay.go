@@ -117,8 +117,9 @@ func changesRows(kind replication.EventType) bool {
 		replication.WRITE_ROWS_EVENTv2, replication.UPDATE_ROWS_EVENTv2, replication.DELETE_ROWS_EVENTv2,
 		replication.MARIADB_WRITE_ROWS_COMPRESSED_EVENT_V1, replication.MARIADB_UPDATE_ROWS_COMPRESSED_EVENT_V1, replication.MARIADB_DELETE_ROWS_COMPRESSED_EVENT_V1:
 		return true
+	default:
+		return kind >= writeRowsCompressed && kind <= deleteRowsCompressed
 	}
-	return kind >= writeRowsCompressed && kind <= deleteRowsCompressed
 }
 
 // errTooLarge says that a branch changes more than is kept of one.

@@ -33,9 +33,16 @@ func TestNoReplicaGetsMoreThanTheNextPrimary(t *testing.T) {
 			}
 			begun = true
 			go func() { said <- s.servers[first].Execute(ctx, "INSERT INTO late.row_of VALUES (1)") }() // no replica's word for it arrives
-			for began := time.Now(); time.Since(began) < 500*time.Millisecond; time.Sleep(20 * time.Millisecond) {
-				if s.rowsOfLate(t, other) == 1 {
+			look, enough := time.NewTicker(20*time.Millisecond), time.After(500*time.Millisecond) // a replica that receives has it by then
+			defer look.Stop()
+			for {
+				select {
+				case <-enough:
 					return
+				case <-look.C:
+					if s.rowsOfLate(t, other) == 1 {
+						return
+					}
 				}
 			}
 		}
