@@ -33,7 +33,7 @@ func TestNoReplicaGetsMoreThanTheNextPrimary(t *testing.T) {
 			}
 			begun = true
 			go func() { said <- s.servers[first].Execute(ctx, "INSERT INTO late.row_of VALUES (1)") }() // no replica's word for it arrives
-			look, enough := time.NewTicker(20*time.Millisecond), time.After(500*time.Millisecond) // a replica that receives has it by then
+			look, enough := time.NewTicker(20*time.Millisecond), time.After(500*time.Millisecond)       // a replica that receives has it by then
 			defer look.Stop()
 			for {
 				select {
