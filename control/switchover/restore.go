@@ -149,6 +149,10 @@ func (s Switchover) EndLost(ctx context.Context) error {
 		return err
 	}
 	defer primary.close(context.WithoutCancel(ctx))
+	v, err := replica.look(ctx)
+	if err != nil {
+		return err
+	}
 	lost, err := s.lost(ctx, now, replica, primary)
 	if err != nil {
 		return err
@@ -159,6 +163,9 @@ func (s Switchover) EndLost(ctx context.Context) error {
 		}
 		s.Log.Warn("a branch that the primary had lost in a crash was rolled back at a replica, and that was not logged",
 			slog.String("shard", string(s.Shard)), slog.String("addr", replica.addr), slog.String("branch", b.xid()))
+	}
+	if len(lost) > 0 && !v.Applies && !v.Halted { // it has waited for their rows for too long
+		return replica.exec(ctx, "START REPLICA SQL_THREAD")
 	}
 	return nil
 }
