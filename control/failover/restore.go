@@ -12,7 +12,7 @@ import (
 const (
 	// restoring bounds one try: a server's log is read from its end until a branch is found.
 	restoring = time.Minute
-	// restoreAgain is between the end of a try to give a branch back and the next one at the same server, and endAgain
+	// restoreAgain is between the beginning of a try to give a branch back and the next one at the same server, and endAgain
 	// the same where a replica may wait for a branch that its primary has lost: the primary's log is read for that.
 	restoreAgain = 10 * time.Second
 	endAgain     = 5 * time.Minute
@@ -22,10 +22,16 @@ const (
 
 // restores are of a shard's replicas that a crash has left other branches than their logs have. That is done beside the looks, which must not wait for it.
 type restores struct {
-	running map[string]bool      // by address
-	next    map[string]time.Time // when something may be tried again
+	running map[string]bool   // by address
+	next    map[try]time.Time // when it may be tried again
 	applied map[string]applied
 	ended   chan string // addresses
+}
+
+// try is of one server; what is tried for a branch that it lacks does not wait for what is tried for one that its primary does.
+type try struct {
+	addr  string
+	lacks bool
 }
 
 // applied is what a replica has applied, and since when nothing else.
@@ -38,7 +44,7 @@ type applied struct {
 func (s *shard) restore(ctx context.Context, p declared.Primary, seen []switchover.Sight) {
 	r := &s.restores
 	if r.ended == nil {
-		*r = restores{map[string]bool{}, map[string]time.Time{}, map[string]applied{}, make(chan string, len(seen))}
+		*r = restores{map[string]bool{}, map[try]time.Time{}, map[string]applied{}, make(chan string, len(seen))}
 	}
 	for len(r.ended) > 0 {
 		delete(r.running, <-r.ended)
@@ -46,10 +52,11 @@ func (s *shard) restore(ctx context.Context, p declared.Primary, seen []switchov
 	for _, one := range seen[1:] {
 		now := time.Now()
 		todo, again := s.toRestore(now, one)
-		if todo == nil || one.Follows != seen[0].Identity || len(r.running) == cap(r.ended) || r.running[one.Addr] || now.Before(r.next[one.Addr]) {
+		this := try{one.Addr, one.Lacks != ""}
+		if todo == nil || one.Follows != seen[0].Identity || len(r.running) == cap(r.ended) || r.running[one.Addr] || now.Before(r.next[this]) {
 			continue
 		}
-		r.running[one.Addr], r.next[one.Addr] = true, now.Add(again)
+		r.running[one.Addr], r.next[this] = true, now.Add(again)
 		s.tasks.Go(func() {
 			defer func() { r.ended <- one.Addr }()
 			ctx, cancel := context.WithTimeout(ctx, restoring)

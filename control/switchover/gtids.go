@@ -78,14 +78,20 @@ func union(mariadb bool, a, b string) string {
 	return set.String()
 }
 
-// unionStates is it for MariaDB.
-func unionStates(a, b string) string {
-	known := map[string]uint64{}
-	for _, g := range strings.Split(a+","+b, ",") {
+// lastOf is the last number of each domain and server in MariaDB's words for transactions.
+func lastOf(states ...string) map[string]uint64 {
+	last := map[string]uint64{}
+	for _, g := range strings.Split(strings.Join(states, ","), ",") {
 		if origin, n, ok := splitGTID(g); ok {
-			known[origin] = max(known[origin], n)
+			last[origin] = max(last[origin], n)
 		}
 	}
+	return last
+}
+
+// unionStates is it for MariaDB.
+func unionStates(a, b string) string {
+	known := lastOf(a, b)
 	list := make([]string, 0, len(known))
 	for _, origin := range slices.Sorted(maps.Keys(known)) {
 		list = append(list, fmt.Sprintf("%s-%d", origin, known[origin]))
@@ -95,12 +101,7 @@ func unionStates(a, b string) string {
 
 // Common is what a MariaDB has of what any of several others has too, by their [View]s.
 func Common(has string, others []string) string {
-	known := map[string]uint64{}
-	for _, g := range strings.Split(strings.Join(others, ","), ",") {
-		if origin, n, ok := splitGTID(g); ok {
-			known[origin] = max(known[origin], n)
-		}
-	}
+	known := lastOf(others...)
 	var common []string
 	for _, g := range strings.Split(has, ",") {
 		if origin, n, ok := splitGTID(g); ok && known[origin] > 0 {
@@ -112,12 +113,7 @@ func Common(has string, others []string) string {
 
 // missingStates is it for MariaDB's gtid_binlog_state: the last number of each domain and server.
 func missingStates(has, other string) string {
-	known := map[string]uint64{}
-	for _, g := range strings.Split(other, ",") {
-		if origin, n, ok := splitGTID(g); ok {
-			known[origin] = n
-		}
-	}
+	known := lastOf(other)
 	var missing []string
 	for _, g := range strings.Split(has, ",") {
 		if origin, n, ok := splitGTID(g); ok && n > known[origin] {

@@ -19,8 +19,9 @@ import (
 // has got what is missing there. It follows the next primary until that ends the branch, and stops: "XAER_NOTA: Unknown XID". Nobody else can have
 // changed the branch's rows until then, so they are changed again as the log has them, and the branch is prepared again; nothing is logged, since the log has it.
 
-// endedBranch is the branch that a replica should have ended and doesn't have, in the error that its applier stopped with.
-var endedBranch = regexp.MustCompile(`Query: 'XA (?:COMMIT|ROLLBACK) (X'[0-9a-f]*',X'[0-9a-f]*',[0-9]+)`)
+// endedBranch is the branch that a replica should have ended and doesn't have, in the error that its applier stopped with. The words
+// around the statement are in the server's language.
+var endedBranch = regexp.MustCompile(`XA (?:COMMIT|ROLLBACK) (X'[0-9a-f]*',X'[0-9a-f]*',[0-9]+)`)
 
 // lacks is the branch for want of which a MariaDB replica has stopped to apply; empty: it has not stopped, or for another reason.
 func lacks(errno, message string) string {
@@ -170,7 +171,8 @@ func (s Switchover) EndLost(ctx context.Context) error {
 	return nil
 }
 
-// lost are the replica's branches that its primary has in its log alone. The order counts: what the primary ends meanwhile is in its log then.
+// lost are the replica's branches that its primary has in its log alone. The order counts: what the primary ends meanwhile is in its log then, and what it was
+// about to prepare, which is in its log before, is there at the second look.
 func (s Switchover) lost(ctx context.Context, now declared.Primary, replica, primary *server) ([]branch, error) {
 	list, err := replica.branches(ctx)
 	if err != nil || len(list) == 0 {
@@ -197,5 +199,6 @@ func (s Switchover) lost(ctx context.Context, now declared.Primary, replica, pri
 	if err != nil {
 		return nil, fmt.Errorf("%s: look in its binary log for branches that are prepared at %s: %w", primary.addr, replica.addr, err)
 	}
-	return slices.DeleteFunc(list, func(b branch) bool { return said[b.xid()] != changes.Prepared }), nil
+	there, err = primary.branches(ctx)
+	return slices.DeleteFunc(list, func(b branch) bool { return said[b.xid()] != changes.Prepared || slices.Contains(there, b) }), err
 }
