@@ -104,7 +104,7 @@ func (s *server) replay(ctx context.Context, xid string, statements []string) er
 	steps := slices.Concat([]string{"SET SESSION sql_log_bin = 0", statements[0], "XA START " + xid}, statements[1:], []string{"XA END " + xid, "XA PREPARE " + xid})
 	for _, sql := range steps {
 		if _, err := s.conn.Own().Exec(ctx, sql); err != nil {
-			return fmt.Errorf("%s: do what the branch %s has changed again: %w: GRANT BINLOG ADMIN, BINLOG REPLAY ON *.* TO the shard's admin account, or make the server anew", s.addr, xid, err)
+			return fmt.Errorf("%s: do what the branch %s has changed again: %w: if it is for want of a right, GRANT BINLOG ADMIN, BINLOG REPLAY ON *.* TO the shard's admin account, else make the server anew", s.addr, xid, err)
 		}
 	}
 	return nil

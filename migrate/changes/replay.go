@@ -6,8 +6,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"slices"
 	"strings"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
 	"github.com/go-mysql-org/go-mysql/replication"
 
 	"locus/migrate/link"
@@ -33,6 +36,7 @@ func Replay(ctx context.Context, server link.Server, files []LogFile, xid string
 type replay struct {
 	xid  string
 	head []byte // the event that describes the file
+	sums bool   // each event ends with its checksum
 
 	in         bool // within a branch
 	group      []string
@@ -41,12 +45,6 @@ type replay struct {
 	err        error // why this branch can't be done again
 	found      bool
 }
-
-// These are types of MariaDB's that the library has no names for.
-const (
-	writeRowsCompressed  replication.EventType = 169
-	deleteRowsCompressed replication.EventType = 171
-)
 
 const (
 	// gtidFlags is where a MariaDB GTID event has its flags, and flagPreparedXA the one of those that begin a branch.
@@ -60,7 +58,7 @@ const (
 func (r *replay) take(e *replication.BinlogEvent) (enough bool, err error) {
 	switch v := e.Event.(type) {
 	case *replication.FormatDescriptionEvent:
-		r.head = e.RawData
+		r.head, r.sums = e.RawData, v.ChecksumAlgorithm == replication.BINLOG_CHECKSUM_ALG_CRC32
 	case *replication.GenericEvent:
 		return r.read(e, v.Data)
 	}
@@ -70,7 +68,7 @@ func (r *replay) take(e *replication.BinlogEvent) (enough bool, err error) {
 func (r *replay) read(e *replication.BinlogEvent, data []byte) (enough bool, err error) {
 	kind := e.Header.EventType
 	if kind == replication.MARIADB_GTID_EVENT {
-		*r = replay{xid: r.xid, head: r.head, in: len(data) > gtidFlags && data[gtidFlags]&flagPreparedXA != 0}
+		*r = replay{xid: r.xid, head: r.head, sums: r.sums, in: len(data) > gtidFlags && data[gtidFlags]&flagPreparedXA != 0}
 		return false, nil
 	}
 	if !r.in {
@@ -86,7 +84,11 @@ func (r *replay) read(e *replication.BinlogEvent, data []byte) (enough bool, err
 		r.found = true
 		return true, r.err
 	case kind == replication.TABLE_MAP_EVENT || changesRows(kind):
-		r.keep(e.RawData)
+		event, err := r.plain(kind, e.RawData, data)
+		if err != nil {
+			return false, err
+		}
+		r.keep(event)
 		if kind != replication.TABLE_MAP_EVENT && len(data) >= rowsFlags+2 && binary.LittleEndian.Uint16(data[rowsFlags:])&flagStatementEnd != 0 {
 			r.statements = append(r.statements, "BINLOG '"+strings.Join(r.group, "\n")+"'")
 			r.group = nil
@@ -118,9 +120,54 @@ func changesRows(kind replication.EventType) bool {
 		replication.MARIADB_WRITE_ROWS_COMPRESSED_EVENT_V1, replication.MARIADB_UPDATE_ROWS_COMPRESSED_EVENT_V1, replication.MARIADB_DELETE_ROWS_COMPRESSED_EVENT_V1:
 		return true
 	default:
-		return kind >= writeRowsCompressed && kind <= deleteRowsCompressed
+		return false
 	}
 }
+
+// compressed are the types of events that log_bin_compress makes, and what they are uncompressed: BINLOG takes no other (error 1730).
+var compressed = map[replication.EventType]replication.EventType{
+	replication.MARIADB_WRITE_ROWS_COMPRESSED_EVENT_V1:  replication.WRITE_ROWS_EVENTv1,
+	replication.MARIADB_UPDATE_ROWS_COMPRESSED_EVENT_V1: replication.UPDATE_ROWS_EVENTv1,
+	replication.MARIADB_DELETE_ROWS_COMPRESSED_EVENT_V1: replication.DELETE_ROWS_EVENTv1,
+}
+
+// plain is an event as it would be in the log without log_bin_compress. Compressed are the rows alone, behind the columns that they have.
+func (r *replay) plain(kind replication.EventType, event, data []byte) ([]byte, error) {
+	as, is := compressed[kind]
+	if !is {
+		return event, nil
+	}
+	const columns = rowsFlags + 2
+	if len(data) <= columns {
+		return nil, errCutOff
+	}
+	n, _, size := mysql.LengthEncodedInt(data[columns:])
+	at := columns + size + int(n+7)/8
+	if as == replication.UPDATE_ROWS_EVENTv1 { // before and after
+		at += int(n+7) / 8
+	}
+	if at >= len(data) {
+		return nil, errCutOff
+	}
+	rows, err := mysql.DecompressMariadbData(data[at:])
+	if err != nil {
+		return nil, fmt.Errorf("rows in the log that are compressed: %w", err)
+	}
+	plain := slices.Concat(event[:replication.EventHeaderSize], data[:at], rows)
+	length := len(plain)
+	if r.sums {
+		length += replication.BinlogChecksumLength
+	}
+	plain[4] = byte(as)
+	binary.LittleEndian.PutUint32(plain[9:], uint32(length))
+	if r.sums {
+		plain = binary.LittleEndian.AppendUint32(plain, crc32.ChecksumIEEE(plain))
+	}
+	return plain, nil
+}
+
+// errCutOff says that an event of a log is shorter than it has to be.
+var errCutOff = errors.New("the log has changes of rows that are cut off")
 
 // errTooLarge says that a branch changes more than is kept of one.
 var errTooLarge = errors.New("the branch has changed too many rows to be done again")

@@ -1,9 +1,14 @@
 package changes
 
 import (
+	"bytes"
+	"compress/zlib"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/go-mysql-org/go-mysql/replication"
@@ -80,6 +85,54 @@ func TestWhatABranchHasChangedIsDoneAgain(t *testing.T) {
 		}
 		if !errors.Is(err, c.err) || r.found != c.found || c.err == nil && c.found && (!reflect.DeepEqual(r.statements, c.want) || string(r.head) != "head") {
 			t.Errorf("%s: %v, %v, %q, want %q", name, err, r.found, r.statements, c.want)
+		}
+	}
+}
+
+// BINLOG takes no compressed rows: they are as they would be in a log without log_bin_compress, with their own length and checksum.
+func TestCompressedRowsArePlain(t *testing.T) {
+	rows := bytes.Repeat([]byte("row"), 200)
+	var deflated bytes.Buffer
+	w := zlib.NewWriter(&deflated)
+	_, _ = w.Write(rows)
+	_ = w.Close()
+	packed := append([]byte{0x82, byte(len(rows) >> 8), byte(len(rows))}, deflated.Bytes()...) // by zlib, and two bytes tell the length
+	for kind, c := range map[replication.EventType]struct {
+		bitmaps []byte
+		want    replication.EventType
+	}{
+		replication.MARIADB_WRITE_ROWS_COMPRESSED_EVENT_V1:  {[]byte{0xff, 0xfe}, replication.WRITE_ROWS_EVENTv1},
+		replication.MARIADB_UPDATE_ROWS_COMPRESSED_EVENT_V1: {[]byte{0xff, 0xfe, 0xff, 0xfe}, replication.UPDATE_ROWS_EVENTv1},
+		replication.MARIADB_DELETE_ROWS_COMPRESSED_EVENT_V1: {[]byte{0xff, 0xfe}, replication.DELETE_ROWS_EVENTv1},
+	} {
+		body := append([]byte{1, 0, 0, 0, 0, 0, flagStatementEnd, 0, 9}, c.bitmaps...) // of nine columns
+		head := make([]byte, replication.EventHeaderSize)
+		head[4] = byte(kind)
+		data := append(slices.Clone(body), packed...)
+		for _, sums := range []bool{false, true} {
+			r := replay{sums: sums}
+			got, err := r.plain(kind, append(slices.Clone(head), data...), data)
+			if err != nil {
+				t.Fatal(kind, err)
+			}
+			want := append(slices.Concat(slices.Clone(head), body), rows...)
+			want[4] = byte(c.want)
+			size := len(want)
+			if sums {
+				size += 4
+			}
+			binary.LittleEndian.PutUint32(want[9:], uint32(size))
+			if sums {
+				want = binary.LittleEndian.AppendUint32(want, crc32.ChecksumIEEE(want))
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%v, with sums %v: %d bytes, want %d", kind, sums, len(got), len(want))
+			}
+		}
+		for _, short := range [][]byte{data[:8], data[:9], body} {
+			if _, err := (&replay{}).plain(kind, head, short); !errors.Is(err, errCutOff) {
+				t.Errorf("%v of %d bytes: %v", kind, len(short), err)
+			}
 		}
 	}
 }

@@ -173,12 +173,12 @@ func TestAFormerPrimaryHasBranches(t *testing.T) {
 }
 
 // preparesInTheLog has a server prepare a branch in its log, and be killed before its storage engine has: no replica acknowledges.
-func (s *stand) preparesInTheLog(t *testing.T, server int, xid string, n int, replicas ...int) {
+func (s *stand) preparesInTheLog(t *testing.T, server int, xid string, changes []string, replicas ...int) {
 	t.Helper()
 	s.deafen(t, server)
 	said := make(chan error, 1)
 	go func() {
-		said <- s.servers[server].Execute(t.Context(), "XA START "+xid, fmt.Sprintf("UPDATE alone.row_of SET v = 1 WHERE n = %d", n), "XA END "+xid, "XA PREPARE "+xid)
+		said <- s.servers[server].Execute(t.Context(), slices.Concat([]string{"XA START " + xid}, changes, []string{"XA END " + xid, "XA PREPARE " + xid})...)
 	}()
 	for _, replica := range replicas {
 		s.wantBranches(t, replica, strings.Trim(xid, "'"))
@@ -197,7 +197,11 @@ func TestAFormerPrimaryLacksABranch(t *testing.T) {
 	first := s.primary(t)
 	replicas := []int{(first + 1) % 3, (first + 2) % 3}
 	s.rowsOf(t, first, replicas...)
-	s.preparesInTheLog(t, first, "'left out'", 1, replicas...)
+	s.servers[first].Exec(t, "CREATE TABLE alone.note_of (n INT PRIMARY KEY, text LONGTEXT, FOREIGN KEY (n) REFERENCES alone.row_of (n))", "INSERT INTO alone.note_of VALUES (2, 'goes')",
+		"SET GLOBAL log_bin_compress = ON")
+	s.preparesInTheLog(t, first, "'left out'", []string{ // more than one statement, on more than one table, with more than a packet's worth
+		"UPDATE alone.row_of SET v = 1 WHERE n = 1", "INSERT INTO alone.note_of VALUES (1, REPEAT('a', 300000)), (3, NULL)", "DELETE FROM alone.note_of WHERE n = 2",
+	}, replicas...)
 	s.wantNamedAnother(t, first)
 	s.restart(t, first)
 	s.wantJoined(t, first)
@@ -205,6 +209,11 @@ func TestAFormerPrimaryLacksABranch(t *testing.T) {
 	s.servers[s.primary(t)].Exec(t, "UPDATE alone.row_of SET v = v + 5 WHERE n > 1", "XA COMMIT 'left out'", "UPDATE alone.row_of SET v = v + 10")
 	for server := range 3 {
 		s.wantValues(t, server, 11, 15, 15)
+		var notes string
+		must(t, s.servers[server].DB(t, "").QueryRow("SELECT GROUP_CONCAT(n, ' ', COALESCE(LENGTH(text), 'NULL') ORDER BY n) FROM alone.note_of").Scan(&notes))
+		if notes != "1 300000,3 NULL" {
+			t.Errorf("server %d has notes %q", server, notes)
+		}
 		s.wantBranches(t, server)
 	}
 	s.wantReady(t)
@@ -218,7 +227,7 @@ func TestAPrimaryHasLostABranch(t *testing.T) {
 	first := s.primary(t)
 	replicas := []int{(first + 1) % 3, (first + 2) % 3}
 	s.rowsOf(t, first, replicas...)
-	s.preparesInTheLog(t, first, "'lost'", 1, replicas...)
+	s.preparesInTheLog(t, first, "'lost'", []string{"UPDATE alone.row_of SET v = 1 WHERE n = 1"}, replicas...)
 	s.restart(t, first)
 	s.wantBranches(t, first)
 	s.servers[first].Exec(t, "UPDATE alone.row_of SET v = v + 5")
