@@ -100,6 +100,8 @@ func (c *shardConn) answer(payload []byte) error {
 	case mysql.COM_STMT_PREPARE:
 		c.prepared = append(c.prepared, bytes.HasPrefix(argument, []byte("SELECT")))
 		return c.statement(strings.Count(string(argument), "?"))
+	case mysql.COM_STMT_CLOSE: // has no answer
+		return nil
 	case mysql.COM_STMT_EXECUTE:
 		if id := binary.LittleEndian.Uint32(argument); c.prepared[id-1] {
 			return c.row()
