@@ -77,12 +77,26 @@ func (h *handover) run(ctx context.Context) error {
 		h.ownership.set(h.after, h.next)
 		h.ownership.handing(router.Part{})
 	}
-	if r.Stepped != nil {
-		r.Stepped(Stepped{
-			Job: h.job(), To: h.to(), Genes: h.rows.Genes.Len(), Began: began, Ended: time.Now(), Lines: step.Lines, Failed: err != nil,
-		})
-	}
+	h.tell(Stepped{
+		Job: h.job(), To: h.to(), Genes: h.rows.Genes.Len(), Began: began, Ended: time.Now(), Lines: step.Lines, Failed: err != nil,
+	}, err)
 	return err
+}
+
+// tell tells of a step that was begun, and what of it took how long.
+func (h *handover) tell(s Stepped, err error) {
+	told := []any{"job", s.Job, "receiver", s.To, "genes", s.Genes, "held", s.Held()}
+	for _, line := range s.Lines {
+		told = append(told, line.Name, line.Ended.Sub(line.Began))
+	}
+	if err == nil {
+		h.runner.Log.Info("step taken", told...)
+	} else {
+		h.runner.Log.Warn("step not taken", append(told, "error", err)...)
+	}
+	if h.runner.Stepped != nil {
+		h.runner.Stepped(s)
+	}
 }
 
 func (h *handover) job() string { return h.read.Job.ID }

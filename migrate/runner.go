@@ -37,6 +37,20 @@ type Stepped struct {
 	Failed       bool
 }
 
+// Held is for how long statements were held: from the fence on, until the genes were handed over, or else until the step's end.
+func (s Stepped) Held() time.Duration {
+	for _, line := range s.Lines {
+		if line.Name == cutover.BeforeFence {
+			until := s.Ended
+			if !s.Failed {
+				until = s.Lines[len(s.Lines)-1].Ended
+			}
+			return until.Sub(line.Began)
+		}
+	}
+	return 0
+}
+
 // Times are the limits of a job. The zero value of each is its default.
 type Times struct {
 	Before   time.Duration // for the checks before a step; 30 s

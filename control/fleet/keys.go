@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,17 +54,23 @@ func (k Keys) String() string {
 // Showing is the card of this process, and who keeps it. It is safe for concurrent use.
 type Showing struct {
 	show func([]byte)
-	mu   sync.Mutex // of card, and held while it is shown, so that the last one stays
+	mu   sync.Mutex // of what follows, and held while the card is shown, so that the last one stays
 	card Card
+	text []byte // as shown last
 }
 
-// Show shows a card by a function such as etcd.Presence's Set.
-func Show(card Card, show func([]byte)) *Showing { return &Showing{show: show, card: card} }
+// Show shows a card by a function such as etcd.Presence's Set. It is there already as it is.
+func Show(card Card, show func([]byte)) *Showing {
+	return &Showing{show: show, card: card, text: card.Text()}
+}
 
-// Change shows the card with a change.
+// Change shows the card with a change, if it is one: each showing is a write to etcd, for which the next one would wait.
 func (s *Showing) Change(change func(*Card)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.card)
-	s.show(s.card.Text())
+	if text := s.card.Text(); !bytes.Equal(text, s.text) {
+		s.text = text
+		s.show(text)
+	}
 }

@@ -35,7 +35,7 @@ type Config[S any] struct {
 	// context. If Acknowledge is nil, nothing is reported.
 	Acknowledge func(ctx context.Context, state *S, revision int64) error
 	// Save stores the values of a state that came into force, for [Live.Restore] if the source is unavailable at the
-	// next start. If Save is nil, they aren't stored.
+	// next start. Run calls it a moment later, see savePause. If Save is nil, they aren't stored.
 	Save func(values map[string][]byte, revision int64) error
 
 	Refresh      time.Duration // interval between full reads without a change; default 30 s
@@ -56,6 +56,7 @@ type Live[S any] struct {
 	refused  error // error of Build for values
 
 	publish chan published[S] // to the acknowledging goroutine; holds the newest
+	unsaved chan saving       // to the saving goroutine; likewise
 	again   chan struct{}     // full if Rebuild was requested
 	soon    chan struct{}     // full if Refresh was requested
 	seen    atomic.Int64      // the newest revision that the state in force reflects
@@ -71,6 +72,12 @@ type published[S any] struct {
 	revision int64
 }
 
+// saving is what is to be saved of a state.
+type saving struct {
+	values   map[string][]byte
+	revision int64
+}
+
 // New returns a Live without a state.
 func New[S any](c Config[S]) *Live[S] {
 	orDefault(&c.Refresh, 30*time.Second)
@@ -80,7 +87,7 @@ func New[S any](c Config[S]) *Live[S] {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	return &Live[S]{
-		config: c, publish: make(chan published[S], 1), again: make(chan struct{}, 1), soon: make(chan struct{}, 1),
+		config: c, publish: make(chan published[S], 1), unsaved: make(chan saving, 1), again: make(chan struct{}, 1), soon: make(chan struct{}, 1),
 		changed: make(chan struct{}), overdue: func() {},
 	}
 }
@@ -194,16 +201,15 @@ func (l *Live[S]) put(p published[S]) {
 	l.mu.Unlock()
 	l.seen.Store(p.revision)
 	l.notePublished(p.revision)
-	select { // only the newest is acknowledged
-	case <-l.publish:
+	replace(l.publish, p) // only the newest is acknowledged
+	replace(l.unsaved, saving{l.values, p.revision})
+}
+
+// replace sends to a channel with room for one, of which the caller is the only sender, in place of what was not received yet.
+func replace[T any](c chan T, v T) {
+	select {
+	case <-c:
 	default:
 	}
-	l.publish <- p // there is room, since only the loop sends
-	if l.config.Save == nil {
-		return
-	}
-	if err := l.config.Save(l.values, p.revision); err != nil {
-		l.config.Log.Warn("state not saved for a start without its source",
-			slog.Int64("revision", p.revision), slog.Any("error", err))
-	}
+	c <- v
 }

@@ -305,7 +305,7 @@ func TestASavedStateServesWithoutTheSource(t *testing.T) {
 		s.set("b")
 		expect(t, l, "b")
 		s.set("bad")
-		synctest.Wait()
+		time.Sleep(time.Second) // virtual; it is saved a moment later
 
 		s.goAway(errAway)
 		second := live.New(configOf(s))
@@ -328,6 +328,50 @@ func TestASavedStateServesWithoutTheSource(t *testing.T) {
 		s.goAway(nil)
 		time.Sleep(time.Minute) // virtual
 		expect(t, second, "c")
+	})
+}
+
+// A slow disk delays no acknowledgement; of states that follow each other at once the last is saved, and at the end what is left.
+func TestStatesAreSavedBesideAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource("a")
+		c := configOf(s)
+		var mu sync.Mutex
+		var happened []string
+		note := func(what string) {
+			mu.Lock()
+			defer mu.Unlock()
+			happened = append(happened, what)
+		}
+		c.Save = func(values map[string][]byte, _ int64) error {
+			time.Sleep(time.Minute) // virtual
+			note(string(values["k"]) + " saved")
+			return nil
+		}
+		c.Acknowledge = func(_ context.Context, st *state, _ int64) error {
+			note(st.text)
+			return nil
+		}
+		l := live.New(c)
+		if err := l.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- l.Run(ctx) }()
+		synctest.Wait()
+		for _, text := range []string{"b", "c"} {
+			s.set(text)
+			expect(t, l, text)
+		}
+		time.Sleep(time.Second) // now "c" is being saved
+		s.set("d")
+		expect(t, l, "d")
+		cancel()
+		<-done
+		if got, want := strings.Join(happened, ", "), "a, b, c, d, c saved, d saved"; got != want {
+			t.Errorf("%s; want %s", got, want)
+		}
 	})
 }
 

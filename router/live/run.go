@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 )
 
@@ -18,17 +19,15 @@ const (
 // last state afterwards.
 func (l *Live[S]) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
-	acknowledged := make(chan struct{})
-	go func() {
-		defer close(acknowledged)
-		l.acknowledge(ctx)
-	}()
+	var beside sync.WaitGroup
+	beside.Go(func() { l.acknowledge(ctx) })
+	beside.Go(func() { l.save(ctx) })
 	changes := l.config.Source.Changes(ctx, l.revision)
 	defer func() {
 		cancel()
 		for range changes { // until the source has finished with it
 		}
-		<-acknowledged
+		beside.Wait()
 	}()
 	return l.follow(ctx, changes)
 }
@@ -75,6 +74,51 @@ func endOf(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return errors.New("the source has ended")
+}
+
+// savePause is how long a state waits before it is saved. Whoever waits for its acknowledgement, such as a step that holds
+// statements, shall not wait for disks as well, and of states that follow each other quickly the last is enough.
+const savePause = 250 * time.Millisecond
+
+// save saves the newest state in force until the context ends, and then what wasn't saved yet.
+func (l *Live[S]) save(ctx context.Context) {
+	for {
+		select {
+		case v := <-l.unsaved:
+			l.saveOne(l.newestOf(ctx, v))
+			continue
+		case <-ctx.Done():
+		}
+		select {
+		case v := <-l.unsaved:
+			l.saveOne(v)
+		default:
+		}
+		return
+	}
+}
+
+// newestOf returns a state, or the last one that comes within savePause of it.
+func (l *Live[S]) newestOf(ctx context.Context, v saving) saving {
+	select {
+	case <-ctx.Done():
+	case <-time.After(savePause):
+	}
+	select {
+	case v = <-l.unsaved:
+	default:
+	}
+	return v
+}
+
+func (l *Live[S]) saveOne(v saving) {
+	if l.config.Save == nil {
+		return
+	}
+	if err := l.config.Save(v.values, v.revision); err != nil {
+		l.config.Log.Warn("state not saved for a start without its source",
+			slog.Int64("revision", v.revision), slog.Any("error", err))
+	}
 }
 
 // acknowledge acknowledges the newest state in force until the context ends.
