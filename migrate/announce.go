@@ -26,7 +26,7 @@ func (a announce) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	}
 	waiting, cancel := context.WithTimeout(ctx, a.patience)
 	defer cancel()
-	changes, stop := listen(waiting, a.store)
+	changes, stop := listen(waiting, a.store.Acknowledgements)
 	defer stop()
 	_, err := a.fleet.acknowledged(waiting, s.Map.Version(), changes)
 	if disobeys, ok := errors.AsType[*disobeysError](err); ok && ctx.Err() == nil {

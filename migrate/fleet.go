@@ -15,14 +15,14 @@ type fleet struct {
 }
 
 const (
-	// fleetLook is between looks at what the proxies have acknowledged, beside being told of changes.
+	// fleetLook is between looks at what the proxies have acknowledged, beside being told of it.
 	fleetLook = 100 * time.Millisecond
 	// fleetPatience is after how long the report names the proxy that is waited for.
 	fleetPatience = 2 * time.Second
 )
 
 // acknowledged waits until every living proxy obeys a version of the map, and returns which those are.
-func (f fleet) acknowledged(ctx context.Context, version int64, changes <-chan struct{}) (map[string]int64, error) {
+func (f fleet) acknowledged(ctx context.Context, version int64, acknowledgements <-chan struct{}) (map[string]int64, error) {
 	look := time.NewTicker(fleetLook)
 	defer look.Stop()
 	began := time.Now()
@@ -44,7 +44,7 @@ func (f fleet) acknowledged(ctx context.Context, version int64, changes <-chan s
 		select {
 		case <-ctx.Done():
 			return nil, &disobeysError{slow, version, context.Cause(ctx)}
-		case <-changes:
+		case <-acknowledgements:
 		case <-look.C:
 		}
 	}

@@ -29,9 +29,9 @@ type handover struct {
 	passes  []*pass     // one for each leg that has some of the rows
 
 	// What takes longer to come by than it is used for is there before anything is
-	// held: connections, and word of what changes in the store.
-	changes <-chan struct{}
-	proxies map[string]int64 // that were alive before the fence; see endOrphans
+	// held: connections, and word of what the proxies obey.
+	acknowledgements <-chan struct{}
+	proxies          map[string]int64 // that were alive before the fence; see endOrphans
 
 	// locked is the connection that holds the tables of a source outside of the cluster; nil: none does. Every
 	// question to the source goes over it then.
@@ -67,10 +67,10 @@ func (h *handover) run(ctx context.Context) error {
 	if r.Arrange != nil {
 		r.Arrange(&step.Effects)
 	}
-	changes, stop := listen(ctx, r.Store)
+	acknowledgements, stop := listen(ctx, r.Store.Acknowledgements)
 	defer stop()
 	defer h.hangUp()
-	h.changes = changes
+	h.acknowledgements = acknowledgements
 	began := time.Now()
 	err := step.Run(ctx)
 	if err == nil { // before a lock ends: what waited for it is written by who is not the owner any more
@@ -210,11 +210,15 @@ func (h *handover) fence(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	select {
+	case <-h.acknowledgements: // of what was before
+	default:
+	}
 	h.fenced = time.Now()
 	if h.read, err = h.runner.Store.Write(ctx, h.read, h.read.Job, next, fmt.Sprintf("job %s: fence", h.job())); err != nil {
 		return err
 	}
-	proxies, err := h.move.fleet.acknowledged(ctx, next.Version(), h.changes)
+	proxies, err := h.obeyed(ctx, next.Version())
 	if err != nil {
 		return err
 	}
@@ -227,6 +231,18 @@ func (h *handover) fence(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// obeyed waits until every living proxy obeys a version of the map that was just written, and returns which those are.
+func (h *handover) obeyed(ctx context.Context, version int64) (map[string]int64, error) {
+	if len(h.proxies) > 0 { // to look at once would only tell that they don't yet
+		select {
+		case <-h.acknowledgements:
+		case <-time.After(fleetLook):
+		case <-ctx.Done():
+		}
+	}
+	return h.move.fleet.acknowledged(ctx, version, h.acknowledgements)
 }
 
 // position is where the giver is, now that nobody writes there: the receiver must

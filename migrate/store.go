@@ -64,9 +64,11 @@ type Store interface {
 	Number(ctx context.Context, name catalog.TableName, above uint64) error
 	// Proxies is the version of the map that each living proxy obeys.
 	Proxies(context.Context) (map[string]int64, error)
-	// Changes is told of whatever of this changes, and may leave out all but the
-	// last. It is closed after ctx has ended.
+	// Changes is told when a job, the map or a shard's primary changes, and Acknowledgements when a
+	// proxy obeys something else, comes or goes. Both may leave out all but the last, and are closed
+	// after ctx has ended.
 	Changes(ctx context.Context) <-chan struct{}
+	Acknowledgements(ctx context.Context) <-chan struct{}
 	// Claim makes the caller the one that runs a job. ErrClaimed: another one does.
 	Claim(ctx context.Context, id string) (Claim, error)
 	// Report replaces what is told of a job.

@@ -137,7 +137,7 @@ func (w *worker) stopStreams() {
 
 // watch ends an action whose job has changed, or whose servers.
 func (w *worker) watch(ctx context.Context, cancel context.CancelCauseFunc, of Snapshot) {
-	changes, stop := listen(ctx, w.runner.Store)
+	changes, stop := listen(ctx, w.runner.Store.Changes)
 	defer stop()
 	for {
 		s, err := w.runner.Store.Read(ctx, w.id)
@@ -290,10 +290,10 @@ func holds(s Snapshot) bool {
 	})
 }
 
-// listen tells of whatever changes in the store, until stop is called.
-func listen(ctx context.Context, store Store) (changes <-chan struct{}, stop func()) {
+// listen tells of what changes in the store, until stop is called.
+func listen(ctx context.Context, what func(context.Context) <-chan struct{}) (changes <-chan struct{}, stop func()) {
 	ctx, end := context.WithCancel(ctx)
-	changes = store.Changes(ctx)
+	changes = what(ctx)
 	return changes, func() {
 		end()
 		for range changes { // until the store is done with it

@@ -249,15 +249,24 @@ func (s *Store) Proxies(ctx context.Context) (map[string]int64, error) {
 	return versions, nil
 }
 
-// Changes is told of changes of jobs, of the map, of primaries and of the proxies.
+// Changes implements migrate.Store.
 func (s *Store) Changes(ctx context.Context) <-chan struct{} {
+	return s.follow(ctx, job.Prefix, mapKey, cluster.Prefix+cluster.PrimaryPrefix)
+}
+
+// Acknowledgements implements migrate.Store.
+func (s *Store) Acknowledgements(ctx context.Context) <-chan struct{} {
+	return s.follow(ctx, cluster.ProxyPrefix)
+}
+
+func (s *Store) follow(ctx context.Context, prefixes ...string) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	_, now, err := s.kv.GetPrefix(ctx, job.ClaimPrefix)
 	if err != nil {
 		now = 0 // from the beginning, then
 	}
 	var following sync.WaitGroup
-	for _, prefix := range []string{job.Prefix, mapKey, cluster.Prefix + cluster.PrimaryPrefix, cluster.ProxyPrefix} {
+	for _, prefix := range prefixes {
 		following.Go(func() {
 			for range s.kv.Under(prefix).Changes(ctx, now) {
 				select {
