@@ -198,22 +198,27 @@ func (w *worker) connect(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	w.disconnect()
-	if w.conn, err = link.Dial(ctx, w.applier.config.Target); err != nil {
-		w.conn = nil
+	conn, err := link.Dial(ctx, w.applier.config.Target)
+	if err != nil {
 		return false, err
 	}
-	last, err := checkpoint.Batch(ctx, w.conn, w.applier.config.Job, w.number, w.applier.epoch)
+	last, err := checkpoint.Batch(ctx, conn, w.applier.config.Job, w.number, w.applier.epoch)
 	if err == nil && last+1 < w.batch {
 		err = errSetBack
 	}
-	return last == w.batch, err
+	if err == nil { // transactions begin by themselves then, without a round trip
+		_, err = conn.Exec(ctx, "SET SESSION autocommit = 0")
+	}
+	if err != nil { // the next try has to ask for the last transaction, too
+		_ = conn.Close()
+		return false, err
+	}
+	w.conn = conn
+	return last == w.batch, nil
 }
 
 // once is one attempt.
 func (w *worker) once(ctx context.Context, wr writer, careful int) error {
-	if _, err := w.conn.Exec(ctx, "START TRANSACTION"); err != nil {
-		return err
-	}
 	err := w.stopAt(Begun)
 	if err == nil {
 		err = wr.write(ctx, careful)

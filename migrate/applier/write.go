@@ -27,7 +27,16 @@ const (
 
 // note writes the worker's checkpoint. It is the transaction's first write and marks the transaction's rows as an echo.
 func (w *worker) note(ctx context.Context, a checkpoint.Advance) error {
-	o, err := w.conn.Exec(ctx, a.SQL())
+	p, err := w.conn.Post(ctx, a.SQL())
+	if err != nil {
+		return err
+	}
+	return noted(ctx, p)
+}
+
+// noted returns what became of a checkpoint that was posted. Nothing may be committed before.
+func noted(ctx context.Context, p *link.Posted) error {
+	o, err := p.Outcome(ctx)
 	if err != nil {
 		return fmt.Errorf("write the checkpoint: %w", err)
 	}

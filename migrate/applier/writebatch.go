@@ -39,18 +39,28 @@ func (b *batchWriter) write(ctx context.Context, careful int) error {
 	}
 	outcomes, refused := decide(b.batch.ops, has)
 	b.conflicts = len(refused)
-	if err := w.note(ctx, w.advance(b.batch.position, len(b.batch.ops), len(refused))); err != nil {
+	checkpoint, err := w.conn.Post(ctx, w.advance(b.batch.position, len(b.batch.ops), len(refused)).SQL())
+	if err != nil {
 		return err
 	}
+	err = b.rows(ctx, outcomes, careful, refused)
+	if noted := noted(ctx, checkpoint); noted != nil { // the cause of what followed, if that failed too
+		return noted
+	}
+	if err != nil {
+		return err
+	}
+	return w.stopAt(Written)
+}
+
+// rows writes what the changes come to.
+func (b *batchWriter) rows(ctx context.Context, outcomes []*outcome, careful int, refused []refusal) error {
 	for _, t := range tablesOf(outcomes) {
 		if err := b.table(ctx, t, outcomes, careful); err != nil {
 			return err
 		}
 	}
-	if err := b.keep(ctx, refused); err != nil {
-		return err
-	}
-	return w.stopAt(Written)
+	return b.keep(ctx, refused)
 }
 
 // look reads what the decision needs from the target: versions if the table has them, whole rows if they are compared

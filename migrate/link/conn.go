@@ -21,6 +21,7 @@ type Conn struct {
 	broken error // why no further statement is possible, or nil
 
 	prepared map[string]*Prepared // by text
+	posted   *Posted              // whose answer is not read yet
 }
 
 // settings preserve values unchanged. Foreign keys and checks held at the source, and rows arrive in another order.

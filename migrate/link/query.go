@@ -40,25 +40,42 @@ func (c *Conn) Send(ctx context.Context, s Statement) (Outcome, error) {
 }
 
 // run sends a command that is answered by OK or an error.
-func (c *Conn) run(ctx context.Context, command byte, s Statement) (Outcome, error) {
-	var o Outcome
-	err := c.guard(ctx, func() error {
+func (c *Conn) run(ctx context.Context, command byte, s Statement) (o Outcome, err error) {
+	err = c.guard(ctx, func() error {
 		if err := c.command(command, s); err != nil {
 			return err
 		}
-		r, err := c.c.ReadOKPacket()
-		if err == nil {
-			o = Outcome{r.AffectedRows, r.Warnings}
-		}
+		o, err = c.readOK()
 		return err
 	})
 	return o, err
 }
 
+// command sends a command, and then reads the answer to what was posted before it.
 func (c *Conn) command(command byte, s Statement) error {
+	if err := c.write(command, s); err != nil || c.posted == nil {
+		return err
+	}
+	sent := c.c.Sequence
+	if err := c.readPosted(); err != nil {
+		return err
+	}
+	c.c.Sequence = sent
+	return nil
+}
+
+func (c *Conn) write(command byte, s Statement) error {
 	c.c.ResetSequence()
 	s[Room-1] = command
 	return c.c.WritePacket(s)
+}
+
+func (c *Conn) readOK() (Outcome, error) {
+	r, err := c.c.ReadOKPacket()
+	if err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{r.AffectedRows, r.Warnings}, nil
 }
 
 // Query returns all rows of a small result. nil is NULL.

@@ -1,0 +1,57 @@
+package link
+
+import (
+	"context"
+	"errors"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// Posted is a statement whose answer is read later.
+type Posted struct {
+	conn     *Conn
+	sequence uint8 // of its answer's packet
+	done     bool
+	outcome  Outcome
+	err      error
+}
+
+// Post is Exec that doesn't wait for the answer. The next statement, which the server runs even if this one fails, is sent
+// before that is read; so it takes a transaction that the caller commits only after [Posted.Outcome]. One at a time.
+func (c *Conn) Post(ctx context.Context, sql string) (*Posted, error) {
+	if c.posted != nil {
+		return nil, errors.New("a statement was posted before, and its answer is not read yet")
+	}
+	p := &Posted{conn: c}
+	err := c.guard(ctx, func() error {
+		return c.write(mysql.COM_QUERY, append(Begin(make([]byte, 0, Room+len(sql))), sql...))
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.sequence = c.c.Sequence
+	c.posted = p
+	return p, nil
+}
+
+// readPosted reads the answer to what was posted. An error of the server is the posted statement's alone.
+func (c *Conn) readPosted() error {
+	p := c.posted
+	c.posted, p.done = nil, true
+	c.c.Sequence = p.sequence
+	p.outcome, p.err = c.readOK()
+	if errors.As(p.err, new(*mysql.MyError)) {
+		return nil
+	}
+	return p.err
+}
+
+// Outcome returns what the server answered, waiting for it if no later statement has.
+func (p *Posted) Outcome(ctx context.Context) (Outcome, error) {
+	if !p.done {
+		if err := p.conn.guard(ctx, p.conn.readPosted); err != nil {
+			return Outcome{}, err
+		}
+	}
+	return p.outcome, p.err
+}
