@@ -305,7 +305,7 @@ func TestASavedStateServesWithoutTheSource(t *testing.T) {
 		s.set("b")
 		expect(t, l, "b")
 		s.set("bad")
-		time.Sleep(time.Second) // virtual; it is saved a moment later
+		time.Sleep(2 * time.Second) // virtual; it is saved a moment later
 
 		s.goAway(errAway)
 		second := live.New(configOf(s))
@@ -364,7 +364,7 @@ func TestStatesAreSavedBesideAll(t *testing.T) {
 			s.set(text)
 			expect(t, l, text)
 		}
-		time.Sleep(time.Second) // now "c" is being saved
+		time.Sleep(2 * time.Second) // now "c" is being saved
 		s.set("d")
 		expect(t, l, "d")
 		cancel()

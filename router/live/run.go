@@ -78,7 +78,7 @@ func endOf(ctx context.Context) error {
 
 // savePause is how long a state waits before it is saved. Whoever waits for its acknowledgement, such as a step that holds
 // statements, shall not wait for disks as well, and of states that follow each other quickly the last is enough.
-const savePause = 250 * time.Millisecond
+const savePause = time.Second
 
 // save saves the newest state in force until the context ends, and then what wasn't saved yet.
 func (l *Live[S]) save(ctx context.Context) {
