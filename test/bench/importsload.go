@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +26,6 @@ func (i *imports) switches(ctx context.Context, r *report) error {
 		clients.Go(func() { i.use(loading, n, &all) })
 	}
 	defer func() { stop(); clients.Wait() }()
-	watch := i.watch(loading)
 	id, err := i.beginImport(ctx)
 	if err != nil {
 		return err
@@ -57,8 +55,10 @@ func (i *imports) switches(ctx context.Context, r *report) error {
 	}
 	stop()
 	clients.Wait()
-	held := watch.wait()
-	slices.Sort(held)
+	held, err := i.held(id, "")
+	if err != nil {
+		return err
+	}
 	why := ""
 	if all.why != nil {
 		why = ": " + all.why.Error()
