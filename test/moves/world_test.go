@@ -155,7 +155,9 @@ func (p *pair) streamBetween(config applier.Config, tables []*table.Table, sourc
 	if config.Job == "" {
 		config.Job = p.job
 	}
-	config.Target, config.Tables = at(target), tables
+	if config.Tables = tables; config.Target.Addr == "" {
+		config.Target = at(target)
+	}
 	a, err := applier.Open(p.t.Context(), config)
 	if err != nil {
 		p.t.Fatal(err)
