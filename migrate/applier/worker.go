@@ -10,6 +10,7 @@ import (
 	"locus/migrate/changes"
 	"locus/migrate/checkpoint"
 	"locus/migrate/link"
+	"locus/migrate/table"
 )
 
 // worker writes one part's rows, one transaction after the other.
@@ -27,9 +28,11 @@ type worker struct {
 	inFlight atomic.Int64 // sent and not finished
 
 	// Owned by the worker.
-	conn  *link.Conn
-	batch uint64 // number of the last transaction
-	buf   []byte // buffer for statements
+	conn    *link.Conn
+	loads   bool                  // the target takes LOAD DATA LOCAL
+	unclean map[*table.Table]bool // those whose rows it doesn't take as they are
+	batch   uint64                // number of the last transaction
+	buf     []byte                // buffer for statements
 }
 
 // item is one unit of work.
@@ -174,7 +177,7 @@ func (w *worker) transact(ctx context.Context, wr writer) error {
 			break
 		}
 		switch {
-		case link.Duplicate(err) && careful < mostCareful:
+		case (link.Duplicate(err) || errors.Is(err, errUnclean)) && careful < mostCareful:
 			careful++
 		case w.conn.Broken() != nil && ctx.Err() == nil && !errors.As(err, new(stopped)):
 		case link.Transient(err):
@@ -206,6 +209,9 @@ func (w *worker) connect(ctx context.Context) (done bool, err error) {
 	if err == nil && last+1 < w.batch {
 		err = errSetBack
 	}
+	if err == nil {
+		w.loads, err = takesFiles(ctx, conn)
+	}
 	if err == nil { // transactions begin by themselves then, without a round trip
 		_, err = conn.Exec(ctx, "SET SESSION autocommit = 0")
 	}
@@ -215,6 +221,11 @@ func (w *worker) connect(ctx context.Context) (done bool, err error) {
 	}
 	w.conn = conn
 	return last == w.batch, nil
+}
+
+func takesFiles(ctx context.Context, c *link.Conn) (bool, error) {
+	rows, err := c.Query(ctx, "SELECT @@GLOBAL.local_infile")
+	return err == nil && string(rows[0][0]) == "1", err
 }
 
 // once is one attempt.

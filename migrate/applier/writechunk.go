@@ -32,9 +32,12 @@ func (c *chunkWriter) write(ctx context.Context, careful int) error {
 		return err
 	}
 	rows := missing(t, c.chunk.Rows, has)
-	if careful < mostCareful {
+	switch {
+	case careful == quick && w.mayLoad(t, rows):
+		err = w.load(ctx, t, rows)
+	case careful < mostCareful:
 		err = w.insert(ctx, t, rows, "")
-	} else {
+	default:
 		err = c.oneByOne(ctx, rows)
 	}
 	if err != nil {

@@ -63,6 +63,7 @@ func Dial(ctx context.Context, s Server) (*Conn, error) {
 	c, err := client.ConnectWithDialer(login, "tcp", s.Addr, s.User, s.Password, "", dial, func(c *client.Conn) error {
 		c.UnsetCapability(mysql.CLIENT_QUERY_ATTRIBUTES)
 		c.UnsetCapability(mysql.CLIENT_DEPRECATE_EOF)
+		c.SetCapability(mysql.CLIENT_LOCAL_FILES) // for Load; to any other statement a server that asks for a file has answered wrongly
 		c.SetTLSConfig(s.TLS)
 		return nil
 	})

@@ -186,32 +186,61 @@ func TestColumnsBesideValues(t *testing.T) {
 // lax lets a session store what old applications have stored.
 const lax = "SET SESSION sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+05:00'"
 
-// Every value of every type comes out as it went in, by the copy and by the stream.
+// Every value of every type comes out as it went in, by the copy and by the stream, whether the target takes LOAD DATA or not.
 func TestTypes(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		kinds := matrix(p.engine)
-		declared := map[string]catalog.Declaration{}
-		for i, k := range kinds {
-			name := fmt.Sprintf("t%d", i)
-			declared[name] = byID
-			p.both("SET SESSION sql_mode = ''", "CREATE TABLE "+name+" (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, v "+k.sql+")")
-		}
-		p.fill(kinds, 1)
-		tables := p.read(declared)
-		s := p.stream(applier.Config{Parts: all(3)}, tables)
-		p.copy(s, copier.Config{}, tables)
-		p.fill(kinds, 2)
-		p.on(p.source, p.updates(kinds)...)
-		p.settle(s)
-		for _, table := range tables {
-			if p.same(table, "") == 0 {
-				t.Errorf("%s is empty", table.Name)
-			}
-		}
-		if c := p.conflicts(p.target); len(c) > 0 {
-			t.Errorf("conflicts: %v", c)
+		for _, load := range []bool{false, true} {
+			t.Run(fmt.Sprintf("load=%t", load), func(t *testing.T) { newPair(t, p.engine).carries(kinds, load) })
 		}
 	})
+}
+
+func (p *pair) carries(kinds []kind, load bool) {
+	p.takesFiles(load)
+	defer p.takesFiles(p.engine == servers.MariaDB) // as they do by themselves
+	before := p.loaded()
+	declared := map[string]catalog.Declaration{}
+	for i, k := range kinds {
+		name := fmt.Sprintf("t%d", i)
+		declared[name] = byID
+		p.both("SET SESSION sql_mode = ''", "CREATE TABLE "+name+" (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, v "+k.sql+")")
+	}
+	p.fill(kinds, 1)
+	tables := p.read(declared)
+	s := p.stream(applier.Config{Parts: all(3)}, tables)
+	p.copy(s, copier.Config{}, tables)
+	p.fill(kinds, 2)
+	p.on(p.source, p.updates(kinds)...)
+	p.settle(s)
+	for _, table := range tables {
+		if p.same(table, "") == 0 {
+			p.t.Errorf("%s is empty", table.Name)
+		}
+	}
+	if c := p.conflicts(p.target); len(c) > 0 {
+		p.t.Errorf("conflicts: %v", c)
+	}
+	if n := p.loaded() - before; (n > 0) != load {
+		p.t.Errorf("LOAD DATA was run %d times", n)
+	}
+}
+
+// takesFiles has the target take LOAD DATA LOCAL, or not.
+func (p *pair) takesFiles(load bool) {
+	p.on(p.target, fmt.Sprintf("SET GLOBAL local_infile = %t", load))
+}
+
+// loaded is how often the target has run LOAD DATA.
+func (p *pair) loaded() (n int) {
+	p.t.Helper()
+	db := p.target.DB(p.t, "")
+	defer db.Close()
+	var name string
+	if err := db.QueryRow("SHOW GLOBAL STATUS LIKE 'Com_load'").Scan(&name, &n); err != nil {
+		p.t.Fatal(err)
+	}
+	return n
 }
 
 // fill inserts each kind's values, and NULL, for an owner of a number.

@@ -1,0 +1,62 @@
+package applier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"locus/migrate/link"
+	"locus/migrate/table"
+)
+
+// errUnclean means that LOAD DATA has not written all rows as they are. It reports what doesn't fit, and keys that are
+// there, as warnings. INSERT says what it is.
+var errUnclean = errors.New("not all rows were loaded as they are")
+
+// pieceBytes is the length of the pieces in which rows are sent.
+const pieceBytes = 256 << 10
+
+// mayLoad reports whether rows of a table may be written with LOAD DATA, which costs the target less than half of an
+// INSERT. A server may have it switched off, as MySQL has where nobody switched it on.
+func (w *worker) mayLoad(t *table.Table, rows []table.Row) bool {
+	return w.loads && len(rows) > 0 && !w.unclean[t] && t.Loads()
+}
+
+// load writes all rows with LOAD DATA, or returns an error. After [errUnclean] the table is not loaded again.
+func (w *worker) load(ctx context.Context, t *table.Table, rows []table.Row) error {
+	o, err := w.conn.Load(ctx, t.LoadData(), w.lines(t, rows))
+	switch {
+	case err == nil && o.Affected == uint64(len(rows)) && o.Warnings == 0:
+		return nil
+	case err == nil, link.Code(err) != 0 && !link.Transient(err):
+		if w.unclean == nil {
+			w.unclean = map[*table.Table]bool{}
+		}
+		w.unclean[t] = true
+		return errUnclean
+	}
+	return fmt.Errorf("load %d rows into %s: %w", len(rows), t.Name, err)
+}
+
+// lines is the file.
+func (w *worker) lines(t *table.Table, rows []table.Row) iter.Seq[link.Statement] {
+	limit := min(pieceBytes, w.statementLimit())
+	return func(yield func(link.Statement) bool) {
+		piece := link.Begin(w.buf)
+		defer func() { w.keepBuffer(piece) }()
+		for _, r := range rows {
+			piece = t.AppendLine(piece, r)
+			for len(piece) > limit { // a long row is sent in parts
+				rest := piece[limit:]
+				if !yield(piece[:limit]) {
+					return
+				}
+				piece = append(link.Begin(piece), rest...)
+			}
+		}
+		if !piece.Empty() {
+			yield(piece)
+		}
+	}
+}

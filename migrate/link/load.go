@@ -1,0 +1,44 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
+
+// localInfile begins the packet by which a server asks for a client's file.
+// https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_local_infile_request.html
+const localInfile = 0xfb
+
+// Load runs a LOAD DATA LOCAL, for which it sends the pieces as the file. A piece is overwritten by sending it; it may end anywhere in
+// a line, and be as long as the server takes a packet. What doesn't fit is a warning then, and a duplicate key too.
+func (c *Conn) Load(ctx context.Context, sql string, file iter.Seq[Statement]) (o Outcome, err error) {
+	err = c.guard(ctx, func() error {
+		if err := c.command(mysql.COM_QUERY, append(Begin(make([]byte, 0, Room+len(sql))), sql...)); err != nil {
+			return err
+		}
+		head, err := c.c.ReadPacket()
+		switch {
+		case err != nil:
+			return err
+		case head[0] == mysql.ERR_HEADER:
+			return c.c.HandleErrorPacket(head)
+		case head[0] != localInfile:
+			return errors.New("the server does not ask for the file of LOAD DATA LOCAL")
+		}
+		const header = 4
+		for piece := range file {
+			if err := c.c.WritePacket(piece[Room-header:]); err != nil {
+				return err
+			}
+		}
+		if err := c.c.WritePacket(make([]byte, header)); err != nil { // the end of the file
+			return err
+		}
+		o, err = c.readOK()
+		return err
+	})
+	return o, err
+}
