@@ -44,7 +44,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.phase("split-1", "ready")
 	b.until("its table is told", `document.getElementById("tables-split-1")?.textContent.includes("shop.test_order")`)
 	b.obeysTheKeyboard()
-	b.order("split-1", "pause")
+	b.opensAgain("pause-split-1")
 	b.phase("split-1", "paused")
 	b.order("split-1", "resume")
 	b.phase("split-1", "ready")
@@ -197,6 +197,16 @@ func (b *browser) obeysTheKeyboard() {
 	b.until("the dialog is open", `document.getElementById("ask").open && document.getElementById("ask").contains(document.activeElement)`)
 	b.key("Escape")
 	b.until("the button has the focus again", `!document.getElementById("ask").open && document.activeElement.id === "pause-split-1"`)
+}
+
+// opensAgain gives an order whose dialog is closed and opened again before anybody is told that it was closed.
+func (b *browser) opensAgain(button string) {
+	b.t.Helper()
+	b.press("#" + button)
+	b.until("the dialog is open", `document.getElementById("ask").open`)
+	b.eval(fmt.Sprintf(`document.getElementById("ask").close(); document.getElementById(%q).click()`, button))
+	b.press("#ask-yes")
+	b.told()
 }
 
 // isRefusedWithoutTheRole logs in as somebody who may only look.

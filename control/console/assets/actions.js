@@ -40,6 +40,7 @@ ask.addEventListener("keydown", e => {
 });
 
 ask.addEventListener("close", async () => {
+  if (ask.open) return; // it was closed, and has been opened again before this was told
   const now = asked;
   asked = null;
   if (!now || ask.returnValue !== "yes") return;
