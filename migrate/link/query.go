@@ -117,6 +117,8 @@ func (c *Conn) readColumns() (int, error) {
 		return 0, nil
 	case mysql.ERR_HEADER:
 		return 0, c.c.HandleErrorPacket(head)
+	case localInfile: // were it taken for a width, the server would take the next statement for the file
+		return 0, errors.New("the server asks for a file")
 	}
 	width, _, _ := mysql.LengthEncodedInt(head)
 	for range width + 1 { // including the packet that ends them
