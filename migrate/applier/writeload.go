@@ -47,11 +47,14 @@ func (w *worker) lines(t *table.Table, rows []table.Row) iter.Seq[link.Statement
 		defer func() { w.keepBuffer(piece) }()
 		for _, r := range rows {
 			piece = t.AppendLine(piece, r)
-			for len(piece) > limit { // a long row is sent in parts
-				rest := piece[limit:]
-				if !yield(piece[:limit]) {
+			sent := 0
+			for ; len(piece)-sent-link.Room > limit; sent += limit {
+				if !yield(piece[sent : sent+link.Room+limit]) { // the room of a later part is what was sent before it
 					return
 				}
+			}
+			if sent > 0 {
+				rest := piece[sent+link.Room:]
 				piece = append(link.Begin(piece), rest...)
 			}
 		}
