@@ -77,7 +77,9 @@ func endOf(ctx context.Context) error {
 }
 
 // savePause is how long a state waits before it is saved. Whoever waits for its acknowledgement, such as a step that holds
-// statements, shall not wait for disks as well, and of states that follow each other quickly the last is enough.
+// statements, shall not wait for disks as well, and of states that follow each other quickly the last is enough. What is
+// saved may be older than what was in force in any case: a proxy that starts from it without its source refuses
+// statements on whatever it says is moving, and a move is announced longer than this before anything changes hands.
 const savePause = time.Second
 
 // save saves the newest state in force until the context ends, and then what wasn't saved yet.
