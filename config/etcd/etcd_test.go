@@ -47,9 +47,11 @@ func TestGetPrefixIsOneMoment(t *testing.T) {
 	if err != nil || revision != two || !slices.EqualFunc(pairs, want, same) {
 		t.Errorf("%v at %d, %v", pairs, revision, err)
 	}
-	values, revision, err := kv.Under("t/").Read(t.Context())
-	if err != nil || revision != two || len(values) != 2 || string(values["a"]) != "1" || string(values["b"]) != "2" {
-		t.Errorf("%v at %d, %v", values, revision, err)
+	for _, since := range []int64{0, one, two, two + 1000} { // the last is what a member that is behind has not got
+		values, revision, err := kv.Under("t/").Read(t.Context(), since)
+		if err != nil || revision != two || len(values) != 2 || string(values["a"]) != "1" || string(values["b"]) != "2" {
+			t.Errorf("since %d: %v at %d, %v", since, values, revision, err)
+		}
 	}
 }
 
@@ -97,7 +99,7 @@ func TestCommitIsAllOrNothing(t *testing.T) {
 			t.Errorf("got  %v\nwant %s…", err, test.want)
 		}
 	}
-	values, _, err := kv.Read(t.Context())
+	values, _, err := kv.Read(t.Context(), 0)
 	if err != nil || len(values) != 2 || string(values["a"]) != "1" {
 		t.Errorf("something was written: %v, %v", values, err)
 	}

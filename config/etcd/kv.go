@@ -47,8 +47,12 @@ func (kv *KV) Get(ctx context.Context, key string) (value []byte, revision int64
 // GetPrefix returns all keys with the prefix, in order and as of one revision of etcd. It sees every write that ended
 // before the call.
 func (kv *KV) GetPrefix(ctx context.Context, prefix string) (pairs []KeyValue, revision int64, err error) {
+	return kv.getPrefix(ctx, prefix)
+}
+
+func (kv *KV) getPrefix(ctx context.Context, prefix string, more ...clientv3.OpOption) (pairs []KeyValue, revision int64, err error) {
 	err = kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
-		r, err := conn.Get(ctx, kv.prefix+prefix, clientv3.WithPrefix())
+		r, err := conn.Get(ctx, kv.prefix+prefix, append(more, clientv3.WithPrefix())...)
 		if err != nil {
 			return err
 		}
@@ -65,9 +69,16 @@ func (kv *KV) GetPrefix(ctx context.Context, prefix string) (pairs []KeyValue, r
 	return pairs, revision, nil
 }
 
-// Read is [KV.GetPrefix] of everything, for readers.
-func (kv *KV) Read(ctx context.Context) (values map[string][]byte, revision int64, err error) {
-	pairs, revision, err := kv.GetPrefix(ctx, "")
+// Read is [KV.GetPrefix] of everything, for readers. With since it sees at least what was written up to that revision, which
+// a watch has told. The member that is asked may know that by itself, and doesn't wait for others, nor for writes under way.
+func (kv *KV) Read(ctx context.Context, since int64) (values map[string][]byte, revision int64, err error) {
+	var pairs []KeyValue
+	if since > 0 {
+		pairs, revision, err = kv.getPrefix(ctx, "", clientv3.WithSerializable())
+	}
+	if since == 0 || err == nil && revision < since { // nothing was asked yet, or a member that is behind
+		pairs, revision, err = kv.getPrefix(ctx, "")
+	}
 	if err != nil {
 		return nil, 0, err
 	}

@@ -23,7 +23,7 @@ func newSource(value string) *source {
 	return &source{values: map[string][]byte{"k": []byte(value)}, revision: 10}
 }
 
-func (s *source) Read(ctx context.Context) (map[string][]byte, int64, error) {
+func (s *source) Read(ctx context.Context, _ int64) (map[string][]byte, int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reads++

@@ -14,8 +14,9 @@ import (
 
 // Source holds the declared state as keys and values.
 type Source interface {
-	// Read returns a consistent view of all values at a revision. It includes every change that Changes has reported.
-	Read(ctx context.Context) (values map[string][]byte, revision int64, err error)
+	// Read returns a consistent view of all values at a revision: at since or later, or, if since is 0, with every change made
+	// before the call. Since is a revision that Changes has reported.
+	Read(ctx context.Context, since int64) (values map[string][]byte, revision int64, err error)
 	// Changes reports changes after a revision. Each is a revision that Read will see at least. It may omit all but the
 	// last change, and may stall without notice. The channel is closed after the context has ended, or if the source
 	// has ended for good.
@@ -112,7 +113,7 @@ func (l *Live[S]) Changed() <-chan struct{} {
 // Start reads the first state. After an error there is no state, because the source is unavailable or its contents are
 // refused.
 func (l *Live[S]) Start(ctx context.Context) error {
-	return l.read(ctx)
+	return l.read(ctx, 0)
 }
 
 // Restore puts saved values into force, to start without the source. The source's later values must not be older.
@@ -141,11 +142,11 @@ func (l *Live[S]) Refresh() {
 // for concurrent use.
 func (l *Live[S]) Seen() int64 { return l.seen.Load() }
 
-// read reads the source and takes its values.
-func (l *Live[S]) read(ctx context.Context) error {
+// read reads the source, at since or later, and takes its values.
+func (l *Live[S]) read(ctx context.Context, since int64) error {
 	readCtx, cancel := context.WithTimeout(ctx, l.config.ReadTimeout)
 	defer cancel()
-	values, revision, err := l.config.Source.Read(readCtx)
+	values, revision, err := l.config.Source.Read(readCtx, since)
 	if err != nil {
 		if ctx.Err() == nil {
 			l.noteAway(err)

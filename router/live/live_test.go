@@ -290,7 +290,7 @@ func TestReadsAndBuildsHaveADeadline(t *testing.T) {
 // stuck never answers.
 type stuck struct{ *source }
 
-func (stuck) Read(ctx context.Context) (map[string][]byte, int64, error) {
+func (stuck) Read(ctx context.Context, _ int64) (map[string][]byte, int64, error) {
 	<-ctx.Done()
 	return nil, 0, ctx.Err()
 }

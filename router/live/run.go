@@ -37,6 +37,7 @@ func (l *Live[S]) follow(ctx context.Context, changes <-chan int64) error {
 	next := time.NewTimer(l.firstWait())
 	defer next.Stop()
 	for {
+		since := int64(0)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -47,12 +48,13 @@ func (l *Live[S]) follow(ctx context.Context, changes <-chan int64) error {
 			if revision <= l.revision {
 				continue // already read
 			}
+			since = revision
 		case <-l.soon:
 		case <-l.again:
 			l.values = nil // forces the next Build
 		case <-next.C:
 		}
-		if err := l.read(ctx); err != nil {
+		if err := l.read(ctx, since); err != nil {
 			next.Reset(min(failures.next(), l.config.Refresh))
 		} else {
 			failures = 0

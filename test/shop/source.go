@@ -35,7 +35,7 @@ func (s *source) replace(c *cluster.Cluster) {
 }
 
 // Read implements live.Source.
-func (s *source) Read(context.Context) (map[string][]byte, int64, error) {
+func (s *source) Read(context.Context, int64) (map[string][]byte, int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.values), s.revision, nil

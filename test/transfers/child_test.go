@@ -71,7 +71,7 @@ func serveChild(text string) error {
 // fixed are declared documents that don't change.
 type fixed map[string][]byte
 
-func (f fixed) Read(context.Context) (map[string][]byte, int64, error) { return f, 1, nil }
+func (f fixed) Read(context.Context, int64) (map[string][]byte, int64, error) { return f, 1, nil }
 
 func (f fixed) Changes(ctx context.Context, _ int64) <-chan int64 {
 	out := make(chan int64)
