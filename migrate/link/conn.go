@@ -63,9 +63,8 @@ func Dial(ctx context.Context, s Server) (*Conn, error) {
 	c, err := client.ConnectWithDialer(login, "tcp", s.Addr, s.User, s.Password, "", dial, func(c *client.Conn) error {
 		c.UnsetCapability(mysql.CLIENT_QUERY_ATTRIBUTES)
 		c.UnsetCapability(mysql.CLIENT_DEPRECATE_EOF)
-		c.SetCapability(mysql.CLIENT_LOCAL_FILES) // for Load; to any other statement a server that asks for a file has answered wrongly
 		c.SetTLSConfig(s.TLS)
-		return nil
+		return c.SetCapability(mysql.CLIENT_LOCAL_FILES) // for Load; to any other statement a server that asks for a file has answered wrongly
 	})
 	if end, _ := login.Deadline(); err != nil && ctx.Err() == nil && !time.Now().Before(end) {
 		return nil, fmt.Errorf("log in to %s: no answer within %v: look at its machine, its disks and the network: %w", s.Addr, dialPatience, context.DeadlineExceeded)

@@ -364,7 +364,7 @@ func TestStatesAreSavedBesideAll(t *testing.T) {
 			s.set(text)
 			expect(t, l, text)
 		}
-		time.Sleep(2 * time.Second) // now "c" is being saved
+		time.Sleep(2 * time.Second) // virtual; now "c" is being saved
 		s.set("d")
 		expect(t, l, "d")
 		cancel()

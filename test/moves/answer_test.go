@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"locus/migrate/applier"
 	"locus/router/catalog"
 	testlink "locus/test/link"
+	"locus/test/product"
 )
 
 // A worker whose COMMIT had no answer asks whether it happened, again if it is refused that: its transaction is written once.
@@ -36,14 +36,7 @@ func TestACommitWithoutAnAnswerIsAskedFor(t *testing.T) {
 			}
 			return n
 		}
-		until := func(what string, there func() bool) {
-			for end := time.Now().Add(patience); !there(); time.Sleep(5 * time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("never: %s", what)
-				}
-			}
-		}
-		until("it is committed", func() bool { return number("SELECT COUNT(*) FROM t") == 1 })
+		product.Eventually(t, "it is committed", func() bool { return number("SELECT COUNT(*) FROM t") == 1 })
 		p.on(p.target, "RENAME TABLE locus.move_position TO locus.elsewhere")
 		logins := func() (n int) {
 			var name string
@@ -56,7 +49,7 @@ func TestACommitWithoutAnAnswerIsAskedFor(t *testing.T) {
 		way.Lead("")
 		way.Deliver()
 		way.Lead(p.target.Addr())
-		until("the worker has asked twice, or has given up", func() bool {
+		product.Eventually(t, "the worker has asked twice, or has given up", func() bool {
 			select {
 			case <-s.ended:
 				return true
