@@ -139,7 +139,8 @@ func newComposed(t *testing.T, step, bits int) *composed {
 
 // start has a new process take numbers.
 func (c *composed) start(i int) {
-	client, err := etcd.Open(etcd.Config{Endpoints: []string{c.links["etcd"].Addr()}, DialTimeout: time.Second, RequestTimeout: 4 * time.Second})
+	// Where the machine has too little time for all, an etcd that is well may take long to say so.
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{c.links["etcd"].Addr()}, DialTimeout: time.Second, RequestTimeout: 10 * time.Second})
 	if err != nil {
 		c.t.Fatal(err)
 	}
