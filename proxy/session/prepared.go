@@ -118,7 +118,7 @@ func (s *Session) lendToPrepare(shard router.ShardName, how txn.Mode) (txn.Lease
 
 // preparedOn are the shards that have the tables of a plan, any of which may prepare it.
 func (s *Session) preparedOn(w *snapshot.Snapshot, p plan.Plan) exec.Candidates {
-	on, _ := s.conns.Home()
+	on := s.singleOf(w, p)
 	switch p := p.(type) {
 	case *plan.OneShard:
 		if p.Alike {
@@ -128,17 +128,14 @@ func (s *Session) preparedOn(w *snapshot.Snapshot, p plan.Plan) exec.Candidates 
 	case *plan.InsertQuery:
 		if p.Into.Kind == catalog.Single {
 			on = p.Into.Shard
-		} else if shard := s.singleOf(w, p); shard != "" {
-			on = shard
 		}
 	case *plan.Read:
 		if p.Gather != nil && p.Gather.Shard != "" {
 			on = p.Gather.Shard
 		}
-	default:
-		if shard := s.singleOf(w, p); shard != "" {
-			on = shard
-		}
+	}
+	if on == "" {
+		on, _ = s.conns.Home()
 	}
 	if on == "" {
 		return s.env.StandIns(w)

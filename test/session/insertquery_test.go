@@ -14,7 +14,9 @@ import (
 func TestInsertFromAnotherShardIsPrepared(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		db := p.shop.DB(t, nil)
-		for _, statement := range []string{"CREATE TABLE drafts (id INT PRIMARY KEY)", "INSERT INTO drafts VALUES (1), (2)"} {
+		for _, statement := range []string{
+			"CREATE TABLE drafts (id INT PRIMARY KEY)", "INSERT INTO drafts VALUES (1), (2)", "CREATE FUNCTION doubled(n INT) RETURNS INT DETERMINISTIC NO SQL RETURN n * 2",
+		} {
 			if _, err := db.Exec(statement); err != nil {
 				t.Fatal(err)
 			}
@@ -47,6 +49,7 @@ func TestInsertFromAnotherShardIsPrepared(t *testing.T) {
 				"DELETE o FROM test_order o JOIN drafts d ON d.id = o.amount WHERE o.buyer_uid = ?",
 				"REPLACE INTO test_order (buyer_uid, amount, status) SELECT ?, 1, 'q' FROM drafts WHERE id < 3",
 				"UPDATE drafts SET id = id WHERE id IN (SELECT amount FROM test_order WHERE buyer_uid = ?)",
+				"SELECT d.id, doubled(o.amount) FROM drafts d JOIN test_order o ON o.amount = d.id WHERE o.buyer_uid = ?", // can't be gathered
 			} {
 				if _, err := tx.Prepare(text); err != nil {
 					t.Errorf("buyer %d: %s: %v", buyer, text, err)
