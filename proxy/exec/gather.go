@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"locus/proxy/gather"
-	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -86,7 +85,7 @@ func (g *Gathering) Edits() (edits []Edit) {
 	}
 	for _, u := range unnamed {
 		name := g.edit(u.Start, u.End, "")
-		edits = append(edits, Edit{name.To, name.To, string(sysvars.AppendAlias(nil, g.Values.Text[name.From:name.To]))})
+		edits = append(edits, Edit{name.To, name.To, string(g.Vars.AppendAlias(nil, g.Values.Text[name.From:name.To]))})
 	}
 	return ordered(edits)
 }

@@ -7,7 +7,6 @@ import (
 
 	"locus/proxy/exec"
 	"locus/proxy/snapshot"
-	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/cluster"
 	"locus/router/stmt"
@@ -51,7 +50,7 @@ func (s *Session) numbered(w *snapshot.Snapshot, l *stmt.Lexed) (text []byte, ok
 	edits := make([]exec.Edit, 0, len(places))
 	for i, p := range places {
 		if p.Item {
-			numbers[i] = string(sysvars.AppendAlias([]byte(numbers[i]), l.Text[p.Start:p.End]))
+			numbers[i] = string(s.vars.AppendAlias([]byte(numbers[i]), l.Text[p.Start:p.End]))
 		}
 		edits = append(edits, exec.Edit{From: p.Start, To: p.End, Text: numbers[i]})
 	}

@@ -11,7 +11,6 @@ import (
 	"locus/proxy/exec"
 	"locus/proxy/kept"
 	"locus/proxy/snapshot"
-	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/cluster"
 	"locus/router/stmt"
@@ -31,7 +30,7 @@ func (s *Session) addParams(w *snapshot.Snapshot, p *kept.Statement) error {
 			text = "CAST(? AS " + w.Declared.Generators[place.Name].Cast() + ")"
 		}
 		if place.Item {
-			text = string(sysvars.AppendAlias([]byte(text), p.Lexed.Text[place.Start:place.End]))
+			text = string(s.vars.AppendAlias([]byte(text), p.Lexed.Text[place.Start:place.End]))
 		}
 		edits = append(edits, exec.Edit{From: place.Start, To: place.End, Text: text})
 	}

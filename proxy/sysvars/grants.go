@@ -28,7 +28,7 @@ func (a *Answers) showGrants() ([]byte, error) {
 			b.WriteString(" UNION ALL ")
 		}
 		b.WriteString("SELECT " + backend.Quote(grant))
-		b.Write(AppendAlias(nil, []byte("Grants for "+a.User+"@%")))
+		b.Write(appendAlias(nil, []byte("Grants for "+a.User+"@%")))
 	}
 	if b.Len() == 0 {
 		return nil, errors.New("the shard showed no grants")

@@ -20,7 +20,7 @@ func Diagnoses(st *stmt.Statement) bool {
 // Rewrite writes what the session knows into a statement's text, as values in the places that ask for it. A column keeps the name
 // that it would have had.
 func (a *Answers) Rewrite(st *stmt.Statement, l *stmt.Lexed) ([]byte, error) {
-	w := rewriting{text: l.Text, fields: st.Unnamed}
+	w := rewriting{values: &a.Values, text: l.Text, fields: st.Unnamed}
 	for _, o := range st.Owned {
 		w.name(o.Start)
 		sql, err := a.replacement(st, l, o, string(l.Text[o.Start:o.End]))
@@ -86,6 +86,7 @@ func (a *Answers) table(st *stmt.Statement, name string, statement, aliased bool
 
 // rewriting is a text with other words in some places.
 type rewriting struct {
+	values    *Values
 	text, out []byte
 	from      int // what of text is not in out yet
 	replaced  []stmt.Owned
@@ -103,7 +104,7 @@ func (w *rewriting) name(upTo int) {
 		f := w.fields[0]
 		if slices.ContainsFunc(w.replaced, func(o stmt.Owned) bool { return f.Start <= o.Start && o.End <= f.End }) {
 			w.out = append(w.out, w.text[w.from:f.End]...)
-			w.out, w.from = AppendAlias(w.out, w.text[f.Start:f.End]), f.End
+			w.out, w.from = w.values.AppendAlias(w.out, w.text[f.Start:f.End]), f.End
 		}
 	}
 }
@@ -136,12 +137,34 @@ func ownNumber(sql string) string {
 // longestName is that of an alias, in characters.
 const longestName = 256
 
-// AppendAlias names a field by the text that it had.
-func AppendAlias(out, name []byte) []byte {
+// AppendAlias names a field by the text that it had. Servers' names have no characters of four bytes: they show a question mark
+// for each.
+func (v *Values) AppendAlias(out, name []byte) []byte {
 	if len(name) > longestName {
 		return out
 	}
+	if v.QuotesUTF8() {
+		name = withoutWide(name)
+	}
+	return appendAlias(out, name)
+}
+
+func appendAlias(out, name []byte) []byte {
 	out = append(out, " AS `"...)
 	out = append(out, bytes.ReplaceAll(name, []byte("`"), []byte("``"))...)
 	return append(out, '`')
+}
+
+// withoutWide is UTF-8 with question marks for what lies beyond the basic plane.
+func withoutWide(text []byte) []byte {
+	const leadsFour = 0xf0
+	if !slices.ContainsFunc(text, func(b byte) bool { return b >= leadsFour }) {
+		return text
+	}
+	return bytes.Map(func(r rune) rune {
+		if r > 0xffff {
+			return '?'
+		}
+		return r
+	}, text)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // patience is how many reads may go by before a bug must have been noticed.
-const patience = 8000
+const patience = 20_000
 
 // TestNoticing is what TestBugsAreNoticed runs, with the bugs in the proxy.
 func TestNoticing(t *testing.T) {

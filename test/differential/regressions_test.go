@@ -71,6 +71,9 @@ var regressions = []regression{
 		text: "SELECT a.id, v.n FROM account a FORCE INDEX (small) JOIN visit AS v USE INDEX FOR JOIN (PRIMARY) ON a.small = v.small WHERE a.id IN (SELECT id FROM line IGNORE INDEX FOR ORDER BY (`id`))",
 	},
 	{
+		name: "a name that no name can be", text: "SELECT note.small, COUNT( /* 🙂 */ *), MAX(note.n)+'𝄞' FROM note JOIN account ON note.owner = account.owner GROUP BY note.small",
+	},
+	{
 		name: "an alias of two fields", text: "SELECT name no, yr IS NULL AS no FROM account ORDER BY no, account.id", order: ordered,
 	},
 }
