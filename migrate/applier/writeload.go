@@ -17,8 +17,8 @@ var errUnclean = errors.New("not all rows were loaded as they are")
 // pieceBytes is the length of the pieces in which rows are sent.
 const pieceBytes = 256 << 10
 
-// mayLoad reports whether rows of a table may be written with LOAD DATA, which saves the target a tenth of the INSERTs'
-// cost, and this process a third. A server may have it switched off, as MySQL has where nobody switched it on.
+// mayLoad reports whether rows of a table may be written with LOAD DATA, which costs the target less than INSERTs, and this
+// process much less. A server may have it switched off, as MySQL has where nobody switched it on.
 func (w *worker) mayLoad(t *table.Table, rows []table.Row) bool {
 	return w.loads && len(rows) > 0 && !w.unclean[t] && t.Loads()
 }

@@ -16,15 +16,10 @@ const localInfile = 0xfb
 // a line, and be as long as the server takes a packet. What doesn't fit is a warning then, and a duplicate key too.
 func (c *Conn) Load(ctx context.Context, sql string, file iter.Seq[Statement]) (o Outcome, err error) {
 	err = c.guard(ctx, func() error {
-		if err := c.command(mysql.COM_QUERY, append(Begin(make([]byte, 0, Room+len(sql))), sql...)); err != nil {
-			return err
-		}
-		head, err := c.c.ReadPacket()
+		head, err := c.ask(mysql.COM_QUERY, sql)
 		switch {
 		case err != nil:
 			return err
-		case head[0] == mysql.ERR_HEADER:
-			return c.c.HandleErrorPacket(head)
 		case head[0] != localInfile:
 			return errors.New("the server does not ask for the file of LOAD DATA LOCAL")
 		}

@@ -24,7 +24,7 @@ func (c *Conn) Post(ctx context.Context, sql string) (*Posted, error) {
 	}
 	p := &Posted{conn: c}
 	err := c.guard(ctx, func() error {
-		return c.write(mysql.COM_QUERY, append(Begin(make([]byte, 0, Room+len(sql))), sql...))
+		return c.write(mysql.COM_QUERY, text(sql))
 	})
 	if err != nil {
 		return nil, err

@@ -50,15 +50,10 @@ func (c *Conn) Prepare(ctx context.Context, sql string) (*Prepared, error) {
 const prepareHead = 12
 
 func (c *Conn) readPrepared(sql string, p *Prepared) error {
-	if err := c.command(mysql.COM_STMT_PREPARE, append(Begin(make([]byte, 0, Room+len(sql))), sql...)); err != nil {
-		return err
-	}
-	head, err := c.c.ReadPacket()
+	head, err := c.ask(mysql.COM_STMT_PREPARE, sql)
 	switch {
 	case err != nil:
 		return err
-	case head[0] == mysql.ERR_HEADER:
-		return c.c.HandleErrorPacket(head)
 	case len(head) < prepareHead:
 		return fmt.Errorf("answer of %d bytes to a statement to be prepared", len(head))
 	}

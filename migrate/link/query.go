@@ -23,6 +23,8 @@ func Begin(buf []byte) Statement {
 // Empty reports whether nothing was appended yet.
 func (s Statement) Empty() bool { return len(s) <= Room }
 
+func text(sql string) Statement { return append(Begin(make([]byte, 0, Room+len(sql))), sql...) }
+
 // Outcome is the content of an OK packet.
 type Outcome struct {
 	Affected uint64
@@ -31,7 +33,7 @@ type Outcome struct {
 
 // Exec runs a statement without a result.
 func (c *Conn) Exec(ctx context.Context, sql string) (Outcome, error) {
-	return c.Send(ctx, append(Begin(make([]byte, 0, Room+len(sql))), sql...))
+	return c.Send(ctx, text(sql))
 }
 
 // Send is Exec for a statement that may be large.
@@ -70,6 +72,17 @@ func (c *Conn) write(command byte, s Statement) error {
 	return c.c.WritePacket(s)
 }
 
+// ask sends a command with a text and returns the first packet of the answer, or the server's error.
+func (c *Conn) ask(command byte, sql string) (head []byte, err error) {
+	if err := c.command(command, text(sql)); err != nil {
+		return nil, err
+	}
+	if head, err = c.c.ReadPacket(); err == nil && head[0] == mysql.ERR_HEADER {
+		err = c.c.HandleErrorPacket(head)
+	}
+	return head, err
+}
+
 func (c *Conn) readOK() (Outcome, error) {
 	r, err := c.c.ReadOKPacket()
 	if err != nil {
@@ -95,10 +108,11 @@ var ErrEnough = errors.New("enough rows")
 // memory and are nil for NULL. An error of take ends the result and breaks the connection.
 func (c *Conn) Each(ctx context.Context, sql string, take func(row [][]byte) error) error {
 	return c.guard(ctx, func() error {
-		if err := c.command(mysql.COM_QUERY, append(Begin(make([]byte, 0, Room+len(sql))), sql...)); err != nil {
+		head, err := c.ask(mysql.COM_QUERY, sql)
+		if err != nil {
 			return err
 		}
-		width, err := c.readColumns()
+		width, err := c.readColumns(head)
 		if err != nil || width == 0 {
 			return err
 		}
@@ -107,16 +121,10 @@ func (c *Conn) Each(ctx context.Context, sql string, take func(row [][]byte) err
 }
 
 // readColumns skips the column definitions and returns their number. 0 means a statement without a result.
-func (c *Conn) readColumns() (int, error) {
-	head, err := c.c.ReadPacket()
-	if err != nil {
-		return 0, err
-	}
+func (c *Conn) readColumns(head []byte) (int, error) {
 	switch head[0] {
 	case mysql.OK_HEADER:
 		return 0, nil
-	case mysql.ERR_HEADER:
-		return 0, c.c.HandleErrorPacket(head)
 	case localInfile: // were it taken for a width, the server would take the next statement for the file
 		return 0, errors.New("the server asks for a file")
 	}

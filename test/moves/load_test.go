@@ -14,8 +14,7 @@ import (
 // Bytes that mean something in a file are loaded as they are: no table is written otherwise because of them.
 func TestLoadedBytes(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
-		p.takesFiles(true)
-		defer p.takesFiles(p.flavor() == "mariadb")
+		defer p.takesFiles(true)()
 		p.both("CREATE TABLE t (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, a VARBINARY(600), b VARCHAR(40) CHARACTER SET latin1, c LONGBLOB)")
 		rng := rand.New(rand.NewPCG(1, 2))
 		special := []byte("\\\t\n\r\x00\x1a'\"Nn0tbZ,;\xff\xc3 ")
@@ -64,8 +63,7 @@ func TestLoadedBytes(t *testing.T) {
 // What LOAD DATA would swallow is told as an INSERT tells it: a row in the way of another one's unique key is a conflict.
 func TestARowInTheWayOfLoadedOnes(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
-		p.takesFiles(true)
-		defer p.takesFiles(p.flavor() == "mariadb")
+		defer p.takesFiles(true)()
 		p.both("CREATE TABLE t (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, name VARCHAR(20) UNIQUE)")
 		for n := range 50 {
 			p.on(p.source, fmt.Sprintf("INSERT INTO t VALUES (%s, %d, 'n%d')", idOf(int64(n), 1), n, n))
@@ -83,6 +81,35 @@ func TestARowInTheWayOfLoadedOnes(t *testing.T) {
 		}
 		if n := len(p.rows(p.target, tables[0], "")); n != 50 { // 49, and the one that was there
 			t.Errorf("%d rows", n)
+		}
+	})
+}
+
+// A target that is told to take no more files while rows are copied gets them as before.
+func TestFilesAreNoLongerTaken(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		defer p.takesFiles(true)()
+		declared := map[string]catalog.Declaration{}
+		for _, name := range []string{"a", "b"} {
+			declared[name] = byID
+			p.both("CREATE TABLE " + name + " (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL)")
+			for n := range 20 {
+				p.on(p.source, fmt.Sprintf("INSERT INTO %s VALUES (%s, %d)", name, idOf(int64(n), 1), n))
+			}
+		}
+		tables := p.read(declared)
+		s := p.stream(applier.Config{Parts: all(1)}, tables)
+		loaded := p.status("Com_load")
+		p.copy(s, copier.Config{}, tables[:1])
+		if p.status("Com_load") == loaded {
+			t.Error("the first table was not loaded")
+		}
+		p.takesFiles(false)
+		p.copy(s, copier.Config{}, tables[1:])
+		for _, table := range tables {
+			if n := p.same(table, ""); n != 20 {
+				t.Errorf("%s has %d rows", table.Name, n)
+			}
 		}
 	})
 }

@@ -197,8 +197,7 @@ func TestTypes(t *testing.T) {
 }
 
 func (p *pair) carries(kinds []kind, load bool) {
-	p.takesFiles(load)
-	defer p.takesFiles(p.engine == servers.MariaDB) // as they do by themselves
+	defer p.takesFiles(load)()
 	before := p.status("Com_load")
 	declared := map[string]catalog.Declaration{}
 	for i, k := range kinds {
@@ -226,9 +225,11 @@ func (p *pair) carries(kinds []kind, load bool) {
 	}
 }
 
-// takesFiles has the target take LOAD DATA LOCAL, or not.
-func (p *pair) takesFiles(load bool) {
-	p.on(p.target, fmt.Sprintf("SET GLOBAL local_infile = %t", load))
+// takesFiles has the target take LOAD DATA LOCAL, or not, until it is told to do as it does by itself.
+func (p *pair) takesFiles(load bool) (asEver func()) {
+	set := func(load bool) { p.on(p.target, fmt.Sprintf("SET GLOBAL local_infile = %t", load)) }
+	set(load)
+	return func() { set(p.engine == servers.MariaDB) }
 }
 
 // status is a counter of the target, such as Com_load.
