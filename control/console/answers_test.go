@@ -118,7 +118,7 @@ func TestCalls(t *testing.T) {
 	form.Header.Set("Content-Type", "text/plain")
 	w := httptest.NewRecorder()
 	c.ServeHTTP(w, form)
-	if w.Code != http.StatusBadRequest {
+	if w.Code != http.StatusUnsupportedMediaType {
 		t.Errorf("what a form of another site could send: %d", w.Code)
 	}
 	told := do[called](t, c, http.MethodPost, "/v1/calls/resume", `{"arguments": ["split-1"]}`)

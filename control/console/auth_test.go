@@ -109,6 +109,43 @@ func TestLoginAndRoles(t *testing.T) {
 	p.want("the command line", p.do(http.MethodGet, "/debug/pprof/cmdline", nil), http.StatusNotFound)
 }
 
+// The type of an order's body is a media type, with parameters and in any letter case.
+func TestContentTypesOfOrders(t *testing.T) {
+	for kind, status := range map[string]int{
+		"application/json":                                http.StatusOK,
+		"application/json; charset=utf-8":                 http.StatusOK,
+		"application/json;charset=UTF-8":                  http.StatusOK,
+		"APPLICATION/JSON ; Charset=\"Utf-8\"":            http.StatusOK,
+		" Application/Json":                               http.StatusOK,
+		"application/json; profile=x":                     http.StatusOK,
+		"":                                                http.StatusUnsupportedMediaType,
+		"text/plain":                                      http.StatusUnsupportedMediaType,
+		"text/plain; application/json":                    http.StatusUnsupportedMediaType,
+		"application/jsonp":                               http.StatusUnsupportedMediaType,
+		"application/json, text/plain":                    http.StatusUnsupportedMediaType,
+		"application/json; charset=latin1":                http.StatusUnsupportedMediaType,
+		"application/json; charset=utf-8; charset=utf-16": http.StatusUnsupportedMediaType,
+		"application/x-www-form-urlencoded":               http.StatusUnsupportedMediaType,
+		"multipart/form-data; boundary=application/json":  http.StatusUnsupportedMediaType,
+		"application/json; charset":                       http.StatusUnsupportedMediaType,
+	} {
+		for _, path := range []string{"/v1/calls/resume", "/v1/previews/split"} {
+			r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(`{"arguments": ["split-1", "é"]}`))
+			r.Header["Content-Type"] = []string{kind}
+			r.SetBasicAuth("admin", "pass")
+			w := httptest.NewRecorder()
+			newConsole(&fakeCluster{jobs: []*job.Job{failedJob(t, "split-1")}}).ServeHTTP(w, r)
+			refused := w.Code == http.StatusUnsupportedMediaType
+			if refused != (status == http.StatusUnsupportedMediaType) {
+				t.Errorf("%s with %q: %d %s", path, kind, w.Code, w.Body)
+			}
+			if refused && (!strings.Contains(w.Body.String(), "application/json") || w.Header().Get("Accept-Post") != "application/json") {
+				t.Errorf("%s with %q names no type that is accepted: %s", path, kind, w.Body)
+			}
+		}
+	}
+}
+
 // Whoever guesses waits; a session ends by itself.
 func TestTimePasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

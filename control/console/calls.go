@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
+	"strings"
 	"time"
 
 	"locus/control/orders"
@@ -41,6 +43,11 @@ func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 
 // ordered calls order with the arguments in the body and answers with its result.
 func ordered(w http.ResponseWriter, r *http.Request, order func(ctx context.Context, procedure string, args []string) (any, error)) {
+	if err := jsonBody(r); err != nil {
+		w.Header().Set("Accept-Post", jsonType)
+		refuseJSON(w, http.StatusUnsupportedMediaType, err)
+		return
+	}
 	args, err := arguments(w, r)
 	if err != nil {
 		refuseJSON(w, http.StatusBadRequest, err)
@@ -111,11 +118,24 @@ func (c *Console) previewed(ctx context.Context, p orders.Preview) previewed {
 	return a
 }
 
-// arguments reads {"arguments": ["split-1", "40"]}. It accepts only JSON, which no form of another site can send.
-func arguments(w http.ResponseWriter, r *http.Request) ([]string, error) {
-	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
-		return nil, fmt.Errorf("content type %q: send application/json", kind)
+const jsonType = "application/json"
+
+// jsonBody returns an error unless the request declares a body of JSON, which no form of another site can send. JSON is
+// always UTF-8, so that is the only charset.
+func jsonBody(r *http.Request) error {
+	given := r.Header.Values("Content-Type")
+	if len(given) == 1 {
+		kind, parameters, err := mime.ParseMediaType(given[0])
+		charset := parameters["charset"]
+		if err == nil && kind == jsonType && (charset == "" || strings.EqualFold(charset, "utf-8")) {
+			return nil
+		}
 	}
+	return fmt.Errorf("content type %q is not accepted: send the header Content-Type: %s, whose charset is utf-8", strings.Join(given, ", "), jsonType)
+}
+
+// arguments reads {"arguments": ["split-1", "40"]}.
+func arguments(w http.ResponseWriter, r *http.Request) ([]string, error) {
 	var body struct {
 		Arguments []string `json:"arguments"`
 	}
