@@ -65,7 +65,7 @@ type Console struct {
 	looks   *looker
 	check   *examiner
 	genes   *genes
-	pages   chan struct{} // one token for each open page
+	pages   *pages
 
 	statements *lately[fleet.Cost]
 	generators *lately[fleet.Answers[[]generators.Report]]
@@ -85,7 +85,7 @@ func New(o Options) *Console {
 	}
 	check := &examiner{ground: o.Cluster}
 	c := &Console{
-		options: o, check: check, looks: newLooker(o, check), genes: newGenes(o), pages: make(chan struct{}, mostPages), statements: newStatements(o.Cluster),
+		options: o, check: check, looks: newLooker(o, check), genes: newGenes(o), pages: newPages(), statements: newStatements(o.Cluster),
 		generators: &lately[fleet.Answers[[]generators.Report]]{every: answersEvery, patience: answersPatience, find: o.Cluster.Generators},
 		routes:     &lately[[]cluster.Version]{every: answersEvery, patience: answersPatience, find: o.Cluster.Routes},
 	}

@@ -2,28 +2,21 @@ package console
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"time"
 )
 
-// Limits of open pages.
-const (
-	mostPages  = 64
-	sendWithin = 10 * time.Second
-)
-
-var errManyPages = errors.New("as many pages are open as may be: close some")
+// sendWithin is the time limit of one event.
+const sendWithin = 10 * time.Second
 
 // events sends the state whenever it changes, until the page is closed.
 func (c *Console) events(w http.ResponseWriter, r *http.Request) {
-	select {
-	case c.pages <- struct{}{}:
-		defer func() { <-c.pages }()
-	default:
-		refuseJSON(w, http.StatusServiceUnavailable, errManyPages)
+	closed, err := c.pages.open(browserOf(r))
+	if err != nil {
+		refuseJSON(w, http.StatusTooManyRequests, err)
 		return
 	}
+	defer closed()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	out := http.NewResponseController(w)

@@ -238,6 +238,7 @@ func newConsole(f *fakeCluster) *Console {
 	return New(Options{Proxy: &fakeProxy{}, Cluster: f, Orders: f, Name: "shop", Self: fleet.Card{ID: "mover", Roles: []config.Task{config.MoverTask}}, Version: "v0", Accounts: []Account{
 		{"admin", config.Admin, password("pass")},
 		{"vera", config.Viewer, password("look")},
+		{"walt", config.Viewer, password("see")},
 		{"nobody", config.Admin, func() (string, error) { return "", errors.New("no such file") }},
 	}})
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"locus/config"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 )
@@ -191,13 +192,83 @@ func TestEvents(t *testing.T) {
 	until("of etcd", func(s stateAnswer) bool { return strings.Contains(s.Worst, "etcd is gone") })
 }
 
-func TestPagesAreBounded(t *testing.T) {
-	c := newConsole(&fakeCluster{})
-	for range mostPages {
-		c.pages <- struct{}{}
+// open opens an event stream and returns the status of the answer.
+func (p *person) open(header ...string) (status int, text string, closed func()) {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.at+"/events", nil)
+	if err != nil {
+		p.t.Fatal(err)
 	}
-	if w := reply(c, http.MethodGet, "/events", ""); w.Code != http.StatusServiceUnavailable {
-		t.Errorf("one page more than may be open: %d", w.Code)
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	answer, err := p.client.Do(r)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	closed = func() { _ = answer.Body.Close() }
+	p.t.Cleanup(closed)
+	if answer.StatusCode != http.StatusOK {
+		body, _ := io.ReadAll(answer.Body)
+		text = string(body)
+	}
+	return answer.StatusCode, text, closed
+}
+
+// An account that opens as many event streams as it may does not keep others from theirs.
+func TestStreamsAreBoundedForEachAccount(t *testing.T) {
+	server := serve(t, &fakeCluster{})
+	var close1 func()
+	for range mostPages / mostPagesOfBrowser {
+		p := visitor(t, server)
+		p.want("a login", p.login("vera", "look"), http.StatusSeeOther)
+		for range mostPagesOfBrowser {
+			status, text, closed := p.open()
+			if status != http.StatusOK {
+				t.Fatalf("a stream: %d %s", status, text)
+			}
+			close1 = closed
+		}
+		if status, text, _ := p.open(); status != http.StatusTooManyRequests || !strings.Contains(text, "close some of its pages") {
+			t.Errorf("one stream more of a browser: %d %s", status, text)
+		}
+	}
+	other := visitor(t, server)
+	other.want("a login", other.login("vera", "look"), http.StatusSeeOther)
+	if status, text, _ := other.open(); status != http.StatusTooManyRequests || !strings.Contains(text, "another account") {
+		t.Errorf("one stream more of an account: %d %s", status, text)
+	}
+	if status, text, _ := other.open("Cookie", "locus_session=x", "Authorization", "Basic dmVyYTpsb29r"); status != http.StatusTooManyRequests {
+		t.Errorf("one stream more of an account, with another cookie: %d %s", status, text)
+	}
+	for user, password := range map[string]string{"admin": "pass", "walt": "see"} {
+		p := visitor(t, server)
+		p.want("a login of "+user, p.login(user, password), http.StatusSeeOther)
+		if status, text, _ := p.open(); status != http.StatusOK {
+			t.Errorf("a stream of %s: %d %s", user, status, text)
+		}
+	}
+	close1()
+	for status := 0; status != http.StatusOK; { // the server notices the end a moment later
+		if status, _, _ = other.open(); t.Context().Err() != nil {
+			t.Fatal("a stream that ended still counts")
+		}
+	}
+}
+
+// An account that logs in again and again does not end the sessions of others.
+func TestSessionsAreBoundedForEachAccount(t *testing.T) {
+	s := newVisits(time.Now)
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.AddCookie(s.begin(identity{"admin", config.Admin}, false))
+	for range 2000 {
+		s.begin(identity{"vera", config.Viewer}, false)
+	}
+	if _, in := s.of(r); !in {
+		t.Error("the sessions of a viewer ended the one of an admin")
+	}
+	if len(s.open) != mostVisits+1 {
+		t.Errorf("%d sessions are kept", len(s.open))
 	}
 }
 

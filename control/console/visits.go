@@ -11,7 +11,7 @@ import (
 // Lifetime and maximum number of sessions.
 const (
 	visitLasts = 12 * time.Hour
-	mostVisits = 1024
+	mostVisits = 256 // of an account, so that no account can end the sessions of another one
 	cookieName = "locus_session"
 )
 
@@ -57,23 +57,29 @@ func (s *visits) begin(i identity, secure bool) *http.Cookie {
 	token := rand.Text() + rand.Text()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.makeRoom()
+	s.makeRoom(i)
 	s.open[sha256.Sum256([]byte(token))] = visit{i, s.now().Add(visitLasts)}
 	return cookie(token, int(visitLasts.Seconds()), secure)
 }
 
-// makeRoom removes expired sessions, or else the one that expires first.
-func (s *visits) makeRoom() {
+// makeRoom removes expired sessions, and the account's session that expires first if the account has too many.
+func (s *visits) makeRoom(i identity) {
 	var first [sha256.Size]byte
 	var ends time.Time
+	count := 0
 	for key, o := range s.open {
-		if !s.now().Before(o.ends) {
+		switch {
+		case !s.now().Before(o.ends):
 			delete(s.open, key)
-		} else if ends.IsZero() || o.ends.Before(ends) {
-			first, ends = key, o.ends
+		case o.identity != i:
+		default:
+			count++
+			if ends.IsZero() || o.ends.Before(ends) {
+				first, ends = key, o.ends
+			}
 		}
 	}
-	if len(s.open) >= mostVisits {
+	if count >= mostVisits {
 		delete(s.open, first)
 	}
 }

@@ -93,8 +93,21 @@ async function leave() {
   try {
     const answer = await fetch("v1/state");
     if (answer.status === 401) { location.assign("login"); return; }
+    const reason = await refusal();
+    if (reason) { away = reason; say(); }
   } catch { /* it is away */ }
   setTimeout(listen, 3000);
+}
+
+// refusal returns why the server opens no event stream, or "".
+async function refusal() {
+  const stop = new AbortController();
+  try {
+    const answer = await fetch("events", { signal: stop.signal });
+    return answer.status === 429 ? (await answer.json()).error : "";
+  } finally {
+    stop.abort();
+  }
 }
 
 function choose(id) {
