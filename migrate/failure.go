@@ -71,7 +71,7 @@ func hopeless(err error) (why, remedy string, final bool) {
 	var misfits *misfitsError
 	switch {
 	case errors.As(err, &misfits):
-		return misfits.Error(), misfitsRemedy + ", then locus resume the job", true
+		return misfits.Error(), misfits.remedy + ", then locus resume the job", true
 	case errors.As(err, &refused):
 		return refused.Error(), "mend what is named, then locus resume the job, or locus abort it", true
 	case errors.As(err, &schema):

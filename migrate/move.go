@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 
+	"locus/migrate/audit"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 )
@@ -23,10 +24,10 @@ const (
 	leastSpace = 8 << 20
 )
 
-func newMove(w *worker, j *job.Job, of []*shards) *move {
+func newMove(w *worker, j *job.Job, of []*shards, homes audit.Homes) *move {
 	m := &move{fleet: fleet{w.runner.Store, w.report}}
 	if j.Import != nil {
-		m.owners = &owners{filler: newFiller(of[0].source, of[0].tables, w.log)}
+		m.owners = &owners{filler: newFiller(of[0].source, of[0].tables, w.log), homes: homes, here: of[0].source}
 	}
 	for i, l := range j.Legs() {
 		space := max(allSpace/len(of), leastSpace)

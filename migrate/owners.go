@@ -21,6 +21,8 @@ import (
 // Its methods may be called concurrently.
 type owners struct {
 	filler *filler // of tables that have the column which locus makes; nil: there are none
+	homes  audit.Homes
+	here   link.Server // the source
 
 	mu      sync.Mutex // of what follows
 	wrong   map[*table.Table]map[string]table.Key
@@ -41,7 +43,7 @@ func (o *owners) saw(t *table.Table, r table.Row) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.number(t.Declared, values)
-	if err == nil {
+	if err == nil && !small(t.Declared, values) {
 		return
 	}
 	if o.wrong == nil {
@@ -54,6 +56,16 @@ func (o *owners) saw(t *table.Table, r table.Row) {
 		k := t.KeyOf(r)
 		o.wrong[t][string(k.Encode())] = k
 	}
+}
+
+// small reports whether a row's parent may be no row's ID: plain numbers all read as IDs of gene 0.
+func small(t *catalog.Table, values [][]byte) bool {
+	for i := range t.Keys {
+		if audit.IsSmall(&t.Keys[i], values[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // geneOf is the gene that a row's keys agree on. The column that locus makes says nothing before it is filled.
@@ -99,17 +111,8 @@ func (o *owners) lookAtAll(ctx context.Context, source link.Server, shard router
 	}
 	defer c.Close()
 	for _, t := range tables {
-		rows := audit.Rows{Conn: c, Table: t.Declared.ByOwner(), Walk: t, Shard: shard, Seen: func(values [][]byte) {
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			o.number(t.Declared, values)
-		}}
-		seen, err := rows.Look(ctx)
-		if err != nil {
-			return fmt.Errorf("look at the keys of table %s: %w", t.Name, err)
-		}
-		if n, what := seen.Wrong(gene.Set{}); n > 0 {
-			return &misfitsError{fmt.Sprintf("table %s: %s", t.Name, what)}
+		if err := o.lookAtTable(ctx, c, shard, t); err != nil {
+			return err
 		}
 	}
 	if o.filler == nil {
@@ -118,8 +121,43 @@ func (o *owners) lookAtAll(ctx context.Context, source link.Server, shard router
 	return o.filler.all(ctx, rest)
 }
 
+func (o *owners) lookAtTable(ctx context.Context, c *link.Conn, shard router.ShardName, t *table.Table) error {
+	seen, err := o.keysIn(ctx, c, shard, t)
+	if err == nil && seen.Strangers() > 0 { // a parent and its children may have been deleted in between
+		seen, err = o.keysIn(ctx, c, shard, t)
+	}
+	if err != nil {
+		return fmt.Errorf("look at the keys of table %s: %w", t.Name, err)
+	}
+	n, what := seen.Wrong(gene.Set{})
+	if n == 0 {
+		return nil
+	}
+	remedy := misfitsRemedy
+	if seen.Strangers() > 0 {
+		if remedy, err = o.homes.Remedy(ctx, c, t.Declared); err != nil {
+			return err
+		}
+	}
+	return &misfitsError{fmt.Sprintf("table %s: %s", t.Name, what), remedy}
+}
+
+func (o *owners) keysIn(ctx context.Context, c *link.Conn, shard router.ShardName, t *table.Table) (*audit.Misplaced, error) {
+	parents, done, err := o.homes.Open(ctx, t.Declared, o.here)
+	defer done()
+	if err != nil {
+		return nil, err
+	}
+	rows := audit.Rows{Conn: c, Table: t.Declared.ByOwner(), Walk: t, Shard: shard, Parents: parents, Seen: func(values [][]byte) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.number(t.Declared, values)
+	}}
+	return rows.Look(ctx)
+}
+
 // misfitsError is rows that would not be found once their table is sharded.
-type misfitsError struct{ what string }
+type misfitsError struct{ what, remedy string }
 
 func (e *misfitsError) Error() string { return e.what }
 
@@ -130,34 +168,84 @@ func (o *owners) stillWrong(ctx context.Context, c *link.Conn) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.tooMany {
-		return &misfitsError{fmt.Sprintf("more than %d rows were written whose keys are of no gene or of different ones", mostWrong)}
+		return &misfitsError{fmt.Sprintf("more than %d rows were written whose keys are of no gene or of different ones, or whose parent's ID may be none", mostWrong), misfitsRemedy}
 	}
 	for _, t := range slices.Collect(maps.Keys(o.wrong)) {
-		keys := slices.Collect(maps.Values(o.wrong[t]))
-		still := map[string]table.Key{}
-		for some := range slices.Chunk(keys, 200) {
-			query := string(t.AppendKeyIn([]byte("SELECT "+t.ReadList()+" FROM "+t.SQL()+" WHERE "), some))
-			err := c.Each(ctx, query, func(values [][]byte) error {
-				r, err := t.Canonical(values)
-				if err != nil {
-					return err
-				}
-				if _, wrong := geneOf(t.Declared, t.KeyValues(r)); wrong != nil {
-					k := t.KeyOf(r)
-					still[string(k.Encode())] = k
-				}
-				return nil
-			})
+		still, strangers, err := o.wrongIn(ctx, c, t)
+		if err != nil {
+			return err
+		}
+		for _, k := range strangers {
+			remedy, err := o.homes.Remedy(ctx, c, t.Declared)
 			if err != nil {
 				return err
 			}
+			return &misfitsError{fmt.Sprintf("table %s: %d rows have a parent's ID in %s that is none, such as %q", t.Name, len(strangers), t.Declared.Parent.Column, k), remedy}
 		}
 		o.wrong[t] = still
 		for _, k := range still {
-			return &misfitsError{fmt.Sprintf("table %s: %d rows have keys of no gene or of different ones, such as %q", t.Name, len(still), k)}
+			return &misfitsError{fmt.Sprintf("table %s: %d rows have keys of no gene or of different ones, such as %q", t.Name, len(still), k), misfitsRemedy}
 		}
 	}
 	return nil
+}
+
+// wrongIn looks again at the rows of one table: those whose keys don't agree, and those whose parent's ID is none.
+func (o *owners) wrongIn(ctx context.Context, c *link.Conn, t *table.Table) (still, strangers map[string]table.Key, err error) {
+	still = map[string]table.Key{}
+	children := map[string][]table.Key{} // by the parent's ID
+	for some := range slices.Chunk(slices.Collect(maps.Values(o.wrong[t])), 200) {
+		query := string(t.AppendKeyIn([]byte("SELECT "+t.ReadList()+" FROM "+t.SQL()+" WHERE "), some))
+		err := c.Each(ctx, query, func(values [][]byte) error {
+			r, err := t.Canonical(values)
+			if err != nil {
+				return err
+			}
+			k, keys := t.KeyOf(r), t.KeyValues(r)
+			if _, wrong := geneOf(t.Declared, keys); wrong != nil {
+				still[string(k.Encode())] = k
+			} else if small(t.Declared, keys) {
+				id := string(keys[slices.IndexFunc(t.Declared.Keys, func(k catalog.Key) bool { return k.Role == catalog.Parent })])
+				children[id] = append(children[id], k)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	strangers, err = o.orphans(ctx, c, t, children)
+	return still, strangers, err
+}
+
+// orphans returns those children whose parent's ID is none. It asks the source over c, which may hold locks.
+func (o *owners) orphans(ctx context.Context, c *link.Conn, t *table.Table, children map[string][]table.Key) (map[string]table.Key, error) {
+	if len(children) == 0 {
+		return nil, nil
+	}
+	parents, done, err := o.homes.Elsewhere(ctx, t.Declared)
+	defer done()
+	if err != nil {
+		return nil, err
+	}
+	parents.Places = append(o.homes.PlacesAt(c, t.Declared), parents.Places...)
+	var ids [][]byte
+	for id := range children {
+		ids = append(ids, []byte(id))
+	}
+	known, err := parents.Known(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	wrong := map[string]table.Key{}
+	for id, keys := range children {
+		for _, k := range keys {
+			if !known[id] {
+				wrong[string(k.Encode())] = k
+			}
+		}
+	}
+	return wrong, nil
 }
 
 // numbered is a declaration whose sequences go on above those of the rows that are there.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"locus/migrate/audit"
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/migrate/phase"
@@ -93,6 +94,31 @@ func tablesOf(ctx context.Context, store Store, j *job.Job) (map[catalog.TableNa
 		return j.Import.Tables, nil
 	}
 	return store.Tables(ctx)
+}
+
+// homesOf returns where parents of an import's rows may be: in the tables that are imported with them, or in sharded ones.
+func homesOf(ctx context.Context, store Store, j *job.Job) (h audit.Homes, err error) {
+	if j.Import == nil {
+		return h, nil
+	}
+	if h.Spread, err = store.Tables(ctx); err != nil {
+		return h, err
+	}
+	// Once the tables are sharded the store has them too, and the source has all of their rows.
+	h.Here, h.Spread = j.Import.Tables, maps.Clone(h.Spread)
+	maps.DeleteFunc(h.Spread, func(name catalog.TableName, _ catalog.Declaration) bool { _, is := h.Here[name]; return is })
+	names := slices.Clone(j.Import.Shards)
+	if j.Outside() == nil {
+		names = append(names, j.From)
+	}
+	for _, name := range names {
+		at, err := store.Shard(ctx, name)
+		if err != nil {
+			return h, err
+		}
+		h.Shards = append(h.Shards, at)
+	}
+	return h, nil
 }
 
 // stillFit returns an error if somebody has changed the tables of one server: the stream back could not read what is written

@@ -124,7 +124,11 @@ func (w *worker) prepare(ctx context.Context, s Snapshot) error {
 		}
 		all = append(all, one)
 	}
-	w.move, w.looked = newMove(w, s.Job, all), s
+	homes, err := homesOf(ctx, w.runner.Store, s.Job)
+	if err != nil {
+		return err
+	}
+	w.move, w.looked = newMove(w, s.Job, all, homes), s
 	return nil
 }
 

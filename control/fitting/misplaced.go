@@ -3,6 +3,7 @@ package fitting
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"locus/migrate/audit"
@@ -21,29 +22,72 @@ func (s *stranded) misplaced(c *catalog.Catalog, progress Progress) ([]string, e
 			continue
 		}
 		for _, shard := range s.next.ShardNames() {
-			seen, err := s.shards.rowsOf(s.ctx, t, shard, progress)
+			what, err := s.misplacedOn(t, shard, progress)
 			if err != nil {
 				return nil, fmt.Errorf("look at the rows of table %s: %w", t.TableName, err)
 			}
-			if _, what := seen.Wrong(audit.Foreign(s.next.Routes, shard)); what != "" {
-				s.report("table %s on %s has %s: by their owners or their IDs they would not be found; each must have keys of its owner's gene, and be on that gene's shard", t.TableName, shard, what)
+			if what != "" {
+				s.report("%s", what)
 			}
 		}
 	}
 	return s.found, nil
 }
 
-func (s *Shards) rowsOf(ctx context.Context, t *catalog.Table, shard router.ShardName, progress Progress) (*audit.Misplaced, error) {
-	server, err := s.Server(shard)
+// misplacedOn describes the rows of one shard that would not be found there; empty: there are none.
+func (s *stranded) misplacedOn(t *catalog.Table, shard router.ShardName, progress Progress) (string, error) {
+	homes, err := s.homes()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	conn, err := link.Dial(ctx, server)
+	server, err := s.shards.Server(shard)
 	if err != nil {
-		return nil, err
+		return "", err
+	}
+	conn, err := link.Dial(s.ctx, server)
+	if err != nil {
+		return "", err
 	}
 	defer func() { _ = conn.Close() }()
-	rows := audit.Rows{Conn: conn, Table: t, Shard: shard}
+	seen, err := rowsOf(s.ctx, conn, server, t, shard, homes, progress)
+	if err != nil {
+		return "", err
+	}
+	rows, what := seen.Wrong(audit.Foreign(s.next.Routes, shard))
+	if what == "" {
+		return "", nil
+	}
+	text := fmt.Sprintf("table %s on %s has %s", t.TableName, shard, what)
+	if strangers := seen.Strangers(); strangers > 0 {
+		remedy, err := homes.Remedy(s.ctx, conn, t)
+		if text += ": " + remedy; err != nil || strangers == rows {
+			return text, err
+		}
+	}
+	return text + ": by their owners or their IDs they would not be found; each must have keys of its owner's gene, and be on that gene's shard", nil
+}
+
+// homes returns where parents may be: in any sharded table, on any shard.
+func (s *stranded) homes() (audit.Homes, error) {
+	h := audit.Homes{Spread: maps.Clone(s.next.Tables)}
+	maps.DeleteFunc(h.Spread, func(_ catalog.TableName, d catalog.Declaration) bool { return d.Kind != catalog.Sharded })
+	for _, name := range s.next.ShardNames() {
+		at, err := s.shards.Server(name)
+		if err != nil {
+			return h, err
+		}
+		h.Shards = append(h.Shards, at)
+	}
+	return h, nil
+}
+
+func rowsOf(ctx context.Context, conn *link.Conn, server link.Server, t *catalog.Table, shard router.ShardName, homes audit.Homes, progress Progress) (*audit.Misplaced, error) {
+	parents, closeAll, err := homes.Open(ctx, t, server)
+	defer closeAll()
+	if err != nil {
+		return nil, err
+	}
+	rows := audit.Rows{Conn: conn, Table: t, Shard: shard, Parents: parents}
 	// A table that can't be moved may still be declared: it is read in one go then.
 	if rows.Walk, err = shape.Read(ctx, conn, t.TableName, t.Declaration, t.Width); err != nil {
 		rows.Walk = nil

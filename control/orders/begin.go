@@ -147,6 +147,10 @@ func Check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Stor
 	if err != nil {
 		return errors.Join(err, ErrNoSecrets)
 	}
+	homes, err := homesOf(ctx, j, c, store)
+	if err != nil {
+		return errors.Join(err, ErrNoSecrets)
+	}
 	var found []preflight.Problem
 	for _, l := range j.Legs() {
 		target, err := store.Shard(ctx, l.To)
@@ -170,7 +174,7 @@ func Check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Stor
 		}
 		found = merged(found, report.Problems, l.To, j.Import != nil)
 		if j.Import != nil && l.To == j.Legs()[0].To {
-			more, err := keysOf(ctx, source, j, report.Tables)
+			more, err := keysOf(ctx, source, j, report.Tables, homes)
 			if err != nil {
 				return err
 			}
@@ -196,23 +200,63 @@ func merged(found, more []preflight.Problem, to router.ShardName, several bool) 
 	return found
 }
 
-// keysOf looks at all rows that are to be imported, whether each has an owner and its keys agree.
-func keysOf(ctx context.Context, source link.Server, j *job.Job, tables []*table.Table) (found []preflight.Problem, err error) {
+// homesOf returns where parents of an import's rows may be: in the tables that are imported with them, or in sharded ones.
+func homesOf(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Store) (audit.Homes, error) {
+	if j.Import == nil {
+		return audit.Homes{}, nil
+	}
+	homes := audit.Homes{Here: j.Import.Tables, Spread: jobs.Sharded(c)}
+	for _, name := range c.ShardNames() {
+		at, err := store.Shard(ctx, name)
+		if err != nil {
+			return homes, err
+		}
+		homes.Shards = append(homes.Shards, at)
+	}
+	return homes, nil
+}
+
+// mostParents is the number of parents after which the check before an import looks up only some: the job itself looks up all.
+const mostParents = 200_000
+
+// keysOf checks of all rows that are to be imported whether each has an owner and its keys agree.
+func keysOf(ctx context.Context, source link.Server, j *job.Job, tables []*table.Table, homes audit.Homes) (found []preflight.Problem, err error) {
 	c, err := link.Dial(ctx, source)
 	if err != nil {
 		return nil, err
 	}
 	defer c.Close()
 	for _, t := range tables {
-		seen, err := audit.Rows{Conn: c, Table: t.Declared.ByOwner(), Walk: t, Shard: j.From}.Look(ctx)
+		seen, err := keysIn(ctx, c, source, t, j.From, homes)
 		if err != nil {
 			return nil, err
 		}
-		if n, what := seen.Wrong(gene.Set{}); n > 0 {
-			found = append(found, preflight.Problem{Check: "keys", What: fmt.Sprintf("table %s has %s", t.Name, what), Remedy: remedyOf(j.Import.Tables[t.Name])})
+		n, what := seen.Wrong(gene.Set{})
+		if n == 0 {
+			continue
 		}
+		remedy := remedyOf(j.Import.Tables[t.Name])
+		if seen.Strangers() > 0 {
+			if remedy, err = homes.Remedy(ctx, c, t.Declared); err != nil {
+				return nil, err
+			}
+		}
+		found = append(found, preflight.Problem{Check: "keys", What: fmt.Sprintf("table %s has %s", t.Name, what), Remedy: remedy})
 	}
 	return found, nil
+}
+
+// keysIn reads the keys of a table's rows, and looks up their parents.
+func keysIn(ctx context.Context, c *link.Conn, source link.Server, t *table.Table, from router.ShardName, homes audit.Homes) (*audit.Misplaced, error) {
+	parents, done, err := homes.Open(ctx, t.Declared, source)
+	defer done()
+	if err != nil {
+		return nil, err
+	}
+	if parents != nil {
+		parents.Most = mostParents
+	}
+	return audit.Rows{Conn: c, Table: t.Declared.ByOwner(), Walk: t, Shard: from, Parents: parents}.Look(ctx)
 }
 
 // remedyOf is what to do about rows whose keys don't agree.

@@ -34,6 +34,8 @@ type Rows struct {
 	Seen func(values [][]byte)
 	// Placed is called with the primary key of each row whose keys have one gene, if Walk is set. It may be nil.
 	Placed func(key table.Key, g gene.Gene) error
+	// Parents looks up the parents of a child table's rows. It may be nil.
+	Parents *Parents
 }
 
 // Misplaced describes the rows with problems.
@@ -43,6 +45,7 @@ type Misplaced struct {
 	unread   kind // a key yields no gene
 	disagree kind // keys yield different genes
 	genes    map[gene.Gene]*kind
+	parents  *Parents // nil if none were looked up
 }
 
 // kind is the rows with one kind of problem, some of them with their keys.
@@ -67,9 +70,14 @@ func (k *kind) such() string { return ", such as " + strings.Join(k.named, ", ")
 
 // Look reads the rows' keys and hashes them as an INSERT would.
 func (r Rows) Look(ctx context.Context) (*Misplaced, error) {
-	m := &Misplaced{shard: r.Shard, genes: map[gene.Gene]*kind{}}
+	m := &Misplaced{shard: r.Shard, genes: map[gene.Gene]*kind{}, parents: r.Parents}
 	err := r.each(ctx, func(key, values [][]byte) error {
 		g, certain := m.look(r.Table, key, values)
+		if certain && r.Parents != nil {
+			if err := r.Parents.take(ctx, key, values); err != nil {
+				return err
+			}
+		}
 		if certain && r.Placed != nil {
 			if err := r.Placed(key, g); err != nil {
 				return err
@@ -83,6 +91,9 @@ func (r Rows) Look(ctx context.Context) (*Misplaced, error) {
 		}
 		return nil
 	})
+	if err == nil && r.Parents != nil {
+		err = r.Parents.flush(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("on %s: %w", r.Shard, err)
 	}
@@ -213,6 +224,14 @@ func (m *Misplaced) Has(genes gene.Set) bool {
 	return false
 }
 
+// Strangers returns how many rows have a parent's ID that is none, as far as parents were looked up.
+func (m *Misplaced) Strangers() uint64 {
+	if m.parents == nil {
+		return 0
+	}
+	return m.parents.strangers().rows
+}
+
 // Wrong returns how many rows have a problem, given that the shard must have no rows of the foreign genes, and a
 // description.
 func (m *Misplaced) Wrong(foreign gene.Set) (rows uint64, what string) {
@@ -225,14 +244,21 @@ func (m *Misplaced) Wrong(foreign gene.Set) (rows uint64, what string) {
 	}
 	elsewhere.sort()
 	var said []string
-	for _, part := range []struct {
+	parts := []struct {
 		kind
 		what string
 	}{
 		{elsewhere, "rows of genes that are not " + string(m.shard) + "'s"},
 		{m.disagree, "rows whose keys are of different genes"},
 		{m.unread, "rows of no gene"},
-	} {
+	}
+	if m.parents != nil {
+		parts = append(parts, struct {
+			kind
+			what string
+		}{m.parents.strangers(), m.parents.what()})
+	}
+	for _, part := range parts {
 		if part.rows > 0 {
 			rows += part.rows
 			said = append(said, strconv.FormatUint(part.rows, 10)+" "+part.what+part.such())
