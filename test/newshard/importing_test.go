@@ -150,10 +150,10 @@ var children = []struct {
 	{
 		"one row in the middle of many", []string{
 			"CREATE TABLE p_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL)",
-			"CREATE TABLE p_item (n INT NOT NULL PRIMARY KEY, order_id BIGINT NOT NULL)",
+			"CREATE TABLE p_item (n INT NOT NULL AUTO_INCREMENT PRIMARY KEY, order_id BIGINT NOT NULL)",
 			manyOrders(1200), manyItems(1200), "UPDATE p_item SET order_id = 4711 WHERE n = 601",
 		},
-		[]string{"shop.p_order", "owner=uid id=order_id", "--also", "shop.p_item parent=order_id"}, []string{"1 rows whose order_id is no ID in shop.p_order", `"601"`}, false,
+		[]string{"shop.p_order", "owner=uid id=order_id", "--also", "shop.p_item parent=order_id"}, []string{"1 rows whose order_id is no ID in shop.o_order (order_id), shop.p_order (order_id)", `"601"`}, false,
 	},
 }
 
