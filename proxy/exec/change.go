@@ -7,6 +7,7 @@ import (
 
 	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router/stmt"
 )
 
 // Totals are the sums over the parts of a statement that changes rows.
@@ -29,18 +30,33 @@ func (x Several) Change(parts []Part) (Totals, error) {
 	if !x.Of.Facts.Clock || len(parts) < 2 || x.Vars.SetsTime() {
 		return x.change(parts)
 	}
-	now := x.At
+	var total Totals
+	err := x.atOneTime(x.At, func() (err error) {
+		total, err = x.change(parts)
+		return err
+	})
+	return total, err
+}
+
+// atOneTime runs a statement with the same time on all shards. Connections carry the time like any setting, until the
+// statement has ended. A zero time is now.
+func (e *Environment) atOneTime(now time.Time, run func() error) error {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	before := x.Vars.Settings
-	x.Vars.Settings = x.Vars.WithTime(now) // connections carry it like any setting, until it is over
-	total, err := x.change(parts)
-	x.Vars.Settings = before
-	if back := x.Conns.Carry(); err == nil {
+	before := e.Vars.Settings
+	e.Vars.Settings = e.Vars.WithTime(now)
+	err := run()
+	e.Vars.Settings = before
+	if back := e.Conns.Carry(); err == nil {
 		err = back
 	}
-	return total, err
+	return err
+}
+
+// needsOneTime reports whether a read of several shards must have the same time on all of them.
+func (e *Environment) needsOneTime(w *Work) bool {
+	return w.Facts.Statement.Features&stmt.ReadsClock != 0 && !e.Vars.SetsTime()
 }
 
 // change sends all parts, then reads the answers. Of copies the first shard is asked before the others, and keeps them from what it

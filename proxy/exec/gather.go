@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"time"
 
 	"locus/proxy/gather"
 	"locus/proxy/wire"
@@ -22,6 +23,13 @@ type Gathering struct {
 
 // Gather reads the rows that a statement needs into temporary tables on a shard, for use.
 func (r *Request) Gather(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
+	if !r.needsOneTime(r.Work) {
+		return r.gather(p, on, most, use)
+	}
+	return r.atOneTime(time.Time{}, func() error { return r.gather(p, on, most, use) })
+}
+
+func (r *Request) gather(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
 	return gatherError(r.OnHost(on, func(h *Host) error {
 		g := &Gathering{Host: h, plan: p, left: most}
 		if err := g.fill(); err != nil {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -26,8 +27,20 @@ func (e *Environment) Scatter(w *Work, p *plan.Read, route *plan.Route) (unmerge
 	return unmerged, err
 }
 
-// scatterOnce sends the shards their parts, and merges the answers.
+// scatterOnce runs a read on the shards of its route, and merges their answers.
 func (e *Environment) scatterOnce(w *Work, p *plan.Read, route *plan.Route) (unmerged bool, err error) {
+	if !e.needsOneTime(w) {
+		return e.scatter(w, p, route)
+	}
+	err = e.atOneTime(time.Time{}, func() (err error) {
+		unmerged, err = e.scatter(w, p, route)
+		return err
+	})
+	return unmerged, err
+}
+
+// scatter sends the shards their parts, and merges the answers.
+func (e *Environment) scatter(w *Work, p *plan.Read, route *plan.Route) (unmerged bool, err error) {
 	parts, limit, err := e.scattering(w, p, route)
 	if err != nil {
 		return false, err
