@@ -80,7 +80,7 @@ func (e *expansion) table(place stmt.TablePlace) bool {
 		at.text += "AS " + quote(ref.Alias) + " "
 	}
 	e.edits = append(e.edits, at)
-	for _, q := range e.l.Qualifiers(e.context.schemaOf(ref.TableName), ref.Name) { // a derived table has no schema
+	for _, q := range e.l.Qualifiers(e.context.schemaOf(ref.TableName), ref.Alias) { // a derived table has no schema
 		if start := e.l.Offset(q.Start); !slices.ContainsFunc(e.edits, func(x edit) bool { return x.start == start }) {
 			e.edits = append(e.edits, edit{start: start, end: e.l.Offset(q.End)})
 		}
