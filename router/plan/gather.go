@@ -149,6 +149,8 @@ func ungatherable(s *stmt.Statement) string {
 		return "assigning user variables"
 	case f&stmt.SetsInsertID != 0:
 		return "LAST_INSERT_ID(value)"
+	case f&stmt.Scored != 0:
+		return relevance
 	case f&stmt.UnknownFunction != 0:
 		return "a function that is not known to look at one row only"
 	case f&(stmt.NamedLock|stmt.ReadsNamedLock) != 0:
@@ -182,7 +184,8 @@ func (sc *scope) gathered(l *stmt.Lexed, places *stmt.Places, at stmt.TablePlace
 	}
 	g.Aliased = !at.Statement && l.Aliased(l.Offset(at.End))
 	b := n.block
-	g.All = b.Natural || slices.ContainsFunc(b.Fields, func(f stmt.Field) bool { return f.Star }) || slices.ContainsFunc(keys(places.Names), notASCII)
+	// The primary key puts rows into the order in which one server would number them.
+	g.All = b.Natural || places.Statement.Features&stmt.OneServer != 0 || slices.ContainsFunc(b.Fields, func(f stmt.Field) bool { return f.Star }) || slices.ContainsFunc(keys(places.Names), notASCII)
 	for _, c := range places.Conjuncts {
 		if c.Block == b && sc.pushable(c, n) {
 			g.Filters = append(g.Filters, bindable(c, func(ref stmt.ColumnRef) *catalog.Column {

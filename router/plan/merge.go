@@ -124,6 +124,10 @@ func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
 		what = "such a LIMIT"
 	case s.Features&stmt.SetsInsertID != 0:
 		what = "LAST_INSERT_ID(value)"
+	case s.Features&stmt.OneServer != 0:
+		what = "RAND(seed), UUID_SHORT() or a variable of one server"
+	case s.Features&stmt.Scored != 0:
+		what = relevance
 	case s.Features&stmt.UnknownFunction != 0:
 		what = "a function that is not known to look at one row only"
 	}
@@ -132,6 +136,9 @@ func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
 	}
 	return refuse(ScatterShape, "%s over rows of several shards: %s", what, narrowIt)
 }
+
+// relevance is what each shard computes from its own rows.
+const relevance = "the relevance of MATCH … AGAINST (a condition IN BOOLEAN MODE needs none)"
 
 // groupsApart tells whether all rows of a group have one gene, so that each shard has
 // groups of its own: a key is among the columns, of a table that no outer join leaves

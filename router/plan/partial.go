@@ -71,7 +71,7 @@ func planPartial(l *stmt.Lexed, sc *scope, places *stmt.Places) *Partial {
 	if places.Summary == nil || len(s.Blocks) != 1 || !sc.firm() || len(sc.classes()) != 1 {
 		return nil
 	}
-	const excluded = stmt.Union | stmt.With | stmt.Windows | stmt.ReadsUserVariable | stmt.ReadsInsertID | stmt.UnknownFunction
+	const excluded = stmt.Union | stmt.With | stmt.Windows | stmt.ReadsUserVariable | stmt.ReadsInsertID | stmt.UnknownFunction | stmt.OneServer
 	b := s.Blocks[0]
 	summed := len(places.Summary.Aggregates) > 0 || b.Grouped || b.Distinct
 	if !summed || s.Features&excluded != 0 || b.Braced || b.Natural || b.Using || !b.HasFrom || !b.HasFilter {

@@ -24,7 +24,30 @@ var clocks = set(`now current_timestamp localtime localtimestamp curdate current
 var volatiles = set(`rand uuid uuid_short uuid_v4 uuid_v7 random_bytes sysdate sleep benchmark connection_id
 	last_insert_id found_rows row_count user session_user system_user current_user current_role
 	get_lock release_lock release_all_locks is_free_lock is_used_lock
-	name_const nextval lastval setval version`)
+	name_const nextval lastval setval version sys_guid`)
+
+// oneServer reports whether a function's result depends on the number of the row, or on the server. RAND(seed) starts
+// its sequence once for a statement where the seed is constant. Servers take the seed for constant where a condition
+// fixes its columns, too.
+func oneServer(f *ast.FuncCallExpr) bool {
+	switch f.FnName.L {
+	case "rand":
+		return len(f.Args) > 0
+	case "uuid_short":
+		return true
+	}
+	return false
+}
+
+// serverVariables are the system variables that name a server, its files or its positions. Of the others a session has the same
+// values on all shards.
+var serverVariables = set(`server_id server_uuid server_uid datadir basedir tmpdir socket pid_file general_log_file log_error
+	log_bin_basename log_bin_index relay_log relay_log_basename relay_log_index slow_query_log_file report_host report_port
+	gtid_executed gtid_purged gtid_owned gtid_current_pos gtid_binlog_pos gtid_binlog_state gtid_slave_pos last_gtid rand_seed1
+	rand_seed2 statement_id hostname port`)
+
+// oracleWords are functions that sql_mode ORACLE reads without parentheses. The parser reads them as columns.
+var oracleWords = map[string]Feature{"rownum": UnknownFunction | Volatile, "sysdate": Volatile}
 
 // serverFunctions are functions of the server's state rather than of tables: they read files, or wait for replication.
 var serverFunctions = set(`load_file master_pos_wait source_pos_wait master_gtid_wait wait_for_executed_gtid_set
@@ -53,6 +76,12 @@ var otherFunctions = set(`bit_and bit_or bit_xor count cume_dist dense_rank firs
 // KnownFunction reports whether a built-in function is classified.
 func KnownFunction(name string) bool {
 	return scalars[name] || volatiles[name] || clocks[name] || serverFunctions[name] || otherFunctions[name]
+}
+
+// OfArguments reports whether a built-in function is classified as depending on its arguments alone: servers with equal
+// settings return equal results.
+func OfArguments(name string) bool {
+	return scalars[name] && !volatiles[name] && !clocks[name] && name != "database" && name != "schema"
 }
 
 // schemaFunctions are functions of the schema sys that only compute.

@@ -72,6 +72,8 @@ const (
 	RawNames
 	// HighNot: NOT a = b is (NOT a) = b (HIGH_NOT_PRECEDENCE).
 	HighNot
+	// Oracle: some functions are read without parentheses (sql_mode ORACLE of MariaDB).
+	Oracle
 )
 
 // Reading are the modes that depend on the client's character set rather than on sql_mode.
@@ -93,7 +95,9 @@ func ModeOf(sqlMode string) Mode {
 			mode |= IgnoreSpace
 		case "HIGH_NOT_PRECEDENCE":
 			mode |= HighNot
-		case "ANSI", "ORACLE", "DB2", "MSSQL", "POSTGRESQL", "MAXDB":
+		case "ORACLE":
+			mode |= AnsiQuotes | PipesConcat | IgnoreSpace | Oracle
+		case "ANSI", "DB2", "MSSQL", "POSTGRESQL", "MAXDB":
 			mode |= AnsiQuotes | PipesConcat | IgnoreSpace
 		}
 	}

@@ -136,8 +136,11 @@ type reader struct {
 	unqualified bool
 	// usesLock reports whether IS_USED_LOCK() occurs.
 	usesLock bool
-	counted  int   // tables
-	err      error // the first error
+	// filtering are the MATCH … AGAINST that are only conditions. ranked reports whether a block has LIMIT without ORDER BY.
+	filtering map[*ast.MatchAgainst]bool
+	ranked    bool
+	counted   int   // tables
+	err       error // the first error
 
 	// For FindPlaces only:
 	places    *Places

@@ -328,7 +328,7 @@ func TestFeatures(t *testing.T) {
 		ReadsUserVariable: "reads-var", SetsUserVariable: "sets-var", ReadsInsertID: "reads-id", SetsInsertID: "sets-id", ReadsRowCount: "row-count",
 		ReadsConnectionID: "connection", NamedLock: "lock", ReadsNamedLock: "reads-lock", CalcFoundRows: "calc", SwitchesKeys: "keys", Locking: "locking", IntoTarget: "into", Union: "union", With: "with",
 		Windows: "windows", TemporaryTable: "temporary", AndChain: "chain",
-		Release: "release", Limited: "limited", Program: "program", ReadsClock: "clock", Volatile: "volatile", UnknownFunction: "unknown",
+		Release: "release", Limited: "limited", Program: "program", ReadsClock: "clock", Volatile: "volatile", UnknownFunction: "unknown", OneServer: "server", Scored: "scored",
 	}
 	for text, want := range map[string]string{
 		"create procedure p() begin select 1; end": "program",
@@ -341,6 +341,10 @@ func TestFeatures(t *testing.T) {
 		"create temporary table t (a int)": "temporary", "drop temporary table t": "temporary",
 		"commit and chain": "chain", "rollback release": "release",
 		"select now(), unix_timestamp()": "clock", "select unix_timestamp(a) from t": "", "select rand()": "volatile",
+		"select rand(1)": "volatile server", "select uuid_short()": "volatile server", "select @@server_id": "volatile server", "select rownum from t": "",
+		"select match (a) against ('x') from t": "scored", "select 1 from t where (match (a) against ('x')) > 1": "scored", "select 1 from t where match (a) against ('x') and not match (b) against ('y')": "",
+		"select 1 from t where match (a) against ('x') limit 1": "limited scored", "select 1 from t where match (a) against ('x' in boolean mode) limit 1": "limited", "select 1 from t where match (a) against ('x' with query expansion)": "scored",
+		"select 1 from t where match (a) against ('x') order by b limit 1": "limited", "select 1 from t join u on match (a) against ('x')": "",
 		"select f(1)": "volatile unknown", "select s.upper('a')": "volatile unknown", "select st_collect(g) from t": "volatile unknown",
 		"select upper(a), coalesce(b, 1), date_add(c, interval 1 day), a like 'b', json_extract(d, '$.x'), d->'$.x', cast(a as char), count(*), convert(a using utf8mb4), a regexp 'x', a member of(d), x'41', if(a, 1, 2), date'2020-01-01', timestampdiff(day, a, b), trim(both 'x' from a), position('a' in b), substring(a, 1), concat('a', 'b'), a is true, weight_string(a), mod(a, 2), a div 2, extract(year from a), values(a), group_concat(a), interval(1, 2), char(65), format(1, 2), insert('a', 1, 2, 'b'), left('a', 1), replace('a', 'b', 'c'), year(a), default(a), uuid_to_bin(a), st_astext(g), week(a), ifnull(a, 1), nullif(a, 1), greatest(a, b), floor(a), password('x'), current_date from t": "clock",
 	} {

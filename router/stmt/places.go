@@ -83,7 +83,11 @@ func FindPlaces(l *Lexed) (*Places, error) {
 		p.Unnamed = append(p.Unnamed, UnnamedPlace{l.Anchor(u.Start), l.Anchor(u.End)})
 	}
 	for _, c := range r.conjuncts {
-		if found, ok := r.conjunct(c); ok {
+		found, ok, sequenced := r.conjunct(c)
+		if sequenced { // which rows it sees, and so their numbers, depends on the conditions before it
+			break
+		}
+		if ok {
 			p.Conjuncts = append(p.Conjuncts, found)
 		}
 	}
@@ -214,30 +218,31 @@ func alike(a, b ast.Node) bool {
 	return x.String() == y.String()
 }
 
-// conjunct finds the text of a condition if it depends only on its row's values.
-func (r *reader) conjunct(c rawConjunct) (Conjunct, bool) {
+// conjunct finds the text of a condition if it depends only on its row's values. sequenced reports whether it depends on
+// the row's number.
+func (r *reader) conjunct(c rawConjunct) (found Conjunct, ok, sequenced bool) {
 	var pure purity
 	c.expression.Accept(&pure)
 	if pure.impure || c.expression.OriginTextPosition() <= 0 {
-		return Conjunct{}, false
+		return Conjunct{}, false, pure.sequenced
 	}
 	start := c.expression.OriginTextPosition()
 	end := r.l.conditionEnd(start)
 	if end <= start {
-		return Conjunct{}, false
+		return Conjunct{}, false, false
 	}
 	text := r.l.readable()
 	again, err := tree(r.l, "SELECT 1 FROM a WHERE "+text[start:end])
 	if err != nil {
-		return Conjunct{}, false
+		return Conjunct{}, false, false
 	}
 	if s, ok := again.(*ast.SelectStmt); !ok || s.Where == nil || s.GroupBy != nil || s.OrderBy != nil || s.Limit != nil || !alike(s.Where, c.expression) {
-		return Conjunct{}, false
+		return Conjunct{}, false, false
 	}
 	return Conjunct{
 		Block: c.block, First: c.first, Last: c.last, Outer: c.outer,
 		Start: r.l.Anchor(start), End: r.l.Anchor(end), Columns: pure.columns,
-	}, true
+	}, true, false
 }
 
 // rawConjunct is a condition of the syntax tree.
@@ -268,8 +273,9 @@ func (r *reader) noteConjuncts(b *Block, e ast.ExprNode, first, last int, outer 
 
 // purity finds what makes a condition depend on more than one row's values.
 type purity struct {
-	impure  bool
-	columns []ColumnRef
+	impure    bool
+	sequenced bool
+	columns   []ColumnRef
 }
 
 func (v *purity) Enter(n ast.Node) (ast.Node, bool) {
@@ -278,10 +284,11 @@ func (v *purity) Enter(n ast.Node) (ast.Node, bool) {
 		v.impure = true
 	case *ast.FuncCallExpr:
 		v.impure = v.impure || !scalar(n) || volatiles[n.FnName.L] || clocks[n.FnName.L] || n.FnName.L == "any_value" || n.FnName.L == "database" || n.FnName.L == "schema"
+		v.sequenced = v.sequenced || oneServer(n)
 	case *ast.ColumnName:
 		v.columns = append(v.columns, columnRef(n))
 	}
-	return n, v.impure
+	return n, false
 }
 
 func (v *purity) Leave(n ast.Node) (ast.Node, bool) { return n, true }

@@ -97,6 +97,13 @@ const (
 	Redefines
 	// MakesTable: CREATE TABLE, except for temporary tables. The first table is the created one.
 	MakesTable
+	// OneServer: a function or variable whose value depends on the number of the row or on the server that computes it:
+	// RAND(seed), UUID_SHORT(), @@server_id. Servers that each compute it for a part of the rows return other values
+	// than one server for all rows.
+	OneServer
+	// Scored: MATCH … AGAINST whose relevance shows, because it isn't only a condition, or chooses rows by it. A server
+	// computes the relevance from all of its rows.
+	Scored
 )
 
 // Statement is the result of fully reading one text.

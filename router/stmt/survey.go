@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/opcode"
 )
 
 // survey records every table and every feature in the tree.
@@ -39,6 +40,16 @@ func (v surveyor) Enter(n ast.Node) (ast.Node, bool) {
 		v.variable(n)
 	case *ast.FuncCallExpr:
 		v.function(n)
+	case *ast.ColumnName:
+		if v.r.l.Mode&Oracle != 0 && n.Table.L == "" {
+			out.Features |= oracleWords[n.Name.L]
+		}
+	case *ast.Join:
+		if n.On != nil {
+			v.filter(n.On.Expr)
+		}
+	case *ast.MatchAgainst:
+		v.match(n)
 	case *ast.DefaultExpr:
 		out.ReadsDefault = out.ReadsDefault || n.Name != nil
 	}
@@ -49,6 +60,8 @@ func (v surveyor) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 func (v surveyor) selectFeatures(n *ast.SelectStmt) {
 	out := v.r.out
+	v.filter(n.Where)
+	v.r.ranked = v.r.ranked || n.Limit != nil && n.OrderBy == nil
 	if n.LockInfo != nil && n.LockInfo.LockType != ast.SelectLockNone {
 		out.Features |= Locking
 		for _, t := range n.LockInfo.Tables { // FOR UPDATE OF names tables of the FROM clause
@@ -78,8 +91,40 @@ func (v surveyor) variable(n *ast.VariableExpr) {
 		v.r.out.ReadVariables = append(v.r.out.ReadVariables, lower(n.Name))
 	case strings.EqualFold(n.Name, "last_insert_id"), strings.EqualFold(n.Name, "identity"), strings.EqualFold(n.Name, "insert_id"):
 		v.r.out.Features |= ReadsInsertID | Volatile
+	case n.IsGlobal, serverVariables[lower(n.Name)]:
+		v.r.out.Features |= Volatile | OneServer
+	case strings.EqualFold(n.Name, "timestamp"):
+		v.r.out.Features |= Volatile | ReadsClock
 	default:
 		v.r.out.Features |= Volatile
+	}
+}
+
+// filter records the MATCH … AGAINST that a condition uses only as true or false.
+func (v surveyor) filter(e ast.ExprNode) {
+	switch e := unwrap(e).(type) {
+	case *ast.MatchAgainst:
+		if v.r.filtering == nil {
+			v.r.filtering = map[*ast.MatchAgainst]bool{}
+		}
+		v.r.filtering[e] = true
+	case *ast.BinaryOperationExpr:
+		if e.Op == opcode.LogicAnd || e.Op == opcode.LogicOr {
+			v.filter(e.L)
+			v.filter(e.R)
+		}
+	case *ast.UnaryOperationExpr:
+		if e.Op == opcode.Not || e.Op == opcode.Not2 {
+			v.filter(e.V)
+		}
+	}
+}
+
+// match finds MATCH … AGAINST whose relevance shows. Servers return the most relevant rows first if a query of natural
+// language has no ORDER BY, and LIMIT then chooses them.
+func (v surveyor) match(n *ast.MatchAgainst) {
+	if !v.r.filtering[n] || n.Modifier.WithQueryExpansion() || v.r.ranked && !n.Modifier.IsBooleanMode() {
+		v.r.out.Features |= Scored
 	}
 }
 
@@ -114,6 +159,8 @@ func (v surveyor) function(n *ast.FuncCallExpr) {
 	switch {
 	case !scalar(n):
 		out.Features |= UnknownFunction | Volatile
+	case oneServer(n):
+		out.Features |= Volatile | OneServer
 	case volatiles[n.FnName.L]:
 		out.Features |= Volatile
 	case clocks[n.FnName.L] && !(n.FnName.L == "unix_timestamp" && len(n.Args) > 0):
