@@ -24,6 +24,11 @@ func (d *declaring) fits() error {
 	if err != nil {
 		return err
 	}
+	if keys == nil {
+		for _, err := range d.at.Catalog.TornBy(d.Table, d.Declaration) {
+			keys = append(keys, err.Error())
+		}
+	}
 	if why = append(why, keys...); why != nil {
 		return undeclarable("table %s: %s", d.Table, strings.Join(why, "; "))
 	}

@@ -25,45 +25,126 @@ func (f *ForeignKey) acts() bool { return changes(f.OnDelete) || changes(f.OnUpd
 
 func changes(rule string) bool { return rule != "RESTRICT" && rule != "NO ACTION" }
 
-// rewrites tells whether it assigns the columns that refer, instead of deleting the row.
-func (f *ForeignKey) rewrites() bool {
-	return changes(f.OnUpdate) || strings.HasPrefix(f.OnDelete, "SET")
-}
-
 // says is all of it but its name, which servers may have made up.
 func (f *ForeignKey) says() string {
 	return fmt.Sprintf("%s %s, %s %s, %s, %s", f.TableName, f.Columns, f.References, f.Referred, f.OnDelete, f.OnUpdate)
 }
 
-// torn says of a foreign key on a shard why it holds or changes other rows there than it
-// would on one server, or "".
+// torn returns why a foreign key on a shard holds or changes other rows there than it would on one server, or "".
 func (c *Catalog) torn(f *ForeignKey, shard router.ShardName) string {
-	child, parent := c.tables[f.TableName], c.tables[f.References]
-	switch kind := kindOf(parent); {
-	case c.nowhere(f.References): // a dump makes it later: until then each shard says what one server would
-	case kind == Sharded && kindOf(child) == Sharded:
-		if !together(f, child, parent) {
-			return "rows of " + parent.String() + ", which may be on other shards than those that refer to them"
+	child, parent := c.kept(f.TableName), c.kept(f.References)
+	if why := c.tears(f, child, parent, shard); why != "" {
+		return why
+	}
+	if child.Kind != Single && (parent.Kind != Single || c.nowhere(f.References)) && !c.everywhere(f) {
+		return "rows of some shards alone"
+	}
+	return ""
+}
+
+// Tears returns the error of the writes that a foreign key would make impossible, or nil. The key is about to be made on each shard that
+// has its table. child is the declaration of that table.
+func (c *Catalog) Tears(f *ForeignKey, child Declaration) error {
+	if c.closed == nil {
+		return nil
+	}
+	parent := c.kept(f.References)
+	if f.References == f.TableName {
+		parent = child
+	}
+	if len(f.Referred) == 0 { // REFERENCES parent, without columns
+		f.Referred = c.primaryKey(f.References)
+	}
+	if why := c.tears(f, child, parent, c.First()); why != "" {
+		return farKey(f, why, "leave it out, and let the application hold to it")
+	}
+	return nil
+}
+
+// TornBy returns what writes to which tables would become impossible if a table were made with a declaration, or given it: because of the
+// foreign keys that the default shard has already.
+func (c *Catalog) TornBy(name TableName, d Declaration) (torn []error) {
+	if c.closed == nil || c.closed.listings[c.First()] == nil {
+		return nil
+	}
+	if d.Kind == "" {
+		d.Kind = Single
+	}
+	for _, f := range c.closed.listings[c.First()].ForeignKeys {
+		child, parent := c.kept(f.TableName), c.kept(f.References)
+		if f.TableName != name && f.References != name || c.tears(&f, child, parent, c.First()) != "" {
+			continue
+		}
+		if f.TableName == name {
+			child = d
+		}
+		if f.References == name {
+			parent = d
+		}
+		if why := tears(&f, child, parent, c.First()); why != "" {
+			torn = append(torn, farKey(&f, why, "drop it, and let the application hold to it"))
+		}
+	}
+	return torn
+}
+
+// primaryKey returns the names of a declared table's columns in its primary key.
+func (c *Catalog) primaryKey(name TableName) (columns []string) {
+	t := c.tables[name]
+	if t == nil {
+		return nil
+	}
+	for _, u := range t.Unique {
+		if u.Name == "PRIMARY" {
+			for _, at := range u.Columns {
+				columns = append(columns, t.Columns[at].Name)
+			}
+		}
+	}
+	return columns
+}
+
+// tears is torn, whichever shards have the key.
+func (c *Catalog) tears(f *ForeignKey, child, parent Declaration, shard router.ShardName) string {
+	if c.nowhere(f.References) && f.References != f.TableName { // a dump makes it later: until then each shard says what one server would
+		if child.Kind == Sharded && f.moves(child, parent) {
+			return placing
+		}
+		return ""
+	}
+	return tears(f, child, parent, shard)
+}
+
+const placing = "columns by which rows are placed"
+
+func tears(f *ForeignKey, child, parent Declaration, shard router.ShardName) string {
+	switch kind := parent.Kind; {
+	case kind == Sharded && child.Kind == Sharded:
+		if !f.together(child, parent) {
+			return "rows of " + f.References.String() + ", which may be on other shards than those that refer to them"
 		}
 	case kind == Sharded:
-		return "sharded table " + parent.String()
-	case kind == Single && kindOf(child) == Single:
+		return "sharded table " + f.References.String()
+	case kind == Single && child.Kind == Single:
 		return ""
-	case kind == Single && kindOf(child) == Global:
-		if f.acts() {
-			return "table " + f.References.String() + ", which is on shard " + string(shard) + " alone"
-		}
+	case kind == Single && child.Kind == Global && !f.acts():
 		return ""
 	case kind == Single:
 		return "table " + f.References.String() + ", which is on shard " + string(shard) + " alone"
 	}
-	if kindOf(child) == Sharded && f.moves(child) {
-		return "columns by which rows are placed"
-	}
-	if kindOf(child) != Single && !c.everywhere(f) {
-		return "rows of some shards alone"
+	if child.Kind == Sharded && f.moves(child, parent) {
+		return placing
 	}
 	return ""
+}
+
+// kept returns the declaration of a table. What isn't declared is the default shard's.
+func (c *Catalog) kept(name TableName) Declaration {
+	d, _ := c.Declared(name)
+	if d.Kind != Sharded && d.Kind != Global {
+		d.Kind = Single
+	}
+	return d
 }
 
 // nowhere tells a table that no shard has, as far as is known.
@@ -74,36 +155,52 @@ func (c *Catalog) nowhere(name TableName) bool {
 // Missing tells a table or view that is not declared and that no shard has, in any letter case, as far as is known.
 func (c *Catalog) Missing(name TableName) bool { return c.closed != nil && !c.Knows(name) }
 
-// kindOf takes what isn't declared as the default shard's.
-func kindOf(t *Table) Kind {
-	if t == nil {
-		return Single
-	}
-	return t.Kind
-}
-
-// together tells whether rows that refer are where those are that they refer to.
-func together(f *ForeignKey, child, parent *Table) bool {
+// together reports whether rows that refer are where those are that they refer to.
+func (f *ForeignKey) together(child, parent Declaration) bool {
 	for i, name := range f.Columns {
-		for _, k := range child.Keys {
-			if !strings.EqualFold(k.Column.Name, name) || i >= len(f.Referred) {
-				continue
-			}
-			if slices.ContainsFunc(parent.Keys, func(p Key) bool {
-				return strings.EqualFold(p.Column.Name, f.Referred[i]) && p.Domain() == k.Domain()
-			}) {
-				return true
-			}
+		if domain := child.domain(name); domain != "" && i < len(f.Referred) && domain == parent.domain(f.Referred[i]) {
+			return true
 		}
 	}
 	return false
 }
 
-// moves tells whether it would give rows another place.
-func (f *ForeignKey) moves(child *Table) bool {
-	return f.rewrites() && slices.ContainsFunc(child.Keys, func(k Key) bool {
-		return slices.ContainsFunc(f.Columns, func(name string) bool { return strings.EqualFold(name, k.Column.Name) })
-	})
+// moves reports whether it would give rows another place. A column that places rows of the parent keeps its gene for ever, so a cascade
+// of its changes to a column of the same kind moves nothing.
+func (f *ForeignKey) moves(child, parent Declaration) bool {
+	for i, name := range f.Columns {
+		domain := child.domain(name)
+		switch {
+		case domain == "":
+		case strings.HasPrefix(f.OnDelete, "SET"), strings.HasPrefix(f.OnUpdate, "SET"):
+			return true
+		case changes(f.OnUpdate) && (i >= len(f.Referred) || parent.domain(f.Referred[i]) != domain):
+			return true
+		}
+	}
+	return false
+}
+
+// domain returns what a column has in common with those whose equal values have equal genes, or "" if it tells no gene. The servers hold
+// the columns of a foreign key to one type and collation.
+func (d Declaration) domain(column string) string {
+	if d.Kind != Sharded {
+		return ""
+	}
+	if gene := d.geneColumn(); gene != "" && strings.EqualFold(gene, column) {
+		return "gene"
+	}
+	switch d.RoleOf(column) {
+	case "owner":
+		return "owner"
+	case "parent":
+		return "id/" + d.Parent.Layouts()
+	case "id":
+		return "id/" + d.ID.Layouts()
+	case "order_number":
+		return "number/" + d.ID.Layouts()
+	}
+	return ""
 }
 
 // everywhere tells whether each shard that is known has the same.
@@ -114,6 +211,10 @@ func (c *Catalog) everywhere(f *ForeignKey) bool {
 		}
 	}
 	return true
+}
+
+func farKey(f *ForeignKey, why, remedy string) *FarError {
+	return &FarError{"foreign key " + f.Name + " of table", f.TableName, why, remedy}
 }
 
 // noteTorn finds the tables whose rows can't be changed since a foreign key would have
@@ -141,10 +242,7 @@ func (c *Catalog) noteTorn() {
 				from[f.TableName] = append(from[f.TableName], f.References)
 			}
 			if why := c.torn(f, shard); why != "" {
-				far := &FarError{
-					"foreign key " + f.Name + " of table", f.TableName, why,
-					"drop it on each shard that has it, and let the application hold to it",
-				}
+				far := farKey(f, why, "drop it on each shard that has it, and let the application hold to it")
 				note(f.TableName, far)
 				note(f.References, far)
 			}

@@ -67,6 +67,11 @@ func TestForeignKeysThatAreTornApart(t *testing.T) {
 	}{
 		{foreignKey("items", "order_id", "orders", "id", "CASCADE", no), both, false},
 		{foreignKey("items", "ORDER_ID", "orders", "ID", no, "RESTRICT"), both, false},
+		{foreignKey("items", "order_id", "orders", "id", no, "CASCADE"), both, false},
+		{foreignKey("items", "order_id", "orders", "id", no, "SET NULL"), both, true},
+		{foreignKey("items", "order_id", "orders", "id", "SET NULL", no), both, true},
+		{foreignKey("items", "id", "orders", "x", no, "CASCADE"), both, true},
+		{foreignKey("items", "id", "goods", "id", no, "CASCADE"), both, true},
 		{foreignKey("items", "order_id", "orders", "id", no, no), one, true},
 		{foreignKey("items", "order_id", "orders", "owner", no, no), both, true},
 		{foreignKey("items", "x", "orders", "id", no, no), both, true},

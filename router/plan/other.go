@@ -32,6 +32,9 @@ func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 	if p, err := ctx.everywhere(s); p != nil || err != nil {
 		return p, err
 	}
+	if err := ctx.keepsOthers(s); err != nil {
+		return nil, err
+	}
 	shard := router.ShardName("")
 	for _, name := range s.Tables {
 		on, t, err := ctx.alone(s, name)
@@ -130,7 +133,30 @@ func (c Context) everywhere(s *stmt.Statement) (Plan, error) {
 	if maintains {
 		return &Maintenance{Facts: Facts{Writes: true}, Stays: s.Verb != "ANALYZE" && s.Verb != "CHECK"}, nil
 	}
+	if err := c.keepsWritable(s); err != nil {
+		return nil, err
+	}
 	return &Definition{Facts: Facts{Writes: true}, Adds: c.adds(s), Course: course(s)}, nil
+}
+
+// keepsWritable refuses a definition whose foreign keys would make it impossible to write to a table.
+func (c Context) keepsWritable(s *stmt.Statement) error {
+	if err := c.keepsOthers(s); err != nil {
+		return err
+	}
+	for _, k := range s.ForeignKeys {
+		child := c.full(s.Tables[0])
+		if k.Name == "" {
+			k.Name = "(" + strings.Join(k.Columns, ", ") + ")"
+		}
+		err := c.Catalog.Tears(&catalog.ForeignKey{
+			TableName: child, Name: k.Name, Columns: k.Columns, References: c.full(k.References), Referred: k.Referred, OnDelete: k.OnDelete, OnUpdate: k.OnUpdate,
+		}, c.declaration(s, child))
+		if err != nil {
+			return refuse(TooFar, "nothing could be written to %s nor to %s any more: %v", child, c.full(k.References), err)
+		}
+	}
+	return nil
 }
 
 // course is how shards do a definition of a table that they have.
@@ -210,6 +236,18 @@ func (c Context) madeEverywhere(s *stmt.Statement) error {
 			}
 			return err
 		}
+	}
+	return c.keepsWritable(s)
+}
+
+// keepsOthers refuses to make a table to which foreign keys lead already that would make it impossible to write.
+func (c Context) keepsOthers(s *stmt.Statement) error {
+	if s.Features&stmt.MakesTable == 0 || len(s.Tables) == 0 || !c.Catalog.Missing(c.full(s.Tables[0])) {
+		return nil
+	}
+	name := c.full(s.Tables[0])
+	if torn := c.Catalog.TornBy(name, c.declaration(s, name)); torn != nil {
+		return refuse(TooFar, "%v", torn[0])
 	}
 	return nil
 }

@@ -79,6 +79,7 @@ func (r *reader) note(node ast.StmtNode) {
 			s.Effects |= Copies
 		}
 		s.SetsNumber = setsNumber(n.Options)
+		s.foreignKeys(n.Cols, n.Constraints)
 		r.comment(n.Options)
 		if n.ReferTable != nil {
 			s.Like = &tableNamesOf(n.ReferTable)[0]
@@ -99,6 +100,10 @@ func (r *reader) note(node ast.StmtNode) {
 		s.SetsNumber = slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return setsNumber(s.Options) })
 		for _, spec := range n.Specs {
 			r.comment(spec.Options)
+			s.foreignKeys(spec.NewColumns, spec.NewConstraints)
+			if spec.Constraint != nil {
+				s.foreignKeys(nil, []*ast.Constraint{spec.Constraint})
+			}
 		}
 		s.Altering = r.altering(n)
 		s.CommentAlone = s.Comment != nil && len(n.Specs) == 1 && len(n.Specs[0].Options) == 1

@@ -158,6 +158,8 @@ type Statement struct {
 	DefinitionsEnd *Anchor
 	// Altering is what an ALTER TABLE does to columns, or nil for other statements.
 	Altering *Altering
+	// ForeignKeys are those that CREATE or ALTER TABLE makes, of its first table.
+	ForeignKeys []ForeignKey
 	// Renames are the tables' names and new names in RENAME TABLE and ALTER TABLE … RENAME. RenamesAlone: it does nothing else.
 	Renames      []Rename
 	RenamesAlone bool
