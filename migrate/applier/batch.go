@@ -12,6 +12,7 @@ type op struct {
 	id            string // the encoded key
 	before, after table.Row
 	verdict       Verdict
+	effect        *effect // what cascades from it, or nil
 }
 
 // ops splits a change whose row gets another key or gene into the deletion of the old row and the insertion of the new
@@ -28,16 +29,16 @@ func ops(c changes.Change) []op {
 		return o
 	}
 	if c.Before == nil || c.After == nil {
-		return []op{one(c.Before, c.After)}
+		return withEffect(c, one(c.Before, c.After))
 	}
 	from, to := one(c.Before, nil), one(nil, c.After)
 	before, errBefore := c.Table.GeneOf(c.Before)
 	after, errAfter := c.Table.GeneOf(c.After)
 	if from.id == to.id && errBefore == nil && errAfter == nil && before == after {
 		to.before = c.Before
-		return []op{to}
+		return withEffect(c, to)
 	}
-	return []op{from, to}
+	return withEffect(c, from, to)
 }
 
 // row returns the row that determines the op's gene.

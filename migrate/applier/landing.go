@@ -28,6 +28,13 @@ type landing struct {
 	done     chan error // capacity 1
 }
 
+// OpenLocked is OpenChunk for a chunk whose rows the caller locks at the source, from when it reads them until it is landed.
+func (a *Applier) OpenLocked(l table.Lane) *Opening {
+	o := a.OpenChunk(l)
+	o.locked = true
+	return o
+}
+
 // OpenChunk must be called before a chunk of the lane is read at the source. Land or Abandon ends it.
 func (a *Applier) OpenChunk(l table.Lane) *Opening {
 	o := newOpening(l)
@@ -89,6 +96,10 @@ func (a *Applier) due(mark changes.Mark) []*landing {
 		delete(a.openings, l.opening)
 		if err != nil || l.opening.tooMany {
 			l.done <- ErrReadAgain
+			continue
+		}
+		if l.opening.cascadedOnto(l.chunk.Rows) {
+			l.done <- ErrCascaded
 			continue
 		}
 		l.chunk.Rows = l.opening.surviving(l.chunk.Rows)

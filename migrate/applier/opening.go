@@ -2,7 +2,10 @@ package applier
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
+	"locus/idgen/gene"
 	"locus/migrate/table"
 )
 
@@ -20,12 +23,19 @@ import (
 // If not, the row is the source's row at p, and a row already at the target is the same, because the stream wrote it.
 // So no deleted row comes back, and no row is replaced by an older one.
 //
+// The source may change rows by foreign keys without logging that. Such rows have the gene of the row that they refer to, whose change
+// is logged. So a chunk is read again if it has rows of a gene from which changes cascade to its table since the opening, unless the rows
+// were locked at the source from when they were read: then no cascade has reached them.
+//
 // TestInterleavings runs all orders of copier, stream and writers.
 type Opening struct {
 	table   *table.Table
 	part    int
 	deleted map[string]struct{}
 	tooMany bool
+	// cascaded are the genes of changes from which the source may have deleted or changed rows of the table, without a word in its log.
+	cascaded map[gene.Gene]struct{}
+	locked   bool
 }
 
 // mostDeleted bounds the keys that one opening remembers.
@@ -34,6 +44,9 @@ const mostDeleted = 50_000
 // ErrReadAgain means that too much was deleted since the chunk was opened, or that the log is now another server's.
 // Nothing was written. Open the chunk again and read it again.
 var ErrReadAgain = errors.New("the chunk must be read again")
+
+// ErrCascaded is an ErrReadAgain: rows of the chunk may have been changed by foreign keys since it was opened.
+var ErrCascaded = fmt.Errorf("foreign keys may have changed rows of it: %w", ErrReadAgain)
 
 func newOpening(l table.Lane) *Opening {
 	return &Opening{table: l.Table, part: l.Part, deleted: map[string]struct{}{}}
@@ -48,6 +61,29 @@ func (o *Opening) sawDelete(t *table.Table, part int, key string) {
 	if len(o.deleted) > mostDeleted {
 		o.deleted, o.tooMany = nil, true
 	}
+}
+
+// sawCascade records that the stream has a change of a row of a table from which changes may cascade.
+func (o *Opening) sawCascade(t *table.Table, part int, g gene.Gene) {
+	if o.part != part || !t.Reaches(o.table) {
+		return
+	}
+	if o.cascaded == nil {
+		o.cascaded = map[gene.Gene]struct{}{}
+	}
+	o.cascaded[g] = struct{}{}
+}
+
+// cascadedOnto reports whether a cascade since the opening may have changed some of the rows.
+func (o *Opening) cascadedOnto(rows []table.Row) bool {
+	if o.locked || len(o.cascaded) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(rows, func(r table.Row) bool {
+		g, err := o.table.GeneOf(r)
+		_, is := o.cascaded[g]
+		return err != nil || is
+	})
 }
 
 // survives reports whether the stream has not deleted the key since the opening.

@@ -10,6 +10,7 @@ import (
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/migrate/changes"
+	"locus/migrate/table"
 )
 
 // Feed is the stream of changes. It belongs to Run while that runs. Wake is safe for concurrent use.
@@ -141,6 +142,9 @@ func (a *Applier) place(o op, verdict func(gene.Gene, orderid.Residue) Verdict, 
 		return nil
 	}
 	part := o.table.PartOf(g, a.config.Parts)
+	if o.effect != nil {
+		a.sawCascade(o.table, part, g)
+	}
 	if o.after == nil {
 		a.sawDelete(o, part)
 	} else if err := o.table.CheckGene(o.after, g); err != nil && a.config.Saw == nil {
@@ -173,6 +177,14 @@ func (a *Applier) sawDelete(o op, part int) {
 	defer a.mu.Unlock()
 	for opening := range a.openings {
 		opening.sawDelete(o.table, part, o.id)
+	}
+}
+
+func (a *Applier) sawCascade(t *table.Table, part int, g gene.Gene) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for opening := range a.openings {
+		opening.sawCascade(t, part, g)
 	}
 }
 

@@ -3,6 +3,7 @@ package applier
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"locus/migrate/link"
@@ -32,6 +33,9 @@ func (b *batchWriter) write(ctx context.Context, careful int) error {
 	b.conflicts = 0
 	if careful >= mostCareful {
 		return b.oneByOne(ctx)
+	}
+	if slices.ContainsFunc(b.batch.ops, func(o op) bool { return o.effect != nil }) {
+		return b.inOrder(ctx, careful)
 	}
 	has, err := b.look(ctx)
 	if err != nil {
@@ -198,6 +202,9 @@ func (b *batchWriter) oneByOne(ctx context.Context) error {
 		}
 		b.conflicts += len(refused)
 		if err := b.keep(ctx, refused); err != nil {
+			return err
+		}
+		if err := b.cascade(ctx, o.table, effectsOf(single.batch.ops, refused), cleared, 0); err != nil {
 			return err
 		}
 	}

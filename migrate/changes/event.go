@@ -12,6 +12,8 @@ type Change struct {
 	Table  *table.Table
 	Before table.Row // nil if the row is new
 	After  table.Row // nil if the row is deleted
+	// Cascades reports that the server may have changed rows that refer to this one, by foreign keys, and not logged that.
+	Cascades bool
 }
 
 // Size returns the approximate memory size of the change.

@@ -202,8 +202,20 @@ func changesOf(t *table.Table, e *replication.RowsEvent) ([]Change, error) {
 		}
 		rows[i] = row
 	}
-	return pair(t, e, rows)
+	changes, err := pair(t, e, rows)
+	for i := range changes {
+		changes[i].Cascades = e.Flags&(uncheckedRows|loggedCascades) == 0
+	}
+	return changes, err
 }
+
+// Flags of an event of rows.
+const (
+	// uncheckedRows: the session had foreign_key_checks = 0, so nothing cascades.
+	uncheckedRows = 0x02
+	// loggedCascades: the foreign keys are those of MySQL's SQL layer, whose cascades are in the log (innodb_native_foreign_keys = OFF).
+	loggedCascades = 0x10
+)
 
 func pair(t *table.Table, e *replication.RowsEvent, rows []table.Row) ([]Change, error) {
 	var changes []Change

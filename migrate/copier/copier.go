@@ -19,6 +19,8 @@ import (
 type Lander interface {
 	// OpenChunk is called before a chunk is read. Land or Abandon ends it.
 	OpenChunk(l table.Lane) *applier.Opening
+	// OpenLocked is OpenChunk for rows that stay locked at the source until the chunk is landed.
+	OpenLocked(l table.Lane) *applier.Opening
 	Abandon(o *applier.Opening)
 	// Land returns once the chunk is committed. With ErrReadAgain it wrote nothing.
 	Land(ctx context.Context, o *applier.Opening, c applier.Chunk) error
@@ -174,11 +176,14 @@ func (c *Copier) lane(ctx context.Context, l *lane) error {
 		switch {
 		case err == nil:
 			tries = 0
-		case errors.Is(err, applier.ErrReadAgain), conn.Broken() != nil && ctx.Err() == nil:
+		case errors.Is(err, applier.ErrReadAgain), conn.Broken() != nil && ctx.Err() == nil, l.locks && link.Transient(err):
 			if tries++; tries > 10 {
 				return err
 			}
 			l.size = max(l.size/2, 1)
+			if l.locks = errors.Is(err, applier.ErrCascaded) && tries >= unlockedTries; l.locks {
+				l.size = min(l.size, lockedRows)
+			}
 		default:
 			return err
 		}
@@ -187,14 +192,36 @@ func (c *Copier) lane(ctx context.Context, l *lane) error {
 	return nil
 }
 
+// A chunk whose rows foreign keys change again and again is read with locks, few rows at a time, after so many tries.
+const (
+	unlockedTries = 3
+	lockedRows    = 100
+)
+
 // chunk copies the next chunk of a lane.
 func (c *Copier) chunk(ctx context.Context, conn *link.Conn, l *lane) error {
 	if l.long {
 		c.large.Lock()
 		defer c.large.Unlock()
 	}
+	if !l.locks {
+		return c.copy(ctx, conn, l, c.lander.OpenChunk(l.Lane))
+	}
+	if _, err := conn.Exec(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	err := c.copy(ctx, conn, l, c.lander.OpenLocked(l.Lane))
+	if conn.Broken() == nil {
+		if _, end := conn.Exec(ctx, "COMMIT"); end != nil && err == nil {
+			return end
+		}
+	}
+	l.locks = err != nil
+	return err
+}
+
+func (c *Copier) copy(ctx context.Context, conn *link.Conn, l *lane, opening *applier.Opening) error {
 	began := time.Now()
-	opening := c.lander.OpenChunk(l.Lane)
 	chunk, next, err := l.read(ctx, conn, c.config.ChunkBytes)
 	if err != nil {
 		c.lander.Abandon(opening)
@@ -204,6 +231,10 @@ func (c *Copier) chunk(ctx context.Context, conn *link.Conn, l *lane) error {
 		c.lander.Abandon(opening)
 		l.step = next.step
 		return nil
+	}
+	if l.locks && conn.Broken() != nil { // the locks are gone
+		c.lander.Abandon(opening)
+		return applier.ErrCascaded
 	}
 	if conn.Broken() != nil { // the rest of a large result was not read
 		if err := conn.Redial(ctx, c.config.Source); err != nil {

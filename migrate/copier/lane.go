@@ -27,6 +27,7 @@ type lane struct {
 	step    table.Step
 	size    int  // rows of the next chunk
 	filled  bool // its owners may be ahead of its genes
+	locks   bool // the next chunk's rows are locked until it has landed
 	long    bool // some rows are too long to read concurrently with other lanes
 }
 
@@ -57,6 +58,9 @@ func (l *lane) read(ctx context.Context, conn *link.Conn, most int) (applier.Chu
 	t := l.Table
 	chunk := applier.Chunk{Lane: l.Lane, Range: table.Range{Above: l.through}}
 	query := "SELECT " + t.ReadList() + " FROM " + t.SQL() + " WHERE " + l.step.Where + t.Order() + table.Limit(l.size)
+	if l.locks {
+		query += " LOCK IN SHARE MODE"
+	}
 	enough := false
 	err := conn.Each(ctx, query, func(values [][]byte) error {
 		row, err := t.Canonical(values)

@@ -57,13 +57,25 @@ func (t *Table) PartOf(g gene.Gene, p Parts) int {
 }
 
 func (t *Table) home(p Parts) int {
+	name := t.Name.String()
+	if t.ties.group != nil {
+		name = t.ties.group.name
+	}
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(t.Name.String())) // never fails
+	_, _ = h.Write([]byte(name)) // never fails
 	return int(h.Sum32() % uint32(len(p)))
 }
 
-// ByGene reports whether changes of different genes are independent and the genes are ranges of the primary key.
+// ByGene reports whether changes of different genes are independent and the genes are ranges of the primary key. This holds for all
+// tables that cascades connect, or for none.
 func (t *Table) ByGene() bool {
+	if t.ties.group != nil {
+		return t.ties.group.byGene
+	}
+	return t.ownByGene()
+}
+
+func (t *Table) ownByGene() bool {
 	if !t.telling.leads {
 		return false
 	}

@@ -34,6 +34,7 @@ type Table struct {
 	readList string
 	intoList string
 	bound    bound
+	ties     ties
 }
 
 // Index is an index and its columns as indexes into Table.Columns. -1 stands for an expression or a column prefix.
