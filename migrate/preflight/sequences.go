@@ -1,7 +1,9 @@
 package preflight
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"locus/migrate/table"
 	"locus/router/catalog"
@@ -29,6 +31,28 @@ func (i *inspection) sequences() error {
 				i.problem("add "+side.Column.Name+" to its columns, or make it no unique key, or move the genes whole: leave --by sequence out",
 					"unique key %s of table %s does not contain %s: equal values could be in rows on both servers", u.Name, n, side.Column.Name)
 			}
+		}
+	}
+	return i.dividedKeys()
+}
+
+// dividedKeys refuses foreign keys between rows that may be on different servers while they are divided.
+func (i *inspection) dividedKeys() error {
+	keys, err := table.ForeignKeys(i.ctx, i.source)
+	if err != nil {
+		return err
+	}
+	for k := range keys {
+		key := &keys[k]
+		child, parent := i.source.tables[key.TableName], i.source.tables[key.References]
+		if child == nil || parent == nil || child.Declared.Side() == nil || parent.Declared.Side() == nil {
+			continue
+		}
+		from, to := child.Declared.Side().Column.Name, parent.Declared.Side().Column.Name
+		at := slices.IndexFunc(key.Columns, func(c string) bool { return strings.EqualFold(c, from) })
+		if at < 0 || !strings.EqualFold(key.Referred[at], to) {
+			i.problem(fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, or move the genes whole: leave --by sequence out", key.TableName, key.Name),
+				"foreign key %s ties rows of %s to rows of %s, which may be on the other server", key.Name, key.TableName, key.References)
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ func (i *inspection) readTables() error {
 		i.compare(source, target)
 		i.report.Tables = append(i.report.Tables, source)
 	}
-	return nil
+	return table.Tie(i.ctx, i.source, i.report.Tables)
 }
 
 func (i *inspection) read(s *side, n catalog.TableName) (*table.Table, error) {
@@ -167,34 +167,54 @@ func (i *inspection) kinds() error {
 	return nil
 }
 
-// foreignKeys refuses those that tie rows to tables that stay, and those by which
-// a server changes rows without a word in its log.
+// foreignKeys refuses those that tie rows to tables that stay, and those that one server has alone: the applier makes cascades by the keys
+// of the source, in either direction.
 func (i *inspection) foreignKeys() error {
-	for _, s := range i.sides() {
-		rows, err := s.Query(i.ctx, "SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, UNIQUE_CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME, UPDATE_RULE, DELETE_RULE"+
-			" FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE "+i.which("CONSTRAINT_SCHEMA", "TABLE_NAME")+" OR "+i.which("UNIQUE_CONSTRAINT_SCHEMA", "REFERENCED_TABLE_NAME"))
+	var found [2][]string
+	for n, s := range i.sides() {
+		keys, err := table.ForeignKeys(i.ctx, s)
 		if err != nil {
 			return err
 		}
-		for _, r := range rows {
-			child := catalog.TableName{Schema: string(r[0]), Name: string(r[1])}
-			parent := catalog.TableName{Schema: string(r[3]), Name: string(r[4])}
-			_, childMoves := i.config.Tables[child]
-			_, parentMoves := i.config.Tables[parent]
-			drop := fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s", child, r[2])
+		for _, o := range catalog.KeyObstacles(keys, i.declared) {
+			i.problem(o.Remedy, "%s, at the %s", o.What, s.role)
+		}
+		for k := range keys {
+			key := &keys[k]
+			_, childMoves := i.config.Tables[key.TableName]
+			_, parentMoves := i.config.Tables[key.References]
 			switch {
-			case !childMoves || !parentMoves:
-				i.problem(drop+", or move both tables", "foreign key %s of the %s ties %s to %s, and only one of them moves", r[2], s.role, child, parent)
-			case changesRows(r[5]) || changesRows(r[6]):
-				i.problem(drop, "foreign key %s of the %s changes rows of %s by ON UPDATE %s, ON DELETE %s, which its log does not tell", r[2], s.role, child, r[5], r[6])
+			case i.config.Import && (childMoves || parentMoves) && key.Acts():
+				i.problem(fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s", key.TableName, key.Name), "foreign key %s of the %s changes rows of %s by ON UPDATE %s, ON DELETE %s, which an import does not follow",
+					key.Name, s.role, key.TableName, key.OnUpdate, key.OnDelete)
+			case childMoves && parentMoves:
+				found[n] = append(found[n], key.String())
+			}
+		}
+	}
+	if i.config.Import {
+		return nil
+	}
+	for n, s := range i.sides() {
+		for _, key := range found[n] {
+			if !slices.Contains(found[1-n], key) {
+				i.problem("make the tables the same (SHOW CREATE TABLE)", "only the %s has foreign key %s", s.role, key)
 			}
 		}
 	}
 	return nil
 }
 
-func changesRows(rule []byte) bool {
-	return string(rule) != "RESTRICT" && string(rule) != "NO ACTION"
+// declared returns the declaration of a table, as the move sees it: what moves is sharded, and of other tables only the global ones are on
+// the target too.
+func (i *inspection) declared(name catalog.TableName) (d catalog.Declaration) {
+	if d, moves := i.config.Tables[name]; moves {
+		return d
+	}
+	if e := i.config.Everywhere; e != nil && !i.config.Outside && e.Tables[name].Kind == catalog.Global {
+		return e.Tables[name]
+	}
+	return catalog.Declaration{Kind: catalog.Single}
 }
 
 // triggers fire on the rows that a move writes. On the source they fire once rows

@@ -146,6 +146,13 @@ func (f *Found) Same(c *catalog.Catalog) bool {
 func (f *Found) Load() *Loaded {
 	l := &Loaded{Catalog: catalog.NewListed(f.shards, f.tables, f.broken, f.listings), Unseen: f.unseen}
 	l.Warnings = slices.Concat(f.warnings, l.Catalog.Remarks())
+	for _, t := range l.Catalog.Tables() {
+		for _, o := range l.Catalog.Obstacles(t) {
+			if err := errors.New(o.String()); !slices.ContainsFunc(l.Warnings, func(w error) bool { return w.Error() == err.Error() }) {
+				l.Warnings = append(l.Warnings, err)
+			}
+		}
+	}
 	return l
 }
 

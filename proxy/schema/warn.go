@@ -41,10 +41,6 @@ func (c *copies) writing(t *catalog.Table) []error {
 		warnings = append(warnings, fmt.Errorf("table %s: column %s is AUTO_INCREMENT and no integer, which repeats numbers from shard to shard, so an INSERT must give it: "+
 			"make it a BIGINT, which the cluster numbers", c.name, column))
 	}
-	for _, u := range t.Unseen {
-		warnings = append(warnings, fmt.Errorf("table %s: unique key %s does not contain the owner or an ID, so it holds within each shard only, "+
-			"and IGNORE, REPLACE and ON DUPLICATE KEY UPDATE are refused: add %s to it", c.name, u.Name, t.Root().Column.Name))
-	}
 	return warnings
 }
 

@@ -72,8 +72,31 @@ func (s *Session) runDefinition(asked *exec.Work, p *plan.Definition) error {
 	case d.refused != nil:
 		return d.refused
 	}
-	ok.Warnings += notes
+	ok.Warnings += notes + s.warnImmovable(own)
 	return s.done(ok)
+}
+
+// warnImmovable warns of what a definition has made that keeps rows from being moved later, and returns the number of warnings.
+func (s *Session) warnImmovable(own *exec.Work) (n uint16) {
+	before := own.Snapshot.Catalog
+	for _, name := range own.Facts.Statement.Tables {
+		t, err := s.Snapshot().Catalog.Find(s.env.FullName(own, name))
+		if err != nil || t == nil {
+			continue
+		}
+		known := []catalog.Obstacle(nil)
+		if was, err := before.Find(t.TableName); err == nil && was != nil {
+			known = before.Obstacles(was)
+		}
+		for _, o := range s.Snapshot().Catalog.Obstacles(t) {
+			if !slices.Contains(known, o) {
+				known = append(known, o)
+				s.vars.Warn(o.String())
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // defined notes what has become of a definition, and gives what the client is told.

@@ -20,6 +20,12 @@ type ForeignKey struct {
 	OnDelete, OnUpdate string
 }
 
+// Acts reports whether a change of the rows that are referred to changes those that refer.
+func (f *ForeignKey) Acts() bool { return f.acts() }
+
+// String returns all of it but its name, which servers may have made up.
+func (f *ForeignKey) String() string { return f.says() }
+
 // acts tells whether a change of the rows that are referred to changes those that refer.
 func (f *ForeignKey) acts() bool { return changes(f.OnDelete) || changes(f.OnUpdate) }
 

@@ -65,6 +65,7 @@ func TestPreflightTellsAll(t *testing.T) {
 			"CREATE TABLE apart (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL)",
 			"CREATE TABLE parent (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, v INT)",
 			"CREATE TABLE child (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, parent_id BIGINT, FOREIGN KEY (parent_id) REFERENCES parent (id) ON DELETE CASCADE, other BIGINT, FOREIGN KEY (other) REFERENCES apart (id))",
+			"CREATE TABLE grandchild (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, child_id BIGINT, FOREIGN KEY (child_id) REFERENCES child (id) ON DELETE CASCADE)",
 			"CREATE TABLE keyless (id BIGINT NOT NULL, owner BIGINT NOT NULL)",
 			"CREATE TABLE aria (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL) ENGINE=MyISAM",
 			"CREATE TABLE differs (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, v VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin)")
@@ -75,7 +76,7 @@ func TestPreflightTellsAll(t *testing.T) {
 		unknown := map[servers.Engine]string{servers.MariaDB: "INET6", servers.MySQL: "VECTOR(3)"}[engine]
 		p.both("CREATE TABLE kinds (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, v " + unknown + ")")
 		tables := map[catalog.TableName]catalog.Declaration{}
-		for _, name := range []string{"parent", "child", "keyless", "aria", "differs", "kinds", "absent"} {
+		for _, name := range []string{"parent", "child", "grandchild", "keyless", "aria", "differs", "kinds", "absent"} {
 			tables[p.name(name)] = byID
 		}
 		found := p.look(tables)
@@ -84,7 +85,7 @@ func TestPreflightTellsAll(t *testing.T) {
 			"log: the source keeps its log for 1h0m0s", "settings: the target takes statements of 1048576",
 			"the source: table own.absent does not exist", "table own.keyless has no primary key",
 			"table own.kinds: column v is", "table own.aria has engine MyISAM", "table own.differs: column 3 is",
-			"changes rows of own.child by ON UPDATE", "ties own.child to own.apart",
+			"foreign key grandchild_ibfk_1 (ON UPDATE", "ties own.child to own.apart",
 			"trigger t of table own.parent at the target", "the target has rows of the moving genes in own.parent",
 		) {
 			if !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, want) }) {
