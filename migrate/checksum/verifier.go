@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -72,7 +73,14 @@ func Look(t *table.Table, r, other table.Row) Seen {
 }
 
 func (d Difference) String() string {
-	return fmt.Sprintf("%s %q: %s %v", d.Table.Name, d.Key, d.Kind, d.Columns)
+	switch d.Kind {
+	case Missing:
+		return fmt.Sprintf("row %s of %s, which is missing at the target%s", d.Key.Short(), d.Table.Name, d.Table.HeldOff())
+	case Extra:
+		return fmt.Sprintf("row %s of %s, which only the target has", d.Key.Short(), d.Table.Name)
+	case Differs:
+	}
+	return fmt.Sprintf("row %s of %s, which differs in %s", d.Key.Short(), d.Table.Name, strings.Join(d.Columns, ", "))
 }
 
 // Result is the result of a full comparison.

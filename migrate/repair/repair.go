@@ -133,7 +133,7 @@ func (p *Pair) Do(ctx context.Context, c Change) (o Outcome, err error) {
 		}
 	}
 	if refused(err) {
-		return Outcome{Kind: Refused, Why: link.Reason(err)}, nil
+		return Outcome{Kind: Refused, Why: refusal(err)}, nil
 	}
 	return o, err
 }
@@ -285,4 +285,12 @@ func (p *Pair) note(ctx context.Context, c Change, o Outcome) error {
 	return p.rows.Send(ctx, checkpoint.AppendRepair(link.Begin(nil), checkpoint.Repair{
 		Job: c.Job, Table: c.Table.Name.String(), Took: c.Took, By: c.By, Was: text(o.Loser), Became: text(c.becomes(o)),
 	}))
+}
+
+// refusal returns why a server refused a row, and what to do about a row that is in the way.
+func refusal(err error) string {
+	if link.Duplicate(err) {
+		return link.Reason(err) + ": another row there has the same values in that unique key; change or delete one of the two rows through a proxy, then repair again"
+	}
+	return link.Reason(err)
 }
