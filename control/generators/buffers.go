@@ -56,7 +56,7 @@ func (s *Set) buffered(declared func() *cluster.Cluster, sizes catalog.Segments,
 		return nil, err
 	}
 	name, _, _ := strings.Cut(prefix, "/")
-	table, err := catalog.ParseTableName(name)
+	table, err := catalog.ParseTableKey(name)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"locus/control/jobs"
 	"locus/migrate/job"
@@ -18,8 +19,9 @@ import (
 // shop.order_item parent=order_id, say.
 func ImportedTables(text string) (map[catalog.TableName]catalog.Declaration, error) {
 	tables := map[catalog.TableName]catalog.Declaration{}
-	for one := range strings.SplitSeq(text, ";") {
-		of, words, _ := strings.Cut(strings.TrimSpace(one), " ")
+	for _, one := range catalog.Split(text, catalog.Semicolon) {
+		of := catalog.Split(strings.TrimSpace(one), unicode.IsSpace)[0]
+		words := strings.TrimPrefix(strings.TrimSpace(one), of)
 		name, err := catalog.ParseTableName(of)
 		if err != nil {
 			return nil, err

@@ -38,7 +38,10 @@ func New(shards []router.ShardName, tables []*Table, broken map[TableName]error)
 		c.name(t.TableName)
 	}
 	for n := range broken {
-		c.name(n)
+		fits, is := c.folded[n.lower()]
+		if c.name(n); is && c.tables[fits] != nil { // one that can be served keeps its name
+			c.folded[n.lower()] = fits
+		}
 	}
 	return c
 }

@@ -3,6 +3,8 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"locus/idgen/orderid"
@@ -24,25 +26,6 @@ const (
 	// as long as an import brings them.
 	Outside Kind = "outside"
 )
-
-// TableName names a table within its schema (MySQL's word for a database).
-// Names are compared as a Linux server compares them: letter case counts.
-type TableName struct{ Schema, Name string }
-
-func (n TableName) String() string { return n.Schema + "." + n.Name }
-
-func (n TableName) lower() TableName {
-	return TableName{strings.ToLower(n.Schema), strings.ToLower(n.Name)}
-}
-
-// ParseTableName reads "schema.table".
-func ParseTableName(s string) (TableName, error) {
-	schema, name, ok := strings.Cut(s, ".")
-	if !ok || schema == "" || name == "" || strings.ContainsAny(s, "`' \t\n/") {
-		return TableName{}, fmt.Errorf("table name %q: write it as schema.table", s)
-	}
-	return TableName{schema, name}, nil
-}
 
 // IDColumn declares a column of IDs whose gene stands in the layout's top bits.
 type IDColumn struct {
@@ -217,6 +200,11 @@ func (d Declaration) validateSharded() error {
 			errs = append(errs, err)
 		}
 	}
+	for _, column := range d.columns() {
+		if err := validName(column); err != nil {
+			refuse("column name %q %w", column, err)
+		}
+	}
 	if d.Parent != nil && d.Parent.Segments != (Segments{}) {
 		refuse("segments are those of the table's own `id:`: leave them out of `parent:`")
 	}
@@ -227,6 +215,17 @@ func (d Declaration) validateSharded() error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// columns returns the names of the columns that the declaration gives a meaning.
+func (d Declaration) columns() []string {
+	names := []string{d.Owner, d.OrderNumber, d.Gene, d.Version}
+	for _, c := range []*IDColumn{d.ID, d.Parent} {
+		if c != nil {
+			names = append(names, c.Column)
+		}
+	}
+	return append(names, slices.Sorted(maps.Keys(d.Stamped))...)
 }
 
 func (d Declaration) validateHiding() error {

@@ -30,11 +30,6 @@ func RenameStatement(list []Rename) string {
 	return "RENAME TABLE " + strings.Join(pairs, ", ")
 }
 
-func (n TableName) quoted() string {
-	quote := func(s string) string { return "`" + strings.ReplaceAll(s, "`", "``") + "`" }
-	return quote(n.Schema) + "." + quote(n.Name)
-}
-
 // Net is what a list of renames comes to, of which each is done after the one before: without names that
 // are there only meanwhile. It is in an order in which each new name is free when its turn comes. The error
 // says why it can't be.

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"locus/router"
 )
@@ -20,8 +22,7 @@ func Said(comment string) (words string, declares bool) {
 	if len(comment) < len(saying) || !strings.EqualFold(comment[:len(saying)], saying) {
 		return "", false
 	}
-	words, _, _ = strings.Cut(comment[len(saying):], ";")
-	return strings.TrimSpace(words), true
+	return strings.TrimSpace(Split(comment[len(saying):], Semicolon)[0]), true
 }
 
 // defaultLayout is that of an ID of which nothing is said.
@@ -33,13 +34,67 @@ const stampedWord = "stamped."
 // vocabulary are the words with a value, in the order in which they are written.
 var vocabulary = []string{"shard", "owner", "parent", "parent_layout", "id", "layout", "overflow", "order_no", "gene", "version"}
 
+// Split parts a text at each separator that is not within backquotes. It returns at least one part.
+func Split(text string, separates func(rune) bool) (parts []string) {
+	begin, quoted := 0, false
+	for at, c := range text {
+		switch {
+		case c == '`':
+			quoted = !quoted
+		case !quoted && separates(c):
+			parts = append(parts, text[begin:at])
+			begin = at + utf8.RuneLen(c)
+		}
+	}
+	return append(parts, text[begin:])
+}
+
+// Semicolon reports whether a character is one.
+func Semicolon(c rune) bool { return c == ';' }
+
+// assignment reads name=value. Behind stamped. and behind the equals sign a name may be in backquotes, within which a
+// backquote is doubled.
+func assignment(word string) (name, value string, hasValue bool, err error) {
+	if column, stamps := strings.CutPrefix(word, stampedWord+"`"); stamps {
+		column, rest, closed := unquote(column)
+		if !closed || !strings.HasPrefix(rest, "=") {
+			return "", "", false, fmt.Errorf("%q: write %s`COLUMN`=GENERATOR", word, stampedWord)
+		}
+		name, value, hasValue = stampedWord+column, rest[1:], true
+	} else {
+		name, value, hasValue = strings.Cut(word, "=")
+	}
+	if quoted, is := strings.CutPrefix(value, "`"); is {
+		var rest string
+		var closed bool
+		if value, rest, closed = unquote(quoted); !closed || rest != "" {
+			return "", "", false, fmt.Errorf("%q: write a name in backquotes as %s=`NAME`", word, name)
+		}
+	}
+	return name, value, hasValue, nil
+}
+
+// wordOf returns a name as a word of a declaration.
+func wordOf(name string) string {
+	if strings.ContainsAny(name, "`;=") || strings.ContainsFunc(name, unicode.IsSpace) {
+		return Backquote(name)
+	}
+	return name
+}
+
 // ParseWords reads a declaration as comments, commands and procedures have it: global; shard=s1;
 // or owner=buyer_uid id=order_id order_no=order_no, say. What it gives is valid by itself.
 func ParseWords(text string) (Declaration, error) {
 	given := map[string]string{}
 	stamped := map[string]string{}
-	for _, word := range strings.Fields(text) {
-		name, value, hasValue := strings.Cut(word, "=")
+	for _, word := range Split(text, unicode.IsSpace) {
+		if word == "" {
+			continue
+		}
+		name, value, hasValue, err := assignment(word)
+		if err != nil {
+			return Declaration{}, err
+		}
 		column, stamps := strings.CutPrefix(name, stampedWord)
 		switch _, twice := given[name]; {
 		case twice:
@@ -107,7 +162,7 @@ func (d Declaration) Words() string {
 	var words []string
 	add := func(name, value string) {
 		if value != "" {
-			words = append(words, name+"="+value)
+			words = append(words, name+"="+wordOf(value))
 		}
 	}
 	add("shard", string(d.Shard))
@@ -136,7 +191,7 @@ func (d Declaration) Words() string {
 	add("gene", d.Gene)
 	add("version", d.Version)
 	for _, column := range slices.Sorted(maps.Keys(d.Stamped)) {
-		add(stampedWord+column, d.Stamped[column])
+		add(stampedWord+wordOf(column), d.Stamped[column])
 	}
 	return strings.Join(words, " ")
 }

@@ -47,13 +47,13 @@ func ShardKey(name router.ShardName) string { return ShardPrefix + string(name) 
 func PrimaryKey(name router.ShardName) string { return PrimaryPrefix + string(name) }
 
 // TableKey is where a table is declared.
-func TableKey(name catalog.TableName) string { return TablePrefix + name.String() }
+func TableKey(name catalog.TableName) string { return TablePrefix + name.Key() }
 
 // RenamingKey is where it is told, by a table's new name, what it is renamed from.
-func RenamingKey(name catalog.TableName) string { return RenamingPrefix + name.String() }
+func RenamingKey(name catalog.TableName) string { return RenamingPrefix + name.Key() }
 
 // CountersKey is where it is told under which name a table's IDs are counted that was renamed.
-func CountersKey(name catalog.TableName) string { return CountersPrefix + name.String() }
+func CountersKey(name catalog.TableName) string { return CountersPrefix + name.Key() }
 
 // GeneratorKey is where a generator is declared.
 func GeneratorKey(name string) string { return GeneratorPrefix + name }
@@ -63,9 +63,9 @@ func GeneratorKey(name string) string { return GeneratorPrefix + name }
 // is zero for those of the table's first.
 func CounterPrefix(table catalog.TableName, wide orderid.Layout) string {
 	if wide.IsZero() {
-		return table.String() + "/"
+		return table.Key() + "/"
 	}
-	return table.String() + "/" + wide.Name() + "/"
+	return table.Key() + "/" + wide.Name() + "/"
 }
 
 // NumberCounter is, among a table's counters, that of its AUTO_INCREMENT column.
