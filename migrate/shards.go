@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -61,7 +62,7 @@ func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l jo
 	if err != nil {
 		return nil, err
 	}
-	if len(report.Problems) > 0 && (!announced || len(report.Tables) < len(declared)) {
+	if len(report.Problems) > 0 && (!announced || len(report.Tables)+report.Gone < len(declared)) {
 		return nil, &refusedError{report.Problems}
 	}
 	for _, p := range report.Problems {
@@ -125,10 +126,15 @@ func homesOf(ctx context.Context, store Store, j *job.Job) (h audit.Homes, err e
 // at the target then.
 func (sh *shards) stillFit(ctx context.Context) error {
 	report, err := preflight.LookAtSchema(ctx, sh.looked)
-	if err == nil && len(report.Problems) > 0 {
-		err = &refusedError{report.Problems}
+	switch {
+	case err != nil:
+		return err
+	case len(report.Problems) > 0:
+		return &refusedError{report.Problems}
+	case len(report.Tables) > len(sh.tables):
+		return errors.New("a declared table was created on both servers while genes are on the move, and its rows are not moved: drop it there until the job is over")
 	}
-	return err
+	return nil
 }
 
 // other is the server that at is not.

@@ -8,6 +8,7 @@ package fitting
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -40,11 +41,20 @@ func (c *Change) Problems(ctx context.Context, loaded *schema.Loaded) []error {
 		if c.Next.Tables[name].Kind == catalog.Outside { // an import brings it, and no shard's table has to fit yet
 			continue
 		}
-		if err := loaded.Catalog.Broken()[name]; err != nil && !errors.As(err, new(*catalog.UnmadeError)) {
+		if err := loaded.Catalog.Broken()[name]; err != nil && !errors.As(err, new(*catalog.UnmadeError)) && !c.gone(name, err) {
 			problems = append(problems, err)
 		}
 	}
 	return append(problems, c.uneven(loaded.Catalog)...)
+}
+
+// gone reports whether a declaration that stays as it is belongs to a table that no shard has any more.
+func (c *Change) gone(name catalog.TableName, err error) bool {
+	if c.Old == nil || !errors.As(err, new(*catalog.NowhereError)) {
+		return false
+	}
+	before, was := c.Old.Tables[name]
+	return was && reflect.DeepEqual(before, c.Next.Tables[name])
 }
 
 // uneven are the tables that would be declared anew while shards have other columns than others.

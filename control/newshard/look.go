@@ -200,7 +200,7 @@ func (p *Plan) look(ctx context.Context, first *link.Conn, l *Lacking) (err erro
 			l.Databases = append(l.Databases, name.Schema)
 		}
 	}
-	return p.rows(ctx, first, c, l)
+	return p.rows(ctx, first, c, l, here)
 }
 
 // another refuses a server that another shard has, whatever it is called there.
@@ -276,7 +276,7 @@ func folded(r copies.Routine) copies.Routine {
 
 // rows finds the global tables whose rows are to be made equal: all of a shard that comes, and those of which it is
 // noted at the shard that they aren't yet. What a shard that comes has besides must be the same, or is somebody else's.
-func (p *Plan) rows(ctx context.Context, first, c *link.Conn, l *Lacking) error {
+func (p *Plan) rows(ctx context.Context, first, c *link.Conn, l *Lacking, here listing) error {
 	noted, err := notes(ctx, c)
 	if err != nil {
 		return err
@@ -286,7 +286,7 @@ func (p *Plan) rows(ctx context.Context, first, c *link.Conn, l *Lacking) error 
 		d := p.cluster.Next.Tables[name]
 		missing := slices.Contains(l.Tables, name)
 		ours := missing || noted[name] || l.Shard == p.cluster.Ordered
-		if d.Kind != catalog.Global || l.known && !ours {
+		if d.Kind != catalog.Global || l.known && !ours || !here.tables[name] {
 			continue
 		}
 		fills, err := p.mayFill(ctx, first, c, l, name, missing, ours)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"locus/idgen/gene"
+	"locus/migrate/copies"
 	"locus/migrate/link"
 	"locus/migrate/table"
 	"locus/router"
@@ -49,7 +50,13 @@ func Run(ctx context.Context, c Config) ([]Finding, error) {
 	defer a.close()
 	names := slices.SortedFunc(maps.Keys(c.Tables), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) })
 	for _, name := range names {
-		var err error
+		there, err := a.anywhere(ctx, name)
+		if err != nil {
+			return a.found, fmt.Errorf("table %s: %w", name, err)
+		}
+		if !there {
+			continue
+		}
 		switch d := c.Tables[name]; d.Kind {
 		case catalog.Sharded:
 			err = a.sharded(ctx, name, d)
@@ -98,6 +105,20 @@ func (a *audit) report(f Finding) {
 	if a.Found != nil {
 		a.Found(f)
 	}
+}
+
+// anywhere reports whether a shard has a declared table. One that was dropped has no rows.
+func (a *audit) anywhere(ctx context.Context, name catalog.TableName) (bool, error) {
+	for _, shard := range a.Shards {
+		c, err := a.conn(ctx, shard)
+		if err != nil {
+			return false, err
+		}
+		if there, err := copies.Has(ctx, c, name); err != nil || there {
+			return there, err
+		}
+	}
+	return false, nil
 }
 
 // named is the number of rows named in a finding.

@@ -44,7 +44,7 @@ const lockPatience = "SET SESSION innodb_lock_wait_timeout = 1"
 // Read reads a table on both servers. The error is a *MissingError, an *UnreadableError, says how the tables differ, or that a server
 // could not be asked.
 func Read(ctx context.Context, first, other *link.Conn, name catalog.TableName, d catalog.Declaration, width gene.Width) (*Pair, error) {
-	if there, err := has(ctx, other, name); err != nil || !there {
+	if there, err := Has(ctx, other, name); err != nil || !there {
 		return nil, errors.Join(err, &MissingError{name})
 	}
 	var tables [2]*table.Table
@@ -67,7 +67,8 @@ func Read(ctx context.Context, first, other *link.Conn, name catalog.TableName, 
 	return &Pair{Table: tables[0], first: first, other: other}, nil
 }
 
-func has(ctx context.Context, c *link.Conn, name catalog.TableName) (bool, error) {
+// Has reports whether a server has a table or view of that name.
+func Has(ctx context.Context, c *link.Conn, name catalog.TableName) (bool, error) {
 	rows, err := c.Query(ctx, "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+link.Text(name.Schema)+" AND TABLE_NAME = "+link.Text(name.Name))
 	return len(rows) > 0, err
 }

@@ -75,6 +75,9 @@ func (i *inspection) globalTable(ctx context.Context, first, target *link.Conn, 
 		return err
 	}
 	if _, missing := errors.AsType[*copies.MissingError](err); missing {
+		if there, err := copies.Has(ctx, first, name); err != nil || !there {
+			return err // it is declared, and gone
+		}
 		i.problem(e.filled()+" makes it, with its rows", "the target does not have global table %s", name)
 		return nil
 	}

@@ -61,6 +61,8 @@ type Report struct {
 	Problems []Problem
 	// Tables are those that can be moved, as the source has them.
 	Tables []*table.Table
+	// Gone is how many declared tables neither server has. They have no rows to move.
+	Gone int
 }
 
 // check is one thing to look at.

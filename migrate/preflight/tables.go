@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"locus/migrate/link"
+	"locus/migrate/copies"
 	"locus/migrate/table"
 	"locus/router/catalog"
 )
@@ -14,6 +14,12 @@ import (
 // readTables reads the tables on both sides and compares them.
 func (i *inspection) readTables() error {
 	for _, n := range i.names() {
+		if gone, err := i.gone(n); err != nil {
+			return err
+		} else if gone {
+			i.report.Gone++
+			continue
+		}
 		made, err := i.made(n)
 		if err != nil {
 			return err
@@ -58,8 +64,22 @@ func (i *inspection) made(n catalog.TableName) (bool, error) {
 	if !i.config.Import || i.config.Resumed {
 		return false, nil
 	}
-	rows, err := i.target.Query(i.ctx, "SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+link.Text(n.Schema)+" AND TABLE_NAME = "+link.Text(n.Name))
-	return len(rows) == 0, err
+	there, err := copies.Has(i.ctx, i.target.Conn, n)
+	return !there, err
+}
+
+// gone reports whether a declared table is on neither server. The check of privileges refuses an account that would not see
+// it. An import names its tables itself, so each must be there.
+func (i *inspection) gone(n catalog.TableName) (bool, error) {
+	if i.config.Import {
+		return false, nil
+	}
+	for _, s := range i.sides() {
+		if there, err := copies.Has(i.ctx, s.Conn, n); err != nil || there {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // uniqueKeys refuses those of an import of which equal values could be on several shards: the source, which has all rows,
