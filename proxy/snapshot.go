@@ -72,10 +72,15 @@ type builder struct {
 // build makes the snapshot of the declared documents. A change of the route map
 // alone keeps the catalogue and every plan.
 func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) (*state, error) {
-	declared, err := cluster.Decode(values)
+	var before *cluster.Cluster
+	if b.last != nil {
+		before = b.last.declared
+	}
+	declared, err := cluster.DecodeAfter(values, before)
 	if err != nil {
 		return nil, err
 	}
+	b.reportUnreadable(declared, before)
 	w := &state{declared: declared, tls: map[router.ShardName]*tls.Config{}}
 	if w.accounts, w.lockedOut, err = b.logins(declared); err != nil {
 		return nil, err
@@ -106,6 +111,15 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	return w, nil
 }
 
+// reportUnreadable logs the documents that can't be used, once each.
+func (b *builder) reportUnreadable(declared, before *cluster.Cluster) {
+	for _, key := range declared.UnreadableKeys() {
+		if u := declared.Unreadable[key]; before == nil || before.Unreadable[key] != u {
+			b.log.Error("document in etcd can't be used", "key", cluster.Prefix+key, "error", u.Why)
+		}
+	}
+}
+
 // copies are the shards that have genes, and the first, with which their global tables are compared. One that is new may
 // have been given no global rows yet.
 func copies(first router.ShardName, m *router.Map) []router.ShardName {
@@ -124,6 +138,7 @@ func (b *builder) sameTables(c *cluster.Cluster) bool {
 		b.last.declared.Settings == c.Settings &&
 		maps.EqualFunc(b.last.declared.Shards, c.Shards, sameShard) &&
 		reflect.DeepEqual(b.last.declared.Tables, c.Tables) &&
+		maps.Equal(b.last.declared.Refused, c.Refused) &&
 		maps.Equal(b.last.declared.Renaming, c.Renaming) && maps.Equal(b.last.declared.Counters, c.Counters) &&
 		reflect.DeepEqual(b.last.declared.Generators, c.Generators) // columns must hold what they make
 }

@@ -58,6 +58,12 @@ func TestCommands(t *testing.T) {
 			}
 		}
 	}
+	play.steps["plant"] = func(t *testing.T, key string) {
+		t.Helper()
+		if _, err := kv.Commit(t.Context(), nil, etcd.Put(key, nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	ready := []phase.Event{{Kind: phase.Announced}, {Kind: phase.Copied}, {Kind: phase.CaughtUp}, {Kind: phase.Verified}}
 	play.steps["ready"] = told(ready...)
 	play.steps["differs"] = func(t *testing.T, id string) {
@@ -263,7 +269,7 @@ func collect(examples map[string]string, text string) {
 			words := strings.Fields(rest)
 			for n := min(3, len(words)); n > 1; n-- {
 				path := strings.Join(words[:n], " ")
-				if n == 3 && !slices.Contains([]string{"routes", "proxies", "keys", "id", "config", "completion", "user", "table", "shard"}, words[1]) {
+				if n == 3 && !slices.Contains([]string{"routes", "proxies", "keys", "id", "config", "completion", "user", "table", "shard", "documents"}, words[1]) {
 					continue
 				}
 				if examples[path] == "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -34,10 +35,13 @@ func routesCommand(in *invocation) *cobra.Command {
 		RunE: func(command *cobra.Command, _ []string) error {
 			return in.withEtcd(func(conn *connection) error {
 				versions, readErr := declared.History(command.Context(), conn.kv)
-				if err := in.printHistory(versions); err != nil {
-					return err
+				if err := in.printHistory(versions); err != nil || versions == nil {
+					return errors.Join(err, readErr)
 				}
-				return readErr
+				if readErr != nil {
+					fmt.Fprintf(in.stderr, "not shown, see locus doctor: %v\n", readErr)
+				}
+				return nil
 			})
 		},
 	})

@@ -21,7 +21,7 @@ func routesDiffCommand(in *invocation) *cobra.Command {
 		RunE: func(command *cobra.Command, args []string) error {
 			return in.withEtcd(func(conn *connection) error {
 				versions, err := declared.History(command.Context(), conn.kv)
-				if err != nil {
+				if err != nil && versions == nil {
 					return err
 				}
 				var maps [2]*router.Map

@@ -47,7 +47,7 @@ func (a *application) former(ctx context.Context, conn *connection, state *decla
 		return nil, cluster.ErrNotDeclared
 	}
 	versions, err := declared.History(ctx, conn.kv)
-	if err != nil {
+	if err != nil && versions == nil {
 		return nil, err
 	}
 	m, err := versionOf(versions, version)

@@ -57,7 +57,11 @@ func (s shared) Examine(ctx context.Context) (doctor.Report, error) {
 }
 
 func (s shared) Routes(ctx context.Context) ([]cluster.Version, error) {
-	return declared.History(ctx, s.conn.kv)
+	versions, err := declared.History(ctx, s.conn.kv)
+	if versions != nil { // doctor reports those that can't be read
+		return versions, nil
+	}
+	return nil, err
 }
 
 func (s shared) Load(ctx context.Context, w gene.Width) (*meter.Loads, error) {

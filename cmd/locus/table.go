@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/control/declared"
+	"locus/control/doctor"
 	"locus/control/fleet"
 	"locus/control/orders"
 	"locus/router/catalog"
@@ -159,6 +160,9 @@ declares counts for nothing then, until a statement says it again.`,
 		Example: "  locus table drop shop.country",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			if removed, err := t.removeUnreadable(command.Context(), args[0]); removed || err != nil {
+				return err
+			}
 			return t.run(command.Context(), func(tables map[catalog.TableName]catalog.Declaration) error {
 				name, _, err := namedTable(tables, args[0])
 				if err != nil {
@@ -175,6 +179,18 @@ declares counts for nothing then, until a statement says it again.`,
 	t.flags(c)
 	c.Flags().BoolVar(&t.yes, "yes", false, "don't ask")
 	return c
+}
+
+// removeUnreadable removes a declaration that can't be used, and reports whether there was one.
+func (t *tableChange) removeUnreadable(ctx context.Context, table string) (removed bool, err error) {
+	if t.dryRun {
+		return false, nil
+	}
+	err = t.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) (err error) {
+		removed, err = doctor.RemoveTable(ctx, conn.kv, c, table, t.stamp().By, t.in.now())
+		return err
+	})
+	return removed, err
 }
 
 // run changes the tables alone, and waits until all proxies know.

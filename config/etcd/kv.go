@@ -20,6 +20,7 @@ type KeyValue struct {
 	Key      string
 	Value    []byte
 	Revision int64 // etcd's revision of the key's last change
+	Leased   bool  // the key disappears with a process
 }
 
 // Under returns the keys with a prefix, which usually ends in a slash. "" means all keys.
@@ -44,6 +45,22 @@ func (kv *KV) Get(ctx context.Context, key string) (value []byte, revision int64
 	return value, revision, nil
 }
 
+// GetAt returns the value that a key had at an earlier revision of etcd, and the revision of its last change before that, or
+// nil and 0 if it didn't exist. It is an error if etcd no longer has that revision.
+func (kv *KV) GetAt(ctx context.Context, key string, at int64) (value []byte, revision int64, err error) {
+	err = kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
+		r, err := conn.Get(ctx, kv.prefix+key, clientv3.WithRev(at))
+		if err == nil && len(r.Kvs) == 1 {
+			value, revision = r.Kvs[0].Value, r.Kvs[0].ModRevision
+		}
+		return err
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("read %s%s as of revision %d: %w", kv.prefix, key, at, err)
+	}
+	return value, revision, nil
+}
+
 // GetPrefix returns all keys with the prefix, in order and as of one revision of etcd. It sees every write that ended
 // before the call.
 func (kv *KV) GetPrefix(ctx context.Context, prefix string) (pairs []KeyValue, revision int64, err error) {
@@ -59,7 +76,7 @@ func (kv *KV) getPrefix(ctx context.Context, prefix string, more ...clientv3.OpO
 		revision = r.Header.Revision
 		pairs = make([]KeyValue, len(r.Kvs))
 		for i, p := range r.Kvs {
-			pairs[i] = KeyValue{strings.TrimPrefix(string(p.Key), kv.prefix), p.Value, p.ModRevision}
+			pairs[i] = KeyValue{strings.TrimPrefix(string(p.Key), kv.prefix), p.Value, p.ModRevision, p.Lease != 0}
 		}
 		return nil
 	})

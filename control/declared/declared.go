@@ -24,8 +24,8 @@ type State struct {
 }
 
 // Read reads the declaration under kv, which is the keys under the cluster's
-// prefix. A cluster that isn't there is a State without one; one that this build
-// can't read is an error.
+// prefix. A cluster that isn't there is a State without one. Documents that this
+// build can't use are those of [cluster.Cluster.Unreadable].
 func Read(ctx context.Context, kv *etcd.KV) (*State, error) {
 	pairs, _, err := kv.GetPrefix(ctx, cluster.Prefix)
 	if err != nil {
@@ -45,6 +45,9 @@ func Read(ctx context.Context, kv *etcd.KV) (*State, error) {
 	return s, nil
 }
 
+// Revision is that of the last change of a document, by its key relative to [cluster.Prefix]; 0: it wasn't there.
+func (s *State) Revision(key string) int64 { return s.stored[key].Revision }
+
 // Current is the cluster that is declared; [cluster.ErrNotDeclared]: none is.
 func Current(ctx context.Context, kv *etcd.KV) (*cluster.Cluster, error) {
 	state, err := Read(ctx, kv)
@@ -62,14 +65,24 @@ func Current(ctx context.Context, kv *etcd.KV) (*cluster.Cluster, error) {
 // replaces since it was read, the error is an *etcd.Conflict and nothing was
 // written. Any other error says that nothing was written, or is etcd.ErrUnknown.
 func (s *State) Commit(ctx context.Context, kv *etcd.KV, next *cluster.Cluster) error {
-	guards, writes := s.Planned(next)
-	_, err := kv.Commit(ctx, guards, writes...)
+	guards, writes, err := s.Planned(next)
+	if err != nil {
+		return err
+	}
+	_, err = kv.Commit(ctx, guards, writes...)
 	return err
 }
 
-// Planned is what Commit writes, for who writes something else with it.
-func (s *State) Planned(next *cluster.Cluster) (guards []etcd.Guard, writes []etcd.Write) {
+// Planned returns what Commit writes, for who writes something else with it. It is an error if what would be written is
+// not read back as it was meant.
+func (s *State) Planned(next *cluster.Cluster) (guards []etcd.Guard, writes []etcd.Write, err error) {
+	if s.Cluster == nil {
+		next = s.leaving(next)
+	}
 	w := cluster.PlanWrite(s.stored, next)
+	if err := w.ReadBack(s.stored, next); err != nil {
+		return nil, nil, err
+	}
 	for _, key := range slices.Sorted(maps.Keys(w.Guards)) {
 		guards = append(guards, etcd.Guard{Key: key, Revision: w.Guards[key]})
 	}
@@ -79,7 +92,21 @@ func (s *State) Planned(next *cluster.Cluster) (guards []etcd.Guard, writes []et
 	for _, key := range w.Deletes {
 		writes = append(writes, etcd.Delete(key))
 	}
-	return guards, writes
+	return guards, writes, nil
+}
+
+// leaving returns the first cluster here with the documents that were there before, which nobody can use, so that it leaves
+// them as they are.
+func (s *State) leaving(next *cluster.Cluster) *cluster.Cluster {
+	first := *next
+	first.Unreadable = map[string]cluster.Unreadable{}
+	own := cluster.Encode(next)
+	for key := range s.stored {
+		if _, declared := own[key]; !declared {
+			first.Unreadable[key] = cluster.Unreadable{Why: "it was there before the cluster was declared"}
+		}
+	}
+	return &first
 }
 
 // History is the route maps that the cluster had and has, the oldest first.

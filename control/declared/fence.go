@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"locus/config/etcd"
@@ -42,4 +43,27 @@ func ReleaseFence(ctx context.Context, kv *etcd.KV, version int64, by string) er
 		return nil
 	}
 	return err
+}
+
+// Withdrawn returns what takes the genes of a job out of the route map, which stay with the shards that have them: nothing
+// if the map has none of them.
+func Withdrawn(ctx context.Context, kv *etcd.KV, id string, stamp router.Stamp) ([]etcd.Guard, []etcd.Write, error) {
+	const key = cluster.Prefix + cluster.MapKey
+	text, revision, err := kv.Get(ctx, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, _, err := router.Decode(text)
+	if err != nil {
+		return nil, nil, fmt.Errorf("withdraw the genes of job %s from the route map: %w", id, err)
+	}
+	moves := slices.DeleteFunc(m.Moves(), func(v router.Move) bool { return v.ID() == id })
+	if len(moves) == len(m.Moves()) {
+		return nil, nil, nil
+	}
+	next, err := m.Step(moves)
+	if err != nil {
+		return nil, nil, err
+	}
+	return []etcd.Guard{{Key: key, Revision: revision}}, []etcd.Write{etcd.Put(key, router.Encode(next, stamp))}, nil
 }

@@ -34,6 +34,8 @@ func ReadPrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName) (Prim
 	switch {
 	case !there:
 		return Primary{}, fmt.Errorf("shard %s is not registered; there are %v", shard, state.Cluster.ShardNames())
+	case s.Unreadable != "":
+		return Primary{}, fmt.Errorf("shard %s: %s", shard, s.Unreadable)
 	case !s.Several():
 		return Primary{}, fmt.Errorf("shard %s has one server: list it and its replicas as servers: in cluster.yaml, and run locus apply", shard)
 	}
@@ -89,6 +91,8 @@ func ReleasePrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName, ep
 type Standing struct {
 	cluster.Primary
 	Revision int64 // of its key
+	// Unreadable is why this build can't read it; nil if it can.
+	Unreadable error
 }
 
 // Primaries are the documents of all shards with several servers.
@@ -101,14 +105,15 @@ func Primaries(ctx context.Context, kv *etcd.KV) (map[router.ShardName]Standing,
 	for _, pair := range pairs {
 		p, err := cluster.DecodePrimary(pair.Value)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", pair.Key, err)
+			p, err = cluster.Primary{}, fmt.Errorf("%s can't be used: %w; locus doctor shows the remedy", pair.Key, err)
 		}
-		all[router.ShardName(strings.TrimPrefix(pair.Key, cluster.Prefix+cluster.PrimaryPrefix))] = Standing{p, pair.Revision}
+		all[router.ShardName(strings.TrimPrefix(pair.Key, cluster.Prefix+cluster.PrimaryPrefix))] = Standing{p, pair.Revision, err}
 	}
 	return all, nil
 }
 
-// Epochs are those of all shards with several servers, by what is written when it is asked.
+// Epochs are those of all shards with several servers, by what is written when it is asked. A document that can't be read
+// has none, so that no connection to its shard is lent.
 func Epochs(ctx context.Context, kv *etcd.KV) (map[router.ShardName]int64, error) {
 	all, err := Primaries(ctx, kv)
 	if err != nil {
@@ -116,7 +121,9 @@ func Epochs(ctx context.Context, kv *etcd.KV) (map[router.ShardName]int64, error
 	}
 	epochs := make(map[router.ShardName]int64, len(all))
 	for name, p := range all {
-		epochs[name] = p.Epoch
+		if p.Unreadable == nil {
+			epochs[name] = p.Epoch
+		}
 	}
 	return epochs, nil
 }

@@ -71,6 +71,7 @@ func Examine(ctx context.Context, o Options) (Report, error) {
 		return Report{}, err
 	}
 	endpoints := e.members(ctx)
+	e.documents(ctx)
 	e.proxies(ctx)
 	e.keys(ctx)
 	e.moves(ctx)

@@ -69,7 +69,14 @@ func (e *examination) leftovers(ctx context.Context, s *shard) error {
 	if err != nil {
 		return err
 	}
-	live := map[string]bool{}
+	ids, err := e.Jobs.IDs(ctx)
+	if err != nil {
+		return err
+	}
+	live := map[string]bool{} // a job whose record can't be read may be under way
+	for _, id := range ids {
+		live[id] = true
+	}
 	for _, j := range list {
 		live[j.ID] = !j.State.Over()
 	}

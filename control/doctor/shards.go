@@ -53,6 +53,9 @@ func (e *examination) shards(ctx context.Context) {
 // reach logs in to a shard.
 func (e *examination) reach(ctx context.Context, name router.ShardName) *shard {
 	declared := e.Cluster.Shards[name]
+	if declared.Unreadable != "" { // its document is a finding of its own
+		return nil
+	}
 	server, err := e.Jobs.Shard(ctx, name)
 	if err != nil {
 		e.find("logins", string(name), "put it there, or name the right configuration: -c locus.yaml", "%v", err)

@@ -3,7 +3,6 @@ package failover
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -58,23 +57,24 @@ func (r Record) clone() Record {
 }
 
 const (
-	recordPrefix = "failover/records/"
+	// RecordPrefix begins the keys of the records.
+	RecordPrefix = "failover/records/"
 	watchPrefix  = "failover/watches/" // the lease of who watches a shard
 )
 
-// Records reads those of all shards.
+// Records reads those of all shards, without those that can't be read.
 func Records(ctx context.Context, kv *etcd.KV) (map[router.ShardName]Record, error) {
-	pairs, _, err := kv.GetPrefix(ctx, recordPrefix)
+	pairs, _, err := kv.GetPrefix(ctx, RecordPrefix)
 	if err != nil {
 		return nil, err
 	}
 	records := make(map[router.ShardName]Record, len(pairs))
 	for _, pair := range pairs {
-		var r Record
-		if err := json.Unmarshal(pair.Value, &r); err != nil {
-			return nil, fmt.Errorf("%s: %w", pair.Key, err)
+		r, err := decode(pair.Value)
+		if err != nil {
+			continue
 		}
-		records[router.ShardName(strings.TrimPrefix(pair.Key, recordPrefix))] = r
+		records[router.ShardName(strings.TrimPrefix(pair.Key, RecordPrefix))] = r
 	}
 	return records, nil
 }
@@ -84,15 +84,29 @@ func (r Record) write(ctx context.Context, kv *etcd.KV, shard router.ShardName) 
 	if err != nil {
 		return err
 	}
-	_, err = kv.Commit(ctx, nil, etcd.Put(recordPrefix+string(shard), text))
+	_, err = kv.Commit(ctx, nil, etcd.Put(RecordPrefix+string(shard), text))
 	return err
 }
 
-// read is the record of a shard; an empty one if there is none.
+func decode(text []byte) (r Record, err error) {
+	if err = json.Unmarshal(text, &r); err != nil {
+		r = Record{}
+	}
+	return r, err
+}
+
+// CheckRecord returns why a value is no record.
+func CheckRecord(value []byte) error {
+	_, err := decode(value)
+	return err
+}
+
+// read is the record of a shard. It is empty if there is none, or none that can be read: then nothing is known of what the
+// primary had, and no server is promoted before a primary was seen again.
 func read(ctx context.Context, kv *etcd.KV, shard router.ShardName) (r Record, err error) {
-	text, revision, err := kv.Get(ctx, recordPrefix+string(shard))
+	text, revision, err := kv.Get(ctx, RecordPrefix+string(shard))
 	if err == nil && revision > 0 {
-		err = json.Unmarshal(text, &r)
+		r, _ = decode(text)
 	}
 	return r, err
 }

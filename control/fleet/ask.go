@@ -86,15 +86,9 @@ func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64) (f
 	found.By = map[string]T{}
 	for _, p := range pairs {
 		var a answer
-		if err := json.Unmarshal(p.Value, &a); err != nil {
-			return found, fmt.Errorf("%s: %w", p.Key, err)
-		}
-		if a.Asked < asked {
-			continue
-		}
 		var value T
-		if err := json.Unmarshal(a.Value, &value); err != nil {
-			return found, fmt.Errorf("%s: %w", p.Key, err)
+		if json.Unmarshal(p.Value, &a) != nil || a.Asked < asked || json.Unmarshal(a.Value, &value) != nil {
+			continue // whoever wrote it counts as silent
 		}
 		found.By[strings.TrimPrefix(p.Key, answersKey(q))] = value
 	}

@@ -94,14 +94,37 @@ func read(ctx context.Context, kv *etcd.KV, prefix string) (cards []Card, revisi
 	if err != nil {
 		return nil, 0, err
 	}
-	cards = make([]Card, len(pairs))
-	for i, p := range pairs {
-		if err := json.Unmarshal(p.Value, &cards[i]); err != nil {
-			return nil, 0, fmt.Errorf("%s: %w", p.Key, err)
+	cards = make([]Card, 0, len(pairs))
+	for _, p := range pairs {
+		c, err := decodeCard(p.Key, prefix, p.Value)
+		if err != nil && !p.Leased {
+			continue // no process keeps it
 		}
-		cards[i].ID = strings.TrimPrefix(p.Key, prefix)
+		cards = append(cards, c)
 	}
 	return cards, revision, nil
+}
+
+// decodeCard reads a card. One that can't be read has the ID alone: its process is taken to obey no version of the map,
+// so that a job waits for it.
+func decodeCard(key, prefix string, value []byte) (Card, error) {
+	var c Card
+	id := strings.TrimPrefix(key, prefix)
+	err := json.Unmarshal(value, &c)
+	if err == nil && c.ID != id {
+		err = fmt.Errorf("it is the card of a process of another name, %q", c.ID)
+	}
+	if err != nil {
+		return Card{ID: id}, fmt.Errorf("%s: %w", key, err)
+	}
+	return c, nil
+}
+
+// CheckCard returns why a key and its value are no card.
+func CheckCard(key string, value []byte) error {
+	_, id, _ := strings.Cut(key, "/")
+	_, err := decodeCard(key, strings.TrimSuffix(key, id), value)
+	return err
 }
 
 // Alive are the IDs of all living proxies.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"locus/control/declared"
 	"locus/migrate"
 	"locus/router"
 	"locus/router/cluster"
@@ -15,9 +16,17 @@ func (s *Store) announces(ctx context.Context, snap migrate.Snapshot, next *rout
 	if len(next.Moves()) <= len(snap.Map.Moves()) {
 		return nil
 	}
-	renaming, _, err := s.kv.GetPrefix(ctx, cluster.Prefix+cluster.RenamingPrefix)
-	if err != nil || len(renaming) == 0 {
+	c, err := declared.Current(ctx, s.kv)
+	if err != nil {
 		return err
 	}
-	return fmt.Errorf("a table is being renamed (%s): the job goes on once all shards have done it; if that lasts, repeat its RENAME TABLE", renaming[0].Key)
+	for name := range c.Renaming {
+		return fmt.Errorf("a table is being renamed (to %s): the job goes on once all shards have done it; if that lasts, repeat its RENAME TABLE", name)
+	}
+	for name, why := range c.Refused {
+		if u := c.Unreadable[cluster.RenamingKey(name)]; u.Why != "" && c.Unreadable[cluster.TableKey(name)].Why != "" {
+			return fmt.Errorf("table %s may be being renamed: %s", name, why)
+		}
+	}
+	return nil
 }

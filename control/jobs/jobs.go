@@ -6,6 +6,7 @@
 package jobs
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -56,7 +57,7 @@ func New(kv *etcd.KV, by string, secrets func(name string) (string, error)) *Sto
 
 const mapKey = cluster.Prefix + cluster.MapKey
 
-// Jobs is all jobs, the oldest first.
+// Jobs is all jobs, the oldest first, without those whose records can't be read.
 func (s *Store) Jobs(ctx context.Context) ([]*job.Job, error) {
 	pairs, _, err := s.kv.GetPrefix(ctx, job.Prefix)
 	if err != nil {
@@ -64,14 +65,72 @@ func (s *Store) Jobs(ctx context.Context) ([]*job.Job, error) {
 	}
 	var list []*job.Job
 	for _, p := range pairs {
-		j := new(job.Job)
-		if err := json.Unmarshal(p.Value, j); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Key, err)
+		if j, err := decode(p.Key, p.Value); err == nil {
+			list = append(list, j)
 		}
-		list = append(list, j)
 	}
 	slices.SortStableFunc(list, func(a, b *job.Job) int { return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID)) })
 	return list, nil
+}
+
+// IDs are those of all jobs, with those whose records can't be read.
+func (s *Store) IDs(ctx context.Context) ([]string, error) {
+	pairs, _, err := s.kv.GetPrefix(ctx, job.Prefix)
+	ids := make([]string, len(pairs))
+	for i, p := range pairs {
+		ids[i] = strings.TrimPrefix(p.Key, job.Prefix)
+	}
+	return ids, err
+}
+
+// decode reads the record of a job.
+func decode(key string, text []byte) (*job.Job, error) {
+	j := new(job.Job)
+	if err := json.Unmarshal(text, j); err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	if job.Prefix+j.ID != key {
+		return nil, fmt.Errorf("%s: it is the record of a job of another name, %q", key, j.ID)
+	}
+	return j, nil
+}
+
+// encode writes the record of a job that [decode] reads.
+func encode(j *job.Job) ([]byte, error) {
+	text, err := json.Marshal(j)
+	if err != nil {
+		return nil, err
+	}
+	again, err := decode(job.Prefix+j.ID, text)
+	if err != nil {
+		return nil, fmt.Errorf("nothing was written, since it could not be read back: %w", err)
+	}
+	if read, err := json.Marshal(again); err != nil || !bytes.Equal(read, text) {
+		return nil, fmt.Errorf("nothing was written, since the record of job %s would be read as something else: %w", j.ID, err)
+	}
+	return text, nil
+}
+
+// decodeReport reads what is told of a job.
+func decodeReport(key string, text []byte) (r job.Report, err error) {
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, fmt.Errorf("%s: %w", key, err)
+	}
+	if job.ReportPrefix+r.ID != key {
+		return r, fmt.Errorf("%s: it is the report of a job of another name, %q", key, r.ID)
+	}
+	return r, nil
+}
+
+// Check returns why this build can't read a record of a job, or a report.
+func Check(key string, value []byte) (err error) {
+	switch {
+	case strings.HasPrefix(key, job.ReportPrefix):
+		_, err = decodeReport(key, value)
+	case strings.HasPrefix(key, job.Prefix):
+		_, err = decode(key, value)
+	}
+	return err
 }
 
 // Read gives a job with the route map.
@@ -84,10 +143,10 @@ func (s *Store) Read(ctx context.Context, id string) (migrate.Snapshot, error) {
 	case revision == 0:
 		return snap, fmt.Errorf("job %s: %w", id, migrate.ErrNoJob)
 	}
-	snap.Job, snap.JobRevision = new(job.Job), revision
-	if err := json.Unmarshal(text, snap.Job); err != nil {
-		return snap, err
+	if snap.Job, err = decode(job.Prefix+id, text); err != nil {
+		return snap, fmt.Errorf("the record of job %s can't be read: %w; locus doctor shows the remedy", id, err)
 	}
+	snap.JobRevision = revision
 	if snap.Map, snap.MapRevision, err = s.routes(ctx); err != nil {
 		return snap, err
 	}
@@ -101,12 +160,15 @@ func (s *Store) routes(ctx context.Context) (*router.Map, int64, error) {
 		return nil, 0, err
 	}
 	m, _, err := router.Decode(text)
-	return m, revision, err
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s can't be used: %w; locus doctor shows the remedy", mapKey, err)
+	}
+	return m, revision, nil
 }
 
 // Create writes the record of a new job. ErrChanged: there is one of that name.
 func (s *Store) Create(ctx context.Context, j *job.Job) error {
-	text, err := json.Marshal(j)
+	text, err := encode(j)
 	if err != nil {
 		return err
 	}
@@ -120,7 +182,7 @@ func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, ne
 	guards := []etcd.Guard{{Key: job.Prefix + snap.Job.ID, Revision: snap.JobRevision}}
 	var writes []etcd.Write
 	if j != snap.Job {
-		text, err := json.Marshal(j)
+		text, err := encode(j)
 		if err != nil {
 			return snap, err
 		}
@@ -183,11 +245,14 @@ func (s *Store) Declare(ctx context.Context, snap migrate.Snapshot, j *job.Job, 
 		}
 	}
 	after.Routes, after.Stamp = next, router.Stamp{By: s.by, Why: why, At: time.Now()}
-	text, err := json.Marshal(j)
+	text, err := encode(j)
 	if err != nil {
 		return snap, err
 	}
-	guards, writes := state.Planned(after)
+	guards, writes, err := state.Planned(after)
+	if err != nil {
+		return snap, err
+	}
 	guards = append(guards, etcd.Guard{Key: job.Prefix + snap.Job.ID, Revision: snap.JobRevision})
 	guards = append(guards, asTheyWere(snap)...)
 	revision, err := s.kv.Commit(ctx, guards, append(writes, etcd.Put(job.Prefix+j.ID, text))...)
@@ -313,11 +378,9 @@ func (s *Store) Reports(ctx context.Context) (map[string]job.Report, error) {
 	}
 	reports := make(map[string]job.Report, len(pairs))
 	for _, p := range pairs {
-		var r job.Report
-		if err := json.Unmarshal(p.Value, &r); err != nil {
-			return nil, fmt.Errorf("%s: %w", p.Key, err)
+		if r, err := decodeReport(p.Key, p.Value); err == nil {
+			reports[r.ID] = r
 		}
-		reports[r.ID] = r
 	}
 	return reports, nil
 }
@@ -400,10 +463,14 @@ func (s *Store) server(name router.ShardName, shard cluster.Shard) (link.Server,
 	return link.Server{Addr: target.Addr, User: target.User, Password: password, TLS: target.ClientTLS()}, nil
 }
 
-// Tables is what is declared of the tables whose rows have genes.
+// Tables is what is declared of the tables whose rows have genes. It is an error if a shard has a table whose declaration
+// can't be used: its rows may have genes too, and a job would leave them behind.
 func (s *Store) Tables(ctx context.Context) (map[catalog.TableName]catalog.Declaration, error) {
 	c, err := declared.Current(ctx, s.kv)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.Undeclarable(ctx, c); err != nil {
 		return nil, err
 	}
 	return Sharded(c), nil

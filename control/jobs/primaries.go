@@ -21,6 +21,9 @@ func (s *Store) primaries(ctx context.Context, j *job.Job) (map[router.ShardName
 	of := map[router.ShardName]migrate.Primary{}
 	for _, name := range shardsOf(j) {
 		p := all[name]
+		if p.Unreadable != nil {
+			return nil, p.Unreadable
+		}
 		of[name] = migrate.Primary{Server: p.Server, Changing: p.Next != "", Revision: p.Revision}
 	}
 	return of, nil

@@ -13,8 +13,11 @@ import (
 
 // prefix is the prefix of this package's keys. currentKey holds the version for new IDs.
 const (
+	// CurrentKey is the key of [Current].
+	CurrentKey = prefix + "current"
+
 	prefix     = "keys/"
-	currentKey = prefix + "current"
+	currentKey = CurrentKey
 )
 
 // Current is the key version of the cluster's new IDs, and since when it has been.
@@ -31,10 +34,23 @@ func ReadCurrent(ctx context.Context, kv *etcd.KV) (c Current, revision int64, e
 	if err != nil || revision == 0 {
 		return Current{}, 0, err
 	}
-	if err := json.Unmarshal(text, &c); err != nil || c.Version == 0 {
-		return Current{}, 0, fmt.Errorf("%s can't be read: %w", currentKey, errors.Join(err, errors.New("it names no version")))
+	if c, err = decode(text); err != nil {
+		return Current{}, 0, fmt.Errorf("%s can't be read: %w; locus doctor shows the remedy", currentKey, err)
 	}
 	return c, revision, nil
+}
+
+func decode(text []byte) (c Current, err error) {
+	if err := json.Unmarshal(text, &c); err != nil || c.Version == 0 {
+		return Current{}, errors.Join(err, errors.New("it names no version"))
+	}
+	return c, nil
+}
+
+// CheckCurrent returns why a value is no [Current].
+func CheckCurrent(value []byte) error {
+	_, err := decode(value)
+	return err
 }
 
 // InForce returns the version for new IDs: etcd's, or the ring's own if no process has set it yet.

@@ -120,13 +120,13 @@ func (b Beginning) choose(c *cluster.Cluster) (gene.Set, error) {
 // nextID numbers jobs in the order of their planning, after so many that are not
 // written yet.
 func nextID(ctx context.Context, store *jobs.Store, kind job.Kind, after int) (string, error) {
-	list, err := store.Jobs(ctx)
+	list, err := store.IDs(ctx)
 	if err != nil {
 		return "", err
 	}
 	highest := 0
-	for _, j := range list {
-		if n, err := strconv.Atoi(j.ID[strings.LastIndexByte(j.ID, '-')+1:]); err == nil {
+	for _, id := range list {
+		if n, err := strconv.Atoi(id[strings.LastIndexByte(id, '-')+1:]); err == nil {
 			highest = max(highest, n)
 		}
 	}
@@ -139,6 +139,9 @@ var ErrNoSecrets = errors.New("without these secrets the shards can't be asked")
 // Check asks the shards for everything that stands in the way of a move. The error
 // is a *Refused, ErrNoSecrets, or says that a shard could not be asked.
 func Check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Store) error {
+	if err := store.Undeclarable(ctx, c); err != nil {
+		return err
+	}
 	tables := jobs.Sharded(c)
 	if j.Import != nil {
 		tables = j.Import.Tables

@@ -8,6 +8,7 @@ import (
 
 	"locus/config/etcd"
 	"locus/control/declared"
+	"locus/control/doctor"
 	"locus/control/fitting"
 	"locus/control/fleet"
 	"locus/control/owngene"
@@ -53,6 +54,9 @@ func AddTable(tables map[catalog.TableName]catalog.Declaration, name catalog.Tab
 
 // tableDrop takes a table's declaration away.
 func tableDrop(ctx context.Context, c *call) (shown, error) {
+	if removed, err := c.removeUnreadable(ctx); removed || err != nil {
+		return shown{columns: []string{"table_name", "kind", "words"}, row: []string{c.text(0), "", ""}}, err
+	}
 	name := c.table()
 	if c.bad != "" {
 		return shown{}, nil
@@ -68,6 +72,15 @@ func tableDrop(ctx context.Context, c *call) (shown, error) {
 		return nil
 	})
 	return shown{columns: []string{"table_name", "kind", "words"}, row: []string{name.String(), string(was.Kind), was.Words()}}, err
+}
+
+// removeUnreadable removes the declaration of the table if it can't be used, and reports whether that was so.
+func (c *call) removeUnreadable(ctx context.Context) (bool, error) {
+	now, err := declared.Current(ctx, c.kv)
+	if err != nil {
+		return false, err
+	}
+	return doctor.RemoveTable(ctx, c.kv, now, c.text(0), c.by, c.now())
 }
 
 func (c *call) table() catalog.TableName {

@@ -97,6 +97,9 @@ func find(servers map[router.ShardName]*server, c *cluster.Cluster, before *cata
 		f.tables = append(f.tables, t)
 		f.warnings = append(f.warnings, warnings...)
 	}
+	for name, why := range c.Refused {
+		f.broken[name] = errors.New(why)
+	}
 	known := map[router.ShardName]*catalog.Listing(nil)
 	if before != nil {
 		known = before.Listings()

@@ -46,8 +46,12 @@ func (p Pooled) ask(ctx context.Context, sql string) ([][][]byte, error) {
 
 // Target is how a declared shard is reached, with its secrets found by their
 // names: the password at every login, the authorities now. Each call makes
-// another TLS configuration.
+// another TLS configuration. A shard whose documents can't be used fails every login
+// with the reason.
 func Target(name router.ShardName, s cluster.Shard, secret func(name string) (string, error)) (backend.Target, error) {
+	if s.Unreadable != "" {
+		return backend.Target{Shard: name, Password: func() (string, error) { return "", errors.New(s.Unreadable) }}, nil
+	}
 	t := backend.Target{
 		Shard: name, Addr: s.Address, User: s.User,
 		Password: func() (string, error) { return secret(s.Secret) },

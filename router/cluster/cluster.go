@@ -41,6 +41,14 @@ type Cluster struct {
 	Routes *router.Map
 	// Stamp says who made this version of the map.
 	Stamp router.Stamp
+
+	// Unreadable are the stored documents that this build can't use, by key relative to [Prefix]. A change leaves them as
+	// they are. What needs them is refused, and everything else goes on. No file has them.
+	Unreadable map[string]Unreadable
+	// Refused are the tables that no statement may use because of such a document, and why. None of them is in Tables.
+	Refused map[catalog.TableName]string
+	// Unrouted is why the route map can't be known. Routes then give every gene to a shard that can't be reached.
+	Unrouted string
 }
 
 // Settings are what all processes of a cluster must agree on.
@@ -65,6 +73,8 @@ const (
 
 // Shard is a database server, or several of which one is written to.
 type Shard struct {
+	// Unreadable is why the shard can't be reached: a document about it can't be used. The other fields are empty then.
+	Unreadable string `yaml:"-"`
 	// Address is host:port of the server that is written to. With Servers it is the
 	// one that the shard's [Primary] names, and no field of a file.
 	Address string `yaml:"address,omitempty"`

@@ -45,13 +45,19 @@ type (
 // cluster was declared under this prefix.
 var ErrNotDeclared = errors.New("no cluster is declared here")
 
-// Encode writes a valid cluster as documents by key, relative to [Prefix].
+// Encode writes a valid cluster as documents by key, relative to [Prefix], without those that can't be used.
 func Encode(c *Cluster) map[string][]byte {
-	documents := map[string][]byte{
-		SettingsKey: marshal(settingsDocument{Schema, c.Settings}),
-		MapKey:      router.Encode(c.Routes, c.Stamp),
+	documents := map[string][]byte{}
+	if _, skipped := c.Unreadable[SettingsKey]; !skipped {
+		documents[SettingsKey] = marshal(settingsDocument{Schema, c.Settings})
+	}
+	if _, skipped := c.Unreadable[MapKey]; !skipped && c.Unrouted == "" {
+		documents[MapKey] = router.Encode(c.Routes, c.Stamp)
 	}
 	for name, s := range c.Shards {
+		if s.Unreadable != "" {
+			continue
+		}
 		documents[ShardKey(name)] = marshal(shardDocument{Schema, s.Declared()})
 	}
 	for name, p := range c.Primaries {
@@ -83,15 +89,37 @@ func marshal(v any) []byte {
 	return text
 }
 
-// Decode reads all keys under a cluster's [Prefix]. All problems are reported at
-// once, those of documents that can't be read first. Without any key it is
-// ErrNotDeclared. A key that this build doesn't know is an error: what it says
-// might be needed to route rightly.
-func Decode(documents map[string][]byte) (*Cluster, error) {
-	if len(documents) == 0 {
+// Decode reads all keys under a cluster's [Prefix]. Documents that can't be used are in [Cluster.Unreadable], and what needs
+// them is refused. Without any document that can be read it is ErrNotDeclared.
+func Decode(documents map[string][]byte) (*Cluster, error) { return DecodeAfter(documents, nil) }
+
+// DecodeAfter is Decode for a process in which the cluster before, which may be nil, is in force. Settings and a route map
+// that can't be read stay as they were there.
+func DecodeAfter(documents map[string][]byte, before *Cluster) (*Cluster, error) {
+	d := newDecoder()
+	for _, key := range slices.Sorted(maps.Keys(documents)) {
+		if err := d.document(key, documents[key]); err != nil {
+			d.c.skip(key, err)
+		}
+	}
+	if len(documents) == len(d.c.Unreadable) && !d.known(documents) {
 		return nil, ErrNotDeclared
 	}
-	d := decoder{c: &Cluster{
+	for _, key := range []string{SettingsKey, MapKey} {
+		if _, there := documents[key]; !there {
+			d.c.skip(key, errors.New("the document is missing"))
+		}
+	}
+	d.c.fit(before)
+	d.refused()
+	return d.c, nil
+}
+
+// decoder collects a cluster from its documents.
+type decoder struct{ c *Cluster }
+
+func newDecoder() decoder {
+	return decoder{c: &Cluster{
 		Shards:     map[router.ShardName]Shard{},
 		Primaries:  map[router.ShardName]Primary{},
 		Tables:     map[catalog.TableName]catalog.Declaration{},
@@ -99,93 +127,94 @@ func Decode(documents map[string][]byte) (*Cluster, error) {
 		Generators: map[string]Generator{},
 		Renaming:   map[catalog.TableName]catalog.TableName{},
 		Counters:   map[catalog.TableName]catalog.TableName{},
+		Unreadable: map[string]Unreadable{},
+		Refused:    map[catalog.TableName]string{},
 	}}
-	for _, key := range slices.Sorted(maps.Keys(documents)) {
-		d.document(key, documents[key])
-	}
-	d.finish(documents)
-	if err := errors.Join(d.problems...); err != nil {
-		return nil, err
-	}
-	return d.c, nil
 }
 
-// decoder collects a cluster and what is wrong with its documents.
-type decoder struct {
-	c        *Cluster
-	problems problems
+// known reports whether one of the documents that every cluster has is there.
+func (d *decoder) known(documents map[string][]byte) bool {
+	_, settings := documents[SettingsKey]
+	_, routes := documents[MapKey]
+	return settings || routes
 }
 
-func (d *decoder) document(key string, text []byte) {
+// refused refuses the tables that documents which can't be read are about.
+func (d *decoder) refused() {
+	for _, key := range d.c.UnreadableKeys() {
+		for _, prefix := range []string{TablePrefix, RenamingPrefix, CountersPrefix} {
+			text, is := strings.CutPrefix(key, prefix)
+			if !is {
+				continue
+			}
+			if name, err := catalog.ParseTableKey(text); err == nil {
+				d.c.refuse(name, key)
+			} else {
+				d.c.refuseLike(text, key)
+			}
+		}
+	}
+}
+
+// document reads one document. After an error nothing of it is in the cluster.
+func (d *decoder) document(key string, text []byte) error {
 	name := key[strings.IndexByte(key, '/')+1:]
 	switch {
 	case key == SettingsKey:
-		var s settingsDocument
-		d.read(key, text, &s)
-		d.c.Settings = s.Settings
+		return read(text, func(s settingsDocument) error {
+			if s.Hash == "" { // which every writer names
+				return errors.New("it names no hash")
+			}
+			d.c.Settings = s.Settings
+			return nil
+		})
 	case key == MapKey:
 		m, stamp, err := router.Decode(text)
-		if err != nil {
-			d.problems.add(key, "%w", err)
-			return
+		if err == nil {
+			d.c.Routes, d.c.Stamp = m, stamp
 		}
-		d.c.Routes, d.c.Stamp = m, stamp
+		return err
 	case strings.HasPrefix(key, ShardPrefix):
-		var s shardDocument
-		d.read(key, text, &s)
-		d.c.Shards[router.ShardName(name)] = s.withDefaults()
+		return read(text, func(s shardDocument) error {
+			err := router.ShardName(name).Validate()
+			if err == nil {
+				d.c.Shards[router.ShardName(name)] = s.withDefaults()
+			}
+			return err
+		})
 	case strings.HasPrefix(key, PrimaryPrefix):
-		var p primaryDocument
-		d.read(key, text, &p)
-		d.c.Primaries[router.ShardName(name)] = p.Primary
+		return read(text, func(p primaryDocument) error { d.c.Primaries[router.ShardName(name)] = p.Primary; return nil })
 	case strings.HasPrefix(key, UserPrefix):
-		var u userDocument
-		d.read(key, text, &u)
-		d.c.Users[name] = u.User
+		return read(text, func(u userDocument) error { d.c.Users[name] = u.User; return nil })
 	case strings.HasPrefix(key, GeneratorPrefix):
-		var g generatorDocument
-		d.read(key, text, &g)
-		d.c.Generators[name] = g.Generator
+		return read(text, func(g generatorDocument) error { d.c.Generators[name] = g.Generator; return nil })
 	case strings.HasPrefix(key, RenamingPrefix):
-		var r renamingDocument
-		d.read(key, text, &r)
-		d.names(key, name, r.From, d.c.Renaming)
+		return read(text, func(r renamingDocument) error { return names(name, r.From, d.c.Renaming) })
 	case strings.HasPrefix(key, CountersPrefix):
-		var c countersDocument
-		d.read(key, text, &c)
-		d.names(key, name, c.Of, d.c.Counters)
+		return read(text, func(c countersDocument) error { return names(name, c.Of, d.c.Counters) })
 	case strings.HasPrefix(key, TablePrefix):
-		var t tableDocument
-		d.read(key, text, &t)
-		table, err := catalog.ParseTableName(name)
-		if err != nil {
-			d.problems.add(key, "%w", err)
-			return
-		}
-		d.c.Tables[table] = t.Declaration
-	default:
-		d.problems.add(key, "this build knows no such document: upgrade locus, or delete the key if it was made by mistake")
+		return read(text, func(t tableDocument) error {
+			table, err := catalog.ParseTableKey(name)
+			if err == nil {
+				d.c.Tables[table] = t.Declaration
+			}
+			return err
+		})
 	}
+	return errors.New("this build knows no such document: upgrade locus, or remove the document if it was made by mistake")
 }
 
-func (d *decoder) read(key string, text []byte, into any) {
-	if err := decodeStrict(text, into); err != nil {
-		d.problems.add(key, "%w", err)
+// read reads a document and hands it over.
+func read[T any](text []byte, take func(T) error) error {
+	var v T
+	if err := decodeStrict(text, &v); err != nil {
+		return err
 	}
+	return take(v)
 }
 
-// finish looks for what is missing, and at how the documents fit together
-// unless some could not be read: what follows from that would only distract.
-func (d *decoder) finish(documents map[string][]byte) {
-	for _, key := range []string{SettingsKey, MapKey} {
-		if _, there := documents[key]; !there {
-			d.problems.add(key, "the document is missing")
-		}
-	}
-	if len(d.problems) > 0 {
-		return
-	}
-	d.c.Settings = d.c.Settings.withDefaults(d.c.ShardNames())
-	d.c.resolve()
-	d.problems = append(d.c.problems(), d.c.primaryProblems()...)
+// CheckDocument returns why one document, by its key relative to [Prefix], can't be read.
+func CheckDocument(key string, text []byte) error {
+	d := newDecoder()
+	return d.document(key, text)
 }

@@ -131,6 +131,22 @@ func TestFileRoundTrip(t *testing.T) {
 	})
 }
 
+// unusable is what is wrong with documents that can't be used.
+func unusable(t *testing.T, documents map[string][]byte) error {
+	t.Helper()
+	c, err := Decode(documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []error
+	for _, key := range c.UnreadableKeys() {
+		if u := c.Unreadable[key]; !u.Follows {
+			all = append(all, fmt.Errorf("%s: %s", key, u.Why))
+		}
+	}
+	return errors.Join(all...)
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
 		{"settings", "schema: 2\ngene_bits: 16\nnew: 1\n", "settings: schema 2 is newer than 1, which this build reads: upgrade locus"},
@@ -138,15 +154,15 @@ func TestDecodeRefuses(t *testing.T) {
 		{"map", "schema: 6\nwhat: 1\n", "map: route map: schema 6 is newer than 5"},
 		{"shards/s0", "", "shards/s0: the document is empty"},
 		{"shards/s0", "schema: 1\nport: 3306\n", `shards/s0: line 2: unknown field "port"`},
-		{"shards/s3", "schema: 1\naddress: a:1\nuser: x\n", "shard s3: secret is missing"},
+		{"shards/s3", "schema: 1\naddress: a:1\nuser: x\n", "shards/s3: shard s3: secret is missing"},
 		{"tables/product", "schema: 1\nkind: global\n", `tables/product: table name "product": write it as schema.table`},
 		{"map", "", "map: route map: the document is empty"},
 		{"things/g", "schema: 1\n", "things/g: this build knows no such document: upgrade locus"},
-		{"users/", "schema: 1\nsecret: x\n", `users: name ""`},
+		{"users/", "schema: 1\nsecret: x\n", `users/: users: name ""`},
 	} {
 		documents := Encode(good(t))
 		documents[c.key] = []byte(c.value)
-		if _, err := Decode(documents); err == nil || !strings.Contains(err.Error(), c.want) {
+		if err := unusable(t, documents); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %q: error is\n  %v\nand not\n  %s", c.key, c.value, err, c.want)
 		}
 	}
@@ -159,8 +175,8 @@ func TestDecodeWithoutDocuments(t *testing.T) {
 	documents := Encode(good(t))
 	delete(documents, MapKey)
 	delete(documents, SettingsKey)
-	_, err := Decode(documents)
-	want := "settings: the document is missing\nmap: the document is missing"
+	err := unusable(t, documents)
+	want := "map: the document is missing\nsettings: the document is missing"
 	if err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}

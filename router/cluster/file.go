@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -93,7 +94,10 @@ func Format(c *Cluster) []byte {
 	if len(c.Generators) > 0 {
 		section(&out, "generators", c.Generators)
 	}
-	if c.Routes == nil {
+	for _, key := range c.UnreadableKeys() {
+		fmt.Fprintf(&out, "\n# Not shown: %s%s can't be used: %s\n", Prefix, strings.ReplaceAll(key, "\n", " "), strings.ReplaceAll(c.Unreadable[key].Why, "\n", " "))
+	}
+	if c.Routes == nil || c.ownedUnreadably() {
 		return out.Bytes()
 	}
 	out.WriteString("\n# " + strings.ReplaceAll(describe(c.Routes, c.Stamp), "\n", " ") + "\n")
@@ -126,4 +130,9 @@ func describe(m *router.Map, s router.Stamp) string {
 		text += ": " + s.Why
 	}
 	return text
+}
+
+// ownedUnreadably reports whether a shard owns genes that the file can't declare.
+func (c *Cluster) ownedUnreadably() bool {
+	return slices.ContainsFunc(c.Routes.Shards(), func(name router.ShardName) bool { return c.Shards[name].Unreadable != "" })
 }

@@ -245,7 +245,7 @@ routes:
 	if err == nil {
 		t.Fatal("no error")
 	}
-	want := `tables: table name "t": write it as schema.table
+	want := `tables: table name "t": write it as schema.table, with other characters in backquotes: ` + "`my schema`.`my table`" + `
 routes, line 11: the last bound is 0x00ff and not 0xffff: genes 0x0100..0xffff would have no shard
 settings: hash "md5": this build computes xxhash64^murmur64 and no other
 settings: counter_groups -1: use 1 to 65536, and no more than there are genes

@@ -210,12 +210,14 @@ func checkRenaming(old, next *Cluster) error {
 }
 
 // names reads one of the two kinds of documents.
-func (d *decoder) names(key, name, of string, into map[catalog.TableName]catalog.TableName) {
-	table, err := catalog.ParseTableName(name)
-	if err == nil {
-		into[table], err = catalog.ParseTableName(of)
-	}
+func names(key, of string, into map[catalog.TableName]catalog.TableName) error {
+	table, err := catalog.ParseTableKey(key)
 	if err != nil {
-		d.problems.add(key, "%w", err)
+		return err
 	}
+	other, err := catalog.ParseTableName(of)
+	if err == nil {
+		into[table] = other
+	}
+	return err
 }

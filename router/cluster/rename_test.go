@@ -187,7 +187,7 @@ func TestNamesAreDocuments(t *testing.T) {
 	}
 	documents := Encode(c)
 	documents[RenamingKey(shop("y"))] = []byte("schema: 1\nfrom: y\n")
-	if _, err := Decode(documents); err == nil {
+	if err := unusable(t, documents); err == nil {
 		t.Error("no name of a table, and no error")
 	}
 }

@@ -62,7 +62,9 @@ func (s Shard) Declared() Shard {
 func (c *Cluster) writtenShards() map[router.ShardName]Shard {
 	shards := make(map[router.ShardName]Shard, len(c.Shards))
 	for name, s := range c.Shards {
-		shards[name] = s.Declared()
+		if s.Unreadable == "" {
+			shards[name] = s.Declared()
+		}
 	}
 	return shards
 }
@@ -141,25 +143,23 @@ func (a Admin) check(p *problems, document string) {
 	}
 }
 
-// primaryProblems is what is wrong with the primaries that are told: only etcd has them.
-func (c *Cluster) primaryProblems() (p problems) {
-	for _, name := range slices.SortedFunc(maps.Keys(c.Primaries), router.ShardName.Compare) {
-		document, primary := PrimaryKey(name), c.Primaries[name]
-		shard, there := c.Shards[name]
-		switch {
-		case !there || !shard.Several():
-			p.add(document, "no shard %s with servers is declared", name)
-		case primary.Epoch < 1:
-			p.add(document, "epoch %d: it begins with 1", primary.Epoch)
-		case primary.Held && primary.Next == "":
-			p.add(document, "held for nobody")
-		case !slices.Contains([]Cause{Ordered, Found, Taken, Lost}, primary.Cause) || primary.Cause != Ordered && primary.Next == "":
-			p.add(document, "cause %q with next %q", primary.Cause, primary.Next)
-		}
-		for _, server := range []string{primary.Server, primary.Next, primary.Former} {
-			if there && server != "" && !slices.Contains(shard.Servers, server) {
-				p.add(document, "%s is none of the servers of shard %s", server, name)
-			}
+// primaryProblem is what is wrong with the primary that is told of a shard: only etcd has it.
+func (c *Cluster) primaryProblem(name router.ShardName) (p problems) {
+	document, primary := PrimaryKey(name), c.Primaries[name]
+	shard, there := c.Shards[name]
+	switch {
+	case !there || !shard.Several():
+		p.add(document, "no shard %s with servers is declared", name)
+	case primary.Epoch < 1:
+		p.add(document, "epoch %d: it begins with 1", primary.Epoch)
+	case primary.Held && primary.Next == "":
+		p.add(document, "held for nobody")
+	case !slices.Contains([]Cause{Ordered, Found, Taken, Lost}, primary.Cause) || primary.Cause != Ordered && primary.Next == "":
+		p.add(document, "cause %q with next %q", primary.Cause, primary.Next)
+	}
+	for _, server := range []string{primary.Server, primary.Next, primary.Former} {
+		if there && server != "" && !slices.Contains(shard.Servers, server) {
+			p.add(document, "%s is none of the servers of shard %s", server, name)
 		}
 	}
 	return p
@@ -172,6 +172,12 @@ func (c *Cluster) keepPrimaries(old *Cluster) error {
 	primaries, shards := map[router.ShardName]Primary{}, maps.Clone(c.Shards)
 	for name, s := range c.Shards {
 		was, p := old.primaryOf(name)
+		if s.Unreadable != "" {
+			if p.Server != "" {
+				primaries[name] = p
+			}
+			continue
+		}
 		if p.Next == "" && p.Former != "" && s.Several() && !slices.Contains(s.Servers, p.Former) {
 			p = p.Settle(p.By) // it is lost, and nobody waits for it to follow any more
 		}

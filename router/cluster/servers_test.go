@@ -144,13 +144,13 @@ func TestDecodeRefusesPrimaries(t *testing.T) {
 	} {
 		c := mustSeveral(t, "servers: [a:1, b:1]")
 		c.Primaries = map[router.ShardName]Primary{"s0": p}
-		if _, err := Decode(Encode(c)); err == nil || !strings.Contains(err.Error(), strings.TrimPrefix(want, "declared/")) {
+		if err := unusable(t, Encode(c)); err == nil || !strings.Contains(err.Error(), strings.TrimPrefix(want, "declared/")) {
 			t.Errorf("%+v: %v, want %s", p, err, want)
 		}
 	}
 	c := mustSeveral(t, "address: a:1")
 	c.Primaries = map[router.ShardName]Primary{"s0": {Epoch: 1, Server: "a:1"}}
-	if _, err := Decode(Encode(c)); err == nil || !strings.Contains(err.Error(), "no shard s0 with servers is declared") {
+	if err := unusable(t, Encode(c)); err == nil || !strings.Contains(err.Error(), "no shard s0 with servers is declared") {
 		t.Error(err)
 	}
 }

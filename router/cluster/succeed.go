@@ -20,7 +20,7 @@ import (
 // they obey, so that it is known when none goes by the former declaration any more. Without
 // routes next keeps old's. It refuses, all at once, what can't be changed in a cluster that has rows.
 func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
-	next, err := next.withRoutesOf(old)
+	next, err := next.withUnreadable(old).withRoutesOf(old)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err := checkSettings(old.Settings, next.Settings); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkGenerators(old, next), checkHiding(old, next), checkImporting(old, next), checkMoving(old, next), checkRenaming(old, next)); err != nil {
+	if err := errors.Join(checkUnreadable(old, next), checkGenerators(old, next), checkHiding(old, next), checkImporting(old, next), checkMoving(old, next), checkRenaming(old, next)); err != nil {
 		return nil, err
 	}
 	handovers, err := router.Diff(old.Routes, next.Routes)
@@ -237,9 +237,15 @@ func PlanWrite(stored map[string]Stored, next *Cluster) Write {
 		w.Guards[Prefix+key], w.Puts[Prefix+key] = before.Revision, text
 	}
 	for key, before := range stored {
-		if _, stays := documents[key]; !stays {
+		if _, stays := documents[key]; !stays && !next.leaves(key) {
 			w.Guards[Prefix+key] = before.Revision
 			w.Deletes = append(w.Deletes, Prefix+key)
+		}
+	}
+	if before := stored[SettingsKey]; documents[SettingsKey] == nil {
+		w.Guards[Prefix+SettingsKey] = before.Revision
+		if before.Revision > 0 {
+			w.Puts[Prefix+SettingsKey] = before.Value
 		}
 	}
 	w.Guards[Prefix+MapKey] = stored[MapKey].Revision // what was checked, was checked against this map
@@ -249,4 +255,10 @@ func PlanWrite(stored map[string]Stored, next *Cluster) Write {
 	}
 	slices.Sort(w.Deletes)
 	return w
+}
+
+// leaves reports whether a change leaves a stored document as it is although the cluster doesn't have it.
+func (c *Cluster) leaves(key string) bool {
+	_, skipped := c.Unreadable[key]
+	return skipped || key == SettingsKey || key == MapKey
 }

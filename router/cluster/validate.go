@@ -71,6 +71,9 @@ func (c *Cluster) checkShards(p *problems) {
 	at := map[string]router.ShardName{}
 	for _, name := range c.ShardNames() {
 		s := c.Shards[name]
+		if s.Unreadable != "" {
+			continue
+		}
 		s.check(p, name)
 		if other, taken := at[s.Address]; taken {
 			p.add("shard "+string(name), "address %s is shard %s's: two shards can't be one server", s.Address, other)
@@ -152,6 +155,9 @@ func checkSecret(p *problems, document, field, name string) {
 
 func (c *Cluster) checkTable(p *problems, name catalog.TableName, d catalog.Declaration) {
 	document := "table " + name.String()
+	if err := name.Validate(); err != nil {
+		p.add("tables", "%w", err)
+	}
 	if err := d.Validate(); err != nil {
 		for _, e := range each(err) {
 			p.add(document, "%w", e)

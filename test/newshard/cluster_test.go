@@ -29,6 +29,7 @@ type cluster struct {
 	dir     string
 	servers []*servers.Server
 	listen  string
+	etcd    string
 }
 
 const keyRing = "current: 1\nkeys:\n  - version: 1\n    key: 000102030405060708090a0b0c0d0e0f\n"
@@ -61,6 +62,7 @@ func open(t *testing.T, engine servers.Engine) *cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = etcd.Close() })
+	c.etcd = etcd.Endpoint()
 	page := process.FreeAddr(t)
 	c.write("secrets/shard", c.servers[0].Password)
 	c.write("secrets/app", "app")
@@ -69,8 +71,15 @@ func open(t *testing.T, engine servers.Engine) *cluster {
 		etcd.Endpoint(), c.file("secrets"), c.file("keys.yaml"), c.file("data"), c.listen, page))
 	c.declare(2)
 	c.must("apply", "-f", c.file("cluster.yaml"))
-	product.NewProgram(t, c.dir, "proxy", binary, "serve", "-c", c.file("locus.yaml")).Start(t)
-	product.Eventually(t, "the proxy is ready", func() bool {
+	c.serve("proxy", "locus.yaml", page)
+	return c
+}
+
+// serve starts a process and waits until it is ready.
+func (c *cluster) serve(name, config, page string) {
+	c.t.Helper()
+	product.NewProgram(c.t, c.dir, name, binary, "serve", "-c", c.file(config)).Start(c.t)
+	product.Eventually(c.t, name+" is ready", func() bool {
 		r, err := http.Get("http://" + page + "/readyz")
 		if err != nil {
 			return false
@@ -78,7 +87,6 @@ func open(t *testing.T, engine servers.Engine) *cluster {
 		_ = r.Body.Close()
 		return r.StatusCode == http.StatusOK
 	})
-	return c
 }
 
 func (c *cluster) file(name string) string { return filepath.Join(c.dir, name) }
@@ -124,8 +132,14 @@ func (c *cluster) must(args ...string) string {
 
 func (c *cluster) db() *sql.DB {
 	c.t.Helper()
+	return c.at(c.listen)
+}
+
+// at connects to a proxy.
+func (c *cluster) at(listen string) *sql.DB {
+	c.t.Helper()
 	config := mysql.NewConfig()
-	config.Net, config.Addr, config.User, config.Passwd, config.DBName, config.ParseTime = "tcp", c.listen, "app", "app", "shop", false
+	config.Net, config.Addr, config.User, config.Passwd, config.DBName, config.ParseTime = "tcp", listen, "app", "app", "shop", false
 	db, err := sql.Open("mysql", config.FormatDSN())
 	if err != nil {
 		c.t.Fatal(err)

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"locus/control/doctor"
+)
+
+func documentsCommand(in *invocation) *cobra.Command {
+	group := groupCommand("documents", "List the documents in etcd that can't be used, and restore or remove one")
+	group.AddCommand(documentsListCommand(in), documentsRestoreCommand(in), documentsRemoveCommand(in))
+	return group
+}
+
+func documentsListCommand(in *invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the documents in etcd that this version can't use, with a remedy for each",
+		Long: `List the documents in etcd that this version of locus can't use: damaged ones, those of a
+newer version, and those under keys that mean nothing. What needs such a document is
+refused, and everything else goes on. Each line has the remedy.`,
+		Example: "  locus documents list\n  locus documents list -o json",
+		Args:    cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return in.withEtcd(func(conn *connection) error {
+				list, err := doctor.Documents(command.Context(), conn.kv)
+				if err != nil {
+					return err
+				}
+				if list == nil {
+					list = []doctor.Document{}
+				}
+				return in.show(list, func(w io.Writer) {
+					for _, d := range list {
+						fmt.Fprintf(w, "%s: %s\n  remedy: %s\n", d.Key, d.Why, d.Remedy)
+					}
+					if len(list) == 0 {
+						fmt.Fprintln(w, "all documents can be used")
+					}
+				})
+			})
+		},
+	}
+}
+
+func documentsRestoreCommand(in *invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:   "restore KEY",
+		Short: "Bring back the last value of a document that could be used",
+		Long: `Bring back the last value of a document that this version can use, from etcd's history.
+etcd keeps that until it is compacted. KEY is as locus documents list prints it.`,
+		Example: "  locus documents restore declared/tables/shop.country",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return in.withEtcd(func(conn *connection) error {
+				if err := doctor.Restore(command.Context(), conn.kv, args[0]); err != nil {
+					return err
+				}
+				fmt.Fprintf(in.stdout, "%s has its last value again\n", args[0])
+				return nil
+			})
+		},
+	}
+}
+
+func documentsRemoveCommand(in *invocation) *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove KEY",
+		Short: "Remove a document that can't be used",
+		Long: `Remove a document that this version can't use. One without which rows would not be found,
+or numbers given again, is not removed. With the record of a job its genes are withdrawn
+from the route map: they stay where they are, and so do the rows that were copied.
+KEY is as locus documents list prints it.`,
+		Example: "  locus documents remove declared/tables/shop.x%20y",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return in.withEtcd(func(conn *connection) error {
+				if err := doctor.Remove(command.Context(), conn.kv, args[0], in.operator(), in.now()); err != nil {
+					return err
+				}
+				fmt.Fprintf(in.stdout, "%s is removed\n", args[0])
+				return nil
+			})
+		},
+	}
+}
