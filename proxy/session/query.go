@@ -110,8 +110,8 @@ func (s *Session) planOf(w *snapshot.Snapshot, l *stmt.Lexed) (plan.Plan, *snaps
 
 // run runs a statement where its plan says.
 func (s *Session) run(r *exec.Work) error {
-	if r.Facts.Reserved && !s.account.Admin {
-		return s.reserved()
+	if err := s.mayRun(r.Facts); err != nil {
+		return err
 	}
 	if r.Snapshot.Flavor.KeepsWarnings() && namesNoTable(r) {
 		defer s.vars.Back(s.vars.Aside())

@@ -8,12 +8,22 @@ import (
 	"locus/router/stmt"
 )
 
-// fallback plans a text that the parser refuses. The server may know it: if its
+// fallback plans a text that the parser refuses.
+func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
+	p, err := passedOn(l, ctx, reason)
+	if err == nil {
+		facts := p.About()
+		facts.Reserved = reserved(facts.Statement, facts.Writes, ctx)
+	}
+	return p, err
+}
+
+// passedOn is fallback without what only an admin may do. The server may know it: if its
 // first words are those of a statement that touches only what it names, and it
 // names nothing that is elsewhere than on the first shard, and nothing that would
 // stay behind on the connection, it goes there as it is, and the server answers in
 // its own words.
-func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
+func passedOn(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	var syntax *stmt.SyntaxError
 	if !errors.As(reason, &syntax) {
 		return nil, reason
@@ -31,11 +41,12 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	if err := ctx.unreadable(l, syntax, text); err != nil {
 		return nil, err
 	}
+	reach := l.Reach()
 	object, name := text.created()
 	state := text.state()
 	if object == "event" || object == "program" {
 		state = "" // what its body says is done later, or elsewhere
-		if err := ctx.program(l); err != nil {
+		if err := ctx.program(l, &reach); err != nil {
 			return nil, err
 		}
 	}
@@ -50,17 +61,18 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		r := refuse(Unreadable, "%s", syntax.Error())
 		r.Unread = true
 		return nil, r
-	case !text.passes():
+	case !reach.Passes:
 		return nil, text.notPassed(syntax)
 	case !ctx.Rewritten && text.namesTheServers(ctx):
 		return nil, refuse(NotAllowed, "%s; it may name the server's own tables: connect to the shard for it", syntax.Error())
-	case text.reaching(text.runs(object)) != "":
-		return nil, refuse(NotAllowed, "%s; %s in it reaches the server rather than tables: connect to the shard for it",
-			syntax.Error(), strings.ToUpper(text.reaching(text.runs(object))))
+	case reach.Dynamic != "":
+		return nil, refuse(NotAllowed, "%s; with %s in it, it runs texts of its own making, whose tables can't be known: write its statements as they are", syntax.Error(), reach.Dynamic)
+	case reach.Server != "":
+		return nil, refuse(NotAllowed, "%s; %s in it reaches the server rather than tables: connect to the shard for it", syntax.Error(), reach.Server)
 	case object == "database":
-		return &Schema{Facts{Writes: true, Statement: &stmt.Statement{Kind: stmt.CreateSchema, Schema: name}}}, nil
+		return &Schema{Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: stmt.CreateSchema, Schema: name})}}, nil
 	case object == "new database": // in place of one that there may be
-		return &Schema{Facts{Writes: true, Statement: &stmt.Statement{Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name}}}, nil
+		return &Schema{Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name})}}, nil
 	case text.pins() != 0:
 		return &OneShard{Facts: Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: text.pins()})}, Shard: ctx.Catalog.First()}, nil
 	case object == "program" && text.assignsFromTrigger():
@@ -159,7 +171,7 @@ func (u unread) loadsXML() bool { return len(u.bare) > 2 && u.bare[0] == "load" 
 // connection.
 func (u unread) left(object string) *stmt.Statement {
 	s := &stmt.Statement{Kind: stmt.Other}
-	if u.compound() {
+	if u.program == stmt.Compound {
 		s.Kind = stmt.Call
 	}
 	if object != "" {
@@ -221,9 +233,11 @@ func words(list ...string) map[string]bool {
 type unread struct {
 	bare, written []string
 	called        []bool
+	program       stmt.ProgramKind
 }
 
 func wordsOf(l *stmt.Lexed) (u unread) {
+	u.program = l.Programs()
 	l.Calls(func(word []byte, called bool) {
 		u.bare = append(u.bare, bare(word))
 		u.called = append(u.called, called)
@@ -243,17 +257,10 @@ func (u unread) verb() int {
 	return 0
 }
 
-// compound tells whether it is BEGIN NOT ATOMIC … END, a procedure without a
-// name.
-func (u unread) compound() bool {
-	bare := u.bare[u.verb():]
-	return len(bare) > 2 && bare[0] == "begin" && bare[1] == "not" && bare[2] == "atomic"
-}
-
 // state gives a word for which the text can't be run on a borrowed connection,
 // or "".
 func (u unread) state() string {
-	verb, program := u.verb(), u.compound()
+	verb, program := u.verb(), u.program == stmt.Compound
 	for i, w := range u.bare {
 		if stateful[w] && (u.called[i] || w == "sql_calc_found_rows") || i == verb && stays[w] && !program {
 			return w
@@ -274,15 +281,12 @@ func (u unread) created() (object, name string) {
 	case len(bare) > 1 && (bare[1] == "database" || bare[1] == "schema"): // with a character set that the parser doesn't know
 		return "database", ""
 	}
-	for _, w := range bare {
-		switch w {
-		case "event":
-			return w, ""
-		case "trigger", "procedure", "function", "package":
-			return "program", ""
-		case "table", "view", "as", "on":
-			return "", ""
-		}
+	switch u.program {
+	case stmt.Scheduled:
+		return "event", ""
+	case stmt.Stored:
+		return "program", ""
+	case stmt.Compound, stmt.NoProgram:
 	}
 	return "", ""
 }

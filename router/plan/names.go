@@ -187,11 +187,11 @@ func (f *Facts) UnlistedTable(c Context) bool {
 
 // program refuses the definition of a routine, trigger or event that would reach more
 // than its shard has.
-func (c Context) program(l *stmt.Lexed) error {
+func (c Context) program(l *stmt.Lexed, reach *stmt.Reach) error {
 	if mention := mentioned(l, c); mention != "" {
 		return refuse(TooFar, "a stored program that names %s, of which it would find one shard's rows: send the statements of its body themselves", mention)
 	}
-	if words := wordsOf(l).bare; slices.Contains(words, "prepare") || slices.Contains(words, "execute") {
+	if reach.Dynamic != "" {
 		return refuse(TooFar, "a stored program with dynamic SQL (PREPARE, EXECUTE), whose tables can't be known: write its statements as they are")
 	}
 	return nil

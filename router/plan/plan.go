@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 
 	"locus/router"
@@ -25,7 +26,7 @@ type Facts struct {
 	Statement *stmt.Statement
 	// Writes: rows or schemas change.
 	Writes bool
-	// Reserved: it changes what the proxies themselves keep in the schema locus.
+	// Reserved: it names what the proxies themselves keep in the schema locus, so that only an admin may run it.
 	Reserved bool
 	// Metadata reads take no part in a transaction.
 	Metadata bool
@@ -109,7 +110,7 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 		return fallback(l, ctx, err)
 	}
 	if s.Features&stmt.Program != 0 {
-		err = ctx.storedProgram(l)
+		err = ctx.storedProgram(l, s.Unread)
 	}
 	if err == nil {
 		err = hinted(s.Hints)
@@ -160,7 +161,7 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	if err := ctx.gathers(p, l); err != nil {
 		return nil, err
 	}
-	facts.Reserved = facts.Writes && reserved(s, ctx)
+	facts.Reserved = reserved(s, facts.Writes, ctx)
 	facts.Cacheable = facts.Cacheable && !l.Uncacheable && !s.Verbatim
 	return p, nil
 }
@@ -200,12 +201,15 @@ func (c Context) definable(l *stmt.Lexed, s *stmt.Statement) error {
 }
 
 // storedProgram refuses one that would do what no statement of a client may.
-func (c Context) storedProgram(l *stmt.Lexed) error {
-	if err := c.program(l); err != nil {
+func (c Context) storedProgram(l *stmt.Lexed, reach *stmt.Reach) error {
+	if err := c.program(l, reach); err != nil {
 		return err
 	}
-	if word := wordsOf(l).reaching(true); word != "" {
-		return refuse(NotAllowed, "a stored program with %s in it reaches the server rather than tables: connect to the shard for it", strings.ToUpper(word))
+	switch {
+	case reach.Server != "":
+		return refuse(NotAllowed, "a stored program with %s in it reaches the server rather than tables: connect to the shard for it", reach.Server)
+	case !c.Rewritten && wordsOf(l).namesSystemTables(c):
+		return refuse(NotAllowed, "a stored program that may name the server's own tables: connect to the shard for it")
 	}
 	return nil
 }
@@ -218,14 +222,19 @@ func several(l *stmt.Lexed) *Refusal {
 	return r
 }
 
-// reserved tells whether a statement names the proxies' own schema.
-func reserved(s *stmt.Statement, ctx Context) bool {
-	for _, name := range TablesOf(s) {
-		if strings.EqualFold(ctx.schemaOf(name), stmt.Own) {
-			return true
+// reserved tells whether a statement names what the proxies keep in their own schema, other than to describe it.
+func reserved(s *stmt.Statement, writes bool, ctx Context) bool {
+	switch s.Kind {
+	case stmt.Show, stmt.Use, stmt.Procedure:
+		return false
+	case stmt.CreateSchema:
+		if s.Unread == nil {
+			return strings.EqualFold(ctx.schemaOf(stmt.TableName{Schema: s.Schema}), stmt.Own)
 		}
 	}
-	return s.Kind == stmt.CreateSchema && strings.EqualFold(s.Schema, stmt.Own)
+	return s.Unread != nil && s.Unread.Own || slices.ContainsFunc(TablesOf(s), func(name stmt.TableName) bool {
+		return strings.EqualFold(ctx.schemaOf(name), stmt.Own) && (writes || !stmt.OwnTables[strings.ToLower(name.Name)])
+	})
 }
 
 func build(s *stmt.Statement, ctx Context) (Plan, error) {

@@ -84,3 +84,12 @@ func (u unread) namesTheServers(ctx Context) bool {
 		return systemTables[w] != nil && w != "sys" || hiddenTables[w]
 	}) || slices.Contains(u.bare, "sys") && slices.ContainsFunc(u.bare, func(w string) bool { return w == "call" || strings.HasPrefix(w, "ps_") })
 }
+
+// namesSystemTables reports whether the words of a stored program, or the current schema, may lead to the servers' own tables.
+func (u unread) namesSystemTables(ctx Context) bool {
+	within := strings.ToLower(ctx.Schema)
+	information := within == "information_schema" || slices.Contains(u.bare, "information_schema")
+	return systemTables[within] != nil || slices.ContainsFunc(u.bare, func(w string) bool {
+		return systemTables[w] != nil && w != "sys" || information && hiddenTables[w]
+	}) || slices.Contains(u.bare, "sys") && slices.ContainsFunc(u.bare, func(w string) bool { return w == "call" || strings.HasPrefix(w, "ps_") })
+}

@@ -44,6 +44,7 @@ type XABranch struct {
 func (l *Lexed) Note(s *Statement) {
 	r := lexemeReader{l: l, list: l.lexemes(math.MaxInt)}
 	s.Verb = r.verb()
+	s.judge(l)
 	r.effects(s)
 	switch s.Verb {
 	case "CREATE":
@@ -64,12 +65,21 @@ func (l *Lexed) Note(s *Statement) {
 	s.Effects |= endings(s)
 }
 
+// judge decides by the tokens.
+func (s *Statement) judge(l *Lexed) {
+	reach := l.Reach()
+	s.Unread, s.Files = &reach, reach.Files
+}
+
 // note is Note for a statement that the parser supports.
 func (r *reader) note(node ast.StmtNode) {
 	s := r.out
 	s.Defines = defines(node)
 	scan := lexemeReader{l: r.l, list: r.l.lexemes(maxHead)}
 	s.Verb = scan.verb()
+	if s.Files = chosenFiles(node); s.Features&Program != 0 {
+		s.judge(r.l)
+	}
 	switch n := node.(type) {
 	case *ast.CreateTableStmt:
 		if n.TemporaryKeyword != ast.TemporaryNone {

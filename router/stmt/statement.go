@@ -178,6 +178,10 @@ type Statement struct {
 	// Reaches is a function that accesses the server's state. Routine is the routine of a Call.
 	Reaches string
 	Routine *TableName
+	// Unread is the decision by the tokens about a text without a syntax tree, or with a program in it; nil for others.
+	Unread *Reach
+	// Files is the option by which a definition stores rows in files or servers that the text chooses, or "".
+	Files string
 	// Verbatim: the result depends on the text of a literal, so it isn't valid for other texts of the same key.
 	Verbatim bool
 	Facts
