@@ -53,6 +53,9 @@ func (s *Session) readByServer(w *snapshot.Snapshot, text string) error {
 // time. A session with a procedure's temporary tables, of which the names aren't known,
 // does not wait.
 func (s *Session) looksAgain(f *plan.Facts, ctx plan.Context) bool {
+	if s.mayRun(f) != nil { // it is refused, whatever the shards have
+		return false
+	}
 	table := f.UnlistedTable(ctx)
 	if table {
 		f.Cacheable = false
