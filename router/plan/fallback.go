@@ -18,7 +18,7 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	return p, err
 }
 
-// passedOn is fallback without what only an admin may do. The server may know it: if its
+// passedOn is fallback without the check for the schema locus. The server may know it: if its
 // first words are those of a statement that touches only what it names, and it
 // names nothing that is elsewhere than on the first shard, and nothing that would
 // stay behind on the connection, it goes there as it is, and the server answers in

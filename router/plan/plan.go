@@ -222,7 +222,7 @@ func several(l *stmt.Lexed) *Refusal {
 	return r
 }
 
-// reserved tells whether a statement names what the proxies keep in their own schema, other than to describe it.
+// reserved reports whether a statement names a table that the proxies keep in the schema locus, other than to describe it.
 func reserved(s *stmt.Statement, writes bool, ctx Context) bool {
 	switch s.Kind {
 	case stmt.Show, stmt.Use, stmt.Procedure:

@@ -120,7 +120,7 @@ func (u units) keyword(i int) string {
 	return ""
 }
 
-// verb is the place of the word that says what is done. SET STATEMENT … FOR precedes it.
+// verb returns the index of the word that names the statement, behind SET STATEMENT … FOR.
 func (u units) verb() int {
 	if u.is(0, "set") && u.is(1, "statement") {
 		for i := 2; i < len(u); i++ {
@@ -152,7 +152,7 @@ var modifiers = set("or replace aggregate temporary unique fulltext spatial vect
 // objects that statements may define, since they touch nothing else.
 var definable = set("table tables view trigger function procedure package event sequence index database schema")
 
-// object returns what CREATE, ALTER or DROP is about, and the place behind that word. It is empty for other statements and
+// object returns the kind of object of CREATE, ALTER or DROP, and the index behind that word. It is empty for other statements and
 // for an unknown form.
 func (u units) object(i int) (object string, next int) {
 	if !u.is(i, "create", "alter", "drop") {
@@ -175,7 +175,7 @@ func (u units) object(i int) (object string, next int) {
 	return "", i
 }
 
-// definer returns the place behind = user or role.
+// definer returns the index behind = user or role.
 func (u units) definer(i int) int {
 	if u.at(i).char == '=' {
 		i++

@@ -33,7 +33,7 @@ func (r *Reach) server(words string) {
 	}
 }
 
-// starting tells whether a statement of a program begins at a token.
+// starting is whether a statement of a program begins at a token.
 type starting uint8
 
 const (
@@ -42,7 +42,7 @@ const (
 	mustStart
 )
 
-// start tells whether a statement begins at token i, by the token before it.
+// start derives from the token before i whether a statement begins at i.
 func (u units) start(i int) starting {
 	before := u.at(i - 1)
 	switch {
@@ -66,7 +66,7 @@ func (u units) start(i int) starting {
 	return mayStart
 }
 
-// marks reports whether the next token begins a statement, or an expression that is as good as one.
+// marks reports whether token i is one behind which a statement begins, or an expression of IF or CASE.
 func (u units) marks(i int) bool {
 	x := u.at(i)
 	return x.char == ';' || x.char == ':' || x.bare && markers[x.word]

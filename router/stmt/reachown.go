@@ -40,7 +40,7 @@ func (u units) ofDatabase(i int) bool {
 	return u.is(i, "database", "schema")
 }
 
-// surroundings tell expressions from tables' names, in one pass over the tokens.
+// surroundings distinguish expressions from table names, in one pass over the tokens.
 type surroundings struct {
 	u       units
 	defines bool     // CREATE or ALTER
@@ -54,7 +54,7 @@ type clause struct {
 	joins    bool   // ON would be the condition of a join
 }
 
-// pass takes a token into account.
+// pass advances the surroundings beyond token i.
 func (s *surroundings) pass(i int) {
 	top := &s.open[len(s.open)-1]
 	switch x := s.u[i]; {

@@ -15,7 +15,7 @@ func withOwnSchema(t *testing.T, s *stand) {
 	})
 }
 
-// The schema locus is the proxies' own: a user without admin changes nothing in it, in any wording that a server reads.
+// A user without admin can't use the schema locus, in any form that a server accepts.
 func TestOwnSchemaIsReserved(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		withOwnSchema(t, s)
@@ -91,7 +91,7 @@ func TestOwnSchemaIsReserved(t *testing.T) {
 	})
 }
 
-// What runs texts of its own making, or changes accounts, global variables or files, is refused at any depth of what is not read.
+// Dynamic SQL, and changes of accounts, global variables or files, are refused at any depth of a text without a syntax tree.
 func TestProgramsThatReachTheServer(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		s.try(t, refusedBy("1003 1007 1008",
@@ -156,7 +156,7 @@ func TestProgramsThatReachTheServer(t *testing.T) {
 	})
 }
 
-// A table's files and servers are the server's to choose.
+// A user without admin chooses no files, servers or foreign engines for a table.
 func TestTablesOfFilesAndServers(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		s.try(t, refusedBy("1008 #1142",
@@ -177,7 +177,7 @@ func TestTablesOfFilesAndServers(t *testing.T) {
 	})
 }
 
-// Harmless texts go on as before, whatever they call locus.
+// Harmless texts keep working, with any use of the name locus.
 func TestHarmlessTextsStayAllowed(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		s.try(t,
