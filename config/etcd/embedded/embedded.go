@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"go.etcd.io/etcd/server/v3/embed"
 )
@@ -61,7 +62,9 @@ func start(ctx context.Context, c Config) (_ *Server, err error) {
 	if s.log, err = openLog(filepath.Join(c.Dir, "etcd.log")); err != nil {
 		return nil, err
 	}
-	if s.etcd, err = embed.StartEtcd(settings(c, s.log)); err != nil {
+	if s.etcd, err = embed.StartEtcd(settings(c, s.log)); errors.Is(err, syscall.ENOSPC) {
+		return nil, fmt.Errorf("the disk of %s is full: make room there: %w", c.Dir, err)
+	} else if err != nil {
 		return nil, err
 	}
 	select {
@@ -88,7 +91,7 @@ func settings(c Config, log *os.File) *embed.Config {
 	e.AutoCompactionMode, e.AutoCompactionRetention = embed.CompactorModeRevision, history
 	e.MaxRequestBytes, e.MaxTxnOps = maxWrite, maxOps
 	e.EnableGRPCGateway = false
-	e.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger(log))
+	e.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger(log, c.Dir, os.Stderr, os.Exit))
 	return e
 }
 

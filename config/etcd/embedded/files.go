@@ -3,8 +3,10 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 
 	"go.uber.org/zap"
@@ -41,12 +43,42 @@ func openLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
-// logger writes warnings to the file. Fatal errors also go to standard error, so that they aren't hidden in a file.
-func logger(file *os.File) *zap.Logger {
+// logger writes warnings to the file. A fatal error also goes to last, in words of ours, so that it isn't hidden in a file. dir is the
+// directory of the data.
+func logger(file *os.File, dir string, last io.Writer, exit func(status int)) *zap.Logger {
 	form := zap.NewProductionEncoderConfig()
 	form.EncodeTime = zapcore.RFC3339TimeEncoder
+	panics := zap.LevelEnablerFunc(func(l zapcore.Level) bool { return l == zap.DPanicLevel || l == zap.PanicLevel })
 	return zap.New(zapcore.NewTee(
 		zapcore.NewCore(zapcore.NewJSONEncoder(form), zapcore.Lock(file), zap.WarnLevel),
-		zapcore.NewCore(zapcore.NewConsoleEncoder(form), zapcore.Lock(os.Stderr), zap.DPanicLevel),
-	))
+		zapcore.NewCore(zapcore.NewConsoleEncoder(form), zapcore.Lock(zapcore.AddSync(last)), panics),
+	), zap.WithFatalHook(&farewell{dir, last, exit}))
+}
+
+// farewell says why the server ends the process.
+type farewell struct {
+	dir  string
+	last io.Writer
+	exit func(status int)
+}
+
+// OnWrite implements zapcore.CheckWriteHook.
+func (f *farewell) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
+	_, _ = fmt.Fprintln(f.last, "locus: "+f.reason(entry.Message, fields))
+	f.exit(1)
+}
+
+// reason words a fatal error. A disk without room has a remedy.
+func (f *farewell) reason(message string, fields []zapcore.Field) string {
+	for _, field := range fields {
+		err, is := field.Interface.(error)
+		switch {
+		case !is:
+		case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG), strings.Contains(err.Error(), syscall.ENOSPC.Error()):
+			return fmt.Sprintf("the disk of %s is full, and etcd can't write to it: %v; this process ends, and what was acknowledged is kept: make room there and start it again", f.dir, err)
+		default:
+			return fmt.Sprintf("etcd in %s can't go on: %s: %v; this process ends: see etcd.log there", f.dir, message, err)
+		}
+	}
+	return fmt.Sprintf("etcd in %s can't go on: %s; this process ends: see etcd.log there", f.dir, message)
 }
