@@ -92,7 +92,7 @@ func TestParseRefusals(t *testing.T) {
 		{
 			"every unknown field with its line",
 			"cluster: a\nproxie: {}\nproxy:\n  lisen: x\n",
-			"line 2: unknown field \"proxie\"\nline 4: unknown field \"lisen\"",
+			"line 2: unknown field \"proxie\": did you mean proxy?\nline 4: unknown field \"lisen\": did you mean listen?",
 		},
 		{"a field twice", "cluster: a\ncluster: b\n", `line 2: mapping key "cluster" already defined at line 1`},
 		{"a second document", "cluster: a\n---\ncluster: b\n", "line 2: a second document begins here; only one is read"},
@@ -195,6 +195,7 @@ func TestCheckFilesReportsAllAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := config.Default()
+	c.Secrets.Dir = dir
 	c.Etcd.PasswordFile, c.Etcd.TLS.CA, c.KeyRing = filepath.Join(dir, "a"), there, filepath.Join(dir, "b")
 	err := c.CheckFiles()
 	if err == nil || !reflect.DeepEqual(fieldsOf(err), []string{"etcd.password_file", "key_ring"}) {

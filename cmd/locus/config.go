@@ -41,22 +41,20 @@ func (in *invocation) checkConfig() error {
 	if err != nil {
 		return err
 	}
-	problems := []error{c.CheckFiles()}
-	if problems[0] == nil {
-		_, err := c.Etcd.ClientTLS()
+	files := c.Examine(in.now())
+	problems := []error{files.Unusable, files.Expired}
+	if c.KeyRing != "" && files.Unusable == nil {
+		_, err := cipher.Load(c.KeyRing)
 		problems = append(problems, err)
-		if c.KeyRing != "" {
-			_, err := cipher.Load(c.KeyRing)
-			problems = append(problems, err)
+		if err := cipher.CheckMode(c.KeyRing); err != nil {
+			files.Warnings = append(files.Warnings, err.Error())
 		}
+	}
+	for _, w := range files.Warnings {
+		fmt.Fprintln(in.stderr, "warning:", w)
 	}
 	if err := errors.Join(problems...); err != nil {
 		return prefixed(in.configFile, err)
-	}
-	if c.KeyRing != "" {
-		if err := cipher.CheckMode(c.KeyRing); err != nil {
-			fmt.Fprintln(in.stderr, "warning:", err)
-		}
 	}
 	v := checked{in.configFile, c.Cluster, c.Etcd.Endpoints, config.Reloadable()}
 	return in.show(v, func(w io.Writer) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"time"
@@ -68,6 +69,10 @@ func (r *reloader) takeOver(next *config.Config) error {
 		case "http.tls.cert", "http.tls.key":
 			effective.HTTP.TLS = r.current.HTTP.TLS
 		}
+	}
+	files := effective.Examine(time.Now())
+	if err := errors.Join(files.Unusable, files.Expired); err != nil {
+		return err
 	}
 	if err := r.certificates.load(&effective); err != nil {
 		return err

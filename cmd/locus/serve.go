@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locus/config"
 	"locus/control/generators"
 	"locus/idgen/gene"
 	"locus/proxy"
@@ -48,6 +49,9 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	defer conn.close()
 	p := &process{connection: conn, in: in, level: new(slog.LevelVar), shown: new(certificates), stop: stop}
 	p.log = newLogger(p.config.Log, p.level, in.stderr)
+	if err := reportFiles(p.config.Examine(in.now()), p.log); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(p.config.DataDir, 0o700); err != nil {
 		return fmt.Errorf("data_dir: %w", err)
 	}
@@ -82,6 +86,21 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	}
 	defer leave()
 	return serveAll(ctx, p.log, p.proxy, page, p.ports, p.beside(page, hangups)...)
+}
+
+// reportFiles logs what is wrong with the files of the configuration, and returns what the process can't start with. An expired certificate
+// is logged only: clients that don't check it are still served.
+func reportFiles(files config.Files, log *slog.Logger) error {
+	if files.Unusable != nil {
+		return files.Unusable
+	}
+	if files.Expired != nil {
+		log.Error("clients that check certificates will refuse this process", "error", files.Expired)
+	}
+	for _, w := range files.Warnings {
+		log.Warn("configuration", "problem", w)
+	}
+	return nil
 }
 
 // serveAll runs the proxy and what goes along with it, until ctx ends or a part

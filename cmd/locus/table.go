@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locus/config/strict"
 	"locus/control/declared"
 	"locus/control/doctor"
 	"locus/control/fleet"
@@ -95,7 +96,7 @@ func namedTable(tables map[catalog.TableName]catalog.Declaration, text string) (
 			names = append(names, n.String())
 		}
 		slices.Sort(names)
-		return name, d, fmt.Errorf("table %s is not declared%s", name, didYouMean(text, names))
+		return name, d, fmt.Errorf("table %s is not declared%s", name, strict.DidYouMean(text, names))
 	}
 	return name, d, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"locus/config/strict"
 	"locus/control/declared"
 	"locus/proxy/handshake"
 	"locus/router/cluster"
@@ -180,7 +181,7 @@ func userRemoveCommand(in *invocation) *cobra.Command {
 func named(users map[string]cluster.User, name string) (cluster.User, error) {
 	user, is := users[name]
 	if !is {
-		return user, fmt.Errorf("user %s is not declared%s", name, didYouMean(name, slices.Sorted(maps.Keys(users))))
+		return user, fmt.Errorf("user %s is not declared%s", name, strict.DidYouMean(name, slices.Sorted(maps.Keys(users))))
 	}
 	return user, nil
 }

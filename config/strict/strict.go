@@ -21,23 +21,23 @@ func Decode(text []byte, v any) error {
 	decoder.KnownFields(true)
 	switch err := decoder.Decode(v); {
 	case errors.Is(err, io.EOF):
-		return errors.New("the document is empty")
+		return errors.New("the document is empty: write {} for the defaults")
 	case err != nil:
-		return plainError(err)
+		return plainError(err, fieldsOf(v))
 	}
 	var next yaml.Node
 	switch err := decoder.Decode(&next); {
 	case errors.Is(err, io.EOF):
 		return nil
 	case err != nil:
-		return plainError(err)
+		return plainError(err, nil)
 	default:
 		return fmt.Errorf("line %d: a second document begins here; only one is read", next.Line)
 	}
 }
 
 var (
-	unknownField = regexp.MustCompile(`field (.*) not found in type \S+`)
+	unknownField = regexp.MustCompile(`field (.*) not found in type (\S+)`)
 	wrongKind    = regexp.MustCompile("cannot construct !!(\\S+) (?:(`.*`) )?into (\\S+)")
 )
 
@@ -50,14 +50,17 @@ var kinds = map[string]string{
 }
 
 // plainError words YAML's errors without the names of Go types.
-func plainError(err error) error {
+func plainError(err error, fields map[string][]string) error {
 	var found *yaml.LoadErrors
 	if !errors.As(err, &found) {
 		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	problems := make([]error, 0, len(found.Errors))
 	for _, e := range found.Errors {
-		text := unknownField.ReplaceAllString(e.Message, `unknown field "$1"`)
+		text := e.Message
+		if m := unknownField.FindStringSubmatch(text); m != nil {
+			text = strings.Replace(text, m[0], fmt.Sprintf("unknown field %q%s", m[1], DidYouMean(m[1], fields[m[2]])), 1)
+		}
 		if m := wrongKind.FindStringSubmatchIndex(text); m != nil {
 			text = text[:m[0]] + wrongKindText(wrongKind.FindStringSubmatch(text)) + text[m[1]:]
 		}
