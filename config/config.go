@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"strings"
@@ -52,6 +53,8 @@ type Proxy struct {
 	SessionMemory        Size         `yaml:"session_memory"`
 	ConnectTimeout       Duration     `yaml:"connect_timeout"`
 	IdleTimeout          Duration     `yaml:"idle_timeout"`
+	NetWriteTimeout      Duration     `yaml:"net_write_timeout"`
+	NetReadTimeout       Duration     `yaml:"net_read_timeout"`
 	StatementTimeout     Duration     `yaml:"statement_timeout"`
 	SlowStatement        Duration     `yaml:"slow_statement"`
 	DrainDelay           Duration     `yaml:"drain_delay"`
@@ -113,6 +116,9 @@ func Load(path string) (*Config, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	if len(bytes.TrimSpace(text)) == 0 { // it may not have been written whole
+		return nil, fmt.Errorf("configuration %s is empty: write {} for the defaults; locus config reference prints all fields", path)
 	}
 	c, err := Parse(text)
 	if err != nil {

@@ -90,6 +90,8 @@ func (x *Proxy) validate(p *problems) {
 	p.size("proxy.session_memory", x.SessionMemory, 1<<20, 1<<40)
 	p.positive("proxy.connect_timeout", x.ConnectTimeout)
 	p.positive("proxy.idle_timeout", x.IdleTimeout)
+	p.positive("proxy.net_write_timeout", x.NetWriteTimeout)
+	p.positive("proxy.net_read_timeout", x.NetReadTimeout)
 	p.positive("proxy.drain_timeout", x.DrainTimeout)
 	p.notNegative("proxy.statement_timeout", x.StatementTimeout)
 	p.notNegative("proxy.slow_statement", x.SlowStatement)

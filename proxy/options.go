@@ -74,6 +74,8 @@ type Options struct {
 	MaxLoginPacket   int           // bytes before the login is complete; default 16 KiB
 	LoginTimeout     time.Duration // default 10 s
 	IdleTimeout      time.Duration // of a client between commands; 0: none
+	NetWriteTimeout  time.Duration // for which a client may read nothing of its answer; default 60 s
+	NetReadTimeout   time.Duration // for which a client may send nothing in the middle of a command; default 30 s
 	StatementTimeout time.Duration // after which a statement is ended; 0: none
 	SlowStatement    time.Duration // from how long on one is slow; 0: none is
 	SchemaRefresh    time.Duration // between looks at the live tables; default 10 s
@@ -121,6 +123,8 @@ func (o Options) withDefaults() Options {
 	orDefault(&o.LoginTimeout, 10*time.Second)
 	orDefault(&o.SchemaRefresh, 10*time.Second)
 	orDefault(&o.DrainTimeout, 10*time.Second)
+	orDefault(&o.NetWriteTimeout, 60*time.Second)
+	orDefault(&o.NetReadTimeout, 30*time.Second)
 	orDefault(&o.RecoveryPatience, 10*time.Second)
 	o.Fence = o.Fence.withDefaults()
 	if o.Ring == nil {

@@ -27,6 +27,7 @@ import (
 	"locus/proxy/session"
 	"locus/proxy/snapshot"
 	"locus/proxy/stream"
+	"locus/proxy/sysvars"
 	"locus/proxy/twophase"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -57,6 +58,7 @@ type Proxy struct {
 	accepted    atomic.Uint64
 	refused     atomic.Uint64
 	drained     atomic.Bool
+	stopping    atomic.Pointer[Stopping]
 	looking     looking
 	spare       chan struct{} // one more place, for an admin
 }
@@ -102,7 +104,8 @@ func New(o Options) *Proxy {
 		},
 		Snapshot: func() *snapshot.Snapshot { return &p.live.Load().snapshot }, Versions: p.pools.Versions,
 		Sessions: &p.sessions, IDs: p.ids, Numbers: p.numbers(), Generators: o.Generators, Ring: o.Ring,
-		MaxStatement: o.MaxStatement, Memory: kept.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Mirror: p.mirror, Tracer: o.Tracer,
+		MaxStatement: o.MaxStatement, Timeouts: sysvars.Timeouts{Idle: o.IdleTimeout, Write: o.NetWriteTimeout, Read: o.NetReadTimeout},
+		Memory: kept.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Mirror: p.mirror, Tracer: o.Tracer,
 		Fencing: fence.Config{
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},
@@ -235,6 +238,8 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 
 // unready lets load balancers see that the proxy stops before it takes no more.
 func (p *Proxy) unready() {
+	now := time.Now()
+	p.stopping.Store(&Stopping{Since: now, PortCloses: now.Add(p.options.DrainDelay)})
 	p.drained.Store(true)
 	if p.options.DrainDelay > 0 {
 		select {
@@ -344,8 +349,20 @@ func (p *Proxy) session(ctx context.Context, c *handshake.Client) {
 	}
 	defer p.sessions.remove(c.ConnectionID)
 	if err := s.Serve(c.Database); err != nil {
-		p.options.Log.Info("session ended", "session", c.ConnectionID, "user", c.User, "error", err)
+		p.logEnd(s, c, err)
 	}
+}
+
+// logEnd logs why a session has ended. A client that has taken or sent nothing for too long is also counted.
+func (p *Proxy) logEnd(s *session.Session, c *handshake.Client, err error) {
+	attributes := []any{"session", c.ConnectionID, "user", s.User(), "error", err}
+	stalled, is := errors.AsType[*stream.StalledError](err)
+	if !is {
+		p.options.Log.Info("session ended", attributes...)
+		return
+	}
+	p.counts.Stalled(stalled.Reading)
+	p.options.Log.Warn("session ended: its client stalled", append(attributes, "address", c.Stream.NetConn().RemoteAddr().String())...)
 }
 
 // client is who has logged in, as a session sees it.

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"slices"
+	"time"
 
 	"locus/proxy/backend"
 	"locus/proxy/health"
@@ -24,6 +25,7 @@ type Status struct {
 	Accepted   uint64
 	Refused    uint64 // clients turned away at the limit
 	Draining   bool
+	Stopping   Stopping          // zero unless Draining
 	Problems   error             // declared tables that can't be served
 	LockedOut  map[string]string // users who can't log in, and why
 	Pools      map[router.ShardName]backend.Stats
@@ -39,12 +41,21 @@ type Status struct {
 	Recovery *twophase.Counts
 }
 
+// Stopping is the schedule of a proxy that stops.
+type Stopping struct {
+	Since      time.Time // when it stopped being ready
+	PortCloses time.Time // when it takes no more clients
+}
+
 // Status is how things stand.
 func (p *Proxy) Status() Status {
 	s := Status{
 		Live: p.live.Status(), Sessions: p.sessions.len(), Memory: p.services.Memory, Accepted: p.accepted.Load(), Refused: p.refused.Load(),
 		Draining: p.drained.Load(), Pools: map[router.ShardName]backend.Stats{}, Counts: &p.counts,
 		Slow: &p.meter.Slow, Meter: &p.meter, Mirrored: p.Mirrored(),
+	}
+	if stopping := p.stopping.Load(); stopping != nil {
+		s.Stopping = *stopping
 	}
 	if p.coordinator != nil {
 		s.Recovery = &p.coordinator.Counts
@@ -61,7 +72,21 @@ func (p *Proxy) Status() Status {
 	return s
 }
 
-// Servers is how the shards' servers are; nil before the proxy runs.
+// Refuses returns the shards whose statements the proxy refuses because etcd doesn't answer, in their order, and since when.
+func (s Status) Refuses() (shards []router.ShardName, since time.Time) {
+	for shard, p := range s.Pools {
+		if p.Unleased.IsZero() {
+			continue
+		}
+		if shards = append(shards, shard); since.IsZero() || p.Unleased.Before(since) {
+			since = p.Unleased
+		}
+	}
+	slices.Sort(shards)
+	return shards, since
+}
+
+// Servers is how the shshards' servers are; nil before the proxy runs.
 func (p *Proxy) Servers() []health.Status {
 	known := p.health.Load()
 	if known == nil {

@@ -39,6 +39,7 @@ func proxyOptions(conn *connection, shown *certificates, ring func() *cipher.Rin
 		MaxConnections: c.Proxy.MaxConnections, MaxStatement: int(c.Proxy.MaxStatement), SessionMemory: int64(c.Proxy.SessionMemory),
 		MaxLoginPacket: int(c.Proxy.MaxPacketBeforeLogin),
 		LoginTimeout:   c.Proxy.ConnectTimeout.Std(), IdleTimeout: c.Proxy.IdleTimeout.Std(),
+		NetWriteTimeout: c.Proxy.NetWriteTimeout.Std(), NetReadTimeout: c.Proxy.NetReadTimeout.Std(),
 		StatementTimeout: c.Proxy.StatementTimeout.Std(), SlowStatement: c.Proxy.SlowStatement.Std(),
 		DrainDelay: c.Proxy.DrainDelay.Std(), DrainTimeout: c.Proxy.DrainTimeout.Std(),
 		Save:  func(values map[string][]byte, revision int64) error { return live.WriteFile(state, values, revision) },

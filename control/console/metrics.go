@@ -75,6 +75,7 @@ var (
 	poolBlocked   = describe("backend_blocked_seconds", "How long until a login at a shard is tried again, after failures; 0 while logins are allowed.", "shard")
 	kept          = describe("session_memory_bytes", "What sessions keep from command to command: prepared statements, variables, parameters sent in pieces.")
 	mayKeep       = describe("session_memory_limit_bytes", "What they may keep (proxy.session_memory).")
+	stalled       = describe("sessions_stalled_total", "Sessions that were ended because their client read nothing of an answer (write), or sent nothing in the middle of a command (read), for too long.", "direction")
 	silent        = describe("sessions_idle_ended_total", "Sessions that were ended because their client was idle for too long.")
 	onReplicas    = describe("statements_on_replicas_total", "Reads that a replica answered.")
 	replicaLag    = describe("replica_lag_seconds", "Replication lag of a replica, as its server reports it.", "shard", "addr")
@@ -203,6 +204,8 @@ func statementCounts(s proxy.Status, counter func(*prometheus.Desc, uint64, ...s
 		counter(refused, n, code.String())
 	}
 	counter(silent, s.Counts.Silent.Load())
+	counter(stalled, s.Counts.StalledWrites.Load(), "write")
+	counter(stalled, s.Counts.StalledReads.Load(), "read")
 	counter(onReplicas, s.Counts.OnReplicas.Load())
 	counter(denied, s.Counts.Denied.Load())
 	counter(failed, s.Counts.Failed.Load())

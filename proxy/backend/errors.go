@@ -25,15 +25,15 @@ type ExhaustedError struct {
 	Waiting int           // other borrowers in the queue
 	Waited  time.Duration // zero if the queue was full, so that this one didn't wait
 	Held    bool          // held by a switchover
-	// Unleased reports that the proxy is cut off from etcd and may not know the current primary.
+	// Unleased reports that the proxy is cut off from etcd and may not know the current primary. Since is when its lease ended.
 	Unleased bool
+	Since    time.Time
 }
 
 func (e *ExhaustedError) Error() string {
 	const remedy = "raise the shard's connection limit (and the server's max_connections), or shorten transactions and the state that pins connections"
 	if e.Unleased {
-		return fmt.Sprintf("shard %s: this proxy is cut off from etcd, which alone says which of the shard's servers is the primary; waited for %v, with %d other sessions: see locus doctor",
-			e.Shard, e.Waited.Round(time.Millisecond), e.Waiting)
+		return fmt.Sprintf("shard %s: waited for %v, with %d other sessions: %v", e.Shard, e.Waited.Round(time.Millisecond), e.Waiting, unleasedSince(e.Since))
 	}
 	if e.Held {
 		return fmt.Sprintf("shard %s: another of its servers is made the primary, which has taken longer than %v; %d other sessions wait too: try again, and see locus doctor",

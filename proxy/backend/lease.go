@@ -2,13 +2,20 @@ package backend
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"locus/proxy/stream"
 )
 
 // errUnleased is the error of a statement without an answer whose proxy has lost its lease.
-var errUnleased = errors.New("this proxy was cut off from etcd, and another server of the shard may be the primary by now")
+var errUnleased = errors.New("this proxy was cut off from etcd, and another server of the shard may be the primary by now: check etcd (locus doctor) and the network to it")
+
+// unleasedSince returns the reason for a refusal by a proxy whose lease ended at a time.
+func unleasedSince(at time.Time) error {
+	return fmt.Errorf("this proxy is cut off from etcd, which alone says which of the shard's servers is the primary; its lease ended at %s: check etcd (locus doctor) and the network to it",
+		at.Local().Format(time.DateTime))
+}
 
 // Lease allows the pool to lend until the given time if its target has the given epoch. It reports whether it has. At that time,
 // unless Lease was called again, lent connections are cut off and borrowers wait, because another server may become the primary.

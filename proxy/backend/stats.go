@@ -43,6 +43,8 @@ type Stats struct {
 	Dialing int           // logins in progress
 	Waiting int           // until the next login is tried, after failures; 0 if logins are allowed
 	Blocked time.Duration // until the next login is tried, after failures; 0: logins are allowed
+	// Unleased is when the lease ended without which nothing is lent, because etcd doesn't answer; zero: it has not, or there is none.
+	Unleased time.Time
 
 	Borrowed      uint64 // connections lent
 	Logins        uint64 // logins tried
@@ -73,6 +75,7 @@ func (p *Pool) Stats() Stats {
 		Dead: p.counts.dead.Load(), Discarded: p.counts.discarded.Load(), Kills: p.counts.kills.Load(),
 		Unforeseen: p.counts.unforeseen.Load(),
 	}
+	s.Unleased = p.term.Ended()
 	s.Resets = s.Cleaned + p.counts.resets.settings.Load()
 	if p.breaker.open() {
 		s.Blocked = max(0, time.Until(p.breaker.until))

@@ -22,10 +22,14 @@ func (h *Handle) Cancel(ctx context.Context, reason Reason, number uint64) (bool
 	return h.end(ctx, reason, number, reason.fallback())
 }
 
+// farewell is how long the client of a killed session may leave the end of its answer unread.
+const farewell = time.Second
+
 // Kill ends the session. A running statement is cancelled, and the client is informed and disconnected. An open transaction is
 // rolled back.
 func (h *Handle) Kill(ctx context.Context) error {
 	h.KillSelf()
+	h.client.GiveUp(farewell) // it may be writing to a client that reads nothing
 	first, err := h.end(ctx, Killed, 0, endSession)
 	if err == nil && !first && h.look().phase() != finishing {
 		_ = h.client.Close() // the watcher finds a command that has just begun

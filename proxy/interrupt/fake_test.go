@@ -82,6 +82,8 @@ func (c *fakeClient) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
+func (c *fakeClient) GiveUp(time.Duration) {}
+
 func (c *fakeClient) PeerGone() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,6 +16,8 @@ type Client interface {
 	SetReadDeadline(t time.Time) error
 	// PeerGone reports whether the client has closed the connection. It doesn't block.
 	PeerGone() bool
+	// GiveUp makes writes fail once the client has read nothing for d. It doesn't block.
+	GiveUp(d time.Duration)
 	Close() error
 }
 

@@ -41,7 +41,7 @@ func (t *Client) sendFile(c *backend.Conn, next byte) error {
 		case err != nil:
 			return &GoneError{err}
 		case n == 0:
-			if err := t.Stream.Fill(); err != nil {
+			if err := t.Stream.More(); err != nil {
 				return &GoneError{err}
 			}
 			continue

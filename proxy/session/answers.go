@@ -17,7 +17,7 @@ func (s *Session) answers() *sysvars.Answers {
 	host, _ := address(conn.RemoteAddr())
 	return &sysvars.Answers{
 		State: &s.vars, ID: s.id, User: s.user, Host: host, Port: port, Version: s.Version(), Hostname: s.Hostname,
-		MaxStatement: s.MaxStatement, Bounded: s.account.Rights != nil, Status: s.shownStatus, Processes: s.Processes,
+		MaxStatement: s.MaxStatement, Timeouts: s.Timeouts, Bounded: s.account.Rights != nil, Status: s.shownStatus, Processes: s.Processes,
 		Admin: s.account.Admin, Virtual: s.Virtual, Ctx: s.ctx, FirstUnwell: !s.env.Health().Well(s.Snapshot().Catalog.First()),
 	}
 }

@@ -86,7 +86,7 @@ func (s *Session) reset() {
 	}
 	s.vars.Reset(sysvars.Values{Settings: s.vars.Settings, Mode: mode, Autocommit: true, Reads: s.account.Reads})
 	s.env.Carry(s.initial)
-	s.interrupts.LimitIdle(0)
+	s.limitWaits()
 	s.env.Unreadable = nil
 	s.kept.Reset()
 	clear(s.vars.Commands[:])

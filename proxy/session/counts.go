@@ -29,6 +29,18 @@ type Counts struct {
 	Abandoned atomic.Uint64 // or whose client was gone
 	ShutDown  atomic.Uint64 // or that the proxy's end cut off
 	Silent    atomic.Uint64 // sessions that sent nothing for too long
+
+	StalledWrites atomic.Uint64 // sessions whose client read nothing of its answer for too long
+	StalledReads  atomic.Uint64 // sessions whose client sent nothing in the middle of a command for too long
+}
+
+// Stalled counts a session that was ended because its client stalled.
+func (c *Counts) Stalled(reading bool) {
+	if reading {
+		c.StalledReads.Add(1)
+	} else {
+		c.StalledWrites.Add(1)
+	}
 }
 
 // Cancelled counts a statement that was ended from outside.

@@ -56,6 +56,8 @@ func (s *Session) welcome(database string) error {
 // the connection ends too.
 func (s *Session) changeUser(payload []byte) error {
 	s.reset()
+	s.client.Stream.LimitWrites(0) // the login has limits of its own
+	s.client.Stream.LimitReads(0)
 	changed, err := s.change(s.ctx, s.client.Stream, payload, s.client.Seq-1)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 
 	"locus/proxy/backend"
@@ -89,9 +90,16 @@ func (s *Session) adopt(next *sysvars.Set) error {
 	}
 	s.vars.Values = next.Values
 	s.env.Carry(next.Settings)
-	s.interrupts.LimitIdle(s.vars.IdleLimit())
+	s.limitWaits()
 	s.conns.SetNext(scope)
 	return nil
+}
+
+// limitWaits bounds the waits for the client by the session's timeouts, or by the process's.
+func (s *Session) limitWaits() {
+	s.interrupts.LimitIdle(s.vars.IdleLimit())
+	s.client.Stream.LimitWrites(cmp.Or(s.vars.WriteLimit(), s.Timeouts.Write))
+	s.client.Stream.LimitReads(cmp.Or(s.vars.ReadLimit(), s.Timeouts.Read))
 }
 
 // tryOn makes settings the session's, once the first shard has let it.

@@ -49,6 +49,8 @@ type Services struct {
 	Ring func() *cipher.Ring
 	// MaxStatement bounds a command's payload in bytes, as max_allowed_packet does.
 	MaxStatement int
+	// Timeouts bound the waits for a client, as long as the session sets no others.
+	Timeouts sysvars.Timeouts
 	// Memory bounds what all sessions keep from command to command.
 	Memory  *kept.Memory
 	Fencing fence.Config

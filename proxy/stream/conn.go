@@ -14,8 +14,11 @@ const DefaultLimit = 64 << 20
 // Conn is a network connection with a read buffer of its own.
 type Conn struct {
 	conn  net.Conn
+	sock  *Socket // conn, if it is a plain socket; else nil
 	poll  *poller // nil if waiting for bytes takes a buffer, as with TLS
 	limit int     // longest payload, in bytes
+
+	patience time.Duration // limit of a wait for bytes that the peer owes; 0 for none
 
 	small int  // buffer size for an ordinary read, in bytes
 	big   int  // buffer size if much is to come, in bytes
@@ -37,8 +40,11 @@ type Conn struct {
 // New puts a buffer on c.
 func New(c net.Conn) *Conn {
 	conn := &Conn{conn: c, limit: DefaultLimit, small: waiting, big: normal}
-	if conn.poll = newPoller(c, conn); conn.poll != nil {
-		conn.small, conn.big = normal, bulk
+	if s := newSocket(c); s != nil {
+		conn.conn, conn.sock = s, s
+		if conn.poll = newPoller(s, conn); conn.poll != nil {
+			conn.small, conn.big = normal, bulk
+		}
 	}
 	return conn
 }
@@ -57,26 +63,32 @@ func (c *Conn) IgnoreNumbers() { c.unnumbered = true }
 
 // Write writes directly to the network connection.
 func (c *Conn) Write(b []byte) (int, error) {
-	if c.poll != nil {
-		return c.poll.write(b)
+	if c.sock != nil {
+		return c.sock.Write(b)
 	}
 	return c.conn.Write(b)
 }
 
-// WritePayload writes a payload as packets without copying it. It returns the next sequence number. After an error it is unknown how
-// much arrived.
+// WritePayload writes a payload as packets. It copies only their beginnings, which leave with their headers. It returns the next
+// sequence number. After an error it is unknown how much arrived.
 func (c *Conn) WritePayload(seq byte, payload []byte) (byte, error) {
-	var pieces net.Buffers
 	for {
 		n := min(len(payload), wire.MaxPayload)
-		header := make([]byte, wire.HeaderSize)
-		wire.PutHeader(header, n, seq)
-		pieces = append(pieces, header, payload[:n])
-		payload = payload[n:]
+		first := min(n, waiting-wire.HeaderSize)
+		begin := make([]byte, wire.HeaderSize, wire.HeaderSize+first)
+		wire.PutHeader(begin, n, seq)
 		seq++
-		if n < wire.MaxPayload {
-			_, err := pieces.WriteTo(c.conn)
+		if _, err := c.Write(append(begin, payload[:first]...)); err != nil {
 			return seq, err
+		}
+		if first < n {
+			if _, err := c.Write(payload[first:n]); err != nil {
+				return seq, err
+			}
+		}
+		payload = payload[n:]
+		if n < wire.MaxPayload {
+			return seq, nil
 		}
 	}
 }

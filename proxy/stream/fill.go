@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"time"
 
 	"locus/proxy/wire"
 )
@@ -66,6 +68,22 @@ func (c *Conn) Fill() error {
 	case errors.Is(err, io.EOF) && c.from < c.to:
 		return io.ErrUnexpectedEOF
 	}
+	return err
+}
+
+// More is [Conn.Fill] for bytes that the peer owes: it fails with a *StalledError once none has come for as long as LimitReads allows.
+func (c *Conn) More() error {
+	if c.patience <= 0 {
+		return c.Fill()
+	}
+	if err := c.SetReadDeadline(time.Now().Add(c.patience)); err != nil {
+		return err
+	}
+	err := c.Fill()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return &StalledError{Reading: true, Limit: c.patience}
+	}
+	_ = c.SetReadDeadline(time.Time{}) // fails only on a closed connection, as the next read does
 	return err
 }
 

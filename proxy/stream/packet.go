@@ -13,7 +13,7 @@ var ErrOutOfOrder = errors.New("packets out of order")
 // Packet waits until Unread holds the first packet whole. It returns the packet with its header, as a view like Unread's, and
 // doesn't discard it. If the payload exceeds the limit, the error wraps ErrTooLarge and the header is in Unread.
 func (c *Conn) Packet() ([]byte, error) {
-	if err := c.need(wire.HeaderSize); err != nil {
+	if err := c.begin(); err != nil {
 		return nil, err
 	}
 	length, _ := wire.Header(c.Unread())
@@ -30,7 +30,7 @@ func (c *Conn) Packet() ([]byte, error) {
 // packet. A payload of one packet is a view of the buffer; a longer one is joined in its own memory. Either is valid until Done,
 // which must be called in place of Discard before the next read.
 func (c *Conn) Payload() (payload []byte, seq byte, err error) {
-	if err := c.need(wire.HeaderSize); err != nil {
+	if err := c.begin(); err != nil {
 		return nil, 0, err
 	}
 	if length, _ := wire.Header(c.Unread()); length == wire.MaxPayload {
@@ -96,10 +96,20 @@ func (c *Conn) admit(length int) error {
 	return nil
 }
 
-// need waits until n bytes are unread.
+// begin waits until the header of a packet is unread. The peer may take its time before the first byte, and not after it.
+func (c *Conn) begin() error {
+	if c.from == c.to {
+		if err := c.Fill(); err != nil {
+			return err
+		}
+	}
+	return c.need(wire.HeaderSize)
+}
+
+// need waits until n bytes are unread, the first of which the peer owes.
 func (c *Conn) need(n int) error {
 	for c.to-c.from < n {
-		if err := c.Fill(); err != nil {
+		if err := c.More(); err != nil {
 			return err
 		}
 	}

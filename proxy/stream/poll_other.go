@@ -2,13 +2,9 @@
 
 package stream
 
-import "net"
-
 // poller is unused on this system, which can't wait for a socket without a buffer.
 type poller struct{}
 
-func newPoller(net.Conn, *Conn) *poller { return nil }
+func newPoller(*Socket, *Conn) *poller { return nil }
 
 func (*poller) read() (int, error) { panic("stream: no poller on this system") }
-
-func (*poller) write([]byte) (int, error) { panic("stream: no poller on this system") }

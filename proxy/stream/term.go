@@ -28,6 +28,14 @@ func (t *Term) Lift() { t.until.Store(nil) }
 // Left returns the remaining time, which is negative once the term is over. The term must have an end.
 func (t *Term) Left() time.Duration { return time.Until(*t.until.Load()) }
 
+// Ended returns when the term ended, or the zero time if it hasn't. A nil Term has no end.
+func (t *Term) Ended() time.Time {
+	if !t.Over() {
+		return time.Time{}
+	}
+	return *t.until.Load()
+}
+
 // Over reports whether the term has ended. A nil Term has no end.
 func (t *Term) Over() bool {
 	if t == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 	"strings"
+	"time"
 
 	"locus/proxy/backend"
 	"locus/router/stmt"
@@ -20,14 +21,18 @@ type Answers struct {
 	Version      string // what the proxy calls itself
 	Hostname     string // of the machine
 	MaxStatement int    // in bytes
-	Bounded      bool   // the user may not see everything
-	Admin        bool   // but for what the cluster knows of itself
+	Timeouts     Timeouts
+	Bounded      bool // the user may not see everything
+	Admin        bool // but for what the cluster knows of itself
 	Status       func() Status
 	Processes    func() []Process
 	Virtual      Virtual         // nil: there are no tables of the schema locus
 	Ctx          context.Context // of their reading
 	FirstUnwell  bool            // the first shard's server: it is not asked what sessions do
 }
+
+// Timeouts are the process's limits of waits for a client. 0: none, and the shard's value is shown.
+type Timeouts struct{ Idle, Write, Read time.Duration }
 
 // question is how a variable is asked for.
 type question struct {
@@ -125,6 +130,18 @@ func gtidMode(a *Answers, q question) string {
 
 func maxAllowedPacket(a *Answers, q question) string {
 	return "CAST(LEAST(" + q.shard + " + 0, " + strconv.Itoa(a.MaxStatement) + ") AS UNSIGNED)"
+}
+
+// timeout gives what the session has set, or the process's limit.
+func timeout(a *Answers, q question) string {
+	if set, is := a.ignored[q.name]; is && !q.global {
+		return set
+	}
+	limit := map[string]time.Duration{waitTimeout: a.Timeouts.Idle, netWriteTimeout: a.Timeouts.Write, netReadTimeout: a.Timeouts.Read}[q.name]
+	if limit <= 0 {
+		return ""
+	}
+	return strconv.Itoa(int(max(limit.Round(time.Second), time.Second).Seconds()))
 }
 
 func contextText(a *Answers, q question) string {

@@ -18,13 +18,24 @@ func setApplied(s *Set, v stmt.Variable, literal string) error {
 	return nil
 }
 
+// longestTimeout is the greatest value in seconds that servers take for a timeout: a year.
+const longestTimeout = 365 * 24 * 60 * 60
+
 // setIgnored remembers a variable that is about the connection to the client.
 func setIgnored(s *Set, v stmt.Variable, literal string) error {
-	number := strings.HasSuffix(v.Name, "_timeout") || strings.HasPrefix(v.Name, "net_")
-	if _, err := strconv.ParseUint(literal, 10, 32); number && err != nil && literal != defaultValue {
+	timeout := strings.HasSuffix(v.Name, "_timeout")
+	if !timeout && !strings.HasPrefix(v.Name, "net_") || literal == defaultValue {
+		s.ignore(v.Name, literal)
+		return nil
+	}
+	n, err := strconv.ParseInt(literal, 10, 64)
+	if err != nil {
 		return wrongType(v.Name)
 	}
-	s.ignore(v.Name, literal)
+	if timeout {
+		n = min(max(n, 1), longestTimeout) // as servers do
+	}
+	s.ignore(v.Name, strconv.FormatInt(n, 10))
 	return nil
 }
 

@@ -22,7 +22,7 @@ const (
 	// ReadOnly: the proxy says what it is, and it can't be set.
 	ReadOnly
 	// Ignored: it is about the connection to the client, which is ours. The session remembers what was set, and does nothing
-	// else with it, but for wait_timeout.
+	// else with it, except for the timeouts.
 	Ignored
 	// Forbidden: it would change what other sessions see, or make IDs and routes that are not the cluster's.
 	Forbidden
@@ -78,8 +78,13 @@ var rows = map[string]variable{
 	"hostname":           {class: ReadOnly, is: hostname},
 	"max_allowed_packet": {class: ReadOnly, is: maxAllowedPacket},
 	"port":               {class: ReadOnly, is: port},
-	"version":            {class: ReadOnly, is: version},
-	"version_comment":    {class: ReadOnly, is: versionComment},
+
+	netReadTimeout:  {class: Ignored, set: setIgnored, is: timeout},
+	netWriteTimeout: {class: Ignored, set: setIgnored, is: timeout},
+	waitTimeout:     {class: Ignored, set: setIgnored, is: timeout},
+
+	"version":         {class: ReadOnly, is: version},
+	"version_comment": {class: ReadOnly, is: versionComment},
 
 	"pseudo_thread_id":               {class: Forbidden, is: connectionID},
 	"session_track_transaction_info": {class: EqualOnly, set: setTransactionTracking},
@@ -101,8 +106,7 @@ var sets = map[Class]func(*Set, stmt.Variable, string) error{Applied: setApplied
 
 // plain are the others.
 var plain = map[Class]string{
-	Ignored: `interactive_timeout net_buffer_length net_read_timeout net_retry_count net_write_timeout session_track_gtids tcp_nodelay
-		thread_pool_priority wait_timeout`,
+	Ignored: `interactive_timeout net_buffer_length net_retry_count session_track_gtids tcp_nodelay thread_pool_priority`,
 	Forbidden: `default_master_connection gtid_domain_id gtid_seq_no immediate_server_version log_disabled_statements max_relay_log_size
 		original_commit_timestamp original_server_version pseudo_replica_mode pseudo_slave_mode rand_seed1 rand_seed2 redirect_url
 		require_row_format server_id skip_parallel_replication skip_replication sql_log_off sql_slave_skip_counter

@@ -58,13 +58,30 @@ func (v *Values) TimeLimit() time.Duration {
 	return 0
 }
 
-// IdleLimit is how long the client may be silent: its wait_timeout. 0: what all have.
-func (v *Values) IdleLimit() time.Duration {
-	n, err := strconv.ParseUint(v.ignored["wait_timeout"], 10, 32)
+// The variables that limit waits for the client.
+const (
+	waitTimeout     = "wait_timeout"
+	netWriteTimeout = "net_write_timeout"
+	netReadTimeout  = "net_read_timeout"
+)
+
+// IdleLimit returns the session's wait_timeout: how long the client may be idle between commands. 0 means the proxy's general limit.
+func (v *Values) IdleLimit() time.Duration { return v.limit(waitTimeout) }
+
+// WriteLimit returns the session's net_write_timeout: how long the client may read nothing of an answer. 0 means the general limit.
+func (v *Values) WriteLimit() time.Duration { return v.limit(netWriteTimeout) }
+
+// ReadLimit returns the session's net_read_timeout: how long the client may send nothing in the middle of a command. 0 means the
+// general limit.
+func (v *Values) ReadLimit() time.Duration { return v.limit(netReadTimeout) }
+
+// limit returns the time that a variable was set to, or 0.
+func (v *Values) limit(name string) time.Duration {
+	n, err := strconv.ParseUint(v.ignored[name], 10, 32)
 	if err != nil {
 		return 0
 	}
-	return time.Duration(max(n, 1)) * time.Second
+	return time.Duration(n) * time.Second
 }
 
 // ReadsOnly tells a session whose transactions read only unless they say otherwise.

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package stream
+
+func queued(uintptr) int { return -1 }
