@@ -39,7 +39,7 @@ func (d *directory) proxyConfig(o Options, i int, addr, endpoint, keyRing string
 	return yaml.Marshal(map[string]any{
 		"cluster":  clusterName,
 		"etcd":     map[string]any{"endpoints": []string{endpoint}},
-		"proxy":    map[string]any{"listen": addr, "max_connections": clients},
+		"proxy":    map[string]any{"listen": addr, "max_connections": clients, "drain_delay": "0s"}, // no load balancer asks it
 		"http":     http,
 		"backends": map[string]any{"max_connections_per_shard": perShard},
 		"secrets":  map[string]any{"dir": d.file("secrets")},

@@ -32,7 +32,8 @@ func proxiesCommand(in *invocation) *cobra.Command {
 		order: fleet.Drain, short: "Stop a process in order: no more clients, what is under way may end",
 		long: `Stop a process as SIGTERM does: /readyz says 503, then it takes no more clients,
 statements and transactions under way end within proxy.drain_timeout, and the process
-ends with status 0. The command waits until it is gone. Whether something starts it
+ends with status 0. The port stays open for proxy.drain_delay (5s), so that load balancers
+notice that it isn't ready. The command waits until it is gone, and prints how far it is. Whether something starts it
 again is up to the service that runs it. PROXY is an ID of locus proxies list, or its
 host and port, or the address.`,
 	}), in.stopping(stopping{
@@ -161,7 +162,7 @@ func (in *invocation) stopProxy(ctx context.Context, kv *etcd.KV, name string, s
 		return err
 	}
 	if s.patience > 0 {
-		if err := awaitGone(ctx, kv, id, s.patience); err != nil {
+		if err := awaitGone(ctx, kv, id, s.patience, in.drainProgress(kv, cards[at], s.order)); err != nil {
 			return err
 		}
 	}
@@ -174,8 +175,31 @@ func (in *invocation) stopProxy(ctx context.Context, kv *etcd.KV, name string, s
 	})
 }
 
-// awaitGone waits until a proxy's card is taken away.
-func awaitGone(ctx context.Context, kv *etcd.KV, id string, patience time.Duration) error {
+// progressEvery is how old the figures of a progress line may be, and how long a process may take to answer for one.
+const progressEvery = time.Second
+
+// drainProgress returns a function that prints how far the process has drained, if that has changed since the last call. It does nothing
+// for other commands, and for processes that have no clients or answer no questions.
+func (in *invocation) drainProgress(kv *etcd.KV, c fleet.Card, order fleet.Order) func(ctx context.Context) {
+	if order != fleet.Drain || !c.Answers || !c.Proxies() {
+		return func(context.Context) {}
+	}
+	last := ""
+	return func(ctx context.Context) {
+		beats, err := fleet.BeatsLately(ctx, kv, progressEvery, progressEvery)
+		beat, is := beats.By[c.ID]
+		if err != nil || !is || !beat.Draining || beat.DrainingSince.IsZero() {
+			return
+		}
+		if line := fleet.Drained(beat.DrainingSince, beat.PortCloses, in.now(), beat.Sessions); line != last {
+			last = line
+			fmt.Fprintf(in.stderr, "proxy %s: %s\n", c.ID, line)
+		}
+	}
+}
+
+// awaitGone waits until a proxy's card is taken away. It calls progress until then.
+func awaitGone(ctx context.Context, kv *etcd.KV, id string, patience time.Duration, progress func(context.Context)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	look := time.NewTicker(100 * time.Millisecond)
@@ -185,6 +209,7 @@ func awaitGone(ctx context.Context, kv *etcd.KV, id string, patience time.Durati
 		if err == nil && !slices.ContainsFunc(cards, func(c fleet.Card) bool { return c.ID == id }) {
 			return nil
 		}
+		progress(ctx)
 		select {
 		case <-ctx.Done():
 			return errors.Join(err, fmt.Errorf("proxy %s was told, and still lives after %v: locus proxies list shows when it is gone", id, patience))

@@ -164,17 +164,23 @@ func profiles(mux *http.ServeMux, d *auth) {
 // healthz answers that the process serves HTTP.
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
-// readyz answers whether new clients should be sent here. A proxy that can't reach etcd continues to serve with its
+// readyz answers whether new clients should be sent here. A proxy that can't reach etcd is not ready while it refuses statements of a
+// shard, whose primary may change without it. Otherwise it continues to serve with its
 // last state, so it is ready and says so.
 func readyz(p Proxy) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		s := p.Status()
 		switch {
 		case s.Draining:
-			http.Error(w, "draining", http.StatusServiceUnavailable)
+			http.Error(w, "draining: "+fleet.Drained(s.Stopping.Since, s.Stopping.PortCloses, time.Now(), s.Sessions), http.StatusServiceUnavailable)
 		case s.Live.Revision == 0:
 			http.Error(w, "no cluster read yet", http.StatusServiceUnavailable)
 		default:
+			if shards, since := s.Refuses(); len(shards) > 0 {
+				http.Error(w, fmt.Sprintf("etcd does not answer: statements on shards %v are refused since %s, since another of their servers may be the primary: "+
+					"check etcd and the network to it; %s", shards, since.Local().Format(time.DateTime), s.Live), http.StatusServiceUnavailable)
+				return
+			}
 			fmt.Fprintf(w, "ok: %s\n", s.Live)
 		}
 	}

@@ -24,6 +24,9 @@ type Beat struct {
 	Refused  string `json:"refused,omitempty"`
 	Problems string `json:"problems,omitempty"`
 	Draining bool   `json:"draining,omitempty"`
+	// DrainingSince and PortCloses are the schedule of one that drains.
+	DrainingSince time.Time `json:"draining_since,omitzero"`
+	PortCloses    time.Time `json:"port_closes,omitzero"`
 	// Holding is how many statements wait for their genes to change hands.
 	Holding int64 `json:"holding,omitempty"`
 	// Servers are those of the shards that are not well as it sees them.
@@ -61,6 +64,7 @@ type Replica struct {
 func BeatOf(s proxy.Status, started, now time.Time) Beat {
 	b := Beat{
 		At: now.UTC(), Started: started, Sessions: s.Sessions, Shards: map[string]Flow{}, Pools: map[string]Pool{}, Draining: s.Draining, LockedOut: s.LockedOut,
+		DrainingSince: s.Stopping.Since, PortCloses: s.Stopping.PortCloses,
 	}
 	if s.Counts != nil {
 		b.Holding = s.Counts.Holding.Load()

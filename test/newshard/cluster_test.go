@@ -67,7 +67,7 @@ func open(t *testing.T, engine servers.Engine) *cluster {
 	c.write("secrets/shard", c.servers[0].Password)
 	c.write("secrets/app", "app")
 	c.write("keys.yaml", keyRing)
-	c.write("locus.yaml", fmt.Sprintf("etcd: {endpoints: [%q]}\nsecrets: {dir: %s}\nkey_ring: %s\ndata_dir: %s\nproxy: {listen: %q}\nhttp: {listen: %q}\n",
+	c.write("locus.yaml", fmt.Sprintf("etcd: {endpoints: [%q]}\nsecrets: {dir: %s}\nkey_ring: %s\ndata_dir: %s\nproxy: {listen: %q, drain_delay: 0s}\nhttp: {listen: %q}\n",
 		etcd.Endpoint(), c.file("secrets"), c.file("keys.yaml"), c.file("data"), c.listen, page))
 	c.declare(2)
 	c.must("apply", "-f", c.file("cluster.yaml"))

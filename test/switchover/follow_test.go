@@ -103,6 +103,9 @@ func (s *stand) withoutEtcd(t *testing.T, l *load) {
 	if err := write(other); err != nil {
 		t.Errorf("on another shard: %v", err)
 	}
+	if err := write(own); err == nil || !strings.Contains(err.Error(), "its lease ended at ") || !strings.Contains(err.Error(), "check etcd") {
+		t.Errorf("the error doesn't say since when, or what to do: %v", err)
+	}
 	l.more(t, 20) // through the other proxy
 	s.away.Store(false)
 	servers.Eventually(t, "the proxy writes again", func() error { return write(own) })
