@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"locus/proxy/flavor"
 	"locus/proxy/stream"
 )
 
@@ -96,6 +97,7 @@ func (p *Pool) enrol(c *Conn, generation int, now time.Time) {
 	c.generation, c.resets = generation, &p.counts.resets
 	c.expires = now.Add(p.limits.MaxLifetime - rand.N(p.limits.MaxLifetime/10+1)) // so that they don't all expire at once
 	c.prepared.limit = p.limits.MaxPreparedPerConn
+	c.prepared.forgets = flavor.Of(c.version).ForgetsBindings()
 	c.lent, c.schemas, c.term = true, p.schemas, p.term
 	c.stream.SetTerm(p.term)
 	p.counts.lent++

@@ -9,7 +9,7 @@ import (
 func TestStatementsAreBoundedByTheirTexts(t *testing.T) {
 	l := statements{limit: 100}
 	add := func(sql string) (closed int) {
-		key := text{Default, sql}
+		key := text{under: Default, sql: sql}
 		closed = len(l.makeRoom(key))
 		l.add(&Statement{key: key})
 		return closed

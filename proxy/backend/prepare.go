@@ -13,27 +13,28 @@ import (
 const tooManyPrepared = 1461
 
 // Prepared finds a statement that was prepared on c from this text under equivalent settings: the same database, names and
-// system variables. It is valid until the next Prepare, Carry, Reset or Return.
-func (c *Conn) Prepared(sql string) (*Statement, bool) {
-	return c.PreparedUnder(c.settings, sql)
+// system variables. binding is the execution's, see [AppendBinding]. It returns a statement that was executed with the same
+// binding, or with none yet, which is then the binding's. It is valid until the next Prepare, Carry, Reset or Return.
+func (c *Conn) Prepared(sql string, binding []byte) (*Statement, bool) {
+	return c.PreparedUnder(c.settings, sql, binding)
 }
 
 // PreparedUnder is Prepared for a text that was prepared while c carried the given settings.
-func (c *Conn) PreparedUnder(settings *Settings, sql string) (*Statement, bool) {
+func (c *Conn) PreparedUnder(settings *Settings, sql string, binding []byte) (*Statement, bool) {
 	if settings == nil {
 		return nil, false
 	}
-	return c.prepared.find(text{settings.parsing(sql), sql})
+	return c.prepared.find(settings.parsing(sql), sql, binding)
 }
 
-// PrepareUnder is Prepare for a text that must be interpreted under settings other than c's current ones. It restores those
+// PrepareUnder is PrepareFor for a text that must be interpreted under settings other than c's current ones. It restores those
 // afterwards. Servers keep the interpretation of PREPARE.
-func (c *Conn) PrepareUnder(ctx context.Context, settings *Settings, sql string) (*Statement, error) {
+func (c *Conn) PrepareUnder(ctx context.Context, settings *Settings, sql string, binding []byte) (*Statement, error) {
 	present := c.settings
 	if err := c.Carry(ctx, settings); err != nil {
 		return nil, err
 	}
-	statement, _, err := c.Prepare(ctx, sql)
+	statement, err := c.PrepareFor(ctx, sql, binding)
 	if _, lost := errors.AsType[*LostError](err); lost {
 		return nil, err
 	}
@@ -57,6 +58,15 @@ func (c *Conn) Prepare(ctx context.Context, sql string) (statement *Statement, a
 		return c.prepare(ctx, key, c.prepared.giveUp())
 	}
 	return statement, answer, err
+}
+
+// PrepareFor is Prepare for an execution with a binding.
+func (c *Conn) PrepareFor(ctx context.Context, sql string, binding []byte) (*Statement, error) {
+	statement, _, err := c.Prepare(ctx, sql)
+	if err == nil {
+		c.prepared.bind(statement, string(binding))
+	}
+	return statement, err
 }
 
 // prepare closes statements, which the server doesn't answer, and prepares one, all in one write.

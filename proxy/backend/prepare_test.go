@@ -55,7 +55,7 @@ func TestPreparedStatementsAreKept(t *testing.T) {
 		one := Default.WithDatabase("one")
 		c := borrow(t, p, one, 0)
 		const sql = "SELECT name FROM place"
-		if _, ok := c.Prepared(sql); ok {
+		if _, ok := c.Prepared(sql, nil); ok {
 			t.Error("prepared on a new connection")
 		}
 		st, answer, err := c.Prepare(t.Context(), "SELECT ?, name FROM place WHERE name = ?")
@@ -71,7 +71,7 @@ func TestPreparedStatementsAreKept(t *testing.T) {
 		p.Return(c)
 
 		c = borrow(t, p, one.With("@x", "1"), 0) // user variables don't matter where none is named
-		again, ok := c.Prepared(sql)
+		again, ok := c.Prepared(sql, nil)
 		if !ok || again != first {
 			t.Error("forgotten by a change of user variables")
 		}
@@ -84,14 +84,14 @@ func TestPreparedStatementsAreKept(t *testing.T) {
 			if err := c.Carry(t.Context(), one.With("@x", literal)); err != nil {
 				t.Fatal(err)
 			}
-			if again, ok := c.Prepared(typed); ok != same || ok && again != number {
+			if again, ok := c.Prepared(typed, nil); ok != same || ok && again != number {
 				t.Errorf("prepared for a number, and offered for %s: %v", literal, ok)
 			}
 		}
 		p.Return(c)
 
 		c = borrow(t, p, Default.WithDatabase("two").With("@x", "1"), 0) // the same text, another meaning
-		if _, ok := c.Prepared(sql); ok {
+		if _, ok := c.Prepared(sql, nil); ok {
 			t.Error("a statement of another database is offered")
 		}
 		if got, err := run(t, c, prepare(t, c, sql)); got != "two" || err != nil {
@@ -100,14 +100,14 @@ func TestPreparedStatementsAreKept(t *testing.T) {
 		p.Return(c)
 
 		c = borrow(t, p, Default.WithDatabase("two"), 0) // a reset
-		if _, ok := c.Prepared(sql); ok || c.prepared.len() != 0 {
+		if _, ok := c.Prepared(sql, nil); ok || c.prepared.len() != 0 {
 			t.Error("statements outlive a reset")
 		}
 		if _, err := run(t, c, first); err == nil {
 			t.Error("the server still knows a statement from before the reset")
 		}
 		c.settings = nil
-		if _, ok := c.Prepared(sql); ok {
+		if _, ok := c.Prepared(sql, nil); ok {
 			t.Error("a statement is offered under unknown settings")
 		}
 		p.Return(c)
@@ -123,10 +123,10 @@ func TestTheLeastUsedStatementMakesRoom(t *testing.T) {
 		for i := range 3 {
 			all = append(all, prepare(t, c, fmt.Sprintf("SELECT 'v%d'", i)))
 		}
-		c.Prepared("SELECT 'v0'")
+		c.Prepared("SELECT 'v0'", nil)
 		prepare(t, c, "SELECT 'v3'")
 		for i, kept := range []bool{true, false, true, true} {
-			st, ok := c.Prepared(fmt.Sprintf("SELECT 'v%d'", i))
+			st, ok := c.Prepared(fmt.Sprintf("SELECT 'v%d'", i), nil)
 			if ok != kept {
 				t.Errorf("v%d is kept: %t", i, ok)
 			}
@@ -142,7 +142,7 @@ func TestTheLeastUsedStatementMakesRoom(t *testing.T) {
 		if err := c.Unprepare(all[0]); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := c.Prepared("SELECT 'v0'"); ok || c.prepared.len() != 2 {
+		if _, ok := c.Prepared("SELECT 'v0'", nil); ok || c.prepared.len() != 2 {
 			t.Error("offered after it was closed")
 		}
 		if _, err := run(t, c, all[0]); err == nil {
@@ -190,3 +190,69 @@ func TestPreparedStatementsGiveWay(t *testing.T) {
 		}
 	})
 }
+
+// A server keeps types and precisions of the values that a statement was executed with. So executions with others get statements of
+// their own.
+func TestStatementsAreSharedByBinding(t *testing.T) {
+	text := func(value string) wire.Param {
+		return wire.Param{Type: mysql.MYSQL_TYPE_VAR_STRING, Value: []byte(value)}
+	}
+	number := wire.Param{Type: mysql.MYSQL_TYPE_LONGLONG, Value: []byte("12345678")}
+	unsigned := wire.Param{Type: mysql.MYSQL_TYPE_LONGLONG, Flags: mysql.PARAM_UNSIGNED, Value: []byte("12345678")}
+	null := wire.Param{Type: mysql.MYSQL_TYPE_LONGLONG}
+	for _, alike := range [][]wire.Param{
+		{text("zzz"), text(""), text("7"), text("123456789012345678"), text("2024-05-06"), text("7a"), text("1e5x")},
+		{text("-7"), text("+7"), text(" 7"), text("1234567890123456789")}, {text("7.5"), text(".5"), text("-7.")}, {text("1e30"), text("1.5E-3")},
+		{number}, {unsigned}, {null, {Type: mysql.MYSQL_TYPE_LONGLONG}},
+	} {
+		l := statements{limit: 100}
+		l.add(&Statement{key: text0, Columns: 1})
+		for _, p := range alike {
+			if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{p})); !ok {
+				t.Errorf("%q is not like %q", p.Value, alike[0].Value)
+			}
+		}
+		found := 0
+		for _, p := range []wire.Param{text("zzz"), text("-7"), text("7.5"), text("1e30"), number, unsigned, null} {
+			if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{p})); ok {
+				found++
+			}
+		}
+		if found != 1 || l.len() != 1 {
+			t.Errorf("a statement of %q is used for %d kinds of values", alike[0].Value, found)
+		}
+	}
+}
+
+// A NULL doesn't change the type that a parameter has. It only shows in the definitions of result columns.
+func TestNullsShareStatements(t *testing.T) {
+	number, null := wire.Param{Type: mysql.MYSQL_TYPE_LONGLONG, Value: []byte("12345678")}, wire.Param{Type: mysql.MYSQL_TYPE_NULL}
+	for columns, want := range map[int]bool{0: true, 1: false} {
+		l := statements{limit: 100}
+		l.add(&Statement{key: text0, Columns: columns})
+		find := func(params ...wire.Param) bool {
+			_, ok := l.find(Default, text0.sql, AppendBinding(nil, params))
+			return ok
+		}
+		if !find(number, number) || find(null, number) != want || find(null, null) != want || !find(number, number) {
+			t.Errorf("%d columns: not shared as it should be", columns)
+		}
+	}
+	l := statements{limit: 100}
+	l.add(&Statement{key: text0})
+	if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{null, number})); !ok {
+		t.Error("a new statement is not used")
+	}
+	if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{number, number})); ok {
+		t.Error("a parameter that was NULL so far is used for a number")
+	}
+	l = statements{limit: 100, forgets: true}
+	l.add(&Statement{key: text0})
+	for _, p := range []wire.Param{number, null, {Type: mysql.MYSQL_TYPE_VAR_STRING, Value: []byte("x")}} {
+		if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{p})); !ok || l.len() != 1 {
+			t.Error("a statement without result columns is not shared, on a server that keeps nothing")
+		}
+	}
+}
+
+var text0 = text{under: Default, sql: "SELECT ?"}

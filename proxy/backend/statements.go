@@ -19,14 +19,21 @@ type Statement struct {
 
 // text is a statement's text and the settings under which it was parsed. The same text has another meaning in another
 // database or under another sql_mode. Settings are nil while they are unknown.
+//
+// binding is that of all executions of the statement, see [AppendBinding]. It is empty for a statement that was not executed yet,
+// and for one without parameters.
 type text struct {
-	under *Settings
-	sql   string
+	under   *Settings
+	sql     string
+	binding string
 }
 
 // statements holds the statements prepared on one connection, most recently used first. The zero value has limit 0.
 type statements struct {
-	limit  int
+	limit int
+	// forgets reports that the server keeps nothing with a statement that has no result columns. So such statements get no binding.
+	forgets bool
+
 	byText map[text]*Statement
 	recent list.List // list of *Statement
 	bytes  int       // total length of their texts
@@ -41,12 +48,46 @@ func (l *statements) tooLong() bool { return l.bytes > mostText }
 
 func (l *statements) len() int { return l.recent.Len() }
 
-func (l *statements) find(key text) (*Statement, bool) {
-	s, ok := l.byText[key]
-	if ok {
-		l.recent.MoveToFront(s.element)
+// find returns a statement for an execution with a binding. That is one that was executed with the same binding, or with one that has
+// values where this one has NULLs, or with none yet.
+func (l *statements) find(under *Settings, sql string, binding []byte) (*Statement, bool) {
+	s, ok := l.byText[text{under, sql, string(binding)}]
+	if !ok {
+		if s = l.fitting(under, sql, binding); s == nil {
+			return nil, false
+		}
 	}
-	return s, ok
+	l.recent.MoveToFront(s.element)
+	return s, true
+}
+
+// fitting finds a statement with another binding. A NULL fits every type. Only the definitions of result columns show the type, so
+// statements without such columns are shared.
+func (l *statements) fitting(under *Settings, sql string, binding []byte) *Statement {
+	for e := l.recent.Front(); e != nil && hasNull(binding); e = e.Next() {
+		s := e.Value.(*Statement)
+		if s.Columns == 0 && s.key.under == under && s.key.sql == sql && fits(s.key.binding, binding) {
+			return s
+		}
+	}
+	s := l.byText[text{under: under, sql: sql}]
+	if s != nil && l.binds(s) {
+		l.bind(s, string(binding))
+	}
+	return s
+}
+
+// binds reports whether the server keeps anything of the values that a statement is executed with.
+func (l *statements) binds(s *Statement) bool { return !l.forgets || s.Columns > 0 }
+
+// bind assigns a binding to a statement that was not executed yet. There must be no other statement with it.
+func (l *statements) bind(s *Statement, binding string) {
+	if !l.binds(s) {
+		return
+	}
+	delete(l.byText, s.key)
+	s.key.binding = binding
+	l.byText[s.key] = s
 }
 
 // makeRoom removes statements so that key can be prepared. It returns their IDs, which must be closed on the server first.

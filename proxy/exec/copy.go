@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/gather"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -41,10 +42,11 @@ func (h *Host) open(text string, params []wire.Param) (*gather.Rows, error) {
 	if err := c.Carry(h.Context, settings); err != nil {
 		return nil, err
 	}
-	there, ok := c.Prepared(text)
+	binding := backend.AppendBinding(nil, params)
+	there, ok := c.Prepared(text, binding)
 	if !ok {
 		var err error
-		if there, _, err = c.Prepare(h.Context, text); err != nil {
+		if there, err = c.PrepareFor(h.Context, text, binding); err != nil {
 			return nil, err
 		}
 	}

@@ -70,6 +70,8 @@ type Buffers struct {
 	// those that were generated.
 	generated []wire.Param
 	integers  []byte
+	// binding is that of the last execution of a prepared statement.
+	binding []byte
 }
 
 // Long tells buffers of which one has more than so many bytes, or parameters.

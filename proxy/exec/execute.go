@@ -25,16 +25,13 @@ func (e *Environment) executePacket(c *backend.Conn, w *Work, text []byte, param
 		}
 		sql = p.Sent
 	}
-	under := p.Reading.On(c.Settings())
-	there, ok := c.PreparedUnder(under, sql)
-	if !ok {
-		var err error
-		if there, err = c.PrepareUnder(e.Context, under, sql); err != nil {
-			if lost, ok := errors.AsType[*backend.LostError](err); ok {
-				lost.Sent = false // the execution, which alone has an effect
-			}
-			return nil, err
-		}
+	values := params
+	if values == nil {
+		values = w.Params
+	}
+	there, err := e.preparedFor(c, p.Reading.On(c.Settings()), sql, values)
+	if err != nil {
+		return nil, err
 	}
 	cursor := byte(mysql.CURSOR_TYPE_NO_CURSOR)
 	if w.Cursor {
@@ -61,6 +58,19 @@ func (e *Environment) executePacket(c *backend.Conn, w *Work, text []byte, param
 	there.Types = nil
 	e.Client.Out = out
 	return out, nil
+}
+
+// preparedFor returns the statement for an execution on c with these values. It prepares the text if c has no such statement.
+func (e *Environment) preparedFor(c *backend.Conn, under *backend.Settings, sql string, values []wire.Param) (*backend.Statement, error) {
+	e.binding = backend.AppendBinding(e.binding[:0], values)
+	if there, ok := c.PreparedUnder(under, sql, e.binding); ok {
+		return there, nil
+	}
+	there, err := c.PrepareUnder(e.Context, under, sql, e.binding)
+	if lost, ok := errors.AsType[*backend.LostError](err); ok {
+		lost.Sent = false // the execution, which alone has an effect
+	}
+	return there, err
 }
 
 // longPiece is how much of a value goes into one packet, in bytes.

@@ -57,6 +57,10 @@ func (f Flavor) PreparesByMode() bool { return f == MariaDB }
 // connection can finish it.
 func (f Flavor) BindsPrepared() bool { return f == MariaDB }
 
+// ForgetsBindings reports that the server keeps no types of values with a prepared statement, except for the definitions of its
+// result columns.
+func (f Flavor) ForgetsBindings() bool { return f == MariaDB }
+
 // TimesOutWrites reports whether the statement time limit also applies to statements that write rows.
 func (f Flavor) TimesOutWrites() bool { return f == MariaDB }
 

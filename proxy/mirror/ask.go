@@ -138,10 +138,11 @@ func command(ctx context.Context, conn *backend.Conn, r *Read) ([]byte, error) {
 		return packet, nil
 	}
 	under, text := conn.Settings().ReadAs(r.Under), string(r.Text)
-	there, ok := conn.PreparedUnder(under, text)
+	binding := backend.AppendBinding(nil, r.Params)
+	there, ok := conn.PreparedUnder(under, text, binding)
 	if !ok {
 		var err error
-		if there, err = conn.PrepareUnder(ctx, under, text); err != nil {
+		if there, err = conn.PrepareUnder(ctx, under, text, binding); err != nil {
 			return nil, why(ctx, err)
 		}
 	}

@@ -1,0 +1,114 @@
+package backend
+
+import (
+	"bytes"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/wire"
+)
+
+// AppendBinding appends what a server may keep with a prepared statement of the values that it was executed with.
+//
+// MySQL resolves a statement again if the type of a value doesn't fit the type that the parameter had, and then keeps the types. So a
+// text column that was once compared with a number is compared as a number from then on. MariaDB keeps precisions. Executions with
+// different bindings must not share a statement. Sessions would see what others have executed.
+//
+// A binding has the type and the flags of each parameter, and the class of its value.
+func AppendBinding(dst []byte, params []wire.Param) []byte {
+	for i := range params {
+		dst = append(dst, params[i].Type, params[i].Flags, classOf(&params[i]))
+	}
+	return dst
+}
+
+// perParam is the bytes of a binding for each parameter.
+const perParam = 3
+
+func hasNull(binding []byte) bool {
+	for i := perParam - 1; i < len(binding); i += perParam {
+		if binding[i] == classNull {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether an execution with a binding leaves a statement as it is that was executed with another one.
+func fits(had string, binding []byte) bool {
+	if len(had) != len(binding) {
+		return false
+	}
+	for i := 0; i < len(had); i += perParam {
+		if binding[i+perParam-1] != classNull && string(binding[i:i+perParam]) != had[i:i+perParam] {
+			return false
+		}
+	}
+	return true
+}
+
+// Classes of values.
+const (
+	classValue = 'v'
+	classNull  = 'n' // fits every type
+	// Texts that are numbers as a whole, other than a few digits. MySQL resolves an integer parameter again if the number doesn't fit.
+	classInteger  = 'i'
+	classFraction = 'f'
+	classExponent = 'e'
+	classLong     = 'l' // sent in pieces
+)
+
+func classOf(p *wire.Param) byte {
+	switch {
+	case p.Long:
+		return classLong
+	case p.Value == nil:
+		return classNull
+	case isText(p.Type):
+		return classOfText(p.Value)
+	}
+	return classValue
+}
+
+func isText(kind byte) bool {
+	switch kind {
+	case mysql.MYSQL_TYPE_VARCHAR, mysql.MYSQL_TYPE_VAR_STRING, mysql.MYSQL_TYPE_STRING, mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB,
+		mysql.MYSQL_TYPE_LONG_BLOB, mysql.MYSQL_TYPE_BLOB:
+		return true
+	}
+	return false
+}
+
+// fitting is the most digits of a number that fits every integer type of eight bytes.
+const fitting = 18
+
+func classOfText(text []byte) byte {
+	digits := skipDigits(text)
+	if digits == len(text) && digits <= fitting {
+		return classValue
+	}
+	class, number := byte(classInteger), bytes.TrimSpace(text)
+	if len(number) > 0 && (number[0] == '-' || number[0] == '+') {
+		number = number[1:]
+	}
+	number = number[skipDigits(number):]
+	if len(number) > 0 && number[0] == '.' {
+		class, number = classFraction, number[1:]
+		number = number[skipDigits(number):]
+	}
+	if len(number) > 0 && number[0]|0x20 == 'e' {
+		class, number = classExponent, bytes.TrimLeft(number[1:], "+-")
+		number = number[skipDigits(number):]
+	}
+	if len(number) > 0 {
+		return classValue
+	}
+	return class
+}
+
+func skipDigits(text []byte) (n int) {
+	for n < len(text) && '0' <= text[n] && text[n] <= '9' {
+		n++
+	}
+	return n
+}

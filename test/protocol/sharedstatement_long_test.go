@@ -1,0 +1,6 @@
+//go:build long
+
+package protocol
+
+// pairsLeftOut is one, so that all pairs are tried.
+const pairsLeftOut = 1
