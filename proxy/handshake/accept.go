@@ -55,6 +55,10 @@ func (c *Client) ChangeUser(ctx context.Context, cfg *Config, payload []byte, se
 		changed.MaxPacket = c.MaxPacket
 		claim := claim{plugin: string(login.Plugin), response: append([]byte(nil), login.Response...)}
 		c.Stream.Done()
+		if c.Capabilities&mysql.CLIENT_PLUGIN_AUTH != 0 {
+			claim.early, d.nonce = true, newNonce()
+			changed.nonce = d.nonce
+		}
 		return d.authenticate(ctx, &changed, claim)
 	})
 	if err != nil {
@@ -92,6 +96,7 @@ func (d *dialogue) login(ctx context.Context) (*Client, error) {
 type claim struct {
 	plugin   string
 	response []byte
+	early    bool // sent with COM_CHANGE_USER, where servers ignore it and ask
 }
 
 // response reads the answer to the greeting, over TLS if the client requests it.

@@ -25,7 +25,7 @@ func (d *dialogue) authenticate(ctx context.Context, client *Client, c claim) er
 	switch {
 	case !d.allows(account, c.plugin):
 		err = d.ask(client, d.preferred(account), &c)
-	case c.isDummy(client):
+	case c.early, c.isDummy(client):
 		err = d.ask(client, c.plugin, &c)
 	}
 	if err != nil {
