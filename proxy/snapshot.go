@@ -88,10 +88,11 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	if err := b.register(w); err != nil {
 		return nil, err
 	}
-	if b.sameTables(declared) && (declared.Holds() || !b.stale.Swap(false)) { // of shards that are held nothing can be asked
+	same := b.sameTables(declared)
+	if same && (declared.Holds() || !b.stale.Swap(false)) { // of shards that are held nothing can be asked
 		w.snapshot = b.last.snapshot
 		w.server, w.problems, w.asked = b.last.server, b.last.problems, b.last.asked
-	} else if !b.switched(w) {
+	} else if same || !b.switched(w) { // without another declaration it is the shards that have changed
 		if err := b.read(ctx, w); err != nil {
 			b.stale.Store(true)
 			return nil, err
