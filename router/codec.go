@@ -19,7 +19,7 @@ import (
 )
 
 // Schema is the newest version of the map's document format that this build reads.
-const Schema = 5
+const Schema = 6
 
 const (
 	// plainSchema is written for a map without moves, so that builds without moves can read it.
@@ -30,6 +30,8 @@ const (
 	importSchema = 3
 	// sequenceSchema is written if a move is by sequence, and none is mirrored.
 	sequenceSchema = 4
+	// mirrorSchema is written if a move is mirrored, and none makes tables global.
+	mirrorSchema = 5
 )
 
 // Stamp records who made a version of the map, why and when.
@@ -94,6 +96,9 @@ func Encode(m *Map, s Stamp) []byte {
 			h.Schema = max(h.Schema, sequenceSchema)
 		}
 		if v.Mirror > 0 {
+			h.Schema = max(h.Schema, mirrorSchema)
+		}
+		if v.Genes.Empty() {
 			h.Schema = Schema
 		}
 		h.Moves = append(h.Moves, move{

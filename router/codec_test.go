@@ -82,8 +82,8 @@ func TestDecodeByHand(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	for _, test := range []struct{ name, old, replacement, want string }{
 		{"an unknown field", "version: 3", "version: 3\nversoin: 4", "route map: line 5: field versoin is unknown"},
-		{"a newer schema, whatever it holds", "schema: 1", "schema: 6\nweights: {}", "route map: schema 6 is newer than 5, which this build reads: upgrade locus"},
-		{"a newer schema", "schema: 1", "schema: 6", "route map: schema 6 is newer than 5, which this build reads: upgrade locus"},
+		{"a newer schema, whatever it holds", "schema: 1", "schema: 7\nweights: {}", "route map: schema 7 is newer than 6, which this build reads: upgrade locus"},
+		{"a newer schema", "schema: 1", "schema: 7", "route map: schema 7 is newer than 6, which this build reads: upgrade locus"},
 		{"no schema", "schema: 1\n", "", "route map: no schema: begin with schema: 1"},
 		{"another document", "  0x3FFF s1\n", "  0x3FFF s1\n---\nschema: 1\n", "route map: more follows the first YAML document"},
 		{"a decimal bound", "0x1fff ", "8191 ", `route map version 3: line 2 of entries: "8191   s0": write a bound in hex and a shard, like 0x3fff s0`},

@@ -20,7 +20,8 @@ type Move struct {
 	// holds them.
 	Held gene.Set
 	// Tables are the tables of an import, as schema.table, and empty for other moves, which move the rows of all sharded
-	// tables. To already owns the genes, and From has the tables' rows, both before and after the tables become sharded.
+	// tables. To already owns the genes, and From has the tables' rows, both before and after the tables become sharded. Tables that
+	// become global have no genes.
 	Tables []string
 	// HoldsTables is the fence of an import. Statements that may concern its tables wait.
 	HoldsTables bool
@@ -226,9 +227,9 @@ func (m *Map) checkMove(v Move) error {
 	switch {
 	case v.From == v.To:
 		return fmt.Errorf("from %s to itself", v.From)
-	case len(ranges) == 0:
+	case len(ranges) == 0 && v.Tables == nil:
 		return fmt.Errorf("no genes")
-	case ranges[len(ranges)-1].Last > m.width.Last():
+	case len(ranges) > 0 && ranges[len(ranges)-1].Last > m.width.Last():
 		return fmt.Errorf("genes %s: %s is the last gene of %d bits", v.Genes, m.width.Last().Format(m.width), m.width)
 	}
 	if others := v.Genes.Subtract(m.GenesOf(v.From)).Subtract(m.GenesOf(v.To)); !others.Empty() {
