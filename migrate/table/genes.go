@@ -22,6 +22,7 @@ type tellingKey struct {
 	width   gene.Width
 	owner   *catalog.Key // nil if there is none
 	ownerAt int
+	whole   bool // no column tells a gene: all rows are of gene 0
 }
 
 // findTelling prefers the first column of the primary key, because the genes are then ranges of it.
@@ -51,6 +52,9 @@ func findTelling(t *Table) (*tellingKey, error) {
 }
 
 func (k *tellingKey) of(r Row) (gene.Gene, error) {
+	if k.whole {
+		return 0, nil
+	}
 	v := r[k.at]
 	switch {
 	case v == nil:
@@ -118,7 +122,7 @@ func (t *Table) side() (*catalog.Key, error) {
 
 // TellsGene reports whether rows that are equal in an index have the same gene.
 func (t *Table) TellsGene(u Index) bool {
-	return slices.ContainsFunc(u.Columns, func(c int) bool {
+	return t.telling.whole || slices.ContainsFunc(u.Columns, func(c int) bool {
 		if c < 0 {
 			return false
 		}

@@ -20,7 +20,7 @@ type Querier interface {
 }
 
 // Read reads a declared table's definition from a server. Its error lists everything that prevents the table from being
-// moved.
+// moved. All rows of a table that becomes global are of gene 0.
 func Read(ctx context.Context, q Querier, name catalog.TableName, d catalog.Declaration, width gene.Width) (*Table, error) {
 	return readSharded(reader{ctx: ctx, q: q, name: name}, d, width)
 }
@@ -33,6 +33,13 @@ func ReadUnmade(ctx context.Context, q Querier, name catalog.TableName, d catalo
 
 func readSharded(r reader, d catalog.Declaration, width gene.Width) (*Table, error) {
 	name := r.name
+	if d.Kind == catalog.Global {
+		t, err := r.read(d, width)
+		if err == nil {
+			t.telling = &tellingKey{whole: true}
+		}
+		return t, err
+	}
 	if d.Kind != catalog.Sharded {
 		return nil, fmt.Errorf("table %s is %s: its rows have no gene and don't move", name, d.Kind)
 	}

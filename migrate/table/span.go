@@ -12,10 +12,21 @@ import (
 type span = catalog.Span
 
 // spans returns the genes as ranges of the telling column, in order.
-func (t *Table) spans(genes gene.Set) []span { return t.telling.Spans(genes) }
+func (t *Table) spans(genes gene.Set) []span {
+	if !t.telling.whole {
+		return t.telling.Spans(genes)
+	}
+	if !genes.Contains(0) {
+		return nil
+	}
+	return make([]span, 1) // of all rows
+}
 
 // appendSpans appends the condition that the telling column is in one of the spans.
 func (t *Table) appendSpans(b []byte, spans []span) []byte {
+	if t.telling.whole {
+		return append(b, "(TRUE)"...)
+	}
 	return catalog.AppendSpans(b, link.Name(t.telling.Column.Name), spans)
 }
 

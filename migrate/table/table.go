@@ -212,7 +212,7 @@ func (t *Table) CheckGene(r Row, g gene.Gene) error {
 }
 
 // KeyTellsGene reports whether the primary key determines a row's gene.
-func (t *Table) KeyTellsGene() bool { return t.telling.leads }
+func (t *Table) KeyTellsGene() bool { return t.telling.leads || t.telling.whole }
 
 // TypedInside returns a condition that finds rows with JSON values that can't be moved. It is empty if the table can't have any.
 func (t *Table) TypedInside() string {
