@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"locus/migrate/changes"
+	"locus/migrate/link"
 	"locus/migrate/preflight"
 	"locus/migrate/table"
 )
@@ -69,9 +70,12 @@ func hopeless(err error) (why, remedy string, final bool) {
 	var typed *table.TypedError
 	var lost *lostError
 	var misfits *misfitsError
+	var views *viewsError
 	switch {
 	case errors.As(err, &misfits):
 		return misfits.Error(), misfits.remedy + ", then locus resume the job", true
+	case errors.As(err, &views) && link.Code(views.cause) != 0:
+		return err.Error(), views.remedy() + "; then locus resume the job", true
 	case errors.As(err, &refused):
 		return refused.Error(), "mend what is named, then locus resume the job, or locus abort it", true
 	case errors.As(err, &schema):

@@ -80,6 +80,8 @@ type Store interface {
 	// Outcomes is how the statements on a job's genes have fared so far, as all
 	// proxies tell; an error if one doesn't.
 	Outcomes(ctx context.Context, id string) (job.Outcomes, error)
+	// Redefined returns once every proxy has read the tables and views on the shards anew.
+	Redefined(ctx context.Context) error
 	// Source is how the server is reached that has a job's rows: a shard's, or one outside of the
 	// cluster.
 	Source(ctx context.Context, j *job.Job) (link.Server, error)

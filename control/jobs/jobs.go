@@ -423,6 +423,11 @@ func (s *Store) Number(ctx context.Context, name catalog.TableName, above uint64
 	return err
 }
 
+// Redefined returns once every proxy has read the tables and views on the shards anew.
+func (s *Store) Redefined(ctx context.Context) error {
+	return fleet.TellRedefined(ctx, s.kv, fleet.RedefinedPatience)
+}
+
 // Map is the route map as it is by now.
 func (s *Store) Map(ctx context.Context) (*router.Map, error) {
 	m, _, err := s.routes(ctx)

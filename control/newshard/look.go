@@ -190,7 +190,7 @@ func (p *Plan) look(ctx context.Context, first *link.Conn, l *Lacking) (err erro
 	}
 	names := slices.Concat(l.Tables, l.Views)
 	for _, r := range routines {
-		if !there.routines[folded(r)] {
+		if !there.routines[r.Folded()] {
 			l.Routines = append(l.Routines, r)
 			names = append(names, r.TableName)
 		}
@@ -249,7 +249,7 @@ type listing struct {
 }
 
 func listed(ctx context.Context, c *link.Conn) (listing, error) {
-	l := listing{map[catalog.TableName]bool{}, map[copies.Routine]bool{}, map[string]bool{}}
+	l := listing{map[catalog.TableName]bool{}, nil, map[string]bool{}}
 	rows, err := c.Query(ctx, "SELECT SCHEMA_NAME, NULL FROM information_schema.SCHEMATA UNION ALL SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES")
 	for _, r := range rows {
 		if r[1] == nil {
@@ -261,17 +261,8 @@ func listed(ctx context.Context, c *link.Conn) (listing, error) {
 	if err != nil {
 		return l, err
 	}
-	rows, err = c.Query(ctx, "SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE FROM information_schema.ROUTINES")
-	for _, r := range rows {
-		l.routines[folded(copies.Routine{TableName: catalog.TableName{Schema: string(r[0]), Name: string(r[1])}, Kind: string(r[2])})] = true
-	}
+	l.routines, err = copies.RoutineNames(ctx, c)
 	return l, err
-}
-
-// folded is a routine as servers compare its name, which has no letter case.
-func folded(r copies.Routine) copies.Routine {
-	r.Name = strings.ToLower(r.Name)
-	return r
 }
 
 // rows finds the global tables whose rows are to be made equal: all of a shard that comes, and those of which it is

@@ -47,12 +47,12 @@ func (l *Lacking) make(ctx context.Context) (err error) {
 		return errors.Join(err, m.undo(context.WithoutCancel(ctx)))
 	}
 	for _, r := range m.Routines {
-		if err := m.routine(ctx, r); err != nil {
+		if err := copies.MakeRoutine(ctx, m.first, m.there, r); err != nil {
 			return fmt.Errorf("make %s: %w\nwhat was made there before stays: make it by hand, as SHOW CREATE %s gives it on the first shard, and do it again", r, err, r.Kind)
 		}
 	}
 	for _, name := range m.Views {
-		if err := m.view(ctx, name); err != nil {
+		if err := copies.MakeView(ctx, m.first, m.there, name); err != nil {
 			return fmt.Errorf("make view %s: %w\nwhat was made there before stays: make the view by hand, as SHOW CREATE VIEW gives it on the first shard, and do it again", name, err)
 		}
 	}
@@ -128,77 +128,4 @@ func (m *making) table(ctx context.Context, name catalog.TableName) error {
 		m.made = append(m.made, "DROP TABLE "+spelled(name))
 	}
 	return err
-}
-
-// routine makes a procedure or function with its definer, its sql_mode, and the character set that its text is read by.
-func (m *making) routine(ctx context.Context, r copies.Routine) error {
-	rows, err := m.shown(ctx, r.Kind, r.TableName, 2)
-	if err != nil {
-		return err
-	}
-	return m.speaking(ctx, string(rows[3]), string(rows[4]), func() (err error) {
-		if rows, err = m.shown(ctx, r.Kind, r.TableName, 2); err != nil {
-			return err
-		}
-		mode, err := m.there.Query(ctx, "SELECT @@SESSION.sql_mode")
-		if err != nil {
-			return err
-		}
-		defer func() {
-			_, reset := m.there.Exec(context.WithoutCancel(ctx), "SET SESSION sql_mode = "+link.Text(string(mode[0][0])))
-			err = errors.Join(err, reset)
-		}()
-		for _, text := range []string{"USE " + link.Name(r.Schema), "SET SESSION sql_mode = " + link.Text(string(rows[1])), string(rows[2])} {
-			if _, err := m.there.Exec(ctx, text); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// view makes a view with its definer, its security, and the character set that its query is read by.
-func (m *making) view(ctx context.Context, name catalog.TableName) error {
-	rows, err := m.shown(ctx, "VIEW", name, 1)
-	if err != nil {
-		return err
-	}
-	return m.speaking(ctx, string(rows[2]), string(rows[3]), func() error {
-		if rows, err = m.shown(ctx, "VIEW", name, 1); err == nil {
-			_, err = m.there.Exec(ctx, string(rows[1]))
-		}
-		return err
-	})
-}
-
-// shown is what SHOW CREATE says; the text is in one column, and its character set and collation in the next two.
-func (m *making) shown(ctx context.Context, kind string, name catalog.TableName, text int) ([][]byte, error) {
-	rows, err := m.first.Query(ctx, "SHOW CREATE "+kind+" "+spelled(name))
-	if err != nil {
-		return nil, err
-	}
-	if len(rows) != 1 || len(rows[0]) < text+3 || rows[0][text] == nil {
-		return nil, errors.New("the first shard doesn't say how it is made")
-	}
-	return rows[0], nil
-}
-
-// speaking has texts come and go in a character set while it does something.
-func (m *making) speaking(ctx context.Context, charset, collation string, do func() error) (err error) {
-	both := []*link.Conn{m.first, m.there}
-	defer func() {
-		for _, c := range both {
-			_, reset := c.Exec(context.WithoutCancel(ctx), "SET NAMES utf8mb4")
-			err = errors.Join(err, reset)
-		}
-	}()
-	for _, c := range both {
-		if _, err := c.Exec(ctx, "SET NAMES "+link.Text(charset)); err != nil {
-			return err
-		}
-	}
-	if _, err = m.there.Exec(ctx, "SET SESSION collation_connection = "+link.Text(collation)); err != nil {
-		return err
-	}
-	return do()
 }

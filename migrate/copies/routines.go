@@ -18,6 +18,22 @@ type Routine struct {
 
 func (r Routine) String() string { return strings.ToLower(r.Kind) + " " + r.TableName.String() }
 
+// Folded is the routine as servers compare its name, which has no letter case.
+func (r Routine) Folded() Routine {
+	r.Name = strings.ToLower(r.Name)
+	return r
+}
+
+// RoutineNames returns all routines of a server, folded.
+func RoutineNames(ctx context.Context, c *link.Conn) (map[Routine]bool, error) {
+	names := map[Routine]bool{}
+	rows, err := c.Query(ctx, "SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE FROM information_schema.ROUTINES")
+	for _, r := range rows {
+		names[Routine{catalog.TableName{Schema: string(r[0]), Name: string(r[1])}, string(r[2])}.Folded()] = true
+	}
+	return names, err
+}
+
 // stored is a routine with the words of its body, in lower case.
 type stored struct {
 	Routine

@@ -14,7 +14,40 @@ import (
 // Views are the views that every shard is to have: those of a server that reach sharded or global tables, and nothing that is on
 // one shard alone. One that reads another comes after it.
 func Views(ctx context.Context, c *link.Conn, declared map[catalog.TableName]catalog.Declaration) ([]catalog.TableName, error) {
-	v := viewing{queries: map[catalog.TableName]string{}, base: map[catalog.TableName]bool{}, everywhere: map[catalog.TableName]bool{}}
+	v, err := judged(ctx, c, declared)
+	if err != nil {
+		return nil, err
+	}
+	return v.found, nil
+}
+
+// ViewsOver returns those of Views that read some tables, by others too, in the same order.
+func ViewsOver(ctx context.Context, c *link.Conn, declared map[catalog.TableName]catalog.Declaration, tables map[catalog.TableName]catalog.Declaration) ([]catalog.TableName, error) {
+	v, err := judged(ctx, c, declared)
+	if err != nil {
+		return nil, err
+	}
+	over := map[catalog.TableName]bool{}
+	for name := range tables {
+		over[name] = true
+	}
+	var found []catalog.TableName
+	for _, name := range v.found {
+		for other := range v.named(v.queries[name]) {
+			if over[other] {
+				over[name] = true
+			}
+		}
+		if over[name] {
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
+// judged finds out which views of a server every shard is to have.
+func judged(ctx context.Context, c *link.Conn, declared map[catalog.TableName]catalog.Declaration) (*viewing, error) {
+	v := &viewing{queries: map[catalog.TableName]string{}, base: map[catalog.TableName]bool{}, everywhere: map[catalog.TableName]bool{}}
 	for name, d := range declared {
 		v.everywhere[name] = d.Kind == catalog.Sharded || d.Kind == catalog.Global
 	}
@@ -32,7 +65,7 @@ func Views(ctx context.Context, c *link.Conn, declared map[catalog.TableName]cat
 	for _, name := range slices.SortedFunc(maps.Keys(v.queries), byName) {
 		v.judge(name)
 	}
-	return v.found, nil
+	return v, nil
 }
 
 const notSystem = "TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', '" + stmt.Own + "')"

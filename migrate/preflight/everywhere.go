@@ -23,6 +23,8 @@ type Everywhere struct {
 	FirstShard, Shard router.ShardName
 	// Tables are all that are declared.
 	Tables map[catalog.TableName]catalog.Declaration
+	// Imported are tables of an import from the first shard, which makes the views over them on the other shards; nil: none.
+	Imported map[catalog.TableName]catalog.Declaration
 }
 
 // LookAtCopies runs that check of a server by itself, which is to own genes.
@@ -57,7 +59,47 @@ func (i *inspection) everywhere() error {
 			return fmt.Errorf("table %s: %w", name, err)
 		}
 	}
-	return i.views(first, target)
+	if err := i.views(first, target); err != nil {
+		return err
+	}
+	return i.viewsToCome(first, target)
+}
+
+// viewsToCome looks for what keeps an import from making views over its tables on the target.
+func (i *inspection) viewsToCome(first, target *link.Conn) error {
+	e := i.config.Everywhere
+	if len(e.Imported) == 0 {
+		return nil
+	}
+	after := maps.Clone(e.Tables)
+	maps.Copy(after, e.Imported)
+	names, err := copies.ViewsOver(i.ctx, first, after, e.Imported)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	here, err := copies.Queries(i.ctx, first)
+	if err != nil {
+		return err
+	}
+	there, err := copies.Queries(i.ctx, target)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		query, has := there[name]
+		if has && (query == here[name] || first.Version() != target.Version()) {
+			continue
+		}
+		rows, err := target.Query(i.ctx, "SELECT TABLE_TYPE FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+link.Text(name.Schema)+" AND TABLE_NAME = "+link.Text(name.Name))
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			i.problem(fmt.Sprintf("drop it on %s if nothing needs it, or rename it", e.Shard),
+				"the target has another table or view %s, in whose place the import makes the view of %s over its tables", name, e.FirstShard)
+		}
+	}
+	return nil
 }
 
 // filled is what brings a shard to what the first one has.
