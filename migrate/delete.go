@@ -35,7 +35,7 @@ func (a deletion) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	if a.what == phase.Withdraw && !s.Job.Announced(s.Map) {
 		return &phase.Event{Kind: phase.Withdrawn}, nil // it has done nothing yet
 	}
-	if a.what == phase.Retire && s.Job.Import != nil {
+	if a.what == phase.Retire && s.Job.Import != nil && !s.Job.Import.Global() {
 		if err := (drain{a.legs, s.Job.Outside() != nil, a.within}).do(ctx); err != nil {
 			return nil, err
 		}
@@ -49,6 +49,9 @@ func (a deletion) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 		}
 	}
 	if a.what == phase.Withdraw {
+		if err := (views{a.store, s.Job}).drop(ctx); err != nil {
+			return nil, err
+		}
 		if err := dropMade(ctx, a.store, s.Job); err != nil {
 			return nil, err
 		}
@@ -99,7 +102,8 @@ func (a deletion) leave(ctx context.Context, s Snapshot, l *leg) error {
 	if a.what == phase.Retire {
 		at, name = l.shards.source, backJob(l.id)
 	}
-	if a.what == phase.Withdraw || s.Job.Outside() == nil { // of a server that is none of ours nothing is deleted
+	// Of a server that is none of ours nothing is deleted, nor of tables that are global by now.
+	if a.what == phase.Withdraw || s.Job.Outside() == nil && !s.Job.Import.Global() {
 		if err := a.deleteRows(ctx, at, name, l, throttle(s.Job.Throttle)); err != nil {
 			return err
 		}

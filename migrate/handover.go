@@ -47,7 +47,7 @@ type pass struct {
 	leg      *leg
 	rows     router.Part
 	giver    link.Server
-	receiver *stream // carries the giver's changes to the receiver
+	receiver *stream // carries the giver's changes to the receiver; nil: all servers have them, as of global tables
 
 	atGiver, atReceiver *link.Conn
 	orphans             []uint64 // connections that were there before the fence; see endOrphans
@@ -168,6 +168,9 @@ func (h *handover) check(ctx context.Context) error {
 }
 
 func (h *handover) checkPass(ctx context.Context, p *pass) error {
+	if p.receiver == nil {
+		return p.dial(ctx)
+	}
 	if lag, most := p.receiver.lag(time.Now()), h.runner.Times.Lag; lag > most {
 		return fmt.Errorf("the stream is %v behind, more than %v", lag.Round(time.Millisecond), most)
 	}
@@ -189,6 +192,9 @@ func (h *handover) checkPass(ctx context.Context, p *pass) error {
 }
 
 func (h *handover) ensureBack(ctx context.Context) error {
+	if h.read.Job.Import.Global() {
+		return nil
+	}
 	for _, p := range h.passes {
 		if err := p.leg.streams.ensureBack(ctx); err != nil {
 			return err
@@ -201,6 +207,9 @@ func (h *handover) ensureBack(ctx context.Context) error {
 // was prepared on them is left on the giver.
 func (h *handover) fence(ctx context.Context) error {
 	for _, p := range h.passes {
+		if p.receiver == nil {
+			break
+		}
 		p.conflicts = p.receiver.Progress().Conflicts
 	}
 	if h.outside() {
@@ -255,6 +264,11 @@ func (h *handover) position(ctx context.Context) error {
 	if err := h.number(ctx); err != nil {
 		return err
 	}
+	if h.forward {
+		if err := (views{h.runner.Store, h.read.Job}).complete(ctx); err != nil {
+			return err
+		}
+	}
 	return h.each(ctx, h.positionPass)
 }
 
@@ -272,6 +286,9 @@ func (h *handover) fill(ctx context.Context, how func(*filler, context.Context, 
 }
 
 func (h *handover) positionPass(ctx context.Context, p *pass) error {
+	if p.receiver == nil { // from global to the source alone
+		return h.beginAgain(ctx, p)
+	}
 	if err := p.receiver.hasAllOf(ctx, p.atGiver); err != nil {
 		return err
 	}
@@ -282,6 +299,15 @@ func (h *handover) positionPass(ctx context.Context, p *pass) error {
 		return err
 	}
 	return h.recheck(ctx, p)
+}
+
+// beginAgain makes the stream to a shard begin where the source's log is now. The source and the shard have the same rows: clients wrote
+// them on both, and nothing that was prepared is left.
+func (h *handover) beginAgain(ctx context.Context, p *pass) error {
+	if err := AwaitPrepared(ctx, p.atReceiver, p.leg.shards.source.Addr); err != nil {
+		return err
+	}
+	return p.leg.streams.restart(ctx, p.atReceiver)
 }
 
 // misfits refuses to shard tables that have rows which nobody would find then.
@@ -309,6 +335,12 @@ func (h *handover) recheck(ctx context.Context, p *pass) error {
 // reverse lets nobody write to the receiver unless the stream back has a position
 // before that, and reads on from there.
 func (h *handover) reverse(ctx context.Context) error {
+	if h.read.Job.Import.Global() { // what clients write everywhere must not come to a shard once more
+		for _, p := range h.passes {
+			p.leg.streams.stop()
+		}
+		return nil
+	}
 	if err := h.ensureBack(ctx); err != nil {
 		return err
 	}
@@ -356,6 +388,8 @@ func (h *handover) told() string {
 		return fmt.Sprintf("%s of %s at %s, by sequence", j.Reached(h.reach), j.Genes, j.To)
 	case j.Import == nil:
 		return fmt.Sprintf("%s at %s (%.4g %%)", j.Reached(h.reach), j.To, 100*float64(h.reach)/float64(j.State.Total))
+	case h.forward && j.Import.Global():
+		return strings.Join(j.Import.Names(), ", ") + " global"
 	case h.forward:
 		return strings.Join(j.Import.Names(), ", ") + " sharded"
 	}

@@ -16,6 +16,9 @@ type keep struct {
 
 func (a keep) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	m, st := a.monitor, s.Job.State
+	if s.Job.Import.Global() && st.Cut > 0 { // clients keep the shards equal themselves
+		return wait{}.do(ctx, s)
+	}
 	defer func() { m.stepped = time.Time{} }() // whoever goes on from here wants a step now
 	if st.Cut > 0 && s.Job.Every > 0 {
 		defer m.accept(ctx) // what happened meanwhile is not what a later step did

@@ -52,7 +52,7 @@ func (m *move) keep(ctx context.Context, s Snapshot) error {
 		return err
 	}
 	if m.owners != nil {
-		forward, _ := s.Job.State.Streams()
+		forward, _ := s.Job.Streams()
 		m.owners.filler.keep(ctx, forward)
 	}
 	return nil

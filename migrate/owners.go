@@ -111,6 +111,9 @@ func (o *owners) lookAtAll(ctx context.Context, source link.Server, shard router
 	}
 	defer c.Close()
 	for _, t := range tables {
+		if t.Declared.Kind == catalog.Global { // its rows have no owners
+			continue
+		}
 		if err := o.lookAtTable(ctx, c, shard, t); err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l jo
 	if err != nil {
 		return nil, err
 	}
-	everywhere, err := store.Everywhere(ctx, l.To)
+	mustHave, err := EverywhereOf(ctx, store, s.Job, l.To)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l jo
 		Source: source, Target: target, Replicas: replicas, Tables: declared, Width: s.Job.Width, Genes: l.Genes, Import: s.Job.Import != nil,
 		// What a job that is given up has made may be gone already.
 		Resumed: announced && s.Job.State.At() != phase.Aborting,
-		Outside: s.Job.Outside() != nil, BySequence: s.Job.BySequence, Everywhere: everywhere,
+		Outside: s.Job.Outside() != nil, BySequence: s.Job.BySequence, Everywhere: mustHave,
 	}
 	report, err := preflight.Look(ctx, looked)
 	if err != nil {

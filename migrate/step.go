@@ -32,6 +32,11 @@ func (a step) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 			return &phase.Event{Kind: phase.Differs, Why: "the last comparison is too old"}, nil
 		}
 	}
+	if a.forward {
+		if err := (views{a.runner.Store, s.Job}).make(ctx); err != nil {
+			return nil, err
+		}
+	}
 	h := a.handover(s)
 	err := h.run(ctx)
 	a.ownership.handing(router.Part{})
@@ -58,6 +63,8 @@ func (a step) handover(s Snapshot) *handover {
 		rows := h.rows.Of(l.genes)
 		switch {
 		case rows.Empty():
+		case !a.forward && s.Job.Import.Global():
+			h.passes = append(h.passes, &pass{leg: l, rows: rows, giver: l.shards.target})
 		case a.forward:
 			h.passes = append(h.passes, &pass{leg: l, rows: rows, giver: l.shards.source, receiver: l.streams.forward})
 		default:

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"locus/migrate/applier"
+	"locus/migrate/changes"
 	"locus/migrate/link"
 	"locus/migrate/phase"
 )
@@ -30,7 +31,7 @@ func backJob(id string) string { return id + "/back" }
 // keep has those streams run that the job's state wants, and no others.
 func (s *streams) keep(ctx context.Context, of Snapshot) (err error) {
 	s.state = of.Job.State
-	forward, back := s.state.Streams()
+	forward, back := of.Job.Streams()
 	if s.forward, err = kept(s.forward, forward, func() (*stream, error) { return s.openForward(ctx) }); err != nil {
 		return err
 	}
@@ -64,11 +65,16 @@ func (s *streams) openReverse(ctx context.Context) (*stream, error) {
 	return s.open(ctx, s.shards.target, s.shards.source, backJob(s.job), true)
 }
 
-func (s *streams) open(ctx context.Context, from, to link.Server, name string, fromTarget bool) (*stream, error) {
+func (s *streams) config(to link.Server, name string, fromTarget bool) applier.Config {
 	config := applier.Config{Job: name, Target: to, Tables: s.shards.tables, Parts: s.shards.parts, Judge: s.ownership.judge(fromTarget), Space: s.space, BySequence: s.sweeper != nil}
 	if s.owners != nil && !fromTarget {
 		config.Saw = s.owners.saw
 	}
+	return config
+}
+
+func (s *streams) open(ctx context.Context, from, to link.Server, name string, fromTarget bool) (*stream, error) {
+	config := s.config(to, name, fromTarget)
 	var beside func(context.Context, *stream)
 	if s.sweeper != nil {
 		beside = func(ctx context.Context, st *stream) { s.sweeper.run(ctx, st, to) }
@@ -78,6 +84,19 @@ func (s *streams) open(ctx context.Context, from, to link.Server, name string, f
 		start = beginning{back: true, begun: s.state.Reversible, anew: !s.state.Reversible || s.state.Phase == phase.Failed}
 	}
 	return openStream(ctx, from, config, start, beside)
+}
+
+// restart makes the stream forward begin at the end of the source's log when it is opened next. The caller keeps writers off both servers.
+func (s *streams) restart(ctx context.Context, source *link.Conn) error {
+	now, err := changes.Current(ctx, source)
+	if err != nil {
+		return err
+	}
+	a, err := applier.Open(ctx, s.config(s.shards.target, s.job, false))
+	if err != nil {
+		return err
+	}
+	return a.Begin(ctx, now)
 }
 
 // ensureForward begins the stream forward, once.

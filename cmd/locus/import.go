@@ -26,7 +26,7 @@ func importCommand(in *invocation) *cobra.Command {
 	p := &importing{planning: planning{in: in, kind: job.Importing}}
 	c := &cobra.Command{
 		Use:   "import TABLE WORD... [--also 'TABLE WORD...']",
-		Short: "Begin to shard a table that has rows, and is on one shard or a server outside",
+		Short: "Begin to shard a table that has rows, or to make it global",
 		Long: `Begin to shard a table that is on one shard alone, and has rows, while applications go
 on: the default shard's, that nobody declared, or one declared with shard=. The words are
 those of "locus table add". Rows are copied to the shards that own their genes, kept equal,
@@ -40,10 +40,16 @@ they are used through the proxies; the server outside keeps every row until "loc
 What is still written there is carried over, unless it conflicts, and told.
 
 Tables that belong together are one job, and are sharded at one moment: --also names
-more of them.`,
+more of them.
+
+With the word global in place of others every shard gets all rows: from the cutover on
+clients read the table on any shard, and write it on all of them. "locus rollback" makes it
+one shard's alone again, with every row, until "locus finish". A table of a server outside
+is brought to the default shard first.`,
 		Example: `  locus import shop.test_order owner=buyer_uid id=order_id --dry-run
   locus import shop.test_order owner=buyer_uid id=order_id --also 'shop.order_item parent=order_id'
-  locus import shop.test_order owner=buyer_uid --from locus@10.0.0.9:3306 --secret outside/old --dry-run`,
+  locus import shop.test_order owner=buyer_uid --from locus@10.0.0.9:3306 --secret outside/old --dry-run
+  locus import shop.country global`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
 			var err error
@@ -94,8 +100,11 @@ func (p *importing) print(j *job.Job) error {
 		fmt.Fprintf(w, "nothing stands in the way of: %s\n", j.Journal[0].What)
 		fmt.Fprintln(w, "it would")
 		lines := fromShard(j)
-		if j.Outside() != nil {
+		switch {
+		case j.Outside() != nil:
 			lines = fromOutside(j)
+		case j.Import.Global():
+			lines = toAll(j)
 		}
 		for _, line := range lines {
 			fmt.Fprintln(w, "  "+line)
@@ -112,6 +121,18 @@ func fromShard(j *job.Job) []string {
 		"wait for locus cutover: statements on the tables are held, until the shards have all, and the tables are declared sharded",
 		fmt.Sprintf("keep %s equal, with all rows, so that locus rollback makes the tables its alone again at any time", j.From),
 		fmt.Sprintf("delete the others' rows on %s after locus finish", j.From),
+	}
+}
+
+func toAll(j *job.Job) []string {
+	return []string{
+		fmt.Sprintf("declare the tables to be %s's alone, so that copies on other shards do not count, and wait until every proxy knows", j.From),
+		"make the tables on the shards that lack them",
+		fmt.Sprintf("copy all rows to every shard, and follow the binary log of %s", j.From),
+		"compare the shards, and keep comparing",
+		"wait for locus cutover: statements on the tables wait until the shards have all rows, and the tables are declared global",
+		fmt.Sprintf("let clients write the tables on every shard, so that locus rollback makes them %s's alone again at any time", j.From),
+		"leave the rows where they are after locus finish",
 	}
 }
 

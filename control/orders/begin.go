@@ -164,7 +164,7 @@ func Check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Stor
 		if err != nil {
 			return errors.Join(err, ErrNoSecrets)
 		}
-		everywhere, err := store.Everywhere(ctx, l.To)
+		everywhere, err := migrate.EverywhereOf(ctx, store, j, l.To)
 		if err != nil {
 			return errors.Join(err, ErrNoSecrets)
 		}
@@ -230,6 +230,9 @@ func keysOf(ctx context.Context, source link.Server, j *job.Job, tables []*table
 	}
 	defer c.Close()
 	for _, t := range tables {
+		if t.Declared.Kind == catalog.Global { // its rows have no owners
+			continue
+		}
 		seen, err := keysIn(ctx, c, source, t, j.From, homes)
 		if err != nil {
 			return nil, err

@@ -32,8 +32,8 @@ func ImportedTables(text string) (map[catalog.TableName]catalog.Declaration, err
 			return nil, fmt.Errorf("table %s: %w", name, err)
 		case twice:
 			return nil, fmt.Errorf("table %s is named twice", name)
-		case d.Kind != catalog.Sharded:
-			return nil, fmt.Errorf("table %s: an import shards tables: say owner= or parent=", name)
+		case d.Kind != catalog.Sharded && d.Kind != catalog.Global:
+			return nil, fmt.Errorf("table %s: an import makes tables sharded or global: say owner=, parent= or global", name)
 		}
 		tables[name] = d
 	}

@@ -52,9 +52,14 @@ func NewImport(id string, from router.ShardName, m *router.Map, shards []router.
 func importTo(id string, from router.ShardName, m *router.Map, of *Import, by, why string, now time.Time) (*Job, error) {
 	var all gene.Set
 	for _, shard := range of.Shards {
-		if genes := m.GenesOf(shard); !genes.Empty() {
+		if of.Global() {
+			of.Shares, all = append(of.Shares, Share{shard, everyRow}), everyRow
+		} else if genes := m.GenesOf(shard); !genes.Empty() {
 			of.Shares, all = append(of.Shares, Share{shard, genes}), all.Union(genes)
 		}
+	}
+	if all.Empty() && of.Global() {
+		return nil, fmt.Errorf("shard %s is the only one: locus table add TABLE global declares its tables as they are", from)
 	}
 	if all.Empty() {
 		return nil, fmt.Errorf("shard %s owns all genes: its tables are sharded as they are, by locus table add, and locus split moves some of their rows then", from)
@@ -70,8 +75,36 @@ func importTo(id string, from router.ShardName, m *router.Map, of *Import, by, w
 	for _, s := range of.Shares {
 		j.Parts = min(j.Parts, s.Genes.Len())
 	}
-	j.note(now, by, fmt.Sprintf("import of %s from %s to %s", strings.Join(of.Names(), ", "), of.source(from), strings.Join(of.to(), ", ")))
+	kind := ""
+	if of.Global() {
+		kind = ", to become global"
+	}
+	j.note(now, by, fmt.Sprintf("import of %s from %s to %s%s", strings.Join(of.Names(), ", "), of.source(from), strings.Join(of.to(), ", "), kind))
 	return j, j.Check()
+}
+
+// everyRow is the gene of the rows of tables that become global, which all shards get.
+var everyRow = gene.NewSet(gene.Range{})
+
+// Global reports whether the tables become global. Then every shard gets all rows, and no shard's genes matter.
+func (i *Import) Global() bool {
+	if i == nil {
+		return false
+	}
+	for _, d := range i.Tables {
+		return d.Kind == catalog.Global
+	}
+	return false
+}
+
+// Streams returns which streams must run. Once tables are global clients write them on every shard, and nothing may be carried: forward
+// begins anew when the tables are the source's alone again.
+func (j *Job) Streams() (forward, reverse bool) {
+	forward, reverse = j.State.Streams()
+	if j.Import.Global() {
+		return forward && j.State.Cut == 0, false
+	}
+	return forward, reverse
 }
 
 func created(now time.Time) time.Time { return now.UTC().Round(time.Millisecond) }
@@ -146,6 +179,9 @@ func (j *Job) Moves() []router.Move {
 		if j.Import != nil {
 			v.Tables = j.Import.Names()
 		}
+		if j.Import.Global() {
+			v.Genes = gene.Set{}
+		}
 		moves = append(moves, v)
 	}
 	return moves
@@ -158,7 +194,7 @@ func (j *Job) Held(genes gene.Set, forward bool) []router.Move {
 	moves := j.Moves()
 	for i := range moves {
 		moves[i].HoldsTables = j.Import != nil
-		if j.Import == nil || !forward {
+		if j.Import == nil || !forward && !j.Import.Global() {
 			moves[i].Held = genes.Intersect(moves[i].Genes)
 		}
 	}
@@ -185,6 +221,14 @@ func (j *Job) checkImport() error {
 		return errors.New("nothing is imported")
 	case j.State.Cut != 0 && j.State.Cut != j.State.Total:
 		return fmt.Errorf("an import is at the shards whole or not at all, and %d of %d genes are", j.State.Cut, j.State.Total)
+	}
+	for name, d := range j.Import.Tables {
+		if (d.Kind == catalog.Global) != j.Import.Global() {
+			return fmt.Errorf("table %s is to be %s, and others aren't: import them one after the other", name, d.Kind)
+		}
+	}
+	if j.Import.Global() && j.Import.Outside != nil {
+		return errors.New("tables of a server outside of the cluster can't become global: bring them to the default shard first, then make them global by another import")
 	}
 	var all gene.Set
 	for _, s := range j.Import.Shares {

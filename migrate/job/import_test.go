@@ -131,3 +131,53 @@ func TestOutside(t *testing.T) {
 		}
 	}
 }
+
+// TestGlobal is the record of an import whose tables become global: to all shards, whatever their genes, with streams until the switch alone.
+func TestGlobal(t *testing.T) {
+	tables := map[catalog.TableName]catalog.Declaration{imported: {Kind: catalog.Global}}
+	m := mustEqual(t, "s0")
+	shards := []router.ShardName{"s0", "s1", "s2"}
+	j, err := NewImport("import-3", "s0", m, shards, tables, "anna", "", time.Unix(1, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := new(Job)
+	if err := json.Unmarshal(text, read); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(read.Import.Tables, tables) || !read.Import.Global() || read.Target() != "s1,s2" || len(read.Legs()) != 2 {
+		t.Errorf("read again: %+v, %s", read.Import, text)
+	}
+	next, err := m.Step(read.Held(read.Genes, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _, err := router.Decode(router.Encode(next, router.Stamp{}))
+	if err != nil || !again.Moving().Equal(gene.NewSet(gene.Range{First: router.Unsharded, Last: router.Unsharded})) || !again.Held().Equal(again.Moving()) || again.HoldsGenes() {
+		t.Errorf("the map moves %s and holds %s: %v", again.Moving(), again.Held(), err)
+	}
+	for _, of := range []struct {
+		at      phase.Phase
+		cut     int
+		forward bool
+	}{{phase.Ready, 0, true}, {phase.Cutting, 0, true}, {phase.Cut, 1, false}, {phase.RollingBack, 1, false}, {phase.Retiring, 1, false}} {
+		j.State.Phase, j.State.Cut, j.State.Reversible = of.at, of.cut, true
+		if forward, back := j.Streams(); forward != of.forward || back {
+			t.Errorf("%s: streams run forward %v and back %v", of.at, forward, back)
+		}
+	}
+	for want, bad := range map[string]map[catalog.TableName]catalog.Declaration{
+		"one after the other": {imported: {Kind: catalog.Global}, {Schema: "shop", Name: "other"}: {Kind: catalog.Sharded, Owner: "a"}},
+	} {
+		if _, err := NewImport("import-4", "s0", mustEqual(t, "s0", "s1"), shards, bad, "anna", "", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	if _, err := NewImport("import-5", "s0", m, shards[:1], tables, "anna", "", time.Unix(1, 0)); err == nil || !strings.Contains(err.Error(), "only one") {
+		t.Errorf("of the only shard: %v", err)
+	}
+}

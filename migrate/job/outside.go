@@ -67,6 +67,9 @@ func (j *Job) Ending() string {
 	if j.Outside() != nil {
 		return "keep " + j.Source() + " equal no longer, and leave its rows as they are"
 	}
+	if j.Import.Global() {
+		return "leave the tables global, so that they can't be taken back to " + string(j.From) + " alone"
+	}
 	return "delete the rows on " + string(j.From)
 }
 

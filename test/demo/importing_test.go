@@ -37,7 +37,7 @@ func (d *demo) imports(one, other, dba *sql.DB, rows func(table string) []int) {
 	for text, want := range map[string]string{
 		"ALTER TABLE " + name + " COMMENT 'locus: owner=owner id=id'":    "locus import",
 		"CALL locus.import('" + name + "', 'owner=nobody id=id')":        "no such column",
-		"CALL locus.import('" + name + "', 'global')":                    "an import shards tables",
+		"CALL locus.import('" + name + "', 'shard=s1')":                  "an import makes tables sharded or global",
 		"CALL locus.import('" + d.Database + ".cart_0', 'owner=a id=b')": "is declared already",
 	} {
 		if _, err := dba.Exec(text); err == nil || !strings.Contains(err.Error(), want) {

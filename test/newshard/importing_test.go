@@ -211,6 +211,8 @@ func TestAChildThatIsWrittenMeanwhile(t *testing.T) {
 			"CREATE TABLE q_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL)",
 			"CREATE TABLE q_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line))",
 			fmt.Sprintf("INSERT INTO q_order VALUES (%d, 1), (%d, 2)", idOf(1, 1), idOf(2, 1)), fmt.Sprintf("INSERT INTO q_item VALUES (%d, 1), (%d, 1)", idOf(1, 1), idOf(2, 1)),
+			"CREATE VIEW q_lines AS SELECT order_id, line FROM q_item WHERE line < 3",
+			"CREATE VIEW q_whole AS SELECT o.uid, l.line FROM q_order o JOIN q_lines l USING (order_id)",
 		} {
 			if _, err := db.Exec(query); err != nil {
 				t.Fatalf("%s: %v", query, err)
@@ -241,6 +243,14 @@ func TestAChildThatIsWrittenMeanwhile(t *testing.T) {
 		c.must("wait", "import-1", "--for", "cut")
 		if got := rows(t, db, "SELECT COUNT(*) FROM q_item"); got != "\"2\" \n" {
 			t.Errorf("rows: %s", got)
+		}
+		for _, view := range []string{"q_lines", "q_whole"} {
+			if got, want := rows(t, c.servers[1].DB(t, "shop"), "SHOW CREATE VIEW "+view), rows(t, c.servers[0].DB(t, "shop"), "SHOW CREATE VIEW "+view); got != want {
+				t.Errorf("view %s on s1: %s\nand on s0: %s", view, got, want)
+			}
+			if got := rows(t, db, "SELECT COUNT(*) FROM "+view); got != "\"2\" \n" {
+				t.Errorf("view %s has %s rows", view, got)
+			}
 		}
 	})
 }
