@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
@@ -37,6 +38,32 @@ type state struct {
 	problems  error // tables that are declared and can't be served
 	tls       map[router.ShardName]*tls.Config
 	asked     uint64 // of builder, before the tables were read
+	// begun are broken tables that were declared while the proxy ran, and when.
+	begun map[catalog.TableName]time.Time
+}
+
+// settles bounds how long a declaration takes until the shards have the table or it is taken back.
+const settles = 15 * time.Second
+
+// noteBegun notes tables that are declared by now and not on the shards yet.
+func (b *builder) noteBegun(w *state, now time.Time) {
+	w.begun, w.snapshot.Settling = map[catalog.TableName]time.Time{}, time.Time{}
+	if b.last == nil {
+		return
+	}
+	for name := range w.snapshot.Catalog.Broken() {
+		since, is := b.last.begun[name]
+		if _, before := b.last.declared.Tables[name]; !is && before {
+			continue
+		}
+		if !is {
+			since = now
+		}
+		w.begun[name] = since
+		if until := since.Add(settles); until.After(w.snapshot.Settling) {
+			w.snapshot.Settling = until
+		}
+	}
 }
 
 // server is what the first shard's server says of itself to whoever logs in.
@@ -103,6 +130,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	}
 	w.snapshot.Map, w.snapshot.Accounts = declared.Routes, b.users(declared)
 	w.snapshot.Declared, w.snapshot.Copies = declared, copies(w.snapshot.Catalog.First(), declared.Routes)
+	b.noteBegun(w, time.Now())
 	b.follow(declared.Routes.Moves())
 	first := b.last == nil
 	b.last = w

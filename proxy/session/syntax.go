@@ -3,10 +3,12 @@ package session
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
+	"locus/proxy/fence"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -29,6 +31,12 @@ func (s *Session) planned(w *snapshot.Snapshot, l *stmt.Lexed, under plan.Contex
 		again.Schema = under.Schema
 		p, err = s.planUnder(l, again)
 	}
+	for beingDeclared(w, err) && s.awaitDeclaration(w) {
+		w = s.snapshot()
+		again := s.planContext(w)
+		again.Schema = under.Schema
+		p, err = s.planUnder(l, again)
+	}
 	if refusal, ok := errors.AsType[*plan.Refusal](err); !ok || !refusal.Unread {
 		s.observer.Figured(l, p)
 		return p, w, err
@@ -38,6 +46,24 @@ func (s *Session) planned(w *snapshot.Snapshot, l *stmt.Lexed, under plan.Contex
 		return nil, w, said
 	}
 	return nil, w, err
+}
+
+// beingDeclared reports whether a statement was refused since a table is declared at this moment, and is not on all shards yet: it is
+// accepted soon, or the declaration is taken back.
+func beingDeclared(w *snapshot.Snapshot, err error) bool {
+	refusal, is := errors.AsType[*plan.Refusal](err)
+	return is && refusal.Code == plan.BrokenTable && time.Now().Before(w.Settling)
+}
+
+// awaitDeclaration waits for another snapshot, and reports whether one may have come. It holds no fence up.
+func (s *Session) awaitDeclaration(w *snapshot.Snapshot) bool {
+	hold, there := s.gate.Hold()
+	if !there {
+		return false
+	}
+	defer hold.End()
+	err := hold.Wait(s.interrupts.Waits(), w.Map, nil, s.conns.Running())
+	return err == nil || errors.Is(err, fence.ErrTooLong)
 }
 
 // readByServer is what a server says of a text that it reads and does not run.
