@@ -3,12 +3,14 @@ package declared
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/cluster"
 )
 
@@ -104,12 +106,30 @@ func TestCommitRefusesTheSlower(t *testing.T) {
 	}
 }
 
-func TestReadRefusesWhatItCannotRead(t *testing.T) {
+// Settings that can't be read leave nothing routed, and are not overwritten by another change.
+func TestSettingsThatCannotBeRead(t *testing.T) {
 	kv := open(t)
-	if _, err := kv.CompareAndSwap(t.Context(), "declared/settings", 0, []byte("schema: 9\n")); err != nil {
+	if err := read(t, kv).become(t.Context(), kv, sample(t, "0xffff s0")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(t.Context(), kv); err == nil {
-		t.Error("no error")
+	const newer = "schema: 9\n"
+	if _, err := kv.Commit(t.Context(), nil, etcd.Put("declared/settings", []byte(newer))); err != nil {
+		t.Fatal(err)
+	}
+	state := read(t, kv)
+	if c := state.Cluster; c == nil || !strings.Contains(c.Unrouted, "declared/settings") || !strings.Contains(c.Unrouted, "schema 9 is newer") {
+		t.Fatalf("read is %+v", c)
+	}
+	next := *state.Cluster
+	next.Users = map[string]cluster.User{"carl": {Secret: "c"}}
+	if err := state.become(t.Context(), kv, &next); err != nil {
+		t.Error(err)
+	}
+	if text, _, err := kv.Get(t.Context(), "declared/settings"); string(text) != newer {
+		t.Errorf("settings are %q, %v", text, err)
+	}
+	next.Tables = map[catalog.TableName]catalog.Declaration{{Schema: "a", Name: "b"}: {Kind: catalog.Global}}
+	if err := read(t, kv).become(t.Context(), kv, &next); err == nil || !strings.Contains(err.Error(), "declared/settings") {
+		t.Errorf("a table is declared: %v", err)
 	}
 }

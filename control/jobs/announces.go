@@ -21,7 +21,9 @@ func (s *Store) announces(ctx context.Context, snap migrate.Snapshot, next *rout
 		return err
 	}
 	for name := range c.Renaming {
-		return fmt.Errorf("a table is being renamed (to %s): the job goes on once all shards have done it; if that lasts, repeat its RENAME TABLE", name)
+		if _, declared := c.Tables[name]; declared {
+			return fmt.Errorf("a table is being renamed (%s): the job goes on once all shards have done it; if that lasts, repeat its RENAME TABLE", cluster.Prefix+cluster.RenamingKey(name))
+		}
 	}
 	for name, why := range c.Refused {
 		if u := c.Unreadable[cluster.RenamingKey(name)]; u.Why != "" && c.Unreadable[cluster.TableKey(name)].Why != "" {

@@ -102,7 +102,7 @@ func (c *cluster) oddNames(db *sql.DB) {
 		}
 	}
 	fails(t, db, "CREATE TABLE shop.`a\nb` (id INT PRIMARY KEY) COMMENT 'locus: global'", "control character")
-	execute(t, db, "CREATE TABLE shop.`odd t` (`the owner` BIGINT NOT NULL, `a;=,``b` BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, KEY (`the owner`)) COMMENT 'locus: owner=`the owner` id=`a;=,````b`; people read this'",
+	execute(t, db, "CREATE TABLE shop.`odd t` (`the owner` BIGINT NOT NULL, `a;=,``b` BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, KEY (`the owner`)) COMMENT 'locus: owner=`the owner` id=`a;=,``b`; people read this'",
 		"INSERT INTO shop.`odd t` (`the owner`) VALUES (1), (2), (3), (4)")
 	if got := rows(t, db, "SELECT COUNT(*) FROM shop.`odd t`"); got != "\"4\" \n" {
 		t.Errorf("a table with odd columns has %s", got)
