@@ -154,7 +154,7 @@ func (m *partialMaker) columns() bool {
 	for _, c := range m.places.Summary.Columns {
 		f, alias, ok := m.means(c)
 		switch {
-		case !ok, !alias && !slices.Contains(groups, f):
+		case !ok, !alias && !slices.Contains(groups, f), m.b.Rollup && m.computed(c):
 			return false
 		case !alias:
 			m.replace(c, m.key(f))
@@ -167,6 +167,12 @@ func (m *partialMaker) columns() bool {
 		return !slices.ContainsFunc(m.b.Fields, func(f stmt.Field) bool { return f.Column == nil })
 	}
 	return true
+}
+
+// computed reports whether something is computed from a column. Servers take a NOT NULL column for never NULL, also in the
+// rows that ROLLUP adds, and the groups' columns may be NULL.
+func (m *partialMaker) computed(c stmt.ColumnPlace) bool {
+	return c.Part == stmt.InHaving || !c.Whole
 }
 
 // means finds the column that a name means; alias says that it is a field's. Where

@@ -17,6 +17,7 @@ func (r *reader) selectBlock(n *ast.SelectStmt, parent *Block) {
 	r.where(b, n.Where)
 	b.Distinct = n.Distinct
 	b.Grouped = n.GroupBy != nil
+	b.Rollup = b.Grouped && n.GroupBy.Rollup
 	b.Groups = groups(n.GroupBy)
 	b.Having = n.Having != nil
 	b.Limited = n.Limit != nil

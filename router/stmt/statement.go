@@ -229,6 +229,7 @@ type Block struct {
 	Order   []OrderItem
 	Limit   *Limit
 	Grouped bool // GROUP BY
+	Rollup  bool // WITH ROLLUP
 	// Groups are the plain columns in GROUP BY.
 	Groups  []ColumnRef
 	Having  bool
