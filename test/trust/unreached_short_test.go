@@ -1,0 +1,5 @@
+//go:build !long
+
+package trust
+
+const usualStatements = 1_000
