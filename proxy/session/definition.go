@@ -79,14 +79,14 @@ func (s *Session) runDefinition(asked *exec.Work, p *plan.Definition) error {
 // warnImmovable warns of what a definition has made that keeps rows from being moved later, and returns the number of warnings.
 func (s *Session) warnImmovable(own *exec.Work) (n uint16) {
 	before := own.Snapshot.Catalog
+	var known []catalog.Obstacle
 	for _, name := range own.Facts.Statement.Tables {
 		t, err := s.Snapshot().Catalog.Find(s.env.FullName(own, name))
 		if err != nil || t == nil {
 			continue
 		}
-		known := []catalog.Obstacle(nil)
 		if was, err := before.Find(t.TableName); err == nil && was != nil {
-			known = before.Obstacles(was)
+			known = append(known, before.Obstacles(was)...)
 		}
 		for _, o := range s.Snapshot().Catalog.Obstacles(t) {
 			if !slices.Contains(known, o) {
