@@ -85,7 +85,7 @@ var sharedTexts = []string{
 	"SELECT CAST(? AS SIGNED), CAST(? AS CHAR), CAST(? AS DECIMAL(10,2))",
 	"SELECT u FROM acct ORDER BY ?, u",
 	"SELECT u FROM acct ORDER BY nick=?, u",
-	"SELECT n > ?, COUNT(*) FROM acct GROUP BY n > ? ORDER BY 1",
+	"SELECT x.g, COUNT(*) FROM (SELECT n > ? AS g FROM acct) x GROUP BY x.g ORDER BY 1",
 	"SELECT COUNT(*) FROM acct GROUP BY u HAVING MAX(nick)=? ",
 	"SELECT ? UNION ALL SELECT nick FROM acct WHERE u=1",
 	"SELECT u FROM acct ORDER BY u LIMIT ?",
