@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -117,10 +118,10 @@ func Load(path string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
-	if len(bytes.TrimSpace(text)) == 0 { // it may not have been written whole
+	c, err := Parse(text)
+	if len(bytes.TrimSpace(text)) == 0 || errors.Is(err, strict.ErrEmpty) { // it may not have been written whole
 		return nil, fmt.Errorf("configuration %s is empty: write {} for the defaults; locus config reference prints all fields", path)
 	}
-	c, err := Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("configuration %s: %w", path, err)
 	}

@@ -25,8 +25,8 @@ func TestOffline(t *testing.T) {
 	keys := writeText(t, "keys.yaml", keyRing)
 	transcript{words: map[string]string{
 		"KEYS":    keys,
-		"GOOD":    writeText(t, "good.yaml", "cluster: main\nkey_ring: "+keys+"\n"),
-		"BAD":     writeText(t, "bad.yaml", "cluster: main\nkey_ring: /nowhere/keys.yaml\nhttp: {password_file: /nowhere/http}\n"),
+		"GOOD":    writeText(t, "good.yaml", "cluster: main\nsecrets: {dir: \"\"}\nkey_ring: "+keys+"\n"),
+		"BAD":     writeText(t, "bad.yaml", "cluster: main\nsecrets: {dir: \"\"}\nkey_ring: /nowhere/keys.yaml\nhttp: {password_file: /nowhere/http}\n"),
 		"WRONG":   writeText(t, "cluster.yaml", "shards: {s0: {address: a:1, user: u}}\nroutes: [0xff s0]\n"),
 		"MISSING": filepath.Join(t.TempDir(), "cluster.yaml"),
 	}}.play(t, "testdata/offline.txt")

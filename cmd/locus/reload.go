@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"time"
@@ -70,9 +69,8 @@ func (r *reloader) takeOver(next *config.Config) error {
 			effective.HTTP.TLS = r.current.HTTP.TLS
 		}
 	}
-	files := effective.Examine(time.Now())
-	if err := errors.Join(files.Unusable, files.Expired); err != nil {
-		return err
+	if expired := effective.Examine(time.Now()).Expired; expired != nil {
+		return expired
 	}
 	if err := r.certificates.load(&effective); err != nil {
 		return err

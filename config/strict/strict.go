@@ -13,6 +13,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
+// ErrEmpty means that a text has no document.
+var ErrEmpty = errors.New("the document is empty")
+
 // Decode reads one YAML document into v, a pointer. Errors are: a field that v doesn't have, a duplicate field, a value
 // of the wrong kind, a second document and an empty text. Errors about fields and values name their lines and are
 // reported all at once. After an error v may be partly filled.
@@ -21,7 +24,7 @@ func Decode(text []byte, v any) error {
 	decoder.KnownFields(true)
 	switch err := decoder.Decode(v); {
 	case errors.Is(err, io.EOF):
-		return errors.New("the document is empty: write {} for the defaults")
+		return ErrEmpty
 	case err != nil:
 		return plainError(err, fieldsOf(v))
 	}
