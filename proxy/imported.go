@@ -15,10 +15,10 @@ import (
 // import declares them anew statements on them are held, and to ask all shards again would take longer than all the rest. It is false
 // where they must be asked: nothing else may have changed, and nobody may have said that the tables have.
 func (b *builder) switched(w *state) bool {
-	if b.kept == nil || b.stale.Load() || !switches(b.last.declared, w.declared) {
+	if b.found == nil || !b.requests.empty() || !switches(b.last.declared, w.declared) {
 		return false
 	}
-	found := b.kept.Declared(w.declared, b.last.snapshot.Catalog)
+	found := b.found.Declared(w.declared, b.last.snapshot.Catalog)
 	for _, text := range w.declared.Routes.Importing() {
 		if name, err := catalog.ParseTableName(text); err != nil || found.Broken(name) && w.declared.Tables[name].Kind != catalog.Outside {
 			return false // the shards have it by now, perhaps

@@ -23,7 +23,9 @@ const greeting = 3 * time.Second
 // gives one of those, the default shard if it is among them. A shard that is
 // away is left out: its tables are looked at once it is back, and until then what it
 // had before stands.
-func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, log *slog.Logger) (*schema.Found, schema.Querier, error) {
+//
+// Known is what was found before, and change what can have changed since.
+func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, known *schema.Found, change catalog.Change, log *slog.Logger) (*schema.Found, schema.Querier, error) {
 	reached := map[router.ShardName]schema.Querier{}
 	var away []error
 	var first schema.Querier
@@ -48,7 +50,7 @@ func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 	for _, err := range away {
 		log.Warn("tables are not compared with a shard that is away", "error", err)
 	}
-	found, err := schema.Find(ctx, reached, c, before)
+	found, err := known.Again(ctx, reached, c, before, change)
 	return found, first, err
 }
 
@@ -62,9 +64,9 @@ const (
 // nobody has declared anything else.
 // While a definition runs on the shards one may be done before the other, and MariaDB's information_schema leaves out the columns of
 // a table that it can't open just then. Statements go on by what is known meanwhile.
-func (b *builder) settledTables(ctx context.Context, c *cluster.Cluster, before *catalog.Catalog) (*schema.Found, schema.Querier, error) {
+func (b *builder) settledTables(ctx context.Context, c *cluster.Cluster, before *catalog.Catalog, change catalog.Change) (*schema.Found, schema.Querier, error) {
 	for look := 0; ; look++ {
-		found, first, err := findTables(ctx, b.pools, c, before, b.log)
+		found, first, err := findTables(ctx, b.pools, c, before, b.found, change, b.log)
 		if err != nil || look == looksAgain || before == nil || !b.sameTables(c) || !found.Unfits(before) {
 			return found, first, err
 		}
@@ -104,7 +106,7 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 // look reads the live tables, and tells whether they are no longer as they were.
 func (p *Proxy) look(ctx context.Context) (differs bool) {
 	w := p.live.Load()
-	found, _, err := findTables(ctx, p.pools, w.declared, w.snapshot.Catalog, slog.New(slog.DiscardHandler))
+	found, _, err := findTables(ctx, p.pools, w.declared, w.snapshot.Catalog, nil, catalog.Anything, slog.New(slog.DiscardHandler))
 	if err != nil || w.has(found) {
 		return false
 	}
@@ -157,36 +159,35 @@ func (p *Proxy) unlisted(ctx context.Context, waits bool) bool {
 // redefining bounds it: that of the others has a bound of its own, which is shorter.
 const redefining = 20 * time.Second
 
-// redefined has the live tables read anew, by the other proxies too, after a definition
-// that went through this one, and waits until what they are is in force. The error says
-// who may not know of it yet.
-func (p *Proxy) redefined(ctx context.Context) error {
-	return p.everybody(ctx, p.RereadNow, p.options.Redefined)
+// redefined reads what a definition of this proxy has changed, here and at the other proxies, and waits until it is in force.
+// The error names the proxies that may not know of it yet.
+func (p *Proxy) redefined(ctx context.Context, change catalog.Change) error {
+	return p.everybody(ctx, change, p.RereadChanged, p.options.Redefined)
 }
 
-// settled is redefined that waits also until nothing is under way that was let on before, here and at the others.
-func (p *Proxy) settled(ctx context.Context) error {
-	return p.everybody(ctx, p.Settle, p.options.Settled)
+// settled is redefined that also waits until no statement is running that was admitted before, here and at the others.
+func (p *Proxy) settled(ctx context.Context, change catalog.Change) error {
+	return p.everybody(ctx, change, p.Settle, p.options.Settled)
 }
 
-// Settle is RereadNow that waits also until the statements have ended that were under way then.
-func (p *Proxy) Settle(ctx context.Context) error {
-	if err := p.RereadNow(ctx); err != nil {
+// Settle is RereadChanged that also waits until the statements have ended that were running then.
+func (p *Proxy) Settle(ctx context.Context, change catalog.Change) error {
+	if err := p.RereadChanged(ctx, change); err != nil {
 		return err
 	}
 	return p.sessions.settle(ctx)
 }
 
-// everybody has this proxy do something, and the others too.
-func (p *Proxy) everybody(ctx context.Context, here, there func(context.Context) error) error {
+// everybody makes this proxy and the others follow a change.
+func (p *Proxy) everybody(ctx context.Context, change catalog.Change, here, there func(context.Context, catalog.Change) error) error {
 	ctx, cancel := context.WithTimeout(ctx, redefining)
 	defer cancel()
 	var others error
 	var telling sync.WaitGroup
 	if there != nil {
-		telling.Go(func() { others = there(ctx) })
+		telling.Go(func() { others = there(ctx, change) })
 	}
-	own := here(ctx)
+	own := here(ctx, change)
 	telling.Wait()
 	if own != nil {
 		own = fmt.Errorf("this proxy has not read the tables anew: %w", own)
@@ -198,20 +199,22 @@ func (p *Proxy) everybody(ctx context.Context, here, there func(context.Context)
 	return err
 }
 
-// Reread has the live tables read anew, which may have changed. It does not wait.
-func (p *Proxy) Reread() { p.ask() }
+// Reread requests that all live tables are read again. It doesn't wait.
+func (p *Proxy) Reread() { p.request(catalog.Anything) }
 
-// ask has the live tables read anew, and gives the number of the request.
-func (p *Proxy) ask() uint64 {
-	number := p.builder.asked.Add(1)
-	p.builder.stale.Store(true)
+// request requests that what has changed is read again, and returns the number of the request.
+func (p *Proxy) request(change catalog.Change) uint64 {
+	number := p.builder.requests.add(change)
 	p.live.Rebuild()
 	return number
 }
 
 // RereadNow is Reread that waits until what was read after the call is in force.
-func (p *Proxy) RereadNow(ctx context.Context) error {
-	for number := p.ask(); ; {
+func (p *Proxy) RereadNow(ctx context.Context) error { return p.RereadChanged(ctx, catalog.Anything) }
+
+// RereadChanged reads what has changed, and waits until what was read after the call is in force.
+func (p *Proxy) RereadChanged(ctx context.Context, change catalog.Change) error {
+	for number := p.request(change); ; {
 		changed := p.live.Changed()
 		if p.live.Load().asked >= number {
 			return nil

@@ -90,12 +90,11 @@ type Options struct {
 	// AcknowledgePrimaries tells others which epochs of shards' primaries are obeyed:
 	// nothing goes on at those that are held. Nil: nobody is told.
 	AcknowledgePrimaries func(epochs map[router.ShardName]int64)
-	// Redefined tells all proxies that a definition has changed tables; each then has
-	// RereadNow called, and the error says who hasn't told that it is done. May be nil:
-	// they look by themselves.
-	Redefined func(ctx context.Context) error
+	// Redefined makes all proxies call RereadChanged with what a definition has changed. The error names those that haven't
+	// returned in time. May be nil: they poll the tables.
+	Redefined func(ctx context.Context, change catalog.Change) error
 	// Settled is Redefined of [Proxy.Settle]. May be nil: there are no other proxies.
-	Settled func(ctx context.Context) error
+	Settled func(ctx context.Context, change catalog.Change) error
 	// Save and Saved keep the last documents for a start without the source.
 	Save  func(values map[string][]byte, revision int64) error
 	Saved func() (values map[string][]byte, revision int64, err error)

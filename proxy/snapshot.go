@@ -9,7 +9,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"locus/proxy/backend"
@@ -89,9 +88,9 @@ type builder struct {
 	last  *state
 	// leases: the proxy asks etcd who the primaries are, again and again.
 	leases bool
-	kept   *schema.Found // what the shards had when they were last asked, during an import
-	stale  atomic.Bool   // the live tables have changed
-	asked  atomic.Uint64 // how often they were asked for
+	// found is what the shards had when they were last read, as far as they could be reached then.
+	found    *schema.Found
+	requests requests
 	// rightsKnown is the last ID that was given to rights.
 	rightsKnown uint64
 }
@@ -116,17 +115,13 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 		return nil, err
 	}
 	same := b.sameTables(declared)
-	if same && (declared.Holds() || !b.stale.Swap(false)) { // of shards that are held nothing can be asked
+	if same && (declared.Holds() || b.requests.empty()) { // nothing can be asked of shards that are held
 		w.snapshot = b.last.snapshot
 		w.server, w.problems, w.asked = b.last.server, b.last.problems, b.last.asked
 	} else if same || !b.switched(w) { // without another declaration it is the shards that have changed
 		if err := b.read(ctx, w); err != nil {
-			b.stale.Store(true)
 			return nil, err
 		}
-	}
-	if declared.Routes.Importing() == nil {
-		b.kept = nil
 	}
 	w.snapshot.Map, w.snapshot.Accounts = declared.Routes, b.users(declared)
 	w.snapshot.Declared, w.snapshot.Copies = declared, copies(w.snapshot.Catalog.First(), declared.Routes)
@@ -229,18 +224,27 @@ func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target
 	return t, err
 }
 
-// read asks the shards for their live schemas.
-func (b *builder) read(ctx context.Context, w *state) error {
-	w.asked = b.asked.Load()
+// read asks the shards for their live schemas, as far as they can have changed. If that fails, all of them will be read next.
+func (b *builder) read(ctx context.Context, w *state) (err error) {
+	var change catalog.Change
+	w.asked, change = b.requests.take()
+	defer func() {
+		if err != nil {
+			b.requests.giveBack(catalog.Anything)
+		}
+	}()
 	var before *catalog.Catalog
-	if b.last != nil {
+	if b.last == nil {
+		change = catalog.Anything
+	} else {
 		before = b.last.snapshot.Catalog
+		change = change.And(redeclared(b.last.declared, w.declared))
 	}
-	found, first, err := b.settledTables(ctx, w.declared, before)
+	found, first, err := b.settledTables(ctx, w.declared, before, change)
 	if err != nil {
 		return err
 	}
-	b.kept = found
+	b.found = found
 	loaded := found.Load()
 	if loaded.Unseen != nil {
 		return fmt.Errorf("the proxy's account can't see all that the shards have: %w", loaded.Unseen)
@@ -259,11 +263,45 @@ func (b *builder) read(ctx context.Context, w *state) error {
 		w.snapshot.Catalog = loaded.Catalog
 		w.snapshot.Plans, w.snapshot.Sets = plan.NewCache(plansKept), new(sysvars.SetWarnings)
 	}
+	if !change.Everything {
+		w.server, w.snapshot.Flavor, w.snapshot.Mode = b.last.server, b.last.snapshot.Flavor, b.last.snapshot.Mode
+		w.snapshot.Charset, w.snapshot.Collation = b.last.snapshot.Charset, b.last.snapshot.Collation
+		return nil
+	}
 	if err := b.server(ctx, w, first); err != nil {
 		return err
 	}
 	w.snapshot.Mode, err = b.mode(ctx, w.declared.ShardNames())
 	return err
+}
+
+// redeclared returns the tables that two clusters declare differently. They may have been made or altered on the shards by
+// another process than a proxy. Where more than tables differs, everything may have changed.
+func redeclared(before, now *cluster.Cluster) (c catalog.Change) {
+	if before.Settings != now.Settings || !maps.EqualFunc(before.Shards, now.Shards, sameShard) || !reflect.DeepEqual(before.Generators, now.Generators) {
+		return catalog.Anything
+	}
+	imported := slices.Concat(before.Routes.Importing(), now.Routes.Importing())
+	for name := range tablesOfBoth(before, now) {
+		_, renames := now.Renaming[name]
+		_, renamed := before.Renaming[name]
+		d, declared := before.Tables[name]
+		next, still := now.Tables[name]
+		if declared != still || !reflect.DeepEqual(d, next) || renames || renamed || slices.Contains(imported, name.String()) {
+			c = c.And(catalog.Change{Tables: []catalog.TableName{name}})
+		}
+	}
+	return c
+}
+
+func tablesOfBoth(before, now *cluster.Cluster) map[catalog.TableName]bool {
+	names := map[catalog.TableName]bool{}
+	for _, c := range []*cluster.Cluster{before, now} {
+		for name := range c.Tables {
+			names[name] = true
+		}
+	}
+	return names
 }
 
 // mysqlDefault is MySQL's collation of utf8mb4.

@@ -25,6 +25,7 @@ import (
 	"locus/migrate"
 	"locus/proxy"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/cluster"
 )
 
@@ -153,9 +154,9 @@ func (p *process) join(o *proxy.Options) {
 	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), p.orders
 	o.Applied = p.store.Applied
 	o.Declarations = declared.Tables{KV: p.kv, Log: p.log}
-	o.Redefined = func(ctx context.Context) error { return fleet.TellRedefined(ctx, p.kv, fleet.RedefinedPatience) }
+	announcer := &fleet.Announcer{KV: p.kv, ID: p.card.ID}
+	o.Redefined, o.Settled = announcer.Redefined, announcer.Settled
 	o.Renames = declared.Renames{KV: p.kv, Log: p.log}
-	o.Settled = func(ctx context.Context) error { return fleet.TellSettled(ctx, p.kv, fleet.RedefinedPatience) }
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
 	o.Crashed = (&switchover.Crashed{Declared: func() *cluster.Cluster { return p.proxy.Declared() }, Secrets: p.config.Secrets.Lookup, Log: p.log}).End
 	o.Fence.Release = func(ctx context.Context, version int64) error {
@@ -192,8 +193,8 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 	if p.config.Does(config.ProxyTask) {
 		list = append(list, p.answerer().Run, func(ctx context.Context) error {
 			p.proxy.Reread() // the tables may have changed since they were read
-			return p.definitions(ctx).Run(ctx)
-		}, func(ctx context.Context) error { return p.settling(ctx).Run(ctx) })
+			return p.following(fleet.Redefined, p.proxy.RereadChanged).Run(ctx)
+		}, p.following(fleet.Settled, p.proxy.Settle).Run)
 	}
 	if p.config.Does(config.MoverTask) {
 		mover := &migrate.Runner{Store: p.store, Name: p.card.ID, Log: p.log, Stepped: p.spans.Stepped}
@@ -213,26 +214,9 @@ func (p *process) obey(ctx context.Context) error {
 	})
 }
 
-// definitions answers who asks for the tables to be read anew. It takes its time, which
-// other questions are not to wait for.
-func (p *process) definitions(ctx context.Context) *fleet.Answerer {
-	return p.done(ctx, fleet.Redefined, p.proxy.RereadNow)
-}
-
-// settling answers who waits for statements to end, which takes longer.
-func (p *process) settling(ctx context.Context) *fleet.Answerer {
-	return p.done(ctx, fleet.Settled, p.proxy.Settle)
-}
-
-// done answers whether something was done in the time that the asker has.
-func (p *process) done(ctx context.Context, question fleet.Question, do func(context.Context) error) *fleet.Answerer {
-	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: map[fleet.Question]func() any{
-		question: func() any {
-			ctx, cancel := context.WithTimeout(ctx, fleet.RedefinedPatience)
-			defer cancel()
-			return do(ctx) == nil
-		},
-	}}
+// following makes the proxy follow the definitions of all processes.
+func (p *process) following(q fleet.Question, follow func(context.Context, catalog.Change) error) *fleet.Follower {
+	return &fleet.Follower{KV: p.kv, Presence: p.presence, ID: p.card.ID, Question: q, Follow: follow, Log: p.log}
 }
 
 // answerer tells the others what the proxy has counted.

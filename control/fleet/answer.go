@@ -92,6 +92,10 @@ func (a *Answerer) look(ctx context.Context, asked map[Question]int64) error {
 }
 
 func (a *Answerer) answer(ctx context.Context, q Question, asked int64, value any) error {
+	return putAnswer(ctx, a.Presence, a.ID, q, asked, value)
+}
+
+func putAnswer(ctx context.Context, presence *etcd.Presence, id string, q Question, asked int64, value any) error {
 	inner, err := json.Marshal(value)
 	if err != nil {
 		return err
@@ -100,5 +104,5 @@ func (a *Answerer) answer(ctx context.Context, q Question, asked int64, value an
 	if err != nil {
 		return err
 	}
-	return a.Presence.Beside(ctx, answerKey(q, a.ID), text)
+	return presence.Beside(ctx, answerKey(q, id), text)
 }

@@ -28,6 +28,12 @@ func Ask[T any](ctx context.Context, kv *etcd.KV, q Question, patience time.Dura
 	if err != nil {
 		return Answers[T]{}, fmt.Errorf("ask the proxies for their %s: %w", q, err)
 	}
+	return await[T](ctx, kv, q, asked)
+}
+
+// await returns the answers to what was asked at a revision, once no answer is missing that can come, or the context ends.
+func await[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64) (Answers[T], error) {
+	ctx, cancel := context.WithCancel(ctx)
 	changes := kv.Under(answersKey(q)).Changes(ctx, asked)
 	defer func() {
 		cancel()

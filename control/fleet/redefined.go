@@ -2,56 +2,188 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"locus/config/etcd"
+	"locus/router/catalog"
 )
 
-// Redefined asks proxies to read the tables on the shards anew, which a definition
-// through one of them has changed. A proxy answers true once it plans by what it has
-// read after it was asked.
+// Redefined asks the proxies to read what a definition has changed on the shards. A proxy answers true when it plans by what it
+// has read since it was asked.
 const Redefined Question = "redefined"
 
-// Settled is [Redefined], and asks as well whether any statement is still under way that began before: a proxy answers
-// true once none is.
+// Settled is [Redefined] that also asks whether a statement is still running that began before. A proxy answers true when none
+// is.
 const Settled Question = "settled"
 
-// RedefinedPatience is how long proxies have to say that they plan by the tables of now: by then one that is dead is no longer
-// listed, whose card outlives it by ten seconds.
+// RedefinedPatience is how long the proxies have to answer. By then a proxy that has crashed is no longer listed, since its
+// card outlives it by ten seconds.
 const RedefinedPatience = 12 * time.Second
 
-// TellRedefined has every proxy read the tables anew. The error names those that
-// haven't told in time that they have.
+// Keys relative to the cluster's prefix: under each question, one key for each process that asks it. A key's value is the union
+// of the changes that its process is waiting for, so that a later definition doesn't replace an earlier one that a proxy has not
+// seen yet.
+const changesPrefix = "definitions/"
+
+// anyProcess is the key of processes that have no card, such as commands. They don't name what has changed, so that one may
+// replace the other.
+const anyProcess = "any"
+
+func changesKey(q Question) string { return changesPrefix + string(q) + "/" }
+
+// TellRedefined makes every proxy read all tables, and waits until each has. The error names the proxies that have not answered
+// in time.
 func TellRedefined(ctx context.Context, kv *etcd.KV, patience time.Duration) error {
-	missing, err := untold(ctx, kv, Redefined, patience)
-	if err == nil && missing != nil {
-		err = fmt.Errorf("no word of it from %s", strings.Join(missing, ", "))
-	}
-	return err
-}
-
-// TellSettled is TellRedefined, and waits also until statements have ended that began by the tables of before.
-func TellSettled(ctx context.Context, kv *etcd.KV, patience time.Duration) error {
-	missing, err := untold(ctx, kv, Settled, patience)
-	if err == nil && missing != nil {
-		err = fmt.Errorf("no word of it from %s, where a statement may still be under way that began before", strings.Join(missing, ", "))
-	}
-	return err
-}
-
-// untold are the proxies that have not answered true.
-func untold(ctx context.Context, kv *etcd.KV, q Question, patience time.Duration) (missing []string, err error) {
-	answers, err := Ask[bool](ctx, kv, q, patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	asked, err := putChange(ctx, kv, Redefined, anyProcess, catalog.Anything)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	missing = answers.Silent
+	return unanswered(ctx, kv, Redefined, asked, "no answer from %s")
+}
+
+func putChange(ctx context.Context, kv *etcd.KV, q Question, process string, change catalog.Change) (revision int64, err error) {
+	text, err := json.Marshal(change)
+	if err != nil {
+		return 0, err
+	}
+	if revision, err = kv.Commit(ctx, nil, etcd.Put(changesKey(q)+process, text)); err != nil {
+		return 0, fmt.Errorf("tell the proxies of a definition: %w", err)
+	}
+	return revision, nil
+}
+
+// unanswered waits for the proxies' answers. The error names those that have not answered true, in a text with a place for them.
+func unanswered(ctx context.Context, kv *etcd.KV, q Question, asked int64, text string) error {
+	answers, err := await[bool](ctx, kv, q, asked)
+	if err != nil {
+		return err
+	}
+	missing := answers.Silent
 	for id, known := range answers.By {
 		if !known {
 			missing = append(missing, id)
 		}
 	}
-	return missing, nil
+	if missing == nil {
+		return nil
+	}
+	slices.Sort(missing)
+	return fmt.Errorf(text, strings.Join(missing, ", "))
+}
+
+// Announcer tells the proxies what the definitions of one process have changed. It is safe for concurrent use.
+type Announcer struct {
+	KV *etcd.KV
+	ID string // of the process
+
+	redefined, settled waiting
+}
+
+// waiting is the changes of one question that the process is waiting for.
+type waiting struct {
+	mu      sync.Mutex // held while a change is written, so that a later write contains the earlier changes
+	changes []*catalog.Change
+}
+
+// Redefined makes every proxy read what has changed, and waits until each has. The error names the proxies that have not
+// answered in time.
+func (a *Announcer) Redefined(ctx context.Context, change catalog.Change) error {
+	return a.tell(ctx, &a.redefined, Redefined, change, "no answer from %s")
+}
+
+// Settled is Redefined that also waits until the statements have ended that began by the tables of before.
+func (a *Announcer) Settled(ctx context.Context, change catalog.Change) error {
+	return a.tell(ctx, &a.settled, Settled, change, "no answer from %s, where a statement may still be running that began before")
+}
+
+func (a *Announcer) tell(ctx context.Context, w *waiting, q Question, change catalog.Change, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, RedefinedPatience)
+	defer cancel()
+	asked, err := w.put(ctx, a, q, &change)
+	defer w.done(&change)
+	if err != nil {
+		return err
+	}
+	return unanswered(ctx, a.KV, q, asked, text)
+}
+
+func (w *waiting) put(ctx context.Context, a *Announcer, q Question, change *catalog.Change) (revision int64, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.changes = append(w.changes, change)
+	var all catalog.Change
+	for _, c := range w.changes {
+		all = all.And(*c)
+	}
+	return putChange(ctx, a.KV, q, a.ID, all)
+}
+
+func (w *waiting) done(change *catalog.Change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.changes = slices.DeleteFunc(w.changes, func(c *catalog.Change) bool { return c == change })
+}
+
+// Follower makes one proxy follow the definitions of all processes.
+type Follower struct {
+	KV       *etcd.KV
+	Presence *etcd.Presence // the answers disappear together with it
+	ID       string
+	Question Question
+	// Follow reads what has changed, and waits until it is in force.
+	Follow func(ctx context.Context, change catalog.Change) error
+	Log    *slog.Logger
+}
+
+// Run follows definitions until ctx ends.
+func (f *Follower) Run(ctx context.Context) error {
+	var answered int64
+	return attend(ctx, f.KV.Under(changesKey(f.Question)), func() error { return f.check(ctx, &answered) })
+}
+
+// check follows what was asked since the last answer.
+func (f *Follower) check(ctx context.Context, answered *int64) error {
+	pairs, _, err := f.KV.GetPrefix(ctx, changesKey(f.Question))
+	if err != nil {
+		return err
+	}
+	var change catalog.Change
+	latest := *answered
+	for _, p := range pairs {
+		if p.Revision <= *answered {
+			continue
+		}
+		change, latest = change.And(changeOf(p.Value)), max(latest, p.Revision)
+	}
+	if latest == *answered {
+		return nil
+	}
+	if err := putAnswer(ctx, f.Presence, f.ID, f.Question, latest, f.follow(ctx, change)); err != nil {
+		f.Log.Debug("answer that a definition is known", "question", f.Question, "error", err)
+		return err
+	}
+	*answered = latest
+	return nil
+}
+
+func (f *Follower) follow(ctx context.Context, change catalog.Change) bool {
+	ctx, cancel := context.WithTimeout(ctx, RedefinedPatience)
+	defer cancel()
+	return f.Follow(ctx, change) == nil
+}
+
+// changeOf returns a written change, or everything if it can't be read or names nothing.
+func changeOf(text []byte) (c catalog.Change) {
+	if json.Unmarshal(text, &c) != nil || c.Empty() {
+		return catalog.Anything
+	}
+	return c
 }

@@ -2,6 +2,8 @@ package fleet_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -11,10 +13,11 @@ import (
 
 	"locus/config/etcd"
 	"locus/control/fleet"
+	"locus/router/catalog"
 	"locus/router/cluster"
 )
 
-// Who has made a definition hears who knows of it, and who doesn't.
+// The process that has made a definition learns which proxies don't know of it.
 func TestRedefined(t *testing.T) {
 	kv := keys(t)
 	var read [2]atomic.Int64
@@ -30,7 +33,7 @@ func TestRedefined(t *testing.T) {
 		}
 	}
 	stop()
-	reading(t, kv, "c:1", func() bool { return false }) // its shards are away
+	reading(t, kv, "c:1", func() bool { return false }) // its shards are down
 	silent := kv.Presence(cluster.ProxyPrefix+"d:1", fleet.Card{ID: "d:1"}.Text(), time.Minute)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -44,42 +47,92 @@ func TestRedefined(t *testing.T) {
 	}
 }
 
-// reading registers a proxy that reads tables when it is asked to.
+// reading registers a proxy that reads tables when a definition is announced.
 func reading(t *testing.T, kv *etcd.KV, id string, read func() bool) (stop func()) {
 	t.Helper()
-	return answering(t, kv, id, fleet.Redefined, read)
+	return following(t, kv, id, fleet.Redefined, func(catalog.Change) bool { return read() })
 }
 
-// answering registers a proxy that answers one question.
-func answering(t *testing.T, kv *etcd.KV, id string, q fleet.Question, answer func() bool) (stop func()) {
+// following registers a proxy that follows what is announced by one question.
+func following(t *testing.T, kv *etcd.KV, id string, q fleet.Question, follow func(catalog.Change) bool) (stop func()) {
 	t.Helper()
 	card := fleet.Card{ID: id, Answers: true}
 	presence := kv.Presence(cluster.ProxyPrefix+id, card.Text(), time.Minute)
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = presence.Run(ctx) })
-	a := &fleet.Answerer{
-		KV: kv, Presence: presence, ID: id, Log: slog.New(slog.DiscardHandler),
-		Values: map[fleet.Question]func() any{q: func() any { return answer() }},
+	f := &fleet.Follower{
+		KV: kv, Presence: presence, ID: id, Question: q, Log: slog.New(slog.DiscardHandler),
+		Follow: func(_ context.Context, c catalog.Change) error {
+			if !follow(c) {
+				return errors.New("a shard is down")
+			}
+			return nil
+		},
 	}
-	running.Go(func() { _ = a.Run(ctx) })
+	running.Go(func() { _ = f.Run(ctx) })
 	stop = sync.OnceFunc(func() { cancel(); running.Wait() })
 	t.Cleanup(stop)
 	return stop
 }
 
-// Who renames a table hears whether everybody has ended what began before.
+// The process that renames a table learns which proxies have not ended what began before.
 func TestSettled(t *testing.T) {
 	kv := keys(t)
-	answering(t, kv, "a:1", fleet.Settled, func() bool { return true })
+	announcer := &fleet.Announcer{KV: kv, ID: "x:1"}
+	change := catalog.Change{Tables: []catalog.TableName{{Schema: "shop", Name: "a"}}}
+	following(t, kv, "a:1", fleet.Settled, func(catalog.Change) bool { return true })
 	registered(t, kv, 1)
-	if err := fleet.TellSettled(t.Context(), kv, patience); err != nil {
+	if err := announcer.Settled(t.Context(), change); err != nil {
 		t.Fatal(err)
 	}
-	answering(t, kv, "b:1", fleet.Settled, func() bool { return false })
+	following(t, kv, "b:1", fleet.Settled, func(catalog.Change) bool { return false })
 	registered(t, kv, 2)
-	err := fleet.TellSettled(t.Context(), kv, patience)
-	if err == nil || !strings.Contains(err.Error(), "from b:1, where a statement may still be under way") {
-		t.Errorf("one has a statement under way: %v", err)
+	err := announcer.Settled(t.Context(), change)
+	if err == nil || !strings.Contains(err.Error(), "from b:1, where a statement may still be running") {
+		t.Errorf("a statement is running at one proxy: %v", err)
 	}
+}
+
+// Every proxy reads every change before its definition is acknowledged, however many definitions run at the same time, in one
+// process and in several.
+func TestDefinitionsAtTheSameTime(t *testing.T) {
+	kv := keys(t)
+	const proxies, sessions, definitions = 3, 4, 5
+	var mu sync.Mutex // of read
+	read := [proxies]map[catalog.TableName]bool{}
+	for i := range proxies {
+		read[i] = map[catalog.TableName]bool{}
+		following(t, kv, fmt.Sprintf("p:%d", i), fleet.Redefined, func(c catalog.Change) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, name := range c.Tables {
+				read[i][name] = true
+			}
+			return true
+		})
+	}
+	registered(t, kv, proxies)
+	var running sync.WaitGroup
+	for i := range proxies {
+		announcer := &fleet.Announcer{KV: kv, ID: fmt.Sprintf("p:%d", i)}
+		for session := range sessions {
+			running.Go(func() {
+				for n := range definitions {
+					name := catalog.TableName{Schema: fmt.Sprintf("s%d_%d", i, session), Name: fmt.Sprintf("t%d", n)}
+					if err := announcer.Redefined(t.Context(), catalog.Change{Tables: []catalog.TableName{name}}); err != nil {
+						t.Error(err)
+					}
+					mu.Lock()
+					for reader := range proxies {
+						if !read[reader][name] {
+							t.Errorf("proxy %d has not read %s, which is acknowledged", reader, name)
+						}
+					}
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	running.Wait()
 }

@@ -3,6 +3,8 @@ package schema
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"locus/proxy/flavor"
@@ -14,70 +16,128 @@ import (
 const (
 	withoutSystem = " NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', '" + stmt.Own + "')"
 	withoutViews  = " NOT IN ('information_schema', 'performance_schema', '" + stmt.Own + "')"
+	everySchema   = " IS NOT NULL"
 )
 
-// list reads everything that one server has by name, with the texts of what is run
-// there. Its questions are as many for thousands of tables as for one.
+// selection restricts a question to some names of one schema. The zero selection restricts nothing.
+type selection struct {
+	schema string
+	names  []string
+}
+
+// selections returns the selections that contain the names, one for each schema.
+func selections(names []catalog.TableName) (list []selection) {
+	bySchema := map[string][]string{}
+	for _, n := range names {
+		bySchema[n.Schema] = append(bySchema[n.Schema], n.Name)
+	}
+	for _, schema := range slices.Sorted(maps.Keys(bySchema)) {
+		slices.Sort(bySchema[schema])
+		list = append(list, selection{schema, bySchema[schema]})
+	}
+	return list
+}
+
+// where returns the condition on the columns with schema and name. Without a selection it is that the schema isn't one of those
+// left out. A schema that is a constant keeps MariaDB from opening every table, and one name that is a constant from listing
+// the schema's directory.
+func (s selection) where(schema, name, leftOut string) string {
+	switch len(s.names) {
+	case 0:
+		return schema + leftOut
+	case 1:
+		return schema + " = " + text(s.schema) + " AND " + name + " = " + text(s.names[0])
+	}
+	quoted := make([]string, len(s.names))
+	for i, n := range s.names {
+		quoted[i] = text(n)
+	}
+	return schema + " = " + text(s.schema) + " AND " + name + " IN (" + strings.Join(quoted, ", ") + ")"
+}
+
+// question is a query of information_schema, with what takes each of its rows. NULL is the text null.
+type question struct {
+	sql string
+	row func([]string)
+}
+
+// list reads everything that one server has by name, with the texts of what is run there. The number of its questions doesn't
+// depend on the number of tables.
 func (s *server) list(ctx context.Context, q Querier) (*catalog.Listing, error) {
-	l := &lister{listing: &catalog.Listing{}, tables: map[catalog.TableName]int{}}
-	for _, part := range []struct {
-		sql string
-		row func([]string)
-	}{
-		{"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA" + withoutSystem +
-			" AND TABLE_TYPE NOT LIKE '%VIEW' ORDER BY 1, 2", l.base},
-		{"SELECT TABLE_SCHEMA, TABLE_NAME, SECURITY_TYPE, VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA" + withoutViews + " ORDER BY 1, 2", l.view},
-		{s.viewColumns(), l.viewColumn},
-		{s.expressions(), l.expression},
-		{"SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE, '', SQL_MODE, ROUTINE_DEFINITION, " + s.language() + " FROM information_schema.ROUTINES ORDER BY 1, 2, 3", l.program},
-		{"SELECT TRIGGER_SCHEMA, TRIGGER_NAME, 'TRIGGER', EVENT_OBJECT_TABLE, SQL_MODE, ACTION_STATEMENT, 'SQL' FROM information_schema.TRIGGERS ORDER BY 1, 2", l.program},
+	l := newLister()
+	questions := slices.Concat(s.tableQuestions(l, selection{}), s.routineQuestions(l, selection{}), []question{{
+		"SELECT EVENT_SCHEMA, EVENT_NAME, 'EVENT', '', SQL_MODE, EVENT_DEFINITION, 'SQL' FROM information_schema.EVENTS", l.program,
+	}})
+	if err := l.ask(ctx, q, questions); err != nil {
+		return nil, err
+	}
+	return l.sorted(), nil
+}
+
+// tableQuestions ask about tables and views, and all that belongs to them.
+func (s *server) tableQuestions(l *lister, of selection) []question {
+	questions := []question{
+		{"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES WHERE " +
+			of.where("TABLE_SCHEMA", "TABLE_NAME", withoutSystem) + " AND TABLE_TYPE NOT LIKE '%VIEW'", l.base},
+		{"SELECT TABLE_SCHEMA, TABLE_NAME, SECURITY_TYPE, VIEW_DEFINITION FROM information_schema.VIEWS WHERE " +
+			of.where("TABLE_SCHEMA", "TABLE_NAME", withoutViews), l.view},
+		{s.expressions(of), l.expression},
+		{"SELECT TRIGGER_SCHEMA, TRIGGER_NAME, 'TRIGGER', EVENT_OBJECT_TABLE, SQL_MODE, ACTION_STATEMENT, 'SQL' FROM information_schema.TRIGGERS WHERE " +
+			of.where("TRIGGER_SCHEMA", "EVENT_OBJECT_TABLE", everySchema), l.program},
 		{"SELECT k.TABLE_SCHEMA, k.TABLE_NAME, k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME, k.REFERENCED_COLUMN_NAME, r.DELETE_RULE, r.UPDATE_RULE" +
 			" FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r" +
 			" ON r.CONSTRAINT_SCHEMA = k.CONSTRAINT_SCHEMA AND r.CONSTRAINT_NAME = k.CONSTRAINT_NAME AND r.TABLE_NAME = k.TABLE_NAME" +
-			" WHERE k.REFERENCED_TABLE_NAME IS NOT NULL ORDER BY 1, 2, 3, k.ORDINAL_POSITION", l.foreignKey},
-		{"SELECT EVENT_SCHEMA, EVENT_NAME, 'EVENT', '', SQL_MODE, EVENT_DEFINITION, 'SQL' FROM information_schema.EVENTS ORDER BY 1, 2", l.program},
-	} {
-		if part.sql == "" {
-			continue
-		}
-		rows, err := q.Query(ctx, part.sql)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			texts := make([]string, len(row))
-			for i, value := range row {
-				if texts[i] = string(value); value == nil {
-					texts[i] = null
-				}
-			}
-			part.row(texts)
-		}
+			" WHERE k.REFERENCED_TABLE_NAME IS NOT NULL AND " + of.where("k.TABLE_SCHEMA", "k.TABLE_NAME", everySchema) +
+			" AND " + of.where("r.CONSTRAINT_SCHEMA", "r.TABLE_NAME", everySchema) + " ORDER BY 1, 2, 3, k.ORDINAL_POSITION", l.foreignKey},
 	}
-	return l.listing, nil
+	if s.flavor != flavor.MariaDB { // whose views' queries name the columns
+		questions = append(questions, question{
+			"SELECT c.TABLE_SCHEMA, c.TABLE_NAME, c.COLUMN_NAME FROM information_schema.VIEWS v JOIN information_schema.COLUMNS c" +
+				" ON c.TABLE_SCHEMA = v.TABLE_SCHEMA AND c.TABLE_NAME = v.TABLE_NAME WHERE " +
+				of.where("v.TABLE_SCHEMA", "v.TABLE_NAME", withoutViews) + " ORDER BY 1, 2, c.ORDINAL_POSITION", l.viewColumn,
+		})
+	}
+	return questions
+}
+
+// routineQuestions ask about procedures and functions.
+func (s *server) routineQuestions(l *lister, of selection) []question {
+	return []question{{
+		"SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE, '', SQL_MODE, ROUTINE_DEFINITION, " + s.language() + " FROM information_schema.ROUTINES WHERE " +
+			of.where("ROUTINE_SCHEMA", "ROUTINE_NAME", everySchema), l.program,
+	}}
+}
+
+// relist returns a listing in which the tables and routines are as the server has them now, and everything else is as it was.
+func (s *server) relist(ctx context.Context, q Querier, before *catalog.Listing, tables, routines []catalog.TableName) (*catalog.Listing, error) {
+	l := listerOf(before.Without(tables, routines))
+	var questions []question
+	for _, of := range selections(tables) {
+		questions = append(questions, s.tableQuestions(l, of)...)
+	}
+	for _, of := range selections(routines) {
+		questions = append(questions, s.routineQuestions(l, of)...)
+	}
+	if err := l.ask(ctx, q, questions); err != nil {
+		return nil, err
+	}
+	return l.sorted(), nil
 }
 
 // null stands for a body that the account may not see.
 const null = "\x00"
 
-// viewColumns asks how views call their columns; empty: their queries tell.
-func (s *server) viewColumns() string {
-	if s.flavor == flavor.MariaDB {
-		return ""
-	}
-	return "SELECT c.TABLE_SCHEMA, c.TABLE_NAME, c.COLUMN_NAME FROM information_schema.VIEWS v JOIN information_schema.COLUMNS c" +
-		" ON c.TABLE_SCHEMA = v.TABLE_SCHEMA AND c.TABLE_NAME = v.TABLE_NAME WHERE v.TABLE_SCHEMA" + withoutViews + " ORDER BY 1, 2, c.ORDINAL_POSITION"
-}
-
 // expressions asks for what servers compute by themselves in base tables.
-func (s *server) expressions() string {
+func (s *server) expressions(of selection) string {
+	tables := of.where("TABLE_SCHEMA", "TABLE_NAME", withoutSystem)
 	if s.flavor == flavor.MariaDB {
 		return "SELECT TABLE_SCHEMA, TABLE_NAME, CONCAT_WS(' ', GENERATION_EXPRESSION, COLUMN_DEFAULT) FROM information_schema.COLUMNS" +
-			" WHERE TABLE_SCHEMA" + withoutSystem + " AND (GENERATION_EXPRESSION IS NOT NULL OR COLUMN_DEFAULT LIKE '%(%' OR COLUMN_DEFAULT LIKE '%next%')" +
-			" UNION ALL SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE CONSTRAINT_SCHEMA" + withoutSystem + " ORDER BY 1, 2, 3"
+			" WHERE " + tables + " AND (GENERATION_EXPRESSION IS NOT NULL OR COLUMN_DEFAULT LIKE '%(%' OR COLUMN_DEFAULT LIKE '%next%')" +
+			" UNION ALL SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE " +
+			of.where("CONSTRAINT_SCHEMA", "TABLE_NAME", withoutSystem)
 	}
 	return "SELECT TABLE_SCHEMA, TABLE_NAME, CONCAT_WS(' ', GENERATION_EXPRESSION, COLUMN_DEFAULT) FROM information_schema.COLUMNS" +
-		" WHERE TABLE_SCHEMA" + withoutSystem + " AND (GENERATION_EXPRESSION <> '' OR EXTRA LIKE '%DEFAULT_GENERATED%') ORDER BY 1, 2, 3"
+		" WHERE " + tables + " AND (GENERATION_EXPRESSION <> '' OR EXTRA LIKE '%DEFAULT_GENERATED%')"
 }
 
 func (s *server) language() string {
@@ -87,10 +147,47 @@ func (s *server) language() string {
 	return "EXTERNAL_LANGUAGE"
 }
 
-// lister puts rows into a listing.
+// lister makes a listing of rows.
 type lister struct {
 	listing *catalog.Listing
 	tables  map[catalog.TableName]int
+}
+
+func newLister() *lister { return listerOf(&catalog.Listing{}) }
+
+// listerOf returns a lister that adds to a listing, which is the lister's from then on.
+func listerOf(listing *catalog.Listing) *lister {
+	l := &lister{listing: listing, tables: make(map[catalog.TableName]int, len(listing.Tables))}
+	for i := range listing.Tables {
+		l.tables[listing.Tables[i].TableName] = i
+	}
+	return l
+}
+
+// ask takes the answers to questions.
+func (l *lister) ask(ctx context.Context, q Querier, questions []question) error {
+	for _, one := range questions {
+		rows, err := q.Query(ctx, one.sql)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			texts := make([]string, len(row))
+			for i, value := range row {
+				if texts[i] = string(value); value == nil {
+					texts[i] = null
+				}
+			}
+			one.row(texts)
+		}
+	}
+	return nil
+}
+
+// sorted returns the listing in an order that doesn't depend on how it was read.
+func (l *lister) sorted() *catalog.Listing {
+	l.listing.Sort()
+	return l.listing
 }
 
 func (l *lister) add(t catalog.ListedTable) {

@@ -67,12 +67,30 @@ type Found struct {
 // Find is the first part of [Load]. Before is what there was before, nil if nothing is known: of shards that are missing among
 // those given, what they had then stands, the columns of their single tables too.
 func Find(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster, before *catalog.Catalog) (*Found, error) {
-	servers, err := readAll(ctx, shards, c)
+	return (*Found)(nil).Again(ctx, shards, c, before, catalog.Anything)
+}
+
+// Again returns what the shards have after a change. It asks the shards that were asked before only about what the change can
+// have touched, and about tables that are declared since; it asks the others about everything. The arguments are as for [Find]. A nil
+// Found knows nothing.
+func (f *Found) Again(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster, before *catalog.Catalog, change catalog.Change) (*Found, error) {
+	var known map[router.ShardName]*server
+	if f != nil && !change.Everything && !slices.ContainsFunc(slices.Concat(change.Tables, change.Routines), inSystemSchema) {
+		known = f.servers
+	}
+	servers, err := readEach(shards, func(name router.ShardName, q Querier) (*server, error) {
+		if s := known[name]; s != nil {
+			return s.reread(ctx, q, tablesOf(c, name), change)
+		}
+		return read(ctx, q, tablesOf(c, name))
+	})
 	if err != nil {
 		return nil, err
 	}
 	return find(servers, c, before), nil
 }
+
+func inSystemSchema(name catalog.TableName) bool { return catalog.IsSystemSchema(name.Schema) }
 
 // Declared is what was found, held to other declarations of tables that an import is about. No shard is asked.
 func (f *Found) Declared(c *cluster.Cluster, before *catalog.Catalog) *Found {
@@ -190,15 +208,15 @@ func defaultFirst(c *cluster.Cluster) []router.ShardName {
 	return slices.Insert(others, 0, c.Settings.DefaultShard)
 }
 
-// readAll asks every shard about the tables that it should have.
-func readAll(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster) (map[router.ShardName]*server, error) {
+// readEach reads every shard, all at the same time. The error names the shards that could not be read.
+func readEach(shards map[router.ShardName]Querier, read func(router.ShardName, Querier) (*server, error)) (map[router.ShardName]*server, error) {
 	var mu sync.Mutex // of servers and failed
 	servers := map[router.ShardName]*server{}
 	var failed []error
 	var asking sync.WaitGroup
 	for name, q := range shards {
 		asking.Go(func() {
-			s, err := read(ctx, q, tablesOf(c, name))
+			s, err := read(name, q)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +16,9 @@ type server struct {
 	flavor flavor.Flavor
 	// noPad are the collations that count trailing spaces; of MySQL alone, since
 	// MariaDB tells by their names.
-	noPad   map[string]bool
+	noPad map[string]bool
+	// asked are the declared tables that the server was asked about, and tables are those that it has.
+	asked   map[catalog.TableName]bool
 	tables  map[catalog.TableName]*liveTable
 	listing *catalog.Listing
 	hidden  error // why the listing may lack something
@@ -57,21 +57,59 @@ func read(ctx context.Context, q Querier, names []catalog.TableName) (*server, e
 	if err := s.readVersion(ctx, q); err != nil {
 		return nil, err
 	}
-	bySchema := map[string][]string{}
-	for _, n := range names {
-		bySchema[n.Schema] = append(bySchema[n.Schema], n.Name)
+	if err := s.readTables(ctx, q, names); err != nil {
+		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(bySchema)) {
-		if err := s.readSchema(ctx, q, name, bySchema[name]); err != nil {
-			return nil, err
-		}
-	}
+	s.asked = setOf(names)
 	var err error
 	if s.listing, err = s.list(ctx, q); err != nil {
 		return nil, err
 	}
 	s.hidden = s.unseen(ctx, q)
 	return s, nil
+}
+
+// reread returns the server as it is after a change: it asks about what the change can have touched, and about names that were
+// not asked about before. Names are the declared tables, as for [read]. It doesn't modify s.
+func (s *server) reread(ctx context.Context, q Querier, names []catalog.TableName, change catalog.Change) (*server, error) {
+	next := &server{flavor: s.flavor, noPad: s.noPad, hidden: s.hidden, listing: s.listing, asked: setOf(names), tables: map[catalog.TableName]*liveTable{}}
+	tables := s.listing.Involved(change.Tables)
+	touched := setOf(tables)
+	var again []catalog.TableName
+	for _, n := range names {
+		if touched[n] || !s.asked[n] {
+			again = append(again, n)
+		} else if t := s.tables[n]; t != nil {
+			next.tables[n] = t
+		}
+	}
+	if err := next.readTables(ctx, q, again); err != nil {
+		return nil, err
+	}
+	if len(tables)+len(change.Routines) == 0 {
+		return next, nil
+	}
+	var err error
+	next.listing, err = next.relist(ctx, q, s.listing, tables, change.Routines)
+	return next, err
+}
+
+func setOf(names []catalog.TableName) map[catalog.TableName]bool {
+	set := make(map[catalog.TableName]bool, len(names))
+	for _, n := range names {
+		set[n] = true
+	}
+	return set
+}
+
+// readTables reads the columns and keys of tables.
+func (s *server) readTables(ctx context.Context, q Querier, names []catalog.TableName) error {
+	for _, of := range selections(names) {
+		if err := s.readSchema(ctx, q, of); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *server) readVersion(ctx context.Context, q Querier) error {
@@ -96,15 +134,9 @@ func (s *server) readVersion(ctx context.Context, q Querier) error {
 	return nil
 }
 
-// readSchema reads tables of one schema. A schema that is a constant in the
-// statement keeps the servers from opening every table that they have.
-func (s *server) readSchema(ctx context.Context, q Querier, schema string, tables []string) error {
-	slices.Sort(tables)
-	quoted := make([]string, len(tables))
-	for i, t := range tables {
-		quoted[i] = text(t)
-	}
-	which := " WHERE TABLE_SCHEMA = " + text(schema) + " AND TABLE_NAME IN (" + strings.Join(quoted, ", ") + ")"
+// readSchema reads tables of one schema.
+func (s *server) readSchema(ctx context.Context, q Querier, of selection) error {
+	which := " WHERE " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema)
 	for _, part := range []struct {
 		sql   string
 		width int

@@ -20,9 +20,9 @@ func (s *Session) adding(r *exec.Work, with *exec.Altering) *exec.Adding {
 	}
 	return &exec.Adding{
 		Altering: *with, Columns: p.Adds,
-		Known: func() { // at the end it is told who doesn't know
+		Known: func() { // the error is reported at the end
 			if s.Redefined != nil {
-				_ = s.Redefined(s.interrupts.Waits())
+				_ = s.Redefined(s.interrupts.Waits(), s.changeOf(r))
 			}
 		},
 	}

@@ -120,10 +120,15 @@ func (d *declaring) declare() error {
 	if d.declared = changed; err != nil {
 		return undeclarable("%v", err)
 	}
-	if err := d.Redefined(d.at.Conns.Waits()); err != nil {
+	if err := d.Redefined(d.at.Conns.Waits(), d.changed()); err != nil {
 		return undeclarable("table %s: not every proxy knows of the declaration: %v", d.Table, err)
 	}
 	return nil
+}
+
+// changed returns what the definition changes.
+func (d *declaring) changed() catalog.Change {
+	return catalog.Change{Tables: []catalog.TableName{d.Table}}
 }
 
 func (d *declaring) name() string { return plan.Quote(d.Table.Schema) + "." + plan.Quote(d.Table.Name) }
@@ -199,7 +204,7 @@ func (d *declaring) empty(shard router.ShardName, locking string) error {
 func (d *declaring) spread() error {
 	err := d.copy()
 	if err == nil {
-		if err = d.Redefined(d.at.Conns.Waits()); err != nil {
+		if err = d.Redefined(d.at.Conns.Waits(), d.changed()); err != nil {
 			err = undeclarable("table %s: not every proxy has read the table: %v", d.Table, err)
 		}
 	}
@@ -312,7 +317,7 @@ func (d *declaring) misfit() string {
 		return d.differing()
 	}
 	if _, unread := errors.AsType[*catalog.NowhereError](m.Err); unread { // the shards have not been read since
-		if err := d.Redefined(d.at.Conns.Waits()); err != nil {
+		if err := d.Redefined(d.at.Conns.Waits(), d.changed()); err != nil {
 			return fmt.Sprintf("table %s: it was made, and the proxies could not read it: %v", d.Table, err)
 		}
 		if m = d.Snapshot().Catalog.Unfit(d.Table); m == nil {
@@ -363,7 +368,7 @@ func (d *declaring) withdraw() {
 	defer cancel()
 	err := d.Declarations.Withdraw(ctx, d.Table, d.Declaration, d.user)
 	if err == nil {
-		err = d.Redefined(ctx)
+		err = d.Redefined(ctx, d.changed())
 	}
 	if err != nil {
 		d.left += fmt.Sprintf("; the declaration could not be taken back (%v): locus table drop %s does", err, d.Table)

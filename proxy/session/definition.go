@@ -110,7 +110,7 @@ func (s *Session) defined(r *exec.Work, d exec.Defined) wire.OK {
 	}
 	d.OK.Warnings += uint16(len(d.Passed))
 	if len(d.Done) > 0 {
-		s.reread()
+		s.reread(s.changeOf(r))
 		s.numberAnew(r)
 	}
 	return d.OK
@@ -158,14 +158,36 @@ func (s *Session) runMaintenance(asked *exec.Work, p *plan.Maintenance) error {
 	return s.client.Rows(columns, rows, s.env.Status())
 }
 
-// reread has the tables read anew, since some shard has changed them.
-func (s *Session) reread() {
+// reread makes all proxies read what a definition has changed on some shard.
+func (s *Session) reread(change catalog.Change) {
 	if s.Redefined == nil {
 		return
 	}
-	if err := s.Redefined(s.interrupts.Waits()); err != nil {
+	if err := s.Redefined(s.interrupts.Waits(), change); err != nil {
 		s.vars.Warn("the definition is made, and not known to every proxy yet: " + err.Error())
 	}
+}
+
+// changeOf returns what a definition can have changed: the names in it, if the parser knows all of them.
+func (s *Session) changeOf(r *exec.Work) (c catalog.Change) {
+	st := r.Facts.Statement
+	if st.Defined != nil {
+		return catalog.Change{Routines: []catalog.TableName{s.env.FullName(r, st.Defined.Name)}}
+	}
+	if st.Kind != stmt.DDL || st.Features&stmt.Program != 0 {
+		return catalog.Anything
+	}
+	named := slices.Concat(st.Tables, st.Dropped)
+	for _, one := range st.Renames {
+		named = append(named, one.From, one.To)
+	}
+	for _, name := range named {
+		c = c.And(catalog.Change{Tables: []catalog.TableName{s.env.FullName(r, name)}})
+	}
+	if c.Empty() {
+		return catalog.Anything
+	}
+	return c
 }
 
 // defines tells a statement on one shard after which names may mean something else.
@@ -183,12 +205,11 @@ func (s *Session) defines(r *exec.Work) bool {
 	return st.Verb == "CREATE" || st.Verb == "ALTER" || st.Verb == "DROP" || st.Verb == "RENAME"
 }
 
-// redefining is an ending that has all proxies know of a definition before the client
-// hears that it is made.
-func (s *Session) redefining(next reply.Ending) reply.Ending {
+// redefining returns an ending that makes all proxies know of a definition before the client is told that it is done.
+func (s *Session) redefining(r *exec.Work, next reply.Ending) reply.Ending {
 	return func(dst, packet []byte) ([]byte, error) {
 		if packet[wire.HeaderSize] != mysql.ERR_HEADER {
-			s.reread()
+			s.reread(s.changeOf(r))
 		}
 		if next != nil {
 			return next(dst, packet)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"locus/proxy/exec"
+	"locus/router/catalog"
 )
 
 // runSchema runs CREATE, ALTER or DROP DATABASE on every shard.
@@ -23,7 +24,7 @@ func (s *Session) runSchema(asked *exec.Work) error {
 		s.vars.TrackSchema()
 	}
 	if s.defines(r.Work) {
-		s.reread()
+		s.reread(catalog.Anything)
 	}
 	return s.done(total)
 }

@@ -58,6 +58,14 @@ func (s *Session) runRename(r *exec.Request, list []catalog.Rename) error {
 	return s.done(wire.OK{})
 }
 
+// changed returns what the renames change.
+func (n *renaming) changed() (c catalog.Change) {
+	for _, one := range n.list {
+		c = c.And(catalog.Change{Tables: []catalog.TableName{one.From, one.To}})
+	}
+	return c
+}
+
 // resumes tells whether the tables are being renamed, as far as this proxy knows.
 func (n *renaming) resumes() bool {
 	return beingRenamed(n.at.Catalog, n.list[0].To) != nil
@@ -92,7 +100,7 @@ func (n *renaming) begin() (resumed bool, err error) {
 
 // settle waits until no proxy lets anything reach the tables.
 func (n *renaming) settle() error {
-	if err := n.Settled(n.at.Conns.Waits()); err != nil {
+	if err := n.Settled(n.at.Conns.Waits(), n.changed()); err != nil {
 		return fmt.Errorf("not every proxy knows that tables are being renamed: %w", err)
 	}
 	switch now := n.Snapshot(); {
@@ -110,7 +118,7 @@ func (n *renaming) end() error {
 	if err := n.Renames.End(ctx, n.list, n.user); err != nil {
 		return undeclarable("%v", err)
 	}
-	n.reread()
+	n.reread(n.changed())
 	return nil
 }
 
@@ -121,7 +129,7 @@ func (n *renaming) undo() error {
 	if err := n.Renames.Undo(ctx, n.list, n.user); err != nil {
 		return fmt.Errorf("the new names could not be taken back (%w): statements on both names are refused until the statement is repeated", err)
 	}
-	_ = n.Redefined(ctx) // which logs who doesn't know
+	_ = n.Redefined(ctx, n.changed()) // it logs which proxies don't know
 	return nil
 }
 

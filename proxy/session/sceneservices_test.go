@@ -123,8 +123,8 @@ func (s *services) Withdraw(_ context.Context, name catalog.TableName, _ catalog
 	return nil
 }
 
-// Redefined has the tables read anew: those that statements have declared are there once each shard was sent that they be made.
-func (s *services) Redefined(context.Context) error {
+// Redefined reads the tables again: those that statements have declared exist once each shard was sent that they be made.
+func (s *services) Redefined(context.Context, catalog.Change) error {
 	s.say("all proxies read the tables")
 	if s.redefine != nil {
 		return s.redefine
@@ -171,9 +171,9 @@ func (s *services) shop() (tables []*catalog.Table, broken map[catalog.TableName
 }
 
 // Settled is Redefined that waits for statements to end.
-func (s *services) Settled(ctx context.Context) error {
+func (s *services) Settled(ctx context.Context, change catalog.Change) error {
 	s.say("nothing is under way that began before")
-	return s.Redefined(ctx)
+	return s.Redefined(ctx, change)
 }
 
 // renames rename tables in what is declared.

@@ -351,7 +351,7 @@ func (a *actor) happen(name string) []string {
 		a.beside.redefine = errors.New("proxy2 has not answered")
 	case "begin to rename orders to bought":
 		a.beside.renaming = []catalog.Rename{{From: catalog.TableName{Schema: "shop", Name: "orders"}, To: catalog.TableName{Schema: "shop", Name: "bought"}}}
-		if err := a.beside.Redefined(context.Background()); err != nil {
+		if err := a.beside.Redefined(context.Background(), catalog.Anything); err != nil {
 			a.t.Fatal(err)
 		}
 		a.beside.said()

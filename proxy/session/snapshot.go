@@ -71,13 +71,12 @@ type Services struct {
 	Hostname string
 	// Processes describes all of the proxy's.
 	Processes func() []sysvars.Process
-	// Redefined has the tables read anew by all proxies, and waits for that, since their
-	// definitions have changed. The error says who may not know of it yet. Nil: they are
-	// looked at now and then.
-	Redefined func(ctx context.Context) error
-	// Settled is Redefined that waits also until no statement is under way that began before, but for definitions: those look
+	// Redefined makes all proxies read what a definition has changed, and waits until they have. The error names those that
+	// may not know of it yet. Nil: the tables are polled.
+	Redefined func(ctx context.Context, change catalog.Change) error
+	// Settled is Redefined that also waits until no statement is running that began before, except definitions, which check
 	// themselves whether what they were planned by still holds. Nil: it can't be known.
-	Settled func(ctx context.Context) error
+	Settled func(ctx context.Context, change catalog.Change) error
 	// Unlisted has the shards looked at again since a name is unknown, and tells whether
 	// they have something else than before: then another snapshot is in force. They are not
 	// asked too often: unless it waits until they may be, nothing is done then. Nil: they

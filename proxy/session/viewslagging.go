@@ -30,7 +30,7 @@ func (s *Session) spreadViews(r *exec.Request, e exec.Defined) {
 			}
 		}
 		if lagging != nil {
-			s.reread()
+			s.reread(catalog.Change{Tables: lagging})
 		}
 		next = append(next, lagging...)
 	}

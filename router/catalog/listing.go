@@ -1,6 +1,12 @@
 package catalog
 
-import "locus/router/stmt"
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"locus/router/stmt"
+)
 
 // Listing is what one shard's server has: everything that a name may mean there,
 // with the texts that say what else it reaches. It is immutable.
@@ -11,6 +17,54 @@ type Listing struct {
 	Programs []Program
 	// ForeignKeys are those of base tables.
 	ForeignKeys []ForeignKey
+}
+
+// Without returns a copy of the listing without the tables, with all that belongs to them, and without the routines, whose names
+// are compared in any letter case.
+func (l *Listing) Without(tables, routines []TableName) *Listing {
+	gone, unlisted := map[TableName]bool{}, map[TableName]bool{}
+	for _, t := range tables {
+		gone[t] = true
+	}
+	for _, r := range routines {
+		unlisted[r.lower()] = true
+	}
+	return &Listing{
+		Tables:      slices.DeleteFunc(slices.Clone(l.Tables), func(t ListedTable) bool { return gone[t.TableName] }),
+		ForeignKeys: slices.DeleteFunc(slices.Clone(l.ForeignKeys), func(k ForeignKey) bool { return gone[k.TableName] }),
+		Programs: slices.DeleteFunc(slices.Clone(l.Programs), func(p Program) bool {
+			return p.Type == trigger && gone[TableName{p.Schema, p.On}] || p.routine() && unlisted[p.lower()]
+		}),
+	}
+}
+
+// Sort orders the listing by names, base tables before views, and routines before triggers and events, and each table's
+// expressions by their texts.
+func (l *Listing) Sort() {
+	slices.SortFunc(l.Tables, func(a, b ListedTable) int {
+		return cmp.Or(compareBool(!a.Base(), !b.Base()), compareNames(a.TableName, b.TableName))
+	})
+	for i := range l.Tables {
+		slices.Sort(l.Tables[i].Expressions)
+	}
+	slices.SortFunc(l.Programs, func(a, b Program) int {
+		return cmp.Or(compareBool(!a.routine(), !b.routine()), compareBool(a.Type != trigger, b.Type != trigger),
+			compareNames(a.TableName, b.TableName), strings.Compare(a.Type, b.Type))
+	})
+	slices.SortFunc(l.ForeignKeys, func(a, b ForeignKey) int {
+		return cmp.Or(compareNames(a.TableName, b.TableName), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
 }
 
 // ListedTable is a table or view as information_schema lists it.

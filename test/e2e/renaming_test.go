@@ -26,11 +26,11 @@ func twoProxies(t *testing.T, engine servers.Engine) (s *shop.Shop, dbs [2]*sql.
 	var second *proxy.Proxy
 	var options proxy.Options
 	s = shop.Start(t, engine, shop.Options{Options: func(o *proxy.Options) {
-		o.Redefined = func(ctx context.Context) error { return second.RereadNow(ctx) }
-		o.Settled = func(ctx context.Context) error { return second.Settle(ctx) }
+		o.Redefined = func(ctx context.Context, change catalog.Change) error { return second.RereadChanged(ctx, change) }
+		o.Settled = func(ctx context.Context, change catalog.Change) error { return second.Settle(ctx, change) }
 		options = *o
 	}})
-	options.Name, options.Redefined, options.Settled = "second", s.Proxy.RereadNow, s.Proxy.Settle
+	options.Name, options.Redefined, options.Settled = "second", s.Proxy.RereadChanged, s.Proxy.Settle
 	var addr string
 	second, addr = shop.Serve(t, options)
 	return s, [2]*sql.DB{s.DB(t, nil), s.DB(t, func(c *mysql.Config) { c.Addr = addr })}

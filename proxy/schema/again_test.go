@@ -1,0 +1,109 @@
+package schema
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"locus/router/catalog"
+	"locus/test/servers"
+)
+
+// After any definition, reading what it can have changed finds what reading everything does.
+func TestAgainFindsWhatFindDoes(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := open(t, servers.Shared(t, engine, 2)...)
+		s.Tables[s.name("a")] = catalog.Declaration{Kind: catalog.Global}
+		random := rand.New(rand.NewPCG(7, 11))
+		names := []string{"a", "b", "c", "d"}
+		pick := func() string { return names[random.IntN(len(names))] }
+		known, err := Find(t.Context(), s.queriers, s.Cluster, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made := 0
+		for n := range 120 {
+			one := definitionOf(random, pick, n)
+			for i := range s.servers {
+				if one.onFirst && i > 0 {
+					continue
+				}
+				if _, err := s.servers[i].DB(t, s.database).Exec(one.text); err == nil { // most of those that fail name what is not there
+					made++
+				}
+			}
+			var change catalog.Change
+			for _, name := range one.tables {
+				change = change.And(catalog.Change{Tables: []catalog.TableName{s.name(name)}})
+			}
+			if one.routine != "" {
+				change = change.And(catalog.Change{Routines: []catalog.TableName{s.name(one.routine)}})
+			}
+			if n == 40 { // a table that is declared later was not asked about before
+				s.Tables[s.name("c")] = catalog.Declaration{Kind: catalog.Global}
+			}
+			known, err = known.Again(t.Context(), s.queriers, s.Cluster, nil, change)
+			if err != nil {
+				t.Fatalf("%s: %v", one.text, err)
+			}
+			all, err := Find(t.Context(), s.queriers, s.Cluster, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for shard, listing := range all.listings {
+				if !reflect.DeepEqual(known.listings[shard], listing) {
+					t.Fatalf("after %s, shard %s:\n%+v\nand read as a whole\n%+v", one.text, shard, known.listings[shard], listing)
+				}
+				if !reflect.DeepEqual(known.servers[shard].tables, all.servers[shard].tables) {
+					t.Fatalf("after %s, the declared tables of shard %s:\n%+v\nand read as a whole\n%+v", one.text, shard, known.servers[shard].tables, all.servers[shard].tables)
+				}
+			}
+		}
+		if made < 80 {
+			t.Errorf("only %d definitions were accepted", made)
+		}
+	})
+}
+
+// madeDefinition is a definition with the names in it.
+type madeDefinition struct {
+	text    string
+	tables  []string
+	routine string
+	onFirst bool
+}
+
+func definitionOf(random *rand.Rand, pick func() string, n int) madeDefinition {
+	name, other := pick(), pick()
+	one := madeDefinition{tables: []string{name}, onFirst: random.IntN(4) == 0}
+	switch random.IntN(12) {
+	case 0, 1:
+		one.text = "CREATE TABLE " + name + " (id INT PRIMARY KEY, n INT DEFAULT (1 + 1), u INT UNIQUE)"
+	case 2:
+		one.text = "CREATE TABLE " + name + " (id INT PRIMARY KEY, p INT, CONSTRAINT f" + fmt.Sprint(n) + " FOREIGN KEY (p) REFERENCES " + other + " (id))"
+		one.tables = append(one.tables, other)
+	case 3:
+		one.text = "ALTER TABLE " + name + " ADD COLUMN x" + fmt.Sprint(n) + " INT, ADD CHECK (x" + fmt.Sprint(n) + " > 0), COMMENT 'locus: global'"
+	case 4:
+		one.text = "RENAME TABLE " + name + " TO " + other
+		one.tables = append(one.tables, other)
+	case 5:
+		one.text = "CREATE OR REPLACE VIEW v" + name + " AS SELECT * FROM " + other
+		one.tables = []string{"v" + name}
+	case 6:
+		one.text = "DROP VIEW v" + name
+		one.tables = []string{"v" + name}
+	case 7:
+		one.text = "CREATE TRIGGER t" + fmt.Sprint(n) + " BEFORE INSERT ON " + name + " FOR EACH ROW SET @a = 1"
+	case 8:
+		one.text, one.tables, one.routine = "CREATE PROCEDURE P"+name+"() SELECT "+fmt.Sprint(n), nil, "p"+name
+	case 9:
+		one.text, one.tables, one.routine = "DROP PROCEDURE p"+name, nil, "p"+name
+	case 10:
+		one.text = "ALTER TABLE " + name + " DROP COLUMN n, ADD INDEX i" + fmt.Sprint(n) + " (id)"
+	default:
+		one.text = "DROP TABLE " + name
+	}
+	return one
+}

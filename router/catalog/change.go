@@ -1,0 +1,105 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+)
+
+// mostNamed is the number of names from which on a change counts as one of everything: reading them one by one would take
+// longer than reading all.
+const mostNamed = 64
+
+// Change names the part of the shards' schemas that a definition can have changed. The zero Change is no change. It is a value
+// of the cluster's protocol: a proxy sends the Change of its definition to the others as JSON.
+type Change struct {
+	// Everything: it isn't known which names have changed.
+	Everything bool `json:"everything,omitempty"`
+	// Tables are base tables, sequences and views that were made, altered, dropped or renamed, under the old and the new
+	// name. A table's columns, keys, foreign keys and triggers belong to it.
+	Tables []TableName `json:"tables,omitempty"`
+	// Routines are procedures and functions.
+	Routines []TableName `json:"routines,omitempty"`
+}
+
+// Anything is a change of which nothing is known.
+var Anything = Change{Everything: true}
+
+// Empty reports whether nothing has changed.
+func (c Change) Empty() bool { return !c.Everything && len(c.Tables) == 0 && len(c.Routines) == 0 }
+
+// And returns the change that contains both.
+func (c Change) And(other Change) Change {
+	switch {
+	case other.Empty():
+		return c
+	case c.Empty():
+		return other
+	case c.Everything || other.Everything:
+		return Anything
+	}
+	sum := Change{Tables: union(c.Tables, other.Tables), Routines: union(c.Routines, other.Routines)}
+	if len(sum.Tables)+len(sum.Routines) > mostNamed {
+		return Anything
+	}
+	return sum
+}
+
+func union(a, b []TableName) []TableName {
+	all := slices.Concat(a, b)
+	slices.SortFunc(all, compareNames)
+	return slices.Compact(all)
+}
+
+func compareNames(a, b TableName) int {
+	if c := strings.Compare(a.Schema, b.Schema); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+// Involved returns, with the named tables, those of a listing that a change of them can have changed as well: the tables whose
+// foreign keys refer to one, since a server renames the reference together with its table, and the views whose queries name
+// one, directly or through other views, since a server derives a view's columns from its tables.
+func (l *Listing) Involved(tables []TableName) []TableName {
+	all := map[TableName]bool{}
+	for _, t := range tables {
+		all[t] = true
+	}
+	var children []TableName
+	for _, k := range l.ForeignKeys {
+		if all[k.References] {
+			children = append(children, k.TableName)
+		}
+	}
+	views := l.viewsOver(tables)
+	return union(union(tables, children), views)
+}
+
+// viewsOver returns the views whose queries name one of the tables, directly or through other views. It compares names without
+// their schemas, and so may return other views too. A view whose query can't be seen is always among them.
+func (l *Listing) viewsOver(tables []TableName) (over []TableName) {
+	found := map[TableName]bool{}
+	for next := tables; len(next) > 0; {
+		words := make([]string, len(next))
+		for i, t := range next {
+			words[i] = strings.ReplaceAll(strings.ToLower(t.Name), "`", "``")
+		}
+		next = nil
+		for i := range l.Tables {
+			t := &l.Tables[i]
+			if t.Base() || found[t.TableName] || t.Hidden == "" && !mentions(t.Query, words) {
+				continue
+			}
+			found[t.TableName] = true
+			next = append(next, t.TableName)
+		}
+		over = append(over, next...)
+	}
+	return over
+}
+
+// mentions reports whether a text contains one of the words, which are in lower case, in any letter case.
+func mentions(text string, words []string) bool {
+	low := strings.ToLower(text)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(low, word) })
+}
