@@ -26,9 +26,21 @@ const greeting = 3 * time.Second
 //
 // Known is what was found before, and change what can have changed since.
 func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, known *schema.Found, change catalog.Change, log *slog.Logger) (*schema.Found, schema.Querier, error) {
-	reached := map[router.ShardName]schema.Querier{}
-	var away []error
-	var first schema.Querier
+	reached, first, down := reachable(ctx, pools, c)
+	if first == nil {
+		return nil, nil, fmt.Errorf("no shard can be reached: %w", errors.Join(down...))
+	}
+	for _, err := range down {
+		log.Warn("tables are not compared with a shard that is down", "error", err)
+	}
+	found, err := known.Again(ctx, reached, c, before, change)
+	return found, first, err
+}
+
+// reachable returns the shards that answer, one of them, which is the default shard if that one answers, and why the others
+// don't.
+func reachable(ctx context.Context, pools *backend.Registry, c *cluster.Cluster) (reached map[router.ShardName]schema.Querier, first schema.Querier, down []error) {
+	reached = map[router.ShardName]schema.Querier{}
 	for _, name := range c.ShardNames() {
 		pool, ok := pools.Pool(name)
 		if !ok {
@@ -36,7 +48,7 @@ func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 		}
 		q := schema.Pooled{Pool: pool}
 		if err := greet(ctx, q); err != nil {
-			away = append(away, fmt.Errorf("shard %s: %w", name, err))
+			down = append(down, fmt.Errorf("shard %s: %w", name, err))
 			continue
 		}
 		reached[name] = q
@@ -44,14 +56,7 @@ func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 			first = q
 		}
 	}
-	if first == nil {
-		return nil, nil, fmt.Errorf("no shard can be reached: %w", errors.Join(away...))
-	}
-	for _, err := range away {
-		log.Warn("tables are not compared with a shard that is away", "error", err)
-	}
-	found, err := known.Again(ctx, reached, c, before, change)
-	return found, first, err
+	return reached, first, down
 }
 
 // How often, and after which pause, tables are looked at again that have just ceased to fit.
@@ -103,14 +108,24 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 	}
 }
 
-// look reads the live tables, and tells whether they are no longer as they were.
+// look reports whether the live tables are no longer as they were. It reads them only if a shard's marker says that they can
+// have changed, or if that was long ago.
 func (p *Proxy) look(ctx context.Context) (differs bool) {
 	w := p.live.Load()
-	found, _, err := findTables(ctx, p.pools, w.declared, w.snapshot.Catalog, nil, catalog.Anything, slog.New(slog.DiscardHandler))
-	if err != nil || w.has(found) {
+	reached, first, _ := reachable(ctx, p.pools, w.declared)
+	now := markersOf(ctx, reached)
+	if first == nil || p.polled.same(w, now) {
 		return false
 	}
-	p.options.Log.Info("the tables on the shards have changed: reading them anew")
+	found, err := schema.Find(ctx, reached, w.declared, w.snapshot.Catalog)
+	if err != nil {
+		return false
+	}
+	if w.has(found) {
+		p.polled.set(w, now)
+		return false
+	}
+	p.options.Log.Info("the tables on the shards have changed: reading them again")
 	return true
 }
 

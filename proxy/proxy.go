@@ -60,6 +60,7 @@ type Proxy struct {
 	drained     atomic.Bool
 	stopping    atomic.Pointer[Stopping]
 	looking     looking
+	polled      polled
 	spare       chan struct{} // one more place, for an admin
 }
 

@@ -29,13 +29,17 @@ func (l *Listing) Without(tables, routines []TableName) *Listing {
 	for _, r := range routines {
 		unlisted[r.lower()] = true
 	}
-	return &Listing{
+	rest := &Listing{
 		Tables:      slices.DeleteFunc(slices.Clone(l.Tables), func(t ListedTable) bool { return gone[t.TableName] }),
 		ForeignKeys: slices.DeleteFunc(slices.Clone(l.ForeignKeys), func(k ForeignKey) bool { return gone[k.TableName] }),
 		Programs: slices.DeleteFunc(slices.Clone(l.Programs), func(p Program) bool {
 			return p.Type == trigger && gone[TableName{p.Schema, p.On}] || p.routine() && unlisted[p.lower()]
 		}),
 	}
+	if len(rest.ForeignKeys) == 0 { // as it is where none was read
+		rest.ForeignKeys = nil
+	}
+	return rest
 }
 
 // Sort orders the listing by names, base tables before views, and routines before triggers and events, and each table's
