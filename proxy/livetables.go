@@ -26,7 +26,7 @@ const greeting = 3 * time.Second
 //
 // Known is what was found before, and change what can have changed since.
 func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, known *schema.Found, change catalog.Change, log *slog.Logger) (*schema.Found, schema.Querier, error) {
-	reached, first, down := reachable(ctx, pools, c)
+	reached, first, down := reachable(ctx, pools, c, change)
 	if first == nil {
 		return nil, nil, fmt.Errorf("no shard can be reached: %w", errors.Join(down...))
 	}
@@ -37,13 +37,13 @@ func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 	return found, first, err
 }
 
-// reachable returns the shards that answer, one of them, which is the default shard if that one answers, and why the others
-// don't.
-func reachable(ctx context.Context, pools *backend.Registry, c *cluster.Cluster) (reached map[router.ShardName]schema.Querier, first schema.Querier, down []error) {
+// reachable returns the shards that a change concerns and that answer, one of them, which is the default shard if that one
+// answers, and why the others don't.
+func reachable(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, change catalog.Change) (reached map[router.ShardName]schema.Querier, first schema.Querier, down []error) {
 	reached = map[router.ShardName]schema.Querier{}
 	for _, name := range c.ShardNames() {
 		pool, ok := pools.Pool(name)
-		if !ok {
+		if !ok || !change.Concerns(name) {
 			continue
 		}
 		q := schema.Pooled{Pool: pool}
@@ -112,7 +112,7 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 // have changed, or if that was long ago.
 func (p *Proxy) look(ctx context.Context) (differs bool) {
 	w := p.live.Load()
-	reached, first, _ := reachable(ctx, p.pools, w.declared)
+	reached, first, _ := reachable(ctx, p.pools, w.declared, catalog.Anything)
 	now := markersOf(ctx, reached)
 	if first == nil || p.polled.same(w, now) {
 		return false

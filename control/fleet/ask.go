@@ -28,11 +28,12 @@ func Ask[T any](ctx context.Context, kv *etcd.KV, q Question, patience time.Dura
 	if err != nil {
 		return Answers[T]{}, fmt.Errorf("ask the proxies for their %s: %w", q, err)
 	}
-	return await[T](ctx, kv, q, asked)
+	return await[T](ctx, kv, q, asked, "")
 }
 
-// await returns the answers to what was asked at a revision, once no answer is missing that can come, or the context ends.
-func await[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64) (Answers[T], error) {
+// await returns the answers to what was asked at a revision, once no answer is missing that can come, or the context ends. The
+// process that asks is not waited for.
+func await[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, asker string) (Answers[T], error) {
 	ctx, cancel := context.WithCancel(ctx)
 	changes := kv.Under(answersKey(q)).Changes(ctx, asked)
 	defer func() {
@@ -42,7 +43,7 @@ func await[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64) (An
 	}()
 	var last Answers[T]
 	for {
-		found, err := gather[T](ctx, kv, q, asked)
+		found, err := gather[T](ctx, kv, q, asked, asker)
 		switch {
 		case err == nil:
 			if last = found; found.Late == 0 {
@@ -71,7 +72,7 @@ func AskLately[T any](ctx context.Context, kv *etcd.KV, q Question, fresh, patie
 	var at time.Time
 	if asked > 0 && json.Unmarshal(text, &at) == nil {
 		if age := time.Since(at); age >= 0 && age < fresh {
-			if found, err := gather[T](ctx, kv, q, asked); err == nil && len(found.Silent) == 0 {
+			if found, err := gather[T](ctx, kv, q, asked, ""); err == nil && len(found.Silent) == 0 {
 				return found, nil
 			}
 		}
@@ -79,8 +80,8 @@ func AskLately[T any](ctx context.Context, kv *etcd.KV, q Question, fresh, patie
 	return Ask[T](ctx, kv, q, patience)
 }
 
-// gather reads what has been answered since it was asked.
-func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64) (found Answers[T], err error) {
+// gather reads what the processes other than the one that asks have answered since.
+func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, asker string) (found Answers[T], err error) {
 	cards, err := Cards(ctx, kv)
 	if err != nil {
 		return found, err
@@ -99,7 +100,7 @@ func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64) (f
 		found.By[strings.TrimPrefix(p.Key, answersKey(q))] = value
 	}
 	for _, c := range cards {
-		if _, answered := found.By[c.ID]; !answered {
+		if _, answered := found.By[c.ID]; !answered && c.ID != asker {
 			found.Silent = append(found.Silent, c.ID)
 			if c.Answers {
 				found.Late++

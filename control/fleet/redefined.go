@@ -46,7 +46,7 @@ func TellRedefined(ctx context.Context, kv *etcd.KV, patience time.Duration) err
 	if err != nil {
 		return err
 	}
-	return unanswered(ctx, kv, Redefined, asked, "no answer from %s")
+	return unanswered(ctx, kv, Redefined, asked, "", "no answer from %s")
 }
 
 func putChange(ctx context.Context, kv *etcd.KV, q Question, process string, change catalog.Change) (revision int64, err error) {
@@ -60,15 +60,16 @@ func putChange(ctx context.Context, kv *etcd.KV, q Question, process string, cha
 	return revision, nil
 }
 
-// unanswered waits for the proxies' answers. The error names those that have not answered true, in a text with a place for them.
-func unanswered(ctx context.Context, kv *etcd.KV, q Question, asked int64, text string) error {
-	answers, err := await[bool](ctx, kv, q, asked)
+// unanswered waits for the answers of the proxies other than the one that asks. The error names those that have not answered
+// true, in a text with a place for them.
+func unanswered(ctx context.Context, kv *etcd.KV, q Question, asked int64, asker, text string) error {
+	answers, err := await[bool](ctx, kv, q, asked, asker)
 	if err != nil {
 		return err
 	}
 	missing := answers.Silent
 	for id, known := range answers.By {
-		if !known {
+		if !known && id != asker {
 			missing = append(missing, id)
 		}
 	}
@@ -79,7 +80,7 @@ func unanswered(ctx context.Context, kv *etcd.KV, q Question, asked int64, text 
 	return fmt.Errorf(text, strings.Join(missing, ", "))
 }
 
-// Announcer tells the proxies what the definitions of one process have changed. It is safe for concurrent use.
+// Announcer tells the other proxies what the definitions of one process have changed. It is safe for concurrent use.
 type Announcer struct {
 	KV *etcd.KV
 	ID string // of the process
@@ -93,7 +94,7 @@ type waiting struct {
 	changes []*catalog.Change
 }
 
-// Redefined makes every proxy read what has changed, and waits until each has. The error names the proxies that have not
+// Redefined makes every other proxy read what has changed, and waits until each has. The error names the proxies that have not
 // answered in time.
 func (a *Announcer) Redefined(ctx context.Context, change catalog.Change) error {
 	return a.tell(ctx, &a.redefined, Redefined, change, "no answer from %s")
@@ -112,7 +113,7 @@ func (a *Announcer) tell(ctx context.Context, w *waiting, q Question, change cat
 	if err != nil {
 		return err
 	}
-	return unanswered(ctx, a.KV, q, asked, text)
+	return unanswered(ctx, a.KV, q, asked, a.ID, text)
 }
 
 func (w *waiting) put(ctx context.Context, a *Announcer, q Question, change *catalog.Change) (revision int64, err error) {
@@ -158,7 +159,7 @@ func (f *Follower) check(ctx context.Context, answered *int64) error {
 	var change catalog.Change
 	latest := *answered
 	for _, p := range pairs {
-		if p.Revision <= *answered {
+		if p.Revision <= *answered || p.Key == changesKey(f.Question)+f.ID { // its own process reads those by itself
 			continue
 		}
 		change, latest = change.And(changeOf(p.Value)), max(latest, p.Revision)

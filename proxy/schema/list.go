@@ -71,7 +71,7 @@ func (s *server) list(ctx context.Context, q Querier) (*catalog.Listing, error) 
 	if err := l.ask(ctx, q, questions); err != nil {
 		return nil, err
 	}
-	return l.sorted(), nil
+	return l.finished(), nil
 }
 
 // tableQuestions ask about tables and views, and all that belongs to them.
@@ -121,7 +121,7 @@ func (s *server) relist(ctx context.Context, q Querier, before *catalog.Listing,
 	if err := l.ask(ctx, q, questions); err != nil {
 		return nil, err
 	}
-	return l.sorted(), nil
+	return l.finished(), nil
 }
 
 // null stands for a body that the account may not see.
@@ -184,9 +184,9 @@ func (l *lister) ask(ctx context.Context, q Querier, questions []question) error
 	return nil
 }
 
-// sorted returns the listing in an order that doesn't depend on how it was read.
-func (l *lister) sorted() *catalog.Listing {
-	l.listing.Sort()
+// finished returns the listing, which doesn't depend on how it was read.
+func (l *lister) finished() *catalog.Listing {
+	l.listing.Finish()
 	return l.listing
 }
 

@@ -71,8 +71,8 @@ func Find(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.C
 }
 
 // Again returns what the shards have after a change. It asks the shards that were asked before only about what the change can
-// have touched, and about tables that are declared since; it asks the others about everything. The arguments are as for [Find]. A nil
-// Found knows nothing.
+// have touched, and about tables that are declared since; it asks the others about everything. The arguments are as for [Find],
+// except that shards that the change doesn't concern may be missing, and are as they were. A nil Found knows nothing.
 func (f *Found) Again(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster, before *catalog.Catalog, change catalog.Change) (*Found, error) {
 	var known map[router.ShardName]*server
 	if f != nil && !change.Everything && !slices.ContainsFunc(slices.Concat(change.Tables, change.Routines), inSystemSchema) {
@@ -86,6 +86,11 @@ func (f *Found) Again(ctx context.Context, shards map[router.ShardName]Querier, 
 	})
 	if err != nil {
 		return nil, err
+	}
+	for name, s := range known {
+		if _, declared := c.Shards[name]; declared && !change.Concerns(name) {
+			servers[name] = s
+		}
 	}
 	return find(servers, c, before), nil
 }

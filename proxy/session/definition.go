@@ -8,6 +8,7 @@ import (
 	"locus/proxy/exec"
 	"locus/proxy/reply"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -168,11 +169,12 @@ func (s *Session) reread(change catalog.Change) {
 	}
 }
 
-// changeOf returns what a definition can have changed: the names in it, if the parser knows all of them.
-func (s *Session) changeOf(r *exec.Work) (c catalog.Change) {
+// changeOf returns what a definition on some shards, or on every shard, can have changed: the names in it, if the parser knows
+// all of them.
+func (s *Session) changeOf(r *exec.Work, shards ...router.ShardName) (c catalog.Change) {
 	st := r.Facts.Statement
 	if st.Defined != nil {
-		return catalog.Change{Routines: []catalog.TableName{s.env.FullName(r, st.Defined.Name)}}
+		return catalog.Change{Shards: shards, Routines: []catalog.TableName{s.env.FullName(r, st.Defined.Name)}}
 	}
 	if st.Kind != stmt.DDL || st.Features&stmt.Program != 0 {
 		return catalog.Anything
@@ -182,7 +184,7 @@ func (s *Session) changeOf(r *exec.Work) (c catalog.Change) {
 		named = append(named, one.From, one.To)
 	}
 	for _, name := range named {
-		c = c.And(catalog.Change{Tables: []catalog.TableName{s.env.FullName(r, name)}})
+		c = c.And(catalog.Change{Shards: shards, Tables: []catalog.TableName{s.env.FullName(r, name)}})
 	}
 	if c.Empty() {
 		return catalog.Anything
@@ -205,11 +207,12 @@ func (s *Session) defines(r *exec.Work) bool {
 	return st.Verb == "CREATE" || st.Verb == "ALTER" || st.Verb == "DROP" || st.Verb == "RENAME"
 }
 
-// redefining returns an ending that makes all proxies know of a definition before the client is told that it is done.
-func (s *Session) redefining(r *exec.Work, next reply.Ending) reply.Ending {
+// redefining returns an ending that makes all proxies know of a definition on one shard before the client is told that it is
+// done.
+func (s *Session) redefining(r *exec.Work, shard router.ShardName, next reply.Ending) reply.Ending {
 	return func(dst, packet []byte) ([]byte, error) {
 		if packet[wire.HeaderSize] != mysql.ERR_HEADER {
-			s.reread(s.changeOf(r))
+			s.reread(s.changeOf(r, shard))
 		}
 		if next != nil {
 			return next(dst, packet)

@@ -3,6 +3,8 @@ package catalog
 import (
 	"slices"
 	"strings"
+
+	"locus/router"
 )
 
 // mostNamed is the number of names from which on a change counts as one of everything: reading them one by one would take
@@ -14,6 +16,8 @@ const mostNamed = 64
 type Change struct {
 	// Everything: it isn't known which names have changed.
 	Everything bool `json:"everything,omitempty"`
+	// Shards are the shards that can have changed; none: every shard.
+	Shards []router.ShardName `json:"shards,omitempty"`
 	// Tables are base tables, sequences and views that were made, altered, dropped or renamed, under the old and the new
 	// name. A table's columns, keys, foreign keys and triggers belong to it.
 	Tables []TableName `json:"tables,omitempty"`
@@ -38,10 +42,18 @@ func (c Change) And(other Change) Change {
 		return Anything
 	}
 	sum := Change{Tables: union(c.Tables, other.Tables), Routines: union(c.Routines, other.Routines)}
+	if c.Shards != nil && other.Shards != nil {
+		sum.Shards = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.Shards, other.Shards))))
+	}
 	if len(sum.Tables)+len(sum.Routines) > mostNamed {
 		return Anything
 	}
 	return sum
+}
+
+// Concerns reports whether a shard can have changed.
+func (c Change) Concerns(shard router.ShardName) bool {
+	return !c.Empty() && (c.Shards == nil || slices.Contains(c.Shards, shard))
 }
 
 func union(a, b []TableName) []TableName {

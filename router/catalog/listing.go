@@ -42,9 +42,11 @@ func (l *Listing) Without(tables, routines []TableName) *Listing {
 	return rest
 }
 
-// Sort orders the listing by names, base tables before views, and routines before triggers and events, and each table's
-// expressions by their texts.
-func (l *Listing) Sort() {
+// Finish makes the listing the same however it was read: it orders it by names, base tables before views, routines before triggers
+// and events, and each table's expressions by their texts. It also reads the texts, so that a listing that shares most of its
+// entries with an earlier one doesn't cost more than its new ones.
+func (l *Listing) Finish() {
+	l.readTexts()
 	slices.SortFunc(l.Tables, func(a, b ListedTable) int {
 		return cmp.Or(compareBool(!a.Base(), !b.Base()), compareNames(a.TableName, b.TableName))
 	})
@@ -87,6 +89,8 @@ type ListedTable struct {
 	Hidden string
 	// Expressions are those of defaults and of generated columns.
 	Expressions []string
+
+	read *findings // nil: not yet
 }
 
 // Base tells whether it has rows of its own.
@@ -103,6 +107,8 @@ type Program struct {
 	Mode stmt.Mode // in which it was defined
 	// Hidden is why nothing is known of the body; empty: it is.
 	Hidden string
+
+	read *findings // nil: not yet
 }
 
 // routine tells what a statement may call by name.

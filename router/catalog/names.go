@@ -242,7 +242,7 @@ func (c *Catalog) disturbs(d *Table, shard router.ShardName, p *Program) string 
 	if d.Kind == Global {
 		return "each shard's copy by itself"
 	}
-	words := WordsOf(p.Body, p.Mode)
+	words := p.reading().words
 	for i := range d.Keys {
 		if words[strings.ToLower(d.Keys[i].Column.Name)] {
 			return "column " + d.Keys[i].Column.Name + ", by which rows are placed"

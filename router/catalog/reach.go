@@ -179,14 +179,14 @@ func (r *reach) link(o *listed) {
 	var schema string
 	switch {
 	case o.program != nil:
-		words, schema = WordsOf(o.program.Body, o.program.Mode), o.program.Schema
+		words, schema = o.program.reading().words, o.program.Schema
 		for _, dynamic := range []string{"prepare", "execute"} {
 			if words[dynamic] && o.read.far == "" {
 				o.read.far = "dynamic SQL (" + strings.ToUpper(dynamic) + ")"
 			}
 		}
 	case !o.table.Base():
-		words, schema = WordsOf(o.table.Query, 0), o.table.Schema
+		words, schema = o.table.reading().words, o.table.Schema
 	default:
 		return
 	}

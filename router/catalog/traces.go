@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"locus/router"
-	"locus/router/stmt"
 )
 
 // Trace is what is known of the state that stored code leaves on a connection: that
@@ -33,15 +32,14 @@ func (r *reach) noteTraces() {
 	stored := func(name string) bool {
 		return slices.ContainsFunc(r.all, func(o *listed) bool { return o.program != nil && o.program.routine() && o.program.lower().Name == name })
 	}
-	none := func(string) bool { return false }
 	for _, o := range r.all {
 		switch {
 		case o.program != nil:
-			if o.program.Hidden != "" || stmt.Keeps(o.program.Body, o.program.Mode, stored) {
+			if o.program.Hidden != "" || o.program.keeps(stored) {
 				note(o.read)
 			}
 		case !o.table.Base():
-			if o.table.Hidden != "" || stmt.Keeps(o.table.Query, 0, none) { // of a function it may also write
+			if o.table.Hidden != "" || !o.table.reading().keepsNothing { // of a function it may also write
 				note(o.read)
 				note(o.write)
 			}
@@ -113,7 +111,7 @@ func variables(listings map[router.ShardName]*Listing) []string {
 	for _, l := range listings {
 		for i := range l.Programs {
 			if p := &l.Programs[i]; p.routine() {
-				for _, name := range stmt.VariablesIn(p.Body) {
+				for _, name := range p.reading().variables {
 					named[name] = true
 				}
 			}
