@@ -45,7 +45,7 @@ func TestOwnSchemaIsReserved(t *testing.T) {
 			"CREATE TRIGGER made BEFORE INSERT ON locus.decision FOR EACH ROW SET NEW.committed = 1",
 			"CREATE TRIGGER made BEFORE INSERT ON plain FOR EACH ROW DELETE FROM /* x */ locus /* y */ . decision", "DROP TRIGGER IF EXISTS locus.made",
 			"CREATE EVENT locus.made ON SCHEDULE EVERY 1 DAY DO SELECT 1", "CREATE EVENT made ON SCHEDULE EVERY 1 DAY DO DELETE FROM locus.decision", "DROP EVENT IF EXISTS locus.made",
-			"HANDLER locus.decision OPEN", "CHECKSUM TABLE plain, locus.decision",
+			"EXPLAIN SELECT * FROM locus.decision", "EXPLAIN DELETE FROM locus.decision", "HANDLER locus.decision OPEN", "CHECKSUM TABLE plain, locus.decision",
 			"DELETE FROM locus.decision WHERE txn IN (SELECT a FROM JSON_TABLE('[1]', '$[*]' COLUMNS (a INT PATH '$')) j)",
 			"SELECT * FROM locus.decision, JSON_TABLE('[1]', '$[*]' COLUMNS (a INT PATH '$')) locus WHERE locus.a = 1 FOR UPDATE",
 			"LOAD DATA LOCAL INFILE '/dev/null' INTO TABLE locus.decision", "LOAD XML LOCAL INFILE '/dev/null' INTO TABLE locus.decision",
@@ -54,6 +54,7 @@ func TestOwnSchemaIsReserved(t *testing.T) {
 			"RENAME TABLES locus.decision TO locus.other", "RENAME TABLES plain TO locus.plain", "INSERT INTO locus.decision (txn, committed, shards) VALUES ('x', 1, '') AS n",
 			"INSERT INTO locus.decision VALUES ROW('x', 1, '', NOW()) AS n ON DUPLICATE KEY UPDATE committed = n.committed", "ALTER SCHEMA locus READ ONLY = 1",
 			"LOCK TABLE locus.decision WRITE", "TABLE locus.decision FOR UPDATE", "SELECT * FROM locus.decision FOR UPDATE SKIP LOCKED", "DROP TABLES locus.decision",
+			"EXPLAIN ANALYZE SELECT * FROM locus.decision FOR UPDATE", "EXPLAIN FORMAT=TREE SELECT * FROM locus.decision",
 			"CREATE DATABASE IF NOT EXISTS locus ENCRYPTION = 'N' READ ONLY = 0",
 		))...)
 		s.try(t, only("mariadb", refusedBy("#1044",
