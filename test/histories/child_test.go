@@ -91,13 +91,13 @@ func (c child) serve(ctx context.Context) error {
 		return err
 	}
 	name := listener.Addr().String()
-	presence := kv.Presence(cluster.ProxyPrefix+name, card(0), lease)
+	presence := kv.Presence(cluster.ProxyPrefix+name, card(name, 0), lease)
 	secrets := func(string) (string, error) { return c.Password, nil }
 	options := proxy.Options{
 		Declared: kv.Under(cluster.Prefix), Segments: kv.Under(cluster.SegmentPrefix), Secrets: secrets,
 		TLS: identity.TLS, RSA: identity.RSA, Name: name, Cluster: "histories", Spanning: txn.XA,
 		RecoveryPatience: time.Second, DrainTimeout: time.Second, Log: log,
-		Acknowledge: func(version int64) error { presence.Set(card(version)); return nil },
+		Acknowledge: func(version int64) error { presence.Set(card(name, version)); return nil },
 	}
 	var p *proxy.Proxy
 	options.Fence.Hold = c.Hold
@@ -140,9 +140,9 @@ func (c child) serve(ctx context.Context) error {
 	return p.Run(ctx, listener)
 }
 
-// card is what a proxy says of itself.
-func card(version int64) []byte {
-	return fmt.Appendf(nil, `{"map_version": %d, "answers": true}`, version)
+// card returns the card of a proxy that obeys a version of the map.
+func card(id string, version int64) []byte {
+	return fmt.Appendf(nil, `{"id": %q, "map_version": %d, "answers": true}`, id, version)
 }
 
 // stops are the stop points of a process: it is told on its input at which ones to
