@@ -44,13 +44,17 @@ type state struct {
 // settles bounds how long a declaration takes until the shards have the table or it is taken back.
 const settles = 15 * time.Second
 
-// noteBegun notes tables that are declared by now and not on the shards yet.
+// noteBegun notes tables that are declared by now and not on the shards yet. Tables that are being renamed are none of them: a
+// rename waits until every statement has ended, so no statement may wait for a rename.
 func (b *builder) noteBegun(w *state, now time.Time) {
 	w.begun, w.snapshot.Settling = map[catalog.TableName]time.Time{}, time.Time{}
 	if b.last == nil {
 		return
 	}
-	for name := range w.snapshot.Catalog.Broken() {
+	for name, err := range w.snapshot.Catalog.Broken() {
+		if errors.As(err, new(*catalog.RenamingError)) {
+			continue
+		}
 		since, is := b.last.begun[name]
 		if _, before := b.last.declared.Tables[name]; !is && before {
 			continue
