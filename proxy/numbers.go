@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"regexp"
 	"strconv"
 	"sync"
@@ -58,14 +59,19 @@ func (n *numbers) Next(ctx context.Context, t *catalog.Table, count int) (uint64
 	if err != nil {
 		return 0, err
 	}
+	if c := &t.Columns[t.Numbered()]; of.given.Load() >= lastNumber(c) {
+		return 0, fmt.Errorf("%w: column %s of %s ends at %d, and all numbers up to %d are given", orderid.ErrSequenceExhausted, c.Name, t.TableName, lastNumber(c), of.given.Load())
+	}
 	into := make([]uint64, count)
-	if err := of.together.Fill(ctx, into); err != nil {
+	if err := of.together.Fill(ctx, into); errors.Is(err, segment.ErrEnd) {
+		return 0, fmt.Errorf("%w: %w", orderid.ErrSequenceExhausted, err)
+	} else if err != nil {
 		return 0, err
 	}
 	last := into[count-1]
 	of.saw(last)
-	if c := &t.Columns[t.Numbered()]; last > c.LastInteger() {
-		return 0, fmt.Errorf("%w: column %s of %s ends at %d, and its next number would be %d", orderid.ErrSequenceExhausted, c.Name, t.TableName, c.LastInteger(), last)
+	if c := &t.Columns[t.Numbered()]; last > lastNumber(c) {
+		return 0, fmt.Errorf("%w: column %s of %s ends at %d, and its next number would be %d", orderid.ErrSequenceExhausted, c.Name, t.TableName, lastNumber(c), last)
 	}
 	return into[0], nil
 }
@@ -76,8 +82,11 @@ func (n *numbers) Raise(ctx context.Context, t *catalog.Table, above uint64) err
 	if err != nil {
 		return err
 	}
-	return of.raise(ctx, min(above, t.Columns[t.Numbered()].LastInteger()))
+	return of.raise(ctx, min(above, lastNumber(&t.Columns[t.Numbered()])))
 }
+
+// lastNumber is the last number that a column can be given. Servers don't generate the greatest BIGINT UNSIGNED.
+func lastNumber(c *catalog.Column) uint64 { return min(c.LastInteger(), math.MaxUint64-1) }
 
 // Again implements session.Numbers.
 func (n *numbers) Again(ctx context.Context, t *catalog.Table) error {
@@ -125,7 +134,7 @@ func (n *numbers) of(ctx context.Context, t *catalog.Table) (*numbered, error) {
 	case err != nil:
 		n.log.Warn("AUTO_INCREMENT goes on without a look at what the shards have", "table", t.TableName.String(), "above", bound, "error", err)
 	default:
-		if err := of.raise(ctx, highest); err != nil {
+		if err := of.raise(ctx, min(highest, lastNumber(&t.Columns[t.Numbered()]))); err != nil {
 			return nil, err
 		}
 	}

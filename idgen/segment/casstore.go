@@ -45,6 +45,9 @@ func (s *CASStore) StartingAt(start uint64) *CASStore {
 	return s
 }
 
+// ErrEnd means that a counter has no such numbers left, since numbers have 64 bits.
+var ErrEnd = errors.New("no numbers are left")
+
 const (
 	// attempts is how often one call of Extend asks a store that doesn't answer or returns an error. A failing node refuses
 	// requests at once, and leaves requests that it forwarded to its leader unanswered. Until there is a new leader, which
@@ -118,7 +121,7 @@ func (s *CASStore) attempt(ctx context.Context, key string, n, above uint64) (Gr
 			n = above - bound
 		}
 		if n == 0 || n > math.MaxUint64-bound {
-			return Grant{}, fmt.Errorf("extend %s by %d: it is granted up to %d, and numbers end at %d", key, n, bound, uint64(math.MaxUint64))
+			return Grant{}, fmt.Errorf("extend %s by %d: %w: it is granted up to %d, and numbers end at %d", key, n, ErrEnd, bound, uint64(math.MaxUint64))
 		}
 		next := record{Bound: bound + n, By: s.who, At: s.now().UTC()}
 		ok, err := s.kv.CompareAndSwap(ctx, key, revision, encode(next))

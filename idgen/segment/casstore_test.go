@@ -147,7 +147,7 @@ func TestCASStoreRefuses(t *testing.T) {
 		},
 		"the end of numbers": {
 			`{"bound":18446744073709551610}`,
-			"extend /ids/g/00012 by 10: it is granted up to 18446744073709551610, and numbers end at 18446744073709551615",
+			"extend /ids/g/00012 by 10: no numbers are left: it is granted up to 18446744073709551610, and numbers end at 18446744073709551615",
 		},
 	} {
 		kv := newFakeKV()

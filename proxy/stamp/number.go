@@ -21,6 +21,8 @@ type Numbers interface {
 }
 
 // asking marks a row that requests a number.
+//
+// No server generates it either: it is the greatest BIGINT UNSIGNED, behind which there is no next number.
 const asking = ^uint64(0)
 
 // number assigns numbers in order to the rows that request one. As on a single server, a row after one with a given number gets a
