@@ -42,10 +42,11 @@ type bulk struct {
 	*Request
 	Insertion
 	Inserted
-	text []byte
-	rows int // in text
-	plan plan.Plan
-	at   time.Time
+	text   []byte
+	rows   int // in text
+	plan   plan.Plan
+	stamps *stamp.Result // of the rows in text; nil: none are stamped
+	at     time.Time
 }
 
 // Insert inserts all rows that are added, or none, as INSERT … VALUES would: in the
@@ -90,6 +91,7 @@ func (b *bulk) flush() error {
 	if !b.holds(b.text) {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "rows from elsewhere with letters that this session's character set has not, in which they would be sent: use SET NAMES utf8mb4"}
 	}
+	before := int(b.Rows)
 	b.Rows += uint64(b.rows)
 	b.rows = 0
 	b.text = append(b.text, b.Tail...)
@@ -103,7 +105,7 @@ func (b *bulk) flush() error {
 		b.plan = p
 	}
 	values := &plan.Values{Args: &stmt.Args{Lexed: lexed}, InsertID: b.Vars.InsertID}
-	parts, err := b.parts(values)
+	parts, err := b.parts(values, before)
 	if err != nil {
 		return err
 	}
@@ -113,8 +115,12 @@ func (b *bulk) flush() error {
 	if err != nil {
 		return err
 	}
+	if err := b.gave(values, &total); err != nil {
+		return err
+	}
 	b.number(values, total.InsertID)
 	b.Affected += total.Affected
+	b.Duplicates, b.Unaffected = b.Duplicates+total.Duplicates, b.Unaffected+total.Unaffected
 	b.Warn(total.Warnings)
 	return nil
 }
@@ -135,17 +141,21 @@ func (b *bulk) holds(text []byte) bool {
 	return !slices.ContainsFunc(text, func(c byte) bool { return c > most })
 }
 
-// parts splits the rows by the shards that they go to.
-func (b *bulk) parts(v *plan.Values) (parts []Part, err error) {
+// parts splits the rows by the shards that they go to. before is the number of the statement's rows that were inserted before.
+func (b *bulk) parts(v *plan.Values, before int) (parts []Part, err error) {
 	switch p := b.plan.(type) {
 	case *plan.Stamped:
 		result, err := b.stampPart(p, v)
 		if err != nil {
 			return nil, err
 		}
-		b.gave(result, p.Insert.Table.Hiding())
+		b.stamps = result
 		for _, text := range result.Shards {
-			parts = append(parts, Part{Shard: b.Map.Shard(text.Shard), Text: text.Text})
+			rows := b.stamper.RowsOf(text.Shard)
+			for i := range rows {
+				rows[i] += before
+			}
+			parts = append(parts, Part{Shard: b.Map.Shard(text.Shard), Text: text.Text, Rows: rows})
 		}
 		return parts, nil
 	case *plan.Global:
@@ -156,7 +166,7 @@ func (b *bulk) parts(v *plan.Values) (parts []Part, err error) {
 		if err != nil {
 			return nil, err
 		}
-		b.gave(result, catalog.InClear)
+		b.stamps = result
 		return Everywhere(b.Catalog.Shards, result.Shards[0].Text), nil
 	case *plan.OneShard:
 		return []Part{{Shard: p.Shard, Text: b.text}}, nil
@@ -164,15 +174,30 @@ func (b *bulk) parts(v *plan.Values) (parts []Part, err error) {
 	return nil, &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT of this kind from elsewhere"}
 }
 
-// gave notes the IDs that were issued for a batch.
-func (b *bulk) gave(result *stamp.Result, hiding catalog.Hiding) {
-	switch {
-	case !result.HasID:
-	case b.FirstID == 0:
-		b.FirstID, b.CountFrom = result.FirstID.Lo, result.CountFrom
-	case hiding == catalog.InPlace:
-		b.CountFrom = 0
+// gave notes the IDs that were issued for a batch and that rows have.
+func (b *bulk) gave(v *plan.Values, total *Totals) error {
+	result := b.stamps
+	if b.stamps = nil; result == nil || !result.HasID {
+		return nil
 	}
+	var in *plan.Insertion
+	switch p := b.plan.(type) {
+	case *plan.Stamped:
+		in = p.Insert
+	case *plan.Global:
+		in = p.Insert
+	}
+	if b.FirstID != 0 {
+		if in.Table.Hiding() == catalog.InPlace {
+			b.CountFrom = 0
+		}
+		return nil
+	}
+	first, err := b.FirstInserted(b.Work.Part(b.plan, v), in, result, total)
+	if err == nil && first != nil {
+		b.FirstID, b.CountFrom = first.ID.Lo, CountFrom(result, first)
+	}
+	return err
 }
 
 // number notes what the OK is to count from, as long as no ID was issued.

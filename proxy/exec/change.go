@@ -1,10 +1,13 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
 
+	"locus/proxy/backend"
+	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/stmt"
@@ -18,6 +21,13 @@ type Totals struct {
 	Matched, Changed uint64
 	// InsertID is the first that a part has generated.
 	InsertID uint64
+	// Info is the text of the first answer.
+	Info string
+	// Duplicates are the rows of INSERTs that the shards call so. Unaffected are the parts of one row, whose answers have no text, that
+	// had no effect.
+	Duplicates, Unaffected uint64
+	// Inserted reports that each row of an INSERT was inserted, and took the place of no other row, as far as the answers say.
+	Inserted bool
 }
 
 // Change has every shard do its part of a statement.
@@ -67,22 +77,26 @@ func (x Several) change(parts []Part) (Totals, error) {
 	if err != nil {
 		return Totals{}, err
 	}
-	o := outcomes{Several: x}
+	o := outcomes{Several: x, from: len(x.Vars.Conditions)}
+	o.total.Inserted = true
 	first := len(parts)
 	if x.copies() {
 		first = min(1, first)
 	}
 	sent, failure := x.sendTo(leases, parts[:first])
-	o.read(sent)
+	o.read(sent, parts)
 	if rest := leases[first:]; len(rest) > 0 && failure == nil {
 		if o.failure != nil {
 			release(rest)
 		} else {
 			sent, failure = x.sendTo(rest, parts[first:])
-			o.read(sent)
+			o.read(sent, parts[first:])
 		}
 	}
 	o.end()
+	if len(parts) > 1 && parts[0].Rows != nil {
+		x.Vars.SortByRow(o.from)
+	}
 	if failure == nil {
 		failure = o.failure
 	}
@@ -98,24 +112,39 @@ type outcomes struct {
 	errs     []error // of the leases
 	total    Totals
 	warnings int
-	failure  error // the first one
+	failure  error // the first one, or the one about the first row
+	row      int   // of the statement that it is about, or 0
+	from     int   // the place of the first warning
 }
 
-func (o *outcomes) read(leases []txn.Lease) {
-	for _, l := range leases {
+func (o *outcomes) read(leases []txn.Lease, parts []Part) {
+	for i, l := range leases {
 		ok, err := l.Conn.Outcome()
 		o.Observer.Trace().Answered(string(l.Shard), ok.AffectedRows, CodeOf(err))
-		if err != nil && o.failure == nil {
-			o.failure = err
+		if err != nil {
+			o.failed(err, parts[i].Rows)
 		}
 		if err == nil && (len(o.errs) == 0 || !o.copies()) {
-			o.total.add(ok)
+			o.total.add(ok, len(parts[i].Rows))
 			o.warnings += int(ok.Warnings)
 			if ok.Warnings > 0 {
+				from := len(o.Vars.Conditions)
 				o.warned(l)
+				o.Vars.Renumber(from, parts[i].Rows)
 			}
 		}
 		o.leases, o.errs = append(o.leases, l), append(o.errs, err)
+	}
+}
+
+// failed notes a shard's error. A server ends an INSERT at the first row that it can't insert, so the error about the first row counts.
+func (o *outcomes) failed(err error, rows []int) {
+	row := 0
+	if e, ok := errors.AsType[*backend.ServerError](err); ok && rows != nil {
+		e.Message, row = sysvars.Renumbered(e.Message, rows)
+	}
+	if o.failure == nil || row > 0 && row < o.row {
+		o.failure, o.row = err, row
 	}
 }
 
@@ -130,13 +159,38 @@ func (o *outcomes) end() {
 	}
 }
 
-func (t *Totals) add(ok wire.OK) {
+func (t *Totals) add(ok wire.OK, rows int) {
+	if t.Info == "" {
+		t.Info = string(ok.Info)
+	}
 	t.Affected += ok.AffectedRows
+	t.countRows(ok, rows)
 	if t.InsertID == 0 {
 		t.InsertID = ok.LastInsertID
 	}
 	var matched, changed uint64
 	if n, _ := fmt.Sscanf(string(ok.Info), "Rows matched: %d  Changed: %d", &matched, &changed); n == 2 {
 		t.Matched, t.Changed = t.Matched+matched, t.Changed+changed
+	}
+}
+
+// countRows adds what the answer to an INSERT of so many rows says of them. An INSERT of one row says it by the number of affected rows
+// alone.
+func (t *Totals) countRows(ok wire.OK, rows int) {
+	var records, duplicates uint64
+	if n, _ := fmt.Sscanf(string(ok.Info), "Records: %d  Duplicates: %d", &records, &duplicates); n == 2 {
+		t.Duplicates += duplicates
+		t.Inserted = t.Inserted && duplicates == 0 && ok.AffectedRows == records
+		return
+	}
+	if rows != 1 {
+		t.Inserted = t.Inserted && rows > 1
+		return
+	}
+	t.Inserted = t.Inserted && ok.AffectedRows == 1
+	if ok.AffectedRows == 0 {
+		t.Unaffected++
+	} else {
+		t.Duplicates += ok.AffectedRows - 1
 	}
 }

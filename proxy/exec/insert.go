@@ -2,10 +2,12 @@ package exec
 
 import (
 	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/idgen/orderid"
 	"locus/proxy/backend"
 	"locus/proxy/reply"
 	"locus/proxy/stamp"
@@ -22,6 +24,7 @@ func (e *Environment) InsertOne(w *Work, p *plan.Stamped, result *stamp.Result) 
 	if result.HasID {
 		updates := len(w.Facts.Statement.Insert.Update) > 0
 		e.insert = inserting{id: result.FirstID.Lo, countFrom: result.CountFrom, mayUpdate: updates && len(result.Genes) == 1}
+		e.insert.numbered = p.Insert.Table.IDColumn < 0
 		last = e.insertEnding
 	}
 	e.Tally.OneShard.Add(1)
@@ -35,27 +38,112 @@ func (e *Environment) InsertOne(w *Work, p *plan.Stamped, result *stamp.Result) 
 		return err
 	}
 	if result.HasID && e.insert.mayUpdate && e.Client.Scanner.Rows() > 0 {
-		e.keepReturned(p.Insert, shard, result.Layout, result.FirstID)
+		e.keepReturned(p.Insert, shard)
 	}
 	return nil
 }
 
 // keepReturned keeps the generated ID as LAST_INSERT_ID() if a row has it: rows
 // that RETURNING gave don't say which of them were updated.
-func (e *Environment) keepReturned(in *plan.Insertion, shard router.ShardName, layout orderid.Layout, id orderid.ID) {
+func (e *Environment) keepReturned(in *plan.Insertion, shard router.ShardName) {
+	if first, err := e.firstOf(in, shard, e.stamper.Generated()); err == nil && first != nil {
+		e.Vars.InsertID = first.ID.Lo
+	}
+}
+
+// MayLeaveOut reports whether an INSERT on one shard may insert some of the rows that have a generated ID, and leave out or update
+// others, so that the answer doesn't tell the first ID that was inserted.
+func (e *Environment) MayLeaveOut(w *Work, in *plan.Insertion, result *stamp.Result) bool {
+	st := w.Facts.Statement
+	updates := len(st.Insert.Update) > 0
+	if !result.HasID || !updates && !st.Insert.Ignore || st.Features&stmt.Returning != 0 {
+		return false
+	}
+	if w.Facts.Leaves != plan.LeavesNothing || e.Conns.ReservesAny() {
+		return false // only a relayed answer is followed by reading what the statement left
+	}
+	return len(result.Genes) > 1 || updates && e.countsMatched() && in.Table.IDColumn >= 0
+}
+
+// countsMatched reports whether a row that an upsert leaves as it is counts 1, as a row that is inserted.
+func (e *Environment) countsMatched() bool { return e.Client.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 }
+
+// FirstInserted returns the first row with a generated ID that was inserted, or nil. total are the answers of all parts. The
+// transaction of the statement must still be open.
+func (e *Environment) FirstInserted(w *Work, in *plan.Insertion, result *stamp.Result, total *Totals) (*plan.Issued, error) {
+	st := w.Facts.Statement
+	all := e.stamper.Generated()
+	switch {
+	case len(all) == 0 || total.Affected == 0:
+		return nil, nil
+	case total.Inserted && !e.countsMatched(), len(st.Insert.Update) == 0 && !st.Insert.Ignore:
+		return &all[0], nil
+	}
+	var first *plan.Issued
+	for _, text := range result.Shards {
+		var on []plan.Issued
+		for _, issued := range all {
+			if issued.Shard == text.Shard {
+				on = append(on, issued)
+			}
+		}
+		if len(on) == 0 {
+			continue
+		}
+		found, err := e.firstOf(in, e.shardOf(w, text.Shard), on)
+		if err != nil {
+			return nil, err
+		}
+		if found != nil && (first == nil || found.Row < first.Row) {
+			first = found
+		}
+	}
+	return first, nil
+}
+
+// shardOf returns the shard of rows that were stamped. Copies are on every shard.
+func (e *Environment) shardOf(w *Work, shard int) router.ShardName {
+	if _, copies := w.Plan.(*plan.Global); copies {
+		return w.Snapshot.Catalog.Shards[0]
+	}
+	return w.Snapshot.Map.Shard(shard)
+}
+
+// lookedUp is the number of IDs that one query looks up. A server compares each row that it finds with all of them.
+const lookedUp = 200
+
+// firstOf returns the first of some IDs of which a shard has a row, or nil.
+func (e *Environment) firstOf(in *plan.Insertion, shard router.ShardName, ids []plan.Issued) (*plan.Issued, error) {
 	l, err := e.Conns.Acquire(shard, 0)
 	if err != nil {
-		return
+		return nil, err
 	}
-	rows, err := l.Conn.Own().Query(e.Context, in.Find(layout, id))
-	if err != nil {
-		l.Lost()
-		return
-	}
-	if len(rows.Rows) > 0 {
-		e.Vars.InsertID = id.Lo
+	for some := range slices.Chunk(ids, lookedUp) {
+		rows, err := l.Conn.Own().Query(e.Context, in.Find(some))
+		if err != nil {
+			l.Fail(err)
+			return nil, err
+		}
+		if len(rows.Rows) != 1 || rows.Rows[0][0] == nil {
+			continue
+		}
+		l.Done(l.Conn.Status())
+		n, err := strconv.Atoi(string(rows.Rows[0][0]))
+		if err != nil || n < 1 || n > len(some) {
+			return nil, fmt.Errorf("the first of %d rows that were inserted: %q", len(some), rows.Rows[0][0])
+		}
+		return &some[n-1], nil
 	}
 	l.Done(l.Conn.Status())
+	return nil, nil
+}
+
+// CountFrom returns the ID that the OK reports if a row is the first that was inserted.
+func CountFrom(result *stamp.Result, first *plan.Issued) uint64 {
+	if result.CountFrom == 0 {
+		return 0
+	}
+	return first.ID.Lo
 }
 
 // inserting is what insertEnding must know of the INSERT under way.
@@ -63,6 +151,8 @@ type inserting struct {
 	id        uint64 // the first generated
 	countFrom uint64 // what the OK tells
 	mayUpdate bool   // its one row may take the place of another
+	numbered  bool   // the ID is a number of an AUTO_INCREMENT column, which servers report
+	inserted  bool   // a row with it was inserted
 }
 
 // endInsert is an ending that puts the first generated ID into the OK, and
@@ -85,7 +175,10 @@ func (e *Environment) endInsert(dst, packet []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	e.Vars.InsertID = e.insert.id
+	if e.insert.mayUpdate && e.insert.numbered && e.countsMatched() && ok.LastInsertID != e.insert.id {
+		return append(dst, packet...), nil // a row stays as it is, which counts if the client counts rows that match
+	}
+	e.Vars.InsertID, e.insert.inserted = e.insert.id, true
 	return wire.RebuildOK(dst, packet, ok.AffectedRows, e.insert.countFrom)
 }
 

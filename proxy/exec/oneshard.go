@@ -127,6 +127,7 @@ type answer struct {
 	status   uint16
 	warned   bool
 	inserted bool // it tells an ID
+	insertID uint64
 }
 
 // opened tells whether the shard has a cursor open now.
@@ -136,7 +137,7 @@ func (a *answer) opened() bool { return !a.Failed && a.status&mysql.SERVER_STATU
 func (e *Environment) answered(w *Work) answer {
 	seen := &e.Client.Scanner
 	ok, has := seen.OK()
-	a := answer{status: seen.Status(), warned: seen.Warnings() > 0, inserted: has && ok.LastInsertID != 0}
+	a := answer{status: seen.Status(), warned: seen.Warnings() > 0, inserted: has && ok.LastInsertID != 0, insertID: ok.LastInsertID}
 	a.Columns, a.Rows, a.OK, a.Affected = seen.Columns() > 0, uint64(seen.Rows()), has, ok.AffectedRows
 	a.Offset = offset(w)
 	a.code, a.Failed = seen.ErrCode()

@@ -14,6 +14,8 @@ type Part struct {
 	Shard  router.ShardName
 	Text   []byte // nil: the client's own
 	Params []wire.Param
+	// Rows are the numbers in the client's statement of the rows that an INSERT's part has. nil: the part has all of them.
+	Rows []int
 }
 
 // Everywhere is the same text for all shards.

@@ -69,7 +69,7 @@ func TestChange(t *testing.T) {
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Info: "Rows matched: 2  Changed: 1  Warnings: 0"})
 	s.Observer.Read(s.Of.Values.Lexed)
 	total, err := s.Change(parts("UPDATE a", "s0", "s1"))
-	if want := (Totals{Affected: 2, Matched: 7, Changed: 4}); err != nil || total != want {
+	if want := (Totals{Affected: 2, Matched: 7, Changed: 4, Info: "Rows matched: 5  Changed: 3  Warnings: 0"}); err != nil || total != want {
 		t.Errorf("%+v, %v; want %+v", total, err, want)
 	}
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062})

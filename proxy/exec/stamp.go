@@ -105,3 +105,6 @@ func (e *Environment) StampCopies(w *Work, p *plan.Global) (*stamp.Result, error
 	e.Tally.Stamped.Add(uint64(result.Generated))
 	return result, nil
 }
+
+// RowsOf returns the numbers in the statement, counted from 1, of the stamped rows that a shard has.
+func (e *Environment) RowsOf(shard int) []int { return e.stamper.RowsOf(shard) }

@@ -33,16 +33,16 @@ func (e *Environment) takeOver(l txn.Lease, w *Work, a answer, left left) {
 	if asked == 0 {
 		return
 	}
-	e.takeValues(l, w, left)
+	e.takeValues(l, w, a, left)
 	e.reserve(l, w, left, a.status)
 	l.Conn.SetStatus(a.status)
 }
 
 // takeValues reads what every connection of the session can carry.
-func (e *Environment) takeValues(l txn.Lease, w *Work, left left) {
+func (e *Environment) takeValues(l txn.Lease, w *Work, a answer, left left) {
 	st := w.Facts.Statement
-	if left&insertID != 0 {
-		e.keepInsertID(l)
+	if left&insertID != 0 && !e.insert.inserted {
+		e.keepInsertID(l, a)
 	}
 	if left&foundRows != 0 {
 		e.readFoundRows(l)
@@ -138,9 +138,10 @@ func (e *Environment) keepWarnings(l txn.Lease) {
 }
 
 // keepInsertID asks the connection for LAST_INSERT_ID(), before it is lent to
-// somebody else: the OK packet also tells IDs that were given, not generated.
-func (e *Environment) keepInsertID(l txn.Lease) {
-	if id, ok := e.number(l, "SELECT LAST_INSERT_ID()"); ok {
+// another session: the OK packet also tells IDs that were given, not generated. The
+// connection has another session's value where the statement has set none.
+func (e *Environment) keepInsertID(l txn.Lease, a answer) {
+	if id, ok := e.number(l, "SELECT LAST_INSERT_ID()"); ok && (!a.inserted || id == a.insertID) {
 		e.Vars.InsertID = id
 	}
 }

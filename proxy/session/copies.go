@@ -20,7 +20,7 @@ func (s *Session) runGlobal(r *exec.Work, p *plan.Global) error {
 	if err != nil {
 		return err
 	}
-	return s.done(wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID})
+	return s.done(wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID, Info: []byte(total.Info)})
 }
 
 // insertCopies runs an INSERT into a global table whose rows the cluster numbers, so that every
@@ -38,14 +38,5 @@ func (s *Session) insertCopies(r *exec.Work, p *plan.Global) error {
 			parts[i].Params = params
 		}
 	}
-	total, err := s.runParts(r, parts)
-	if err != nil {
-		return err
-	}
-	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID}
-	updated := len(r.Facts.Statement.Insert.Update) > 0 && only.Rows == 1 && total.Affected != 1
-	if result.HasID && total.Affected > 0 && !updated {
-		s.vars.InsertID, ok.LastInsertID = result.FirstID.Lo, result.CountFrom
-	}
-	return s.done(ok)
+	return s.insertParts(r, p.Insert, result, parts)
 }

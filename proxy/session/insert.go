@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"locus/proxy/exec"
+	"locus/proxy/stamp"
 	"locus/proxy/wire"
 	"locus/router/plan"
 )
@@ -24,32 +25,55 @@ func (s *Session) runStamped(r *exec.Work, p *plan.Stamped) error {
 		return err
 	}
 	s.Counts.Stamped.Add(uint64(result.Generated))
-	if len(result.Shards) == 1 {
+	if len(result.Shards) == 1 && !s.env.MayLeaveOut(r, p.Insert, result) {
 		return s.env.InsertOne(r, p, result)
 	}
 	parts := make([]exec.Part, 0, len(result.Shards))
 	for _, text := range result.Shards {
-		parts = append(parts, exec.Part{Shard: r.Snapshot.Map.Shard(text.Shard), Text: text.Text, Params: s.env.StampedParams(r, text.Params)})
+		parts = append(parts, exec.Part{
+			Shard: r.Snapshot.Map.Shard(text.Shard), Text: text.Text, Params: s.env.StampedParams(r, text.Params), Rows: s.env.RowsOf(text.Shard),
+		})
 	}
-	total, err := s.runParts(r, parts)
+	return s.insertParts(r, p.Insert, result, parts)
+}
+
+// insertParts runs the parts of an INSERT in one transaction. It reports the first generated ID that a row has at the end.
+func (s *Session) insertParts(r *exec.Work, in *plan.Insertion, result *stamp.Result, parts []exec.Part) error {
+	var total exec.Totals
+	var first *plan.Issued
+	err := s.together(r, func() (err error) {
+		if total, err = s.env.Change(r, parts); err == nil {
+			first, err = s.env.FirstInserted(r, in, result, &total)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, Info: records(uint64(len(result.Genes)), total, r.Facts.Statement.Insert.Ignore)}
-	if result.HasID && total.Affected > 0 {
-		s.vars.InsertID = result.FirstID.Lo
-		ok.LastInsertID = result.CountFrom
-	} else if total.Affected > 0 {
-		ok.LastInsertID = p.Insert.LastNumber(r.Values)
+	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings}
+	insert := r.Facts.Statement.Insert
+	if rows := uint64(in.Rows(r.Values.Args)); rows > 1 {
+		ok.Info = records(rows, total, insert.Ignore)
+	}
+	switch {
+	case first != nil:
+		s.vars.InsertID, ok.LastInsertID = first.ID.Lo, exec.CountFrom(result, first)
+	case total.Affected > 0 && (total.Inserted || len(insert.Update) == 0 && !insert.Ignore):
+		ok.LastInsertID = in.LastNumber(r.Values)
+	default:
+		ok.LastInsertID = total.InsertID
+		if r.Facts.KeepsInsertID && total.InsertID != 0 {
+			s.vars.InsertID = total.InsertID
+		}
 	}
 	return s.done(ok)
 }
 
 // records is what the OK of an INSERT says in words.
 func records(rows uint64, total exec.Totals, ignores bool) []byte {
-	duplicates := max(0, int64(total.Affected)-int64(rows))
+	duplicates := total.Duplicates
 	if ignores {
-		duplicates = max(0, int64(rows)-int64(total.Affected))
+		duplicates += total.Unaffected
 	}
 	return fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", rows, duplicates, total.Warnings)
 }

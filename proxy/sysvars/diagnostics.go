@@ -23,6 +23,7 @@ type Diagnostics struct {
 type Condition struct {
 	level, code, message string
 	state                string // SQLSTATE, where it was told
+	row                  int    // the statement's row, while conditions of several shards are sorted
 }
 
 const (

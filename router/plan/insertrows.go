@@ -65,15 +65,34 @@ func (in *Insertion) Genes(v *Values, dst []gene.Gene) ([]gene.Gene, error) {
 	return dst, nil
 }
 
-// Find is a query of whether there is a row of an ID, or of a number.
-func (in *Insertion) Find(l orderid.Layout, id orderid.ID) string {
+// Issued is an ID, or a number, that was generated for a row of an INSERT.
+type Issued struct {
+	Row, Shard int
+	Layout     orderid.Layout
+	ID         orderid.ID
+}
+
+// Find returns a query for the first of some IDs that a row has, as its place among them from 1 on. The answer is NULL if no row has one.
+func (in *Insertion) Find(ids []Issued) string {
 	t := in.Table
-	if t.IDColumn < 0 {
-		return "SELECT 1 FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + quote(t.Columns[in.number].Name) + " = " + strconv.FormatUint(id.Lo, 10)
+	var list []byte
+	at := t.IDColumn
+	if at < 0 {
+		at = in.number
 	}
-	column := &t.Columns[t.IDColumn]
-	text := []byte("SELECT 1 FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + quote(column.Name) + " = ")
-	return string(column.AppendID(text, l, id))
+	column := &t.Columns[at]
+	for i, issued := range ids {
+		if i > 0 {
+			list = append(list, ", "...)
+		}
+		if t.IDColumn < 0 {
+			list = strconv.AppendUint(list, issued.ID.Lo, 10)
+		} else {
+			list = column.AppendID(list, issued.Layout, issued.ID)
+		}
+	}
+	name := quote(column.Name)
+	return "SELECT MIN(FIELD(" + name + ", " + string(list) + ")) FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + name + " IN (" + string(list) + ")"
 }
 
 // Returned refuses RETURNING, and LAST_INSERT_ID(expression), of rows that several
