@@ -210,9 +210,10 @@ func (s *Session) defines(r *exec.Work) bool {
 // redefining returns an ending that makes all proxies know of a definition on one shard before the client is told that it is
 // done.
 func (s *Session) redefining(r *exec.Work, shard router.ShardName, next reply.Ending) reply.Ending {
+	change := s.changeOf(r, shard) // the ending must not hold r, which would then be allocated for each statement
 	return func(dst, packet []byte) ([]byte, error) {
 		if packet[wire.HeaderSize] != mysql.ERR_HEADER {
-			s.reread(s.changeOf(r, shard))
+			s.reread(change)
 		}
 		if next != nil {
 			return next(dst, packet)
