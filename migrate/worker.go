@@ -53,9 +53,7 @@ func (w *worker) run(ctx context.Context) error {
 			w.unlist(ctx)
 			return nil
 		}
-		if err := w.ownership.settle(s.Job, s.Map); err != nil {
-			return err
-		}
+		w.ownership.set(s.Job, s.Map)
 		event, err := w.act(ctx, s, next, genes)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -150,6 +148,9 @@ func (w *worker) watch(ctx context.Context, cancel context.CancelCauseFunc, of S
 		if errors.Is(err, ErrNoJob) || err == nil && (s.JobRevision != of.JobRevision || !s.sameServers(of)) {
 			cancel(errMoved)
 			return
+		}
+		if err == nil {
+			w.ownership.set(s.Job, s.Map)
 		}
 		select {
 		case <-ctx.Done():

@@ -12,17 +12,15 @@ import (
 
 // batchWriter writes a batch of the stream.
 type batchWriter struct {
-	worker *worker
-	batch  *batch
-
-	conflicts, overwritten int // of the last attempt
+	worker    *worker
+	batch     *batch
+	conflicts int // of the last attempt
 }
 
 func (b *batchWriter) committed() {
 	p := &b.worker.applier.progress
 	p.changes.Add(int64(len(b.batch.ops)))
 	p.conflicts.Add(int64(b.conflicts))
-	p.overwritten.Add(int64(b.overwritten))
 	for _, o := range b.batch.ops {
 		if o.verdict == IfUnchanged {
 			p.strays.Add(1)
@@ -32,24 +30,24 @@ func (b *batchWriter) committed() {
 
 func (b *batchWriter) write(ctx context.Context, careful int) error {
 	w := b.worker
-	b.conflicts, b.overwritten = 0, 0
+	b.conflicts = 0
 	if careful >= mostCareful {
 		return b.oneByOne(ctx)
 	}
 	if slices.ContainsFunc(b.batch.ops, func(o op) bool { return o.effect != nil }) {
 		return b.inOrder(ctx, careful)
 	}
-	has, err := b.look(ctx, careful)
+	has, err := b.look(ctx)
 	if err != nil {
 		return err
 	}
-	outcomes, kept := decide(b.batch.ops, has)
-	b.count(kept)
-	checkpoint, err := w.conn.Post(ctx, w.advance(b.batch.position, len(b.batch.ops), len(kept.refused)).SQL())
+	outcomes, refused := decide(b.batch.ops, has)
+	b.conflicts = len(refused)
+	checkpoint, err := w.conn.Post(ctx, w.advance(b.batch.position, len(b.batch.ops), len(refused)).SQL())
 	if err != nil {
 		return err
 	}
-	err = b.rows(ctx, outcomes, careful, kept)
+	err = b.rows(ctx, outcomes, careful, refused)
 	if noted := noted(ctx, checkpoint); noted != nil { // the cause of what followed, if that failed too
 		return noted
 	}
@@ -59,51 +57,62 @@ func (b *batchWriter) write(ctx context.Context, careful int) error {
 	return w.stopAt(Written)
 }
 
-func (b *batchWriter) count(kept records) {
-	b.conflicts += len(kept.refused)
-	b.overwritten += len(kept.overwritten)
-}
-
-// rows writes what the changes come to, after what is recorded of them.
-func (b *batchWriter) rows(ctx context.Context, outcomes []*outcome, careful int, kept records) error {
-	if err := b.keep(ctx, kept); err != nil {
-		return err
-	}
+// rows writes what the changes come to.
+func (b *batchWriter) rows(ctx context.Context, outcomes []*outcome, careful int, refused []refusal) error {
 	for _, t := range tablesOf(outcomes) {
 		if err := b.table(ctx, t, outcomes, careful); err != nil {
 			return err
 		}
 	}
-	return nil
+	return b.keep(ctx, refused)
 }
 
-// look reads the target's rows that the decision needs: those of all keys, except of keys that the owner inserts first,
-// of which a server that has one reports a duplicate. Then the writer is careful and looks at these as well.
-func (b *batchWriter) look(ctx context.Context, careful int) (map[lookup]standing, error) {
-	keys := map[*table.Table][]table.Key{}
+// look reads what the decision needs from the target: versions if the table has them, whole rows if they are compared
+// or may be stored.
+func (b *batchWriter) look(ctx context.Context) (map[lookup]standing, error) {
+	whole, versions := map[*table.Table][]table.Key{}, map[*table.Table][]table.Key{}
 	asked := map[lookup]bool{}
 	for _, o := range b.batch.ops {
 		k := lookup{o.table, o.id}
-		if asked[k] {
+		switch {
+		case asked[k]:
+			continue
+		case o.verdict == IfUnchanged:
+			whole[o.table] = append(whole[o.table], o.key)
+		case o.table.Version >= 0:
+			versions[o.table] = append(versions[o.table], o.key)
+		default:
 			continue
 		}
 		asked[k] = true
-		if o.verdict != IfUnchanged && o.before == nil && careful < cleared {
-			continue
-		}
-		keys[o.table] = append(keys[o.table], o.key)
 	}
 	has := map[lookup]standing{}
-	for t, some := range keys {
-		err := b.worker.standingRows(ctx, t, some, func(id string, r table.Row) {
-			v, _ := t.VersionOf(r)
-			has[lookup{t, id}] = standing{row: r, version: v}
-		})
+	for t, keys := range versions {
+		err := b.worker.standingVersions(ctx, t, keys, func(id string, v int64) { has[lookup{t, id}] = standing{version: v} })
 		if err != nil {
 			return nil, err
 		}
 	}
+	for t, keys := range whole {
+		if err := b.lookWhole(ctx, t, keys, has); err != nil {
+			return nil, err
+		}
+	}
+	// Refused changes are stored with the target's whole row.
+	_, refused := decide(b.batch.ops, has)
+	for _, r := range refused {
+		if err := b.lookWhole(ctx, r.op.table, []table.Key{r.op.key}, has); err != nil {
+			return nil, err
+		}
+	}
 	return has, nil
+}
+
+func (b *batchWriter) lookWhole(ctx context.Context, t *table.Table, keys []table.Key, has map[lookup]standing) error {
+	return b.worker.standingRows(ctx, t, keys, func(id string, r table.Row) {
+		v, _ := t.VersionOf(r)
+		has[lookup{t, id}] = standing{row: r, version: v}
+	})
 }
 
 func tablesOf(outcomes []*outcome) []*table.Table {
@@ -124,33 +133,26 @@ func (b *batchWriter) table(ctx context.Context, t *table.Table, outcomes []*out
 	// Without another unique key, ON DUPLICATE KEY UPDATE refers to the primary key.
 	upsert := len(t.Unique) == 0 && t.KeyTellsGene() && !t.KeepsEqual()
 	var gone []table.Key
-	var fresh, rows []table.Row
+	var rows []table.Row
 	for _, o := range outcomes {
 		if o.table != t || !o.written {
 			continue
 		}
-		isFresh := o.fresh && careful < cleared
-		if o.final == nil || !upsert && !isFresh {
+		if o.final == nil || !upsert && (!o.fresh || careful >= cleared) {
 			gone = append(gone, o.key)
 		}
-		switch {
-		case o.final == nil:
-		case isFresh:
-			fresh = append(fresh, o.final)
-		default:
+		if o.final != nil {
 			rows = append(rows, o.final)
 		}
 	}
 	if err := b.worker.remove(ctx, t, gone); err != nil {
 		return err
 	}
-	if !upsert {
-		return b.worker.insert(ctx, t, append(rows, fresh...), "")
+	tail := ""
+	if upsert {
+		tail = upsertTail(t)
 	}
-	if err := b.worker.insert(ctx, t, fresh, ""); err != nil {
-		return err
-	}
-	return b.worker.insert(ctx, t, rows, upsertTail(t))
+	return b.worker.insert(ctx, t, rows, tail)
 }
 
 func upsertTail(t *table.Table) string {
@@ -170,8 +172,8 @@ func upsertTail(t *table.Table) string {
 	return s.String()
 }
 
-func (b *batchWriter) keep(ctx context.Context, kept records) error {
-	for _, r := range slices.Concat(kept.refused, kept.overwritten) {
+func (b *batchWriter) keep(ctx context.Context, refused []refusal) error {
+	for _, r := range refused {
 		if err := b.worker.keep(ctx, r, b.batch.position); err != nil {
 			return fmt.Errorf("keep a conflict: %w", err)
 		}
@@ -187,7 +189,22 @@ func (b *batchWriter) oneByOne(ctx context.Context) error {
 		return err
 	}
 	for _, o := range b.batch.ops {
-		if err := b.one(ctx, o); err != nil {
+		single := batchWriter{worker: w, batch: &batch{ops: []op{o}}}
+		has, err := single.look(ctx)
+		if err != nil {
+			return err
+		}
+		outcomes, refused := decide(single.batch.ops, has)
+		if len(refused) == 0 {
+			if refused, err = b.attempt(ctx, o, outcomes); err != nil {
+				return err
+			}
+		}
+		b.conflicts += len(refused)
+		if err := b.keep(ctx, refused); err != nil {
+			return err
+		}
+		if err := b.cascade(ctx, o.table, effectsOf(single.batch.ops, refused), cleared, 0); err != nil {
 			return err
 		}
 	}
@@ -199,32 +216,8 @@ func (b *batchWriter) oneByOne(ctx context.Context) error {
 	return w.stopAt(Written)
 }
 
-// one writes one change, or records why not.
-func (b *batchWriter) one(ctx context.Context, o op) error {
-	single := batchWriter{worker: b.worker, batch: &batch{ops: []op{o}, position: b.batch.position}}
-	has, err := single.look(ctx, mostCareful)
-	if err != nil {
-		return err
-	}
-	outcomes, kept := decide(single.batch.ops, has)
-	if len(kept.refused) == 0 {
-		refused, err := b.attempt(ctx, o, outcomes)
-		if err != nil {
-			return err
-		}
-		if refused != nil {
-			kept = records{refused: []record{*refused}}
-		}
-	}
-	b.count(kept)
-	if err := b.keep(ctx, kept); err != nil {
-		return err
-	}
-	return b.cascade(ctx, o.table, effectsOf(single.batch.ops, kept.refused), cleared, 0)
-}
-
 // attempt writes one change, and undoes it if a unique key refuses it.
-func (b *batchWriter) attempt(ctx context.Context, o op, outcomes []*outcome) (*record, error) {
+func (b *batchWriter) attempt(ctx context.Context, o op, outcomes []*outcome) ([]refusal, error) {
 	w := b.worker
 	if _, err := w.conn.Exec(ctx, "SAVEPOINT one"); err != nil {
 		return nil, err
@@ -236,7 +229,7 @@ func (b *batchWriter) attempt(ctx context.Context, o op, outcomes []*outcome) (*
 	if _, err := w.conn.Exec(ctx, "ROLLBACK TO SAVEPOINT one"); err != nil {
 		return nil, err
 	}
-	r := &record{op: o, reason: link.Reason(err)}
+	r := refusal{op: o, reason: link.Reason(err)}
 	err = w.standingRows(ctx, o.table, []table.Key{o.key}, func(_ string, row table.Row) { r.standing = row })
-	return r, err
+	return []refusal{r}, err
 }
