@@ -70,6 +70,7 @@ func TestPreflightTellsAll(t *testing.T) {
 			"CREATE TABLE aria (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL) ENGINE=MyISAM",
 			"CREATE TABLE differs (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, v VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin)")
 		p.on(p.target, "ALTER TABLE differs MODIFY v VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
+			"CREATE TABLE absent (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL)",
 			"CREATE TRIGGER t BEFORE INSERT ON parent FOR EACH ROW SET NEW.v = 1",
 			"INSERT INTO parent VALUES ("+idOf(1, 1)+", 1, 1)",
 			"SET GLOBAL max_allowed_packet = 1048576")
