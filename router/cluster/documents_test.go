@@ -151,7 +151,7 @@ func TestDecodeRefuses(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
 		{"settings", "schema: 2\ngene_bits: 16\nnew: 1\n", "settings: schema 2 is newer than 1, which this build reads: upgrade locus"},
 		{"tables/shop.product", "schema: 3\nkind: replicated\nfactor: 3\n", "tables/shop.product: schema 3 is newer than 1"},
-		{"map", "schema: 6\nwhat: 1\n", "map: route map: schema 6 is newer than 5"},
+		{"map", "schema: 7\nwhat: 1\n", "map: route map: schema 7 is newer than 6"},
 		{"shards/s0", "", "shards/s0: the document is empty"},
 		{"shards/s0", "schema: 1\nport: 3306\n", `shards/s0: line 2: unknown field "port"`},
 		{"shards/s3", "schema: 1\naddress: a:1\nuser: x\n", "shards/s3: shard s3: secret is missing"},
