@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 
@@ -95,17 +96,27 @@ func Format(c *Cluster) []byte {
 		section(&out, "generators", c.Generators)
 	}
 	for _, key := range c.UnreadableKeys() {
-		fmt.Fprintf(&out, "\n# Not shown: %s%s can't be used: %s\n", Prefix, strings.ReplaceAll(key, "\n", " "), strings.ReplaceAll(c.Unreadable[key].Why, "\n", " "))
+		fmt.Fprintf(&out, "\n# Not shown: %s%s can't be used: %s\n", Prefix, comment(key), comment(c.Unreadable[key].Why))
 	}
 	if c.Routes == nil || c.ownedUnreadably() {
 		return out.Bytes()
 	}
-	out.WriteString("\n# " + strings.ReplaceAll(describe(c.Routes, c.Stamp), "\n", " ") + "\n")
+	out.WriteString("\n# " + comment(describe(c.Routes, c.Stamp)) + "\n")
 	out.WriteString("# Each line: the last gene of a range, and the shard that owns the range.\nroutes: |\n")
 	for _, e := range c.Routes.Entries() {
 		fmt.Fprintf(&out, "  %s %s\n", e.Bound.Format(c.Routes.Width()), e.Shard)
 	}
 	return out.Bytes()
+}
+
+// comment returns a text as part of a comment's line. YAML refuses control characters and invalid UTF-8 there too.
+func comment(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, " "))
 }
 
 func section(out *bytes.Buffer, name string, v any) {
