@@ -261,3 +261,20 @@ func TestWhatIsReadAsSomethingElseIsNotWritten(t *testing.T) {
 		}
 	}
 }
+
+// Whatever unreadable documents and the last change say, the file that is written of a cluster can be read.
+func TestAFileWithUnreadableDocumentsIsRead(t *testing.T) {
+	for _, odd := range []string{"a\x01b", "a\x7fb", "a\u0085b", "a\u2028b", "a\xffb", "a\nb: c", "a\r- b", "a\x1b[31m"} {
+		documents := Encode(wholeCluster(t))
+		documents["tables/shop."+odd] = []byte(odd)
+		documents["users/"+odd] = []byte("schema: 1\n" + odd)
+		c, err := Decode(documents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Stamp.By, c.Stamp.Why = odd, odd
+		if _, err := Parse(Format(c)); err != nil {
+			t.Errorf("with %q: %v", odd, err)
+		}
+	}
+}
