@@ -230,20 +230,18 @@ func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target
 
 // read asks the shards for their live schemas, as far as they can have changed. If that fails, all of them will be read next.
 func (b *builder) read(ctx context.Context, w *state) (err error) {
-	var change catalog.Change
-	w.asked, change = b.requests.take()
+	var requested catalog.Change
+	w.asked, requested = b.requests.take()
 	defer func() {
 		if err != nil {
 			b.requests.giveBack(catalog.Anything)
 		}
 	}()
 	var before *catalog.Catalog
-	if b.last == nil {
-		change = catalog.Anything
-	} else {
+	if b.last != nil {
 		before = b.last.snapshot.Catalog
-		change = change.And(redeclared(b.last.declared, w.declared))
 	}
+	change := b.changed(w.declared, requested)
 	found, first, err := b.settledTables(ctx, w.declared, before, change)
 	if err != nil {
 		return err
@@ -277,6 +275,19 @@ func (b *builder) read(ctx context.Context, w *state) (err error) {
 	}
 	w.snapshot.Mode, err = b.mode(ctx, w.declared.ShardNames())
 	return err
+}
+
+// changed returns what must be read: what is requested, and what is declared differently than in the last state. It is never empty,
+// since read is called only if something differs.
+func (b *builder) changed(declared *cluster.Cluster, requested catalog.Change) catalog.Change {
+	if b.last == nil {
+		return catalog.Anything
+	}
+	change := requested.And(redeclared(b.last.declared, declared))
+	if change.Empty() { // the difference is in no table, such as a document that can't be read
+		return catalog.Anything
+	}
+	return change
 }
 
 // redeclared returns the tables that two clusters declare differently. They may have been made or altered on the shards by

@@ -1,0 +1,54 @@
+package proxy
+
+import (
+	"reflect"
+	"testing"
+
+	"locus/idgen/gene"
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// Whatever is declared differently makes the proxy read something of the shards.
+func TestWhatIsDeclaredDifferentlyIsRead(t *testing.T) {
+	name, other := catalog.TableName{Schema: "shop", Name: "a"}, catalog.TableName{Schema: "shop", Name: "b"}
+	routes, err := router.Equal(gene.W16, []router.ShardName{"s0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := func() *cluster.Cluster {
+		return &cluster.Cluster{
+			Routes: routes,
+			Tables: map[catalog.TableName]catalog.Declaration{name: {Kind: catalog.Global}},
+			Shards: map[router.ShardName]cluster.Shard{"s0": {}}, Refused: map[catalog.TableName]string{},
+			Renaming: map[catalog.TableName]catalog.TableName{}, Counters: map[catalog.TableName]catalog.TableName{},
+			Generators: map[string]cluster.Generator{},
+		}
+	}
+	of := func(names ...catalog.TableName) catalog.Change { return catalog.Change{Tables: names} }
+	for what, c := range map[string]struct {
+		change func(*cluster.Cluster)
+		want   catalog.Change
+	}{
+		"another table":         {func(c *cluster.Cluster) { c.Tables[other] = catalog.Declaration{Kind: catalog.Global} }, of(other)},
+		"another declaration":   {func(c *cluster.Cluster) { c.Tables[name] = catalog.Declaration{Kind: catalog.Single, Shard: "s0"} }, of(name)},
+		"a table less":          {func(c *cluster.Cluster) { delete(c.Tables, name) }, of(name)},
+		"another shard":         {func(c *cluster.Cluster) { c.Shards["s1"] = cluster.Shard{} }, catalog.Anything},
+		"settings":              {func(c *cluster.Cluster) { c.Settings.CounterGroups = 7 }, catalog.Anything},
+		"a generator":           {func(c *cluster.Cluster) { c.Generators["g"] = cluster.Generator{} }, catalog.Anything},
+		"a counter":             {func(c *cluster.Cluster) { c.Counters[name] = other }, catalog.Anything},
+		"a document that fails": {func(c *cluster.Cluster) { c.Refused[other] = "it can't be read" }, catalog.Anything},
+		"a rename":              {func(c *cluster.Cluster) { c.Tables[other], c.Renaming[other] = c.Tables[name], name }, of(other)},
+	} {
+		b := &builder{last: &state{declared: declared()}}
+		now := declared()
+		c.change(now)
+		if b.sameTables(now) {
+			t.Errorf("%s: nothing seems to be declared differently", what)
+		}
+		if got := b.changed(now, catalog.Change{}); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %+v is read, want %+v", what, got, c.want)
+		}
+	}
+}
