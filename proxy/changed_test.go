@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"reflect"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
+	"locus/router/live"
 )
 
 // Whatever is declared differently makes the proxy read something of the shards.
@@ -50,5 +52,50 @@ func TestWhatIsDeclaredDifferentlyIsRead(t *testing.T) {
 		if got := b.changed(now, catalog.Change{}); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v is read, want %+v", what, got, c.want)
 		}
+	}
+}
+
+// documents is a source that makes a change after each read, before it returns what was read.
+type documents struct {
+	live.Source
+	meanwhile func()
+}
+
+func (d documents) Read(context.Context, int64) (map[string][]byte, int64, error) {
+	if d.meanwhile != nil {
+		d.meanwhile()
+	}
+	return nil, 1, nil
+}
+
+// A request is answered by documents and by tables that were both read after it.
+func TestRequestsAreAnsweredByLaterReads(t *testing.T) {
+	r := &requests{}
+	docs := &documents{}
+	read := func(since int64, meanwhile func()) {
+		docs.meanwhile = meanwhile
+		if _, _, err := (confirming{docs, r}).Read(t.Context(), since); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(want uint64, when string) {
+		t.Helper()
+		number, _ := r.take()
+		r.tablesRead(number)
+		if got := r.answered(); got != want {
+			t.Errorf("%s: request %d is answered, want %d", when, got, want)
+		}
+	}
+	first := r.add(catalog.Anything)
+	read(0, nil)
+	expect(first, "documents read after the request")
+	var second uint64
+	read(0, func() { second = r.add(catalog.Anything) })
+	expect(first, "documents read before the second request")
+	read(7, nil)
+	expect(first, "documents of a revision that was before the second request")
+	read(0, nil)
+	if got := r.answered(); got != second {
+		t.Errorf("request %d is answered by the next read, want %d", got, second)
 	}
 }

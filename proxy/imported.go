@@ -29,7 +29,7 @@ func (b *builder) switched(w *state) bool {
 		return false
 	}
 	w.snapshot = b.last.snapshot
-	w.server, w.asked = b.last.server, b.last.asked
+	w.server = b.last.server
 	w.problems = loaded.Problems()
 	w.snapshot.Catalog = loaded.Catalog
 	w.snapshot.Plans, w.snapshot.Sets = plan.NewCache(plansKept), new(sysvars.SetWarnings)

@@ -80,7 +80,7 @@ func New(o Options) *Proxy {
 	p.health = &health.Watch{
 		Servers: func() []health.Server { return p.pools.Servers(p.builder.recovery) }, Stall: o.Stall, Log: o.Log,
 	}
-	config := live.Config[state]{Source: o.Declared, Build: p.builder.build, Save: o.Save, Log: o.Log}
+	config := live.Config[state]{Source: confirming{o.Declared, &p.builder.requests}, Build: p.builder.build, Save: o.Save, Log: o.Log}
 	if o.Acknowledge != nil {
 		config.Acknowledge = p.acknowledge
 	}

@@ -36,7 +36,7 @@ type state struct {
 	server    server
 	problems  error // tables that are declared and can't be served
 	tls       map[router.ShardName]*tls.Config
-	asked     uint64 // of builder, before the tables were read
+	asked     uint64 // the last request of builder that it answers
 	// begun are broken tables that were declared while the proxy ran, and when.
 	begun map[catalog.TableName]time.Time
 }
@@ -121,12 +121,13 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	same := b.sameTables(declared)
 	if same && (declared.Holds() || b.requests.empty()) { // nothing can be asked of shards that are held
 		w.snapshot = b.last.snapshot
-		w.server, w.problems, w.asked = b.last.server, b.last.problems, b.last.asked
+		w.server, w.problems = b.last.server, b.last.problems
 	} else if same || !b.switched(w) { // without another declaration it is the shards that have changed
 		if err := b.read(ctx, w); err != nil {
 			return nil, err
 		}
 	}
+	w.asked = b.requests.answered()
 	w.snapshot.Map, w.snapshot.Accounts = declared.Routes, b.users(declared)
 	w.snapshot.Declared, w.snapshot.Copies = declared, copies(w.snapshot.Catalog.First(), declared.Routes)
 	b.noteBegun(w, time.Now())
@@ -230,12 +231,13 @@ func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target
 
 // read asks the shards for their live schemas, as far as they can have changed. If that fails, all of them will be read next.
 func (b *builder) read(ctx context.Context, w *state) (err error) {
-	var requested catalog.Change
-	w.asked, requested = b.requests.take()
+	number, requested := b.requests.take()
 	defer func() {
 		if err != nil {
 			b.requests.giveBack(catalog.Anything)
+			return
 		}
+		b.requests.tablesRead(number)
 	}()
 	var before *catalog.Catalog
 	if b.last != nil {

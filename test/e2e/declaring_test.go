@@ -1,12 +1,17 @@
 package e2e
 
 import (
+	"context"
 	"database/sql"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"locus/proxy"
 	"locus/router/catalog"
+	"locus/router/live"
 	"locus/test/servers"
 	"locus/test/shop"
 )
@@ -80,6 +85,44 @@ func TestATableIsDeclaredByItsComment(t *testing.T) {
 		exec(t, db, "CREATE TABLE cart "+cart)
 		if got := placedOn(t, s, "cart") + declared(s, "cart"); got != "01owner=buyer_uid id=cart_id" {
 			t.Errorf("after DROP and CREATE: %s", got)
+		}
+	})
+}
+
+// late is a source whose documents can be out of date when they arrive.
+type late struct{ live.Source }
+
+// Read implements live.Source.
+func (l late) Read(ctx context.Context, since int64) (map[string][]byte, int64, error) {
+	values, revision, err := l.Source.Read(ctx, since)
+	time.Sleep(5 * time.Millisecond) // the transfer
+	return values, revision, err
+}
+
+// rereading makes the proxy read the tables again and again until the test ends, as definitions of other sessions do.
+func rereading(t *testing.T, p *proxy.Proxy) {
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	t.Cleanup(func() { stop(); running.Wait() })
+	running.Go(func() {
+		for ctx.Err() == nil {
+			_ = p.RereadNow(ctx) // which fails when the test ends
+		}
+	})
+}
+
+// No statement is planned by a declaration that was taken back, whatever the proxy reads while it is taken back.
+func TestADeclarationThatWasTakenBack(t *testing.T) {
+	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{Options: func(o *proxy.Options) { o.Declared = late{o.Declared} }})
+		rereading(t, s.Proxy)
+		db := s.DB(t, nil)
+		for range 8 {
+			_, err := db.Exec("CREATE TABLE cart " + cart + " COMMENT 'locus: owner=buyer_uid id=small'")
+			refused(t, err, 1105, "locus-1010")
+			if got := placedOn(t, s, "cart") + declared(s, "cart"); got != "no" {
+				t.Fatalf("it is %s", got)
+			}
 		}
 	})
 }
