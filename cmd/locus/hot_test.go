@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locus/idgen/gene"
+	"locus/internal/test/golden"
 	"locus/migrate/job"
 	"locus/proxy/meter"
 	"locus/router"
@@ -15,15 +16,11 @@ import (
 	"locus/router/cluster"
 )
 
-// golden compares what is printed with a file of testdata; -update writes it.
-func golden(t *testing.T, name string, got []byte) {
+// printed compares the output with a file of testdata; -update writes it.
+func printed(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Update(t, path, string(got))
 	want, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("printed\n%s\nwant (%v)\n%s", got, err, want)
@@ -60,7 +57,7 @@ func TestWhatHotShows(t *testing.T) {
 	h.Genes[0].Owners = []ownerHeat{{"shop.test_order", "42", "12,000"}, {"shop.test_order", "7788", "3"}}
 	var out bytes.Buffer
 	h.print(&out, loads)
-	golden(t, "hot.txt", out.Bytes())
+	printed(t, "hot.txt", out.Bytes())
 }
 
 func TestWhatRebalanceShows(t *testing.T) {
@@ -76,7 +73,7 @@ func TestWhatRebalanceShows(t *testing.T) {
 	even := &proposal{By: "load", unit: "ROWS", told: "estimated"}
 	even.fill(c, []router.ShardName{"s0"}, loads.At, nil)
 	even.print(&out)
-	golden(t, "rebalance.txt", out.Bytes())
+	printed(t, "rebalance.txt", out.Bytes())
 }
 
 // The hottest of a shard are told with what they have of its load.
@@ -89,7 +86,7 @@ func TestWhatHottestShows(t *testing.T) {
 	}
 	var out bytes.Buffer
 	p.printLoad(&out, jobOf(t, genes), c, loads)
-	golden(t, "hottest.txt", out.Bytes())
+	printed(t, "hottest.txt", out.Bytes())
 }
 
 func jobOf(t *testing.T, genes gene.Set) *job.Job {

@@ -20,6 +20,7 @@ import (
 	"locus/control/generators"
 	"locus/control/jobs"
 	"locus/control/keyring"
+	"locus/internal/test/golden"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy/meter"
@@ -307,10 +308,7 @@ func leaves(c *cobra.Command) []*cobra.Command {
 
 func compare(t *testing.T, path, got string) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil { //nolint:gosec // a document
-			t.Fatal(err)
-		}
+	if golden.Update(t, path, got) {
 		return
 	}
 	want, err := os.ReadFile(path)

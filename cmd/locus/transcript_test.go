@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"regexp"
 	"strings"
@@ -11,10 +10,9 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"locus/internal/test/golden"
 	"locus/test/servers"
 )
-
-var update = flag.Bool("update", false, "write what the commands print into the transcripts")
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
@@ -54,10 +52,7 @@ func (s transcript) play(t *testing.T, path string) {
 		default: // what was printed before; compared as a whole below
 		}
 	}
-	if *update {
-		if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	if golden.Update(t, path, out.String()) {
 		return
 	}
 	if got, want := out.String(), string(text); got != want {

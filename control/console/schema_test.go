@@ -2,7 +2,6 @@ package console
 
 import (
 	"encoding"
-	"flag"
 	"fmt"
 	"os"
 	"reflect"
@@ -10,9 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-var update = flag.Bool("update", false, "write the fields of all answers into the document")
+	"locus/internal/test/golden"
+)
 
 // fieldsDocument lists the fields of every answer below /v1/, for who reads them.
 const fieldsDocument = "../../docs/http-v1.txt"
@@ -49,11 +48,7 @@ func TestFieldsStay(t *testing.T) {
 		fieldsOf(reflect.TypeOf(a.of), "", &lines)
 		text += "\n" + a.path + "\n  " + strings.Join(lines, "\n  ") + "\n"
 	}
-	if *update {
-		if err := os.WriteFile(fieldsDocument, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Update(t, fieldsDocument, text)
 	known, err := os.ReadFile(fieldsDocument)
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,11 +17,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"locus/idgen/gene"
+	"locus/internal/test/golden"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 )
-
-var update = flag.Bool("update", false, "write what is drawn into testdata")
 
 var began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
@@ -106,11 +104,7 @@ func TestDrawings(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got := Canvas{Width: 100, Entries: 3}.Draw(test.seen, now) + "\n" + Line(test.seen, now) + "\n"
 			path := filepath.Join("testdata", test.name+".txt")
-			if *update {
-				if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
+			golden.Update(t, path, got)
 			want, err := os.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)

@@ -1,17 +1,15 @@
 package phase_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"locus/internal/test/golden"
 	"locus/migrate/phase"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write testdata/edges.txt anew")
 
 const genes = 3
 
@@ -95,14 +93,10 @@ func TestEveryStateAndEdge(t *testing.T) {
 	slices.Sort(lines)
 	got := strings.Join(lines, "\n") + "\n"
 	const file = "testdata/edges.txt"
-	if *rewrite {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Update(t, file, got)
 	want, err := os.ReadFile(file)
 	if err != nil || got != string(want) {
-		t.Errorf("the edges are not those of %s (%v); -rewrite writes it:\n%s", file, err, got)
+		t.Errorf("the edges are not those of %s (%v); -update writes it:\n%s", file, err, got)
 	}
 	t.Logf("%d states, %d kinds of edges", len(states), len(edges))
 }

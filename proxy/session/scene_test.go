@@ -2,7 +2,6 @@ package session_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,13 +12,12 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/golden"
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/txn"
 	"locus/test/fakeshard"
 )
-
-var update = flag.Bool("update", false, "rewrite the scenes")
 
 // TestScenes plays the scenes of testdata/scenes: what a client sends, and below it, indented, what each shard is sent then, and
 // what the client is told. A shard's line has its name; the client's begins with "=".
@@ -49,17 +47,13 @@ func playFile(t *testing.T, file string) {
 		played := strings.TrimSpace(body) + "\n" // of one that is broken off
 		t.Run(name, func(t *testing.T) {
 			played = play(t, body)
-			if played != strings.TrimSpace(body)+"\n" && !*update {
+			if played != strings.TrimSpace(body)+"\n" && !golden.Updating() {
 				t.Errorf("played:\n%s\nwanted:\n%s", difference(played, body), body)
 			}
 		})
 		out += "## " + name + "\n" + played + "\n"
 	}
-	if *update {
-		if err := os.WriteFile(file, []byte(strings.TrimSpace(out)+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Update(t, file, strings.TrimSpace(out)+"\n")
 }
 
 // difference marks the lines that are not where they are wanted.

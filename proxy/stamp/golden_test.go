@@ -1,7 +1,6 @@
 package stamp
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -10,10 +9,9 @@ import (
 	"testing"
 
 	"locus/idgen/orderid"
+	"locus/internal/test/golden"
 	"locus/router/stmt"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden file")
 
 const goldenFile = "testdata/stamp.txt"
 
@@ -31,16 +29,12 @@ func TestGolden(t *testing.T) {
 		question, want, _ := strings.Cut(block+"\n", "\n----\n")
 		want = strings.TrimSuffix(want, "\n")
 		got := f.answer(&s, question)
-		if got != want && !*update {
+		if got != want && !golden.Updating() {
 			t.Errorf("%s\ngot:\n%s\nwant:\n%s", question, got, want)
 		}
 		fmt.Fprintf(&out, "%s\n----\n%s\n\n", question, got)
 	}
-	if *update {
-		if err := os.WriteFile(goldenFile, []byte(strings.TrimSpace(out.String())+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Update(t, goldenFile, strings.TrimSpace(out.String())+"\n")
 }
 
 func (f *fixture) answer(s *Stamper, question string) string {

@@ -2,15 +2,14 @@ package wire
 
 import (
 	"encoding/hex"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write what the Scanner finds into testdata")
+	"locus/internal/test/golden"
+)
 
 // recorded is a response of a real server, and what is to be found in it.
 type recorded struct {
@@ -114,8 +113,8 @@ func whole() int { return 1 << 30 }
 
 func TestScannerOnRecordedResponses(t *testing.T) {
 	for file, all := range recordings(t) {
-		var golden strings.Builder
-		golden.WriteString(header(t, file))
+		var rewritten strings.Builder
+		rewritten.WriteString(header(t, file))
 		for _, r := range all {
 			b := r.bytes()
 			passed, found, err := scanAll(r.scanner(), append(b, "next"...), whole)
@@ -125,16 +124,12 @@ func TestScannerOnRecordedResponses(t *testing.T) {
 			if passed != len(b) {
 				t.Errorf("%s: %s: %d bytes passed on of %d", file, r.name, passed, len(b))
 			}
-			if got, want := strings.Join(found, "\n"), strings.Join(r.found, "\n"); got != want && !*update {
+			if got, want := strings.Join(found, "\n"), strings.Join(r.found, "\n"); got != want && !golden.Updating() {
 				t.Errorf("%s: %s:\n got %s\nwant %s", file, r.name, got, want)
 			}
-			write(&golden, r, found)
+			write(&rewritten, r, found)
 		}
-		if *update {
-			if err := os.WriteFile(file, []byte(golden.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
+		golden.Update(t, file, rewritten.String())
 	}
 }
 

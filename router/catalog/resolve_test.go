@@ -3,7 +3,6 @@ package catalog
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,10 +10,9 @@ import (
 	"testing"
 
 	"locus/idgen/gene"
+	"locus/internal/test/golden"
 	"locus/router"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 // live are the columns of the table that declarations are held against.
 func live() []Column {
@@ -108,17 +106,13 @@ func TestResolve(t *testing.T) {
 		b.WriteByte('\n')
 	}
 	file := filepath.Join("testdata", "declarations.txt")
-	if *rewrite {
-		if err := errors.Join(os.MkdirAll("testdata", 0o755), os.WriteFile(file, b.Bytes(), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	golden.Update(t, file, b.String())
 	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(b.Bytes(), want) {
-		t.Errorf("%s is not what is said now (go test -rewrite):\n%s", file, b.Bytes())
+		t.Errorf("%s is not what is said now (go test -update):\n%s", file, b.Bytes())
 	}
 }
 

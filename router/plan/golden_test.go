@@ -2,7 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,11 +11,10 @@ import (
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/internal/test/golden"
 	"locus/router"
 	"locus/router/stmt"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the golden files anew")
 
 // A golden file is read by a DBA: remarks, a statement, a line of four dashes,
 // what is done with it, a blank line. Above a statement may stand what the
@@ -153,14 +151,11 @@ func TestGolden(t *testing.T) {
 			}
 			got, n := played(t, string(want))
 			statements += n
-			if *rewrite {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+			if golden.Update(t, file, got) {
 				return
 			}
 			if got != string(want) {
-				t.Errorf("%s has other plans now (go test -rewrite, and look at the difference):\n%s", file, firstDifference(string(want), got))
+				t.Errorf("%s has other plans now (go test -update, and look at the difference):\n%s", file, firstDifference(string(want), got))
 			}
 		})
 	}
@@ -170,9 +165,9 @@ func TestGolden(t *testing.T) {
 }
 
 // played replaces what stands below each statement.
-func played(t *testing.T, golden string) (out string, statements int) {
+func played(t *testing.T, text string) (out string, statements int) {
 	var b bytes.Buffer
-	for _, s := range scenes(golden) {
+	for _, s := range scenes(text) {
 		b.WriteString(s.head)
 		if s.text == "" {
 			continue
@@ -190,9 +185,9 @@ type scene struct {
 	session session
 }
 
-func scenes(golden string) []scene {
+func scenes(text string) []scene {
 	var out []scene
-	for _, block := range strings.Split(strings.TrimSpace(golden), "\n\n") {
+	for _, block := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		s := scene{session: session{schema: "shop", variables: map[string]stmt.Value{}}}
 		var text []string
 		for _, line := range strings.Split(block, "\n") {
