@@ -52,14 +52,14 @@ test: test-servers quick-suites check bin/summary ## install what the tests need
 
 .PHONY: test-long
 test-long: test-servers test-suites check bin/summary ## run what takes longer as well: chaos, soak, other people's suites
-	$(TEST) -tags long -timeout 4h $(PKG) | bin/summary
+	LOCUS_TEST_SCALE=long $(TEST) -tags long -timeout 4h $(PKG) | bin/summary
 	$(if $(filter file,$(origin PKG)),$(MAKE) test-newer)
 
 # A second MariaDB stands beside that of the system, and is found before it. What is known to differ is in docs/compatibility.md. Whether
 # bugs that are planted are noticed is a question to the tests, not to the server.
 .PHONY: test-newer
 test-newer: bin/summary ## run on MariaDB 11.8 what tells servers apart
-	newer=$$(test/install/mariadb-11.8.sh) && PATH=$$newer:$$PATH $(TEST) -tags long -timeout 4h -run '/mariadb' -skip '^TestBugsAreNoticed$$' $(NEWER) | bin/summary
+	newer=$$(test/install/mariadb-11.8.sh) && PATH=$$newer:$$PATH LOCUS_TEST_SCALE=long $(TEST) -tags long -timeout 4h -run '/mariadb' -skip '^TestBugsAreNoticed$$' $(NEWER) | bin/summary
 
 .PHONY: race
 race: test-servers quick-suites vet bin/summary ## run the tests with the race detector

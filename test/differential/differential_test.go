@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/scale"
 	"locus/test/servers"
 )
 
@@ -47,6 +48,9 @@ const misread = 1525
 
 // enough differences end a run: what follows are mostly the same again.
 const enough = 20
+
+// usualStatements is the number of statements on each engine if the environment does not set it.
+var usualStatements = scale.Of[uint64](2000, 50_000)
 
 func TestRandomStatements(t *testing.T) {
 	seed := fromEnvironment(t, "LOCUS_SEED", 1)

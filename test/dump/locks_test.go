@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/internal/test/scale"
 	"locus/proxy/txn"
 	"locus/test/servers"
 	"locus/test/shop"
@@ -182,7 +183,7 @@ func TestASnapshotOfOneMoment(t *testing.T) {
 			})
 		}
 		a := single(t, s)
-		for range rounds {
+		for range scale.Of(20, 1000) {
 			run(t, a, "FLUSH TABLES WITH READ LOCK", "START TRANSACTION WITH CONSISTENT SNAPSHOT", "UNLOCK TABLES")
 			if n := count(t, a, "SELECT COUNT(*) FROM test_order"); n%3 != 0 {
 				t.Errorf("a snapshot has %d orders, and three come at once", n)

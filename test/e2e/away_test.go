@@ -18,6 +18,7 @@ import (
 
 	"locus/control/generators"
 	"locus/idgen/gene"
+	"locus/internal/test/scale"
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/proxy/health"
@@ -50,6 +51,32 @@ type strike struct {
 	shard int
 	fault string
 }
+
+// strikes returns the faults that the shards of an engine have: in the short scale two, each engine other ones.
+func strikes(engine servers.Engine, faults []fault) []strike {
+	switch {
+	case scale.Long():
+		return allStrikes(faults)
+	case engine == servers.MariaDB:
+		return []strike{{0, "stopped"}, {1, "swallowed"}}
+	}
+	return []strike{{0, "killed"}, {2, "cut off"}}
+}
+
+// allStrikes returns every fault of each shard, twice.
+func allStrikes(faults []fault) (list []strike) {
+	for range 2 {
+		for shard := range 3 {
+			for _, f := range faults {
+				list = append(list, strike{shard, f.name})
+			}
+		}
+	}
+	return list
+}
+
+// awayRuns is the number of runs of each statement that does not need the shard while it is down.
+var awayRuns = scale.Of[int64](8, 150)
 
 // TestAShardIsAway has shards stopped, cut off and killed under load: what doesn't need the shard never fails, what does
 // fails and names it, nothing hangs, and all is as before once it is back.

@@ -5,10 +5,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"locus/internal/test/scale"
 	"locus/proxy"
 	"locus/test/servers"
 	"locus/test/shop"
 )
+
+var manyClients = scale.Of(2000, 10_000)
 
 // descriptors makes room for so many connections in this process, and in those
 // that it starts.

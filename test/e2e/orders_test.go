@@ -10,6 +10,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/internal/test/scale"
 	"locus/test/servers"
 	"locus/test/shop"
 )
@@ -36,7 +37,7 @@ func each(t *testing.T, o shop.Options, test func(t *testing.T, s *shop.Shop, db
 	first := int(turn.Sum32() % 2)
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		chosen := names
-		if !servers.Long {
+		if !scale.Long() {
 			at := first
 			if engine == servers.MySQL {
 				at = 1 - first

@@ -16,7 +16,7 @@ func TestImportsGoDown(t *testing.T) {
 	}
 	b := drawn(t)
 	for _, pkg := range slices.Sorted(maps.Keys(m.imports)) {
-		if _, ok := b.find(pkg); !ok && !within(pkg, "test") {
+		if _, ok := b.find(pkg); !ok && !isTest(pkg) {
 			t.Error(unknown(pkg))
 			continue
 		}
@@ -53,7 +53,7 @@ func TestTheTreeIsRead(t *testing.T) {
 		}
 	}
 	for _, pkg := range drawn(t).all() {
-		if within(pkg, "test") {
+		if isTest(pkg) {
 			t.Errorf("%s is drawn among the layers, which are of the product", pkg)
 		} else if _, there := m.imports[pkg]; !there {
 			t.Errorf("%s is drawn and is not there", pkg)
@@ -93,6 +93,8 @@ func TestWhatIsRefused(t *testing.T) {
 		{"idgen/segment", "router/stmt", "know no SQL"},
 		{"proxy", "migrate/job", "in the route map alone"},
 		{"cmd/dbserver", "test/servers", "never imported by the product"},
+		{"cmd/dbserver", "internal/test/scale", "never imported by the product"},
+		{"internal/test/scale", "proxy", ""},
 		{"proxy/new", "proxy/wire", "proxy/new is not drawn"},
 		{"proxy", "proxy/new", "proxy/new is not drawn"},
 	} {

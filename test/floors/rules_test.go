@@ -19,10 +19,10 @@ type exclusivity struct {
 // refuse returns why pkg must not import the other package, or nothing if it may.
 // Both are paths in this module; what is imported from elsewhere is refuseLibrary's.
 func (b building) refuse(pkg, imported string) string {
-	if within(pkg, "test") {
+	if isTest(pkg) {
 		return ""
 	}
-	if within(imported, "test") {
+	if isTest(imported) {
 		return "test is never imported by the product"
 	}
 	from, ok := b.find(pkg)
@@ -60,7 +60,7 @@ func (b building) refuseHeight(from, to place) string {
 
 // refuseLibrary says why a package must not import what is not of this module.
 func refuseLibrary(pkg, library string) string {
-	if within(pkg, "test") {
+	if isTest(pkg) {
 		return ""
 	}
 	for _, e := range exclusive {
@@ -77,6 +77,9 @@ func refuseLibrary(pkg, library string) string {
 func unknown(pkg string) string {
 	return pkg + " is not drawn in " + drawing + ": add it to its layer, as low as it can stand"
 }
+
+// isTest reports whether a package is for tests alone: below test, or below internal/test, which tests of one package use too.
+func isTest(pkg string) bool { return within(pkg, "test") || within(pkg, "internal/test") }
 
 // within tells whether a path is that package or below it.
 func within(pkg, root string) bool {

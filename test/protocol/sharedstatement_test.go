@@ -9,10 +9,14 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/scale"
 	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/test/shop"
 )
+
+// pairsLeftOut is the number of pairs of which one is tried.
+var pairsLeftOut = scale.Of(211, 1)
 
 // bound is a parameter value with a name for messages.
 type bound struct {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"locus/cmd/dbserver"
+	"locus/internal/test/scale"
 )
 
 // Engine is a kind of database server.
@@ -23,11 +24,11 @@ func Engines(t *testing.T, test func(*testing.T, Engine)) {
 	}
 }
 
-// Mostly runs a test that takes long, and in which the engines differ little, on one of them. The long run has it on every one. Tests
+// Mostly runs a test that takes long, and in which the engines differ little, on one of them, and in the long scale on every one. Tests
 // divide the engines between them: of other people's suites, such that the clients of each language have all engines.
 func Mostly(t *testing.T, engine Engine, test func(*testing.T, Engine)) {
 	t.Helper()
-	if Long {
+	if scale.Long() {
 		Engines(t, test)
 		return
 	}

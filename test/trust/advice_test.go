@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/scale"
 	"locus/router/cluster"
 	"locus/test/servers"
 	"locus/test/shop"
@@ -71,7 +72,7 @@ func TestAdviceIsRight(t *testing.T) {
 		s := adviseStand(t, engine)
 		for i := range allAdvice {
 			a := &allAdvice[i]
-			if a.on == "" && (servers.Long || engine == servers.MySQL) || a.on == string(engine) { // what both say alike is asked of one in the short run
+			if a.on == "" && (scale.Long() || engine == servers.MySQL) || a.on == string(engine) { // what both say alike is asked of one in the short run
 				t.Run(a.code+" "+strings.ReplaceAll(fmt.Sprintf("%.60s", a.refused), "/", "|"), func(t *testing.T) { s.follow(t, a) })
 			}
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/client"
 
+	"locus/internal/test/scale"
 	"locus/proxy/backend"
 	"locus/router"
 	"locus/test/servers"
@@ -129,6 +130,12 @@ type someone struct {
 	said         int
 	refused      int
 }
+
+// clientRounds is the number of sessions that each client has one after the other at least, and clientsFor is how long it goes on at least.
+var (
+	clientRounds = scale.Of(3, 4)
+	clientsFor   = scale.Of(0, 10*time.Minute)
+)
 
 // lives says that a client comes and goes, until it has said enough.
 func (c *someone) lives(t *testing.T, start time.Time) {

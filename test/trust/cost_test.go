@@ -4,7 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"locus/internal/test/scale"
 )
+
+// mostValues is the number of values in one list.
+var mostValues = scale.Of(100_000, 500_000)
 
 // listed writes n items.
 func listed(n int, sep string, item func(i int) string) string {

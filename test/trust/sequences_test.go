@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/scale"
 	"locus/test/servers"
 	"locus/test/shop"
 )
@@ -22,6 +23,9 @@ const (
 	preparedOneOf   = 4
 	renewOneOf      = 40 // sequences begin with the rows of the stand's beginning
 )
+
+// sequences is the number of sequences on each engine.
+var sequences = scale.Of(30, 4000)
 
 // firstSequence is where to begin, to see one again.
 var firstSequence = flag.Int("sequence", 0, "the first of the sequences that are said")

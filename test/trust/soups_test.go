@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"locus/internal/test/scale"
 	"locus/router/stmt"
 	"locus/test/servers"
 )
@@ -260,7 +261,7 @@ func soups(as literals) func(*testing.T, servers.Engine) {
 
 // heat has kettles go on until all soups are cooked, or enough of them differ.
 func heat(t *testing.T, engine servers.Engine, as literals, round func(*kettle) error) (kettles []*kettle, wait func()) {
-	seed, total := fromEnvironment(t, "LOCUS_SEED", 1), fromEnvironment(t, "LOCUS_SOUPS", usualSoups)
+	seed, total := fromEnvironment(t, "LOCUS_SEED", 1), fromEnvironment(t, "LOCUS_SOUPS", scale.Of[uint64](20_000, 3_000_000))
 	server := servers.Shared(t, engine, shards+1)[shards]
 	schema := soupTable(t, server)
 	const cooks = 2

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/scale"
 	"locus/proxy/backend"
 	"locus/test/servers"
 	"locus/test/shop"
@@ -125,6 +126,10 @@ type matrix struct {
 	made   map[string]bool // objects that the server has taken
 	first  int             // of the combinations, of which each oneOfSoMany-th is tried
 }
+
+// oneOfSoMany is the number of combinations of kinds and ways of which one is tried: in the short scale each kind in some ways, and each
+// way with some kinds.
+var oneOfSoMany = scale.Of(8, 1)
 
 // tries tells whether a combination is among those that are tried.
 func (m *matrix) tries(kind, way int) bool { return (kind+way)%oneOfSoMany == m.first%oneOfSoMany }

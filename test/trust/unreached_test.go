@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/scale"
 	"locus/test/servers"
 	"locus/test/shop"
 )
@@ -23,7 +24,7 @@ import (
 // LOCUS_SEED the seed.
 func TestRandomStatementsReachNothingOfTheServer(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		count, seed := int(fromEnvironment(t, "LOCUS_STATEMENTS", usualStatements)), fromEnvironment(t, "LOCUS_SEED", 1) //nolint:gosec // a number of statements
+		count, seed := int(fromEnvironment(t, "LOCUS_STATEMENTS", scale.Of[uint64](1000, 100_000))), fromEnvironment(t, "LOCUS_SEED", 1) //nolint:gosec // a number of statements
 		r := newRaid(t, engine, seed)
 		for said := 0; said < count; said += raidLength {
 			r.round(t)

@@ -6,9 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"locus/internal/test/scale"
 	"locus/test/servers"
 	"locus/test/suites/stand"
 )
+
+// quick reports whether only the cases that are marked so run.
+var quick = !scale.Long()
 
 func TestCases(t *testing.T) {
 	s := installedSuite(t)

@@ -1,9 +1,12 @@
-//go:build long
-
 package trust
 
-// moreQueries are those that few statements are like.
+import "locus/internal/test/scale"
+
+// moreQueries returns the forms that the long scale tries in addition.
 func moreQueries() []attack {
+	if !scale.Long() {
+		return nil
+	}
 	return append(append(assigning(assigningQueries...), filesOfQueries...), precedenceAttacks...)
 }
 

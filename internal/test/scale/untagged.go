@@ -1,0 +1,5 @@
+//go:build !long
+
+package scale
+
+const tagged = false

@@ -1,5 +1,0 @@
-//go:build long
-
-package dump
-
-const rounds = 1000

@@ -1,5 +1,0 @@
-//go:build !long
-
-package e2e
-
-const manyClients = 2000

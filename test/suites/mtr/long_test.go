@@ -1,5 +1,0 @@
-//go:build long
-
-package mtr
-
-const quick = false

@@ -1,6 +1,0 @@
-//go:build !long
-
-package mtr
-
-// quick runs the cases that are marked so.
-const quick = true

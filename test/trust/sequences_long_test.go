@@ -1,5 +1,0 @@
-//go:build long
-
-package trust
-
-const sequences = 4000

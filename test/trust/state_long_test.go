@@ -1,6 +1,0 @@
-//go:build long
-
-package trust
-
-// oneOfSoMany: all combinations are tried.
-const oneOfSoMany = 1

@@ -1,5 +1,0 @@
-//go:build !long
-
-package trust
-
-const usualStatements = 1_000
