@@ -16,10 +16,10 @@ const (
 	maxBytes = 64 << 20
 )
 
-// Rows is a small result, held in memory.
+// Rows is a small result, held in memory. If character_set_results is a wide character set, names and texts were converted to UTF-8.
 type Rows struct {
 	Columns []wire.Column
-	Rows    [][][]byte // text as the server sent it; nil for NULL
+	Rows    [][][]byte // text; nil for NULL
 }
 
 // Query runs one of the proxy's own statements with a small result. A statement that answers with OK has no columns and no
@@ -54,7 +54,9 @@ func (c *Conn) query(ctx context.Context, sql string) (*Rows, error) {
 	if err := c.readColumns(ctx, rows, int(columns)); err != nil {
 		return nil, err
 	}
-	return rows, c.readRows(ctx, rows)
+	err = c.readRows(ctx, rows)
+	wire.Narrow(rows.Columns, rows.Rows)
+	return rows, err
 }
 
 func (c *Conn) noRows(head []byte) (*Rows, error) {

@@ -66,6 +66,10 @@ func (f Flavor) UserVariables() string {
 // HasVariable reports whether the server has a system variable for which the proxy returns its own value.
 func (f Flavor) HasVariable(name string) bool { return name != "gtid_mode" || f == MySQL }
 
+// ConvertsNumbers reports whether numbers and times of the text protocol are sent in character_set_results. Decimals are in any
+// case.
+func (f Flavor) ConvertsNumbers() bool { return f == MariaDB }
+
 // ProfilesSet reports whether a second SET that enables profiling appears in its own profile.
 func (f Flavor) ProfilesSet() bool { return f == MariaDB }
 

@@ -7,12 +7,17 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"locus/proxy/wire"
 )
 
 // append writes a value as a literal. odd reports that the server will warn about it although the value is unchanged.
 func (c Column) append(out, value []byte) (_ []byte, odd bool, err error) {
 	if value == nil {
 		return append(out, "NULL"...), false, nil
+	}
+	if c.kind != text && c.kind != octets && c.kind != json {
+		value = wire.NarrowNumber(value)
 	}
 	switch c.kind {
 	case number, bits:

@@ -250,7 +250,7 @@ func TestTables(t *testing.T) {
 	for _, binary := range []bool{false, true} {
 		s := newStand(t, mysql.CLIENT_PROTOCOL_41)
 		s.Binary = binary
-		if err := s.Texts(columns, [][]string{{"x", "long", "7"}}, 0); err != nil {
+		if err := s.Rows(columns, [][][]byte{{[]byte("x"), []byte("long"), []byte("7")}}, 0); err != nil {
 			t.Fatal(err)
 		}
 		list := s.packets()

@@ -32,18 +32,7 @@ func TextColumns(names []string, rows [][]string) []wire.Column {
 	return columns
 }
 
-// Texts sends a small table of texts and unsigned numbers.
-func (t *Client) Texts(columns []wire.Column, rows [][]string, status uint16) error {
-	all := make([][][]byte, len(rows))
-	for i, row := range rows {
-		for _, v := range row {
-			all[i] = append(all[i], []byte(v))
-		}
-	}
-	return t.Rows(columns, all, status)
-}
-
-// Rows is Texts for rows that may contain NULL, which is nil.
+// Rows sends a small table of texts and unsigned numbers. NULL is nil.
 func (t *Client) Rows(columns []wire.Column, rows [][][]byte, status uint16) error {
 	out, seq := wire.AppendColumnCount(t.Out[:0], t.Seq, len(columns))
 	types := make([]byte, len(columns))

@@ -22,7 +22,17 @@ func (g *merger) count(at int) ([]byte, error) {
 	if g.format == Binary {
 		return binary.LittleEndian.AppendUint64(nil, uint64(n)), nil
 	}
-	return strconv.AppendInt(nil, n, 10), nil
+	return g.number(at, strconv.AppendInt(nil, n, 10)), nil
+}
+
+// number encodes a combined number in the character set of the shards' numbers.
+func (g *merger) number(at int, n []byte) []byte {
+	for i := range g.answers {
+		if v := g.answers[i].values[at]; v != nil && (g.format == Text || isDecimal(g.columns[at])) {
+			return wire.WidenNumber(n, v)
+		}
+	}
+	return n
 }
 
 func (g *merger) total(at int) (int64, error) {
@@ -39,7 +49,7 @@ func (g *merger) total(at int) (int64, error) {
 		n := wire.Int(v)
 		if g.format == Text {
 			var err error
-			if n, err = strconv.ParseInt(string(v), 10, 64); err != nil {
+			if n, err = strconv.ParseInt(string(wire.NarrowNumber(v)), 10, 64); err != nil {
 				return 0, a.fail(err)
 			}
 		}
@@ -57,13 +67,13 @@ func (g *merger) sum(at int) ([]byte, error) {
 		if err != nil || !any {
 			return nil, err
 		}
-		return []byte(sum.StringFixed(int32(c.decimals))), nil
+		return g.number(at, []byte(sum.StringFixed(int32(c.decimals)))), nil
 	case c.typ == mysql.MYSQL_TYPE_DOUBLE:
 		sum, any, err := g.sumDoubles(at)
 		if err != nil || !any {
 			return nil, err
 		}
-		return g.double(sum, c), nil
+		return g.double(at, sum, c), nil
 	}
 	return nil, refuse("column %d of several shards' answers should be a sum and has type %d", at+1, c.typ)
 }
@@ -75,7 +85,7 @@ func (g *merger) sumDecimals(at int) (sum decimal.Decimal, any bool, err error) 
 		if v == nil {
 			continue
 		}
-		d, err := decimal.NewFromString(string(v))
+		d, err := decimal.NewFromString(string(wire.NarrowNumber(v)))
 		if err != nil {
 			return sum, false, a.fail(err)
 		}
@@ -93,7 +103,7 @@ func (g *merger) sumDoubles(at int) (sum float64, any bool, err error) {
 		}
 		n := math.Float64frombits(wire.Uint(v))
 		if g.format == Text {
-			if n, err = strconv.ParseFloat(string(v), 64); err != nil {
+			if n, err = strconv.ParseFloat(string(wire.NarrowNumber(v)), 64); err != nil {
 				return sum, false, a.fail(err)
 			}
 		}
@@ -120,13 +130,13 @@ func (g *merger) average(c column, f plan.Combined) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []byte(divide(sum, n, sumColumn.decimals, c.decimals)), nil
+		return g.number(sumAt, []byte(divide(sum, n, sumColumn.decimals, c.decimals))), nil
 	case c.typ == mysql.MYSQL_TYPE_DOUBLE && sumColumn.typ == mysql.MYSQL_TYPE_DOUBLE:
 		sum, _, err := g.sumDoubles(sumAt)
 		if err != nil {
 			return nil, err
 		}
-		return g.double(sum/float64(n), c), nil
+		return g.double(sumAt, sum/float64(n), c), nil
 	}
 	return nil, refuse("AVG has type %d and its sum %d in several shards' answers", c.typ, sumColumn.typ)
 }
@@ -142,10 +152,10 @@ func divide(sum decimal.Decimal, n int64, sumDecimals, decimals byte) string {
 	return quotient.StringFixed(int32(decimals))
 }
 
-// double encodes a floating-point result.
-func (g *merger) double(v float64, c column) []byte {
+// double encodes a floating-point result as the values of a column are encoded.
+func (g *merger) double(at int, v float64, c column) []byte {
 	if g.format == Binary {
 		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))
 	}
-	return appendDouble(nil, v, c.decimals)
+	return g.number(at, appendDouble(nil, v, c.decimals))
 }

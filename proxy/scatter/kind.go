@@ -22,6 +22,7 @@ const (
 	textDouble
 	textFloat // FLOAT as text is rounded to six digits, which suffices for MIN but not for a sort
 	textTime
+	textDate
 	binarySigned
 	binaryUnsigned
 	binaryDouble
@@ -29,7 +30,7 @@ const (
 	binaryDate
 	binaryTime
 	exactDecimal // text in either format
-	rawBytes     // values that compare bytewise: binary strings, weights, dates as text
+	rawBytes     // values that compare bytewise: binary strings and weights
 )
 
 // binaryCharset marks byte strings, as opposed to text.
@@ -51,7 +52,7 @@ func kindOf(c column, f Format, weighted bool) (kind, bool) {
 	case mysql.MYSQL_TYPE_DECIMAL, mysql.MYSQL_TYPE_NEWDECIMAL:
 		return exactDecimal, true
 	case mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_NEWDATE, mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP:
-		return pick(f, rawBytes, binaryDate), true
+		return pick(f, textDate, binaryDate), true
 	case mysql.MYSQL_TYPE_TIME:
 		return pick(f, textTime, binaryTime), true
 	case mysql.MYSQL_TYPE_NULL, mysql.MYSQL_TYPE_BIT:
@@ -83,10 +84,12 @@ func (k kind) read(v []byte) (key, error) {
 		return key{null: true}, nil
 	}
 	switch k {
-	case rawBytes, exactDecimal:
+	case rawBytes:
 		return key{b: v}, nil
+	case exactDecimal, textDate:
+		return key{b: wire.NarrowNumber(v)}, nil
 	case textSigned, textUnsigned, textDouble, textFloat, textTime:
-		return k.readText(v)
+		return k.readText(wire.NarrowNumber(v))
 	case binarySigned, binaryUnsigned, binaryDouble, binaryFloat, binaryDate, binaryTime:
 	}
 	return k.readBinary(v)
@@ -204,7 +207,7 @@ func (k kind) compare(a, b key) int {
 	switch {
 	case a.null || b.null:
 		return cmp.Compare(notNull(a), notNull(b))
-	case k == rawBytes:
+	case k == rawBytes, k == textDate:
 		return bytes.Compare(a.b, b.b)
 	case k == exactDecimal:
 		return compareDecimals(a.b, b.b)

@@ -156,7 +156,7 @@ func (s *Session) runMaintenance(asked *exec.Work, p *plan.Maintenance) error {
 	if err != nil {
 		return err
 	}
-	return s.client.Rows(columns, rows, s.env.Status())
+	return s.writeRows(columns, rows)
 }
 
 // reread makes all proxies read what a definition has changed on some shard.

@@ -44,7 +44,7 @@ func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 	}
 	shown.Rows = withoutGene(shown.Columns, shown.Rows)
 	s.vars.RowCount, s.vars.FoundRows = -1, uint64(len(shown.Rows))
-	return s.client.Rows(shown.Columns, shown.Rows, s.env.Status())
+	return s.writeRows(shown.Columns, shown.Rows)
 }
 
 // withoutGene takes out of what SHOW COLUMNS, SHOW INDEX or SHOW CREATE TABLE shows the column for the gene.

@@ -21,8 +21,8 @@ func (s *Session) preparedHere(p *kept.Statement, columns []wire.Column) error {
 	for i := range params {
 		params[i] = wire.Column{Name: []byte("?"), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Flags: mysql.BINARY_FLAG}
 	}
-	out, seq = s.client.AppendDefinitions(out, seq, params, s.env.Status())
-	out, _ = s.client.AppendDefinitions(out, seq, columns, s.env.Status())
+	out, seq = s.client.AppendDefinitions(out, seq, s.definitions(params), s.env.Status())
+	out, _ = s.client.AppendDefinitions(out, seq, s.definitions(columns), s.env.Status())
 	return s.client.Flush(out)
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"slices"
 
 	"locus/proxy/exec"
 	"locus/proxy/reply"
@@ -56,5 +57,45 @@ func (s *Session) writeError(err error) error {
 
 // writeTexts answers with a small table of texts and of unsigned numbers.
 func (s *Session) writeTexts(columns []wire.Column, rows [][]string) error {
-	return s.client.Texts(columns, rows, s.env.Status())
+	all := make([][][]byte, len(rows))
+	for i, row := range rows {
+		for _, v := range row {
+			all[i] = append(all[i], []byte(v))
+		}
+	}
+	return s.writeRows(columns, all)
+}
+
+// writeRows is writeTexts for rows that may contain NULL, which is nil.
+func (s *Session) writeRows(columns []wire.Column, rows [][][]byte) error {
+	if w := s.vars.Results(); w != wire.NotWide {
+		columns, rows = s.definitions(columns), s.widened(w, columns, rows)
+	}
+	return s.client.Rows(columns, rows, s.env.Status())
+}
+
+// definitions encodes definitions of the session's own columns in the client's character set, if that is a wide one.
+func (s *Session) definitions(columns []wire.Column) []wire.Column {
+	out := make([]wire.Column, len(columns))
+	for i, c := range columns {
+		out[i] = s.vars.Results().EncodeColumn(c)
+	}
+	return out
+}
+
+// widened encodes values as the servers do.
+func (s *Session) widened(w wire.Wide, columns []wire.Column, rows [][][]byte) [][][]byte {
+	out := make([][][]byte, len(rows))
+	for n, row := range rows {
+		out[n] = slices.Clone(row)
+		for i, v := range row {
+			c := &columns[i]
+			number := c.Charset == binaryCollation && !c.Bytes()
+			if number && (s.client.Binary || !s.flavor().ConvertsNumbers()) || c.Bytes() {
+				continue
+			}
+			out[n][i] = w.Encode(v)
+		}
+	}
+	return out
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locus/proxy/backend"
+	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/stmt"
 )
@@ -44,6 +45,19 @@ func (v *Values) Charset() string {
 	charset, _ := v.Settings.Names()
 	return charset
 }
+
+// Results returns the encoding of the client's answers.
+func (v *Values) Results() wire.Wide {
+	literal, _ := v.Settings.Lookup(characterSetResults)
+	name := strings.ToLower(unquote(literal))
+	if named, is := wideCollations[name]; is {
+		name = named
+	}
+	return wire.WideOf(name)
+}
+
+// wideCollations are the default collations of the wide character sets. Their numbers stand for the sets.
+var wideCollations = map[string]string{"35": "ucs2", "54": "utf16", "56": "utf16le", "60": "utf32"}
 
 // TimeLimit is the time that the session allows a statement, as the servers have it: max_execution_time in milliseconds,
 // max_statement_time in seconds. 0: it takes as long as it takes.
