@@ -62,7 +62,7 @@ var ownSchemaTable = func() *regexp.Regexp {
 func (r *reader) ownTable(n *ast.TableName) {
 	switch schema := n.Schema.L; {
 	case schema == Own || schema == "" && r.l.withinOwn():
-		if OwnTables[n.Name.L] {
+		if OwnTables[n.Name.L] && (schema != "" || !slices.Contains(r.hidden, n.Name.L)) {
 			r.owned++
 			r.unqualified = r.unqualified || schema == ""
 		}
@@ -84,14 +84,23 @@ func (r *reader) namesOwn() bool {
 	})
 }
 
-// hidesOwn refuses a common table expression with the name of one of the proxy's own tables, if those are also named
-// without their schema.
+// hidesOwn records the common table expressions that have the name of one of the proxy's own tables. It refuses a statement that
+// may name such a table as well, without its schema.
 func (r *reader) hidesOwn(n *ast.WithClause) {
 	for _, c := range n.CTEs {
-		if r.l.withinOwn() && OwnTables[c.Name.L] {
+		if !r.l.withinOwn() || !OwnTables[c.Name.L] {
+			continue
+		}
+		if r.unqualified || !n.IsRecursive && namesTable(c, c.Name.L) {
 			r.fail("%s is a table of the schema %s and a common table expression: give the latter another name", c.Name.O, Own)
 		}
+		r.hidden = append(r.hidden, c.Name.L)
 	}
+}
+
+// namesTable reports whether a node names a table without its schema.
+func namesTable(node ast.Node, name string) bool {
+	return slices.ContainsFunc(tableNames(node), func(t *ast.TableName) bool { return t.Schema.L == "" && t.Name.L == name })
 }
 
 // ownTables finds the places where such tables are read.
@@ -124,7 +133,7 @@ func (r *reader) ownTablesOf(text string, pattern *regexp.Regexp, prefix string)
 // unqualifiedTables finds the proxy's own tables that are named without their schema.
 func (r *reader) unqualifiedTables() {
 	for _, at := range r.l.tableNames() {
-		if name := strings.ToLower(strings.Trim(string(r.l.Text[at.start:at.end]), "`")); OwnTables[name] {
+		if name := strings.ToLower(strings.Trim(string(r.l.Text[at.start:at.end]), "`")); OwnTables[name] && !slices.Contains(r.hidden, name) {
 			r.ownPlace(at, "table "+Own+"."+name)
 		}
 	}

@@ -134,6 +134,8 @@ type reader struct {
 	owned   int             // places that refer to the session
 	// unqualified reports whether some of them are tables of the schema locus named without it.
 	unqualified bool
+	// hidden are those of them that common table expressions hide.
+	hidden []string
 	// usesLock reports whether IS_USED_LOCK() occurs.
 	usesLock bool
 	// filtering are the MATCH … AGAINST that are only conditions. ranked reports whether a block has LIMIT without ORDER BY.
