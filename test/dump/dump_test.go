@@ -167,7 +167,7 @@ func TestADumpWithDefinitions(t *testing.T) {
 		inserts.WriteString("INSERT INTO product VALUES (1, 'tea', 1.5), (2, 'cup', 3);\nINSERT INTO setting VALUES ('a', 'b');\nINSERT INTO counted (note) VALUES ('x');\n")
 		proxy.run(t, []byte(inserts.String()), client, s.Schema)
 		const visits = "SELECT CONCAT_WS(' ', id, owner, locus_gene, note) FROM visit"
-		was, checksums := contents(t, s, visits), proxy.run(t, nil, client, s.Schema, "-e", "CHECKSUM TABLE test_order, visit, product; CHECKSUM TABLE setting, counted")
+		was, checksums := contents(t, s, visits), proxy.run(t, nil, client, s.Schema, "-e", "CHECKSUM TABLE test_order, product; CHECKSUM TABLE setting, counted")
 		text := proxy.run(t, nil, dump, s.Schema)
 		if bytes.Contains(text, []byte(catalog.OwnGene)) {
 			t.Error("the dump has the column for the gene")
@@ -185,7 +185,7 @@ func TestADumpWithDefinitions(t *testing.T) {
 			if now := contents(t, s, visits); now != was {
 				t.Errorf("over %s: the shards had\n%s\nand have\n%s", over, was, now)
 			}
-			if now := proxy.run(t, nil, client, s.Schema, "-e", "CHECKSUM TABLE test_order, visit, product; CHECKSUM TABLE setting, counted"); !bytes.Equal(now, checksums) {
+			if now := proxy.run(t, nil, client, s.Schema, "-e", "CHECKSUM TABLE test_order, product; CHECKSUM TABLE setting, counted"); !bytes.Equal(now, checksums) {
 				t.Errorf("over %s: the checksums were\n%s\nand are\n%s", over, checksums, now)
 			}
 		}
