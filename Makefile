@@ -21,7 +21,7 @@ TEST = $(GO) test -exec "env TMPDIR=$$(test/tmp.sh)" -json -count=1 -vet=off -ld
 # test-long run: all, and first those that take longest, so that none of them is
 # left to run alone at the end.
 ARGS ?=
-LONGEST := $(addprefix ./test/,e2e demo histories switchover fleet suites/gosqldriver suites/mtr trust differential moves protocol suites/mysql2)
+LONGEST := $(addprefix ./test/,e2e demo histories switchover fleet suites suites/mtr trust differential moves protocol)
 PKG ?= $(LONGEST) ./...
 NEWER := $(addprefix ./test/,differential protocol moves session trust suites/tpch)
 

@@ -28,7 +28,7 @@ func (s Tests) programs(t testing.TB) (programs []program) {
 	if s.Packages == nil {
 		s.Packages = []string{"."}
 	}
-	directories := s.goCommand(t, append([]string{"list", "-f", "{{.Dir}}"}, s.Packages...)...)
+	directories := s.goCommand(t, append([]string{"list", "-tags", s.Tags, "-f", "{{.Dir}}"}, s.Packages...)...)
 	for directory := range strings.Lines(directories) {
 		p := program{directory: strings.TrimSpace(directory)}
 		if !filepath.IsAbs(p.directory) { // what the command says of its work
@@ -36,7 +36,7 @@ func (s Tests) programs(t testing.TB) (programs []program) {
 		}
 		p.path = filepath.Join(filepath.Dir(s.Dir), "tests-of-"+strings.ReplaceAll(p.directory, "/", "-"))
 		if _, err := os.Stat(p.path); errors.Is(err, fs.ErrNotExist) {
-			s.goCommand(t, "test", "-c", "-vet=off", "-o", p.path, p.directory)
+			s.goCommand(t, "test", "-c", "-vet=off", "-tags", s.Tags, "-o", p.path, p.directory)
 		}
 		if _, err := os.Stat(p.path); err == nil { // a package may have no tests
 			programs = append(programs, p)

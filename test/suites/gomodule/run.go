@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"locus/test/suites/report"
 	"locus/test/suites/stand"
 )
 
@@ -14,6 +15,7 @@ import (
 type Tests struct {
 	Dir      string
 	Packages []string // default: that of Dir
+	Tags     string   // build tags, parted by commas
 	Env      []string
 	Args     []string // of the tests themselves
 	Skip     string   // a pattern, as of go test -skip
@@ -39,7 +41,7 @@ func (s Tests) Run(t testing.TB, cases []string) stand.Outcomes {
 		}
 		out = append(out, c.Output(t)...)
 	}
-	return read(out)
+	return report.GoTest(out)
 }
 
 // tests are the patterns of the tests that cases are part of.

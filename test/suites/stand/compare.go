@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -12,36 +13,32 @@ import (
 // cases are all.
 type Run func(t *testing.T, at Endpoint, cases []string) Outcomes
 
-// Check runs a suite at both ends and compares, with the exceptions of the
-// test's directory. What fails through the proxy alone is run directly once
-// more: what ends in another way there, this time, is the suite's own
-// unsteadiness, and counts as failed.
-func (s *Stand) Check(t *testing.T, run Run) {
+// Check runs a suite at both ends, one after the other, and compares. The exceptions are those of the suite's directory. A case that fails
+// through the proxy only runs directly again: if its outcome differs from the first one, the suite itself is unsteady, and the case counts
+// as failed. Check returns the outcomes of the plain server.
+func (s *Stand) Check(t *testing.T, dir string, run Run) Outcomes {
 	t.Helper()
-	s.judge(t, run, run(t, s.Direct, nil), run(t, s.Proxy, nil))
+	direct := run(t, s.Direct, nil)
+	s.judge(t, dir, run, direct, run(t, s.Proxy, nil))
+	return direct
 }
 
-// CheckAtOnce is Check for a suite that may run twice at the same time, since it
-// keeps nothing in files of its own.
-func (s *Stand) CheckAtOnce(t *testing.T, run Run) {
+// CheckAtOnce is Check for a suite that may run at both ends at the same time, because it keeps no files in one place.
+func (s *Stand) CheckAtOnce(t *testing.T, dir string, run Run) Outcomes {
 	t.Helper()
 	var direct, proxy Outcomes
-	t.Run("both", func(t *testing.T) { // ends with the two
-		t.Run("direct", func(t *testing.T) {
-			t.Parallel()
-			direct = run(t, s.Direct, nil)
-		})
-		t.Run("proxy", func(t *testing.T) {
-			t.Parallel()
-			proxy = run(t, s.Proxy, nil)
-		})
-	})
-	s.judge(t, run, direct, proxy)
+	var both sync.WaitGroup
+	// Not by t.Parallel: the two would wait for all tests that go test runs at once.
+	both.Go(func() { t.Run("direct", func(t *testing.T) { direct = run(t, s.Direct, nil) }) })
+	both.Go(func() { t.Run("proxy", func(t *testing.T) { proxy = run(t, s.Proxy, nil) }) })
+	both.Wait()
+	s.judge(t, dir, run, direct, proxy)
+	return direct
 }
 
-func (s *Stand) judge(t *testing.T, run Run, direct, proxy Outcomes) {
+func (s *Stand) judge(t *testing.T, dir string, run Run, direct, proxy Outcomes) {
 	t.Helper()
-	exceptions := Excepted(t, s.Engine)
+	exceptions := Excepted(t, dir, s.Engine)
 	t.Logf("direct, %s: %s", s.Engine, direct)
 	for _, name := range direct.With(Failed) {
 		t.Logf("fails directly: %s: %s", name, lastLine(direct[name].Detail))

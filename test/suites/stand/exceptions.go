@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,14 +16,13 @@ import (
 // reason.
 type Exceptions map[string]string
 
-// Excepted reads exceptions.txt of the test's directory, and beside it
-// exceptions.<engine>.txt of what fails with one engine alone. A line is a
-// case's name, a tab and the reason; empty lines and lines that begin with # are
-// left out. Without the files there are no exceptions.
-func Excepted(t testing.TB, engine servers.Engine) Exceptions {
+// Excepted reads exceptions.txt of a suite's directory, and exceptions.<engine>.txt of the cases that fail with one engine only. A line is
+// a case's name, a tab and the reason; empty lines and lines that begin with # are ignored. Without the files there are no exceptions.
+func Excepted(t testing.TB, dir string, engine servers.Engine) Exceptions {
 	t.Helper()
 	x := Exceptions{}
-	for _, path := range []string{"exceptions.txt", fmt.Sprintf("exceptions.%s.txt", engine)} {
+	for _, name := range []string{"exceptions.txt", fmt.Sprintf("exceptions.%s.txt", engine)} {
+		path := filepath.Join(dir, name)
 		text, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

@@ -3,6 +3,7 @@ package stand
 import (
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -19,41 +20,77 @@ type Stand struct {
 	Engine        servers.Engine
 	Direct, Proxy Endpoint
 	Shop          *shop.Shop // the proxy's cluster, with its sharded tables
-
-	direct *servers.Server
 }
+
+// Servers is the number of servers that a stand takes: two shards and the plain one.
+const Servers = 3
 
 // Start runs a stand on servers that the package's tests share; it needs
 // [servers.Main]. The plain server is none of the proxy's: the same database
 // may be made at both ends.
 func Start(t *testing.T, engine servers.Engine) *Stand { return StartWith(t, engine, shop.Options{}) }
 
-// StartWith is Start with what else the proxy's cluster declares, of tables and of the user.
+// StartWith is Start with what else the proxy's cluster declares, of tables and of the user. If the options name [Servers] servers, the
+// stand takes those.
 func StartWith(t *testing.T, engine servers.Engine, o shop.Options) *Stand {
 	t.Helper()
-	all := servers.Shared(t, engine, 3)
-	for _, server := range all {
-		// Off in MySQL, and suites load files from the client.
-		server.Exec(t, "SET GLOBAL local_infile = 1")
+	all := o.Servers
+	if all == nil {
+		all = servers.Shared(t, engine, Servers)
 	}
-	s := &Stand{Engine: engine, direct: all[2]}
+	for _, server := range all {
+		loadsFiles(t, server)
+	}
+	s := &Stand{Engine: engine}
+	o.Servers = all[:Servers-1]
 	r := &refused{codes: map[string]int{}, texts: map[string]int{}, left: left{}}
-	o.Shards = 2
 	o.Options = func(p *proxy.Options) {
 		r.Handler = p.Log.Handler()
 		p.Log = slog.New(r)
 	}
 	s.Shop = shop.Start(t, engine, o)
 	t.Cleanup(func() { r.tell(t, s.Shop.Proxy) })
-	// One name at both ends: suites print who they are.
-	if err := s.direct.CreateUser(t.Context(), dbserver.User{Name: shop.User, Password: shop.Password}); err != nil {
-		t.Fatal(err)
-	}
-	s.Direct = endpoint(t, "direct", s.direct.Addr())
-	s.Direct.TLS = engine == servers.MySQL // MariaDB 10.11 makes no certificate by itself
+	s.Direct = Plain(t, all[Servers-1])
 	s.Proxy = endpoint(t, "proxy", s.Shop.Addr)
 	s.Proxy.TLS = true
 	return s
+}
+
+// Plain returns a server as the plain one of a stand. It has the account that the proxy has: suites print who they are.
+func Plain(t *testing.T, server *servers.Server) Endpoint {
+	t.Helper()
+	loadsFiles(t, server)
+	if err := server.CreateUser(t.Context(), dbserver.User{Name: shop.User, Password: shop.Password}); err != nil {
+		t.Fatal(err)
+	}
+	at := endpoint(t, "direct", server.Addr())
+	at.TLS = server.Engine() == servers.MySQL // MariaDB 10.11 makes no certificate by itself
+	return at
+}
+
+// loadsFiles lets clients load files, which MySQL does not by default.
+func loadsFiles(t *testing.T, server *servers.Server) {
+	t.Helper()
+	server.Exec(t, "SET GLOBAL local_infile = 1")
+}
+
+// Spread fails the test where a shard has no row of a sharded table.
+func (s *Stand) Spread(t *testing.T, database string, tables ...string) {
+	t.Helper()
+	for _, table := range tables {
+		var each []int
+		for i, server := range s.Shop.Servers {
+			var rows int
+			if err := server.DB(t, database).QueryRowContext(t.Context(), "SELECT COUNT(*) FROM `"+table+"`").Scan(&rows); err != nil {
+				t.Errorf("%s on s%d: %v", table, i, err)
+			}
+			each = append(each, rows)
+		}
+		if slices.Contains(each, 0) {
+			t.Errorf("%s: the shards have %v rows", table, each)
+		}
+		t.Logf("%s: %v rows", table, each)
+	}
 }
 
 // Endpoints are both, the plain server first.

@@ -11,7 +11,6 @@ import (
 	"locus/proxy/txn"
 	"locus/test/servers"
 	"locus/test/shop"
-	"locus/test/suites/application"
 	"locus/test/suites/gomodule"
 	"locus/test/suites/stand"
 )
@@ -59,7 +58,7 @@ func TestSharded(t *testing.T) {
 		out := tpcc("run", "--count", "2000")
 		t.Logf("%s", out[strings.LastIndex(out, "Finished"):])
 		tpcc("check") // one of the others is of the rows that were made at first
-		application.Spread(t, s, Database, "warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock", "item")
+		s.Spread(t, Database, "warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock", "item")
 		tpcc("cleanup")
 	})
 }

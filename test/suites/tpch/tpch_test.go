@@ -15,7 +15,6 @@ import (
 	"locus/proxy/txn"
 	"locus/test/servers"
 	"locus/test/shop"
-	"locus/test/suites/application"
 	"locus/test/suites/stand"
 )
 
@@ -49,12 +48,12 @@ func compare(t *testing.T, engine servers.Engine, sharded map[string]string) {
 		fmt.Fprintf(&declarations, "  %s.%s: {kind: %s}\n", database, table.name, kind)
 	}
 	s := stand.StartWith(t, engine, shop.Options{Declarations: declarations.String(), Spanning: txn.XA})
-	s.Check(t, func(t *testing.T, at stand.Endpoint, _ []string) stand.Outcomes {
+	s.Check(t, ".", func(t *testing.T, at stand.Endpoint, _ []string) stand.Outcomes {
 		at.Database(t, database)
 		db := at.DB(t, database)
 		fill(t, db)
 		if at.Name == s.Proxy.Name {
-			application.Spread(t, s, database, slices.Sorted(maps.Keys(sharded))...)
+			s.Spread(t, database, slices.Sorted(maps.Keys(sharded))...)
 		}
 		outcomes := stand.Outcomes{}
 		for _, n := range slices.Sorted(maps.Keys(queries)) {

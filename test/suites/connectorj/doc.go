@@ -1,2 +1,0 @@
-// Package connectorj runs the JUnit tests of MariaDB Connector/J.
-package connectorj

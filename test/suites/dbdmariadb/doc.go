@@ -1,2 +1,0 @@
-// Package dbdmariadb runs the tests of Perl's DBD::MariaDB.
-package dbdmariadb

@@ -1,2 +1,0 @@
-// Package dbdmysql runs the tests of Perl's DBD::mysql.
-package dbdmysql
