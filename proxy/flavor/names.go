@@ -70,6 +70,10 @@ func (f Flavor) HasVariable(name string) bool { return name != "gtid_mode" || f 
 // case.
 func (f Flavor) ConvertsNumbers() bool { return f == MariaDB }
 
+// NamesSources reports whether a field without an alias is called by the name that its column has in a derived table, in whatever
+// letters the statement writes it.
+func (f Flavor) NamesSources() bool { return f == MariaDB }
+
 // ProfilesSet reports whether a second SET that enables profiling appears in its own profile.
 func (f Flavor) ProfilesSet() bool { return f == MariaDB }
 

@@ -22,7 +22,10 @@ func (s *Session) obey(w *snapshot.Snapshot) {
 
 // planContext is what statements are planned in.
 func (s *Session) planContext(w *snapshot.Snapshot) plan.Context {
-	return plan.Context{Catalog: w.Catalog, Schema: s.vars.Settings.Database(), Rights: s.account.Rights, Owned: sysvars.Owned, Temporary: slices.Clone(s.conns.TemporaryTables()), Shard: s.vars.Shard}
+	return plan.Context{
+		Catalog: w.Catalog, Schema: s.vars.Settings.Database(), Rights: s.account.Rights, Owned: sysvars.Owned, Temporary: slices.Clone(s.conns.TemporaryTables()), Shard: s.vars.Shard,
+		SourceNames: w.Flavor.NamesSources(),
+	}
 }
 
 // mayRun refuses what only users with admin may run.

@@ -10,22 +10,22 @@ import (
 
 // withoutGenes is the condition on rows of a table of information_schema that keeps the columns for genes out which nobody
 // but locus has made; empty: it has none of them.
-func (c Context) withoutGenes(table string) string {
+func (c Context) withoutGenes(qualifier, table string) string {
 	if !c.Catalog.MakesGenes() {
 		return ""
 	}
 	switch strings.ToLower(table) {
 	case "columns":
-		return "COLUMN_NAME <> '" + catalog.OwnGene + "'"
+		return qualifier + "COLUMN_NAME <> '" + catalog.OwnGene + "'"
 	case "statistics": // of an expression it is NULL
-		return "(COLUMN_NAME IS NULL OR COLUMN_NAME <> '" + catalog.OwnGene + "')"
+		return "(" + qualifier + "COLUMN_NAME IS NULL OR " + qualifier + "COLUMN_NAME <> '" + catalog.OwnGene + "')"
 	}
 	return ""
 }
 
 // hidesIn tells a table of which such rows are kept out.
 func (c Context) hidesIn(t stmt.TableName) bool {
-	return strings.EqualFold(c.schemaOf(t), "information_schema") && c.withoutGenes(t.Name) != ""
+	return strings.EqualFold(c.schemaOf(t), "information_schema") && c.withoutGenes("", t.Name) != ""
 }
 
 // hideGenes has a statement that asks how tables are built be told nothing of those columns.
@@ -38,10 +38,106 @@ func hideGenes(l *stmt.Lexed, p Plan, ctx Context) {
 	if err != nil { // of a shape that isn't taken apart
 		return
 	}
+	h := hiding{l: l, places: places, sourceNames: ctx.SourceNames, terms: places.Terms(), conditions: map[*stmt.Block]string{}}
 	for _, at := range places.Tables {
-		t := at.Block.Tables[at.Index]
-		if ctx.hidesIn(t.TableName) {
-			one.Added = append(one.Added, among(l, at, ctx.withoutGenes(t.Name))...)
+		if t := at.Block.Tables[at.Index]; ctx.hidesIn(t.TableName) {
+			h.table(at, ctx.withoutGenes(qualifierOf(&t), t.Name))
 		}
 	}
+	one.Added = append(one.Added, h.splices()...)
+}
+
+// hiding leaves rows out of what a SELECT reads. Where that can be, a condition is added to one that the statement has: names,
+// definitions of columns and qualifiers are then the client's own. Else a derived table takes the table's place.
+type hiding struct {
+	l          *stmt.Lexed
+	places     *stmt.Places
+	terms      []stmt.Conjunct
+	conditions map[*stmt.Block]string // on all rows of a block
+	blocks     []*stmt.Block
+	added      []Splice
+	derived    bool
+
+	sourceNames bool
+}
+
+// qualifierOf is the qualifier of a table's columns.
+func qualifierOf(t *stmt.TableRef) string {
+	if t.Schema != "" && t.Alias == t.Name {
+		return quote(t.Schema) + "." + quote(t.Alias) + "."
+	}
+	return quote(t.Alias) + "."
+}
+
+// table leaves out the rows of a table that don't satisfy a condition.
+func (h *hiding) table(at stmt.TablePlace, condition string) {
+	switch t := at.Block.Tables[at.Index]; {
+	case at.Statement:
+	case t.Nullable:
+		for _, c := range h.terms { // its own ON
+			if c.Outer && c.Block == at.Block && c.First == at.Index && c.Last == at.Index+1 {
+				h.beside(c.Start, c.End, condition)
+				return
+			}
+		}
+	case h.conditions[at.Block] != "":
+		h.conditions[at.Block] += " AND " + condition
+		return
+	case at.Block.HasFilter, h.term(at.Block) != nil:
+		h.conditions[at.Block] = condition
+		h.blocks = append(h.blocks, at.Block)
+		return
+	}
+	h.derived = true
+	h.added = append(h.added, among(h.l, at, strings.ReplaceAll(condition, qualifierOf(&at.Block.Tables[at.Index]), ""))...)
+}
+
+// term returns a condition on all rows of a block.
+func (h *hiding) term(b *stmt.Block) *stmt.Conjunct {
+	at := slices.IndexFunc(h.terms, func(c stmt.Conjunct) bool { return c.Block == b && !c.Outer })
+	if at < 0 {
+		return nil
+	}
+	return &h.terms[at]
+}
+
+// beside adds a condition to another one.
+func (h *hiding) beside(start, end stmt.Anchor, condition string) {
+	h.added = append(h.added, Splice{start, " ("}, Splice{end, "\n) AND " + condition + " "})
+}
+
+// splices returns what is added to the text, in its order.
+func (h *hiding) splices() []Splice {
+	for _, b := range h.blocks {
+		condition := h.conditions[b]
+		switch {
+		case !b.HasFilter:
+			c := h.term(b)
+			h.beside(c.Start, c.End, condition)
+		case b.Filter.There:
+			h.beside(b.Filter.Open, b.Filter.Close, condition)
+		default:
+			h.added = append(h.added, Splice{b.Filter.Open, " WHERE " + condition + " "})
+		}
+	}
+	h.added = append(h.added, fieldNames(h.l, h.places, h.added, h.derived && h.sourceNames)...)
+	slices.SortStableFunc(h.added, func(a, b Splice) int { return h.l.Offset(a.At) - h.l.Offset(b.At) })
+	return h.added
+}
+
+// fieldNames gives fields the names that they would have without what is added: with plain set, also those that are columns.
+func fieldNames(l *stmt.Lexed, places *stmt.Places, added []Splice, plain bool) (names []Splice) {
+	for _, u := range places.Unnamed {
+		start, end := l.Offset(u.Start), l.Offset(u.End)
+		changed := slices.ContainsFunc(added, func(s Splice) bool { at := l.Offset(s.At); return start <= at && at < end })
+		if changed && end-start <= longestAlias && !l.Commented(start) {
+			names = append(names, Splice{u.End, " AS " + quote(string(l.Text[start:end]))})
+		}
+	}
+	if plain {
+		for _, f := range places.Plain {
+			names = append(names, Splice{f.End, " AS " + quote(f.Name)})
+		}
+	}
+	return names
 }

@@ -73,6 +73,8 @@ type Context struct {
 	Rewritten bool
 	// Alike: nothing in it is a shard's to say, so that each would answer alike.
 	Alike bool
+	// SourceNames: the shards call a field by the name that its column has in a derived table, in whatever letters it is written.
+	SourceNames bool
 	// Shard is that which the session has named for its statements; empty: none.
 	Shard router.ShardName
 }

@@ -44,7 +44,7 @@ func TestWhatIsAskedForIsNarrowed(t *testing.T) {
 		"SHOW EVENTS":                         "SHOW EVENTS WHERE CAST(`Db` AS BINARY) IN (X'696e666f726d6174696f6e5f736368656d61', X'494e464f524d4154494f4e5f534348454d41')",
 		"SHOW TABLES FROM information_schema": "SHOW TABLES FROM information_schema",
 		"SELECT 1 FROM information_schema.tables t, information_schema.engines": "SELECT 1 FROM (SELECT * FROM information_schema.tables WHERE (" + own + ")) t, information_schema.engines",
-		"SELECT (SELECT COUNT(*) FROM information_schema.columns)":              "SELECT (SELECT COUNT(*) FROM (SELECT * FROM information_schema.columns WHERE (" + own + ") AND COLUMN_NAME <> 'locus_gene') AS `columns`)",
+		"SELECT (SELECT COUNT(*) FROM information_schema.columns)":              "SELECT (SELECT COUNT(*) FROM (SELECT * FROM information_schema.columns WHERE (" + own + ") AND COLUMN_NAME <> 'locus_gene') AS `columns`) AS `(SELECT COUNT(*) FROM information_schema.columns)`",
 	} {
 		var l stmt.Lexed
 		l.Lex([]byte(text), 0)

@@ -97,11 +97,13 @@ func (r *Rights) narrowSelect(l *stmt.Lexed, p *OneShard, ctx Context) error {
 			continue
 		}
 		condition := r.visible(name)
-		if genes := ctx.withoutGenes(t.Name); genes != "" {
+		if genes := ctx.withoutGenes("", t.Name); genes != "" {
 			condition += " AND " + genes
 		}
 		p.Added = append(p.Added, among(l, at, condition)...)
 	}
+	p.Added = append(p.Added, fieldNames(l, places, p.Added, ctx.SourceNames)...)
+	slices.SortStableFunc(p.Added, func(a, b Splice) int { return l.Offset(a.At) - l.Offset(b.At) })
 	return nil
 }
 

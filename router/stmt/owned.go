@@ -59,8 +59,11 @@ func (r *reader) ownField(n *ast.SelectField) {
 	if n.AsName.O != "" || n.Expr == nil {
 		return
 	}
-	if _, plain := n.Expr.(*ast.ColumnNameExpr); !plain {
-		r.out.Unnamed = append(r.out.Unnamed, Unnamed{n.Offset, n.Offset + len(n.OriginalText())})
+	end := n.Offset + len(n.OriginalText())
+	if c, plain := n.Expr.(*ast.ColumnNameExpr); !plain {
+		r.out.Unnamed = append(r.out.Unnamed, Unnamed{n.Offset, end})
+	} else if r.places != nil {
+		r.places.Plain = append(r.places.Plain, PlainField{r.l.Anchor(end), c.Name.Name.O})
 	}
 }
 

@@ -24,10 +24,20 @@ type Places struct {
 	Obstacle string
 	// Unnamed are the fields whose text is their column's name.
 	Unnamed []UnnamedPlace
+	// Plain are the columns that are fields without an alias.
+	Plain []PlainField
 	// Reopens reports whether a common table expression, and so the tables that it reads, is read more than once.
 	Reopens bool
 	// Summary is set for a SELECT of one block if all its places are known.
 	Summary *Summary
+
+	reader *reader
+}
+
+// PlainField is a column that is a field without an alias. Its column is called Name.
+type PlainField struct {
+	End  Anchor
+	Name string
 }
 
 // TablePlace is the position of a table's name, including its schema. For the statement TABLE name it is the position
@@ -64,7 +74,7 @@ func FindPlaces(l *Lexed) (*Places, error) {
 		return nil, err
 	}
 	r := newReader(l)
-	r.places, r.opened = &Places{Statement: r.out, Names: map[string]bool{}}, map[*int]int{}
+	r.places, r.opened = &Places{Statement: r.out, Names: map[string]bool{}, reader: r}, map[*int]int{}
 	r.survey(node)
 	r.statement(node)
 	r.link()
@@ -218,31 +228,51 @@ func alike(a, b ast.Node) bool {
 	return x.String() == y.String()
 }
 
+// Terms returns all conditions that must hold and whose text is known, also those that depend on more than their row's values.
+func (p *Places) Terms() (terms []Conjunct) {
+	for _, c := range p.reader.conjuncts {
+		if found, ok := p.reader.term(c); ok {
+			terms = append(terms, found)
+		}
+	}
+	return terms
+}
+
 // conjunct finds the text of a condition if it depends only on its row's values. sequenced reports whether it depends on
 // the row's number.
 func (r *reader) conjunct(c rawConjunct) (found Conjunct, ok, sequenced bool) {
 	var pure purity
 	c.expression.Accept(&pure)
-	if pure.impure || c.expression.OriginTextPosition() <= 0 {
+	if pure.impure {
 		return Conjunct{}, false, pure.sequenced
 	}
+	found, ok = r.term(c)
+	found.Columns = pure.columns
+	return found, ok, false
+}
+
+// term finds the text of a condition.
+func (r *reader) term(c rawConjunct) (found Conjunct, ok bool) {
 	start := c.expression.OriginTextPosition()
+	if start <= 0 {
+		return Conjunct{}, false
+	}
 	end := r.l.conditionEnd(start)
 	if end <= start {
-		return Conjunct{}, false, false
+		return Conjunct{}, false
 	}
 	text := r.l.readable()
 	again, err := tree(r.l, "SELECT 1 FROM a WHERE "+text[start:end])
 	if err != nil {
-		return Conjunct{}, false, false
+		return Conjunct{}, false
 	}
 	if s, ok := again.(*ast.SelectStmt); !ok || s.Where == nil || s.GroupBy != nil || s.OrderBy != nil || s.Limit != nil || !alike(s.Where, c.expression) {
-		return Conjunct{}, false, false
+		return Conjunct{}, false
 	}
 	return Conjunct{
 		Block: c.block, First: c.first, Last: c.last, Outer: c.outer,
-		Start: r.l.Anchor(start), End: r.l.Anchor(end), Columns: pure.columns,
-	}, true, false
+		Start: r.l.Anchor(start), End: r.l.Anchor(end),
+	}, true
 }
 
 // rawConjunct is a condition of the syntax tree.

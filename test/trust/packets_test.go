@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ import (
 // errors with their messages.
 type exchange struct {
 	name   string
+	user   string   // empty: app
 	setup  []string // app runs them on both sides; they succeed
 	before []string // the session runs them first; they succeed
 	say    []string
@@ -50,7 +52,7 @@ func (s *stand) exchangedOne(t *testing.T, x *exchange) {
 		s.app.must(t, text)
 		s.plain.must(t, text)
 	}
-	proxy, plain := s.proxied(t, "app"), s.direct(t, "app")
+	proxy, plain := s.proxied(t, cmp.Or(x.user, "app")), s.direct(t, cmp.Or(x.user, "app"))
 	defer proxy.Close()
 	defer plain.Close()
 	for _, text := range x.before {
