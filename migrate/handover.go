@@ -8,9 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"locus/migrate/changes"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/link"
+	"locus/migrate/owned"
 	"locus/migrate/phase"
 	"locus/router"
 )
@@ -36,6 +38,9 @@ type handover struct {
 	// locked is the connection that holds the tables of a source outside of the cluster; nil: none does. Every
 	// question to the source goes over it then.
 	locked *link.Conn
+
+	passed passed      // where the streams are recorded to be; nil if the record has no steps
+	open   *owned.Open // the step, once the giver's position is being looked for
 
 	fenced time.Time
 	after  *job.Job    // once the commit was sent, the record
@@ -73,9 +78,8 @@ func (h *handover) run(ctx context.Context) error {
 	h.acknowledgements = acknowledgements
 	began := time.Now()
 	err := step.Run(ctx)
-	if err == nil { // before a lock ends: what waited for it is written by who is not the owner any more
-		h.ownership.set(h.after, h.next)
-		h.ownership.handing(router.Part{})
+	if err == nil { // at once: the streams wait for it
+		err = h.ownership.settle(h.after, h.next)
 	}
 	h.tell(Stepped{
 		Job: h.job(), To: h.to(), Genes: h.rows.Genes.Len(), Began: began, Ended: time.Now(), Lines: step.Lines, Failed: err != nil,
@@ -116,6 +120,22 @@ func (p *pass) dial(ctx context.Context) (err error) {
 	}
 	p.atReceiver, err = link.Dial(ctx, p.leg.shards.other(p.giver))
 	return err
+}
+
+// at returns the connection to a side's server.
+func (p *pass) at(side owned.Side, h *handover) *link.Conn {
+	if side == h.giver() {
+		return p.atGiver
+	}
+	return p.atReceiver
+}
+
+// giver is the side that owns the rows before the step.
+func (h *handover) giver() owned.Side {
+	if h.forward {
+		return owned.Source
+	}
+	return owned.Target
 }
 
 func (h *handover) hangUp() {
@@ -159,6 +179,9 @@ func (h *handover) check(ctx context.Context) error {
 		return err
 	}
 	if err := h.findOrphans(ctx); err != nil {
+		return err
+	}
+	if err := h.findPassed(ctx); err != nil {
 		return err
 	}
 	// The stream back is begun before the fence, since that takes as long as all that
@@ -269,6 +292,7 @@ func (h *handover) position(ctx context.Context) error {
 			return err
 		}
 	}
+	h.open = h.ownership.ledger.Open(h.rows)
 	return h.each(ctx, h.positionPass)
 }
 
@@ -298,13 +322,27 @@ func (h *handover) positionPass(ctx context.Context, p *pass) error {
 	if err := h.misfits(ctx, p); err != nil {
 		return err
 	}
-	return h.recheck(ctx, p)
+	if err := h.recheck(ctx, p); err != nil {
+		return err
+	}
+	// What the giver has written until here was judged as the owner's, and is at the receiver. What follows waits for the
+	// outcome of the step.
+	return p.receiver.Bound(ctx, func(here changes.Position) error {
+		at, err := here.Bound()
+		if err == nil {
+			h.open.Bound(p.leg.id, h.giver(), at)
+		}
+		return err
+	})
 }
 
 // beginAgain makes the stream to a shard begin where the source's log is now. The source and the shard have the same rows: clients wrote
 // them on both, and nothing that was prepared is left.
 func (h *handover) beginAgain(ctx context.Context, p *pass) error {
 	if err := AwaitPrepared(ctx, p.atReceiver, p.leg.shards.source.Addr); err != nil {
+		return err
+	}
+	if err := h.bound(ctx, p, p.atGiver, h.giver()); err != nil {
 		return err
 	}
 	return p.leg.streams.restart(ctx, p.atReceiver)
@@ -349,7 +387,27 @@ func (h *handover) reverse(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return h.each(ctx, h.reversePass)
+}
+
+// reversePass notes the receiver's position, after which everything that is written there is the new owner's. The stream
+// that reads it waits with the step's rows until the position and the outcome are known.
+func (h *handover) reversePass(ctx context.Context, p *pass) error {
+	h.open.Close(p.leg.id, h.giver().Other())
+	return h.bound(ctx, p, p.atReceiver, h.giver().Other())
+}
+
+// bound makes the position of a side's log of now its bound.
+func (h *handover) bound(ctx context.Context, p *pass, c *link.Conn, of owned.Side) error {
+	now, err := changes.Current(ctx, c)
+	if err != nil {
+		return err
+	}
+	at, err := now.Bound()
+	if err == nil {
+		h.open.Bound(p.leg.id, of, at)
+	}
+	return err
 }
 
 // commit hands the genes over, with the record of it.
@@ -359,11 +417,11 @@ func (h *handover) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	j = j.Handing(handed(h.read.Job.State.Cut, h.reach, h.open), h.passed.passes)
 	next, err := h.read.Map.Step(withMoves(h.read.Map, j, j.Moves()), j.Changes(h.read.Job.State.Cut, h.reach)...)
 	if err != nil {
 		return err
 	}
-	h.ownership.handing(h.rows)
 	h.after, h.next = j, next
 	why := fmt.Sprintf("job %s: %s", h.job(), what)
 	switch {

@@ -1,60 +1,94 @@
 package migrate
 
 import (
-	"sync"
+	"context"
+	"fmt"
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/migrate/applier"
 	"locus/migrate/changes"
 	"locus/migrate/job"
+	"locus/migrate/owned"
 	"locus/router"
 )
 
-// ownership tells the streams whose a moving row is now: with its gene, or by its residue.
-//
-// The owner of now is the owner at the position of the change that is judged: a
-// step waits, with writes held, until the stream has applied everything that the
-// giver logged; so all that comes later is by the new owner, or went past the
-// proxies.
-type ownership struct {
-	mu     sync.Mutex
-	target router.Part // of the moving rows, those of the target
-	either router.Part // those that a step is handing over
-}
+// ownership tells a job's streams whose the changes are that they read. A change is the owner's if its server owned the
+// row at that position of its log.
+type ownership struct{ ledger owned.Ledger }
 
-// set takes the owners of a map; of an import, whose genes have theirs already, those of the record.
-func (o *ownership) set(j *job.Job, m *router.Map) {
+// settle takes what a record and a map say, which are known to be those of now.
+func (o *ownership) settle(j *job.Job, m *router.Map) error {
 	target, _ := j.Rows(j.State.Cut)
 	if move, there := m.MoveOf(j.ID); there && move.Divides() {
 		target, _ = j.Rows(int(move.Share))
 	} else if j.Import == nil {
 		target = router.Whole(m.GenesOf(j.To).Intersect(j.Genes))
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.target = target
-}
-
-// handing says which rows are being handed over: their first changes at the
-// receiver may be read before it is known here that the step was committed.
-func (o *ownership) handing(rows router.Part) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.either = rows
-}
-
-// judge is the applier's, of the stream from the source or of the one back.
-func (o *ownership) judge(fromTarget bool) applier.Judge {
-	return func(changes.Position) func(gene.Gene, orderid.Residue) applier.Verdict {
-		o.mu.Lock()
-		target, either := o.target, o.either
-		o.mu.Unlock()
-		return func(g gene.Gene, r orderid.Residue) applier.Verdict {
-			if target.Has(g, r) == fromTarget || either.Has(g, r) {
-				return applier.Apply
-			}
-			return applier.IfUnchanged
+	history := map[string]owned.History{}
+	for _, l := range j.Legs() {
+		steps, err := stepsOf(j, l.ID)
+		if err != nil {
+			return fmt.Errorf("job %s: %w", j.ID, err)
 		}
+		history[l.ID] = owned.History{Steps: steps, Target: target}
 	}
+	o.ledger.Settle(history, j.State.Copied)
+	return nil
+}
+
+// stepsOf returns the recorded steps with rows of a leg.
+func stepsOf(j *job.Job, leg string) (steps []owned.Step, err error) {
+	for _, h := range j.Handed {
+		at, there := h.Bounds[leg]
+		if !there {
+			continue
+		}
+		s := owned.Step{Rows: j.Between(h.From, h.To), To: owned.Source}
+		if h.To > h.From {
+			s.To = owned.Target
+		}
+		if s.At[owned.Source], err = changes.ParseBound(at.Source); err != nil {
+			return nil, err
+		}
+		if s.At[owned.Target], err = changes.ParseBound(at.Target); err != nil {
+			return nil, err
+		}
+		steps = append(steps, s)
+	}
+	return steps, nil
+}
+
+// handed returns the record of an open step.
+func handed(from, to int, open *owned.Open) job.Handed {
+	h := job.Handed{From: from, To: to, Bounds: map[string]job.HandedAt{}}
+	for leg, at := range open.Bounds() {
+		h.Bounds[leg] = job.HandedAt{Source: at[owned.Source].String(), Target: at[owned.Target].String()}
+	}
+	return h
+}
+
+// judge returns what decides on the changes that a leg's stream reads from one side.
+func (o *ownership) judge(leg string, by owned.Side) applier.Judge {
+	return func(p changes.Position) (applier.Verdicts, error) {
+		at, err := p.Transaction()
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context, g gene.Gene, r orderid.Residue) (applier.Verdict, error) {
+			owns, err := o.ledger.Owned(ctx, leg, by, at, g, r)
+			if owns {
+				return applier.Apply, err
+			}
+			return applier.IfUnchanged, err
+		}, nil
+	}
+}
+
+// copied returns what reports whether the server that a stream writes has had all rows.
+func (o *ownership) copied(by owned.Side) func() bool {
+	if by == owned.Target {
+		return func() bool { return true } // the source has
+	}
+	return o.ledger.Copied
 }

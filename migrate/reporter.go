@@ -83,17 +83,18 @@ func (p *reporter) now() job.Report {
 	r := &p.report
 	r.At = now
 	if len(p.running.forward) > 0 {
-		r.Changes, r.Conflicts, r.Strays, r.LagMs = 0, 0, 0, 0
+		r.Changes, r.Conflicts, r.Strays, r.Overwritten, r.LagMs = 0, 0, 0, 0, 0
 	}
 	for _, st := range p.running.forward {
 		f := st.Progress()
-		r.Strays += f.Strays
+		r.Strays, r.Overwritten = r.Strays+f.Strays, r.Overwritten+f.Overwritten
 		r.Changes, r.Conflicts, r.LagMs = r.Changes+f.Changes, r.Conflicts+f.Conflicts, max(r.LagMs, st.lag(now).Milliseconds())
 	}
 	r.BackLagMs = 0
 	for _, st := range p.running.back {
 		r.BackLagMs = max(r.BackLagMs, st.lag(now).Milliseconds())
-		r.Conflicts += st.Progress().Conflicts
+		f := st.Progress()
+		r.Conflicts, r.Overwritten = r.Conflicts+f.Conflicts, r.Overwritten+f.Overwritten
 	}
 	return *r
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"locus/migrate/phase"
-	"locus/router"
 )
 
 // step hands the next genes over, forward or back, once it is time.
@@ -39,7 +38,6 @@ func (a step) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	}
 	h := a.handover(s)
 	err := h.run(ctx)
-	a.ownership.handing(router.Part{})
 	if _, different := errors.AsType[*differencesError](err); different {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"locus/migrate/applier"
 	"locus/migrate/changes"
 	"locus/migrate/link"
+	"locus/migrate/owned"
 	"locus/migrate/phase"
 )
 
@@ -58,29 +59,32 @@ func (s *streams) openForward(ctx context.Context) (*stream, error) {
 			return nil, err
 		}
 	}
-	return s.open(ctx, s.shards.source, s.shards.target, s.job, false)
+	return s.open(ctx, s.shards.source, s.shards.target, s.job, owned.Source)
 }
 
 func (s *streams) openReverse(ctx context.Context) (*stream, error) {
-	return s.open(ctx, s.shards.target, s.shards.source, backJob(s.job), true)
+	return s.open(ctx, s.shards.target, s.shards.source, backJob(s.job), owned.Target)
 }
 
-func (s *streams) config(to link.Server, name string, fromTarget bool) applier.Config {
-	config := applier.Config{Job: name, Target: to, Tables: s.shards.tables, Parts: s.shards.parts, Judge: s.ownership.judge(fromTarget), Space: s.space, BySequence: s.sweeper != nil}
-	if s.owners != nil && !fromTarget {
+func (s *streams) config(to link.Server, name string, by owned.Side) applier.Config {
+	config := applier.Config{
+		Job: name, Target: to, Tables: s.shards.tables, Parts: s.shards.parts, Judge: s.ownership.judge(s.job, by), Copied: s.ownership.copied(by),
+		Space: s.space, BySequence: s.sweeper != nil,
+	}
+	if s.owners != nil && by == owned.Source {
 		config.Saw = s.owners.saw
 	}
 	return config
 }
 
-func (s *streams) open(ctx context.Context, from, to link.Server, name string, fromTarget bool) (*stream, error) {
-	config := s.config(to, name, fromTarget)
+func (s *streams) open(ctx context.Context, from, to link.Server, name string, by owned.Side) (*stream, error) {
+	config := s.config(to, name, by)
 	var beside func(context.Context, *stream)
 	if s.sweeper != nil {
 		beside = func(ctx context.Context, st *stream) { s.sweeper.run(ctx, st, to) }
 	}
 	start := beginning{begun: s.state.Copied}
-	if fromTarget {
+	if by == owned.Target {
 		start = beginning{back: true, begun: s.state.Reversible, anew: !s.state.Reversible || s.state.Phase == phase.Failed}
 	}
 	return openStream(ctx, from, config, start, beside)
@@ -92,7 +96,7 @@ func (s *streams) restart(ctx context.Context, source *link.Conn) error {
 	if err != nil {
 		return err
 	}
-	a, err := applier.Open(ctx, s.config(s.shards.target, s.job, false))
+	a, err := applier.Open(ctx, s.config(s.shards.target, s.job, owned.Source))
 	if err != nil {
 		return err
 	}

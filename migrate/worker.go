@@ -53,7 +53,9 @@ func (w *worker) run(ctx context.Context) error {
 			w.unlist(ctx)
 			return nil
 		}
-		w.ownership.set(s.Job, s.Map)
+		if err := w.ownership.settle(s.Job, s.Map); err != nil {
+			return err
+		}
 		event, err := w.act(ctx, s, next, genes)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -148,9 +150,6 @@ func (w *worker) watch(ctx context.Context, cancel context.CancelCauseFunc, of S
 		if errors.Is(err, ErrNoJob) || err == nil && (s.JobRevision != of.JobRevision || !s.sameServers(of)) {
 			cancel(errMoved)
 			return
-		}
-		if err == nil {
-			w.ownership.set(s.Job, s.Map)
 		}
 		select {
 		case <-ctx.Done():

@@ -138,6 +138,9 @@ func (d *drawing) figures(j *job.Job, r job.Report, p job.Progress) {
 		colour = yellow
 	}
 	d.field("stream", stream+", "+counted(r.Conflicts, "conflict"), colour)
+	if r.Overwritten > 0 {
+		d.field("overwritten", Count(r.Overwritten)+" rows were not as they were at their owner, and were made so: locus.move_conflict has them", yellow)
+	}
 	if r.Strays > 0 {
 		d.field("strays", Count(r.Strays)+" changes went past the proxies, to a server that is not the rows' owner: find who writes there", yellow)
 	}

@@ -28,6 +28,7 @@ func Line(s Seen, now time.Time) string {
 	add(r.Runner != "", "lag %d ms", r.LagMs)
 	add(j.State.Reversible, "back %d ms", r.BackLagMs)
 	add(r.Conflicts > 0, "%s", counted(r.Conflicts, "conflict"))
+	add(r.Overwritten > 0, "%s overwritten", counted(r.Overwritten, "row"))
 	add(r.Strays > 0, "%s past the proxies", counted(r.Strays, "change"))
 	add(r.LastFenceMs > 0, "held %d ms", r.LastFenceMs)
 	add(r.After.Statements > 0, "moved genes: %s", Fared(r.After))

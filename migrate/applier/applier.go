@@ -20,18 +20,23 @@ import (
 type Verdict uint8
 
 const (
-	// Apply writes the change, guarded by a version column.
+	// Apply writes the change whatever its version: it is the owner's. If the target's row is not as it was before the
+	// change, that is recorded first.
 	Apply Verdict = iota
 	// Drop ignores the change: at that position the source did not own the gene.
 	Drop
-	// IfUnchanged writes the change if the target's row is as it was before the change. Otherwise it records a
-	// conflict: a write that bypassed the proxies.
+	// IfUnchanged writes the change if the target's row is as it was before the change and has no newer version. Otherwise
+	// it records a conflict: a write that bypassed the proxies.
 	IfUnchanged
 )
 
-// Judge returns the verdicts, by gene, on the changes of the transaction that follows a position of the stream. It is
-// called in the stream's order.
-type Judge func(before changes.Position) func(gene.Gene, orderid.Residue) Verdict
+// Judge returns the verdicts on the changes of the transaction that a position of the stream is within. It is called in
+// the stream's order.
+type Judge func(changes.Position) (Verdicts, error)
+
+// Verdicts returns the verdict on a change by the gene and the residue of its row. It may wait until the verdict is
+// known.
+type Verdicts func(context.Context, gene.Gene, orderid.Residue) (Verdict, error)
 
 // Config configures an Applier.
 type Config struct {
@@ -40,6 +45,8 @@ type Config struct {
 	Tables []*table.Table // as at the source; the target has the same
 	Parts  table.Parts    // of the moving genes; the number is fixed for the job
 	Judge  Judge          // nil applies everything
+	// Copied reports whether the target has had all rows. A row that it lacks then was deleted there. nil is never.
+	Copied func() bool
 	// BySequence: the judge needs rows' residues. Otherwise it gets 0.
 	BySequence bool
 	// Saw is called by the dispatcher with every row that the stream brings, of any gene. It may be nil. If it is set,
@@ -97,7 +104,7 @@ type Applier struct {
 }
 
 type progress struct {
-	changes, conflicts, strays, rows, bytes atomic.Int64
+	changes, conflicts, overwritten, strays, rows, bytes atomic.Int64
 }
 
 // Open takes over the job at the target. Any other process that has it is refused from now on. The positions of a new
@@ -195,15 +202,18 @@ func (a *Applier) Begin(ctx context.Context, p changes.Position) error {
 type Progress struct {
 	Changes   int64 // rows changed since the job began
 	Conflicts int64 // changes refused since the job began
-	Strays    int64 // changes by a shard that isn't the owner, applied or refused since Open
-	Rows      int64 // rows copied since Open
-	Bytes     int64
+	// Overwritten are rows, since Open, that a change of the owner's replaced although they were not as they were before it
+	// at the owner.
+	Overwritten int64
+	Strays      int64 // changes by a shard that isn't the owner, applied or refused since Open
+	Rows        int64 // rows copied since Open
+	Bytes       int64
 }
 
 // Progress is safe for concurrent use.
 func (a *Applier) Progress() Progress {
 	p := &a.progress
 	return Progress{
-		Changes: p.changes.Load(), Conflicts: p.conflicts.Load(), Strays: p.strays.Load(), Rows: p.rows.Load(), Bytes: p.bytes.Load(),
+		Changes: p.changes.Load(), Conflicts: p.conflicts.Load(), Overwritten: p.overwritten.Load(), Strays: p.strays.Load(), Rows: p.rows.Load(), Bytes: p.bytes.Load(),
 	}
 }

@@ -13,6 +13,7 @@ type op struct {
 	before, after table.Row
 	verdict       Verdict
 	effect        *effect // what cascades from it, or nil
+	copied        bool    // the target has had all rows before this change
 }
 
 // ops splits a change whose row gets another key or gene into the deletion of the old row and the insertion of the new
@@ -75,24 +76,28 @@ type outcome struct {
 	fresh bool
 }
 
-// refusal is an op that was not applied.
-type refusal struct {
+// record is an op that locus.move_conflict keeps: it was refused, or it replaced a row that was not as it was at the
+// owner.
+type record struct {
 	op       op
 	reason   string
 	standing table.Row
 }
 
-// standing is the target's row of a key, read as far as needed: whole, or its version only.
+// records are those of a batch.
+type records struct{ refused, overwritten []record }
+
+// standing is the target's row of a key.
 type standing struct {
 	row     table.Row
 	version int64
 }
 
-// decide processes the ops in order and returns what to write. has holds the target's rows for keys that require a
-// look; see batchWriter.look.
-func decide(all []op, has map[lookup]standing) ([]*outcome, []refusal) {
+// decide processes the ops in order and returns what to write and what to record. has holds the target's rows of keys
+// that were looked up. A key whose first op inserts a row of the owner need not be; see batchWriter.look.
+func decide(all []op, has map[lookup]standing) ([]*outcome, records) {
 	var order []*outcome
-	var refused []refusal
+	var kept records
 	byKey := map[lookup]*outcome{}
 	now := map[lookup]*standing{}
 	for _, o := range all {
@@ -106,12 +111,11 @@ func decide(all []op, has map[lookup]standing) ([]*outcome, []refusal) {
 				now[k] = &s
 			}
 		}
-		if reason := refuses(o, now[k]); reason != "" {
-			r := refusal{op: o, reason: reason}
-			if s := now[k]; s != nil {
-				r.standing = s.row
-			}
-			refused = append(refused, r)
+		reason, refused := judge(o, now[k])
+		if reason != "" {
+			kept.add(record{op: o, reason: reason, standing: now[k].rowOf()}, refused)
+		}
+		if refused {
 			continue
 		}
 		out.final, out.written = o.after, true
@@ -121,7 +125,22 @@ func decide(all []op, has map[lookup]standing) ([]*outcome, []refusal) {
 			now[k] = &standing{row: o.after, version: v}
 		}
 	}
-	return order, refused
+	return order, kept
+}
+
+func (r *records) add(one record, refused bool) {
+	if refused {
+		r.refused = append(r.refused, one)
+	} else {
+		r.overwritten = append(r.overwritten, one)
+	}
+}
+
+func (s *standing) rowOf() table.Row {
+	if s == nil {
+		return nil
+	}
+	return s.row
 }
 
 // lookup identifies a key of a table.
@@ -130,22 +149,40 @@ type lookup struct {
 	id    string
 }
 
-// refuses returns why an op must not be applied to the target's row s, which is nil if there is none. It returns "" if
-// it may.
-func refuses(o op, s *standing) string {
+// judge returns why an op is recorded and whether it is refused. s is the target's row, or nil if there is none. The
+// reason is empty if the op is applied and nothing is to be recorded.
+func judge(o op, s *standing) (reason string, refused bool) {
 	if o.verdict == IfUnchanged {
-		switch {
-		case o.before == nil && s != nil:
-			return "a row that was written past the proxies exists at its new owner as well"
-		case o.before != nil && (s == nil || !o.table.Same(o.before, s.row)):
-			return "a row that was written past the proxies was changed at its new owner as well"
-		}
+		reason = refuses(o, s)
+		return reason, reason != ""
 	}
-	if s == nil {
+	return overwrites(o, s), false
+}
+
+// refuses returns why an op of a server that does not own the row must not be applied.
+func refuses(o op, s *standing) string {
+	switch {
+	case o.before == nil && s != nil:
+		return "a row that was written past the proxies exists at its new owner as well"
+	case o.before != nil && (s == nil || !o.table.Same(o.before, s.row)):
+		return "a row that was written past the proxies was changed at its new owner as well"
+	case s == nil:
 		return ""
 	}
 	if incoming, ok := o.table.VersionOf(o.row()); ok && s.version > incoming {
 		return "the target has a newer version"
 	}
 	return ""
+}
+
+// overwrites returns what an op of the owner replaces that the owner didn't have. A row that is already as the op leaves
+// it is none: another server's log may bring a change a second time.
+func overwrites(o op, s *standing) string {
+	switch {
+	case s == nil && o.before != nil && o.after != nil && o.copied:
+		return "applied: the row was deleted here past the proxies"
+	case s == nil, o.before != nil && o.table.Same(o.before, s.row), o.after != nil && o.table.Same(o.after, s.row):
+		return ""
+	}
+	return "applied: the row here was not as it was at its owner"
 }

@@ -68,16 +68,16 @@ func (b *batchWriter) inOrder(ctx context.Context, careful int) error {
 	}
 	for _, part := range segments(b.batch.ops) {
 		single := batchWriter{worker: w, batch: &batch{ops: part, position: b.batch.position}}
-		has, err := single.look(ctx)
+		has, err := single.look(ctx, careful)
 		if err != nil {
 			return err
 		}
-		outcomes, refused := decide(part, has)
-		if err := single.rows(ctx, outcomes, careful, refused); err != nil {
+		outcomes, kept := decide(part, has)
+		if err := single.rows(ctx, outcomes, careful, kept); err != nil {
 			return err
 		}
-		b.conflicts += len(refused)
-		if err := b.cascade(ctx, part[len(part)-1].table, effectsOf(part, refused), careful, 0); err != nil {
+		b.count(kept)
+		if err := b.cascade(ctx, part[len(part)-1].table, effectsOf(part, kept.refused), careful, 0); err != nil {
 			return err
 		}
 	}
@@ -90,7 +90,7 @@ func (b *batchWriter) inOrder(ctx context.Context, careful int) error {
 }
 
 // effectsOf returns the effects of ops, but for those that were refused.
-func effectsOf(all []op, refused []refusal) (list []effect) {
+func effectsOf(all []op, refused []record) (list []effect) {
 	no := map[*effect]bool{}
 	for _, r := range refused {
 		no[r.op.effect] = true

@@ -91,10 +91,13 @@ func (a *Applier) dispatch(ctx context.Context, feed Feed) error {
 
 // take distributes the changes of one event to the workers.
 func (a *Applier) take(ctx context.Context, e changes.Event, feed Feed) error {
-	verdict := a.judge(e, feed)
+	verdict, err := a.judge(e, feed)
+	if err != nil {
+		return err
+	}
 	for _, c := range e.Changes {
 		for _, o := range ops(c) {
-			if err := a.place(o, verdict, feed); err != nil {
+			if err := a.place(ctx, o, verdict, feed); err != nil {
 				return err
 			}
 		}
@@ -109,26 +112,26 @@ func (a *Applier) take(ctx context.Context, e changes.Event, feed Feed) error {
 	return nil
 }
 
-// judged is the verdict on the stream's current transaction.
-type judged struct {
-	verdict func(gene.Gene, orderid.Residue) Verdict
+// judged holds the verdicts on the stream's current transaction.
+type judged struct{ verdicts Verdicts }
+
+func (a *Applier) judge(e changes.Event, feed Feed) (v Verdicts, err error) {
+	if e.Committed {
+		a.judged.verdicts = nil
+	}
+	if a.config.Judge == nil || len(e.Changes) == 0 {
+		return applyAll, nil
+	}
+	if a.judged.verdicts == nil {
+		a.judged.verdicts, err = a.config.Judge(feed.Position())
+	}
+	return a.judged.verdicts, err
 }
 
-func (a *Applier) judge(e changes.Event, feed Feed) func(gene.Gene, orderid.Residue) Verdict {
-	if a.config.Judge == nil || len(e.Changes) == 0 {
-		if e.Committed {
-			a.judged.verdict = nil
-		}
-		return func(gene.Gene, orderid.Residue) Verdict { return Apply }
-	}
-	if a.judged.verdict == nil {
-		a.judged.verdict = a.config.Judge(feed.Position())
-	}
-	return a.judged.verdict
-}
+func applyAll(context.Context, gene.Gene, orderid.Residue) (Verdict, error) { return Apply, nil }
 
 // place gives an op to its worker, unless its genes don't move or the worker has it already.
-func (a *Applier) place(o op, verdict func(gene.Gene, orderid.Residue) Verdict, feed Feed) error {
+func (a *Applier) place(ctx context.Context, o op, verdict Verdicts, feed Feed) error {
 	if a.config.Saw != nil && o.after != nil {
 		a.config.Saw(o.table, o.after)
 	}
@@ -163,12 +166,14 @@ func (a *Applier) place(o op, verdict func(gene.Gene, orderid.Residue) Verdict, 
 			return err
 		}
 	}
-	if o.verdict = verdict(g, residue); o.verdict != Drop {
-		w.pending.add(o)
-		a.mu.Lock()
-		a.touched.add(o, g, residue)
-		a.mu.Unlock()
+	if o.verdict, err = verdict(ctx, g, residue); err != nil || o.verdict == Drop {
+		return err
 	}
+	o.copied = a.config.Copied != nil && a.config.Copied()
+	w.pending.add(o)
+	a.mu.Lock()
+	a.touched.add(o, g, residue)
+	a.mu.Unlock()
 	return nil
 }
 

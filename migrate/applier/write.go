@@ -173,25 +173,8 @@ func (w *worker) standingRows(ctx context.Context, t *table.Table, keys []table.
 	return nil
 }
 
-// standingVersions reads only the versions.
-func (w *worker) standingVersions(ctx context.Context, t *table.Table, keys []table.Key, take func(id string, version int64)) error {
-	for some := range slices.Chunk(keys, keysPerQuery) {
-		s := append([]byte(nil), "SELECT "+t.KeyList()+","+link.Name(t.Columns[t.Version].Name)+" FROM "+t.SQL()+byKey+" WHERE "...)
-		s = append(t.AppendKeyIn(s, some), w.applier.own(t)+" FOR UPDATE"...)
-		err := w.conn.Each(ctx, string(s), func(values [][]byte) error {
-			last := len(values) - 1
-			take(string(table.Key(values[:last]).Encode()), table.Version(values[last]))
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("read versions of %s at the target: %w", t.Name, err)
-		}
-	}
-	return nil
-}
-
-// keep stores a refused change.
-func (w *worker) keep(ctx context.Context, r refusal, position string) error {
+// keep stores a record.
+func (w *worker) keep(ctx context.Context, r record, position string) error {
 	image := func(row table.Row) []byte {
 		if row == nil {
 			return nil

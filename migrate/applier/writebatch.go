@@ -12,15 +12,17 @@ import (
 
 // batchWriter writes a batch of the stream.
 type batchWriter struct {
-	worker    *worker
-	batch     *batch
-	conflicts int // of the last attempt
+	worker *worker
+	batch  *batch
+
+	conflicts, overwritten int // of the last attempt
 }
 
 func (b *batchWriter) committed() {
 	p := &b.worker.applier.progress
 	p.changes.Add(int64(len(b.batch.ops)))
 	p.conflicts.Add(int64(b.conflicts))
+	p.overwritten.Add(int64(b.overwritten))
 	for _, o := range b.batch.ops {
 		if o.verdict == IfUnchanged {
 			p.strays.Add(1)
@@ -30,24 +32,24 @@ func (b *batchWriter) committed() {
 
 func (b *batchWriter) write(ctx context.Context, careful int) error {
 	w := b.worker
-	b.conflicts = 0
+	b.conflicts, b.overwritten = 0, 0
 	if careful >= mostCareful {
 		return b.oneByOne(ctx)
 	}
 	if slices.ContainsFunc(b.batch.ops, func(o op) bool { return o.effect != nil }) {
 		return b.inOrder(ctx, careful)
 	}
-	has, err := b.look(ctx)
+	has, err := b.look(ctx, careful)
 	if err != nil {
 		return err
 	}
-	outcomes, refused := decide(b.batch.ops, has)
-	b.conflicts = len(refused)
-	checkpoint, err := w.conn.Post(ctx, w.advance(b.batch.position, len(b.batch.ops), len(refused)).SQL())
+	outcomes, kept := decide(b.batch.ops, has)
+	b.count(kept)
+	checkpoint, err := w.conn.Post(ctx, w.advance(b.batch.position, len(b.batch.ops), len(kept.refused)).SQL())
 	if err != nil {
 		return err
 	}
-	err = b.rows(ctx, outcomes, careful, refused)
+	err = b.rows(ctx, outcomes, careful, kept)
 	if noted := noted(ctx, checkpoint); noted != nil { // the cause of what followed, if that failed too
 		return noted
 	}
@@ -57,62 +59,51 @@ func (b *batchWriter) write(ctx context.Context, careful int) error {
 	return w.stopAt(Written)
 }
 
-// rows writes what the changes come to.
-func (b *batchWriter) rows(ctx context.Context, outcomes []*outcome, careful int, refused []refusal) error {
+func (b *batchWriter) count(kept records) {
+	b.conflicts += len(kept.refused)
+	b.overwritten += len(kept.overwritten)
+}
+
+// rows writes what the changes come to, after what is recorded of them.
+func (b *batchWriter) rows(ctx context.Context, outcomes []*outcome, careful int, kept records) error {
+	if err := b.keep(ctx, kept); err != nil {
+		return err
+	}
 	for _, t := range tablesOf(outcomes) {
 		if err := b.table(ctx, t, outcomes, careful); err != nil {
 			return err
 		}
 	}
-	return b.keep(ctx, refused)
+	return nil
 }
 
-// look reads what the decision needs from the target: versions if the table has them, whole rows if they are compared
-// or may be stored.
-func (b *batchWriter) look(ctx context.Context) (map[lookup]standing, error) {
-	whole, versions := map[*table.Table][]table.Key{}, map[*table.Table][]table.Key{}
+// look reads the target's rows that the decision needs: those of all keys, except of keys that the owner inserts first,
+// of which a server that has one reports a duplicate. Then the writer is careful and looks at these as well.
+func (b *batchWriter) look(ctx context.Context, careful int) (map[lookup]standing, error) {
+	keys := map[*table.Table][]table.Key{}
 	asked := map[lookup]bool{}
 	for _, o := range b.batch.ops {
 		k := lookup{o.table, o.id}
-		switch {
-		case asked[k]:
-			continue
-		case o.verdict == IfUnchanged:
-			whole[o.table] = append(whole[o.table], o.key)
-		case o.table.Version >= 0:
-			versions[o.table] = append(versions[o.table], o.key)
-		default:
+		if asked[k] {
 			continue
 		}
 		asked[k] = true
+		if o.verdict != IfUnchanged && o.before == nil && careful < cleared {
+			continue
+		}
+		keys[o.table] = append(keys[o.table], o.key)
 	}
 	has := map[lookup]standing{}
-	for t, keys := range versions {
-		err := b.worker.standingVersions(ctx, t, keys, func(id string, v int64) { has[lookup{t, id}] = standing{version: v} })
+	for t, some := range keys {
+		err := b.worker.standingRows(ctx, t, some, func(id string, r table.Row) {
+			v, _ := t.VersionOf(r)
+			has[lookup{t, id}] = standing{row: r, version: v}
+		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	for t, keys := range whole {
-		if err := b.lookWhole(ctx, t, keys, has); err != nil {
-			return nil, err
-		}
-	}
-	// Refused changes are stored with the target's whole row.
-	_, refused := decide(b.batch.ops, has)
-	for _, r := range refused {
-		if err := b.lookWhole(ctx, r.op.table, []table.Key{r.op.key}, has); err != nil {
-			return nil, err
-		}
-	}
 	return has, nil
-}
-
-func (b *batchWriter) lookWhole(ctx context.Context, t *table.Table, keys []table.Key, has map[lookup]standing) error {
-	return b.worker.standingRows(ctx, t, keys, func(id string, r table.Row) {
-		v, _ := t.VersionOf(r)
-		has[lookup{t, id}] = standing{row: r, version: v}
-	})
 }
 
 func tablesOf(outcomes []*outcome) []*table.Table {
@@ -133,26 +124,33 @@ func (b *batchWriter) table(ctx context.Context, t *table.Table, outcomes []*out
 	// Without another unique key, ON DUPLICATE KEY UPDATE refers to the primary key.
 	upsert := len(t.Unique) == 0 && t.KeyTellsGene() && !t.KeepsEqual()
 	var gone []table.Key
-	var rows []table.Row
+	var fresh, rows []table.Row
 	for _, o := range outcomes {
 		if o.table != t || !o.written {
 			continue
 		}
-		if o.final == nil || !upsert && (!o.fresh || careful >= cleared) {
+		isFresh := o.fresh && careful < cleared
+		if o.final == nil || !upsert && !isFresh {
 			gone = append(gone, o.key)
 		}
-		if o.final != nil {
+		switch {
+		case o.final == nil:
+		case isFresh:
+			fresh = append(fresh, o.final)
+		default:
 			rows = append(rows, o.final)
 		}
 	}
 	if err := b.worker.remove(ctx, t, gone); err != nil {
 		return err
 	}
-	tail := ""
-	if upsert {
-		tail = upsertTail(t)
+	if !upsert {
+		return b.worker.insert(ctx, t, append(rows, fresh...), "")
 	}
-	return b.worker.insert(ctx, t, rows, tail)
+	if err := b.worker.insert(ctx, t, fresh, ""); err != nil {
+		return err
+	}
+	return b.worker.insert(ctx, t, rows, upsertTail(t))
 }
 
 func upsertTail(t *table.Table) string {
@@ -172,8 +170,8 @@ func upsertTail(t *table.Table) string {
 	return s.String()
 }
 
-func (b *batchWriter) keep(ctx context.Context, refused []refusal) error {
-	for _, r := range refused {
+func (b *batchWriter) keep(ctx context.Context, kept records) error {
+	for _, r := range slices.Concat(kept.refused, kept.overwritten) {
 		if err := b.worker.keep(ctx, r, b.batch.position); err != nil {
 			return fmt.Errorf("keep a conflict: %w", err)
 		}
@@ -189,22 +187,7 @@ func (b *batchWriter) oneByOne(ctx context.Context) error {
 		return err
 	}
 	for _, o := range b.batch.ops {
-		single := batchWriter{worker: w, batch: &batch{ops: []op{o}}}
-		has, err := single.look(ctx)
-		if err != nil {
-			return err
-		}
-		outcomes, refused := decide(single.batch.ops, has)
-		if len(refused) == 0 {
-			if refused, err = b.attempt(ctx, o, outcomes); err != nil {
-				return err
-			}
-		}
-		b.conflicts += len(refused)
-		if err := b.keep(ctx, refused); err != nil {
-			return err
-		}
-		if err := b.cascade(ctx, o.table, effectsOf(single.batch.ops, refused), cleared, 0); err != nil {
+		if err := b.one(ctx, o); err != nil {
 			return err
 		}
 	}
@@ -216,8 +199,32 @@ func (b *batchWriter) oneByOne(ctx context.Context) error {
 	return w.stopAt(Written)
 }
 
+// one writes one change, or records why not.
+func (b *batchWriter) one(ctx context.Context, o op) error {
+	single := batchWriter{worker: b.worker, batch: &batch{ops: []op{o}, position: b.batch.position}}
+	has, err := single.look(ctx, mostCareful)
+	if err != nil {
+		return err
+	}
+	outcomes, kept := decide(single.batch.ops, has)
+	if len(kept.refused) == 0 {
+		refused, err := b.attempt(ctx, o, outcomes)
+		if err != nil {
+			return err
+		}
+		if refused != nil {
+			kept = records{refused: []record{*refused}}
+		}
+	}
+	b.count(kept)
+	if err := b.keep(ctx, kept); err != nil {
+		return err
+	}
+	return b.cascade(ctx, o.table, effectsOf(single.batch.ops, kept.refused), cleared, 0)
+}
+
 // attempt writes one change, and undoes it if a unique key refuses it.
-func (b *batchWriter) attempt(ctx context.Context, o op, outcomes []*outcome) ([]refusal, error) {
+func (b *batchWriter) attempt(ctx context.Context, o op, outcomes []*outcome) (*record, error) {
 	w := b.worker
 	if _, err := w.conn.Exec(ctx, "SAVEPOINT one"); err != nil {
 		return nil, err
@@ -229,7 +236,7 @@ func (b *batchWriter) attempt(ctx context.Context, o op, outcomes []*outcome) ([
 	if _, err := w.conn.Exec(ctx, "ROLLBACK TO SAVEPOINT one"); err != nil {
 		return nil, err
 	}
-	r := refusal{op: o, reason: link.Reason(err)}
+	r := &record{op: o, reason: link.Reason(err)}
 	err = w.standingRows(ctx, o.table, []table.Key{o.key}, func(_ string, row table.Row) { r.standing = row })
-	return []refusal{r}, err
+	return r, err
 }

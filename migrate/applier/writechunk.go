@@ -82,7 +82,7 @@ func (c *chunkWriter) oneByOne(ctx context.Context, rows []table.Row) error {
 			return err
 		}
 		c.conflicts++
-		refused := refusal{op: op{table: t, key: t.KeyOf(r), after: r}, reason: "copied: " + link.Reason(err)}
+		refused := record{op: op{table: t, key: t.KeyOf(r), after: r}, reason: "copied: " + link.Reason(err)}
 		if err := w.keep(ctx, refused, ""); err != nil {
 			return fmt.Errorf("keep a conflict: %w", err)
 		}

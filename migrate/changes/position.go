@@ -131,3 +131,48 @@ func Current(ctx context.Context, c *link.Conn) (Position, error) {
 	seen := strings.ReplaceAll(string(rows[0][0]), "\n", "")
 	return Position{flavor: c.Version().Flavor, seen: seen, from: seen, end: end}, nil
 }
+
+// Between reports whether the position is between two transactions.
+func (p Position) Between() bool { return p.given == 0 }
+
+// Bound is a position that divides the transactions of a log into those before it and those after it.
+type Bound struct {
+	flavor link.Flavor
+	text   string
+	seen   mysql.GTIDSet
+}
+
+// Bound returns the bound at the position, which must be between two transactions.
+func (p Position) Bound() (Bound, error) { return ParseBound(string(p.flavor) + "|" + p.seen) }
+
+// ParseBound parses the text of [Bound.String].
+func ParseBound(text string) (Bound, error) {
+	flavor, seen, _ := strings.Cut(text, "|")
+	set, err := parseSet(link.Flavor(flavor), seen)
+	if err != nil {
+		return Bound{}, fmt.Errorf("bound %q: %w", text, err)
+	}
+	return Bound{link.Flavor(flavor), text, set}, nil
+}
+
+func (b Bound) String() string { return b.text }
+
+// Passed reports whether everything before the bound is before the position as well.
+func (b Bound) Passed(p Position) bool {
+	return p.Covers(Position{flavor: b.flavor, seen: b.seen.String()})
+}
+
+// Transaction is one transaction of a log.
+type Transaction struct{ gtid mysql.GTIDSet }
+
+// Transaction returns the transaction that the position is within.
+func (p Position) Transaction() (Transaction, error) {
+	if p.Between() {
+		return Transaction{}, fmt.Errorf("position %s is between two transactions", p)
+	}
+	gtid, err := parseSet(p.flavor, p.of)
+	return Transaction{gtid}, err
+}
+
+// Before reports whether the transaction is before a bound.
+func (t Transaction) Before(b Bound) bool { return contains(b.seen, t.gtid) }

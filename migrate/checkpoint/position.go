@@ -108,7 +108,7 @@ func Batch(ctx context.Context, c *link.Conn, job string, worker int, epoch uint
 func Raise(ctx context.Context, c *link.Conn, job string) (epoch uint64, begun bool, err error) {
 	o, err := c.Exec(ctx, "UPDATE locus.move_position SET epoch = LAST_INSERT_ID(epoch + 1) WHERE worker = 0 AND job = "+link.Text(job))
 	switch {
-	case none(err):
+	case None(err):
 		return 0, false, nil
 	case err != nil:
 		return 0, false, fmt.Errorf("take job %s over: %w", job, err)
@@ -141,8 +141,8 @@ const (
 	noSuchTable  = 1146
 )
 
-// none reports whether the tables of this package don't exist.
-func none(err error) bool { return link.Code(err) == noSuchSchema || link.Code(err) == noSuchTable }
+// None reports whether the tables of this package don't exist.
+func None(err error) bool { return link.Code(err) == noSuchSchema || link.Code(err) == noSuchTable }
 
 // Within runs do in a transaction. It rolls back with ErrFenced if the job was taken over since the epoch, or was
 // forgotten.

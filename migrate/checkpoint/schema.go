@@ -53,7 +53,7 @@ func Create(ctx context.Context, c *link.Conn) error {
 // before its reverse stream had a start.
 func Forget(ctx context.Context, c *link.Conn, job string) error {
 	for _, t := range []string{"move_position", "move_lane"} {
-		if _, err := c.Exec(ctx, "DELETE FROM locus."+t+" WHERE job = "+link.Text(job)); err != nil && !none(err) {
+		if _, err := c.Exec(ctx, "DELETE FROM locus."+t+" WHERE job = "+link.Text(job)); err != nil && !None(err) {
 			return fmt.Errorf("forget job %s: %w", job, err)
 		}
 	}

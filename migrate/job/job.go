@@ -57,7 +57,9 @@ type Job struct {
 	// all rows: see [Mirror].
 	Mirror int
 	// Parts is into how many parts the applier's work is cut: for good.
-	Parts   int
+	Parts int
+	// Handed are the last steps, with the positions of the logs at which rows changed hands.
+	Handed  []Handed
 	Created time.Time
 	By, Why string
 	Journal []Entry
@@ -116,7 +118,7 @@ func (j *Job) Check() error {
 	if j.ID == "" {
 		errs = append(errs, errors.New("no id"))
 	}
-	errs = append(errs, j.checkImport(), j.checkSequence(), j.From.Validate())
+	errs = append(errs, j.checkImport(), j.checkSequence(), j.checkHanded(), j.From.Validate())
 	for _, l := range j.Legs() {
 		errs = append(errs, l.To.Validate())
 		if l.To == j.From {
@@ -216,6 +218,7 @@ type document struct {
 	Throttle int              `json:"throttle"`
 	Mirror   int              `json:"mirror,omitempty"`
 	Parts    int              `json:"parts"`
+	Handed   []Handed         `json:"handed,omitempty"`
 	Created  time.Time        `json:"created"`
 	By       string           `json:"by"`
 	Why      string           `json:"why,omitempty"`
@@ -242,6 +245,7 @@ func (j *Job) MarshalJSON() ([]byte, error) {
 		Schema: j.schema(), ID: j.ID, Kind: j.Kind, Phase: j.State.Shown(), Percent: round(j.State.Percent()), From: j.From, To: j.To,
 		Bits: j.Width, Genes: j.Genes.String(), State: j.State, OnBreach: j.OnBreach, Throttle: j.Throttle, Mirror: j.Mirror, Parts: j.Parts,
 		Created: j.Created, By: j.By, Why: j.Why, Journal: j.Journal, Import: j.Import, Sequence: j.BySequence, Repair: j.Repair,
+		Handed: j.Handed,
 	}
 	if j.Every > 0 {
 		d.Every = j.Every.String()
@@ -277,7 +281,7 @@ func (j *Job) UnmarshalJSON(text []byte) error {
 	*j = Job{
 		ID: d.ID, Kind: d.Kind, From: d.From, To: d.To, Width: d.Bits, Genes: genes, State: d.State, OnBreach: d.OnBreach,
 		Throttle: d.Throttle, Mirror: d.Mirror, Parts: d.Parts, Created: d.Created, By: d.By, Why: d.Why, Journal: d.Journal, Import: d.Import,
-		BySequence: d.Sequence, Repair: d.Repair,
+		BySequence: d.Sequence, Repair: d.Repair, Handed: d.Handed,
 	}
 	if d.Every != "" {
 		if j.Every, err = time.ParseDuration(d.Every); err != nil {

@@ -25,6 +25,9 @@ type Report struct {
 	// Strays are changes that went past the proxies, to a server that is not the rows' owner any
 	// more, since this process runs the job.
 	Strays int64 `json:"strays,omitempty"`
+	// Overwritten are rows, since this process runs the job, that the owner's changes replaced although they were not as
+	// they were at the owner.
+	Overwritten int64 `json:"overwritten,omitempty"`
 
 	RowsVerified int64     `json:"rows_verified"`
 	Verified     time.Time `json:"verified,omitzero"` // when the last verification passed

@@ -1,6 +1,7 @@
 package moves
 
 import (
+	"context"
 	"testing"
 
 	"locus/idgen/gene"
@@ -28,17 +29,17 @@ func TestStrays(t *testing.T) {
 		tables := p.tables()
 		p.both("INSERT INTO items VALUES (" + idOf(1, 1) + ", 1, 'a', 1), (" + idOf(1, 1) + ", 2, 'b', 1), (" + idOf(2, 1) + ", 1, 'a', 1)")
 		asked := 0
-		s := p.stream(applier.Config{Parts: all(2), Judge: func(before changes.Position) func(gene.Gene, orderid.Residue) applier.Verdict {
+		s := p.stream(applier.Config{Parts: all(2), Judge: func(at changes.Position) (applier.Verdicts, error) {
 			asked++
-			if before.IsZero() {
-				t.Error("asked of no position")
+			if _, err := at.Transaction(); err != nil {
+				t.Error(err)
 			}
-			return func(g gene.Gene, _ orderid.Residue) applier.Verdict {
+			return func(_ context.Context, g gene.Gene, _ orderid.Residue) (applier.Verdict, error) {
 				if g == geneOf(2) {
-					return applier.Drop
+					return applier.Drop, nil
 				}
-				return applier.IfUnchanged
-			}
+				return applier.IfUnchanged, nil
+			}, nil
 		}}, tables)
 		p.settle(s)
 		p.on(p.target, "UPDATE items SET amount = 7 WHERE line = 2")
@@ -63,9 +64,7 @@ func TestStraysBesideComputedColumns(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.both("CREATE TABLE computed (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, n INT NOT NULL, s VARCHAR(30) AS (CONCAT(owner, '-', n)) STORED, v VARCHAR(30) AS (CONCAT(n, '!')) VIRTUAL)",
 			"INSERT INTO computed (id, owner, n) VALUES ("+idOf(1, 1)+", 1, 1), ("+idOf(1, 2)+", 1, 1)")
-		s := p.stream(applier.Config{Parts: all(2), Judge: func(changes.Position) func(gene.Gene, orderid.Residue) applier.Verdict {
-			return func(gene.Gene, orderid.Residue) applier.Verdict { return applier.IfUnchanged }
-		}}, p.read(map[string]catalog.Declaration{"computed": byID}))
+		s := p.stream(applier.Config{Parts: all(2), Judge: strays}, p.read(map[string]catalog.Declaration{"computed": byID}))
 		p.settle(s)
 		p.on(p.target, "UPDATE computed SET n = 7 WHERE id = "+idOf(1, 2))
 		p.on(p.source, "UPDATE computed SET n = n + 4", "UPDATE computed SET n = n + 1 WHERE id = "+idOf(1, 1))
@@ -75,4 +74,11 @@ func TestStraysBesideComputedColumns(t *testing.T) {
 			t.Errorf("conflicts: %+v", c)
 		}
 	})
+}
+
+// strays judges every change as one that went past the proxies.
+func strays(changes.Position) (applier.Verdicts, error) {
+	return func(context.Context, gene.Gene, orderid.Residue) (applier.Verdict, error) {
+		return applier.IfUnchanged, nil
+	}, nil
 }

@@ -1,0 +1,50 @@
+package owned
+
+import (
+	"locus/idgen/gene"
+	"locus/idgen/orderid"
+	"locus/migrate/changes"
+	"locus/router"
+)
+
+// Side is one of the two servers of a move.
+type Side uint8
+
+// The sides. Their values are indexes of [Bounds].
+const (
+	Source Side = iota
+	Target
+)
+
+// Other returns the other side.
+func (s Side) Other() Side { return 1 - s }
+
+// Bounds are positions of both logs during the fence of a step. The side that gave the rows away owned them before its
+// bound. The other side owns them after its own.
+type Bounds [2]changes.Bound
+
+// Step is a step that was taken.
+type Step struct {
+	Rows router.Part // that changed hands
+	To   Side
+	At   Bounds
+}
+
+// History is the ownership of a move's rows. For each row and each log it is a sequence of intervals of positions: the
+// bounds of the steps with that row separate them.
+type History struct {
+	Steps  []Step // in the order in which they were taken; the first ones may be missing if both streams have passed them
+	Target router.Part
+}
+
+// Owned reports whether a side owned a row at a transaction of its log. The first step with the row whose bound is after
+// the transaction ended the interval, so the side owned the row if that step gave it away. Without such a step the
+// answer is the owner of now.
+func (h History) Owned(by Side, at changes.Transaction, g gene.Gene, r orderid.Residue) bool {
+	for i := range h.Steps {
+		if s := &h.Steps[i]; s.Rows.Has(g, r) && at.Before(s.At[by]) {
+			return s.To != by
+		}
+	}
+	return h.Target.Has(g, r) == (by == Target)
+}

@@ -1,0 +1,230 @@
+package moves
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"locus/idgen/gene"
+	"locus/idgen/orderid"
+	"locus/migrate/applier"
+	"locus/migrate/changes"
+	"locus/migrate/copier"
+	"locus/migrate/owned"
+	"locus/migrate/table"
+	"locus/router"
+	"locus/router/catalog"
+)
+
+// lowering are writes of the owner's clients that make a version lower, equal or absent, or that know no version.
+var lowering = []string{
+	"REPLACE INTO @t (id, owner, version, state) VALUES (@1, 1, 1, 'replaced')",
+	"REPLACE INTO @t (id, owner, version, state) VALUES (@1, 1, 0, 'replaced'), (@2, 1, 5, 'replaced'), (@9, 1, 0, 'new')",
+	"UPDATE @t SET version = version - 1, state = 'lowered' WHERE id = @2",
+	"UPDATE @t SET version = 0 WHERE owner = 1",
+	"UPDATE @t SET state = CONCAT(state, '!') WHERE id = @3",
+	"INSERT INTO @t (id, owner, version, state) VALUES (@3, 1, 1, 'x') ON DUPLICATE KEY UPDATE version = VALUES(version), state = 'upserted'",
+	"DELETE FROM @t WHERE id = @4; INSERT INTO @t (id, owner, version, state) VALUES (@4, 1, 1, 'again')",
+	"BEGIN; DELETE FROM @t WHERE id = @5; INSERT INTO @t (id, owner, version, state) VALUES (@5, 1, -7, 'again'); COMMIT",
+	"BEGIN; UPDATE @t SET id = @8 WHERE id = @1; UPDATE @t SET id = @1 WHERE id = @2; UPDATE @t SET id = @2 WHERE id = @8; COMMIT",
+	"UPDATE @t SET version = NULL WHERE id = @3",
+	"DELETE FROM @t WHERE owner = 1",
+	"INSERT INTO @t (id, owner, version, state) VALUES (@1, 1, 0, 'back'), (@2, 1, 0, 'back'), (@3, 1, 0, 'back')",
+}
+
+// lowered are the tables that these writes go to: with and without a version column, a unique key, text as the key.
+var lowered = map[string]struct {
+	definition string
+	declared   catalog.Declaration
+}{
+	"versioned":   {"id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, version INT, state VARCHAR(40), KEY (owner)", versionedByID},
+	"unversioned": {"id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, version INT, state VARCHAR(40), KEY (owner)", byID},
+	"slotted":     {"id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, version INT, state VARCHAR(40), slot INT AS (version % 1000 + owner * 0) STORED, UNIQUE KEY (owner, id)", versionedByID},
+}
+
+var versionedByID = catalog.Declaration{Kind: catalog.Sharded, Owner: "owner", Version: "version", ID: &catalog.IDColumn{Column: "id", Layout: "int64"}}
+
+func lowerings(name string) []string {
+	var all []string
+	for _, s := range lowering {
+		s = strings.ReplaceAll(s, "@t", name)
+		for n := range uint64(10) {
+			s = strings.ReplaceAll(s, fmt.Sprintf("@%d", n), idOf(1, n))
+		}
+		all = append(all, strings.Split(s, "; ")...)
+	}
+	return all
+}
+
+func (p *pair) lowered() []*table.Table {
+	p.t.Helper()
+	declared := map[string]catalog.Declaration{}
+	for name, of := range lowered {
+		p.both("CREATE TABLE " + name + " (" + of.definition + ")")
+		declared[name] = of.declared
+	}
+	return p.read(declared)
+}
+
+func (p *pair) fillLowered() {
+	p.t.Helper()
+	for name := range lowered {
+		for n := range uint64(6) {
+			p.on(p.source, fmt.Sprintf("INSERT INTO %s (id, owner, version, state) VALUES (%s, 1, 9, 'first')", name, idOf(1, n)))
+		}
+	}
+}
+
+// TestOwnersChangesAreApplied: what clients write at the owner is applied whatever its version, while the rows are copied and after,
+// and nothing is recorded as a conflict. The stream back does the same after the rows have changed hands.
+func TestOwnersChangesAreApplied(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		tables := p.lowered()
+		p.fillLowered()
+		parts := table.Split(genesOf(1), 1)
+		s := p.stream(applier.Config{Parts: parts}, tables)
+		for name := range lowered { // while nothing is copied
+			p.on(p.source, lowerings(name)...)
+		}
+		p.fillAgain()
+		p.copy(s, copier.Config{}, tables)
+		p.settle(s)
+		for name := range lowered {
+			p.on(p.source, lowerings(name)...)
+		}
+		p.settle(s)
+		p.sameTables(tables)
+		back := p.streamBetween(applier.Config{Job: p.job + "/back", Parts: parts, Copied: func() bool { return true }}, tables, p.target, p.source)
+		p.settleFrom(back, p.target)
+		for name := range lowered {
+			p.on(p.target, lowerings(name)...)
+		}
+		p.settleFrom(back, p.target)
+		p.sameTables(tables)
+		for _, st := range []*stream{s, back} {
+			if n := st.Progress(); n.Conflicts+n.Overwritten > 0 {
+				t.Errorf("%d conflicts, %d rows overwritten", n.Conflicts, n.Overwritten)
+			}
+		}
+		if c := p.conflicts(p.target); len(c) > 0 {
+			t.Errorf("conflicts: %+v", c)
+		}
+	})
+}
+
+// fillAgain makes rows whose versions are above what the writes give them.
+func (p *pair) fillAgain() {
+	p.t.Helper()
+	for name := range lowered {
+		p.on(p.source, "UPDATE "+name+" SET version = 9, state = 'second'")
+	}
+}
+
+func (p *pair) sameTables(tables []*table.Table) {
+	p.t.Helper()
+	for _, t := range tables {
+		if p.same(t, "") == 0 {
+			p.t.Errorf("%s: no rows", t.Name)
+		}
+	}
+}
+
+// TestOwnersChangesReplaceStrays: a row at the target that is not as the owner's was is recorded, and then made what the owner wrote.
+func TestOwnersChangesReplaceStrays(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		tables := p.lowered()
+		p.fillLowered()
+		copied := false
+		s := p.stream(applier.Config{Parts: table.Split(genesOf(1), 1), Copied: func() bool { return copied }}, tables)
+		p.copy(s, copier.Config{}, tables)
+		p.settle(s)
+		copied = true // after the stream has settled, and before it reads more
+		for name := range lowered {
+			p.on(p.target,
+				"UPDATE "+name+" SET version = 50, state = 'stray' WHERE id IN ("+idOf(1, 1)+","+idOf(1, 2)+")",
+				"DELETE FROM "+name+" WHERE id IN ("+idOf(1, 3)+","+idOf(1, 4)+")",
+				"INSERT INTO "+name+" (id, owner, version, state) VALUES ("+idOf(1, 7)+", 1, 70, 'stray'), ("+idOf(1, 8)+", 1, 70, 'stray')")
+			p.on(p.source,
+				"UPDATE "+name+" SET version = 1, state = 'mine' WHERE id = "+idOf(1, 1),
+				"DELETE FROM "+name+" WHERE id IN ("+idOf(1, 2)+","+idOf(1, 4)+")",
+				"UPDATE "+name+" SET version = 2 WHERE id = "+idOf(1, 3),
+				"REPLACE INTO "+name+" (id, owner, version, state) VALUES ("+idOf(1, 7)+", 1, 1, 'mine')",
+				"INSERT INTO "+name+" (id, owner, version, state) VALUES ("+idOf(1, 8)+", 1, 1, 'mine')")
+		}
+		p.settle(s)
+		p.sameTables(tables)
+		kept := map[string]int{}
+		for _, c := range p.conflicts(p.target) {
+			if !strings.HasPrefix(c.Reason, "applied: ") && !strings.HasPrefix(c.Reason, "a DELETE: applied: ") {
+				t.Errorf("a reason is %s", c.Reason)
+			}
+			if standing := string(c.Standing); standing != "" && !strings.Contains(standing, "'stray'") {
+				t.Errorf("what was replaced is %s", standing)
+			}
+			kept[c.Table]++
+		}
+		for name := range lowered {
+			if kept[p.database+"."+name] != 5 { // the deleted row that the owner deletes as well is equal
+				t.Errorf("%s: %d records, of 5", name, kept[p.database+"."+name])
+			}
+		}
+		if n := s.Progress(); n.Conflicts != 0 || n.Overwritten != 15 {
+			t.Errorf("%d were refused and %d overwritten", n.Conflicts, n.Overwritten)
+		}
+	})
+}
+
+// TestOwnershipByPosition: with a step between them, changes of one log are judged by their positions and not by the owner of now,
+// also by a process that begins again from a checkpoint before the step.
+func TestOwnershipByPosition(t *testing.T) {
+	eachPair(t, func(t *testing.T, p *pair) {
+		tables := p.lowered()
+		p.fillLowered()
+		parts := table.Split(genesOf(1), 1)
+		s := p.stream(applier.Config{Parts: parts}, tables)
+		p.copy(s, copier.Config{}, tables)
+		p.settle(s)
+		s.stop()
+		// The owner's writes, the step, and what went past the proxies after it. Nothing of it has been read.
+		for name := range lowered {
+			p.on(p.source, "UPDATE "+name+" SET version = 3, state = 'owned' WHERE id IN ("+idOf(1, 1)+","+idOf(1, 2)+")")
+		}
+		here, err := changes.Current(t.Context(), p.dial(p.source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bound, err := here.Bound()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := router.Whole(genesOf(1))
+		var l owned.Ledger
+		l.Settle(map[string]owned.History{"leg": {Target: rows, Steps: []owned.Step{{Rows: rows, To: owned.Target, At: owned.Bounds{bound, bound}}}}}, true)
+		for name := range lowered {
+			p.on(p.source, "UPDATE "+name+" SET version = 2, state = 'late' WHERE id = "+idOf(1, 1))
+			p.on(p.source, "UPDATE "+name+" SET version = 3, state = 'carried' WHERE id = "+idOf(1, 2))
+		}
+		again := p.stream(applier.Config{Parts: parts, Copied: l.Copied, Judge: func(at changes.Position) (applier.Verdicts, error) {
+			of, err := at.Transaction()
+			return func(ctx context.Context, g gene.Gene, r orderid.Residue) (applier.Verdict, error) {
+				owns, err := l.Owned(ctx, "leg", owned.Source, of, g, r)
+				if owns {
+					return applier.Apply, err
+				}
+				return applier.IfUnchanged, err
+			}, err
+		}}, tables)
+		p.settle(again)
+		for name, of := range lowered {
+			first := "owned" // requirement of the version column: a stray with a lower version is refused
+			if of.declared.Version == "" {
+				first = "late"
+			}
+			p.wantRows(p.target, "SELECT GROUP_CONCAT(state ORDER BY id) FROM "+name+" WHERE id IN ("+idOf(1, 1)+","+idOf(1, 2)+")", first+",carried")
+		}
+		if n := again.Progress(); n.Conflicts != 2 || n.Overwritten != 0 {
+			t.Errorf("%d were refused and %d overwritten", n.Conflicts, n.Overwritten)
+		}
+	})
+}
