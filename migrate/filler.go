@@ -226,7 +226,7 @@ func (f *filler) all(ctx context.Context, rest func(context.Context) error) erro
 }
 
 func (f *filler) walk(ctx context.Context, c *link.Conn, t *table.Table, rest func(context.Context) error) error {
-	where, width := "", len(t.PrimaryKey)
+	where, width := "", len(t.Key.Columns)
 	for {
 		var last table.Key
 		var wrong []table.Key
@@ -259,7 +259,7 @@ func (f *filler) asked(t *table.Table) string {
 // lacks is the gene of an answer's owner, and whether the row does not have it. An owner of no gene is told by who looks at the
 // rows' keys.
 func (f *filler) lacks(t *table.Table, answer [][]byte) (g gene.Gene, fill bool) {
-	n := len(t.PrimaryKey)
+	n := len(t.Key.Columns)
 	g, err := ownerGene(t.Declared, answer[n:])
 	return g, err == nil && string(answer[n+1]) != strconv.Itoa(int(g))
 }
@@ -331,7 +331,7 @@ func (f *filler) assignments(ctx context.Context, c *link.Conn, t *table.Table, 
 	var wrong []table.Key
 	var cases []byte
 	err = c.Each(ctx, f.asked(t)+which+" FOR UPDATE SKIP LOCKED", func(values [][]byte) error {
-		k := table.Key(values[:len(t.PrimaryKey):len(t.PrimaryKey)])
+		k := table.Key(values[:len(t.Key.Columns):len(t.Key.Columns)])
 		got[string(k.Encode())] = true
 		if g, fill := f.lacks(t, values); fill {
 			wrong = append(wrong, k)
@@ -344,7 +344,7 @@ func (f *filler) assignments(ctx context.Context, c *link.Conn, t *table.Table, 
 	}
 	if len(got) < len(keys) { // some are locked, or not there any more
 		err = c.Each(ctx, f.asked(t)+which, func(values [][]byte) error {
-			k := table.Key(values[:len(t.PrimaryKey):len(t.PrimaryKey)])
+			k := table.Key(values[:len(t.Key.Columns):len(t.Key.Columns)])
 			if !got[string(k.Encode())] {
 				locked = append(locked, k)
 			}

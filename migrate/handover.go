@@ -342,9 +342,6 @@ func (h *handover) beginAgain(ctx context.Context, p *pass) error {
 	if err := AwaitPrepared(ctx, p.atReceiver, p.leg.shards.source.Addr); err != nil {
 		return err
 	}
-	if err := h.bound(ctx, p, p.atGiver, h.giver()); err != nil {
-		return err
-	}
 	return p.leg.streams.restart(ctx, p.atReceiver)
 }
 
@@ -417,7 +414,9 @@ func (h *handover) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	j = j.Handing(handed(h.read.Job.State.Cut, h.reach, h.open), h.passed.passes)
+	if !j.Import.Global() { // no stream reads what is written after such a step
+		j = j.Handing(handed(h.read.Job.State.Cut, h.reach, h.open), h.passed.passes)
+	}
 	next, err := h.read.Map.Step(withMoves(h.read.Map, j, j.Moves()), j.Changes(h.read.Job.State.Cut, h.reach)...)
 	if err != nil {
 		return err

@@ -98,7 +98,7 @@ func (r *repairing) row(ctx context.Context, d job.Difference) (repair.Outcome, 
 	if t == nil {
 		return repair.Outcome{Kind: repair.Refused, Why: "the job has no table " + d.Table + " any more"}, nil
 	}
-	key, err := table.DecodeKey(d.Key, len(t.PrimaryKey))
+	key, err := table.DecodeKey(d.Key, len(t.Key.Columns))
 	if err != nil {
 		return repair.Outcome{}, err
 	}

@@ -9,7 +9,7 @@
 //
 //   - A worker's position is in the same transaction as the rows before it. After a crash each worker continues where
 //     it was.
-//   - Changes of one primary key are written in the order of the stream: one worker writes all of a part. What genes
+//   - Changes of one key are written in the order of the stream: one worker writes all of a part. What genes
 //     can't separate is left to one worker as a whole.
 //   - In a table with a version column, a newer row at the target is never overwritten. Refused changes are counted and
 //     stored with both images.

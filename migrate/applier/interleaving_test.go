@@ -38,7 +38,7 @@ func (fakeServer) Query(_ context.Context, sql string) ([][][]byte, error) {
 	case strings.Contains(sql, "information_schema.COLUMNS"):
 		return [][][]byte{column("id", "bigint"), column("owner", "bigint"), column("version", "bigint")}, nil
 	case strings.Contains(sql, "information_schema.STATISTICS"):
-		return [][][]byte{row("PRIMARY", "id", "NULL")}, nil
+		return [][][]byte{row("PRIMARY", "id", "NULL", "1")}, nil
 	}
 	return [][][]byte{row("3", "100")}, nil
 }

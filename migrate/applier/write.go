@@ -121,9 +121,8 @@ func (w *worker) keepBuffer(b []byte) {
 	}
 }
 
-// byKey makes the server find rows by primary key, however few the table has. A scan would wait for locks on unrelated
-// rows.
-const byKey = " FORCE INDEX (PRIMARY)"
+// byKey makes the server find rows by their key, however few the table has. A scan would wait for locks on unrelated rows.
+func byKey(t *table.Table) string { return " FORCE INDEX (" + link.Name(t.Key.Name) + ")" }
 
 // remove deletes rows by key, of the moving genes only.
 func (w *worker) remove(ctx context.Context, t *table.Table, keys []table.Key) error {
@@ -138,15 +137,15 @@ func (w *worker) remove(ctx context.Context, t *table.Table, keys []table.Key) e
 	return nil
 }
 
-// deletion begins a DELETE by primary key, in the server's own syntax.
+// deletion begins a DELETE by key, in the server's own syntax.
 func (w *worker) deletion(t *table.Table) string {
 	if w.conn.Version().Flavor == link.MariaDB {
-		return "DELETE FROM " + t.SQL() + " USING " + t.SQL() + byKey
+		return "DELETE FROM " + t.SQL() + " USING " + t.SQL() + byKey(t)
 	}
-	return "DELETE /*+ INDEX(" + link.Name(t.Name.Name) + " PRIMARY) */ FROM " + t.SQL()
+	return "DELETE /*+ INDEX(" + link.Name(t.Name.Name) + " " + link.Name(t.Key.Name) + ") */ FROM " + t.SQL()
 }
 
-// own returns the condition that excludes rows of other genes, if the primary key alone doesn't determine a row's gene.
+// own returns the condition that excludes rows of other genes, if the key alone doesn't determine a row's gene.
 func (a *Applier) own(t *table.Table) string {
 	if t.KeyTellsGene() {
 		return ""
@@ -157,7 +156,7 @@ func (a *Applier) own(t *table.Table) string {
 // standingRows reads and locks the target's rows with the given keys.
 func (w *worker) standingRows(ctx context.Context, t *table.Table, keys []table.Key, take func(id string, r table.Row)) error {
 	for some := range slices.Chunk(keys, keysPerQuery) {
-		s := append([]byte(nil), "SELECT "+t.ReadList()+" FROM "+t.SQL()+byKey+" WHERE "...)
+		s := append([]byte(nil), "SELECT "+t.ReadList()+" FROM "+t.SQL()+byKey(t)+" WHERE "...)
 		s = append(t.AppendKeyIn(s, some), w.applier.own(t)+" FOR UPDATE"...)
 		err := w.conn.Each(ctx, string(s), func(values [][]byte) error {
 			r, err := t.Canonical(values)

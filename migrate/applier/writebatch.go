@@ -121,7 +121,7 @@ func tablesOf(outcomes []*outcome) []*table.Table {
 // table writes the outcomes of one table's keys: first all deletions, then all final rows. So a unique value can pass
 // from one row to another within the batch.
 func (b *batchWriter) table(ctx context.Context, t *table.Table, outcomes []*outcome, careful int) error {
-	// Without another unique key, ON DUPLICATE KEY UPDATE refers to the primary key.
+	// Without another unique key, ON DUPLICATE KEY UPDATE refers to the row's key.
 	upsert := len(t.Unique) == 0 && t.KeyTellsGene() && !t.KeepsEqual()
 	var gone []table.Key
 	var fresh, rows []table.Row

@@ -112,7 +112,7 @@ func (r Rows) each(ctx context.Context, take func(key, values [][]byte) error) e
 			func(row [][]byte) error { return take(row, row) })
 	}
 	query := "SELECT " + r.Walk.KeyList() + "," + list + " FROM " + r.Walk.SQL()
-	width := len(r.Walk.PrimaryKey)
+	width := len(r.Walk.Key.Columns)
 	if r.Most > 0 {
 		for _, way := range []string{"", strings.ReplaceAll(r.Walk.Order(), ",", " DESC,") + " DESC"} {
 			if way == "" {

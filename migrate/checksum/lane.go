@@ -21,7 +21,7 @@ type walk struct {
 
 // lane compares one lane to its end.
 func (v *Verifier) lane(ctx context.Context, l table.Lane, state checkpoint.Lane) error {
-	through, err := table.DecodeKey(state.Through, len(l.Table.PrimaryKey))
+	through, err := table.DecodeKey(state.Through, len(l.Table.Key.Columns))
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (w *walk) suspects(ctx context.Context, where string) ([]table.Key, error) 
 		return nil, fmt.Errorf("at the source: %w", err)
 	}
 	for id := range target {
-		k, err := table.DecodeKey([]byte(id), len(w.lane.Table.PrimaryKey))
+		k, err := table.DecodeKey([]byte(id), len(w.lane.Table.Key.Columns))
 		if err != nil {
 			return nil, err
 		}

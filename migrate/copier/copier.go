@@ -136,7 +136,7 @@ func (c *Copier) resume(ctx context.Context) error {
 	}
 	for _, l := range c.lanes {
 		l.state = states[l.Name()]
-		if l.through, err = table.DecodeKey(l.state.Through, len(l.Table.PrimaryKey)); err != nil {
+		if l.through, err = table.DecodeKey(l.state.Through, len(l.Table.Key.Columns)); err != nil {
 			return fmt.Errorf("resume the copy of %s: %w", l.Table.Name, err)
 		}
 		l.of.rows.Add(int64(l.state.Rows))

@@ -121,7 +121,7 @@ func (p *Pair) suspects(ctx context.Context, where string) ([]table.Key, error) 
 	slices.Sort(ids) // so that the same rows are named each time
 	keys := make([]table.Key, len(ids))
 	for i, id := range ids {
-		if keys[i], err = table.DecodeKey([]byte(id), len(p.Table.PrimaryKey)); err != nil {
+		if keys[i], err = table.DecodeKey([]byte(id), len(p.Table.Key.Columns)); err != nil {
 			return nil, err
 		}
 	}

@@ -26,7 +26,7 @@ func (i *inspection) sequences() error {
 				"the rows of table %s have no sequences: neither an ID nor a parent's ID tells of each on which server it is", n)
 			continue
 		}
-		for _, u := range append([]table.Index{{Name: "PRIMARY", Columns: t.PrimaryKey}}, t.Unique...) {
+		for _, u := range append([]table.Index{t.Key}, t.Unique...) {
 			if !dividable(t, side, u) {
 				i.problem("add "+side.Column.Name+" to its columns, or make it no unique key, or move the genes whole: leave --by sequence out",
 					"unique key %s of table %s does not contain %s: equal values could be in rows on both servers", u.Name, n, side.Column.Name)

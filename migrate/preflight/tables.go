@@ -93,7 +93,7 @@ func (i *inspection) uniqueKeys() error {
 		if t == nil {
 			continue
 		}
-		for _, u := range append([]table.Index{{Name: "PRIMARY", Columns: t.PrimaryKey}}, t.Unique...) {
+		for _, u := range append([]table.Index{t.Key}, t.Unique...) {
 			if !t.TellsGene(u) && !t.Numbered(u) {
 				i.problem("add the owner or the ID to its columns, or make it no unique key", "unique key %s of table %s has neither the owner nor an ID: each shard would hold it for its own rows alone", u.Name, n)
 			}
@@ -138,8 +138,8 @@ func (i *inspection) compare(s, t *table.Table) {
 			differ(fmt.Sprintf("column %d", n+1), x, y)
 		}
 	}
-	if !slices.Equal(s.PrimaryKey, t.PrimaryKey) {
-		differ("the primary key", s.KeyList(), t.KeyList())
+	if s.Key.Name != t.Key.Name || !slices.Equal(s.Key.Columns, t.Key.Columns) {
+		differ("the rows' key", s.Key.Name+" ("+s.KeyList()+")", t.Key.Name+" ("+t.KeyList()+")")
 	}
 	if a, b := indexes(s), indexes(t); a != b {
 		differ("the list of unique keys", a, b)

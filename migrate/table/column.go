@@ -33,6 +33,8 @@ type Column struct {
 	// Bytes is the length to which a BINARY column pads its values, 0 for other types.
 	Bytes int
 	class class
+	// virtual reports that the table doesn't store the column.
+	virtual bool
 }
 
 var classes = map[string]class{
@@ -62,7 +64,7 @@ func (c *Column) classify(flavor link.Flavor) {
 // Carried reports whether the column's values can be moved without loss.
 func (c *Column) Carried() bool { return c.class != unknown }
 
-// Orders reports whether the column may be part of the primary key by which a table is traversed. Its values must
+// Orders reports whether the column may be part of the key by which a table is traversed. Its values must
 // compare in SQL as they are written.
 func (c *Column) Orders() bool {
 	switch c.class {

@@ -25,7 +25,7 @@ type tellingKey struct {
 	whole   bool // no column tells a gene: all rows are of gene 0
 }
 
-// findTelling prefers the first column of the primary key, because the genes are then ranges of it.
+// findTelling prefers the first column of the row's key, because the genes are then ranges of it.
 func findTelling(t *Table) (*tellingKey, error) {
 	var found *tellingKey
 	k := &tellingKey{width: t.Declared.Width}
@@ -39,7 +39,7 @@ func findTelling(t *Table) (*tellingKey, error) {
 		if key.Role == catalog.OrderNumber || t.Columns[at].Nullable {
 			continue
 		}
-		leads := t.PrimaryKey[0] == at
+		leads := t.Key.Columns[0] == at
 		if found == nil || leads && !found.leads {
 			found = &tellingKey{Key: key, at: at, leads: leads}
 		}

@@ -66,7 +66,7 @@ func (t *Table) home(p Parts) int {
 	return int(h.Sum32() % uint32(len(p)))
 }
 
-// ByGene reports whether changes of different genes are independent and the genes are ranges of the primary key. This holds for all
+// ByGene reports whether changes of different genes are independent and the genes are ranges of the row's key. This holds for all
 // tables that cascades connect, or for none.
 func (t *Table) ByGene() bool {
 	if t.ties.group != nil {

@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -75,11 +74,11 @@ func (r *reader) read(d catalog.Declaration, width gene.Width) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	primary, unique, err := r.indexes(columns)
+	unique, err := r.indexes(columns)
 	if err != nil {
 		return nil, fmt.Errorf("read the indexes of table %s: %w", name, err)
 	}
-	t, err := newTable(declared, columns, primary, unique)
+	t, err := newTable(declared, columns, unique)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +158,7 @@ func column(row [][]byte, noPad func(string) bool) (Column, error) {
 	c.AutoIncrement = strings.Contains(extra, "AUTO_INCREMENT")
 	// This excludes DEFAULT_GENERATED, with which MySQL marks a default that is an expression.
 	c.Generated = len(row[9]) > 0 || strings.Contains(extra, "STORED GENERATED") || strings.Contains(extra, "VIRTUAL GENERATED")
+	c.virtual = strings.Contains(extra, "VIRTUAL GENERATED")
 	c.OnUpdate = strings.Contains(extra, "ON UPDATE")
 	c.Invisible = strings.Contains(extra, "INVISIBLE")
 	c.HasDefault = c.Nullable || c.AutoIncrement || c.Generated || row[4] != nil
@@ -184,11 +184,16 @@ func length(v []byte) (int, error) {
 	return int(n), err
 }
 
-func (r *reader) indexes(columns []Column) (primary []int, unique []Index, err error) {
-	rows, err := r.q.Query(r.ctx, "SELECT INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS"+r.which()+
+// indexes returns the unique indexes.
+func (r *reader) indexes(columns []Column) (unique []Index, err error) {
+	usable := "IS_VISIBLE = 'YES'"
+	if r.q.Version().Flavor == link.MariaDB {
+		usable = "IGNORED = 'NO'"
+	}
+	rows, err := r.q.Query(r.ctx, "SELECT INDEX_NAME, COLUMN_NAME, SUB_PART, INDEX_TYPE = 'BTREE' AND "+usable+" FROM information_schema.STATISTICS"+r.which()+
 		" AND NON_UNIQUE = 0 ORDER BY INDEX_NAME, SEQ_IN_INDEX")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, row := range rows {
 		name, at := string(row[0]), -1
@@ -197,18 +202,13 @@ func (r *reader) indexes(columns []Column) (primary []int, unique []Index, err e
 				at = i
 			}
 		}
-		switch {
-		case name == "PRIMARY" && at < 0:
-			return nil, nil, errors.New("the primary key has a part of a column, which does not tell rows apart in order; use whole columns")
-		case name == "PRIMARY":
-			primary = append(primary, at)
-		case len(unique) > 0 && unique[len(unique)-1].Name == name:
+		if len(unique) > 0 && unique[len(unique)-1].Name == name {
 			unique[len(unique)-1].Columns = append(unique[len(unique)-1].Columns, at)
-		default:
-			unique = append(unique, Index{name, []int{at}})
+		} else {
+			unique = append(unique, Index{Name: name, Columns: []int{at}, unused: string(row[3]) != "1"})
 		}
 	}
-	return primary, unique, nil
+	return unique, nil
 }
 
 // estimate returns the number of rows and the bytes of one row, from the server's statistics.

@@ -19,13 +19,13 @@ func (r Row) Size() int {
 	return n
 }
 
-// Key holds the values of a primary key in order.
+// Key holds the values of a row's key in order.
 type Key [][]byte
 
-// KeyOf returns a row's primary key.
+// KeyOf returns a row's key.
 func (t *Table) KeyOf(r Row) Key {
-	k := make(Key, len(t.PrimaryKey))
-	for i, c := range t.PrimaryKey {
+	k := make(Key, len(t.Key.Columns))
+	for i, c := range t.Key.Columns {
 		k[i] = r[c]
 	}
 	return k

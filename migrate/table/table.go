@@ -19,10 +19,11 @@ type Table struct {
 	Declared *catalog.Table
 	Name     catalog.TableName
 	Columns  []Column
-	// PrimaryKey and Version are indexes into Columns. Version is -1 if the table has no version column.
-	PrimaryKey []int
-	Version    int
-	// Unique are the secondary unique indexes.
+	// Key is the row's key: the unique index by which rows are found, copied and compared.
+	Key Index
+	// Version is an index into Columns, or -1 if the table has no version column.
+	Version int
+	// Unique are the unique indexes other than Key.
 	Unique []Index
 	// Estimate is the approximate number of rows of all genes.
 	Estimate uint64
@@ -41,21 +42,16 @@ type Table struct {
 type Index struct {
 	Name    string
 	Columns []int
+
+	unused bool // a statement may not name it, or can't read rows in its order
 }
 
 // newTable builds a table from information_schema's description.
-func newTable(d *catalog.Table, columns []Column, primary []int, unique []Index) (*Table, error) {
-	t := &Table{
-		Declared: d, Name: d.TableName, Columns: columns, PrimaryKey: primary, Unique: unique, Version: d.VersionColumn,
-	}
-	if len(primary) == 0 {
-		return nil, fmt.Errorf("table %s has no primary key: rows can't be told apart; add one", t.Name)
-	}
-	for _, i := range primary {
-		if !columns[i].Orders() {
-			return nil, fmt.Errorf("table %s: column %s of the primary key is %s, which a table can't be walked by; use a key of integers, text, bytes or times",
-				t.Name, columns[i].Name, columns[i].FullType)
-		}
+func newTable(d *catalog.Table, columns []Column, unique []Index) (*Table, error) {
+	t := &Table{Declared: d, Name: d.TableName, Columns: columns, Version: d.VersionColumn}
+	var err error
+	if t.Key, t.Unique, err = rowKey(columns, unique); err != nil {
+		return nil, fmt.Errorf("table %s: %w", t.Name, err)
 	}
 	for i := range columns {
 		if !columns[i].Carried() {
@@ -86,7 +82,7 @@ func (t *Table) lists() {
 // Computes reports whether a server computes a column from others of its row, and the column neither identifies nor places rows. Such a
 // column's value isn't needed. MariaDB 11.8 omits such columns from its log of an UPDATE or DELETE.
 func (t *Table) Computes(column int) bool {
-	if !t.Columns[column].Generated || column == t.Version || slices.Contains(t.PrimaryKey, column) {
+	if !t.Columns[column].Generated || column == t.Version || slices.Contains(t.Key.Columns, column) {
 		return false
 	}
 	_, tells := t.Declared.KeyOf(t.Columns[column].Name)
@@ -211,7 +207,7 @@ func (t *Table) CheckGene(r Row, g gene.Gene) error {
 	return nil
 }
 
-// KeyTellsGene reports whether the primary key determines a row's gene.
+// KeyTellsGene reports whether the row's key determines its gene.
 func (t *Table) KeyTellsGene() bool { return t.telling.leads || t.telling.whole }
 
 // TypedInside returns a condition that finds rows with JSON values that can't be moved. It is empty if the table can't have any.

@@ -66,15 +66,15 @@ func (t *Table) appendBeyond(b []byte, k Key, op byte) []byte {
 func (t *Table) Beyond(k Key) string { return string(t.appendBeyond(nil, k, '>')) }
 
 func (t *Table) appendCompared(b []byte, i int, op string, v []byte) []byte {
-	c := &t.Columns[t.PrimaryKey[i]]
+	c := &t.Columns[t.Key.Columns[i]]
 	b = append(b, link.Name(c.Name)+op...)
 	return c.AppendOperand(b, v)
 }
 
-// KeyList returns the primary key's columns, for ORDER BY and select lists.
+// KeyList returns the columns of the row's key, for ORDER BY and select lists.
 func (t *Table) KeyList() string {
 	var b []byte
-	for i, c := range t.PrimaryKey {
+	for i, c := range t.Key.Columns {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -95,7 +95,7 @@ func (t *Table) AppendKeyIn(b []byte, keys []Key) []byte {
 			if j > 0 {
 				b = append(b, ',')
 			}
-			b = t.Columns[t.PrimaryKey[j]].AppendOperand(b, v)
+			b = t.Columns[t.Key.Columns[j]].AppendOperand(b, v)
 		}
 		b = append(b, ')')
 	}
@@ -159,7 +159,7 @@ func (l Lane) spanOf(k Key) int {
 	return 0
 }
 
-// Order returns the ORDER BY clause of the primary key.
+// Order returns the ORDER BY clause of the row's key.
 func (t *Table) Order() string { return " ORDER BY " + t.KeyList() }
 
 // Limit returns the LIMIT clause for n rows.

@@ -163,10 +163,28 @@ func TestLoadWarns(t *testing.T) {
 		}
 		got := strings.ReplaceAll(errors.Join(l.Warnings...).Error(), s.database+".", "")
 		want := `table heap on s0: its engine is MyISAM, which can't roll back: ALTER TABLE heap ENGINE=InnoDB
-table heap on s0: it has no primary key, so its rows can't be moved or compared: add one
+table heap on s0: it has no primary key, and no unique key of whole NOT NULL columns, so its rows can't be moved or compared: add one
 table heap on s0: no index begins with order_id, so to find the rows of a gene is to read all: ALTER TABLE heap ADD INDEX (order_id)`
 		if got != want {
 			t.Errorf("warnings are\n%s\nand not\n%s", got, want)
+		}
+	})
+}
+
+// A unique key tells rows apart if none of its columns may be NULL.
+func TestLoadWarnsOfRowsThatNothingTellsApart(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		for keys, warns := range map[string]bool{
+			"UNIQUE KEY (order_id)": false, "UNIQUE KEY (item, order_id)": true, "UNIQUE KEY (label(3))": true,
+			"UNIQUE KEY (item), UNIQUE KEY (order_id, label)": false, "KEY (order_id)": true, "PRIMARY KEY (order_id)": false,
+		} {
+			s := open(t, servers.Shared(t, engine, 1)...)
+			s.everywhere(t, "CREATE TABLE heap (order_id BIGINT NOT NULL, item INT, label VARCHAR(10) NOT NULL, KEY at (order_id), "+keys+")")
+			s.Tables[s.name("heap")] = catalog.Declaration{Kind: catalog.Sharded, Parent: &catalog.IDColumn{Column: "order_id", Layout: "int64"}}
+			l := s.load(t)
+			if got := strings.Contains(fmt.Sprint(l.Warnings), "no primary key"); got != warns || l.Problems() != nil {
+				t.Errorf("%s: %v (%v)", keys, l.Warnings, l.Problems())
+			}
 		}
 	})
 }

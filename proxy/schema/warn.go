@@ -19,8 +19,8 @@ func (c *copies) warnings(t *catalog.Table) []error {
 		if t.Kind != catalog.Single && live.engine != "InnoDB" {
 			warn("its engine is %s, which can't roll back: ALTER TABLE %s ENGINE=InnoDB", live.engine, c.name)
 		}
-		if t.Kind != catalog.Single && !live.primaryKey {
-			warn("it has no primary key, so its rows can't be moved or compared: add one")
+		if t.Kind != catalog.Single && !live.tellsRows() {
+			warn("it has no primary key, and no unique key of whole NOT NULL columns, so its rows can't be moved or compared: add one")
 		}
 		if key := geneKey(t); key != nil && !live.leading[strings.ToLower(key.Column.Name)] {
 			warn("no index begins with %s, so to find the rows of a gene is to read all: ALTER TABLE %s ADD INDEX (%s)",
@@ -28,6 +28,19 @@ func (c *copies) warnings(t *catalog.Table) []error {
 		}
 	}
 	return append(warnings, c.writing(t)...)
+}
+
+// tellsRows reports whether a key tells the table's rows apart.
+func (t *liveTable) tellsRows() bool {
+	return t.primaryKey || slices.ContainsFunc(t.unique, func(u uniqueIndex) bool {
+		return !u.partial && !slices.ContainsFunc(u.columns, t.mayRepeat)
+	})
+}
+
+// mayRepeat reports whether several rows of a unique key may have the same value in a column, or the table may not store it.
+func (t *liveTable) mayRepeat(column string) bool {
+	i := slices.IndexFunc(t.columns, func(c liveColumn) bool { return strings.EqualFold(c.Name, column) })
+	return i < 0 || t.columns[i].Nullable || t.columns[i].Generated
 }
 
 // writing is what keeps some INSERTs into a sharded table from being run.

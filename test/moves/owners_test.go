@@ -40,6 +40,8 @@ var lowered = map[string]struct {
 }{
 	"versioned":   {"id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, version INT, state VARCHAR(40), KEY (owner)", versionedByID},
 	"unversioned": {"id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, version INT, state VARCHAR(40), KEY (owner)", byID},
+	"keyed":       {"id BIGINT NOT NULL, owner BIGINT NOT NULL, version INT, state VARCHAR(40), UNIQUE KEY wide (owner, id), UNIQUE KEY by_id (id)", versionedByID},
+	"paired":      {"state VARCHAR(40), owner BIGINT NOT NULL, version INT, id BIGINT NOT NULL, UNIQUE KEY pair (id, owner)", byID},
 	"slotted":     {"id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, version INT, state VARCHAR(40), slot INT AS (version % 1000 + owner * 0) STORED, UNIQUE KEY (owner, id)", versionedByID},
 }
 
@@ -169,7 +171,7 @@ func TestOwnersChangesReplaceStrays(t *testing.T) {
 				t.Errorf("%s: %d records, of 5", name, kept[p.database+"."+name])
 			}
 		}
-		if n := s.Progress(); n.Conflicts != 0 || n.Overwritten != 15 {
+		if n := s.Progress(); n.Conflicts != 0 || n.Overwritten != int64(5*len(lowered)) {
 			t.Errorf("%d were refused and %d overwritten", n.Conflicts, n.Overwritten)
 		}
 	})
@@ -216,14 +218,16 @@ func TestOwnershipByPosition(t *testing.T) {
 			}, err
 		}}, tables)
 		p.settle(again)
+		versioned := int64(0)
 		for name, of := range lowered {
-			first := "owned" // requirement of the version column: a stray with a lower version is refused
-			if of.declared.Version == "" {
-				first = "late"
+			first := "late"
+			if of.declared.Version != "" { // a stray with a lower version is refused
+				first = "owned"
+				versioned++
 			}
 			p.wantRows(p.target, "SELECT GROUP_CONCAT(state ORDER BY id) FROM "+name+" WHERE id IN ("+idOf(1, 1)+","+idOf(1, 2)+")", first+",carried")
 		}
-		if n := again.Progress(); n.Conflicts != 2 || n.Overwritten != 0 {
+		if n := again.Progress(); n.Conflicts != versioned || n.Overwritten != 0 {
 			t.Errorf("%d were refused and %d overwritten", n.Conflicts, n.Overwritten)
 		}
 	})

@@ -67,8 +67,12 @@ func TestPreflightTellsAll(t *testing.T) {
 			"CREATE TABLE child (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, parent_id BIGINT, FOREIGN KEY (parent_id) REFERENCES parent (id) ON DELETE CASCADE, other BIGINT, FOREIGN KEY (other) REFERENCES apart (id))",
 			"CREATE TABLE grandchild (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, child_id BIGINT, FOREIGN KEY (child_id) REFERENCES child (id) ON DELETE CASCADE)",
 			"CREATE TABLE keyless (id BIGINT NOT NULL, owner BIGINT NOT NULL)",
+			"CREATE TABLE halfkeyed (id BIGINT NOT NULL, owner BIGINT NOT NULL, v BIGINT, w VARCHAR(10) NOT NULL, UNIQUE KEY (id, v), UNIQUE KEY (w(3)))",
+			"CREATE TABLE keyed (id BIGINT NOT NULL, owner BIGINT NOT NULL, UNIQUE KEY (id))",
+			"CREATE TABLE dropped (id BIGINT NOT NULL, owner BIGINT NOT NULL, PRIMARY KEY (id), UNIQUE KEY by_id (id))",
 			"CREATE TABLE aria (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL) ENGINE=MyISAM",
 			"CREATE TABLE differs (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, v VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin)")
+		p.on(p.target, "ALTER TABLE dropped DROP PRIMARY KEY")
 		p.on(p.target, "ALTER TABLE differs MODIFY v VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
 			"CREATE TABLE absent (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL)",
 			"CREATE TRIGGER t BEFORE INSERT ON parent FOR EACH ROW SET NEW.v = 1",
@@ -77,14 +81,14 @@ func TestPreflightTellsAll(t *testing.T) {
 		unknown := map[servers.Engine]string{servers.MariaDB: "INET6", servers.MySQL: "VECTOR(3)"}[engine]
 		p.both("CREATE TABLE kinds (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, v " + unknown + ")")
 		tables := map[catalog.TableName]catalog.Declaration{}
-		for _, name := range []string{"parent", "child", "grandchild", "keyless", "aria", "differs", "kinds", "absent"} {
+		for _, name := range []string{"parent", "child", "grandchild", "keyless", "halfkeyed", "keyed", "dropped", "aria", "differs", "kinds", "absent"} {
 			tables[p.name(name)] = byID
 		}
 		found := p.look(tables)
 		for _, want := range append(logged,
 			`log: the source has log_bin = "OFF", and "ON" is needed: set log_bin`, "log: the source has binlog_row_image", "log: the target has binlog_row_image",
 			"log: the source keeps its log for 1h0m0s", "settings: the target takes statements of 1048576",
-			"the source: table own.absent does not exist", "table own.keyless has no primary key",
+			"the source: table own.absent does not exist", "table own.keyless: it has no primary key, and no unique key", "table own.halfkeyed: it has no primary key, and no unique key", "table own.dropped: the rows' key is PRIMARY (`id`) at the source and by_id (`id`) at the target",
 			"table own.kinds: column v is", "table own.aria has engine MyISAM", "table own.differs: column 3 is",
 			"foreign key grandchild_ibfk_1 (ON UPDATE", "ties own.child to own.apart",
 			"trigger t of table own.parent at the target", "the target has rows of the moving genes in own.parent",
@@ -92,6 +96,9 @@ func TestPreflightTellsAll(t *testing.T) {
 			if !slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, want) }) {
 				t.Errorf("nothing says %q in\n%s", want, strings.Join(found, "\n"))
 			}
+		}
+		if strings.Contains(strings.Join(found, "\n"), "own.keyed") {
+			t.Errorf("a table with a unique key is refused:\n%s", strings.Join(found, "\n"))
 		}
 	})
 }
