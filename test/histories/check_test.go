@@ -113,14 +113,18 @@ func suspects(ops []operation) string {
 // the servers at the end, and gives what is wrong.
 func (w *world) check(t *testing.T, r *record) (wrong []string) {
 	t.Helper()
-	return slices.Concat(r.wrong, w.checkRegisters(t, r), w.checkItems(t, r), w.checkTransfers(t, r))
+	return slices.Concat(r.wrong, w.checkRegisters(t, r), w.checkItems(t, r), w.checkTransfers(t, r), w.checkSeats(t, r))
 }
 
 // strays tells of rows that are on a shard that does not own them, once no move is
 // under way.
 func (w *world) strays(t *testing.T) (wrong []string) {
 	t.Helper()
-	for _, table := range []string{"register", "item", "account", "journal"} {
+	tables := []string{"register", "item", "account", "journal"}
+	if w.hot == nil {
+		tables = append(tables, "seat")
+	}
+	for _, table := range tables {
 		if n := w.rows(t, "0, 0, 0, 0", table, func([4]int64) {}); n > 0 {
 			wrong = append(wrong, fmt.Sprintf("%d rows of %s are on a shard that does not own them", n, table))
 		}

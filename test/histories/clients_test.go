@@ -122,6 +122,8 @@ func (s *talk) close() {
 // act does one thing, and tells whether the connection is still good.
 func (s *talk) act() bool {
 	switch n := s.random.IntN(100); {
+	case n < 10 && s.world.hot == nil:
+		s.seat()
 	case n < 25:
 		s.write()
 	case n < 45:

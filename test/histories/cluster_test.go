@@ -101,7 +101,8 @@ func (w *world) tables() []string {
 		"CREATE TABLE shop.register (uid BIGINT NOT NULL PRIMARY KEY, value BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
 		"CREATE TABLE shop.item (item_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, value BIGINT NOT NULL, tag BIGINT NOT NULL, KEY (uid))",
 		"CREATE TABLE shop.account (uid BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL, " + catalog.OwnGeneDefinition + ")",
-		"CREATE TABLE shop.journal (transfer BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, peer BIGINT NOT NULL, amount BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene))",
+		"CREATE TABLE shop.journal (transfer BIGINT NOT NULL, uid BIGINT NOT NULL, peer BIGINT NOT NULL, amount BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene), UNIQUE KEY by_transfer (transfer))",
+		seatTable,
 	}
 }
 
@@ -152,7 +153,7 @@ func (w *world) declare(t *testing.T) {
   shop.account: {kind: sharded, owner: uid}
   shop.journal: {kind: sharded, owner: uid, gene: gene}
   shop.item: {kind: sharded, owner: uid, id: {column: item_id, layout: int64}}
-`
+` + seatDeclaration
 	if w.hot != nil {
 		declarations = hotDeclarations
 	}
@@ -181,6 +182,9 @@ func (w *world) fill(t *testing.T) {
 	if w.hot != nil {
 		w.hot.fill(t, db)
 		return
+	}
+	if _, err := db.Exec(fillSeats()); err != nil {
+		t.Fatal(err)
 	}
 	for _, table := range []struct {
 		name, columns string
@@ -226,7 +230,7 @@ func (w *world) rows(t *testing.T, columns, table string, f func(row [4]int64)) 
 	if w.hot != nil {
 		id, columns = table+"_id", strings.ReplaceAll(columns, "number", numberOf[table])
 	} else {
-		columns = strings.ReplaceAll(columns, "number", "uid")
+		columns = strings.ReplaceAll(strings.ReplaceAll(columns, "number", "uid"), "seat.uid", "number")
 	}
 	w.all(t, "SELECT uid, "+id+", "+columns+" FROM "+table, func(shard int, rows *sql.Rows) error {
 		var uid, id int64

@@ -24,7 +24,7 @@ var hotGenes = gene.NewSet(gene.Range{First: gene.OfInt(hotOwner, gene.W16), Las
 
 var hotTables = []string{
 	"CREATE TABLE shop.register (register_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, number BIGINT NOT NULL, value BIGINT NOT NULL, KEY (uid, number))",
-	"CREATE TABLE shop.mark (mark_id BIGINT NOT NULL PRIMARY KEY, register_id BIGINT NOT NULL, value BIGINT NOT NULL, KEY (register_id))",
+	"CREATE TABLE shop.mark (mark_id BIGINT NOT NULL, register_id BIGINT NOT NULL, value BIGINT NOT NULL, KEY (register_id), UNIQUE KEY (mark_id))",
 	"CREATE TABLE shop.item (item_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, value BIGINT NOT NULL, tag BIGINT NOT NULL, KEY (uid))",
 	"CREATE TABLE shop.account (account_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, number BIGINT NOT NULL, balance BIGINT NOT NULL, KEY (uid, number))",
 	"CREATE TABLE shop.journal (journal_id BIGINT NOT NULL PRIMARY KEY, transfer BIGINT NOT NULL, uid BIGINT NOT NULL, payer BIGINT NOT NULL, peer BIGINT NOT NULL," +

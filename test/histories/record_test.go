@@ -42,6 +42,7 @@ type record struct {
 	mu        sync.Mutex
 	registers []operation
 	items     []operation
+	seats     []operation
 	created   map[int64]int64 // items by their tags: the ID, or 0 while it is unknown
 	transfers map[int64]outcome
 	errors    map[failure]int

@@ -14,6 +14,10 @@ import (
 func (s *talk) write() {
 	uid, value := s.random.Int64N(registers), s.values.Add(1)
 	op := operation{client: s.number, row: uid, kind: write, value: value, found: true}
+	if s.world.hot == nil && s.random.IntN(3) == 0 {
+		s.overwrite(op)
+		return
+	}
 	where, key := s.written("register", uid)
 	query := "UPDATE register SET value = ? WHERE " + where
 	var result sql.Result
@@ -34,6 +38,24 @@ func (s *talk) write() {
 		if n, _ := result.RowsAffected(); n != 1 {
 			s.refute(fmt.Sprintf("register %d: an update found %d rows", uid, n))
 		}
+	case s.settled(err):
+		return
+	default:
+		op.unknown, op.ends = true, never
+	}
+	s.register(op)
+}
+
+// overwrite writes a register by statements that insert it.
+func (s *talk) overwrite(op operation) {
+	query := "REPLACE INTO register (uid, value) VALUES (?, ?)"
+	if s.random.IntN(2) == 0 {
+		query = "INSERT INTO register (uid, value) VALUES (?, ?) ON DUPLICATE KEY UPDATE value = VALUES(value)"
+	}
+	var err error
+	_, op.call, op.ends, err = s.exec(op.row, query, op.row, op.value)
+	switch {
+	case err == nil:
 	case s.settled(err):
 		return
 	default:
