@@ -159,7 +159,7 @@ func (w *worker) standingRows(ctx context.Context, t *table.Table, keys []table.
 		s := append([]byte(nil), "SELECT "+t.ReadList()+" FROM "+t.SQL()+byKey(t)+" WHERE "...)
 		s = append(t.AppendKeyIn(s, some), w.applier.own(t)+" FOR UPDATE"...)
 		err := w.conn.Each(ctx, string(s), func(values [][]byte) error {
-			r, err := t.Canonical(values)
+			r, err := t.Logged(values)
 			if err == nil {
 				take(string(t.KeyOf(r).Encode()), r)
 			}

@@ -54,6 +54,21 @@ func (t *Table) Cascades() []*Cascade { return t.ties.cascades }
 // Reaches reports whether a change of a row may change rows of another table, over any number of foreign keys.
 func (t *Table) Reaches(other *Table) bool { return slices.Contains(t.ties.reached, other) }
 
+// loops reports whether a foreign key over which changes of the table's rows reach the table again changes a column.
+func (t *Table) loops(column int) bool {
+	if !t.Reaches(t) {
+		return false
+	}
+	for _, parent := range append([]*Table{t}, t.ties.reached...) {
+		for _, c := range parent.ties.cascades {
+			if c.Child == t && slices.Contains(c.Columns, column) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Tie finds the foreign keys that cascade between tables. It is called once, before anything else uses the tables.
 func Tie(ctx context.Context, q Querier, tables []*Table) error {
 	keys, err := ForeignKeys(ctx, q)

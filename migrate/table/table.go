@@ -89,19 +89,6 @@ func (t *Table) Computes(column int) bool {
 	return !tells
 }
 
-// Same reports whether two rows are equal. Values computed from equal values are equal, and may be known for only one of the rows.
-func (t *Table) Same(a, b Row) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if ((a[i] == nil) != (b[i] == nil) || !bytes.Equal(a[i], b[i])) && !t.Computes(i) {
-			return false
-		}
-	}
-	return true
-}
-
 // SQL returns the table's name for a statement.
 func (t *Table) SQL() string { return link.Name(t.Name.Schema) + "." + link.Name(t.Name.Name) }
 
@@ -121,6 +108,16 @@ func (t *Table) Canonical(values [][]byte) (Row, error) {
 		values[i] = v
 	}
 	return values, nil
+}
+
+// Logged is Canonical for a row that is compared with those of a log, which knows JSON values by their text alone.
+func (t *Table) Logged(values [][]byte) (Row, error) {
+	for i := range min(len(values), len(t.Columns)) {
+		if t.Columns[i].class == json {
+			values[i] = bytes.TrimPrefix(values[i], []byte(typedMark))
+		}
+	}
+	return t.Canonical(values)
 }
 
 // AppendInsert appends an INSERT up to VALUES.
