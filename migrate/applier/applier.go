@@ -129,6 +129,7 @@ func Open(ctx context.Context, config Config) (*Applier, error) {
 		return nil, err
 	}
 	a := &Applier{config: config, genes: config.Parts.All(), openings: map[*Opening]struct{}{}, ended: make(chan struct{}), space: newSpace(config.Space)}
+	a.judged = judged{begun: true, split: true} // it may go on within a transaction
 	if a.packet, err = maxPacket(ctx, c); err != nil {
 		return nil, err
 	}

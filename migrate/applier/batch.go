@@ -14,6 +14,7 @@ type op struct {
 	verdict       Verdict
 	effect        *effect // what cascades from it, or nil
 	copied        bool    // the target has had all rows before this change
+	resumed       bool    // an earlier batch may have changes of the same transaction
 }
 
 // ops splits a change whose row gets another key or gene into the deletion of the old row and the insertion of the new
@@ -87,10 +88,12 @@ type record struct {
 // records are those of a batch.
 type records struct{ refused, overwritten []record }
 
-// standing is the target's row of a key.
+// standing is the target's row of a key. A nil one is none.
 type standing struct {
 	row     table.Row
 	version int64
+	// ours reports that an op of the batch wrote the row, so no other writer has changed it since.
+	ours bool
 }
 
 // decide processes the ops in order and returns what to write and what to record. has holds the target's rows of keys
@@ -99,7 +102,7 @@ func decide(all []op, has map[lookup]standing) ([]*outcome, records) {
 	var order []*outcome
 	var kept records
 	byKey := map[lookup]*outcome{}
-	now := map[lookup]*standing{}
+	now := map[lookup]standing{}
 	for _, o := range all {
 		k := lookup{o.table, o.id}
 		out := byKey[k]
@@ -107,23 +110,18 @@ func decide(all []op, has map[lookup]standing) ([]*outcome, records) {
 			out = &outcome{table: o.table, key: o.key, id: o.id, fresh: o.before == nil}
 			byKey[k] = out
 			order = append(order, out)
-			if s, there := has[k]; there {
-				now[k] = &s
-			}
+			now[k] = has[k]
 		}
 		reason, refused := judge(o, now[k])
 		if reason != "" {
-			kept.add(record{op: o, reason: reason, standing: now[k].rowOf()}, refused)
+			kept.add(record{op: o, reason: reason, standing: now[k].row}, refused)
 		}
 		if refused {
 			continue
 		}
 		out.final, out.written = o.after, true
-		now[k] = nil
-		if o.after != nil {
-			v, _ := o.table.VersionOf(o.after)
-			now[k] = &standing{row: o.after, version: v}
-		}
+		v, _ := o.table.VersionOf(o.after)
+		now[k] = standing{row: o.after, version: v, ours: true}
 	}
 	return order, kept
 }
@@ -136,22 +134,15 @@ func (r *records) add(one record, refused bool) {
 	}
 }
 
-func (s *standing) rowOf() table.Row {
-	if s == nil {
-		return nil
-	}
-	return s.row
-}
-
 // lookup identifies a key of a table.
 type lookup struct {
 	table *table.Table
 	id    string
 }
 
-// judge returns why an op is recorded and whether it is refused. s is the target's row, or nil if there is none. The
-// reason is empty if the op is applied and nothing is to be recorded.
-func judge(o op, s *standing) (reason string, refused bool) {
+// judge returns why an op is recorded and whether it is refused. s is the target's row, if there is one. The reason is
+// empty if the op is applied and nothing is to be recorded.
+func judge(o op, s standing) (reason string, refused bool) {
 	if o.verdict == IfUnchanged {
 		reason = refuses(o, s)
 		return reason, reason != ""
@@ -160,13 +151,13 @@ func judge(o op, s *standing) (reason string, refused bool) {
 }
 
 // refuses returns why an op of a server that does not own the row must not be applied.
-func refuses(o op, s *standing) string {
+func refuses(o op, s standing) string {
 	switch {
-	case o.before == nil && s != nil:
+	case o.before == nil && s.row != nil:
 		return "a row that was written past the proxies exists at its new owner as well"
-	case o.before != nil && (s == nil || !o.table.Same(o.before, s.row)):
+	case o.before != nil && !o.follows(s):
 		return "a row that was written past the proxies was changed at its new owner as well"
-	case s == nil:
+	case s.row == nil:
 		return ""
 	}
 	if incoming, ok := o.table.VersionOf(o.row()); ok && s.version > incoming {
@@ -177,12 +168,29 @@ func refuses(o op, s *standing) string {
 
 // overwrites returns what an op of the owner replaces that the owner didn't have. A row that is already as the op leaves
 // it is none: another server's log may bring a change a second time.
-func overwrites(o op, s *standing) string {
+func overwrites(o op, s standing) string {
 	switch {
-	case s == nil && o.before != nil && o.after != nil && o.copied:
+	case s.ours:
+		return ""
+	case s.row == nil && o.before != nil && o.after != nil && o.copied:
 		return "applied: the row was deleted here past the proxies"
-	case s == nil, o.before != nil && o.table.Same(o.before, s.row), o.after != nil && o.table.Same(o.after, s.row):
+	case s.row == nil, o.before != nil && o.follows(s), o.after != nil && o.table.Same(o.after, s.row):
 		return ""
 	}
 	return "applied: the row here was not as it was at its owner"
+}
+
+// follows reports whether the target's row is the one that the op changed. A log may have an older row before a change
+// than after the previous one of its transaction: MySQL logs that a row which refers to itself no longer does so, then
+// its deletion as it was at first.
+func (o op) follows(s standing) bool {
+	switch {
+	case s.ours:
+		return true
+	case s.row == nil:
+		return false
+	case o.resumed:
+		return o.table.SameBesideLoop(o.before, s.row)
+	}
+	return o.table.Same(o.before, s.row)
 }

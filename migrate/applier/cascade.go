@@ -67,7 +67,7 @@ func (b *batchWriter) inOrder(ctx context.Context, careful int) error {
 		return err
 	}
 	for _, part := range segments(b.batch.ops) {
-		single := batchWriter{worker: w, batch: &batch{ops: part, position: b.batch.position}}
+		single := batchWriter{worker: w, batch: &batch{ops: part, position: b.batch.position}, ours: b.ours}
 		has, err := single.look(ctx, careful)
 		if err != nil {
 			return err
@@ -76,6 +76,7 @@ func (b *batchWriter) inOrder(ctx context.Context, careful int) error {
 		if err := single.rows(ctx, outcomes, careful, kept); err != nil {
 			return err
 		}
+		b.wrote(outcomes)
 		b.count(kept)
 		if err := b.cascade(ctx, part[len(part)-1].table, effectsOf(part, kept.refused), careful, 0); err != nil {
 			return err
@@ -145,9 +146,11 @@ func (b *batchWriter) cascadeTo(ctx context.Context, c *table.Cascade, values []
 		if err != nil || len(effects) == 0 {
 			return err
 		}
-		if err := b.table(ctx, c.Child, outcomesOf(c.Child, effects), careful); err != nil {
+		outcomes := outcomesOf(c.Child, effects)
+		if err := b.table(ctx, c.Child, outcomes, careful); err != nil {
 			return fmt.Errorf("foreign key %s: %w", c.Name, err)
 		}
+		b.wrote(outcomes)
 		if err := b.cascade(ctx, c.Child, effects, careful, level+1); err != nil {
 			return err
 		}

@@ -385,7 +385,7 @@ func (m *pairModel) apply(side int, j judging, t *table.Table) bool {
 	has := map[lookup]standing{}
 	if row := m.rows[at].row(); row != nil {
 		version, _ := t.VersionOf(row)
-		has[lookup{t, o.id}] = standing{row, version}
+		has[lookup{t, o.id}] = standing{row: row, version: version}
 	}
 	outcomes, kept := decide([]op{o}, has)
 	m.kept = m.kept || len(kept.refused)+len(kept.overwritten) > 0

@@ -113,11 +113,18 @@ func (a *Applier) take(ctx context.Context, e changes.Event, feed Feed) error {
 }
 
 // judged holds the verdicts on the stream's current transaction.
-type judged struct{ verdicts Verdicts }
+type judged struct {
+	verdicts Verdicts
+	begun    bool // a change of it was taken
+	split    bool // a worker was sent some changes, perhaps of this transaction, since it began
+}
 
 func (a *Applier) judge(e changes.Event, feed Feed) (v Verdicts, err error) {
 	if e.Committed {
-		a.judged.verdicts = nil
+		a.judged = judged{}
+	}
+	if len(e.Changes) > 0 && !a.judged.begun {
+		a.judged.begun, a.judged.split = true, false
 	}
 	if a.config.Judge == nil || len(e.Changes) == 0 {
 		return applyAll, nil
@@ -169,7 +176,7 @@ func (a *Applier) place(ctx context.Context, o op, verdict Verdicts, feed Feed) 
 	if o.verdict, err = verdict(ctx, g, residue); err != nil || o.verdict == Drop {
 		return err
 	}
-	o.copied = a.config.Copied != nil && a.config.Copied()
+	o.copied, o.resumed = a.config.Copied != nil && a.config.Copied(), a.judged.split
 	w.pending.add(o)
 	a.mu.Lock()
 	a.touched.add(o, g, residue)

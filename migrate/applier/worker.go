@@ -74,6 +74,7 @@ func (w *worker) flush(ctx context.Context, p changes.Position) error {
 		return nil
 	}
 	w.resuming, w.pending, w.noted = false, batch{}, b.position
+	w.applier.judged.split = true
 	return w.send(ctx, item{batch: &b})
 }
 

@@ -15,7 +15,9 @@ type batchWriter struct {
 	worker *worker
 	batch  *batch
 
-	conflicts, overwritten int // of the last attempt
+	// Of the last attempt.
+	conflicts, overwritten int
+	ours                   map[lookup]bool // keys whose rows it has written or deleted, if it looks at rows more than once
 }
 
 func (b *batchWriter) committed() {
@@ -32,7 +34,7 @@ func (b *batchWriter) committed() {
 
 func (b *batchWriter) write(ctx context.Context, careful int) error {
 	w := b.worker
-	b.conflicts, b.overwritten = 0, 0
+	b.conflicts, b.overwritten, b.ours = 0, 0, map[lookup]bool{}
 	if careful >= mostCareful {
 		return b.oneByOne(ctx)
 	}
@@ -103,7 +105,23 @@ func (b *batchWriter) look(ctx context.Context, careful int) (map[lookup]standin
 			return nil, err
 		}
 	}
+	for k := range b.ours {
+		if asked[k] {
+			s := has[k]
+			s.ours = true
+			has[k] = s
+		}
+	}
 	return has, nil
+}
+
+// wrote records that rows of these keys are as the batch has left them.
+func (b *batchWriter) wrote(outcomes []*outcome) {
+	for _, o := range outcomes {
+		if o.written {
+			b.ours[lookup{o.table, o.id}] = true
+		}
+	}
 }
 
 func tablesOf(outcomes []*outcome) []*table.Table {
@@ -201,7 +219,7 @@ func (b *batchWriter) oneByOne(ctx context.Context) error {
 
 // one writes one change, or records why not.
 func (b *batchWriter) one(ctx context.Context, o op) error {
-	single := batchWriter{worker: b.worker, batch: &batch{ops: []op{o}, position: b.batch.position}}
+	single := batchWriter{worker: b.worker, batch: &batch{ops: []op{o}, position: b.batch.position}, ours: b.ours}
 	has, err := single.look(ctx, mostCareful)
 	if err != nil {
 		return err
@@ -214,6 +232,8 @@ func (b *batchWriter) one(ctx context.Context, o op) error {
 		}
 		if refused != nil {
 			kept = records{refused: []record{*refused}}
+		} else {
+			b.wrote(outcomes)
 		}
 	}
 	b.count(kept)

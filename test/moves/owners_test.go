@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"locus/idgen/gene"
@@ -231,4 +232,81 @@ func TestOwnershipByPosition(t *testing.T) {
 			t.Errorf("%d were refused and %d overwritten", n.Conflicts, n.Overwritten)
 		}
 	})
+}
+
+// TestRowsThatReferToThemselves: MySQL logs first that a row no longer refers to itself, then its deletion as the row was before. Both
+// are applied and nothing is recorded, whoever owns the row, with other changes between them, one by one, and in different batches.
+func TestRowsThatReferToThemselves(t *testing.T) {
+	eachKin(t, func(t *testing.T, p *pair) {
+		for name, judge := range map[string]applier.Judge{"owner": nil, "stray": strays} {
+			for _, batch := range []int{1000, 2} {
+				for _, taken := range []bool{false, true} {
+					p.refersToItself(name, judge, batch, taken)
+				}
+			}
+		}
+	})
+}
+
+// refersToItself deletes rows that refer to themselves. taken: with a row whose unique value the target has, so that changes are made
+// one by one.
+func (p *pair) refersToItself(name string, judge applier.Judge, batch int, taken bool) {
+	p.t.Helper()
+	what := fmt.Sprintf("%s, %d rows at once, one by one %v", name, batch, taken)
+	p.both("DROP TABLE IF EXISTS w", "CREATE TABLE w (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, p BIGINT, x INT, KEY (p), UNIQUE KEY (owner, x), FOREIGN KEY (p) REFERENCES w (id) ON DELETE SET NULL)")
+	tables := p.read(map[string]catalog.Declaration{"w": byID})
+	if err := table.Tie(p.t.Context(), p.dial(p.source), tables); err != nil {
+		p.t.Fatal(err)
+	}
+	root, last := idOf(1, 1), idOf(1, 9)
+	p.on(p.source, "INSERT INTO w VALUES ("+root+", 1, "+root+", 1), ("+last+", 1, "+last+", 9)")
+	for n := range 7 {
+		p.on(p.source, fmt.Sprintf("INSERT INTO w VALUES (%s, 1, %s, %d)", idOf(1, uint64(n+2)), root, n+2))
+	}
+	p.job = fmt.Sprintf("%s/%s/%s", p.database, p.t.Name(), what)
+	config := applier.Config{Parts: all(1), Judge: judge, BatchRows: batch, Copied: func() bool { return true }}
+	s := p.stream(config, tables)
+	p.copy(s, copier.Config{}, tables)
+	p.settle(s)
+	s.stop()
+	if batch > 2 {
+		config.Stop, config.Saw = untilSeen(idOf(1, 50))
+	}
+	s = p.stream(config, tables)
+	defer s.stop()
+	p.on(p.source, "UPDATE w SET x = 60 WHERE id = "+idOf(1, 5))
+	statements := []string{"BEGIN", "DELETE FROM w WHERE id = " + root, "REPLACE INTO w VALUES (" + last + ", 1, " + last + ", 9)", "DELETE FROM w WHERE id = " + last,
+		"INSERT INTO w VALUES (" + idOf(1, 50) + ", 1, NULL, 50)", "COMMIT"}
+	other := " AND x <> 77"
+	if taken {
+		p.on(p.target, "INSERT INTO w VALUES ("+idOf(1, 98)+", 1, NULL, 77)")
+		statements = append([]string{"BEGIN", "INSERT INTO w VALUES (" + idOf(1, 99) + ", 1, NULL, 77)"}, statements[1:]...)
+	}
+	p.on(p.source, statements...)
+	p.settle(s)
+	if n := p.same(tables[0], "owner = 1"+other); n != 8 {
+		p.t.Errorf("%s: %d rows are left", what, n)
+	}
+	for _, c := range p.conflicts(p.target) {
+		if !taken || !strings.Contains(string(c.Incoming), "77") {
+			p.t.Errorf("%s: %s: %s for %s", what, c.Reason, c.Incoming, c.Standing)
+		}
+	}
+}
+
+// untilSeen keeps workers from writing until the stream has brought a row with an ID, so that what is before it is one batch.
+func untilSeen(id string) (stop func(applier.Point) error, saw func(*table.Table, table.Row)) {
+	seen := make(chan struct{})
+	var once sync.Once
+	stop = func(at applier.Point) error {
+		if at == applier.Begun {
+			<-seen
+		}
+		return nil
+	}
+	return stop, func(_ *table.Table, r table.Row) {
+		if string(r[0]) == id {
+			once.Do(func() { close(seen) })
+		}
+	}
 }
