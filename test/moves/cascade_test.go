@@ -148,7 +148,8 @@ func (p *pair) kinsmen(s *servers.Server, seed uint64, ids uint64) (stop func())
 			for err == nil {
 				err = r.turn(ctx, c)
 			}
-			if c != nil {
+			if c != nil { // its transaction would keep its locks in the pool
+				_, _ = c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
 				_ = c.Close()
 			}
 			ended <- err
