@@ -43,6 +43,8 @@ var lowered = map[string]struct {
 	"unversioned": {"id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, version INT, state VARCHAR(40), KEY (owner)", byID},
 	"keyed":       {"id BIGINT NOT NULL, owner BIGINT NOT NULL, version INT, state VARCHAR(40), UNIQUE KEY wide (owner, id), UNIQUE KEY by_id (id)", versionedByID},
 	"paired":      {"state VARCHAR(40), owner BIGINT NOT NULL, version INT, id BIGINT NOT NULL, UNIQUE KEY pair (id, owner)", byID},
+	"descending":  {"id BIGINT NOT NULL, owner BIGINT NOT NULL, version INT, state VARCHAR(40), UNIQUE KEY down (id DESC), KEY (owner)", versionedByID},
+	"mixed":       {"id BIGINT NOT NULL, owner BIGINT NOT NULL, version INT, state VARCHAR(40), UNIQUE KEY down (owner DESC, id)", byID},
 	"slotted":     {"id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, version INT, state VARCHAR(40), slot INT AS (version % 1000 + owner * 0) STORED, UNIQUE KEY (owner, id)", versionedByID},
 }
 
@@ -91,7 +93,7 @@ func TestOwnersChangesAreApplied(t *testing.T) {
 			p.on(p.source, lowerings(name)...)
 		}
 		p.fillAgain()
-		p.copy(s, copier.Config{}, tables)
+		p.copy(s, copier.Config{ChunkBytes: 50}, tables)
 		p.settle(s)
 		for name := range lowered {
 			p.on(p.source, lowerings(name)...)
