@@ -177,6 +177,9 @@ func (s *CASStore) bound(ctx context.Context, key string) (bound uint64, revisio
 		if err != nil {
 			return 0, 0, false, err
 		}
+		if r.Paused {
+			return 0, 0, false, &PausedError{s, key, revision}
+		}
 		bound, moved = r.Bound, r.Moved
 	}
 	if bound < floor {

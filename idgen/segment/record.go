@@ -18,6 +18,10 @@ type record struct {
 	At    time.Time `json:"at"`
 	// Moved: the counter is closed for ever, and its genes have other counters.
 	Moved bool `json:"moved,omitempty"`
+	// Paused: nothing is granted until the counter is resumed. A build that doesn't know this reads no such record.
+	Paused bool `json:"paused,omitempty"`
+	// Empty: the counter was set back to its beginning, and nothing is granted since.
+	Empty bool `json:"empty,omitempty"`
 }
 
 // groupsRecord is the value of the key "groups".
@@ -51,7 +55,7 @@ func decodeRecord(text []byte) (record, error) {
 	if err := decode(text, &r); err != nil {
 		return record{}, err
 	}
-	if r.Bound == 0 && !r.Moved {
+	if r.Bound == 0 && !r.Moved && !r.Paused && !r.Empty {
 		return record{}, fmt.Errorf("value %.80q has no bound: restore the value, or write a bound above every number in use", text)
 	}
 	return r, nil

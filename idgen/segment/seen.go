@@ -17,6 +17,13 @@ func (s *Seen) Of(counter string) uint64 {
 	return s.bounds[counter]
 }
 
+// Forget forgets a counter that was set to a lower bound.
+func (s *Seen) Forget(counter string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.bounds, counter)
+}
+
 // Saw records a bound.
 func (s *Seen) Saw(counter string, bound uint64) {
 	s.mu.Lock()
