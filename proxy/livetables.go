@@ -11,6 +11,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/schema"
+	"locus/proxy/session"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -190,13 +191,38 @@ func (p *Proxy) Settle(ctx context.Context, change catalog.Change) error {
 	if err := p.RereadChanged(ctx, change); err != nil {
 		return err
 	}
-	return p.sessions.settle(ctx)
+	return p.sessions.settle(ctx, (*session.Session).Planning)
+}
+
+// Renumber forgets how far numbers are given that are counted under the change's names, and waits until no statement holds such
+// numbers, here or on a connection that was closed without an answer.
+func (p *Proxy) Renumber(ctx context.Context, counted catalog.Change) error {
+	p.numbers.forget(counted)
+	holds := func(s *session.Session) (uint64, bool) { return s.Numbering(counted) }
+	if err := p.sessions.settle(ctx, holds); err != nil {
+		return err
+	}
+	return p.pools.Settle(ctx)
 }
 
 // everybody makes this proxy and the others follow a change.
 func (p *Proxy) everybody(ctx context.Context, change catalog.Change, here, there func(context.Context, catalog.Change) error) error {
 	ctx, cancel := context.WithTimeout(ctx, redefining)
 	defer cancel()
+	err := both(ctx, change, func(ctx context.Context, change catalog.Change) error {
+		if err := here(ctx, change); err != nil {
+			return fmt.Errorf("this proxy has not read the tables anew: %w", err)
+		}
+		return nil
+	}, there)
+	if err != nil {
+		p.options.Log.Warn("a definition is not known to every proxy yet, which will look by themselves", "error", err)
+	}
+	return err
+}
+
+// both makes this proxy, and the others unless there is nil, follow a change at once.
+func both(ctx context.Context, change catalog.Change, here, there func(context.Context, catalog.Change) error) error {
 	var others error
 	var telling sync.WaitGroup
 	if there != nil {
@@ -204,14 +230,7 @@ func (p *Proxy) everybody(ctx context.Context, change catalog.Change, here, ther
 	}
 	own := here(ctx, change)
 	telling.Wait()
-	if own != nil {
-		own = fmt.Errorf("this proxy has not read the tables anew: %w", own)
-	}
-	err := errors.Join(own, others)
-	if err != nil {
-		p.options.Log.Warn("a definition is not known to every proxy yet, which will look by themselves", "error", err)
-	}
-	return err
+	return errors.Join(own, others)
 }
 
 // Reread requests that all live tables are read again. It doesn't wait.

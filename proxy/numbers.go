@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"regexp"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"locus/idgen/together"
 	"locus/proxy/backend"
 	"locus/proxy/schema"
+	"locus/proxy/stamp"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -32,6 +34,14 @@ type numbers struct {
 	pools  *backend.Registry
 	shards func() []router.ShardName
 	log    *slog.Logger
+	// catalog returns the tables of now.
+	catalog func() *catalog.Catalog
+	// countersOf returns the name under which a declared table is counted.
+	countersOf func(catalog.TableName) catalog.TableName
+	// forgotten makes every proxy forget how far numbers are given, and waits until no statement holds such numbers.
+	forgotten func(ctx context.Context, counted catalog.Change) error
+	// lease returns the lease by which this proxy is known to be asked, or 0 if it has none. May be nil.
+	lease func() int64
 
 	mu     sync.Mutex // of tables; never held across I/O
 	tables map[numberedTable]*numbered
@@ -44,14 +54,19 @@ type numberedTable struct{ name, counted catalog.TableName }
 type numbered struct {
 	store    *segment.CASStore
 	together *together.Numbers
+	lease    int64 // under which it was opened: what the proxies were asked before is not known under another one
 
 	opening sync.Mutex  // held while the shards are asked
 	ready   atomic.Bool // they were
 	given   atomic.Uint64
 }
 
-// numberTime bounds one look at etcd or at the shards.
-const numberTime = 5 * time.Second
+const (
+	// numberTime bounds one look at etcd or at the shards.
+	numberTime = 5 * time.Second
+	// renumberTime bounds a change of where numbers go on.
+	renumberTime = 3 * numberTime
+)
 
 // Next implements session.Numbers.
 func (n *numbers) Next(ctx context.Context, t *catalog.Table, count int) (uint64, error) {
@@ -66,7 +81,7 @@ func (n *numbers) Next(ctx context.Context, t *catalog.Table, count int) (uint64
 	if err := of.together.Fill(ctx, into); errors.Is(err, segment.ErrEnd) {
 		return 0, fmt.Errorf("%w: %w", orderid.ErrSequenceExhausted, err)
 	} else if err != nil {
-		return 0, err
+		return 0, waited(err)
 	}
 	last := into[count-1]
 	of.saw(last)
@@ -88,10 +103,87 @@ func (n *numbers) Raise(ctx context.Context, t *catalog.Table, above uint64) err
 // lastNumber is the last number that a column can be given. Servers don't generate the greatest BIGINT UNSIGNED.
 func lastNumber(c *catalog.Column) uint64 { return min(c.LastInteger(), math.MaxUint64-1) }
 
-// Again implements session.Numbers.
-func (n *numbers) Again(ctx context.Context, t *catalog.Table) error {
-	n.table(t).ready.Store(false)
-	_, err := n.of(ctx, t)
+// Renumber implements session.Numbers.
+func (n *numbers) Renumber(ctx context.Context, t *catalog.Table) error {
+	ctx, cancel := context.WithTimeout(ctx, renumberTime)
+	defer cancel()
+	n.forgetTable(t)
+	store := n.store(t.Counted())
+	bound, err := store.Bound(ctx, cluster.NumberCounter)
+	if err != nil {
+		return waited(err)
+	}
+	if highest, err := n.counted(ctx, t); err != nil || bound <= highest {
+		if err == nil {
+			_, err = n.of(ctx, t)
+		}
+		return err
+	}
+	pause, err := store.Pause(ctx, cluster.NumberCounter)
+	if err != nil {
+		return err
+	}
+	to, lowered := n.lower(ctx, t)
+	if lowered != nil {
+		to = pause.Bound
+	}
+	ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), numberTime)
+	defer cancel()
+	return errors.Join(lowered, store.Resume(ctx, pause, to))
+}
+
+// lower returns where a paused counter may go on, once nobody holds numbers from before.
+func (n *numbers) lower(ctx context.Context, t *catalog.Table) (uint64, error) {
+	if err := n.forgotten(ctx, catalog.Change{Tables: []catalog.TableName{t.Counted()}}); err != nil {
+		return 0, err
+	}
+	return n.counted(ctx, t)
+}
+
+// counted is highest of all tables that are counted together with one.
+func (n *numbers) counted(ctx context.Context, t *catalog.Table) (highest uint64, err error) {
+	all := n.catalog()
+	for name, err := range all.Broken() {
+		if _, nowhere := errors.AsType[*catalog.NowhereError](err); !nowhere && n.countersOf(name) == t.Counted() {
+			return 0, fmt.Errorf("table %s, which is counted together with it, does not fit its declaration: %w", name, err)
+		}
+	}
+	for _, other := range all.Tables() {
+		if other.Counted() != t.Counted() || other.Kind == catalog.Single || other.Numbered() < 0 {
+			continue
+		}
+		one, err := n.highest(ctx, other)
+		if err != nil {
+			return 0, err
+		}
+		highest = max(highest, min(one, lastNumber(&other.Columns[other.Numbered()])))
+	}
+	return highest, nil
+}
+
+// forget forgets how far numbers are given that are counted under one of the names.
+func (n *numbers) forget(counted catalog.Change) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	maps.DeleteFunc(n.tables, func(key numberedTable, _ *numbered) bool { return counted.Names(key.counted) })
+}
+
+// forgetTable makes the shards be asked again where the numbers of a table go on.
+func (n *numbers) forgetTable(t *catalog.Table) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.tables, numberedTable{t.TableName, t.Counted()})
+}
+
+func (n *numbers) store(counted catalog.TableName) *segment.CASStore {
+	return segment.NewCASStore(n.kv, cluster.CounterPrefix(counted, orderid.Layout{}), n.name, time.Now)
+}
+
+// waited adds to an error of a paused counter that a statement may wait for it.
+func waited(err error) error {
+	if paused, is := errors.AsType[*segment.PausedError](err); is {
+		return stamp.Paused(err, paused.Wait)
+	}
 	return err
 }
 
@@ -99,13 +191,20 @@ func (n *numbers) table(t *catalog.Table) *numbered {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	key := numberedTable{t.TableName, t.Counted()}
-	of := n.tables[key]
-	if of == nil {
-		of = &numbered{store: segment.NewCASStore(n.kv, cluster.CounterPrefix(key.counted, orderid.Layout{}), n.name, time.Now)}
+	of, lease := n.tables[key], n.leased()
+	if of == nil || lease != of.lease && lease != 0 {
+		of = &numbered{store: n.store(key.counted), lease: lease}
 		of.together = together.New(1, 0, of.take)
 		n.tables[key] = of
 	}
 	return of
+}
+
+func (n *numbers) leased() int64 {
+	if n.lease == nil {
+		return 0
+	}
+	return n.lease()
 }
 
 // of gives a table's numbers, above all that its shards have. Where a shard can't be asked, they
@@ -124,7 +223,7 @@ func (n *numbers) of(ctx context.Context, t *catalog.Table) (*numbered, error) {
 	defer cancel()
 	bound, err := of.store.Bound(ctx, cluster.NumberCounter)
 	if err != nil {
-		return nil, err
+		return nil, waited(err)
 	}
 	of.saw(bound)
 	highest, err := n.highest(ctx, t)
@@ -168,14 +267,15 @@ func (o *numbered) raise(ctx context.Context, above uint64) error {
 	defer cancel()
 	bound, err := o.store.Raise(ctx, cluster.NumberCounter, above)
 	if err != nil {
-		return err
+		return waited(err)
 	}
 	o.saw(bound)
 	return nil
 }
 
-// nextNumber is where a server says what it would number the next row.
-var nextNumber = regexp.MustCompile(` AUTO_INCREMENT=(\d+)`)
+// nextNumber is where a server says what it would number the next row, among the options of a table. A comment may contain such
+// words too.
+var nextNumber = regexp.MustCompile(`\n\)(?: /\*!\d+ TABLESPACE .*? \*/)? ENGINE=\w+ AUTO_INCREMENT=(\d+)`)
 
 // highest is the highest number that the shards have, or have had as far as they know.
 func (n *numbers) highest(ctx context.Context, t *catalog.Table) (highest uint64, err error) {

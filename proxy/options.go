@@ -95,6 +95,9 @@ type Options struct {
 	Redefined func(ctx context.Context, change catalog.Change) error
 	// Settled is Redefined of [Proxy.Settle]. May be nil: there are no other proxies.
 	Settled func(ctx context.Context, change catalog.Change) error
+	// Renumbered makes all other proxies call [Proxy.Renumber]. The error names those that haven't returned in time. May be nil:
+	// there are no other proxies.
+	Renumbered func(ctx context.Context, counted catalog.Change) error
 	// Save and Saved keep the last documents for a start without the source.
 	Save  func(values map[string][]byte, revision int64) error
 	Saved func() (values map[string][]byte, revision int64, err error)

@@ -45,6 +45,7 @@ type Proxy struct {
 	live    *live.Live[state]
 	builder *builder
 	ids     *issuers
+	numbers *numbers
 	// coordinator is nil unless transactions are committed in two phases.
 	coordinator *twophase.Coordinator
 	services    session.Services
@@ -99,12 +100,13 @@ func New(o Options) *Proxy {
 	}
 	p.sessions.counts = &p.counts
 	p.meter.Slow.SetAfter(o.SlowStatement)
+	p.numbers = p.newNumbers()
 	p.services = session.Services{
 		Services: txn.Services{
 			Pools: p.pools, Spanning: o.Spanning, Coordinator: p.coordinator, Stop: o.Stop, Counts: &p.counts.Counts, Log: o.Log,
 		},
 		Snapshot: func() *snapshot.Snapshot { return &p.live.Load().snapshot }, Versions: p.pools.Versions,
-		Sessions: &p.sessions, IDs: p.ids, Numbers: p.numbers(), Generators: o.Generators, Ring: o.Ring,
+		Sessions: &p.sessions, IDs: p.ids, Numbers: p.numbers, Generators: o.Generators, Ring: o.Ring,
 		MaxStatement: o.MaxStatement, Timeouts: sysvars.Timeouts{Idle: o.IdleTimeout, Write: o.NetWriteTimeout, Read: o.NetReadTimeout},
 		Memory: kept.NewMemory(o.SessionMemory), Counts: &p.counts, Meter: &p.meter, Mirror: p.mirror, Tracer: o.Tracer,
 		Fencing: fence.Config{
@@ -126,11 +128,16 @@ func New(o Options) *Proxy {
 	return p
 }
 
-// numbers are for AUTO_INCREMENT columns.
-func (p *Proxy) numbers() *numbers {
+// newNumbers returns the numbers of AUTO_INCREMENT columns.
+func (p *Proxy) newNumbers() *numbers {
 	return &numbers{
 		kv: p.options.Segments, name: p.options.Name, pools: p.pools, log: p.options.Log, tables: map[numberedTable]*numbered{},
-		shards: func() []router.ShardName { return p.live.Load().declared.ShardNames() },
+		shards:  func() []router.ShardName { return p.live.Load().declared.ShardNames() },
+		catalog: func() *catalog.Catalog { return p.live.Load().snapshot.Catalog }, lease: p.options.Fence.Leased,
+		countersOf: func(name catalog.TableName) catalog.TableName { return p.live.Load().declared.CountersOf(name) },
+		forgotten: func(ctx context.Context, counted catalog.Change) error {
+			return both(ctx, counted, p.Renumber, p.options.Renumbered)
+		},
 	}
 }
 

@@ -215,19 +215,20 @@ func (r *registry) obey(ctx context.Context, version int64, held gene.Set, patie
 	return nil
 }
 
-// settle waits until no command is under way any more that was when it was called.
-func (r *registry) settle(ctx context.Context) error {
+// settle waits until no command is under way any more that was when it was called. What counts as under way is returned by
+// running, with the command's number.
+func (r *registry) settle(ctx context.Context, running func(*session.Session) (command uint64, busy bool)) error {
 	ticker := time.NewTicker(obeyPause)
 	defer ticker.Stop()
 	under := map[*session.Session]uint64{}
 	for _, s := range r.all() {
-		if command, busy := s.Planning(); busy {
+		if command, busy := running(s); busy {
 			under[s] = command
 		}
 	}
 	for {
 		maps.DeleteFunc(under, func(s *session.Session, command uint64) bool {
-			now, busy := s.Planning()
+			now, busy := running(s)
 			return !busy || now != command
 		})
 		if len(under) == 0 {

@@ -155,7 +155,7 @@ func (p *process) join(o *proxy.Options) {
 	o.Applied = p.store.Applied
 	o.Declarations = declared.Tables{KV: p.kv, Log: p.log}
 	announcer := &fleet.Announcer{KV: p.kv, ID: p.card.ID}
-	o.Redefined, o.Settled = announcer.Redefined, announcer.Settled
+	o.Redefined, o.Settled, o.Renumbered = announcer.Redefined, announcer.Settled, announcer.Renumbered
 	o.Renames = declared.Renames{KV: p.kv, Log: p.log}
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
 	o.Crashed = (&switchover.Crashed{Declared: func() *cluster.Cluster { return p.proxy.Declared() }, Secrets: p.config.Secrets.Lookup, Log: p.log}).End
@@ -194,7 +194,7 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 		list = append(list, p.answerer().Run, func(ctx context.Context) error {
 			p.proxy.Reread() // the tables may have changed since they were read
 			return p.following(fleet.Redefined, p.proxy.RereadChanged).Run(ctx)
-		}, p.following(fleet.Settled, p.proxy.Settle).Run)
+		}, p.following(fleet.Settled, p.proxy.Settle).Run, p.following(fleet.Renumbered, p.proxy.Renumber).Run)
 	}
 	if p.config.Does(config.MoverTask) {
 		mover := &migrate.Runner{Store: p.store, Name: p.card.ID, Log: p.log, Stepped: p.spans.Stepped}

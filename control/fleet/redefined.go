@@ -22,6 +22,13 @@ const Redefined Question = "redefined"
 // is.
 const Settled Question = "settled"
 
+// Renumbered asks the proxies to forget how far numbers are given that are counted under the change's names, and whether a
+// statement still holds such numbers. A proxy answers true when none does.
+const Renumbered Question = "renumbered"
+
+// RenumberedPatience is how long the proxies have to answer that. It is shorter than the time that statements wait for numbers.
+const RenumberedPatience = 3 * time.Second
+
 // RedefinedPatience is how long the proxies have to answer. By then a proxy that has crashed is no longer listed, since its
 // card outlives it by ten seconds.
 const RedefinedPatience = 12 * time.Second
@@ -85,7 +92,7 @@ type Announcer struct {
 	KV *etcd.KV
 	ID string // of the process
 
-	redefined, settled waiting
+	redefined, settled, renumbered waiting
 }
 
 // waiting is the changes of one question that the process is waiting for.
@@ -98,6 +105,13 @@ type waiting struct {
 // answered in time.
 func (a *Announcer) Redefined(ctx context.Context, change catalog.Change) error {
 	return a.tell(ctx, &a.redefined, Redefined, change, "no answer from %s")
+}
+
+// Renumbered makes every other proxy forget how far numbers are given, and waits until none holds such numbers.
+func (a *Announcer) Renumbered(ctx context.Context, counted catalog.Change) error {
+	ctx, cancel := context.WithTimeout(ctx, RenumberedPatience)
+	defer cancel()
+	return a.tell(ctx, &a.renumbered, Renumbered, counted, "no answer from %s, which may still give numbers from before")
 }
 
 // Settled is Redefined that also waits until the statements have ended that began by the tables of before.

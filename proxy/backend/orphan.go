@@ -73,6 +73,22 @@ const (
 	lastOrphanPause  = time.Second
 )
 
+// Settle waits until the servers have finished with all connections that were closed without an answer before.
+func (r *Registry) Settle(ctx context.Context) error {
+	tick := time.NewTicker(firstOrphanPause)
+	defer tick.Stop()
+	for _, p := range r.Pools() {
+		for last := p.Orphaned(); !p.Ended(last); {
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return fmt.Errorf("shard %s may still run a statement whose connection was lost: %w", p.Shard(), context.Cause(ctx))
+			}
+		}
+	}
+	return nil
+}
+
 // endOrphans makes the server end the orphans, until none is left or ctx ends.
 func (p *Pool) endOrphans(ctx context.Context) {
 	for wait := firstOrphanPause; ; wait = min(2*wait, lastOrphanPause) {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -33,6 +34,7 @@ func (s *Session) runDefinition(asked *exec.Work, p *plan.Definition) error {
 	if err := s.conns.Commit(); err != nil {
 		return err
 	}
+	s.held.Release() // what earlier statements of the same command held is written
 	s.env.TellLeft(own)
 	d := s.declaring(r)
 	r.Ready = func() error {
@@ -112,7 +114,7 @@ func (s *Session) defined(r *exec.Work, d exec.Defined) wire.OK {
 	d.OK.Warnings += uint16(len(d.Passed))
 	if len(d.Done) > 0 {
 		s.reread(s.changeOf(r))
-		s.numberAnew(r)
+		d.OK.Warnings += s.renumber(r)
 	}
 	return d.OK
 }
@@ -122,21 +124,23 @@ func moving(what string) error {
 	return &plan.Refusal{Code: plan.Unsupported, Message: what + " while genes are on the move: wait until locus jobs shows the move to be over"}
 }
 
-// numberAnew looks where the shards would number on, which CREATE TABLE and ALTER TABLE may
-// have said.
-func (s *Session) numberAnew(r *exec.Work) {
-	if s.Numbers == nil || !r.Facts.Statement.SetsNumber {
-		return
+// renumber makes the numbers of tables go on where a server with all their rows would number on after the definition. It returns
+// the number of warnings.
+func (s *Session) renumber(r *exec.Work) (warnings uint16) {
+	if s.Numbers == nil || !r.Facts.Statement.Renumbers {
+		return 0
 	}
 	for _, name := range r.Facts.Statement.Tables {
 		t, err := s.Snapshot().Catalog.Find(s.env.FullName(r, name))
 		if err != nil || t == nil || t.Kind == catalog.Single || t.Numbered() < 0 {
 			continue
 		}
-		if err := s.Numbers.Again(s.interrupts.Waits(), t); err != nil {
-			s.vars.Warn("the definition is made, and where the numbers of " + t.TableName.String() + " go on was not read from all shards: " + err.Error())
+		if err := s.Numbers.Renumber(s.interrupts.Waits(), t); err != nil {
+			s.vars.Warn(fmt.Sprintf("the definition is made, but the numbers of %s go on from where they were: %v: ALTER TABLE … AUTO_INCREMENT = 1 sets them back later", t.TableName, err))
+			warnings++
 		}
 	}
+	return warnings
 }
 
 // runMaintenance runs ANALYZE TABLE or one of its kin of tables that are on every shard.

@@ -5,6 +5,7 @@ import (
 	"locus/proxy/interrupt"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
+	"locus/router/catalog"
 )
 
 // Preempt has the session give way to a hand-over of the genes: what it has under
@@ -41,6 +42,13 @@ func (s *Session) Obeys(version int64, held gene.Set) bool { return s.gate.Obeys
 func (s *Session) Planning() (command uint64, busy bool) {
 	command, busy = s.interrupts.Command()
 	return command, busy && !s.defining.Load()
+}
+
+// Numbering is Planning of a command that holds numbers that are counted under one of the names. It may be called from any
+// goroutine.
+func (s *Session) Numbering(counted catalog.Change) (command uint64, busy bool) {
+	command, _ = s.interrupts.Command()
+	return command, s.held.Holds(counted)
 }
 
 // awaitCommand waits for the client's next command. In a transaction the wait can be ended

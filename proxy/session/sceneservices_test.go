@@ -62,8 +62,8 @@ func (s *services) Raise(_ context.Context, t *catalog.Table, above uint64) erro
 	return nil
 }
 
-// Again implements session.Numbers.
-func (s *services) Again(_ context.Context, t *catalog.Table) error {
+// Renumber implements session.Numbers.
+func (s *services) Renumber(_ context.Context, t *catalog.Table) error {
 	s.say("numbers of %s are looked at", t.TableName)
 	return s.unnumbered
 }

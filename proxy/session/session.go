@@ -16,6 +16,7 @@ import (
 	"locus/proxy/observe"
 	"locus/proxy/reply"
 	"locus/proxy/snapshot"
+	"locus/proxy/stamp"
 	"locus/proxy/stream"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
@@ -66,6 +67,7 @@ type Session struct {
 	interrupts *interrupt.Handle
 	last       bool // the command under way may be the session's last: its answer is held back
 	gate       *fence.Gate
+	held       stamp.Held  // the numbers that the command under way holds
 	defining   atomic.Bool // a definition is under way
 	observer   *observe.Session
 }
@@ -84,10 +86,14 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	now := func() *snapshot.Snapshot { return services.Snapshot() }
 	told := observe.Services{Meter: services.Meter, Tracer: services.Tracer, Log: services.Log}
 	s.observer = observe.New(told, c.ID, c.Stream.NetConn().RemoteAddr().String(), &s.vars, &s.client, now)
+	var numbers stamp.Numbers
+	if services.Numbers != nil {
+		s.held.Numbers, numbers = services.Numbers, &s.held
+	}
 	s.env.Init(exec.Environment{
 		ID: c.ID, Context: ctx, Snapshot: now, Health: s.health, Tally: &services.Counts.Tally, Log: services.Log,
 		Vars: &s.vars, Share: s.share, Client: &s.client, Gate: s.gate, Observer: s.observer,
-		Issuers: exec.Issuers{IDs: services.IDs, Numbers: services.Numbers, Generators: services.Generators, Ring: services.Ring},
+		Issuers: exec.Issuers{IDs: services.IDs, Numbers: numbers, Generators: services.Generators, Ring: services.Ring},
 	})
 	s.conns = txn.New(&services.Services, txn.Environment{ID: c.ID, Context: ctx, Client: &s.env, Interrupts: interrupts{s.interrupts}, Observer: s.observer})
 	s.env.Conns = s.conns
@@ -170,6 +176,7 @@ func (s *Session) rest() {
 	s.interrupts.End(s.conns.Running())
 	s.giveWay()
 	s.gate.Rest(s.conns.Running())
+	s.held.Release()
 }
 
 // User is who has logged in. It may be called from any goroutine.

@@ -25,9 +25,9 @@ func (s *Session) flavor() flavor.Flavor { return s.Snapshot().Flavor }
 // Numbers gives numbers to AUTO_INCREMENT columns of sharded tables.
 type Numbers interface {
 	stamp.Numbers
-	// Again has the shards looked at once more, since a definition may have said where
-	// the numbers go on.
-	Again(ctx context.Context, t *catalog.Table) error
+	// Renumber makes the numbers go on above what the shards have, since a definition has changed that. It may set them back. The
+	// error says why they were not set back.
+	Renumber(ctx context.Context, t *catalog.Table) error
 }
 
 // Services are what all sessions of a process share. The fields don't change

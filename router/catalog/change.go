@@ -51,6 +51,9 @@ func (c Change) And(other Change) Change {
 	return sum
 }
 
+// Names reports whether a table is named, or may have changed.
+func (c Change) Names(t TableName) bool { return c.Everything || slices.Contains(c.Tables, t) }
+
 // Concerns reports whether a shard can have changed.
 func (c Change) Concerns(shard router.ShardName) bool {
 	return !c.Empty() && (c.Shards == nil || slices.Contains(c.Shards, shard))

@@ -88,7 +88,7 @@ func (r *reader) note(node ast.StmtNode) {
 		if n.Select != nil {
 			s.Effects |= Copies
 		}
-		s.SetsNumber = setsNumber(n.Options)
+		s.Renumbers = true
 		s.foreignKeys(n.Cols, n.Constraints)
 		r.comment(n.Options)
 		if n.ReferTable != nil {
@@ -107,7 +107,7 @@ func (r *reader) note(node ast.StmtNode) {
 			s.Dropped = tableNamesOf(n.Tables...)
 		}
 	case *ast.AlterTableStmt:
-		s.SetsNumber = slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return setsNumber(s.Options) })
+		s.Renumbers = slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return setsNumber(s.Options) })
 		for _, spec := range n.Specs {
 			r.comment(spec.Options)
 			s.foreignKeys(spec.NewColumns, spec.NewConstraints)
@@ -121,6 +121,8 @@ func (r *reader) note(node ast.StmtNode) {
 			s.Renamed = tableNamesOf(n.Table)
 		}
 		s.Renames, s.RenamesAlone = renames(n), len(n.Specs) == 1
+	case *ast.TruncateTableStmt:
+		s.Renumbers = true
 	case *ast.RenameTableStmt:
 		s.RenamesAlone = true
 		for _, one := range n.TableToTables {

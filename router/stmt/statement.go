@@ -165,8 +165,8 @@ type Statement struct {
 	RenamesAlone bool
 	// Like is the table that CREATE TABLE … LIKE names, or nil.
 	Like *TableName
-	// SetsNumber: CREATE or ALTER TABLE that sets AUTO_INCREMENT.
-	SetsNumber bool
+	// Renumbers: CREATE TABLE, TRUNCATE, or ALTER TABLE that sets AUTO_INCREMENT. A server may then number on from another number.
+	Renumbers bool
 	// Comment is the comment that CREATE or ALTER TABLE gives the table, or nil. CommentAlone: an ALTER TABLE does nothing
 	// else.
 	Comment      *string

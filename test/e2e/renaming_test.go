@@ -28,9 +28,10 @@ func twoProxies(t *testing.T, engine servers.Engine) (s *shop.Shop, dbs [2]*sql.
 	s = shop.Start(t, engine, shop.Options{Options: func(o *proxy.Options) {
 		o.Redefined = func(ctx context.Context, change catalog.Change) error { return second.RereadChanged(ctx, change) }
 		o.Settled = func(ctx context.Context, change catalog.Change) error { return second.Settle(ctx, change) }
+		o.Renumbered = func(ctx context.Context, counted catalog.Change) error { return second.Renumber(ctx, counted) }
 		options = *o
 	}})
-	options.Name, options.Redefined, options.Settled = "second", s.Proxy.RereadChanged, s.Proxy.Settle
+	options.Name, options.Redefined, options.Settled, options.Renumbered = "second", s.Proxy.RereadChanged, s.Proxy.Settle, s.Proxy.Renumber
 	var addr string
 	second, addr = shop.Serve(t, options)
 	return s, [2]*sql.DB{s.DB(t, nil), s.DB(t, func(c *mysql.Config) { c.Addr = addr })}
