@@ -18,11 +18,12 @@ GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 TEST = $(GO) test -exec "env TMPDIR=$$(test/tmp.sh)" -json -count=1 -vet=off -ldflags=-w -p 3
 
 # ARGS goes to what demo and bench run; PKG says which packages test, race and
-# test-long run: all, and first those that take longest, so that none of them is
+# test-long run: all of both modules, and first those that take longest, so that none of them is
 # left to run alone at the end.
 ARGS ?=
+ALL := ./... ./test/...
 LONGEST := $(addprefix ./test/,e2e demo histories switchover fleet suites suites/mtr trust differential moves protocol)
-PKG ?= $(LONGEST) ./...
+PKG ?= $(LONGEST) $(ALL)
 NEWER := $(addprefix ./test/,differential protocol moves session trust suites/tpch)
 
 .PHONY: help
@@ -75,8 +76,8 @@ check: vet format-check floors ## what is checked without running servers
 
 .PHONY: vet
 vet:
-	$(GO) vet ./...
-	$(GO) vet -tags long ./...
+	$(GO) vet $(ALL)
+	$(GO) vet -tags long $(ALL)
 
 .PHONY: format-check
 format-check:
@@ -88,15 +89,16 @@ floors: ## check that imports go down
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## run the linters
-	$(GOLANGCI_LINT) run
+	$(GOLANGCI_LINT) run $(ALL)
 
 .PHONY: format
 format: $(GOLANGCI_LINT) ## format the tree
 	$(GOLANGCI_LINT) fmt
 
 .PHONY: tidy-check
-tidy-check: ## check that go.mod lists what is imported, and no more
-	$(GO) mod tidy -diff
+tidy-check: ## check that each go.mod lists what is imported, and no more
+	GOWORK=off $(GO) mod tidy -diff
+	cd test && GOWORK=off $(GO) mod tidy -diff
 
 .PHONY: test-servers
 test-servers:

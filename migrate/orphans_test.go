@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/link"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

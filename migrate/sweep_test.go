@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/link"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 // TestSweep: what was nobody's at two looks is ended, with its locks; a living proxy's is not, nor what has come since.

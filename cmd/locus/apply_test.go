@@ -12,9 +12,9 @@ import (
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
 	"locus/control/declared"
+	"locus/internal/test/servers"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 // shop is a directory with the files of an operator, an etcd and two shards.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // asProgram makes this test program be the product's: the demo runs itself as

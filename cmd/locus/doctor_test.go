@@ -12,8 +12,8 @@ import (
 
 	"locus/config/etcd"
 	"locus/control/fleet"
+	"locus/internal/test/servers"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 // TestDoctor looks at a cluster that is well, and at one in which a lot is wrong at

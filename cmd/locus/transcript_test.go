@@ -11,7 +11,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"locus/internal/test/golden"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 func TestMain(m *testing.M) {

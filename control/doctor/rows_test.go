@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"locus/idgen/gene"
+	"locus/internal/test/servers"
 	"locus/migrate/link"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 // Rows that are not where their owner says are found among those at either end of a table.

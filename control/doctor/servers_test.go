@@ -3,8 +3,8 @@ package doctor
 import (
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/link"
-	"locus/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

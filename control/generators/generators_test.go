@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"locus/idgen/breaker"
+	"locus/internal/test/servers"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 // kv is a store in memory.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"locus/idgen/segment"
+	"locus/internal/test/servers"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 // Two clusters, each with an etcd of its own, count in one Redis and one memcached under the same names, while the servers

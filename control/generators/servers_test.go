@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 // secrets can be changed while a generator is open.

@@ -8,9 +8,9 @@ import (
 
 	"locus/idgen/breaker"
 	"locus/idgen/segment"
+	"locus/internal/test/servers"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 func inMySQL(shard router.ShardName) *cluster.Store {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

@@ -14,10 +14,10 @@ import (
 
 	"go.uber.org/goleak"
 
+	"locus/internal/test/collector"
 	"locus/migrate"
 	"locus/migrate/cutover"
 	"locus/proxy/trace"
-	"locus/test/collector"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -8,8 +8,8 @@ import (
 
 	"locus/idgen"
 	"locus/idgen/ha"
-	"locus/test/distinct"
-	"locus/test/servers"
+	"locus/internal/test/distinct"
+	"locus/internal/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

@@ -9,8 +9,8 @@ import (
 
 	"locus/idgen"
 	"locus/idgen/redis"
-	"locus/test/distinct"
-	"locus/test/servers"
+	"locus/internal/test/distinct"
+	"locus/internal/test/servers"
 )
 
 func epochs() idgen.Numbers {

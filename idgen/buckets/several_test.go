@@ -8,8 +8,8 @@ import (
 
 	"locus/idgen/breaker"
 	"locus/idgen/redis"
-	"locus/test/distinct"
-	"locus/test/servers"
+	"locus/internal/test/distinct"
+	"locus/internal/test/servers"
 )
 
 // Buckets in three servers, one of which is killed, another one stopped: no number

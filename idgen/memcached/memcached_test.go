@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"locus/idgen/segment"
-	"locus/test/distinct"
-	"locus/test/servers"
+	"locus/internal/test/distinct"
+	"locus/internal/test/servers"
 )
 
 // granted is a durable store in memory.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"locus/idgen/breaker"
-	"locus/test/distinct"
-	"locus/test/servers"
+	"locus/internal/test/distinct"
+	"locus/internal/test/servers"
 )
 
 // Two processes over three servers that are killed, restarted and stopped one after

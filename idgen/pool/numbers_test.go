@@ -11,9 +11,9 @@ import (
 	"locus/idgen/breaker"
 	"locus/idgen/redis"
 	"locus/idgen/segment"
-	"locus/test/distinct"
-	"locus/test/link"
-	"locus/test/servers"
+	"locus/internal/test/distinct"
+	"locus/internal/test/link"
+	"locus/internal/test/servers"
 )
 
 // granted is a durable store in memory that can be away.

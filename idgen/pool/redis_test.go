@@ -9,7 +9,7 @@ import (
 
 	"locus/idgen/redis"
 	"locus/idgen/segment"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // The scripts do what the state's methods do, whatever the order.

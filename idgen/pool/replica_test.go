@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 func follow(t *testing.T, replica, master *servers.Process) {

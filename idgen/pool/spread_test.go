@@ -11,8 +11,8 @@ import (
 	"locus/idgen/breaker"
 	"locus/idgen/redis"
 	"locus/idgen/segment"
-	"locus/test/distinct"
-	"locus/test/servers"
+	"locus/internal/test/distinct"
+	"locus/internal/test/servers"
 )
 
 // spreadOver is a process's pools at servers.

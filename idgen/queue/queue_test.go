@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"locus/idgen"
-	"locus/test/distinct"
+	"locus/internal/test/distinct"
 )
 
 func counting(n *atomic.Uint64) idgen.Numbers {

@@ -9,7 +9,7 @@ import (
 
 	"locus/idgen/breaker"
 	"locus/idgen/redis"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // Two processes: one at a time has the lock.

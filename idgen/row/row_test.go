@@ -11,8 +11,8 @@ import (
 
 	"locus/idgen"
 	"locus/idgen/segment"
-	"locus/test/distinct"
-	"locus/test/servers"
+	"locus/internal/test/distinct"
+	"locus/internal/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

@@ -14,7 +14,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/test/distinct"
+	"locus/internal/test/distinct"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

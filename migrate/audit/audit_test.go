@@ -9,11 +9,11 @@ import (
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/internal/test/servers"
 	"locus/migrate/audit"
 	"locus/migrate/link"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/servers"
 	"locus/migrate/link"
-	"locus/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

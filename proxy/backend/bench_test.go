@@ -3,7 +3,7 @@ package backend
 import (
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // The hot path: an idle connection that carries the settings. Target: below 200 ns, no allocation.

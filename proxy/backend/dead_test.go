@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // age makes idle connections look unused for longer than is trusted.

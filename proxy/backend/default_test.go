@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // others are values of which each variable that a connection resets by DEFAULT takes one or more.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy/wire"
-	"locus/test/servers"
 )
 
 func TestExecAndQuery(t *testing.T) {

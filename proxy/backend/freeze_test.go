@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/proxy/health"
-	"locus/test/servers"
 )
 
 var errStill = &health.FrozenError{Silent: 5 * time.Second}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // freezing relays to a server until a client sends a text; that and what follows it is never answered.

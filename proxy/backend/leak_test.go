@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // questions ask for all session state that the property below changes.

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"locus/cmd/dbserver"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 func TestLogin(t *testing.T) {

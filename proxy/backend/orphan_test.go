@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/link"
+	"locus/internal/test/servers"
 	"locus/router"
-	"locus/test/link"
-	"locus/test/servers"
 )
 
 // A statement whose connection is lost while it waits for a lock is ended at its server, and does not take effect. Until the

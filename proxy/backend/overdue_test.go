@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 var errOverdue = errors.New("a probe has had no answer for 1s")

@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy/wire"
-	"locus/test/servers"
 )
 
 func prepare(t *testing.T, c *Conn, sql string) *Statement {

@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(servers.Runner{M: m}) }

@@ -9,11 +9,11 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/flavor"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
-	"locus/test/fakeshard"
 )
 
 const adds = "ALTER TABLE orders ADD colour INT DEFAULT 5 AFTER id, ADD COLUMN `size` INT"

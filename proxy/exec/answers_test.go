@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/backend"
 	"locus/proxy/gather"
 	"locus/proxy/scatter"
@@ -16,7 +17,6 @@ import (
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
-	"locus/test/fakeshard"
 )
 
 var numbers = []wire.Column{fakeshard.Number("a")}

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/plan"
-	"locus/test/fakeshard"
 )
 
 // insert inserts rows of a table, each of which is two numbers.

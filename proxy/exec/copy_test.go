@@ -8,10 +8,10 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/wire"
 	"locus/router/catalog"
 	"locus/router/plan"
-	"locus/test/fakeshard"
 )
 
 // into is where rows of an ID and an amount go.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/stmt"
-	"locus/test/fakeshard"
 )
 
 const (

@@ -12,6 +12,7 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/internal/test/fakeshard"
 	"locus/proxy/backend"
 	"locus/proxy/fence"
 	"locus/proxy/flavor"
@@ -29,7 +30,6 @@ import (
 	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
-	"locus/test/fakeshard"
 )
 
 // stand is a session with three shards. When the test ends, each pool must have got everything back.

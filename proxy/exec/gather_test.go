@@ -9,11 +9,11 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/gather"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
-	"locus/test/fakeshard"
 )
 
 const across = "SELECT a.amount, b.id FROM orders a JOIN orders b ON a.amount = b.id WHERE a.amount > 5"

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/wire"
 	"locus/router"
-	"locus/test/fakeshard"
 )
 
 const summed = "SELECT amount, COUNT(*), SUM(buyer) FROM orders WHERE id > 5 GROUP BY amount"

@@ -7,9 +7,9 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/flavor"
 	"locus/router"
-	"locus/test/fakeshard"
 )
 
 const (

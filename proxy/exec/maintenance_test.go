@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/wire"
-	"locus/test/fakeshard"
 )
 
 // told are rows that a shard answers maintenance with.

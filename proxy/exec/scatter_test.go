@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/snapshot"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
-	"locus/test/fakeshard"
 )
 
 // scattered runs a read of both shards that have genes.

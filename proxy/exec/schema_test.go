@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/router"
-	"locus/test/fakeshard"
 )
 
 // A database is made on every shard in turn, and what is counted is that of one server.

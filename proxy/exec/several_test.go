@@ -7,8 +7,8 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/router"
-	"locus/test/fakeshard"
 )
 
 // Nothing is sent before there is a connection to each shard, and all are sent before any answer is read.

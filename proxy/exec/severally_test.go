@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/fakeshard"
 	"locus/router"
-	"locus/test/fakeshard"
 )
 
 const indexes = "ALTER TABLE orders ADD KEY (amount)"

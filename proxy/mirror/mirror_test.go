@@ -13,10 +13,10 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/idgen/gene"
+	"locus/internal/test/fakeshard"
 	"locus/proxy/backend"
 	"locus/proxy/wire"
 	"locus/router"
-	"locus/test/fakeshard"
 )
 
 // stand is a mirror between two fake shards, and what the source has answered the client.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/backend"
 	"locus/proxy/stream"
 	"locus/proxy/wire"
-	"locus/test/fakeshard"
 )
 
 // stand is a client, and a shard that answers it.

@@ -13,6 +13,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/idgen/gene"
+	"locus/internal/test/servers"
 	"locus/proxy/backend"
 	"locus/proxy/reply"
 	"locus/proxy/wire"
@@ -20,7 +21,6 @@ import (
 	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
-	"locus/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // After any definition, reading what it can have changed finds what reading everything does.

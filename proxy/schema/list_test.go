@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // TestListing reads what a server has, in the words of both engines.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 const testOrder = `CREATE TABLE test_order (

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // Every way to change a schema changes the marker, and what changes no schema doesn't.

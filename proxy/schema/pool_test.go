@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/proxy/backend"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 func TestTargetReachesTheServer(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // An account that would be shown a part of what there is, is told what it lacks.

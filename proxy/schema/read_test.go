@@ -3,8 +3,8 @@ package schema
 import (
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 func TestColumnsOfBothEngines(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/internal/test/servers"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 func set(t *testing.T, text string, w gene.Width) gene.Set {

@@ -8,10 +8,10 @@ import (
 	"go.uber.org/goleak"
 
 	"locus/idgen/gene"
+	"locus/internal/test/servers"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 func TestMain(m *testing.M) {

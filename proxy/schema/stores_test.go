@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/proxy/backend"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 // Each row is one that grants, or is said to grant nothing with what mends it.

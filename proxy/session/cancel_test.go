@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/interrupt"
-	"locus/test/fakeshard"
 )
 
 // A server forgets a kill that comes before it has begun to read the statement: who cancels again has it killed again.

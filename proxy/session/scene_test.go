@@ -12,11 +12,11 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/internal/test/golden"
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/txn"
-	"locus/test/fakeshard"
 )
 
 // TestScenes plays the scenes of testdata/scenes: what a client sends, and below it, indented, what each shard is sent then, and

@@ -16,6 +16,7 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/internal/test/fakeshard"
 	"locus/proxy/backend"
 	"locus/proxy/fence"
 	"locus/proxy/flavor"
@@ -33,7 +34,6 @@ import (
 	"locus/router/catalog"
 	"locus/router/cluster"
 	"locus/router/plan"
-	"locus/test/fakeshard"
 )
 
 // stand is a cluster of three shards, and the sessions of one proxy before it.

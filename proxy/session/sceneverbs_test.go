@@ -13,11 +13,11 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/idgen/orderid"
+	"locus/internal/test/fakeshard"
 	"locus/proxy/interrupt"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/test/fakeshard"
 )
 
 // actor does what the lines of a scene say.

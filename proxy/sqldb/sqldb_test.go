@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/proxy/backend"
-	"locus/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/router/stmt"
-	"locus/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

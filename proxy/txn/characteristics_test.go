@@ -3,10 +3,10 @@ package txn
 import (
 	"testing"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/flavor"
 	"locus/router"
 	"locus/router/stmt"
-	"locus/test/fakeshard"
 )
 
 func TestSetTransaction(t *testing.T) {

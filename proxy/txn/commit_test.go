@@ -7,10 +7,10 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/stmt"
-	"locus/test/fakeshard"
 )
 
 // A transaction of one shard is committed there, and what is known of a commit that fails

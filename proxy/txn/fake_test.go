@@ -11,10 +11,10 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/backend"
 	"locus/proxy/twophase"
 	"locus/router"
-	"locus/test/fakeshard"
 )
 
 // sent gives what a shard was sent since the last time, but for settings.

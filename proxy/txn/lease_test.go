@@ -7,13 +7,13 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/twophase"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/stmt"
-	"locus/test/fakeshard"
 )
 
 // How a statement alone ends, whatever happens to it, leaves nothing behind.

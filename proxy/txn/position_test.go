@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/flavor"
 	"locus/proxy/wire"
 	"locus/router"
-	"locus/test/fakeshard"
 )
 
 // value is an answer of one value to a statement that begins so.

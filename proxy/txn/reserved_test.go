@@ -6,10 +6,10 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/flavor"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/test/fakeshard"
 )
 
 // reserve has a connection reserved.

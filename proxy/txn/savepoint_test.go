@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/fakeshard"
 	"locus/proxy/twophase"
 	"locus/router"
 	"locus/router/stmt"
-	"locus/test/fakeshard"
 )
 
 func mark(verb, name string) stmt.Mark { return stmt.Mark{Verb: verb, Name: name} }

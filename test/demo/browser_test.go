@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/process"
+	"locus/internal/test/process"
 	"locus/test/suites/stand"
 )
 

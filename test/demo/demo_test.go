@@ -21,9 +21,9 @@ import (
 
 	"locus/cmd/dbserver"
 	"locus/idgen/gene"
-	"locus/test/process"
+	"locus/internal/test/process"
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 // ready is the demo's ready file.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"locus/cmd/dbserver"
-	"locus/test/process"
+	"locus/internal/test/process"
 	"locus/test/product"
 )
 

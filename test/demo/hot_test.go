@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"locus/cmd/dbserver"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // divided looks at a gene of which two shards have the rows, and inserts as many more as there are shares.

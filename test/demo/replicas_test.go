@@ -10,8 +10,8 @@ import (
 
 	"locus/config/etcd"
 	"locus/control/failover"
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 // TestReplicas does what the demo with replicas says to try: another server is made the primary while orders flow, that one is

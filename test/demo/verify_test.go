@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 // TestVerify plants rows where they should not be, and differences, and has them

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"locus/idgen/gene"
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 // fault has the function that the applications' updates call do something more, at

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"locus/internal/test/scale"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // fromEnvironment reads a number, or takes the usual one.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // dress spells statements: any tokens, with comments between them, and for the

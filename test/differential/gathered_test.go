@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // kinds are the columns of the table of all types.

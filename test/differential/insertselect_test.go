@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // fromQueries are INSERTs whose rows come from a query over several shards, with

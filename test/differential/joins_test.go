@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // Joins in the manner of TPC-H: accounts are its customers, visits and lines its

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // file is a client's file, for the table that it is loaded into.

@@ -15,7 +15,7 @@ package differential
 import (
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

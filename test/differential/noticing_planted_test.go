@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // patience is how many reads may go by before a bug must have been noticed.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // A server may answer differently by one plan than by another: MariaDB compares a

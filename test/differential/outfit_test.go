@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // outfit is what two sessions wear: settings by which servers read and compare

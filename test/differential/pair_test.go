@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/router/catalog"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -3,7 +3,7 @@ package differential
 import (
 	"strings"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // programs are what single tables have beside their rows, as the application defines

@@ -3,7 +3,7 @@ package differential
 import (
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // regression is a statement that was answered wrongly once.

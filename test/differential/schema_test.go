@@ -3,8 +3,8 @@ package differential
 import (
 	"strings"
 
+	"locus/internal/test/servers"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // kind is what the generator knows of a column.

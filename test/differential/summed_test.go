@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // summed are statements that shards sum up by themselves where they can: with {g} for

@@ -6,7 +6,7 @@ import (
 	"database/sql"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // What the plain server says in no way stays a difference; what it says in another

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/proxy/txn"
 	"locus/router/catalog"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

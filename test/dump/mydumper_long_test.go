@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/proxy/txn"
 	"locus/router/catalog"
-	"locus/test/servers"
 	"locus/test/shop"
 	"locus/test/suites/stand"
 )

@@ -9,8 +9,8 @@ import (
 	myclient "github.com/go-mysql-org/go-mysql/client"
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/test/link"
-	"locus/test/servers"
+	"locus/internal/test/link"
+	"locus/internal/test/servers"
 	"locus/test/shop"
 )
 

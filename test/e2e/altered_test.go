@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 	"locus/test/shop"
 )
 

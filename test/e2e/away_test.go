@@ -18,13 +18,13 @@ import (
 
 	"locus/control/generators"
 	"locus/idgen/gene"
+	"locus/internal/test/link"
 	"locus/internal/test/scale"
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/proxy/health"
 	"locus/proxy/txn"
-	"locus/test/link"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -13,10 +13,10 @@ import (
 	"locus/control/generators"
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -8,10 +8,10 @@ import (
 
 	"locus/control/generators"
 	"locus/idgen/segment"
+	"locus/internal/test/link"
 	"locus/proxy"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/test/link"
 	"locus/test/shop"
 )
 

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router/catalog"
 	"locus/router/live"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

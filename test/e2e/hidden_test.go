@@ -12,10 +12,10 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

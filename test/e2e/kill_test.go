@@ -12,8 +12,8 @@ import (
 	protocol "github.com/go-mysql-org/go-mysql/client"
 	"github.com/go-sql-driver/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

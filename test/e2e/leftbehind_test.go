@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"locus/idgen/gene"
-	"locus/test/link"
+	"locus/internal/test/link"
 )
 
 // TestAFenceWaitsForWhatWasLeftBehind: a statement whose connection was lost while

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"locus/idgen/gene"
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 func TestMain(m *testing.M) {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"locus/internal/test/scale"
+	"locus/internal/test/servers"
 	"locus/proxy"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -11,8 +11,8 @@ import (
 	protocol "github.com/go-mysql-org/go-mysql/client"
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -11,7 +11,7 @@ import (
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/internal/test/scale"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 	"locus/test/shop"
 )
 

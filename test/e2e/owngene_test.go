@@ -14,8 +14,8 @@ import (
 	"locus/control/fitting"
 	"locus/control/owngene"
 	"locus/idgen/gene"
+	"locus/internal/test/servers"
 	"locus/router/catalog"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/internal/test/servers"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

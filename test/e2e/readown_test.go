@@ -4,7 +4,7 @@ import (
 	"database/sql"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 	"locus/test/shop"
 )
 

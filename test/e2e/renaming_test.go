@@ -11,9 +11,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router/catalog"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

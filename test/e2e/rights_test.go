@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router/cluster"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

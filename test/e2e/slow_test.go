@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/proxy/meter"
 	"locus/router/cluster"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

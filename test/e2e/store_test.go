@@ -12,9 +12,9 @@ import (
 
 	"locus/control/generators"
 	"locus/idgen/segment"
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router/cluster"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"locus/control/tracing"
 	"locus/idgen/gene"
+	"locus/internal/test/collector"
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router"
-	"locus/test/collector"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

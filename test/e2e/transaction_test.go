@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy/txn"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 	"locus/test/shop"
 )
 

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/process"
+	"locus/internal/test/process"
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 // fleet is the example, running. Machines are counted from 1, as its files are.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/test/process"
+	"locus/internal/test/process"
 )
 
 // example is the directory of deploy/three-proxies, filled in for this machine.

@@ -5,7 +5,7 @@ package fleet
 import (
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // Two proxies insert a million rows that the cluster numbers, and one of them is killed twice.

@@ -4,8 +4,8 @@ import (
 	"maps"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 // A proxy is drained and replaced by another version under load, and keys of order

@@ -12,8 +12,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 // Everything is restarted, one by one, under load and with a move under way. No

@@ -19,7 +19,12 @@ type exclusivity struct {
 // refuse returns why pkg must not import the other package, or nothing if it may.
 // Both are paths in this module; what is imported from elsewhere is refuseLibrary's.
 func (b building) refuse(pkg, imported string) string {
-	if isTest(pkg) {
+	switch {
+	case within(pkg, "test"):
+		return ""
+	case within(pkg, "internal/test") && within(imported, "test"):
+		return "test is another module, which builds on this one"
+	case within(pkg, "internal/test"):
 		return ""
 	}
 	if isTest(imported) {

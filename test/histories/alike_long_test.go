@@ -13,9 +13,9 @@ import (
 
 	"locus/control/orders"
 	"locus/idgen/gene"
+	"locus/internal/test/servers"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 func (at login) open(t *testing.T, schema string) *sql.DB {

@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/link"
+	"locus/internal/test/process"
+	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/phase"
-	"locus/test/link"
-	"locus/test/process"
-	"locus/test/servers"
 )
 
 // login is a server, or the proxies, as an application knows them.

@@ -17,11 +17,11 @@ import (
 	"locus/control/jobs"
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/internal/test/process"
+	"locus/internal/test/servers"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/test/process"
-	"locus/test/servers"
 )
 
 const (

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/process"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router/cluster"
-	"locus/test/process"
 )
 
 // fault breaks something while the mover, one of the proxies' processes, is at a

@@ -12,9 +12,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/phase"
-	"locus/test/servers"
 )
 
 // rates are rows of a table of the default shard that becomes global. Nobody deletes them, and each of the first ones is one client's.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/migrate/cutover"
-	"locus/test/servers"
 )
 
 // atLeast is how many steps are taken under faults on each server.

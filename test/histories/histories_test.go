@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/migrate/job"
 	"locus/migrate/phase"
-	"locus/test/servers"
 )
 
 // TestMoves splits, rolls back, goes forward and merges without any fault: no

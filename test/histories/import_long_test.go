@@ -5,9 +5,9 @@ package histories
 import (
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/phase"
-	"locus/test/servers"
 )
 
 // TestImportUnderFaults has every fault strike at every stop point of the switch, forward or back, and after it.

@@ -13,12 +13,12 @@ import (
 	"locus/control/orders"
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // ledger, its lines and notes are tables that nobody declares: all their rows are on the default shard, until they are imported

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // childVariable, set, makes this binary a process of the cluster; it holds which.

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy/mirror"
-	"locus/test/servers"
 )
 
 // TestTheMirrorIsAway kills the target while all reads are mirrored to it: no client may be told of it, the figures say since when it is

@@ -7,11 +7,11 @@ import (
 
 	"locus/control/declared"
 	"locus/idgen/gene"
+	"locus/internal/test/process"
 	"locus/migrate"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router"
-	"locus/test/process"
 )
 
 // moving are the genes of every move of these tests: half of all.

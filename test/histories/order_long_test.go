@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/phase"
-	"locus/test/servers"
 )
 
 // TestTheOrderMatters hands all genes over while the stream is late: rows of the

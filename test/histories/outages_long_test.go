@@ -12,10 +12,10 @@ import (
 
 	"locus/config/etcd"
 	"locus/idgen/gene"
+	"locus/internal/test/servers"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 // ballast is how many rows beside those of the clients are moved.

@@ -14,12 +14,12 @@ import (
 	"locus/control/declared"
 	"locus/control/fitting"
 	"locus/control/orders"
+	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // person is the row of one on a server outside of the cluster.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/phase"
-	"locus/test/servers"
 )
 
 // TestAServerOutsideThatIsNotFollowed has the server outside lose its log, log too little, or alter the table, while it is followed: the

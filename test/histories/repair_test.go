@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/process"
 	"locus/internal/test/scale"
+	"locus/internal/test/servers"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/migrate/repair"
-	"locus/test/process"
-	"locus/test/servers"
 )
 
 // repairPoints are where the mover is killed while it repairs rows, on each server another one.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/migrate/cutover"
-	"locus/test/servers"
 )
 
 // TestMovesUnderFaults has a fault strike at each stop point of a step, with steps in

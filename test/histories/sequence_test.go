@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/phase"
-	"locus/test/servers"
 )
 
 // openHot is a world in which one gene is divided.

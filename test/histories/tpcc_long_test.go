@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // TestImportOfTPCC imports the eight tables of TPC-C that belong to a warehouse, in one job, while its transactions run, those of two

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/phase"
-	"locus/test/servers"
 )
 
 // TestApplicationsAreTurnedUnderLoad imports the sample shop's orders from a server outside, whose buyers never stop: they go on there over

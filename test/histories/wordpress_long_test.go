@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 	"locus/test/suites/stand"
 )
 

@@ -30,9 +30,9 @@ import (
 	"locus/idgen/redis"
 	"locus/idgen/row"
 	"locus/idgen/segment"
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router/cluster"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

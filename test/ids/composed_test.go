@@ -18,9 +18,9 @@ import (
 	"locus/config/etcd"
 	"locus/control/generators"
 	"locus/idgen/ha"
+	"locus/internal/test/link"
+	"locus/internal/test/servers"
 	"locus/router/cluster"
-	"locus/test/link"
-	"locus/test/servers"
 )
 
 // compositions are generators of generators as cluster.yaml declares them. Each has two members that don't fail together, at

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"locus/idgen/redis"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // Each master of a cluster is killed or stopped in turn, again and again.

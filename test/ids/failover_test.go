@@ -16,8 +16,8 @@ import (
 	"locus/idgen/pool"
 	"locus/idgen/redis"
 	"locus/idgen/segment"
-	"locus/test/distinct"
-	"locus/test/servers"
+	"locus/internal/test/distinct"
+	"locus/internal/test/servers"
 )
 
 // grants is a durable store in memory that can be away. It tells what fills pools

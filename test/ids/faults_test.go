@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/link"
+	"locus/internal/test/link"
 )
 
 // fault is what may happen, and ends what it began.

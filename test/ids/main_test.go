@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // Set, they make this binary a node that takes numbers, or an etcd.

@@ -20,9 +20,9 @@ import (
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
 	"locus/idgen/row"
-	"locus/test/link"
-	"locus/test/process"
-	"locus/test/servers"
+	"locus/internal/test/link"
+	"locus/internal/test/process"
+	"locus/internal/test/servers"
 )
 
 // stage is the servers, the nodes and what the nodes said.

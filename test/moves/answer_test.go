@@ -5,9 +5,9 @@ import (
 	"sync"
 	"testing"
 
+	testlink "locus/internal/test/link"
 	"locus/migrate/applier"
 	"locus/router/catalog"
-	testlink "locus/test/link"
 	"locus/test/product"
 )
 

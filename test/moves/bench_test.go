@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/migrate/applier"
 	"locus/migrate/copier"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 const benchRows = 100_000

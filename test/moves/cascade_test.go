@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/migrate/applier"
 	"locus/migrate/copier"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // kin are tables that foreign keys with every action tie, and how rows of theirs are placed. A string key is compared without regard to

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/changes"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // feed opens a feed of tables at a position.

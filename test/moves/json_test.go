@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/applier"
 	"locus/migrate/checksum"
 	"locus/migrate/copier"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // typed are JSON values of MySQL whose text tells less than they are.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/applier"
 	"locus/migrate/copier"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // Long rows go through copy, stream and comparison. What the

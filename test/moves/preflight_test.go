@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"locus/idgen/gene"
+	"locus/internal/test/servers"
 	"locus/migrate/link"
 	"locus/migrate/preflight"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 func (p *pair) look(tables map[catalog.TableName]catalog.Declaration) []string {

@@ -6,13 +6,13 @@ import (
 	"sync"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/applier"
 	"locus/migrate/changes"
 	"locus/migrate/checksum"
 	"locus/migrate/link"
 	"locus/migrate/table"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 func dial(t *testing.T, to link.Server) *link.Conn {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/applier"
 	"locus/migrate/checkpoint"
 	"locus/migrate/checksum"
@@ -17,7 +18,6 @@ import (
 	"locus/migrate/repair"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // mended is what test/moves has of a repair under way: all differing rows are made what one server has.

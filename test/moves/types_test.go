@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/applier"
 	"locus/migrate/copier"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // kind is a column's type and values for it, as SQL.

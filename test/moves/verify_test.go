@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/applier"
 	"locus/migrate/checkpoint"
 	"locus/migrate/checksum"
 	"locus/migrate/copier"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 func (p *pair) verify(s checksum.Stream, tables []*table.Table, parts table.Parts, rows int) checksum.Result {

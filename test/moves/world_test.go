@@ -15,6 +15,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/internal/test/servers"
 	"locus/migrate/applier"
 	"locus/migrate/changes"
 	"locus/migrate/checkpoint"
@@ -22,7 +23,6 @@ import (
 	"locus/migrate/link"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(servers.Runner{M: m}) }

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"locus/idgen/gene"
+	"locus/internal/test/servers"
 	"locus/migrate/applier"
 	"locus/migrate/copier"
 	"locus/migrate/table"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // orders are the tables of these tests: one walked by its ID, one by its parent's,

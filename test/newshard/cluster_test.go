@@ -14,9 +14,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"locus/config/etcd/embedded"
-	"locus/test/process"
+	"locus/internal/test/process"
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 var binary string

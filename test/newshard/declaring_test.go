@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
-	"locus/test/process"
+	"locus/internal/test/process"
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 // another starts a second proxy, and connects to it.

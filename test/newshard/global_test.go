@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 // rated is how many rows there are that are never deleted.

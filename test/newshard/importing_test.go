@@ -7,7 +7,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 var layout, _ = orderid.ByName("int64")

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/test/product"
-	"locus/test/servers"
 )
 
 // TestAShardBesideAnOpenTransaction: writers don't wait for a transaction that stays open, and rows are equal once it has ended.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // orders are rows of the sharded table, each of a country that stays.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/process"
+	"locus/internal/test/process"
 )
 
 // Eventually looks until something holds. It rests for longer than its looks take:

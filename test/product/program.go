@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/process"
+	"locus/internal/test/process"
 )
 
 // Program is a place for a process: one after the other, with one log.

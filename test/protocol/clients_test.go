@@ -13,10 +13,10 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy/compressed"
 	"locus/proxy/stream"
 	"locus/proxy/wire"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy/wire"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

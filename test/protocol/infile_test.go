@@ -7,9 +7,9 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/proxy/wire"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -5,7 +5,7 @@ package session
 import (
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 	"locus/test/shop"
 )
 

@@ -3,7 +3,7 @@ package session
 import (
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 	"locus/test/shop"
 )
 

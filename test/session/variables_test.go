@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/proxy/sysvars"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // faults is a log that fails the test where a pool tells that somebody handles

@@ -14,12 +14,12 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"locus/idgen/cipher"
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/proxy/backend"
 	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/cluster"
-	"locus/test/servers"
 )
 
 // User and Password are the application's account at the proxy.

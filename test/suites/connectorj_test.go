@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 	"locus/test/suites/report"
 	"locus/test/suites/stand"
 )

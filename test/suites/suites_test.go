@@ -10,7 +10,7 @@ import (
 
 	"locus/cmd/dbserver"
 	"locus/internal/test/scale"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 	"locus/test/shop"
 	"locus/test/suites/stand"
 )

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/proxy/txn"
-	"locus/test/servers"
 	"locus/test/shop"
 	"locus/test/suites/gomodule"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // run is everything that is known of one `go test`.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // stream writes events as `go test -json` does, each as "action test output"

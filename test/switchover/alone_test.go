@@ -9,7 +9,7 @@ import (
 	"locus/control/declared"
 	"locus/control/failover"
 	"locus/control/switchover"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // All replicas of a primary are away. Its writes wait, which is told, until somebody orders that they don't; what may be lost then

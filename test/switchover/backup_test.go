@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"locus/control/backup"
+	"locus/internal/test/servers"
 	"locus/router"
-	"locus/test/servers"
 )
 
 // Shards are copied one after the other while clients write, and brought to one moment of after that: then no transaction is on one of

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"locus/test/process"
-	"locus/test/servers"
+	"locus/internal/test/process"
+	"locus/internal/test/servers"
 )
 
 // built is where binary puts it; empty: nobody has asked for it.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/proxy/twophase"
-	"locus/test/servers"
 )
 
 // MariaDB alone leaves branches after a crash otherwise than its log has them.

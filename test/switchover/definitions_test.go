@@ -12,8 +12,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"locus/control/declared"
+	"locus/internal/test/servers"
 	"locus/router/catalog"
-	"locus/test/servers"
 )
 
 // Clients define tables on both shards while the primary of one changes, and while it dies: a definition is everywhere, or its error says where it is, and

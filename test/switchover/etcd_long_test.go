@@ -12,7 +12,7 @@ import (
 
 	"locus/control/declared"
 	"locus/control/switchover"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // Etcd and the primary go away at the same moment. While etcd is away nobody is promoted; once it is back, another server is, and what was acknowledged is there.

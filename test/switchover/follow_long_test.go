@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"locus/control/failover"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // rounds are of each engine. A primary that is stopped is none of them: what it had been sent it does when it goes on,

@@ -8,7 +8,7 @@ import (
 
 	"locus/control/declared"
 	"locus/control/failover"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // Somebody else promotes, by hand: while the primary lives, after it was killed, and wrongly.

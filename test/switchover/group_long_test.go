@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 
 	"locus/control/switchover"
-	"locus/test/process"
-	"locus/test/servers"
+	"locus/internal/test/process"
+	"locus/internal/test/servers"
 )
 
 // A group of three MySQL servers elects its primary by itself: as it is told to, and after the primary was killed and frozen. The proxies go

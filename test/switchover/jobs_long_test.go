@@ -7,11 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router"
-	"locus/test/servers"
 )
 
 // tries is how often a moment is tried: a job that has read what nobody was told to be written has to be given up.

@@ -14,12 +14,12 @@ import (
 
 	"locus/control/declared"
 	"locus/control/jobs"
+	"locus/internal/test/servers"
 	"locus/migrate"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router"
-	"locus/test/servers"
 )
 
 // moving is a cluster whose genes go to and fro between a shard with three servers and one with one, while clients write, and the primary

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // load writes through both proxies until it is stopped: single statements, and

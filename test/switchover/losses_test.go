@@ -3,7 +3,7 @@ package switchover
 import (
 	"testing"
 
-	"locus/test/link"
+	"locus/internal/test/link"
 )
 
 // loss is a way for a primary to be lost, and to come back.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // losses are of each engine.

@@ -14,8 +14,8 @@ import (
 	"locus/control/declared"
 	"locus/control/failover"
 	"locus/control/switchover"
-	"locus/test/link"
-	"locus/test/servers"
+	"locus/internal/test/link"
+	"locus/internal/test/servers"
 )
 
 // semiSync is what servers are started with of a shard that locus promotes servers of. They begin read-only: one that

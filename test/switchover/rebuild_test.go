@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"locus/control/switchover"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // cloned makes a MySQL anew by its clone plug-in.

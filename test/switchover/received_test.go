@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"locus/control/switchover"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // A primary that hears nothing goes on sending what it writes. No replica gets more of that than the server that is promoted: it could not follow it.

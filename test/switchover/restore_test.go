@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // docs/operations.md, "Restoring one shard": its server is lost with all that it had but its binary logs, while clients write; a copy of

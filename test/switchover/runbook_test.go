@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"locus/control/failover"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // docs/operations.md, "A lost primary", as an operator does it, by the commands.

@@ -23,14 +23,14 @@ import (
 	"locus/control/jobs"
 	"locus/control/orders"
 	"locus/control/switchover"
+	"locus/internal/test/link"
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/proxy/handshake"
 	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
-	"locus/test/link"
-	"locus/test/servers"
 )
 
 func TestMain(m *testing.M) {

@@ -12,7 +12,7 @@ import (
 
 	"locus/control/declared"
 	"locus/control/switchover"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 func TestSwitchover(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 	"locus/control/declared"
 	"locus/control/switchover"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // A primary is lost, and an operator takes the replica; the lost one comes back writable, and

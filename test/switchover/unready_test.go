@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"locus/control/failover"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // A replica that could not be promoted is told before it is needed, with the reason, and not any more once it could be. One that follows nobody is

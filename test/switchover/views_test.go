@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"locus/control/declared"
+	"locus/internal/test/servers"
 	"locus/proxy/health"
-	"locus/test/servers"
 )
 
 // sees is what a proxy says of the servers: of one that it doesn't reach, that it is away.

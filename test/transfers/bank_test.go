@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/process"
+	"locus/internal/test/servers"
 	"locus/router/cluster"
-	"locus/test/process"
-	"locus/test/servers"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/process"
+	"locus/internal/test/process"
 )
 
 // settled waits until no shard has a prepared branch, nor a decision to commit

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // outcome is what a client was told of a transfer.

@@ -5,7 +5,7 @@ package transfers
 import (
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 func TestTransfersAreWholeOrNotAtAllForLong(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"locus/test/process"
-	"locus/test/servers"
+	"locus/internal/test/process"
+	"locus/internal/test/servers"
 )
 
 // points are the places of a commit at which a proxy is killed.

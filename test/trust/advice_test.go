@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"locus/internal/test/scale"
+	"locus/internal/test/servers"
 	"locus/router/cluster"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

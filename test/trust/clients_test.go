@@ -13,9 +13,9 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 
 	"locus/internal/test/scale"
+	"locus/internal/test/servers"
 	"locus/proxy/backend"
 	"locus/router"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

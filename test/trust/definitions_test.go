@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/proxy/backend"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

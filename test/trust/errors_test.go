@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // A statement that fails leaves the transaction as it is on one server, whatever the session asks the shard next by itself.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // generator makes random statements and counts their outcomes. Half of them are harmless. The others try to change the schema

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/router/stmt"
-	"locus/test/servers"
 )
 
 // What depends on the number of a row, on the server that computes it, or on all rows of a server, is as on one server, or refused.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // kept is a statement that is prepared, something that is said then, and what it

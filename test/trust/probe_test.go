@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"locus/internal/test/scale"
+	"locus/internal/test/servers"
 	"locus/proxy/sysvars"
 	"locus/router/stmt"
-	"locus/test/servers"
 )
 
 // positions are statements with {} in place of the byte that is probed. Where it is

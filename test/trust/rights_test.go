@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/router/plan"
 	"locus/router/stmt"
-	"locus/test/servers"
 )
 
 // refusedBy is a list of attacks, each of one statement, that are refused by one of

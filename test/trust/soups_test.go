@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"locus/internal/test/scale"
+	"locus/internal/test/servers"
 	"locus/router/stmt"
-	"locus/test/servers"
 )
 
 // modes are those that change how texts are read.

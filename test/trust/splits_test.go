@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/servers"
 	"locus/router/stmt"
-	"locus/test/servers"
 )
 
 // Several statements in one text are as many as the server finds.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/router/cluster"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

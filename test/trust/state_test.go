@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"locus/internal/test/scale"
+	"locus/internal/test/servers"
 	"locus/proxy/backend"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/internal/test/scale"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 	"locus/test/shop"
 )
 

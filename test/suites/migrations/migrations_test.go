@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/proxy/txn"
-	"locus/test/servers"
 	"locus/test/shop"
 	"locus/test/suites/gomodule"
 	"locus/test/suites/stand"

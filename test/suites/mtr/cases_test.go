@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"locus/internal/test/scale"
-	"locus/test/servers"
+	"locus/internal/test/servers"
 	"locus/test/suites/stand"
 )
 

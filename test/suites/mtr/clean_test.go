@@ -11,7 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // site is a server that cases run on, directly or through a proxy, and what it

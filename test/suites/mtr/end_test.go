@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router/cluster"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

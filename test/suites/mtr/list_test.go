@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 	"locus/test/suites/stand"
 )
 

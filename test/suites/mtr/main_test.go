@@ -22,7 +22,7 @@ import (
 	"os"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // timeZone is what the suite's results were recorded in. Servers and clients

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // options make a server what the suite's results were recorded on

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // tell runs the cases that a pattern matches, or that a file names if it begins

@@ -17,9 +17,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"locus/internal/test/servers"
 	"locus/proxy/txn"
 	"locus/router/catalog"
-	"locus/test/servers"
 	"locus/test/shop"
 	"locus/test/suites/stand"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 // Exceptions are the cases that may fail through the proxy, each with the

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"locus/cmd/dbserver"
+	"locus/internal/test/servers"
 	"locus/proxy"
-	"locus/test/servers"
 	"locus/test/shop"
 )
 

@@ -3,7 +3,7 @@ package stand
 import (
 	"testing"
 
-	"locus/test/servers"
+	"locus/internal/test/servers"
 )
 
 func TestMain(m *testing.M) { servers.Main(m) }

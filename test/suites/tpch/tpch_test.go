@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"locus/internal/test/servers"
 	"locus/proxy/txn"
-	"locus/test/servers"
 	"locus/test/shop"
 	"locus/test/suites/stand"
 )

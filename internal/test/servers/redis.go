@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"locus/test/process"
+	"locus/internal/test/process"
 )
 
 // Process is a server without tables, Redis or memcached, for one test. Its
