@@ -7,9 +7,9 @@ import (
 	"locus/proxy/txn"
 )
 
-// Collect writes the rows of all answers into a table, and ends the leases. What is left of an answer after an error is read, up to
-// drain bytes, or given up with its connection.
-func (x Several) Collect(ctx context.Context, leases []txn.Lease, into *gather.Table, drain int) (failure error) {
+// Collect writes the rows of all answers into a table, counts the warnings, and ends the leases. What is left of an answer after an error
+// is read, up to drain bytes, or given up with its connection.
+func (x Several) Collect(ctx context.Context, leases []txn.Lease, into *gather.Table, drain int) (warnings int, failure error) {
 	for _, l := range leases {
 		table, before := *into, into.Left.Rows
 		if failure != nil {
@@ -23,6 +23,7 @@ func (x Several) Collect(ctx context.Context, leases []txn.Lease, into *gather.T
 		if failure == nil {
 			failure = err
 		}
+		warnings += int(answer.Warnings)
 		if answer.Clean && answer.Warnings > 0 {
 			x.warned(l)
 		}
@@ -32,5 +33,5 @@ func (x Several) Collect(ctx context.Context, leases []txn.Lease, into *gather.T
 			l.Lost()
 		}
 	}
-	return failure
+	return warnings, failure
 }

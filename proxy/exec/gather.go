@@ -19,6 +19,8 @@ type Gathering struct {
 	left gather.Limits
 	// groups: the shards' groups are gathered, and not rows.
 	groups bool
+	// warned counts the warnings of the shards' groups.
+	warned int
 }
 
 // Gather reads the rows that a statement needs into temporary tables on a shard, for use.
@@ -152,7 +154,11 @@ func (g *Gathering) read(text string, into *gather.Table) error {
 	if !g.own {
 		drain = 1 << 62
 	}
-	return all.Collect(g.Context, leases, into, drain)
+	warned, err := all.Collect(g.Context, leases, into, drain)
+	if g.groups {
+		g.warned += warned
+	}
+	return err
 }
 
 // parts are what the shards of a table's rows are sent.

@@ -15,7 +15,10 @@ func (g *Gathering) Answer() error {
 	if err := g.send(l, w, g.Edited(w.Values.Text, g.Edits()), g.Bound()); err != nil {
 		return err
 	}
-	if err := g.Relay(l.Conn, wire.QueryResponse, g.Status(), nil); err != nil {
+	g.Client.Warned = g.warned
+	err := g.Relay(l.Conn, wire.QueryResponse, g.Status(), nil)
+	g.Client.Warned = 0
+	if err != nil {
 		if !txn.IsRefusal(err) {
 			return g.Unread(err)
 		}

@@ -54,6 +54,16 @@ func (h *Host) Make(name string, texts ...string) error {
 	return nil
 }
 
+// Unmake drops the temporary table that was made last.
+func (h *Host) Unmake() error {
+	last := len(h.made) - 1
+	_, err := h.At.Conn.Own().Exec(h.Context, "DROP TEMPORARY TABLE "+h.made[last])
+	if err == nil {
+		h.made = h.made[:last]
+	}
+	return err
+}
+
 // Unread gives up the connection, whose answer is not wanted any more.
 func (h *Host) Unread(why error) error {
 	_ = h.At.Conn.Lost(true, txn.ErrUnread)

@@ -1,7 +1,9 @@
 package reply
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -123,6 +125,7 @@ func (t *Client) passEnd(p *passage, piece []byte, last Ending) error {
 	if err := p.flag(piece[at:]); err != nil {
 		return &PartialError{err}
 	}
+	t.addWarnings(piece[at+wire.HeaderSize:])
 	replaced := p.withoutEOF && wire.IsEOF(piece[at+wire.HeaderSize:])
 	switch {
 	case last != nil:
@@ -138,6 +141,14 @@ func (t *Client) passEnd(p *passage, piece []byte, last Ending) error {
 		return err
 	}
 	return t.passChanged(piece[at:], 0, nil, true)
+}
+
+// addWarnings adds to the number of warnings in the packet that ends rows.
+func (t *Client) addWarnings(end []byte) {
+	if t.Warned > 0 && wire.IsEOF(end) {
+		count := end[1:3]
+		binary.LittleEndian.PutUint16(count, uint16(min(int(binary.LittleEndian.Uint16(count))+t.Warned, math.MaxUint16)))
+	}
 }
 
 // passChanged sends a piece with its last packet replaced.

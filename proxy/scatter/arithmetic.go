@@ -67,7 +67,7 @@ func (g *merger) sum(at int) ([]byte, error) {
 		if err != nil || !any {
 			return nil, err
 		}
-		return g.number(at, []byte(sum.StringFixed(int32(c.decimals)))), nil
+		return g.number(at, []byte(sumText(sum, int32(c.decimals)))), nil
 	case c.typ == mysql.MYSQL_TYPE_DOUBLE:
 		sum, any, err := g.sumDoubles(at)
 		if err != nil || !any {
@@ -150,6 +150,15 @@ func divide(sum decimal.Decimal, n int64, sumDecimals, decimals byte) string {
 	more := max(0, int(decimals)-have)
 	quotient, _ := sum.QuoRem(decimal.NewFromInt(n), int32(inWords(have+more)))
 	return quotient.StringFixed(int32(decimals))
+}
+
+// sumText follows decimal_add of MySQL's strings/decimal.cc, which keeps nine words of nine digits and truncates digits behind the point
+// that have no room.
+func sumText(sum decimal.Decimal, decimals int32) string {
+	const word, words = 9, 9
+	whole := int32(len(sum.Abs().Truncate(0).String()))
+	room := max(0, words-(whole+word-1)/word) * word
+	return sum.Truncate(min(decimals, room)).StringFixed(min(decimals, room))
 }
 
 // double encodes a floating-point result as the values of a column are encoded.

@@ -2,6 +2,7 @@ package scatter
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 )
 
@@ -10,7 +11,12 @@ const notFixed = 31
 
 // appendDouble formats a DOUBLE as servers do (my_gcvt and my_fcvt of MySQL's strings/dtoa.cc). It writes the shortest
 // text that reads back as the same number. It uses an exponent if the decimal point would be more than 15 digits away.
+//
+// Servers write 0 for a sum that has overflowed.
 func appendDouble(dst []byte, v float64, decimals byte) []byte {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		v = 0
+	}
 	if decimals < notFixed {
 		return strconv.AppendFloat(dst, v, 'f', int(decimals), 64)
 	}
