@@ -15,7 +15,7 @@ type Client struct {
 	Seq          byte // number of the next packet to it
 	More         bool // another answer to the same command follows
 	Binary       bool // rows are in the binary protocol
-	Warned       int  // warnings that are added to those at the end of relayed rows
+	Warned       int  // the least number of warnings at the end of relayed rows: those of the shards whose groups they are of
 
 	// Final returns a function that changes the end of a shard's answer, in addition to the statement's own. It is called once
 	// the end has arrived.

@@ -125,7 +125,7 @@ func (t *Client) passEnd(p *passage, piece []byte, last Ending) error {
 	if err := p.flag(piece[at:]); err != nil {
 		return &PartialError{err}
 	}
-	t.addWarnings(piece[at+wire.HeaderSize:])
+	t.raiseWarnings(piece[at+wire.HeaderSize:])
 	replaced := p.withoutEOF && wire.IsEOF(piece[at+wire.HeaderSize:])
 	switch {
 	case last != nil:
@@ -143,11 +143,11 @@ func (t *Client) passEnd(p *passage, piece []byte, last Ending) error {
 	return t.passChanged(piece[at:], 0, nil, true)
 }
 
-// addWarnings adds to the number of warnings in the packet that ends rows.
-func (t *Client) addWarnings(end []byte) {
+// raiseWarnings makes the number of warnings in the packet that ends rows at least Warned.
+func (t *Client) raiseWarnings(end []byte) {
 	if t.Warned > 0 && wire.IsEOF(end) {
 		count := end[1:3]
-		binary.LittleEndian.PutUint16(count, uint16(min(int(binary.LittleEndian.Uint16(count))+t.Warned, math.MaxUint16)))
+		binary.LittleEndian.PutUint16(count, uint16(max(int(binary.LittleEndian.Uint16(count)), min(t.Warned, math.MaxUint16))))
 	}
 }
 
