@@ -23,9 +23,10 @@ type Edit struct {
 // spans tells whether a literal stands in what is replaced.
 func (e Edit) spans(l stmt.Literal) bool { return e.From <= int(l.Start) && int(l.End) <= e.To }
 
-// ordered sorts edits as they stand in the text.
+// ordered sorts edits by their places in the text. An insertion comes before the replacement of what follows it: in COUNT(a)FROM t,
+// the field's name before another FROM.
 func ordered(edits []Edit) []Edit {
-	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.From, b.From) })
+	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
 	return edits
 }
 
