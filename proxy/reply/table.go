@@ -3,6 +3,7 @@ package reply
 import (
 	"encoding/binary"
 	"strconv"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -34,6 +35,11 @@ func TextColumns(names []string, rows [][]string) []wire.Column {
 
 // Rows sends a small table of texts and unsigned numbers. NULL is nil.
 func (t *Client) Rows(columns []wire.Column, rows [][][]byte, status uint16) error {
+	return t.RowsWarned(columns, rows, wire.OK{Status: status})
+}
+
+// RowsWarned is Rows with the status and the number of warnings at the end.
+func (t *Client) RowsWarned(columns []wire.Column, rows [][][]byte, end wire.OK) error {
 	out, seq := wire.AppendColumnCount(t.Out[:0], t.Seq, len(columns))
 	types := make([]byte, len(columns))
 	for i, c := range columns {
@@ -41,7 +47,7 @@ func (t *Client) Rows(columns []wire.Column, rows [][][]byte, status uint16) err
 		out, seq = t.AppendColumn(out, seq, c)
 	}
 	if t.Capabilities&mysql.CLIENT_DEPRECATE_EOF == 0 {
-		out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: status})
+		out, seq = wire.AppendEOF(out, seq, wire.EOF{Status: end.Status, Warnings: end.Warnings})
 	}
 	for _, row := range rows {
 		values := make([][]byte, len(row))
@@ -56,7 +62,7 @@ func (t *Client) Rows(columns []wire.Column, rows [][][]byte, status uint16) err
 		}
 		out, seq = wire.AppendTextRow(out, seq, values)
 	}
-	out, _ = wire.AppendEnd(out, seq, wire.OK{Status: status}, t.Capabilities)
+	out, _ = wire.AppendEnd(out, seq, end, t.Capabilities)
 	return t.Flush(out)
 }
 
@@ -80,6 +86,11 @@ func binaryValue(columnType byte, text string) []byte {
 	case mysql.MYSQL_TYPE_LONGLONG:
 		n, _ := strconv.ParseUint(text, 10, 64)
 		return binary.LittleEndian.AppendUint64(nil, n)
+	case mysql.MYSQL_TYPE_DATETIME, mysql.MYSQL_TYPE_TIMESTAMP:
+		if at, err := time.Parse(time.DateTime, text); err == nil {
+			year := binary.LittleEndian.AppendUint16(nil, uint16(at.Year()))
+			return append(year, byte(at.Month()), byte(at.Day()), byte(at.Hour()), byte(at.Minute()), byte(at.Second()))
+		}
 	}
 	return []byte(text)
 }

@@ -19,15 +19,25 @@ func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 	if err != nil {
 		return err
 	}
+	shown, _, err := s.shownBy(r, p, text)
+	if err != nil {
+		return err
+	}
+	shown.Rows = withoutGene(shown.Columns, shown.Rows)
+	s.vars.RowCount, s.vars.FoundRows = -1, uint64(len(shown.Rows))
+	return s.client.Rows(shown.Columns, shown.Rows, s.env.Status())
+}
+
+// shownBy returns what a shard answers to a text, and the shard. Another one stands in while it is not well, if all have the same.
+func (s *Session) shownBy(r *exec.Work, p *plan.OneShard, text []byte) (shown *backend.Rows, by router.ShardName, err error) {
 	s.Counts.OneShard.Add(1)
 	at := s.env.Request(r)
-	var shown *backend.Rows
 	on := s.env.StandIns(r.Snapshot)
-	if p.Named {
+	if p.Named || !p.Alike {
 		on = exec.Candidates{Shards: []router.ShardName{p.Shard}}
 	}
 	err = s.env.Anywhere(on, true, func(shard router.ShardName, how txn.Mode) error {
-		at.Elsewhere = how
+		at.Elsewhere, by = how, shard
 		l, err := at.Apart(shard, s.vars.Settings)
 		if err != nil {
 			return err
@@ -39,12 +49,7 @@ func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 		l.Done(l.Conn.Status())
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	shown.Rows = withoutGene(shown.Columns, shown.Rows)
-	s.vars.RowCount, s.vars.FoundRows = -1, uint64(len(shown.Rows))
-	return s.writeRows(shown.Columns, shown.Rows)
+	return shown, by, err
 }
 
 // withoutGene takes out of what SHOW COLUMNS, SHOW INDEX or SHOW CREATE TABLE shows the column for the gene.

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
@@ -136,9 +138,28 @@ func (s *Session) runBound(r *exec.Work) error {
 	return s.runChanged(&bound, text, s.planContext(r.Snapshot))
 }
 
-// withValues is a statement's text with the values of its placeholders.
-func (s *Session) withValues(r *exec.Work) (out []byte, err error) {
-	return s.withLiterals(r.Values.Text, r.Values.Literals)
+// withValues returns a statement's text with the values of its placeholders, and with what is added to it.
+func (s *Session) withValues(r *exec.Work, added ...plan.Splice) (out []byte, err error) {
+	if len(added) == 0 {
+		return s.withLiterals(r.Values.Text, r.Values.Literals)
+	}
+	var edits []exec.Edit
+	for _, splice := range added {
+		at := r.Values.Offset(splice.At)
+		edits = append(edits, exec.Edit{From: at, To: at, Text: splice.Text})
+	}
+	for _, literal := range r.Values.Literals {
+		if literal.Kind != stmt.ParamLiteral {
+			continue
+		}
+		value, err := exec.Literal(s.params[literal.Param], &s.vars.Values)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, exec.Edit{From: int(literal.Start), To: int(literal.End), Text: string(value)})
+	}
+	slices.SortStableFunc(edits, func(a, b exec.Edit) int { return a.From - b.From })
+	return exec.Edited(nil, r.Values.Text, edits), nil
 }
 
 // withLiterals is a text with the values of its placeholders, which are the session's parameters.

@@ -221,6 +221,8 @@ func (s *Session) runPlaced(r *exec.Work) error {
 		return s.local(r, p)
 	case *plan.OneShard:
 		switch {
+		case p.Totals:
+			return s.runTableStatus(r, p)
 		case p.Hides:
 			return s.runHiding(r, p)
 		case p.Alike:

@@ -16,6 +16,8 @@ type OneShard struct {
 	Named bool
 	// Hides: of a table that has the column for the gene, which is taken out of the answer.
 	Hides bool
+	// Totals: SHOW TABLE STATUS, in which the sizes of sharded tables are those of all shards.
+	Totals bool
 	// Added is spliced into the text: what the user may see.
 	Added []Splice
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -311,8 +312,25 @@ func planShow(s *stmt.Statement, ctx Context) (Plan, error) {
 		}
 	case s.Listed != nil:
 		one.Alike = s.Listed.What != "databases" && s.Listed.What != "open tables" && ctx.Catalog.Uniform()
+		one.Totals = s.Listed.What == "table status" && ctx.Catalog.HasSharded(cmp.Or(s.Schema, ctx.Schema))
+		if one.Totals {
+			return one, totalled(s.Listed)
+		}
 	}
 	return one, nil
+}
+
+// SummedStatus are the columns of SHOW TABLE STATUS that are added up over the shards of a sharded table.
+var SummedStatus = []string{"Rows", "Data_length", "Index_length", "Data_free"}
+
+// totalled refuses a condition of SHOW TABLE STATUS on what differs between a shard and all of them.
+func totalled(l *stmt.Listed) error {
+	for _, column := range slices.Concat(SummedStatus, []string{"Avg_row_length", "Auto_increment", "Update_time"}) {
+		if slices.ContainsFunc(l.Columns, func(name string) bool { return strings.EqualFold(name, column) }) {
+			return refuse(Unsupported, "SHOW TABLE STATUS with a condition on %s, of a database with sharded tables, whose sizes are added up: leave the condition out, or use one on Name", column)
+		}
+	}
+	return nil
 }
 
 // schemaOf gives the schema of a table's name: of an unqualified one it is the

@@ -8,6 +8,8 @@ type Listed struct {
 	// Filter is the position of its WHERE, or where one would be. If Like is set, it is a LIKE from Open to Close.
 	Filter Filter
 	Like   bool
+	// Columns are the columns that its WHERE names.
+	Columns []string
 }
 
 var listedWords = map[ast.ShowStmtType]string{
@@ -26,6 +28,23 @@ func (r *reader) lists(n *ast.ShowStmt) *Listed {
 		l.Like, l.Filter.Open = true, r.l.Anchor(at)
 	} else if at := r.l.clause(0, "where"); at >= 0 && n.Where != nil {
 		l.Filter.There, l.Filter.Open = true, r.l.Anchor(at+len("where"))
+		var named columnNames
+		n.Where.Accept(&named)
+		l.Columns = named
 	}
 	return l
 }
+
+// columnNames collects the columns that an expression names.
+type columnNames []string
+
+// Enter implements ast.Visitor.
+func (c *columnNames) Enter(n ast.Node) (ast.Node, bool) {
+	if name, is := n.(*ast.ColumnName); is {
+		*c = append(*c, name.Name.O)
+	}
+	return n, false
+}
+
+// Leave implements ast.Visitor.
+func (c *columnNames) Leave(n ast.Node) (ast.Node, bool) { return n, true }
