@@ -11,8 +11,8 @@ import (
 	"locus/config"
 	"locus/config/etcd"
 	"locus/internal/test/process"
-	"locus/test/product"
 	"locus/internal/test/servers"
+	"locus/test/product"
 )
 
 // kv is the cluster's keys.
