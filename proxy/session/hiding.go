@@ -25,7 +25,7 @@ func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 	}
 	shown.Rows = withoutGene(shown.Columns, shown.Rows)
 	s.vars.RowCount, s.vars.FoundRows = -1, uint64(len(shown.Rows))
-	return s.client.Rows(shown.Columns, shown.Rows, s.env.Status())
+	return s.writeRows(shown.Columns, shown.Rows)
 }
 
 // shownBy returns what a shard answers to a text, and the shard. Another one stands in while it is not well, if all have the same.

@@ -53,7 +53,7 @@ func (s *Session) runTableStatus(r *exec.Work, p *plan.OneShard) error {
 	}
 	t.average()
 	s.vars.RowCount, s.vars.FoundRows = -1, uint64(len(shown.Rows))
-	return s.client.RowsWarned(shown.Columns, shown.Rows, wire.OK{Status: s.env.Status(), Warnings: warnings})
+	return s.writeRowsWarned(shown.Columns, shown.Rows, warnings)
 }
 
 // tableStatus is the answer of one shard, to which those of the others are added.

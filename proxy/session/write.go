@@ -68,10 +68,15 @@ func (s *Session) writeTexts(columns []wire.Column, rows [][]string) error {
 
 // writeRows is writeTexts for rows that may contain NULL, which is nil.
 func (s *Session) writeRows(columns []wire.Column, rows [][][]byte) error {
+	return s.writeRowsWarned(columns, rows, 0)
+}
+
+// writeRowsWarned is writeRows with the number of warnings.
+func (s *Session) writeRowsWarned(columns []wire.Column, rows [][][]byte, warnings uint16) error {
 	if w := s.vars.Results(); w != wire.NotWide {
 		columns, rows = s.definitions(columns), s.widened(w, columns, rows)
 	}
-	return s.client.Rows(columns, rows, s.env.Status())
+	return s.client.RowsWarned(columns, rows, wire.OK{Status: s.env.Status(), Warnings: warnings})
 }
 
 // definitions encodes definitions of the session's own columns in the client's character set, if that is a wide one.
