@@ -86,13 +86,16 @@ func importTo(id string, from router.ShardName, m *router.Map, of *Import, by, w
 // everyRow is the gene of the rows of tables that become global, which all shards get.
 var everyRow = gene.NewSet(gene.Range{})
 
-// Global reports whether the tables become global. Then every shard gets all rows, and no shard's genes matter.
+// Global reports whether a table becomes global, and so, in a valid import, all of them. Then every shard gets all rows, and no
+// shard's genes matter.
 func (i *Import) Global() bool {
 	if i == nil {
 		return false
 	}
 	for _, d := range i.Tables {
-		return d.Kind == catalog.Global
+		if d.Kind == catalog.Global {
+			return true
+		}
 	}
 	return false
 }
