@@ -15,7 +15,9 @@ GOLANGCI_LINT := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 # never taken from the cache, for it also tests what is outside this tree. `check` has vetted
 # the packages already. Without the tables that debuggers read, a binary is linked in half
 # of the time. Binaries stay on the disk: together they are larger than what tests write.
-TEST = $(GO) test -exec "env TMPDIR=$$(test/tmp.sh)" -json -count=1 -vet=off -ldflags=-w -p 3
+# Tests of the product that need servers or other programs have the build tag `servers`.
+TAGS = servers
+TEST = $(GO) test -exec "env TMPDIR=$$(test/tmp.sh)" -json -count=1 -vet=off -ldflags=-w -p 3 -tags $(TAGS)
 
 # ARGS goes to what demo and bench run; PKG says which packages test, race and
 # test-long run: all of both modules, and first those that take longest, so that none of them is
@@ -51,16 +53,22 @@ demo: ## install what is missing and run everything on this machine; ARGS='--sha
 test: test-servers quick-suites check bin/summary ## install what the tests need and run all that a change must pass
 	$(TEST) -timeout 25m $(PKG) | bin/summary
 
+.PHONY: quick
+quick: check ## run what needs nothing but Go: check, and the unit tests
+	$(GO) test -count=1 -vet=off -ldflags=-w ./...
+
 .PHONY: test-long
+test-long: TAGS = servers,long
 test-long: test-servers test-suites check bin/summary ## run what takes longer as well: chaos, soak, other people's suites
-	LOCUS_TEST_SCALE=long $(TEST) -tags long -timeout 4h $(PKG) | bin/summary
+	LOCUS_TEST_SCALE=long $(TEST) -timeout 4h $(PKG) | bin/summary
 	$(if $(filter file,$(origin PKG)),$(MAKE) test-newer)
 
 # A second MariaDB stands beside that of the system, and is found before it. What is known to differ is in docs/compatibility.md. Whether
 # bugs that are planted are noticed is a question to the tests, not to the server.
 .PHONY: test-newer
+test-newer: TAGS = servers,long
 test-newer: bin/summary ## run on MariaDB 11.8 what tells servers apart
-	newer=$$(test/install/mariadb-11.8.sh) && PATH=$$newer:$$PATH LOCUS_TEST_SCALE=long $(TEST) -tags long -timeout 4h -run '/mariadb' -skip '^TestBugsAreNoticed$$' $(NEWER) | bin/summary
+	newer=$$(test/install/mariadb-11.8.sh) && PATH=$$newer:$$PATH LOCUS_TEST_SCALE=long $(TEST) -timeout 4h -run '/mariadb' -skip '^TestBugsAreNoticed$$' $(NEWER) | bin/summary
 
 .PHONY: race
 race: test-servers quick-suites vet bin/summary ## run the tests with the race detector
@@ -77,7 +85,7 @@ check: vet format-check floors ## what is checked without running servers
 .PHONY: vet
 vet:
 	$(GO) vet $(ALL)
-	$(GO) vet -tags long $(ALL)
+	$(GO) vet -tags servers,long $(ALL)
 
 .PHONY: format-check
 format-check:

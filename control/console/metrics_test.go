@@ -3,7 +3,6 @@ package console
 import (
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -81,27 +80,5 @@ func TestMetricsOfIDs(t *testing.T) {
 		if !strings.Contains(w.Body.String(), line+"\n") {
 			t.Errorf("%d: no line %s", w.Code, line)
 		}
-	}
-}
-
-// promtool, where it is installed, has nothing to say of the metrics' names and
-// help.
-func TestMetricsAreAsPrometheusWantsThem(t *testing.T) {
-	promtool, err := exec.LookPath("promtool")
-	if err != nil {
-		t.Log("promtool is not installed: the metrics are not checked")
-		return
-	}
-	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
-	r.SetBasicAuth("admin", "pass")
-	w := httptest.NewRecorder()
-	newConsole(&fakeCluster{}).ServeHTTP(w, r)
-	if !strings.Contains(w.Body.String(), "locus_statements_slow_total 1\n") {
-		t.Errorf("%d: the slow statement is not counted", w.Code)
-	}
-	check := exec.CommandContext(t.Context(), promtool, "check", "metrics")
-	check.Stdin = w.Body
-	if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {
-		t.Errorf("%v\n%s", err, out)
 	}
 }

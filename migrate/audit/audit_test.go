@@ -1,3 +1,5 @@
+//go:build servers
+
 package audit_test
 
 import (

@@ -1,3 +1,5 @@
+//go:build servers
+
 package backend
 
 import (
@@ -15,21 +17,6 @@ func age(p *Pool) {
 	defer p.mu.Unlock()
 	for _, c := range p.idle {
 		c.returned = c.returned.Add(-2 * trust)
-	}
-}
-
-func borrowMany(t *testing.T, p *Pool, n int) []*Conn {
-	t.Helper()
-	var conns []*Conn
-	for range n {
-		conns = append(conns, borrow(t, p, Default, 0))
-	}
-	return conns
-}
-
-func returnAll(p *Pool, conns []*Conn) {
-	for _, c := range conns {
-		p.Return(c)
 	}
 }
 

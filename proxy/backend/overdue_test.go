@@ -1,3 +1,5 @@
+//go:build servers
+
 package backend
 
 import (
@@ -10,16 +12,6 @@ import (
 )
 
 var errOverdue = errors.New("a probe has had no answer for 1s")
-
-// elsewhere borrows a connection for what another server can be asked as well.
-func elsewhere(t *testing.T, p *Pool) *Conn {
-	t.Helper()
-	c, err := p.BorrowElsewhere(t.Context(), Default, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
 
 // awaits gives an error that is to come.
 func awaits(t *testing.T, what string, errs <-chan error) error {

@@ -406,3 +406,52 @@ func TestSweep(t *testing.T) {
 		}
 	})
 }
+
+func borrowMany(t *testing.T, p *Pool, n int) []*Conn {
+	t.Helper()
+	var conns []*Conn
+	for range n {
+		conns = append(conns, borrow(t, p, Default, 0))
+	}
+	return conns
+}
+
+func returnAll(p *Pool, conns []*Conn) {
+	for _, c := range conns {
+		p.Return(c)
+	}
+}
+
+// elsewhere borrows a connection for what another server can be asked as well.
+func elsewhere(t *testing.T, p *Pool) *Conn {
+	t.Helper()
+	c, err := p.BorrowElsewhere(t.Context(), Default, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// eventually polls a real server.
+func eventually(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-deadline:
+			t.Fatalf("waited in vain: %s", what)
+		case <-tick.C:
+		}
+	}
+}
+
+func exec(t testing.TB, c *Conn, statements ...string) {
+	t.Helper()
+	for _, sql := range statements {
+		if _, err := c.Own().Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+}

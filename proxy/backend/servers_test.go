@@ -1,3 +1,5 @@
+//go:build servers
+
 package backend
 
 import (
@@ -68,30 +70,6 @@ func value(t testing.TB, c *Conn, sql string) string {
 		return "NULL"
 	}
 	return string(rows.Rows[0][0])
-}
-
-func exec(t testing.TB, c *Conn, statements ...string) {
-	t.Helper()
-	for _, sql := range statements {
-		if _, err := c.Own().Exec(t.Context(), sql); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-	}
-}
-
-// eventually polls a real server.
-func eventually(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	deadline := time.After(time.Minute)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !done() {
-		select {
-		case <-deadline:
-			t.Fatalf("waited in vain: %s", what)
-		case <-tick.C:
-		}
-	}
 }
 
 // TestConnectionsAreMarked: whose a connection is can be told at the server, after a reset too.

@@ -9,8 +9,29 @@ import (
 	"pgregory.net/rapid"
 
 	"locus/idgen/gene"
+	"locus/idgen/orderid"
 	"locus/router/stmt"
 )
+
+// constant is a value as SQL, with the argument of a prepared statement if it
+// is a placeholder, and as we see it.
+type constant struct {
+	sql   string
+	arg   any
+	value stmt.Value
+}
+
+// understood fills in what our own reading makes of a constant.
+func (c *constant) understood() {
+	if c.arg != nil {
+		return
+	}
+	var l stmt.Lexed
+	l.Lex([]byte("insert into t values ("+c.sql+")"), 0)
+	var a stmt.Args
+	a.Reset(&l, nil)
+	c.value = a.Cell(l.Cells[0])
+}
 
 // reading makes a value of an SQL literal, of `?` something that is a parameter.
 func reading(text string) stmt.Value {
@@ -364,4 +385,12 @@ func TestDomains(t *testing.T) {
 			t.Errorf("%s and %s: comparable %v", c.a.Domain(), c.b.Domain(), got)
 		}
 	}
+}
+
+func layoutNamed(name string) orderid.Layout {
+	l, err := orderid.ByName(name)
+	if err != nil {
+		panic(err)
+	}
+	return l
 }

@@ -1,3 +1,5 @@
+//go:build servers
+
 package catalog
 
 import (
@@ -82,14 +84,6 @@ func integerColumn(dataType string, unsigned bool) *Column {
 	return &Column{Name: "x", DataType: dataType, Unsigned: unsigned}
 }
 
-func layoutNamed(name string) orderid.Layout {
-	l, err := orderid.ByName(name)
-	if err != nil {
-		panic(err)
-	}
-	return l
-}
-
 func integerSubjects() []subject {
 	var out []subject
 	for _, c := range []*Column{integerColumn("bigint", false), integerColumn("bigint", true), integerColumn("int", false), integerColumn("int", true)} {
@@ -124,14 +118,6 @@ func create(t *testing.T, db *sql.DB, s subject) {
 			t.Fatalf("%s: %v", q, err)
 		}
 	}
-}
-
-// constant is a value as SQL, with the argument of a prepared statement if it
-// is a placeholder, and as we see it.
-type constant struct {
-	sql   string
-	arg   any
-	value stmt.Value
 }
 
 // spelled writes an integer in one of the many ways.
@@ -173,18 +159,6 @@ func spelled(t *rapid.T, n *big.Int) constant {
 // introduced puts an introducer before a string.
 func introduced(t *rapid.T, quoted string) string {
 	return rapid.SampledFrom([]string{"_binary", "_utf8mb4", "_utf8mb3 ", "N", "_latin1", "_ascii"}).Draw(t, "introducer") + quoted
-}
-
-// understood fills in what our own reading makes of a constant.
-func (c *constant) understood() {
-	if c.arg != nil {
-		return
-	}
-	var l stmt.Lexed
-	l.Lex([]byte("insert into t values ("+c.sql+")"), 0)
-	var a stmt.Args
-	a.Reset(&l, nil)
-	c.value = a.Cell(l.Cells[0])
 }
 
 // conditions put constants $1, $2, … into every form that is routed by.
