@@ -138,17 +138,19 @@ func (s *Session) runBound(r *exec.Work) error {
 	return s.runChanged(&bound, text, s.planContext(r.Snapshot))
 }
 
-// withValues returns a statement's text with the values of its placeholders, and with what is added to it.
-func (s *Session) withValues(r *exec.Work, added ...plan.Splice) (out []byte, err error) {
-	if len(added) == 0 {
-		return s.withLiterals(r.Values.Text, r.Values.Literals)
-	}
+// withValues returns a statement's text with the values of its placeholders and with splices.
+func (s *Session) withValues(r *exec.Work, splices ...plan.Splice) ([]byte, error) {
 	var edits []exec.Edit
-	for _, splice := range added {
+	for _, splice := range splices {
 		at := r.Values.Offset(splice.At)
 		edits = append(edits, exec.Edit{From: at, To: at, Text: splice.Text})
 	}
-	for _, literal := range r.Values.Literals {
+	return s.withLiterals(r.Values.Text, r.Values.Literals, edits...)
+}
+
+// withLiterals returns a text with edits, and with the session's parameters in place of its placeholders.
+func (s *Session) withLiterals(text []byte, literals []stmt.Literal, edits ...exec.Edit) ([]byte, error) {
+	for _, literal := range literals {
 		if literal.Kind != stmt.ParamLiteral {
 			continue
 		}
@@ -159,22 +161,5 @@ func (s *Session) withValues(r *exec.Work, added ...plan.Splice) (out []byte, er
 		edits = append(edits, exec.Edit{From: int(literal.Start), To: int(literal.End), Text: string(value)})
 	}
 	slices.SortStableFunc(edits, func(a, b exec.Edit) int { return a.From - b.From })
-	return exec.Edited(nil, r.Values.Text, edits), nil
-}
-
-// withLiterals is a text with the values of its placeholders, which are the session's parameters.
-func (s *Session) withLiterals(text []byte, literals []stmt.Literal) (out []byte, err error) {
-	from := 0
-	for _, literal := range literals {
-		if literal.Kind != stmt.ParamLiteral {
-			continue
-		}
-		value, err := exec.Literal(s.params[literal.Param], &s.vars.Values)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(out, text[from:literal.Start]...), value...)
-		from = int(literal.End)
-	}
-	return append(out, text[from:]...), nil
+	return exec.Edited(nil, text, edits), nil
 }
