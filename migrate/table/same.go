@@ -10,25 +10,20 @@ import (
 
 // Same reports whether two rows are equal, as values of their columns' types. A log writes some values in another form than a server's
 // answer. Values computed from equal values are equal, and may be known for only one of the rows.
-func (t *Table) Same(a, b Row) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !t.Columns[i].same(a[i], b[i]) && !t.Computes(i) {
-			return false
-		}
-	}
-	return true
-}
+func (t *Table) Same(a, b Row) bool { return t.sameExcept(a, b, t.Computes) }
 
 // SameBesideLoop is Same without the columns that a cascade from the table to itself changes.
 func (t *Table) SameBesideLoop(a, b Row) bool {
+	return t.sameExcept(a, b, func(column int) bool { return t.Computes(column) || t.loops(column) })
+}
+
+// sameExcept reports whether two rows are equal in all columns that are not ignored.
+func (t *Table) sameExcept(a, b Row, ignored func(column int) bool) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for i := range a {
-		if !t.Columns[i].same(a[i], b[i]) && !t.Computes(i) && !t.loops(i) {
+		if !t.Columns[i].same(a[i], b[i]) && !ignored(i) {
 			return false
 		}
 	}
