@@ -87,11 +87,15 @@ func (r *reader) namesOwn() bool {
 // hidesOwn records the common table expressions that have the name of one of the proxy's own tables. It refuses a statement that
 // may name such a table as well, without its schema.
 func (r *reader) hidesOwn(n *ast.WithClause) {
-	for _, c := range n.CTEs {
+	for i, c := range n.CTEs {
 		if !r.l.withinOwn() || !OwnTables[c.Name.L] {
 			continue
 		}
-		if r.unqualified || !n.IsRecursive && namesTable(c, c.Name.L) {
+		before := n.CTEs[:i+1] // in which the name is the table's
+		if n.IsRecursive {
+			before = n.CTEs[:i]
+		}
+		if r.unqualified || slices.ContainsFunc(before, func(b *ast.CommonTableExpression) bool { return namesTable(b, c.Name.L) }) {
 			r.fail("%s is a table of the schema %s and a common table expression: give the latter another name", c.Name.O, Own)
 		}
 		r.hidden = append(r.hidden, c.Name.L)

@@ -118,6 +118,8 @@ func TestWithinTheSchemaLocus(t *testing.T) {
 			{"SELECT id FROM jobs UNION ALL SELECT name FROM shards ORDER BY id DESC", "id\nsplit-2\nsplit-1"},
 			{"WITH jobs AS (SELECT 1 AS id) SELECT id FROM jobs", "id\n1"},
 			{"WITH jobs AS (SELECT 1 AS id) SELECT id FROM jobs UNION ALL SELECT name FROM shards", "id\n1"},
+			{"WITH x AS (SELECT id FROM jobs), jobs AS (SELECT 1 AS id) SELECT * FROM x, jobs", "error 1044 (42000)"}, // refused: one name for two tables
+			{"WITH jobs AS (SELECT id FROM jobs) SELECT id FROM jobs", "error 1044 (42000)"},
 			{"SHOW TABLES LIKE 'job%'", "Tables_in_locus\njob_differences\njob_steps\njobs"},
 			{"SHOW COLUMNS FROM jobs LIKE 'i%'", "Field|Type|Null|Key|Default|Extra\nid|varchar(1024)|YES||NULL|"},
 			{"SHOW FULL COLUMNS FROM jobs WHERE Field IN ('id', 'percent')", columns + "id|varchar(1024)|utf8mb4_general_ci|YES||NULL||select|\npercent|decimal(20,2)|NULL|YES||NULL||select|"},
