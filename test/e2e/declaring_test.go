@@ -95,8 +95,12 @@ type late struct{ live.Source }
 // Read implements live.Source.
 func (l late) Read(ctx context.Context, since int64) (map[string][]byte, int64, error) {
 	values, revision, err := l.Source.Read(ctx, since)
-	time.Sleep(5 * time.Millisecond) // the transfer
-	return values, revision, err
+	select {
+	case <-time.After(5 * time.Millisecond): // the transfer
+		return values, revision, err
+	case <-ctx.Done():
+		return nil, 0, context.Cause(ctx)
+	}
 }
 
 // rereading makes the proxy read the tables again and again until the test ends, as definitions of other sessions do.
