@@ -54,7 +54,7 @@ type numberedTable struct{ name, counted catalog.TableName }
 type numbered struct {
 	store    *segment.CASStore
 	together *together.Numbers
-	lease    int64 // under which it was opened: what the proxies were asked before is not known under another one
+	lease    int64 // under which it was opened; under another one it is opened again, since a set-back may have been missed
 
 	opening sync.Mutex  // held while the shards are asked
 	ready   atomic.Bool // they were
@@ -62,7 +62,7 @@ type numbered struct {
 }
 
 const (
-	// numberTime bounds one look at etcd or at the shards.
+	// numberTime bounds one query of etcd or of the shards.
 	numberTime = 5 * time.Second
 	// renumberTime bounds a change of where numbers go on.
 	renumberTime = 3 * numberTime
@@ -132,7 +132,7 @@ func (n *numbers) Renumber(ctx context.Context, t *catalog.Table) error {
 	return errors.Join(lowered, store.Resume(ctx, pause, to))
 }
 
-// lower returns where a paused counter may go on, once nobody holds numbers from before.
+// lower returns the bound at which a paused counter may be resumed, once no statement holds earlier numbers.
 func (n *numbers) lower(ctx context.Context, t *catalog.Table) (uint64, error) {
 	if err := n.forgotten(ctx, catalog.Change{Tables: []catalog.TableName{t.Counted()}}); err != nil {
 		return 0, err
@@ -273,8 +273,7 @@ func (o *numbered) raise(ctx context.Context, above uint64) error {
 	return nil
 }
 
-// nextNumber is where a server says what it would number the next row, among the options of a table. A comment may contain such
-// words too.
+// nextNumber finds the next number of a table among its options in SHOW CREATE TABLE. A comment may contain the same words.
 var nextNumber = regexp.MustCompile(`\n\)(?: /\*!\d+ TABLESPACE .*? \*/)? ENGINE=\w+ AUTO_INCREMENT=(\d+)`)
 
 // highest is the highest number that the shards have, or have had as far as they know.

@@ -61,7 +61,7 @@ type Pause struct {
 }
 
 // Pause makes a counter refuse grants with a [PausedError], until it is resumed. A counter that is paused already is paused
-// again, and whoever has paused it before can't resume it any more.
+// again, and the process that paused it before can't resume it any more.
 func (s *CASStore) Pause(ctx context.Context, counter string) (*Pause, error) {
 	key := s.prefix + counter
 	for {

@@ -17,7 +17,7 @@ type batchWriter struct {
 
 	// Of the last attempt.
 	conflicts, overwritten int
-	ours                   map[lookup]bool // keys whose rows it has written or deleted, if it looks at rows more than once
+	ours                   map[lookup]bool // keys whose rows it has written or deleted; used if rows are read more than once
 }
 
 func (b *batchWriter) committed() {

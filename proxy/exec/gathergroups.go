@@ -37,14 +37,14 @@ func (g *Gathering) sumUp(p *plan.Partial) error {
 	into := &gather.Table{Conn: g.At.Conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
 	said := len(g.Vars.Conditions)
 	err = g.read(g.groupsOf(p, from, into.Columns), into)
-	if CodeOf(err) == erOutOfRange { // of a group's sum, perhaps, in words of ours: the statement over the rows answers as one server
+	if CodeOf(err) == erOutOfRange { // perhaps a group's sum: the error would show locus' own SQL, so the statement is run over the rows
 		g.groups, g.warned, g.Vars.Conditions = false, 0, g.Vars.Conditions[:said]
 		return g.Unmake()
 	}
 	return err
 }
 
-// erOutOfRange is ER_DATA_OUT_OF_RANGE.
+// erOutOfRange is ER_DATA_OUT_OF_RANGE, which shards return and locus never does.
 const erOutOfRange = 1690
 
 // keys asks which types the keys are of, which are columns.

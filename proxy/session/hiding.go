@@ -28,7 +28,8 @@ func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 	return s.writeRows(shown.Columns, shown.Rows)
 }
 
-// shownBy returns what a shard answers to a text, and the shard. Another one stands in while it is not well, if all have the same.
+// shownBy returns a shard's answer to a text, and the shard. If the plan's shard is unhealthy and all shards have the same answer, another
+// one is queried.
 func (s *Session) shownBy(r *exec.Work, p *plan.OneShard, text []byte) (shown *backend.Rows, by router.ShardName, err error) {
 	s.Counts.OneShard.Add(1)
 	at := s.env.Request(r)

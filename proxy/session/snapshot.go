@@ -25,8 +25,8 @@ func (s *Session) flavor() flavor.Flavor { return s.Snapshot().Flavor }
 // Numbers gives numbers to AUTO_INCREMENT columns of sharded tables.
 type Numbers interface {
 	stamp.Numbers
-	// Renumber makes the numbers go on above what the shards have, since a definition has changed that. It may set them back. The
-	// error says why they were not set back.
+	// Renumber resumes the numbers above the greatest one on the shards, after a definition that changes it. It may set them back. The
+	// error is the reason why they were not set back.
 	Renumber(ctx context.Context, t *catalog.Table) error
 }
 

@@ -85,7 +85,7 @@ func (t *tableStatus) keep(sharded func(name string) bool) {
 	}
 }
 
-// add adds the answer of another shard. What it does not know is unknown of the whole table.
+// add adds the answer of another shard. A size that is NULL there is NULL in the sum.
 func (t *tableStatus) add(other *backend.Rows) {
 	at := columnsOf(other.Columns)
 	rows := map[string][][]byte{}

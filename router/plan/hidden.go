@@ -106,7 +106,7 @@ func (h *hiding) beside(start, end stmt.Anchor, condition string) {
 	h.added = append(h.added, Splice{start, " ("}, Splice{end, "\n) AND " + condition + " "})
 }
 
-// splices returns what is added to the text, in its order.
+// splices returns the splices in the order of the text.
 func (h *hiding) splices() []Splice {
 	for _, b := range h.blocks {
 		condition := h.conditions[b]
@@ -125,7 +125,7 @@ func (h *hiding) splices() []Splice {
 	return h.added
 }
 
-// fieldNames gives fields the names that they would have without what is added: with plain set, also those that are columns.
+// fieldNames returns aliases that keep the fields' names as they are without the splices. If plain is set, columns get one too.
 func fieldNames(l *stmt.Lexed, places *stmt.Places, added []Splice, plain bool) (names []Splice) {
 	for _, u := range places.Unnamed {
 		start, end := l.Offset(u.Start), l.Offset(u.End)

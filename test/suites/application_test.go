@@ -49,7 +49,7 @@ func (a application) prepare(t *testing.T) (cases, inShop run) {
 	}, nil
 }
 
-// steps reads the report of the program. The result of a step is what it found.
+// steps reads the report of the program: an outcome, and the rows that were read, for each step.
 func steps(t *testing.T, _ []byte, path string) stand.Outcomes {
 	t.Helper()
 	outcomes := report.Lines(t, path, "")
