@@ -113,7 +113,7 @@ func suspects(ops []operation) string {
 // the servers at the end, and gives what is wrong.
 func (w *world) check(t *testing.T, r *record) (wrong []string) {
 	t.Helper()
-	return slices.Concat(r.wrong, w.checkRegisters(t, r), w.checkItems(t, r), w.checkTransfers(t, r), w.checkSeats(t, r))
+	return slices.Concat(r.wrong, w.checkRegisters(t, r), w.checkItems(t, r), w.checkTransfers(t, r), w.checkSeats(t, r), w.checkTickets(t, r))
 }
 
 // strays tells of rows that are on a shard that does not own them, once no move is
@@ -122,7 +122,7 @@ func (w *world) strays(t *testing.T) (wrong []string) {
 	t.Helper()
 	tables := []string{"register", "item", "account", "journal"}
 	if w.hot == nil {
-		tables = append(tables, "seat")
+		tables = append(tables, "seat", "ticket")
 	}
 	for _, table := range tables {
 		if n := w.rows(t, "0, 0, 0, 0", table, func([4]int64) {}); n > 0 {

@@ -103,6 +103,7 @@ func (w *world) tables() []string {
 		"CREATE TABLE shop.account (uid BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL, " + catalog.OwnGeneDefinition + ")",
 		"CREATE TABLE shop.journal (transfer BIGINT NOT NULL, uid BIGINT NOT NULL, peer BIGINT NOT NULL, amount BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene), UNIQUE KEY by_transfer (transfer))",
 		seatTable,
+		ticketTable,
 	}
 }
 
@@ -153,7 +154,7 @@ func (w *world) declare(t *testing.T) {
   shop.account: {kind: sharded, owner: uid}
   shop.journal: {kind: sharded, owner: uid, gene: gene}
   shop.item: {kind: sharded, owner: uid, id: {column: item_id, layout: int64}}
-` + seatDeclaration
+` + seatDeclaration + ticketDeclaration
 	if w.hot != nil {
 		declarations = hotDeclarations
 	}

@@ -113,8 +113,8 @@ func (r *run) verdict(t *testing.T) {
 	for _, o := range r.transfers {
 		outcomes[o]++
 	}
-	t.Logf("%d operations on registers, %d on items, %d on seats; %d transfers were committed, %d rolled back, of %d it is unknown; %d reads were told to begin again",
-		len(r.registers), len(r.items), len(r.seats), outcomes[committed], outcomes[rolledBack], outcomes[unknown], r.begunAgain.Load())
+	t.Logf("%d operations on registers, %d on items, %d on seats, %d tickets; %d transfers were committed, %d rolled back, of %d it is unknown; %d reads were told to begin again",
+		len(r.registers), len(r.items), len(r.seats), len(r.tickets), outcomes[committed], outcomes[rolledBack], outcomes[unknown], r.begunAgain.Load())
 	if len(wrong) > 0 {
 		t.Errorf("%d things are wrong, such as\n%s", len(wrong), strings.Join(wrong[:min(len(wrong), 20)], "\n"))
 	}

@@ -43,7 +43,8 @@ type record struct {
 	registers []operation
 	items     []operation
 	seats     []operation
-	created   map[int64]int64 // items by their tags: the ID, or 0 while it is unknown
+	tickets   map[int64]ticket // by their values
+	created   map[int64]int64  // items by their tags: the ID, or 0 while it is unknown
 	transfers map[int64]outcome
 	errors    map[failure]int
 	wrong     []string // answers that no server would give
@@ -58,7 +59,7 @@ type span struct {
 }
 
 func newRecord() *record {
-	return &record{began: time.Now(), created: map[int64]int64{}, transfers: map[int64]outcome{}, errors: map[failure]int{}}
+	return &record{began: time.Now(), created: map[int64]int64{}, tickets: map[int64]ticket{}, transfers: map[int64]outcome{}, errors: map[failure]int{}}
 }
 
 func (r *record) now() int64 { return int64(time.Since(r.began)) }

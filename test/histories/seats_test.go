@@ -20,7 +20,7 @@ const (
 )
 
 const seatTable = "CREATE TABLE shop.seat (seat_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, number BIGINT NOT NULL, value BIGINT NOT NULL," +
-	" version INT NOT NULL, UNIQUE KEY (uid, number))"
+	" version INT NOT NULL, UNIQUE KEY (uid, number), UNIQUE KEY (uid, seat_id))"
 
 const seatDeclaration = "  shop.seat: {kind: sharded, owner: uid, id: {column: seat_id, layout: int64}, version: version}\n"
 
@@ -42,8 +42,12 @@ func fillSeats() string {
 
 // seat writes or reads a seat.
 func (s *talk) seat() {
-	if s.random.IntN(5) < 2 {
+	switch s.random.IntN(8) {
+	case 0, 1:
 		s.readSeat()
+		return
+	case 2:
+		s.buy()
 		return
 	}
 	seat, value := s.random.Int64N(seats), s.values.Add(1)
@@ -76,14 +80,14 @@ func (s *talk) seat() {
 	s.sit(op)
 }
 
-// contend is exec of a statement that servers refuse by a deadlock (1213) if others replace rows with neighbouring keys, as one
-// server does as well.
+// contend is exec of a statement that servers refuse if others replace rows at the same time, as one server does as well: by a deadlock
+// (1213), which locks of neighbouring keys cause, or because the row that a new one refers to is gone.
 func (s *talk) contend(uid int64, query string, args ...any) (result sql.Result, call, ends int64, err error) {
 	call = s.now()
 	result, err = s.conn.ExecContext(context.Background(), query, args...)
 	ends = s.now()
 	told := err
-	if e, is := errors.AsType[*mysql.MySQLError](err); is && e.Number == 1213 {
+	if e, is := errors.AsType[*mysql.MySQLError](err); is && (e.Number == 1213 || e.Number == noParent) {
 		told = nil
 	}
 	s.took(s.addr, span{uid, call, ends}, told)
