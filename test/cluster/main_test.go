@@ -1,0 +1,5 @@
+package cluster
+
+import "testing"
+
+func TestMain(m *testing.M) { Main(m, nil) }
