@@ -2,37 +2,29 @@ package transfers
 
 import (
 	"database/sql"
+	"fmt"
 	"testing"
-	"time"
 
-	"locus/internal/test/process"
+	"locus/test/cluster"
 )
 
 // settled waits until no shard has a prepared branch, nor a decision to commit
 // that is still needed.
-func (b *bank) settled(t *testing.T) {
+func (b bank) settled(t *testing.T) {
 	t.Helper()
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	timeout := time.After(process.Patience)
-	for {
-		branches, decisions := 0, 0
+	decisions := 0
+	cluster.Until(t, "no branch is prepared", func() (bool, error) {
+		branches := 0
+		decisions = 0
 		b.all(t, "XA RECOVER", func(*sql.Rows) error { branches++; return nil })
 		b.all(t, "SELECT txn FROM locus.decision WHERE committed = 1", func(*sql.Rows) error { decisions++; return nil })
-		if branches == 0 {
-			t.Logf("%d decisions wait to be removed", decisions)
-			return
-		}
-		select {
-		case <-timeout:
-			t.Fatalf("%d branches are still prepared", branches)
-		case <-again.C:
-		}
-	}
+		return branches == 0, fmt.Errorf("%d branches are prepared", branches)
+	})
+	t.Logf("%d decisions wait to be removed", decisions)
 }
 
 // check holds accounts to the journal, and the journal to what clients were told.
-func (b *bank) check(t *testing.T, outcomes map[int64]outcome) {
+func (b bank) check(t *testing.T, outcomes map[int64]outcome) {
 	t.Helper()
 	want := map[int64]int64{}
 	for uid := range int64(accounts) {

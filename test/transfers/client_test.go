@@ -9,9 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
-
-	"locus/internal/test/servers"
+	"locus/test/cluster"
 )
 
 // outcome is what a client was told of a transfer.
@@ -25,7 +23,7 @@ const (
 
 // clients make transfers until they are stopped.
 type clients struct {
-	bank    *bank
+	bank    bank
 	running sync.WaitGroup
 	last    atomic.Int64 // transfer
 
@@ -51,7 +49,7 @@ const most = 10
 
 // session makes transfers by one connection.
 func (c *clients) session(ctx context.Context, random *rand.Rand) {
-	addr := c.bank.proxies[random.IntN(len(c.bank.proxies))].Addr()
+	addr := c.bank.Proxies[random.IntN(len(c.bank.Proxies))].Addr()
 	if addr == "" {
 		pause(ctx, 10*time.Millisecond)
 		return
@@ -80,16 +78,9 @@ func (c *clients) session(ctx context.Context, random *rand.Rand) {
 }
 
 func client(addr string) *sql.DB {
-	config := mysql.NewConfig()
-	config.Net, config.Addr, config.User, config.Passwd, config.DBName = "tcp", addr, "app", servers.Password, schema
+	config := cluster.Config(addr)
 	config.InterpolateParams = true
-	config.Timeout, config.ReadTimeout = 5*time.Second, 30*time.Second
-	config.Logger = &mysql.NopLogger{}
-	connector, err := mysql.NewConnector(config)
-	if err != nil {
-		panic(err)
-	}
-	return sql.OpenDB(connector)
+	return cluster.Open(config)
 }
 
 // pause is for a proxy to come back.

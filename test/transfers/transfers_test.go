@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"locus/internal/test/process"
 	"locus/internal/test/servers"
+	"locus/test/cluster"
 )
 
 // points are the places of a commit at which a proxy is killed.
@@ -20,51 +20,40 @@ func TestTransfersAreWholeOrNotAtAll(t *testing.T) {
 
 func transfersSurvive(t *testing.T, engine servers.Engine, rounds int) {
 	b := open(t, engine)
-	for _, p := range b.proxies {
-		b.start(t, p, "", 0)
-	}
-	db := client(b.proxies[0].Addr())
-	defer db.Close()
-	b.fill(t, db)
+	b.StartProxies()
+	b.fill(t, b.DB(0))
 	ctx, stop := context.WithCancel(t.Context())
 	c := &clients{bank: b}
 	c.start(ctx, 16)
 	for round := range rounds {
 		var killing sync.WaitGroup
-		for i, p := range b.proxies {
+		for i, p := range b.Proxies {
 			killing.Go(func() {
-				for j := i; j < len(points); j += len(b.proxies) {
-					p.Kill()
-					b.start(t, p, points[j], 5)
-					p.Await(t, "at "+points[j])
+				for j := i; j < len(points); j += len(b.Proxies) {
+					killAt(p, points[j])
 				}
 				p.Kill()
-				b.start(t, p, "", 0)
+				p.Start()
 			})
 		}
 		killing.Wait()
 		for i, point := range []string{"after-decision", "before-decision"} {
-			b.killServer(t, (round+i)%len(b.servers), b.proxies[(round+i)%len(b.proxies)], point)
+			b.killServer((round+i)%len(b.Shards), b.Proxies[(round+i)%len(b.Proxies)], point)
 		}
 	}
 	stop()
 	c.running.Wait()
 	b.settled(t)
-	for _, p := range b.proxies {
+	for _, p := range b.Proxies {
 		p.Kill()
 	}
 	b.check(t, c.outcomes)
 }
 
 // killServer kills a database server while a proxy is at a point of a commit.
-func (b *bank) killServer(t *testing.T, server int, p *process.Process, point string) {
-	t.Helper()
-	p.Kill()
-	b.start(t, p, point, 5)
-	p.Await(t, "at "+point)
-	if err := b.servers[server].Kill(); err != nil {
-		t.Fatal(err)
-	}
-	p.Tell("go")
-	b.servers[server].Restart(t)
+func (b bank) killServer(server int, p *cluster.Proxy, point string) {
+	killAt(p, point)
+	b.Shards[server].Kill()
+	p.Release()
+	b.Shards[server].Start()
 }
