@@ -57,7 +57,7 @@ func (s *Session) runsThere(w *snapshot.Snapshot, t *kept.Text, l *stmt.Lexed, i
 	}
 	_, there := inner.(*plan.AnyShard)
 	if one, ok := inner.(*plan.OneShard); ok {
-		there = one.Shard == w.Catalog.First() && len(one.Added) == 0
+		there = one.Shard == w.Catalog.First() && len(one.Added) == 0 && len(one.Summed) == 0
 	}
 	plain := l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.past(&t.Reading))
 	readable := utf8.ValidString(t.Text) && (!s.vars.Foreign && !t.Reading.Foreign || isASCII(t.Text))

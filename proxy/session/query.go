@@ -223,6 +223,8 @@ func (s *Session) runPlaced(r *exec.Work) error {
 		switch {
 		case p.Totals:
 			return s.runTableStatus(r, p)
+		case len(p.Summed) > 0:
+			return s.runSummed(r, p)
 		case p.Hides:
 			return s.runHiding(r, p)
 		case p.Alike:

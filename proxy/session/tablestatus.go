@@ -2,14 +2,16 @@ package session
 
 import (
 	"bytes"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
 	"locus/proxy/txn"
-	"locus/proxy/wire"
-	"locus/router/catalog"
+	"locus/router"
 	"locus/router/plan"
 )
 
@@ -24,114 +26,167 @@ func (s *Session) runTableStatus(r *exec.Work, p *plan.OneShard) error {
 	if err != nil {
 		return err
 	}
-	t := newTableStatus(shown)
 	schema := r.Facts.Statement.Schema
 	if schema == "" {
 		schema = s.env.Schema(r)
 	}
-	t.keep(func(name string) bool {
-		table, err := r.Snapshot.Catalog.Find(catalog.TableName{Schema: schema, Name: name})
-		return err == nil && table != nil && table.Kind == catalog.Sharded
-	})
-	var warnings uint16
+	sizes, warnings, err := s.sizesElsewhere(r, from, schema)
+	if err != nil {
+		return err
+	}
+	sizes.addTo(shown)
+	s.vars.RowCount, s.vars.FoundRows = -1, uint64(len(shown.Rows))
+	return s.writeRowsWarned(shown.Columns, shown.Rows, warnings)
+}
+
+// runSummed runs a read of information_schema.TABLES, in which the sizes of sharded tables are sums over all shards.
+func (s *Session) runSummed(r *exec.Work, p *plan.OneShard) error {
+	first := s.env.Request(r)
+	first.Elsewhere = txn.Elsewhere
+	described, err := first.Ask(p.Shard, s.vars.Settings, "SELECT * FROM information_schema.TABLES LIMIT 0")
+	if err != nil {
+		return err
+	}
+	columns := make([]string, len(described.Columns))
+	for i, c := range described.Columns {
+		columns[i] = string(c.Name)
+	}
+	others := []string{"SELECT CAST(NULL AS BINARY) AS n0, CAST(NULL AS BINARY) AS n1, CAST(NULL AS UNSIGNED) AS s0, CAST(NULL AS UNSIGNED) AS s1, " +
+		"CAST(NULL AS UNSIGNED) AS s2, CAST(NULL AS UNSIGNED) AS s3, CAST(NULL AS UNSIGNED) AS s4, CAST(NULL AS DATETIME) AS s5"}
+	for _, schema := range r.Snapshot.Catalog.ShardedSchemas() {
+		sizes, _, err := s.sizesElsewhere(r, p.Shard, schema)
+		if err != nil {
+			return err
+		}
+		for _, table := range sizes.names() {
+			others = append(others, fmt.Sprintf("SELECT X'%x', X'%x', %s", schema, table, sizes[table].list()))
+		}
+	}
+	added := slices.Clone(p.Added)
+	for _, place := range p.Summed {
+		added = append(added, place.Splices(columns, strings.Join(others, " UNION ALL "))...)
+	}
+	slices.SortStableFunc(added, func(a, b plan.Splice) int { return r.Values.Offset(a.At) - r.Values.Offset(b.At) })
+	return s.runOn(r, p.Shard, added)
+}
+
+// tableSizes are the sizes of the sharded tables of one database on some shards, by the tables' names.
+type tableSizes map[string]sizesOf
+
+// sizesOf are the sizes of one table as servers print them, in the order of [plan.SizeColumns]. One that is unknown is nil.
+type sizesOf [6][]byte
+
+// sizesElsewhere returns the sizes of a database's sharded tables on all shards but one, added up. Those of a table that a shard lacks, or
+// of a shard that doesn't answer, are unknown; for the latter the session gets a warning.
+func (s *Session) sizesElsewhere(r *exec.Work, except router.ShardName, schema string) (total tableSizes, warnings uint16, err error) {
+	total = tableSizes{}
+	for _, name := range r.Snapshot.Catalog.ShardedIn(schema) {
+		total[name] = sizesOf{[]byte("0"), []byte("0"), []byte("0"), []byte("0"), nil, nil}
+	}
+	if len(total) == 0 {
+		return total, 0, nil
+	}
 	at := s.env.Request(r)
 	at.Elsewhere = txn.Elsewhere
+	text := "SELECT TABLE_NAME, " + strings.Join(plan.SizeColumns, ", ") + " FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + fmt.Sprintf("CONVERT(X'%x' USING utf8mb4)", schema)
 	for _, shard := range r.Snapshot.Catalog.Shards {
-		if shard == from || len(t.sharded) == 0 {
+		if shard == except {
 			continue
 		}
-		rows, err := at.Ask(shard, s.vars.Settings, "SHOW TABLE STATUS FROM "+plan.Quote(schema))
+		rows, err := at.Ask(shard, s.vars.Settings, text)
 		if stopped := s.conns.Unwanted(); stopped != nil {
-			return stopped
+			return nil, 0, stopped
 		}
 		if err != nil {
 			s.vars.Warn("the sizes of sharded tables are not known, since shard " + string(shard) + " does not answer: " + err.Error())
 			warnings++
 			rows = &backend.Rows{}
 		}
-		t.add(rows)
+		total.add(rows)
 	}
-	t.average()
-	s.vars.RowCount, s.vars.FoundRows = -1, uint64(len(shown.Rows))
-	return s.writeRowsWarned(shown.Columns, shown.Rows, warnings)
+	return total, warnings, nil
 }
 
-// tableStatus is the answer of one shard, to which those of the others are added.
-type tableStatus struct {
-	*backend.Rows
-	at      map[string]int      // columns by their names
-	sharded map[string][][]byte // rows of sharded tables by the tables' names
+// names returns the tables' names in their order.
+func (t tableSizes) names() []string { return slices.Sorted(maps.Keys(t)) }
+
+// add adds the sizes of another shard: its rows have a table's name, and its sizes.
+func (t tableSizes) add(shard *backend.Rows) {
+	there := map[string]sizesOf{}
+	for _, row := range shard.Rows {
+		there[string(row[0])] = sizesOf(row[1:])
+	}
+	for name, total := range t {
+		t[name] = total.and(there[name])
+	}
 }
 
-func newTableStatus(rows *backend.Rows) *tableStatus {
-	return &tableStatus{Rows: rows, at: columnsOf(rows.Columns), sharded: map[string][][]byte{}}
-}
-
-func columnsOf(columns []wire.Column) map[string]int {
+// addTo adds the sizes to the rows of SHOW TABLE STATUS.
+func (t tableSizes) addTo(shown *backend.Rows) {
 	at := map[string]int{}
-	for i, c := range columns {
+	for i, c := range shown.Columns {
 		at[string(c.Name)] = i
 	}
-	return at
-}
-
-// keep records the rows of sharded tables.
-func (t *tableStatus) keep(sharded func(name string) bool) {
-	for i, row := range t.Rows.Rows {
-		if name := string(row[t.at["Name"]]); sharded(name) {
-			t.Rows.Rows[i] = slices.Clone(row)
-			t.sharded[name] = t.Rows.Rows[i]
+	for i, row := range shown.Rows {
+		other, sharded := t[string(row[at["Name"]])]
+		if !sharded {
+			continue
 		}
+		row = slices.Clone(row)
+		var own sizesOf
+		for n, column := range statusColumns {
+			own[n] = row[at[column]]
+		}
+		for n, value := range own.and(other) {
+			row[at[statusColumns[n]]] = value
+		}
+		row[at["Avg_row_length"]] = average(row[at["Data_length"]], row[at["Rows"]])
+		shown.Rows[i] = row
 	}
 }
 
-// add adds the answer of another shard. A size that is NULL there is NULL in the sum.
-func (t *tableStatus) add(other *backend.Rows) {
-	at := columnsOf(other.Columns)
-	rows := map[string][][]byte{}
-	for _, row := range other.Rows {
-		rows[string(row[at["Name"]])] = row
+// statusColumns are the columns of SHOW TABLE STATUS, in the order of [plan.SizeColumns].
+var statusColumns = [6]string{"Rows", "Data_length", "Index_length", "Data_free", "Auto_increment", "Update_time"}
+
+// and returns the sizes of two parts of a table. The next number and the time of the last change are the greater ones.
+func (a sizesOf) and(b sizesOf) (all sizesOf) {
+	for i := range 4 {
+		all[i] = sum(a[i], b[i])
 	}
-	value := func(row [][]byte, column string) []byte {
-		if i, has := at[column]; has && row != nil {
-			return row[i]
-		}
-		return nil
+	all[4] = greatest(a[4], b[4])
+	if all[5] = a[5]; bytes.Compare(b[5], a[5]) > 0 {
+		all[5] = b[5]
 	}
-	for name, total := range t.sharded {
-		for _, column := range plan.SummedStatus {
-			if i, has := t.at[column]; has {
-				total[i] = sum(total[i], value(rows[name], column))
-			}
-		}
-		if i, has := t.at["Auto_increment"]; has {
-			total[i] = greatest(total[i], value(rows[name], "Auto_increment"))
-		}
-		if i, has := t.at["Update_time"]; has {
-			if later := value(rows[name], "Update_time"); bytes.Compare(later, total[i]) > 0 {
-				total[i] = later
-			}
-		}
-	}
+	return all
 }
 
-// average makes the average lengths those of the sums, as InnoDB does.
-func (t *tableStatus) average() {
-	at, has := t.at["Avg_row_length"]
-	for _, total := range t.sharded {
-		rows, length := total[t.at["Rows"]], total[t.at["Data_length"]]
-		n, err := strconv.ParseUint(string(rows), 10, 64)
-		data, unknown := strconv.ParseUint(string(length), 10, 64)
+// list returns the sizes as a list of SQL literals.
+func (a sizesOf) list() string {
+	literals := make([]string, len(a))
+	for i, value := range a {
 		switch {
-		case !has:
-		case err != nil || unknown != nil:
-			total[at] = nil
-		case n == 0:
-			total[at] = []byte("0")
+		case value == nil:
+			literals[i] = "NULL"
+		case i == 5:
+			literals[i] = "'" + string(value) + "'"
 		default:
-			total[at] = strconv.AppendUint(nil, data/n, 10)
+			literals[i] = string(value)
 		}
 	}
+	return strings.Join(literals, ", ")
+}
+
+// average returns the average length of a row, as InnoDB computes it.
+func average(length, rows []byte) []byte {
+	n, err := strconv.ParseUint(string(rows), 10, 64)
+	data, unknown := strconv.ParseUint(string(length), 10, 64)
+	switch {
+	case err != nil || unknown != nil:
+		return nil
+	case n == 0:
+		return []byte("0")
+	}
+	return strconv.AppendUint(nil, data/n, 10)
 }
 
 // sum returns the sum of two numbers, or NULL if one is NULL.

@@ -3,6 +3,8 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -117,18 +119,42 @@ func (c *Catalog) Declared(name TableName) (d Declaration, ok bool) {
 }
 
 // HasSharded tells whether a schema has a table that is declared sharded.
-func (c *Catalog) HasSharded(schema string) bool {
-	for name, t := range c.tables {
-		if name.Schema == schema && t.Kind == Sharded {
-			return true
+func (c *Catalog) HasSharded(schema string) bool { return len(c.ShardedIn(schema)) > 0 }
+
+// ShardedIn returns the names of a database's tables that are declared sharded, in their order.
+func (c *Catalog) ShardedIn(schema string) (names []string) {
+	for name := range c.sharded() {
+		if name.Schema == schema {
+			names = append(names, name.Name)
 		}
 	}
-	for name := range c.broken {
-		if m := c.Unfit(name); name.Schema == schema && m != nil && m.Kind == Sharded {
-			return true
+	slices.Sort(names)
+	return names
+}
+
+// ShardedSchemas returns the databases that have sharded tables, in the order of their names.
+func (c *Catalog) ShardedSchemas() []string {
+	schemas := map[string]bool{}
+	for name := range c.sharded() {
+		schemas[name.Schema] = true
+	}
+	return slices.Sorted(maps.Keys(schemas))
+}
+
+// sharded yields the tables that are declared sharded, also those whose declarations can't be used.
+func (c *Catalog) sharded() iter.Seq[TableName] {
+	return func(yield func(TableName) bool) {
+		for name, t := range c.tables {
+			if t.Kind == Sharded && !yield(name) {
+				return
+			}
+		}
+		for name := range c.broken {
+			if m := c.Unfit(name); m != nil && m.Kind == Sharded && !yield(name) {
+				return
+			}
 		}
 	}
-	return false
 }
 
 // MakesGenes tells whether any table has [OwnGene].

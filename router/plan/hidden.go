@@ -28,23 +28,28 @@ func (c Context) hidesIn(t stmt.TableName) bool {
 	return strings.EqualFold(c.schemaOf(t), "information_schema") && c.withoutGenes("", t.Name) != ""
 }
 
-// hideGenes has a statement that asks how tables are built be told nothing of those columns.
-func hideGenes(l *stmt.Lexed, p Plan, ctx Context) {
+// describe changes a SELECT of information_schema: its rows describe the tables as clients made them, and sizes are those of all shards.
+func describe(l *stmt.Lexed, p Plan, ctx Context) error {
 	one, is := p.(*OneShard)
-	if !is || one.Statement.Kind != stmt.Select || len(one.Added) > 0 || !slices.ContainsFunc(TablesOf(one.Statement), ctx.hidesIn) {
-		return
+	described := func(t stmt.TableName) bool { return ctx.hidesIn(t) || ctx.sums(t) }
+	if !is || one.Named || one.Statement.Kind != stmt.Select || len(one.Added) > 0 || !slices.ContainsFunc(TablesOf(one.Statement), described) {
+		return nil
 	}
 	places, err := stmt.FindPlaces(l)
-	if err != nil { // of a shape that isn't taken apart
-		return
+	if err != nil {
+		return ctx.unsummed(l, one.Statement, err)
 	}
 	h := hiding{l: l, places: places, sourceNames: ctx.SourceNames, terms: places.Terms(), conditions: map[*stmt.Block]string{}}
 	for _, at := range places.Tables {
-		if t := at.Block.Tables[at.Index]; ctx.hidesIn(t.TableName) {
+		switch t := at.Block.Tables[at.Index]; {
+		case ctx.hidesIn(t.TableName):
 			h.table(at, ctx.withoutGenes(qualifierOf(&t), t.Name))
+		case ctx.sums(t.TableName) && namesSizes(places):
+			h.summed = append(h.summed, summed(l, at, ""))
 		}
 	}
-	one.Added = append(one.Added, h.splices()...)
+	one.Added, one.Summed = append(one.Added, h.splices()...), h.summed
+	return summable(places, h.summed)
 }
 
 // hiding leaves rows out of what a SELECT reads. Where that can be, a condition is added to one that the statement has: names,
@@ -57,6 +62,7 @@ type hiding struct {
 	blocks     []*stmt.Block
 	added      []Splice
 	derived    bool
+	summed     []Summed
 
 	sourceNames bool
 }
@@ -120,7 +126,8 @@ func (h *hiding) splices() []Splice {
 			h.added = append(h.added, Splice{b.Filter.Open, " WHERE " + condition + " "})
 		}
 	}
-	h.added = append(h.added, fieldNames(h.l, h.places, h.added, h.derived && h.sourceNames)...)
+	derived := h.derived || len(h.summed) > 0
+	h.added = append(h.added, fieldNames(h.l, h.places, slices.Concat(h.added, openings(h.summed)), derived && h.sourceNames)...)
 	slices.SortStableFunc(h.added, func(a, b Splice) int { return h.l.Offset(a.At) - h.l.Offset(b.At) })
 	return h.added
 }

@@ -18,6 +18,8 @@ type OneShard struct {
 	Hides bool
 	// Totals: SHOW TABLE STATUS, in which the sizes of sharded tables are those of all shards.
 	Totals bool
+	// Summed are the places that read information_schema.TABLES, in which the sizes of sharded tables are those of all shards.
+	Summed []Summed
 	// Added is spliced into the text: what the user may see.
 	Added []Splice
 }

@@ -56,8 +56,7 @@ var shown = map[string]naming{
 // narrow has a statement that asks what there is answer with what the user may use.
 func (r *Rights) narrow(l *stmt.Lexed, p Plan, ctx Context) error {
 	if r == nil || r.Databases == nil && r.Tables == nil {
-		hideGenes(l, p, ctx)
-		return nil
+		return describe(l, p, ctx)
 	}
 	s := p.About().Statement
 	one, _ := p.(*OneShard)
@@ -100,11 +99,15 @@ func (r *Rights) narrowSelect(l *stmt.Lexed, p *OneShard, ctx Context) error {
 		if genes := ctx.withoutGenes("", t.Name); genes != "" {
 			condition += " AND " + genes
 		}
+		if ctx.sums(t.TableName) && namesSizes(places) {
+			p.Summed = append(p.Summed, summed(l, at, condition))
+			continue
+		}
 		p.Added = append(p.Added, among(l, at, condition)...)
 	}
-	p.Added = append(p.Added, fieldNames(l, places, p.Added, ctx.SourceNames)...)
+	p.Added = append(p.Added, fieldNames(l, places, slices.Concat(p.Added, openings(p.Summed)), ctx.SourceNames)...)
 	slices.SortStableFunc(p.Added, func(a, b Splice) int { return l.Offset(a.At) - l.Offset(b.At) })
-	return nil
+	return summable(places, p.Summed)
 }
 
 // among puts the rows of a table of which a condition is true in its place.

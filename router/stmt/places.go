@@ -19,6 +19,10 @@ type Places struct {
 	Conjuncts []Conjunct
 	// Names are all column names, in lower case.
 	Names map[string]bool
+	// Star reports whether a field is * or t.*, or a statement is TABLE name.
+	Star bool
+	// Qualified reports whether a column is written with its database, as in db.t.c.
+	Qualified bool
 	// Obstacle is something that can't refer to another table in the same words, such as a partition's name. It is
 	// empty for none.
 	Obstacle string
@@ -111,12 +115,17 @@ func (v *placer) Enter(n ast.Node) (ast.Node, bool) {
 	switch n := n.(type) {
 	case *ast.ColumnName:
 		v.p.Names[lower(n.Name.O)] = true
+		v.p.Qualified = v.p.Qualified || n.Schema.O != ""
 	case *ast.TableName:
 		switch {
 		case len(n.PartitionNames) > 0:
 			v.p.Obstacle = "PARTITION (…)"
 		case n.TableSample != nil || n.AsOf != nil:
 			v.p.Obstacle = "what stands behind a table's name"
+		}
+	case *ast.SelectField:
+		if n.WildCard != nil {
+			v.p.Star, v.p.Qualified = true, v.p.Qualified || n.WildCard.Schema.O != ""
 		}
 	case *ast.MatchAgainst:
 		v.p.Obstacle = "MATCH … AGAINST"
@@ -174,6 +183,7 @@ func (r *reader) placeTables(node ast.StmtNode) error {
 			return &SyntaxError{"a table's name has no known place"}
 		default:
 			start, statement := r.l.tableStatement(found[at].start)
+			r.places.Star = r.places.Star || statement
 			r.places.Tables = append(r.places.Tables, TablePlace{ref.block, ref.index, r.l.Anchor(start), r.l.Anchor(found[at].end), statement, hints[at]})
 		}
 	}

@@ -87,3 +87,106 @@ func TestTableStatusIsOfAllShards(t *testing.T) {
 		}
 	})
 }
+
+// In information_schema.TABLES the sizes of sharded tables are those of all shards, for users with bounds as well. The fields are called as on one server.
+func TestSizesAreOfAllShards(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		for name, user := range map[string]string{"without bounds": "", "within bounds": ", databases: [{schema}]"} {
+			t.Run(name, func(t *testing.T) {
+				s := shop.Start(t, engine, shop.Options{User: user})
+				sizes{db: s.DB(t, nil), shard: s.Shard(t, 0), schema: s.Schema, mysql: engine == servers.MySQL}.check(t)
+			})
+		}
+	})
+}
+
+type sizes struct {
+	db, shard *sql.DB
+	schema    string
+	mysql     bool
+}
+
+func (s sizes) check(t *testing.T) {
+	exec(t, s.db, "CREATE TABLE visit (n BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, guest BIGINT NOT NULL, page VARCHAR(200), KEY (guest)) COMMENT 'locus: owner=guest'")
+	exec(t, s.db, "CREATE TABLE plain (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, page VARCHAR(200))")
+	for i := range 60 {
+		exec(t, s.db, fmt.Sprintf("INSERT INTO visit (guest, page) VALUES (%d, '%s')", i+1, strings.Repeat("x", 150)))
+	}
+	exec(t, s.db, "INSERT INTO plain (page) VALUES ('a'), ('b')")
+	exec(t, s.db, "ANALYZE TABLE visit")
+	exec(t, s.db, "ANALYZE TABLE plain")
+	from := " FROM information_schema.TABLES WHERE table_schema = '" + s.schema + "' AND table_name = 'visit'"
+	both := " FROM information_schema.`tables` t WHERE t.table_schema = '" + s.schema + "' AND t.table_name IN ('visit', 'plain')"
+	texts := map[string]string{
+		"SELECT TABLE_ROWS" + from: "60",
+		"SELECT table_rows, auto_increment, data_length DIV table_rows = avg_row_length, data_length >= 2 * 16384, UPDATE_TIME > '2026-01-01'" + from: "60 61 1 1 1",
+		"SELECT SUM(t.table_rows), COUNT(*), MIN(Table_Rows)" + both:                                                                                  "62 2 2",
+		"SELECT Table_Name, Table_Rows" + both + " ORDER BY table_rows DESC":                                                                          "visit 60, plain 2",
+		"SELECT table_name" + both + " AND table_rows > 50":                                                                                           "visit",
+		"SELECT (SELECT table_rows" + from + "), 1":                                                                                                   "60 1",
+		"SELECT table_rows n, c.column_name" + strings.Replace(from, " WHERE", " JOIN information_schema.columns c USING (table_schema, table_name) WHERE", 1) + " AND c.column_name = 'guest'": "60 guest",
+		"SELECT x.TABLE_ROWS FROM (SELECT *" + from + ") x":                                                                                 "60",
+		"SELECT TABLES.table_rows, TABLES.*" + from + " AND TABLES.version = 7":                                                             "",
+		"WITH w AS (SELECT table_name n, data_length + index_length + data_free d" + both + ") SELECT n, d >= 16384 FROM w ORDER BY n DESC": "visit 1, plain 1",
+		"SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'information_schema' AND table_rows > 9999999":                 "0",
+		"SELECT table_rows" + from + " UNION ALL SELECT auto_increment" + from:                                                              "60, 61",
+	}
+	for text, want := range texts {
+		for _, way := range []struct {
+			name string
+			args []any
+			text string
+		}{{"as text", nil, text}, {"prepared", []any{1}, text + " LIMIT ?"}} {
+			if way.args != nil && strings.Contains(want, ",") {
+				way.args = []any{2}
+			}
+			fields, got := s.answer(t, s.db, way.text, way.args...)
+			there, _ := s.answer(t, s.shard, way.text, way.args...)
+			if got != want || fields != there {
+				t.Errorf("%s, %s: %s [%s], should be %s [%s]", way.name, text, got, fields, want, there)
+			}
+		}
+	}
+	refused := map[string]string{"SELECT information_schema.tables.table_rows FROM information_schema.tables": "give the table an alias"}
+	if s.mysql {
+		refused["SELECT x.TABLE_ROWS FROM (TABLE information_schema.TABLES) AS x WHERE TABLE_NAME = 'visit'"] = "this shape"
+	}
+	for text, want := range refused {
+		if _, err := s.db.Query(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// answer returns the names of the fields, and the rows.
+func (s sizes) answer(t *testing.T, db *sql.DB, text string, args ...any) (fields, answer string) {
+	t.Helper()
+	rows, err := db.Query(text, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for rows.Next() {
+		values, into := make([]sql.NullString, len(names)), make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		texts := make([]string, len(values))
+		for i, v := range values {
+			texts[i] = v.String
+		}
+		all = append(all, strings.Join(texts, " "))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return strings.Join(names, ","), strings.Join(all, ", ")
+}
