@@ -2,10 +2,12 @@ package exec
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/flavor"
 	"locus/proxy/reply"
 	"locus/proxy/scatter"
 	"locus/proxy/sysvars"
@@ -66,13 +68,22 @@ func (e *Environment) scatter(w *Work, p *plan.Read, route *plan.Route) (unmerge
 	if w.Prepared != nil {
 		format = scatter.Binary
 	}
-	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Options{Status: status, Warnings: len(w.Absent)})
+	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Options{Status: status, Warnings: len(w.Absent), ZeroIsNull: e.sortsZeroAsNull(w.Snapshot.Flavor)})
 	e.merged(w, outcome, err)
 	if began && w.Unbegun(err) {
 		e.Conns.Unbegin()
 	}
 	_, refused := err.(*plan.Refusal) //nolint:errorlint // it is never wrapped
 	return refused && !outcome.Sent, mergeError(outcome, err)
+}
+
+// sortsZeroAsNull reports for a type whether the servers sort zero dates that expressions return like NULL.
+func (e *Environment) sortsZeroAsNull(servers flavor.Flavor) func(typ byte) bool {
+	modes, set := e.Vars.Settings.Lookup("sql_mode")
+	if !set || strings.EqualFold(modes, "DEFAULT") {
+		modes = "NO_ZERO_DATE" // a part of MySQL's default
+	}
+	return func(typ byte) bool { return servers.SortsZeroAsNull(typ, strings.ToUpper(modes)) }
 }
 
 // ReadParts is what each shard of a route is sent of a read, if they are several as what is merged.

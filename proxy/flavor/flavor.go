@@ -4,7 +4,11 @@
 // It owns these facts, measured on MariaDB 10.11 and MySQL 9.7. It never contacts a server and knows no statements.
 package flavor
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+)
 
 // Flavor is one of the two servers. The zero value is MySQL.
 type Flavor uint8
@@ -60,6 +64,15 @@ func (f Flavor) BindsPrepared() bool { return f == MariaDB }
 // ForgetsBindings reports that the server keeps no types of values with a prepared statement, except for the definitions of its
 // result columns.
 func (f Flavor) ForgetsBindings() bool { return f == MariaDB }
+
+// SortsZeroAsNull reports whether the server sorts zero dates like NULL if they are results of expressions of a type. MySQL does so
+// under NO_ZERO_DATE. modes is the session's sql_mode, in upper case.
+func (f Flavor) SortsZeroAsNull(typ byte, modes string) bool {
+	if f == MariaDB {
+		return typ == mysql.MYSQL_TYPE_TIMESTAMP
+	}
+	return strings.Contains(modes, "NO_ZERO_DATE") || strings.Contains(modes, "TRADITIONAL")
+}
 
 // TimesOutWrites reports whether the statement time limit also applies to statements that write rows.
 func (f Flavor) TimesOutWrites() bool { return f == MariaDB }

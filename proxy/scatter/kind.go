@@ -215,6 +215,18 @@ func (k kind) compare(a, b key) int {
 	return cmp.Compare(a.n, b.n)
 }
 
+// isZeroDate reports whether a key is the date 0000-00-00, at any time of the day.
+func (k kind) isZeroDate(v key) bool {
+	switch k {
+	case textDate:
+		return bytes.HasPrefix(v.b, []byte("0000-00-00"))
+	case binaryDate:
+		return !v.null && v.n < 1<<38 // year, month and day are above the hour (6 bits), minute (6), second (6) and microseconds (20)
+	default:
+		return false
+	}
+}
+
 func notNull(k key) int {
 	if k.null {
 		return 0

@@ -26,8 +26,9 @@ type merger struct {
 	types   []byte   // types of columns
 	visible int      // number of columns that the client gets; hidden ones follow
 
-	sortKeys []sortKey // for Ordered
-	queue    []int     // for Ordered: a heap of the answers that have a row
+	sortKeys   []sortKey           // for Ordered
+	queue      []int               // for Ordered: a heap of the answers that have a row
+	zeroIsNull func(typ byte) bool // for Ordered
 }
 
 // window is the remaining part of a LIMIT.
@@ -56,6 +57,10 @@ func merge(sources []source, m *plan.Merge, format Format, limit Limit, to *repl
 	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit), out: newOutput(to, as), first: to.Seq}
 	g.offset = g.window.skip
 	defer g.out.release()
+	g.zeroIsNull = as.ZeroIsNull
+	if g.zeroIsNull == nil {
+		g.zeroIsNull = func(byte) bool { return false }
+	}
 	g.budget = drainBudget
 	if as.Whole {
 		g.budget = math.MaxInt

@@ -7,6 +7,8 @@ type sortKey struct {
 	column int
 	kind   kind
 	desc   bool
+	// zeroIsNull reports whether a zero date sorts like NULL.
+	zeroIsNull bool
 }
 
 // ordered merges sorted streams. A heap orders the answers by their current rows.
@@ -66,6 +68,9 @@ func (g *merger) load(a *answer) error {
 		if err != nil {
 			return a.fail(err)
 		}
+		if s.zeroIsNull && s.kind.isZeroDate(k) {
+			k = key{null: true}
+		}
 		a.keys = append(a.keys, k)
 	}
 	return nil
@@ -113,7 +118,7 @@ func (g *merger) resolveKeys() error {
 		if !ok || kind == textFloat {
 			return refuse("ORDER BY column %d of the answer, whose type can't be compared outside of the server: order by another column, or name one owner, ID or order number in WHERE", at+1)
 		}
-		g.sortKeys = append(g.sortKeys, sortKey{at, kind, k.Desc})
+		g.sortKeys = append(g.sortKeys, sortKey{at, kind, k.Desc, k.Computed && g.zeroIsNull(g.columns[at].typ)})
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ type Options struct {
 	// Whole makes Merge read every answer to its end, regardless of length. The connections are in a transaction, which would be lost
 	// together with an abandoned connection.
 	Whole bool
+	// ZeroIsNull, if not nil, reports whether the servers sort a zero date like NULL if an expression of a type returns it.
+	ZeroIsNull func(typ byte) bool
 	// Ended, if not nil, is called for each answer that was read to its end, with the connection's index and the error code at the end (0
 	// if none).
 	Ended func(i int, code uint16)

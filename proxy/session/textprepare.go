@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
@@ -131,14 +133,18 @@ func (s *Session) boundText(text string, p *stmt.TextPrepared) ([]byte, error) {
 	if lexed.Params != len(values) {
 		return nil, wire.Errorf(mysql.ER_WRONG_ARGUMENTS, wire.StateGeneral, "Incorrect arguments to EXECUTE")
 	}
-	var out []byte
-	from := 0
+	var edits []exec.Edit
 	for _, literal := range lexed.Literals {
 		if literal.Kind == stmt.ParamLiteral {
-			out = append(out, text[from:literal.Start]...)
-			out = append(out, values[literal.Param]...)
-			from = int(literal.End)
+			edits = append(edits, exec.Edit{From: int(literal.Start), To: int(literal.End), Text: values[literal.Param]})
 		}
 	}
-	return append(out, text[from:]...), nil
+	for _, field := range stmt.UnnamedFields(lexed) {
+		inside := func(e exec.Edit) bool { return field.Start <= e.From && e.To <= field.End }
+		if slices.ContainsFunc(edits, inside) {
+			edits = append(edits, exec.Edit{From: field.End, To: field.End, Text: string(s.vars.AppendAlias(nil, lexed.Text[field.Start:field.End]))})
+		}
+	}
+	slices.SortStableFunc(edits, func(a, b exec.Edit) int { return a.From - b.From })
+	return exec.Edited(nil, lexed.Text, edits), nil
 }

@@ -54,6 +54,8 @@ type SortKey struct {
 	// Weighted keys are sort keys of the server's own making: they compare as
 	// bytes whatever the collation.
 	Weighted bool
+	// Computed keys are fields that are not columns, in the order in which the shards' servers read rows.
+	Computed bool
 }
 
 // Combined says how one field of an aggregated answer is computed.

@@ -67,7 +67,7 @@ func fieldKey(b *stmt.Block, sc *scope, key SortKey, at int) (SortKey, string, *
 	if c := b.Fields[at].Column; c != nil {
 		return columnKey(b, sc, key, *c)
 	}
-	key.Column = at
+	key.Column, key.Computed = at, !b.Distinct && !b.Grouped
 	if hasStar(b.Fields[:at]) {
 		if hasStar(b.Fields[at:]) {
 			return key, "", refuse(ScatterShape, "ORDER BY a field between two * over rows of several shards: name the column")

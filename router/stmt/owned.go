@@ -67,6 +67,28 @@ func (r *reader) ownField(n *ast.SelectField) {
 	}
 }
 
+// UnnamedFields returns the fields without an alias of all SELECTs in a statement. It returns none for a text that can't be read.
+func UnnamedFields(l *Lexed) []Unnamed {
+	node, _, err := nodes(l)
+	if err != nil {
+		return nil
+	}
+	var v unnamedCollector
+	node.Accept(&v)
+	return v.fields
+}
+
+type unnamedCollector struct{ fields []Unnamed }
+
+func (v *unnamedCollector) Enter(n ast.Node) (ast.Node, bool) {
+	if f, ok := n.(*ast.SelectField); ok && f.AsName.O == "" && f.Expr != nil {
+		v.fields = append(v.fields, Unnamed{f.Offset, f.Offset + len(f.OriginalText())})
+	}
+	return n, false
+}
+
+func (v *unnamedCollector) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
 // ownPlaces finds the places of recorded functions and variables. Both readings must agree, or the statement is
 // refused.
 func (r *reader) ownPlaces() {

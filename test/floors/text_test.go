@@ -32,6 +32,7 @@ var looksAtText = map[string][]string{
 	"it cuts the text at places that router/stmt has found": {
 		"proxy/exec (*Environment).Spliced",
 		"proxy/session (*Session).withValues",
+		"proxy/session (*Session).boundText",
 		"router/plan fieldNames",
 		"proxy/session (*Session).numbered",
 		"proxy/session (*Session).addParams",
