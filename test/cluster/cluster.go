@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,6 +41,8 @@ type Options struct {
 	// Routes are the lines below `routes:`; empty: an equal part for each of the first shards.
 	Routes     string
 	ServerArgs []string // further options of the servers' command line
+	KeyRing    string   // of order numbers, for the binary that ships; empty: numbers aren't hidden
+	Undeclared bool     // the test declares the cluster itself, by [Cluster.Locus]
 	Linked     bool     // processes reach servers and etcd by links, which a test can cut and slow
 	// Address returns where processes reach a server; nil: the server's own address, or its link's.
 	Address func(*Shard) string
@@ -53,18 +56,20 @@ type Cluster struct {
 	KV      *etcd.KV    // the cluster's documents
 	Jobs    *jobs.Store // of the test's own process
 
-	t      *testing.T
-	name   string // in the names of transactions
-	dir    string
-	log    *os.File
-	direct []*sql.DB // to the servers; nil until they are used
+	t         *testing.T
+	name      string // in the names of transactions, and in Prefix
+	keyRing   string
+	dir       string
+	log       *os.File
+	direct    []*sql.DB // to the servers; nil until they are used
+	locusOnce sync.Once // writes the file of commands
 }
 
 // Start starts servers and etcd and declares the cluster. Proxies are started by [Cluster.StartProxies].
 func Start(t *testing.T, engine servers.Engine, o Options) *Cluster {
 	t.Helper()
 	o.Shards, o.Proxies = cmp.Or(o.Shards, 2), cmp.Or(o.Proxies, 3)
-	c := &Cluster{t: t, name: "test", dir: t.TempDir()}
+	c := &Cluster{t: t, name: "test", keyRing: o.KeyRing, dir: t.TempDir()}
 	c.openLog()
 	c.startShards(engine, o)
 	c.Etcd = StartEtcd(t, c.log)
@@ -78,7 +83,9 @@ func Start(t *testing.T, engine servers.Engine, o Options) *Cluster {
 	t.Cleanup(func() { _ = client.Close() })
 	c.KV = client.Under(Prefix)
 	c.Jobs = jobs.New(c.KV, "the test", nil)
-	c.Declare(c.file(o))
+	if !o.Undeclared {
+		c.Declare(c.file(o))
+	}
 	for i := range o.Proxies {
 		p := &Proxy{Process: &process.Process{Variable: variable, Name: fmt.Sprintf("proxy %d", i), Log: c.log}, t: t, c: c}
 		t.Cleanup(p.Kill)

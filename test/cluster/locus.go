@@ -2,14 +2,11 @@ package cluster
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
+	"time"
 
-	"locus/internal/test/process"
-	"locus/internal/test/servers"
 	"locus/test/product"
 )
 
@@ -26,16 +23,15 @@ func (c *Cluster) Binary() string {
 	return path
 }
 
+// limit bounds a command. Commands that wait for a job have limits of their own, which are lower.
+const limit = 5 * time.Minute
+
 // Locus runs a command of the binary and returns what it printed.
 func (c *Cluster) Locus(args ...string) (string, error) {
 	c.t.Helper()
-	if _, err := os.Stat(c.Path("locus.yaml")); err != nil {
-		c.Write("secrets/shard", c.Shards[0].Password)
-		c.Write("secrets/app", servers.Password)
-		c.Write("locus.yaml", fmt.Sprintf("cluster: %s\netcd: {endpoints: [%q]}\nsecrets: {dir: %q}\n", c.name, "http://"+c.Etcd.Addr(), c.Path("secrets")))
-	}
 	locus := c.Binary()
-	ctx, cancel := context.WithTimeout(c.t.Context(), process.Patience)
+	c.locusOnce.Do(func() { c.Write("locus.yaml", c.config("locus")) })
+	ctx, cancel := context.WithTimeout(c.t.Context(), limit)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, locus, append(args, "-c", c.Path("locus.yaml"))...).CombinedOutput()
 	return string(out), err
