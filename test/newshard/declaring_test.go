@@ -8,22 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"locus/internal/test/process"
 	"locus/internal/test/servers"
-	"locus/test/product"
 )
-
-// another starts a second proxy, and connects to it.
-func (c *cluster) another() *sql.DB {
-	c.t.Helper()
-	listen := process.FreeAddr(c.t)
-	c.write("other.yaml", fmt.Sprintf("etcd: {endpoints: [%q]}\nsecrets: {dir: %s}\nkey_ring: %s\ndata_dir: %s\nproxy: {listen: %q, drain_delay: 0s}\n",
-		c.etcd, c.file("secrets"), c.file("keys.yaml"), c.file("other"), listen))
-	product.NewProgram(c.t, c.dir, "other", binary, "serve", "-c", c.file("other.yaml")).Start(c.t)
-	db := c.at(listen)
-	product.Eventually(c.t, "the other proxy serves", func() bool { return db.Ping() == nil })
-	return db
-}
 
 // comeAndGo has a row of one owner come, change and go, and fails with any error.
 func comeAndGo(ctx context.Context, t *testing.T, db *sql.DB, owner int) (turns int) {
@@ -59,7 +45,7 @@ func comeAndGo(ctx context.Context, t *testing.T, db *sql.DB, owner int) (turns 
 func TestDeclarationsAmidStatements(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		c := open(t, engine)
-		one, other := c.db(), c.another()
+		one, other := c.db(), c.at(c.Serve("other").Addr)
 		exec := func(query string) {
 			t.Helper()
 			if _, err := one.Exec(query); err != nil {
@@ -91,7 +77,7 @@ func TestDeclarationsAmidStatements(t *testing.T) {
 			clients.Wait()
 			t.Logf("round %d: refused %d times", round, refused)
 			exec("DROP TABLE guest")
-			_, _ = c.locus("table", "drop", "shop.guest")
+			_, _ = c.Locus("table", "drop", "shop.guest")
 		}
 	})
 }

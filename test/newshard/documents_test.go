@@ -3,30 +3,16 @@ package newshard
 import (
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"strings"
 	"testing"
 
-	"locus/config"
 	"locus/config/etcd"
-	"locus/internal/test/process"
 	"locus/internal/test/servers"
 	"locus/test/product"
 )
 
-// kv is the cluster's keys.
-func (c *cluster) kv() *etcd.KV {
-	c.t.Helper()
-	client, err := etcd.Open(etcd.Config{Endpoints: []string{c.etcd}})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.t.Cleanup(func() { _ = client.Close() })
-	return client.Under(config.Default().Prefix())
-}
-
-func (c *cluster) put(kv *etcd.KV, key, value string) {
+func (c *stand) put(kv *etcd.KV, key, value string) {
 	c.t.Helper()
 	if _, err := kv.Commit(c.t.Context(), nil, etcd.Put(key, []byte(value))); err != nil {
 		c.t.Fatal(err)
@@ -39,15 +25,15 @@ var commands = []string{
 }
 
 // all runs every command that only reads.
-func (c *cluster) all(when string) {
+func (c *stand) all(when string) {
 	c.t.Helper()
 	for _, command := range commands {
 		c.t.Log(when, command)
-		if out, err := c.locus(strings.Fields(command)...); err != nil {
+		if out, err := c.Locus(strings.Fields(command)...); err != nil {
 			c.t.Errorf("%s: locus %s: %v\n%s", when, command, err, out)
 		}
 	}
-	if out, err := c.locus("doctor"); err != nil && !strings.Contains(out, "remedy:") {
+	if out, err := c.Locus("doctor"); err != nil && !strings.Contains(out, "remedy:") {
 		c.t.Errorf("%s: doctor: %v\n%s", when, err, out)
 	}
 }
@@ -79,7 +65,7 @@ var names = []string{
 }
 
 // oddNames declares tables of odd names by statements of a user without admin, and uses them.
-func (c *cluster) oddNames(db *sql.DB) {
+func (c *stand) oddNames(db *sql.DB) {
 	t := c.t
 	execute(t, db, "CREATE DATABASE `a.b`", "CREATE DATABASE `a b`", "CREATE DATABASE `a/b`")
 	for i, name := range names {
@@ -93,12 +79,12 @@ func (c *cluster) oddNames(db *sql.DB) {
 				t.Errorf("%s on a shard has %s", name, got)
 			}
 		}
-		if out, err := c.locus("table", "show", name); err != nil {
+		if out, err := c.Locus("table", "show", name); err != nil {
 			t.Errorf("table show %s: %v %s", name, err, out)
 		}
 		if i%2 == 0 {
 			execute(t, db, "DROP TABLE "+name)
-			if out, err := c.locus("table", "drop", name, "--yes"); err != nil {
+			if out, err := c.Locus("table", "drop", name, "--yes"); err != nil {
 				t.Errorf("table drop %s: %v %s", name, err, out)
 			}
 		}
@@ -113,14 +99,14 @@ func (c *cluster) oddNames(db *sql.DB) {
 }
 
 // gone drops tables and a database. Their declarations must keep no command from running, and can be dropped.
-func (c *cluster) gone(db *sql.DB) {
+func (c *stand) gone(db *sql.DB) {
 	t := c.t
 	execute(t, db, "CREATE DATABASE gone", "CREATE TABLE shop.t1 (owner BIGINT NOT NULL PRIMARY KEY) COMMENT 'locus: owner=owner'", "CREATE TABLE shop.t2 (owner BIGINT NOT NULL PRIMARY KEY) COMMENT 'locus: owner=owner'",
 		"CREATE TABLE gone.t3 (owner BIGINT NOT NULL PRIMARY KEY) COMMENT 'locus: owner=owner'", "CREATE TABLE gone.t4 (owner BIGINT NOT NULL PRIMARY KEY) COMMENT 'locus: global'",
 		"CREATE TABLE shop.t5 (owner BIGINT NOT NULL PRIMARY KEY) COMMENT 'locus: owner=owner'", "DROP TABLE shop.t1, shop.t2, shop.t5", "DROP DATABASE gone")
 	c.all("with declarations of tables that are gone")
-	c.must("table", "drop", "shop.t1", "--yes")
-	c.must("table", "drop", "gone.t4", "--yes")
+	c.MustLocus("table", "drop", "shop.t1", "--yes")
+	c.MustLocus("table", "drop", "gone.t4", "--yes")
 	execute(t, db, "CREATE TABLE shop.t2 (owner BIGINT NOT NULL PRIMARY KEY)", "INSERT INTO shop.t2 VALUES (1), (2), (3)")
 }
 
@@ -142,15 +128,12 @@ func TestDocuments(t *testing.T) {
 		execute(t, db, "INSERT INTO shop.ordered (owner, country) VALUES (1, 1), (2, 1), (3, 1), (4, 1), (5, 1)", "INSERT INTO shop.region VALUES (1, 'x')")
 		c.oddNames(db)
 		c.gone(db)
-		kv := c.kv()
+		kv := c.KV
 		for key, value := range unreadable {
 			c.put(kv, key, value)
 		}
 		c.all("with unreadable documents")
-		page, listen := process.FreeAddr(t), process.FreeAddr(t)
-		c.write("second.yaml", fmt.Sprintf("etcd: {endpoints: [%q]}\nsecrets: {dir: %s}\nkey_ring: %s\ndata_dir: %s\nproxy: {listen: %q}\nhttp: {listen: %q}\n",
-			c.etcd, c.file("secrets"), c.file("keys.yaml"), c.file("data2"), listen, page))
-		c.serve("second", "second.yaml", page)
+		listen := c.Serve("second").Addr
 		for _, db := range []*sql.DB{db, c.at(listen)} {
 			if got := rows(t, db, "SELECT COUNT(*) FROM ordered"); got != "\"5\" \n" {
 				t.Errorf("%s rows", got)
@@ -159,13 +142,13 @@ func TestDocuments(t *testing.T) {
 		}
 		execute(t, db, "CREATE TABLE shop.late (id INT PRIMARY KEY) COMMENT 'locus: global'", "INSERT INTO late VALUES (1)")
 		c.refuses(kv, db, c.at(listen))
-		c.must("split", "--from", "s0", "--to", "s1", "--genes", "0x0000-0x0fff")
+		c.MustLocus("split", "--from", "s0", "--to", "s1", "--genes", "0x0000-0x0fff")
 		const id = "split-100" // the number follows that of the record that can't be used
-		c.must("wait", id)
-		c.must("cutover", id, "--to", "100%", "--yes")
-		c.must("wait", id, "--for", "cut")
-		c.must("finish", id, "--yes")
-		c.must("wait", id, "--for", "done")
+		c.MustLocus("wait", id)
+		c.MustLocus("cutover", id, "--to", "100%", "--yes")
+		c.MustLocus("wait", id, "--for", "cut")
+		c.MustLocus("finish", id, "--yes")
+		c.MustLocus("wait", id, "--for", "done")
 		if got := rows(t, db, "SELECT COUNT(*) FROM ordered"); got != "\"5\" \n" {
 			t.Errorf("after the split: %s rows", got)
 		}
@@ -175,7 +158,7 @@ func TestDocuments(t *testing.T) {
 }
 
 // refuses overwrites documents that statements need. These statements are refused, and all others are served.
-func (c *cluster) refuses(kv *etcd.KV, proxies ...*sql.DB) {
+func (c *stand) refuses(kv *etcd.KV, proxies ...*sql.DB) {
 	t := c.t
 	for key, needs := range map[string]struct{ refused, served string }{
 		"declared/tables/shop.region":  {"SELECT * FROM region", "SELECT COUNT(*) FROM ordered"},
@@ -193,19 +176,19 @@ func (c *cluster) refuses(kv *etcd.KV, proxies ...*sql.DB) {
 				t.Errorf("%s without %s: %v", needs.served, key, err)
 			}
 		}
-		if out, err := c.locus("doctor"); err == nil || !strings.Contains(out, key) {
+		if out, err := c.Locus("doctor"); err == nil || !strings.Contains(out, key) {
 			t.Errorf("doctor says nothing of %s: %s", key, out)
 		}
 		if key == "declared/counters/shop.t2" {
 			if _, err := kv.Commit(t.Context(), nil, etcd.Delete(key)); err != nil {
 				t.Fatal(err)
 			}
-		} else if out, err := c.locus("documents", "remove", key); (err == nil) != strings.Contains(key, "tables") {
+		} else if out, err := c.Locus("documents", "remove", key); (err == nil) != strings.Contains(key, "tables") {
 			t.Errorf("documents remove %s: %v %s", key, err, out)
 		} else if err == nil { // the removed document is written again; restore does so only for one that is there
 			c.put(kv, key, map[string]string{"declared/tables/shop.region": "schema: 1\nkind: global\n", "declared/tables/shop.ordered": "schema: 1\nkind: sharded\nowner: owner\n"}[key])
 		} else {
-			c.must("documents", "restore", key)
+			c.MustLocus("documents", "restore", key)
 		}
 		for _, db := range proxies {
 			product.Eventually(t, key+" is back", func() bool {
@@ -221,18 +204,18 @@ func (c *cluster) refuses(kv *etcd.KV, proxies ...*sql.DB) {
 				t.Errorf("%s rows without %s", got, key)
 			}
 		}
-		if out, err := c.locus("split", "--from", "s0", "--to", "s1", "--half"); err == nil || !strings.Contains(out, key) && !strings.Contains(out, "owns no genes") {
+		if out, err := c.Locus("split", "--from", "s0", "--to", "s1", "--half"); err == nil || !strings.Contains(out, key) && !strings.Contains(out, "owns no genes") {
 			t.Errorf("a split without %s: %s", key, out)
 		}
-		c.must("documents", "restore", key)
+		c.MustLocus("documents", "restore", key)
 	}
 }
 
 // removesAll runs the remedy of every document that can't be used. None is left.
-func (c *cluster) removesAll() {
+func (c *stand) removesAll() {
 	t := c.t
 	var list []struct{ Key, Remedy string }
-	if err := json.Unmarshal([]byte(c.must("documents", "list", "-o", "json")), &list); err != nil {
+	if err := json.Unmarshal([]byte(c.MustLocus("documents", "list", "-o", "json")), &list); err != nil {
 		t.Fatal(err)
 	}
 	if len(list) < 20 {
@@ -244,9 +227,9 @@ func (c *cluster) removesAll() {
 			t.Errorf("%q (%q): the remedy is %s", d.Key, raw, d.Remedy)
 			continue
 		}
-		c.must("documents", "remove", command)
+		c.MustLocus("documents", "remove", command)
 	}
-	if out := c.must("documents", "list"); !strings.Contains(out, "all documents can be used") {
+	if out := c.MustLocus("documents", "list"); !strings.Contains(out, "all documents can be used") {
 		t.Error(out)
 	}
 }

@@ -48,7 +48,7 @@ func rate(ctx context.Context, t *testing.T, db *sql.DB, client int) (raised int
 }
 
 // sameRates holds the shards to the first.
-func (c *cluster) sameRates(shards int) {
+func (c *stand) sameRates(shards int) {
 	c.t.Helper()
 	for _, query := range []string{"SELECT * FROM rate ORDER BY code", "SHOW CREATE VIEW shop.high", "SHOW CREATE VIEW shop.highest"} {
 		want := rows(c.t, c.servers[0].DB(c.t, "shop"), query)
@@ -94,29 +94,29 @@ func TestATableBecomesGlobal(t *testing.T) {
 		stop := sync.OnceFunc(func() { cancel(); clients.Wait() })
 		t.Cleanup(stop)
 
-		out := c.must("import", "shop.rate", "global", "--dry-run")
+		out := c.MustLocus("import", "shop.rate", "global", "--dry-run")
 		for _, want := range []string{"copy all rows to every shard", "declared global"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("the dry run doesn't say %q:\n%s", want, out)
 			}
 		}
-		c.must("import", "shop.rate", "global", "--why", "rates are joined")
-		c.must("wait", "import-1", "--for", "ready")
-		c.must("abort", "import-1", "--yes")
-		product.Eventually(t, "the import is given up", func() bool { return strings.Contains(c.must("jobs", "import-1"), "import-1  aborted") })
+		c.MustLocus("import", "shop.rate", "global", "--why", "rates are joined")
+		c.MustLocus("wait", "import-1", "--for", "ready")
+		c.MustLocus("abort", "import-1", "--yes")
+		product.Eventually(t, "the import is given up", func() bool { return strings.Contains(c.MustLocus("jobs", "import-1"), "import-1  aborted") })
 		if got := rows(t, c.servers[1].DB(t, ""), "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_NAME IN ('rate', 'high', 'highest')"); got != "" {
 			t.Errorf("an import that was given up leaves %s", got)
 		}
-		c.must("import", "shop.rate", "global")
-		c.must("wait", "import-2", "--for", "ready")
+		c.MustLocus("import", "shop.rate", "global")
+		c.MustLocus("wait", "import-2", "--for", "ready")
 		for _, order := range [][]string{{"cutover", "import-2", "--to", "100%", "--yes"}, {"rollback", "import-2", "--yes"}, {"cutover", "import-2", "--to", "100%", "--yes"}} {
-			c.must(order...)
+			c.MustLocus(order...)
 			state, declared := "cut", "global"
 			if order[0] == "rollback" {
 				state, declared = "ready", "single"
 			}
-			c.must("wait", "import-2", "--for", state)
-			if out := c.must("table", "show", "shop.rate"); !strings.Contains(out, declared) {
+			c.MustLocus("wait", "import-2", "--for", state)
+			if out := c.MustLocus("table", "show", "shop.rate"); !strings.Contains(out, declared) {
 				t.Errorf("after %s the table is\n%s", order[0], out)
 			}
 			if got := rows(t, db, "SELECT most FROM highest"); got != "\"20\" \n" {
@@ -132,8 +132,8 @@ func TestATableBecomesGlobal(t *testing.T) {
 				t.Errorf("after %s a join with a view has %s", order[0], got)
 			}
 		}
-		c.must("finish", "import-2", "--yes")
-		c.must("wait", "import-2", "--for", "done")
+		c.MustLocus("finish", "import-2", "--yes")
+		c.MustLocus("wait", "import-2", "--for", "done")
 		stop()
 		for i, n := range raised {
 			if got := rows(t, db, fmt.Sprintf("SELECT value FROM rate WHERE code = %d", 1+i)); got != fmt.Sprintf("\"%d\" \n", n) || n == 0 {
@@ -144,10 +144,10 @@ func TestATableBecomesGlobal(t *testing.T) {
 			t.Errorf("rows: %s", got)
 		}
 		c.sameRates(2)
-		if out := c.must("verify"); strings.Contains(out, "not as on") {
+		if out := c.MustLocus("verify"); strings.Contains(out, "not as on") {
 			t.Error(out)
 		}
-		c.must("shard", "add", "s2", "--address", c.servers[2].Addr(), "--user", c.servers[2].User, "--secret", "shard")
+		c.MustLocus("shard", "add", "s2", "--address", c.servers[2].Addr(), "--user", c.servers[2].User, "--secret", "shard")
 		c.sameRates(3)
 	})
 }
@@ -177,7 +177,7 @@ func TestTablesThatCannotBecomeGlobal(t *testing.T) {
 			{[]string{"shop.single", "global", "--from", "a@127.0.0.1:1", "--secret", "shard"}, "bring them to the default shard first"},
 			{[]string{"shop.single", "global"}, "another table or view shop.taken"},
 		} {
-			out, err := c.locus(append(append([]string{"import"}, of.words...), "--dry-run")...)
+			out, err := c.Locus(append(append([]string{"import"}, of.words...), "--dry-run")...)
 			if err == nil || !strings.Contains(out, of.want) {
 				t.Errorf("%v: %v\n%s\nwant %q", of.words, err, out, of.want)
 			}

@@ -188,7 +188,7 @@ func TestValuesThatAreNotWhatIsDeclared(t *testing.T) {
 					t.Fatalf("%s: %.200s: %v", of.name, query, err)
 				}
 			}
-			out, err := c.locus(append(append([]string{"import"}, of.words...), "--dry-run")...)
+			out, err := c.Locus(append(append([]string{"import"}, of.words...), "--dry-run")...)
 			if (err == nil) != of.passes {
 				t.Errorf("%s: %v\n%s", of.name, err, out)
 			}
@@ -218,16 +218,16 @@ func TestAChildThatIsWrittenMeanwhile(t *testing.T) {
 				t.Fatalf("%s: %v", query, err)
 			}
 		}
-		c.must("import", "shop.q_order", "owner=uid id=order_id", "--also", "shop.q_item parent=order_id")
-		c.must("wait", "import-1", "--for", "ready")
+		c.MustLocus("import", "shop.q_order", "owner=uid id=order_id", "--also", "shop.q_item parent=order_id")
+		c.MustLocus("wait", "import-1", "--for", "ready")
 		if _, err := db.Exec("INSERT INTO q_item VALUES (4711, 3)"); err != nil {
 			t.Fatal(err)
 		}
-		c.must("cutover", "import-1", "--to", "100%", "--yes")
-		if out, err := c.locus("wait", "import-1", "--for", "cut"); err == nil {
+		c.MustLocus("cutover", "import-1", "--to", "100%", "--yes")
+		if out, err := c.Locus("wait", "import-1", "--for", "cut"); err == nil {
 			t.Errorf("the tables are sharded: %s", out)
 		}
-		out := c.must("jobs", "import-1")
+		out := c.MustLocus("jobs", "import-1")
 		for _, want := range []string{"failed", "shop.q_item", "4711", "correct the rows whose parents are missing"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("nothing says %q:\n%s", want, out)
@@ -239,8 +239,8 @@ func TestAChildThatIsWrittenMeanwhile(t *testing.T) {
 		if _, err := db.Exec("DELETE FROM q_item WHERE order_id = 4711"); err != nil {
 			t.Fatal(err)
 		}
-		c.must("resume", "import-1")
-		c.must("wait", "import-1", "--for", "cut")
+		c.MustLocus("resume", "import-1")
+		c.MustLocus("wait", "import-1", "--for", "cut")
 		if got := rows(t, db, "SELECT COUNT(*) FROM q_item"); got != "\"2\" \n" {
 			t.Errorf("rows: %s", got)
 		}
@@ -264,7 +264,7 @@ func TestADeclarationOfRowsWithoutParents(t *testing.T) {
 				"CREATE TABLE shop.r_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line), FOREIGN KEY (order_id) REFERENCES shop.r_order (id))")
 		}
 		c.servers[0].Exec(t, "INSERT INTO shop.r_order VALUES (1, 1), (2, 2)", "INSERT INTO shop.r_item VALUES (1, 1), (2, 1)")
-		out, err := c.locus("table", "add", "shop.r_item", "parent=order_id")
+		out, err := c.Locus("table", "add", "shop.r_item", "parent=order_id")
 		if err == nil || !strings.Contains(out, "2 rows whose order_id is no ID of a parent") || !strings.Contains(out, "shop.r_order numbers its rows by itself") {
 			t.Errorf("%v\n%s", err, out)
 		}

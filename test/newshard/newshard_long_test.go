@@ -27,11 +27,11 @@ func TestAShardBesideAnOpenTransaction(t *testing.T) {
 		c.declare(3)
 		applied := make(chan string, 1)
 		go func() {
-			out, err := c.locus("apply", "-f", c.file("cluster.yaml"))
+			out, err := c.Locus("apply", "-f", c.Path("cluster.yaml"))
 			applied <- fmt.Sprintf("%s%v", out, err)
 		}()
 		product.Eventually(t, "the shard is declared", func() bool {
-			out, err := c.locus("shard", "list")
+			out, err := c.Locus("shard", "list")
 			return err == nil && strings.Contains(out, "s2")
 		})
 		if _, err := db.Exec("INSERT INTO country (code, price) VALUES (51, 1)"); err != nil { // which waits as long as the lock is held
@@ -46,12 +46,12 @@ func TestAShardBesideAnOpenTransaction(t *testing.T) {
 		c.alike()
 		// Somebody changes rows past the proxies.
 		c.servers[2].Exec(t, "DELETE FROM shop.country WHERE code = 51", "INSERT INTO shop.country (code) VALUES (52)", "UPDATE shop.country SET name = 'x' WHERE code = 1", "DROP VIEW shop.aim")
-		out, err := c.locus("split", "--from", "s0", "--to", "s2", "--half")
+		out, err := c.Locus("split", "--from", "s0", "--to", "s2", "--half")
 		if err == nil || !strings.Contains(out, "global table shop.country has other rows") || !strings.Contains(out, "does not have view shop.aim") {
 			t.Errorf("a move to a shard that lacks rows: %s, %v", out, err)
 		}
-		c.must("shard", "fill", "s2", "--yes")
+		c.MustLocus("shard", "fill", "s2", "--yes")
 		c.alike()
-		c.must("split", "--from", "s0", "--to", "s2", "--half", "--dry-run")
+		c.MustLocus("split", "--from", "s0", "--to", "s2", "--half", "--dry-run")
 	})
 }

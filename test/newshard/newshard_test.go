@@ -14,7 +14,7 @@ import (
 // orders are rows of the sharded table, each of a country that stays.
 const orders = 300
 
-func (c *cluster) fill(db *sql.DB) {
+func (c *stand) fill(db *sql.DB) {
 	c.t.Helper()
 	exec := func(query string) {
 		c.t.Helper()
@@ -81,7 +81,7 @@ func read(ctx context.Context, t *testing.T, db *sql.DB) (looks int) {
 }
 
 // clients write and read until the returned function is called.
-func (c *cluster) clients() (stop func()) {
+func (c *stand) clients() (stop func()) {
 	db := c.db()
 	ctx, cancel := context.WithCancel(c.t.Context())
 	var all sync.WaitGroup
@@ -103,7 +103,7 @@ const columns = "SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME
 const countries = "SELECT * FROM shop.country ORDER BY code"
 
 // alike holds all servers to the first, whose rows nobody changes any more.
-func (c *cluster) alike() {
+func (c *stand) alike() {
 	c.t.Helper()
 	first := c.servers[0].DB(c.t, "shop")
 	for i, s := range c.servers[1:] {
@@ -120,7 +120,7 @@ func (c *cluster) alike() {
 			c.t.Errorf("s%d: the column that locus adds is not there", i+1)
 		}
 	}
-	if out := c.must("verify"); strings.Contains(out, "not as on") {
+	if out := c.MustLocus("verify"); strings.Contains(out, "not as on") {
 		c.t.Error(out)
 	}
 }
@@ -133,7 +133,7 @@ func TestANewShard(t *testing.T) {
 		c.fill(db)
 		stop := c.clients()
 		c.declare(3)
-		out := c.must("apply", "-f", c.file("cluster.yaml"), "--dry-run")
+		out := c.MustLocus("apply", "-f", c.Path("cluster.yaml"), "--dry-run")
 		for _, want := range []string{"make database shop on shard s2", "make table shop.ordered on shard s2", "make view shop.aim on shard s2", "make function shop.accented on shard s2", "make procedure shop.says on shard s2", "copy the rows of shop.country to shard s2"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("the dry run doesn't say %q:\n%s", want, out)
@@ -142,22 +142,22 @@ func TestANewShard(t *testing.T) {
 		if got := rows(t, c.servers[2].DB(t, ""), "SELECT SCHEMA_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME IN ('shop', 'locus')"); got != "" {
 			t.Errorf("the dry run made %s", got)
 		}
-		t.Log(c.must("apply", "-f", c.file("cluster.yaml")))
-		if out := c.must("apply", "-f", c.file("cluster.yaml")); strings.Contains(out, "make ") || strings.Contains(out, "copied") {
+		t.Log(c.MustLocus("apply", "-f", c.Path("cluster.yaml")))
+		if out := c.MustLocus("apply", "-f", c.Path("cluster.yaml")); strings.Contains(out, "make ") || strings.Contains(out, "copied") {
 			t.Errorf("applied again: %s", out)
 		}
-		c.must("split", "--from", "s0", "--to", "s2", "--half")
-		c.must("wait", "split-1")
-		c.must("cutover", "split-1", "--to", "100%", "--yes")
-		c.must("wait", "split-1", "--for", "cut")
-		c.must("finish", "split-1", "--yes")
-		c.must("wait", "split-1", "--for", "done")
+		c.MustLocus("split", "--from", "s0", "--to", "s2", "--half")
+		c.MustLocus("wait", "split-1")
+		c.MustLocus("cutover", "split-1", "--to", "100%", "--yes")
+		c.MustLocus("wait", "split-1", "--for", "cut")
+		c.MustLocus("finish", "split-1", "--yes")
+		c.MustLocus("wait", "split-1", "--for", "done")
 		if rows(t, c.servers[2].DB(t, ""), "SELECT 1 FROM shop.ordered LIMIT 1") == "" {
 			t.Error("the new shard has no rows")
 		}
 		stop()
 		c.alike()
-		if out, err := c.locus("shard", "fill", "s2", "--yes"); err == nil || !strings.Contains(out, "owns genes") {
+		if out, err := c.Locus("shard", "fill", "s2", "--yes"); err == nil || !strings.Contains(out, "owns genes") {
 			t.Errorf("a shard that is read was filled: %s", out)
 		}
 	})

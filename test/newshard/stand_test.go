@@ -4,39 +4,28 @@ import (
 	"bytes"
 	"database/sql"
 	"fmt"
-	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-
-	"locus/config/etcd/embedded"
-	"locus/internal/test/process"
 	"locus/internal/test/servers"
-	"locus/test/product"
+	"locus/test/cluster"
 )
 
-var binary string
+func TestMain(m *testing.M) { cluster.Main(m, nil) }
 
-func TestMain(m *testing.M) { os.Exit(product.Main(m, map[string]*string{"": &binary})) }
-
-// cluster is two shards, a third server that is none yet, and a proxy.
-type cluster struct {
+// stand is a cluster of two shards with a proxy, and a third server that is no shard yet.
+type stand struct {
+	*cluster.Cluster
 	t       *testing.T
-	dir     string
 	servers []*servers.Server
-	listen  string
-	etcd    string
+	listen  string // the proxy's address
 }
 
 const keyRing = "current: 1\nkeys:\n  - version: 1\n    key: 000102030405060708090a0b0c0d0e0f\n"
 
 // made is the schema, on the shards that there are at first; ordered holds a column that locus adds and hides.
 var made = []string{
-	"CREATE DATABASE shop DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+	"ALTER DATABASE shop CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
 	"CREATE TABLE shop.ordered (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, owner BIGINT NOT NULL, country INT NOT NULL, KEY (owner))",
 	"CREATE TABLE shop.region (id INT NOT NULL PRIMARY KEY, name VARCHAR(20) NOT NULL)",
 	`CREATE TABLE shop.country (code INT NOT NULL PRIMARY KEY, region INT NOT NULL DEFAULT 1, name VARCHAR(40) CHARACTER SET latin1 NOT NULL DEFAULT 'é', price DECIMAL(10,2) NOT NULL DEFAULT 9.50,
@@ -51,58 +40,21 @@ var made = []string{
 	"CREATE FUNCTION shop.more_regions() RETURNS BIGINT READS SQL DATA RETURN regions() + 1",
 }
 
-func open(t *testing.T, engine servers.Engine) *cluster {
+func open(t *testing.T, engine servers.Engine) *stand {
 	t.Helper()
-	c := &cluster{t: t, dir: t.TempDir(), servers: servers.Start(t, engine, 3), listen: process.FreeAddr(t)}
-	for _, s := range c.servers[:2] {
-		s.Exec(t, made...)
+	c := &stand{t: t, Cluster: cluster.Start(t, engine, cluster.Options{Shards: 2, SQL: made, KeyRing: keyRing, Undeclared: true})}
+	for _, s := range c.Shards {
+		c.servers = append(c.servers, s.Server)
 	}
-	etcd, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = etcd.Close() })
-	c.etcd = etcd.Endpoint()
-	page := process.FreeAddr(t)
-	c.write("secrets/shard", c.servers[0].Password)
-	c.write("secrets/app", "app")
-	c.write("keys.yaml", keyRing)
-	c.write("locus.yaml", fmt.Sprintf("etcd: {endpoints: [%q]}\nsecrets: {dir: %s}\nkey_ring: %s\ndata_dir: %s\nproxy: {listen: %q, drain_delay: 0s}\nhttp: {listen: %q}\n",
-		etcd.Endpoint(), c.file("secrets"), c.file("keys.yaml"), c.file("data"), c.listen, page))
+	c.servers = append(c.servers, servers.Start(t, engine, 1)...)
 	c.declare(2)
-	c.must("apply", "-f", c.file("cluster.yaml"))
-	c.serve("proxy", "locus.yaml", page)
+	c.MustLocus("apply", "-f", c.Path("cluster.yaml"))
+	c.listen = c.Serve("proxy").Addr
 	return c
 }
 
-// serve starts a process and waits until it is ready.
-func (c *cluster) serve(name, config, page string) {
-	c.t.Helper()
-	product.NewProgram(c.t, c.dir, name, binary, "serve", "-c", c.file(config)).Start(c.t)
-	product.Eventually(c.t, name+" is ready", func() bool {
-		r, err := http.Get("http://" + page + "/readyz")
-		if err != nil {
-			return false
-		}
-		_ = r.Body.Close()
-		return r.StatusCode == http.StatusOK
-	})
-}
-
-func (c *cluster) file(name string) string { return filepath.Join(c.dir, name) }
-
-func (c *cluster) write(name, text string) {
-	c.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(c.file(name)), 0o700); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := os.WriteFile(c.file(name), []byte(text), 0o600); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
 // declare writes the file of a cluster with so many shards, the first two of which have genes.
-func (c *cluster) declare(shards int) {
+func (c *stand) declare(shards int) {
 	c.t.Helper()
 	var b strings.Builder
 	b.WriteString("shards:\n")
@@ -113,37 +65,20 @@ func (c *cluster) declare(shards int) {
 	if shards == 2 {
 		b.WriteString("routes: |\n  0x7fff s0\n  0xffff s1\n")
 	}
-	c.write("cluster.yaml", b.String())
+	c.Write("cluster.yaml", b.String())
 }
 
-func (c *cluster) locus(args ...string) (string, error) {
-	out, err := exec.Command(binary, append(args, "-c", c.file("locus.yaml"))...).CombinedOutput()
-	return string(out), err
-}
-
-func (c *cluster) must(args ...string) string {
-	c.t.Helper()
-	out, err := c.locus(args...)
-	if err != nil {
-		c.t.Fatalf("locus %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
-	return out
-}
-
-func (c *cluster) db() *sql.DB {
+func (c *stand) db() *sql.DB {
 	c.t.Helper()
 	return c.at(c.listen)
 }
 
 // at connects to a proxy.
-func (c *cluster) at(listen string) *sql.DB {
+func (c *stand) at(listen string) *sql.DB {
 	c.t.Helper()
-	config := mysql.NewConfig()
-	config.Net, config.Addr, config.User, config.Passwd, config.DBName, config.ParseTime = "tcp", listen, "app", "app", "shop", false
-	db, err := sql.Open("mysql", config.FormatDSN())
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	config := cluster.Config(listen)
+	config.Timeout, config.ReadTimeout = 0, 0
+	db := cluster.Open(config)
 	c.t.Cleanup(func() { _ = db.Close() })
 	return db
 }
