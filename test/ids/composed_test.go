@@ -21,6 +21,7 @@ import (
 	"locus/internal/test/link"
 	"locus/internal/test/servers"
 	"locus/router/cluster"
+	harness "locus/test/cluster"
 )
 
 // compositions are generators of generators as cluster.yaml declares them. Each has two members that don't fail together, at
@@ -84,7 +85,7 @@ type composed struct {
 	t        *testing.T
 	mysql    []*servers.Server
 	redis    *servers.Process
-	etcd     *etcdProcess
+	etcd     *harness.Etcd
 	links    map[string]*link.Link
 	declared *cluster.Cluster
 	takers   [2]*taker
@@ -116,8 +117,8 @@ func newComposed(t *testing.T, step, bits int) *composed {
 		t: t, links: map[string]*link.Link{}, got: map[string]*got{},
 	}
 	c.mysql = servers.Start(t, servers.MariaDB, 2)
-	c.redis, c.etcd = servers.Redis(t), startEtcd(t)
-	for name, addr := range map[string]string{"s0": c.mysql[0].Addr(), "s1": c.mysql[1].Addr(), "redis": c.redis.Addr, "etcd": c.etcd.addr} {
+	c.redis, c.etcd = servers.Redis(t), harness.StartEtcd(t, os.Stderr)
+	for name, addr := range map[string]string{"s0": c.mysql[0].Addr(), "s1": c.mysql[1].Addr(), "redis": c.redis.Addr, "etcd": c.etcd.Addr()} {
 		c.links[name] = link.New(t, addr)
 	}
 	var err error
@@ -211,8 +212,8 @@ type trouble struct {
 // troubles happen one after the other: two servers are never away together.
 func troubles() []trouble {
 	all := []trouble{
-		{"etcd is killed", func(c *composed) { c.etcd.kill() }, func(c *composed) { c.etcd.start() }, true},
-		{"etcd is stopped", func(c *composed) { c.etcd.stop() }, func(c *composed) { c.etcd.goOn() }, true},
+		{"etcd is killed", func(c *composed) { c.etcd.Kill() }, func(c *composed) { c.etcd.Start() }, true},
+		{"etcd is stopped", func(c *composed) { c.etcd.Stop() }, func(c *composed) { c.etcd.Continue() }, true},
 		{"Redis is killed", func(c *composed) { c.redis.Kill() }, func(c *composed) { c.must(c.redis.Restart()) }, false},
 		{"Redis is stopped", func(c *composed) { c.redis.Stop() }, func(c *composed) { c.redis.Continue() }, false},
 	}

@@ -62,7 +62,7 @@ var faults = []fault{
 		wait(600 * time.Millisecond)
 		one.redis.Lead(s.redis[0].Addr)
 		other.mysql.Lead(s.mysql.Addr())
-		other.etcd.Lead(s.etcd.addr)
+		other.etcd.Lead(s.etcd.Addr())
 	}},
 	{"Redis is emptied", func(s *stage) { _, _ = s.redis[0].Do("FLUSHALL") }},
 	{"Redis is killed and restarts empty", func(s *stage) {
@@ -118,13 +118,13 @@ var faults = []fault{
 		}
 	}},
 	{"etcd is killed", func(s *stage) {
-		s.etcd.kill()
-		s.etcd.start()
+		s.etcd.Kill()
+		s.etcd.Start()
 	}},
 	{"etcd is stopped", func(s *stage) {
-		s.etcd.stop()
+		s.etcd.Stop()
 		wait(stopped)
-		s.etcd.goOn()
+		s.etcd.Continue()
 	}},
 }
 

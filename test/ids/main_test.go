@@ -5,26 +5,18 @@ import (
 	"os"
 	"testing"
 
-	"locus/internal/test/servers"
+	"locus/test/cluster"
 )
 
-// Set, they make this binary a node that takes numbers, or an etcd.
-const (
-	nodeVariable = "LOCUS_TEST_IDS_NODE"
-	etcdVariable = "LOCUS_TEST_IDS_ETCD"
-)
+// nodeVariable makes this binary a node that takes numbers. Its value is the node.
+const nodeVariable = "LOCUS_TEST_IDS_NODE"
 
 func TestMain(m *testing.M) {
-	var err error
-	switch {
-	case os.Getenv(nodeVariable) != "":
-		err = runNode(os.Getenv(nodeVariable))
-	case os.Getenv(etcdVariable) != "":
-		err = runEtcd(os.Getenv(etcdVariable))
-	default:
-		servers.Main(m)
+	text := os.Getenv(nodeVariable)
+	if text == "" {
+		cluster.Main(m, nil)
 	}
-	if err != nil {
+	if err := runNode(text); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

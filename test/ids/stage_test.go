@@ -2,27 +2,22 @@ package ids
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
-	"path/filepath"
-	"strconv"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"locus/config/etcd"
-	"locus/config/etcd/embedded"
 	"locus/idgen/row"
 	"locus/internal/test/link"
 	"locus/internal/test/process"
 	"locus/internal/test/servers"
+	"locus/test/cluster"
 )
 
 // stage is the servers, the nodes and what the nodes said.
@@ -32,7 +27,7 @@ type stage struct {
 	mysql         *servers.Server
 	redis         [2]*servers.Process // master and replica, in this order
 	other         *servers.Process    // a Redis that knows nothing of them
-	etcd          *etcdProcess
+	etcd          *cluster.Etcd
 	slots         []*slot
 	extendsPast   bool
 	count         *count
@@ -70,10 +65,10 @@ func newStage(t *testing.T, nodes int, kinds []int) *stage {
 	s.redis = [2]*servers.Process{servers.Redis(t), servers.Redis(t)}
 	s.other = servers.Redis(t)
 	s.replicate()
-	s.etcd = startEtcd(t)
+	s.etcd = cluster.StartEtcd(t, os.Stderr)
 	for range nodes {
 		s.slots = append(s.slots, &slot{
-			etcd: link.New(t, s.etcd.addr), mysql: link.New(t, s.mysql.Addr()), redis: link.New(t, s.redis[0].Addr), other: link.New(t, s.other.Addr),
+			etcd: link.New(t, s.etcd.Addr()), mysql: link.New(t, s.mysql.Addr()), redis: link.New(t, s.redis[0].Addr), other: link.New(t, s.other.Addr),
 		})
 	}
 	t.Cleanup(s.end)
@@ -146,69 +141,6 @@ func (c *count) read(output io.Reader, of *counters) {
 	}
 }
 
-// etcdProcess is an etcd that can be killed and comes back with its data.
-type etcdProcess struct {
-	t       *testing.T
-	addr    string
-	dir     string
-	command *exec.Cmd
-	ended   chan struct{} // closed when it is gone
-}
-
-type etcdChild struct {
-	Dir  string
-	Port int
-}
-
-func runEtcd(text string) error {
-	var c etcdChild
-	if err := json.Unmarshal([]byte(text), &c); err != nil {
-		return err
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	server, err := embedded.Start(ctx, embedded.Config{Dir: c.Dir, Port: c.Port})
-	if err != nil {
-		return err
-	}
-	<-ctx.Done()
-	return server.Close()
-}
-
-func startEtcd(t *testing.T) *etcdProcess {
-	e := &etcdProcess{t: t, addr: net.JoinHostPort("127.0.0.1", servers.Port(t)), dir: filepath.Join(t.TempDir(), "etcd")}
-	e.start()
-	t.Cleanup(e.kill)
-	return e
-}
-
-func (e *etcdProcess) start() {
-	_, port, _ := net.SplitHostPort(e.addr)
-	n, _ := strconv.Atoi(port)
-	text, _ := json.Marshal(etcdChild{e.dir, n})
-	e.command = childOf(etcdVariable, string(text))
-	e.command.Stderr = os.Stderr
-	ended := make(chan struct{})
-	if err := process.Spawn(e.command, func() {}, func(error) { close(ended) }); err != nil {
-		e.t.Fatal(err)
-	}
-	e.ended = ended
-	client, err := etcd.Open(etcd.Config{Endpoints: []string{e.addr}, RequestTimeout: time.Second, DialTimeout: time.Second})
-	if err != nil {
-		e.t.Fatal(err)
-	}
-	defer client.Close()
-	until(e.t, "etcd answers", func() bool {
-		_, _, err := client.Under("/").Get(e.t.Context(), "x")
-		return err == nil
-	})
-}
-
-func (e *etcdProcess) kill() {
-	_ = e.command.Process.Kill()
-	<-e.ended
-}
-
 func until(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(60 * time.Second)
@@ -219,6 +151,3 @@ func until(t *testing.T, what string, condition func() bool) {
 		time.Sleep(10 * time.Millisecond) //nolint:forbidigo // between two looks at another process
 	}
 }
-
-func (e *etcdProcess) stop() { _ = e.command.Process.Signal(syscall.SIGSTOP) }
-func (e *etcdProcess) goOn() { _ = e.command.Process.Signal(syscall.SIGCONT) }
