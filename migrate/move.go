@@ -38,7 +38,7 @@ func newMove(w *worker, j *job.Job, of []*shards, homes audit.Homes) *move {
 		}
 		m.legs = append(m.legs, one)
 	}
-	m.verifier = &verifier{legs: m.legs, owners: m.owners, report: w.report, fresh: w.runner.Times.Fresh}
+	m.verifier = &verifier{legs: m.legs, owners: m.owners, report: w.report, fresh: w.runner.Times.Fresh, log: w.log}
 	m.monitor = &monitor{
 		job: w.id, store: w.runner.Store, target: of[0].target, legs: m.legs, verifier: m.verifier, report: w.report,
 		times: w.runner.Times, limits: w.runner.Limits, log: w.log,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -23,6 +24,7 @@ type verifier struct {
 	owners *owners // of an import; else nil
 	report *reporter
 	fresh  time.Duration // for which a comparison counts
+	log    *slog.Logger
 
 	compared map[string]int64 // rows by table, of the comparison under way or the last; replaced, never edited
 	verified time.Time        // when the last comparison that passed began; zero: none by this process
@@ -90,10 +92,15 @@ func (v *verifier) compare(ctx context.Context, s Snapshot, l *leg, rows router.
 	if err := restart(ctx, other, name); err != nil {
 		return err
 	}
+	repairs, err := v.cascades(ctx, s, l, owner)
+	if err != nil {
+		return err
+	}
+	defer repairs.close()
 	c := checksum.New(checksum.Config{
 		Job: name, Source: owner, Target: other, Tables: l.shards.tables, Rows: rows,
 		Parts:    table.Split(rows.Genes, min(s.Job.Parts, rows.Genes.Len())),
-		Throttle: throttle(s.Job.Throttle),
+		Throttle: throttle(s.Job.Throttle), Repair: repairs.do,
 	}, by)
 	var before int64 // of the legs that were compared
 	for _, rows := range v.compared {

@@ -68,6 +68,6 @@ func (w *walk) held(ctx context.Context, k table.Key) (settled bool, err error) 
 		return false, nil
 	}
 	w.clean = false
-	w.found(w.difference(k, source, target))
+	w.found(w.difference(k, source, target), Stands)
 	return true, nil
 }

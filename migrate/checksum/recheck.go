@@ -16,6 +16,7 @@ import (
 // again.
 func (v *Verifier) Recheck(ctx context.Context, source, target *link.Conn, keys map[*table.Table][]table.Key) (Result, error) {
 	fresh := New(v.config, v.stream)
+	fresh.config.Repair = nil
 	for t, some := range keys {
 		lane := table.Lane{Table: t, Genes: v.config.Parts.All()}
 		w := &walk{Verifier: fresh, lane: lane, source: source, target: target}

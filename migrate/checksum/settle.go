@@ -114,8 +114,14 @@ func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]sight
 			left = append(left, k)
 			continue
 		}
-		w.clean = false
-		w.found(w.difference(k, s, t))
+		again, err := w.repair(ctx, w.difference(k, s, t))
+		if err != nil {
+			return nil, err
+		}
+		if again {
+			delete(seen, id)
+			left = append(left, k)
+		}
 	}
 	return left, nil
 }

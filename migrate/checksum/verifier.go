@@ -36,7 +36,19 @@ type Config struct {
 	Throttle func(ctx context.Context) error
 	// Most bounds how many differences are examined; 0 is 1,000. Further ones are counted.
 	Most int
+	// Repair makes a row equal, if that is allowed. nil means that nothing is repaired. Lanes call it concurrently. Recheck doesn't use it.
+	Repair func(ctx context.Context, d Difference) (Repaired, error)
 }
+
+// Repaired is the outcome of a repair.
+type Repaired uint8
+
+const (
+	Stands  Repaired = iota // The difference is recorded.
+	Equal                   // The rows are equal now.
+	Changed                 // One of the rows has changed since, so both must be checked again.
+	Refused                 // The server refused the row. It may take the row once others are repaired.
+)
 
 // Kind is the kind of a difference.
 type Kind string
@@ -102,6 +114,7 @@ type Verifier struct {
 
 	mu      sync.Mutex // guards the fields below
 	result  Result
+	refused []Difference
 	byTable map[string]int64
 
 	rows, pieces atomic.Int64
@@ -159,7 +172,32 @@ func (v *Verifier) Run(ctx context.Context) (Result, error) {
 		})
 	}
 	comparing.Wait()
-	return v.result, context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return v.result, err
+	}
+	return v.result, v.repairRefused(ctx)
+}
+
+// repairRefused repairs rows that the target refused while others were in the way, as long as that succeeds for some. It records the rest.
+func (v *Verifier) repairRefused(ctx context.Context) error {
+	for again := true; again; {
+		again = false
+		left := v.refused
+		v.refused = nil
+		for _, d := range left {
+			did, err := v.config.Repair(ctx, d)
+			switch {
+			case err != nil:
+				return err
+			case did == Equal:
+				again = true
+			default:
+				v.refused = append(v.refused, d)
+			}
+		}
+	}
+	v.result.Differences = append(v.result.Differences, v.refused...)
+	return nil
 }
 
 // only returns the condition for the rows to compare.
@@ -179,10 +217,34 @@ func (v *Verifier) resume(ctx context.Context) (map[string]checkpoint.Lane, erro
 	return checkpoint.Lanes(ctx, c, v.config.Job, checkpoint.Verify)
 }
 
+// repair makes a row equal, or records the difference. again reports that the row must be checked again.
+func (w *walk) repair(ctx context.Context, d Difference) (again bool, err error) {
+	did := Stands
+	if w.config.Repair != nil {
+		if did, err = w.config.Repair(ctx, d); err != nil {
+			return false, err
+		}
+	}
+	switch did {
+	case Equal:
+		return false, nil
+	case Changed:
+		return true, nil
+	case Stands, Refused:
+	}
+	w.clean = false
+	w.found(d, did)
+	return false, nil
+}
+
 // found records a difference. Concurrent walks may exceed the bound together.
-func (v *Verifier) found(d Difference) {
+func (v *Verifier) found(d Difference, did Repaired) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if did == Refused {
+		v.refused = append(v.refused, d)
+		return
+	}
 	v.result.Differences = append(v.result.Differences, d)
 }
 
@@ -190,7 +252,7 @@ func (v *Verifier) found(d Difference) {
 func (v *Verifier) enough() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return len(v.result.Differences) >= v.config.Most
+	return len(v.result.Differences)+len(v.refused) >= v.config.Most
 }
 
 func (v *Verifier) beyond(n int) {

@@ -39,6 +39,7 @@ type Cascade struct {
 type ties struct {
 	cascades []*Cascade
 	reached  []*Table
+	passedOn bool
 	group    *group
 }
 
@@ -53,6 +54,10 @@ func (t *Table) Cascades() []*Cascade { return t.ties.cascades }
 
 // Reaches reports whether a change of a row may change rows of another table, over any number of foreign keys.
 func (t *Table) Reaches(other *Table) bool { return slices.Contains(t.ties.reached, other) }
+
+// PassedOn reports whether a cascade may reach the table's rows over rows that the cascade changes itself, of another table or of the same one.
+// The table's own rows don't show then what a change of the first row does to them.
+func (t *Table) PassedOn() bool { return t.ties.passedOn }
 
 // loops reports whether a foreign key over which changes of the table's rows reach the table again changes a column.
 func (t *Table) loops(column int) bool {
@@ -185,7 +190,21 @@ func tie(tables []*Table) {
 	}
 	for _, t := range tables {
 		t.join(tables)
+		for _, c := range t.ties.cascades {
+			for _, next := range c.Child.ties.cascades {
+				next.Child.ties.passedOn = next.Child.ties.passedOn || c.leadsTo(next)
+			}
+		}
 	}
+}
+
+// leadsTo reports whether what c does to a row may make a key act that refers to this row.
+func (c *Cascade) leadsTo(next *Cascade) bool {
+	if c.OnDelete == Delete && next.OnDelete != Leave {
+		return true
+	}
+	refers := slices.ContainsFunc(next.Referred, func(at int) bool { return slices.Contains(c.Columns, at) })
+	return refers && next.OnUpdate != Leave && (c.OnUpdate != Leave || c.OnDelete == SetNull)
 }
 
 // join puts a table into a group with all that cascades connect it to.

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -16,35 +15,11 @@ type Obstacle struct {
 // declared.
 func KeyObstacles(keys []ForeignKey, declared func(TableName) Declaration) (list []Obstacle) {
 	for i := range keys {
-		f := &keys[i]
-		if o := f.obstacle(declared); o != nil {
+		if o := keys[i].obstacle(declared); o != nil {
 			list = append(list, *o)
-			continue
-		}
-		if declared(f.TableName).Kind != Sharded || declared(f.References).Kind != Sharded {
-			continue
-		}
-		for j := range keys {
-			if g := &keys[j]; declared(g.References).Kind == Sharded && g.leadsTo(f) {
-				list = append(list, Obstacle{f.TableName, fmt.Sprintf("foreign key %s (ON UPDATE %s, ON DELETE %s) passes on what foreign key %s of table %s changes: a row that is moved could miss that, so rows can't be moved",
-					f.Name, f.OnUpdate, f.OnDelete, g.Name, g.TableName), fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s, and make it without CASCADE and SET NULL", f.TableName, f.Name)})
-				break
-			}
 		}
 	}
 	return list
-}
-
-// leadsTo reports whether what f does to a row may make another key act.
-func (f *ForeignKey) leadsTo(next *ForeignKey) bool {
-	if f.TableName != next.References {
-		return false
-	}
-	sets := changes(f.OnUpdate) || strings.HasPrefix(f.OnDelete, "SET")
-	refers := slices.ContainsFunc(next.Referred, func(name string) bool {
-		return slices.ContainsFunc(f.Columns, func(own string) bool { return strings.EqualFold(own, name) })
-	})
-	return f.OnDelete == "CASCADE" && changes(next.OnDelete) || sets && refers && changes(next.OnUpdate)
 }
 
 // obstacle returns why rows that one key ties can't be moved, or nil.

@@ -122,7 +122,7 @@ func (w *world) strays(t *testing.T) (wrong []string) {
 	t.Helper()
 	tables := []string{"register", "item", "account", "journal"}
 	if w.hot == nil {
-		tables = append(tables, "seat", "ticket")
+		tables = append(tables, "seat", "ticket", "stub")
 	}
 	for _, table := range tables {
 		if n := w.rows(t, "0, 0, 0, 0", table, func([4]int64) {}); n > 0 {

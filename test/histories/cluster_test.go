@@ -103,7 +103,7 @@ func (w *world) tables() []string {
 		"CREATE TABLE shop.account (uid BIGINT NOT NULL PRIMARY KEY, balance BIGINT NOT NULL, " + catalog.OwnGeneDefinition + ")",
 		"CREATE TABLE shop.journal (transfer BIGINT NOT NULL, uid BIGINT NOT NULL, peer BIGINT NOT NULL, amount BIGINT NOT NULL, gene SMALLINT UNSIGNED NOT NULL, KEY (gene), UNIQUE KEY by_transfer (transfer))",
 		seatTable,
-		ticketTable,
+		ticketTable, stubTable,
 	}
 }
 
