@@ -187,7 +187,7 @@ func (b *builder) register(w *state) error {
 		if primary := w.declared.Primaries[name]; b.last != nil { // the first state is read before anything is held
 			t.Held, t.Cut = primary.Held, primary.Held && primary.Cause != cluster.Ordered
 			if b.leases && w.declared.Shards[name].Leased() {
-				t.Epoch = primary.Epoch
+				t.Epoch, t.StaleReads = primary.Epoch, w.declared.Shards[name].StaleReads
 			}
 		}
 		targets = append(targets, t)
@@ -213,7 +213,7 @@ func (b *builder) recheck(c *cluster.Cluster) {
 func withoutReplicas(targets []backend.Target) []backend.Target {
 	primaries := slices.Clone(targets)
 	for i := range primaries {
-		primaries[i].Replicas, primaries[i].MaxOpen = nil, 0
+		primaries[i].Replicas, primaries[i].MaxOpen, primaries[i].StaleReads = nil, 0, false
 	}
 	return primaries
 }

@@ -72,18 +72,31 @@ func (p *Proxy) Status() Status {
 	return s
 }
 
-// Refuses returns the shards whose statements the proxy refuses because etcd doesn't answer, in their order, and since when.
-func (s Status) Refuses() (shards []router.ShardName, since time.Time) {
+// Cut is the shards whose primary etcd does not confirm, in their order.
+type Cut struct {
+	Refused []router.ShardName // statements on them are refused
+	Stale   []router.ShardName // plain reads go on and may be stale, other statements are refused
+	Since   time.Time
+}
+
+// Cut returns the shards whose statements the proxy refuses because etcd doesn't answer.
+func (s Status) Cut() (c Cut) {
 	for shard, p := range s.Pools {
-		if p.Unleased.IsZero() {
+		switch {
+		case p.Unleased.IsZero():
 			continue
+		case p.StaleAllowed:
+			c.Stale = append(c.Stale, shard)
+		default:
+			c.Refused = append(c.Refused, shard)
 		}
-		if shards = append(shards, shard); since.IsZero() || p.Unleased.Before(since) {
-			since = p.Unleased
+		if c.Since.IsZero() || p.Unleased.Before(c.Since) {
+			c.Since = p.Unleased
 		}
 	}
-	slices.Sort(shards)
-	return shards, since
+	slices.Sort(c.Refused)
+	slices.Sort(c.Stale)
+	return c
 }
 
 // Servers is how the shshards' servers are; nil before the proxy runs.

@@ -96,7 +96,7 @@ func (c *connection) close() { _ = c.client.Close() }
 func (c *connection) state(ctx context.Context) (*declared.State, error) {
 	state, err := declared.Read(ctx, c.kv)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("%w: check that etcd runs there; --etcd or -c names another\nwhile it does not answer, proxies serve from the last state; they refuse statements on shards with failover: follow or promote, "+
+		return nil, fmt.Errorf("%w: check that etcd runs there; --etcd or -c names another\nwhile it does not answer, proxies serve from the last state; they refuse statements on shards with failover: follow or promote (plain reads go on with stale_reads: true, and are marked), "+
 			"and INSERTs once their IDs are used up: /readyz of each proxy says so", err)
 	}
 	return state, err

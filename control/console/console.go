@@ -165,7 +165,7 @@ func profiles(mux *http.ServeMux, d *auth) {
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
 // readyz answers whether new clients should be sent here. A proxy that can't reach etcd is not ready while it refuses statements of a
-// shard, whose primary may change without it. Otherwise it continues to serve with its
+// shard, whose primary may change without it, unless plain reads of it go on. Otherwise it continues to serve with its
 // last state, so it is ready and says so.
 func readyz(p Proxy) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -176,9 +176,15 @@ func readyz(p Proxy) http.HandlerFunc {
 		case s.Live.Revision == 0:
 			http.Error(w, "no cluster read yet", http.StatusServiceUnavailable)
 		default:
-			if shards, since := s.Refuses(); len(shards) > 0 {
+			cut := s.Cut()
+			if len(cut.Refused) > 0 {
 				http.Error(w, fmt.Sprintf("etcd does not answer: statements on shards %v are refused since %s, since another of their servers may be the primary: "+
-					"check etcd and the network to it; %s", shards, since.Local().Format(time.DateTime), s.Live), http.StatusServiceUnavailable)
+					"check etcd and the network to it; %s", cut.Refused, cut.Since.Local().Format(time.DateTime), s.Live), http.StatusServiceUnavailable)
+				return
+			}
+			if len(cut.Stale) > 0 {
+				fmt.Fprintf(w, "ok for plain reads: etcd does not answer: plain reads of shards %v go on since %s and may be stale, all other statements on them are refused: "+
+					"check etcd and the network to it; %s\n", cut.Stale, cut.Since.Local().Format(time.DateTime), s.Live)
 				return
 			}
 			fmt.Fprintf(w, "ok: %s\n", s.Live)

@@ -36,6 +36,10 @@ func TestReadiness(t *testing.T) {
 		"nothing read":   {proxy.Status{}, 503, []string{"no cluster read yet"}},
 		"without leases": {proxy.Status{Live: read, Pools: pools(ended, time.Time{})}, 503, []string{"etcd does not answer", "[s0]", ended.Local().Format(time.DateTime), "check etcd"}},
 		"for two shards": {proxy.Status{Live: read, Pools: pools(ended.Add(time.Second), ended)}, 503, []string{"[s0 s1]", ended.Local().Format(time.DateTime)}},
+		"reads go on": {proxy.Status{Live: read, Pools: map[router.ShardName]backend.Stats{"s0": {Unleased: ended, StaleAllowed: true}, "s1": {StaleAllowed: true}}}, 200, []string{
+			"ok for plain reads", "shards [s0] go on since " + ended.Local().Format(time.DateTime) + " and may be stale", "all other statements on them are refused", "check etcd",
+		}},
+		"reads go on at one": {proxy.Status{Live: read, Pools: map[router.ShardName]backend.Stats{"s0": {Unleased: ended, StaleAllowed: true}, "s1": {Unleased: ended}}}, 503, []string{"shards [s1] are refused"}},
 		"draining": {
 			proxy.Status{Live: read, Draining: true, Sessions: 12, Stopping: proxy.Stopping{Since: ended, PortCloses: time.Now().Add(time.Hour)}}, 503,
 			[]string{"draining: not ready since " + ended.Local().Format(time.TimeOnly), "port closes in", "12 sessions left"},

@@ -51,6 +51,10 @@ type Pool struct {
 	BlockedMs int64 `json:"blocked_ms,omitempty"` // until a login is tried again, after failures
 	// Replicas are the servers that follow the shard's.
 	Replicas []Replica `json:"replicas,omitempty"`
+	// Unconfirmed is since when etcd does not confirm the shard's primary, so that statements are refused; StaleReads says that plain
+	// reads go on meanwhile.
+	Unconfirmed time.Time `json:"unconfirmed,omitzero"`
+	StaleReads  bool      `json:"stale_reads,omitempty"`
 }
 
 // Replica is how far one is behind.
@@ -70,7 +74,10 @@ func BeatOf(s proxy.Status, started, now time.Time) Beat {
 		b.Holding = s.Counts.Holding.Load()
 	}
 	for shard, p := range s.Pools {
-		b.Pools[string(shard)] = Pool{p.Lent, p.Idle, p.Limit, p.Waiting, p.Blocked.Milliseconds(), nil}
+		b.Pools[string(shard)] = Pool{
+			InUse: p.Lent, Idle: p.Idle, Limit: p.Limit, Waiting: p.Waiting, BlockedMs: p.Blocked.Milliseconds(),
+			Unconfirmed: p.Unleased, StaleReads: !p.Unleased.IsZero() && p.StaleAllowed,
+		}
 	}
 	for _, r := range s.Replicas {
 		pool := b.Pools[string(r.Shard)]

@@ -72,6 +72,13 @@ func TestAllIsWell(t *testing.T) {
 	}
 }
 
+// cutOff has a proxy report that etcd does not confirm the primary of s1.
+func cutOff(s *overview.Seen, reads bool) {
+	p := s.Now.By["b"].Pools["s1"]
+	p.Unconfirmed, p.StaleReads = noon, reads
+	s.Now.By["b"].Pools["s1"] = p
+}
+
 func TestTheWorstIsTold(t *testing.T) {
 	cases := []struct {
 		name     string
@@ -93,6 +100,10 @@ func TestTheWorstIsTold(t *testing.T) {
 		{"one member of etcd", func(s *overview.Seen) {
 			s.Etcd = append(s.Etcd, etcd.Health{Endpoint: "e2", Err: errors.New("refused")})
 		}, health.Frozen, "shard s1 is frozen", 2},
+		{"a proxy that etcd confirms no primary to", func(s *overview.Seen) { cutOff(s, false) }, health.Well, "shard s1: etcd has not confirmed its primary since " + noon.Local().Format(time.DateTime) +
+			": statements on it are refused; check etcd and the network to it", 1},
+		{"and whose reads go on", func(s *overview.Seen) { cutOff(s, true) }, health.Well, "shard s1: etcd has not confirmed its primary since " + noon.Local().Format(time.DateTime) +
+			": plain reads go on and may be stale, all other statements on it are refused; check etcd and the network to it", 1},
 		{"etcd is away", func(s *overview.Seen) { s.Etcd, s.Blind = nil, errors.New("no endpoint answers") }, health.Frozen, "etcd: etcd can't be read: no endpoint answers", 2},
 		{"nothing lives", func(s *overview.Seen) { s.Cards, s.Now.By = nil, nil }, health.Well, "no proxy lives", 1},
 	}

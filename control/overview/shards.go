@@ -25,8 +25,12 @@ type Shard struct {
 	// Since is when the first proxy saw this state.
 	Since    time.Time `json:"since,omitzero"`
 	Replicas []Replica `json:"replicas,omitempty"`
-	Problem  string    `json:"problem,omitempty"`
-	grave    gravity
+	// UnconfirmedSince is since when etcd does not confirm the primary to some proxy, so that it refuses statements. StaleReads reports that
+	// plain reads go on there, and may be stale.
+	UnconfirmedSince time.Time `json:"unconfirmed_since,omitzero"`
+	StaleReads       bool      `json:"stale_reads,omitempty"`
+	Problem          string    `json:"problem,omitempty"`
+	grave            gravity
 }
 
 // Replica is a replica of a shard's primary, as seen by the proxy that reports the largest lag.
@@ -71,6 +75,7 @@ func (s *Shard) look(name router.ShardName, beats map[string]fleet.Beat) {
 		p := b.Pools[string(name)]
 		s.InUse, s.Limit, s.Waiting = s.InUse+p.InUse, s.Limit+p.Limit, s.Waiting+p.Waiting
 		blocked = max(blocked, p.BlockedMs)
+		s.unconfirmed(p)
 		for _, r := range p.Replicas {
 			s.follow(r)
 		}
@@ -86,6 +91,8 @@ func (s *Shard) look(name router.ShardName, beats map[string]fleet.Beat) {
 		if worst.State.Down() && !worst.Replica {
 			s.grave = down
 		}
+	case !s.UnconfirmedSince.IsZero():
+		s.Problem, s.grave = s.cutOff(), down
 	case blocked > 0:
 		s.Problem = fmt.Sprintf("logins fail; the next one is tried in %v", (time.Duration(blocked) * time.Millisecond).Round(100*time.Millisecond))
 		s.grave = down
@@ -93,6 +100,26 @@ func (s *Shard) look(name router.ShardName, beats map[string]fleet.Beat) {
 		s.Problem = quantity(s.Waiting, "session") + " waiting for a connection"
 		s.grave = limps
 	}
+}
+
+// unconfirmed adds a proxy's report that etcd does not confirm the primary.
+func (s *Shard) unconfirmed(p fleet.Pool) {
+	if p.Unconfirmed.IsZero() {
+		return
+	}
+	if s.UnconfirmedSince.IsZero() || p.Unconfirmed.Before(s.UnconfirmedSince) {
+		s.UnconfirmedSince = p.Unconfirmed
+	}
+	s.StaleReads = s.StaleReads || p.StaleReads
+}
+
+// cutOff describes what does not work without a confirmation of the primary, and the remedy.
+func (s *Shard) cutOff() string {
+	refused := "statements on it are refused"
+	if s.StaleReads {
+		refused = "plain reads go on and may be stale, all other statements on it are refused"
+	}
+	return fmt.Sprintf("etcd has not confirmed its primary since %s: %s; check etcd and the network to it", s.UnconfirmedSince.Local().Format(time.DateTime), refused)
 }
 
 func (s *Shard) follow(r fleet.Replica) {

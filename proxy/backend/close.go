@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -9,6 +10,10 @@ import (
 // Retire ends lending without waiting. Queued borrowers get ErrClosed. Idle connections are closed at once, borrowed ones
 // when they come back.
 func (p *Pool) Retire() {
+	p.each((*Pool).retire)
+}
+
+func (p *Pool) retire() {
 	p.mu.Lock()
 	defer p.unlock()
 	p.closed = true
@@ -30,6 +35,13 @@ func (p *Pool) Retire() {
 // and returns an error with their number. They are still closed when they come back.
 func (p *Pool) Close(ctx context.Context) error {
 	p.Retire()
+	var errs []error
+	p.each(func(p *Pool) { errs = append(errs, p.drain(ctx)) })
+	return errors.Join(errs...)
+}
+
+// drain is Close for a pool that is retired, without its pool of the last known primary.
+func (p *Pool) drain(ctx context.Context) error {
 	select {
 	case <-p.empty:
 		return nil
@@ -73,6 +85,12 @@ func (p *Pool) settle() {
 func (p *Pool) closedError() error { return fmt.Errorf("shard %s: %w", p.shard, ErrClosed) }
 
 func (p *Pool) drained() bool {
+	all := true
+	p.each(func(p *Pool) { all = all && p.isEmpty() })
+	return all
+}
+
+func (p *Pool) isEmpty() bool {
 	select {
 	case <-p.empty:
 		return true

@@ -67,6 +67,9 @@ func (c *Conn) Stream() *stream.Conn { return c.stream }
 // Shard returns the shard that the connection goes to.
 func (c *Conn) Shard() router.ShardName { return c.shard }
 
+// Addr returns the address of its server.
+func (c *Conn) Addr() string { return c.addr }
+
 // ServerVersion returns the server's version, without MariaDB's prefix "5.5.5-".
 func (c *Conn) ServerVersion() string { return c.version }
 

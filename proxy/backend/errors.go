@@ -28,12 +28,14 @@ type ExhaustedError struct {
 	// Unleased reports that the proxy is cut off from etcd and may not know the current primary. Since is when its lease ended.
 	Unleased bool
 	Since    time.Time
+	// StaleAllowed reports that plain reads go on meanwhile.
+	StaleAllowed bool
 }
 
 func (e *ExhaustedError) Error() string {
 	const remedy = "raise the shard's connection limit (and the server's max_connections), or shorten transactions and the state that pins connections"
 	if e.Unleased {
-		return fmt.Sprintf("shard %s: waited for %v, with %d other sessions: %v", e.Shard, e.Waited.Round(time.Millisecond), e.Waiting, unleasedSince(e.Since))
+		return fmt.Sprintf("shard %s: waited for %v, with %d other sessions: %v", e.Shard, e.Waited.Round(time.Millisecond), e.Waiting, unleasedSince(e.Since, e.StaleAllowed))
 	}
 	if e.Held {
 		return fmt.Sprintf("shard %s: another of its servers is made the primary, which has taken longer than %v; %d other sessions wait too: try again, and see locus doctor",

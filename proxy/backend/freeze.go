@@ -9,6 +9,10 @@ import (
 // connections are closed, and borrowers are refused at once, until Thaw. Only the prober can distinguish a frozen server from a
 // slow statement.
 func (p *Pool) Freeze(why error) {
+	p.each(func(p *Pool) { p.freeze(why) })
+}
+
+func (p *Pool) freeze(why error) {
 	p.mu.Lock()
 	defer p.unlock()
 	if p.closed || p.frozen != nil {
@@ -26,6 +30,10 @@ func (p *Pool) Freeze(why error) {
 
 // Thaw admits borrowers again. The server answered after a freeze or after failed logins.
 func (p *Pool) Thaw() {
+	p.each((*Pool).thaw)
+}
+
+func (p *Pool) thaw() {
 	p.mu.Lock()
 	defer p.unlock()
 	p.melt()
@@ -52,7 +60,12 @@ func (p *Pool) untilFrozen(ctx context.Context) (_ context.Context, release func
 }
 
 // Received returns a number that changes whenever a byte arrives on a lent connection, or a login is answered.
-func (p *Pool) Received() uint64 {
+func (p *Pool) Received() (n uint64) {
+	p.each(func(p *Pool) { n += p.received() })
+	return n
+}
+
+func (p *Pool) received() uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := p.heard

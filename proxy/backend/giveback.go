@@ -133,7 +133,7 @@ func (p *Pool) keeps(c *Conn, now time.Time) bool {
 	if c.database != "" && c.schemas != p.schemas {
 		return false
 	}
-	return !p.closed && !p.withheld() && c.generation == p.generation && now.Before(c.expires) && p.places() <= p.limits.MaxOpen
+	return !p.closed && !p.resting && !p.withheld() && c.generation == p.generation && now.Before(c.expires) && p.places() <= p.limits.MaxOpen
 }
 
 // put passes a lent connection on, to the first in the queue or to the idle connections.

@@ -12,15 +12,31 @@ import (
 var errUnleased = errors.New("this proxy was cut off from etcd, and another server of the shard may be the primary by now: check etcd (locus doctor) and the network to it")
 
 // unleasedSince returns the reason for a refusal by a proxy whose lease ended at a time.
-func unleasedSince(at time.Time) error {
-	return fmt.Errorf("this proxy is cut off from etcd, which alone says which of the shard's servers is the primary; its lease ended at %s: check etcd (locus doctor) and the network to it",
+func unleasedSince(at time.Time, stale bool) error {
+	const limits = "; with stale_reads, a plain SELECT outside of a transaction goes on, and nothing else: no write, no transaction, no autocommit = 0, no locking read, " +
+		"no function that may write, and no session with state on a connection (LOCK TABLES, temporary tables, cursors)"
+	err := fmt.Errorf("this proxy is cut off from etcd, which alone says which of the shard's servers is the primary; its lease ended at %s: check etcd (locus doctor) and the network to it",
 		at.Local().Format(time.DateTime))
+	if stale {
+		return fmt.Errorf("%w%s", err, limits)
+	}
+	return err
 }
 
 // Lease allows the pool to lend until the given time if its target has the given epoch. It reports whether it has. At that time,
 // unless Lease was called again, lent connections are cut off and borrowers wait, because another server may become the primary.
 // An answer read later is discarded.
 func (p *Pool) Lease(epoch int64, until time.Time) bool {
+	if !p.lease(epoch, until) {
+		return false
+	}
+	if stale := p.stale.Load(); stale != nil {
+		stale.rest(true)
+	}
+	return true
+}
+
+func (p *Pool) lease(epoch int64, until time.Time) bool {
 	p.mu.Lock()
 	defer p.unlock()
 	if p.target.Epoch != epoch {
@@ -28,6 +44,7 @@ func (p *Pool) Lease(epoch int64, until time.Time) bool {
 	}
 	if p.term != nil && !p.closed {
 		p.term.Extend(until)
+		p.confirmed = true
 		p.watchTerm()
 		p.serve(time.Now())
 	}
@@ -52,8 +69,8 @@ func (p *Pool) leased(leased, moved bool) {
 		if p.term != nil {
 			p.cutOff(errLeft)
 		}
-		p.term = &stream.Term{}
-		p.term.Extend(time.Now()) // nothing is leased yet
+		p.term, p.confirmed, p.began = &stream.Term{}, false, time.Now()
+		p.term.Extend(p.began) // nothing is leased yet
 	}
 }
 

@@ -20,6 +20,10 @@ func (c *Conn) stays() {
 // for a while. Requests that only this server can answer go on waiting, and no borrower is refused, because the server may just
 // be slow.
 func (p *Pool) Overdue(why error) {
+	p.each(func(p *Pool) { p.overdue(why) })
+}
+
+func (p *Pool) overdue(why error) {
 	p.mu.Lock()
 	defer p.unlock()
 	if p.closed || p.frozen != nil {

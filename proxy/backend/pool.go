@@ -24,6 +24,7 @@ type Pool struct {
 	// cleaning counts the running resets of returned connections.
 	cleaning sync.WaitGroup
 	version  atomic.Pointer[string] // version of the server at the last login; nil before the first
+	stale    atomic.Pointer[Pool]   // of the last known primary, see LastKnown; nil before the target first allows stale reads
 
 	mu         sync.Mutex // guards the fields below; never held across I/O; released by unlock if a connection was doomed
 	target     Target
@@ -41,6 +42,9 @@ type Pool struct {
 	held       bool            // nothing is lent, and returned connections are closed
 	term       *stream.Term    // lending ends with it; nil for no end. Each server has its own
 	expiry     *time.Timer     // fires at the end of the term; nil before the first term
+	confirmed  bool            // the term was leased at least once
+	began      time.Time       // when the term began
+	resting    bool            // returned connections are closed
 	frozen     error           // why nothing is sent to the server, or nil
 	warm       context.Context // ends when the server freezes; ends logins in progress
 	chill      context.CancelCauseFunc
@@ -80,6 +84,7 @@ func newPool(t Target, l Limits, log *slog.Logger, dial dialFunc) *Pool {
 		turn:    turn,
 	}
 	p.leased(t.Epoch > 0, false)
+	p.offerStale(t)
 	return p
 }
 
@@ -90,6 +95,10 @@ func (p *Pool) Shard() router.ShardName { return p.shard }
 // database, such as @@collation_database, from when it entered it, and MariaDB doesn't re-enter the current database. So
 // connections with a current database are closed, borrowed ones when they come back.
 func (p *Pool) LeaveDatabases() {
+	p.each((*Pool).leaveDatabases)
+}
+
+func (p *Pool) leaveDatabases() {
 	p.mu.Lock()
 	defer p.unlock()
 	p.schemas++
@@ -100,7 +109,9 @@ func (p *Pool) LeaveDatabases() {
 // SetTarget points the pool at the shard's current server. If that is another server, idle connections to the old one are
 // closed at once and borrowed ones when they come back. Failures of the old server don't count for the new one.
 func (p *Pool) SetTarget(t Target) {
-	if p.retarget(t) {
+	moved := p.retarget(t)
+	p.offerStale(t)
+	if moved {
 		p.log.Info("shard moved", "addr", t.Addr, "user", t.User)
 	}
 }
@@ -124,6 +135,10 @@ func (p *Pool) retarget(t Target) (moved bool) {
 
 // resize applies another limit of connections. Connections above the limit are closed when they come back.
 func (p *Pool) resize(l Limits) {
+	p.each(func(p *Pool) { p.limit(l) })
+}
+
+func (p *Pool) limit(l Limits) {
 	p.mu.Lock()
 	defer p.unlock()
 	l = l.withDefaults()
@@ -136,6 +151,10 @@ const checkAfter = 5 * time.Second
 
 // Sweep closes idle connections that were unused for Limits.IdleTimeout, are older than Limits.MaxLifetime, or have died.
 func (p *Pool) Sweep(now time.Time) {
+	p.each(func(p *Pool) { p.sweep(now) })
+}
+
+func (p *Pool) sweep(now time.Time) {
 	p.mu.Lock()
 	defer p.unlock()
 	p.doomIdle(func(c *Conn) bool {

@@ -80,9 +80,7 @@ func (r *Registry) Apply(targets []Target) {
 			p.resize(t.within(r.limits))
 			next[t.Shard] = p
 		} else {
-			p := newPool(t, t.within(r.limits), r.log, r.dial)
-			p.orphans.news = r.orphaned
-			next[t.Shard] = p
+			next[t.Shard] = r.newPool(t)
 		}
 	}
 	r.pools.Store(&next)
@@ -91,6 +89,13 @@ func (r *Registry) Apply(targets []Target) {
 		p.Retire()
 		r.retired = append(r.retired, p)
 	}
+}
+
+// newPool makes the pool of a shard.
+func (r *Registry) newPool(t Target) *Pool {
+	p := newPool(t, t.within(r.limits), r.log, r.dial)
+	p.each(func(p *Pool) { p.orphans.news = r.orphaned })
+	return p
 }
 
 func (r *Registry) retire(old, next map[router.ShardName]*Pool) {
@@ -116,9 +121,11 @@ func (r *Registry) Run(ctx context.Context) error {
 			return ctx.Err()
 		case <-r.orphaned:
 			for _, p := range *r.pools.Load() {
-				if p.takeOrphans() {
-					tasks.Go(func() { p.endOrphans(ctx) })
-				}
+				p.each(func(p *Pool) {
+					if p.takeOrphans() {
+						tasks.Go(func() { p.endOrphans(ctx) })
+					}
+				})
 			}
 		case now := <-ticker.C:
 			for _, p := range *r.pools.Load() {

@@ -12,7 +12,7 @@ type counts struct {
 	lent uint64 // guarded by the pool's mutex, since it is on the hot path
 
 	logins, loginFailures, refused atomic.Uint64
-	waits, exhausted               atomic.Uint64
+	waits, exhausted, stale        atomic.Uint64
 	transitions, dead, discarded   atomic.Uint64
 	kills, unforeseen              atomic.Uint64
 	resets                         resets
@@ -45,8 +45,11 @@ type Stats struct {
 	Blocked time.Duration // until the next login is tried, after failures; 0: logins are allowed
 	// Unleased is when the lease ended without which nothing is lent, because etcd doesn't answer; zero: it has not, or there is none.
 	Unleased time.Time
+	// StaleAllowed reports whether plain reads go on then, on the last known primary.
+	StaleAllowed bool
 
 	Borrowed      uint64 // connections lent
+	StaleReads    uint64 // reads of the last known primary without a lease
 	Logins        uint64 // logins tried
 	LoginFailures uint64
 	Refused       uint64 // borrowers refused because logins had failed
@@ -75,7 +78,7 @@ func (p *Pool) Stats() Stats {
 		Dead: p.counts.dead.Load(), Discarded: p.counts.discarded.Load(), Kills: p.counts.kills.Load(),
 		Unforeseen: p.counts.unforeseen.Load(),
 	}
-	s.Unleased = p.term.Ended()
+	s.Unleased, s.StaleAllowed, s.StaleReads = p.term.Ended(), p.target.StaleReads, p.counts.stale.Load()
 	s.Resets = s.Cleaned + p.counts.resets.settings.Load()
 	if p.breaker.open() {
 		s.Blocked = max(0, time.Until(p.breaker.until))

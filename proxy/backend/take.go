@@ -161,13 +161,13 @@ func (p *Pool) exchange(misfit *Conn, now time.Time) {
 
 func (p *Pool) exhausted(waited time.Duration) error {
 	p.counts.exhausted.Add(1)
-	return &ExhaustedError{Shard: p.shard, Limit: p.limits.MaxOpen, Open: p.places(), Waiting: p.queue.len(), Waited: waited, Held: p.held, Unleased: p.term.Over(), Since: p.term.Ended()}
+	return &ExhaustedError{Shard: p.shard, Limit: p.limits.MaxOpen, Open: p.places(), Waiting: p.queue.len(), Waited: waited, Held: p.held, Unleased: p.term.Over(), Since: p.term.Ended(), StaleAllowed: p.target.StaleReads}
 }
 
 func (p *Pool) unavailable(now time.Time) error {
 	p.counts.refused.Add(1)
 	if p.term.Over() {
-		return &UnavailableError{Shard: p.shard, Addr: p.target.Addr, Reason: unleasedSince(p.term.Ended())}
+		return &UnavailableError{Shard: p.shard, Addr: p.target.Addr, Reason: unleasedSince(p.term.Ended(), p.target.StaleReads)}
 	}
 	if p.frozen != nil {
 		return &UnavailableError{Shard: p.shard, Addr: p.target.Addr, Reason: p.frozen}

@@ -27,6 +27,8 @@ type Target struct {
 	// Epoch identifies the document that makes the server the shard's primary. If it is 0, no other server can become the primary without
 	// this process. Otherwise connections are lent only until the time passed to the last [Pool.Lease].
 	Epoch int64
+	// StaleReads allows reads of the last known primary without a lease, see [Pool.LastKnown].
+	StaleReads bool
 	// Mark is the prefix of the name of a lock that every connection holds, so that others can identify its owner. The connection's ID on
 	// the server follows. Empty for none.
 	Mark string

@@ -48,6 +48,9 @@ type Environment struct {
 	// unsent has the sending to a shard fail, for tests; nil: it does not.
 	unsent func(router.ShardName) error
 
+	// stale are the shards whose last known primaries have answered the statement under way without a confirmation by etcd.
+	stale []router.ShardName
+
 	// Unreadable is why what the last statement has assigned could not be read from its connection: the session ends.
 	Unreadable error
 

@@ -65,7 +65,7 @@ func (e *Environment) OnFirst(settings *backend.Settings, f func(txn.Lease) erro
 
 // OnAny is OnFirst of what other shards may be asked too if the first is not well: once more, if one is lost.
 func (e *Environment) OnAny(settings *backend.Settings, f func(txn.Lease) error) error {
-	return e.Anywhere(e.StandIns(e.Snapshot()), true, func(shard router.ShardName, how txn.Mode) error { return e.on(shard, how, settings, f) })
+	return e.Anywhere(e.StandIns(e.Snapshot()), true, func(shard router.ShardName, how txn.Mode) error { return e.on(shard, txn.Describes(how), settings, f) })
 }
 
 func (e *Environment) on(shard router.ShardName, how txn.Mode, settings *backend.Settings, f func(txn.Lease) error) error {

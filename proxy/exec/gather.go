@@ -71,10 +71,15 @@ func (g *Gathering) fillAll() error {
 		}
 	}
 	for i := range g.plan.Tables {
-		if t := &g.plan.Tables[i]; !g.inPlace(t) {
-			if err := g.table(i, t); err != nil {
-				return err
+		t := &g.plan.Tables[i]
+		if g.inPlace(t) {
+			if g.At.Stale() {
+				g.markStale(g.Work, g.At)
 			}
+			continue
+		}
+		if err := g.table(i, t); err != nil {
+			return err
 		}
 	}
 	return nil

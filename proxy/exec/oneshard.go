@@ -32,6 +32,9 @@ func (e *Environment) roundTrip(w *Work, p Part, last reply.Ending) error {
 	if err != nil {
 		return err
 	}
+	if l.Stale() {
+		e.markStale(w, l)
+	}
 	if err := e.send(l, w, p.Text, p.Params); err != nil {
 		l.Unsent(err)
 		return err
@@ -93,6 +96,9 @@ func (e *Environment) purpose(w *Work) (m txn.Mode) {
 		if e.Vars.Reads == sysvars.OwnReplica {
 			m |= txn.SeesOwn
 		}
+	}
+	if w.Stale && !w.Cursor && w.Elsewhere == 0 { // else another shard may have the rows, and be sure of them
+		m |= txn.MayBeStale | txn.ReadsOnly
 	}
 	if MayWrite(w.Facts) {
 		m |= txn.Writes

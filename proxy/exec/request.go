@@ -45,7 +45,11 @@ func (r *Request) part(p plan.Plan, v *plan.Values) Several {
 
 // Apart lends a connection that is neither reserved nor the transaction's.
 func (r *Request) Apart(shard router.ShardName, settings *backend.Settings) (txn.Lease, error) {
-	l, err := r.Conns.AcquireAs(shard, txn.Apart|r.Elsewhere, settings)
+	m := txn.Apart | r.Elsewhere
+	if r.Stale {
+		m |= txn.MayBeStale
+	}
+	l, err := r.Conns.AcquireAs(shard, m, settings)
 	if err == nil {
 		r.Observer.Asked(shard)
 	}

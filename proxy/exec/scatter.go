@@ -68,7 +68,7 @@ func (e *Environment) scatter(w *Work, p *plan.Read, route *plan.Route) (unmerge
 	if w.Prepared != nil {
 		format = scatter.Binary
 	}
-	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Options{Status: status, Warnings: len(w.Absent), ZeroIsNull: e.sortsZeroAsNull(w.Snapshot.Flavor)})
+	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Options{Status: status, Warnings: len(w.Absent) + len(e.stale), ZeroIsNull: e.sortsZeroAsNull(w.Snapshot.Flavor)})
 	e.merged(w, outcome, err)
 	if began && w.Unbegun(err) {
 		e.Conns.Unbegin()

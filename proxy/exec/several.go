@@ -97,6 +97,9 @@ func (x Several) acquire(parts []Part) ([]txn.Lease, error) {
 			return nil, err
 		}
 		leases = append(leases, l)
+		if l.Stale() {
+			x.markStale(x.Of, l)
+		}
 	}
 	return leases, nil
 }

@@ -32,6 +32,8 @@ type Work struct {
 	Outside bool
 	// Replica: it may be answered by one.
 	Replica bool
+	// Stale: it may be answered by the last known primaries while etcd does not confirm them.
+	Stale bool
 	// Partial: it does with the rows of the shards that are there, and Absent were not.
 	Partial bool
 	Absent  []router.ShardName
@@ -48,7 +50,7 @@ func (w *Work) Follow(p plan.Plan) { w.Plan, w.Facts = p, p.About() }
 
 // Part is the work of a text that is run as a part of the statement.
 func (w *Work) Part(p plan.Plan, v *plan.Values) *Work {
-	return &Work{Plan: p, Facts: p.About(), Snapshot: w.Snapshot, Admission: w.Admission, Values: v, Replica: w.Replica, Partial: w.Partial}
+	return &Work{Plan: p, Facts: p.About(), Snapshot: w.Snapshot, Admission: w.Admission, Values: v, Replica: w.Replica, Stale: w.Stale, Partial: w.Partial}
 }
 
 // reading is how a text was read that was prepared before; nil: it is read now.

@@ -17,6 +17,8 @@ type Client struct {
 	Binary       bool // rows are in the binary protocol
 	Warned       int  // the least number of warnings at the end of relayed rows: those of the shards whose groups they are of
 
+	Added int // warnings of the proxy's own, in addition to the shards'
+
 	// Final returns a function that changes the end of a shard's answer, in addition to the statement's own. It is called once
 	// the end has arrived.
 	Final func(Ending) Ending

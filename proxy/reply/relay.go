@@ -143,11 +143,11 @@ func (t *Client) passEnd(p *passage, piece []byte, last Ending) error {
 	return t.passChanged(piece[at:], 0, nil, true)
 }
 
-// raiseWarnings makes the number of warnings in the packet that ends rows at least Warned.
+// raiseWarnings makes the number of warnings in the packet that ends rows at least Warned, and adds Added.
 func (t *Client) raiseWarnings(end []byte) {
-	if t.Warned > 0 && wire.IsEOF(end) {
+	if (t.Warned > 0 || t.Added > 0) && wire.IsEOF(end) {
 		count := end[1:3]
-		binary.LittleEndian.PutUint16(count, uint16(max(int(binary.LittleEndian.Uint16(count)), min(t.Warned, math.MaxUint16))))
+		binary.LittleEndian.PutUint16(count, uint16(min(max(int(binary.LittleEndian.Uint16(count)), t.Warned)+t.Added, math.MaxUint16)))
 	}
 }
 

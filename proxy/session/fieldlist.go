@@ -39,7 +39,7 @@ func (s *Session) columnsOf(w *snapshot.Snapshot, name catalog.TableName) exec.C
 
 // fieldListOn asks one shard.
 func (s *Session) fieldListOn(shard router.ShardName, how txn.Mode, payload []byte) error {
-	l, err := s.conns.Acquire(shard, txn.Outside|how)
+	l, err := s.conns.Acquire(shard, txn.Outside|txn.Describes(how))
 	if err != nil {
 		return err
 	}

@@ -113,7 +113,7 @@ func (s *Session) lendToPrepare(shard router.ShardName, how txn.Mode) (txn.Lease
 		s.vars.Settings = s.vars.Writing()
 		defer func() { s.vars.Settings = settings }()
 	}
-	return s.conns.Acquire(shard, txn.Outside|how)
+	return s.conns.Acquire(shard, txn.Outside|txn.Describes(how))
 }
 
 // preparedOn are the shards that have the tables of a plan, any of which may prepare it.

@@ -129,8 +129,8 @@ func (s *Session) run(r *exec.Work) error {
 	if takesItsTime(r.Facts.Statement) {
 		s.interrupts.Unlimited()
 	}
-	plain := s.readsPlainly(r.Facts)
-	r.Replica, r.Partial = plain && s.vars.Reads != sysvars.Primary, plain && s.vars.Partial
+	s.place(r)
+	defer s.env.Settle()
 	if s.conns.Next() != "" {
 		return s.runNext(r)
 	}

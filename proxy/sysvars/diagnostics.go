@@ -68,6 +68,11 @@ func (d *Diagnostics) Warn(message string) {
 	d.Conditions = append(d.Conditions, Condition{level: levelWarning, code: utoa(uint16(mysql.ER_UNKNOWN_ERROR)), message: "locus: " + message})
 }
 
+// WarnAs adds a warning of the proxy's own whose text begins with a code that stays the same from version to version.
+func (d *Diagnostics) WarnAs(code, message string) {
+	d.Conditions = append(d.Conditions, Condition{level: levelWarning, code: utoa(uint16(mysql.ER_UNKNOWN_ERROR)), message: code + ": " + message})
+}
+
 // Note adds a note of the proxy's own about an error that did not matter.
 func (d *Diagnostics) Note(code uint16, message string) {
 	d.Conditions = append(d.Conditions, Condition{level: "Note", code: utoa(code), message: "locus: " + message})

@@ -51,6 +51,8 @@ type branch struct {
 	prepared bool
 	// wrote: it may have changed something.
 	wrote bool
+	// stale: the server is the last known primary, which etcd does not confirm.
+	stale bool
 	// joined is when it did.
 	joined Moment
 }
@@ -79,7 +81,20 @@ const (
 	Soon
 	// Elsewhere is Soon of what the other shard may be asked also once this one was sent it.
 	Elsewhere
+	// MayBeStale reads of the last known primary, if the shard allows that, while etcd does not confirm it.
+	MayBeStale
+	// ReadsOnly has the last known primary refuse writes, which the current one would not have.
+	ReadsOnly
 )
+
+// Describes returns the mode for a question that reads no rows, such as PREPARE. how is what Anywhere passes for the shard: if no other
+// one is left to ask, the last known primary will do.
+func Describes(how Mode) Mode {
+	if how == 0 {
+		return MayBeStale
+	}
+	return how
+}
 
 // Acquire finds a connection to a shard that carries the session's settings: the
 // transaction's own, a reserved one, or one of the pool's.
@@ -122,6 +137,9 @@ func (c *Connections) leaseBranch(b *branch, m Mode, settings *backend.Settings)
 		return Lease{}, endsByItself(b.Shard)
 	case m&Temporary != 0 && b.xa && !c.client.Flavor().HasTemporaryWithinXA():
 		return Lease{}, temporaryWithin(c.branches[0].Shard, b.Shard)
+	}
+	if b.stale {
+		settings = c.barred(m, settings)
 	}
 	if err := b.Conn.Carry(c.ctx, settings); err != nil {
 		if lost(err) {
@@ -198,8 +216,37 @@ func (c *Connections) borrowApart(shard router.ShardName, m Mode, settings *back
 	if !ok {
 		return branch{}, Unregistered(shard)
 	}
+	if m&MayBeStale != 0 {
+		if b, ok, err := c.borrowStale(pool, m, settings); ok {
+			return b, err
+		}
+	}
 	conn, err := c.borrowFrom(pool, m, settings)
+	if err != nil && m&MayBeStale != 0 && backend.NotSent(err) { // the lease ended while it waited
+		if b, ok, err := c.borrowStale(pool, m, settings); ok {
+			return b, err
+		}
+	}
 	return branch{Shard: shard, Pool: pool, Conn: conn}, err
+}
+
+// barred returns the settings of a connection to the last known primary.
+func (c *Connections) barred(m Mode, settings *backend.Settings) *backend.Settings {
+	if m&ReadsOnly == 0 {
+		return settings
+	}
+	return settings.With(c.client.Flavor().Characteristic("transaction_read_only"), "1")
+}
+
+// borrowStale takes a connection to the last known primary of a pool whose lease is over; false: it is not over, or the shard does not
+// allow stale reads.
+func (c *Connections) borrowStale(pool *backend.Pool, m Mode, settings *backend.Settings) (b branch, ok bool, err error) {
+	last, ok := pool.LastKnown()
+	if !ok {
+		return b, false, nil
+	}
+	conn, err := c.borrowFrom(last, m|Soon, c.barred(m, settings))
+	return branch{Shard: pool.Shard(), Pool: last, Conn: conn, stale: true}, true, err
 }
 
 // borrowReplica takes a connection to a usable replica; false: the primary serves.

@@ -24,6 +24,16 @@ func (l Lease) Joined() bool { return l.joined }
 // Fresh tells whether it joins with this statement.
 func (l Lease) Fresh() bool { return l.fresh }
 
+// Stale reports whether the server is the last known primary, which etcd does not confirm.
+func (l Lease) Stale() bool { return l.stale }
+
+// CountStale counts a read there.
+func (l Lease) CountStale() {
+	if pool, ok := l.of.Pools.Pool(l.Shard); ok {
+		pool.CountStale()
+	}
+}
+
 // Outside tells whether the statement takes no part in the transaction.
 func (l Lease) Outside() bool { return l.mode&Outside != 0 }
 

@@ -85,6 +85,9 @@ type Shard struct {
 	// FailoverAfter is a duration such as 3s: for how long most proxies don't reach the primary
 	// before locus promotes another server; empty is 3s. With FailoverPromote alone.
 	FailoverAfter string `yaml:"failover_after,omitempty"`
+	// StaleReads lets plain reads outside of transactions go on while etcd does not confirm the primary. They are marked as possibly
+	// stale. For [Shard.Leased] shards alone.
+	StaleReads bool `yaml:"stale_reads,omitempty"`
 	// Admin is the account by which servers change roles; nobody else uses it.
 	Admin  Admin  `yaml:"admin,omitempty"`
 	User   string `yaml:"user"`

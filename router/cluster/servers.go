@@ -98,7 +98,7 @@ func (c *Cluster) resolve() {
 func (s Shard) checkServers(p *problems, document string) {
 	if !s.Several() {
 		checkAddress(p, document, s.Address)
-		if s.Failover != "" || s.FailoverAfter != "" || s.Admin != (Admin{}) {
+		if s.Failover != "" || s.FailoverAfter != "" || s.StaleReads || s.Admin != (Admin{}) {
 			p.add(document, "failover and admin are for shards with servers: write servers: [%s, …] in place of address", s.Address)
 		}
 		return
@@ -118,6 +118,9 @@ func (s Shard) checkServers(p *problems, document string) {
 		p.add(document, "failover %q: leave it out, or write none, follow or promote", s.Failover)
 	}
 	s.checkFailoverAfter(p, document)
+	if s.StaleReads && !s.Leased() {
+		p.add(document, "stale_reads: is for failover: follow or promote: with failover: none, reads go on without etcd, and are not stale")
+	}
 	s.Admin.check(p, document)
 }
 

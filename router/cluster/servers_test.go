@@ -46,6 +46,8 @@ func TestServersRefused(t *testing.T) {
 		"servers: [a:1, b:1], failover: follow":         "failover: follow looks at the servers by an account of its own",
 		"servers: [a:1, b:1], failover: yes":            `failover "yes": leave it out`,
 		"address: a:1, failover: none":                  "failover and admin are for shards with servers: write servers: [a:1, …]",
+		"servers: [a:1, b:1], stale_reads: true":        "stale_reads: is for failover: follow or promote",
+		"address: a:1, stale_reads: true":               "failover and admin are for shards with servers",
 		"servers: [a:1, b:1], admin: {secret: s}":       `admin: user "": name the account`,
 		"servers: [a:1, b:1], admin: {user: u}":         "admin: secret is missing",
 		"servers: [a:1, b:1], admin: {user: u, pw: no}": `unknown field "pw"`,
