@@ -52,6 +52,7 @@ type stand struct {
 	all     []*proxy.Proxy    // that were started
 	away    atomic.Bool       // the second one from etcd's word on who the primaries are
 	single  bool              // each shard has one server
+	region  bool              // there is a global table too
 	file    string            // that declares the cluster, of promoting ones
 	config  string            // of the binary; empty: none yet
 	blind   sync.Map          // address of a proxy → that of the server that it doesn't reach
@@ -129,7 +130,7 @@ func (s *stand) prepare(t *testing.T, engine servers.Engine) {
 func accounts(engine servers.Engine) []string {
 	statements := []string{
 		"CREATE USER shop IDENTIFIED BY '" + servers.Password + "'", "CREATE USER chief IDENTIFIED BY '" + servers.Password + "'",
-		"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, LOCK TABLES, CREATE TEMPORARY TABLES, SHOW VIEW, TRIGGER, EVENT, PROCESS, REPLICATION CLIENT, REPLICATION SLAVE ON *.* TO shop",
+		"GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, ALTER, INDEX, LOCK TABLES, CREATE TEMPORARY TABLES, CREATE VIEW, SHOW VIEW, TRIGGER, EVENT, PROCESS, REPLICATION CLIENT, REPLICATION SLAVE ON *.* TO shop",
 		"GRANT RELOAD, PROCESS, REPLICATION CLIENT, REPLICATION SLAVE ON *.* TO chief",
 	}
 	if engine == servers.MariaDB {
@@ -152,6 +153,10 @@ func (s *stand) declare(t *testing.T, failover cluster.Failover) {
 	for _, at := range s.servers[:last] {
 		several = append(several, at.Addr())
 	}
+	tables := ""
+	if s.region {
+		tables = "  " + schema + ".region: {kind: global}\n"
+	}
 	s.apply(t, fmt.Sprintf(`schema: 1
 shards:
   s0: {servers: [%s], failover: %s, user: shop, secret: x, admin: {user: chief, secret: x}}
@@ -159,13 +164,13 @@ shards:
 tables:
   %[4]s.counter: {kind: sharded, owner: uid}
   %[4]s.setting: {kind: single, shard: s0}
-users:
+%[5]susers:
   app: {secret: x}
   dba: {secret: x, admin: true}
 routes: |
   0x7fff s0
   0xffff s1
-`, strings.Join(several, ", "), failover, s.servers[last].Addr(), schema))
+`, strings.Join(several, ", "), failover, s.servers[last].Addr(), schema, tables))
 }
 
 // apply has the cluster be what a file says.
@@ -191,6 +196,24 @@ func (s *stand) apply(t *testing.T, file string) {
 // serve runs a proxy as cmd/locus does.
 func (s *stand) serve(t *testing.T) {
 	t.Helper()
+	s.serveBy(t, s.kv)
+}
+
+// serveApart runs a proxy that reaches etcd over a link of its own.
+func (s *stand) serveApart(t *testing.T) *link.Link {
+	t.Helper()
+	way := link.New(t, s.etcd.Target())
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{way.Addr()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Close() })
+	s.serveBy(t, client.Under("/locus/test/"))
+	return way
+}
+
+func (s *stand) serveBy(t *testing.T, kv *etcd.KV) {
+	t.Helper()
 	identity, err := handshake.SelfSigned(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -201,11 +224,11 @@ func (s *stand) serve(t *testing.T) {
 	}
 	name := listener.Addr().String()
 	card := fleet.Card{ID: name, Leases: true, Answers: true}
-	presence := s.kv.Presence(cluster.ProxyPrefix+name, card.Text(), 5*time.Second)
+	presence := kv.Presence(cluster.ProxyPrefix+name, card.Text(), 5*time.Second)
 	shows := fleet.Show(card, presence.Set)
 	crashed := &switchover.Crashed{Secrets: s.secret, Log: slog.New(slog.DiscardHandler)}
 	p := proxy.New(proxy.Options{
-		Declared: s.kv.Under(cluster.Prefix), Segments: s.kv.Under(cluster.SegmentPrefix), Secrets: s.secret,
+		Declared: kv.Under(cluster.Prefix), Segments: kv.Under(cluster.SegmentPrefix), Secrets: s.secret,
 		TLS: identity.TLS, RSA: identity.RSA, Name: name, Cluster: "test", Spanning: txn.XA, Log: slog.New(slog.DiscardHandler),
 		Procedures: s.procedures(),
 		Acknowledge: func(version int64) error {
@@ -217,16 +240,16 @@ func (s *stand) serve(t *testing.T) {
 		},
 		Fence: proxy.Fence{
 			ReleasePrimary: func(ctx context.Context, shard router.ShardName, epoch int64) error {
-				return declared.ReleasePrimary(ctx, s.kv, shard, epoch, name)
+				return declared.ReleasePrimary(ctx, kv, shard, epoch, name)
 			},
 			Epochs: func(ctx context.Context) (map[router.ShardName]int64, error) {
 				if s.away.Load() && name == s.proxies[1] {
 					return nil, errors.New("cut off from etcd")
 				}
-				return declared.Epochs(ctx, s.kv)
+				return declared.Epochs(ctx, kv)
 			},
 		},
-		Alive:   func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, s.kv) },
+		Alive:   func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, kv) },
 		Crashed: crashed.End,
 	})
 	crashed.Declared = p.Declared
@@ -238,7 +261,7 @@ func (s *stand) serve(t *testing.T) {
 	var running sync.WaitGroup
 	running.Go(func() { _ = presence.Run(ctx) })
 	answers := &fleet.Answerer{
-		KV: s.kv, Presence: presence, ID: name, Log: slog.New(slog.DiscardHandler),
+		KV: kv, Presence: presence, ID: name, Log: slog.New(slog.DiscardHandler),
 		Values: map[fleet.Question]func() any{fleet.Servers: func() any { return s.sees(name, p.Servers()) }},
 	}
 	running.Go(func() { _ = answers.Run(ctx) })
