@@ -2,7 +2,6 @@ package switchover
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -67,44 +66,52 @@ func (w world) other(name string) string {
 	return "a"
 }
 
-// steps are all that can happen next.
-func (w world) steps() map[string]world {
-	next := map[string]world{}
+// step is something that can happen, to a proxy, a server or an operator.
+type step struct {
+	what string
+	who  int
+	next world
+}
+
+func (s step) String() string { return fmt.Sprint(s.what, " ", s.who) }
+
+// steps appends everything that can happen next.
+func (w world) steps(next []step) []step {
 	for i, p := range w.proxies[:w.count] {
 		if p.epoch != int8(w.doc.Epoch) && p.leased {
 			n := w
 			n.proxies[i] = watcher{primary: w.doc.Server, epoch: int8(w.doc.Epoch), held: w.doc.Held, leased: true}
-			next[fmt.Sprint("proxy sees ", i)] = n
+			next = append(next, step{"proxy sees", i, n})
 		}
 		if p.leased && w.cuts < w.most {
 			n := w
 			n.cuts++
 			n.proxies[i].leased = false
-			next[fmt.Sprint("proxy is cut off ", i)] = n
+			next = append(next, step{"proxy is cut off", i, n})
 		} else if !p.leased {
 			n := w
 			n.proxies[i] = watcher{primary: w.doc.Server, epoch: int8(w.doc.Epoch), held: w.doc.Held, leased: true}
-			next[fmt.Sprint("proxy is back ", i)] = n
+			next = append(next, step{"proxy is back", i, n})
 		}
 		if s := index(p.primary); !p.held && !w.servers[s].readOnly && w.wrote < 1 {
 			n := w
 			n.wrote++
 			n.servers[s].rows++
-			next[fmt.Sprint("write ", i)] = n
+			next = append(next, step{"write", i, n})
 		}
 	}
 	for i, s := range w.servers {
 		if s.follows && s.rows < w.servers[1-i].rows {
 			n := w
 			n.servers[i].rows++
-			next[fmt.Sprint("replicate ", i)] = n
+			next = append(next, step{"replicate", i, n})
 		}
 	}
 	if w.doc.Held && w.rollbacks < 1 {
 		n := w
 		n.rollbacks++
 		n.doc = w.doc.Release("")
-		next["a proxy releases"] = n
+		next = append(next, step{"a proxy releases", 0, n})
 	}
 	for i, o := range w.operators {
 		if o.alive {
@@ -113,13 +120,13 @@ func (w world) steps() map[string]world {
 			if w.lock == int8(i) {
 				n.lock = -1
 			}
-			next[fmt.Sprint("kill ", i)] = n
+			next = append(next, step{"kill", i, n})
 			if w.lock == int8(i) { // it stands still, and its lease runs out
 				n = w
 				n.lock = -1
-				next[fmt.Sprint("lease lost ", i)] = n
+				next = append(next, step{"lease lost", i, n})
 			}
-			maps.Copy(next, w.goOn(i))
+			next = w.goOn(i, next)
 		} else if w.lock == -1 && w.begun < 2 {
 			n := w
 			n.lock, n.begun = int8(i), w.begun+1
@@ -130,15 +137,14 @@ func (w world) steps() map[string]world {
 			case w.doc.Former != "":
 				n.operators[i].order = "finish"
 			}
-			next[fmt.Sprint("operator ", i)] = n
+			next = append(next, step{"operator", i, n})
 		}
 	}
 	return next
 }
 
-// goOn is the operator's next line, and its failure there.
-func (w world) goOn(i int) map[string]world {
-	next := map[string]world{}
+// goOn appends the operator's next line, and its failure there.
+func (w world) goOn(i int, next []step) []step {
 	o := w.operators[i]
 	lines := orders[o.order]
 	if o.line == len(lines) {
@@ -147,7 +153,7 @@ func (w world) goOn(i int) map[string]world {
 		if w.lock == int8(i) {
 			n.lock = -1
 		}
-		return map[string]world{fmt.Sprint("done ", i): n}
+		return append(next, step{"done", i, n})
 	}
 	line := lines[o.line]
 	if n, ok := w.do(i, line); ok {
@@ -155,12 +161,12 @@ func (w world) goOn(i int) map[string]world {
 		if line == Turn {
 			n.operators[i].order, n.operators[i].line = "finish", 0
 		}
-		next[fmt.Sprint(line, " ", i)] = n
+		next = append(next, step{string(line), i, n})
 	}
 	if o.order == "begin" && o.line > slices.Index(lines, Hold) { // a line fails: it mends, on its own connections
 		n := w
 		n.operators[i].order, n.operators[i].line = "mend", 1
-		next[fmt.Sprint("fails at ", line, " ", i)] = n
+		next = append(next, step{"fails at " + string(line), i, n})
 	}
 	return next
 }
@@ -279,31 +285,39 @@ func explore(t *testing.T, proxies, cuts int8) {
 	for i := range first.proxies {
 		first.proxies[i] = watcher{primary: "a", epoch: 1, leased: true}
 	}
-	from := map[world]world{first: first}
-	how := map[world]string{}
+	type visit struct {
+		step
+		from int // the visit before it
+	}
+	visits := []visit{{step: step{next: first}}}
+	seen := map[world]bool{first: true}
 	turned := 0
-	for todo := []world{first}; len(todo) > 0; {
-		w := todo[len(todo)-1]
+	var next []step
+	for todo := []int{0}; len(todo) > 0; {
+		at := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
+		w := visits[at].next
 		if w.doc.Server == "b" {
 			turned++
 		}
 		if why := w.wrong(); why != "" {
 			var path []string
-			for at := w; at != first; at = from[at] {
-				path = append(path, how[at])
+			for ; at > 0; at = visits[at].from {
+				path = append(path, visits[at].String())
 			}
 			slices.Reverse(path)
 			t.Fatalf("%s: %s\n%+v", why, strings.Join(path, ", "), w)
 		}
-		for what, n := range w.steps() {
-			if _, seen := from[n]; !seen {
-				from[n], how[n] = w, what
-				todo = append(todo, n)
+		next = w.steps(next[:0])
+		for _, s := range next {
+			if !seen[s.next] {
+				seen[s.next] = true
+				todo = append(todo, len(visits))
+				visits = append(visits, visit{s, at})
 			}
 		}
 	}
-	t.Logf("%d states, %d after a turn", len(from), turned)
+	t.Logf("%d states, %d after a turn", len(visits), turned)
 	if turned == 0 {
 		t.Error("no order came to its turn")
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"locus/internal/test/scale"
 )
 
 const nistKeys = `current: 1
@@ -66,7 +68,7 @@ func TestDigitsAgainstPlain(t *testing.T) {
 // Of six digits each number is hidden as another one: all of them.
 func TestHiddenDigitsAreDistinct(t *testing.T) {
 	ring, seen := mustParse(t, nistKeys), make([]bool, tens[6])
-	for n := range tens[6] {
+	for n := uint64(0); n < tens[6]; n += scale.Quick(uint64(17), 1) {
 		hidden, err := ring.HideDigits(1, 6, "2026", n)
 		if err != nil || seen[hidden] {
 			t.Fatalf("%d is hidden as %d, as another one is, %v", n, hidden, err)

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"locus/internal/test/scale"
 	"locus/proxy/fence"
 )
 
@@ -186,7 +187,9 @@ func (sc scenario) every(t *testing.T) (orders int) {
 func TestEveryOrderWithTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pairs(t, scenario{endless: true, away: true}, func(string) bool { return true })
-		pairs(t, scenario{}, func(one string) bool { return one == "kill query again" })
+		if scale.Quick(false, true) {
+			pairs(t, scenario{}, func(one string) bool { return one == "kill query again" })
+		}
 	})
 }
 
@@ -209,7 +212,7 @@ func TestEveryOrderWithOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		orders := 0
 		for name := range actors {
-			for _, commands := range scripts[1:] {
+			for _, commands := range scale.Quick(scripts[1:2], scripts[1:]) {
 				for _, sc := range []scenario{{endless: true}, {away: true}, {}} {
 					sc.commands, sc.actors = commands, []string{name}
 					orders += sc.every(t)

@@ -2,15 +2,12 @@ package scale
 
 import "testing"
 
-func TestIsLong(t *testing.T) {
-	for _, test := range []struct {
-		set          string
-		tagged, want bool
-	}{
-		{"", false, false}, {"", true, true}, {"short", true, false}, {"short", false, false}, {"long", false, true}, {"long", true, true},
+func TestScaleOf(t *testing.T) {
+	for _, test := range []struct{ set, tagged, want string }{
+		{"", "quick", "quick"}, {"", "short", "short"}, {"", "long", "long"}, {"short", "long", "short"}, {"long", "quick", "long"}, {"quick", "short", "quick"},
 	} {
-		if got := isLong(test.set, test.tagged); got != test.want {
-			t.Errorf("isLong(%q, %v) is %v", test.set, test.tagged, got)
+		if got := scaleOf(test.set, test.tagged); got != test.want {
+			t.Errorf("scaleOf(%q, %q) is %s", test.set, test.tagged, got)
 		}
 	}
 }
@@ -21,15 +18,11 @@ func TestUnknownScalePanics(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	isLong("Long", false)
+	scaleOf("lnog", "short")
 }
 
-func TestOf(t *testing.T) {
-	want := 1
-	if Long() {
-		want = 2
-	}
-	if got := Of(1, 2); got != want {
-		t.Errorf("Of returns %d, want %d", got, want)
+func TestQuickIsTheSmallestScale(t *testing.T) {
+	if want := current == "quick"; Quick(true, false) != want || Of(false, true) != Long() {
+		t.Errorf("in the scale %s, Quick is %v", current, Quick(true, false))
 	}
 }

@@ -2,4 +2,4 @@
 
 package scale
 
-const tagged = true
+const tagged = "long"

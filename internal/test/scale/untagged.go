@@ -1,5 +1,5 @@
-//go:build !long
+//go:build !long && !servers
 
 package scale
 
-const tagged = false
+const tagged = "quick"

@@ -1,0 +1,5 @@
+//go:build servers && !long
+
+package scale
+
+const tagged = "short"

@@ -1,0 +1,15 @@
+package interrupt
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"locus/internal/test/scale"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	scale.FewerChecks()
+	os.Exit(m.Run())
+}
