@@ -8,6 +8,7 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/link"
 	"locus/migrate/phase"
+	"locus/migrate/table"
 )
 
 // differencesError is a comparison that found two servers different in an owner's rows.
@@ -59,6 +60,9 @@ func (l *leg) seen(d checksum.Difference, owner link.Server) job.Difference {
 	row := job.Difference{
 		Leg: l.id, Table: d.Table.Name.String(), Key: d.Key.Encode(), KeyText: d.Key.Short(), Columns: d.Columns, Owner: job.AtSource,
 		Versioned: d.Table.Version >= 0, Source: job.Image(d.Source), Target: job.Image(d.Target),
+	}
+	if d.Twin != nil {
+		row.Left = d.Twin.String() + ": " + table.TwinRemedy
 	}
 	if owner == l.shards.target {
 		row.Owner = job.AtTarget

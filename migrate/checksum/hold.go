@@ -67,7 +67,5 @@ func (w *walk) held(ctx context.Context, k table.Key) (settled bool, err error) 
 	case source == nil:
 		return false, nil
 	}
-	w.clean = false
-	w.found(w.difference(k, source, target), Stands)
-	return true, nil
+	return true, w.record(ctx, w.difference(k, source, target), Stands)
 }

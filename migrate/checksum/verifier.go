@@ -66,6 +66,8 @@ type Difference struct {
 	Kind           Kind
 	Columns        []string // columns that differ
 	Source, Target Seen
+	// Twin is the row at the target that keeps a missing one off, or nil.
+	Twin *table.Twin
 }
 
 // Seen is the bounded record of a row as one server had it.
@@ -87,7 +89,10 @@ func Look(t *table.Table, r, other table.Row) Seen {
 func (d Difference) String() string {
 	switch d.Kind {
 	case Missing:
-		return fmt.Sprintf("row %s of %s, which is missing at the target%s", d.Key.Short(), d.Table.Name, d.Table.HeldOff())
+		if d.Twin != nil {
+			return fmt.Sprintf("row %s of %s, which is missing at the target: %s: %s, then locus repair --take source inserts it", d.Key.Short(), d.Table.Name, d.Twin, table.TwinRemedy)
+		}
+		return fmt.Sprintf("row %s of %s, which is missing at the target", d.Key.Short(), d.Table.Name)
 	case Extra:
 		return fmt.Sprintf("row %s of %s, which only the target has", d.Key.Short(), d.Table.Name)
 	case Differs:
@@ -232,9 +237,20 @@ func (w *walk) repair(ctx context.Context, d Difference) (again bool, err error)
 		return true, nil
 	case Stands, Refused:
 	}
+	return false, w.record(ctx, d, did)
+}
+
+// record records a difference. Of a missing row it finds the row that keeps it off. A server may refuse to compare the values of
+// expressions.
+func (w *walk) record(ctx context.Context, d Difference, did Repaired) (err error) {
+	if d.Kind == Missing {
+		if d.Twin, err = d.Table.TwinOf(ctx, w.source, w.target, d.Key); err != nil && link.Code(err) == 0 {
+			return err
+		}
+	}
 	w.clean = false
 	w.found(d, did)
-	return false, nil
+	return nil
 }
 
 // found records a difference. Concurrent walks may exceed the bound together.

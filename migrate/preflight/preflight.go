@@ -87,6 +87,7 @@ var checks = []check{
 	{"triggers", (*inspection).triggers},
 	{"rows in the way", (*inspection).rowsInTheWay},
 	{"unique keys", (*inspection).uniqueKeys},
+	{"unique keys", (*inspection).duplicates},
 	{"sequences", (*inspection).sequences},
 	{"programs", (*inspection).programs},
 	{"values", (*inspection).values},

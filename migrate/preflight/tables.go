@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"locus/migrate/copies"
+	"locus/migrate/link"
 	"locus/migrate/table"
 	"locus/router/catalog"
 )
@@ -97,6 +98,52 @@ func (i *inspection) uniqueKeys() error {
 			if !t.TellsGene(u) && !t.Numbered(u) {
 				i.problem("add the owner or the ID to its columns, or make it no unique key", "unique key %s of table %s has neither the owner nor an ID: each shard would hold it for its own rows alone", u.Name, n)
 			}
+		}
+	}
+	return nil
+}
+
+// duplicates looks for rows that the target would refuse, since another row there has the same values of a unique key that does not contain
+// the owner. It reads all moving rows of tables that have such keys.
+func (i *inspection) duplicates() error {
+	if i.config.Resumed || i.config.Import { // an import refuses such keys
+		return nil
+	}
+	for _, n := range i.names() {
+		t := i.source.tables[n]
+		if t == nil || i.target.tables[n] == nil {
+			continue
+		}
+		keys, err := t.Loose(i.ctx, i.source)
+		if err != nil {
+			return err
+		}
+		for _, l := range keys {
+			if err := i.duplicate(t, l); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// duplicate reports the first duplicate of a key. Values of expressions are compared as texts, which a server may refuse: then the
+// move itself finds duplicates.
+func (i *inspection) duplicate(t *table.Table, l *table.Loose) error {
+	for _, where := range t.Conditions(i.config.Genes, rangesPerQuery) {
+		twin, err := l.FirstTwin(i.ctx, i.source.Conn, i.target.Conn, where)
+		if err == nil && twin != nil {
+			if i.source.Broken() != nil { // the rest of a large result was not read
+				err = i.source.Redial(i.ctx, i.config.Source)
+			}
+			if err == nil {
+				err = twin.Name(i.ctx, i.source.Conn, where)
+			}
+			i.problem(table.TwinRemedy, "%s", twin)
+			return err
+		}
+		if err != nil && link.Code(err) == 0 {
+			return err
 		}
 	}
 	return nil

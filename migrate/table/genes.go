@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
@@ -129,22 +128,6 @@ func (t *Table) TellsGene(u Index) bool {
 		_, is := t.Declared.KeyOf(t.Columns[c].Name)
 		return is
 	})
-}
-
-// HeldOff returns what to look for if rows of the table are missing at a target: unique keys by which rows of other owners, which are on
-// the target already, keep them off. It is empty if there are none.
-func (t *Table) HeldOff() string {
-	var names []string
-	for _, u := range t.Unique {
-		if !t.TellsGene(u) && !t.Numbered(u) {
-			names = append(names, u.Name)
-		}
-	}
-	if names == nil {
-		return ""
-	}
-	return fmt.Sprintf(" (unique key %s does not contain the owner: another row that has the same values there keeps it off; change one of the two rows, then resume)",
-		strings.Join(names, ", "))
 }
 
 // Numbered reports whether rows that are equal in an index have the same AUTO_INCREMENT number, which the cluster assigns.
