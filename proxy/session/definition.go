@@ -79,16 +79,21 @@ func (s *Session) runDefinition(asked *exec.Work, p *plan.Definition) error {
 	return s.done(ok)
 }
 
-// warnImmovable warns of what a definition has made that keeps rows from being moved later, and returns the number of warnings.
+// warnImmovable warns of what a definition has made that keeps rows from being moved later, and returns the number of warnings. A definition
+// that declares a table may be planned again once the table is declared, so it warns of what the table had before, too.
 func (s *Session) warnImmovable(own *exec.Work) (n uint16) {
-	before := own.Snapshot.Catalog
+	before, st := own.Snapshot.Catalog, own.Facts.Statement
+	declares := false
+	if st.Comment != nil {
+		_, declares = catalog.Said(*st.Comment)
+	}
 	var known []catalog.Obstacle
-	for _, name := range own.Facts.Statement.Tables {
+	for i, name := range st.Tables {
 		t, err := s.Snapshot().Catalog.Find(s.env.FullName(own, name))
 		if err != nil || t == nil {
 			continue
 		}
-		if was, err := before.Find(t.TableName); err == nil && was != nil {
+		if was, err := before.Find(t.TableName); err == nil && was != nil && (i > 0 || !declares) {
 			known = append(known, before.Obstacles(was)...)
 		}
 		for _, o := range s.Snapshot().Catalog.Obstacles(t) {

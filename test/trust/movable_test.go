@@ -25,6 +25,10 @@ var movable = []struct {
 	{text: "CREATE TABLE IF NOT EXISTS person (usr BIGINT, n INT, chief INT, PRIMARY KEY (usr, n), KEY (usr, chief), CONSTRAINT k FOREIGN KEY (usr, chief) REFERENCES person (usr, n) ON DELETE CASCADE) COMMENT 'locus: owner=usr'", warns: "", clear: "DROP TABLE person"},
 	{text: "CREATE TABLE receipt (id BIGINT, usr BIGINT NOT NULL, good INT, PRIMARY KEY (usr, id), FOREIGN KEY (good) REFERENCES good (id) ON UPDATE CASCADE) COMMENT 'locus: owner=usr'", warns: "when rows of global table", clear: "DROP TABLE receipt"},
 	{text: "CREATE TABLE receipt (id BIGINT, usr BIGINT NOT NULL, good INT, PRIMARY KEY (usr, id), FOREIGN KEY (good) REFERENCES good (id) ON UPDATE SET NULL) COMMENT 'locus: owner=usr'", warns: "when rows of global table", clear: "DROP TABLE receipt"},
+	{
+		before: "CREATE TABLE receipt (id BIGINT, usr BIGINT NOT NULL, good INT, PRIMARY KEY (usr, id), CONSTRAINT k FOREIGN KEY (good) REFERENCES good (id) ON DELETE SET NULL)",
+		text:   "ALTER TABLE receipt COMMENT 'locus: owner=usr'", warns: "foreign key k changes rows", clear: "DROP TABLE receipt",
+	},
 	{text: "ALTER TABLE payment ADD CONSTRAINT loose UNIQUE (mail)", warns: "unique key loose does not contain the owner", clear: "ALTER TABLE payment DROP KEY loose"},
 	{text: "ALTER TABLE payment ADD UNIQUE loose (mail(5), other)", warns: "unique key loose does not contain the owner", clear: "ALTER TABLE payment DROP KEY loose"},
 	{text: "ALTER TABLE payment MODIFY mail VARCHAR(20) UNIQUE", warns: "unique key mail does not contain the owner", clear: "ALTER TABLE payment DROP KEY mail"},
@@ -53,6 +57,10 @@ var movable = []struct {
 	{
 		text:  "CREATE TABLE person (usr BIGINT, n INT, mail VARCHAR(20), PRIMARY KEY (usr, n), UNIQUE KEY loose ((LOWER(mail)))) COMMENT 'locus: owner=usr'",
 		warns: "unique key loose does not contain the owner", clear: "DROP TABLE person", only: "mysql",
+	},
+	{
+		before: "CREATE TABLE person (usr BIGINT, n INT, mail VARCHAR(20) UNIQUE, PRIMARY KEY (usr, n))",
+		text:   "ALTER TABLE person COMMENT 'locus: owner=usr'", warns: "unique key mail does not contain the owner", clear: "DROP TABLE person",
 	},
 }
 
