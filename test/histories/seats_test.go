@@ -108,7 +108,7 @@ func (s *talk) replaceSeat(uid, number, value int64, version int) error {
 		_, _, _, err = s.contend(uid, "COMMIT")
 		return err
 	}
-	_, _ = s.conn.ExecContext(context.Background(), "ROLLBACK")
+	s.rollBack()
 	return err
 }
 

@@ -1,7 +1,6 @@
 package histories
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -65,7 +64,7 @@ func (s *talk) sellBoth(uid, seat, value int64) error {
 		_, _, _, err = s.contend(uid, "COMMIT")
 		return err
 	}
-	_, _ = s.conn.ExecContext(context.Background(), "ROLLBACK")
+	s.rollBack()
 	return err
 }
 
