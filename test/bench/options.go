@@ -20,6 +20,7 @@ type options struct {
 	output         string
 	idle           int // clients of the idle row
 	moved          int // rows of the rows about moves
+	tables         int // of the rows about definitions
 	haproxyThreads int // 0: haproxy's default
 	lastGene       uint64
 	deprecateEOF   bool
@@ -41,6 +42,7 @@ func parseOptions(args []string, usage io.Writer) (options, error) {
 	f.StringVar(&o.output, "o", "", "markdown file whose benchmark section is to be replaced")
 	f.IntVar(&o.idle, "idle", 10_000, "clients of the idle row")
 	f.IntVar(&o.moved, "moved", 200_000, "rows that the rows about moves move")
+	f.IntVar(&o.tables, "tables", 5_000, "tables on the first shard in the rows about the time of definitions")
 	f.IntVar(&o.haproxyThreads, "haproxy-threads", 0, "haproxy's nbthread; 0 leaves its default, one per core")
 	f.Uint64Var(&o.lastGene, "last-gene", 0x7fff, "last gene of shard s0, which owns all from 0 on")
 	f.BoolVar(&o.deprecateEOF, "deprecate-eof", false, "clients negotiate CLIENT_DEPRECATE_EOF, as Connector/J does; without, as go-sql-driver does not")

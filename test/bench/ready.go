@@ -14,6 +14,7 @@ type ready struct {
 	Password string       `json:"password"`
 	Database string       `json:"database"`
 	HTTP     readyHTTP    `json:"http"`
+	Etcd     []string     `json:"etcd"`
 	Shards   []readyShard `json:"shards"`
 }
 

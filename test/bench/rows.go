@@ -26,7 +26,8 @@ func allRows(o options) []row {
 		scatterRow("scatter order by, limit 10", func(field) step { return firstTen() }),
 		plansRow(), planningRow(), killedRow(), bigRow(), eightBigRow(), idleRow(o.idle), connectsRow(), movesRow("mariadb", o.moved), movesRow("mysql", o.moved),
 		importsRow("mariadb", o.moved), importsRow("mysql", o.moved),
-		outageRow("mariadb"), outageRow("mysql"), definitionsRow("mariadb"), definitionsRow("mysql"))
+		outageRow("mariadb"), outageRow("mysql"), definitionsRow("mariadb"), definitionsRow("mysql"),
+		definitionTimesRow("mariadb", o.tables), definitionTimesRow("mysql", o.tables))
 }
 
 // statementKind is what the single-shard rows measure.
