@@ -35,6 +35,9 @@ type packet struct {
 
 func (p packet) String() string { return fmt.Sprintf("%3d %q", p.seq, p.payload) }
 
+// patience is how long a command may take: those of 16 MiB take long on a busy machine.
+const patience = 2 * time.Minute
+
 // peer is a client that says exactly what the test wants.
 type peer struct {
 	t            testing.TB
@@ -67,7 +70,7 @@ func loginCollated(t testing.TB, at endpoint, capabilities, extended uint32, col
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(2 * time.Minute)) // a bound for what hangs: commands of 16 MiB take long on a busy machine
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	p := &peer{t: t, at: at, stream: stream.New(conn), capabilities: capabilities}
 	greeting := p.read().payload
 	p.extended = extended & extendedIn(greeting)
@@ -180,6 +183,7 @@ func (p *peer) write(seq byte, payload []byte) {
 // ask sends a command and reads the whole answer.
 func (p *peer) ask(kind wire.ResponseKind, payload []byte) []packet {
 	p.t.Helper()
+	_ = p.stream.NetConn().SetDeadline(time.Now().Add(patience))
 	p.write(0, payload)
 	return p.answer(kind)
 }
