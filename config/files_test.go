@@ -109,13 +109,17 @@ func textOf(err error) string {
 
 func TestMisspelledFields(t *testing.T) {
 	for text, want := range map[string]string{
-		"# nothing\n":                  "the document is empty",
-		"clustr: main":                 `line 1: unknown field "clustr": did you mean cluster?`,
-		"proxy:\n  listn: 127.0.0.1:1": `line 2: unknown field "listn": did you mean listen?`,
-		"proxy: {tls: {certt: x}}":     `unknown field "certt": did you mean cert?`,
-		"http: {accounts: [{usr: x}]}": `unknown field "usr": did you mean user?`,
-		"backends: {stal: 5s}":         `unknown field "stal": did you mean stall?`,
-		"nonsense: 1":                  `line 1: unknown field "nonsense"`,
+		"# nothing\n":                   "the document is empty",
+		"clustr: main":                  `line 1: unknown field "clustr": did you mean cluster?`,
+		"proxy:\n  listn: 127.0.0.1:1":  `line 2: unknown field "listn": did you mean listen?`,
+		"proxy: {tls: {certt: x}}":      `unknown field "certt": did you mean cert?`,
+		"http: {accounts: [{usr: x}]}":  `unknown field "usr": did you mean user?`,
+		"backends: {stal: 5s}":          `unknown field "stal": did you mean stall?`,
+		"proxy: {transactions: sinlge}": `use xa, multi or single: did you mean single?`,
+		"log: {level: wran}":            `use debug, info, warn or error: did you mean warn?`,
+		"log: {format: jsno}":           `use text or json: did you mean json?`,
+		"roles: [movr]":                 `use proxy, mover, ids: did you mean mover?`,
+		"nonsense: 1":                   `line 1: unknown field "nonsense"`,
 	} {
 		if _, err := config.Parse([]byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -1,6 +1,10 @@
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"locus/config/strict"
+)
 
 // Task is a task of a process for its cluster.
 type Task string
@@ -25,7 +29,7 @@ func (c *Config) validateTasks(p *problems) {
 	for i, t := range c.Roles {
 		switch {
 		case !slices.Contains(Tasks(), t):
-			p.add("roles", "%q: use proxy, mover, ids", t)
+			p.add("roles", "%q: use proxy, mover, ids%s", t, strict.DidYouMean(string(t), []string{"proxy", "mover", "ids"}))
 		case slices.Contains(c.Roles[:i], t):
 			p.add("roles", "%s stands there twice", t)
 		}

@@ -3,10 +3,14 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+
+	"locus/config/strict"
 )
 
 // Validate reports all invalid values. It reads no file; see [Config.CheckFiles].
@@ -97,7 +101,7 @@ func (x *Proxy) validate(p *problems) {
 	p.notNegative("proxy.slow_statement", x.SlowStatement)
 	p.notNegative("proxy.drain_delay", x.DrainDelay)
 	if x.Transactions != Single && x.Transactions != Multi && x.Transactions != XA {
-		p.add("proxy.transactions", "%q: use xa, multi or single", x.Transactions)
+		p.add("proxy.transactions", "%q: use xa, multi or single%s", x.Transactions, strict.OneOf(x.Transactions, XA, Multi, Single))
 	}
 }
 
@@ -123,7 +127,7 @@ func (h *HTTP) validate(p *problems) {
 		}
 		known[a.User] = true
 		if a.Role != Viewer && a.Role != Admin {
-			p.add(field+".role", "%q: use viewer or admin", a.Role)
+			p.add(field+".role", "%q: use viewer or admin%s", a.Role, strict.OneOf(a.Role, Viewer, Admin))
 		}
 		if !secretName.MatchString(a.Secret) {
 			p.add(field+".secret", "%q: name a secret, such as http/ann", a.Secret)
@@ -142,10 +146,10 @@ func (b *Backends) validate(p *problems) {
 
 func (l *Log) validate(p *problems) {
 	if l.Format != Text && l.Format != JSON {
-		p.add("log.format", "%q: use text or json", l.Format)
+		p.add("log.format", "%q: use text or json%s", l.Format, strict.OneOf(l.Format, Text, JSON))
 	}
 	if _, ok := slogLevels[l.Level]; !ok {
-		p.add("log.level", "%q: use debug, info, warn or error", l.Level)
+		p.add("log.level", "%q: use debug, info, warn or error%s", l.Level, strict.OneOf(l.Level, slices.Collect(maps.Keys(slogLevels))...))
 	}
 }
 

@@ -7,15 +7,16 @@ import (
 	"strings"
 )
 
-// DidYouMean returns the end of a sentence that names the nearest of the names, or "" if none is near.
+// DidYouMean returns the end of a sentence that names the nearest of the names, or "" if none is near. Case counts only if nothing else
+// differs.
 func DidYouMean(name string, names []string) string {
-	if len(names) == 0 {
+	if len(names) == 0 || slices.Contains(names, name) {
 		return ""
 	}
-	best := slices.MinFunc(names, func(a, b string) int {
-		return cmp.Or(cmp.Compare(distance(name, a), distance(name, b)), cmp.Compare(a, b))
-	})
-	if d := distance(name, best); d == 0 || d > farthest(name) || d >= len(best) {
+	folded := strings.ToLower(name)
+	from := func(other string) int { return distance(folded, strings.ToLower(other)) }
+	best := slices.MinFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(from(a), from(b)), cmp.Compare(a, b)) })
+	if d := from(best); d > farthest(name) || d >= len(best) {
 		return ""
 	}
 	return ": did you mean " + best + "?"
@@ -47,6 +48,15 @@ func distance(a, b string) int {
 		}
 	}
 	return rows[len(a)][len(b)]
+}
+
+// OneOf is DidYouMean for a value of an enumerated type.
+func OneOf[T ~string](value T, values ...T) string {
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = string(v)
+	}
+	return DidYouMean(string(value), names)
 }
 
 // fieldsOf returns the names of the fields of all types that a document consists of, by the types' names in YAML's errors.

@@ -69,14 +69,21 @@ func Layouts() []Layout { return append([]Layout(nil), layouts[:]...) }
 
 // ByName returns the layout with a name.
 func ByName(name string) (Layout, error) {
-	names := make([]string, 0, len(layouts))
 	for _, l := range layouts {
 		if l.name == name {
 			return l, nil
 		}
-		names = append(names, l.name)
 	}
-	return Layout{}, fmt.Errorf("no layout is named %q: choose one of %s", name, strings.Join(names, ", "))
+	return Layout{}, fmt.Errorf("no layout is named %q: choose one of %s", name, strings.Join(Names(), ", "))
+}
+
+// Names returns the names of all layouts.
+func Names() []string {
+	names := make([]string, len(layouts))
+	for i, l := range layouts {
+		names[i] = l.name
+	}
+	return names
 }
 
 // IsZero reports whether l is the zero value, which is no layout.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"locus/config/strict"
 	"locus/idgen/orderid"
 	"locus/router"
 )
@@ -63,11 +64,13 @@ func (c *IDColumn) validate() error {
 		err = c.Segments.validate(l)
 	}
 	switch {
+	case err != nil && l.IsZero():
+		return fmt.Errorf("column %s: %w%s", c.Column, err, strict.DidYouMean(c.Layout, orderid.Names()))
 	case err != nil:
 		return fmt.Errorf("column %s: %w", c.Column, err)
 	case c.Overflow == "":
 	case c.Overflow != sixteen.Name():
-		return fmt.Errorf("column %s: overflow %q: IDs of 8 bytes go on in layout %s, and in no other", c.Column, c.Overflow, sixteen)
+		return fmt.Errorf("column %s: overflow %q: IDs of 8 bytes go on in layout %s, and in no other%s", c.Column, c.Overflow, sixteen, strict.DidYouMean(c.Overflow, []string{sixteen.Name()}))
 	case l.Bytes() != 8:
 		return fmt.Errorf("column %s: overflow is for a layout of 8 bytes, and %s has %d: leave it out", c.Column, l, l.Bytes())
 	}
@@ -170,7 +173,7 @@ func (d Declaration) Validate() error {
 		}
 		return d.refuseKeys()
 	}
-	return fmt.Errorf("kind %q: it is one of sharded, global, single", d.Kind)
+	return fmt.Errorf("kind %q: it is one of sharded, global, single%s", d.Kind, strict.OneOf(d.Kind, Sharded, Global, Single))
 }
 
 func (d Declaration) refuseKeys() error {

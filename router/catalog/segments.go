@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"locus/config/strict"
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
 	"locus/router"
@@ -96,7 +97,7 @@ func (s Segments) validate(l orderid.Layout) error {
 	case s.MaxStep > 0 && s.MinStep == 0 && s.MaxStep < 1000:
 		return fmt.Errorf("segments: max_step %d is below min_step, which is 1000 if it is left out: give it too", s.MaxStep)
 	case s.Sizing != "" && s.Sizing != leafSizing && s.Sizing != measuredSizing:
-		return fmt.Errorf("segments: sizing %q: use measured or leaf", s.Sizing)
+		return fmt.Errorf("segments: sizing %q: use measured or leaf%s", s.Sizing, strict.DidYouMean(string(s.Sizing), []string{"measured", "leaf"}))
 	}
 	return nil
 }

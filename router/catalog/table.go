@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"locus/config/strict"
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/router/stmt"
@@ -127,7 +128,11 @@ func (r *resolver) refuse(column, format string, args ...any) {
 func (r *resolver) column(name, role string) (*Column, int) {
 	i, ok := r.t.Column(name)
 	if !ok {
-		r.refuse(name, "declared as %s, but the table has no such column: create it on every shard or correct the declaration", role)
+		names := make([]string, len(r.t.Columns))
+		for i, c := range r.t.Columns {
+			names[i] = c.Name
+		}
+		r.refuse(name, "declared as %s, but the table has no such column: create it on every shard or correct the declaration%s", role, strict.DidYouMean(name, names))
 		return nil, -1
 	}
 	return &r.t.Columns[i], i

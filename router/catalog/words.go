@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"locus/config/strict"
 	"locus/router"
 )
 
@@ -101,7 +102,8 @@ func ParseWords(text string) (Declaration, error) {
 			return Declaration{}, fmt.Errorf("%s is said twice", name)
 		case (name == "global" || name == "hidden") && !hasValue:
 		case !stamps && !slices.Contains(vocabulary, name) || stamps && column == "":
-			return Declaration{}, fmt.Errorf("%q: the words are global, hidden, stamped.COLUMN=, and %s=", word, strings.Join(vocabulary, "=, "))
+			known := append([]string{"global", "hidden"}, vocabulary...)
+			return Declaration{}, fmt.Errorf("%q: the words are global, hidden, stamped.COLUMN=, and %s=%s", word, strings.Join(vocabulary, "=, "), strict.DidYouMean(name, known))
 		case value == "":
 			return Declaration{}, fmt.Errorf("%s needs a value, as in %s=name", name, name)
 		}

@@ -69,6 +69,14 @@ func TestWordsThatDeclareNonsense(t *testing.T) {
 		"owner=a gene=g order_no=n":      "declare `id:` too",
 		"owner=a id=b stamped.=invoices": "the words are",
 		"global=yes":                     "the words are",
+		"globl":                          ": did you mean global?",
+		"Global":                         ": did you mean global?",
+		"ower=a id=b":                    ": did you mean owner?",
+		"owner=a idd=b":                  ": did you mean id?",
+		"owner=a id=b order_nr=c":        ": did you mean order_no?",
+		"owner=a id=b layout=int46":      `no layout is named "int46": choose one of`,
+		"owner=a id=b layout=bytes61":    ": did you mean bytes16?",
+		"owner=a id=b overflow=byte16":   ": did you mean bytes16?",
 	} {
 		if d, err := ParseWords(words); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %+v, %v; want %q", words, d, err, want)

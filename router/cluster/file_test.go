@@ -70,6 +70,7 @@ func TestParseRefuses(t *testing.T) {
 		{"schema: 1", "schema: 2\nfuture: yes", "schema 2 is newer than 1, which this build reads: upgrade locus"},
 		{"schema: 1", "schema: 0", "schema 0: schemas begin at 1"},
 		{"gene_bits: 16", "gene_bitz: 16", `line 4: unknown field "gene_bitz": did you mean gene_bits?`},
+		{"kind: single, shard: s0", "kind: singel, shard: s0", "it is one of sharded, global, single: did you mean single?"},
 		{"gene_bits: 16", "gene_bits: many", "line 4: text `many` doesn't belong here"},
 		{"gene_bits: 16", "gene_bits: 17", "settings: gene_bits 17: use 14, 15, 16 or 23"},
 		{"gene_bits: 16", "gene_bits: 23", "routes, lines 31 to 34: the last bound is 0x00ffff and not 0x7fffff"},

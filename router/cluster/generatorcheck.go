@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"regexp"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"locus/config/strict"
 	"locus/idgen/format"
 )
 
@@ -22,7 +24,7 @@ func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
 	}
 	fields, known := fieldsOfKinds[g.Kind]
 	if !known {
-		p.add(document, "kind %q: use segment, snowflake, redis, buckets, memcached, row, auto_increment, ha, queue or format", g.Kind)
+		p.add(document, "kind %q: use segment, snowflake, redis, buckets, memcached, row, auto_increment, ha, queue or format%s", g.Kind, strict.OneOf(g.Kind, slices.Collect(maps.Keys(fieldsOfKinds))...))
 		return
 	}
 	for _, problem := range fields.problems(g) {
@@ -48,7 +50,7 @@ func (c *Cluster) checkInner(p *problems, document, name string, g Generator) {
 		inner, declared := c.Generators[of]
 		switch {
 		case !declared:
-			p.add(document, "of %q: no such generator is declared", of)
+			p.add(document, "of %q: no such generator is declared%s", of, strict.DidYouMean(of, slices.Sorted(maps.Keys(c.Generators))))
 		case inner.Kind == FormatGenerator:
 			p.add(document, "of %s: it makes texts, and numbers are needed", of)
 		}
@@ -177,7 +179,7 @@ const longestTables = 48
 func (c *Cluster) checkGeneratorShards(p *problems, document, name string, g Generator) {
 	for _, shard := range slices.Compact(slices.Sorted(slices.Values(g.Uses()))) {
 		if _, declared := c.Shards[shard]; !declared {
-			p.add(document, "shard %q: no such shard is declared", shard)
+			p.add(document, "shard %q: no such shard is declared%s", shard, strict.OneOf(shard, c.ShardNames()...))
 		}
 	}
 	switch n := len(g.Shards); {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"locus/config/strict"
 	"locus/router/endpoint"
 )
 
@@ -121,7 +122,7 @@ func (g Generator) checkLogin(p *problems, document string) {
 		}
 	case TLSVerify:
 	default:
-		p.add(document, "tls %q: use off, on or verify", g.TLS)
+		p.add(document, "tls %q: use off, on or verify%s", g.TLS, strict.OneOf(g.TLS, TLSOff, TLSOn, TLSVerify))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"locus/config/strict"
 	"locus/router"
 )
 
@@ -115,7 +116,7 @@ func (s Shard) checkServers(p *problems, document string) {
 			p.add(document, "failover: %s looks at the servers by an account of its own: declare admin: {user: …, secret: …}", s.Failover)
 		}
 	default:
-		p.add(document, "failover %q: leave it out, or write none, follow or promote", s.Failover)
+		p.add(document, "failover %q: leave it out, or write none, follow or promote%s", s.Failover, strict.OneOf(s.Failover, FailoverNone, FailoverFollow, FailoverPromote))
 	}
 	s.checkFailoverAfter(p, document)
 	if s.StaleReads && !s.Leased() {

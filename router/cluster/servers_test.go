@@ -44,6 +44,8 @@ func TestServersRefused(t *testing.T) {
 		"servers: [a:1, b:1], admin: {user: u, secret: s}, failover: promote, failover_after: soon": `failover_after "soon": write a duration`,
 		"address: a:1, failover_after: 3s":              "failover and admin are for shards with servers",
 		"servers: [a:1, b:1], failover: follow":         "failover: follow looks at the servers by an account of its own",
+		"servers: [a:1, b:1], failover: promot":         "or write none, follow or promote: did you mean promote?",
+		"servers: [a:1, b:1], tls: verfy":               "use off, on or verify: did you mean verify?",
 		"servers: [a:1, b:1], failover: yes":            `failover "yes": leave it out`,
 		"address: a:1, failover: none":                  "failover and admin are for shards with servers: write servers: [a:1, …]",
 		"servers: [a:1, b:1], stale_reads: true":        "stale_reads: is for failover: follow or promote",

@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"locus/config/strict"
 	"locus/idgen/orderid"
 	"locus/router"
 	"locus/router/catalog"
@@ -90,7 +91,7 @@ func (c *Cluster) checkShards(p *problems) {
 		}
 	}
 	if _, known := c.Shards[c.Settings.DefaultShard]; !known {
-		p.add("settings", "default_shard %q: no such shard is declared", c.Settings.DefaultShard)
+		p.add("settings", "default_shard %q: no such shard is declared%s", c.Settings.DefaultShard, strict.OneOf(c.Settings.DefaultShard, c.ShardNames()...))
 	}
 }
 
@@ -135,7 +136,7 @@ func (s Shard) check(p *problems, name router.ShardName) {
 			p.add(document, "ca is for tls: verify, this is tls: %s", s.TLS)
 		}
 	default:
-		p.add(document, "tls %q: use off, on or verify", s.TLS)
+		p.add(document, "tls %q: use off, on or verify%s", s.TLS, strict.OneOf(s.TLS, TLSOff, TLSOn, TLSVerify))
 	}
 	if s.CA != "" {
 		checkSecret(p, document, "ca", s.CA)
@@ -165,11 +166,12 @@ func (c *Cluster) checkTable(p *problems, name catalog.TableName, d catalog.Decl
 		return
 	}
 	if _, known := c.Shards[d.Shard]; d.Kind == catalog.Single && !known {
-		p.add(document, "shard %q: no such shard is declared", d.Shard)
+		p.add(document, "shard %q: no such shard is declared%s", d.Shard, strict.OneOf(d.Shard, c.ShardNames()...))
 	}
 	for _, column := range slices.Sorted(maps.Keys(d.Stamped)) {
 		if _, known := c.Generators[d.Stamped[column]]; !known {
-			p.add(document, "column %s: stamped by generator %q, and no such generator is declared", column, d.Stamped[column])
+			p.add(document, "column %s: stamped by generator %q, and no such generator is declared%s", column, d.Stamped[column],
+				strict.DidYouMean(d.Stamped[column], slices.Sorted(maps.Keys(c.Generators))))
 		}
 	}
 	c.checkCounters(p, name, d)
@@ -238,7 +240,7 @@ func (u User) checkRights(p *problems, document string) {
 	switch u.TLS {
 	case "", TLSOptional, TLSRequired:
 	default:
-		p.add(document, "tls %q: use optional or required", u.TLS)
+		p.add(document, "tls %q: use optional or required%s", u.TLS, strict.OneOf(u.TLS, TLSOptional, TLSRequired))
 	}
 	for _, guard := range []struct {
 		field string
@@ -247,7 +249,7 @@ func (u User) checkRights(p *problems, document string) {
 		switch guard.value {
 		case "", GuardAllow, GuardWarn, GuardRefuse:
 		default:
-			p.add(document, "%s %q: use allow, warn or refuse", guard.field, guard.value)
+			p.add(document, "%s %q: use allow, warn or refuse%s", guard.field, guard.value, strict.OneOf(guard.value, GuardAllow, GuardWarn, GuardRefuse))
 		}
 	}
 	if u.GatherRows < 0 || u.GatherMiB < 0 || u.GatherMiB > 1<<20 {
@@ -256,7 +258,7 @@ func (u User) checkRights(p *problems, document string) {
 	switch u.Read {
 	case "", ReadPrimary, ReadReplica, ReadSession:
 	default:
-		p.add(document, "read %q: use primary, replica or session", u.Read)
+		p.add(document, "read %q: use primary, replica or session%s", u.Read, strict.OneOf(u.Read, ReadPrimary, ReadReplica, ReadSession))
 	}
 	for _, name := range u.Databases {
 		if name == "" || strings.ContainsAny(name, "*%`") {

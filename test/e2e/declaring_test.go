@@ -138,6 +138,9 @@ func TestACommentThatDeclaresNonsense(t *testing.T) {
 		db := s.DB(t, nil)
 		for comment, want := range map[string]string{
 			"locus: owner=nobody id=cart_id":                             "column nobody: declared as owner, but the table has no such column",
+			"locus: owner=buyer_uit id=cart_id":                          "did you mean buyer_uid?",
+			"locus: ownr=buyer_uid id=cart_id":                           "did you mean owner?",
+			"locus: globl":                                               "did you mean global?",
 			"locus: owner=buyer_uid owner=small id=c":                    "owner is said twice",
 			"locus: owner=buyer_uid parent=cart_id":                      "one of the two",
 			"locus: owner=buyer_uid id=small":                            "layout int64 needs BIGINT",
