@@ -106,7 +106,7 @@ func (c *Console) Run(ctx context.Context) error {
 func (c *Console) paths(d *auth) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthz)
-	mux.HandleFunc("GET /readyz", readyz(c.options.Proxy))
+	mux.HandleFunc("GET /readyz", Readiness(c.options.Proxy))
 	mux.HandleFunc("GET /assets/{name}", asset)
 	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "assets/favicon.svg", http.StatusMovedPermanently)
@@ -164,10 +164,10 @@ func profiles(mux *http.ServeMux, d *auth) {
 // healthz answers that the process serves HTTP.
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
-// readyz answers whether new clients should be sent here. A proxy that can't reach etcd is not ready while it refuses statements of a
+// Readiness returns the handler of /readyz. It answers whether new clients should be sent here. A proxy that can't reach etcd is not ready while it refuses statements of a
 // shard, whose primary may change without it, unless plain reads of it go on. Otherwise it continues to serve with its
 // last state, so it is ready and says so.
-func readyz(p Proxy) http.HandlerFunc {
+func Readiness(p Proxy) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		s := p.Status()
 		switch {

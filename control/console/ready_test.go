@@ -48,7 +48,7 @@ func TestReadiness(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := httptest.NewRecorder()
-			readyz(&state{status: test.status})(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+			Readiness(&state{status: test.status})(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
 			if w.Code != test.code {
 				t.Errorf("%d, want %d", w.Code, test.code)
 			}

@@ -25,7 +25,7 @@ func TestStaleReads(t *testing.T) {
 		for _, at := range []int{0, 2} {
 			s.servers[at].Exec(t, "CREATE TABLE "+schema+".region (id INT PRIMARY KEY)", "INSERT INTO "+schema+".region VALUES (1)")
 		}
-		s.region = true
+		s.more = "  " + schema + ".region: {kind: global}\n"
 		s.declare(t, "follow")
 		s.lookAfter(t)
 		db := s.db(t, 0, "app")

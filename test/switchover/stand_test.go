@@ -52,7 +52,8 @@ type stand struct {
 	all     []*proxy.Proxy    // that were started
 	away    atomic.Bool       // the second one from etcd's word on who the primaries are
 	single  bool              // each shard has one server
-	region  bool              // there is a global table too
+	more    string            // tables that are declared too
+	apart   *etcd.KV          // of the proxy that reaches etcd over a link of its own
 	file    string            // that declares the cluster, of promoting ones
 	config  string            // of the binary; empty: none yet
 	blind   sync.Map          // address of a proxy → that of the server that it doesn't reach
@@ -153,10 +154,6 @@ func (s *stand) declare(t *testing.T, failover cluster.Failover) {
 	for _, at := range s.servers[:last] {
 		several = append(several, at.Addr())
 	}
-	tables := ""
-	if s.region {
-		tables = "  " + schema + ".region: {kind: global}\n"
-	}
 	s.apply(t, fmt.Sprintf(`schema: 1
 shards:
   s0: {servers: [%s], failover: %s, user: shop, secret: x, admin: {user: chief, secret: x}}
@@ -170,7 +167,7 @@ tables:
 routes: |
   0x7fff s0
   0xffff s1
-`, strings.Join(several, ", "), failover, s.servers[last].Addr(), schema, tables))
+`, strings.Join(several, ", "), failover, s.servers[last].Addr(), schema, s.more))
 }
 
 // apply has the cluster be what a file says.
@@ -208,7 +205,8 @@ func (s *stand) serveApart(t *testing.T) *link.Link {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = client.Close() })
-	s.serveBy(t, client.Under("/locus/test/"))
+	s.apart = client.Under("/locus/test/")
+	s.serveBy(t, s.apart)
 	return way
 }
 
