@@ -16,6 +16,7 @@ import (
 	"locus/internal/test/servers"
 	"locus/router"
 	"locus/router/catalog"
+	harness "locus/test/cluster"
 )
 
 func (at login) open(t *testing.T, schema string) *sql.DB {
@@ -42,11 +43,11 @@ func (s *stage) alike(t *testing.T) {
 	_, m := s.routes(t)
 	for name, d := range tables {
 		columns := s.columns(t, name)
-		until(t, name.String()+" is the same on both sides", func() (bool, error) {
+		harness.Until(t, name.String()+" is the same on both sides", func() (bool, error) {
 			there, err := summed(t, s.source, name, columns, "TRUE")
 			var here sum
-			for i, server := range s.servers {
-				owned, failed := summed(t, server, name, columns, within(m.GenesOf(router.ShardName(fmt.Sprintf("s%d", i))), d))
+			for i, server := range s.Shards {
+				owned, failed := summed(t, server.Server, name, columns, within(m.GenesOf(router.ShardName(fmt.Sprintf("s%d", i))), d))
 				here, err = here.plus(owned), errors.Join(err, failed)
 			}
 			return err == nil && here == there, fmt.Errorf("%v there, %v here; %w", there, here, err)
@@ -118,10 +119,10 @@ func (s *stage) spread(t *testing.T) {
 	_, m := s.routes(t)
 	for name, d := range tables {
 		var each []int64
-		for i, server := range s.servers {
+		for i, server := range s.Shards {
 			columns := s.columns(t, name)
-			all, err := summed(t, server, name, columns, "TRUE")
-			owned, failed := summed(t, server, name, columns, within(m.GenesOf(router.ShardName(fmt.Sprintf("s%d", i))), d))
+			all, err := summed(t, server.Server, name, columns, "TRUE")
+			owned, failed := summed(t, server.Server, name, columns, within(m.GenesOf(router.ShardName(fmt.Sprintf("s%d", i))), d))
 			if err := errors.Join(err, failed); err != nil || all != owned {
 				t.Errorf("%s: of %v on s%d that has the genes of %v; %v", name, all, i, owned, err)
 			}

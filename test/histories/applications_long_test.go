@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"locus/internal/test/link"
-	"locus/internal/test/process"
 	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/phase"
+	harness "locus/test/cluster"
 )
 
 // login is a server, or the proxies, as an application knows them.
@@ -53,7 +53,7 @@ func openStage(t *testing.T, engine servers.Engine, app application) *stage {
 	w := openAs(t, engine, world{genes: "  0x5555 s0\n  0xaaaa s1\n  0xffff s2\n", granted: ", scatter_writes: allow"})
 	w.stride = 100
 	w.startProxies(t)
-	s := &stage{world: w, app: app, at: login{w.entrance(t).Addr(), "app", servers.Password}, source: w.servers[0]}
+	s := &stage{world: w, app: app, at: login{w.entrance(t).Addr(), "app", servers.Password}, source: w.Shards[0].Server}
 	s.execute(t, "CREATE DATABASE "+app.schema())
 	return s
 }
@@ -67,7 +67,7 @@ func (w *world) entrance(t *testing.T) *link.Link {
 	leading.Go(func() {
 		for ; ctx.Err() == nil; pause(ctx, look) {
 			var serving []string
-			for _, p := range w.proxies {
+			for _, p := range w.Proxies {
 				if addr := p.Addr(); addr != "" {
 					serving = append(serving, addr)
 				}
@@ -78,14 +78,14 @@ func (w *world) entrance(t *testing.T) *link.Link {
 		}
 	})
 	t.Cleanup(func() { end(); leading.Wait() })
-	until(t, "a proxy is led to", func() (bool, error) { return l.Target() != "", nil })
+	harness.Until(t, "a proxy is led to", func() (bool, error) { return l.Target() != "", nil })
 	return l
 }
 
 // execute runs a statement by way of a proxy.
 func (s *stage) execute(t *testing.T, query string) {
 	t.Helper()
-	db := client(s.proxies[0].Addr(), false)
+	db := client(s.Proxies[0].Addr(), false)
 	defer db.Close()
 	if _, err := db.Exec(query); err != nil {
 		t.Fatalf("%s: %v", query, err)
@@ -194,9 +194,9 @@ func fromServer(t *testing.T, engine servers.Engine, app application) {
 func (s *stage) comesIn(t *testing.T) {
 	t.Helper()
 	s.cutWhole(t, 100)
-	for _, p := range s.proxies {
+	for _, p := range s.Proxies {
 		db := client(p.Addr(), false)
-		until(t, "a proxy knows the tables", func() (bool, error) {
+		harness.Until(t, "a proxy knows the tables", func() (bool, error) {
 			_, err := db.Exec("SELECT 1 FROM " + s.app.schema() + "." + s.app.growing() + " LIMIT 1")
 			return err == nil, err
 		})
@@ -247,7 +247,7 @@ func (s *stage) comes(t *testing.T, phases ...phase.Phase) {
 	t.Helper()
 	began := time.Now()
 	for ; ; pause(t.Context(), look) {
-		found, err := s.store.Read(t.Context(), splitting)
+		found, err := s.Jobs.Read(t.Context(), splitting)
 		switch {
 		case err == nil && found.Job.State.Phase == phase.Failed:
 			s.failed(t, found.Job)
@@ -264,9 +264,9 @@ func (s *stage) comes(t *testing.T, phases ...phase.Phase) {
 func (s *stage) killRunner(t *testing.T) {
 	t.Helper()
 	mover := -1
-	until(t, "somebody runs the job", func() (bool, error) {
+	harness.Until(t, "somebody runs the job", func() (bool, error) {
 		name, err := s.claimant(t)
-		mover = slices.IndexFunc(s.proxies[:], func(p *process.Process) bool { return name != "" && p.Addr() == name })
+		mover = slices.IndexFunc(s.Proxies, func(p *harness.Proxy) bool { return name != "" && p.Addr() == name })
 		return mover >= 0, err
 	})
 	s.killProxy(t, mover)
@@ -278,7 +278,7 @@ func (s *stage) grows(t *testing.T, at login) {
 	t.Helper()
 	db := at.open(t, s.app.schema())
 	before := -1
-	until(t, "the application gets on", func() (bool, error) {
+	harness.Until(t, "the application gets on", func() (bool, error) {
 		var n int
 		err := db.QueryRow("SELECT COUNT(*) FROM " + s.app.growing()).Scan(&n)
 		if err == nil && before < 0 {

@@ -17,7 +17,7 @@ type begun []*sql.Tx
 
 func (w *world) begun(t *testing.T) (list begun) {
 	t.Helper()
-	for _, p := range w.proxies {
+	for _, p := range w.Proxies {
 		if p.Addr() == "" {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"locus/idgen/gene"
+	harness "locus/test/cluster"
 )
 
 // checkTime bounds the search for an order of one table's operations.
@@ -225,9 +226,9 @@ func (w *world) checkTransfers(t *testing.T, r *record) (wrong []string) {
 // settled waits until no shard has a prepared branch.
 func (w *world) settled(t *testing.T) {
 	t.Helper()
-	until(t, "no branch is prepared", func() (bool, error) {
+	harness.Until(t, "no branch is prepared", func() (bool, error) {
 		branches := 0
-		w.all(t, "XA RECOVER", func(int, *sql.Rows) error { branches++; return nil })
+		w.All(t, "XA RECOVER", func(int, *sql.Rows) error { branches++; return nil })
 		return branches == 0, fmt.Errorf("%d are", branches)
 	})
 }

@@ -55,7 +55,7 @@ const most = 200
 
 // connect uses one proxy for a while, with statements as text or prepared.
 func (c *clients) connect(ctx context.Context, number int, random *rand.Rand) {
-	addr := c.world.proxies[random.IntN(len(c.world.proxies))].Addr()
+	addr := c.world.Proxies[random.IntN(len(c.world.Proxies))].Addr()
 	if addr == "" {
 		pause(ctx, 10*time.Millisecond)
 		return

@@ -38,7 +38,7 @@ func (w *world) failed(t *testing.T, j *job.Job) {
 // none.
 func (w *world) show(t *testing.T, query string) {
 	t.Helper()
-	for i, server := range w.servers {
+	for i, server := range w.Shards {
 		rows, err := server.DB(t, schema).Query(query)
 		if err != nil {
 			t.Logf("s%d, %s: %v", i, query, err)

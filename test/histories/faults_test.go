@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"locus/internal/test/process"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router/cluster"
+	harness "locus/test/cluster"
 )
 
 // fault breaks something while the mover, one of the proxies' processes, is at a
@@ -41,15 +40,15 @@ var (
 	// stopMover leaves it stopped until another one runs the job, and has it go on
 	// then where it was.
 	stopMover = fault{"stop the mover", func(w *world, t *testing.T, mover int) func() {
-		p := w.proxies[mover]
+		p := w.Proxies[mover]
 		w.stopProxy(t, p)
 		return func() {
 			w.awaitMoverBeside(t, p.Addr())
-			p.Signal(t, syscall.SIGCONT)
+			p.Continue()
 		}
 	}}
 	killProxy = fault{"kill a proxy", func(w *world, t *testing.T, mover int) func() {
-		other := (mover + 1) % len(w.proxies)
+		other := (mover + 1) % len(w.Proxies)
 		w.killProxy(t, other)
 		return func() {
 			w.progress(t)
@@ -59,38 +58,38 @@ var (
 	// stopProxy stops one for longer than its lease, until genes have changed hands
 	// without it.
 	stopProxy = fault{"stop a proxy", func(w *world, t *testing.T, mover int) func() {
-		other := w.proxies[(mover+1)%len(w.proxies)]
+		other := w.Proxies[(mover+1)%len(w.Proxies)]
 		w.stopProxy(t, other)
 		return func() {
-			until(t, "its lease has run out", func() (bool, error) {
-				_, revision, err := w.kv.Get(t.Context(), cluster.ProxyPrefix+other.Addr())
+			harness.Until(t, "its lease has run out", func() (bool, error) {
+				_, revision, err := w.KV.Get(t.Context(), cluster.ProxyPrefix+other.Addr())
 				return err == nil && revision == 0, err
 			})
 			w.progress(t)
-			other.Signal(t, syscall.SIGCONT)
+			other.Continue()
 		}
 	}}
 	// loseProxy stops one so that its lease runs out while the fence waits for it.
 	loseProxy = fault{"lose a proxy", func(w *world, t *testing.T, mover int) func() {
-		other := w.proxies[(mover+1)%len(w.proxies)]
+		other := w.Proxies[(mover+1)%len(w.Proxies)]
 		w.stopProxy(t, other)
-		outlast(t, lease/2)
+		outlast(t, harness.Lease/2)
 		return func() {
 			w.progress(t)
-			other.Signal(t, syscall.SIGCONT)
+			other.Continue()
 		}
 	}}
 	killEtcd = fault{"kill etcd", func(w *world, t *testing.T, _ int) func() {
 		w.struck.etcd = true
-		w.etcd.Kill()
-		return func() { w.startEtcd(t) }
+		w.Etcd.Kill()
+		return func() { w.Etcd.Start() }
 	}}
 	stopEtcd = fault{"stop etcd", func(w *world, t *testing.T, _ int) func() {
 		w.struck.etcd = true
-		w.etcd.Signal(t, syscall.SIGSTOP)
+		w.Etcd.Stop()
 		return func() {
-			outlast(t, lease*3/2)
-			w.etcd.Signal(t, syscall.SIGCONT)
+			outlast(t, harness.Lease*3/2)
+			w.Etcd.Continue()
 		}
 	}}
 	killSource = fault{"kill the source", func(w *world, t *testing.T, _ int) func() { return w.killServer(t, 0) }}
@@ -105,36 +104,30 @@ var (
 
 func (w *world) killProxy(t *testing.T, i int) {
 	t.Helper()
-	w.struck.processes[w.proxies[i].Addr()] = true
-	w.proxies[i].Kill()
+	w.struck.processes[w.Proxies[i].Addr()] = true
+	w.Proxies[i].Kill()
 }
 
-func (w *world) stopProxy(t *testing.T, p *process.Process) {
+func (w *world) stopProxy(t *testing.T, p *harness.Proxy) {
 	t.Helper()
 	w.struck.processes[p.Addr()] = true
-	p.Signal(t, syscall.SIGSTOP)
+	p.Stop()
 }
 
 func (w *world) killServer(t *testing.T, i int) (mend func()) {
 	t.Helper()
 	w.struck.shards = append(w.struck.shards, fmt.Sprintf("shard s%d", i))
-	if err := w.servers[i].Kill(); err != nil {
-		t.Fatal(err)
-	}
-	return func() { w.servers[i].Restart(t) }
+	w.Shards[i].Kill()
+	return w.Shards[i].Start
 }
 
 func (w *world) stopServer(t *testing.T, i int) (mend func()) {
 	t.Helper()
 	w.struck.shards = append(w.struck.shards, fmt.Sprintf("shard s%d", i))
-	if err := w.servers[i].Pause(); err != nil {
-		t.Fatal(err)
-	}
+	w.Shards[i].Stop()
 	return func() {
-		outlast(t, lease*3/2)
-		if err := w.servers[i].Resume(); err != nil {
-			t.Fatal(err)
-		}
+		outlast(t, harness.Lease*3/2)
+		w.Shards[i].Continue()
 	}
 }
 
@@ -142,7 +135,7 @@ func (w *world) stopServer(t *testing.T, i int) (mend func()) {
 func outlast(t *testing.T, d time.Duration) {
 	t.Helper()
 	since := time.Now()
-	until(t, "it was broken for long enough", func() (bool, error) { return time.Since(since) > d, nil })
+	harness.Until(t, "it was broken for long enough", func() (bool, error) { return time.Since(since) > d, nil })
 }
 
 // splitting is the job that the faults strike.
@@ -150,13 +143,13 @@ const splitting = "split-1"
 
 // claimant is who runs the job; nobody is empty.
 func (w *world) claimant(t *testing.T) (string, error) {
-	name, _, err := w.kv.Get(t.Context(), job.ClaimPrefix+splitting)
+	name, _, err := w.KV.Get(t.Context(), job.ClaimPrefix+splitting)
 	return string(name), err
 }
 
 func (w *world) awaitMoverBeside(t *testing.T, name string) {
 	t.Helper()
-	until(t, "another process runs the job", func() (bool, error) {
+	harness.Until(t, "another process runs the job", func() (bool, error) {
 		now, err := w.claimant(t)
 		return err == nil && now != "" && now != name, err
 	})
@@ -175,7 +168,7 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 		w.arm(point)
 		mover, _ = w.awaitStopAt(t, func() { w.shuttle(t) }, point)
 	}
-	for i, p := range w.proxies {
+	for i, p := range w.Proxies {
 		if i != mover {
 			p.Tell("stop nowhere")
 			p.Tell("go") // it may have run the job just before, and stopped as well
@@ -184,11 +177,11 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 	let()
 	there := time.Now()
 	if when == after {
-		w.proxies[mover].Tell("go")
+		w.Proxies[mover].Tell("go")
 	}
 	mend := f.strike(w, t, mover)
 	if when == at {
-		w.proxies[mover].Tell("go")
+		w.Proxies[mover].Tell("go")
 	}
 	mend()
 	w.progress(t)
@@ -198,7 +191,7 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 
 // arm has every process stop at the points, once at each.
 func (w *world) arm(points ...string) {
-	for _, p := range w.proxies {
+	for _, p := range w.Proxies {
 		p.Tell("stop " + strings.Join(points, " "))
 	}
 }
@@ -216,10 +209,10 @@ func (w *world) awaitFailing(t *testing.T) (mover int, let func()) {
 		if point == cutover.BeforeRelease {
 			return mover, func() {}
 		}
-		other := w.proxies[(mover+1)%len(w.proxies)]
+		other := w.Proxies[(mover+1)%len(w.Proxies)]
 		w.stopProxy(t, other)
-		let := func() { other.Signal(t, syscall.SIGCONT) }
-		w.proxies[mover].Tell("go")
+		let := func() { other.Continue() }
+		w.Proxies[mover].Tell("go")
 		if w.stopsSoon(t, mover, cutover.BeforeRelease) {
 			return mover, let
 		}
@@ -231,8 +224,8 @@ func (w *world) awaitFailing(t *testing.T) (mover int, let func()) {
 func (w *world) stopsSoon(t *testing.T, mover int, point string) (stops bool) {
 	t.Helper()
 	since := time.Now()
-	until(t, "a step fails, or not", func() (bool, error) {
-		line, _ := w.proxies[mover].Said()
+	harness.Until(t, "a step fails, or not", func() (bool, error) {
+		line, _ := w.Proxies[mover].Said()
 		stops = line == "at "+point
 		return stops || time.Since(since) > disobedience, nil
 	})
@@ -242,8 +235,8 @@ func (w *world) stopsSoon(t *testing.T, mover int, point string) (stops bool) {
 // awaitStopAt waits until some process is at one of the points, and says at which.
 func (w *world) awaitStopAt(t *testing.T, meanwhile func(), points ...string) (mover int, point string) {
 	t.Helper()
-	until(t, fmt.Sprintf("a step comes to %v", points), func() (bool, error) {
-		for i, p := range w.proxies {
+	harness.Until(t, fmt.Sprintf("a step comes to %v", points), func() (bool, error) {
+		for i, p := range w.Proxies {
 			line, _ := p.Said()
 			if point = strings.TrimPrefix(line, "at "); slices.Contains(points, point) {
 				mover = i
@@ -260,7 +253,7 @@ func (w *world) awaitStopAt(t *testing.T, meanwhile func(), points ...string) (m
 // sent back.
 func (w *world) shuttle(t *testing.T) {
 	t.Helper()
-	s, err := w.store.Read(t.Context(), splitting)
+	s, err := w.Jobs.Read(t.Context(), splitting)
 	if err != nil {
 		return // etcd is away
 	}
@@ -280,8 +273,8 @@ func (w *world) shuttle(t *testing.T) {
 func (w *world) progress(t *testing.T) {
 	t.Helper()
 	before := -1
-	until(t, "genes change hands again", func() (bool, error) {
-		s, err := w.store.Read(t.Context(), splitting)
+	harness.Until(t, "genes change hands again", func() (bool, error) {
+		s, err := w.Jobs.Read(t.Context(), splitting)
 		if err != nil {
 			return false, err
 		}
@@ -326,8 +319,8 @@ func (w *world) last() float64 {
 // cutToEnd has all genes go to the target, from wherever they are.
 func (w *world) cutToEnd(t *testing.T) {
 	t.Helper()
-	until(t, "order all to the target", func() (bool, error) {
-		s, err := w.store.Read(t.Context(), splitting)
+	harness.Until(t, "order all to the target", func() (bool, error) {
+		s, err := w.Jobs.Read(t.Context(), splitting)
 		if err != nil {
 			return false, err
 		}

@@ -14,7 +14,7 @@ import (
 
 func (w *world) routes(t *testing.T) (revision int64, m *router.Map) {
 	t.Helper()
-	text, revision, err := w.kv.Get(t.Context(), cluster.Prefix+cluster.MapKey)
+	text, revision, err := w.KV.Get(t.Context(), cluster.Prefix+cluster.MapKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,8 +39,8 @@ type fence struct {
 func (w *world) watchFences(ctx context.Context, r *record) *fences {
 	f := &fences{}
 	f.running.Go(func() {
-		for range w.kv.Under(cluster.Prefix+cluster.MapKey).Changes(ctx, 0) {
-			text, _, err := w.kv.Get(ctx, cluster.Prefix+cluster.MapKey)
+		for range w.KV.Under(cluster.Prefix+cluster.MapKey).Changes(ctx, 0) {
+			text, _, err := w.KV.Get(ctx, cluster.Prefix+cluster.MapKey)
 			if err != nil {
 				continue
 			}

@@ -15,6 +15,7 @@ import (
 	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/phase"
+	harness "locus/test/cluster"
 )
 
 // rates are rows of a table of the default shard that becomes global. Nobody deletes them, and each of the first ones is one client's.
@@ -35,7 +36,7 @@ type rating struct {
 
 func (w *world) makeRates(t *testing.T) {
 	t.Helper()
-	db := client(w.proxies[0].Addr(), false)
+	db := client(w.Proxies[0].Addr(), false)
 	defer db.Close()
 	values := make([]string, rates)
 	for i := range values {
@@ -64,7 +65,7 @@ func (w *world) raters(t *testing.T) *rating {
 
 func (r *rating) run(ctx context.Context, number int) {
 	for i := number; ctx.Err() == nil; i++ {
-		addr := r.world.proxies[i%len(r.world.proxies)].Addr()
+		addr := r.world.Proxies[i%len(r.world.Proxies)].Addr()
 		if addr == "" {
 			pause(ctx, 10*time.Millisecond)
 			continue
@@ -133,7 +134,7 @@ func (r *rating) settle(number int, failed error, addr string) {
 	r.failures[f]++
 	r.mu.Unlock()
 	for {
-		for _, p := range r.world.proxies {
+		for _, p := range r.world.Proxies {
 			if p.Addr() == "" {
 				continue
 			}
@@ -174,7 +175,7 @@ func (r *rating) more(t *testing.T) {
 	t.Helper()
 	read := func() int { r.mu.Lock(); defer r.mu.Unlock(); return r.done }
 	since := read()
-	until(t, "clients get on", func() (bool, error) { return read() > since+10*raters, nil })
+	harness.Until(t, "clients get on", func() (bool, error) { return read() > since+10*raters, nil })
 }
 
 // stop ends the clients, and compares the shards.
@@ -191,7 +192,7 @@ func (r *rating) stop(t *testing.T) {
 			t.Errorf("%d times, by %s, where nothing was struck that explains it: %s", n, f.addr, f.text)
 		}
 	}
-	for i, s := range r.world.servers {
+	for i, s := range r.world.Shards {
 		db := s.DB(t, schema)
 		for number, raised := range r.raised {
 			var value int64
@@ -211,13 +212,13 @@ func (r *rating) stop(t *testing.T) {
 func (r *rating) alike(t *testing.T) {
 	t.Helper()
 	all := map[int]string{}
-	r.world.all(t, "SELECT CONCAT_WS('/', code, value, name) FROM rate ORDER BY code", func(shard int, rows *sql.Rows) error {
+	r.world.All(t, "SELECT CONCAT_WS('/', code, value, name) FROM rate ORDER BY code", func(shard int, rows *sql.Rows) error {
 		var text string
 		err := rows.Scan(&text)
 		all[shard] += text + " "
 		return err
 	})
-	for i := range r.world.servers {
+	for i := range r.world.Shards {
 		if all[i] != all[0] {
 			t.Errorf("s%d has\n%.1000s\nand s0\n%.1000s", i, all[i], all[0])
 		}

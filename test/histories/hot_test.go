@@ -31,7 +31,7 @@ var hotTables = []string{
 		" amount BIGINT NOT NULL, KEY (uid, transfer))",
 }
 
-const hotDeclarations = `tables:
+const hotDeclarations = `
   shop.register: {kind: sharded, owner: uid, id: {column: register_id, layout: int64}}
   shop.mark: {kind: sharded, parent: {column: register_id, layout: int64}, id: {column: mark_id, layout: int64}}
   shop.account: {kind: sharded, owner: uid, id: {column: account_id, layout: int64}}
@@ -93,7 +93,7 @@ func (h *hot) strays(t *testing.T, w *world) (wrong []string) {
 	t.Helper()
 	_, m := w.routes(t)
 	marks := 0
-	w.all(t, "SELECT register_id, mark_id FROM mark", func(shard int, rows *sql.Rows) error {
+	w.All(t, "SELECT register_id, mark_id FROM mark", func(shard int, rows *sql.Rows) error {
 		var register, mark int64
 		err := rows.Scan(&register, &mark)
 		at := m.Shard(m.LookupRow(hotGenes.Ranges()[0].First, layout.Residue(orderid.ID{Lo: uint64(register)})))

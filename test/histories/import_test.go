@@ -19,6 +19,7 @@ import (
 	"locus/migrate/phase"
 	"locus/router"
 	"locus/router/catalog"
+	harness "locus/test/cluster"
 )
 
 // ledger, its lines and notes are tables that nobody declares: all their rows are on the default shard, until they are imported
@@ -95,7 +96,7 @@ func TestImport(t *testing.T) {
 // untouched holds the cluster to what it was before an import that was given up.
 func (w *world) untouched(t *testing.T) {
 	t.Helper()
-	c, err := declared.Current(t.Context(), w.kv)
+	c, err := declared.Current(t.Context(), w.KV)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func (w *world) untouched(t *testing.T) {
 	}
 	for i, want := range []int64{3, 0, 0} {
 		var tables, columns int64
-		db := w.servers[i].DB(t, schema)
+		db := w.Shards[i].DB(t, schema)
 		if err := db.QueryRow("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_NAME IN ('ledger', 'line', 'note')").Scan(&tables); err != nil || tables != want {
 			t.Errorf("s%d has %d tables of the names, want %d; %v", i, tables, want, err)
 		}
@@ -119,7 +120,7 @@ func (w *world) untouched(t *testing.T) {
 // otherOwners has a client give notes to other owners, whose genes other shards have, once all rows have the genes of the first.
 func (w *world) otherOwners(t *testing.T) {
 	t.Helper()
-	db := client(w.proxies[0].Addr(), false)
+	db := client(w.Proxies[0].Addr(), false)
 	defer db.Close()
 	if _, err := db.Exec("UPDATE note SET uid = uid + 1000 WHERE uid BETWEEN 1000 AND ?", 1000+standing/2); err != nil {
 		t.Fatal(err)
@@ -129,15 +130,15 @@ func (w *world) otherOwners(t *testing.T) {
 // misfit has a client write a row whose owner and ID disagree once all rows were looked at: the table is not sharded with it.
 func (w *world) misfit(t *testing.T) {
 	t.Helper()
-	db := client(w.proxies[0].Addr(), false)
+	db := client(w.Proxies[0].Addr(), false)
 	defer db.Close()
 	id := idOf(1000, 77)
 	if _, err := db.Exec("INSERT INTO ledger VALUES (?, 1001, 0, 0)", id); err != nil {
 		t.Fatal(err)
 	}
 	w.cut(t, splitting, 100, 100)
-	until(t, "the row is found", func() (bool, error) {
-		s, err := w.store.Read(t.Context(), splitting)
+	harness.Until(t, "the row is found", func() (bool, error) {
+		s, err := w.Jobs.Read(t.Context(), splitting)
 		return err == nil && s.Job.State.Phase == phase.Failed && strings.Contains(s.Job.State.Why, strconv.FormatInt(id, 10)), err
 	})
 	if _, err := db.Exec("DELETE FROM ledger WHERE item_id = ?", id); err != nil {
@@ -172,8 +173,8 @@ func (w *world) withoutGene(t *testing.T) {
 	}
 	defer func() { _ = tx.Rollback() }()
 	w.cut(t, splitting, 100, 100)
-	until(t, "the step is given up", func() (bool, error) {
-		reports, err := w.store.Reports(t.Context())
+	harness.Until(t, "the step is given up", func() (bool, error) {
+		reports, err := w.Jobs.Reports(t.Context())
 		return err == nil && givenUp.MatchString(reports[splitting].Trouble), err
 	})
 }
@@ -181,7 +182,7 @@ func (w *world) withoutGene(t *testing.T) {
 // numbered has the table's sequences go on above those of the rows that it came with.
 func (w *world) numbered(t *testing.T) {
 	t.Helper()
-	db := client(w.proxies[0].Addr(), false)
+	db := client(w.Proxies[0].Addr(), false)
 	defer db.Close()
 	r, err := db.Exec("INSERT INTO ledger (uid, value, tag) VALUES (1000, 0, 0)")
 	if err != nil {
@@ -198,8 +199,8 @@ func (w *world) cutWhole(t *testing.T, to float64) {
 	there := func(s phase.State) bool {
 		return s.Cut == s.Genes(to) && (s.Phase == phase.Cut || s.Phase == phase.Ready)
 	}
-	until(t, "order to shard the table, or not", func() (bool, error) {
-		s, err := w.store.Read(t.Context(), splitting)
+	harness.Until(t, "order to shard the table, or not", func() (bool, error) {
+		s, err := w.Jobs.Read(t.Context(), splitting)
 		if err != nil {
 			return false, err
 		}
@@ -233,7 +234,7 @@ func (w *world) planImportOf(t *testing.T, id, imported string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store.Create(t.Context(), j); err != nil {
+	if err := w.Jobs.Create(t.Context(), j); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -250,7 +251,7 @@ func idOf(uid int64, sequence uint64) int64 {
 // makeLedger makes the tables on the default shard, by way of a proxy, with the rows that stand.
 func (w *world) makeLedger(t *testing.T) {
 	t.Helper()
-	db := client(w.proxies[0].Addr(), false)
+	db := client(w.Proxies[0].Addr(), false)
 	defer db.Close()
 	var rows, notes []string
 	for i := range int64(standing) {

@@ -16,6 +16,7 @@ import (
 	"locus/idgen/gene"
 	"locus/router"
 	"locus/router/catalog"
+	harness "locus/test/cluster"
 )
 
 // keeping is clients that each know what is in the ledger of their owner.
@@ -77,7 +78,7 @@ func (k *keeping) more(t *testing.T) {
 	t.Helper()
 	read := func() int { k.mu.Lock(); defer k.mu.Unlock(); return k.done }
 	since := read()
-	until(t, "clients get on", func() (bool, error) { return read() > since+20*keepers, nil })
+	harness.Until(t, "clients get on", func() (bool, error) { return read() > since+20*keepers, nil })
 }
 
 func (k *keeping) complain(format string, args ...any) {
@@ -101,7 +102,7 @@ type keeper struct {
 
 func (k *keeper) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		k.addr = k.world.proxies[k.random.IntN(len(k.world.proxies))].Addr()
+		k.addr = k.world.Proxies[k.random.IntN(len(k.world.Proxies))].Addr()
 		if k.addr == "" {
 			pause(ctx, 10*time.Millisecond)
 			continue
@@ -300,7 +301,7 @@ func (k *keeper) count(db *sql.DB) error {
 // settle reads what is there, for what was done without an answer. It can be nothing else than what was there before, or that.
 func (k *keeper) settle() {
 	for {
-		for _, p := range k.world.proxies {
+		for _, p := range k.world.Proxies {
 			addr := p.Addr()
 			if addr == "" {
 				continue
@@ -342,7 +343,7 @@ func (k *keeping) compare(t *testing.T) {
 	_, m := w.routes(t)
 	found := map[int64]map[int64]int64{}
 	n := 0
-	w.all(t, "SELECT item_id, uid, value, tag FROM ledger", func(shard int, rows *sql.Rows) error {
+	w.All(t, "SELECT item_id, uid, value, tag FROM ledger", func(shard int, rows *sql.Rows) error {
 		var id, uid, value, tag int64
 		err := rows.Scan(&id, &uid, &value, &tag)
 		if home := m.Shard(m.Lookup(gene.OfInt(uid, gene.W16))); home != router.ShardName(fmt.Sprintf("s%d", shard)) {
@@ -362,7 +363,7 @@ func (k *keeping) compare(t *testing.T) {
 		t.Errorf("%d of %d rows that nobody changes", n, standing)
 	}
 	notes := 0
-	w.all(t, "SELECT item_id, uid, "+catalog.OwnGene+" FROM note", func(shard int, rows *sql.Rows) error {
+	w.All(t, "SELECT item_id, uid, "+catalog.OwnGene+" FROM note", func(shard int, rows *sql.Rows) error {
 		var id, uid, stored int64
 		err := rows.Scan(&id, &uid, &stored)
 		g := gene.OfInt(uid, gene.W16)

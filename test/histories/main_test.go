@@ -1,23 +1,25 @@
 package histories
 
 import (
-	"fmt"
-	"os"
 	"testing"
+	"time"
 
-	"locus/internal/test/servers"
+	"locus/migrate/cutover"
+	harness "locus/test/cluster"
 )
 
-// childVariable, set, makes this binary a process of the cluster; it holds which.
-const childVariable = "LOCUS_TEST_HISTORIES_CHILD"
-
 func TestMain(m *testing.M) {
-	if text := os.Getenv(childVariable); text != "" {
-		if err := runChild(text); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	servers.Main(m)
+	harness.Main(m, map[string]harness.Change{swappedWiring: swap})
+}
+
+// swappedWiring is the wiring of a process whose steps read the position before they hold anything.
+const swappedWiring = "swapped"
+
+// patient is how long a step may take whose order is swapped.
+const patient = 6 * time.Second
+
+func swap(w *harness.Wiring) {
+	w.Proxy.Fence.Hold = 2 * patient
+	w.Mover.Times.Within = patient // so that the step is not given up before it loses something
+	w.Mover.Arrange = func(e *cutover.Effects) { e.Fence, e.Position = e.Position, e.Fence }
 }

@@ -12,6 +12,7 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy/mirror"
+	harness "locus/test/cluster"
 )
 
 // TestTheMirrorIsAway kills the target while all reads are mirrored to it: no client may be told of it, the figures say since when it is
@@ -24,12 +25,10 @@ func TestTheMirrorIsAway(t *testing.T) {
 		w.phase(t, splitting, phase.Ready)
 		w.mirror(t, splitting, 100)
 		before := w.mirrored(t, "reads are compared", func(r mirror.Report) bool { return r.Compared > 0 })
-		if err := w.servers[2].Kill(); err != nil {
-			t.Fatal(err)
-		}
+		w.Shards[2].Kill()
 		away := w.mirrored(t, "the target is told to be away", func(r mirror.Report) bool { return r.Away != "" && r.Unsent > before.Unsent })
 		c.goOn(t, some)
-		w.servers[2].Restart(t)
+		w.Shards[2].Start()
 		after := w.mirrored(t, "reads are compared again", func(r mirror.Report) bool {
 			return r.Away == "" && r.Compared > away.Compared && r.Looking == 0
 		})
@@ -45,8 +44,8 @@ func TestTheMirrorIsAway(t *testing.T) {
 // mirrored waits until what all proxies together tell of the mirrored reads is so.
 func (w *world) mirrored(t *testing.T, what string, is func(mirror.Report) bool) (r mirror.Report) {
 	t.Helper()
-	until(t, what, func() (bool, error) {
-		all, err := w.store.Mirrored(t.Context())
+	harness.Until(t, what, func() (bool, error) {
+		all, err := w.Jobs.Mirrored(t.Context())
 		if err != nil {
 			return false, err
 		}

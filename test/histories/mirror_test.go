@@ -9,12 +9,13 @@ import (
 
 	"locus/migrate/job"
 	"locus/proxy/mirror"
+	harness "locus/test/cluster"
 )
 
 // mirror orders a share of a job's reads to be mirrored.
 func (w *world) mirror(t *testing.T, id string, percent int) {
 	t.Helper()
-	if _, err := w.store.Tell(t.Context(), id, job.Mirror(percent), "the test", time.Now(), nil); err != nil {
+	if _, err := w.Jobs.Tell(t.Context(), id, job.Mirror(percent), "the test", time.Now(), nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -24,9 +25,9 @@ func (w *world) mirror(t *testing.T, id string, percent int) {
 func (w *world) nothingDiffered(t *testing.T, id string) {
 	t.Helper()
 	var r mirror.Report
-	until(t, "mirrored reads are settled", func() (bool, error) {
-		all, err := w.store.Mirrored(t.Context())
-		if err != nil || len(all[id]) < len(w.proxies) {
+	harness.Until(t, "mirrored reads are settled", func() (bool, error) {
+		all, err := w.Jobs.Mirrored(t.Context())
+		if err != nil || len(all[id]) < len(w.Proxies) {
 			return false, err
 		}
 		r = mirror.SumReports(slices.Collect(maps.Values(all[id])))

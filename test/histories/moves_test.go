@@ -7,11 +7,11 @@ import (
 
 	"locus/control/declared"
 	"locus/idgen/gene"
-	"locus/internal/test/process"
 	"locus/migrate"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router"
+	harness "locus/test/cluster"
 )
 
 // moving are the genes of every move of these tests: half of all.
@@ -19,25 +19,6 @@ var moving = gene.NewSet(gene.Range{First: 0, Last: 0x7fff})
 
 // look is between looks at what is waited for.
 const look = 10 * time.Millisecond
-
-// until waits for a condition; etcd may be away meanwhile.
-func until(t *testing.T, what string, is func() (bool, error)) {
-	t.Helper()
-	again := time.NewTicker(look)
-	defer again.Stop()
-	timeout := time.After(process.Patience)
-	for {
-		ok, err := is()
-		if ok {
-			return
-		}
-		select {
-		case <-timeout:
-			t.Fatalf("%s: not after %v; %v", what, process.Patience, err)
-		case <-again.C:
-		}
-	}
-}
 
 // plan begins a move.
 func (w *world) plan(t *testing.T, id string, kind job.Kind, from, to router.ShardName) {
@@ -49,7 +30,7 @@ func (w *world) plan(t *testing.T, id string, kind job.Kind, from, to router.Sha
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store.Create(t.Context(), j); err != nil {
+	if err := w.Jobs.Create(t.Context(), j); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -57,8 +38,8 @@ func (w *world) plan(t *testing.T, id string, kind job.Kind, from, to router.Sha
 // order tells a job what is wanted, as the commands do.
 func (w *world) order(t *testing.T, id string, event func(phase.State) phase.Event) {
 	t.Helper()
-	until(t, "order "+id, func() (bool, error) {
-		s, err := w.store.Read(t.Context(), id)
+	harness.Until(t, "order "+id, func() (bool, error) {
+		s, err := w.Jobs.Read(t.Context(), id)
 		if err != nil {
 			return false, err
 		}
@@ -66,7 +47,7 @@ func (w *world) order(t *testing.T, id string, event func(phase.State) phase.Eve
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = w.store.Write(t.Context(), s, next, nil, "")
+		_, err = w.Jobs.Write(t.Context(), s, next, nil, "")
 		return err == nil || errors.Is(err, migrate.ErrUnknown), err
 	})
 }
@@ -91,8 +72,8 @@ func (w *world) finish(t *testing.T, id string) {
 // state waits until a job is as it is wanted; one that has failed never will be.
 func (w *world) state(t *testing.T, id, what string, is func(phase.State) bool) {
 	t.Helper()
-	until(t, id+" is "+what, func() (bool, error) {
-		s, err := w.store.Read(t.Context(), id)
+	harness.Until(t, id+" is "+what, func() (bool, error) {
+		s, err := w.Jobs.Read(t.Context(), id)
 		if err != nil {
 			return false, err
 		}
@@ -114,7 +95,7 @@ func (w *world) steps(t *testing.T) int {
 	if w.hot != nil { // whose map's entries stay
 		return w.stepped
 	}
-	versions, err := declared.History(t.Context(), w.kv)
+	versions, err := declared.History(t.Context(), w.KV)
 	if err != nil {
 		t.Fatal(err)
 	}

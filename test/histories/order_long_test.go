@@ -12,6 +12,7 @@ import (
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/phase"
+	harness "locus/test/cluster"
 )
 
 // TestTheOrderMatters hands all genes over while the stream is late: rows of the
@@ -73,8 +74,8 @@ func late(t *testing.T, engine servers.Engine, swapped bool) (wrong []string) {
 // that the servers differ; then it gives what it says.
 func (w *world) cutOrFailed(t *testing.T) (why string) {
 	t.Helper()
-	until(t, "the genes are the target's", func() (bool, error) {
-		s, err := w.store.Read(t.Context(), splitting)
+	harness.Until(t, "the genes are the target's", func() (bool, error) {
+		s, err := w.Jobs.Read(t.Context(), splitting)
 		if err != nil {
 			return false, err
 		}
@@ -91,10 +92,10 @@ const some = 150
 // lateStep tells whether a step was taken while the target's rows were locked.
 func (w *world) lateStep(t *testing.T, c *run) (handedOver bool) {
 	t.Helper()
-	for _, p := range w.proxies {
+	for _, p := range w.Proxies {
 		p.Tell(strings.Join([]string{"stop", cutover.BeforePosition, cutover.AfterCommit, cutover.BeforeRelease}, " "))
 	}
-	s, err := w.store.Read(t.Context(), splitting)
+	s, err := w.Jobs.Read(t.Context(), splitting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,19 +104,19 @@ func (w *world) lateStep(t *testing.T, c *run) (handedOver bool) {
 	}
 	mover, point := w.awaitStopAt(t, func() {}, cutover.BeforePosition, cutover.BeforeRelease)
 	for point == cutover.BeforeRelease { // it did not come to be late
-		w.proxies[mover].Tell("stop " + cutover.BeforePosition + " " + cutover.AfterCommit + " " + cutover.BeforeRelease)
-		w.proxies[mover].Tell("go")
+		w.Proxies[mover].Tell("stop " + cutover.BeforePosition + " " + cutover.AfterCommit + " " + cutover.BeforeRelease)
+		w.Proxies[mover].Tell("go")
 		mover, point = w.awaitStopAt(t, func() {}, cutover.BeforePosition, cutover.BeforeRelease)
 	}
 	let := w.lock(t)
 	defer let()
 	c.goOn(t, some)
-	w.proxies[mover].Tell("go")
+	w.Proxies[mover].Tell("go")
 	_, point = w.awaitStopAt(t, func() {}, cutover.AfterCommit, cutover.BeforeRelease)
-	for _, p := range w.proxies {
+	for _, p := range w.Proxies {
 		p.Tell("stop nowhere")
 	}
-	w.proxies[mover].Tell("go")
+	w.Proxies[mover].Tell("go")
 	c.goOn(t, some)
 	return point == cutover.AfterCommit
 }
@@ -124,7 +125,7 @@ func (w *world) lateStep(t *testing.T, c *run) (handedOver bool) {
 // function is called.
 func (w *world) lock(t *testing.T) (let func()) {
 	t.Helper()
-	tx, err := w.servers[2].DB(t, schema).Begin()
+	tx, err := w.Shards[2].DB(t, schema).Begin()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,5 +154,5 @@ func (r *run) goOn(t *testing.T, statements int) {
 		return r.statement
 	}
 	before := done()
-	until(t, "clients go on", func() (bool, error) { return done() >= before+statements, nil })
+	harness.Until(t, "clients go on", func() (bool, error) { return done() >= before+statements, nil })
 }

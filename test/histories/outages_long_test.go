@@ -16,6 +16,7 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router/cluster"
+	harness "locus/test/cluster"
 )
 
 // ballast is how many rows beside those of the clients are moved.
@@ -56,9 +57,9 @@ func TestTheLogIsPurged(t *testing.T) {
 		w.plan(t, splitting, job.Split, "s0", "s2")
 		w.phase(t, splitting, phase.Ready)
 		mend := w.killServer(t, 2)
-		until(t, "the stream has stopped", func() (bool, error) { return w.report(t, splitting).Trouble != "", nil })
+		harness.Until(t, "the stream has stopped", func() (bool, error) { return w.report(t, splitting).Trouble != "", nil })
 		c.goOn(t, some)
-		purge(t, w.servers[0])
+		purge(t, w.Shards[0].Server)
 		mend()
 		w.failedWith(t, splitting, "no log from that position", "locus abort")
 		c.goOn(t, some)
@@ -75,11 +76,11 @@ func TestTheSourceIsAltered(t *testing.T) {
 		w.plan(t, splitting, job.Split, "s0", "s2")
 		w.phase(t, splitting, phase.Ready)
 		const alter = "ALTER TABLE shop.item ADD COLUMN more INT"
-		w.servers[0].Exec(t, alter)
+		w.Shards[0].Exec(t, alter)
 		w.failedWith(t, splitting, "was changed while its rows are moved", "locus abort")
 		c.goOn(t, some)
-		w.servers[1].Exec(t, alter)
-		w.servers[2].Exec(t, alter)
+		w.Shards[1].Exec(t, alter)
+		w.Shards[2].Exec(t, alter)
 		w.anew(t)
 		w.serviceEnds(t, c)
 	})
@@ -92,13 +93,13 @@ func TestTheTargetIsAltered(t *testing.T) {
 		c := w.inService(t)
 		w.plan(t, splitting, job.Split, "s0", "s2")
 		w.phase(t, splitting, phase.Ready)
-		w.servers[2].Exec(t, "ALTER TABLE shop.item ADD COLUMN more INT")
+		w.Shards[2].Exec(t, "ALTER TABLE shop.item ADD COLUMN more INT")
 		w.cut(t, splitting, 100, 25)
 		if at := w.failedWith(t, splitting, "the number of columns is 4 at the source and 5 at the target", "locus resume"); at.Cut > 0 {
 			t.Errorf("%d genes are at the target", at.Cut)
 		}
 		c.goOn(t, some)
-		w.servers[2].Exec(t, "ALTER TABLE shop.item DROP COLUMN more")
+		w.Shards[2].Exec(t, "ALTER TABLE shop.item DROP COLUMN more")
 		w.resume(t, splitting)
 		w.toTheEnd(t, splitting)
 		w.serviceEnds(t, c)
@@ -113,14 +114,14 @@ func TestAProxyThatNeverAcknowledges(t *testing.T) {
 		w.patience = 3 * time.Second
 		c := w.inService(t)
 		const ghost = "ghost:3306"
-		w.put(t, cluster.ProxyPrefix+ghost, card(ghost, 1))
+		w.put(t, cluster.ProxyPrefix+ghost, harness.Card(ghost, 1))
 		w.plan(t, splitting, job.Split, "s0", "s2")
 		w.failedWith(t, splitting, ghost, "locus resume")
 		w.put(t, cluster.ProxyPrefix+ghost, nil)
 		w.resume(t, splitting)
 		w.phase(t, splitting, phase.Ready)
 		_, m := w.routes(t)
-		w.put(t, cluster.ProxyPrefix+ghost, card(ghost, m.Version()))
+		w.put(t, cluster.ProxyPrefix+ghost, harness.Card(ghost, m.Version()))
 		w.cut(t, splitting, 100, 25)
 		if at := w.failedWith(t, splitting, ghost, "locus resume"); at.Cut > 0 {
 			t.Errorf("%d genes are at the target", at.Cut)
@@ -142,11 +143,11 @@ func TestTheTargetIsFull(t *testing.T) {
 		c := w.inService(t)
 		w.plan(t, splitting, job.Split, "s0", "s2")
 		w.phase(t, splitting, phase.Ready)
-		w.servers[2].Exec(t, "CREATE TRIGGER shop.no_room BEFORE INSERT ON shop.journal FOR EACH ROW"+
+		w.Shards[2].Exec(t, "CREATE TRIGGER shop.no_room BEFORE INSERT ON shop.journal FOR EACH ROW"+
 			" SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1114, MESSAGE_TEXT = 'The table ''journal'' is full'")
 		w.failedWith(t, splitting, "is full", "locus resume")
 		c.goOn(t, some)
-		w.servers[2].Exec(t, "DROP TRIGGER shop.no_room")
+		w.Shards[2].Exec(t, "DROP TRIGGER shop.no_room")
 		w.resume(t, splitting)
 		w.toTheEnd(t, splitting)
 		w.serviceEnds(t, c)
@@ -174,7 +175,7 @@ func (w *world) serviceEnds(t *testing.T, c *run) {
 // load puts rows into the journal of the source, of genes that move.
 func (w *world) load(t *testing.T) {
 	t.Helper()
-	db := w.servers[0].DB(t, schema)
+	db := w.Shards[0].DB(t, schema)
 	defer db.Close()
 	var rows []string
 	for n, uid := 0, int64(1_000); n < ballast; uid++ {
@@ -201,7 +202,7 @@ func (w *world) planSlowly(t *testing.T, id string) {
 		t.Fatal(err)
 	}
 	j.Throttle = 90
-	if err := w.store.Create(t.Context(), j); err != nil {
+	if err := w.Jobs.Create(t.Context(), j); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -209,21 +210,21 @@ func (w *world) planSlowly(t *testing.T, id string) {
 // hurry has it rest no more.
 func (w *world) hurry(t *testing.T, id string) {
 	t.Helper()
-	until(t, "it is told to hurry", func() (bool, error) {
-		s, err := w.store.Read(t.Context(), id)
+	harness.Until(t, "it is told to hurry", func() (bool, error) {
+		s, err := w.Jobs.Read(t.Context(), id)
 		if err != nil {
 			return false, err
 		}
 		j := *s.Job
 		j.Throttle = 0
-		_, err = w.store.Write(t.Context(), s, &j, nil, "")
+		_, err = w.Jobs.Write(t.Context(), s, &j, nil, "")
 		return err == nil, err
 	})
 }
 
 func (w *world) report(t *testing.T, id string) job.Report {
 	t.Helper()
-	reports, err := w.store.Reports(t.Context())
+	reports, err := w.Jobs.Reports(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,8 +234,8 @@ func (w *world) report(t *testing.T, id string) job.Report {
 // copied waits until so many rows are copied, and not all.
 func (w *world) copied(t *testing.T, rows int64) {
 	t.Helper()
-	until(t, "rows are copied", func() (bool, error) { return w.report(t, splitting).RowsCopied > rows, nil })
-	s, err := w.store.Read(t.Context(), splitting)
+	harness.Until(t, "rows are copied", func() (bool, error) { return w.report(t, splitting).RowsCopied > rows, nil })
+	s, err := w.Jobs.Read(t.Context(), splitting)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func (w *world) copied(t *testing.T, rows int64) {
 func (w *world) resumed(t *testing.T, before job.Report) {
 	t.Helper()
 	var now job.Report
-	until(t, "another process copies", func() (bool, error) {
+	harness.Until(t, "another process copies", func() (bool, error) {
 		now = w.report(t, splitting)
 		return now.Runner != before.Runner && now.RowsCopied > 0, nil
 	})
@@ -259,9 +260,9 @@ func (w *world) resumed(t *testing.T, before job.Report) {
 // mover is the process that runs the job.
 func (w *world) mover(t *testing.T) (number int) {
 	t.Helper()
-	until(t, "somebody runs the job", func() (bool, error) {
+	harness.Until(t, "somebody runs the job", func() (bool, error) {
 		name, err := w.claimant(t)
-		for i, p := range w.proxies {
+		for i, p := range w.Proxies {
 			if name != "" && p.Addr() == name {
 				number = i
 				return true, nil
@@ -275,8 +276,8 @@ func (w *world) mover(t *testing.T) (number int) {
 // failedWith waits until the job has failed, and says why and what to do.
 func (w *world) failedWith(t *testing.T, id, why, remedy string) (at phase.State) {
 	t.Helper()
-	until(t, "the job fails", func() (bool, error) {
-		s, err := w.store.Read(t.Context(), id)
+	harness.Until(t, "the job fails", func() (bool, error) {
+		s, err := w.Jobs.Read(t.Context(), id)
 		if err != nil {
 			return false, err
 		}
@@ -298,7 +299,7 @@ func (w *world) resume(t *testing.T, id string) {
 // toTheEnd hands all genes over, and finishes.
 func (w *world) toTheEnd(t *testing.T, id string) {
 	t.Helper()
-	s, err := w.store.Read(t.Context(), id)
+	s, err := w.Jobs.Read(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +331,7 @@ func purge(t *testing.T, s *servers.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the log is purged", func() (bool, error) {
+	harness.Until(t, "the log is purged", func() (bool, error) {
 		if _, err := db.Exec("FLUSH BINARY LOGS"); err != nil {
 			return false, err
 		}
@@ -378,7 +379,7 @@ func (w *world) put(t *testing.T, key string, value []byte) {
 	if value == nil {
 		write = etcd.Delete(key)
 	}
-	if _, err := w.kv.Commit(t.Context(), nil, write); err != nil {
+	if _, err := w.KV.Commit(t.Context(), nil, write); err != nil {
 		t.Fatal(err)
 	}
 }

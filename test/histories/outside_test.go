@@ -20,6 +20,7 @@ import (
 	"locus/migrate/phase"
 	"locus/router"
 	"locus/router/catalog"
+	harness "locus/test/cluster"
 )
 
 // person is the row of one on a server outside of the cluster.
@@ -84,7 +85,7 @@ func (s *stranger) more(t *testing.T) {
 	t.Helper()
 	read := func() (int, error) { s.mu.Lock(); defer s.mu.Unlock(); return s.done, s.err }
 	since, _ := read()
-	until(t, "the stranger gets on", func() (bool, error) {
+	harness.Until(t, "the stranger gets on", func() (bool, error) {
 		now, err := read()
 		if err != nil {
 			t.Fatal(err)
@@ -109,7 +110,7 @@ func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 
 	const id = "import-outside"
 	w.planOutside(t, id, outside, "shop.person owner=uid")
-	db := client(w.proxies[0].Addr(), false)
+	db := client(w.Proxies[0].Addr(), false)
 	defer db.Close()
 	w.phase(t, id, phase.Ready)
 	w.refused(t)
@@ -121,7 +122,7 @@ func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 	})
 	w.phase(t, id, phase.Cut)
 	const written = 20
-	until(t, "the proxy knows", func() (bool, error) {
+	harness.Until(t, "the proxy knows", func() (bool, error) {
 		err := db.QueryRow("SELECT 1 FROM person LIMIT 1").Err()
 		return err == nil, err
 	})
@@ -131,8 +132,8 @@ func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 		}
 	}
 	s.more(t)
-	until(t, "what goes past the proxies is told", func() (bool, error) {
-		reports, err := w.store.Reports(t.Context())
+	harness.Until(t, "what goes past the proxies is told", func() (bool, error) {
+		reports, err := w.Jobs.Reports(t.Context())
 		if held := time.Duration(reports[id].LastFenceMs) * time.Millisecond; held > time.Since(began) {
 			t.Fatalf("the switch is told to have held the tables for %v", held)
 		}
@@ -147,18 +148,18 @@ func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 	if err := s.db.QueryRow("SELECT COUNT(*) FROM person WHERE uid >= 10000").Scan(&n); err != nil || n != written {
 		t.Errorf("the server outside has %d of %d rows that were written through a proxy; %v", n, written, err)
 	}
-	for _, p := range w.proxies {
+	for _, p := range w.Proxies {
 		p.Tell("stop " + cutover.BeforeCommit)
 	}
 	w.order(t, id, func(p phase.State) phase.Event {
 		return phase.Event{Kind: phase.CutTo, Genes: p.Total, Step: p.Total}
 	})
 	w.awaitStopAt(t, func() {}, cutover.BeforeCommit)
-	until(t, "the stranger waits for the lock", func() (bool, error) {
+	harness.Until(t, "the stranger waits for the lock", func() (bool, error) {
 		err := s.db.QueryRow("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for table%'").Scan(&n)
 		return n > 0, err
 	})
-	for _, p := range w.proxies {
+	for _, p := range w.Proxies {
 		p.Tell("stop nowhere")
 		p.Tell("go")
 	}
@@ -166,7 +167,7 @@ func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 	s.more(t)
 	end()
 	s.running.Wait()
-	until(t, "all that was written there is here", func() (bool, error) {
+	harness.Until(t, "all that was written there is here", func() (bool, error) {
 		what, err := s.differ(db, written)
 		return what == "", fmt.Errorf("%s, %w", what, err)
 	})
@@ -200,7 +201,7 @@ func (w *world) planOutside(t *testing.T, id string, outside *servers.Server, im
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.store.Create(t.Context(), j); err != nil {
+	if err := w.Jobs.Create(t.Context(), j); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -208,7 +209,7 @@ func (w *world) planOutside(t *testing.T, id string, outside *servers.Server, im
 // fits: other tables may be declared meanwhile.
 func (w *world) fits(t *testing.T) {
 	t.Helper()
-	c, err := declared.Current(t.Context(), w.kv)
+	c, err := declared.Current(t.Context(), w.KV)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +231,7 @@ func (w *world) fits(t *testing.T) {
 // refused: the copies are not for clients of any proxy.
 func (w *world) refused(t *testing.T) {
 	t.Helper()
-	for _, p := range w.proxies {
+	for _, p := range w.Proxies {
 		db := client(p.Addr(), false)
 		for query, want := range map[string]string{
 			"SELECT COUNT(*) FROM person":                   "outside of the cluster",
@@ -243,7 +244,7 @@ func (w *world) refused(t *testing.T) {
 			"CREATE VIEW people AS SELECT id FROM person":   "import",
 		} {
 			var err error
-			until(t, query+" is not held", func() (bool, error) { // a proxy may know of a switch later
+			harness.Until(t, query+" is not held", func() (bool, error) { // a proxy may know of a switch later
 				_, err = db.Exec(query)
 				return !deadlocked(err), err
 			})

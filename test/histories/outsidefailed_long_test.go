@@ -9,6 +9,7 @@ import (
 
 	"locus/internal/test/servers"
 	"locus/migrate/phase"
+	harness "locus/test/cluster"
 )
 
 // TestAServerOutsideThatIsNotFollowed has the server outside lose its log, log too little, or alter the table, while it is followed: the
@@ -21,7 +22,7 @@ func TestAServerOutsideThatIsNotFollowed(t *testing.T) {
 		{"its log is purged", "no log from that position", "raise the servers' binlog retention, locus abort", func(t *testing.T, w *world, outside *servers.Server) {
 			mend := w.killServer(t, 1)
 			outside.Exec(t, "UPDATE shop.person SET value = 2 WHERE id <= 100")
-			until(t, "a stream has stopped", func() (bool, error) { return w.report(t, splitting).Trouble != "", nil })
+			harness.Until(t, "a stream has stopped", func() (bool, error) { return w.report(t, splitting).Trouble != "", nil })
 			purge(t, outside)
 			mend()
 		}},
@@ -60,9 +61,9 @@ func TestAServerOutsideThatIsNotFollowed(t *testing.T) {
 				w.phase(t, again, phase.Cut)
 				w.finish(t, again)
 				w.phase(t, again, phase.Done)
-				db := client(w.proxies[0].Addr(), false)
+				db := client(w.Proxies[0].Addr(), false)
 				defer db.Close()
-				until(t, "all rows are there, as they were written last", func() (bool, error) {
+				harness.Until(t, "all rows are there, as they were written last", func() (bool, error) {
 					var rows, sum int
 					err := db.QueryRow("SELECT COUNT(*), SUM(value) FROM person").Scan(&rows, &sum)
 					return rows == people && sum == people+100, fmt.Errorf("%d rows, %d in sum, %w", rows, sum, err)

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"locus/idgen/gene"
+	harness "locus/test/cluster"
 )
 
 // past is somebody's way to the shard that had the tables, past the proxies, by an account that they don't have.
 func (w *world) past(t *testing.T) *sql.DB {
 	t.Helper()
-	w.servers[0].Exec(t, "CREATE USER IF NOT EXISTS past@'%' IDENTIFIED BY 'past'", "GRANT ALL ON shop.* TO past@'%'")
-	db, err := sql.Open("mysql", "past:past@tcp("+w.servers[0].Addr()+")/"+schema)
+	w.Shards[0].Exec(t, "CREATE USER IF NOT EXISTS past@'%' IDENTIFIED BY 'past'", "GRANT ALL ON shop.* TO past@'%'")
+	db, err := sql.Open("mysql", "past:past@tcp("+w.Shards[0].Addr()+")/"+schema)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,16 +30,16 @@ func (w *world) pastProxies(t *testing.T) {
 	for m.Shard(m.Lookup(gene.OfInt(uid, gene.W16))) != "s1" {
 		uid++
 	}
-	proxy, past := client(w.proxies[0].Addr(), false), w.past(t)
+	proxy, past := client(w.Proxies[0].Addr(), false), w.past(t)
 	defer proxy.Close()
 	changed, deleted := idOf(uid, 1), idOf(uid, 2)
-	until(t, "rows are inserted by a proxy", func() (bool, error) { // it may hold them for too long
+	harness.Until(t, "rows are inserted by a proxy", func() (bool, error) { // it may hold them for too long
 		_, err := proxy.Exec("INSERT INTO ledger VALUES (?, ?, 1, 2), (?, ?, 1, 2)", changed, uid, deleted, uid)
 		return err == nil, err
 	})
 	brought := func(what string, query string, args ...any) {
 		t.Helper()
-		until(t, what, func() (bool, error) {
+		harness.Until(t, what, func() (bool, error) {
 			r, err := past.Exec(query, args...)
 			if err != nil {
 				return false, err
@@ -50,17 +51,17 @@ func (w *world) pastProxies(t *testing.T) {
 	brought("the row that is changed is there", "UPDATE ledger SET value = 7 WHERE item_id = ?", changed)
 	brought("the row that is deleted is there", "DELETE FROM ledger WHERE item_id = ?", deleted)
 	brought("a row is inserted", "INSERT INTO ledger VALUES (?, ?, 9, 2)", idOf(uid, 3), uid)
-	owner := w.servers[1].DB(t, schema)
-	until(t, "they are on the shard that owns them", func() (bool, error) {
+	owner := w.Shards[1].DB(t, schema)
+	harness.Until(t, "they are on the shard that owns them", func() (bool, error) {
 		var rows, sum int
 		err := owner.QueryRow("SELECT COUNT(*), COALESCE(SUM(value), 0) FROM ledger WHERE uid = ?", uid).Scan(&rows, &sum)
 		return rows == 2 && sum == 7+9, fmt.Errorf("%d rows, of %d; %w", rows, sum, err)
 	})
-	until(t, "what went past the proxies is told", func() (bool, error) {
-		reports, err := w.store.Reports(t.Context())
+	harness.Until(t, "what went past the proxies is told", func() (bool, error) {
+		reports, err := w.Jobs.Reports(t.Context())
 		return reports[splitting].Strays >= 3, fmt.Errorf("%d strays; %w", reports[splitting].Strays, err)
 	})
-	until(t, "a proxy finds them so", func() (bool, error) {
+	harness.Until(t, "a proxy finds them so", func() (bool, error) {
 		var sum int
 		err := proxy.QueryRow("SELECT SUM(value) FROM ledger WHERE uid = ?", uid).Scan(&sum)
 		return sum == 7+9, fmt.Errorf("a sum of %d; %w", sum, err)

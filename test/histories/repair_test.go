@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"locus/internal/test/process"
 	"locus/internal/test/scale"
 	"locus/internal/test/servers"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/migrate/repair"
+	harness "locus/test/cluster"
 )
 
 // repairPoints are where the mover is killed while it repairs rows, on each server another one.
@@ -22,15 +22,15 @@ var repairPoints = map[servers.Engine]string{servers.MariaDB: repair.Written, se
 // equal while clients write and the mover is killed between two of them: the move is ready again afterwards.
 func (w *world) repaired(t *testing.T, point string) {
 	t.Helper()
-	for _, p := range w.proxies {
+	for _, p := range w.Proxies {
 		p.Tell("stop " + point)
 	}
 	killed := false
-	until(t, "the shards are equal again", func() (bool, error) {
+	harness.Until(t, "the shards are equal again", func() (bool, error) {
 		if !killed {
 			killed = w.killRepairing(t, point)
 		}
-		s, err := w.store.Read(t.Context(), splitting)
+		s, err := w.Jobs.Read(t.Context(), splitting)
 		if err != nil {
 			return false, err
 		}
@@ -46,7 +46,7 @@ func (w *world) repaired(t *testing.T, point string) {
 		}
 		return false, errors.New(string(s.Job.State.Shown()))
 	})
-	s, err := w.store.Read(t.Context(), splitting)
+	s, err := w.Jobs.Read(t.Context(), splitting)
 	if err != nil || !slices.ContainsFunc(s.Job.Journal, func(e job.Entry) bool { return strings.HasPrefix(e.What, "repaired") }) {
 		t.Errorf("the journal tells of no repair: %v", err)
 	}
@@ -55,13 +55,13 @@ func (w *world) repaired(t *testing.T, point string) {
 // repair has the rows be the source's.
 func (w *world) repair(t *testing.T) {
 	t.Helper()
-	list, err := w.store.Differences(t.Context(), splitting)
+	list, err := w.Jobs.Differences(t.Context(), splitting)
 	if err != nil {
 		t.Fatal(err)
 	}
 	order, err := job.MakeEqual(job.TakeSource, list.Rows, "the test")
 	if err == nil {
-		_, err = w.store.Tell(t.Context(), splitting, order, "the test", time.Now(), nil)
+		_, err = w.Jobs.Tell(t.Context(), splitting, order, "the test", time.Now(), nil)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func (w *world) repair(t *testing.T) {
 // differ plants what differs, and has it found.
 func (w *world) differ(t *testing.T) {
 	t.Helper()
-	w.servers[2].Exec(t, "SET SESSION sql_log_bin = 0",
+	w.Shards[2].Exec(t, "SET SESSION sql_log_bin = 0",
 		"DELETE FROM shop.register ORDER BY uid LIMIT 4", "UPDATE shop.account SET balance = balance + 1 ORDER BY uid LIMIT 4",
 		"REPLACE INTO shop.journal VALUES (-1, 1, 1, 1, 1), (-2, 1, 1, 1, 2)")
 	w.order(t, splitting, func(phase.State) phase.Event { return phase.Event{Kind: phase.Differs} })
@@ -80,11 +80,11 @@ func (w *world) differ(t *testing.T) {
 // killRepairing kills the mover if it is at a point of a row.
 func (w *world) killRepairing(t *testing.T, point string) bool {
 	t.Helper()
-	mover := slices.IndexFunc(w.proxies[:], func(p *process.Process) bool { line, _ := p.Said(); return line == "at "+point })
+	mover := slices.IndexFunc(w.Proxies, func(p *harness.Proxy) bool { line, _ := p.Said(); return line == "at "+point })
 	if mover < 0 {
 		return false
 	}
-	for i, p := range w.proxies {
+	for i, p := range w.Proxies {
 		if i != mover {
 			p.Tell("stop nowhere")
 			p.Tell("go")
@@ -100,10 +100,10 @@ func (w *world) equalised(t *testing.T, server int, plant ...string) {
 	if !scale.Long() { // it takes several comparisons of all rows; repairs have tests of their own in test/moves and test/demo
 		return
 	}
-	w.servers[server].Exec(t, append([]string{"SET SESSION sql_log_bin = 0"}, plant...)...)
+	w.Shards[server].Exec(t, append([]string{"SET SESSION sql_log_bin = 0"}, plant...)...)
 	repaired := false
-	until(t, "the servers are equal again", func() (bool, error) {
-		s, err := w.store.Read(t.Context(), splitting)
+	harness.Until(t, "the servers are equal again", func() (bool, error) {
+		s, err := w.Jobs.Read(t.Context(), splitting)
 		if err != nil {
 			return false, err
 		}
@@ -125,7 +125,7 @@ func (w *world) equalised(t *testing.T, server int, plant ...string) {
 // takeOwners has rows be what one of their owners has: those of the other one are another order.
 func (w *world) takeOwners(t *testing.T) {
 	t.Helper()
-	list, err := w.store.Differences(t.Context(), splitting)
+	list, err := w.Jobs.Differences(t.Context(), splitting)
 	if err != nil || len(list.Rows) == 0 {
 		t.Fatalf("%d rows are listed; %v", len(list.Rows), err)
 	}
@@ -133,7 +133,7 @@ func (w *world) takeOwners(t *testing.T) {
 	rows := slices.DeleteFunc(list.Rows, func(d job.Difference) bool { return d.Owner != owner })
 	order, err := job.MakeEqual(job.Take(owner), rows, "the test")
 	if err == nil {
-		_, err = w.store.Tell(t.Context(), splitting, order, "the test", time.Now(), nil)
+		_, err = w.Jobs.Tell(t.Context(), splitting, order, "the test", time.Now(), nil)
 	}
 	if err != nil {
 		t.Fatal(err)

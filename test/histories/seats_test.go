@@ -157,7 +157,7 @@ func (w *world) checkSeats(t *testing.T, r *record) (wrong []string) {
 func (w *world) nothingRecorded(t *testing.T) {
 	t.Helper()
 	for _, shard := range []int{0, 2} {
-		db := w.servers[shard].DB(t, "locus")
+		db := w.Shards[shard].DB(t, "locus")
 		var n int
 		var first sql.NullString
 		err := db.QueryRow("SELECT COUNT(*), MIN(CONCAT_WS('; ', table_name, reason, incoming, standing)) FROM move_conflict").Scan(&n, &first)

@@ -10,6 +10,7 @@ import (
 	"locus/migrate/cutover"
 	"locus/migrate/job"
 	"locus/migrate/phase"
+	harness "locus/test/cluster"
 )
 
 // openHot is a world in which one gene is divided.
@@ -57,8 +58,8 @@ func TestADividedGeneUnderFaults(t *testing.T) {
 // part has a share of the rows at the target, whatever it is now.
 func (w *world) part(t *testing.T, percent float64) {
 	t.Helper()
-	until(t, "a part is at the target", func() (bool, error) {
-		s, err := w.store.Read(t.Context(), splitting)
+	harness.Until(t, "a part is at the target", func() (bool, error) {
+		s, err := w.Jobs.Read(t.Context(), splitting)
 		if err != nil {
 			return false, err
 		}
@@ -88,7 +89,7 @@ func TestWithoutTheConditionOfOwnership(t *testing.T) {
 		w.phase(t, splitting, phase.Ready)
 		w.cut(t, splitting, 40, 100)
 		w.state(t, splitting, "at 40 %", func(s phase.State) bool { return s.Cut == 40 })
-		until(t, "clients notice", func() (bool, error) {
+		harness.Until(t, "clients notice", func() (bool, error) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			return len(c.wrong) > 0, nil

@@ -94,7 +94,7 @@ func (w *world) checkTickets(t *testing.T, r *record) (wrong []string) {
 	stubs := map[int64]int{}
 	w.rows(t, "value, 0, 0, 0", "stub", func(row [4]int64) { stubs[row[0]]++ })
 	for value := range stubs {
-		if seen[value] == 0 && w.servers[0].Engine() == servers.MariaDB { // REPLACE of MySQL 9.7 cascades over one level only
+		if seen[value] == 0 && w.Shards[0].Engine() == servers.MariaDB { // REPLACE of MySQL 9.7 cascades over one level only
 			wrong = append(wrong, fmt.Sprintf("the stub of ticket %d is there, and the ticket is gone", value))
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"locus/internal/test/servers"
+	harness "locus/test/cluster"
 )
 
 // TestImportOfTPCC imports the eight tables of TPC-C that belong to a warehouse, in one job, while its transactions run, those of two
@@ -335,7 +336,7 @@ func (k *terminal) look(tx *sql.Tx) error {
 func (p *tpcc) check(t *testing.T, at login) {
 	t.Helper()
 	db := at.open(t, p.schema())
-	until(t, "the conditions of TPC-C are met", func() (bool, error) {
+	harness.Until(t, "the conditions of TPC-C are met", func() (bool, error) {
 		wrong, err := p.conditions(db)
 		return err == nil && len(wrong) == 0, errors.Join(err, errors.New(strings.Join(wrong[:min(len(wrong), 10)], "; ")))
 	})

@@ -16,6 +16,7 @@ import (
 	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/phase"
+	harness "locus/test/cluster"
 )
 
 // TestApplicationsAreTurnedUnderLoad imports the sample shop's orders from a server outside, whose buyers never stop: they go on there over
@@ -44,8 +45,8 @@ func TestApplicationsAreTurnedUnderLoad(t *testing.T) {
 		}})
 		s.comesIn(t)
 		b.more(t)
-		until(t, "what goes past the proxies is told", func() (bool, error) {
-			reports, err := s.store.Reports(t.Context())
+		harness.Until(t, "what goes past the proxies is told", func() (bool, error) {
+			reports, err := s.Jobs.Reports(t.Context())
 			return err == nil && reports[splitting].Strays > 0, err
 		})
 		b.turn(t)
@@ -65,7 +66,7 @@ func TestApplicationsAreTurnedUnderLoad(t *testing.T) {
 		b.stop(t)
 		app.check(t, s.at)
 		s.spread(t)
-		reports, err := s.store.Reports(t.Context())
+		reports, err := s.Jobs.Reports(t.Context())
 		if err != nil || reports[splitting].Conflicts > 0 {
 			t.Errorf("%d conflicts; %v", reports[splitting].Conflicts, err)
 		}
@@ -126,7 +127,7 @@ func (b *turned) more(t *testing.T) {
 	t.Helper()
 	read := func() int { b.mu.Lock(); defer b.mu.Unlock(); return b.done }
 	since := read()
-	until(t, "the buyers get on", func() (bool, error) { return read() > since+30*turners, nil })
+	harness.Until(t, "the buyers get on", func() (bool, error) { return read() > since+30*turners, nil })
 }
 
 // turn has them use the proxies, one after the other.
@@ -136,7 +137,7 @@ func (b *turned) turn(t *testing.T) {
 		k.side.Lock()
 		k.asked = true
 		k.side.Unlock()
-		until(t, fmt.Sprintf("buyer %d uses the proxies", k.buyer), func() (bool, error) { return k.uses(), nil })
+		harness.Until(t, fmt.Sprintf("buyer %d uses the proxies", k.buyer), func() (bool, error) { return k.uses(), nil })
 	}
 }
 
@@ -144,7 +145,7 @@ func (b *turned) turn(t *testing.T) {
 func (b *turned) leave(t *testing.T) {
 	t.Helper()
 	for _, k := range b.each {
-		until(t, fmt.Sprintf("buyer %d has left the proxies", k.buyer), func() (bool, error) { return !k.uses(), nil })
+		harness.Until(t, fmt.Sprintf("buyer %d has left the proxies", k.buyer), func() (bool, error) { return !k.uses(), nil })
 	}
 }
 
@@ -155,7 +156,7 @@ func (b *turned) stop(t *testing.T) {
 	orders := 0
 	for _, k := range b.each {
 		orders += len(k.orders)
-		until(t, fmt.Sprintf("buyer %d has its orders", k.buyer), func() (bool, error) {
+		harness.Until(t, fmt.Sprintf("buyer %d has its orders", k.buyer), func() (bool, error) {
 			found, err := k.read(k.here)
 			return err == nil && mismatch(k.orders, found) == "", fmt.Errorf("%s; %w", mismatch(k.orders, found), err)
 		})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locus/internal/test/servers"
+	harness "locus/test/cluster"
 	"locus/test/product"
 	"locus/test/suites/stand"
 )
@@ -97,7 +98,7 @@ func (s *site) prepare(t *testing.T, at login) {
 	s.run(t, at, "install")
 	stop := s.use(t, at)
 	db := at.open(t, s.schema())
-	until(t, "there are posts", func() (bool, error) {
+	harness.Until(t, "there are posts", func() (bool, error) {
 		var n int
 		err := db.QueryRow("SELECT COUNT(*) FROM wp_posts").Scan(&n)
 		return n > 150, err
