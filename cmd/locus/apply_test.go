@@ -34,7 +34,7 @@ func openShop(t *testing.T) *shop {
 
 func openShopOn(t *testing.T, shards []*servers.Server) *shop {
 	t.Helper()
-	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

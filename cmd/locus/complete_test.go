@@ -18,7 +18,7 @@ import (
 
 // A shell completes names of the cluster, as soon as it is told where that is.
 func TestNamesAreCompleted(t *testing.T) {
-	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,6 +193,7 @@ func run(t testing.TB, c embedded.Config) *embedded.Server {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
+	c.Unflushed = true
 	s, err := embedded.Start(ctx, c)
 	if err != nil {
 		t.Fatal(err)

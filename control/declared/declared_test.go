@@ -16,7 +16,7 @@ import (
 
 func open(t *testing.T) *etcd.KV {
 	t.Helper()
-	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ routes: [0x7fff s0, 0xffff s1]
 
 func declare(t *testing.T) *etcd.KV {
 	t.Helper()
-	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

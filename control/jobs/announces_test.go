@@ -70,7 +70,7 @@ var cart = catalog.TableName{Schema: "shop", Name: "cart"}
 // started is an etcd with two shards and a sharded table.
 func started(t *testing.T) *etcd.KV {
 	t.Helper()
-	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

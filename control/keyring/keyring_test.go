@@ -28,7 +28,7 @@ var shared *embedded.Server
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "keyring")
 	if err == nil {
-		shared, err = embedded.Start(context.Background(), embedded.Config{Dir: dir})
+		shared, err = embedded.Start(context.Background(), embedded.Config{Dir: dir, Unflushed: true})
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -410,7 +410,7 @@ func TestARotationThatDoesNotHappen(t *testing.T) {
 // With etcd away in the middle the rotation says so, and is done once it is back if
 // there is time; processes go on.
 func TestARotationWithoutEtcd(t *testing.T) {
-	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func realEtcd(t testing.TB) *etcd.KV {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	server, err := embedded.Start(ctx, embedded.Config{Dir: t.TempDir()})
+	server, err := embedded.Start(ctx, embedded.Config{Dir: t.TempDir(), Unflushed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ type etcdRole struct {
 }
 
 func (r etcdRole) run(ctx context.Context) error {
-	server, err := embedded.Start(ctx, embedded.Config{Dir: r.Dir, Port: r.Port})
+	server, err := embedded.Start(ctx, embedded.Config{Dir: r.Dir, Port: r.Port, Unflushed: true})
 	if err != nil {
 		return err
 	}

@@ -97,7 +97,7 @@ func (s *stand) tellLogs(t *testing.T) {
 // open starts etcd.
 func (s *stand) open(t *testing.T) {
 	t.Helper()
-	store, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir()})
+	store, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

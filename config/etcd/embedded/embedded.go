@@ -18,6 +18,8 @@ import (
 type Config struct {
 	Dir  string // created if it doesn't exist; used by one server at a time
 	Port int    // for clients, on 127.0.0.1; 0 for a free one
+	// Unflushed keeps writes in the system's cache, for tests: they survive the end of the process, and not a power cut.
+	Unflushed bool
 }
 
 const (
@@ -91,6 +93,7 @@ func settings(c Config, log *os.File) *embed.Config {
 	e.AutoCompactionMode, e.AutoCompactionRetention = embed.CompactorModeRevision, history
 	e.MaxRequestBytes, e.MaxTxnOps = maxWrite, maxOps
 	e.EnableGRPCGateway = false
+	e.UnsafeNoFsync = c.Unflushed
 	e.ZapLoggerBuilder = embed.NewZapLoggerBuilder(logger(log, c.Dir, os.Stderr, os.Exit))
 	return e
 }

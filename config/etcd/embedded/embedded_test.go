@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -21,8 +22,15 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestDataSurvivesARestart(t *testing.T) {
+	for _, unflushed := range []bool{false, true} {
+		t.Run(fmt.Sprintf("unflushed %v", unflushed), func(t *testing.T) { survives(t, unflushed) })
+	}
+}
+
+func survives(t *testing.T, unflushed bool) {
+	t.Helper()
 	dir := t.TempDir()
-	s := start(t, embedded.Config{Dir: dir})
+	s := start(t, embedded.Config{Dir: dir, Unflushed: unflushed})
 	c := connect(t, s.Endpoint())
 	if _, err := c.Put(t.Context(), "k", "v"); err != nil {
 		t.Fatal(err)
@@ -33,7 +41,7 @@ func TestDataSurvivesARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	s = start(t, embedded.Config{Dir: dir})
+	s = start(t, embedded.Config{Dir: dir, Unflushed: unflushed})
 	defer s.Close()
 	if s.Endpoint() == endpoint {
 		t.Errorf("the free port is %s again", endpoint) // the test means to have two
