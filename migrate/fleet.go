@@ -27,13 +27,16 @@ func (f fleet) acknowledged(ctx context.Context, version int64, acknowledgements
 	defer look.Stop()
 	began := time.Now()
 	defer f.report.trouble("")
+	slow := "" // the proxy that the last read found behind
 	for {
 		proxies, err := f.store.Proxies(ctx)
+		if err != nil && slow != "" && ctx.Err() != nil { // the time limit has ended during the read
+			return nil, &disobeysError{slow, version, context.Cause(ctx)}
+		}
 		if err != nil {
 			return nil, err
 		}
-		slow := behind(proxies, version)
-		if slow == "" {
+		if slow = behind(proxies, version); slow == "" {
 			return proxies, nil
 		}
 		if time.Since(began) > fleetPatience {

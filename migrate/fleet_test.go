@@ -60,6 +60,34 @@ func TestAProxyThatDoesNotAcknowledgeIsNamed(t *testing.T) {
 	})
 }
 
+// slowStore answers once; the next answer takes longer than the time limit.
+type slowStore struct {
+	proxies
+	reads int
+}
+
+func (s *slowStore) Proxies(ctx context.Context) (map[string]int64, error) {
+	if s.reads++; s.reads == 1 {
+		return s.proxies.Proxies(ctx)
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// A time limit that ends while etcd is read still names the proxy that does not obey.
+func TestAProxyIsNamedThoughTheReadIsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &slowStore{proxies: proxies{answers: []map[string]int64{{"a": 7, "b": 6}}}}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := fleet{store, newReporter(store, "mover", "split-1")}.acknowledged(ctx, 7, nil)
+		disobeys, ok := errors.AsType[*disobeysError](err)
+		if !ok || disobeys.proxy != "b" || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
 func TestAStoreThatIsAwayEndsTheWait(t *testing.T) {
 	store := &proxies{answers: []map[string]int64{nil}}
 	if _, err := (fleet{store, newReporter(store, "mover", "split-1")}).acknowledged(t.Context(), 7, nil); err == nil {
