@@ -2,6 +2,7 @@ package backend
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -14,12 +15,28 @@ import (
 // text column that was once compared with a number is compared as a number from then on. MariaDB keeps precisions. Executions with
 // different bindings must not share a statement. Sessions would see what others have executed.
 //
-// A binding has the type and the flags of each parameter, and the class of its value.
-func AppendBinding(dst []byte, params []wire.Param) []byte {
+// A binding has the type and the flags of each parameter, and the class of its value. A NULL that is only stored fits every type.
+func AppendBinding(dst []byte, params []wire.Param, stored Stored) []byte {
 	for i := range params {
-		dst = append(dst, params[i].Type, params[i].Flags, classOf(&params[i]))
+		class := classOf(&params[i])
+		if class == classNull && stored.param(i, len(params)) {
+			class = classStoredNull
+		}
+		dst = append(dst, params[i].Type, params[i].Flags, class)
 	}
 	return dst
+}
+
+// Stored are the parameters of a statement whose values are only stored, see [stmt.StoredParams]. The zero value is none.
+type Stored []bool
+
+// param reports whether a parameter of an execution is only stored. An execution may have other parameters than the client's statement: part of
+// its rows, and numbers that are stored with them.
+func (s Stored) param(i, params int) bool {
+	if len(s) == params {
+		return s[i]
+	}
+	return len(s) > 0 && !slices.Contains(s, false)
 }
 
 // perParam is the bytes of a binding for each parameter.
@@ -27,7 +44,7 @@ const perParam = 3
 
 func hasNull(binding []byte) bool {
 	for i := perParam - 1; i < len(binding); i += perParam {
-		if binding[i] == classNull {
+		if binding[i] == classStoredNull {
 			return true
 		}
 	}
@@ -40,7 +57,7 @@ func fits(had string, binding []byte) bool {
 		return false
 	}
 	for i := 0; i < len(had); i += perParam {
-		if binding[i+perParam-1] != classNull && string(binding[i:i+perParam]) != had[i:i+perParam] {
+		if binding[i+perParam-1] != classStoredNull && string(binding[i:i+perParam]) != had[i:i+perParam] {
 			return false
 		}
 	}
@@ -50,7 +67,9 @@ func fits(had string, binding []byte) bool {
 // Classes of values.
 const (
 	classValue = 'v'
-	classNull  = 'n' // fits every type
+	classNull  = 'n'
+	// A NULL that is only stored.
+	classStoredNull = 's'
 	// Texts that are numbers as a whole, other than a few digits. MySQL resolves an integer parameter again if the number doesn't fit.
 	classInteger  = 'i'
 	classFraction = 'f'

@@ -210,13 +210,13 @@ func TestStatementsAreSharedByBinding(t *testing.T) {
 		l := statements{limit: 100}
 		l.add(&Statement{key: text0, Columns: 1})
 		for _, p := range alike {
-			if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{p})); !ok {
+			if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{p}, nil)); !ok {
 				t.Errorf("%q is not like %q", p.Value, alike[0].Value)
 			}
 		}
 		found := 0
 		for _, p := range []wire.Param{text("zzz"), text("-7"), text("7.5"), text("1e30"), number, unsigned, null} {
-			if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{p})); ok {
+			if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{p}, nil)); ok {
 				found++
 			}
 		}
@@ -226,32 +226,38 @@ func TestStatementsAreSharedByBinding(t *testing.T) {
 	}
 }
 
-// A NULL doesn't change the type that a parameter has. It only shows in the definitions of result columns.
+// A NULL that is only stored doesn't change the type that a parameter has. It only shows in the definitions of result columns. Any other NULL does.
 func TestNullsShareStatements(t *testing.T) {
 	number, null := wire.Param{Type: mysql.MYSQL_TYPE_LONGLONG, Value: []byte("12345678")}, wire.Param{Type: mysql.MYSQL_TYPE_NULL}
-	for columns, want := range map[int]bool{0: true, 1: false} {
+	for _, test := range []struct {
+		columns int
+		stored  Stored
+		want    bool
+	}{
+		{0, Stored{true, true}, true}, {0, Stored{true}, true}, {0, Stored{true, false}, false}, {0, Stored{true, true, false}, false}, {0, nil, false}, {1, Stored{true, true}, false},
+	} {
 		l := statements{limit: 100}
-		l.add(&Statement{key: text0, Columns: columns})
+		l.add(&Statement{key: text0, Columns: test.columns})
 		find := func(params ...wire.Param) bool {
-			_, ok := l.find(Default, text0.sql, AppendBinding(nil, params))
+			_, ok := l.find(Default, text0.sql, AppendBinding(nil, params, test.stored))
 			return ok
 		}
-		if !find(number, number) || find(null, number) != want || find(null, null) != want || !find(number, number) {
-			t.Errorf("%d columns: not shared as it should be", columns)
+		if !find(number, number) || find(null, null) != test.want || !find(number, number) {
+			t.Errorf("%+v: not shared as it should be", test)
 		}
 	}
 	l := statements{limit: 100}
 	l.add(&Statement{key: text0})
-	if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{null, number})); !ok {
+	if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{null, number}, Stored{true})); !ok {
 		t.Error("a new statement is not used")
 	}
-	if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{number, number})); ok {
+	if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{number, number}, Stored{true})); ok {
 		t.Error("a parameter that was NULL so far is used for a number")
 	}
 	l = statements{limit: 100, forgets: true}
 	l.add(&Statement{key: text0})
 	for _, p := range []wire.Param{number, null, {Type: mysql.MYSQL_TYPE_VAR_STRING, Value: []byte("x")}} {
-		if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{p})); !ok || l.len() != 1 {
+		if _, ok := l.find(Default, text0.sql, AppendBinding(nil, []wire.Param{p}, Stored{true})); !ok || l.len() != 1 {
 			t.Error("a statement without result columns is not shared, on a server that keeps nothing")
 		}
 	}

@@ -61,8 +61,8 @@ func (l *statements) find(under *Settings, sql string, binding []byte) (*Stateme
 	return s, true
 }
 
-// fitting finds a statement with another binding. A NULL fits every type. Only the definitions of result columns show the type, so
-// statements without such columns are shared.
+// fitting finds a statement with another binding. A NULL that is only stored fits every type. Only the definitions of result columns show
+// its type, so statements without such columns are shared.
 func (l *statements) fitting(under *Settings, sql string, binding []byte) *Statement {
 	for e := l.recent.Front(); e != nil && hasNull(binding); e = e.Next() {
 		s := e.Value.(*Statement)

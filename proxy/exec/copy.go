@@ -42,7 +42,7 @@ func (h *Host) open(text string, params []wire.Param) (*gather.Rows, error) {
 	if err := c.Carry(h.Context, settings); err != nil {
 		return nil, err
 	}
-	binding := backend.AppendBinding(nil, params)
+	binding := backend.AppendBinding(nil, params, nil)
 	there, ok := c.Prepared(text, binding)
 	if !ok {
 		var err error

@@ -29,7 +29,7 @@ func (e *Environment) executePacket(c *backend.Conn, w *Work, text []byte, param
 	if values == nil {
 		values = w.Params
 	}
-	there, err := e.preparedFor(c, p.Reading.On(c.Settings()), sql, values)
+	there, err := e.preparedFor(c, p.Reading.On(c.Settings()), sql, values, p.Stored)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (e *Environment) executePacket(c *backend.Conn, w *Work, text []byte, param
 }
 
 // preparedFor returns the statement for an execution on c with these values. It prepares the text if c has no such statement.
-func (e *Environment) preparedFor(c *backend.Conn, under *backend.Settings, sql string, values []wire.Param) (*backend.Statement, error) {
-	e.binding = backend.AppendBinding(e.binding[:0], values)
+func (e *Environment) preparedFor(c *backend.Conn, under *backend.Settings, sql string, values []wire.Param, stored backend.Stored) (*backend.Statement, error) {
+	e.binding = backend.AppendBinding(e.binding[:0], values, stored)
 	if there, ok := c.PreparedUnder(under, sql, e.binding); ok {
 		return there, nil
 	}

@@ -1,6 +1,7 @@
 package kept
 
 import (
+	"locus/proxy/backend"
 	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/catalog"
@@ -20,6 +21,7 @@ type Statement struct {
 	Reading   Reading
 	Params    int
 	Added     []Added             // parameters added by the session itself
+	Stored    backend.Stored      // the parameters that are only stored
 	Temporary []catalog.TableName // the session's temporary tables then, which hide others
 
 	Types []byte   // the parameters' types as last sent by the client

@@ -138,7 +138,7 @@ func command(ctx context.Context, conn *backend.Conn, r *Read) ([]byte, error) {
 		return packet, nil
 	}
 	under, text := conn.Settings().ReadAs(r.Under), string(r.Text)
-	binding := backend.AppendBinding(nil, r.Params)
+	binding := backend.AppendBinding(nil, r.Params, nil)
 	there, ok := conn.PreparedUnder(under, text, binding)
 	if !ok {
 		var err error

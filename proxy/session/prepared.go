@@ -36,7 +36,7 @@ func (s *Session) prepare(text []byte) error {
 	if err := s.addParams(w, p); err != nil {
 		return s.writeError(err)
 	}
-	p.Params = p.Lexed.Params
+	p.Params, p.Stored = p.Lexed.Params, stmt.StoredParams(&p.Lexed)
 	w, err := s.replan(w, p)
 	if err != nil {
 		return s.writeError(err)

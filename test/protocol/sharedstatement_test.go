@@ -184,7 +184,7 @@ func (p *pair) sharedTypes(t *testing.T, mode string) {
 		wrong := 0
 		for i := range values {
 			for j := range values {
-				if (31*i+17*j)%pairsLeftOut != 0 {
+				if (31*i+17*j)%pairsLeftOut != 0 && !(strings.HasPrefix(names[i], "integer 7") && strings.Contains(names[j], "NULL")) {
 					continue
 				}
 				for turn, k := range []int{i, j} {
