@@ -23,7 +23,7 @@ const presenceTTL = 10 * time.Second
 func newCard(c *config.Config, listens net.Addr, now time.Time) fleet.Card {
 	name, err := os.Hostname()
 	card := fleet.Card{
-		Version: buildVersion().Version, PID: os.Getpid(), Started: now.UTC().Round(time.Second), Roles: c.Roles, Answers: c.Does(config.ProxyTask), Leases: c.Does(config.ProxyTask),
+		Version: buildVersion().Version, PID: os.Getpid(), Started: now.UTC().Round(time.Second), Roles: c.Roles, Answers: true, Leases: c.Does(config.ProxyTask),
 	}
 	port := strconv.Itoa(card.PID)
 	if listens != nil {

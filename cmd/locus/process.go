@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"sync"
 	"time"
@@ -190,8 +191,9 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 	if p.ports.page != nil {
 		list = append(list, page.Run)
 	}
+	list = append(list, p.answerer().Run)
 	if p.config.Does(config.ProxyTask) {
-		list = append(list, p.answerer().Run, func(ctx context.Context) error {
+		list = append(list, func(ctx context.Context) error {
 			p.proxy.Reread() // the tables may have changed since they were read
 			return p.following(fleet.Redefined, p.proxy.RereadChanged).Run(ctx)
 		}, p.following(fleet.Settled, p.proxy.Settle).Run, p.following(fleet.Renumbered, p.proxy.Renumber).Run)
@@ -219,9 +221,18 @@ func (p *process) following(q fleet.Question, follow func(context.Context, catal
 	return &fleet.Follower{KV: p.kv, Presence: p.presence, ID: p.card.ID, Question: q, Follow: follow, Log: p.log}
 }
 
-// answerer tells the others what the proxy has counted.
+// answerer answers the questions of other processes.
 func (p *process) answerer() *fleet.Answerer {
-	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: map[fleet.Question]func() any{
+	values := map[fleet.Question]func() any{fleet.Space: func() any { return fleet.DiskOf(p.config.DataDir) }}
+	if p.config.Does(config.ProxyTask) {
+		maps.Copy(values, p.counted())
+	}
+	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: values}
+}
+
+// counted are the answers about what the proxy has counted.
+func (p *process) counted() map[fleet.Question]func() any {
+	return map[fleet.Question]func() any{
 		fleet.Load:     func() any { return p.proxy.Load() },
 		fleet.Outcomes: func() any { return p.proxy.Outcomes() },
 		fleet.Mirrored: func() any { return p.proxy.Mirrored() },
@@ -237,5 +248,5 @@ func (p *process) answerer() *fleet.Answerer {
 		fleet.ForgetStatements: func() any { return fleet.StatementsForgotten(p.proxy.Statements()) },
 
 		fleet.Generators: func() any { return p.numbers.Reports() },
-	}}
+	}
 }

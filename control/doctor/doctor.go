@@ -72,7 +72,10 @@ func Examine(ctx context.Context, o Options) (Report, error) {
 	}
 	endpoints := e.members(ctx)
 	e.documents(ctx)
+	var asking sync.WaitGroup
+	asking.Go(func() { e.disks(ctx) })
 	e.proxies(ctx)
+	asking.Wait()
 	e.keys(ctx)
 	e.moves(ctx)
 	e.primaries(ctx)

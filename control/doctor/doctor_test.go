@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/control/fleet"
 	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/phase"
@@ -162,6 +163,21 @@ func TestTablesThatHoldNothing(t *testing.T) {
 		e.hollowTable("s0", c.table, c.free<<30, c.holds<<30)
 		if got := e.found(); got != c.want {
 			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
+func TestSpaceOfProcesses(t *testing.T) {
+	for disk, want := range map[fleet.Disk]string{
+		{Dir: "/var/lib/locus", Total: 1 << 40, Available: 300 << 20}: "",
+		{Dir: "/var/lib/locus"}: "", // not known
+		{Dir: "/var/lib/locus", Total: 2 << 30, Available: 255 << 20}: "disk mover-1: 255 MiB of the 2048 MiB of the disk with its data_dir are available",
+		{Dir: "/var/lib/locus", Total: 2 << 30}:                       "disk mover-1: 0 MiB of the 2048 MiB of the disk with its data_dir are available",
+	} {
+		e := at(Options{})
+		e.spaceOf(map[string]fleet.Disk{"mover-1": disk})
+		if got := e.found(); got != want {
+			t.Errorf("%+v: %q, should be %q", disk, got, want)
 		}
 	}
 }

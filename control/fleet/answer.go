@@ -36,6 +36,8 @@ const (
 	// Generators is how the generators stand that the process has opened: a list of
 	// generators.Report.
 	Generators Question = "generators"
+	// Space asks for the disk with the process's own files: a Disk. Movers answer it as well as proxies.
+	Space Question = "space"
 )
 
 // Keys relative to the cluster's prefix: a question, and under another one the

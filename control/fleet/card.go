@@ -29,7 +29,7 @@ type Card struct {
 	Version string    `json:"version"`
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`
-	// Answers tells that it answers questions; older builds don't.
+	// Answers reports that it answers questions. Older builds don't, nor do their movers.
 	Answers bool `json:"answers,omitempty"`
 	// Roles is what it does; older builds, which don't say, do everything.
 	Roles []config.Task `json:"roles,omitempty"`

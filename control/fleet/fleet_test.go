@@ -184,3 +184,44 @@ func TestAskTheDeaf(t *testing.T) {
 		t.Errorf("%+v, %v", answers, err)
 	}
 }
+
+// Movers answer for their disks as proxies do, and nothing else.
+func TestMoversAnswerForTheirDisks(t *testing.T) {
+	kv, dir := keys(t), t.TempDir()
+	for _, prefix := range []string{cluster.ProxyPrefix, cluster.ProcessPrefix} {
+		card := fleet.Card{ID: "at " + prefix, Answers: true}
+		presence := kv.Presence(prefix+card.ID, card.Text(), time.Minute)
+		a := &fleet.Answerer{
+			KV: kv, Presence: presence, ID: card.ID, Log: slog.New(slog.DiscardHandler),
+			Values: map[fleet.Question]func() any{fleet.Space: func() any { return fleet.DiskOf(dir) }},
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = presence.Run(ctx) })
+		running.Go(func() { _ = a.Run(ctx) })
+		t.Cleanup(func() { cancel(); running.Wait() })
+	}
+	changes := kv.Changes(t.Context(), 0)
+	for {
+		all, err := fleet.Processes(t.Context(), kv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(all) == 2 {
+			break
+		}
+		<-changes
+	}
+	disks, err := fleet.Ask[fleet.Disk](t.Context(), kv, fleet.Space, patience)
+	if err != nil || len(disks.By) != 2 || len(disks.Silent) > 0 {
+		t.Fatalf("%+v, %v", disks, err)
+	}
+	for id, d := range disks.By {
+		if d.Dir != dir || d.Total == 0 || d.Available > d.Total {
+			t.Errorf("%s: %+v", id, d)
+		}
+	}
+	if nowhere := fleet.DiskOf(dir + "/nowhere"); nowhere.Total != 0 {
+		t.Errorf("%+v", nowhere)
+	}
+}
