@@ -99,7 +99,7 @@ func (s Status) Cut() (c Cut) {
 	return c
 }
 
-// Servers is how the shshards' servers are; nil before the proxy runs.
+// Servers is how the shards' servers are; nil before the proxy runs.
 func (p *Proxy) Servers() []health.Status {
 	known := p.health.Load()
 	if known == nil {

@@ -11,6 +11,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/exec"
 	"locus/proxy/txn"
+	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
 )
@@ -34,9 +35,39 @@ func (s *Session) runTableStatus(r *exec.Work, p *plan.OneShard) error {
 	if err != nil {
 		return err
 	}
-	sizes.addTo(shown)
+	names, err := s.shownNames(r, p, text, shown)
+	if err != nil {
+		return err
+	}
+	sizes.addTo(shown, names)
 	s.vars.RowCount, s.vars.FoundRows = -1, uint64(len(shown.Rows))
 	return s.writeRowsWarned(shown.Columns, shown.Rows, warnings)
+}
+
+// shownNames returns the tables' names of an answer to SHOW TABLE STATUS in UTF-8. If a name has a character whose encoding depends on the
+// session, the shard is asked again for them.
+func (s *Session) shownNames(r *exec.Work, p *plan.OneShard, text []byte, shown *backend.Rows) ([]string, error) {
+	named := shown
+	at := slices.IndexFunc(shown.Columns, func(c wire.Column) bool { return string(c.Name) == "Name" })
+	encoded := slices.ContainsFunc(shown.Rows, func(row [][]byte) bool { return !isASCII(string(row[at])) })
+	if encoded && s.vars.Results() == wire.NotWide {
+		settings := s.vars.Settings
+		s.vars.Settings = settings.With("character_set_results", "utf8mb4")
+		again, _, err := s.shownBy(r, p, text)
+		s.vars.Settings = settings
+		if err != nil {
+			return nil, err
+		}
+		if len(again.Rows) != len(shown.Rows) {
+			return nil, &plan.Refusal{Code: plan.Unsupported, Message: "SHOW TABLE STATUS while tables are created or dropped: repeat the statement"}
+		}
+		named = again
+	}
+	names := make([]string, len(named.Rows))
+	for i, row := range named.Rows {
+		names[i] = string(row[at])
+	}
+	return names, nil
 }
 
 // runSummed runs a read of information_schema.TABLES, in which the sizes of sharded tables are sums over all shards.
@@ -89,11 +120,13 @@ func (s *Session) sizesElsewhere(r *exec.Work, except router.ShardName, schema s
 	at := s.env.Request(r)
 	at.Elsewhere = txn.Elsewhere
 	text := "SELECT TABLE_NAME, " + strings.Join(plan.SizeColumns, ", ") + " FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + fmt.Sprintf("CONVERT(X'%x' USING utf8mb4)", schema)
+	// The names must be as in the catalog, and no row may be missing. The time zone is the session's.
+	settings := s.vars.Settings.WithNames("utf8mb4", "").Without("sql_select_limit").Without("max_join_size").Without("sql_big_selects")
 	for _, shard := range r.Snapshot.Catalog.Shards {
 		if shard == except {
 			continue
 		}
-		rows, err := at.Ask(shard, s.vars.Settings, text)
+		rows, err := at.Ask(shard, settings, text)
 		if stopped := s.conns.Unwanted(); stopped != nil {
 			return nil, 0, stopped
 		}
@@ -121,14 +154,14 @@ func (t tableSizes) add(shard *backend.Rows) {
 	}
 }
 
-// addTo adds the sizes to the rows of SHOW TABLE STATUS.
-func (t tableSizes) addTo(shown *backend.Rows) {
+// addTo adds the sizes to the rows of SHOW TABLE STATUS, which are about tables of these names.
+func (t tableSizes) addTo(shown *backend.Rows, names []string) {
 	at := map[string]int{}
 	for i, c := range shown.Columns {
 		at[string(c.Name)] = i
 	}
 	for i, row := range shown.Rows {
-		other, sharded := t[string(row[at["Name"]])]
+		other, sharded := t[names[i]]
 		if !sharded {
 			continue
 		}

@@ -190,3 +190,37 @@ func (s sizes) answer(t *testing.T, db *sql.DB, text string, args ...any) (field
 	}
 	return strings.Join(names, ","), strings.Join(all, ", ")
 }
+
+// No setting of the session changes what the shards are asked for their sizes.
+func TestSizesUnderSettings(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		db := s.DB(t, nil)
+		db.SetMaxOpenConns(1)
+		exec(t, db, "CREATE TABLE `a_bésuch` (guest BIGINT NOT NULL PRIMARY KEY) COMMENT 'locus: owner=guest'")
+		for i := range 40 {
+			exec(t, db, fmt.Sprintf("INSERT INTO `a_bésuch` VALUES (%d)", i+1))
+		}
+		exec(t, db, "ANALYZE TABLE `a_bésuch`")
+		for _, setting := range []string{
+			"sql_select_limit = 1", "character_set_results = latin1", "character_set_results = NULL", "sql_mode = 'ANSI_QUOTES'",
+			"sql_mode = 'NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH'", "time_zone = '-11:00'", "group_concat_max_len = 4",
+		} {
+			exec(t, db, "SET "+setting)
+			n := ""
+			if err := db.QueryRow("SELECT CONCAT(table_rows) + 0 FROM information_schema.TABLES WHERE table_schema = '" + s.Schema + "' AND table_name LIKE 'a_b%'").Scan(&n); err != nil || n != "40" {
+				t.Errorf("%s: TABLES has %q rows, %v", setting, n, err)
+			}
+			if shown := tableStatusOf(t, db, "SHOW TABLE STATUS LIKE 'a_b%'"); len(shown) != 1 {
+				t.Errorf("%s: %v", setting, shown)
+			} else {
+				for _, row := range shown {
+					if row["Rows"].String != "40" {
+						t.Errorf("%s: SHOW TABLE STATUS has %q rows", setting, row["Rows"].String)
+					}
+				}
+			}
+			exec(t, db, "SET sql_select_limit = DEFAULT, character_set_results = utf8mb4, sql_mode = DEFAULT, time_zone = DEFAULT")
+		}
+	})
+}
