@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/google/uuid"
@@ -73,6 +74,9 @@ func (i *Installation) initialiseMySQL(ctx context.Context, d *directory, data s
 // root: one without a name, which would catch the logins of accounts for %, and
 // roots without a password that are reached by TCP.
 func (i *Installation) initialiseMariaDB(ctx context.Context, d *directory, data string) error {
+	if err := installable(d.path); err != nil {
+		return err
+	}
 	line := append([]string{i.installer, "--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"},
 		i.common(d, data)...)
 	if err := runToEnd(ctx, d, plainCommand(line)); err != nil {
@@ -94,4 +98,12 @@ func (i *Installation) initialiseMariaDB(ctx context.Context, d *directory, data
 	case <-ctx.Done():
 		return errors.Join(fmt.Errorf("shut down the new server: %w", context.Cause(ctx)), p.kill())
 	}
+}
+
+// installable returns an error for a directory that MariaDB's script can't use: it doesn't quote paths.
+func installable(dir string) error {
+	if strings.ContainsAny(dir, " \t\n") {
+		return fmt.Errorf("mariadb-install-db can't use a path with a blank, %q: choose another directory (locus demo --data DIRECTORY)", dir)
+	}
+	return nil
 }
