@@ -40,6 +40,14 @@ const (
 	Space Question = "space"
 )
 
+// asked returns the function that reads the cards of the processes that answer the question.
+func (q Question) asked() func(context.Context, *etcd.KV) ([]Card, error) {
+	if q == Space {
+		return Processes
+	}
+	return Cards
+}
+
 // Keys relative to the cluster's prefix: a question, and under another one the
 // proxies' answers to it.
 const (

@@ -82,11 +82,7 @@ func AskLately[T any](ctx context.Context, kv *etcd.KV, q Question, fresh, patie
 
 // gather reads what the processes other than the one that asks have answered since.
 func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, asker string) (found Answers[T], err error) {
-	of := Cards
-	if q == Space {
-		of = Processes
-	}
-	cards, err := of(ctx, kv)
+	cards, err := q.asked()(ctx, kv)
 	if err != nil {
 		return found, err
 	}

@@ -28,7 +28,7 @@ func (c Context) hidesIn(t stmt.TableName) bool {
 	return strings.EqualFold(c.schemaOf(t), "information_schema") && c.withoutGenes("", t.Name) != ""
 }
 
-// describe changes a SELECT of information_schema: its rows describe the tables as clients made them, and sizes are those of all shards.
+// describe changes a SELECT of information_schema so that it shows the tables as clients created them, and sizes over all shards.
 func describe(l *stmt.Lexed, p Plan, ctx Context) error {
 	one, is := p.(*OneShard)
 	described := func(t stmt.TableName) bool { return ctx.hidesIn(t) || ctx.sums(t) }

@@ -11,7 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// definitionRounds are the definitions of each kind, of which the median counts.
+// definitionRounds is the number of definitions of each kind. The report shows their median.
 const definitionRounds = 15
 
 // Goals of definitions, in milliseconds beyond a multiple of what the servers and etcd need for their parts.
