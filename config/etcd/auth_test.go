@@ -12,6 +12,7 @@ import (
 )
 
 func TestAPasswordCanBeChangedWhileItRuns(t *testing.T) {
+	t.Parallel()
 	s := server(t)
 	admin := secure(t, s.Endpoint(), "first")
 	var password atomic.Pointer[string]

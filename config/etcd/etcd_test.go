@@ -17,11 +17,16 @@ import (
 
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
+	"locus/internal/test/parallel"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	parallel.Raise()
+	goleak.VerifyTestMain(m)
+}
 
 func TestGet(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	value, revision, err := kv.Get(t.Context(), "a")
 	if value != nil || revision != 0 || err != nil {
@@ -36,6 +41,7 @@ func TestGet(t *testing.T) {
 }
 
 func TestGetPrefixIsOneMoment(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	one := commit(t, kv, nil, etcd.Put("t/a", []byte("1")), etcd.Put("u", nil))
 	two := commit(t, kv, nil, etcd.Put("t/b", []byte("2")), etcd.Delete("u"), etcd.Delete("absent"))
@@ -56,6 +62,7 @@ func TestGetPrefixIsOneMoment(t *testing.T) {
 }
 
 func TestCompareAndSwap(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	swap := func(revision int64, value string, want bool) {
 		t.Helper()
@@ -79,6 +86,7 @@ func TestCompareAndSwap(t *testing.T) {
 }
 
 func TestCommitIsAllOrNothing(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	seen := commit(t, kv, nil, etcd.Put("a", []byte("1")), etcd.Put("b", []byte("1")), etcd.Put("gone", nil))
 	commit(t, kv, nil, etcd.Put("b", []byte("2")), etcd.Delete("gone"))
@@ -106,6 +114,7 @@ func TestCommitIsAllOrNothing(t *testing.T) {
 }
 
 func TestARefusedWriteSaysSo(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	for name, do := range map[string]func() error{
 		"too large": func() error {
@@ -130,6 +139,7 @@ func TestARefusedWriteSaysSo(t *testing.T) {
 }
 
 func TestAWriteToADeadServerIsUnknown(t *testing.T) {
+	t.Parallel()
 	kv := open(t, etcd.Config{Endpoints: []string{silent(t)}, RequestTimeout: 50 * time.Millisecond}).Under("")
 	if _, err := kv.CompareAndSwap(t.Context(), "k", 0, nil); !errors.Is(err, etcd.ErrUnknown) {
 		t.Errorf("got %v", err)
@@ -140,6 +150,7 @@ func TestAWriteToADeadServerIsUnknown(t *testing.T) {
 }
 
 func TestAClosedClientRefuses(t *testing.T) {
+	t.Parallel()
 	client := open(t, etcd.Config{Endpoints: []string{server(t).Endpoint()}})
 	kv := client.Under("")
 	if _, _, err := kv.Get(t.Context(), "k"); err != nil {
@@ -160,6 +171,7 @@ func TestAClosedClientRefuses(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
+	t.Parallel()
 	for want, c := range map[string]etcd.Config{
 		"open etcd: name at least one endpoint": {},
 		"open etcd: user root has no password":  {Endpoints: []string{"h:1"}, Username: "root"},
@@ -269,6 +281,7 @@ func commit(t testing.TB, kv *etcd.KV, guards []etcd.Guard, writes ...etcd.Write
 // What was made or changed under a prefix since it was read refuses a write; what went
 // away doesn't.
 func TestAGuardOfAPrefix(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	commit(t, kv, nil, etcd.Put("cards/a", nil), etcd.Put("cards/b", nil))
 	read := commit(t, kv, nil, etcd.Put("beside", nil))

@@ -13,6 +13,7 @@ import (
 )
 
 func TestRegisterHoldsTheKeyUntilTheEnd(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	stop := register(t, kv.Presence("me", []byte("here"), time.Minute))
 	changes := kv.Changes(t.Context(), 0)
@@ -24,6 +25,7 @@ func TestRegisterHoldsTheKeyUntilTheEnd(t *testing.T) {
 }
 
 func TestRegisterTwoProcesses(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	changes := kv.Changes(t.Context(), 0)
 	stop := register(t, kv.Presence("me", []byte("one"), time.Minute))
@@ -37,6 +39,7 @@ func TestRegisterTwoProcesses(t *testing.T) {
 }
 
 func TestPresenceSet(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	p := kv.Presence("me", []byte("0"), time.Minute)
 	p.Set([]byte("1")) // before Run
@@ -50,6 +53,7 @@ func TestPresenceSet(t *testing.T) {
 }
 
 func TestRegisterSurvivesTheLossOfItsLease(t *testing.T) {
+	t.Parallel()
 	s := server(t)
 	kv := open(t, etcd.Config{Endpoints: []string{s.Endpoint()}}).Under("")
 	p := kv.Presence("me", []byte("1"), 2*time.Second)
@@ -79,6 +83,7 @@ func TestRegisterSurvivesTheLossOfItsLease(t *testing.T) {
 
 // A lease that was given up must end, though the client still runs.
 func TestALeaseThatWasGivenUpIsNotKeptAlive(t *testing.T) {
+	t.Parallel()
 	s := server(t)
 	kv := open(t, etcd.Config{Endpoints: []string{s.Endpoint()}}).Under("")
 	p := kv.Presence("me", []byte("1"), 2*time.Second)
@@ -107,6 +112,7 @@ func awaitLeases(t *testing.T, admin *clientv3.Client, least, most int) {
 }
 
 func TestRegisterSurvivesARestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := run(t, embedded.Config{Dir: dir})
 	kv := open(t, etcd.Config{Endpoints: []string{s.Endpoint()}}).Under("")
@@ -150,6 +156,7 @@ func awaitValue(t *testing.T, kv *etcd.KV, changes <-chan int64, want string) {
 
 // What is written beside a presence goes away with it.
 func TestBeside(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	p := kv.Presence("me", []byte("here"), time.Minute)
 	if err := p.Beside(t.Context(), "mine", []byte("1")); err == nil {

@@ -16,6 +16,7 @@ import (
 const patience = 30 * time.Second
 
 func TestChangesTellsOfEveryKindOfChange(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	start := commit(t, kv, nil, etcd.Put("before", nil))
 	changes := kv.Changes(t.Context(), start)
@@ -25,6 +26,7 @@ func TestChangesTellsOfEveryKindOfChange(t *testing.T) {
 }
 
 func TestChangesBeginsAfterTheRevision(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	start := commit(t, kv, nil, etcd.Put("a", nil))
 	missed := commit(t, kv, nil, etcd.Put("b", nil))
@@ -32,6 +34,7 @@ func TestChangesBeginsAfterTheRevision(t *testing.T) {
 }
 
 func TestChangesLeavesOtherPrefixesAlone(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	changes := kv.Under("mine/").Changes(t.Context(), commit(t, kv, nil, etcd.Put("mine/a", nil)))
 	commit(t, kv, nil, etcd.Put("mine", nil))
@@ -43,6 +46,7 @@ func TestChangesLeavesOtherPrefixesAlone(t *testing.T) {
 }
 
 func TestChangesEndsWithTheContext(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	changes := kv.Changes(ctx, 0)
@@ -53,6 +57,7 @@ func TestChangesEndsWithTheContext(t *testing.T) {
 
 // Nobody reads for a while: the last number is what counts.
 func TestChangesCoalesces(t *testing.T) {
+	t.Parallel()
 	kv := fresh(t)
 	changes := kv.Changes(t.Context(), commit(t, kv, nil, etcd.Put("a", nil)))
 	var last int64
@@ -68,6 +73,7 @@ func TestChangesCoalesces(t *testing.T) {
 }
 
 func TestChangesSurvivesCompaction(t *testing.T) {
+	t.Parallel()
 	s := server(t)
 	kv := open(t, etcd.Config{Endpoints: []string{s.Endpoint()}}).Under("p/")
 	start := commit(t, kv, nil, etcd.Put("a", nil))
@@ -83,6 +89,7 @@ func TestChangesSurvivesCompaction(t *testing.T) {
 }
 
 func TestChangesSurvivesARestart(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := run(t, embedded.Config{Dir: dir})
 	kv := open(t, etcd.Config{Endpoints: []string{s.Endpoint()}}).Under("p/")
@@ -96,6 +103,7 @@ func TestChangesSurvivesARestart(t *testing.T) {
 // The history is compacted while the watch is cut off: the server runs on another
 // port meanwhile.
 func TestChangesSurvivesCompactionWhileCutOff(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := run(t, embedded.Config{Dir: dir})
 	port := portOf(t, s)

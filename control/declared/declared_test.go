@@ -61,6 +61,7 @@ func (s *State) become(ctx context.Context, kv *etcd.KV, next *cluster.Cluster) 
 }
 
 func TestCommitAndRead(t *testing.T) {
+	t.Parallel()
 	kv := open(t)
 	empty := read(t, kv)
 	if empty.Cluster != nil {
@@ -84,6 +85,7 @@ func TestCommitAndRead(t *testing.T) {
 }
 
 func TestCommitRefusesTheSlower(t *testing.T) {
+	t.Parallel()
 	kv := open(t)
 	if err := read(t, kv).become(t.Context(), kv, sample(t, "0xffff s0")); err != nil {
 		t.Fatal(err)
@@ -108,6 +110,7 @@ func TestCommitRefusesTheSlower(t *testing.T) {
 
 // Settings that can't be read leave nothing routed, and are not overwritten by another change.
 func TestSettingsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
 	kv := open(t)
 	if err := read(t, kv).become(t.Context(), kv, sample(t, "0xffff s0")); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 )
 
 func TestTablesAreRenamed(t *testing.T) {
+	t.Parallel()
 	kv := open(t)
 	if err := read(t, kv).become(t.Context(), kv, sample(t, "0xffff s0")); err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ func words(t *testing.T, text string) catalog.Declaration {
 }
 
 func TestTablesAreDeclaredOneByOne(t *testing.T) {
+	t.Parallel()
 	kv := open(t)
 	tables := Tables{KV: kv, Log: slog.New(slog.DiscardHandler)}
 	name := catalog.TableName{Schema: "shop", Name: "cart"}
@@ -56,6 +57,7 @@ func TestTablesAreDeclaredOneByOne(t *testing.T) {
 
 // Those who declare tables at once don't take each other's away.
 func TestTablesThatAreDeclaredAtOnce(t *testing.T) {
+	t.Parallel()
 	kv := open(t)
 	if err := read(t, kv).become(t.Context(), kv, sample(t, "0xffff s0")); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"locus/control/fleet"
 	"locus/control/jobs"
 	"locus/idgen/gene"
+	"locus/internal/test/scale"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -74,7 +75,8 @@ func prefixes() (keys []string, values []string) {
 		"declared/", "declared/tables/", "declared/shards/", "declared/primaries/", "declared/users/", "declared/generators/", "declared/renaming/", "declared/counters/", "declared/what/", "history/",
 		"jobs/", "job_reports/", "job_differences/", "job_claims/", "proxies/", "processes/", "failover/records/", "failover/watches/", "questions/", "answers/pulse/", "answers/servers/", "orders/", "segments/", "keys/", "switching/",
 	} {
-		for _, name := range []string{"", "x", "shop.no", "shop.x y", "a/b", "\x00\xff\n", "`", "%zz"} {
+		names := []string{"", "x", "shop.x y", "\x00\xff\n", "shop.no", "a/b", "`", "%zz"}
+		for _, name := range names[:scale.Quick(4, len(names))] {
 			keys = append(keys, p+name)
 		}
 	}
@@ -83,6 +85,7 @@ func prefixes() (keys []string, values []string) {
 
 // Everybody who reads documents of others goes on without those that can't be read.
 func TestReadersGoOn(t *testing.T) {
+	t.Parallel()
 	kv := declare(t)
 	keys, values := prefixes()
 	for i, key := range keys {
@@ -157,6 +160,7 @@ func removeAll(ctx context.Context, t *testing.T, kv *etcd.KV) {
 
 // What rows and numbers depend on is restored, and never removed.
 func TestDocumentsThatAreNeeded(t *testing.T) {
+	t.Parallel()
 	kv := declare(t)
 	ctx := t.Context()
 	put(t, kv, "keys/current", `{"version": 1, "fingerprint": "f"}`)
@@ -195,6 +199,7 @@ func TestDocumentsThatAreNeeded(t *testing.T) {
 
 // With the record of a job its genes are withdrawn from the map, and stay where they are.
 func TestTheRecordOfAJobIsRemoved(t *testing.T) {
+	t.Parallel()
 	kv := declare(t)
 	ctx := t.Context()
 	text, _, err := kv.Get(ctx, "declared/map")

@@ -15,10 +15,14 @@ import (
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
 	"locus/control/fleet"
+	"locus/internal/test/parallel"
 	"locus/router/cluster"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	parallel.Raise()
+	goleak.VerifyTestMain(m)
+}
 
 func keys(t *testing.T) *etcd.KV {
 	t.Helper()
@@ -77,6 +81,7 @@ const patience = 30 * time.Second
 
 // Every proxy answers what is so when it is asked, each time anew.
 func TestAsk(t *testing.T) {
+	t.Parallel()
 	kv := keys(t)
 	var now atomic.Int64
 	for i, id := range []string{"a", "b", "c"} {
@@ -99,6 +104,7 @@ func TestAsk(t *testing.T) {
 
 // Who looks again and again takes what others were just answered, and no more than that.
 func TestAskLately(t *testing.T) {
+	t.Parallel()
 	kv := keys(t)
 	var asked atomic.Int64
 	proxy(t, kv, "a", func() int64 { return asked.Add(1) })
@@ -127,6 +133,7 @@ func TestAskLately(t *testing.T) {
 
 // A process that takes no clients is listed, and nobody who counts proxies finds it.
 func TestAProcessThatIsNoProxy(t *testing.T) {
+	t.Parallel()
 	kv := keys(t)
 	card := fleet.Card{ID: "m", Roles: []config.Task{config.MoverTask}}
 	presence := kv.Presence(card.Key(), card.Text(), time.Minute)
@@ -156,6 +163,7 @@ func TestAProcessThatIsNoProxy(t *testing.T) {
 // A proxy that can't answer is named and not waited for; one that has gone is
 // neither.
 func TestAskWithoutAll(t *testing.T) {
+	t.Parallel()
 	kv := keys(t)
 	proxy(t, kv, "old", nil)
 	leave := proxy(t, kv, "gone", func() int64 { return 1 })
@@ -174,6 +182,7 @@ func TestAskWithoutAll(t *testing.T) {
 
 // One that should answer and doesn't takes no more than the patience.
 func TestAskTheDeaf(t *testing.T) {
+	t.Parallel()
 	kv := keys(t)
 	card := fleet.Card{ID: "deaf", Answers: true}
 	if _, err := kv.Commit(t.Context(), nil, etcd.Put(cluster.ProxyPrefix+"deaf", card.Text())); err != nil {
@@ -187,6 +196,7 @@ func TestAskTheDeaf(t *testing.T) {
 
 // Movers answer for their disks as proxies do. One of an older build counts as silent.
 func TestMoversAnswerForTheirDisks(t *testing.T) {
+	t.Parallel()
 	kv, dir := keys(t), t.TempDir()
 	for _, prefix := range []string{cluster.ProxyPrefix, cluster.ProcessPrefix} {
 		card := fleet.Card{ID: "at " + prefix, Answers: true}

@@ -10,6 +10,7 @@ import (
 
 // An order reaches its proxy once; one to an earlier process of that name does not.
 func TestOrders(t *testing.T) {
+	t.Parallel()
 	kv := keys(t)
 	send := func(o fleet.Order) {
 		t.Helper()

@@ -19,6 +19,7 @@ import (
 
 // The process that has made a definition learns which proxies don't know of it.
 func TestRedefined(t *testing.T) {
+	t.Parallel()
 	kv := keys(t)
 	var read [2]atomic.Int64
 	reading(t, kv, "a:1", func() bool { read[0].Add(1); return true })
@@ -78,6 +79,7 @@ func following(t *testing.T, kv *etcd.KV, id string, q fleet.Question, follow fu
 
 // The process that renames a table learns which proxies have not ended what began before.
 func TestSettled(t *testing.T) {
+	t.Parallel()
 	kv := keys(t)
 	announcer := &fleet.Announcer{KV: kv, ID: "x:1"}
 	change := catalog.Change{Tables: []catalog.TableName{{Schema: "shop", Name: "a"}}}
@@ -97,6 +99,7 @@ func TestSettled(t *testing.T) {
 // Every proxy reads every change before its definition is acknowledged, however many definitions run at the same time, in one
 // process and in several.
 func TestDefinitionsAtTheSameTime(t *testing.T) {
+	t.Parallel()
 	kv := keys(t)
 	const proxies, sessions, definitions = 3, 4, 5
 	var mu sync.Mutex // of read

@@ -20,12 +20,14 @@ import (
 	"locus/config/etcd/embedded"
 	"locus/control/fleet"
 	"locus/control/keyring"
+	"locus/internal/test/parallel"
 )
 
 // shared is the etcd of all tests that don't stop it.
 var shared *embedded.Server
 
 func TestMain(m *testing.M) {
+	parallel.Raise()
 	dir, err := os.MkdirTemp("", "keyring")
 	if err == nil {
 		shared, err = embedded.Start(context.Background(), embedded.Config{Dir: dir, Unflushed: true})
@@ -185,7 +187,7 @@ func (p *process) reads() string { return p.Status().String() }
 // rotation makes version 2 current.
 func (w *world) rotation(wait time.Duration) keyring.Rotation {
 	return keyring.Rotation{
-		KV: w.kv, Version: 2, Fingerprint: fingerprint(w.t, two, 2), By: "anna", Now: time.Now, Wait: wait, Tell: func([]keyring.Lack) {},
+		KV: w.kv, Version: 2, Fingerprint: fingerprint(w.t, two, 2), By: "anna", Now: time.Now, Wait: wait, Look: 20 * time.Millisecond, Tell: func([]keyring.Lack) {},
 	}
 }
 
@@ -200,6 +202,7 @@ func (w *world) current() uint32 {
 
 // A rotation waits until the last process has the key, and then all stamp with it.
 func TestARotation(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	a, b := w.start("a", one), w.start("b", one)
 	if a.begun != nil || b.begun != nil || a.stampsWith() != 1 || b.stampsWith() != 1 {
@@ -234,6 +237,7 @@ func TestARotation(t *testing.T) {
 
 // Who starts after a rotation without the key, or with another, doesn't serve.
 func TestAStartWithoutTheKey(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start("a", two)
 	if _, err := w.rotation(0).Run(t.Context()); err != nil {
@@ -258,6 +262,7 @@ func TestAStartWithoutTheKey(t *testing.T) {
 // Processes that start all the time, with the key and without: none that serves ever
 // lacks the version that is current, whatever the moment of the rotation.
 func TestStartsDuringARotation(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	rings := []string{two, one}
 	for round := range 15 {
@@ -283,6 +288,7 @@ func TestStartsDuringARotation(t *testing.T) {
 // A ring that is halfway written, wrong, or lacks what is in use is refused, told, and
 // the one before stays.
 func TestARingIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.start("a", two)
 	for name, test := range map[string]struct{ ring, want string }{
@@ -324,6 +330,7 @@ func TestARingIsRefused(t *testing.T) {
 
 // Kubernetes mounts a secret as links, and points them to another directory at once.
 func TestARingBehindLinks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.start("a", one)
 	dir := t.TempDir()
@@ -358,6 +365,7 @@ func TestARingBehindLinks(t *testing.T) {
 // Processes that are in the way of a rotation are named, and why; those that take no
 // statements and have no ring are not.
 func TestWhoIsInTheWay(t *testing.T) {
+	t.Parallel()
 	mover := []config.Task{config.MoverTask}
 	fp := fingerprint(t, two, 2)
 	keys := func(versions ...fleet.KeyVersion) *fleet.Keys { return &fleet.Keys{Versions: versions, Stamps: 1} }
@@ -385,6 +393,7 @@ func TestWhoIsInTheWay(t *testing.T) {
 // A rotation that is interrupted or whose time is over has changed nothing, and says
 // who was waited for; what is silent is called that.
 func TestARotationThatDoesNotHappen(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.start("a", two)
 	silent := fleet.Card{ID: "stopped", Answers: true, Keys: &fleet.Keys{Versions: []fleet.KeyVersion{{Version: 1, Fingerprint: "f"}}}}
@@ -410,6 +419,7 @@ func TestARotationThatDoesNotHappen(t *testing.T) {
 // With etcd away in the middle the rotation says so, and is done once it is back if
 // there is time; processes go on.
 func TestARotationWithoutEtcd(t *testing.T) {
+	t.Parallel()
 	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
 	if err != nil {
 		t.Fatal(err)
@@ -443,6 +453,7 @@ func TestARotationWithoutEtcd(t *testing.T) {
 // New IDs go on with the version before until the tables can carry the new one, and the
 // card says so.
 func TestATableThatCanNotFollow(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	p := w.start("a", two)
 	w.until("its card says what it stamps with", func() bool {
@@ -475,6 +486,7 @@ func TestATableThatCanNotFollow(t *testing.T) {
 
 // Of two who rotate at once one wins, and the other is told.
 func TestTwoRotations(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	three := ringText(1, map[int]int{1: 1, 2: 2, 3: 3})
 	w.start("a", three)
@@ -503,6 +515,7 @@ func TestTwoRotations(t *testing.T) {
 }
 
 func TestDifferences(t *testing.T) {
+	t.Parallel()
 	keys := func(stamps uint32, versions ...string) *fleet.Keys {
 		k := &fleet.Keys{Stamps: stamps}
 		for i, fp := range versions {

@@ -22,6 +22,8 @@ type Rotation struct {
 	Now         func() time.Time
 	// Wait is how long to wait for processes that lack it; 0 means not at all.
 	Wait time.Duration
+	// Look is the interval at which the cards are read; default 250 ms.
+	Look time.Duration
 	// Tell is called when the list of processes waited for has changed.
 	Tell func(waiting []Lack)
 }
@@ -42,8 +44,7 @@ type Outcome struct {
 }
 
 const (
-	// lookAgain is the interval at which the cards are read.
-	lookAgain = 250 * time.Millisecond
+	defaultLook = 250 * time.Millisecond
 	// answerPatience is the time limit for asking processes whether they are running.
 	answerPatience = 2 * time.Second
 )
@@ -63,9 +64,16 @@ func (r Rotation) Run(ctx context.Context) (Outcome, error) {
 	return Outcome{before, r.Version, r.lagging(waiting)}, nil
 }
 
+func (r Rotation) interval() time.Duration {
+	if r.Look <= 0 {
+		return defaultLook
+	}
+	return r.Look
+}
+
 // flip waits until all can read the version, and makes it current.
 func (r Rotation) flip(ctx, waiting context.Context) (before uint32, err error) {
-	ticker := time.NewTicker(lookAgain)
+	ticker := time.NewTicker(r.interval())
 	defer ticker.Stop()
 	var told string
 	for {
@@ -194,7 +202,7 @@ func (r Rotation) unchanged(before uint32, lacks []Lack, why error) error {
 // lagging waits until every process stamps with the version, and returns those that don't. They stamp with the previous one, which all
 // can read.
 func (r Rotation) lagging(ctx context.Context) []Lack {
-	ticker := time.NewTicker(lookAgain)
+	ticker := time.NewTicker(r.interval())
 	defer ticker.Stop()
 	for {
 		lagging, err := r.look(ctx)

@@ -104,6 +104,7 @@ func TestAddColumns(t *testing.T) {
 
 // A shard where somebody holds the table is come back to; the others have the columns meanwhile.
 func TestAddColumnsWaits(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	a := s.addition("---")
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "ALTER", Code: mysql.ER_LOCK_WAIT_TIMEOUT})
@@ -118,6 +119,7 @@ func TestAddColumnsWaits(t *testing.T) {
 
 // What fails says what stands where.
 func TestAddColumnsFails(t *testing.T) {
+	t.Parallel()
 	no, cut := fakeshard.Reply{Prefix: "ALTER", Code: 1118}, fakeshard.Reply{Prefix: "ALTER", Cut: fakeshard.Before}
 	yes, late := fakeshard.Reply{Prefix: "ALTER"}, fakeshard.Reply{Prefix: "ALTER", Code: mysql.ER_LOCK_WAIT_TIMEOUT}
 	goesOn := ": mend the reason and repeat the statement, which goes on"
@@ -140,26 +142,29 @@ func TestAddColumnsFails(t *testing.T) {
 		"shown before":  {"v--", "s1", []fakeshard.Reply{no}, nil, "on shard s1: ", "; the columns are on s0" + goesOn},
 		"held":          {"---", "s1", slices.Repeat([]fakeshard.Reply{late}, 9), nil, "on shard s1: ", held + "; the columns are on s0, s2, and invisible" + goesOn},
 	} {
-		s := newStand(t)
-		a := s.addition(c.states)
-		if name == "no lock" {
-			s = newStand(t)
-			a = &addition{asking: s.request(adds)}
-			s.shards["s0"].Next(locked("1"))
-		}
-		if name == "held" {
-			a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, "1")
-		}
-		a.may = c.may
-		s.shards[c.shard].Next(c.on...)
-		err := a.run(flavor.MySQL)
-		e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
-		if !is || e.Before != c.before || !strings.HasPrefix(e.After, c.after) {
-			t.Errorf("%s: %v", name, err)
-		}
-		if c.after != nothingDone && (a.told == nil || a.told.Err == nil) {
-			t.Errorf("%s: told %+v", name, a.told)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			a := s.addition(c.states)
+			if name == "no lock" {
+				s = newStand(t)
+				a = &addition{asking: s.request(adds)}
+				s.shards["s0"].Next(locked("1"))
+			}
+			if name == "held" {
+				a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, "1")
+			}
+			a.may = c.may
+			s.shards[c.shard].Next(c.on...)
+			err := a.run(flavor.MySQL)
+			e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+			if !is || e.Before != c.before || !strings.HasPrefix(e.After, c.after) {
+				t.Error(err)
+			}
+			if c.after != nothingDone && (a.told == nil || a.told.Err == nil) {
+				t.Errorf("told %+v", a.told)
+			}
+		})
 	}
 }
 

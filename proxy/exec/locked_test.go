@@ -87,6 +87,7 @@ func large() fakeshard.Reply {
 
 // The table is locked on all shards before any does it. While somebody holds it on one, it is locked on no other.
 func TestAlterLocked(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		text  string
 		on    map[router.ShardName][]fakeshard.Reply
@@ -136,24 +137,28 @@ func TestAlterLocked(t *testing.T) {
 			"shard s0 locks no table (ERROR 1142 (HY000): refused): statements on the table may have been refused until all shards had done it",
 		},
 	} {
-		s := newStand(t)
-		a := s.changing(c.text)
-		for shard, replies := range c.on {
-			s.shards[shard].Next(replies...)
-		}
-		if err := a.run(); err != nil || a.told == nil || len(a.told.Done) != 3 || a.plain != c.plain {
-			t.Errorf("%s: %v, told %+v, %q", name, err, a.told, a.plain)
-		}
-		for i, shard := range a.Catalog.Shards {
-			if got := a.heard(shard); got != c.want[i] {
-				t.Errorf("%s: %s was sent %q, want %q", name, shard, got, c.want[i])
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			a := s.changing(c.text)
+			for shard, replies := range c.on {
+				s.shards[shard].Next(replies...)
 			}
-		}
+			if err := a.run(); err != nil || a.told == nil || len(a.told.Done) != 3 || a.plain != c.plain {
+				t.Errorf("%v, told %+v, %q", err, a.told, a.plain)
+			}
+			for i, shard := range a.Catalog.Shards {
+				if got := a.heard(shard); got != c.want[i] {
+					t.Errorf("%s was sent %q, want %q", shard, got, c.want[i])
+				}
+			}
+		})
 	}
 }
 
 // Where the locks are not to be had, nothing is done anywhere, and none is left.
 func TestAlterLockedNowhere(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		on     map[router.ShardName][]fakeshard.Reply
 		may    []error
@@ -169,32 +174,36 @@ func TestAlterLockedNowhere(t *testing.T) {
 		"its size":        {map[router.ShardName][]fakeshard.Reply{"s1": failures("SELECT SUM(")[1:2]}, nil, "on shard s1: ", nothingDone},
 		"definition read": {map[router.ShardName][]fakeshard.Reply{"s0": always(busyAlter), "s1": always(busyAlter), "s2": always(busyAlter)}, nil, "on shard s0: ", held + nothingDone},
 	} {
-		s := newStand(t)
-		a := s.changing(changes)
-		a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
-		a.may = c.may
-		for shard, replies := range c.on {
-			s.shards[shard].Next(replies...)
-		}
-		err := a.run()
-		e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
-		if !is || e.Before != c.before || e.After != c.after || a.told != nil {
-			t.Errorf("%s: %v, told %+v", name, err, a.told)
-		}
-		for _, shard := range a.Catalog.Shards {
-			got := a.heard(shard)
-			if strings.HasSuffix(got, "A") || name != "definition read" && strings.Contains(got, "A") {
-				t.Errorf("%s: %s was sent %q", name, shard, got)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			a := s.changing(changes)
+			a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
+			a.may = c.may
+			for shard, replies := range c.on {
+				s.shards[shard].Next(replies...)
 			}
-			if strings.HasSuffix(got, "L") && c.on[shard] == nil {
-				t.Errorf("%s: %s has the lock still: %q", name, shard, got)
+			err := a.run()
+			e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+			if !is || e.Before != c.before || e.After != c.after || a.told != nil {
+				t.Errorf("%v, told %+v", err, a.told)
 			}
-		}
+			for _, shard := range a.Catalog.Shards {
+				got := a.heard(shard)
+				if strings.HasSuffix(got, "A") || name != "definition read" && strings.Contains(got, "A") {
+					t.Errorf("%s was sent %q", shard, got)
+				}
+				if strings.HasSuffix(got, "L") && c.on[shard] == nil {
+					t.Errorf("%s has the lock still: %q", shard, got)
+				}
+			}
+		})
 	}
 }
 
 // What fails under the locks says what stands where, and leaves none.
 func TestAlterLockedFails(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		on    []fakeshard.Reply
 		after string
@@ -204,25 +213,29 @@ func TestAlterLockedFails(t *testing.T) {
 		"lost":    {[]fakeshard.Reply{{Prefix: "ALTER", Cut: fakeshard.Within}}, "; it was done on s0, s2: mend the reason and repeat the statement, which passes over the shards where it was done", 2},
 		"held":    {always(busyAlter), held + "; it was done on s0, s2: repeat the statement, which passes over the shards where it was done", 2},
 	} {
-		s := newStand(t)
-		a := s.changing(changes)
-		a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
-		s.shards["s1"].Next(c.on...)
-		err := a.run()
-		e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
-		if !is || e.Before != "on shard s1: " || e.After != c.after || a.told == nil || len(a.told.Done) != c.done {
-			t.Errorf("%s: %v, told %+v", name, err, a.told)
-		}
-		for _, shard := range []router.ShardName{"s0", "s2"} {
-			if got := a.heard(shard); got != "?LULAU" {
-				t.Errorf("%s: %s was sent %q", name, shard, got)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			a := s.changing(changes)
+			a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
+			s.shards["s1"].Next(c.on...)
+			err := a.run()
+			e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+			if !is || e.Before != "on shard s1: " || e.After != c.after || a.told == nil || len(a.told.Done) != c.done {
+				t.Errorf("%v, told %+v", err, a.told)
 			}
-		}
+			for _, shard := range []router.ShardName{"s0", "s2"} {
+				if got := a.heard(shard); got != "?LULAU" {
+					t.Errorf("%s was sent %q", shard, got)
+				}
+			}
+		})
 	}
 }
 
 // Who cancels it while the table is held leaves nothing behind.
 func TestAlterLockedIsCancelled(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	a := s.changing(changes)
 	gone := errors.New("gone")

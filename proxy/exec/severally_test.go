@@ -13,6 +13,7 @@ const indexes = "ALTER TABLE orders ADD KEY (amount)"
 
 // Each shard does it when nobody holds the table there.
 func TestAlterSeverally(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		on   map[router.ShardName][]fakeshard.Reply
 		want [3]string
@@ -23,24 +24,28 @@ func TestAlterSeverally(t *testing.T) {
 		"large, held": {map[router.ShardName][]fakeshard.Reply{"s0": {large(), busyLock}}, [3]string{"?LLUA", "LUA", "LUA"}},
 		"no right":    {map[router.ShardName][]fakeshard.Reply{"s0": {large(), {Prefix: "LOCK", Code: 1142}}}, [3]string{"?LA", "LUA", "LUA"}},
 	} {
-		s := newStand(t)
-		a := s.changing(indexes)
-		for shard, replies := range c.on {
-			s.shards[shard].Next(replies...)
-		}
-		if err := a.run(); err != nil || a.told == nil || len(a.told.Done) != 3 || a.plain != "" {
-			t.Errorf("%s: %v, told %+v, %q", name, err, a.told, a.plain)
-		}
-		for i, shard := range a.Catalog.Shards {
-			if got := a.heard(shard); got != c.want[i] {
-				t.Errorf("%s: %s was sent %q, want %q", name, shard, got, c.want[i])
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			a := s.changing(indexes)
+			for shard, replies := range c.on {
+				s.shards[shard].Next(replies...)
 			}
-		}
+			if err := a.run(); err != nil || a.told == nil || len(a.told.Done) != 3 || a.plain != "" {
+				t.Errorf("%v, told %+v, %q", err, a.told, a.plain)
+			}
+			for i, shard := range a.Catalog.Shards {
+				if got := a.heard(shard); got != c.want[i] {
+					t.Errorf("%s was sent %q, want %q", shard, got, c.want[i])
+				}
+			}
+		})
 	}
 }
 
 // What fails says where it was done.
 func TestAlterSeverallyFails(t *testing.T) {
+	t.Parallel()
 	repeat := ": repeat the statement, which passes over the shards where it was done"
 	moving := errors.New("moving")
 	for name, c := range map[string]struct {
@@ -72,17 +77,20 @@ func TestAlterSeverallyFails(t *testing.T) {
 			"lost", "", "; it was done on no other shard, and whether on s2 is not known" + repeat, 0,
 		},
 	} {
-		s := newStand(t)
-		a := s.changing(indexes)
-		a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
-		a.may = c.may
-		for shard, replies := range c.on {
-			s.shards[shard].Next(replies...)
-		}
-		err := a.run()
-		e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
-		if !is || e.Before != c.before || e.After != c.after || !strings.Contains(e.Err.Error(), c.want) || a.told == nil || len(a.told.Done) != c.done {
-			t.Errorf("%s: %v, told %+v", name, err, a.told)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			a := s.changing(indexes)
+			a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
+			a.may = c.may
+			for shard, replies := range c.on {
+				s.shards[shard].Next(replies...)
+			}
+			err := a.run()
+			e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+			if !is || e.Before != c.before || e.After != c.after || !strings.Contains(e.Err.Error(), c.want) || a.told == nil || len(a.told.Done) != c.done {
+				t.Errorf("%v, told %+v", err, a.told)
+			}
+		})
 	}
 }

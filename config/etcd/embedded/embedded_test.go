@@ -17,11 +17,16 @@ import (
 	"go.uber.org/zap"
 
 	"locus/config/etcd/embedded"
+	"locus/internal/test/parallel"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	parallel.Raise()
+	goleak.VerifyTestMain(m)
+}
 
 func TestDataSurvivesARestart(t *testing.T) {
+	t.Parallel()
 	for _, unflushed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("unflushed %v", unflushed), func(t *testing.T) { survives(t, unflushed) })
 	}
@@ -55,6 +60,7 @@ func survives(t *testing.T, unflushed bool) {
 }
 
 func TestASecondServerOnTheSameDataIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := start(t, embedded.Config{Dir: dir})
 	defer s.Close()
@@ -65,6 +71,7 @@ func TestASecondServerOnTheSameDataIsRefused(t *testing.T) {
 }
 
 func TestATakenPortIsAnErrorAndLeavesNothing(t *testing.T) {
+	t.Parallel()
 	first := start(t, embedded.Config{Dir: t.TempDir()})
 	defer first.Close()
 	dir := t.TempDir()
@@ -78,6 +85,7 @@ func TestATakenPortIsAnErrorAndLeavesNothing(t *testing.T) {
 }
 
 func TestStartEndsWithTheContext(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := t.TempDir()
@@ -90,6 +98,7 @@ func TestStartEndsWithTheContext(t *testing.T) {
 }
 
 func TestALongLogIsMovedAway(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "etcd.log")
 	if err := os.WriteFile(path, make([]byte, 10<<20+1), 0o600); err != nil {
