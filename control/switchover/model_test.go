@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/scale"
 	"locus/router/cluster"
 )
 
@@ -274,8 +275,8 @@ func (w world) wrong() string {
 	return ""
 }
 
-// Everything that can happen, up to two processes, a write, and a proxy that is cut off.
-func TestNeverTwoPrimaries(t *testing.T) { explore(t, 1, 1) }
+// Everything that can happen, up to two processes, a write, and, but for the quick scale, a proxy that is cut off.
+func TestNeverTwoPrimaries(t *testing.T) { explore(t, 1, scale.Quick[int8](0, 1)) }
 
 // explore goes through all with so many proxies, and so many times that one is cut off.
 func explore(t *testing.T, proxies, cuts int8) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"locus/internal/test/scale"
 	"locus/router"
 	"locus/router/catalog"
 )
@@ -100,8 +101,12 @@ func planted() map[string]func(*Cluster) bool {
 
 func TestUnreadableDocumentsStopNothingElse(t *testing.T) {
 	documents := Encode(wholeCluster(t))
+	kinds := garbage()
+	maps.DeleteFunc(kinds, func(what, _ string) bool {
+		return scale.Quick(!slices.Contains([]string{"bytes", "newer", "wrong types", "truncated"}, what), false)
+	})
 	for key, goesOn := range planted() {
-		for what, value := range garbage() {
+		for what, value := range kinds {
 			with := maps.Clone(documents)
 			with[key] = []byte(value)
 			c, err := Decode(with)
