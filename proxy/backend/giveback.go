@@ -38,7 +38,7 @@ func (p *Pool) Return(c *Conn) {
 // lighten frees large buffers of a connection that nobody uses, since there may be thousands of them. What a reset clears is
 // left to the reset.
 func (c *Conn) lighten() {
-	if c.prepared.tooLong() || c.settings != nil && c.settings.bare != nil && c.settings.Size() > mostText {
+	if c.prepared.tooLong() || c.settings != nil && c.settings.bare() != nil && c.settings.Size() > mostText {
 		c.Note(State)
 	}
 	if cap(c.out) > mostText {

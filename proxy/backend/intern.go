@@ -21,14 +21,21 @@ var interned = settingsTable{known: make(map[string]weak.Pointer[Settings])}
 
 // intern returns the one pointer for settings that equal s. It takes ownership of s.variables.
 func intern(s Settings) *Settings {
-	s.bare, s.typed = bareOf(s), typedOf(s)
 	return interned.get(s.key(), s)
 }
 
-func bareOf(s Settings) *Settings {
-	if !slices.ContainsFunc(s.variables, Assignment.user) {
-		return nil
+// derive sets the functions that return settings derived from s.
+func (s *Settings) derive() {
+	s.bare, s.typed = none, none
+	if slices.ContainsFunc(s.variables, Assignment.user) {
+		s.bare = sync.OnceValue(func() *Settings { return bareOf(*s) })
+		s.typed = sync.OnceValue(func() *Settings { return typedOf(*s) })
 	}
+}
+
+func none() *Settings { return nil }
+
+func bareOf(s Settings) *Settings {
 	s.variables = slices.DeleteFunc(slices.Clone(s.variables), Assignment.user)
 	return intern(s)
 }
@@ -58,6 +65,7 @@ func (t *settingsTable) get(key string, s Settings) *Settings {
 		return known
 	}
 	fresh := new(s)
+	fresh.derive()
 	t.known[key] = weak.Make(fresh)
 	runtime.AddCleanup(fresh, t.forget, key)
 	return fresh

@@ -26,8 +26,10 @@ type Settings struct {
 	collation string // empty for the default of the character set, which differs between servers
 	variables []Assignment
 
-	bare  *Settings // the same without user variables; nil if there are none
-	typed *Settings // the same with user variables reduced to their types; nil if s has none or has that form itself
+	// bare returns the same settings without user variables; nil if there are none. typed returns the same settings with user
+	// variables reduced to their types; nil if there are none or if they have that form already. Both are derived at the first
+	// call, because a SET of many variables makes settings that nothing asks for them.
+	bare, typed func() *Settings
 }
 
 // Default is the state of a fresh connection: no database, utf8mb4, and all variables at the server's global values.
@@ -55,8 +57,8 @@ func (s *Settings) Lookup(name string) (literal string, ok bool) {
 
 // Bare returns s without user variables.
 func (s *Settings) Bare() *Settings {
-	if s.bare != nil {
-		return s.bare
+	if bare := s.bare(); bare != nil {
+		return bare
 	}
 	return s
 }
@@ -181,14 +183,14 @@ func (s *Settings) same(other *Settings, names ...string) bool {
 // at PREPARE.
 func (s *Settings) parsing(sql string) *Settings {
 	switch {
-	case s.bare == nil:
+	case s.bare() == nil:
 		return s
 	case !namesUserVariable(sql):
-		return s.bare
-	case s.typed == nil:
+		return s.bare()
+	case s.typed() == nil:
 		return s
 	}
-	return s.typed
+	return s.typed()
 }
 
 // namesUserVariable reports whether a text contains a single @, even in a literal.

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"fmt"
 	"runtime"
 	"strconv"
 	"strings"
@@ -163,5 +164,26 @@ func TestTransitions(t *testing.T) {
 func TestNoWayBackToNoDatabase(t *testing.T) {
 	if reaches("shop", Default) || !reaches("", Default) || !reaches("shop", Default.WithDatabase("other")) {
 		t.Error("a connection can get from anywhere to a database, and from none to none, only")
+	}
+}
+
+// A SET of many variables makes one list of assignments for each of them, and derives nothing from it.
+func TestSettingsAreDerivedWhenNeeded(t *testing.T) {
+	s := Default
+	for i := range 1000 {
+		s = s.With(fmt.Sprintf("@a%d", i), strconv.Itoa(i))
+	}
+	n := 0
+	allocations := testing.AllocsPerRun(20, func() {
+		n++
+		s.With("@b", strconv.Itoa(n))
+	})
+	if allocations > 50 {
+		t.Errorf("%v allocations for one variable beside 1000 others", allocations)
+	} else {
+		t.Logf("%v allocations", allocations)
+	}
+	if typed := s.typed(); typed != s.With("@a7", "8").typed() || len(typed.variables) != len(s.variables) || s.bare() != Default {
+		t.Errorf("with types alone there are %d variables, and without user variables %s", len(typed.variables), s.bare())
 	}
 }
