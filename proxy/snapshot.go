@@ -89,7 +89,9 @@ type builder struct {
 	// doubt has a shard looked at again; set with recovery.
 	doubt func(router.ShardName)
 	log   *slog.Logger
-	last  *state
+	// documents remembers the documents that it has parsed.
+	documents cluster.Decoder
+	last      *state
 	// leases: the proxy asks etcd who the primaries are, again and again.
 	leases bool
 	// found is what the shards had when they were last read, as far as they could be reached then.
@@ -106,7 +108,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	if b.last != nil {
 		before = b.last.declared
 	}
-	declared, err := cluster.DecodeAfter(values, before)
+	declared, err := b.documents.Decode(values, before)
 	if err != nil {
 		return nil, err
 	}

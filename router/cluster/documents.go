@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -91,35 +92,25 @@ func marshal(v any) []byte {
 
 // Decode reads all keys under a cluster's [Prefix]. Documents that can't be used are in [Cluster.Unreadable], and what needs
 // them is refused. Without any document that can be read it is ErrNotDeclared.
-func Decode(documents map[string][]byte) (*Cluster, error) { return DecodeAfter(documents, nil) }
-
-// DecodeAfter is Decode for a process in which the cluster before, which may be nil, is in force. Settings and a route map
-// that can't be read stay as they were there.
-func DecodeAfter(documents map[string][]byte, before *Cluster) (*Cluster, error) {
-	d := newDecoder()
-	for _, key := range slices.Sorted(maps.Keys(documents)) {
-		if err := d.document(key, documents[key]); err != nil {
-			d.c.skip(key, err)
-		}
-	}
-	if len(documents) == len(d.c.Unreadable) && !d.known(documents) {
-		return nil, ErrNotDeclared
-	}
-	for _, key := range []string{SettingsKey, MapKey} {
-		if _, there := documents[key]; !there {
-			d.c.skip(key, errors.New("the document is missing"))
-		}
-	}
-	d.c.fit(before)
-	d.refused()
-	return d.c, nil
+func Decode(documents map[string][]byte) (*Cluster, error) {
+	return new(Decoder).Decode(documents, nil)
 }
 
-// decoder collects a cluster from its documents.
-type decoder struct{ c *Cluster }
+// Decoder decodes a cluster's documents again and again. It parses a document only if its text has changed since the last call.
+// The zero Decoder is ready for use. It is not safe for concurrent use.
+type Decoder struct{ parsed map[string]parsed }
 
-func newDecoder() decoder {
-	return decoder{c: &Cluster{
+// parsed is the content of one document.
+type parsed struct {
+	text []byte
+	put  func(*Cluster) // adds the content to a cluster
+	err  error          // why the document can't be read; put is nil then
+}
+
+// Decode is [Decode] for a process in which the cluster before, which may be nil, is in force. Settings and a route map that
+// can't be read stay as they were there. The Decoder keeps the texts, which must not be modified.
+func (d *Decoder) Decode(documents map[string][]byte, before *Cluster) (*Cluster, error) {
+	c := &Cluster{
 		Shards:     map[router.ShardName]Shard{},
 		Primaries:  map[router.ShardName]Primary{},
 		Tables:     map[catalog.TableName]catalog.Declaration{},
@@ -129,92 +120,134 @@ func newDecoder() decoder {
 		Counters:   map[catalog.TableName]catalog.TableName{},
 		Unreadable: map[string]Unreadable{},
 		Refused:    map[catalog.TableName]string{},
-	}}
+	}
+	d.parse(documents)
+	for _, key := range slices.Sorted(maps.Keys(d.parsed)) {
+		if p := d.parsed[key]; p.err != nil {
+			c.skip(key, p.err)
+		} else {
+			p.put(c)
+		}
+	}
+	if len(documents) == len(c.Unreadable) && !known(documents) {
+		return nil, ErrNotDeclared
+	}
+	for _, key := range []string{SettingsKey, MapKey} {
+		if _, there := documents[key]; !there {
+			c.skip(key, errors.New("the document is missing"))
+		}
+	}
+	c.fit(before)
+	c.refuseUnreadable()
+	return c, nil
+}
+
+// parse parses the documents whose texts it doesn't know.
+func (d *Decoder) parse(documents map[string][]byte) {
+	next := make(map[string]parsed, len(documents))
+	for key, text := range documents {
+		p, is := d.parsed[key]
+		if !is || !bytes.Equal(p.text, text) {
+			p = parsed{text: text}
+			p.put, p.err = parseDocument(key, text)
+		}
+		next[key] = p
+	}
+	d.parsed = next
 }
 
 // known reports whether one of the documents that every cluster has is there.
-func (d *decoder) known(documents map[string][]byte) bool {
+func known(documents map[string][]byte) bool {
 	_, settings := documents[SettingsKey]
 	_, routes := documents[MapKey]
 	return settings || routes
 }
 
-// refused refuses the tables that documents which can't be read are about.
-func (d *decoder) refused() {
-	for _, key := range d.c.UnreadableKeys() {
+// refuseUnreadable refuses the tables that documents which can't be read are about.
+func (c *Cluster) refuseUnreadable() {
+	for _, key := range c.UnreadableKeys() {
 		for _, prefix := range []string{TablePrefix, RenamingPrefix, CountersPrefix} {
 			text, is := strings.CutPrefix(key, prefix)
 			if !is {
 				continue
 			}
 			if name, err := catalog.ParseTableKey(text); err == nil {
-				d.c.refuse(name, key)
+				c.refuse(name, key)
 			} else {
-				d.c.refuseLike(text, key)
+				c.refuseLike(text, key)
 			}
 		}
 	}
 }
 
-// document reads one document. After an error nothing of it is in the cluster.
-func (d *decoder) document(key string, text []byte) error {
+// parseDocument parses one document, and returns the function that adds its content to a cluster.
+func parseDocument(key string, text []byte) (put func(*Cluster), err error) {
 	name := key[strings.IndexByte(key, '/')+1:]
 	switch {
 	case key == SettingsKey:
-		return read(text, func(s settingsDocument) error {
+		return parse(text, func(s settingsDocument) (func(*Cluster), error) {
 			if s.Hash == "" { // which every writer names
-				return errors.New("it names no hash")
+				return nil, errors.New("it names no hash")
 			}
-			d.c.Settings = s.Settings
-			return nil
+			return func(c *Cluster) { c.Settings = s.Settings }, nil
 		})
 	case key == MapKey:
 		m, stamp, err := router.Decode(text)
-		if err == nil {
-			d.c.Routes, d.c.Stamp = m, stamp
-		}
-		return err
+		return func(c *Cluster) { c.Routes, c.Stamp = m, stamp }, err
 	case strings.HasPrefix(key, ShardPrefix):
-		return read(text, func(s shardDocument) error {
-			err := router.ShardName(name).Validate()
-			if err == nil {
-				d.c.Shards[router.ShardName(name)] = s.withDefaults()
-			}
-			return err
+		return parse(text, func(s shardDocument) (func(*Cluster), error) {
+			shard := router.ShardName(name)
+			return func(c *Cluster) { c.Shards[shard] = s.withDefaults() }, shard.Validate()
 		})
 	case strings.HasPrefix(key, PrimaryPrefix):
-		return read(text, func(p primaryDocument) error { d.c.Primaries[router.ShardName(name)] = p.Primary; return nil })
+		return parse(text, func(p primaryDocument) (func(*Cluster), error) {
+			return func(c *Cluster) { c.Primaries[router.ShardName(name)] = p.Primary }, nil
+		})
 	case strings.HasPrefix(key, UserPrefix):
-		return read(text, func(u userDocument) error { d.c.Users[name] = u.User; return nil })
+		return parse(text, func(u userDocument) (func(*Cluster), error) {
+			return func(c *Cluster) { c.Users[name] = u.User }, nil
+		})
 	case strings.HasPrefix(key, GeneratorPrefix):
-		return read(text, func(g generatorDocument) error { d.c.Generators[name] = g.Generator; return nil })
-	case strings.HasPrefix(key, RenamingPrefix):
-		return read(text, func(r renamingDocument) error { return names(name, r.From, d.c.Renaming) })
-	case strings.HasPrefix(key, CountersPrefix):
-		return read(text, func(c countersDocument) error { return names(name, c.Of, d.c.Counters) })
-	case strings.HasPrefix(key, TablePrefix):
-		return read(text, func(t tableDocument) error {
-			table, err := catalog.ParseTableKey(name)
-			if err == nil {
-				d.c.Tables[table] = t.Declaration
-			}
-			return err
+		return parse(text, func(g generatorDocument) (func(*Cluster), error) {
+			return func(c *Cluster) { c.Generators[name] = g.Generator }, nil
 		})
 	}
-	return errors.New("this build knows no such document: upgrade locus, or remove the document if it was made by mistake")
+	return parseTableDocument(key, name, text)
 }
 
-// read reads a document and hands it over.
-func read[T any](text []byte, take func(T) error) error {
+// parseTableDocument is parseDocument for the documents that are about tables.
+func parseTableDocument(key, name string, text []byte) (put func(*Cluster), err error) {
+	switch {
+	case strings.HasPrefix(key, RenamingPrefix):
+		return parse(text, func(r renamingDocument) (func(*Cluster), error) {
+			table, from, err := names(name, r.From)
+			return func(c *Cluster) { c.Renaming[table] = from }, err
+		})
+	case strings.HasPrefix(key, CountersPrefix):
+		return parse(text, func(r countersDocument) (func(*Cluster), error) {
+			table, of, err := names(name, r.Of)
+			return func(c *Cluster) { c.Counters[table] = of }, err
+		})
+	case strings.HasPrefix(key, TablePrefix):
+		return parse(text, func(t tableDocument) (func(*Cluster), error) {
+			table, err := catalog.ParseTableKey(name)
+			return func(c *Cluster) { c.Tables[table] = t.Declaration }, err
+		})
+	}
+	return nil, errors.New("this build knows no such document: upgrade locus, or remove the document if it was made by mistake")
+}
+
+// parse parses a text and hands its content to the function.
+func parse[T any](text []byte, then func(T) (func(*Cluster), error)) (func(*Cluster), error) {
 	var v T
 	if err := decodeStrict(text, &v); err != nil {
-		return err
+		return nil, err
 	}
-	return take(v)
+	return then(v)
 }
 
 // CheckDocument returns why one document, by its key relative to [Prefix], can't be read.
 func CheckDocument(key string, text []byte) error {
-	d := newDecoder()
-	return d.document(key, text)
+	_, err := parseDocument(key, text)
+	return err
 }

@@ -209,15 +209,11 @@ func checkRenaming(old, next *Cluster) error {
 	return errors.Join(slices.CompactFunc(errs, func(a, b error) bool { return a.Error() == b.Error() })...)
 }
 
-// names reads one of the two kinds of documents.
-func names(key, of string, into map[catalog.TableName]catalog.TableName) error {
-	table, err := catalog.ParseTableKey(key)
-	if err != nil {
-		return err
+// names parses the key and the value of a document that relates one table to another.
+func names(key, of string) (table, other catalog.TableName, err error) {
+	if table, err = catalog.ParseTableKey(key); err != nil {
+		return table, other, err
 	}
-	other, err := catalog.ParseTableName(of)
-	if err == nil {
-		into[table] = other
-	}
-	return err
+	other, err = catalog.ParseTableName(of)
+	return table, other, err
 }

@@ -189,11 +189,11 @@ func TestWhatIsInForceStays(t *testing.T) {
 		documents := Encode(before)
 		documents[key] = []byte("x")
 		delete(documents, UserKey("other"))
-		c, err := DecodeAfter(documents, before)
+		c, err := new(Decoder).Decode(documents, before)
 		if err != nil || c.Unrouted != "" || c.Settings != before.Settings || !slices.Equal(c.Routes.Entries(), before.Routes.Entries()) || len(c.Users) != 1 {
 			t.Errorf("%s: %+v, %v", key, c, err)
 		}
-		if c, err = DecodeAfter(documents, c); err != nil || c.Unrouted != "" {
+		if c, err = new(Decoder).Decode(documents, c); err != nil || c.Unrouted != "" {
 			t.Errorf("%s again: %+v, %v", key, c, err)
 		}
 		if delete(documents, key); unusable(t, documents) == nil {
