@@ -163,8 +163,8 @@ func (f *Found) Problems() error { return problems(f.broken) }
 // the declarations are the same.
 func (f *Found) Same(c *catalog.Catalog) bool {
 	tables := slices.SortedFunc(slices.Values(f.tables), func(a, b *catalog.Table) int { return strings.Compare(a.TableName.String(), b.TableName.String()) })
-	return reflect.DeepEqual(f.listings, c.Listings()) && slices.EqualFunc(tables, c.Tables(), func(a, b *catalog.Table) bool {
-		return a.TableName == b.TableName && reflect.DeepEqual(a.Columns, b.Columns) && reflect.DeepEqual(a.Uneven, b.Uneven) && a.SameUnique(b)
+	return maps.EqualFunc(f.listings, c.Listings(), (*catalog.Listing).Equal) && slices.EqualFunc(tables, c.Tables(), func(a, b *catalog.Table) bool {
+		return a == b || a.TableName == b.TableName && reflect.DeepEqual(a.Columns, b.Columns) && reflect.DeepEqual(a.Uneven, b.Uneven) && a.SameUnique(b)
 	})
 }
 

@@ -95,14 +95,14 @@ func (l *Listing) Involved(tables []TableName) []TableName {
 func (l *Listing) viewsOver(tables []TableName) (over []TableName) {
 	found := map[TableName]bool{}
 	for next := tables; len(next) > 0; {
-		words := make([]string, len(next))
+		names := make([]string, len(next))
 		for i, t := range next {
-			words[i] = strings.ReplaceAll(strings.ToLower(t.Name), "`", "``")
+			names[i] = strings.ToLower(t.Name)
 		}
 		next = nil
 		for i := range l.Tables {
 			t := &l.Tables[i]
-			if t.Base() || found[t.TableName] || t.Hidden == "" && !mentions(t.Query, words) {
+			if t.Base() || found[t.TableName] || !t.mentionsAny(names) {
 				continue
 			}
 			found[t.TableName] = true
@@ -111,10 +111,4 @@ func (l *Listing) viewsOver(tables []TableName) (over []TableName) {
 		over = append(over, next...)
 	}
 	return over
-}
-
-// mentions reports whether a text contains one of the words, which are in lower case, in any letter case.
-func mentions(text string, words []string) bool {
-	low := strings.ToLower(text)
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(low, word) })
 }

@@ -17,6 +17,24 @@ type Listing struct {
 	Programs []Program
 	// ForeignKeys are those of base tables.
 	ForeignKeys []ForeignKey
+
+	finished bool
+}
+
+// Equal reports whether two listings list the same. Both are finished.
+func (l *Listing) Equal(other *Listing) bool {
+	if l == other || l == nil || other == nil {
+		return l == other
+	}
+	return slices.EqualFunc(l.Tables, other.Tables, func(a, b ListedTable) bool {
+		return a.TableName == b.TableName && a.Type == b.Type && a.Declares == b.Declares && a.Words == b.Words && a.Query == b.Query &&
+			a.Invoker == b.Invoker && a.Hidden == b.Hidden && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Expressions, b.Expressions)
+	}) && slices.EqualFunc(l.Programs, other.Programs, func(a, b Program) bool {
+		return a.TableName == b.TableName && a.Type == b.Type && a.On == b.On && a.Body == b.Body && a.Mode == b.Mode && a.Hidden == b.Hidden
+	}) && slices.EqualFunc(l.ForeignKeys, other.ForeignKeys, func(a, b ForeignKey) bool {
+		return a.TableName == b.TableName && a.Name == b.Name && a.References == b.References && a.OnDelete == b.OnDelete && a.OnUpdate == b.OnUpdate &&
+			slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Referred, b.Referred)
+	})
 }
 
 // Without returns a copy of the listing without the tables, with all that belongs to them, and without the routines, whose names
@@ -46,6 +64,7 @@ func (l *Listing) Without(tables, routines []TableName) *Listing {
 // and events, and each table's expressions by their texts. It also reads the texts, so that a listing that shares most of its
 // entries with an earlier one doesn't cost more than its new ones.
 func (l *Listing) Finish() {
+	l.finished = true
 	l.readTexts()
 	slices.SortFunc(l.Tables, func(a, b ListedTable) int {
 		return cmp.Or(compareBool(!a.Base(), !b.Base()), compareNames(a.TableName, b.TableName))
@@ -90,8 +109,20 @@ type ListedTable struct {
 	// Expressions are those of defaults and of generated columns.
 	Expressions []string
 
-	read *findings // nil: not yet
+	read   *findings  // of a view's query; nil: not yet
+	calls  expressive // of Expressions
+	named  search     // in a view's query
+	sought bool       // the listing's texts were searched for its name
 }
+
+// expressive tells what the expressions of a table do.
+type expressive byte
+
+const (
+	unread    expressive = iota
+	computes             // they only compute
+	callsMore            // one calls a function that may do more
+)
 
 // Base tells whether it has rows of its own.
 func (t *ListedTable) Base() bool { return t.Type != view }
@@ -108,7 +139,9 @@ type Program struct {
 	// Hidden is why nothing is known of the body; empty: it is.
 	Hidden string
 
-	read *findings // nil: not yet
+	read   *findings // of the body; nil: not yet
+	named  search    // in the body
+	sought bool      // a routine: the listing's texts were searched for its name
 }
 
 // routine tells what a statement may call by name.

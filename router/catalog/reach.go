@@ -65,6 +65,7 @@ func (a *node) reaches(b *node) { b.from = append(b.from, a) }
 
 // close makes the closed world of the shards' listings.
 func (c *Catalog) close(listings map[router.ShardName]*Listing) {
+	listings = finished(listings)
 	n := &names{
 		listings: listings, on: map[TableName][]router.ShardName{}, folded: map[TableName]TableName{},
 		reach: map[router.ShardName]*reach{}, far: map[string][]TableName{}, quiet: map[TableName]bool{},
@@ -173,34 +174,36 @@ func List(shards []router.ShardName) string {
 	return strings.Join(texts, ", ")
 }
 
-// link finds what an object's text names.
+// finished returns the listings with those finished that are not.
+func finished(listings map[router.ShardName]*Listing) map[router.ShardName]*Listing {
+	all := make(map[router.ShardName]*Listing, len(listings))
+	for shard, l := range listings {
+		if !l.finished {
+			l = l.Without(nil, nil)
+			l.Finish()
+		}
+		all[shard] = l
+	}
+	return all
+}
+
+// link connects an object with those that its text mentions.
 func (r *reach) link(o *listed) {
-	var words map[string]bool
-	var schema string
+	var names []TableName
 	switch {
 	case o.program != nil:
-		words, schema = o.program.reading().words, o.program.Schema
+		names = o.program.named.names
 		for _, dynamic := range []string{"prepare", "execute"} {
-			if words[dynamic] && o.read.far == "" {
+			if o.program.reading().words[dynamic] && o.read.far == "" {
 				o.read.far = "dynamic SQL (" + strings.ToUpper(dynamic) + ")"
 			}
 		}
 	case !o.table.Base():
-		words, schema = o.table.reading().words, o.table.Schema
-	default:
-		return
+		names = o.table.named.names
 	}
-	schemas := []string{strings.ToLower(schema)}
-	for s := range r.schemas {
-		if words[s] && s != schemas[0] {
-			schemas = append(schemas, s)
-		}
-	}
-	for word := range words {
-		for _, s := range schemas {
-			for _, other := range r.lower[TableName{s, word}] {
-				o.leads(other)
-			}
+	for _, name := range names {
+		for _, other := range r.lower[name] {
+			o.leads(other)
 		}
 	}
 }
@@ -244,21 +247,27 @@ func (r *reach) spread() {
 // WordsOf are all names that occur in a body, in lower case and without quotes. Where
 // it can't be read as its mode has it, they are all words, in strings and comments too.
 func WordsOf(body string, mode stmt.Mode) map[string]bool {
-	words := map[string]bool{}
+	words, _ := wordsOf(body, mode)
+	return words
+}
+
+// wordsOf is WordsOf, and reports whether the body could be split into tokens.
+func wordsOf(body string, mode stmt.Mode) (words map[string]bool, lexed bool) {
+	words = map[string]bool{}
 	var l stmt.Lexed
 	l.Lex([]byte(body), mode)
 	if l.Err == nil {
 		l.Words(func(word []byte) {
 			words[stmt.Unquoted(word)] = true
 		})
-		return words
+		return words, true
 	}
 	for _, word := range strings.FieldsFunc(strings.ToLower(body), func(c rune) bool {
 		return c < 0x80 && (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' && c != '$'
 	}) {
 		words[word] = true
 	}
-	return words
+	return words, false
 }
 
 // noteQuiet finds the tables of which reading and writing leaves nothing behind.
@@ -274,7 +283,7 @@ func (c *Catalog) noteQuiet() {
 	}
 	for shard, r := range n.reach {
 		for name, o := range r.tables {
-			if o.table.Type == "SEQUENCE" || !o.table.Base() || slices.ContainsFunc(o.table.Expressions, calls) {
+			if o.table.Type == "SEQUENCE" || !o.table.Base() || o.table.calls == callsMore {
 				delete(n.quiet, name)
 			}
 		}

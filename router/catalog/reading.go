@@ -1,21 +1,48 @@
 package catalog
 
-import "locus/router/stmt"
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"locus/router/stmt"
+)
 
 // findings is what the text of a routine, trigger, event or view says. It depends on nothing but the text, so it is read once.
 type findings struct {
 	words     map[string]bool // see WordsOf
+	lexed     bool            // the text could be split into tokens
 	variables []string        // see stmt.VariablesIn
 	// keepsAlone: it leaves state on the connection even if that of routines it calls doesn't count. keepsNothing: it leaves
 	// none even if that counts.
 	keepsAlone, keepsNothing bool
+	// far is used by [ListedTable.far].
+	far struct {
+		once sync.Once
+		view *farView
+	}
+}
+
+// search is the result of searching one text for the names of its listing's tables and routines.
+type search struct {
+	done bool
+	// names are the names in lower case that the text mentions. They may contain some that no longer exist.
+	names []TableName
+}
+
+// add adds a name if a text, which belongs to an object in schema own, mentions it.
+func (s *search) add(own string, words map[string]bool, name TableName) {
+	if words[name.Name] && (name.Schema == own || words[name.Schema]) && !slices.Contains(s.names, name) {
+		s.names = append(slices.Clip(s.names), name)
+	}
 }
 
 func readText(body string, mode stmt.Mode) *findings {
 	always := func(string) bool { return true }
 	never := func(string) bool { return false }
+	words, lexed := wordsOf(body, mode)
 	return &findings{
-		words: WordsOf(body, mode), variables: stmt.VariablesIn(body),
+		words: words, lexed: lexed, variables: stmt.VariablesIn(body),
 		keepsAlone: stmt.Keeps(body, mode, always), keepsNothing: !stmt.Keeps(body, mode, never),
 	}
 }
@@ -42,7 +69,26 @@ func (p *Program) keeps(stored func(name string) bool) bool {
 	return t.keepsAlone || !t.keepsNothing && stmt.Keeps(p.Body, p.Mode, stored)
 }
 
-// readTexts reads the texts that were not read yet.
+// mentionsAny reports whether a view's query may name a table or view with one of these last names, which are in lower case.
+func (t *ListedTable) mentionsAny(names []string) bool {
+	if t.Hidden != "" {
+		return true
+	}
+	if r := t.reading(); r.lexed {
+		return slices.ContainsFunc(names, func(name string) bool { return r.words[name] })
+	}
+	low := strings.ToLower(t.Query)
+	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(low, strings.ReplaceAll(name, "`", "``")) })
+}
+
+// far returns what is known of a view that reaches rows of several shards.
+func (t *ListedTable) far() *farView {
+	r := t.reading()
+	r.far.once.Do(func() { r.far.view = newFarView(t) })
+	return r.far.view
+}
+
+// readTexts reads the texts that were not read yet, and searches them for the names that they were not searched for yet.
 func (l *Listing) readTexts() {
 	for i := range l.Programs {
 		if p := &l.Programs[i]; p.read == nil {
@@ -50,8 +96,88 @@ func (l *Listing) readTexts() {
 		}
 	}
 	for i := range l.Tables {
-		if t := &l.Tables[i]; !t.Base() && t.read == nil {
+		t := &l.Tables[i]
+		if !t.Base() && t.read == nil {
 			t.read = readText(t.Query, 0)
+		}
+		if t.calls == unread {
+			t.calls = computes
+			if slices.ContainsFunc(t.Expressions, calls) {
+				t.calls = callsMore
+			}
+		}
+	}
+	added := l.takeAdded()
+	l.searchTexts(func(own string, words map[string]bool, s *search) {
+		if s.done {
+			for _, name := range added {
+				s.add(own, words, name)
+			}
+		}
+	})
+	l.searchNew()
+}
+
+// takeAdded returns the names, in lower case, of tables and routines that were added since the last call.
+func (l *Listing) takeAdded() (added []TableName) {
+	for i := range l.Tables {
+		if t := &l.Tables[i]; !t.sought {
+			t.sought = true
+			added = append(added, t.lower())
+		}
+	}
+	for i := range l.Programs {
+		if p := &l.Programs[i]; !p.sought && p.routine() {
+			p.sought = true
+			added = append(added, p.lower())
+		}
+	}
+	return added
+}
+
+// searchNew searches the texts that were not searched at all for all names.
+func (l *Listing) searchNew() {
+	var byName map[string][]TableName
+	l.searchTexts(func(own string, words map[string]bool, s *search) {
+		if s.done {
+			return
+		}
+		if byName == nil {
+			byName = l.byName()
+		}
+		for word := range words {
+			for _, name := range byName[word] {
+				s.add(own, words, name)
+			}
+		}
+		s.done = true
+	})
+}
+
+// byName returns the names of all tables and routines, in lower case, by their last parts.
+func (l *Listing) byName() map[string][]TableName {
+	all := make(map[string][]TableName, len(l.Tables))
+	add := func(low TableName) { all[low.Name] = append(all[low.Name], low) }
+	for i := range l.Tables {
+		add(l.Tables[i].lower())
+	}
+	for i := range l.Programs {
+		if p := &l.Programs[i]; p.routine() {
+			add(p.lower())
+		}
+	}
+	return all
+}
+
+// searchTexts calls f for each text with the schema of its object in lower case.
+func (l *Listing) searchTexts(f func(own string, words map[string]bool, s *search)) {
+	for i := range l.Programs {
+		p := &l.Programs[i]
+		f(strings.ToLower(p.Schema), p.read.words, &p.named)
+	}
+	for i := range l.Tables {
+		if t := &l.Tables[i]; !t.Base() {
+			f(strings.ToLower(t.Schema), t.read.words, &t.named)
 		}
 	}
 }

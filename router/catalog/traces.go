@@ -43,7 +43,7 @@ func (r *reach) noteTraces() {
 				note(o.read)
 				note(o.write)
 			}
-		case o.table.Type == "SEQUENCE", slices.ContainsFunc(o.table.Expressions, calls):
+		case o.table.Type == "SEQUENCE", o.table.calls == callsMore:
 			note(o.read)
 			note(o.write)
 		}

@@ -41,7 +41,7 @@ func (c *Catalog) noteViews() {
 	c.closed.views = map[TableName]*farView{}
 	for name, o := range r.tables {
 		if !o.table.Base() && o.read.far != "" && o.table.Hidden == "" {
-			c.closed.views[name] = newFarView(o.table)
+			c.closed.views[name] = o.table.far()
 		}
 	}
 }
