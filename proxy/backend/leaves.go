@@ -43,3 +43,9 @@ func (o Own) Exec(ctx context.Context, sql string) (wire.OK, error) { return o.c
 
 // Query is Conn.Query of a statement that leaves nothing.
 func (o Own) Query(ctx context.Context, sql string) (*Rows, error) { return o.c.query(ctx, sql) }
+
+// QueryEach is Query for several statements, which are sent together and answered one after the other. After an error there are no
+// rows; if it is a server's refusal, the answers of the others were read, and the connection can be used.
+func (o Own) QueryEach(ctx context.Context, statements []string) ([]*Rows, error) {
+	return o.c.queryEach(ctx, statements)
+}

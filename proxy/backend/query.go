@@ -2,7 +2,9 @@ package backend
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -31,10 +33,44 @@ func (c *Conn) Query(ctx context.Context, sql string) (*Rows, error) {
 }
 
 func (c *Conn) query(ctx context.Context, sql string) (*Rows, error) {
-	defer c.Watch(ctx)()
-	if err := c.send(ctx, appendText(c.out[:0], mysql.COM_QUERY, sql)); err != nil {
+	rows, err := c.queryEach(ctx, []string{sql})
+	if err != nil {
 		return nil, err
 	}
+	return rows[0], nil
+}
+
+func (c *Conn) queryEach(ctx context.Context, statements []string) ([]*Rows, error) {
+	defer c.Watch(ctx)()
+	packets := c.out[:0]
+	for _, sql := range statements {
+		packets = appendText(packets, mysql.COM_QUERY, sql)
+	}
+	if err := c.send(ctx, packets); err != nil {
+		return nil, err
+	}
+	all := make([]*Rows, len(statements))
+	var refused error
+	for i := range all {
+		rows, err := c.readResult(ctx)
+		var refusal *mysql.MyError
+		switch {
+		case err == nil:
+			all[i] = rows
+		case errors.As(err, &refusal) && c.Usable():
+			refused = cmp.Or(refused, err)
+		default:
+			return nil, err
+		}
+	}
+	if refused != nil {
+		return nil, refused
+	}
+	return all, nil
+}
+
+// readResult reads the answer to one statement.
+func (c *Conn) readResult(ctx context.Context) (*Rows, error) {
 	head, err := c.receive(ctx)
 	if err != nil {
 		return nil, err

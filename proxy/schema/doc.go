@@ -17,3 +17,25 @@ type Querier interface {
 	// the server.
 	Query(ctx context.Context, sql string) (rows [][][]byte, err error)
 }
+
+// Pipeliner is a Querier that sends several statements in one round trip.
+type Pipeliner interface {
+	Querier
+	// QueryEach gives the rows of each statement, as Query does. After an error there are none.
+	QueryEach(ctx context.Context, statements []string) (rows [][][][]byte, err error)
+}
+
+// queryEach asks all statements at once if the Querier can.
+func queryEach(ctx context.Context, q Querier, statements []string) (answers [][][][]byte, err error) {
+	if p, can := q.(Pipeliner); can {
+		return p.QueryEach(ctx, statements)
+	}
+	for _, sql := range statements {
+		rows, err := q.Query(ctx, sql)
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, rows)
+	}
+	return answers, nil
+}

@@ -14,7 +14,7 @@ func Fit(ctx context.Context, q Querier, name catalog.TableName, d catalog.Decla
 	if err := s.readVersion(ctx, q); err != nil {
 		return err
 	}
-	if err := s.readTables(ctx, q, []catalog.TableName{name}); err != nil {
+	if err := ask(ctx, q, s.liveQuestions([]catalog.TableName{name})); err != nil {
 		return err
 	}
 	t := s.tables[name]

@@ -20,28 +20,40 @@ type Pooled struct{ Pool *backend.Pool }
 const askedAgain = 3
 
 // Query implements Querier. What reads a schema changes nothing, so it is asked again if its connection is lost.
-func (p Pooled) Query(ctx context.Context, sql string) (rows [][][]byte, err error) {
+func (p Pooled) Query(ctx context.Context, sql string) ([][][]byte, error) {
+	answers, err := p.QueryEach(ctx, []string{sql})
+	if err != nil {
+		return nil, err
+	}
+	return answers[0], nil
+}
+
+// QueryEach implements Pipeliner, on one connection. It asks again as Query does.
+func (p Pooled) QueryEach(ctx context.Context, statements []string) (answers [][][][]byte, err error) {
 	for range askedAgain {
-		rows, err = p.ask(ctx, sql)
+		answers, err = p.ask(ctx, statements)
 		if _, lost := errors.AsType[*backend.LostError](err); !lost || ctx.Err() != nil {
 			break
 		}
 	}
-	return rows, err
+	return answers, err
 }
 
-func (p Pooled) ask(ctx context.Context, sql string) ([][][]byte, error) {
+func (p Pooled) ask(ctx context.Context, statements []string) (answers [][][][]byte, err error) {
 	conn, err := p.Pool.Borrow(ctx, backend.Default, 0)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := conn.Own().Query(ctx, sql)
+	all, err := conn.Own().QueryEach(ctx, statements)
 	if err != nil {
 		p.Pool.Discard(conn)
 		return nil, err
 	}
 	p.Pool.Return(conn)
-	return rows.Rows, nil
+	for _, rows := range all {
+		answers = append(answers, rows.Rows)
+	}
+	return answers, nil
 }
 
 // Target is how a declared shard is reached, with its secrets found by their

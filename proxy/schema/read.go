@@ -57,7 +57,7 @@ func read(ctx context.Context, q Querier, names []catalog.TableName) (*server, e
 	if err := s.readVersion(ctx, q); err != nil {
 		return nil, err
 	}
-	if err := s.readTables(ctx, q, names); err != nil {
+	if err := ask(ctx, q, s.liveQuestions(names)); err != nil {
 		return nil, err
 	}
 	s.asked = setOf(names)
@@ -83,15 +83,24 @@ func (s *server) reread(ctx context.Context, q Querier, names []catalog.TableNam
 			next.tables[n] = t
 		}
 	}
-	if err := next.readTables(ctx, q, again); err != nil {
+	l := listerOf(s.listing.Without(tables, change.Routines))
+	questions := next.liveQuestions(again)
+	for _, of := range selections(tables) {
+		questions = append(questions, next.tableQuestions(l, of)...)
+	}
+	for _, of := range selections(change.Routines) {
+		questions = append(questions, next.routineQuestions(l, of)...)
+	}
+	if err := ask(ctx, q, questions); err != nil {
 		return nil, err
 	}
-	if len(tables)+len(change.Routines) == 0 {
-		return next, nil
+	if err := next.readViews(ctx, q, l); err != nil {
+		return nil, err
 	}
-	var err error
-	next.listing, err = next.relist(ctx, q, s.listing, tables, change.Routines)
-	return next, err
+	if len(tables)+len(change.Routines) > 0 {
+		next.listing = l.finished()
+	}
+	return next, nil
 }
 
 func setOf(names []catalog.TableName) map[catalog.TableName]bool {
@@ -100,16 +109,6 @@ func setOf(names []catalog.TableName) map[catalog.TableName]bool {
 		set[n] = true
 	}
 	return set
-}
-
-// readTables reads the columns and keys of tables.
-func (s *server) readTables(ctx context.Context, q Querier, names []catalog.TableName) error {
-	for _, of := range selections(names) {
-		if err := s.readSchema(ctx, q, of); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (s *server) readVersion(ctx context.Context, q Querier) error {
@@ -134,32 +133,29 @@ func (s *server) readVersion(ctx context.Context, q Querier) error {
 	return nil
 }
 
-// readSchema reads tables of one schema.
-func (s *server) readSchema(ctx context.Context, q Querier, of selection) error {
-	which := " WHERE " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema)
-	for _, part := range []struct {
-		sql   string
-		width int
-		row   func(*liveTable, [][]byte) error
-	}{
-		{tableColumns + which, 4, (*liveTable).describe},
-		{columnColumns + which + " ORDER BY TABLE_NAME, ORDINAL_POSITION", 13, s.addColumn},
-		{indexColumns + which + " ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX", 7, (*liveTable).addIndex},
-	} {
-		rows, err := q.Query(ctx, part.sql)
-		if err != nil {
-			return err
-		}
-		for _, row := range rows {
-			if len(row) != part.width {
-				return fmt.Errorf("information_schema gave %d columns, %d were asked for", len(row), part.width)
-			}
-			if err := part.row(s.table(row), row[2:]); err != nil {
-				return fmt.Errorf("table %s.%s: %w", row[0], row[1], err)
-			}
-		}
+// liveQuestions ask about the columns and keys of declared tables.
+func (s *server) liveQuestions(names []catalog.TableName) (questions []question) {
+	for _, of := range selections(names) {
+		which := " WHERE " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema)
+		questions = append(questions,
+			question{tableColumns + which, s.ofTable(4, (*liveTable).describe)},
+			question{columnColumns + which + " ORDER BY TABLE_NAME, ORDINAL_POSITION", s.ofTable(13, s.addColumn)},
+			question{indexColumns + which + " ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX", s.ofTable(7, (*liveTable).addIndex)})
 	}
-	return nil
+	return questions
+}
+
+// ofTable returns a function that takes rows of a width, which begin with a table's name.
+func (s *server) ofTable(width int, take func(*liveTable, [][]byte) error) func([][]byte) error {
+	return func(row [][]byte) error {
+		if len(row) != width {
+			return fmt.Errorf("information_schema gave %d columns, %d were asked for", len(row), width)
+		}
+		if err := take(s.table(row), row[2:]); err != nil {
+			return fmt.Errorf("table %s.%s: %w", row[0], row[1], err)
+		}
+		return nil
+	}
 }
 
 // The columns in the order in which the rows are read below; schema and name

@@ -90,14 +90,14 @@ func (l *Listing) Involved(tables []TableName) []TableName {
 	return union(union(tables, children), views)
 }
 
-// viewsOver returns the views whose queries name one of the tables, directly or through other views. It compares names without
-// their schemas, and so may return other views too. A view whose query can't be seen is always among them.
+// viewsOver returns the views whose queries name one of the tables, directly or through other views. It may return other views too,
+// which use the names for something else. A view whose query can't be seen is always among them.
 func (l *Listing) viewsOver(tables []TableName) (over []TableName) {
 	found := map[TableName]bool{}
 	for next := tables; len(next) > 0; {
-		names := make([]string, len(next))
+		names := make([]TableName, len(next))
 		for i, t := range next {
-			names[i] = strings.ToLower(t.Name)
+			names[i] = t.lower()
 		}
 		next = nil
 		for i := range l.Tables {

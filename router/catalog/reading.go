@@ -69,16 +69,17 @@ func (p *Program) keeps(stored func(name string) bool) bool {
 	return t.keepsAlone || !t.keepsNothing && stmt.Keeps(p.Body, p.Mode, stored)
 }
 
-// mentionsAny reports whether a view's query may name a table or view with one of these last names, which are in lower case.
-func (t *ListedTable) mentionsAny(names []string) bool {
+// mentionsAny reports whether a view's query may name one of these tables or views, whose names are in lower case. A server writes the
+// schema before each name in a view's query.
+func (t *ListedTable) mentionsAny(names []TableName) bool {
 	if t.Hidden != "" {
 		return true
 	}
 	if r := t.reading(); r.lexed {
-		return slices.ContainsFunc(names, func(name string) bool { return r.words[name] })
+		return slices.ContainsFunc(names, func(n TableName) bool { return r.words[n.Name] && r.words[n.Schema] })
 	}
 	low := strings.ToLower(t.Query)
-	return slices.ContainsFunc(names, func(name string) bool { return strings.Contains(low, strings.ReplaceAll(name, "`", "``")) })
+	return slices.ContainsFunc(names, func(n TableName) bool { return strings.Contains(low, strings.ReplaceAll(n.Name, "`", "``")) })
 }
 
 // far returns what is known of a view that reaches rows of several shards.
