@@ -165,6 +165,9 @@ func copies(first router.ShardName, m *router.Map) []router.ShardName {
 
 // sameTables tells whether nothing has changed that a table has to fit.
 func (b *builder) sameTables(c *cluster.Cluster) bool {
+	if b.last != nil && b.last.declared == c {
+		return true
+	}
 	return b.last != nil &&
 		b.last.declared.Settings == c.Settings &&
 		maps.EqualFunc(b.last.declared.Shards, c.Shards, sameShard) &&

@@ -98,7 +98,10 @@ func Decode(documents map[string][]byte) (*Cluster, error) {
 
 // Decoder decodes a cluster's documents again and again. It parses a document only if its text has changed since the last call.
 // The zero Decoder is ready for use. It is not safe for concurrent use.
-type Decoder struct{ parsed map[string]parsed }
+type Decoder struct {
+	parsed map[string]parsed
+	last   *Cluster // that the last call returned
+}
 
 // parsed is the content of one document.
 type parsed struct {
@@ -108,8 +111,12 @@ type parsed struct {
 }
 
 // Decode is [Decode] for a process in which the cluster before, which may be nil, is in force. Settings and a route map that
-// can't be read stay as they were there. The Decoder keeps the texts, which must not be modified.
+// can't be read stay as they were there. If no document has changed since before was decoded, it returns before. The Decoder keeps
+// the texts, which must not be modified.
 func (d *Decoder) Decode(documents map[string][]byte, before *Cluster) (*Cluster, error) {
+	if changed := d.parse(documents); !changed && before != nil && before == d.last {
+		return before, nil
+	}
 	c := &Cluster{
 		Shards:     map[router.ShardName]Shard{},
 		Primaries:  map[router.ShardName]Primary{},
@@ -121,7 +128,6 @@ func (d *Decoder) Decode(documents map[string][]byte, before *Cluster) (*Cluster
 		Unreadable: map[string]Unreadable{},
 		Refused:    map[catalog.TableName]string{},
 	}
-	d.parse(documents)
 	for _, key := range slices.Sorted(maps.Keys(d.parsed)) {
 		if p := d.parsed[key]; p.err != nil {
 			c.skip(key, p.err)
@@ -139,21 +145,25 @@ func (d *Decoder) Decode(documents map[string][]byte, before *Cluster) (*Cluster
 	}
 	c.fit(before)
 	c.refuseUnreadable()
+	d.last = c
 	return c, nil
 }
 
-// parse parses the documents whose texts it doesn't know.
-func (d *Decoder) parse(documents map[string][]byte) {
+// parse parses the documents whose texts it doesn't know, and reports whether any is another than in the last call.
+func (d *Decoder) parse(documents map[string][]byte) (changed bool) {
 	next := make(map[string]parsed, len(documents))
 	for key, text := range documents {
 		p, is := d.parsed[key]
 		if !is || !bytes.Equal(p.text, text) {
+			changed = true
 			p = parsed{text: text}
 			p.put, p.err = parseDocument(key, text)
 		}
 		next[key] = p
 	}
+	changed = changed || len(next) != len(d.parsed)
 	d.parsed = next
+	return changed
 }
 
 // known reports whether one of the documents that every cluster has is there.

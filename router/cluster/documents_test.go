@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -180,4 +181,29 @@ func TestDecodeWithoutDocuments(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}
+}
+
+// A Decoder that has decoded other documents returns what a new one does.
+func TestDecoderFollowsChanges(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var d Decoder
+		var before *Cluster
+		for range rapid.IntRange(2, 4).Draw(t, "steps") {
+			documents := Encode(drawn(t))
+			if rapid.Bool().Draw(t, "unreadable") {
+				documents["tables/shop.unreadable"] = []byte("kind: [")
+			}
+			c, err := d.Decode(documents, before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want, err := Decode(documents); err != nil || !reflect.DeepEqual(c, want) {
+				t.Fatalf("got %+v, a new Decoder %+v, %v", c, want, err)
+			}
+			if same, err := d.Decode(maps.Clone(documents), c); err != nil || same != c {
+				t.Fatalf("the same documents gave %p after %p, %v", same, c, err)
+			}
+			before = c
+		}
+	})
 }
