@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -73,17 +74,44 @@ func (kv *KV) getPrefix(ctx context.Context, prefix string, more ...clientv3.OpO
 		if err != nil {
 			return err
 		}
-		revision = r.Header.Revision
-		pairs = make([]KeyValue, len(r.Kvs))
-		for i, p := range r.Kvs {
-			pairs[i] = KeyValue{strings.TrimPrefix(string(p.Key), kv.prefix), p.Value, p.ModRevision, p.Lease != 0}
-		}
+		revision, pairs = r.Header.Revision, kv.pairs(r.Kvs)
 		return nil
 	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("read everything under %s%s: %w", kv.prefix, prefix, err)
 	}
 	return pairs, revision, nil
+}
+
+// GetPrefixes is [KV.GetPrefix] of several prefixes as of one revision, which it returns.
+func (kv *KV) GetPrefixes(ctx context.Context, prefixes ...string) (pairs [][]KeyValue, revision int64, err error) {
+	ops := make([]clientv3.Op, len(prefixes))
+	for i, prefix := range prefixes {
+		ops[i] = clientv3.OpGet(kv.prefix+prefix, clientv3.WithPrefix())
+	}
+	err = kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
+		r, err := conn.Txn(ctx).Then(ops...).Commit()
+		if err != nil {
+			return err
+		}
+		revision = r.Header.Revision
+		for _, one := range r.Responses {
+			pairs = append(pairs, kv.pairs(one.GetResponseRange().Kvs))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, 0, fmt.Errorf("read everything under %s{%s}: %w", kv.prefix, strings.Join(prefixes, ","), err)
+	}
+	return pairs, revision, nil
+}
+
+func (kv *KV) pairs(kvs []*mvccpb.KeyValue) []KeyValue {
+	pairs := make([]KeyValue, len(kvs))
+	for i, p := range kvs {
+		pairs[i] = KeyValue{strings.TrimPrefix(string(p.Key), kv.prefix), p.Value, p.ModRevision, p.Lease != 0}
+	}
+	return pairs
 }
 
 // Read is [KV.GetPrefix] of everything, for readers. With since it sees at least what was written up to that revision, which

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"locus/config/etcd"
+	"locus/router/cluster"
 )
 
 // Question is what proxies can be asked for.
@@ -40,12 +41,12 @@ const (
 	Space Question = "space"
 )
 
-// asked returns the function that reads the cards of the processes that answer the question.
-func (q Question) asked() func(context.Context, *etcd.KV) ([]Card, error) {
+// asked returns the prefixes of the cards of the processes that answer the question.
+func (q Question) asked() []string {
 	if q == Space {
-		return Processes
+		return []string{cluster.ProxyPrefix, cluster.ProcessPrefix}
 	}
-	return Cards
+	return []string{cluster.ProxyPrefix}
 }
 
 // Keys relative to the cluster's prefix: a question, and under another one the

@@ -82,16 +82,17 @@ func AskLately[T any](ctx context.Context, kv *etcd.KV, q Question, fresh, patie
 
 // gather reads what the processes other than the one that asks have answered since.
 func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, asker string) (found Answers[T], err error) {
-	cards, err := q.asked()(ctx, kv)
+	processes := q.asked()
+	read, _, err := kv.GetPrefixes(ctx, append(processes, answersKey(q))...)
 	if err != nil {
 		return found, err
 	}
-	pairs, _, err := kv.GetPrefix(ctx, answersKey(q))
-	if err != nil {
-		return found, err
+	var cards []Card
+	for i, prefix := range processes {
+		cards = append(cards, decodeCards(read[i], prefix)...)
 	}
 	found.By = map[string]T{}
-	for _, p := range pairs {
+	for _, p := range read[len(processes)] {
 		var a answer
 		var value T
 		if json.Unmarshal(p.Value, &a) != nil || a.Asked < asked || json.Unmarshal(a.Value, &value) != nil {

@@ -94,7 +94,11 @@ func read(ctx context.Context, kv *etcd.KV, prefix string) (cards []Card, revisi
 	if err != nil {
 		return nil, 0, err
 	}
-	cards = make([]Card, 0, len(pairs))
+	return decodeCards(pairs, prefix), revision, nil
+}
+
+func decodeCards(pairs []etcd.KeyValue, prefix string) []Card {
+	cards := make([]Card, 0, len(pairs))
 	for _, p := range pairs {
 		c, err := decodeCard(p.Key, prefix, p.Value)
 		if err != nil && !p.Leased {
@@ -102,7 +106,7 @@ func read(ctx context.Context, kv *etcd.KV, prefix string) (cards []Card, revisi
 		}
 		cards = append(cards, c)
 	}
-	return cards, revision, nil
+	return cards
 }
 
 // decodeCard reads a card. One that can't be read has the ID alone: its process is taken to obey no version of the map,
