@@ -248,6 +248,9 @@ func (p *Proxy) RereadNow(ctx context.Context) error { return p.RereadChanged(ct
 
 // RereadChanged reads what has changed, and waits until what was read after the call is in force.
 func (p *Proxy) RereadChanged(ctx context.Context, change catalog.Change) error {
+	if change.OnlyDeclared() {
+		return p.live.Confirm(ctx)
+	}
 	for number := p.request(change); ; {
 		changed := p.live.Changed()
 		if p.live.Load().asked >= number {

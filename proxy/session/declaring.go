@@ -120,7 +120,11 @@ func (d *declaring) declare() error {
 	if d.declared = changed; err != nil {
 		return undeclarable("%v", err)
 	}
-	if err := d.Redefined(d.at.Conns.Waits(), d.changed()); err != nil {
+	change := d.changed()
+	if changed {
+		change = catalog.Change{Declared: true} // what a proxy doesn't know yet is read together with the declaration
+	}
+	if err := d.Redefined(d.at.Conns.Waits(), change); err != nil {
 		return undeclarable("table %s: not every proxy knows of the declaration: %v", d.Table, err)
 	}
 	return nil

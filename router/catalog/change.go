@@ -23,13 +23,20 @@ type Change struct {
 	Tables []TableName `json:"tables,omitempty"`
 	// Routines are procedures and functions.
 	Routines []TableName `json:"routines,omitempty"`
+	// Declared: the declarations have changed. If nothing else is named, no shard has.
+	Declared bool `json:"declared,omitempty"`
 }
 
 // Anything is a change of which nothing is known.
 var Anything = Change{Everything: true}
 
 // Empty reports whether nothing has changed.
-func (c Change) Empty() bool { return !c.Everything && len(c.Tables) == 0 && len(c.Routines) == 0 }
+func (c Change) Empty() bool { return !c.Declared && !c.onShards() }
+
+// OnlyDeclared reports whether the declarations have changed and no shard has.
+func (c Change) OnlyDeclared() bool { return c.Declared && !c.onShards() }
+
+func (c Change) onShards() bool { return c.Everything || len(c.Tables) > 0 || len(c.Routines) > 0 }
 
 // And returns the change that contains both.
 func (c Change) And(other Change) Change {
@@ -41,8 +48,13 @@ func (c Change) And(other Change) Change {
 	case c.Everything || other.Everything:
 		return Anything
 	}
-	sum := Change{Tables: union(c.Tables, other.Tables), Routines: union(c.Routines, other.Routines)}
-	if c.Shards != nil && other.Shards != nil {
+	sum := Change{Tables: union(c.Tables, other.Tables), Routines: union(c.Routines, other.Routines), Declared: c.Declared || other.Declared}
+	switch {
+	case !c.onShards():
+		sum.Shards = other.Shards
+	case !other.onShards():
+		sum.Shards = c.Shards
+	case c.Shards != nil && other.Shards != nil:
 		sum.Shards = slices.Compact(slices.Sorted(slices.Values(slices.Concat(c.Shards, other.Shards))))
 	}
 	if len(sum.Tables)+len(sum.Routines) > mostNamed {
@@ -56,7 +68,7 @@ func (c Change) Names(t TableName) bool { return c.Everything || slices.Contains
 
 // Concerns reports whether a shard can have changed.
 func (c Change) Concerns(shard router.ShardName) bool {
-	return !c.Empty() && (c.Shards == nil || slices.Contains(c.Shards, shard))
+	return c.onShards() && (c.Shards == nil || slices.Contains(c.Shards, shard))
 }
 
 func union(a, b []TableName) []TableName {

@@ -62,10 +62,13 @@ type Live[S any] struct {
 	soon    chan struct{}     // full if Refresh was requested
 	seen    atomic.Int64      // the newest revision that the state in force reflects
 
-	mu      sync.Mutex
-	status  Status
-	changed chan struct{}      // closed when another state comes into force
-	overdue context.CancelFunc // cancels the acknowledgement of an older state
+	mu        sync.Mutex
+	confirm   uint64        // number of calls of Confirm
+	confirmed uint64        // the last call that is answered
+	answered  chan struct{} // closed when confirmed increases
+	status    Status
+	changed   chan struct{}      // closed when another state comes into force
+	overdue   context.CancelFunc // cancels the acknowledgement of an older state
 }
 
 type published[S any] struct {
@@ -89,7 +92,7 @@ func New[S any](c Config[S]) *Live[S] {
 	}
 	return &Live[S]{
 		config: c, publish: make(chan published[S], 1), unsaved: make(chan saving, 1), again: make(chan struct{}, 1), soon: make(chan struct{}, 1),
-		changed: make(chan struct{}), overdue: func() {},
+		answered: make(chan struct{}), changed: make(chan struct{}), overdue: func() {},
 	}
 }
 
@@ -138,6 +141,47 @@ func (l *Live[S]) Refresh() {
 	}
 }
 
+// Confirm waits until the state in force reflects everything that the source held when Confirm was called. It doesn't build a state
+// again if it does already. Run must be running. It is safe for concurrent use.
+func (l *Live[S]) Confirm(ctx context.Context) error {
+	l.mu.Lock()
+	l.confirm++
+	number := l.confirm
+	l.mu.Unlock()
+	l.Refresh()
+	for {
+		l.mu.Lock()
+		done, answered := l.confirmed >= number, l.answered
+		l.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-answered:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// asked returns the number of the last call of Confirm.
+func (l *Live[S]) asked() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.confirm
+}
+
+// answer answers the calls of Confirm up to a number.
+func (l *Live[S]) answer(number uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if number > l.confirmed {
+		l.confirmed = number
+		close(l.answered)
+		l.answered = make(chan struct{})
+	}
+}
+
 // Seen returns the newest revision of the source that the state in force reflects, or 0 if there is none. It is safe
 // for concurrent use.
 func (l *Live[S]) Seen() int64 { return l.seen.Load() }
@@ -146,6 +190,7 @@ func (l *Live[S]) Seen() int64 { return l.seen.Load() }
 func (l *Live[S]) read(ctx context.Context, since int64) error {
 	readCtx, cancel := context.WithTimeout(ctx, l.config.ReadTimeout)
 	defer cancel()
+	asked := l.asked()
 	values, revision, err := l.config.Source.Read(readCtx, since)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -154,7 +199,13 @@ func (l *Live[S]) read(ctx context.Context, since int64) error {
 		return err
 	}
 	l.noteRead()
-	return l.take(ctx, values, revision)
+	if err := l.take(ctx, values, revision); err != nil {
+		return err
+	}
+	if since == 0 { // otherwise it may lack changes that were made after since
+		l.answer(asked)
+	}
+	return nil
 }
 
 // take puts the values into force, unless they are already or are refused.

@@ -227,6 +227,69 @@ func TestWhatWasReadAlreadyIsNotReadAgain(t *testing.T) {
 	})
 }
 
+// Confirm reads what no watch reported, and keeps the state if that is nothing.
+func TestConfirmReadsTheSource(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource("a")
+		l := running(t, configOf(s))
+		before := l.Load()
+		if err := l.Confirm(t.Context()); err != nil || l.Load() != before {
+			t.Errorf("nothing had changed: replaced %v, %v", l.Load() != before, err)
+		}
+		s.hush("b")
+		if err := l.Confirm(t.Context()); err != nil || l.Load().text != "b" {
+			t.Errorf("in force is %+v, %v", l.Load(), err)
+		}
+	})
+}
+
+// Confirm doesn't return before a read that began after the call has succeeded and its state is in force.
+func TestConfirmWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource("a")
+		var meanwhile func()
+		c := configOf(s)
+		c.Build = func(ctx context.Context, values map[string][]byte, revision int64) (*state, error) {
+			if meanwhile != nil {
+				meanwhile()
+			}
+			return build(ctx, values, revision)
+		}
+		l := running(t, c)
+		confirmed := make(chan string)
+		confirm := func() {
+			if err := l.Confirm(t.Context()); err != nil {
+				t.Error(err)
+			}
+			confirmed <- l.Load().text
+		}
+		meanwhile = func() { // a build is under way of what was read before the call
+			meanwhile = nil
+			s.hush("c")
+			go confirm()
+			synctest.Wait()
+		}
+		s.set("b")
+		if got := <-confirmed; got != "c" {
+			t.Errorf("confirmed %q", got)
+		}
+		s.goAway(errAway)
+		s.hush("d")
+		go confirm()
+		synctest.Wait()
+		s.goAway(nil)
+		if got := <-confirmed; got != "d" {
+			t.Errorf("confirmed %q after the source had been away", got)
+		}
+		s.hush("bad")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := l.Confirm(ctx); !errors.Is(err, context.DeadlineExceeded) || l.Load().text != "d" {
+			t.Errorf("confirmed what is refused: %v", err)
+		}
+	})
+}
+
 func TestAnOlderRevisionIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource("a")

@@ -1,0 +1,47 @@
+package catalog
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"locus/router"
+)
+
+func TestChanges(t *testing.T) {
+	a, b := TableName{"shop", "a"}, TableName{"shop", "b"}
+	onS0 := Change{Shards: []router.ShardName{"s0"}, Tables: []TableName{a}}
+	onS1 := Change{Shards: []router.ShardName{"s1"}, Tables: []TableName{b}}
+	everywhere := Change{Tables: []TableName{b}}
+	declared := Change{Declared: true}
+	for name, c := range map[string]struct{ one, other, want Change }{
+		"nothing":                  {Change{}, onS0, onS0},
+		"two shards":               {onS0, onS1, Change{Shards: []router.ShardName{"s0", "s1"}, Tables: []TableName{a, b}}},
+		"a shard and every shard":  {onS0, everywhere, Change{Tables: []TableName{a, b}}},
+		"declarations and a shard": {declared, onS0, Change{Shards: []router.ShardName{"s0"}, Tables: []TableName{a}, Declared: true}},
+		"declarations alone":       {declared, declared, declared},
+		"everything":               {Anything, declared, Anything},
+	} {
+		for _, got := range []Change{c.one.And(c.other), c.other.And(c.one)} {
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%s: %+v, want %+v", name, got, c.want)
+			}
+		}
+	}
+	if declared.Empty() || !declared.OnlyDeclared() || declared.And(onS0).OnlyDeclared() || declared.Concerns("s0") || !declared.And(onS0).Concerns("s0") {
+		t.Error("a change of declarations is not told from one of shards")
+	}
+}
+
+// A proxy that doesn't know a kind of change must take it for a change of everything, which an empty one is.
+func TestChangesOfLaterKinds(t *testing.T) {
+	var known struct {
+		Everything bool
+		Tables     []TableName
+		Routines   []TableName
+	}
+	text, err := json.Marshal(Change{Declared: true})
+	if err != nil || json.Unmarshal(text, &known) != nil || known.Everything || known.Tables != nil || known.Routines != nil {
+		t.Errorf("%s means %+v to a proxy that doesn't know it, %v", text, known, err)
+	}
+}
