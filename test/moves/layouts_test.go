@@ -2,6 +2,7 @@ package moves
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,7 +83,7 @@ func (p *pair) layout(name, typ string, genes gene.Set) {
 		"line": {Kind: catalog.Sharded, Parent: column}, // its primary key is led by another column
 	})
 	parts := table.Split(genes, 3)
-	p.on(p.source, append(rows(1), rows(2)...)...)
+	p.on(p.source, slices.Concat([]string{"BEGIN"}, rows(1), rows(2), []string{"COMMIT"})...)
 	s := p.stream(applier.Config{Parts: parts}, tables)
 	p.copy(s, copier.Config{ChunkBytes: 2000}, tables)
 	p.on(p.source, append(rows(3), "UPDATE laid SET v = 2 WHERE owner < 150", "DELETE FROM laid WHERE owner < 50", "UPDATE line SET v = 3", "DELETE FROM line WHERE n = 2")...)

@@ -37,6 +37,7 @@ type pair struct {
 	source, target *servers.Server
 	database       string
 	job            string
+	made           map[*family]bool // whose tables the database has
 }
 
 // eachPair runs a test between two servers of each engine.
@@ -44,9 +45,10 @@ func eachPair(t *testing.T, test func(*testing.T, *pair)) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) { test(t, newPair(t, engine)) })
 }
 
-func newPair(t testing.TB, engine servers.Engine) *pair {
-	both := servers.Shared(t, engine, 2)
-	p := &pair{t: t, engine: engine, source: both[0], target: both[1]}
+// newPair returns servers that all tests share which want the same further options.
+func newPair(t testing.TB, engine servers.Engine, args ...string) *pair {
+	both := servers.Shared(t, engine, 2, args...)
+	p := &pair{t: t, engine: engine, source: both[0], target: both[1], made: map[*family]bool{}}
 	p.database = servers.Database(t, both...)
 	p.job = p.database + "/" + t.Name()
 	return p
@@ -286,6 +288,10 @@ func passes(err error) bool {
 	return errors.As(err, &refused) && (refused.Number == 1213 || refused.Number == 1205 || refused.Number == 1062)
 }
 
+// between is the pause between two turns of a writer: the servers are to have more changes than can be applied at once, and not all that
+// the machine can do.
+const between = 2 * time.Millisecond
+
 // writers run until the function that it returns is called.
 func (p *pair) writers(n int, write func(db *sql.DB, writer, turn int) error) (stop func()) {
 	ctx, cancel := context.WithCancel(p.t.Context())
@@ -293,7 +299,10 @@ func (p *pair) writers(n int, write func(db *sql.DB, writer, turn int) error) (s
 	for w := range n {
 		db := p.source.DB(p.t, p.database)
 		writing.Go(func() {
+			pace := time.NewTicker(between)
+			defer pace.Stop()
 			for turn := 0; ctx.Err() == nil; turn++ {
+				<-pace.C
 				if err := write(db, w, turn); err != nil && !passes(err) {
 					p.t.Error(fmt.Errorf("writer %d: %w", w, err))
 					return

@@ -5,39 +5,50 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 )
 
+// kind is an engine, with further options of the server's command line.
+type kind struct {
+	engine  Engine
+	options string
+}
+
 // shared are the servers of one test program.
 var shared = struct {
-	mu      sync.Mutex           // held while servers start and end
-	dir     string               // empty unless a Runner runs
-	servers map[Engine][]*Server // by engine, in the order in which they were started
-}{servers: map[Engine][]*Server{}}
+	mu      sync.Mutex         // held while servers start and end
+	dir     string             // empty unless a Runner runs
+	starts  int                // how often servers were started; names their directory
+	servers map[kind][]*Server // by kind, in the order in which they were started
+}{servers: map[kind][]*Server{}}
 
 // Shared returns the first n servers of an engine that all tests of the package
 // share, and starts those that are missing. A test makes databases of its own
-// there, see [Database], and leaves the servers themselves alone. It needs
-// [Main], which ends them.
-func Shared(t testing.TB, engine Engine, n int) []*Server {
+// there, see [Database], and leaves the servers themselves alone. Servers with
+// different args, further options of the command line, are different servers.
+// Shared needs [Main], which ends them.
+func Shared(t testing.TB, engine Engine, n int, args ...string) []*Server {
 	t.Helper()
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	if shared.dir == "" {
 		t.Fatal("servers.Shared needs `func TestMain(m *testing.M) { servers.Main(m) }` in this package")
 	}
-	if have := len(shared.servers[engine]); have < n {
+	of := kind{engine, strings.Join(args, " ")}
+	if have := len(shared.servers[of]); have < n {
 		// Not the test's context: the servers outlive the test that asks first.
 		ctx := context.WithoutCancel(t.Context())
-		dir := fmt.Sprintf("%s/%s", shared.dir, engine)
-		started, err := start(ctx, find(t, engine), dir, have, n-have, nil)
-		shared.servers[engine] = append(shared.servers[engine], started...)
+		shared.starts++
+		dir := fmt.Sprintf("%s/%s%d", shared.dir, engine, shared.starts)
+		started, err := start(ctx, find(t, engine), dir, have, n-have, args)
+		shared.servers[of] = append(shared.servers[of], started...)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	servers := shared.servers[engine][:n:n]
+	servers := shared.servers[of][:n:n]
 	for _, s := range servers {
 		if err := s.Err(); err != nil {
 			t.Fatalf("a server that tests share is gone: %v", err)
