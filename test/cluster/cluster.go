@@ -42,7 +42,8 @@ type Options struct {
 	Routes     string
 	ServerArgs []string // further options of the servers' command line
 	KeyRing    string   // of order numbers, for the binary that ships; empty: numbers aren't hidden
-	Undeclared bool     // the test declares the cluster itself, by [Cluster.Locus]
+	Undeclared bool     // the test declares the cluster itself, by [Cluster.Locus] or [Cluster.Declare]
+	Bare       bool     // the test also starts the servers itself
 	Linked     bool     // processes reach servers and etcd by links, which a test can cut and slow
 	// Address returns where processes reach a server; nil: the server's own address, or its link's.
 	Address func(*Shard) string
@@ -71,19 +72,16 @@ func Start(t *testing.T, engine servers.Engine, o Options) *Cluster {
 	o.Shards, o.Proxies = cmp.Or(o.Shards, 2), cmp.Or(o.Proxies, 3)
 	c := &Cluster{t: t, name: "test", keyRing: o.KeyRing, dir: t.TempDir()}
 	c.openLog()
-	c.startShards(engine, o)
+	if !o.Bare {
+		c.startShards(engine, o)
+	}
 	c.Etcd = StartEtcd(t, c.log)
 	if o.Linked {
 		c.Etcd.Link = link.New(t, c.Etcd.Addr())
 	}
-	client, err := etcd.Open(etcd.Config{Endpoints: []string{c.Etcd.Addr()}, RequestTimeout: 2 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	c.KV = client.Under(Prefix)
+	c.KV = c.Connect(c.Etcd.Addr(), 2*time.Second)
 	c.Jobs = jobs.New(c.KV, "the test", nil)
-	if !o.Undeclared {
+	if !o.Undeclared && !o.Bare {
 		c.Declare(c.file(o))
 	}
 	for i := range o.Proxies {
@@ -92,6 +90,18 @@ func Start(t *testing.T, engine servers.Engine, o Options) *Cluster {
 		c.Proxies = append(c.Proxies, p)
 	}
 	return c
+}
+
+// Connect connects to etcd at an address, which may be a link's, and returns the cluster's documents. Patience bounds each request; 0: the
+// default.
+func (c *Cluster) Connect(addr string, patience time.Duration) *etcd.KV {
+	c.t.Helper()
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{addr}, RequestTimeout: patience})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() { _ = client.Close() })
+	return client.Under(Prefix)
 }
 
 // openLog opens the log of all processes and prints its end if the test fails.

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"locus/test/product"
@@ -33,7 +34,9 @@ func (c *Cluster) Locus(args ...string) (string, error) {
 	c.locusOnce.Do(func() { c.Write("locus.yaml", c.config("locus")) })
 	ctx, cancel := context.WithTimeout(c.t.Context(), limit)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, locus, append(args, "-c", c.Path("locus.yaml"))...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, locus, append(args, "-c", c.Path("locus.yaml"))...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // it prints where it hangs
+	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 

@@ -28,7 +28,7 @@ type Proxy struct {
 func (p *Proxy) Start() {
 	p.t.Helper()
 	p.Process.Start(p.t, role{Proxy: &proxyRole{
-		Dir: filepath.Join(p.c.dir, "identity"), Etcd: p.c.Etcd.reached(), Cluster: p.c.name, Password: p.c.Shards[0].Password,
+		Dir: filepath.Join(p.c.dir, "identity"), Etcd: p.c.Etcd.reached(), Cluster: p.c.name,
 		Wiring: p.Wiring, Patience: p.Patience, Hold: p.Hold,
 	}})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"locus/internal/test/process"
+	"locus/internal/test/servers"
 	"locus/test/product"
 )
 
@@ -47,8 +48,8 @@ func (s *Served) AwaitReady(t *testing.T) {
 func (c *Cluster) config(name string) string {
 	c.t.Helper()
 	if _, err := os.Stat(c.Path("secrets")); err != nil {
-		c.Write("secrets/shard", c.Shards[0].Password)
-		c.Write("secrets/"+User, c.Shards[0].Password)
+		c.Write("secrets/shard", servers.Password)
+		c.Write("secrets/"+User, servers.Password)
 	}
 	lines := []string{
 		"cluster: " + c.name, `etcd: {endpoints: ["http://` + c.Etcd.reached() + `"]}`,

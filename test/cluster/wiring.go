@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -13,10 +15,14 @@ import (
 	"locus/control/declared"
 	"locus/control/fleet"
 	"locus/control/jobs"
+	"locus/control/orders"
+	"locus/control/switchover"
+	"locus/internal/test/servers"
 	"locus/migrate"
 	"locus/proxy"
 	"locus/proxy/handshake"
 	"locus/proxy/txn"
+	"locus/router"
 	"locus/router/cluster"
 )
 
@@ -31,7 +37,6 @@ type proxyRole struct {
 	Dir      string // of the certificate that all proxies present
 	Etcd     string
 	Cluster  string // its name in the names of transactions
-	Password string // of all accounts
 	Wiring   string // a change of the wiring; empty: none
 	Patience time.Duration
 	Hold     time.Duration
@@ -39,90 +44,141 @@ type proxyRole struct {
 
 // Wiring is how a proxy's process is put together.
 type Wiring struct {
-	Proxy *proxy.Options
-	Mover *migrate.Runner
+	Proxy   *proxy.Options
+	Mover   *migrate.Runner // nil: it runs no moves
+	Answers map[fleet.Question]func() any
 }
 
 // Change changes the wiring of a proxy's process, such as to break what a test must notice.
 type Change func(*Wiring)
 
 func (r proxyRole) run(ctx context.Context, changes map[string]Change) error {
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	change, known := changes[r.Wiring]
+	if r.Wiring != "" && !known {
+		return fmt.Errorf("unknown wiring %q: pass it to cluster.Main", r.Wiring)
+	}
+	log := newLog(os.Stderr)
 	client, err := etcd.Open(etcd.Config{Endpoints: []string{r.Etcd}, RequestTimeout: 2 * time.Second, Log: log})
 	if err != nil {
 		return err
 	}
 	defer client.Close()
+	stops := readStops(os.Stdin)
+	n, err := r.open(client.Under(Prefix), Lease, log, func(w *Wiring) {
+		w.Proxy.Stop, w.Mover.Stop = stops.at, stops.at
+		if known {
+			change(w)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return n.run(ctx, func() { fmt.Println("serving", n.name) })
+}
+
+func newLog(to io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(to, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+// node is a proxy that is wired and listens, and what runs in addition to it.
+type node struct {
+	Wiring
+	proxy    *proxy.Proxy
+	name     string // its address
+	listener net.Listener
+	kv       *etcd.KV
+	presence *etcd.Presence
+	shows    *fleet.Showing
+	log      *slog.Logger
+}
+
+func (r proxyRole) open(kv *etcd.KV, lease time.Duration, log *slog.Logger, change Change) (*node, error) {
+	identity, err := handshake.SelfSigned(r.Dir)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	name := listener.Addr().String()
-	kv := client.Under(Prefix)
-	presence := kv.Presence(cluster.ProxyPrefix+name, Card(name, 0), Lease)
-	var p *proxy.Proxy
-	w, err := r.wire(kv, name, presence, log, func() *proxy.Proxy { return p })
-	if err != nil {
-		return err
+	n := &node{name: listener.Addr().String(), listener: listener, kv: kv, log: log}
+	card := fleet.Card{ID: n.name, Leases: true, Answers: true}
+	n.presence = kv.Presence(cluster.ProxyPrefix+n.name, card.Text(), lease)
+	n.shows = fleet.Show(card, n.presence.Set)
+	n.Wiring = r.wire(n, identity)
+	change(&n.Wiring)
+	n.proxy = proxy.New(*n.Proxy)
+	return n, nil
+}
+
+// wire wires a proxy and a mover as cmd/locus does.
+func (r proxyRole) wire(n *node, identity *handshake.Identity) Wiring {
+	secrets := func(string) (string, error) { return servers.Password, nil }
+	store := jobs.New(n.kv, n.name, secrets)
+	store.ClaimTTL = Lease
+	options := &proxy.Options{
+		Declared: n.kv.Under(cluster.Prefix), Segments: n.kv.Under(cluster.SegmentPrefix), Secrets: secrets,
+		TLS: identity.TLS, RSA: identity.RSA, Name: n.name, Cluster: r.Cluster, Spanning: txn.XA,
+		RecoveryPatience: time.Second, DrainTimeout: time.Second, Log: n.log,
+		Acknowledge: func(version int64) error {
+			n.shows.Change(func(c *fleet.Card) { c.MapVersion = version })
+			return nil
+		},
+		AcknowledgePrimaries: func(epochs map[router.ShardName]int64) {
+			n.shows.Change(func(c *fleet.Card) { c.Primaries = epochs })
+		},
+		Alive:        func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, n.kv) },
+		Applied:      store.Applied,
+		Declarations: declared.Tables{KV: n.kv, Log: n.log},
+		Procedures:   orders.NewProcedures(n.kv, store, orders.LogIn{Secrets: secrets}, time.Now),
+		Crashed:      (&switchover.Crashed{Declared: func() *cluster.Cluster { return n.proxy.Declared() }, Secrets: secrets, Log: n.log}).End,
+		Fence:        n.fence(r.Hold),
 	}
-	stops := readStops(os.Stdin)
-	w.Proxy.Stop, w.Mover.Stop = stops.at, stops.at
-	if r.Wiring != "" {
-		change, known := changes[r.Wiring]
-		if !known {
-			return fmt.Errorf("unknown wiring %q: pass it to cluster.Main", r.Wiring)
-		}
-		change(w)
+	return Wiring{
+		Proxy: options,
+		Mover: &migrate.Runner{Store: store, Name: n.name, Log: n.log, Times: migrate.Times{Look: time.Second, Patience: r.Patience}},
+		Answers: map[fleet.Question]func() any{
+			fleet.Mirrored: func() any { return n.proxy.Mirrored() },
+			fleet.Outcomes: func() any { return n.proxy.Outcomes() },
+			fleet.Servers:  func() any { return n.proxy.Servers() },
+		},
 	}
-	p = proxy.New(*w.Proxy)
-	if err := p.Start(ctx); err != nil {
-		return err
+}
+
+func (n *node) fence(hold time.Duration) proxy.Fence {
+	return proxy.Fence{
+		Hold: hold,
+		Release: func(ctx context.Context, version int64) error {
+			return declared.ReleaseFence(ctx, n.kv, version, n.name)
+		},
+		ReleasePrimary: func(ctx context.Context, shard router.ShardName, epoch int64) error {
+			return declared.ReleasePrimary(ctx, n.kv, shard, epoch, n.name)
+		},
+		Epochs: func(ctx context.Context) (map[router.ShardName]int64, error) { return declared.Epochs(ctx, n.kv) },
+		Leased: func() int64 {
+			if since, held := n.presence.Held(); held && n.proxy.ReadAsOf(since) {
+				return since
+			}
+			return 0
+		},
+	}
+}
+
+// run starts the proxy, calls serving, and runs everything until ctx ends.
+func (n *node) run(ctx context.Context, serving func()) error {
+	if err := n.proxy.Start(ctx); err != nil {
+		return errors.Join(err, n.listener.Close())
 	}
 	var others sync.WaitGroup
 	defer others.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	others.Go(func() { _ = presence.Run(ctx) })
-	others.Go(func() { _ = w.Mover.Run(ctx) })
-	answerer := &fleet.Answerer{KV: kv, Presence: presence, ID: name, Log: log, Values: map[fleet.Question]func() any{
-		fleet.Mirrored: func() any { return p.Mirrored() }, fleet.Outcomes: func() any { return p.Outcomes() },
-	}}
+	others.Go(func() { _ = n.presence.Run(ctx) })
+	if n.Mover != nil {
+		others.Go(func() { _ = n.Mover.Run(ctx) })
+	}
+	answerer := &fleet.Answerer{KV: n.kv, Presence: n.presence, ID: n.name, Log: n.log, Values: n.Answers}
 	others.Go(func() { _ = answerer.Run(ctx) })
-	fmt.Println("serving", name)
-	return p.Run(ctx, listener)
-}
-
-// wire wires a proxy and a mover as cmd/locus does. The function returns the proxy, which is made later.
-func (r proxyRole) wire(kv *etcd.KV, name string, presence *etcd.Presence, log *slog.Logger, p func() *proxy.Proxy) (*Wiring, error) {
-	identity, err := handshake.SelfSigned(r.Dir)
-	if err != nil {
-		return nil, err
-	}
-	secrets := func(string) (string, error) { return r.Password, nil }
-	store := jobs.New(kv, name, secrets)
-	store.ClaimTTL = Lease
-	options := &proxy.Options{
-		Declared: kv.Under(cluster.Prefix), Segments: kv.Under(cluster.SegmentPrefix), Secrets: secrets,
-		TLS: identity.TLS, RSA: identity.RSA, Name: name, Cluster: r.Cluster, Spanning: txn.XA,
-		RecoveryPatience: time.Second, DrainTimeout: time.Second, Log: log,
-		Acknowledge:  func(version int64) error { presence.Set(Card(name, version)); return nil },
-		Alive:        func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, kv) },
-		Applied:      store.Applied,
-		Declarations: declared.Tables{KV: kv, Log: log},
-	}
-	options.Fence.Hold = r.Hold
-	options.Fence.Release = func(ctx context.Context, version int64) error { return declared.ReleaseFence(ctx, kv, version, name) }
-	options.Fence.Leased = func() int64 {
-		if since, held := presence.Held(); held && p().ReadAsOf(since) {
-			return since
-		}
-		return 0
-	}
-	mover := &migrate.Runner{Store: store, Name: name, Log: log, Times: migrate.Times{Look: time.Second, Patience: r.Patience}}
-	return &Wiring{Proxy: options, Mover: mover}, nil
-}
-
-// Card returns the card of a proxy that obeys a version of the map.
-func Card(id string, version int64) []byte {
-	return fmt.Appendf(nil, `{"id": %q, "map_version": %d, "answers": true}`, id, version)
+	serving()
+	return n.proxy.Run(ctx, n.listener)
 }

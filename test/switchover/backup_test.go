@@ -79,11 +79,11 @@ func apart(t *testing.T, engine servers.Engine) *stand {
 	if engine == servers.MySQL {
 		args = append(args, "--plugin-load-add=mysql_clone.so")
 	}
-	s := &stand{servers: servers.Start(t, engine, 2, args...), single: true}
+	s := open(t, engine, servers.Start(t, engine, 2, args...))
+	s.single = true
 	for _, at := range s.servers {
 		at.Exec(t, append(accounts(engine), "GRANT RELOAD ON *.* TO shop")...)
 	}
-	s.open(t)
 	s.separate(t, s.servers[0], s.servers[1])
 	for range 2 {
 		s.serve(t)
@@ -94,14 +94,14 @@ func apart(t *testing.T, engine servers.Engine) *stand {
 // separate declares two shards with a server each.
 func (s *stand) separate(t *testing.T, first, second *servers.Server) {
 	t.Helper()
-	s.apply(t, fmt.Sprintf(`schema: 1
+	s.Declare(fmt.Sprintf(`schema: 1
 shards:
-  s0: {address: %q, user: shop, secret: x}
-  s1: {address: %q, user: shop, secret: x}
+  s0: {address: %q, user: shop, secret: shard}
+  s1: {address: %q, user: shop, secret: shard}
 tables:
   %[3]s.counter: {kind: sharded, owner: uid}
 users:
-  app: {secret: x}
+  app: {secret: app}
 routes: |
   0x7fff s0
   0xffff s1

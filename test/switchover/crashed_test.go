@@ -223,7 +223,7 @@ func TestAFormerPrimaryLacksABranch(t *testing.T) {
 func TestAPrimaryHasLostABranch(t *testing.T) {
 	t.Parallel()
 	s := promoting(t, servers.MariaDB)
-	s.apply(t, strings.Replace(s.file, "failover: promote", "failover: promote, failover_after: 1m", 1))
+	s.Declare(strings.Replace(s.file, "failover: promote", "failover: promote, failover_after: 1m", 1))
 	first := s.primary(t)
 	replicas := []int{(first + 1) % 3, (first + 2) % 3}
 	s.rowsOf(t, first, replicas...)

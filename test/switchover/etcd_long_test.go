@@ -25,12 +25,12 @@ func TestEtcdIsAwayWithThePrimary(t *testing.T) {
 		first := s.primary(t)
 		before, err := declared.ReadPrimary(t.Context(), s.kv, "s0")
 		must(t, err)
-		s.etcd.Swallow()
+		s.Etcd.Link.Swallow()
 		must(t, s.servers[first].Kill())
 		for began := time.Now(); time.Since(began) < 2*before.Cluster.Shards["s0"].PatienceWithPrimary(); {
 			l.fails(t, 1)
 		}
-		s.etcd.Deliver()
+		s.Etcd.Link.Deliver()
 		s.wantAnother(t, l, first)
 		s.servers[first].Restart(t)
 		s.wantJoined(t, first)
@@ -78,7 +78,7 @@ func TestTheLeaseIsLostWhilePromoting(t *testing.T) {
 // loseLeases has all that look after the shards, or carry out an order, lose their leases, and tells how many did.
 func (s *stand) loseLeases(t *testing.T) (lost int) {
 	t.Helper()
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{s.etcd.Addr()}, DialTimeout: 5 * time.Second})
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{s.Etcd.Link.Addr()}, DialTimeout: 5 * time.Second})
 	must(t, err)
 	defer client.Close()
 	all, err := client.Get(t.Context(), "/locus/test/", clientv3.WithPrefix())

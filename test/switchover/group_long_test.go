@@ -86,18 +86,20 @@ func (s *stand) elected(t *testing.T, l *load, before int, after string) {
 func grouped(t *testing.T) *stand {
 	t.Helper()
 	const n = 3
-	s, group := &stand{}, uuid.NewString()
+	group := uuid.NewString()
+	var at []*servers.Server
 	var seeds []string
 	for range n {
 		seeds = append(seeds, process.FreeAddr(t))
 	}
 	for i := range n {
-		s.servers = append(s.servers, servers.Start(t, servers.MySQL, 1,
+		at = append(at, servers.Start(t, servers.MySQL, 1,
 			"--plugin-load-add=group_replication.so", "--performance-schema=ON", "--log-replica-updates=ON", "--report-host=127.0.0.1",
 			"--group-replication-group-name="+group, "--group-replication-local-address="+seeds[i], "--group-replication-group-seeds="+strings.Join(seeds, ","),
 			"--group-replication-start-on-boot=OFF", "--group-replication-recovery-get-public-key=ON",
 		)[0])
 	}
+	s := open(t, servers.MySQL, at)
 	for i := range n {
 		s.servers[i].Exec(t, "RESET BINARY LOGS AND GTIDS", "SET PERSIST_ONLY super_read_only = ON")
 		if i == 0 {
@@ -112,7 +114,6 @@ func grouped(t *testing.T) *stand {
 	alone := servers.Start(t, servers.MySQL, 1)[0]
 	alone.Exec(t, append(accounts(servers.MySQL), "DROP TABLE "+schema+".setting")...)
 	s.servers = append(s.servers, alone)
-	s.open(t)
 	return s
 }
 

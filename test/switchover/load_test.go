@@ -279,7 +279,7 @@ func (s *stand) wantDecided(t *testing.T) {
 func (s *stand) wantReplicasRead(t *testing.T) {
 	t.Helper()
 	n := uint64(0)
-	for _, p := range s.all {
+	for _, p := range s.proxies {
 		n += p.Status().Counts.OnReplicas.Load()
 	}
 	t.Logf("replicas answered %d reads", n)

@@ -46,8 +46,7 @@ func spanning(t *testing.T, engine servers.Engine) *stand {
 // replicated is promoting, with the rows where routes say; of four servers the last one is that of a shard s1.
 func replicated(t *testing.T, engine servers.Engine, n int, routes ...string) *stand {
 	t.Helper()
-	s := &stand{servers: servers.Start(t, engine, n, semiSync[engine]...)}
-	s.tellLogs(t)
+	s := open(t, engine, servers.Start(t, engine, n, semiSync[engine]...))
 	for _, server := range s.servers[:3] {
 		s.ways = append(s.ways, link.New(t, server.Addr()))
 	}
@@ -58,20 +57,19 @@ func replicated(t *testing.T, engine servers.Engine, n int, routes ...string) *s
 	alone := ""
 	if n > 3 {
 		s.servers[3].Exec(t, append(accounts(engine), "SET GLOBAL read_only = OFF")...)
-		alone = fmt.Sprintf("  s1: {address: %q, user: shop, secret: x}\n", s.servers[3].Addr())
+		alone = fmt.Sprintf("  s1: {address: %q, user: shop, secret: shard}\n", s.servers[3].Addr())
 	}
-	s.open(t)
 	s.file = fmt.Sprintf(`schema: 1
 shards:
-  s0: {servers: [%q, %q, %q], failover: promote, user: shop, secret: x, admin: {user: chief, secret: x}}
+  s0: {servers: [%q, %q, %q], failover: promote, user: shop, secret: shard, admin: {user: chief, secret: shard}}
 %[5]stables:
   %[4]s.counter: {kind: sharded, owner: uid}
 users:
-  app: {secret: x}
+  app: {secret: app}
 routes: |
   %[6]s
 `, s.addr(0), s.addr(1), s.addr(2), schema, alone, strings.Join(routes, "\n  "))
-	s.apply(t, s.file)
+	s.Declare(s.file)
 	for range 2 {
 		s.serve(t)
 	}

@@ -17,7 +17,7 @@ func TestNoReplicaGetsMoreThanTheNextPrimary(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // most of its time it waits
 		s := promoting(t, engine)
-		s.apply(t, strings.Replace(s.file, "failover: promote", "failover: promote, failover_after: 1m", 1)) // nobody else promotes
+		s.Declare(strings.Replace(s.file, "failover: promote", "failover: promote, failover_after: 1m", 1)) // nobody else promotes
 		first := s.primary(t)
 		next, other := (first+1)%3, (first+2)%3
 		s.servers[first].Exec(t, "CREATE DATABASE late", "CREATE TABLE late.row_of (n INT PRIMARY KEY)")

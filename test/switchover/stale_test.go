@@ -43,7 +43,7 @@ func TestStaleReads(t *testing.T) {
 
 		s.declare(t, "follow, stale_reads: true")
 		servers.Eventually(t, "the proxy knows the option", func() error {
-			for _, p := range s.proxy.Status().Pools {
+			for _, p := range s.last().Status().Pools {
 				if p.StaleAllowed {
 					return nil
 				}
@@ -70,7 +70,7 @@ func TestStaleReads(t *testing.T) {
 		servers.Eventually(t, "etcd confirms the primary", func() error { return v.is("SELECT n FROM counter WHERE uid = "+v.uid[true], "7", 0) })
 		v.fresh("SELECT MAX(n) FROM counter", "7")
 		execute(t, s.db(t, 2, "app"), "UPDATE counter SET n = 8 WHERE uid = "+v.uid[true])
-		if n := s.proxy.Status().Pools["s0"].StaleReads; n == 0 {
+		if n := s.last().Status().Pools["s0"].StaleReads; n == 0 {
 			t.Error("no stale read was counted")
 		}
 	})
@@ -101,7 +101,7 @@ func (v *stale) sort() {
 
 // logIn logs in as a client that reads the number of warnings: with CLIENT_DEPRECATE_EOF, this one does not.
 func (v *stale) logIn() (*client.Conn, error) {
-	return client.Connect(v.proxies[2], "app", servers.Password, schema, func(c *client.Conn) error {
+	return client.Connect(v.proxies[2].Addr, "app", servers.Password, schema, func(c *client.Conn) error {
 		c.UnsetCapability(mysql.CLIENT_DEPRECATE_EOF)
 		return nil
 	})
@@ -289,7 +289,7 @@ func (v *stale) refused(text string, says ...string) {
 
 // status looks at what the proxy says of itself.
 func (v *stale) status() {
-	s := v.proxy.Status()
+	s := v.last().Status()
 	if cut := s.Cut(); len(cut.Refused) != 0 || len(cut.Stale) != 1 || cut.Stale[0] != "s0" || cut.Since.IsZero() {
 		v.t.Errorf("%+v", cut)
 	}

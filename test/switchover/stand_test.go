@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"strings"
 	"sync"
@@ -16,51 +15,37 @@ import (
 	"time"
 
 	"locus/config/etcd"
-	"locus/config/etcd/embedded"
 	"locus/control/declared"
 	"locus/control/failover"
 	"locus/control/fleet"
-	"locus/control/jobs"
-	"locus/control/orders"
 	"locus/control/switchover"
 	"locus/internal/test/link"
 	"locus/internal/test/servers"
-	"locus/proxy"
-	"locus/proxy/handshake"
-	"locus/proxy/txn"
+	"locus/proxy/health"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
+	harness "locus/test/cluster"
 )
 
-func TestMain(m *testing.M) {
-	status := servers.Runner{M: m}.Run()
-	if built != "" {
-		_ = os.RemoveAll(built)
-	}
-	os.Exit(status)
-}
+func TestMain(m *testing.M) { harness.Main(m, nil) }
 
-// stand is a cluster of two shards, the first of which has two servers.
+// stand is a cluster of two shards, the first of which has two servers. Its proxies are in the test's own process.
 type stand struct {
-	kv      *etcd.KV
+	*harness.Cluster
+	kv      *etcd.KV          // by the link to etcd
 	servers []*servers.Server // two of s0, one of s1
-	etcd    *link.Link        // how all of the cluster reaches etcd
 	ways    []*link.Link      // to the first of them: how the cluster reaches them; none: as they are
-	proxies []string          // their addresses
-	proxy   *proxy.Proxy      // the last of them
-	all     []*proxy.Proxy    // that were started
-	away    atomic.Bool       // the second one from etcd's word on who the primaries are
-	single  bool              // each shard has one server
-	more    string            // tables that are declared too
-	apart   *etcd.KV          // of the proxy that reaches etcd over a link of its own
-	file    string            // that declares the cluster, of promoting ones
-	config  string            // of the binary; empty: none yet
-	blind   sync.Map          // address of a proxy → that of the server that it doesn't reach
-	stops   []func()          // of the proxies
+	proxies []*harness.Own
+	away    atomic.Bool // the second proxy is cut off from etcd's documents of the primaries
+	single  bool        // each shard has one server
+	more    string      // tables that are declared too
+	apart   *etcd.KV    // of the proxy that reaches etcd over a link of its own
+	file    string      // that declares the cluster, of promoting ones
+	blind   sync.Map    // address of a proxy → that of the server that it doesn't reach
 }
 
-const schema = "shop"
+const schema = harness.Schema
 
 func start(t *testing.T, engine servers.Engine) *stand {
 	t.Helper()
@@ -68,14 +53,21 @@ func start(t *testing.T, engine servers.Engine) *stand {
 	if engine == servers.MariaDB {
 		args = []string{"--log-slave-updates=ON"}
 	}
-	s := &stand{servers: servers.Start(t, engine, 3, args...)}
-	s.tellLogs(t)
+	s := open(t, engine, servers.Start(t, engine, 3, args...))
 	s.prepare(t, engine)
-	s.open(t)
 	s.declare(t, "none")
 	for range 2 {
 		s.serve(t)
 	}
+	return s
+}
+
+// open starts etcd. All of the cluster reaches it by a link.
+func open(t *testing.T, engine servers.Engine, at []*servers.Server) *stand {
+	t.Helper()
+	s := &stand{servers: at, Cluster: harness.Start(t, engine, harness.Options{Bare: true, Linked: true})}
+	s.kv = s.Connect(s.Etcd.Link.Addr(), 0)
+	s.tellLogs(t)
 	return s
 }
 
@@ -92,23 +84,6 @@ func (s *stand) tellLogs(t *testing.T) {
 			t.Logf("server %d at %s, %v:\n%s", i, at.Addr(), err, strings.Join(lines[max(0, len(lines)-40):], "\n"))
 		}
 	})
-}
-
-// open starts etcd.
-func (s *stand) open(t *testing.T) {
-	t.Helper()
-	store, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
-	s.etcd = link.New(t, strings.TrimPrefix(store.Endpoint(), "http://"))
-	client, err := etcd.Open(etcd.Config{Endpoints: []string{s.etcd.Addr()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	s.kv = client.Under("/locus/test/")
 }
 
 // prepare makes the accounts and the tables, and has the second server follow.
@@ -154,43 +129,23 @@ func (s *stand) declare(t *testing.T, failover cluster.Failover) {
 	for _, at := range s.servers[:last] {
 		several = append(several, at.Addr())
 	}
-	s.apply(t, fmt.Sprintf(`schema: 1
+	s.Declare(fmt.Sprintf(`schema: 1
 shards:
-  s0: {servers: [%s], failover: %s, user: shop, secret: x, admin: {user: chief, secret: x}}
-  s1: {address: %q, user: shop, secret: x}
+  s0: {servers: [%s], failover: %s, user: shop, secret: shard, admin: {user: chief, secret: shard}}
+  s1: {address: %q, user: shop, secret: shard}
 tables:
   %[4]s.counter: {kind: sharded, owner: uid}
   %[4]s.setting: {kind: single, shard: s0}
 %[5]susers:
-  app: {secret: x}
-  dba: {secret: x, admin: true}
+  app: {secret: app}
+  dba: {secret: app, admin: true}
 routes: |
   0x7fff s0
   0xffff s1
 `, strings.Join(several, ", "), failover, s.servers[last].Addr(), schema, s.more))
 }
 
-// apply has the cluster be what a file says.
-func (s *stand) apply(t *testing.T, file string) {
-	t.Helper()
-	c, err := cluster.Parse([]byte(file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	state, err := declared.Read(t.Context(), s.kv)
-	if err != nil {
-		t.Fatal(err)
-	}
-	next, err := cluster.Succeed(state.Cluster, c, router.Stamp{By: "test", At: time.Now()})
-	if err == nil {
-		err = state.Commit(t.Context(), s.kv, next)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// serve runs a proxy as cmd/locus does.
+// serve runs a proxy.
 func (s *stand) serve(t *testing.T) {
 	t.Helper()
 	s.serveBy(t, s.kv)
@@ -199,80 +154,29 @@ func (s *stand) serve(t *testing.T) {
 // serveApart runs a proxy that reaches etcd over a link of its own.
 func (s *stand) serveApart(t *testing.T) *link.Link {
 	t.Helper()
-	way := link.New(t, s.etcd.Target())
-	client, err := etcd.Open(etcd.Config{Endpoints: []string{way.Addr()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close() })
-	s.apart = client.Under("/locus/test/")
+	way := link.New(t, s.Etcd.Addr())
+	s.apart = s.Connect(way.Addr(), 0)
 	s.serveBy(t, s.apart)
 	return way
 }
 
 func (s *stand) serveBy(t *testing.T, kv *etcd.KV) {
 	t.Helper()
-	identity, err := handshake.SelfSigned(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := listener.Addr().String()
-	card := fleet.Card{ID: name, Leases: true, Answers: true}
-	presence := kv.Presence(cluster.ProxyPrefix+name, card.Text(), 5*time.Second)
-	shows := fleet.Show(card, presence.Set)
-	crashed := &switchover.Crashed{Secrets: s.secret, Log: slog.New(slog.DiscardHandler)}
-	p := proxy.New(proxy.Options{
-		Declared: kv.Under(cluster.Prefix), Segments: kv.Under(cluster.SegmentPrefix), Secrets: s.secret,
-		TLS: identity.TLS, RSA: identity.RSA, Name: name, Cluster: "test", Spanning: txn.XA, Log: slog.New(slog.DiscardHandler),
-		Procedures: s.procedures(),
-		Acknowledge: func(version int64) error {
-			shows.Change(func(c *fleet.Card) { c.MapVersion = version })
-			return nil
-		},
-		AcknowledgePrimaries: func(epochs map[router.ShardName]int64) {
-			shows.Change(func(c *fleet.Card) { c.Primaries = epochs })
-		},
-		Fence: proxy.Fence{
-			ReleasePrimary: func(ctx context.Context, shard router.ShardName, epoch int64) error {
-				return declared.ReleasePrimary(ctx, kv, shard, epoch, name)
-			},
-			Epochs: func(ctx context.Context) (map[router.ShardName]int64, error) {
-				if s.away.Load() && name == s.proxies[1] {
-					return nil, errors.New("cut off from etcd")
-				}
-				return declared.Epochs(ctx, kv)
-			},
-		},
-		Alive:   func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, kv) },
-		Crashed: crashed.End,
-	})
-	crashed.Declared = p.Declared
-	if err := p.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s.proxy, s.all = p, append(s.all, p)
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	var running sync.WaitGroup
-	running.Go(func() { _ = presence.Run(ctx) })
-	answers := &fleet.Answerer{
-		KV: kv, Presence: presence, ID: name, Log: slog.New(slog.DiscardHandler),
-		Values: map[fleet.Question]func() any{fleet.Servers: func() any { return s.sees(name, p.Servers()) }},
-	}
-	running.Go(func() { _ = answers.Run(ctx) })
-	running.Go(func() {
-		if err := p.Run(ctx, listener); err != nil {
-			t.Error(err)
+	i := len(s.proxies)
+	p := s.StartOwn(kv, func(w *harness.Wiring) {
+		w.Proxy.RecoveryPatience, w.Proxy.DrainTimeout = 0, 0 // as in the binary
+		epochs, seen, name := w.Proxy.Fence.Epochs, w.Answers[fleet.Servers], w.Proxy.Name
+		w.Proxy.Fence.Epochs = func(ctx context.Context) (map[router.ShardName]int64, error) {
+			if i == 1 && s.away.Load() {
+				return nil, errors.New("cut off from etcd")
+			}
+			return epochs(ctx)
 		}
+		w.Answers[fleet.Servers] = func() any { return s.sees(name, seen().([]health.Status)) }
 	})
-	stop := func() { cancel(); running.Wait() }
-	t.Cleanup(stop)
-	s.proxies, s.stops = append(s.proxies, name), append(s.stops, stop)
+	s.proxies = append(s.proxies, p)
 	servers.Eventually(t, "the proxy is known", func() error {
-		pairs, _, err := s.kv.GetPrefix(t.Context(), cluster.ProxyPrefix+name)
+		pairs, _, err := s.kv.GetPrefix(t.Context(), cluster.ProxyPrefix+p.Addr)
 		var known fleet.Card
 		if err == nil && len(pairs) == 1 {
 			err = json.Unmarshal(pairs[0].Value, &known)
@@ -286,22 +190,21 @@ func (s *stand) serveBy(t *testing.T, kv *etcd.KV) {
 
 // stop ends the proxies.
 func (s *stand) stop() {
-	for _, stop := range s.stops {
-		stop()
+	for _, p := range s.proxies {
+		p.Stop()
 	}
-	s.proxies, s.stops = nil, nil
+	s.proxies = nil
 }
 
-func (s *stand) procedures() *orders.Procedures {
-	return orders.NewProcedures(s.kv, jobs.New(s.kv, "test", s.secret), orders.LogIn{Secrets: s.secret}, time.Now)
-}
+// last returns the proxy that was started last.
+func (s *stand) last() *harness.Own { return s.proxies[len(s.proxies)-1] }
 
 func (s *stand) secret(string) (string, error) { return servers.Password, nil }
 
 // db logs in to a proxy. What no replica acknowledges has no answer for ever: a test ends all the same.
 func (s *stand) db(t *testing.T, proxy int, user string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/%s?allowNativePasswords=true&readTimeout=90s", user, servers.Password, s.proxies[proxy], schema))
+	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/%s?allowNativePasswords=true&readTimeout=90s", user, servers.Password, s.proxies[proxy].Addr, schema))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +232,7 @@ func (s *stand) lookAfter(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	runner := &failover.Runner{
-		KV: s.kv, Secrets: s.secret, Declared: s.proxy.Declared, Name: "mover", Log: slog.New(slog.DiscardHandler), Look: 50 * time.Millisecond,
+		KV: s.kv, Secrets: s.secret, Declared: s.last().Declared, Name: "mover", Log: slog.New(slog.DiscardHandler), Look: 50 * time.Millisecond,
 	}
 	var running sync.WaitGroup
 	running.Go(func() { _ = runner.Run(ctx) })

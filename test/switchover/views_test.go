@@ -24,8 +24,8 @@ func (s *stand) sees(proxy string, list []health.Status) []health.Status {
 
 // misses has so many of the proxies not reach a server.
 func (s *stand) misses(server, proxies int) {
-	for _, name := range s.proxies[:proxies] {
-		s.blind.Store(name, s.addr(server))
+	for _, p := range s.proxies[:proxies] {
+		s.blind.Store(p.Addr, s.addr(server))
 	}
 }
 

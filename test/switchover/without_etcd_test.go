@@ -102,8 +102,8 @@ func (o *outage) begin(cut func(), failover string, leased, reads bool) {
 	o.t.Helper()
 	o.declare(o.t, cluster.Failover(failover))
 	servers.Eventually(o.t, "the proxy knows the mode", func() error {
-		pool := o.proxy.Status().Pools["s0"]
-		if o.proxy.Declared().Shards["s0"].Leased() != leased || pool.StaleAllowed != reads {
+		pool := o.last().Status().Pools["s0"]
+		if o.last().Declared().Shards["s0"].Leased() != leased || pool.StaleAllowed != reads {
 			return errors.New("it does not")
 		}
 		return o.is("SELECT n FROM counter WHERE uid = "+o.uid[true], "1", 0)
@@ -118,7 +118,7 @@ func (o *outage) begin(cut func(), failover string, leased, reads bool) {
 	o.doomed["transaction"] = c
 	cut()
 	servers.Eventually(o.t, "the proxy is cut off", func() error {
-		if leased == o.proxy.Status().Cut().Since.IsZero() {
+		if leased == o.last().Status().Cut().Since.IsZero() {
 			return errors.New("it is not")
 		}
 		return nil
@@ -183,7 +183,7 @@ var rowsOfOutages = map[string]func(*outage) (seen, also string){
 	},
 	"`/readyz`": func(o *outage) (string, string) {
 		w := httptest.NewRecorder()
-		console.Readiness(o.proxy)(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		console.Readiness(o.last().Proxy)(w, httptest.NewRequest(http.MethodGet, "/readyz", nil))
 		return fmt.Sprint(w.Code), ""
 	},
 }
