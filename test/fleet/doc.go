@@ -5,5 +5,5 @@
 //
 // It owns the processes that it starts. It fills in addresses, paths and passwords,
 // and changes nothing else of the example: what does not work here would not work
-// for who follows it.
+// for who follows it. For that reason it does not use test/cluster, whose servers, etcd and accounts are not those of the example.
 package fleet

@@ -10,6 +10,8 @@
 // does each line that tells the password of tests' servers, whoever says it. The
 // exit status is 1 when anything failed and when nothing passed at all, so that
 // an empty run is not taken for a good one.
+//
+// gotestsum does not replace it: gotestsum counts a test as well as its subtests, and does not search the output for the password.
 package main
 
 import (
