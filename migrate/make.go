@@ -68,7 +68,7 @@ func (w *worker) lacking(ctx context.Context, j *job.Job) (tables, columns bySha
 			return nil, nil, err
 		}
 		defer c.Close()
-		for _, name := range slices.SortedFunc(maps.Keys(j.Import.Tables), byName) {
+		for _, name := range slices.SortedFunc(maps.Keys(j.Import.Tables), catalog.TableName.Compare) {
 			text, err := created(ctx, c, name)
 			if err != nil {
 				return nil, nil, err
@@ -94,8 +94,6 @@ func (w *worker) lacking(ctx context.Context, j *job.Job) (tables, columns bySha
 	}
 	return tables, columns, nil
 }
-
-func byName(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }
 
 func hasOwnGene(ctx context.Context, c *link.Conn, name catalog.TableName) (bool, error) {
 	rows, err := c.Query(ctx, "SELECT 1 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+link.Text(name.Schema)+

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"reflect"
 	"slices"
-	"strings"
 
 	"locus/proxy/schema"
 	"locus/router"
@@ -79,7 +78,7 @@ func unmade(c *catalog.Catalog) (tables []*catalog.Table) {
 			tables = append(tables, e.Table)
 		}
 	}
-	slices.SortFunc(tables, func(a, b *catalog.Table) int { return strings.Compare(a.TableName.String(), b.TableName.String()) })
+	slices.SortFunc(tables, func(a, b *catalog.Table) int { return a.TableName.Compare(b.TableName) })
 	return tables
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"locus/migrate/link"
 	"locus/router"
@@ -18,7 +17,7 @@ func (s *Store) Undeclarable(ctx context.Context, c *cluster.Cluster) error {
 	if len(c.Refused) == 0 {
 		return nil
 	}
-	names := slices.SortedFunc(maps.Keys(c.Refused), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) })
+	names := slices.SortedFunc(maps.Keys(c.Refused), catalog.TableName.Compare)
 	for _, shard := range c.Routes.Shards() {
 		if err := s.lacks(ctx, shard, names, c); err != nil {
 			return err

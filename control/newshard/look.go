@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"locus/idgen/gene"
 	"locus/migrate/copies"
@@ -138,7 +137,7 @@ func dial(ctx context.Context, at link.Server) (*link.Conn, error) {
 
 // declared are the tables that are on every shard, in their order.
 func (p *Plan) declared() (names []catalog.TableName) {
-	for _, name := range slices.SortedFunc(maps.Keys(p.cluster.Next.Tables), byName) {
+	for _, name := range slices.SortedFunc(maps.Keys(p.cluster.Next.Tables), catalog.TableName.Compare) {
 		switch p.cluster.Next.Tables[name].Kind {
 		case catalog.Sharded, catalog.Global:
 			names = append(names, name)
@@ -147,8 +146,6 @@ func (p *Plan) declared() (names []catalog.TableName) {
 	}
 	return names
 }
-
-func byName(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }
 
 func (p *Plan) look(ctx context.Context, first *link.Conn, l *Lacking) (err error) {
 	if l.server, err = p.cluster.Server(l.Shard); err != nil {

@@ -80,7 +80,7 @@ func (b Beginning) planImport(ctx context.Context, c *cluster.Cluster, store *jo
 
 // importedFrom is the shard that has the tables, and which of them are declared to be its alone.
 func (b Beginning) importedFrom(c *cluster.Cluster) (from router.ShardName, declared []catalog.TableName, err error) {
-	for _, name := range slices.SortedFunc(maps.Keys(b.Tables), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }) {
+	for _, name := range slices.SortedFunc(maps.Keys(b.Tables), catalog.TableName.Compare) {
 		of := c.Settings.DefaultShard
 		if d, is := c.Tables[name]; is {
 			if d.Kind != catalog.Single || b.Outside != nil {

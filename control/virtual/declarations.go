@@ -1,12 +1,8 @@
 package virtual
 
 import (
-	"strings"
-
 	"locus/router/catalog"
 )
-
-func compareNames(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }
 
 func declarationRow(name catalog.TableName, d catalog.Declaration) []any {
 	id, layout := "", ""

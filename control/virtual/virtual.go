@@ -25,6 +25,7 @@ import (
 	"locus/proxy/meter"
 	"locus/proxy/sysvars"
 	"locus/router"
+	"locus/router/catalog"
 )
 
 // Schema is the tables of one cluster, read from etcd, or asked of the proxies, at
@@ -268,7 +269,7 @@ func (s *Schema) tableRows(ctx context.Context) ([][]any, error) {
 		return nil, err
 	}
 	var rows [][]any
-	names := slices.SortedFunc(maps.Keys(c.Tables), compareNames)
+	names := slices.SortedFunc(maps.Keys(c.Tables), catalog.TableName.Compare)
 	for _, name := range names {
 		d := c.Tables[name]
 		rows = append(rows, declarationRow(name, d))

@@ -48,7 +48,7 @@ type Finding struct {
 func Run(ctx context.Context, c Config) ([]Finding, error) {
 	a := &audit{Config: c, conns: map[router.ShardName]*link.Conn{}}
 	defer a.close()
-	names := slices.SortedFunc(maps.Keys(c.Tables), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) })
+	names := slices.SortedFunc(maps.Keys(c.Tables), catalog.TableName.Compare)
 	for _, name := range names {
 		there, err := a.anywhere(ctx, name)
 		if err != nil {

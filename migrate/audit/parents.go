@@ -68,7 +68,7 @@ func ParentTables(child catalog.TableName, d catalog.Declaration, tables map[cat
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(names, catalog.TableName.Compare)
 	return names
 }
 

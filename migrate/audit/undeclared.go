@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"locus/migrate/link"
 	"locus/router"
@@ -37,7 +36,7 @@ func (a *audit) undeclared(ctx context.Context) error {
 			}
 		}
 	}
-	names := slices.SortedFunc(maps.Keys(places), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) })
+	names := slices.SortedFunc(maps.Keys(places), catalog.TableName.Compare)
 	for _, name := range names {
 		if len(places[name]) < 2 {
 			continue

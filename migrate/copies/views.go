@@ -62,7 +62,7 @@ func judged(ctx context.Context, c *link.Conn, declared map[catalog.TableName]ca
 		return nil, err
 	}
 	v.judged = map[catalog.TableName]bool{}
-	for _, name := range slices.SortedFunc(maps.Keys(v.queries), byName) {
+	for _, name := range slices.SortedFunc(maps.Keys(v.queries), catalog.TableName.Compare) {
 		v.judge(name)
 	}
 	return v, nil
@@ -82,8 +82,6 @@ func Queries(ctx context.Context, c *link.Conn) (map[catalog.TableName]string, e
 	}
 	return queries, nil
 }
-
-func byName(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }
 
 // viewing finds out which views are meant.
 type viewing struct {

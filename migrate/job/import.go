@@ -1,7 +1,6 @@
 package job
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -288,9 +287,7 @@ func (j *Job) MadeBy(shard router.ShardName) []catalog.TableName {
 	if j.Import == nil {
 		return nil
 	}
-	return slices.SortedFunc(slices.Values(j.Import.Made[shard]), func(a, b catalog.TableName) int {
-		return cmp.Compare(a.String(), b.String())
-	})
+	return slices.SortedFunc(slices.Values(j.Import.Made[shard]), catalog.TableName.Compare)
 }
 
 // Target is where rows go to, in a word.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"locus/idgen/gene"
 	"locus/migrate/copies"
@@ -51,7 +50,7 @@ func (i *inspection) everywhere() error {
 		return fmt.Errorf("the target: %w", err)
 	}
 	defer target.Close()
-	for _, name := range slices.SortedFunc(maps.Keys(e.Tables), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) }) {
+	for _, name := range slices.SortedFunc(maps.Keys(e.Tables), catalog.TableName.Compare) {
 		if e.Tables[name].Kind != catalog.Global {
 			continue
 		}

@@ -243,9 +243,7 @@ func (i *inspection) problem(remedy, format string, args ...any) {
 
 // names are the tables in their order.
 func (i *inspection) names() []catalog.TableName {
-	return slices.SortedFunc(maps.Keys(i.config.Tables), func(a, b catalog.TableName) int {
-		return strings.Compare(a.String(), b.String())
-	})
+	return slices.SortedFunc(maps.Keys(i.config.Tables), catalog.TableName.Compare)
 }
 
 // which is the condition of information_schema that names the tables.

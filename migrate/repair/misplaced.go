@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"locus/idgen/gene"
 	"locus/migrate/audit"
@@ -124,7 +123,7 @@ func newer(r rows) (Deed, string) {
 // the one that is misplaced. Rows whose keys are of different genes, or of none, stay where they are: nobody
 // knows where they belong.
 func (m Misplaced) Run(ctx context.Context) error {
-	names := slices.SortedFunc(maps.Keys(m.Tables), func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) })
+	names := slices.SortedFunc(maps.Keys(m.Tables), catalog.TableName.Compare)
 	for _, name := range names {
 		if m.Tables[name].Kind != catalog.Sharded {
 			continue

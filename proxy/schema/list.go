@@ -99,8 +99,8 @@ func texts(take func([]string)) func([][]byte) error {
 }
 
 // list reads everything that one server has by name, with the texts of what is run there. The number of its questions doesn't
-// depend on the number of tables.
-func (s *server) list(ctx context.Context, q Querier) (*catalog.Listing, error) {
+// depend on the number of tables. Before is an earlier listing, or nil.
+func (s *server) list(ctx context.Context, q Querier, before *catalog.Listing) (*catalog.Listing, error) {
 	l := newLister()
 	everything := selection{}
 	questions := slices.Concat(s.tableQuestions(l, everything), s.viewQuestions(l, everything), s.routineQuestions(l, everything), []question{{
@@ -109,7 +109,7 @@ func (s *server) list(ctx context.Context, q Querier) (*catalog.Listing, error) 
 	if err := ask(ctx, q, questions); err != nil {
 		return nil, err
 	}
-	return l.finished(), nil
+	return l.finished(before), nil
 }
 
 // tableQuestions ask about base tables and all that belongs to them. Where names are selected, they also find which of them are views.
@@ -213,9 +213,9 @@ func listerOf(listing *catalog.Listing) *lister {
 
 // finished returns the listing, which doesn't depend on how it was read. It leaves out a foreign key that was dropped before its rules
 // were read.
-func (l *lister) finished() *catalog.Listing {
+func (l *lister) finished(before *catalog.Listing) *catalog.Listing {
 	l.listing.ForeignKeys = slices.DeleteFunc(l.listing.ForeignKeys, func(k catalog.ForeignKey) bool { return k.OnDelete == "" })
-	l.listing.Finish()
+	l.listing.FinishAfter(before)
 	return l.listing
 }
 

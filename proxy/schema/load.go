@@ -78,11 +78,15 @@ func (f *Found) Again(ctx context.Context, shards map[router.ShardName]Querier, 
 	if f != nil && !change.Everything && !slices.ContainsFunc(slices.Concat(change.Tables, change.Routines), inSystemSchema) {
 		known = f.servers
 	}
+	var listings map[router.ShardName]*catalog.Listing
+	if before != nil {
+		listings = before.Listings()
+	}
 	servers, err := readEach(shards, func(name router.ShardName, q Querier) (*server, error) {
 		if s := known[name]; s != nil {
 			return s.reread(ctx, q, tablesOf(c, name), change)
 		}
-		return read(ctx, q, tablesOf(c, name))
+		return read(ctx, q, tablesOf(c, name), listings[name])
 	})
 	if err != nil {
 		return nil, err
@@ -162,7 +166,7 @@ func (f *Found) Problems() error { return problems(f.broken) }
 // Same tells whether a catalog was made of the same: with [Found.Problems] that is all there is to compare, as long as
 // the declarations are the same.
 func (f *Found) Same(c *catalog.Catalog) bool {
-	tables := slices.SortedFunc(slices.Values(f.tables), func(a, b *catalog.Table) int { return strings.Compare(a.TableName.String(), b.TableName.String()) })
+	tables := slices.SortedFunc(slices.Values(f.tables), func(a, b *catalog.Table) int { return a.TableName.Compare(b.TableName) })
 	return maps.EqualFunc(f.listings, c.Listings(), (*catalog.Listing).Equal) && slices.EqualFunc(tables, c.Tables(), func(a, b *catalog.Table) bool {
 		return a == b || a.TableName == b.TableName && reflect.DeepEqual(a.Columns, b.Columns) && reflect.DeepEqual(a.Uneven, b.Uneven) && a.SameUnique(b)
 	})

@@ -51,8 +51,9 @@ type liveColumn struct {
 
 // read asks one server about tables of its own. Those it doesn't have are
 // missing in the answer, and those may be too many whose names differ in letter
-// case alone: information_schema compares without it, and tables don't.
-func read(ctx context.Context, q Querier, names []catalog.TableName) (*server, error) {
+// case alone: information_schema compares without it, and tables don't. Before is
+// an earlier listing, or nil.
+func read(ctx context.Context, q Querier, names []catalog.TableName, before *catalog.Listing) (*server, error) {
 	s := &server{tables: map[catalog.TableName]*liveTable{}}
 	if err := s.readVersion(ctx, q); err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func read(ctx context.Context, q Querier, names []catalog.TableName) (*server, e
 	}
 	s.asked = setOf(names)
 	var err error
-	if s.listing, err = s.list(ctx, q); err != nil {
+	if s.listing, err = s.list(ctx, q, before); err != nil {
 		return nil, err
 	}
 	s.hidden = s.unseen(ctx, q)
@@ -98,7 +99,7 @@ func (s *server) reread(ctx context.Context, q Querier, names []catalog.TableNam
 		return nil, err
 	}
 	if len(tables)+len(change.Routines) > 0 {
-		next.listing = l.finished()
+		next.listing = l.finished(nil)
 	}
 	return next, nil
 }

@@ -92,7 +92,7 @@ func geneKey(t *catalog.Table) *catalog.Key {
 }
 
 func sortedNames(names iter.Seq[catalog.TableName]) []catalog.TableName {
-	return slices.SortedFunc(names, func(a, b catalog.TableName) int { return compareText(a.String(), b.String()) })
+	return slices.SortedFunc(names, catalog.TableName.Compare)
 }
 
 func compareText(a, b string) int { return strings.Compare(a, b) }

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"locus/router"
 )
@@ -180,7 +179,7 @@ func (c *Catalog) Tables() []*Table {
 	for _, t := range c.tables {
 		out = append(out, t)
 	}
-	slices.SortFunc(out, func(a, b *Table) int { return strings.Compare(a.TableName.String(), b.TableName.String()) })
+	slices.SortFunc(out, func(a, b *Table) int { return a.TableName.Compare(b.TableName) })
 	return out
 }
 

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"slices"
-	"strings"
 
 	"locus/router"
 )
@@ -73,15 +72,8 @@ func (c Change) Concerns(shard router.ShardName) bool {
 
 func union(a, b []TableName) []TableName {
 	all := slices.Concat(a, b)
-	slices.SortFunc(all, compareNames)
+	slices.SortFunc(all, TableName.Compare)
 	return slices.Compact(all)
-}
-
-func compareNames(a, b TableName) int {
-	if c := strings.Compare(a.Schema, b.Schema); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Name, b.Name)
 }
 
 // Involved returns, with the named tables, those of a listing that a change of them can have changed as well: the tables whose

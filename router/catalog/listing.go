@@ -60,6 +60,15 @@ func (l *Listing) Without(tables, routines []TableName) *Listing {
 	return rest
 }
 
+// FinishAfter is [Listing.Finish] with an earlier listing, which may be nil. What was found in its texts is not looked for again in texts
+// that are the same.
+func (l *Listing) FinishAfter(before *Listing) {
+	if before != nil {
+		l.reuse(before)
+	}
+	l.Finish()
+}
+
 // Finish makes the listing the same however it was read: it orders it by names, base tables before views, routines before triggers
 // and events, and each table's expressions by their texts. It also reads the texts, so that a listing that shares most of its
 // entries with an earlier one doesn't cost more than its new ones.
@@ -67,17 +76,17 @@ func (l *Listing) Finish() {
 	l.finished = true
 	l.readTexts()
 	slices.SortFunc(l.Tables, func(a, b ListedTable) int {
-		return cmp.Or(compareBool(!a.Base(), !b.Base()), compareNames(a.TableName, b.TableName))
+		return cmp.Or(compareBool(!a.Base(), !b.Base()), a.TableName.Compare(b.TableName))
 	})
 	for i := range l.Tables {
 		slices.Sort(l.Tables[i].Expressions)
 	}
 	slices.SortFunc(l.Programs, func(a, b Program) int {
 		return cmp.Or(compareBool(!a.routine(), !b.routine()), compareBool(a.Type != trigger, b.Type != trigger),
-			compareNames(a.TableName, b.TableName), strings.Compare(a.Type, b.Type))
+			a.TableName.Compare(b.TableName), strings.Compare(a.Type, b.Type))
 	})
 	slices.SortFunc(l.ForeignKeys, func(a, b ForeignKey) int {
-		return cmp.Or(compareNames(a.TableName, b.TableName), strings.Compare(a.Name, b.Name))
+		return cmp.Or(a.TableName.Compare(b.TableName), strings.Compare(a.Name, b.Name))
 	})
 }
 

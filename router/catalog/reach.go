@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"locus/router"
 	"locus/router/stmt"
@@ -24,8 +25,8 @@ type names struct {
 	quiet map[TableName]bool
 	// torn are the tables that can't be written since a foreign key is torn apart.
 	torn map[TableName]*FarError
-	// variables are the user variables that routines name, in lower case and in order.
-	variables []string
+	// variables returns the user variables that routines name, in lower case and in order.
+	variables func() []string
 	uniform   bool
 	// views are those of the default shard that reach rows of several.
 	views map[TableName]*farView
@@ -66,8 +67,12 @@ func (a *node) reaches(b *node) { b.from = append(b.from, a) }
 // close makes the closed world of the shards' listings.
 func (c *Catalog) close(listings map[router.ShardName]*Listing) {
 	listings = finished(listings)
+	most := 0
+	for _, l := range listings {
+		most = max(most, len(l.Tables))
+	}
 	n := &names{
-		listings: listings, on: map[TableName][]router.ShardName{}, folded: map[TableName]TableName{},
+		listings: listings, on: make(map[TableName][]router.ShardName, most), folded: make(map[TableName]TableName, most),
 		reach: map[router.ShardName]*reach{}, far: map[string][]TableName{}, quiet: map[TableName]bool{},
 	}
 	c.closed = n
@@ -90,18 +95,21 @@ func (c *Catalog) close(listings map[router.ShardName]*Listing) {
 	c.noteUniform()
 	c.noteViews()
 	c.noteFar()
-	n.variables = variables(listings)
+	n.variables = sync.OnceValue(func() []string { return variables(listings) }) // most catalogs are replaced before a statement asks
 }
 
 // follow finds what everything on a shard reaches.
 func (c *Catalog) follow(shard router.ShardName, l *Listing) *reach {
 	r := &reach{
-		shard: shard, tables: map[TableName]*listed{}, lower: map[TableName][]*listed{},
+		shard: shard, tables: make(map[TableName]*listed, len(l.Tables)), lower: make(map[TableName][]*listed, len(l.Tables)),
 		routines: map[TableName][]*listed{}, schemas: map[string]bool{},
+		all: make([]*listed, 0, len(l.Tables)+len(l.Programs)),
 	}
+	objects, nodes := make([]listed, len(l.Tables)), make([]node, 2*len(l.Tables))
 	for i := range l.Tables {
 		t := &l.Tables[i]
-		o := &listed{table: t, read: &node{}, write: &node{}}
+		o := &objects[i]
+		o.table, o.read, o.write = t, &nodes[2*i], &nodes[2*i+1]
 		o.write.reaches(o.read)
 		o.read.far = c.beyond(t, shard)
 		if torn := c.closed.torn[t.TableName]; torn != nil && o.read.far == "" {
@@ -332,7 +340,7 @@ func (c *Catalog) noteFar() {
 		n.far[last] = append(n.far[last], name)
 	}
 	for _, same := range n.far {
-		slices.SortFunc(same, func(a, b TableName) int { return strings.Compare(a.String(), b.String()) })
+		slices.SortFunc(same, TableName.Compare)
 	}
 }
 

@@ -89,6 +89,32 @@ func (t *ListedTable) far() *farView {
 	return r.far.view
 }
 
+// reuse takes over the findings of texts that an earlier listing has too.
+func (l *Listing) reuse(before *Listing) {
+	programs := make(map[TableName]*Program, len(before.Programs))
+	for i := range before.Programs {
+		programs[before.Programs[i].TableName] = &before.Programs[i]
+	}
+	for i := range l.Programs {
+		p := &l.Programs[i]
+		if was := programs[p.TableName]; was != nil && was.Body == p.Body && was.Mode == p.Mode {
+			p.read = was.read
+		}
+	}
+	views := map[TableName]*ListedTable{}
+	for i := range before.Tables {
+		if t := &before.Tables[i]; !t.Base() {
+			views[t.TableName] = t
+		}
+	}
+	for i := range l.Tables {
+		t := &l.Tables[i]
+		if was := views[t.TableName]; was != nil && !t.Base() && was.Query == t.Query && slices.Equal(was.Columns, t.Columns) {
+			t.read = was.read
+		}
+	}
+}
+
 // readTexts reads the texts that were not read yet, and searches them for the names that they were not searched for yet.
 func (l *Listing) readTexts() {
 	for i := range l.Programs {

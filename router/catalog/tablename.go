@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -15,6 +16,11 @@ type TableName struct{ Schema, Name string }
 
 func (n TableName) lower() TableName {
 	return TableName{strings.ToLower(n.Schema), strings.ToLower(n.Name)}
+}
+
+// Compare orders names by their schemas, and then by their last parts.
+func (n TableName) Compare(other TableName) int {
+	return cmp.Or(strings.Compare(n.Schema, other.Schema), strings.Compare(n.Name, other.Name))
 }
 
 // special are the characters that an unquoted part of a name can't have.

@@ -126,5 +126,5 @@ func (c *Catalog) Variables() []string {
 	if c.closed == nil {
 		return nil
 	}
-	return c.closed.variables
+	return c.closed.variables()
 }

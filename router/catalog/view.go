@@ -116,7 +116,7 @@ func (c *Catalog) Lagging(view TableName) (list []TableName) {
 			list = append(list, name)
 		}
 	}
-	slices.SortFunc(list, func(a, b TableName) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(list, TableName.Compare)
 	return list
 }
 

@@ -3,7 +3,6 @@ package cluster
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"locus/idgen/gene"
@@ -208,9 +207,7 @@ func (c *Cluster) ShardNames() []router.ShardName {
 
 // TableNames gives the declared tables in the order of their names.
 func (c *Cluster) TableNames() []catalog.TableName {
-	return slices.SortedFunc(maps.Keys(c.Tables), func(a, b catalog.TableName) int {
-		return strings.Compare(a.String(), b.String())
-	})
+	return slices.SortedFunc(maps.Keys(c.Tables), catalog.TableName.Compare)
 }
 
 // UserNames gives the accounts in the order of their names.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"locus/idgen/format"
 	"locus/router"
@@ -88,7 +87,7 @@ func PlacedAnew(old, next *Cluster) []catalog.TableName {
 			names = append(names, name)
 		}
 	}
-	slices.SortFunc(names, func(a, b catalog.TableName) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(names, catalog.TableName.Compare)
 	return names
 }
 
