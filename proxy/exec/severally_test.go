@@ -81,7 +81,9 @@ func TestAlterSeverallyFails(t *testing.T) {
 			t.Parallel()
 			s := newStand(t)
 			a := s.changing(indexes)
-			a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
+			if c.may == nil { // otherwise a second might pass before the move begins
+				a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
+			}
 			a.may = c.may
 			for shard, replies := range c.on {
 				s.shards[shard].Next(replies...)
