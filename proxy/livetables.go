@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -109,8 +111,8 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 	}
 }
 
-// look reports whether the live tables are no longer as they were. It reads them only if a shard's marker says that they can
-// have changed, or if that was long ago.
+// look reports whether the live tables are no longer as they were. It reads those of a shard only if the shard's marker says that they
+// can have changed, or if that was long ago, and if no other proxy has read them since.
 func (p *Proxy) look(ctx context.Context) (differs bool) {
 	w := p.live.Load()
 	reached, first, _ := reachable(ctx, p.pools, w.declared, catalog.Anything)
@@ -118,11 +120,20 @@ func (p *Proxy) look(ctx context.Context) (differs bool) {
 	if first == nil || p.polled.same(w, now) {
 		return false
 	}
-	found, err := schema.Find(ctx, reached, w.declared, w.snapshot.Catalog)
+	for _, shard := range p.verified(ctx, w, now) {
+		delete(reached, shard)
+	}
+	if len(reached) == 0 {
+		p.polled.set(w, now)
+		return false
+	}
+	change := catalog.Change{Everything: true, Shards: slices.Collect(maps.Keys(reached))}
+	found, err := w.found.Again(ctx, reached, w.declared, w.snapshot.Catalog, change)
 	if err != nil {
 		return false
 	}
 	if w.has(found) {
+		p.verify(ctx, found, change.Shards, now)
 		p.polled.set(w, now)
 		return false
 	}

@@ -93,6 +93,8 @@ type Options struct {
 	// Redefined makes all proxies call RereadChanged with what a definition has changed. The error names those that haven't
 	// returned in time. May be nil: they poll the tables.
 	Redefined func(ctx context.Context, change catalog.Change) error
+	// Verified makes the proxies share what they read of the shards' schemas. May be nil: this one reads for itself.
+	Verified Verified
 	// Settled is Redefined of [Proxy.Settle]. May be nil: there are no other proxies.
 	Settled func(ctx context.Context, change catalog.Change) error
 	// Renumbered makes all other proxies call [Proxy.Renumber]. The error names those that haven't returned in time. May be nil:

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 
@@ -12,6 +13,52 @@ import (
 // readAnyway is how long the shards' markers are trusted: so long a change that a server doesn't count, if there is one, can go
 // unnoticed.
 const readAnyway = 10 * time.Minute
+
+// Verified keeps what proxies have verified of the shards' schemas, so that one of them reads a schema for all.
+type Verified interface {
+	// Load returns the values by shard that were stored last.
+	Load(ctx context.Context) (map[router.ShardName][]byte, error)
+	Store(ctx context.Context, shard router.ShardName, value []byte) error
+}
+
+// verified returns the shards of which another proxy has verified that they still have what a state was made of.
+func (p *Proxy) verified(ctx context.Context, w *state, now map[router.ShardName]*schema.Marker) (shards []router.ShardName) {
+	if p.options.Verified == nil {
+		return nil
+	}
+	stored, err := p.options.Verified.Load(ctx)
+	if err != nil {
+		return nil
+	}
+	for shard, m := range now {
+		var v schema.Verified
+		if json.Unmarshal(stored[shard], &v) == nil && w.found.Verifies(shard, v, m, readAnyway) {
+			shards = append(shards, shard)
+		}
+	}
+	return shards
+}
+
+// verify tells the other proxies that shards had what was found after their markers were read. A failure costs them a read.
+func (p *Proxy) verify(ctx context.Context, found *schema.Found, shards []router.ShardName, markers map[router.ShardName]*schema.Marker) {
+	if p.options.Verified == nil {
+		return
+	}
+	for _, shard := range shards {
+		m := markers[shard]
+		if m == nil {
+			continue
+		}
+		text, err := json.Marshal(schema.Verified{Marker: *m, Digest: found.Digest(shard)})
+		if err == nil {
+			err = p.options.Verified.Store(ctx, shard, text)
+		}
+		if err != nil {
+			p.options.Log.Debug("tell the other proxies that a schema was read", "shard", shard, "error", err)
+			return
+		}
+	}
+}
 
 // markersOf reads the markers of shards. It leaves out those that don't answer.
 func markersOf(ctx context.Context, shards map[router.ShardName]schema.Querier) map[router.ShardName]*schema.Marker {

@@ -34,7 +34,8 @@ type state struct {
 	// lockedOut are users whose secret can't be had, and why.
 	lockedOut map[string]string
 	server    server
-	problems  error // tables that are declared and can't be served
+	problems  error         // tables that are declared and can't be served
+	found     *schema.Found // what the snapshot's catalog was made of
 	tls       map[router.ShardName]*tls.Config
 	asked     uint64 // the last request of builder that it answers
 	// begun are broken tables that were declared while the proxy ran, and when.
@@ -130,6 +131,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 		}
 	}
 	w.asked = b.requests.answered()
+	w.found = b.found
 	w.snapshot.Map, w.snapshot.Accounts = declared.Routes, b.users(declared)
 	w.snapshot.Declared, w.snapshot.Copies = declared, copies(w.snapshot.Catalog.First(), declared.Routes)
 	b.noteBegun(w, time.Now())

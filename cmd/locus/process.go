@@ -157,6 +157,7 @@ func (p *process) join(o *proxy.Options) {
 	o.Declarations = declared.Tables{KV: p.kv, Log: p.log}
 	announcer := &fleet.Announcer{KV: p.kv, ID: p.card.ID}
 	o.Redefined, o.Settled, o.Renumbered = announcer.Redefined, announcer.Settled, announcer.Renumbered
+	o.Verified = fleet.Schemas{KV: p.kv}
 	o.Renames = declared.Renames{KV: p.kv, Log: p.log}
 	o.Alive = func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, p.kv) }
 	o.Crashed = (&switchover.Crashed{Declared: func() *cluster.Cluster { return p.proxy.Declared() }, Secrets: p.config.Secrets.Lookup, Log: p.log}).End

@@ -60,6 +60,9 @@ func TestAgainFindsWhatFindDoes(t *testing.T) {
 				if !reflect.DeepEqual(known.servers[shard].tables, all.servers[shard].tables) {
 					t.Fatalf("after %s, the declared tables of shard %s:\n%+v\nand read as a whole\n%+v", one.text, shard, known.servers[shard].tables, all.servers[shard].tables)
 				}
+				if known.Digest(shard) != all.Digest(shard) {
+					t.Fatalf("after %s, shard %s has another digest when it is read as a whole", one.text, shard)
+				}
 			}
 		}
 		if made < 30 {

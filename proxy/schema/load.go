@@ -75,7 +75,7 @@ func Find(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.C
 // except that shards that the change doesn't concern may be missing, and are as they were. A nil Found knows nothing.
 func (f *Found) Again(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster, before *catalog.Catalog, change catalog.Change) (*Found, error) {
 	var known map[router.ShardName]*server
-	if f != nil && !change.Everything && !slices.ContainsFunc(slices.Concat(change.Tables, change.Routines), inSystemSchema) {
+	if f != nil && !slices.ContainsFunc(slices.Concat(change.Tables, change.Routines), inSystemSchema) {
 		known = f.servers
 	}
 	var listings map[router.ShardName]*catalog.Listing
@@ -83,7 +83,7 @@ func (f *Found) Again(ctx context.Context, shards map[router.ShardName]Querier, 
 		listings = before.Listings()
 	}
 	servers, err := readEach(shards, func(name router.ShardName, q Querier) (*server, error) {
-		if s := known[name]; s != nil {
+		if s := known[name]; s != nil && !change.Everything {
 			return s.reread(ctx, q, tablesOf(c, name), change)
 		}
 		return read(ctx, q, tablesOf(c, name), listings[name])

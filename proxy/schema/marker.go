@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // markerStatus are the status variables that count definitions, and the one that tells a restart, which sets the counters to zero.
@@ -19,14 +21,15 @@ const uptimeSlack = 2 * time.Second
 // Marker tells cheaply whether a server may have another schema than before: whether it ran a definition, was restarted, or is
 // another server.
 type Marker struct {
-	counts []byte
-	uptime time.Duration
-	at     time.Time // of this process's clock, before the server was asked
+	Counts string        `json:"counts"` // a digest of the server's name and counters
+	Uptime time.Duration `json:"uptime"`
+	At     time.Time     `json:"at"` // of the process's clock, before the server was asked
 }
 
 // ReadMarker reads a server's marker. A schema that is read after it is not older than the marker.
 func ReadMarker(ctx context.Context, q Querier) (*Marker, error) {
-	m := &Marker{at: time.Now()}
+	m := &Marker{At: time.Now()}
+	counts := xxhash.New()
 	who, err := q.Query(ctx, "SELECT @@GLOBAL.server_id, @@hostname, @@port")
 	if err != nil {
 		return nil, err
@@ -41,17 +44,18 @@ func ReadMarker(ctx context.Context, q Querier) (*Marker, error) {
 			if err != nil {
 				return nil, fmt.Errorf("read the server's uptime: %w", err)
 			}
-			m.uptime = time.Duration(seconds) * time.Second
+			m.Uptime = time.Duration(seconds) * time.Second
 			continue
 		}
-		m.counts = append(m.counts, bytes.Join(row, []byte{0})...)
-		m.counts = append(m.counts, '\n')
+		_, _ = counts.Write(append(bytes.Join(row, []byte{0}), '\n')) // it never fails
 	}
+	m.Counts = strconv.FormatUint(counts.Sum64(), 16)
 	return m, nil
 }
 
-// Same reports whether the schema can't have changed since an earlier marker was read. A nil Marker is like no other.
+// Same reports whether the schema can't have changed since an earlier marker was read, perhaps by another process. If that process's clock
+// is ahead, a restart may go unnoticed after which the server has counted the same definitions again. A nil Marker is like no other.
 func (m *Marker) Same(before *Marker) bool {
-	return m != nil && before != nil && bytes.Equal(m.counts, before.counts) &&
-		m.uptime >= before.uptime && m.uptime+uptimeSlack >= before.uptime+m.at.Sub(before.at)
+	return m != nil && before != nil && m.Counts == before.Counts &&
+		m.Uptime >= before.Uptime && m.Uptime+uptimeSlack >= before.Uptime+m.At.Sub(before.At)
 }

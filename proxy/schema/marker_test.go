@@ -77,7 +77,7 @@ func TestMarker(t *testing.T) {
 
 func TestMarkerOfARestartedServer(t *testing.T) {
 	start := time.Now()
-	before := &Marker{counts: []byte("a"), uptime: time.Hour, at: start}
+	before := &Marker{Counts: "a", Uptime: time.Hour, At: start}
 	for _, c := range []struct {
 		uptime, passed time.Duration
 		same           bool
@@ -88,7 +88,7 @@ func TestMarkerOfARestartedServer(t *testing.T) {
 		{3 * time.Second, 10 * time.Second, false},
 		{2 * time.Hour, 3 * time.Hour, false},
 	} {
-		now := &Marker{counts: []byte("a"), uptime: c.uptime, at: start.Add(c.passed)}
+		now := &Marker{Counts: "a", Uptime: c.uptime, At: start.Add(c.passed)}
 		if now.Same(before) != c.same {
 			t.Errorf("up for %v, %v later: same is %v", c.uptime, c.passed, !c.same)
 		}

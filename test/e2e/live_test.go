@@ -1,7 +1,11 @@
 package e2e
 
 import (
+	"context"
+	"database/sql"
+	"encoding/json"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -9,7 +13,9 @@ import (
 	"locus/idgen/gene"
 	"locus/internal/test/servers"
 	"locus/proxy"
+	"locus/proxy/schema"
 	"locus/router"
+	"locus/test/product"
 	"locus/test/shop"
 )
 
@@ -96,6 +102,132 @@ func TestAnAlteredTableIsReadAnew(t *testing.T) {
 		}
 		if got := number(t, s.Shard(t, 1), "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 0"); got != 1 {
 			t.Errorf("%d rows of buyer 0 on s1, want 1", got)
+		}
+	})
+}
+
+// otherProxy claims that it has read the schemas just now, and that their digests are those that were stored last.
+type otherProxy struct {
+	loaded atomic.Uint64
+
+	mu      sync.Mutex
+	shards  map[router.ShardName]schema.Querier
+	digests map[router.ShardName]string
+	claims  bool
+}
+
+func (o *otherProxy) Load(ctx context.Context) (map[router.ShardName][]byte, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	defer o.loaded.Add(1)
+	values := map[router.ShardName][]byte{}
+	if len(o.shards) == 0 {
+		return nil, nil
+	}
+	for shard, digest := range o.digests {
+		m, err := schema.ReadMarker(ctx, o.shards[shard])
+		if err != nil || !o.claims {
+			return nil, err
+		}
+		if values[shard], err = json.Marshal(schema.Verified{Marker: *m, Digest: digest}); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+func (o *otherProxy) Store(_ context.Context, shard router.ShardName, value []byte) error {
+	var v schema.Verified
+	if err := json.Unmarshal(value, &v); err != nil {
+		return err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.digests[shard] = v.Digest
+	return nil
+}
+
+func (o *otherProxy) reach(shards map[router.ShardName]schema.Querier) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.shards = shards
+}
+
+func (o *otherProxy) claim(claims bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.claims = claims
+}
+
+// known returns the number of shards whose digests were stored.
+func (o *otherProxy) known() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.digests)
+}
+
+// querier asks a server directly.
+type querier struct{ *sql.DB }
+
+func (q querier) Query(ctx context.Context, text string) (list [][][]byte, err error) {
+	found, err := q.QueryContext(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	defer found.Close()
+	columns, err := found.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for found.Next() {
+		row := make([][]byte, len(columns))
+		into := make([]any, len(columns))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := found.Scan(into...); err != nil {
+			return nil, err
+		}
+		list = append(list, row)
+	}
+	return list, found.Err()
+}
+
+// TestOneProxyReadsForAll counts how often a proxy reads a whole schema after a shard has run a statement that may have changed it.
+func TestOneProxyReadsForAll(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		other := &otherProxy{digests: map[router.ShardName]string{}, claims: true}
+		s := shop.Start(t, engine, shop.Options{Servers: servers.Start(t, engine, 2), Options: func(o *proxy.Options) {
+			o.SchemaRefresh, o.Verified = 20*time.Millisecond, other
+		}})
+		shards := map[router.ShardName]schema.Querier{}
+		for i := range s.Servers {
+			shards[router.ShardName(fmt.Sprintf("s%d", i))] = querier{s.Shard(t, i)}
+		}
+		other.reach(shards)
+		product.Eventually(t, "the proxy has read all schemas", func() bool { return other.known() == len(s.Servers) })
+		shard := s.Shard(t, 0)
+		for _, text := range []string{"SET GLOBAL log_output = 'TABLE'", "TRUNCATE mysql.general_log", "SET GLOBAL general_log = 1"} {
+			exec(t, shard, text)
+		}
+		reads := func() int64 {
+			return number(t, shard, "SELECT COUNT(*) FROM mysql.general_log WHERE argument LIKE 'SELECT EVENT_SCHEMA%'")
+		}
+		settle := func() { // the second check of the marker that begins from now on has ended
+			for range 2 {
+				before := other.loaded.Load()
+				exec(t, shard, "FLUSH PRIVILEGES")
+				product.Eventually(t, "the proxy has checked the marker", func() bool { return other.loaded.Load() > before })
+			}
+		}
+		settle()
+		if got := reads(); got != 0 {
+			t.Errorf("the proxy has read the schema %d times though another one had", got)
+		}
+		other.claim(false)
+		settle()
+		if reads() == 0 {
+			t.Error("the proxy has not read the schema though no other one had")
 		}
 	})
 }
