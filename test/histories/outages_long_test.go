@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/control/fleet"
 	"locus/idgen/gene"
 	"locus/internal/test/servers"
 	"locus/migrate/job"
@@ -114,14 +115,14 @@ func TestAProxyThatNeverAcknowledges(t *testing.T) {
 		w.patience = 3 * time.Second
 		c := w.inService(t)
 		const ghost = "ghost:3306"
-		w.put(t, cluster.ProxyPrefix+ghost, harness.Card(ghost, 1))
+		w.put(t, cluster.ProxyPrefix+ghost, (fleet.Card{ID: ghost, MapVersion: 1, Answers: true}).Text())
 		w.plan(t, splitting, job.Split, "s0", "s2")
 		w.failedWith(t, splitting, ghost, "locus resume")
 		w.put(t, cluster.ProxyPrefix+ghost, nil)
 		w.resume(t, splitting)
 		w.phase(t, splitting, phase.Ready)
 		_, m := w.routes(t)
-		w.put(t, cluster.ProxyPrefix+ghost, harness.Card(ghost, m.Version()))
+		w.put(t, cluster.ProxyPrefix+ghost, (fleet.Card{ID: ghost, MapVersion: m.Version(), Answers: true}).Text())
 		w.cut(t, splitting, 100, 25)
 		if at := w.failedWith(t, splitting, ghost, "locus resume"); at.Cut > 0 {
 			t.Errorf("%d genes are at the target", at.Cut)
