@@ -101,7 +101,7 @@ func definitionOf(random *rand.Rand, pick func() string, n int) madeDefinition {
 	one := madeDefinition{tables: []string{name}, onFirst: random.IntN(4) == 0}
 	switch random.IntN(12) {
 	case 0, 1:
-		one.text = "CREATE TABLE " + name + " (id INT PRIMARY KEY, n INT DEFAULT (1 + 1), u INT UNIQUE)"
+		one.text = "CREATE TABLE " + name + " (id INT PRIMARY KEY, n INT DEFAULT (1 + 1), u INT UNIQUE, g INT AS (u + 1), s VARCHAR(9) DEFAULT 'next(')"
 	case 2:
 		one.text = "CREATE TABLE " + name + " (id INT PRIMARY KEY, p INT, CONSTRAINT f" + fmt.Sprint(n) + " FOREIGN KEY (p) REFERENCES " + other + " (id))"
 		one.tables = append(one.tables, other)

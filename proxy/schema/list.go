@@ -112,16 +112,18 @@ func (s *server) list(ctx context.Context, q Querier, before *catalog.Listing) (
 	return l.finished(before), nil
 }
 
-// tableQuestions ask about base tables and all that belongs to them. Where names are selected, they also find which of them are views.
+// tableQuestions ask about all base tables and all that belongs to them.
 func (s *server) tableQuestions(l *lister, of selection) []question {
-	base := ""
-	if len(of.names) == 0 {
-		base = " AND TABLE_TYPE NOT LIKE '%VIEW'"
-	}
-	return []question{
+	return append([]question{
 		{"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES WHERE " +
-			of.where("TABLE_SCHEMA", "TABLE_NAME", withoutSystem) + base, texts(l.base)},
-		{s.expressions(of), texts(l.expression)},
+			of.where("TABLE_SCHEMA", "TABLE_NAME", withoutSystem) + " AND TABLE_TYPE NOT LIKE '%VIEW'", texts(l.base)},
+		{s.columnExpressions(of), texts(l.expression)},
+	}, s.belongings(l, of)...)
+}
+
+// belongings ask about what belongs to base tables, but for their columns.
+func (s *server) belongings(l *lister, of selection) []question {
+	questions := []question{
 		{"SELECT TRIGGER_SCHEMA, TRIGGER_NAME, 'TRIGGER', EVENT_OBJECT_TABLE, SQL_MODE, ACTION_STATEMENT, 'SQL' FROM information_schema.TRIGGERS WHERE " +
 			of.where("TRIGGER_SCHEMA", "EVENT_OBJECT_TABLE", everySchema), texts(l.program)},
 		// A join of the two takes MariaDB twenty times as long.
@@ -131,6 +133,11 @@ func (s *server) tableQuestions(l *lister, of selection) []question {
 		{"SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, DELETE_RULE, UPDATE_RULE FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE " +
 			of.where("CONSTRAINT_SCHEMA", "TABLE_NAME", everySchema), texts(l.rules)},
 	}
+	if s.flavor == flavor.MariaDB {
+		questions = append(questions, question{"SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE " +
+			of.where("CONSTRAINT_SCHEMA", "TABLE_NAME", withoutSystem), texts(l.expression)})
+	}
+	return questions
 }
 
 // viewQuestions ask about views.
@@ -149,16 +156,6 @@ func (s *server) viewQuestions(l *lister, of selection) []question {
 	return questions
 }
 
-// readViews reads the views that [lister.base] has found. Few changes are of views, and the server takes a quarter of the time that it
-// takes for a table to say that it is no view.
-func (s *server) readViews(ctx context.Context, q Querier, l *lister) error {
-	var questions []question
-	for _, of := range selections(l.views) {
-		questions = append(questions, s.viewQuestions(l, of)...)
-	}
-	return ask(ctx, q, questions)
-}
-
 // routineQuestions ask about procedures and functions.
 func (s *server) routineQuestions(l *lister, of selection) []question {
 	return []question{{
@@ -170,17 +167,23 @@ func (s *server) routineQuestions(l *lister, of selection) []question {
 // null stands for a body that the account may not see.
 const null = "\x00"
 
-// expressions asks for what servers compute by themselves in base tables.
-func (s *server) expressions(of selection) string {
-	tables := of.where("TABLE_SCHEMA", "TABLE_NAME", withoutSystem)
+// columnExpressions asks for what servers compute by themselves in columns of base tables, see [server.computes].
+func (s *server) columnExpressions(of selection) string {
+	text := "SELECT TABLE_SCHEMA, TABLE_NAME, CONCAT_WS(' ', GENERATION_EXPRESSION, COLUMN_DEFAULT) FROM information_schema.COLUMNS WHERE " +
+		of.where("TABLE_SCHEMA", "TABLE_NAME", withoutSystem)
 	if s.flavor == flavor.MariaDB {
-		return "SELECT TABLE_SCHEMA, TABLE_NAME, CONCAT_WS(' ', GENERATION_EXPRESSION, COLUMN_DEFAULT) FROM information_schema.COLUMNS" +
-			" WHERE " + tables + " AND (GENERATION_EXPRESSION IS NOT NULL OR COLUMN_DEFAULT LIKE '%(%' OR COLUMN_DEFAULT LIKE '%next%')" +
-			" UNION ALL SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE " +
-			of.where("CONSTRAINT_SCHEMA", "TABLE_NAME", withoutSystem)
+		return text + " AND (GENERATION_EXPRESSION IS NOT NULL OR COLUMN_DEFAULT LIKE '%(%' OR COLUMN_DEFAULT LIKE '%next%')"
 	}
-	return "SELECT TABLE_SCHEMA, TABLE_NAME, CONCAT_WS(' ', GENERATION_EXPRESSION, COLUMN_DEFAULT) FROM information_schema.COLUMNS" +
-		" WHERE " + tables + " AND (GENERATION_EXPRESSION <> '' OR EXTRA LIKE '%DEFAULT_GENERATED%')"
+	return text + " AND (GENERATION_EXPRESSION <> '' OR EXTRA LIKE '%DEFAULT_GENERATED%')"
+}
+
+// computes reports whether a server computes a column's value: its default, EXTRA and GENERATION_EXPRESSION as information_schema has them.
+func (s *server) computes(filled []byte, extra string, generated []byte) bool {
+	if s.flavor == flavor.MariaDB {
+		low := strings.ToLower(string(filled))
+		return generated != nil || strings.Contains(low, "(") || strings.Contains(low, "next")
+	}
+	return len(generated) > 0 || strings.Contains(extra, "DEFAULT_GENERATED")
 }
 
 func (s *server) language() string {
@@ -226,7 +229,7 @@ func (l *lister) add(t catalog.ListedTable) {
 
 func (l *lister) base(row []string) {
 	t := catalog.ListedTable{TableName: catalog.TableName{Schema: row[0], Name: row[1]}, Type: row[2]}
-	if strings.HasSuffix(t.Type, "VIEW") {
+	if isView(t.Type) {
 		l.views = append(l.views, t.TableName)
 		return
 	}
@@ -235,6 +238,9 @@ func (l *lister) base(row []string) {
 	}
 	l.add(t)
 }
+
+// isView reports whether a TABLE_TYPE is that of a view.
+func isView(kind string) bool { return strings.HasSuffix(kind, "VIEW") }
 
 func (l *lister) view(row []string) {
 	l.add(catalog.ListedTable{

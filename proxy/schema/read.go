@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,6 +73,9 @@ func read(ctx context.Context, q Querier, names []catalog.TableName, before *cat
 
 // reread returns the server as it is after a change: it asks about what the change can have touched, and about names that were
 // not asked about before. Names are the declared tables, as for [read]. It doesn't modify s.
+//
+// It asks which of the names are tables first, and everything else then: a table that was dropped, or is declared and not made yet,
+// costs a server little.
 func (s *server) reread(ctx context.Context, q Querier, names []catalog.TableName, change catalog.Change) (*server, error) {
 	next := &server{flavor: s.flavor, noPad: s.noPad, hidden: s.hidden, listing: s.listing, asked: setOf(names), tables: map[catalog.TableName]*liveTable{}}
 	tables := s.listing.Involved(change.Tables)
@@ -85,23 +89,96 @@ func (s *server) reread(ctx context.Context, q Querier, names []catalog.TableNam
 		}
 	}
 	l := listerOf(s.listing.Without(tables, change.Routines))
-	questions := next.liveQuestions(again)
-	for _, of := range selections(tables) {
-		questions = append(questions, next.tableQuestions(l, of)...)
-	}
+	found := &present{server: next, lister: l, live: setOf(again), listed: touched}
+	questions := found.questions(again, tables)
 	for _, of := range selections(change.Routines) {
 		questions = append(questions, next.routineQuestions(l, of)...)
 	}
 	if err := ask(ctx, q, questions); err != nil {
 		return nil, err
 	}
-	if err := next.readViews(ctx, q, l); err != nil {
+	if err := ask(ctx, q, found.more()); err != nil {
 		return nil, err
 	}
 	if len(tables)+len(change.Routines) > 0 {
 		next.listing = l.finished(nil)
 	}
 	return next, nil
+}
+
+// present finds which of some names are tables or views, and asks more about those.
+type present struct {
+	*server
+	*lister
+	live, listed map[catalog.TableName]bool // names of declared tables, and those to list
+
+	columns, base []catalog.TableName // of live and of listed names, those that are tables
+}
+
+// questions ask which of the names there are.
+func (p *present) questions(live, listed []catalog.TableName) (questions []question) {
+	all := slices.Concat(live, listed)
+	slices.SortFunc(all, catalog.TableName.Compare)
+	for _, of := range selections(slices.Compact(all)) {
+		questions = append(questions, question{
+			"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT, ENGINE FROM information_schema.TABLES WHERE " +
+				of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema), p.take,
+		})
+	}
+	return questions
+}
+
+// take takes a table's row. The server may return names that differ in letter case.
+func (p *present) take(row [][]byte) error {
+	name := catalog.TableName{Schema: string(row[0]), Name: string(row[1])}
+	if p.live[name] {
+		p.columns = append(p.columns, name)
+		if err := p.server.table(row).describe([][]byte{row[2], row[4]}); err != nil {
+			return err
+		}
+	}
+	if !p.listed[name] {
+		return nil
+	}
+	if !isView(string(row[2])) {
+		p.base = append(p.base, name)
+	}
+	return texts(p.lister.base)(row[:4])
+}
+
+// more asks about the tables and views that were found. The expressions of tables whose columns are read are in these.
+func (p *present) more() (questions []question) {
+	for _, of := range selections(p.columns) {
+		questions = append(questions, p.columnQuestions(of, func(row [][]byte) error {
+			p.columnExpression(row)
+			return nil
+		})...)
+	}
+	for _, of := range selections(slices.DeleteFunc(slices.Clone(p.base), func(n catalog.TableName) bool { return p.live[n] })) {
+		questions = append(questions, question{p.columnExpressions(of), texts(p.expression)})
+	}
+	for _, of := range selections(p.base) {
+		questions = append(questions, p.belongings(p.lister, of)...)
+	}
+	for _, of := range selections(p.views) {
+		questions = append(questions, p.viewQuestions(p.lister, of)...)
+	}
+	return questions
+}
+
+// columnExpression adds the expression of a column of a table that is listed.
+func (p *present) columnExpression(row [][]byte) {
+	filled, extra, generated := row[6], string(row[10]), row[11]
+	if !p.computes(filled, extra, generated) {
+		return
+	}
+	var parts []string // as CONCAT_WS joins them
+	for _, part := range [][]byte{generated, filled} {
+		if part != nil {
+			parts = append(parts, string(part))
+		}
+	}
+	p.expression([]string{string(row[0]), string(row[1]), strings.Join(parts, " ")})
 }
 
 func setOf(names []catalog.TableName) map[catalog.TableName]bool {
@@ -137,13 +214,25 @@ func (s *server) readVersion(ctx context.Context, q Querier) error {
 // liveQuestions ask about the columns and keys of declared tables.
 func (s *server) liveQuestions(names []catalog.TableName) (questions []question) {
 	for _, of := range selections(names) {
-		which := " WHERE " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema)
-		questions = append(questions,
-			question{tableColumns + which, s.ofTable(4, (*liveTable).describe)},
-			question{columnColumns + which + " ORDER BY TABLE_NAME, ORDINAL_POSITION", s.ofTable(13, s.addColumn)},
-			question{indexColumns + which + " ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX", s.ofTable(7, (*liveTable).addIndex)})
+		questions = append(questions, question{tableColumns + " WHERE " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema), s.ofTable(4, (*liveTable).describe)})
+		questions = append(questions, s.columnQuestions(of, nil)...)
 	}
 	return questions
+}
+
+// columnQuestions ask about the columns and keys of declared tables of one schema. The function also gets each column's row; it may be nil.
+func (s *server) columnQuestions(of selection, also func([][]byte) error) []question {
+	which := " WHERE " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema)
+	column := s.ofTable(13, s.addColumn)
+	return []question{
+		{columnColumns + which + " ORDER BY TABLE_NAME, ORDINAL_POSITION", func(row [][]byte) error {
+			if err := column(row); err != nil || also == nil {
+				return err
+			}
+			return also(row)
+		}},
+		{indexColumns + which + " ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX", s.ofTable(7, (*liveTable).addIndex)},
+	}
 }
 
 // ofTable returns a function that takes rows of a width, which begin with a table's name.
