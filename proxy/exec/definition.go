@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -174,13 +175,18 @@ func (d *definition) lend() error {
 		}
 		leases = append(leases, l)
 	}
-	for i, l := range leases {
-		if err := d.answers(l, answerWait); err != nil {
-			l.Fail(err)
-			release(leases[:i])
-			release(leases[i+1:])
-			return err
+	errs := d.answerEach(leases, answerWait)
+	if err := cmp.Or(errs...); err != nil {
+		for i, l := range leases {
+			if errs[i] != nil {
+				l.Fail(errs[i])
+			} else {
+				l.Release()
+			}
 		}
+		return err
+	}
+	for _, l := range leases {
 		d.shards = append(d.shards, defining{Lease: l})
 	}
 	return nil

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"locus/proxy/backend"
@@ -78,6 +79,43 @@ func (r *Request) answers(l txn.Lease, within time.Duration) error {
 }
 
 var errNoAnswer = errors.New("it does not answer")
+
+// answerEach is answers of several connections at once. It returns an error for each, in their order.
+func (r *Request) answerEach(leases []txn.Lease, within time.Duration) []error {
+	ctx, cancel := context.WithTimeoutCause(r.Conns.Waits(), within, errNoAnswer)
+	defer cancel()
+	errs := make([]error, len(leases))
+	var asking sync.WaitGroup
+	for i, l := range leases {
+		asking.Go(func() { _, errs[i] = l.Conn.Own().Exec(ctx, "DO 0") })
+	}
+	asking.Wait()
+	return errs
+}
+
+// AskEach is Ask of several shards at once. It returns the rows and the error of each, in their order.
+func (r *Request) AskEach(shards []router.ShardName, settings *backend.Settings, text string) (rows []*backend.Rows, errs []error) {
+	rows, errs = make([]*backend.Rows, len(shards)), make([]error, len(shards))
+	leases := make([]txn.Lease, len(shards))
+	var asking sync.WaitGroup
+	for i, shard := range shards {
+		if leases[i], errs[i] = r.Apart(shard, settings); errs[i] != nil {
+			continue
+		}
+		asking.Go(func() { rows[i], errs[i] = leases[i].Conn.Own().Query(r.Context, text) })
+	}
+	asking.Wait()
+	for i, l := range leases {
+		switch {
+		case l.Conn == nil:
+		case errs[i] != nil:
+			l.Fail(errs[i])
+		default:
+			l.Done(l.Conn.Status())
+		}
+	}
+	return rows, errs
+}
 
 // Ask asks a shard on such a connection.
 func (r *Request) Ask(shard router.ShardName, settings *backend.Settings, text string) (*backend.Rows, error) {

@@ -142,11 +142,12 @@ func (d *declaring) name() string { return plan.Quote(d.Table.Schema) + "." + pl
 func (d *declaring) looked() error {
 	var has []router.ShardName
 	first := d.at.Catalog.First()
-	for _, shard := range d.at.Catalog.Shards {
-		text, err := d.created(shard)
-		if err != nil {
-			return err
-		}
+	texts, err := d.createdOn(d.at.Catalog.Shards)
+	if err != nil {
+		return err
+	}
+	for i, shard := range d.at.Catalog.Shards {
+		text := texts[i]
 		if text == "" {
 			continue
 		}
@@ -176,18 +177,26 @@ func (d *declaring) looked() error {
 	return nil
 }
 
-// created is the text that makes the table as a shard has it; empty: it isn't there.
+// created returns the text that makes the table as a shard has it, or "" if the table isn't there.
 func (d *declaring) created(shard router.ShardName) (string, error) {
-	rows, err := d.at.Ask(shard, backend.Default, "SHOW CREATE TABLE "+d.name())
-	switch {
-	case txn.IsRefusal(err):
-		return "", nil
-	case err != nil:
-		return "", err
-	case len(rows.Rows) != 1 || len(rows.Rows[0]) < 2:
-		return "", nil
+	texts, err := d.createdOn([]router.ShardName{shard})
+	return strings.Join(texts, ""), err
+}
+
+// createdOn is created of several shards at once, in their order.
+func (d *declaring) createdOn(shards []router.ShardName) ([]string, error) {
+	rows, errs := d.at.AskEach(shards, backend.Default, "SHOW CREATE TABLE "+d.name())
+	texts := make([]string, len(shards))
+	for i, err := range errs {
+		switch {
+		case txn.IsRefusal(err):
+		case err != nil:
+			return nil, err
+		case len(rows[i].Rows) == 1 && len(rows[i].Rows[0]) > 1:
+			texts[i] = string(rows[i].Rows[0][1])
+		}
 	}
-	return string(rows.Rows[0][1]), nil
+	return texts, nil
 }
 
 // empty refuses a table that has rows. Locking is FOR UPDATE, to wait for transactions that
