@@ -8,19 +8,63 @@ import (
 	"locus/router/stmt"
 )
 
-// findings is what the text of a routine, trigger, event or view says. It depends on nothing but the text, so it is read once.
+// findings is what the text of a routine, trigger, event or view says, and what was derived from that for one object.
 type findings struct {
+	*content
+	// far is used by [ListedTable.far].
+	far struct {
+		once sync.Once
+		view *farView
+	}
+}
+
+// content is what a text says. It depends on nothing but the text, so it is read once. It is not changed later.
+type content struct {
 	words     map[string]bool // see WordsOf
 	lexed     bool            // the text could be split into tokens
 	variables []string        // see stmt.VariablesIn
 	// keepsAlone: it leaves state on the connection even if that of routines it calls doesn't count. keepsNothing: it leaves
 	// none even if that counts.
 	keepsAlone, keepsNothing bool
-	// far is used by [ListedTable.far].
-	far struct {
-		once sync.Once
-		view *farView
+}
+
+// contents are the contents of texts that this process has read. Shards have the same routines and views, those of the server's own
+// schemas first of all.
+type contents struct {
+	mu    sync.Mutex // never held while a text is read
+	known map[body]*content
+	size  int // of the texts in bytes
+	most  int // bound of size; if it is exceeded, all are forgotten, and those in use are kept by their listings
+}
+
+// body is a text, and how it is read.
+type body struct {
+	text string
+	mode stmt.Mode
+}
+
+var texts = contents{known: map[body]*content{}, most: 8 << 20}
+
+// of returns the content of a text, which it reads if no other listing had it.
+func (c *contents) of(b body) *content {
+	c.mu.Lock()
+	found := c.known[b]
+	c.mu.Unlock()
+	if found != nil {
+		return found
 	}
+	found = readContent(b)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if other := c.known[b]; other != nil { // read at the same time
+		return other
+	}
+	if c.size += len(b.text); c.size > c.most {
+		clear(c.known)
+		c.size = len(b.text)
+	}
+	c.known[b] = found
+	return found
 }
 
 // search is the result of searching one text for the names of its listing's tables and routines.
@@ -37,13 +81,17 @@ func (s *search) add(own string, words map[string]bool, name TableName) {
 	}
 }
 
-func readText(body string, mode stmt.Mode) *findings {
+func readText(text string, mode stmt.Mode) *findings {
+	return &findings{content: texts.of(body{text, mode})}
+}
+
+func readContent(b body) *content {
 	always := func(string) bool { return true }
 	never := func(string) bool { return false }
-	words, lexed := wordsOf(body, mode)
-	return &findings{
-		words: words, lexed: lexed, variables: stmt.VariablesIn(body),
-		keepsAlone: stmt.Keeps(body, mode, always), keepsNothing: !stmt.Keeps(body, mode, never),
+	words, lexed := wordsOf(b.text, b.mode)
+	return &content{
+		words: words, lexed: lexed, variables: stmt.VariablesIn(b.text),
+		keepsAlone: stmt.Keeps(b.text, b.mode, always), keepsNothing: !stmt.Keeps(b.text, b.mode, never),
 	}
 }
 
