@@ -57,6 +57,10 @@ test: test-servers quick-suites check bin/summary ## install what the tests need
 quick: check ## run what needs nothing but Go: check, and the unit tests
 	$(GO) test -count=1 -vet=off -ldflags=-w ./...
 
+.PHONY: test-fresh
+test-fresh: ## run the unit tests in a new Debian that has Go and git alone; as root
+	test/install/fresh-root.sh
+
 .PHONY: test-long
 test-long: TAGS = servers,long
 test-long: test-servers test-suites check bin/summary ## run what takes longer as well: chaos, soak, other people's suites
