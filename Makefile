@@ -84,7 +84,7 @@ bench: ## run the benchmarks beside haproxy and a direct connection; ARGS=-quick
 	$(GO) run ./test/bench $(ARGS)
 
 .PHONY: check
-check: vet format-check floors ## what is checked without running servers
+check: vet format-check floors modules ## what is checked without running servers
 
 .PHONY: vet
 vet:
@@ -98,6 +98,11 @@ format-check:
 .PHONY: floors
 floors: ## check that imports go down
 	$(GO) test ./test/floors
+
+.PHONY: modules
+modules: ## check that each go.mod has what its module imports
+	GOWORK=off $(GO) list -deps -test -tags servers,long ./... >/dev/null
+	cd test && GOWORK=off $(GO) list -deps -test -tags servers,long ./... >/dev/null
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## run the linters
