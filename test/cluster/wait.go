@@ -11,17 +11,13 @@ import (
 	"locus/migrate/phase"
 )
 
-// interval is the longest time between two checks of a condition that has no event.
-const interval = 10 * time.Millisecond
-
 // Until checks a condition until it holds, and fails the test after [process.Patience] with the last error. It is for conditions that
 // announce no change; etcd may be down meanwhile.
 func Until(t *testing.T, what string, holds func() (bool, error)) {
 	t.Helper()
-	again := time.NewTicker(interval)
-	defer again.Stop()
 	timeout := time.After(process.Patience)
 	for {
+		began := time.Now()
 		ok, err := holds()
 		if ok {
 			return
@@ -29,7 +25,7 @@ func Until(t *testing.T, what string, holds func() (bool, error)) {
 		select {
 		case <-timeout:
 			t.Fatalf("%s: not within %v; %v", what, process.Patience, err)
-		case <-again.C:
+		case <-time.After(process.Rest(time.Since(began))):
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"locus/internal/test/process"
 )
 
 // RedisCluster is a Redis Cluster of three masters, Nodes[0] to Nodes[2], with a
@@ -218,16 +220,15 @@ func (w *Watched) Seeds() []string {
 // Eventually waits until there is no error.
 func Eventually(t testing.TB, what string, look func() error) {
 	t.Helper()
-	looks := time.NewTicker(10 * time.Millisecond)
-	defer looks.Stop()
 	deadline := time.After(60 * time.Second)
 	for {
+		began := time.Now()
 		err := look()
 		if err == nil {
 			return
 		}
 		select {
-		case <-looks.C:
+		case <-time.After(process.Rest(time.Since(began))):
 		case <-deadline:
 			t.Fatalf("%s: not within a minute: %v", what, err)
 		}
