@@ -27,7 +27,8 @@ func allRows(o options) []row {
 		plansRow(), planningRow(), killedRow(), bigRow(), eightBigRow(), idleRow(o.idle), connectsRow(), movesRow("mariadb", o.moved), movesRow("mysql", o.moved),
 		importsRow("mariadb", o.moved), importsRow("mysql", o.moved),
 		outageRow("mariadb"), outageRow("mysql"), definitionsRow("mariadb"), definitionsRow("mysql"),
-		definitionTimesRow("mariadb", o.tables), definitionTimesRow("mysql", o.tables))
+		definitionTimesRow("mariadb", o.tables), definitionTimesRow("mysql", o.tables),
+		definitionShardsRow("mariadb"), definitionShardsRow("mysql"))
 }
 
 // statementKind is what the single-shard rows measure.
