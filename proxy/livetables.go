@@ -19,15 +19,13 @@ import (
 	"locus/router/cluster"
 )
 
-// greeting bounds the question whether a shard is there at all.
+// greeting is the time limit of the question whether a shard answers.
 const greeting = 3 * time.Second
 
-// findTables reads the declared tables on the shards that can be reached, and
-// gives one of those, the default shard if it is among them. A shard that is
-// away is left out: its tables are looked at once it is back, and until then what it
-// had before stands.
+// findTables reads the declared tables on the shards that can be reached. It also returns one of these shards, which is the default shard
+// if that one can be reached. A shard that is down keeps what it had before, and is read once it is back.
 //
-// Known is what was found before, and change what can have changed since.
+// Known is what was found before, and change is what can have changed since.
 func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, known *schema.Found, change catalog.Change, log *slog.Logger) (*schema.Found, schema.Querier, error) {
 	reached, first, down := reachable(ctx, pools, c, change)
 	if first == nil {
@@ -40,8 +38,8 @@ func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 	return found, first, err
 }
 
-// reachable returns the shards that a change concerns and that answer, one of them, which is the default shard if that one
-// answers, and why the others don't.
+// reachable returns the shards that a change concerns and that answer, one of them as [findTables] does, and the errors of those that don't
+// answer.
 func reachable(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, change catalog.Change) (reached map[router.ShardName]schema.Querier, first schema.Querier, down []error) {
 	reached = map[router.ShardName]schema.Querier{}
 	for _, name := range c.ShardNames() {
@@ -62,24 +60,23 @@ func reachable(ctx context.Context, pools *backend.Registry, c *cluster.Cluster,
 	return reached, first, down
 }
 
-// How often, and after which pause, tables are looked at again that have just ceased to fit.
+// Tables that no longer fit their declarations are read again up to misfitRetries times, misfitPause apart.
 const (
-	looksAgain = 10
-	lookPause  = 50 * time.Millisecond
+	misfitRetries = 10
+	misfitPause   = 50 * time.Millisecond
 )
 
-// settledTables is findTables that looks again, for half a second or so, if tables do not fit what they are declared as, did before, and
-// nobody has declared anything else.
-// While a definition runs on the shards one may be done before the other, and MariaDB's information_schema leaves out the columns of
-// a table that it can't open just then. Statements go on by what is known meanwhile.
+// settledTables is findTables that reads again, for about half a second, if tables don't fit their declarations, did before, and the
+// declarations are the same. While a definition runs, one shard may finish before another, and MariaDB's information_schema omits the
+// columns of a table that it can't open at that moment. Statements use the tables as they were meanwhile.
 func (b *builder) settledTables(ctx context.Context, c *cluster.Cluster, before *catalog.Catalog, change catalog.Change) (*schema.Found, schema.Querier, error) {
-	for look := 0; ; look++ {
+	for retry := 0; ; retry++ {
 		found, first, err := findTables(ctx, b.pools, c, before, b.found, change, b.log)
-		if err != nil || look == looksAgain || before == nil || !b.sameTables(c) || !found.Unfits(before) {
+		if err != nil || retry == misfitRetries || before == nil || !b.sameTables(c) || !found.Unfits(before) {
 			return found, first, err
 		}
 		select {
-		case <-time.After(lookPause):
+		case <-time.After(misfitPause):
 		case <-ctx.Done():
 			return nil, nil, context.Cause(ctx)
 		}
@@ -93,9 +90,8 @@ func greet(ctx context.Context, q schema.Querier) error {
 	return err
 }
 
-// watchTables reads the live tables now and then, and has the snapshot built anew
-// when they are no longer as they were: after an ALTER TABLE that somebody ran on
-// the shards, or once a shard is back or a table is mended.
+// watchTables polls the shards, and requests a new snapshot when their tables have changed: after an ALTER TABLE that a client ran directly
+// on a shard, or once a shard is back.
 func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 	ticker := time.NewTicker(p.options.SchemaRefresh)
 	defer ticker.Stop()
@@ -105,15 +101,15 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 			return
 		case <-ticker.C:
 		}
-		if p.look(ctx) {
+		if p.poll(ctx) {
 			p.Reread()
 		}
 	}
 }
 
-// look reports whether the live tables are no longer as they were. It reads those of a shard only if the shard's marker says that they
-// can have changed, or if that was long ago, and if no other proxy has read them since.
-func (p *Proxy) look(ctx context.Context) (differs bool) {
+// poll reports whether the tables on the shards differ from those in force. It reads a shard's tables only if the shard's marker shows that
+// they can have changed, or if they were read long ago, and only if no other proxy has read them since.
+func (p *Proxy) poll(ctx context.Context) (differs bool) {
 	w := p.live.Load()
 	reached, first, _ := reachable(ctx, p.pools, w.declared, catalog.Anything)
 	now := markersOf(ctx, reached)
@@ -141,36 +137,36 @@ func (p *Proxy) look(ctx context.Context) (differs bool) {
 	return true
 }
 
-// unlistedEvery is the pause between looks at the shards that names which nobody knows
-// ask for.
+// unlistedEvery is the shortest interval between polls because of unknown names.
 const unlistedEvery = 100 * time.Millisecond
 
-// looking is the look that unknown names ask for, one at a time.
-type looking struct {
-	place chan struct{} // holds one while somebody looks
-	began atomic.Int64  // the last look, in nanoseconds of the clock
-	count atomic.Uint64 // of looks that have begun
+// polling allows one poll because of unknown names at a time.
+type polling struct {
+	place chan struct{} // full during a poll
+	began atomic.Int64  // the last poll, in nanoseconds of the clock
+	count atomic.Uint64 // of polls that have begun
 }
 
-// unlisted looks at the shards again, as a statement names what no shard had. A look that
-// began after the statement came serves all who wait.
+// unlisted polls the shards because a statement names a table that no shard had, and reports whether another snapshot is in force since. One
+// poll serves all statements that came before it began. Unless it may wait, it returns false if a poll is running or the last one was just
+// now.
 func (p *Proxy) unlisted(ctx context.Context, waits bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, greeting)
 	defer cancel()
-	before, count := p.live.Load(), p.looking.count.Load()
+	before, count := p.live.Load(), p.polling.count.Load()
 	pause := func() time.Duration {
-		return time.Until(time.Unix(0, p.looking.began.Load()).Add(unlistedEvery))
+		return time.Until(time.Unix(0, p.polling.began.Load()).Add(unlistedEvery))
 	}
-	if !waits && (pause() > 0 || len(p.looking.place) > 0) {
+	if !waits && (pause() > 0 || len(p.polling.place) > 0) {
 		return false
 	}
 	select {
-	case p.looking.place <- struct{}{}:
-		defer func() { <-p.looking.place }()
+	case p.polling.place <- struct{}{}:
+		defer func() { <-p.polling.place }()
 	case <-ctx.Done():
 		return false
 	}
-	if p.looking.count.Load() > count {
+	if p.polling.count.Load() > count {
 		return p.live.Load() != before
 	}
 	select {
@@ -178,26 +174,26 @@ func (p *Proxy) unlisted(ctx context.Context, waits bool) bool {
 	case <-ctx.Done():
 		return false
 	}
-	p.looking.count.Add(1)
-	p.looking.began.Store(time.Now().UnixNano())
-	return p.look(ctx) && p.RereadNow(ctx) == nil
+	p.polling.count.Add(1)
+	p.polling.began.Store(time.Now().UnixNano())
+	return p.poll(ctx) && p.RereadNow(ctx) == nil
 }
 
-// redefining bounds it: that of the others has a bound of its own, which is shorter.
+// redefining is the time limit of [Proxy.everybody]. The other proxies have a shorter one.
 const redefining = 20 * time.Second
 
-// redefined reads what a definition of this proxy has changed, here and at the other proxies, and waits until it is in force.
-// The error names the proxies that may not know of it yet.
+// redefined makes all proxies read what a definition of this proxy has changed, and waits until it is in force everywhere. The error names
+// the proxies that may not know of it yet.
 func (p *Proxy) redefined(ctx context.Context, change catalog.Change) error {
 	return p.everybody(ctx, change, p.RereadChanged, p.options.Redefined)
 }
 
-// settled is redefined that also waits until no statement is running that was admitted before, here and at the others.
+// settled is redefined that also waits, at all proxies, until no statement is running that was admitted before.
 func (p *Proxy) settled(ctx context.Context, change catalog.Change) error {
 	return p.everybody(ctx, change, p.Settle, p.options.Settled)
 }
 
-// Settle is RereadChanged that also waits until the statements have ended that were running then.
+// Settle is RereadChanged that also waits until the statements that were running have ended.
 func (p *Proxy) Settle(ctx context.Context, change catalog.Change) error {
 	if err := p.RereadChanged(ctx, change); err != nil {
 		return err
@@ -205,8 +201,8 @@ func (p *Proxy) Settle(ctx context.Context, change catalog.Change) error {
 	return p.sessions.settle(ctx, (*session.Session).Planning)
 }
 
-// Renumber forgets how far numbers are given that are counted under the change's names, and waits until no statement holds such
-// numbers, here or on a connection that was closed without an answer.
+// Renumber forgets the last issued numbers of the counters with the change's names. It waits until no statement holds such numbers, neither
+// in a session nor on a connection that was closed without an answer.
 func (p *Proxy) Renumber(ctx context.Context, counted catalog.Change) error {
 	p.numbers.forget(counted)
 	holds := func(s *session.Session) (uint64, bool) { return s.Numbering(counted) }
@@ -222,17 +218,17 @@ func (p *Proxy) everybody(ctx context.Context, change catalog.Change, here, ther
 	defer cancel()
 	err := both(ctx, change, func(ctx context.Context, change catalog.Change) error {
 		if err := here(ctx, change); err != nil {
-			return fmt.Errorf("this proxy has not read the tables anew: %w", err)
+			return fmt.Errorf("this proxy has not read the tables again: %w", err)
 		}
 		return nil
 	}, there)
 	if err != nil {
-		p.options.Log.Warn("a definition is not known to every proxy yet, which will look by themselves", "error", err)
+		p.options.Log.Warn("a definition is not known to every proxy yet; the others will find it at their next poll", "error", err)
 	}
 	return err
 }
 
-// both makes this proxy, and the others unless there is nil, follow a change at once.
+// both makes this proxy and the others follow a change at the same time. there is nil if there are no others.
 func both(ctx context.Context, change catalog.Change, here, there func(context.Context, catalog.Change) error) error {
 	var others error
 	var telling sync.WaitGroup
@@ -275,7 +271,7 @@ func (p *Proxy) RereadChanged(ctx context.Context, change catalog.Change) error 
 	}
 }
 
-// has tells whether the shards have what the snapshot was built of.
+// has reports whether the shards have what the snapshot was built of.
 func (w *state) has(f *schema.Found) bool {
 	return fmt.Sprint(w.problems) == fmt.Sprint(f.Problems()) && f.Same(w.snapshot.Catalog)
 }

@@ -60,7 +60,7 @@ type Proxy struct {
 	refused     atomic.Uint64
 	drained     atomic.Bool
 	stopping    atomic.Pointer[Stopping]
-	looking     looking
+	polling     polling
 	polled      polled
 	spare       chan struct{} // one more place, for an admin
 }
@@ -73,7 +73,7 @@ func New(o Options) *Proxy {
 		sessions: registry{sessions: map[uint32]*session.Session{}, users: map[uint32]string{}},
 		places:   make(chan struct{}, o.MaxConnections),
 		spare:    make(chan struct{}, 1),
-		looking:  looking{place: make(chan struct{}, 1)},
+		polling:  polling{place: make(chan struct{}, 1)},
 	}
 	p.mirror = mirror.New(mirror.Config{Pools: p.pools, Map: p.Map, Applied: o.Applied, Log: o.Log})
 	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, leases: o.Fence.Epochs != nil, follow: p.follow, log: o.Log}

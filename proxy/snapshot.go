@@ -26,27 +26,27 @@ import (
 // plansKept bounds the plan cache.
 const plansKept = 8192
 
-// state is what is in force: what sessions see of it, and what logins need.
+// state is the cluster's state in force: the snapshot that sessions use, and what logins need.
 type state struct {
 	snapshot snapshot.Snapshot
 	declared *cluster.Cluster
 	accounts *handshake.Directory
-	// lockedOut are users whose secret can't be had, and why.
+	// lockedOut are the users whose secret can't be read, with the errors.
 	lockedOut map[string]string
 	server    server
 	problems  error         // tables that are declared and can't be served
 	found     *schema.Found // what the snapshot's catalog was made of
 	tls       map[router.ShardName]*tls.Config
 	asked     uint64 // the last request of builder that it answers
-	// begun are broken tables that were declared while the proxy ran, and when.
+	// begun are the broken tables that were declared while the proxy ran, with the times.
 	begun map[catalog.TableName]time.Time
 }
 
-// settles bounds how long a declaration takes until the shards have the table or it is taken back.
+// settles is the longest time from a declaration until the shards have the table or the declaration is withdrawn.
 const settles = 15 * time.Second
 
-// noteBegun notes tables that are declared by now and not on the shards yet. Tables that are being renamed are none of them: a
-// rename waits until every statement has ended, so no statement may wait for a rename.
+// noteBegun records the tables that are declared and not on the shards yet. It leaves out tables that are being renamed: a rename waits
+// until every statement has ended, so no statement may wait for a rename.
 func (b *builder) noteBegun(w *state, now time.Time) {
 	w.begun, w.snapshot.Settling = map[catalog.TableName]time.Time{}, time.Time{}
 	if b.last == nil {
@@ -70,40 +70,39 @@ func (b *builder) noteBegun(w *state, now time.Time) {
 	}
 }
 
-// server is what the first shard's server says of itself to whoever logs in.
+// server is what clients are told about the server when they log in: the facts of the first shard's.
 type server struct {
 	charsets map[uint16]charset
 	version  string
-	// collation is its default, by number: what it would greet clients with.
+	// collation is the number of its default collation, which the greeting contains.
 	collation byte
 }
 
-// builder makes snapshots. It is used by one goroutine, live's.
+// builder builds states. Only live's goroutine uses it.
 type builder struct {
 	secrets func(string) (string, error)
 	mark    string // of connections to shards
 	pools   *backend.Registry
-	// recovery has the same shards, on connections of its own; nil: not needed.
+	// recovery has the same shards with connections of its own; nil if it is not needed.
 	recovery *backend.Registry
-	// follow is told of the moves under way.
+	// follow is called with the moves in progress.
 	follow func([]router.Move)
-	// doubt has a shard looked at again; set with recovery.
+	// doubt requests another check of a shard. It is set together with recovery.
 	doubt func(router.ShardName)
 	log   *slog.Logger
-	// documents remembers the documents that it has parsed.
+	// documents parses the declared documents.
 	documents cluster.Decoder
 	last      *state
-	// leases: the proxy asks etcd who the primaries are, again and again.
+	// leases: the proxy confirms the primaries with etcd continuously.
 	leases bool
-	// found is what the shards had when they were last read, as far as they could be reached then.
+	// found is what the last reading of the reachable shards found.
 	found    *schema.Found
 	requests requests
-	// rightsKnown is the last ID that was given to rights.
+	// rightsKnown is the last ID that was assigned to rights.
 	rightsKnown uint64
 }
 
-// build makes the snapshot of the declared documents. A change of the route map
-// alone keeps the catalogue and every plan.
+// build builds the state of the declared documents. A change of the route map alone keeps the catalog and every plan.
 func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) (*state, error) {
 	var before *cluster.Cluster
 	if b.last != nil {
@@ -153,8 +152,8 @@ func (b *builder) reportUnreadable(declared, before *cluster.Cluster) {
 	}
 }
 
-// copies are the shards that have genes, and the first, with which their global tables are compared. One that is new may
-// have been given no global rows yet.
+// copies returns the first shard and the shards that have genes, whose global tables are compared with the first one's. A new shard may have
+// no global rows yet.
 func copies(first router.ShardName, m *router.Map) []router.ShardName {
 	list := []router.ShardName{first}
 	for _, i := range m.ShardsOf(0, m.Width().Last(), nil) {
@@ -165,7 +164,7 @@ func copies(first router.ShardName, m *router.Map) []router.ShardName {
 	return list
 }
 
-// sameTables tells whether nothing has changed that a table has to fit.
+// sameTables reports whether nothing has changed that the tables on the shards must fit.
 func (b *builder) sameTables(c *cluster.Cluster) bool {
 	if b.last != nil && b.last.declared == c {
 		return true
@@ -179,10 +178,10 @@ func (b *builder) sameTables(c *cluster.Cluster) bool {
 		reflect.DeepEqual(b.last.declared.Generators, c.Generators) // columns must hold what they make
 }
 
-// sameShard tells whether a shard is declared as it was. Another primary is no other shard: it has the same tables.
+// sameShard reports whether two declarations of a shard are equal but for the primary: another primary has the same tables.
 func sameShard(a, b cluster.Shard) bool { return reflect.DeepEqual(a.Declared(), b.Declared()) }
 
-// register makes the pools of the declared shards.
+// register creates the pools of the declared shards.
 func (b *builder) register(w *state) error {
 	var targets []backend.Target
 	for _, name := range w.declared.ShardNames() {
@@ -207,7 +206,7 @@ func (b *builder) register(w *state) error {
 	return nil
 }
 
-// recheck has shards looked at again that are reached in another way than before.
+// recheck requests a check of the shards whose declarations have changed.
 func (b *builder) recheck(c *cluster.Cluster) {
 	for name, s := range c.Shards {
 		if b.last != nil && !reflect.DeepEqual(b.last.declared.Shards[name], s) {
@@ -216,7 +215,7 @@ func (b *builder) recheck(c *cluster.Cluster) {
 	}
 }
 
-// withoutReplicas is the servers that are written to.
+// withoutReplicas returns the targets of the primaries alone.
 func withoutReplicas(targets []backend.Target) []backend.Target {
 	primaries := slices.Clone(targets)
 	for i := range primaries {
@@ -225,8 +224,7 @@ func withoutReplicas(targets []backend.Target) []backend.Target {
 	return primaries
 }
 
-// target is how to reach a shard. What hasn't changed keeps its TLS settings,
-// and with them the connections.
+// target returns how to reach a shard. A shard that hasn't changed keeps its TLS settings, and with them its connections.
 func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target, error) {
 	t, err := schema.Target(name, s, b.secrets)
 	t.Mark = b.mark
@@ -236,7 +234,7 @@ func (b *builder) target(name router.ShardName, s cluster.Shard) (backend.Target
 	return t, err
 }
 
-// read asks the shards for their live schemas, as far as they can have changed. If that fails, all of them will be read next.
+// read reads the parts of the shards' schemas that can have changed. If that fails, the next call reads everything.
 func (b *builder) read(ctx context.Context, w *state) (err error) {
 	number, requested := b.requests.take()
 	defer func() {
@@ -286,8 +284,8 @@ func (b *builder) read(ctx context.Context, w *state) (err error) {
 	return err
 }
 
-// changed returns what must be read: what is requested, and what is declared differently than in the last state. It is never empty,
-// since read is called only if something differs.
+// changed returns the change to read: what is requested, and what is declared differently than in the last state. It is never empty, since
+// read is called only if something differs.
 func (b *builder) changed(declared *cluster.Cluster, requested catalog.Change) catalog.Change {
 	if b.last == nil {
 		return catalog.Anything
@@ -331,8 +329,7 @@ func tablesOfBoth(before, now *cluster.Cluster) map[catalog.TableName]bool {
 // mysqlDefault is MySQL's collation of utf8mb4.
 const mysqlDefault = "utf8mb4_0900_ai_ci"
 
-// server learns what a shard's server calls itself and its character
-// sets.
+// server reads a server's version and character sets.
 func (b *builder) server(ctx context.Context, w *state, q schema.Querier) error {
 	rows, err := q.Query(ctx, "SELECT VERSION(), @@GLOBAL.collation_server, @@GLOBAL.character_set_client, @@GLOBAL.collation_connection")
 	if err != nil || len(rows) != 1 {
