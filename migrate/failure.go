@@ -59,7 +59,7 @@ func remedy(err error, id string) string {
 	if disobeys, ok := errors.AsType[*disobeysError](err); ok {
 		return disobeys.remedy(id)
 	}
-	return "mend it, then locus resume " + id
+	return "fix it, then locus resume " + id
 }
 
 // hopeless tells what no repetition mends, and what does.
@@ -77,7 +77,7 @@ func hopeless(err error) (why, remedy string, final bool) {
 	case errors.As(err, &views) && link.Code(views.cause) != 0:
 		return err.Error(), views.remedy() + "; then locus resume the job", true
 	case errors.As(err, &refused):
-		return refused.Error(), "mend what is named, then locus resume the job, or locus abort it", true
+		return refused.Error(), "fix what the error names, then resume the job with locus resume, or abort it with locus abort", true
 	case errors.As(err, &schema):
 		return err.Error(), "make both servers' tables alike, locus abort the job, and begin anew", true
 	case errors.As(err, &typed):

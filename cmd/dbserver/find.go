@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNotInstalled is in the error of Find when the server is not there; the
-// error's text says what would mend it.
+// error's text says what would fix it.
 var ErrNotInstalled = errors.New("not installed")
 
 // MySQLDirVariable names the environment variable that says in which directory

@@ -52,7 +52,7 @@ func (e *examination) failover(name router.ShardName, r failover.Record) {
 	}
 	for _, addr := range slices.Sorted(maps.Keys(r.Unready)) {
 		if r.Errant[addr] == "" {
-			e.find("primaries", string(name)+" at "+addr, "mend what it says, or leave the server out of servers: (locus apply)", "it can't take its part in a failover: it %s", r.Unready[addr])
+			e.find("primaries", string(name)+" at "+addr, "fix what the error says, or remove the server from servers: (locus apply)", "it can't take its part in a failover: it %s", r.Unready[addr])
 		}
 	}
 }

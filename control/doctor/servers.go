@@ -10,7 +10,7 @@ import (
 // mends is what to do about a server that is not well, by its state.
 var mends = map[health.State]string{
 	health.Frozen:   "look at its machine, its disks and the network between; statements go there by themselves once it answers",
-	health.Away:     "start it, or mend what it says; another address: correct it in cluster.yaml (locus apply)",
+	health.Away:     "start it, or fix what the error says; if the address has changed, correct it in cluster.yaml (locus apply)",
 	health.Slow:     "look at its load and at the network between",
 	health.ReadOnly: "SET GLOBAL read_only = OFF there, or name the primary in cluster.yaml (locus apply)",
 }

@@ -140,7 +140,7 @@ func (s *shard) mend(ctx context.Context) {
 		s.next = time.Now().Add(s.pause)
 		if s.said != err.Error() {
 			s.said = err.Error()
-			s.Log.Warn("mend a switchover", slog.String("shard", string(s.name)), slog.Any("error", err))
+			s.Log.Warn("repair an interrupted switchover", slog.String("shard", string(s.name)), slog.Any("error", err))
 		}
 	}
 }

@@ -311,7 +311,7 @@ func (p *Plan) mayFill(ctx context.Context, first, c *link.Conn, l *Lacking, nam
 		if same {
 			return false, nil
 		}
-		return false, fmt.Errorf("the rows of global table %s can't be compared (%w): mend that, or make the table on %s by hand with the rows of %s, while nobody writes them", name, err, l.Shard, firstShard)
+		return false, fmt.Errorf("the rows of global table %s can't be compared (%w): fix that, or create the table on %s by hand with the rows of %s, while no client writes them", name, err, l.Shard, firstShard)
 	}
 	if _, misfits := errors.AsType[*copies.MisfitError](err); misfits {
 		return false, fmt.Errorf("global table %s has other columns there than on %s, or another primary key: make both the same (SHOW CREATE TABLE), or drop it there", name, firstShard)

@@ -152,7 +152,7 @@ func (r *run) all(ctx context.Context) (held time.Duration, err error) {
 	}
 	if r.doc.Next != "" {
 		if err := r.within(ctx, after, r.mending()); err != nil {
-			return 0, fmt.Errorf("mend the switchover to %s that was broken off: %w", r.doc.Next, err)
+			return 0, fmt.Errorf("repair the interrupted switchover to %s: %w", r.doc.Next, err)
 		}
 	}
 	if r.doc.Server != r.To {

@@ -92,7 +92,7 @@ func (g *Generator) next(ctx context.Context, into *uint64) (wait time.Duration,
 	case err != nil:
 		return 0, err
 	case now < g.last && g.last-now > tolerated:
-		return 0, fmt.Errorf("%w by %d ms, and numbers were made up to there: mend the clock, or wait", ErrClock, g.last-now)
+		return 0, fmt.Errorf("%w by %d ms, and numbers were made up to there: correct the clock, or wait", ErrClock, g.last-now)
 	case now < g.last:
 		return time.Duration(g.last-now) * time.Millisecond, nil
 	case now == g.last && g.sequence > maxSequence:

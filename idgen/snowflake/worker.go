@@ -87,7 +87,7 @@ func (w *Worker) open(ctx context.Context, workers int) (*Generator, error) {
 		return nil, err
 	}
 	if w.held.Used > now+ahead+1000 {
-		return nil, fmt.Errorf("%w: it is %d ms behind what was reported before the restart: mend the clock", ErrClock, w.held.Used-now)
+		return nil, fmt.Errorf("%w: it is %d ms behind what was reported before the restart: correct the clock", ErrClock, w.held.Used-now)
 	}
 	if w.held.Until <= now { // none yet, or not advanced for a day
 		if err := w.claim(ctx, now, workers); err != nil {

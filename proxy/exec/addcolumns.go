@@ -311,7 +311,7 @@ func (a *adding) failed(err error, tell func(Defined)) error {
 		}
 	}
 	if out.After != nothingDone {
-		out.After += ": mend the reason and repeat the statement, which goes on"
+		out.After += ": fix the cause and repeat the statement, which goes on"
 	}
 	if isLockWait(step.err) {
 		out.After = held + out.After

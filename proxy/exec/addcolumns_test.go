@@ -122,7 +122,7 @@ func TestAddColumnsFails(t *testing.T) {
 	t.Parallel()
 	no, cut := fakeshard.Reply{Prefix: "ALTER", Code: 1118}, fakeshard.Reply{Prefix: "ALTER", Cut: fakeshard.Before}
 	yes, late := fakeshard.Reply{Prefix: "ALTER"}, fakeshard.Reply{Prefix: "ALTER", Code: mysql.ER_LOCK_WAIT_TIMEOUT}
-	goesOn := ": mend the reason and repeat the statement, which goes on"
+	goesOn := ": fix the cause and repeat the statement, which goes on"
 	for name, c := range map[string]struct {
 		states string
 		shard  router.ShardName

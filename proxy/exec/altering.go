@@ -44,7 +44,7 @@ const (
 const lockWaitTimeout = "lock_wait_timeout"
 
 // held says what to look for where a lock was not to be had.
-const held = "; somebody holds the table there, a long transaction say: look at SHOW PROCESSLIST and information_schema.INNODB_TRX on that shard, and end it"
+const held = "; another session has a lock on the table there, such as a long transaction: SHOW PROCESSLIST and information_schema.INNODB_TRX on that shard show it; end it"
 
 // Alter makes a definition on every shard, as Define does, but asks for the table's locks for a short time only, again and again: behind a
 // lock that is waited for everybody waits.

@@ -301,16 +301,16 @@ func (d *definition) failed(done []router.ShardName, at router.ShardName, err er
 	case isLockWait(err) && len(done) == 0:
 		return &DefinitionError{err, before, held + nothingDone}
 	case isLockWait(err):
-		return &DefinitionError{err, before, held + "; it was done on " + on + ": repeat the statement, which passes over the shards where it was done"}
+		return &DefinitionError{err, before, held + "; it was done on " + on + ": repeat the statement, which skips the shards where it was done"}
 	case len(done) == 0 && txn.IsRefusal(err):
 		return err
 	case len(done) == 0:
-		return &DefinitionError{err, "", "; it was done on no other shard, and whether on " + string(at) + " is not known: repeat the statement, which passes over the shards where it was done"}
+		return &DefinitionError{err, "", "; it was done on no other shard, and whether on " + string(at) + " is not known: repeat the statement, which skips the shards where it was done"}
 	case !d.makes() && !d.makesRoutine():
-		return &DefinitionError{err, before, "; it was done on " + on + ": mend the reason and repeat the statement, which passes over the shards where it was done"}
+		return &DefinitionError{err, before, "; it was done on " + on + ": fix the cause and repeat the statement, which skips the shards where it was done"}
 	}
 	if left := d.unmake(); left != nil {
-		return &DefinitionError{err, before, "; it was made on " + names(d.done()) + " and could not be dropped there again (" + left.Error() + "): drop it, or mend the reason and repeat the statement, which passes over the shards that have it"}
+		return &DefinitionError{err, before, "; it was made on " + names(d.done()) + " and could not be dropped there again (" + left.Error() + "): drop it, or fix the cause and repeat the statement, which skips the shards that have it"}
 	}
 	after := "; it was made on " + on + " and dropped there again"
 	switch {
@@ -318,7 +318,7 @@ func (d *definition) failed(done []router.ShardName, at router.ShardName, err er
 	case d.makesRoutine():
 		after += "; whether it is on " + string(at) + " is not known: DROP it IF EXISTS, and repeat the statement"
 	default:
-		after += "; whether it is on " + string(at) + " is not known: repeat the statement, which passes over the shards that have it"
+		after += "; whether it is on " + string(at) + " is not known: repeat the statement, which skips the shards that have it"
 	}
 	return &DefinitionError{err, before, after}
 }

@@ -104,8 +104,8 @@ func TestDefineFails(t *testing.T) {
 		done       int
 		dropped    []router.ShardName
 	}{
-		{"refused", altering, map[router.ShardName]fakeshard.Reply{"s1": no}, "on shard s1: ERROR 1142 (HY000): refused; it was done on s0, s2: mend", 2, nil},
-		{"lost", altering, map[router.ShardName]fakeshard.Reply{"s1": cut}, "it was done on s0, s2: mend", 2, nil},
+		{"refused", altering, map[router.ShardName]fakeshard.Reply{"s1": no}, "on shard s1: ERROR 1142 (HY000): refused; it was done on s0, s2: fix", 2, nil},
+		{"lost", altering, map[router.ShardName]fakeshard.Reply{"s1": cut}, "it was done on s0, s2: fix", 2, nil},
 		{"refused by all", altering, map[router.ShardName]fakeshard.Reply{"s0": no, "s1": no, "s2": no}, "ERROR 1142", 0, nil},
 		{"lost by all", altering, map[router.ShardName]fakeshard.Reply{"s0": cut, "s1": no, "s2": no}, "whether on s0 is not known", 0, nil},
 		{"not made", making, map[router.ShardName]fakeshard.Reply{"s1": no}, "it was made on s0, s2 and dropped there again", 2, []router.ShardName{"s0", "s2"}},
@@ -156,7 +156,7 @@ func TestDefineRoutines(t *testing.T) {
 		{"there already", "CREATE FUNCTION paid() RETURNS INT RETURN 1", created, map[router.ShardName]fakeshard.Reply{"s1": {Code: 1304}}, "on shard s1: ERROR 1304", 0, true},
 		{"perhaps made", "CREATE FUNCTION paid() RETURNS INT RETURN 1", created, map[router.ShardName]fakeshard.Reply{"s1": {Cut: fakeshard.Within}}, "is not known: DROP it IF EXISTS, and repeat", 0, true},
 		{"no database", "CREATE FUNCTION paid() RETURNS INT RETURN 1", created, map[router.ShardName]fakeshard.Reply{"s1": {Code: 1049}}, "", 1, false},
-		{"not replaced", "CREATE OR REPLACE FUNCTION paid() RETURNS INT RETURN 1", replaced, map[router.ShardName]fakeshard.Reply{"s1": {Code: 1418}}, "it was done on s0, s2: mend the reason and repeat", 0, false},
+		{"not replaced", "CREATE OR REPLACE FUNCTION paid() RETURNS INT RETURN 1", replaced, map[router.ShardName]fakeshard.Reply{"s1": {Code: 1418}}, "it was done on s0, s2: fix the cause and repeat", 0, false},
 		{"gone", "DROP FUNCTION paid", dropped, map[router.ShardName]fakeshard.Reply{"s1": {Code: 1305}}, "", 1, false},
 		{"gone everywhere", "DROP FUNCTION paid", dropped, map[router.ShardName]fakeshard.Reply{"s0": {Code: 1305}, "s1": {Code: 1305}, "s2": {Code: 1305}}, "ERROR 1305", 0, false},
 	} {

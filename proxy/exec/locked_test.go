@@ -209,9 +209,9 @@ func TestAlterLockedFails(t *testing.T) {
 		after string
 		done  int
 	}{
-		"refused": {[]fakeshard.Reply{{Prefix: "ALTER", Code: 1265}}, "; it was done on s0, s2: mend the reason and repeat the statement, which passes over the shards where it was done", 2},
-		"lost":    {[]fakeshard.Reply{{Prefix: "ALTER", Cut: fakeshard.Within}}, "; it was done on s0, s2: mend the reason and repeat the statement, which passes over the shards where it was done", 2},
-		"held":    {always(busyAlter), held + "; it was done on s0, s2: repeat the statement, which passes over the shards where it was done", 2},
+		"refused": {[]fakeshard.Reply{{Prefix: "ALTER", Code: 1265}}, "; it was done on s0, s2: fix the cause and repeat the statement, which skips the shards where it was done", 2},
+		"lost":    {[]fakeshard.Reply{{Prefix: "ALTER", Cut: fakeshard.Within}}, "; it was done on s0, s2: fix the cause and repeat the statement, which skips the shards where it was done", 2},
+		"held":    {always(busyAlter), held + "; it was done on s0, s2: repeat the statement, which skips the shards where it was done", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -96,7 +96,7 @@ func (a *alteration) brokenOff(why error, tell func(Defined)) error {
 	done := a.done()
 	out := &DefinitionError{Err: why, After: nothingDone}
 	if len(done) > 0 {
-		out.After = "; it was done on " + names(done) + ": repeat the statement, which passes over the shards where it was done"
+		out.After = "; it was done on " + names(done) + ": repeat the statement, which skips the shards where it was done"
 	}
 	tell(Defined{Done: done, Err: out})
 	return out

@@ -46,7 +46,7 @@ func TestAlterSeverally(t *testing.T) {
 // What fails says where it was done.
 func TestAlterSeverallyFails(t *testing.T) {
 	t.Parallel()
-	repeat := ": repeat the statement, which passes over the shards where it was done"
+	repeat := ": repeat the statement, which skips the shards where it was done"
 	moving := errors.New("moving")
 	for name, c := range map[string]struct {
 		on     map[router.ShardName][]fakeshard.Reply
@@ -64,7 +64,7 @@ func TestAlterSeverallyFails(t *testing.T) {
 		"refused": {
 			map[router.ShardName][]fakeshard.Reply{"s0": always(busyAlter), "s1": {{Prefix: "ALTER", Code: 1062}}},
 			nil,
-			"1062", "on shard s1: ", "; it was done on s2: mend the reason and repeat the statement, which passes over the shards where it was done", 1,
+			"1062", "on shard s1: ", "; it was done on s2: fix the cause and repeat the statement, which skips the shards where it was done", 1,
 		},
 		"a move begins": {
 			map[router.ShardName][]fakeshard.Reply{"s1": {busyAlter}},

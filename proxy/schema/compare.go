@@ -26,7 +26,7 @@ type copies struct {
 	tables []*liveTable // nil where it doesn't exist
 }
 
-// compare says where the copies differ from the first, and how to mend it.
+// compare says where the copies differ from the first, and how to fix it.
 func (c *copies) compare() []error {
 	if missing := c.missing(); missing != nil {
 		return missing

@@ -43,7 +43,7 @@ func (c Context) keepsDeclared(a *stmt.Altering, table catalog.TableName) error 
 	}
 	t, err := c.Catalog.Find(table)
 	if err != nil {
-		t = nil // it doesn't fit, and this may mend it
+		t = nil // it doesn't fit, and this may fix it
 	}
 	for _, column := range a.Columns {
 		role := d.RoleOf(column.Name)

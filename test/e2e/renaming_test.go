@@ -323,7 +323,7 @@ func TestARenameWaitsForWhoHoldsTheTable(t *testing.T) {
 		var running sync.WaitGroup
 		running.Go(func() { w.run(stop) })
 		_, err := short.Exec("RENAME TABLE visit TO seen")
-		refused(t, err, 1205, "on shard s1: Lock wait timeout exceeded; try restarting transaction; somebody holds the table there")
+		refused(t, err, 1205, "on shard s1: Lock wait timeout exceeded; try restarting transaction; another session has a lock on the table there")
 		close(stop)
 		running.Wait()
 		if len(w.given) == 0 || w.other != nil || w.absent > 0 {
