@@ -19,8 +19,9 @@ import (
 
 // Adding is an ALTER TABLE that adds columns which rows may leave out, and does nothing else.
 //
-// Each shard gets them invisible, whenever nobody holds the table there, and shows them once all have them. Between the two all
-// proxies know of them, so that no statement says "all columns" of a shard that shows more than another one.
+// Each shard gets the columns invisible as soon as no session has the table locked there, and shows them once all shards have them.
+// Between the two steps all proxies learn of the columns, so that no statement reads "all columns" of a shard that shows more than another
+// one.
 type Adding struct {
 	Altering
 	Columns []stmt.AddedColumn
@@ -29,7 +30,7 @@ type Adding struct {
 	Known func()
 }
 
-// adding is one under way.
+// adding is an Adding in progress.
 type adding struct {
 	*Request
 	Adding
@@ -41,7 +42,7 @@ type adding struct {
 	total    wire.OK
 }
 
-// columnsState is how a shard has the columns.
+// columnsState is the state of the columns on a shard.
 type columnsState uint8
 
 const (
@@ -51,7 +52,8 @@ const (
 	mixed                // some of them
 )
 
-// AddColumns adds them, as Define does a definition. Its error tells what stands where, and the same statement again goes on.
+// AddColumns adds the columns, as Define makes a definition. Its error says which shards have them. The same statement continues where it
+// stopped.
 func (r *Request) AddColumns(of Adding, tell func(Defined)) error {
 	end, err := r.takeTurn()
 	if err != nil {
@@ -86,7 +88,7 @@ func (r *Request) AddColumns(of Adding, tell func(Defined)) error {
 	return nil
 }
 
-// look asks every shard how it has the columns, which all must answer.
+// look asks every shard for the state of its columns. All must answer.
 func (a *adding) look() error {
 	for _, shard := range a.Catalog.Shards {
 		if err := a.Reach(shard, answerWait); err != nil {
@@ -129,7 +131,7 @@ func (a *adding) state(shard router.ShardName) (columnsState, error) {
 	return visible, nil
 }
 
-// unfit is why it is left to the servers to say what they make of the statement: empty if it is not.
+// unfit returns why the statement is left to the servers; empty if it is not.
 func (a *adding) unfit() string {
 	left := false
 	for _, state := range a.states {
@@ -153,7 +155,7 @@ func (a *adding) in(state columnsState) (shards []router.ShardName) {
 	return shards
 }
 
-// changed are the shards that this statement has changed, and passed those that had the columns before.
+// changed returns the shards that this statement has changed.
 func (a *adding) changed() (shards []router.ShardName) {
 	for _, shard := range a.Catalog.Shards {
 		if slices.Contains(a.done, shard) {
@@ -163,6 +165,7 @@ func (a *adding) changed() (shards []router.ShardName) {
 	return shards
 }
 
+// passed returns the shards that had the columns before.
 func (a *adding) passed() (list []Passed) {
 	for _, shard := range a.Catalog.Shards {
 		if !slices.Contains(a.done, shard) {
@@ -172,7 +175,7 @@ func (a *adding) passed() (list []Passed) {
 	return list
 }
 
-// add gives the columns to the shards that lack them, invisible.
+// add adds the columns, invisible, on the shards that lack them.
 func (a *adding) add() error {
 	clauses := make([]string, len(a.Columns))
 	for i, c := range a.Columns {
@@ -204,7 +207,7 @@ func (a *adding) show() error {
 	})
 }
 
-// onEach runs a text on the shards of a state, one after the other, and comes back to those where somebody held the table.
+// onEach runs a text on the shards in a state, one after the other. It returns later to shards where another session had the table locked.
 func (a *adding) onEach(state columnsState, text string, done func(router.ShardName)) error {
 	for {
 		var busy error
@@ -234,7 +237,7 @@ func (a *adding) onEach(state columnsState, text string, done func(router.ShardN
 	}
 }
 
-// addedMeanwhile tells that somebody else has given a shard the columns since it was looked at.
+// addedMeanwhile reports whether another session has added the columns on a shard since its state was read.
 func (a *adding) addedMeanwhile(shard router.ShardName, err error) bool {
 	if e, is := errors.AsType[*mysql.MyError](err); !is || e.Code != mysql.ER_DUP_FIELDNAME {
 		return false
@@ -267,7 +270,7 @@ func (a *adding) run(shard router.ShardName, text string) error {
 	return nil
 }
 
-// stepError is that of one shard.
+// stepError is the error of one shard.
 type stepError struct {
 	shard router.ShardName
 	err   error
@@ -278,8 +281,8 @@ func (e *stepError) Unwrap() error { return e.err }
 
 var errNotInstant = errors.New("not at once")
 
-// isNotInstant tells the servers' errors of a column that makes them write the table anew, and MySQL's of a table that has been
-// changed so too often.
+// isNotInstant reports the servers' errors of a column for which they must rewrite the table, and MySQL's error of a table that was
+// changed without a rewrite too often.
 func isNotInstant(err error) bool {
 	const (
 		notSupported       = 1845
@@ -289,7 +292,7 @@ func isNotInstant(err error) bool {
 	return hasCode(err, notSupported, notSupportedReason, tooManyVersions)
 }
 
-// failed says what stands where.
+// failed adds to the error which shards have the columns.
 func (a *adding) failed(err error, tell func(Defined)) error {
 	tell(Defined{Done: a.changed(), Err: err})
 	var e *DefinitionError

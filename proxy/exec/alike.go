@@ -11,8 +11,8 @@ import (
 	"locus/router"
 )
 
-// alike fails unless the shards that were passed over have the same tables as one that ran the definition. That a server refuses one
-// clause, as what it makes is there, says nothing about the others, nor that a column of that name is the one that was meant.
+// alike returns an error unless the skipped shards have the same tables as one that ran the definition. A server that refuses one clause
+// because its object exists says nothing about the other clauses, nor whether a column of that name is the intended one.
 func (r *Request) alike(done router.ShardName, passed []Passed) error {
 	for _, p := range passed {
 		for _, name := range r.Facts.Statement.Tables {
@@ -33,8 +33,7 @@ func (r *Request) alike(done router.ShardName, passed []Passed) error {
 	return nil
 }
 
-// definitionOf gives a table's definition, its lines sorted; nothing if it isn't
-// there.
+// definitionOf returns the lines of a table's definition, sorted, or nil if the table doesn't exist.
 func (r *Request) definitionOf(shard router.ShardName, table string) ([]string, error) {
 	rows, err := r.Ask(shard, r.Vars.Settings, "SHOW CREATE TABLE "+table)
 	if txn.IsRefusal(err) {
@@ -55,10 +54,10 @@ func (r *Request) definitionOf(shard router.ShardName, table string) ([]string, 
 	return lines, nil
 }
 
-// nextNumber is what differs between tables that are alike.
+// nextNumber matches the part that differs between equal tables.
 var nextNumber = regexp.MustCompile(` AUTO_INCREMENT=\d+`)
 
-// differing gives the first line that one has and the other doesn't.
+// differing returns the first line that one definition has and the other lacks.
 func differing(want, got []string) string {
 	for _, line := range want {
 		if !slices.Contains(got, line) {
@@ -73,5 +72,5 @@ func differing(want, got []string) string {
 	return ""
 }
 
-// WithoutNextNumber is the definition of a table that begins to number its rows anew.
+// WithoutNextNumber returns the definition of a table whose numbers start from the beginning.
 func WithoutNextNumber(definition string) string { return nextNumber.ReplaceAllString(definition, "") }

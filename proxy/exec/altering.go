@@ -16,38 +16,38 @@ import (
 	"locus/router/plan"
 )
 
-// Altering is what a definition of a table that is there needs, to be made while others use the table.
+// Altering is what the definition of an existing table needs so that other sessions can use the table meanwhile.
 type Altering struct {
 	Flavor flavor.Flavor
-	// May is asked before a shard is changed, by several goroutines: an error where nothing may be changed now.
+	// May returns why no shard may be changed now, or nil. Several goroutines call it before a shard is changed.
 	May func() error
-	// Plain tells that it is made on all shards at once, whoever holds the table, and why.
+	// Plain is called with the reason if the definition is made on all shards at once, even if other sessions use the table.
 	Plain func(why string)
 }
 
 const (
-	// lockWait is for how many seconds a shard may wait for the table's metadata lock: while it does, whoever comes later waits
-	// behind it. It is the least that both servers know.
+	// lockWait is how many seconds a shard may wait for the table's metadata lock. Sessions that come later wait behind it. It is the
+	// shortest wait that both servers know.
 	lockWait = 1
-	// lockPause is how long those go on then, before it is tried again.
+	// lockPause is the pause before the next attempt, in which those sessions continue.
 	lockPause = time.Second
-	// lockPatience is how long is tried at most.
+	// lockPatience is the longest time of all attempts.
 	lockPatience = 10 * time.Minute
-	// lockAnswer is when a shard that was asked for a lock counts as lost.
+	// lockAnswer is the time after which a shard that was asked for a lock counts as lost.
 	lockAnswer = lockWait*time.Second + answerWait
-	// lockIdle is after how many seconds a server gives up the locks of a proxy that says nothing any more.
+	// lockIdle is the number of seconds after which a server releases the locks of a proxy that has sent nothing.
 	lockIdle = 60
-	// mostRewritten is how many bytes a table may have on a shard that is locked while it may be written anew, or whose alteration is begun anew.
+	// mostRewritten is the size in bytes up to which a table on a shard may be rewritten under a lock, or altered in repeated attempts.
 	mostRewritten = 16 << 20
 )
 
 const lockWaitTimeout = "lock_wait_timeout"
 
-// held says what to look for where a lock was not to be had.
+// held is added to an error of a lock that was not granted.
 const held = "; another session has a lock on the table there, such as a long transaction: SHOW PROCESSLIST and information_schema.INNODB_TRX on that shard show it; end it"
 
-// Alter makes a definition on every shard, as Define does, but asks for the table's locks for a short time only, again and again: behind a
-// lock that is waited for everybody waits.
+// Alter makes a definition on every shard, as Define does. It requests the table's locks in repeated short attempts, because every session
+// that comes later waits behind a lock that is waited for.
 func (r *Request) Alter(of Altering, tell func(Defined)) error {
 	end, err := r.takeTurn()
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *Request) Alter(of Altering, tell func(Defined)) error {
 	return r.alter(of, tell)
 }
 
-// alter is Alter of who has the turn.
+// alter is Alter for a caller that has the turn.
 func (r *Request) alter(of Altering, tell func(Defined)) error {
 	course := r.Plan.(*plan.Definition).Course
 	if course == plan.AtOnce {
@@ -77,7 +77,7 @@ func (r *Request) alter(of Altering, tell func(Defined)) error {
 	return a.severally(tell)
 }
 
-// alteration is one of tables that are there, by their full names in SQL.
+// alteration returns the alteration of existing tables, by their full names in SQL.
 func (r *Request) alteration(tables []string) *alteration {
 	a := &alteration{definition: &definition{Request: r}, tables: tables}
 	a.until, a.attempt = r.patience()
@@ -86,7 +86,7 @@ func (r *Request) alteration(tables []string) *alteration {
 	return a
 }
 
-// patience is until when locks are waited for, as the session has it, and the settings under which one attempt does.
+// patience returns until when the session waits for locks, and the settings of one attempt.
 func (r *Request) patience() (until time.Time, attempt *backend.Settings) {
 	patience := lockPatience
 	if literal, set := r.Vars.Settings.Lookup(lockWaitTimeout); set {
@@ -97,7 +97,7 @@ func (r *Request) patience() (until time.Time, attempt *backend.Settings) {
 	return time.Now().Add(patience), r.Vars.Settings.With(lockWaitTimeout, strconv.Itoa(lockWait))
 }
 
-// alteration is one under way. It keeps a connection to each shard.
+// alteration is an alteration in progress. It keeps a connection to each shard.
 type alteration struct {
 	*definition
 	Altering
@@ -107,7 +107,7 @@ type alteration struct {
 	first   int // of the shards, which is asked for its lock before the others: there somebody held the table
 }
 
-// lend takes a connection to every shard and has each answer.
+// lend takes a connection to every shard, and waits until each has answered.
 func (a *alteration) lend() error {
 	for _, shard := range a.Catalog.Shards {
 		l, err := a.Apart(shard, a.attempt)
@@ -125,7 +125,7 @@ func (a *alteration) lend() error {
 	return nil
 }
 
-// each does something for all shards at once, without their leases, and gives their errors.
+// each calls a function for all shards at once, and returns their errors.
 func (a *alteration) each(do func(*defining) error) []error {
 	errs := make([]error, len(a.shards))
 	var under sync.WaitGroup
@@ -136,8 +136,8 @@ func (a *alteration) each(do func(*defining) error) []error {
 	return errs
 }
 
-// awake says something to every shard, before each try: a server ends a connection under which nothing is said for lockIdle, and only those
-// shards hear of a try whose turn it is.
+// awake sends every shard a statement before each attempt. A server ends a connection that is idle for lockIdle, and an attempt sends
+// statements only to the shards whose turn it is.
 func (a *alteration) awake() (lost error) {
 	for i, err := range a.each(func(on *defining) error { return a.answers(on.Lease, answerWait) }) {
 		if on := &a.shards[i]; err != nil {
@@ -147,7 +147,7 @@ func (a *alteration) awake() (lost error) {
 	return lost
 }
 
-// freed looks whether a shard's tables can be locked now, and gives the locks back.
+// freed checks whether a shard's tables can be locked now, and releases the locks.
 func (a *alteration) freed(on *defining) error {
 	if err := a.takeLock(on); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (a *alteration) takeLock(on *defining) error {
 	return err
 }
 
-// giveLock gives that back. A connection that can't be told to is given up, which gives it back too.
+// giveLock releases the locks. A connection that can't be sent that is closed, which releases them too.
 func (a *alteration) giveLock(on *defining) error {
 	if !on.locked {
 		return nil
@@ -176,7 +176,7 @@ func (a *alteration) giveLock(on *defining) error {
 	return err
 }
 
-// end gives the connections back, with the session's settings. One that may have a lock still is given up.
+// end returns the connections with the session's settings. A connection that may still have a lock is closed.
 func (a *alteration) end() {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(a.Context), answerWait, errNoAnswer)
 	defer cancel()
@@ -192,7 +192,7 @@ func (a *alteration) end() {
 	}
 }
 
-// large tells a table that is not to be written anew under a lock, nor often.
+// large reports whether a table is too large to be rewritten under a lock or in repeated attempts.
 func (a *alteration) large() (bool, error) {
 	full := FullName(a.Facts.Statement.Tables[0], a.Schema(a.Work))
 	ask := "SELECT SUM(COALESCE(DATA_LENGTH + INDEX_LENGTH, 1 << 40)) FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + backend.Quote(full.Schema) + " AND TABLE_NAME = " + backend.Quote(full.Name)
@@ -215,16 +215,16 @@ func (a *alteration) large() (bool, error) {
 	return false, nil
 }
 
-// stopped is why nothing more is to be done: somebody has cancelled the statement.
+// stopped returns why the alteration must stop: the statement was cancelled.
 func (a *alteration) stopped() error { return a.Conns.Unwanted() }
 
-// begunNowhere ends one of which nothing was done.
+// begunNowhere ends an alteration of which nothing was done.
 func (a *alteration) begunNowhere(err error) error {
 	a.end()
 	return a.nothingDone(err)
 }
 
-// nothingDone is the error of one of which nothing was done.
+// nothingDone returns the error of an alteration of which nothing was done.
 func (a *alteration) nothingDone(err error) error {
 	if stopped := a.stopped(); stopped != nil {
 		return undone(stopped)
@@ -240,7 +240,7 @@ func (a *alteration) nothingDone(err error) error {
 	return out
 }
 
-// conclude gives the answer.
+// conclude derives the answer.
 func (a *alteration) conclude(tell func(Defined)) error {
 	a.end()
 	ok, passed, err := a.judge()
@@ -260,10 +260,10 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// isLockWait tells that others held the table.
+// isLockWait reports whether other sessions had the table locked.
 func isLockWait(err error) bool { return hasCode(err, mysql.ER_LOCK_WAIT_TIMEOUT) }
 
-// hasCode tells a server's error of one of some numbers.
+// hasCode reports whether an error is a server's with one of some numbers.
 func hasCode(err error, codes ...uint16) bool {
 	e, ok := errors.AsType[*mysql.MyError](err)
 	return ok && slices.Contains(codes, e.Code)

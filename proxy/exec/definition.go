@@ -19,7 +19,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Defined is what has become of one of CREATE TABLE, ALTER TABLE and their kin, of tables that are on every shard.
+// Defined is the outcome of a definition of tables, views or routines that are on every shard.
 type Defined struct {
 	OK wire.OK
 	// Done are the shards that have done it, and Passed those that say that it was done there already.
@@ -28,13 +28,13 @@ type Defined struct {
 	Err    error // why it failed, as Define gives it
 }
 
-// Passed is a shard that says of a definition that it was done there before.
+// Passed is a shard that reported that it had done the definition before.
 type Passed struct {
 	Shard router.ShardName
 	Said  *mysql.MyError
 }
 
-// DefinitionError is an error of a definition, and what it leaves: the client reads what stands around the error's own text.
+// DefinitionError is the error of a definition together with the state that it left. The client reads Before, the error's text, and After.
 type DefinitionError struct {
 	Err           error
 	Before, After string
@@ -43,7 +43,7 @@ type DefinitionError struct {
 func (e *DefinitionError) Error() string { return e.Before + e.Err.Error() + e.After }
 func (e *DefinitionError) Unwrap() error { return e.Err }
 
-// definition is one under way. No transaction can undo it.
+// definition is a definition in progress. No transaction can undo it.
 type definition struct {
 	*Request
 	shards  []defining
@@ -51,7 +51,7 @@ type definition struct {
 	warned  bool     // the warnings of a shard are kept
 }
 
-// defining is what becomes of it on one shard.
+// defining is a definition's outcome on one shard.
 type defining struct {
 	txn.Lease
 	ok     wire.OK
@@ -59,11 +59,12 @@ type defining struct {
 	locked bool // the table, on this connection
 }
 
-// Define runs a definition on every shard at once, one of a table after the other.
-// It begins on none before all have answered that they are there. A table that is made on
-// some shards alone is dropped there again. Of everything else the error says what stands
-// where, and the statement may be repeated: a shard that says it has been done there already
-// is passed over, if another one has something to do. [Request.Ready] may still refuse it once all have answered. What has become of it is told while its turn lasts.
+// Define runs a definition on all shards at once. Definitions of the same table run one after the other.
+//
+// No shard is sent the definition before all have answered a question. If a table or routine is made on some shards only, it is dropped
+// there again. After any other failure the error says on which shards it was done, and the client may repeat the statement: a shard that
+// reports that it has done it is skipped, if another shard has something to do. [Request.Ready] may refuse the definition once all shards
+// have answered. Define calls tell with the outcome while it still has its turn.
 func (r *Request) Define(tell func(Defined)) error {
 	end, err := r.takeTurn()
 	if err != nil {
@@ -75,13 +76,13 @@ func (r *Request) Define(tell func(Defined)) error {
 
 const nothingDone = "; nothing was done on any shard"
 
-// undone is the error of a definition of which nothing was done.
+// undone returns the error of a definition of which nothing was done.
 func undone(err error) *DefinitionError {
 	return &DefinitionError{Err: unsent(err), After: nothingDone}
 }
 
-// unsent is what ended a definition before a shard was sent it: of a connection that was lost it is known that the command had no effect, though
-// what was asked ahead of it was sent.
+// unsent returns the error that ended a definition before any shard was sent it. If it is a lost connection, only what was sent ahead of
+// the definition may have taken effect, so the error says that the command had none.
 func unsent(err error) error {
 	if lost, ok := errors.AsType[*backend.LostError](err); ok && lost.Sent {
 		before := *lost
@@ -91,7 +92,7 @@ func unsent(err error) error {
 	return err
 }
 
-// define is Define of who has the turn.
+// define is Define for a caller that has the turn.
 func (r *Request) define(tell func(Defined)) error {
 	d := &definition{Request: r}
 	err := d.lend()
@@ -110,7 +111,7 @@ func (r *Request) define(tell func(Defined)) error {
 	return err
 }
 
-// where are the shards whose outcome is of a kind.
+// where returns the shards with outcomes of a kind.
 func (d *definition) where(is func(error) bool) (list []*defining) {
 	for i := range d.shards {
 		if is(d.shards[i].err) {
@@ -122,7 +123,7 @@ func (d *definition) where(is func(error) bool) (list []*defining) {
 
 func anyOutcome(error) bool { return true }
 
-// end gives the connections back.
+// end returns the connections.
 func (d *definition) end() {
 	for _, on := range d.shards {
 		if on.err != nil {
@@ -133,21 +134,21 @@ func (d *definition) end() {
 	}
 }
 
-// makes tells CREATE TABLE, which can be undone.
+// makes reports whether it is CREATE TABLE, which can be undone.
 func (r *Request) makes() bool { return r.Facts.Statement.Features&stmt.MakesTable != 0 }
 
-// makesView tells CREATE VIEW, which may be repeated.
+// makesView reports whether it is CREATE VIEW, which may be repeated.
 func (r *Request) makesView() bool {
 	return r.Facts.Statement.View && r.Facts.Statement.Verb == "CREATE"
 }
 
-// makesRoutine tells CREATE FUNCTION or PROCEDURE of one that was not there, which can be undone.
+// makesRoutine reports whether it is a CREATE of a routine that did not exist, which can be undone.
 func (r *Request) makesRoutine() bool {
 	routine := r.Facts.Statement.Defined
 	return routine != nil && routine.Creates && !routine.Replaces && !routine.IfNotExists
 }
 
-// MadeEverywhere tells whether the table that is to be made is on every shard.
+// MadeEverywhere reports whether every shard has the table that the statement creates.
 func (r *Request) MadeEverywhere() bool {
 	for _, shard := range r.Catalog.Shards {
 		if lines, err := r.definitionOf(shard, r.quoted(r.Facts.Statement.Tables[0])); err != nil || lines == nil {
@@ -157,10 +158,10 @@ func (r *Request) MadeEverywhere() bool {
 	return true
 }
 
-// answerWait is how long a shard may take to say that it is there.
+// answerWait is the time limit of a shard's answer to the question before a definition.
 const answerWait = 10 * time.Second
 
-// lend takes a connection to every shard and has each answer.
+// lend takes a connection to every shard, and waits until each has answered.
 func (d *definition) lend() error {
 	var leases []txn.Lease
 	for _, shard := range d.Catalog.Shards {
@@ -192,14 +193,14 @@ func (d *definition) lend() error {
 	return nil
 }
 
-// release gives the connections back, of which nothing was asked.
+// release returns connections that were sent nothing.
 func (d *definition) release() {
 	for _, idle := range d.shards {
 		idle.Release()
 	}
 }
 
-// ask sends shards a text, and reads their answers.
+// ask sends shards a text and reads their answers.
 func (d *definition) ask(text []byte, shards []*defining) {
 	packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, text)
 	for _, on := range shards {
@@ -214,7 +215,7 @@ func (d *definition) ask(text []byte, shards []*defining) {
 	}
 }
 
-// answered notes what a shard has said.
+// answered records the answer of a shard.
 func (d *definition) answered(on *defining) {
 	d.Observer.Trace().Answered(string(on.Shard), on.ok.AffectedRows, CodeOf(on.err))
 	if on.err == nil && on.ok.Warnings > 0 && !d.warned {
@@ -225,8 +226,8 @@ func (d *definition) answered(on *defining) {
 	}
 }
 
-// text is the client's text with what is added and without IF NOT EXISTS. Each shard must report whether it created the table, which may
-// have to be dropped again, and its note could have been switched off.
+// text returns the client's text with the additions and without IF NOT EXISTS. Each shard must report whether it created the table, which
+// may have to be dropped again, and the note about that could have been switched off.
 func (d *definition) text(edits ...Edit) []byte {
 	if words := d.Facts.Statement.IfNotExists; words != nil {
 		edits = append(edits, Edit{d.Values.Offset(words.Start), d.Values.Offset(words.End), ""})
@@ -241,7 +242,7 @@ func (d *definition) text(edits ...Edit) []byte {
 	return Edited(nil, d.Values.Text, ordered(edits))
 }
 
-// done are the shards on which it was done.
+// done returns the shards on which it was done.
 func (d *definition) done() (names []router.ShardName) {
 	for _, on := range d.shards {
 		if on.err == nil {
@@ -251,7 +252,7 @@ func (d *definition) done() (names []router.ShardName) {
 	return names
 }
 
-// judge gives the answer.
+// judge derives the answer from the outcomes.
 func (d *definition) judge() (total wire.OK, passed []Passed, err error) {
 	var failed *defining
 	passed = d.lacking
@@ -282,8 +283,8 @@ func (d *definition) judge() (total wire.OK, passed []Passed, err error) {
 	return total, passed, nil
 }
 
-// weight is how much a shard's error says of what went wrong: one whose effect isn't known the most, and one that somebody held the
-// table the least.
+// weight orders errors by how much the client needs to know them: one with an unknown effect most, and one of a table that was locked
+// least.
 func weight(err error) int {
 	switch {
 	case isLockWait(err):
@@ -294,7 +295,7 @@ func weight(err error) int {
 	return 2
 }
 
-// failed says of a definition that failed on a shard what stands on the others.
+// failed adds to a shard's error on which other shards the definition was done.
 func (d *definition) failed(done []router.ShardName, at router.ShardName, err error) error {
 	before, on := "on shard "+string(at)+": ", names(done)
 	switch {
@@ -331,8 +332,7 @@ func names(shards []router.ShardName) string {
 	return strings.Join(list, ", ")
 }
 
-// unmake drops the table or routine where it was made just now. A table has no rows: statements on it are
-// refused until all shards have it.
+// unmake drops the table or routine where it was just made. The table has no rows: statements on it are refused until all shards have it.
 func (d *definition) unmake() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.Context), txn.UndoTime)
 	defer cancel()
@@ -352,7 +352,7 @@ func (d *definition) unmake() error {
 	return errors.Join(left...)
 }
 
-// undoing is the statement that drops what was made.
+// undoing returns the statement that drops what was made.
 func (d *definition) undoing() string {
 	if routine := d.Facts.Statement.Defined; routine != nil {
 		return "DROP " + routine.Kind + " " + d.quoted(routine.Name)
@@ -360,7 +360,7 @@ func (d *definition) undoing() string {
 	return "DROP TABLE " + d.quoted(d.Facts.Statement.Tables[0])
 }
 
-// FullName is a table's, as a statement names it whose default database is known.
+// FullName returns the name of a table that a statement names, given the default database.
 func FullName(t stmt.TableName, schema string) catalog.TableName {
 	if t.Schema == "" {
 		t.Schema = schema
@@ -368,13 +368,13 @@ func FullName(t stmt.TableName, schema string) catalog.TableName {
 	return catalog.TableName{Schema: t.Schema, Name: t.Name}
 }
 
-// quoted is a table's full name in SQL.
+// quoted returns a table's full name in SQL.
 func (r *Request) quoted(t stmt.TableName) string {
 	full := r.FullName(r.Work, t)
 	return plan.Quote(full.Schema) + "." + plan.Quote(full.Name)
 }
 
-// already tells a server's error that says that there is nothing left to do.
+// already returns the error by which a server reports that there is nothing left to do, or nil.
 func (d *definition) already(err error) *mysql.MyError {
 	e, ok := errors.AsType[*mysql.MyError](err)
 	if d.Facts.Statement.Defined != nil {
@@ -390,13 +390,12 @@ func (d *definition) already(err error) *mysql.MyError {
 	return nil
 }
 
-// routineDone tells the numbers by which a server says that a routine need not be made or dropped there: it lacks the database, so that
-// no statement could call it there, or the routine.
+// routineDone reports whether an error number means that a routine need not be made or dropped on a shard: the shard lacks the database,
+// so that no statement could call the routine there, or it lacks the routine.
 func (d *definition) routineDone(code uint16) bool {
 	return code == mysql.ER_BAD_DB_ERROR || !d.Facts.Statement.Defined.Creates && code == mysql.ER_SP_DOES_NOT_EXIST
 }
 
-// nothingLeft are the servers' numbers for: unknown table, no such table, duplicate
-// column, duplicate key, can't drop, unknown column, multiple primary key, duplicate
-// foreign key, duplicate check, unknown view.
+// nothingLeft are the servers' error numbers for: unknown table, no such table, duplicate column, duplicate key, can't drop, unknown
+// column, multiple primary key, duplicate foreign key, duplicate check, unknown view.
 var nothingLeft = []uint16{4092, 1051, 1146, 1060, 1061, 1091, 1054, 1068, 1826, 3822}

@@ -12,9 +12,8 @@ import (
 	"locus/router/stmt"
 )
 
-// ChangeSchema runs CREATE, ALTER or DROP DATABASE on every shard, one after the other. No transaction can undo it: the error says
-// where it was done if it was not done everywhere. What is counted is of the shard that has most, as the single tables are on the
-// first.
+// ChangeSchema runs CREATE, ALTER or DROP DATABASE on every shard, one after the other. No transaction can undo it. If a shard fails, the
+// error says on which shards it was done. The counts are those of the shard with the highest, since single tables are on the first shard.
 func (r *Request) ChangeSchema() (total wire.OK, err error) {
 	var done []string
 	for _, shard := range r.Catalog.Shards {
@@ -30,7 +29,7 @@ func (r *Request) ChangeSchema() (total wire.OK, err error) {
 	return total, nil
 }
 
-// Dropped is the database that the statement drops; empty: it drops none.
+// Dropped returns the database that the statement drops, or "".
 func (r *Request) Dropped() string {
 	if r.Facts.Statement.Features&stmt.DropsSchema == 0 {
 		return ""
@@ -59,7 +58,7 @@ func (r *Request) changeSchemaOn(shard router.ShardName, first bool) (wire.OK, e
 	return ok, nil
 }
 
-// partly adds to an error where the statement had been done before.
+// partly adds to an error on which shards the statement had been done before.
 func partly(done []string, at router.ShardName, err error) error {
 	if len(done) == 0 {
 		return err

@@ -14,14 +14,12 @@ import (
 	"locus/router/stmt"
 )
 
-// turnWait is how many seconds a definition waits for one of the same table that is under
-// way, through whichever proxy.
+// turnWait is how many seconds a definition waits for another one of the same table, through any proxy.
 const turnWait = 60
 
-// takeTurn waits until no other definition of the same tables is under way. Two that crossed
-// would be done in another order on each shard: both would come to pass halfway, and what
-// one takes back may be what the other has found. The lock is the default shard's, and ends with
-// its connection.
+// takeTurn waits until no other definition of the same tables is in progress. Two concurrent definitions could run in a different order on
+// each shard, so that each takes effect on some shards, and one could undo what the other has found. The lock is a named lock of the
+// default shard, and ends with its connection.
 func (r *Request) takeTurn() (end func(), err error) {
 	l, err := r.Apart(r.Catalog.First(), backend.Default)
 	if err != nil {
@@ -47,7 +45,7 @@ func (r *Request) takeTurn() (end func(), err error) {
 	}, nil
 }
 
-// turns are the names of the locks, in an order that is the same for everybody.
+// turns returns the names of the locks, in an order that is the same for all proxies.
 func (r *Request) turns() (names []string) {
 	all := r.Facts.Statement.Tables
 	if routine := r.Facts.Statement.Defined; routine != nil {

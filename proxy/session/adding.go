@@ -28,8 +28,8 @@ func (s *Session) adding(r *exec.Work, with *exec.Altering) *exec.Adding {
 	}
 }
 
-// altering is a definition of a table that is there, made while others use it; nil: it is another one, or the session holds the table
-// itself. Notes counts what the client is told beside that.
+// altering returns the alteration of an existing table that other sessions use. It returns nil if the statement is something else, or if
+// the session has locked the table itself. Notes counts the notes for the client.
 func (s *Session) altering(r *exec.Work, notes *uint16) *exec.Altering {
 	p, is := r.Plan.(*plan.Definition)
 	if !is || p.Course == plan.AtOnce || p.Declares != nil || s.mayHoldTables() {
@@ -53,8 +53,8 @@ func (s *Session) altering(r *exec.Work, notes *uint16) *exec.Altering {
 	}
 }
 
-// mayHoldTables tells that the session has something on a connection for which others wait that are to lock a table. Named locks, which
-// tools for migrations take, are nothing of the kind.
+// mayHoldTables reports whether the session has something on a connection for which a lock of a table must wait. Named locks, which
+// migration tools take, are not among it.
 func (s *Session) mayHoldTables() bool {
 	return slices.ContainsFunc(txn.Reasons(), func(r txn.Reason) bool {
 		return r != txn.NamedLock && r != txn.TemporaryTable && s.conns.Reserved(r)

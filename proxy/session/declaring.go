@@ -19,21 +19,20 @@ import (
 	"locus/router/plan"
 )
 
-// Declarations are what the cluster declares.
+// Declarations changes what the cluster declares.
 type Declarations interface {
-	// Declare makes a table's declaration part of what the cluster declares, on behalf of a
-	// user. It changes nothing if the same is declared. The error says why it can't be; with
-	// changed set it may have been written all the same.
+	// Declare adds a table's declaration on behalf of a user. It changes nothing if the same is declared. The error says why the table
+	// can't be declared; if changed is true, the declaration may have been written nevertheless.
 	Declare(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) (changed bool, err error)
-	// Withdraw takes a declaration away, unless another one is there by now.
+	// Withdraw removes a declaration, unless another one has replaced it.
 	Withdraw(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) error
 }
 
-// declaring is a definition under way, which may declare its table too.
+// declaring is a definition in progress that may also declare its table.
 //
-// The table is declared first, and all proxies know of it before any shard has it: what
-// they plan meanwhile is refused, since the table is nowhere, or not on all shards. So no
-// row can come to where it would not be looked for. What goes wrong after that is taken back.
+// The table is declared first. All proxies know the declaration before any shard has the table, and refuse statements on it until all
+// shards have it. So no row can be written where no proxy would look for it. If the definition fails after that, the declaration is
+// withdrawn.
 type declaring struct {
 	*Services
 	user string
@@ -48,14 +47,14 @@ type declaring struct {
 	refused  error              // after the definition itself
 }
 
-// declareTime bounds one write of what is declared.
+// declareTime is the time limit of one write of a declaration.
 const declareTime = 10 * time.Second
 
 func undeclarable(format string, args ...any) error {
 	return &plan.Refusal{Code: plan.Undeclarable, Message: fmt.Sprintf(format, args...)}
 }
 
-// declaring is a definition that declares nothing, unless its plan says so.
+// declaring returns the state of a definition. It declares nothing unless its plan says so.
 func (s *Session) declaring(at *exec.Request) *declaring {
 	d := &declaring{Services: s.Services, user: s.user, at: at}
 	if p, is := at.Plan.(*plan.Definition); is {
@@ -64,7 +63,7 @@ func (s *Session) declaring(at *exec.Request) *declaring {
 	return d
 }
 
-// begin declares the table before it is on any shard, and spreads one that is on the default shard.
+// begin declares the table before any shard has it. A table that exists on the default shard is created on the others.
 func (d *declaring) begin() error {
 	if d.Declaring == nil {
 		return nil
@@ -86,13 +85,13 @@ func (d *declaring) begin() error {
 	return err
 }
 
-// said is what the comment says.
+// said returns the declaration in the comment.
 func (d *declaring) said() catalog.Declaration {
 	return d.at.Plan.(*plan.Definition).Declares.Declaration
 }
 
-// end takes the declaration back of a table that could not be made, or is not what it was declared
-// to be. One that was there stays declared: it is on every shard, and the statement may be repeated for its comment.
+// end withdraws the declaration of a table that could not be made, or that doesn't fit its declaration. A table that existed before stays
+// declared: every shard has it, and the statement may be repeated for its comment.
 func (d *declaring) end(e exec.Defined) {
 	switch {
 	case d.Declaring == nil || d.Exists:
@@ -106,7 +105,7 @@ func (d *declaring) end(e exec.Defined) {
 	}
 }
 
-// declare declares the table, unless shards have something that keeps it from being declared.
+// declare declares the table, unless a shard has something that prevents that.
 func (d *declaring) declare() error {
 	if d.Declarations == nil || d.Redefined == nil {
 		return undeclarable("nothing can be declared through this proxy: locus table add declares tables")
@@ -137,8 +136,7 @@ func (d *declaring) changed() catalog.Change {
 
 func (d *declaring) name() string { return plan.Quote(d.Table.Schema) + "." + plan.Quote(d.Table.Name) }
 
-// looked refuses to declare what shards have: of a table that is to be made anything, of
-// another one rows.
+// looked refuses the declaration if a shard already has a table that is to be created, or if a table that exists has rows.
 func (d *declaring) looked() error {
 	var has []router.ShardName
 	first := d.at.Catalog.First()
@@ -199,8 +197,7 @@ func (d *declaring) createdOn(shards []router.ShardName) ([]string, error) {
 	return texts, nil
 }
 
-// empty refuses a table that has rows. Locking is FOR UPDATE, to wait for transactions that
-// have inserted some.
+// empty refuses a table that has rows. Locking is FOR UPDATE, which waits for transactions that have inserted some.
 func (d *declaring) empty(shard router.ShardName, locking string) error {
 	rows, err := d.at.Ask(shard, backend.Default, "SELECT 1 FROM "+d.name()+" LIMIT 1"+locking)
 	if err != nil {
@@ -212,8 +209,8 @@ func (d *declaring) empty(shard router.ShardName, locking string) error {
 	return nil
 }
 
-// spread makes a table that was the default shard's alone on the others, and looks whether it
-// is what was declared. Until it is everywhere it is refused to everybody.
+// spread creates a table of the default shard on the other shards, and checks that it fits its declaration. The proxies refuse statements
+// on it until all shards have it.
 func (d *declaring) spread() error {
 	err := d.copy()
 	if err == nil {
@@ -234,7 +231,7 @@ func (d *declaring) spread() error {
 	return err
 }
 
-// ownGene adds the column for the gene to a table without rows that is the default shard's alone.
+// ownGene adds the column for the gene to a table without rows that is on the default shard alone.
 func (d *declaring) ownGene() error {
 	first := d.at.Catalog.First()
 	if !d.Declaration.MakesGene() {
@@ -252,7 +249,7 @@ func (d *declaring) ownGene() error {
 	return nil
 }
 
-// takeGene takes that column back.
+// takeGene drops that column again.
 func (d *declaring) takeGene() {
 	if !d.gene {
 		return
@@ -311,7 +308,7 @@ func (d *declaring) execApart(ctx context.Context, shard router.ShardName, text 
 	return nil
 }
 
-// drop drops the table on shards, and gives those where that failed.
+// drop drops the table on shards, and returns the shards where that failed.
 func (d *declaring) drop(shards []router.ShardName) (left []router.ShardName) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.at.Context), txn.UndoTime)
 	defer cancel()
@@ -323,7 +320,7 @@ func (d *declaring) drop(shards []router.ShardName) (left []router.ShardName) {
 	return left
 }
 
-// misfit is why the table is not what it was declared to be, as this proxy has read it; empty: it is.
+// misfit returns why the table, as this proxy has read it, doesn't fit its declaration; empty if it fits.
 func (d *declaring) misfit() string {
 	m := d.Snapshot().Catalog.Unfit(d.Table)
 	if m == nil {
@@ -340,7 +337,7 @@ func (d *declaring) misfit() string {
 	return m.Err.Error()
 }
 
-// differing is why a table is not to be declared that some shard had with other columns.
+// differing returns why a table can't be declared that has other columns on some shard.
 func (d *declaring) differing() string {
 	t, err := d.Snapshot().Catalog.Find(d.Table)
 	if err != nil || t == nil || t.Differing() == nil {
@@ -349,8 +346,7 @@ func (d *declaring) differing() string {
 	return t.Differing().Error()
 }
 
-// dropped takes back a table that was made on every shard and is not what was declared. No
-// proxy has let anybody write to it.
+// dropped drops a table again that was made on every shard and doesn't fit its declaration. No proxy has let a client write to it.
 func (d *declaring) dropped() {
 	if left := d.drop(d.at.Catalog.Shards); left != nil {
 		d.left = "; it was made on every shard, and could not be dropped again on " + catalog.List(left) +
@@ -360,8 +356,8 @@ func (d *declaring) dropped() {
 	d.withdraw()
 }
 
-// takeBack takes the declaration back of a table that could not be made, unless it was left on
-// some shard: then the statement may be repeated.
+// takeBack withdraws the declaration of a table that could not be made. If the table is left on a shard, the declaration stays, so that
+// the statement can be repeated.
 func (d *declaring) takeBack() {
 	for _, shard := range d.at.Catalog.Shards {
 		if text, err := d.created(shard); err != nil || text != "" {
@@ -372,7 +368,7 @@ func (d *declaring) takeBack() {
 	d.withdraw()
 }
 
-// withdraw takes the declaration back after what went wrong.
+// withdraw withdraws the declaration after a failure.
 func (d *declaring) withdraw() {
 	if !d.declared {
 		return

@@ -15,9 +15,9 @@ import (
 	"locus/router/stmt"
 )
 
-// runDefinition runs CREATE TABLE, ALTER TABLE or one of their kin of tables that are on every shard. No transaction can undo it.
-// While genes are on the move nothing is changed. CREATE TABLE IF NOT EXISTS of one that is there changes nothing: applications
-// begin with it.
+// runDefinition runs CREATE TABLE, ALTER TABLE and similar statements on tables that are on every shard. No transaction can undo them.
+// They are refused while genes are being moved, except CREATE TABLE IF NOT EXISTS of an existing table, which changes nothing:
+// applications run it when they start.
 func (s *Session) runDefinition(asked *exec.Work, p *plan.Definition) error {
 	s.defining.Store(true)
 	defer s.defining.Store(false)
@@ -79,8 +79,8 @@ func (s *Session) runDefinition(asked *exec.Work, p *plan.Definition) error {
 	return s.done(ok)
 }
 
-// warnImmovable warns of what a definition has made that keeps rows from being moved later, and returns the number of warnings. A definition
-// that declares a table may be planned again once the table is declared, so it warns of what the table had before, too.
+// warnImmovable warns of everything in the new definition that prevents rows from being moved later, and returns the number of warnings. A
+// definition that declares a table may be planned again once the table is declared, so it also warns of what the table had before.
 func (s *Session) warnImmovable(own *exec.Work) (n uint16) {
 	before, st := own.Snapshot.Catalog, own.Facts.Statement
 	declares := false
@@ -107,7 +107,7 @@ func (s *Session) warnImmovable(own *exec.Work) (n uint16) {
 	return n
 }
 
-// defined notes what has become of a definition, and gives what the client is told.
+// defined records the outcome of a definition, and returns the OK for the client.
 func (s *Session) defined(r *exec.Work, d exec.Defined) wire.OK {
 	if len(d.Done) == 0 && len(d.Passed) > 0 { // IF NOT EXISTS
 		s.vars.Soften(d.Passed[0].Said)
@@ -124,13 +124,13 @@ func (s *Session) defined(r *exec.Work, d exec.Defined) wire.OK {
 	return d.OK
 }
 
-// moving refuses what would disturb a move.
+// moving returns the refusal of a statement that would disturb a move.
 func moving(what string) error {
 	return &plan.Refusal{Code: plan.Unsupported, Message: what + " while genes are on the move: wait until locus jobs shows the move to be over"}
 }
 
-// renumber makes the numbers of tables go on where a server with all their rows would number on after the definition. It returns
-// the number of warnings.
+// renumber sets the next numbers of tables to what a server with all their rows would use after the definition. It returns the number of
+// warnings.
 func (s *Session) renumber(r *exec.Work) (warnings uint16) {
 	if s.Numbers == nil || !r.Facts.Statement.Renumbers {
 		return 0
@@ -148,7 +148,7 @@ func (s *Session) renumber(r *exec.Work) (warnings uint16) {
 	return warnings
 }
 
-// runMaintenance runs ANALYZE TABLE or one of its kin of tables that are on every shard.
+// runMaintenance runs ANALYZE TABLE and similar statements on tables that are on every shard.
 func (s *Session) runMaintenance(asked *exec.Work, p *plan.Maintenance) error {
 	r := s.env.Request(asked)
 	own := r.Work
@@ -178,8 +178,7 @@ func (s *Session) reread(change catalog.Change) {
 	}
 }
 
-// changeOf returns what a definition on some shards, or on every shard, can have changed: the names in it, if the parser knows
-// all of them.
+// changeOf returns what a definition on some shards, or on all, can have changed: the names in it, if the parser knows all of them.
 func (s *Session) changeOf(r *exec.Work, shards ...router.ShardName) (c catalog.Change) {
 	st := r.Facts.Statement
 	if st.Defined != nil {
@@ -201,8 +200,7 @@ func (s *Session) changeOf(r *exec.Work, shards ...router.ShardName) (c catalog.
 	return c
 }
 
-// defines tells a statement on one shard after which names may mean something else.
-// Temporary tables are the session's alone.
+// defines reports whether names may have other meanings after a statement on one shard. Temporary tables belong to the session alone.
 func (s *Session) defines(r *exec.Work) bool {
 	st := r.Facts.Statement
 	switch {
@@ -216,8 +214,7 @@ func (s *Session) defines(r *exec.Work) bool {
 	return st.Verb == "CREATE" || st.Verb == "ALTER" || st.Verb == "DROP" || st.Verb == "RENAME"
 }
 
-// redefining returns an ending that makes all proxies know of a definition on one shard before the client is told that it is
-// done.
+// redefining returns an ending that makes all proxies read a definition on one shard before the client gets its OK.
 func (s *Session) redefining(r *exec.Work, shard router.ShardName, next reply.Ending) reply.Ending {
 	change := s.changeOf(r, shard) // the ending must not hold r, which would then be allocated for each statement
 	return func(dst, packet []byte) ([]byte, error) {

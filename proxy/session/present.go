@@ -11,11 +11,10 @@ import (
 	"locus/router"
 )
 
-// presentTime bounds the question whether a shard is there.
+// presentTime is the time limit of the question whether a shard answers.
 const presentTime = 2 * time.Second
 
-// present makes sure that every shard answers before a definition is begun, which no transaction can undo: on a cluster of
-// which a part is away it is refused before any shard has it.
+// present refuses a definition, which no transaction can undo, before any shard has it, unless every shard answers.
 func present(r *exec.Request) error {
 	for _, shard := range r.Catalog.Shards {
 		if err := r.Reach(shard, presentTime); err != nil {
@@ -25,7 +24,7 @@ func present(r *exec.Request) error {
 	return nil
 }
 
-// absent is what the client is told. What a server says of the proxy's own question is passed on.
+// absent returns the error for the client. A server's error about the proxy's own question is passed on.
 func absent(shard router.ShardName, err error) error {
 	if txn.IsRefusal(err) && !exec.Unreached(err) {
 		return err

@@ -9,8 +9,8 @@ import (
 	"locus/router/stmt"
 )
 
-// declaresNothing tells CREATE TABLE of a table that nobody declared, beside sharded ones of its
-// schema: its rows will be on the default shard alone, which may not be what was meant.
+// declaresNothing reports whether the statement creates a table that is not declared in a database with sharded ones: its rows will be on
+// the default shard alone, which may not be what the client meant.
 func (s *Session) declaresNothing(r *exec.Work) bool {
 	st := r.Facts.Statement
 	if st.Features&stmt.MakesTable == 0 || len(st.Tables) == 0 || !s.notes() {
@@ -21,13 +21,13 @@ func (s *Session) declaresNothing(r *exec.Work) bool {
 	return !declared && r.Snapshot.Catalog.HasSharded(name.Schema)
 }
 
-// notes tells whether the session wants to hear of notes.
+// notes reports whether the session wants notes.
 func (s *Session) notes() bool {
 	literal, set := s.vars.Settings.Lookup("sql_notes")
 	return !set || literal != "0" && literal != "OFF" && literal != "'OFF'"
 }
 
-// notingUndeclared is an ending that adds a note to the OK of a shard.
+// notingUndeclared returns an ending that adds a note to the OK of a shard.
 func (s *Session) notingUndeclared(r *exec.Work, next reply.Ending) reply.Ending {
 	name := s.env.FullName(r, r.Facts.Statement.Tables[0])
 	return func(dst, packet []byte) ([]byte, error) {

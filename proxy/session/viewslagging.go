@@ -11,9 +11,9 @@ import (
 	"locus/router/plan"
 )
 
-// spreadViews makes views on the shards that lack them which name one that is on every shard since just now. A dump makes its views
-// in the order of their names, over placeholders of those to come, which read nothing and are on the default shard alone; what is made
-// over such a placeholder is there alone too. The view itself is made, so what goes wrong is a warning.
+// spreadViews creates views on the shards that lack them if they name a view that has just become available on every shard. A dump creates
+// its views in the order of their names, over placeholders for later views. A placeholder reads nothing and is on the default shard alone,
+// and so are views over it. The view itself was created, so a failure is a warning.
 func (s *Session) spreadViews(r *exec.Request, e exec.Defined) {
 	st := r.Facts.Statement
 	if !st.View || st.Verb != "CREATE" || e.Err != nil || len(e.Done) == 0 || s.Redefined == nil {
@@ -36,7 +36,7 @@ func (s *Session) spreadViews(r *exec.Request, e exec.Defined) {
 	}
 }
 
-// spreadView makes a view where it is not as the default shard has it.
+// spreadView creates a view on the shards where it differs from that of the default shard.
 func (s *Session) spreadView(r *exec.Request, view catalog.TableName) error {
 	rows, err := r.Ask(r.Catalog.First(), backend.Default, "SHOW CREATE VIEW "+plan.Quote(view.Schema)+"."+plan.Quote(view.Name))
 	if err != nil {
