@@ -41,7 +41,8 @@ func TestReadiness(t *testing.T) {
 		}},
 		"reads go on at one": {proxy.Status{Live: read, Pools: map[router.ShardName]backend.Stats{"s0": {Unleased: ended, StaleAllowed: true}, "s1": {Unleased: ended}}}, 503, []string{"shards [s1] are refused"}},
 		"draining": {
-			proxy.Status{Live: read, Draining: true, Sessions: 12, Stopping: proxy.Stopping{Since: ended, PortCloses: time.Now().Add(time.Hour)}}, 503,
+			proxy.Status{Live: read, Draining: true, Sessions: 12, Stopping: proxy.Stopping{Since: ended, PortCloses: time.Now().Add(time.Hour)}},
+			503,
 			[]string{"draining: not ready since " + ended.Local().Format(time.TimeOnly), "port closes in", "12 sessions left"},
 		},
 		"drained": {proxy.Status{Live: read, Draining: true, Stopping: proxy.Stopping{Since: ended, PortCloses: ended}}, 503, []string{"port closed, 0 sessions left"}},

@@ -204,8 +204,12 @@ func TestStatementsAreSharedByBinding(t *testing.T) {
 	null := wire.Param{Type: mysql.MYSQL_TYPE_LONGLONG}
 	for _, alike := range [][]wire.Param{
 		{text("zzz"), text(""), text("7"), text("123456789012345678"), text("2024-05-06"), text("7a"), text("1e5x")},
-		{text("-7"), text("+7"), text(" 7"), text("1234567890123456789")}, {text("7.5"), text(".5"), text("-7.")}, {text("1e30"), text("1.5E-3")},
-		{number}, {unsigned}, {null, {Type: mysql.MYSQL_TYPE_LONGLONG}},
+		{text("-7"), text("+7"), text(" 7"), text("1234567890123456789")},
+		{text("7.5"), text(".5"), text("-7.")},
+		{text("1e30"), text("1.5E-3")},
+		{number},
+		{unsigned},
+		{null, {Type: mysql.MYSQL_TYPE_LONGLONG}},
 	} {
 		l := statements{limit: 100}
 		l.add(&Statement{key: text0, Columns: 1})

@@ -65,9 +65,11 @@ func (c *Catalog) Obstacles(t *Table) (list []Obstacle) {
 
 // Loose returns what is wrong with a unique key that does not tell the gene.
 func (t *Table) Loose(u UniqueKey) Obstacle {
-	return Obstacle{t.TableName, fmt.Sprintf("unique key %s does not contain the owner or an ID, so it holds within each shard only, "+
-		"IGNORE, REPLACE and ON DUPLICATE KEY UPDATE are refused, and a move fails if both shards have a row with the same values", u.Name),
-		"add " + t.Root().Column.Name + " to it"}
+	return Obstacle{
+		t.TableName, fmt.Sprintf("unique key %s does not contain the owner or an ID, so it holds within each shard only, "+
+			"IGNORE, REPLACE and ON DUPLICATE KEY UPDATE are refused, and a move fails if both shards have a row with the same values", u.Name),
+		"add " + t.Root().Column.Name + " to it",
+	}
 }
 
 // String returns it as doctor and apply show it.

@@ -245,8 +245,16 @@ func TestAFileRepairs(t *testing.T) {
 func TestWhatIsReadAsSomethingElseIsNotWritten(t *testing.T) {
 	c := wholeCluster(t)
 	for _, name := range []catalog.TableName{
-		{Schema: "a.b", Name: "c"}, {Schema: "x y", Name: "z"}, {Schema: "shop", Name: "x y"}, {Schema: "shop", Name: "a/b"}, {Schema: "shop", Name: "`"}, {Schema: "shop", Name: "'"},
-		{Schema: "shop", Name: "a\nb"}, {Schema: "shop", Name: ""}, {Schema: "", Name: "t"}, {Schema: "shop", Name: "a\xffb"},
+		{Schema: "a.b", Name: "c"},
+		{Schema: "x y", Name: "z"},
+		{Schema: "shop", Name: "x y"},
+		{Schema: "shop", Name: "a/b"},
+		{Schema: "shop", Name: "`"},
+		{Schema: "shop", Name: "'"},
+		{Schema: "shop", Name: "a\nb"},
+		{Schema: "shop", Name: ""},
+		{Schema: "", Name: "t"},
+		{Schema: "shop", Name: "a\xffb"},
 	} {
 		next := *c
 		next.Tables = maps.Clone(c.Tables)

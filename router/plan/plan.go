@@ -234,6 +234,7 @@ func reserved(s *stmt.Statement, writes bool, ctx Context) bool {
 		if s.Unread == nil {
 			return strings.EqualFold(ctx.schemaOf(stmt.TableName{Schema: s.Schema}), stmt.Own)
 		}
+	default: // its tables decide
 	}
 	return s.Unread != nil && s.Unread.Own || slices.ContainsFunc(TablesOf(s), func(name stmt.TableName) bool {
 		return strings.EqualFold(ctx.schemaOf(name), stmt.Own) && (writes || !stmt.OwnTables[strings.ToLower(name.Name)])

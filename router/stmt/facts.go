@@ -82,26 +82,7 @@ func (r *reader) note(node ast.StmtNode) {
 	}
 	switch n := node.(type) {
 	case *ast.CreateTableStmt:
-		if n.TemporaryKeyword != ast.TemporaryNone {
-			s.Created = tableNamesOf(n.Table)
-		}
-		if n.Select != nil {
-			s.Effects |= Copies
-		}
-		s.Renumbers = true
-		s.foreignKeys(n.Cols, n.Constraints)
-		r.comment(n.Options)
-		if n.ReferTable != nil {
-			s.Like = &tableNamesOf(n.ReferTable)[0]
-		}
-		if n.ReferTable == nil && len(n.Cols) > 0 {
-			s.DefinitionsEnd = r.definitionsEnd()
-		}
-		if n.IfNotExists {
-			if s.IfNotExists = scan.ifNotExists(); s.IfNotExists == nil {
-				r.fail("the place of IF NOT EXISTS is not known")
-			}
-		}
+		r.create(n, &scan)
 	case *ast.DropTableStmt:
 		if !n.IsView {
 			s.Dropped = tableNamesOf(n.Tables...)
@@ -146,6 +127,31 @@ func (r *reader) note(node ast.StmtNode) {
 		}
 	}
 	s.Effects |= endings(s)
+}
+
+// create notes what a CREATE TABLE defines.
+func (r *reader) create(n *ast.CreateTableStmt, scan *lexemeReader) {
+	s := r.out
+	if n.TemporaryKeyword != ast.TemporaryNone {
+		s.Created = tableNamesOf(n.Table)
+	}
+	if n.Select != nil {
+		s.Effects |= Copies
+	}
+	s.Renumbers = true
+	s.foreignKeys(n.Cols, n.Constraints)
+	r.comment(n.Options)
+	if n.ReferTable != nil {
+		s.Like = &tableNamesOf(n.ReferTable)[0]
+	}
+	if n.ReferTable == nil && len(n.Cols) > 0 {
+		s.DefinitionsEnd = r.definitionsEnd()
+	}
+	if n.IfNotExists {
+		if s.IfNotExists = scan.ifNotExists(); s.IfNotExists == nil {
+			r.fail("the place of IF NOT EXISTS is not known")
+		}
+	}
 }
 
 // renames are those of an ALTER TABLE.

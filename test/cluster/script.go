@@ -17,7 +17,6 @@ type run struct {
 	engine  servers.Engine
 	cluster *Cluster // nil until the script starts it
 	clients *Counters
-	job     string // of the last locus command
 	mover   *Proxy // where the script stopped it; nil: nowhere
 	point   string // that the movers are to stop at
 }

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -34,7 +35,7 @@ func TestTheGreatestNumberIsTheLast(t *testing.T) {
 			} {
 				outcome := func(db *sql.DB) string {
 					_, err := db.Exec(text)
-					if e, ok := err.(*mysql.MySQLError); ok {
+					if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 						return fmt.Sprint(e.Number)
 					}
 					return fmt.Sprint(err)

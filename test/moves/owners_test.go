@@ -277,8 +277,10 @@ func (p *pair) refersToItself(name string, judge applier.Judge, batch int, taken
 	s = p.stream(config, tables)
 	defer s.stop()
 	p.on(p.source, "UPDATE w SET x = 60 WHERE id = "+idOf(1, 5))
-	statements := []string{"BEGIN", "DELETE FROM w WHERE id = " + root, "REPLACE INTO w VALUES (" + last + ", 1, " + last + ", 9)", "DELETE FROM w WHERE id = " + last,
-		"INSERT INTO w VALUES (" + idOf(1, 50) + ", 1, NULL, 50)", "COMMIT"}
+	statements := []string{
+		"BEGIN", "DELETE FROM w WHERE id = " + root, "REPLACE INTO w VALUES (" + last + ", 1, " + last + ", 9)", "DELETE FROM w WHERE id = " + last,
+		"INSERT INTO w VALUES (" + idOf(1, 50) + ", 1, NULL, 50)", "COMMIT",
+	}
 	other := " AND x <> 77"
 	if taken {
 		p.on(p.target, "INSERT INTO w VALUES ("+idOf(1, 98)+", 1, NULL, 77)")

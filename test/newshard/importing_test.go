@@ -30,130 +30,178 @@ var children = []struct {
 	passes bool
 }{
 	{
-		"the parent numbers its rows by itself", []string{
+		"the parent numbers its rows by itself",
+		[]string{
 			"CREATE TABLE a_order (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, uid BIGINT NOT NULL)",
 			"CREATE TABLE a_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line), FOREIGN KEY (order_id) REFERENCES a_order (id))",
 			"INSERT INTO a_order (uid) VALUES (1), (2), (3)", "INSERT INTO a_item VALUES (1, 1), (2, 1), (3, 1)",
 		},
 		[]string{"shop.a_order", "owner=uid", "--also", "shop.a_item parent=order_id"},
-		[]string{"3 rows whose order_id is no ID of a parent", "shop.a_order numbers its rows by itself in id", "ALTER TABLE `shop`.`a_item` ADD COLUMN `uid` bigint", "UPDATE `shop`.`a_item` c JOIN `shop`.`a_order` p ON p.`id` = c.`order_id` SET c.`uid` = p.`uid`", "declare owner=uid in place of parent=order_id"}, false,
+		[]string{"3 rows whose order_id is no ID of a parent", "shop.a_order numbers its rows by itself in id", "ALTER TABLE `shop`.`a_item` ADD COLUMN `uid` bigint", "UPDATE `shop`.`a_item` c JOIN `shop`.`a_order` p ON p.`id` = c.`order_id` SET c.`uid` = p.`uid`", "declare owner=uid in place of parent=order_id"},
+		false,
 	},
 	{
-		"the parent is not imported", []string{
+		"the parent is not imported",
+		[]string{
 			"CREATE TABLE b_order (order_id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, uid BIGINT NOT NULL)",
 			"CREATE TABLE b_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line))",
 			"INSERT INTO b_order (uid) VALUES (1), (2), (3)", "INSERT INTO b_item VALUES (1, 1), (2, 1), (3, 1)",
 		},
 		[]string{"shop.b_item", "parent=order_id"},
-		[]string{"3 rows whose order_id", "shop.b_order numbers its rows by itself in order_id", "copy the column that is to be its owner into table shop.b_item"}, false,
+		[]string{"3 rows whose order_id", "shop.b_order numbers its rows by itself in order_id", "copy the column that is to be its owner into table shop.b_item"},
+		false,
 	},
 	{
-		"no table has them", []string{
+		"no table has them",
+		[]string{
 			"CREATE TABLE c_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line))", "INSERT INTO c_item VALUES (77001, 1), (77002, 1)",
 		},
-		[]string{"shop.c_item", "parent=order_id"}, []string{"2 rows whose order_id", "copy the parent's owner into a column of table shop.c_item"}, false,
+		[]string{"shop.c_item", "parent=order_id"},
+		[]string{"2 rows whose order_id", "copy the parent's owner into a column of table shop.c_item"},
+		false,
 	},
 	{
-		"old rows have small numbers", []string{
+		"old rows have small numbers",
+		[]string{
 			"CREATE TABLE d_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL)",
 			"CREATE TABLE d_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line))",
 			fmt.Sprintf("INSERT INTO d_order VALUES (%d, 1), (%d, 2)", idOf(1, 1), idOf(2, 1)), fmt.Sprintf("INSERT INTO d_item VALUES (%d, 1), (%d, 1), (7, 1), (8, 1)", idOf(1, 1), idOf(2, 1)),
 		},
 		[]string{"shop.d_order", "owner=uid id=order_id", "--also", "shop.d_item parent=order_id"},
-		[]string{"2 rows whose order_id is no ID in shop.d_order (order_id)", `"7"/"1"`, "correct the rows whose parents are missing from shop.d_order"}, false,
+		[]string{"2 rows whose order_id is no ID in shop.d_order (order_id)", `"7"/"1"`, "correct the rows whose parents are missing from shop.d_order"},
+		false,
 	},
 	{
-		"old parents have small numbers", []string{
+		"old parents have small numbers",
+		[]string{
 			"CREATE TABLE e_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL)", fmt.Sprintf("INSERT INTO e_order VALUES (%d, 1), (7, 2)", idOf(1, 1)),
 		},
-		[]string{"shop.e_order", "owner=uid id=order_id"}, []string{"1 rows whose keys are of different genes", `"7"`, "leave id= out"}, false,
+		[]string{"shop.e_order", "owner=uid id=order_id"},
+		[]string{"1 rows whose keys are of different genes", `"7"`, "leave id= out"},
+		false,
 	},
 	{
-		"IDs of another maker", []string{
+		"IDs of another maker",
+		[]string{
 			"CREATE TABLE f_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL)",
 			"CREATE TABLE f_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line))",
 			"INSERT INTO f_order VALUES (1790000000000000001, 1), (1790000000000000002, 2)", "INSERT INTO f_item VALUES (1790000000000000001, 1), (1790000000000000002, 1)",
 		},
-		[]string{"shop.f_item", "parent=order_id"}, []string{"2 rows whose order_id", "shop.f_order numbers its rows by itself in order_id"}, false,
+		[]string{"shop.f_item", "parent=order_id"},
+		[]string{"2 rows whose order_id", "shop.f_order numbers its rows by itself in order_id"},
+		false,
 	},
 	{
-		"IDs of another parent", []string{
+		"IDs of another parent",
+		[]string{
 			"CREATE TABLE g_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL)",
 			"CREATE TABLE g_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line))",
 			fmt.Sprintf("INSERT INTO g_order VALUES (%d, 1)", idOf(1, 1)), fmt.Sprintf("INSERT INTO g_item VALUES (%d, 1)", idOf(1, 2)),
 		},
-		[]string{"shop.g_order", "owner=uid id=order_id", "--also", "shop.g_item parent=order_id"}, []string{"1 rows whose order_id is no ID in shop.g_order", "correct the rows whose parents are missing"}, false,
+		[]string{"shop.g_order", "owner=uid id=order_id", "--also", "shop.g_item parent=order_id"},
+		[]string{"1 rows whose order_id is no ID in shop.g_order", "correct the rows whose parents are missing"},
+		false,
 	},
 	{
-		"another layout", []string{
+		"another layout",
+		[]string{
 			"CREATE TABLE h_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL)",
 			"CREATE TABLE h_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line))",
 			fmt.Sprintf("INSERT INTO h_order VALUES (%d, 1), (%d, 2)", idOf(1, 1), idOf(2, 1)), fmt.Sprintf("INSERT INTO h_item VALUES (%d, 1), (%d, 1)", idOf(1, 1), idOf(2, 1)),
 		},
-		[]string{"shop.h_order", "owner=uid id=order_id", "--also", "shop.h_item parent=order_id parent_layout=js53"}, []string{"shop.h_item"}, false,
+		[]string{"shop.h_order", "owner=uid id=order_id", "--also", "shop.h_item parent=order_id parent_layout=js53"},
+		[]string{"shop.h_item"},
+		false,
 	},
 	{
-		"the owner is NULL", []string{
+		"the owner is NULL",
+		[]string{
 			"CREATE TABLE i_note (n INT NOT NULL AUTO_INCREMENT PRIMARY KEY, uid BIGINT)", "INSERT INTO i_note (uid) VALUES (1), (NULL)",
 		},
-		[]string{"shop.i_note", "owner=uid"}, []string{"1 rows of no gene", `"2"`}, false,
+		[]string{"shop.i_note", "owner=uid"},
+		[]string{"1 rows of no gene", `"2"`},
+		false,
 	},
 	{
-		"the owner has no letter case", []string{
+		"the owner has no letter case",
+		[]string{
 			"CREATE TABLE j_note (n INT NOT NULL AUTO_INCREMENT PRIMARY KEY, who VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL)", "INSERT INTO j_note (who) VALUES ('a'), ('A')",
 		},
-		[]string{"shop.j_note", "owner=who"}, []string{"makes different spellings of an owner equal"}, false,
+		[]string{"shop.j_note", "owner=who"},
+		[]string{"makes different spellings of an owner equal"},
+		false,
 	},
 	{
-		"the gene column says otherwise", []string{
+		"the gene column says otherwise",
+		[]string{
 			"CREATE TABLE k_note (n INT NOT NULL AUTO_INCREMENT PRIMARY KEY, uid BIGINT NOT NULL, gene INT NOT NULL)",
 			fmt.Sprintf("INSERT INTO k_note (uid, gene) VALUES (1, %d), (2, %d)", gene.OfInt(1, gene.W16), gene.OfInt(1, gene.W16)),
 		},
-		[]string{"shop.k_note", "owner=uid gene=gene"}, []string{"1 rows whose keys are of different genes", `"2"`}, false,
+		[]string{"shop.k_note", "owner=uid gene=gene"},
+		[]string{"1 rows whose keys are of different genes", `"2"`},
+		false,
 	},
 	{
-		"an order number of another gene", []string{
+		"an order number of another gene",
+		[]string{
 			"CREATE TABLE l_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL, order_no BIGINT NULL)",
 			fmt.Sprintf("INSERT INTO l_order VALUES (%d, 1, %d), (%d, 2, 12)", idOf(1, 1), idOf(1, 9), idOf(2, 1)),
 		},
-		[]string{"shop.l_order", "owner=uid id=order_id order_no=order_no"}, []string{"1 rows whose keys are of different genes"}, false,
+		[]string{"shop.l_order", "owner=uid id=order_id order_no=order_no"},
+		[]string{"1 rows whose keys are of different genes"},
+		false,
 	},
 	{
-		"the parent is in another schema", []string{
+		"the parent is in another schema",
+		[]string{
 			"CREATE TABLE other.m_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL)",
 			"CREATE TABLE m_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line))",
 			fmt.Sprintf("INSERT INTO other.m_order VALUES (%d, 1), (%d, 2)", idOf(1, 1), idOf(2, 1)), fmt.Sprintf("INSERT INTO m_item VALUES (%d, 1), (5, 1)", idOf(1, 1)),
 		},
-		[]string{"other.m_order", "owner=uid id=order_id", "--also", "shop.m_item parent=order_id"}, []string{"1 rows whose order_id is no ID in other.m_order (order_id)"}, false,
+		[]string{"other.m_order", "owner=uid id=order_id", "--also", "shop.m_item parent=order_id"},
+		[]string{"1 rows whose order_id is no ID in other.m_order (order_id)"},
+		false,
 	},
 	{
-		"some children have lost their parents", []string{
+		"some children have lost their parents",
+		[]string{
 			"CREATE TABLE n_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL)",
 			"CREATE TABLE n_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line))",
 			fmt.Sprintf("INSERT INTO n_order VALUES (%d, 1)", idOf(1, 1)), fmt.Sprintf("INSERT INTO n_item VALUES (%d, 1), (%d, 1)", idOf(1, 1), idOf(2, 1)),
 		},
-		[]string{"shop.n_order", "owner=uid id=order_id", "--also", "shop.n_item parent=order_id"}, []string{"nothing stands in the way"}, true,
+		[]string{"shop.n_order", "owner=uid id=order_id", "--also", "shop.n_item parent=order_id"},
+		[]string{"nothing stands in the way"},
+		true,
 	},
 	{
-		"the parent is sharded already", []string{
+		"the parent is sharded already",
+		[]string{
 			"CREATE TABLE o_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL) COMMENT 'locus: owner=uid id=order_id'",
 			"CREATE TABLE o_item (order_id BIGINT NOT NULL, line INT NOT NULL, PRIMARY KEY (order_id, line))",
 			fmt.Sprintf("INSERT INTO o_order VALUES (%d, 1), (%d, 2), (%d, 3), (%d, 4)", idOf(1, 1), idOf(2, 1), idOf(3, 1), idOf(4, 1)),
 			fmt.Sprintf("INSERT INTO o_item VALUES (%d, 1), (%d, 1), (%d, 1), (%d, 1)", idOf(1, 1), idOf(2, 1), idOf(3, 1), idOf(4, 1)),
 		},
-		[]string{"shop.o_item", "parent=order_id"}, []string{"nothing stands in the way"}, true,
+		[]string{"shop.o_item", "parent=order_id"},
+		[]string{"nothing stands in the way"},
+		true,
 	},
 	{
-		"the parent is sharded already, and a child is of none", []string{"INSERT INTO o_item VALUES (99, 1)"},
-		[]string{"shop.o_item", "parent=order_id"}, []string{"1 rows whose order_id is no ID in shop.o_order (order_id)"}, false,
+		"the parent is sharded already, and a child is of none",
+		[]string{"INSERT INTO o_item VALUES (99, 1)"},
+		[]string{"shop.o_item", "parent=order_id"},
+		[]string{"1 rows whose order_id is no ID in shop.o_order (order_id)"},
+		false,
 	},
 	{
-		"one row in the middle of many", []string{
+		"one row in the middle of many",
+		[]string{
 			"CREATE TABLE p_order (order_id BIGINT NOT NULL PRIMARY KEY, uid BIGINT NOT NULL)",
 			"CREATE TABLE p_item (n INT NOT NULL AUTO_INCREMENT PRIMARY KEY, order_id BIGINT NOT NULL)",
 			manyOrders(1200), manyItems(1200), "UPDATE p_item SET order_id = 4711 WHERE n = 601",
 		},
-		[]string{"shop.p_order", "owner=uid id=order_id", "--also", "shop.p_item parent=order_id"}, []string{"1 rows whose order_id is no ID in shop.o_order (order_id), shop.p_order (order_id)", `"601"`}, false,
+		[]string{"shop.p_order", "owner=uid id=order_id", "--also", "shop.p_item parent=order_id"},
+		[]string{"1 rows whose order_id is no ID in shop.o_order (order_id), shop.p_order (order_id)", `"601"`},
+		false,
 	},
 }
 
