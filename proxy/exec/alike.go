@@ -26,7 +26,7 @@ func (r *Request) alike(done router.ShardName, passed []Passed) error {
 				return err
 			}
 			if difference := differing(want, got); difference != "" {
-				return wire.Errorf(p.Said.Code, p.Said.State, "shard %s says %q and was passed over, but %s is another table there than on %s: %s", p.Shard, p.Said.Message, table, done, difference)
+				return wire.Errorf(p.Said.Code, p.Said.State, "shard %s reports %q and was skipped, but %s is another table there than on %s: %s", p.Shard, p.Said.Message, table, done, difference)
 			}
 		}
 	}

@@ -114,7 +114,7 @@ func (s *Session) defined(r *exec.Work, d exec.Defined) wire.OK {
 		return wire.OK{Warnings: 1}
 	}
 	for _, p := range d.Passed {
-		s.vars.Note(p.Said.Code, "passed over shard "+string(p.Shard)+": "+p.Said.Message)
+		s.vars.Note(p.Said.Code, "skipped shard "+string(p.Shard)+": "+p.Said.Message)
 	}
 	d.OK.Warnings += uint16(len(d.Passed))
 	if len(d.Done) > 0 {
