@@ -62,6 +62,7 @@ type Found struct {
 	warnings []error
 	unseen   error
 	servers  map[router.ShardName]*server
+	resolved map[catalog.TableName]*resolution
 }
 
 // Find is the first part of [Load]. Before is what there was before, nil if nothing is known: of shards that are missing among
@@ -96,24 +97,29 @@ func (f *Found) Again(ctx context.Context, shards map[router.ShardName]Querier, 
 			servers[name] = s
 		}
 	}
-	return find(servers, c, before), nil
+	return f.find(servers, c, before), nil
 }
 
 func inSystemSchema(name catalog.TableName) bool { return catalog.IsSystemSchema(name.Schema) }
 
 // Declared is what was found, held to other declarations of tables that an import is about. No shard is asked.
 func (f *Found) Declared(c *cluster.Cluster, before *catalog.Catalog) *Found {
-	return find(f.servers, c, before)
+	return f.find(f.servers, c, before)
 }
 
-func find(servers map[router.ShardName]*server, c *cluster.Cluster, before *catalog.Catalog) *Found {
-	f := &Found{
-		servers: servers,
-		shards:  defaultFirst(c), broken: map[catalog.TableName]error{}, listings: map[router.ShardName]*catalog.Listing{},
+// find compares the declarations with what the servers have. It takes the results of tables from f, which may be nil, if nothing that
+// decides them has changed.
+func (f *Found) find(servers map[router.ShardName]*server, c *cluster.Cluster, before *catalog.Catalog) *Found {
+	previous := f
+	f = &Found{
+		servers: servers, resolved: make(map[catalog.TableName]*resolution, len(c.Tables)),
+		shards: defaultFirst(c), broken: map[catalog.TableName]error{}, listings: map[router.ShardName]*catalog.Listing{},
 		unseen: unseenOn(c, servers),
 	}
 	for _, name := range c.TableNames() {
-		t, warnings, err := resolve(name, c, servers)
+		r := previous.resolution(name, c, servers)
+		f.resolved[name] = r
+		t, warnings, err := r.table, r.warnings, r.err
 		if known := standing(name, c, servers, before); known != nil {
 			t, err = known, nil
 		}

@@ -1,0 +1,51 @@
+package schema
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/cluster"
+)
+
+// resolution is the result of [resolve], and everything that decides it.
+type resolution struct {
+	table    *catalog.Table
+	warnings []error
+	err      error
+
+	declared   catalog.Declaration
+	counters   catalog.TableName
+	renames    []catalog.Rename
+	settings   cluster.Settings
+	generators map[string]cluster.Generator // of the table's stamped columns
+	live       map[router.ShardName]*liveTable
+}
+
+// resolution returns the known resolution of a table if it still holds, or a new one. A nil Found knows none.
+func (f *Found) resolution(name catalog.TableName, c *cluster.Cluster, servers map[router.ShardName]*server) *resolution {
+	now := &resolution{
+		declared: c.Tables[name], counters: c.CountersOf(name), renames: c.RenamesWith(name), settings: c.Settings,
+		generators: map[string]cluster.Generator{}, live: make(map[router.ShardName]*liveTable, len(servers)),
+	}
+	for _, g := range now.declared.Stamped {
+		now.generators[g] = c.Generators[g]
+	}
+	for shard, s := range servers {
+		now.live[shard] = s.tables[name]
+	}
+	if f != nil && f.resolved[name].decidedBy(now) {
+		return f.resolved[name]
+	}
+	now.table, now.warnings, now.err = resolve(name, c, servers)
+	return now
+}
+
+// decidedBy reports whether two resolutions of a table have the same result, since the same decides both. A nil resolution has none. Tables
+// that were not read again are the same on every shard.
+func (r *resolution) decidedBy(other *resolution) bool {
+	return r != nil && maps.Equal(r.live, other.live) && r.settings == other.settings && r.counters == other.counters &&
+		slices.Equal(r.renames, other.renames) && reflect.DeepEqual(r.declared, other.declared) && reflect.DeepEqual(r.generators, other.generators)
+}
