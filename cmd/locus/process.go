@@ -154,7 +154,7 @@ func (p *process) join(o *proxy.Options) {
 	p.orders = orders.NewProcedures(p.kv, p.store, p.logIn(), time.Now)
 	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), p.orders
 	o.Applied = p.store.Applied
-	o.Declarations = declared.Tables{KV: p.kv, Log: p.log}
+	o.Declarations = declared.NewTables(p.kv, p.log)
 	announcer := &fleet.Announcer{KV: p.kv, ID: p.card.ID}
 	o.Redefined, o.Settled, o.Renumbered = announcer.Redefined, announcer.Settled, announcer.Renumbered
 	o.Verified = fleet.Schemas{KV: p.kv}

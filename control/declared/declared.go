@@ -21,24 +21,30 @@ import (
 type State struct {
 	Cluster *cluster.Cluster // nil: nothing is declared
 	stored  map[string]cluster.Stored
+	decoder *cluster.Decoder // of the stored documents
 }
 
 // Read reads the declaration under kv, which is the keys under the cluster's
 // prefix. A cluster that isn't there is a State without one. Documents that this
 // build can't use are those of [cluster.Cluster.Unreadable].
 func Read(ctx context.Context, kv *etcd.KV) (*State, error) {
+	return readWith(ctx, kv, new(cluster.Decoder))
+}
+
+// readWith is Read with a Decoder that may have read earlier declarations.
+func readWith(ctx context.Context, kv *etcd.KV, decoder *cluster.Decoder) (*State, error) {
 	pairs, _, err := kv.GetPrefix(ctx, cluster.Prefix)
 	if err != nil {
 		return nil, err
 	}
-	s := &State{stored: map[string]cluster.Stored{}}
+	s := &State{stored: map[string]cluster.Stored{}, decoder: decoder}
 	documents := map[string][]byte{}
 	for _, p := range pairs {
 		key := strings.TrimPrefix(p.Key, cluster.Prefix)
 		documents[key] = p.Value
 		s.stored[key] = cluster.Stored{Value: p.Value, Revision: p.Revision}
 	}
-	s.Cluster, err = cluster.Decode(documents)
+	s.Cluster, err = decoder.Decode(documents, nil)
 	if err != nil && !errors.Is(err, cluster.ErrNotDeclared) {
 		return nil, fmt.Errorf("what is declared in etcd can't be read: %w", err)
 	}
@@ -80,7 +86,7 @@ func (s *State) Planned(next *cluster.Cluster) (guards []etcd.Guard, writes []et
 		next = s.leaving(next)
 	}
 	w := cluster.PlanWrite(s.stored, next)
-	if err := w.ReadBack(s.stored, next); err != nil {
+	if err := w.ReadBack(s.decoder, s.stored, next); err != nil {
 		return nil, nil, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(w.Guards)) {

@@ -48,7 +48,7 @@ func (r Renames) Undo(ctx context.Context, list []catalog.Rename, by string) err
 	return err
 }
 
-func (r Renames) tables() Tables { return Tables(r) }
+func (r Renames) tables() Tables { return NewTables(r.KV, r.Log) }
 
 // same tells whether a cluster declares the same tables, by the same names.
 func same(c, next *cluster.Cluster) bool {

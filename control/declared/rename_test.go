@@ -16,7 +16,7 @@ func TestTablesAreRenamed(t *testing.T) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	cart, basket := catalog.TableName{Schema: "shop", Name: "cart"}, catalog.TableName{Schema: "shop", Name: "basket"}
-	if _, err := (Tables{kv, log}).Declare(t.Context(), cart, words(t, "owner=a id=b"), "anna"); err != nil {
+	if _, err := NewTables(kv, log).Declare(t.Context(), cart, words(t, "owner=a id=b"), "anna"); err != nil {
 		t.Fatal(err)
 	}
 	renames, list := Renames{kv, log}, []catalog.Rename{{From: cart, To: basket}}
@@ -26,7 +26,7 @@ func TestTablesAreRenamed(t *testing.T) {
 			t.Fatalf("begun: resumed %t, changed %t, %v", resumed, changed, err)
 		}
 	}
-	if err := (Tables{kv, log}).Withdraw(t.Context(), cart, words(t, "owner=a id=b"), "bert"); !errors.As(err, new(*catalog.RenamingError)) {
+	if err := NewTables(kv, log).Withdraw(t.Context(), cart, words(t, "owner=a id=b"), "bert"); !errors.As(err, new(*catalog.RenamingError)) {
 		t.Errorf("withdrawn meanwhile: %v", err)
 	}
 	if err := renames.Undo(t.Context(), list, "anna"); err != nil || len(read(t, kv).Cluster.Tables) != 1 {

@@ -15,11 +15,16 @@ import (
 	"locus/router/cluster"
 )
 
-// Tables declares tables one by one, for statements. It asks no shards. Safe for
-// concurrent use.
+// Tables declares tables one by one, for statements. It asks no shards. It is safe for concurrent use.
 type Tables struct {
-	KV  *etcd.KV
-	Log *slog.Logger
+	kv      *etcd.KV
+	log     *slog.Logger
+	decoder *cluster.Decoder
+}
+
+// NewTables returns a Tables for the cluster with the keys under kv.
+func NewTables(kv *etcd.KV, log *slog.Logger) Tables {
+	return Tables{kv, log, new(cluster.Decoder)}
 }
 
 // tries are how often a change is planned anew because somebody else has changed something.
@@ -45,7 +50,7 @@ func (t Tables) Declare(ctx context.Context, name catalog.TableName, d catalog.D
 		return nil
 	})
 	if changed {
-		t.Log.Info("a table was declared in SQL", slog.String("table", name.String()), slog.String("declaration", d.Words()), slog.String("by", by))
+		t.log.Info("a table was declared in SQL", slog.String("table", name.String()), slog.String("declaration", d.Words()), slog.String("by", by))
 	}
 	return changed, err
 }
@@ -59,7 +64,7 @@ func (t Tables) Withdraw(ctx context.Context, name catalog.TableName, d catalog.
 		return nil
 	})
 	if changed {
-		t.Log.Info("a table is not declared any more", slog.String("table", name.String()), slog.String("by", by))
+		t.log.Info("a table is not declared any more", slog.String("table", name.String()), slog.String("by", by))
 	}
 	return err
 }
@@ -106,7 +111,7 @@ func (t Tables) changeCluster(ctx context.Context, by string, edit func(*cluster
 }
 
 func (t Tables) changeOnce(ctx context.Context, by string, edit func(*cluster.Cluster) (*cluster.Cluster, error)) (changed bool, err error) {
-	state, err := Read(ctx, t.KV)
+	state, err := readWith(ctx, t.kv, t.decoder)
 	if err != nil {
 		return false, err
 	}
@@ -121,6 +126,6 @@ func (t Tables) changeOnce(ctx context.Context, by string, edit func(*cluster.Cl
 	if err != nil {
 		return false, err
 	}
-	err = state.Commit(ctx, t.KV, after)
+	err = state.Commit(ctx, t.kv, after)
 	return err == nil, err
 }

@@ -22,7 +22,7 @@ func words(t *testing.T, text string) catalog.Declaration {
 func TestTablesAreDeclaredOneByOne(t *testing.T) {
 	t.Parallel()
 	kv := open(t)
-	tables := Tables{KV: kv, Log: slog.New(slog.DiscardHandler)}
+	tables := NewTables(kv, slog.New(slog.DiscardHandler))
 	name := catalog.TableName{Schema: "shop", Name: "cart"}
 	global, sharded := words(t, "global"), words(t, "owner=a id=b")
 	if _, err := tables.Declare(t.Context(), name, global, "anna"); !errors.Is(err, cluster.ErrNotDeclared) {
@@ -62,7 +62,7 @@ func TestTablesThatAreDeclaredAtOnce(t *testing.T) {
 	if err := read(t, kv).become(t.Context(), kv, sample(t, "0xffff s0")); err != nil {
 		t.Fatal(err)
 	}
-	tables := Tables{KV: kv, Log: slog.New(slog.DiscardHandler)}
+	tables := NewTables(kv, slog.New(slog.DiscardHandler))
 	var all sync.WaitGroup
 	for _, name := range []string{"a", "b", "c", "d"} {
 		all.Go(func() {

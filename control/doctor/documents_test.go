@@ -119,7 +119,7 @@ func TestReadersGoOn(t *testing.T) {
 	if cards, _ := fleet.Cards(ctx, kv); len(cards) != 0 {
 		t.Errorf("nobody is there, and %d cards are", len(cards))
 	}
-	tables := declared.Tables{KV: kv, Log: slog.New(slog.DiscardHandler)}
+	tables := declared.NewTables(kv, slog.New(slog.DiscardHandler))
 	if _, err := tables.Declare(ctx, catalog.TableName{Schema: "shop", Name: "new"}, catalog.Declaration{Kind: catalog.Global}, "test"); err != nil {
 		t.Errorf("a table is declared: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v4"
 
@@ -97,8 +98,9 @@ func Decode(documents map[string][]byte) (*Cluster, error) {
 }
 
 // Decoder decodes a cluster's documents again and again. It parses a document only if its text has changed since the last call.
-// The zero Decoder is ready for use. It is not safe for concurrent use.
+// The zero Decoder is ready for use. It is safe for concurrent use.
 type Decoder struct {
+	mu     sync.Mutex
 	parsed map[string]parsed
 	last   *Cluster // that the last call returned
 }
@@ -114,6 +116,8 @@ type parsed struct {
 // can't be read stay as they were there. If no document has changed since before was decoded, it returns before. The Decoder keeps
 // the texts, which must not be modified.
 func (d *Decoder) Decode(documents map[string][]byte, before *Cluster) (*Cluster, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if changed := d.parse(documents); !changed && before != nil && before == d.last {
 		return before, nil
 	}

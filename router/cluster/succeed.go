@@ -217,6 +217,8 @@ type Write struct {
 	Guards  map[string]int64 // by key, the revision as it was seen; 0: the key wasn't there
 	Puts    map[string][]byte
 	Deletes []string
+
+	documents map[string][]byte // of the cluster that it is planned for
 }
 
 // PlanWrite is the write that makes the stored documents, by key relative to
@@ -226,8 +228,8 @@ type Write struct {
 // change. There are as many guards, and as many writes, as documents that
 // change, and at most three more.
 func PlanWrite(stored map[string]Stored, next *Cluster) Write {
-	w := Write{Guards: map[string]int64{}, Puts: map[string][]byte{}}
 	documents := Encode(next)
+	w := Write{Guards: map[string]int64{}, Puts: map[string][]byte{}, documents: documents}
 	for key, text := range documents {
 		before, there := stored[key]
 		if there && bytes.Equal(before.Value, text) && key != SettingsKey {

@@ -328,8 +328,9 @@ func checkUnreadable(old, next *Cluster) error {
 	return errors.Join(errs...)
 }
 
-// ReadBack returns why what a write would leave, the stored documents with its changes, is not read as it was meant.
-func (w Write) ReadBack(stored map[string]Stored, next *Cluster) error {
+// ReadBack returns why what a write would leave, the stored documents with its changes, is not read as it was meant. Next is the cluster
+// that the write was planned for. The Decoder has read the stored documents, or is new.
+func (w Write) ReadBack(d *Decoder, stored map[string]Stored, next *Cluster) error {
 	left := map[string][]byte{}
 	for key, s := range stored {
 		left[key] = s.Value
@@ -342,7 +343,7 @@ func (w Write) ReadBack(stored map[string]Stored, next *Cluster) error {
 	for _, key := range w.Deletes {
 		delete(left, strings.TrimPrefix(key, Prefix))
 	}
-	again, err := Decode(left)
+	again, err := d.Decode(left, nil)
 	if err != nil {
 		return fmt.Errorf("nothing was written, since it could not be read back: %w", err)
 	}
@@ -351,7 +352,7 @@ func (w Write) ReadBack(stored map[string]Stored, next *Cluster) error {
 			return fmt.Errorf("nothing was written, since %s%s could not be read back: %s", Prefix, key, again.Unreadable[key].Why)
 		}
 	}
-	written, read := Encode(next), Encode(again)
+	written, read := w.documents, Encode(again)
 	for _, key := range slices.Sorted(maps.Keys(written)) {
 		if _, unreadable := again.Unreadable[key]; !unreadable && string(written[key]) != string(read[key]) {
 			return fmt.Errorf("nothing was written, since %s%s would be read as something else: choose other names", Prefix, key)

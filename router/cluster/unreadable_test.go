@@ -146,7 +146,7 @@ func keepsDocuments(t *testing.T, what string, documents map[string][]byte, c *C
 		stored[key] = Stored{value, 5}
 	}
 	w := PlanWrite(stored, after)
-	if err := w.ReadBack(stored, after); err != nil {
+	if err := w.ReadBack(new(Decoder), stored, after); err != nil {
 		t.Errorf("%s: %v", what, err)
 	}
 	if len(w.Deletes) > 0 {
@@ -228,7 +228,7 @@ func TestAFileRepairs(t *testing.T) {
 				stored[key] = Stored{value, 5}
 			}
 			w := PlanWrite(stored, after)
-			err = w.ReadBack(stored, after)
+			err = w.ReadBack(new(Decoder), stored, after)
 			for key, value := range w.Puts {
 				if key, declared := strings.CutPrefix(key, Prefix); declared {
 					documents[key] = value
@@ -269,7 +269,7 @@ func TestWhatIsReadAsSomethingElseIsNotWritten(t *testing.T) {
 			stored[key] = Stored{value, 5}
 		}
 		w := PlanWrite(stored, &next)
-		if back := w.ReadBack(stored, &next); (back == nil) != reflect.DeepEqual(again.Tables, next.Tables) {
+		if back := w.ReadBack(new(Decoder), stored, &next); (back == nil) != reflect.DeepEqual(again.Tables, next.Tables) {
 			t.Errorf("%+v: written: %v, read: %v", name, back, again.Tables)
 		}
 	}

@@ -129,7 +129,7 @@ func (r proxyRole) wire(n *node, identity *handshake.Identity) Wiring {
 		},
 		Alive:        func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, n.kv) },
 		Applied:      store.Applied,
-		Declarations: declared.Tables{KV: n.kv, Log: n.log},
+		Declarations: declared.NewTables(n.kv, n.log),
 		Procedures:   orders.NewProcedures(n.kv, store, orders.LogIn{Secrets: secrets}, time.Now),
 		Crashed:      (&switchover.Crashed{Declared: func() *cluster.Cluster { return n.proxy.Declared() }, Secrets: secrets, Log: n.log}).End,
 		Fence:        n.fence(r.Hold),

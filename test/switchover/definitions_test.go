@@ -58,7 +58,7 @@ func (s *stand) declareExtra(t *testing.T) {
 	state, err := declared.Read(t.Context(), s.kv)
 	must(t, err)
 	like := state.Cluster.Tables[catalog.TableName{Schema: schema, Name: "counter"}]
-	_, err = declared.Tables{KV: s.kv, Log: slog.New(slog.DiscardHandler)}.Declare(t.Context(), catalog.TableName{Schema: schema, Name: "extra"}, like, "test")
+	_, err = declared.NewTables(s.kv, slog.New(slog.DiscardHandler)).Declare(t.Context(), catalog.TableName{Schema: schema, Name: "extra"}, like, "test")
 	must(t, err)
 	servers.Eventually(t, "the proxies know the table", func() error {
 		for i := range s.proxies {
