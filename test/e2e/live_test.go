@@ -207,9 +207,6 @@ func TestOneProxyReadsForAll(t *testing.T) {
 		other.reach(shards)
 		product.Eventually(t, "the proxy has read all schemas", func() bool { return other.known() == len(s.Servers) })
 		shard := s.Shard(t, 0)
-		for _, text := range []string{"SET GLOBAL log_output = 'TABLE'", "TRUNCATE mysql.general_log", "SET GLOBAL general_log = 1"} {
-			exec(t, shard, text)
-		}
 		reads := func() int64 {
 			return number(t, shard, "SELECT COUNT(*) FROM mysql.general_log WHERE argument LIKE 'SELECT EVENT_SCHEMA%'")
 		}
@@ -219,6 +216,10 @@ func TestOneProxyReadsForAll(t *testing.T) {
 				exec(t, shard, "FLUSH PRIVILEGES")
 				product.Eventually(t, "the proxy has checked the marker", func() bool { return other.loaded.Load() > before })
 			}
+		}
+		settle() // so that no check is under way that began before the other proxy could answer
+		for _, text := range []string{"SET GLOBAL log_output = 'TABLE'", "TRUNCATE mysql.general_log", "SET GLOBAL general_log = 1"} {
+			exec(t, shard, text)
 		}
 		settle()
 		if got := reads(); got != 0 {
