@@ -288,10 +288,6 @@ func passes(err error) bool {
 	return errors.As(err, &refused) && (refused.Number == 1213 || refused.Number == 1205 || refused.Number == 1062)
 }
 
-// between is the pause between two turns of a writer: the servers are to have more changes than can be applied at once, and not all that
-// the machine can do.
-const between = 2 * time.Millisecond
-
 // writers run until the function that it returns is called.
 func (p *pair) writers(n int, write func(db *sql.DB, writer, turn int) error) (stop func()) {
 	ctx, cancel := context.WithCancel(p.t.Context())
@@ -299,10 +295,7 @@ func (p *pair) writers(n int, write func(db *sql.DB, writer, turn int) error) (s
 	for w := range n {
 		db := p.source.DB(p.t, p.database)
 		writing.Go(func() {
-			pace := time.NewTicker(between)
-			defer pace.Stop()
 			for turn := 0; ctx.Err() == nil; turn++ {
-				<-pace.C
 				if err := write(db, w, turn); err != nil && !passes(err) {
 					p.t.Error(fmt.Errorf("writer %d: %w", w, err))
 					return
