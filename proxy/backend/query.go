@@ -40,33 +40,44 @@ func (c *Conn) query(ctx context.Context, sql string) (*Rows, error) {
 	return rows[0], nil
 }
 
-func (c *Conn) queryEach(ctx context.Context, statements []string) ([]*Rows, error) {
+// sentTogether is the number of bytes of statements that are sent before their answers are read. So many fit into the buffers of any
+// socket. With more, the server could wait until its answers are read, and the proxy until its statements are.
+const sentTogether = 16 << 10
+
+func (c *Conn) queryEach(ctx context.Context, statements []string) (all []*Rows, err error) {
 	defer c.Watch(ctx)()
-	packets := c.out[:0]
-	for _, sql := range statements {
-		packets = appendText(packets, mysql.COM_QUERY, sql)
-	}
-	if err := c.send(ctx, packets); err != nil {
-		return nil, err
-	}
-	all := make([]*Rows, len(statements))
 	var refused error
-	for i := range all {
-		rows, err := c.readResult(ctx)
-		var refusal *mysql.MyError
-		switch {
-		case err == nil:
-			all[i] = rows
-		case errors.As(err, &refusal) && c.Usable():
-			refused = cmp.Or(refused, err)
-		default:
+	for len(all) < len(statements) {
+		sent, err := c.sendSome(ctx, statements[len(all):])
+		if err != nil {
 			return nil, err
+		}
+		for range sent {
+			rows, err := c.readResult(ctx)
+			if err != nil && (!c.Usable() || !errors.As(err, new(*mysql.MyError))) {
+				return nil, err
+			}
+			refused = cmp.Or(refused, err)
+			all = append(all, rows)
 		}
 	}
 	if refused != nil {
 		return nil, refused
 	}
 	return all, nil
+}
+
+// sendSome sends as many of the statements as may be sent together, and at least one. It returns their number.
+func (c *Conn) sendSome(ctx context.Context, statements []string) (sent int, err error) {
+	packets := c.out[:0]
+	for _, sql := range statements {
+		if sent > 0 && len(packets)+len(sql) > sentTogether {
+			break
+		}
+		packets = appendText(packets, mysql.COM_QUERY, sql)
+		sent++
+	}
+	return sent, c.send(ctx, packets)
 }
 
 // readResult reads the answer to one statement.
