@@ -107,9 +107,14 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 	}
 }
 
+// pollTime is the time limit of one poll. A server may stop answering after it was greeted.
+const pollTime = time.Minute
+
 // poll reports whether the tables on the shards differ from those in force. It reads a shard's tables only if the shard's marker shows that
 // they can have changed, or if they were read long ago, and only if no other proxy has read them since.
 func (p *Proxy) poll(ctx context.Context) (differs bool) {
+	ctx, cancel := context.WithTimeout(ctx, pollTime)
+	defer cancel()
 	w := p.live.Load()
 	reached, first, _ := reachable(ctx, p.pools, w.declared, catalog.Anything)
 	now := markersOf(ctx, reached)
