@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -16,7 +15,7 @@ import (
 	"locus/router/plan"
 )
 
-// Altering is what the definition of an existing table needs so that other sessions can use the table meanwhile.
+// Altering contains the options of [Request.Alter].
 type Altering struct {
 	Flavor flavor.Flavor
 	// May returns why no shard may be changed now, or nil. Several goroutines call it before a shard is changed.
@@ -127,13 +126,7 @@ func (a *alteration) lend() error {
 
 // each calls a function for all shards at once, and returns their errors.
 func (a *alteration) each(do func(*defining) error) []error {
-	errs := make([]error, len(a.shards))
-	var under sync.WaitGroup
-	for i := range a.shards {
-		under.Go(func() { errs[i] = do(&a.shards[i]) })
-	}
-	under.Wait()
-	return errs
+	return atOnce(len(a.shards), func(i int) error { return do(&a.shards[i]) })
 }
 
 // awake sends every shard a statement before each attempt. A server ends a connection that is idle for lockIdle, and an attempt sends

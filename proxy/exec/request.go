@@ -82,32 +82,37 @@ var errNoAnswer = errors.New("it does not answer")
 
 // answerEach is answers of several connections at once. It returns an error for each, in their order.
 func (r *Request) answerEach(leases []txn.Lease, within time.Duration) []error {
-	ctx, cancel := context.WithTimeoutCause(r.Conns.Waits(), within, errNoAnswer)
-	defer cancel()
-	errs := make([]error, len(leases))
-	var asking sync.WaitGroup
-	for i, l := range leases {
-		asking.Go(func() { _, errs[i] = l.Conn.Own().Exec(ctx, "DO 0") })
+	return atOnce(len(leases), func(i int) error { return r.answers(leases[i], within) })
+}
+
+// atOnce calls do with the numbers below n in goroutines of their own, and returns their errors in that order.
+func atOnce(n int, do func(i int) error) []error {
+	errs := make([]error, n)
+	var running sync.WaitGroup
+	for i := range n {
+		running.Go(func() { errs[i] = do(i) })
 	}
-	asking.Wait()
+	running.Wait()
 	return errs
 }
 
 // AskEach is Ask of several shards at once. It returns the rows and the error of each, in their order.
 func (r *Request) AskEach(shards []router.ShardName, settings *backend.Settings, text string) (rows []*backend.Rows, errs []error) {
-	rows, errs = make([]*backend.Rows, len(shards)), make([]error, len(shards))
-	leases := make([]txn.Lease, len(shards))
-	var asking sync.WaitGroup
+	rows = make([]*backend.Rows, len(shards))
+	leases, refused := make([]txn.Lease, len(shards)), make([]error, len(shards))
 	for i, shard := range shards {
-		if leases[i], errs[i] = r.Apart(shard, settings); errs[i] != nil {
-			continue
-		}
-		asking.Go(func() { rows[i], errs[i] = leases[i].Conn.Own().Query(r.Context, text) })
+		leases[i], refused[i] = r.Apart(shard, settings)
 	}
-	asking.Wait()
+	errs = atOnce(len(shards), func(i int) (err error) {
+		if refused[i] == nil {
+			rows[i], err = leases[i].Conn.Own().Query(r.Context, text)
+		}
+		return err
+	})
 	for i, l := range leases {
 		switch {
-		case l.Conn == nil:
+		case refused[i] != nil:
+			errs[i] = refused[i]
 		case errs[i] != nil:
 			l.Fail(errs[i])
 		default:
@@ -119,15 +124,6 @@ func (r *Request) AskEach(shards []router.ShardName, settings *backend.Settings,
 
 // Ask asks a shard on such a connection.
 func (r *Request) Ask(shard router.ShardName, settings *backend.Settings, text string) (*backend.Rows, error) {
-	l, err := r.Apart(shard, settings)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := l.Conn.Own().Query(r.Context, text)
-	if err != nil {
-		l.Fail(err)
-		return nil, err
-	}
-	l.Done(l.Conn.Status())
-	return rows, nil
+	rows, errs := r.AskEach([]router.ShardName{shard}, settings, text)
+	return rows[0], errs[0]
 }
