@@ -126,7 +126,7 @@ func (s *server) belongings(l *lister, of selection) []question {
 	questions := []question{
 		{"SELECT TRIGGER_SCHEMA, TRIGGER_NAME, 'TRIGGER', EVENT_OBJECT_TABLE, SQL_MODE, ACTION_STATEMENT, 'SQL' FROM information_schema.TRIGGERS WHERE " +
 			of.where("TRIGGER_SCHEMA", "EVENT_OBJECT_TABLE", everySchema), texts(l.program)},
-		// A join of the two takes MariaDB twenty times as long.
+		// MariaDB takes many times as long to join the two.
 		{"SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME" +
 			" FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema) +
 			" ORDER BY 1, 2, 3, ORDINAL_POSITION", texts(l.foreignKey)},

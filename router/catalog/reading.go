@@ -8,7 +8,7 @@ import (
 	"locus/router/stmt"
 )
 
-// findings is what the text of a routine, trigger, event or view says, and what was derived from that for one object.
+// findings are the facts that the text of one routine, trigger, event or view yields.
 type findings struct {
 	*content
 	// far is used by [ListedTable.far].
@@ -18,7 +18,7 @@ type findings struct {
 	}
 }
 
-// content is what a text says. It depends on nothing but the text, so it is read once. It is not changed later.
+// content contains the facts that depend on a text alone. It is immutable, so that objects with equal texts share it.
 type content struct {
 	words     map[string]bool // see WordsOf
 	lexed     bool            // the text could be split into tokens
@@ -28,16 +28,15 @@ type content struct {
 	keepsAlone, keepsNothing bool
 }
 
-// contents are the contents of texts that this process has read. Shards have the same routines and views, those of the server's own
-// schemas first of all.
+// contents caches the contents of texts. Most shards have the same routines and views, in particular those of the server's own schemas.
 type contents struct {
 	mu    sync.Mutex // never held while a text is read
 	known map[body]*content
 	size  int // of the texts in bytes
-	most  int // bound of size; if it is exceeded, all are forgotten, and those in use are kept by their listings
+	most  int // limit of size; a text beyond it empties the cache, and listings keep the contents that they use
 }
 
-// body is a text, and how it is read.
+// body is a text and the sql_mode in which it is read.
 type body struct {
 	text string
 	mode stmt.Mode
@@ -45,7 +44,7 @@ type body struct {
 
 var texts = contents{known: map[body]*content{}, most: 8 << 20}
 
-// of returns the content of a text, which it reads if no other listing had it.
+// of returns the content of a text. It reads the text if the cache lacks it.
 func (c *contents) of(b body) *content {
 	c.mu.Lock()
 	found := c.known[b]
@@ -95,7 +94,7 @@ func readContent(b body) *content {
 	}
 }
 
-// reading returns what the program's body says.
+// reading returns the findings of the program's body.
 func (p *Program) reading() *findings {
 	if p.read != nil {
 		return p.read
@@ -103,7 +102,7 @@ func (p *Program) reading() *findings {
 	return readText(p.Body, p.Mode)
 }
 
-// reading returns what a view's query says.
+// reading returns the findings of a view's query.
 func (t *ListedTable) reading() *findings {
 	if t.read != nil {
 		return t.read
