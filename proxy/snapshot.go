@@ -38,36 +38,36 @@ type state struct {
 	found     *schema.Found // what the snapshot's catalog was made of
 	tls       map[router.ShardName]*tls.Config
 	asked     uint64 // the last request of builder that it answers
-	// begun are the broken tables that were declared while the proxy ran, with the times.
-	begun map[catalog.TableName]time.Time
 }
 
 // settles is the longest time from a declaration until the shards have the table or the declaration is withdrawn.
 const settles = 15 * time.Second
 
-// noteBegun records the tables that are declared and not on the shards yet. It leaves out tables that are being renamed: a rename waits
-// until every statement has ended, so no statement may wait for a rename.
-func (b *builder) noteBegun(w *state, now time.Time) {
-	w.begun, w.snapshot.Settling = map[catalog.TableName]time.Time{}, time.Time{}
+// settling returns the tables that are declared and not on the shards yet, each with the end of [settles]. A table that was declared before
+// the proxy started is not among them. It leaves out tables that stay as they are for longer: a rename waits until every statement has
+// ended, so no statement may wait for a rename, and the rows of an import can be on a server outside for weeks.
+func (b *builder) settling(w *state, now time.Time) map[catalog.TableName]time.Time {
 	if b.last == nil {
-		return
+		return nil
 	}
+	var until map[catalog.TableName]time.Time
 	for name, err := range w.snapshot.Catalog.Broken() {
-		if errors.As(err, new(*catalog.RenamingError)) {
+		if w.declared.Tables[name].Kind == catalog.Outside || errors.As(err, new(*catalog.RenamingError)) {
 			continue
 		}
-		since, is := b.last.begun[name]
+		end, is := b.last.snapshot.Settling[name]
 		if _, before := b.last.declared.Tables[name]; !is && before {
 			continue
 		}
 		if !is {
-			since = now
+			end = now.Add(settles)
 		}
-		w.begun[name] = since
-		if until := since.Add(settles); until.After(w.snapshot.Settling) {
-			w.snapshot.Settling = until
+		if until == nil {
+			until = map[catalog.TableName]time.Time{}
 		}
+		until[name] = end
 	}
+	return until
 }
 
 // server is what clients are told about the server when they log in: the facts of the first shard's.
@@ -133,7 +133,7 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 	w.found = b.found
 	w.snapshot.Map, w.snapshot.Accounts = declared.Routes, b.users(declared)
 	w.snapshot.Declared, w.snapshot.Copies = declared, copies(w.snapshot.Catalog.First(), declared.Routes)
-	b.noteBegun(w, time.Now())
+	w.snapshot.Settling = b.settling(w, time.Now())
 	b.follow(declared.Routes.Moves())
 	first := b.last == nil
 	b.last = w

@@ -54,8 +54,17 @@ const leaseLook = 50 * time.Millisecond
 // Wait waits until the map that held the statement may no longer be in force. open reports whether its transaction continues
 // meanwhile. The error is ErrTooLong, or ctx's cause.
 func (h Hold) Wait(ctx context.Context, m *router.Map, held *HeldError, open bool) error {
+	return h.wait(ctx, func() bool { return h.gate.current() != m }, held, open)
+}
+
+// WaitUntil waits until over returns true, or may return true because a new snapshot is in force. open and the errors are those of Wait.
+func (h Hold) WaitUntil(ctx context.Context, over func() bool, open bool) error {
+	return h.wait(ctx, over, nil, open)
+}
+
+func (h Hold) wait(ctx context.Context, over func() bool, held *HeldError, open bool) error {
 	changed := h.gate.config.Changed()
-	if h.gate.current() != m {
+	if over() {
 		return nil
 	}
 	h.gate.Step(open)

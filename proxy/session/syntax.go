@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"time"
@@ -31,7 +32,11 @@ func (s *Session) planned(w *snapshot.Snapshot, l *stmt.Lexed, under plan.Contex
 		again.Schema = under.Schema
 		p, err = s.planUnder(l, again)
 	}
-	for beingDeclared(w, err) && s.awaitDeclaration(w) {
+	for {
+		until, is := beingDeclared(w, err)
+		if !is || !s.awaitDeclaration(w, until) {
+			break
+		}
 		w = s.snapshot()
 		again := s.planContext(w)
 		again.Schema = under.Schema
@@ -48,22 +53,27 @@ func (s *Session) planned(w *snapshot.Snapshot, l *stmt.Lexed, under plan.Contex
 	return nil, w, err
 }
 
-// beingDeclared reports whether a statement was refused since a table is declared at this moment, and is not on all shards yet: it is
-// accepted soon, or the declaration is taken back.
-func beingDeclared(w *snapshot.Snapshot, err error) bool {
-	refusal, is := errors.AsType[*plan.Refusal](err)
-	return is && refusal.Code == plan.BrokenTable && time.Now().Before(w.Settling)
+// beingDeclared reports whether a statement was refused because of a table that another session is declaring at this moment, and returns
+// the time when the declaration must have succeeded or been withdrawn.
+func beingDeclared(w *snapshot.Snapshot, err error) (until time.Time, is bool) {
+	if refusal, ok := errors.AsType[*plan.Refusal](err); ok && refusal.Code == plan.BrokenTable {
+		until = w.Settling[refusal.Table]
+	}
+	return until, time.Now().Before(until)
 }
 
-// awaitDeclaration waits for another snapshot, and reports whether one may have come. It holds no fence up.
-func (s *Session) awaitDeclaration(w *snapshot.Snapshot) bool {
+// awaitDeclaration waits for the next snapshot, at most until a time, and reports whether to plan the statement again. It does not delay
+// fences.
+func (s *Session) awaitDeclaration(w *snapshot.Snapshot, until time.Time) bool {
 	hold, there := s.gate.Hold()
 	if !there {
 		return false
 	}
 	defer hold.End()
-	err := hold.Wait(s.interrupts.Waits(), w.Map, nil, s.conns.Running())
-	return err == nil || errors.Is(err, fence.ErrTooLong)
+	ctx, cancel := context.WithDeadline(s.interrupts.Waits(), until)
+	defer cancel()
+	err := hold.WaitUntil(ctx, func() bool { return s.Snapshot() != w }, s.conns.Running())
+	return err == nil || errors.Is(err, fence.ErrTooLong) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // readByServer is what a server says of a text that it reads and does not run.

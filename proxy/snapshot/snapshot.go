@@ -27,8 +27,8 @@ type Snapshot struct {
 	Accounts map[string]*Account
 	// Declared holds the generators and the shards that some of them take numbers from.
 	Declared *cluster.Cluster
-	// Settling is until when a broken table may be one whose declaration has just begun, and which shards get at this moment. Zero: none.
-	Settling time.Time
+	// Settling contains the broken tables that another session may be declaring, and the time when that must have ended.
+	Settling map[catalog.TableName]time.Time
 	// Mode is the sql_mode of sessions that have set none: the shards' global sql_mode, which is equal on all.
 	Mode stmt.Mode
 	// Charset and Collation are the shards' defaults, to which sessions of MySQL return. An empty Collation means the

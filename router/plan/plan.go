@@ -351,7 +351,7 @@ func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
 		return nil, &Unknown{Number: erNoSuchTable, State: stateNoTable, Message: "Table '" + full.String() + "' doesn't exist"}
 	}
 	if err != nil {
-		return nil, &Refusal{Code: BrokenTable, Message: err.Error()}
+		return nil, &Refusal{Code: BrokenTable, Table: full, Message: err.Error()}
 	}
 	if declared, ok := c.Catalog.Misspelled(full); ok && t == nil {
 		return nil, refuse(BrokenTable, "%v", &catalog.MisspelledError{Name: full, Declared: declared})

@@ -1,6 +1,10 @@
 package plan
 
-import "fmt"
+import (
+	"fmt"
+
+	"locus/router/catalog"
+)
 
 // Code is the stable number of a reason why a statement is refused. docs/errors.md
 // lists them all.
@@ -100,6 +104,8 @@ const (
 type Refusal struct {
 	Code    Code
 	Message string
+	// Table is the table that does not fit its declaration, if that is why the statement is refused. It can be empty.
+	Table catalog.TableName
 	// Near is set where every server refuses the text too: what of it and which
 	// line its syntax error names.
 	Near *Near
