@@ -68,7 +68,7 @@ const (
 	renumberTime = 3 * numberTime
 )
 
-// Next implements session.Numbers.
+// Next implements stamp.Numbers.
 func (n *numbers) Next(ctx context.Context, t *catalog.Table, count int) (uint64, error) {
 	of, err := n.of(ctx, t)
 	if err != nil {
@@ -91,7 +91,7 @@ func (n *numbers) Next(ctx context.Context, t *catalog.Table, count int) (uint64
 	return into[0], nil
 }
 
-// Raise implements session.Numbers.
+// Raise implements stamp.Numbers.
 func (n *numbers) Raise(ctx context.Context, t *catalog.Table, above uint64) error {
 	of, err := n.of(ctx, t)
 	if err != nil {
@@ -103,7 +103,7 @@ func (n *numbers) Raise(ctx context.Context, t *catalog.Table, above uint64) err
 // lastNumber is the last number that a column can be given. Servers don't generate the greatest BIGINT UNSIGNED.
 func lastNumber(c *catalog.Column) uint64 { return min(c.LastInteger(), math.MaxUint64-1) }
 
-// Renumber implements session.Numbers.
+// Renumber implements ddl.Services.
 func (n *numbers) Renumber(ctx context.Context, t *catalog.Table) error {
 	ctx, cancel := context.WithTimeout(ctx, renumberTime)
 	defer cancel()

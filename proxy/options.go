@@ -10,6 +10,7 @@ import (
 	"locus/idgen/cipher"
 	"locus/idgen/segment"
 	"locus/proxy/backend"
+	"locus/proxy/ddl"
 	"locus/proxy/kept"
 	"locus/proxy/session"
 	"locus/proxy/sysvars"
@@ -108,9 +109,9 @@ type Options struct {
 	// Procedures are those of the schema locus; nil: there are none.
 	Procedures session.Procedures
 	// Declarations are where Declared comes from; nil: nothing is declared in SQL.
-	Declarations session.Declarations
+	Declarations ddl.Declarations
 	// Renames are where Declared comes from too; nil: no table that is on every shard is renamed.
-	Renames session.Renames
+	Renames ddl.Renames
 	// Applied waits until the stream of a job has applied at its target what its source has logged by now: for mirrored
 	// reads whose answers differ. Nil: what differs is unsettled.
 	Applied func(ctx context.Context, job string, from, to router.ShardName) error

@@ -16,6 +16,7 @@ import (
 	"locus/idgen/gene"
 	"locus/idgen/segment"
 	"locus/proxy/backend"
+	"locus/proxy/ddl"
 	"locus/proxy/fence"
 	"locus/proxy/flavor"
 	"locus/proxy/handshake"
@@ -113,8 +114,12 @@ func New(o Options) *Proxy {
 			Changed: p.live.Changed, Leased: o.Fence.Leased, Hold: o.Fence.Hold, Places: make(chan struct{}, o.Fence.MaxHeld),
 		},
 		Began: time.Now(), Clients: p.sessions.len,
-		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual, Procedures: o.Procedures, Declarations: o.Declarations,
-		Redefined: p.redefined, Settled: p.settled, Renames: o.Renames, Unlisted: p.unlisted, Health: p.health.Load,
+		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual, Procedures: o.Procedures,
+		Unlisted: p.unlisted, Health: p.health.Load,
+		Definitions: ddl.Services{
+			Snapshot: func() *snapshot.Snapshot { return &p.live.Load().snapshot }, Redefined: p.redefined, Settled: p.settled,
+			Declarations: o.Declarations, Renames: o.Renames, Renumber: p.numbers.Renumber,
+		},
 	}
 	p.login = handshake.Config{
 		ServerVersion: p.serverVersion, ConnectionID: func() uint32 { return p.lastID.Add(1) },

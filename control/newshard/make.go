@@ -8,7 +8,7 @@ import (
 
 	"locus/migrate/copies"
 	"locus/migrate/link"
-	"locus/proxy/exec"
+	"locus/proxy/ddl"
 	"locus/router/catalog"
 )
 
@@ -124,7 +124,7 @@ func (m *making) table(ctx context.Context, name catalog.TableName) error {
 	if _, err := m.there.Exec(ctx, "USE "+link.Name(name.Schema)); err != nil {
 		return err
 	}
-	if _, err = m.there.Exec(ctx, "CREATE TABLE "+spelled(name)+" "+exec.WithoutNextNumber(body)); err == nil {
+	if _, err = m.there.Exec(ctx, "CREATE TABLE "+spelled(name)+" "+ddl.WithoutNextNumber(body)); err == nil {
 		m.made = append(m.made, "DROP TABLE "+spelled(name))
 	}
 	return err

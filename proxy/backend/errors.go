@@ -115,3 +115,13 @@ func NotSent(err error) bool {
 	_, login := errors.AsType[*LoginError](err)
 	return exhausted || unavailable || login || errors.Is(err, ErrClosed)
 }
+
+// Unreached reports whether a server refused the proxy's own login. That is no answer for the client.
+func Unreached(err error) bool {
+	login, ok := errors.AsType[*LoginError](err)
+	if !ok {
+		return false
+	}
+	e, refused := errors.AsType[*mysql.MyError](login)
+	return !refused || e.Code != mysql.ER_QUERY_INTERRUPTED
+}

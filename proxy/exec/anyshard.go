@@ -124,7 +124,7 @@ var elsewhereCodes = []uint16{1044, 1049, 1305}
 // lacks tells an error of what may be on the first shard alone: a database that nobody declared, a right.
 func lacks(err error) bool {
 	e, ok := errors.AsType[*backend.ServerError](err)
-	return ok && !Unreached(err) && slices.Contains(elsewhereCodes, e.Code)
+	return ok && !backend.Unreached(err) && slices.Contains(elsewhereCodes, e.Code)
 }
 
 // Passes tells whether another shard may be tried after an error: nothing of the session's was lost, and nothing was done.

@@ -120,7 +120,7 @@ type outcomes struct {
 func (o *outcomes) read(leases []txn.Lease, parts []Part) {
 	for i, l := range leases {
 		ok, err := l.Conn.Outcome()
-		o.Observer.Trace().Answered(string(l.Shard), ok.AffectedRows, CodeOf(err))
+		o.Observer.Trace().Answered(string(l.Shard), ok.AffectedRows, txn.CodeOf(err))
 		if err != nil {
 			o.failed(err, parts[i].Rows)
 		}

@@ -19,7 +19,7 @@ func (x Several) Collect(ctx context.Context, leases []txn.Lease, into *gather.T
 		if failure != nil {
 			err = nil
 		}
-		x.Observer.Trace().Answered(string(l.Shard), uint64(before-into.Left.Rows), CodeOf(err))
+		x.Observer.Trace().Answered(string(l.Shard), uint64(before-into.Left.Rows), txn.CodeOf(err))
 		if failure == nil {
 			failure = err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/gather"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -57,7 +58,7 @@ func (h *Host) open(text string, params []wire.Param) (*gather.Rows, error) {
 	}
 	out, _ := wire.AppendExecute(nil, wire.Execute{Statement: there.ID, Params: params})
 	there.Types = nil
-	if err := c.Send(out, Leaves(h.Facts)); err != nil {
+	if err := c.Send(out, txn.Effects(h.Facts)); err != nil {
 		return nil, err
 	}
 	return gather.Open(c)

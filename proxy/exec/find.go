@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"locus/proxy/backend"
+	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/plan"
 )
@@ -51,7 +52,7 @@ func (r *Request) Find(looks []Look) (found []Found, failure error) {
 	asking.Wait()
 	found = make([]Found, len(leases))
 	for i, l := range leases {
-		r.Observer.Trace().Answered(string(l.Shard), 0, CodeOf(errs[i]))
+		r.Observer.Trace().Answered(string(l.Shard), 0, txn.CodeOf(errs[i]))
 		if opened[i] {
 			l.Opened()
 		}

@@ -34,10 +34,9 @@ func (c firstConn) Carry(settings *backend.Settings) error   { return c.Conn.Car
 func (f FirstShard) Compute(settings *backend.Settings, query string) (*backend.Rows, error) {
 	lexed := new(stmt.Lexed)
 	lexed.Lex([]byte(query), f.Vars.Mode)
-	left, on := plan.LeavesRoutine, f.OnFirst
+	facts, on := &plan.Facts{Leaves: plan.LeavesRoutine}, f.OnFirst
 	if p, err := plan.Make(lexed, plan.Context{Catalog: f.Snapshot().Catalog, Schema: settings.Database()}); err == nil {
-		facts := p.About()
-		left = facts.Leaves
+		facts = p.About()
 		if _, alike := p.(*plan.AnyShard); alike && !RunsCode(facts) && len(facts.Statement.Tables) == 0 {
 			on = f.OnAny
 		}
@@ -45,8 +44,8 @@ func (f FirstShard) Compute(settings *backend.Settings, query string) (*backend.
 	var rows *backend.Rows
 	err := on(settings, func(l txn.Lease) (err error) {
 		rows, err = l.Conn.Own().Query(f.Context, query)
-		l.Conn.Note(leaves[left])
-		if left == plan.LeavesRoutine {
+		l.Conn.Note(txn.Effects(facts))
+		if facts.Leaves == plan.LeavesRoutine {
 			f.reserveRoutine(l)
 		}
 		return err

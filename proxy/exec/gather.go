@@ -91,7 +91,7 @@ func (g *Gathering) inPlace(t *plan.Gathered) bool { return t.System || t.Here &
 
 // Edits have the statement read the temporary tables, by columns of the names that
 // they would have had.
-func (g *Gathering) Edits() (edits []Edit) {
+func (g *Gathering) Edits() (edits []stmt.Edit) {
 	unnamed := g.plan.Unnamed
 	if p := g.plan.Partial; g.groups {
 		edits, unnamed = g.overGroups(p), p.Unnamed
@@ -100,16 +100,16 @@ func (g *Gathering) Edits() (edits []Edit) {
 	}
 	for _, u := range unnamed {
 		name := g.edit(u.Start, u.End, "")
-		edits = append(edits, Edit{name.To, name.To, string(g.Vars.AppendAlias(nil, g.Values.Text[name.From:name.To]))})
+		edits = append(edits, stmt.Edit{From: name.To, To: name.To, Text: string(g.Vars.AppendAlias(nil, g.Values.Text[name.From:name.To]))})
 	}
-	return ordered(edits)
+	return stmt.SortEdits(edits)
 }
 
-func (g *Gathering) edit(start, end stmt.Anchor, text string) Edit {
-	return Edit{g.Values.Offset(start), g.Values.Offset(end), text}
+func (g *Gathering) edit(start, end stmt.Anchor, text string) stmt.Edit {
+	return stmt.Edit{From: g.Values.Offset(start), To: g.Values.Offset(end), Text: text}
 }
 
-func (g *Gathering) overRows() (edits []Edit) {
+func (g *Gathering) overRows() (edits []stmt.Edit) {
 	for i := range g.plan.Tables {
 		if t := &g.plan.Tables[i]; !g.inPlace(t) {
 			edits = append(edits, g.edit(t.Start, t.End, t.Stand(i)))

@@ -14,6 +14,7 @@ import (
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 const across = "SELECT a.amount, b.id FROM orders a JOIN orders b ON a.amount = b.id WHERE a.amount > 5"
@@ -48,7 +49,7 @@ func (a *asking) of() *plan.Gathering {
 // gather gathers on a shard, and gives the statement that would run there.
 func (a *asking) gather(on router.ShardName, most gather.Limits) (text string, err error) {
 	err = a.Gather(a.of(), on, most, func(g *Gathering) error {
-		text = string(Edited(nil, a.Values.Text, g.Edits()))
+		text = string(stmt.AppendEdited(nil, a.Values.Text, g.Edits()))
 		return nil
 	})
 	return text, err

@@ -6,6 +6,7 @@ import (
 
 	"locus/proxy/gather"
 	"locus/proxy/trace"
+	"locus/proxy/txn"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -37,7 +38,7 @@ func (g *Gathering) sumUp(p *plan.Partial) error {
 	into := &gather.Table{Conn: g.At.Conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
 	said := len(g.Vars.Conditions)
 	err = g.read(g.groupsOf(p, from, into.Columns), into)
-	if CodeOf(err) == erOutOfRange { // perhaps a group's sum: the error would show locus' own SQL, so the statement is run over the rows
+	if txn.CodeOf(err) == erOutOfRange { // perhaps a group's sum: the error would show locus' own SQL, so the statement is run over the rows
 		g.groups, g.warned, g.Vars.Conditions = false, 0, g.Vars.Conditions[:said]
 		return g.Unmake()
 	}
@@ -159,8 +160,8 @@ func keyColumns(p *plan.Partial) []string {
 }
 
 // overGroups has the statement read the groups.
-func (g *Gathering) overGroups(p *plan.Partial) []Edit {
-	edits := []Edit{g.edit(p.Start, p.End, p.Stand())}
+func (g *Gathering) overGroups(p *plan.Partial) []stmt.Edit {
+	edits := []stmt.Edit{g.edit(p.Start, p.End, p.Stand())}
 	for _, e := range p.Edits {
 		edits = append(edits, g.edit(e.Start, e.End, e.Text))
 	}
@@ -169,5 +170,5 @@ func (g *Gathering) overGroups(p *plan.Partial) []Edit {
 
 // summedUp tells a placeholder that stands where groups are read now.
 func (g *Gathering) summedUp(literal stmt.Literal) bool {
-	return g.groups && g.edit(g.plan.Partial.Start, g.plan.Partial.End, "").spans(literal)
+	return g.groups && g.edit(g.plan.Partial.Start, g.plan.Partial.End, "").Covers(literal)
 }

@@ -206,16 +206,16 @@ func (g *Gathering) filters(t *plan.Gathered) ([]string, error) {
 
 // literally gives a piece of the text with the values of its placeholders, which must
 // all stand within conditions that take them.
-func (g *Gathering) literally(piece Edit, within []plan.Filter) (string, bool, error) {
+func (g *Gathering) literally(piece stmt.Edit, within []plan.Filter) (string, bool, error) {
 	var out []byte
 	from := piece.From
 	for _, literal := range g.Values.Literals {
-		if literal.Kind != stmt.ParamLiteral || !piece.spans(literal) {
+		if literal.Kind != stmt.ParamLiteral || !piece.Covers(literal) {
 			continue
 		}
 		p := g.Params[literal.Param]
 		if !slices.ContainsFunc(within, func(f plan.Filter) bool {
-			return g.edit(f.Start, f.End, "").spans(literal) && mayBeLiteral(f, Value(p))
+			return g.edit(f.Start, f.End, "").Covers(literal) && mayBeLiteral(f, Value(p))
 		}) {
 			return "", false, nil
 		}

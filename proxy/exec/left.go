@@ -3,7 +3,6 @@ package exec
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/proxy/backend"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -98,12 +97,4 @@ func mayHoldMetadataLocks(st *stmt.Statement) bool {
 	default:
 		return false
 	}
-}
-
-// Leaves is what a connection is told that a statement leaves on it.
-func Leaves(f *plan.Facts) backend.Leaves { return leaves[f.Leaves] }
-
-var leaves = [...]backend.Leaves{
-	plan.LeavesState: backend.State, plan.LeavesNothing: backend.Nothing, plan.LeavesVariables: backend.Variables,
-	plan.LeavesRoutine: backend.State, plan.LeavesUnknown: backend.Unknown,
 }

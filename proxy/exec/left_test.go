@@ -7,6 +7,7 @@ import (
 
 	"locus/proxy/backend"
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 	"locus/router/plan"
 )
 
@@ -72,7 +73,7 @@ func TestMetadataLocksLeft(t *testing.T) {
 			t.Errorf("%s, status %#x, commits %t: %016b, want %016b", c.text, c.status, c.commits, got, c.want)
 		}
 	}
-	if got := Leaves(planOf(t, "CALL p()").About()); got != backend.Unknown {
+	if got := txn.Effects(planOf(t, "CALL p()").About()); got != backend.Unknown {
 		t.Errorf("CALL leaves %v", got)
 	}
 }

@@ -48,13 +48,13 @@ func (m *maintenance) ask() error {
 	var asking sync.WaitGroup
 	for i, l := range m.leases {
 		m.Observer.Sent(l)
-		l.Conn.Note(Leaves(m.Facts))
+		l.Conn.Note(txn.Effects(m.Facts))
 		asking.Go(func() { m.answers[i], errs[i] = l.Conn.Own().Query(m.Context, string(m.Values.Text)) })
 	}
 	asking.Wait()
 	var failure error
 	for i, l := range m.leases {
-		m.Observer.Trace().Answered(string(l.Shard), 0, CodeOf(errs[i]))
+		m.Observer.Trace().Answered(string(l.Shard), 0, txn.CodeOf(errs[i]))
 		if errs[i] == nil {
 			l.Done(l.Conn.Status())
 			continue

@@ -8,6 +8,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/proxy/backend"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
@@ -100,19 +101,19 @@ func TestReach(t *testing.T) {
 	s := newStand(t)
 	s.begin()
 	a := s.request("SELECT 1")
-	if err := a.Reach("s0", time.Minute); err != nil {
+	if err := a.Conns.Reach("s0", 0, a.Vars.Settings, time.Minute); err != nil {
 		t.Error(err)
 	}
 	for _, reply := range failures("DO 0") {
 		s.shards["s0"].Next(reply)
-		if err := a.Reach("s0", time.Minute); !failed(err) || !s.Conns.Running() {
+		if err := a.Conns.Reach("s0", 0, a.Vars.Settings, time.Minute); !failed(err) || !s.Conns.Running() {
 			t.Errorf("%+v: %v, running is %t", reply, err, s.Conns.Running())
 		}
 	}
-	if err := a.Reach("s0", 0); !errors.Is(err, errNoAnswer) {
+	if err := a.Conns.Reach("s0", 0, a.Vars.Settings, 0); !errors.Is(err, txn.ErrNoAnswer) {
 		t.Error(err)
 	}
-	if err := a.Reach("nowhere", time.Minute); err == nil {
+	if err := a.Conns.Reach("nowhere", 0, a.Vars.Settings, time.Minute); err == nil {
 		t.Error("a shard that is not there has answered")
 	}
 }

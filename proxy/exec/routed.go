@@ -6,11 +6,12 @@ import (
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 // Routed gives each shard of a route its part: mostly the same text, which is the statement's with edits. While genes are on the
 // move, a shard leaves out rows that are others'.
-func Routed(m *router.Map, v *plan.Values, route *plan.Route, k *plan.Keyed, text []byte, edits []Edit, params []wire.Param) ([]Part, error) {
+func Routed(m *router.Map, v *plan.Values, route *plan.Route, k *plan.Keyed, text []byte, edits []stmt.Edit, params []wire.Param) ([]Part, error) {
 	shards := m.Shards()
 	parts := make([]Part, len(route.Shards))
 	for i, shard := range route.Shards {
@@ -23,9 +24,9 @@ func Routed(m *router.Map, v *plan.Values, route *plan.Route, k *plan.Keyed, tex
 			own := slices.Clone(edits)
 			for _, splice := range k.Owned.Splices(foreign) {
 				at := v.Offset(splice.At)
-				own = append(own, Edit{From: at, To: at, Text: splice.Text})
+				own = append(own, stmt.Edit{From: at, To: at, Text: splice.Text})
 			}
-			parts[i].Text = Edited(nil, v.Text, ordered(own))
+			parts[i].Text = stmt.AppendEdited(nil, v.Text, stmt.SortEdits(own))
 		}
 	}
 	return parts, nil

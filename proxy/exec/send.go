@@ -40,7 +40,7 @@ func (e *Environment) send(l txn.Lease, w *Work, text []byte, params []wire.Para
 	}
 	e.Observer.Sent(l)
 	e.TellLeft(w)
-	if err := l.Conn.Send(packet, Leaves(w.Facts)); err != nil {
+	if err := l.Conn.Send(packet, txn.Effects(w.Facts)); err != nil {
 		return err
 	}
 	for range before {

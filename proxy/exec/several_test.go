@@ -8,6 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/internal/test/fakeshard"
+	"locus/proxy/txn"
 	"locus/router"
 )
 
@@ -103,7 +104,7 @@ func TestChangeInATransaction(t *testing.T) {
 
 func TestCodeOf(t *testing.T) {
 	for err, want := range map[error]uint16{nil: 0, &mysql.MyError{Code: 7}: 7, errors.New("gone"): 1158} {
-		if got := CodeOf(err); got != want {
+		if got := txn.CodeOf(err); got != want {
 			t.Errorf("%v is %d, want %d", err, got, want)
 		}
 	}

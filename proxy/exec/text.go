@@ -1,9 +1,7 @@
 package exec
 
 import (
-	"cmp"
 	"encoding/binary"
-	"slices"
 	"strconv"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -14,35 +12,9 @@ import (
 	"locus/router/stmt"
 )
 
-// Edit replaces text[From:To].
-type Edit struct {
-	From, To int
-	Text     string
-}
-
-// spans tells whether a literal stands in what is replaced.
-func (e Edit) spans(l stmt.Literal) bool { return e.From <= int(l.Start) && int(l.End) <= e.To }
-
-// ordered sorts edits by their places in the text. An insertion comes before the replacement of what follows it: in COUNT(a)FROM t,
-// the field's name before another FROM.
-func ordered(edits []Edit) []Edit {
-	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
-	return edits
-}
-
-// Edited appends a text with edits, which are given in its order.
-func Edited(dst, text []byte, edits []Edit) []byte {
-	from := 0
-	for _, e := range edits {
-		dst = append(append(dst, text[from:e.From]...), e.Text...)
-		from = e.To
-	}
-	return append(dst, text[from:]...)
-}
-
 // Edited gives a text with edits. It is a view of a buffer.
-func (e *Environment) Edited(text []byte, edits []Edit) []byte {
-	e.text = Edited(e.text[:0], text, edits)
+func (e *Environment) Edited(text []byte, edits []stmt.Edit) []byte {
+	e.text = stmt.AppendEdited(e.text[:0], text, edits)
 	return e.text
 }
 
@@ -65,10 +37,10 @@ func (e *Environment) Spliced(w *Work, added []plan.Splice) []byte {
 
 // ForMerge gives the LIMIT of a read that is merged, and how its text reads for the shards: with the hidden columns, and asking for
 // all rows up to the end of the LIMIT. ok is false where a number of that is none.
-func ForMerge(v *plan.Values, m *plan.Merge) (limit scatter.Limit, edits []Edit, ok bool) {
+func ForMerge(v *plan.Values, m *plan.Merge) (limit scatter.Limit, edits []stmt.Edit, ok bool) {
 	if m.Hidden > 0 {
 		at := v.Offset(m.Columns.At)
-		edits = append(edits, Edit{at, at, m.Columns.Text})
+		edits = append(edits, stmt.Edit{From: at, To: at, Text: m.Columns.Text})
 	}
 	if m.Limit == nil {
 		return limit, edits, true
@@ -78,7 +50,7 @@ func ForMerge(v *plan.Values, m *plan.Merge) (limit scatter.Limit, edits []Edit,
 		return limit, nil, false
 	}
 	wanted := limit.Count
-	var offset []Edit
+	var offset []stmt.Edit
 	if m.Limit.Offset != nil {
 		if limit.Offset, ok = LimitNumber(v.Operand(m.Limit.Offset)); !ok {
 			return limit, nil, false
@@ -109,13 +81,13 @@ func LimitNumber(v stmt.Value) (uint64, bool) {
 }
 
 // number replaces the literal of an operand.
-func number(v *plan.Values, o stmt.Operand, n uint64) Edit {
+func number(v *plan.Values, o stmt.Operand, n uint64) stmt.Edit {
 	literal := v.Literals[v.Slots[o.Slot].First]
-	return Edit{int(literal.Start), int(literal.End), strconv.FormatUint(n, 10)}
+	return stmt.Edit{From: int(literal.Start), To: int(literal.End), Text: strconv.FormatUint(n, 10)}
 }
 
 // Bind turns numbers in the places of placeholders into parameters. It gives the other edits.
-func Bind(l *stmt.Lexed, edits []Edit, params []wire.Param) []Edit {
+func Bind(l *stmt.Lexed, edits []stmt.Edit, params []wire.Param) []stmt.Edit {
 	kept := edits[:0]
 	for _, e := range edits {
 		if ordinal, ok := placeholder(l, e); ok {
@@ -128,7 +100,7 @@ func Bind(l *stmt.Lexed, edits []Edit, params []wire.Param) []Edit {
 	return kept
 }
 
-func placeholder(l *stmt.Lexed, e Edit) (int, bool) {
+func placeholder(l *stmt.Lexed, e stmt.Edit) (int, bool) {
 	for _, literal := range l.Literals {
 		if int(literal.Start) == e.From && int(literal.End) == e.To && literal.Kind == stmt.ParamLiteral {
 			return int(literal.Param), true

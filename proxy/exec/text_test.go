@@ -44,7 +44,7 @@ func TestForMerge(t *testing.T) {
 		v, m := planned(t, c.text)
 		m.Kind = c.kind
 		limit, edits, ok := ForMerge(v, m)
-		if got := string(Edited(nil, v.Text, edits)); !ok || got != c.want || limit != c.limit {
+		if got := string(stmt.AppendEdited(nil, v.Text, edits)); !ok || got != c.want || limit != c.limit {
 			t.Errorf("%s: %s, %+v, %t; want %s, %+v", c.text, got, limit, ok, c.want, c.limit)
 		}
 	}
@@ -55,7 +55,7 @@ func TestHiddenColumns(t *testing.T) {
 	v, m := planned(t, "select a from t limit 5 offset 1")
 	m.Hidden = 1
 	_, edits, ok := ForMerge(v, m)
-	if got, want := string(Edited(nil, v.Text, edits)), "select a , b from t limit 6 offset 0"; !ok || got != want {
+	if got, want := string(stmt.AppendEdited(nil, v.Text, edits)), "select a , b from t limit 6 offset 0"; !ok || got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -69,7 +69,7 @@ func TestBind(t *testing.T) {
 		t.Errorf("%+v", limit)
 	}
 	params := make([]wire.Param, 3)
-	kept := Bind(v.Lexed, append([]Edit{{0, 0, "x"}}, edits...), params)
+	kept := Bind(v.Lexed, append([]stmt.Edit{{Text: "x"}}, edits...), params)
 	if len(kept) != 1 || kept[0].Text != "x" {
 		t.Errorf("%v are no parameters", kept)
 	}

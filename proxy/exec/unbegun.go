@@ -17,7 +17,7 @@ func (w *Work) Unbegun(err error) bool {
 	code := w.Code
 	switch {
 	case txn.IsRefusal(err):
-		code = CodeOf(err)
+		code = txn.CodeOf(err)
 	case err != nil:
 		return !mayHaveBegun(err)
 	}

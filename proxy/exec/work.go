@@ -74,7 +74,7 @@ func (e *Environment) Schema(w *Work) string {
 
 // FullName is a table's that the statement names.
 func (e *Environment) FullName(w *Work, t stmt.TableName) catalog.TableName {
-	return FullName(t, e.Schema(w))
+	return plan.FullName(t, e.Schema(w))
 }
 
 func (e *Environment) fullNames(w *Work, tables []stmt.TableName) []catalog.TableName {

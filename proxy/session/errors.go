@@ -10,7 +10,7 @@ import (
 
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
-	"locus/proxy/exec"
+	"locus/proxy/ddl"
 	"locus/proxy/fence"
 	"locus/proxy/interrupt"
 	"locus/proxy/wire"
@@ -37,7 +37,11 @@ const (
 // clientError turns any error into what the client reads. Errors that are not
 // listed here are internal: the client learns that much, the log the rest.
 func (s *Session) clientError(err error) *mysql.MyError {
-	if e, ok := errors.AsType[*mysql.MyError](err); ok && !exec.Unreached(err) {
+	if e, ok := err.(*ddl.Error); ok { //nolint:errorlint // it is never wrapped
+		said := s.clientError(e.Err)
+		return wire.Errorf(said.Code, said.State, "%s%s%s", e.Before, said.Message, e.After)
+	}
+	if e, ok := errors.AsType[*mysql.MyError](err); ok && !backend.Unreached(err) {
 		return s.nearest(s.reworded(e))
 	}
 	if e, ok := errors.AsType[*plan.Refusal](err); ok {

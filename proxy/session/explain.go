@@ -12,6 +12,7 @@ import (
 	"locus/proxy/exec"
 	"locus/proxy/reply"
 	"locus/proxy/snapshot"
+	"locus/proxy/txn"
 	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -122,7 +123,7 @@ func (s *Session) saidByServers(r *exec.Work, x *explaining) (lines [][]string, 
 	}
 	how := string(r.Values.Text[:r.Facts.Statement.Inner])
 	for _, part := range parts {
-		said, err := s.saidBy(r, part.Shard, how+string(part.Text), exec.Leaves(x.plan.About()))
+		said, err := s.saidBy(r, part.Shard, how+string(part.Text), txn.Effects(x.plan.About()))
 		wrong, answered := errors.AsType[*backend.ServerError](err)
 		switch {
 		case err == nil:

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"locus/proxy/ddl"
 	"locus/proxy/exec"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -38,7 +39,7 @@ func (s *Session) redefinesImport(r *exec.Work) error {
 		return nil
 	}
 	if slices.ContainsFunc(st.Tables, func(name stmt.TableName) bool { return s.isImported(r, s.env.FullName(r, name)) }) {
-		return moving("changing the definition of a table that is imported")
+		return ddl.Moving("changing the definition of a table that is imported")
 	}
 	return nil
 }

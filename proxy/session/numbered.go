@@ -47,12 +47,12 @@ func (s *Session) numbered(w *snapshot.Snapshot, l *stmt.Lexed) (text []byte, ok
 	if err != nil {
 		return nil, false, err
 	}
-	edits := make([]exec.Edit, 0, len(places))
+	edits := make([]stmt.Edit, 0, len(places))
 	for i, p := range places {
 		if p.Item {
 			numbers[i] = string(s.vars.AppendAlias([]byte(numbers[i]), l.Text[p.Start:p.End]))
 		}
-		edits = append(edits, exec.Edit{From: p.Start, To: p.End, Text: numbers[i]})
+		edits = append(edits, stmt.Edit{From: p.Start, To: p.End, Text: numbers[i]})
 	}
 	return s.env.Edited(l.Text, edits), true, nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/exec"
 	"locus/proxy/kept"
 	"locus/proxy/snapshot"
 	"locus/proxy/wire"
@@ -22,7 +21,7 @@ func (s *Session) addParams(w *snapshot.Snapshot, p *kept.Statement) error {
 	if err != nil || len(places) == 0 {
 		return err
 	}
-	var edits []exec.Edit
+	var edits []stmt.Edit
 	for i, place := range places {
 		p.Added = append(p.Added, kept.Added{At: i + paramsBefore(&p.Lexed, place.Start), Generator: place.Name})
 		text := "?"
@@ -32,7 +31,7 @@ func (s *Session) addParams(w *snapshot.Snapshot, p *kept.Statement) error {
 		if place.Item {
 			text = string(s.vars.AppendAlias([]byte(text), p.Lexed.Text[place.Start:place.End]))
 		}
-		edits = append(edits, exec.Edit{From: place.Start, To: place.End, Text: text})
+		edits = append(edits, stmt.Edit{From: place.Start, To: place.End, Text: text})
 	}
 	p.Text = string(s.env.Edited(p.Lexed.Text, edits))
 	p.Lexed.Lex([]byte(p.Text), s.vars.Mode)

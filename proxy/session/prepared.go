@@ -146,7 +146,7 @@ func (s *Session) preparedOn(w *snapshot.Snapshot, p plan.Plan) exec.Candidates 
 // singleOf is the shard of a table that a statement names and no other shard has: a single one, or one that nobody declared; empty: it names none.
 func (s *Session) singleOf(w *snapshot.Snapshot, p plan.Plan) router.ShardName {
 	for _, named := range p.About().Statement.Tables {
-		name := exec.FullName(named, s.vars.Settings.Database())
+		name := plan.FullName(named, s.vars.Settings.Database())
 		if slices.Contains(s.conns.TemporaryTables(), name) {
 			continue
 		}

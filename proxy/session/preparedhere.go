@@ -140,16 +140,16 @@ func (s *Session) runBound(r *exec.Work) error {
 
 // withValues returns a statement's text with the values of its placeholders and with splices.
 func (s *Session) withValues(r *exec.Work, splices ...plan.Splice) ([]byte, error) {
-	var edits []exec.Edit
+	var edits []stmt.Edit
 	for _, splice := range splices {
 		at := r.Values.Offset(splice.At)
-		edits = append(edits, exec.Edit{From: at, To: at, Text: splice.Text})
+		edits = append(edits, stmt.Edit{From: at, To: at, Text: splice.Text})
 	}
 	return s.withLiterals(r.Values.Text, r.Values.Literals, edits...)
 }
 
 // withLiterals returns a text with edits, and with the session's parameters in place of its placeholders.
-func (s *Session) withLiterals(text []byte, literals []stmt.Literal, edits ...exec.Edit) ([]byte, error) {
+func (s *Session) withLiterals(text []byte, literals []stmt.Literal, edits ...stmt.Edit) ([]byte, error) {
 	for _, literal := range literals {
 		if literal.Kind != stmt.ParamLiteral {
 			continue
@@ -158,8 +158,8 @@ func (s *Session) withLiterals(text []byte, literals []stmt.Literal, edits ...ex
 		if err != nil {
 			return nil, err
 		}
-		edits = append(edits, exec.Edit{From: int(literal.Start), To: int(literal.End), Text: string(value)})
+		edits = append(edits, stmt.Edit{From: int(literal.Start), To: int(literal.End), Text: string(value)})
 	}
-	slices.SortStableFunc(edits, func(a, b exec.Edit) int { return a.From - b.From })
-	return exec.Edited(nil, text, edits), nil
+	slices.SortStableFunc(edits, func(a, b stmt.Edit) int { return a.From - b.From })
+	return stmt.AppendEdited(nil, text, edits), nil
 }

@@ -236,7 +236,7 @@ func (s *Session) runPlaced(r *exec.Work) error {
 	case *plan.Global:
 		return s.runGlobal(r, p)
 	case *plan.Definition:
-		return s.runDefinition(r, p)
+		return s.runDefinition(r)
 	case *plan.Maintenance:
 		return s.runMaintenance(r, p)
 	case *plan.Schema:

@@ -15,7 +15,7 @@ func (s *Session) runOn(r *exec.Work, shard router.ShardName, added []plan.Splic
 	}
 	r.Outside = r.Outside || r.Facts.Metadata
 	last := s.env.Ending(r)
-	if s.Redefined != nil && r.Facts.Writes && s.defines(r) {
+	if s.Definitions.Redefined != nil && r.Facts.Writes && s.defines(r) {
 		last = s.redefining(r, shard, last)
 		if s.declaresNothing(r) {
 			last = s.notingUndeclared(r, last)

@@ -45,7 +45,7 @@ func (s *services) said() []string {
 	return said
 }
 
-// Next implements session.Numbers.
+// Next implements stamp.Numbers.
 func (s *services) Next(_ context.Context, t *catalog.Table, n int) (first uint64, err error) {
 	if s.unnumbered != nil {
 		return 0, s.unnumbered
@@ -55,14 +55,14 @@ func (s *services) Next(_ context.Context, t *catalog.Table, n int) (first uint6
 	return first, nil
 }
 
-// Raise implements session.Numbers.
+// Raise implements stamp.Numbers.
 func (s *services) Raise(_ context.Context, t *catalog.Table, above uint64) error {
 	s.say("numbers of %s are above %d", t.TableName, above)
 	s.numbers[t.TableName] = max(s.numbers[t.TableName], above)
 	return nil
 }
 
-// Renumber implements session.Numbers.
+// Renumber implements ddl.Services.
 func (s *services) Renumber(_ context.Context, t *catalog.Table) error {
 	s.say("numbers of %s are looked at", t.TableName)
 	return s.unnumbered
@@ -106,7 +106,7 @@ func (s *services) Call(_ context.Context, procedure string, args []stmt.Value, 
 	return a, session.ErrNoProcedure
 }
 
-// Declare implements session.Declarations.
+// Declare implements ddl.Declarations.
 func (s *services) Declare(_ context.Context, name catalog.TableName, d catalog.Declaration, by string) (bool, error) {
 	if s.undeclared != nil {
 		return false, s.undeclared
@@ -116,7 +116,7 @@ func (s *services) Declare(_ context.Context, name catalog.TableName, d catalog.
 	return true, nil
 }
 
-// Withdraw implements session.Declarations.
+// Withdraw implements ddl.Declarations.
 func (s *services) Withdraw(_ context.Context, name catalog.TableName, _ catalog.Declaration, by string) error {
 	s.say("%s takes the declaration of %s back", by, name)
 	delete(s.declared, name)
@@ -179,7 +179,7 @@ func (s *services) Settled(ctx context.Context, change catalog.Change) error {
 // renames rename tables in what is declared.
 type renames struct{ *services }
 
-// Begin implements session.Renames.
+// Begin implements ddl.Renames.
 func (r renames) Begin(_ context.Context, list []catalog.Rename, by string) (resumed, changed bool, err error) {
 	if r.undeclared != nil {
 		return false, false, r.undeclared
@@ -190,7 +190,7 @@ func (r renames) Begin(_ context.Context, list []catalog.Rename, by string) (res
 	return resumed, !resumed, nil
 }
 
-// End implements session.Renames.
+// End implements ddl.Renames.
 func (r renames) End(_ context.Context, list []catalog.Rename, by string) error {
 	r.say("%s ends: %s", by, catalog.RenameStatement(list))
 	if r.undeclared != nil {
@@ -203,7 +203,7 @@ func (r renames) End(_ context.Context, list []catalog.Rename, by string) error 
 	return nil
 }
 
-// Undo implements session.Renames.
+// Undo implements ddl.Renames.
 func (r renames) Undo(_ context.Context, list []catalog.Rename, by string) error {
 	r.say("%s takes back: %s", by, catalog.RenameStatement(list))
 	r.renaming = nil

@@ -18,6 +18,7 @@ import (
 	"locus/idgen/orderid"
 	"locus/internal/test/fakeshard"
 	"locus/proxy/backend"
+	"locus/proxy/ddl"
 	"locus/proxy/fence"
 	"locus/proxy/flavor"
 	"locus/proxy/interrupt"
@@ -233,8 +234,11 @@ func newStand(t testing.TB, o options) *stand {
 		MaxStatement: o.statement, Memory: kept.NewMemory(kept.DefaultMemory), Counts: counts, Meter: measured,
 		Fencing: fence.Config{Changed: s.change, Leased: s.lease.Load, Hold: time.Hour, Places: make(chan struct{}, o.places)},
 		Began:   time.Now(), Clients: func() int { return 1 }, Version: func() string { return string(version) + "-locus" }, Hostname: "proxy1",
-		Processes: s.processes, Redefined: s.beside.Redefined, Settled: s.beside.Settled, Renames: renames{s.beside}, Numbers: s.beside,
-		Generators: generators{s.beside}, Declarations: s.beside, Procedures: s.beside,
+		Processes: s.processes, Numbers: s.beside, Generators: generators{s.beside}, Procedures: s.beside,
+		Definitions: ddl.Services{
+			Snapshot: s.snapshot, Redefined: s.beside.Redefined, Settled: s.beside.Settled, Declarations: s.beside, Renames: renames{s.beside},
+			Renumber: s.beside.Renumber,
+		},
 	}
 	if o.traced {
 		s.services.Tracer = trace.New(s.beside, 1)

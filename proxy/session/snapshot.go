@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locus/idgen/cipher"
+	"locus/proxy/ddl"
 	"locus/proxy/fence"
 	"locus/proxy/flavor"
 	"locus/proxy/health"
@@ -16,19 +17,10 @@ import (
 	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
-	"locus/router/catalog"
 )
 
 // flavor is that of the shards.
 func (s *Session) flavor() flavor.Flavor { return s.Snapshot().Flavor }
-
-// Numbers gives numbers to AUTO_INCREMENT columns of sharded tables.
-type Numbers interface {
-	stamp.Numbers
-	// Renumber resumes the numbers above the greatest one on the shards, after a definition that changes it. It may set them back. The
-	// error is the reason why they were not set back.
-	Renumber(ctx context.Context, t *catalog.Table) error
-}
 
 // Services are what all sessions of a process share. The fields don't change
 // once the first session runs.
@@ -44,7 +36,7 @@ type Services struct {
 	// Generators are for NEXT VALUE FOR; nil: there are none.
 	Generators Generators
 	// Numbers are for AUTO_INCREMENT columns of sharded tables; nil: they can't be numbered.
-	Numbers Numbers
+	Numbers stamp.Numbers
 	// Ring is the keys of the moment; it gives nil where there are none.
 	Ring func() *cipher.Ring
 	// MaxStatement bounds a command's payload in bytes, as max_allowed_packet does.
@@ -71,12 +63,8 @@ type Services struct {
 	Hostname string
 	// Processes describes all of the proxy's.
 	Processes func() []sysvars.Process
-	// Redefined makes all proxies read what a definition has changed, and waits until they have. The error names those that
-	// may not know of it yet. Nil: the tables are polled.
-	Redefined func(ctx context.Context, change catalog.Change) error
-	// Settled is Redefined that also waits until no statement is running that began before, except definitions, which check
-	// themselves whether what they were planned by still holds. Nil: it can't be known.
-	Settled func(ctx context.Context, change catalog.Change) error
+	// Definitions are the parts of the process that definitions use.
+	Definitions ddl.Services
 	// Unlisted has the shards looked at again since a name is unknown, and tells whether
 	// they have something else than before: then another snapshot is in force. They are not
 	// asked too often: unless it waits until they may be, nothing is done then. Nil: they
@@ -86,8 +74,4 @@ type Services struct {
 	Virtual sysvars.Virtual
 	// Procedures are those of the schema locus; nil: there are none.
 	Procedures Procedures
-	// Declarations are what the cluster declares; nil: nothing can be declared in SQL.
-	Declarations Declarations
-	// Renames are the cluster's; nil: no table that is on every shard can be renamed.
-	Renames Renames
 }

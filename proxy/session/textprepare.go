@@ -133,18 +133,18 @@ func (s *Session) boundText(text string, p *stmt.TextPrepared) ([]byte, error) {
 	if lexed.Params != len(values) {
 		return nil, wire.Errorf(mysql.ER_WRONG_ARGUMENTS, wire.StateGeneral, "Incorrect arguments to EXECUTE")
 	}
-	var edits []exec.Edit
+	var edits []stmt.Edit
 	for _, literal := range lexed.Literals {
 		if literal.Kind == stmt.ParamLiteral {
-			edits = append(edits, exec.Edit{From: int(literal.Start), To: int(literal.End), Text: values[literal.Param]})
+			edits = append(edits, stmt.Edit{From: int(literal.Start), To: int(literal.End), Text: values[literal.Param]})
 		}
 	}
 	for _, field := range stmt.UnnamedFields(lexed) {
-		inside := func(e exec.Edit) bool { return field.Start <= e.From && e.To <= field.End }
+		inside := func(e stmt.Edit) bool { return field.Start <= e.From && e.To <= field.End }
 		if slices.ContainsFunc(edits, inside) {
-			edits = append(edits, exec.Edit{From: field.End, To: field.End, Text: string(s.vars.AppendAlias(nil, lexed.Text[field.Start:field.End]))})
+			edits = append(edits, stmt.Edit{From: field.End, To: field.End, Text: string(s.vars.AppendAlias(nil, lexed.Text[field.Start:field.End]))})
 		}
 	}
-	slices.SortStableFunc(edits, func(a, b exec.Edit) int { return a.From - b.From })
-	return exec.Edited(nil, lexed.Text, edits), nil
+	slices.SortStableFunc(edits, func(a, b stmt.Edit) int { return a.From - b.From })
+	return stmt.AppendEdited(nil, lexed.Text, edits), nil
 }

@@ -82,6 +82,8 @@ type Interrupts interface {
 type Observer interface {
 	// Waited for a connection.
 	Waited(time.Duration)
+	// Asked records that a shard is asked on a connection apart from the session's.
+	Asked(router.ShardName)
 	// Trace is of the statement under way; nil: it is not traced.
 	Trace() *trace.Statement
 	// Reserves tells which reasons to reserve connections there are now, and gives the number of a shard's connection that is

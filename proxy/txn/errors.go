@@ -31,6 +31,17 @@ func lost(err error) bool {
 	return ok
 }
 
+// CodeOf returns the number of a server's error, or 0 if err is nil. For a lost connection it is the number that the client gets.
+func CodeOf(err error) uint16 {
+	if err == nil {
+		return 0
+	}
+	if e, ok := errors.AsType[*mysql.MyError](err); ok {
+		return e.Code
+	}
+	return wire.ErNetRead
+}
+
 // Unregistered is the error of a shard that has no pool.
 func Unregistered(shard router.ShardName) error {
 	return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "shard %s is not registered: declare it in cluster.yaml and run locus apply", shard)

@@ -132,6 +132,14 @@ func (c Context) droppedViews(names []stmt.TableName) error {
 	return nil
 }
 
+// FullName returns the name of a table that a statement names, given the default database.
+func FullName(t stmt.TableName, schema string) catalog.TableName {
+	if t.Schema == "" {
+		t.Schema = schema
+	}
+	return catalog.TableName{Schema: t.Schema, Name: t.Name}
+}
+
 // full is a table's name with its schema.
 func (c Context) full(name stmt.TableName) catalog.TableName {
 	return catalog.TableName{Schema: c.schemaOf(name), Name: name.Name}

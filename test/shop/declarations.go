@@ -13,7 +13,7 @@ import (
 // declarations are the source's documents, for statements that declare tables.
 type declarations struct{ source *source }
 
-// Declare implements session.Declarations.
+// Declare implements ddl.Declarations.
 func (d declarations) Declare(_ context.Context, name catalog.TableName, is catalog.Declaration, by string) (changed bool, err error) {
 	return d.source.edit(by, func(tables map[catalog.TableName]catalog.Declaration) error {
 		if before, declared := tables[name]; declared && !reflect.DeepEqual(before, is) {
@@ -24,7 +24,7 @@ func (d declarations) Declare(_ context.Context, name catalog.TableName, is cata
 	})
 }
 
-// Withdraw implements session.Declarations.
+// Withdraw implements ddl.Declarations.
 func (d declarations) Withdraw(_ context.Context, name catalog.TableName, is catalog.Declaration, by string) error {
 	_, err := d.source.edit(by, func(tables map[catalog.TableName]catalog.Declaration) error {
 		if reflect.DeepEqual(tables[name], is) {

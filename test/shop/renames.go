@@ -13,7 +13,7 @@ import (
 // renames are the source's documents, for statements that rename tables.
 type renames struct{ source *source }
 
-// Begin implements session.Renames.
+// Begin implements ddl.Renames.
 func (r renames) Begin(_ context.Context, list []catalog.Rename, by string) (resumed, changed bool, err error) {
 	changed, err = r.source.change(by, func(c *cluster.Cluster) (next *cluster.Cluster, err error) {
 		var goesOn bool
@@ -24,13 +24,13 @@ func (r renames) Begin(_ context.Context, list []catalog.Rename, by string) (res
 	return resumed, changed, err
 }
 
-// End implements session.Renames.
+// End implements ddl.Renames.
 func (r renames) End(_ context.Context, list []catalog.Rename, by string) error {
 	_, err := r.source.change(by, func(c *cluster.Cluster) (*cluster.Cluster, error) { return c.EndRename(list) })
 	return err
 }
 
-// Undo implements session.Renames.
+// Undo implements ddl.Renames.
 func (r renames) Undo(_ context.Context, list []catalog.Rename, by string) error {
 	_, err := r.source.change(by, func(c *cluster.Cluster) (*cluster.Cluster, error) { return c.UndoRename(list) })
 	return err

@@ -49,6 +49,9 @@ func (c *Client) Unshield()                { c.shielded-- }
 func (c *Client) Waited(time.Duration)     { c.Borrowed++ }
 func (c *Client) Trace() *trace.Statement  { return nil }
 
+// Asked implements txn.Observer.
+func (c *Client) Asked(router.ShardName) {}
+
 // Reserves implements txn.Observer.
 func (c *Client) Reserves(string, func(router.ShardName) uint32) { c.Reserved++ }
 

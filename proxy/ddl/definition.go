@@ -1,4 +1,4 @@
-package exec
+package ddl
 
 import (
 	"cmp"
@@ -11,74 +11,79 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
+	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
-	"locus/router/plan"
 	"locus/router/stmt"
 )
 
-// Defined is the outcome of a definition of tables, views or routines that are on every shard.
-type Defined struct {
-	OK wire.OK
-	// Done are the shards that have done it, and Passed those that say that it was done there already.
-	Done   []router.ShardName
-	Passed []Passed
-	Err    error // why it failed, as Define gives it
+// definition is one definition that is made.
+type definition struct {
+	*Session
+	Statement
+	catalog *catalog.Catalog // of the snapshot that the plan is made for
+
+	// ready is called once all shards have answered, before the definition is sent to any. Its error is one before anything was done. May be
+	// nil.
+	ready func() error
+	// may returns why no shard may be changed now, or nil. Several goroutines call it.
+	may func() error
+	// finish is called with the outcome before another definition of the same tables may begin.
+	finish func(Outcome)
+	notes  uint16 // for the client
 }
 
-// Passed is a shard that reported that it had done the definition before.
+// Outcome is what became of a definition on the shards.
+type Outcome struct {
+	OK wire.OK
+	// Done are the shards that have made it, and Passed those that reported that it was made there before.
+	Done   []router.ShardName
+	Passed []Passed
+	Err    error
+}
+
+// Passed is a shard that reported that it had made the definition before.
 type Passed struct {
 	Shard router.ShardName
 	Said  *mysql.MyError
 }
 
-// DefinitionError is the error of a definition together with the state that it left. The client reads Before, the error's text, and After.
-type DefinitionError struct {
-	Err           error
-	Before, After string
+// warnPlain notes why the definition is made on all shards at once, even if other sessions use the table.
+func (d *definition) warnPlain(why string) {
+	d.Diagnostics.Note(mysql.ER_UNKNOWN_ERROR, why)
+	d.notes++
 }
 
-func (e *DefinitionError) Error() string { return e.Before + e.Err.Error() + e.After }
-func (e *DefinitionError) Unwrap() error { return e.Err }
+// keepWarnings reads the warnings of a shard.
+func (d *definition) keepWarnings(l txn.Lease) {
+	if rows, err := l.Conn.Own().Query(d.Context, sysvars.AskWarnings); err == nil {
+		d.Diagnostics.Keep(rows)
+	}
+}
 
-// definition is a definition in progress. No transaction can undo it.
-type definition struct {
-	*Request
-	shards  []defining
+// everywhere is a definition that is made on all shards at once.
+type everywhere struct {
+	*definition
+	shards  []onShard
 	lacking []Passed // shards without the database
 	warned  bool     // the warnings of a shard are kept
 }
 
-// defining is a definition's outcome on one shard.
-type defining struct {
+// onShard is a definition's outcome on one shard.
+type onShard struct {
 	txn.Lease
 	ok     wire.OK
 	err    error
 	locked bool // the table, on this connection
 }
 
-// Define runs a definition on all shards at once. Definitions of the same table run one after the other.
-//
-// No shard is sent the definition before all have answered a question. If a table or routine is made on some shards only, it is dropped
-// there again. After any other failure the error says on which shards it was done, and the client may repeat the statement: a shard that
-// reports that it has done it is skipped, if another shard has something to do. [Request.Ready] may refuse the definition once all shards
-// have answered. Define calls tell with the outcome while it still has its turn.
-func (r *Request) Define(tell func(Defined)) error {
-	end, err := r.takeTurn()
-	if err != nil {
-		return undone(err)
-	}
-	defer end()
-	return r.define(tell)
-}
-
 const nothingDone = "; nothing was done on any shard"
 
 // undone returns the error of a definition of which nothing was done.
-func undone(err error) *DefinitionError {
-	return &DefinitionError{Err: unsent(err), After: nothingDone}
+func undone(err error) *Error {
+	return &Error{Err: unsent(err), After: nothingDone}
 }
 
 // unsent returns the error that ended a definition before any shard was sent it. If it is a lost connection, only what was sent ahead of
@@ -92,27 +97,31 @@ func unsent(err error) error {
 	return err
 }
 
-// define is Define for a caller that has the turn.
-func (r *Request) define(tell func(Defined)) error {
-	d := &definition{Request: r}
-	err := d.lend()
-	if err == nil && r.Ready != nil {
-		if err = r.Ready(); err != nil {
-			d.release()
+// define makes a definition on all shards at once.
+//
+// No shard is sent the definition before all have answered a question. If a table or routine is made on some shards only, it is dropped
+// there again. After any other failure the error says on which shards it was done, and the client may repeat the statement: a shard that
+// reports that it has done it is skipped, if another shard has something to do.
+func (d *definition) define() error {
+	e := &everywhere{definition: d}
+	err := e.lend()
+	if err == nil && d.ready != nil {
+		if err = d.ready(); err != nil {
+			e.release()
 		}
 	}
 	if err != nil {
 		return undone(err)
 	}
-	d.ask(d.text(), d.where(anyOutcome))
-	ok, passed, err := d.judge()
-	d.end()
-	tell(Defined{ok, d.done(), passed, err})
+	e.ask(e.text(), e.where(anyOutcome))
+	ok, passed, err := e.judge()
+	e.end()
+	d.finish(Outcome{ok, e.done(), passed, err})
 	return err
 }
 
 // where returns the shards with outcomes of a kind.
-func (d *definition) where(is func(error) bool) (list []*defining) {
+func (d *everywhere) where(is func(error) bool) (list []*onShard) {
 	for i := range d.shards {
 		if is(d.shards[i].err) {
 			list = append(list, &d.shards[i])
@@ -124,59 +133,47 @@ func (d *definition) where(is func(error) bool) (list []*defining) {
 func anyOutcome(error) bool { return true }
 
 // end returns the connections.
-func (d *definition) end() {
+func (d *everywhere) end() {
 	for _, on := range d.shards {
-		if on.err != nil {
-			on.Fail(on.err)
-		} else {
-			on.Done(on.Conn.Status())
-		}
+		on.End(on.err)
 	}
 }
 
 // makes reports whether it is CREATE TABLE, which can be undone.
-func (r *Request) makes() bool { return r.Facts.Statement.Features&stmt.MakesTable != 0 }
+func (d *definition) makes() bool { return d.Facts.Statement.Features&stmt.MakesTable != 0 }
 
 // makesView reports whether it is CREATE VIEW, which may be repeated.
-func (r *Request) makesView() bool {
-	return r.Facts.Statement.View && r.Facts.Statement.Verb == "CREATE"
+func (d *definition) makesView() bool {
+	return d.Facts.Statement.View && d.Facts.Statement.Verb == "CREATE"
 }
 
 // makesRoutine reports whether it is a CREATE of a routine that did not exist, which can be undone.
-func (r *Request) makesRoutine() bool {
-	routine := r.Facts.Statement.Defined
+func (d *definition) makesRoutine() bool {
+	routine := d.Facts.Statement.Defined
 	return routine != nil && routine.Creates && !routine.Replaces && !routine.IfNotExists
-}
-
-// MadeEverywhere reports whether every shard has the table that the statement creates.
-func (r *Request) MadeEverywhere() bool {
-	for _, shard := range r.Catalog.Shards {
-		if lines, err := r.definitionOf(shard, r.quoted(r.Facts.Statement.Tables[0])); err != nil || lines == nil {
-			return false
-		}
-	}
-	return true
 }
 
 // answerWait is the time limit of a shard's answer to the question before a definition.
 const answerWait = 10 * time.Second
 
 // lend takes a connection to every shard, and waits until each has answered.
-func (d *definition) lend() error {
+func (d *everywhere) lend() error {
 	var leases []txn.Lease
-	for _, shard := range d.Catalog.Shards {
+	for _, shard := range d.catalog.Shards {
 		l, err := d.Conns.Acquire(shard, 0)
 		if said := d.already(err); said != nil && said.Code == mysql.ER_BAD_DB_ERROR { // the session's own database
 			d.lacking = append(d.lacking, Passed{shard, said})
 			continue
 		}
 		if err != nil {
-			release(leases)
+			for _, l := range leases {
+				l.Release()
+			}
 			return err
 		}
 		leases = append(leases, l)
 	}
-	errs := d.answerEach(leases, answerWait)
+	errs := txn.AtOnce(len(leases), func(i int) error { return d.Conns.Answers(leases[i], answerWait) })
 	if err := cmp.Or(errs...); err != nil {
 		for i, l := range leases {
 			if errs[i] != nil {
@@ -188,24 +185,24 @@ func (d *definition) lend() error {
 		return err
 	}
 	for _, l := range leases {
-		d.shards = append(d.shards, defining{Lease: l})
+		d.shards = append(d.shards, onShard{Lease: l})
 	}
 	return nil
 }
 
 // release returns connections that were sent nothing.
-func (d *definition) release() {
+func (d *everywhere) release() {
 	for _, idle := range d.shards {
 		idle.Release()
 	}
 }
 
 // ask sends shards a text and reads their answers.
-func (d *definition) ask(text []byte, shards []*defining) {
+func (d *everywhere) ask(text []byte, shards []*onShard) {
 	packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, text)
 	for _, on := range shards {
 		d.Observer.Sent(on.Lease)
-		on.err = on.Conn.Send(packet, Leaves(d.Facts))
+		on.err = on.Conn.Send(packet, txn.Effects(d.Facts))
 	}
 	for _, on := range shards {
 		if on.err == nil {
@@ -216,8 +213,8 @@ func (d *definition) ask(text []byte, shards []*defining) {
 }
 
 // answered records the answer of a shard.
-func (d *definition) answered(on *defining) {
-	d.Observer.Trace().Answered(string(on.Shard), on.ok.AffectedRows, CodeOf(on.err))
+func (d *everywhere) answered(on *onShard) {
+	d.Observer.Trace().Answered(string(on.Shard), on.ok.AffectedRows, txn.CodeOf(on.err))
 	if on.err == nil && on.ok.Warnings > 0 && !d.warned {
 		d.warned = true
 		status := on.Conn.Status()
@@ -228,22 +225,22 @@ func (d *definition) answered(on *defining) {
 
 // text returns the client's text with the additions and without IF NOT EXISTS. Each shard must report whether it created the table, which
 // may have to be dropped again, and the note about that could have been switched off.
-func (d *definition) text(edits ...Edit) []byte {
+func (d *definition) text(edits ...stmt.Edit) []byte {
 	if words := d.Facts.Statement.IfNotExists; words != nil {
-		edits = append(edits, Edit{d.Values.Offset(words.Start), d.Values.Offset(words.End), ""})
+		edits = append(edits, stmt.Edit{From: d.Values.Offset(words.Start), To: d.Values.Offset(words.End)})
 	}
-	for _, add := range d.Added {
+	for _, add := range d.Plan.Added {
 		at := d.Values.Offset(add.At)
-		edits = append(edits, Edit{at, at, add.Text})
+		edits = append(edits, stmt.Edit{From: at, To: at, Text: add.Text})
 	}
 	if edits == nil {
 		return d.Values.Text
 	}
-	return Edited(nil, d.Values.Text, ordered(edits))
+	return stmt.AppendEdited(nil, d.Values.Text, stmt.SortEdits(edits))
 }
 
 // done returns the shards on which it was done.
-func (d *definition) done() (names []router.ShardName) {
+func (d *everywhere) done() (names []router.ShardName) {
 	for _, on := range d.shards {
 		if on.err == nil {
 			names = append(names, on.Shard)
@@ -253,8 +250,8 @@ func (d *definition) done() (names []router.ShardName) {
 }
 
 // judge derives the answer from the outcomes.
-func (d *definition) judge() (total wire.OK, passed []Passed, err error) {
-	var failed *defining
+func (d *everywhere) judge() (total wire.OK, passed []Passed, err error) {
+	var failed *onShard
 	passed = d.lacking
 	for i := range d.shards {
 		on := &d.shards[i]
@@ -296,22 +293,22 @@ func weight(err error) int {
 }
 
 // failed adds to a shard's error on which other shards the definition was done.
-func (d *definition) failed(done []router.ShardName, at router.ShardName, err error) error {
+func (d *everywhere) failed(done []router.ShardName, at router.ShardName, err error) error {
 	before, on := "on shard "+string(at)+": ", names(done)
 	switch {
 	case isLockWait(err) && len(done) == 0:
-		return &DefinitionError{err, before, held + nothingDone}
+		return &Error{err, before, held + nothingDone}
 	case isLockWait(err):
-		return &DefinitionError{err, before, held + "; it was done on " + on + ": repeat the statement, which skips the shards where it was done"}
+		return &Error{err, before, held + "; it was done on " + on + ": repeat the statement, which skips the shards where it was done"}
 	case len(done) == 0 && txn.IsRefusal(err):
 		return err
 	case len(done) == 0:
-		return &DefinitionError{err, "", "; it was done on no other shard, and whether on " + string(at) + " is not known: repeat the statement, which skips the shards where it was done"}
+		return &Error{err, "", "; it was done on no other shard, and whether on " + string(at) + " is not known: repeat the statement, which skips the shards where it was done"}
 	case !d.makes() && !d.makesRoutine():
-		return &DefinitionError{err, before, "; it was done on " + on + ": fix the cause and repeat the statement, which skips the shards where it was done"}
+		return &Error{err, before, "; it was done on " + on + ": fix the cause and repeat the statement, which skips the shards where it was done"}
 	}
 	if left := d.unmake(); left != nil {
-		return &DefinitionError{err, before, "; it was made on " + names(d.done()) + " and could not be dropped there again (" + left.Error() + "): drop it, or fix the cause and repeat the statement, which skips the shards that have it"}
+		return &Error{err, before, "; it was made on " + names(d.done()) + " and could not be dropped there again (" + left.Error() + "): drop it, or fix the cause and repeat the statement, which skips the shards that have it"}
 	}
 	after := "; it was made on " + on + " and dropped there again"
 	switch {
@@ -321,7 +318,7 @@ func (d *definition) failed(done []router.ShardName, at router.ShardName, err er
 	default:
 		after += "; whether it is on " + string(at) + " is not known: repeat the statement, which skips the shards that have it"
 	}
-	return &DefinitionError{err, before, after}
+	return &Error{err, before, after}
 }
 
 func names(shards []router.ShardName) string {
@@ -333,7 +330,7 @@ func names(shards []router.ShardName) string {
 }
 
 // unmake drops the table or routine where it was just made. The table has no rows: statements on it are refused until all shards have it.
-func (d *definition) unmake() error {
+func (d *everywhere) unmake() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.Context), txn.UndoTime)
 	defer cancel()
 	var left []error
@@ -358,20 +355,6 @@ func (d *definition) undoing() string {
 		return "DROP " + routine.Kind + " " + d.quoted(routine.Name)
 	}
 	return "DROP TABLE " + d.quoted(d.Facts.Statement.Tables[0])
-}
-
-// FullName returns the name of a table that a statement names, given the default database.
-func FullName(t stmt.TableName, schema string) catalog.TableName {
-	if t.Schema == "" {
-		t.Schema = schema
-	}
-	return catalog.TableName{Schema: t.Schema, Name: t.Name}
-}
-
-// quoted returns a table's full name in SQL.
-func (r *Request) quoted(t stmt.TableName) string {
-	full := r.FullName(r.Work, t)
-	return plan.Quote(full.Schema) + "." + plan.Quote(full.Name)
 }
 
 // already returns the error by which a server reports that there is nothing left to do, or nil.

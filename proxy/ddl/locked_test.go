@@ -1,4 +1,4 @@
-package exec
+package ddl
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/internal/test/fakeshard"
-	"locus/proxy/flavor"
 	"locus/router"
 )
 
@@ -26,34 +25,14 @@ var (
 	busyAlter = fakeshard.Reply{Prefix: "ALTER", Code: mysql.ER_LOCK_WAIT_TIMEOUT}
 )
 
-// changing is a definition of a table that somebody may hold.
-type changing struct {
-	*asking
-	plain string
-	may   []error
-	told  *Defined
-}
-
-func (s *stand) changing(text string) *changing {
-	a := &changing{asking: s.request(text)}
+func (s *stand) changing(text string) *trial {
+	a := s.request(text)
 	s.shards["s0"].Next(locked("1"))
 	return a
 }
 
-func (a *changing) run() error {
-	return a.Alter(Altering{
-		Flavor: flavor.MySQL, Plain: func(why string) { a.plain = why },
-		May: func() (err error) {
-			if len(a.may) > 0 {
-				err, a.may = a.may[0], a.may[1:]
-			}
-			return err
-		},
-	}, func(d Defined) { a.told = &d })
-}
-
 // heard is what a shard was sent of it: L and U for locks, A for the text, I for that which is to write nothing anew, "?" for the size.
-func (a *changing) heard(shard router.ShardName) string {
+func (a *trial) heard(shard router.ShardName) string {
 	var out strings.Builder
 	for _, sql := range a.statements(shard) {
 		switch {
@@ -144,10 +123,10 @@ func TestAlterLocked(t *testing.T) {
 			for shard, replies := range c.on {
 				s.shards[shard].Next(replies...)
 			}
-			if err := a.run(); err != nil || a.told == nil || len(a.told.Done) != 3 || a.plain != c.plain {
-				t.Errorf("%v, told %+v, %q", err, a.told, a.plain)
+			if err := a.inTurn(a.alter); err != nil || a.told == nil || len(a.told.Done) != 3 || a.plain() != c.plain {
+				t.Errorf("%v, told %+v, %q", err, a.told, a.plain())
 			}
-			for i, shard := range a.Catalog.Shards {
+			for i, shard := range a.catalog.Shards {
 				if got := a.heard(shard); got != c.want[i] {
 					t.Errorf("%s was sent %q, want %q", shard, got, c.want[i])
 				}
@@ -178,17 +157,17 @@ func TestAlterLockedNowhere(t *testing.T) {
 			t.Parallel()
 			s := newStand(t)
 			a := s.changing(changes)
-			a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
-			a.may = c.may
+			a.Settings = a.Settings.With(lockWaitTimeout, oneSecond)
+			a.mays = c.may
 			for shard, replies := range c.on {
 				s.shards[shard].Next(replies...)
 			}
-			err := a.run()
-			e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+			err := a.inTurn(a.alter)
+			e, is := err.(*Error) //nolint:errorlint // it is never wrapped
 			if !is || e.Before != c.before || e.After != c.after || a.told != nil {
 				t.Errorf("%v, told %+v", err, a.told)
 			}
-			for _, shard := range a.Catalog.Shards {
+			for _, shard := range a.catalog.Shards {
 				got := a.heard(shard)
 				if strings.HasSuffix(got, "A") || name != "definition read" && strings.Contains(got, "A") {
 					t.Errorf("%s was sent %q", shard, got)
@@ -217,10 +196,10 @@ func TestAlterLockedFails(t *testing.T) {
 			t.Parallel()
 			s := newStand(t)
 			a := s.changing(changes)
-			a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
+			a.Settings = a.Settings.With(lockWaitTimeout, oneSecond)
 			s.shards["s1"].Next(c.on...)
-			err := a.run()
-			e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+			err := a.inTurn(a.alter)
+			e, is := err.(*Error) //nolint:errorlint // it is never wrapped
 			if !is || e.Before != "on shard s1: " || e.After != c.after || a.told == nil || len(a.told.Done) != c.done {
 				t.Errorf("%v, told %+v", err, a.told)
 			}
@@ -241,16 +220,20 @@ func TestAlterLockedIsCancelled(t *testing.T) {
 	gone := errors.New("gone")
 	s.shards["s1"].Next(busyLock)
 	calls := 0
-	err := a.Alter(Altering{Plain: func(why string) { t.Error(why) }, May: func() error {
+	a.may = func() error {
 		if calls++; calls == 2 {
 			s.client.Stopped = gone
 		}
 		return nil
-	}}, func(Defined) { t.Error("told") })
-	if e, is := err.(*DefinitionError); !is || !errors.Is(err, gone) || e.After != nothingDone { //nolint:errorlint // it is never wrapped
+	}
+	err := a.inTurn(a.alter)
+	if a.plain() != "" || a.told != nil {
+		t.Errorf("%q, told %+v", a.plain(), a.told)
+	}
+	if e, is := err.(*Error); !is || !errors.Is(err, gone) || e.After != nothingDone { //nolint:errorlint // it is never wrapped
 		t.Error(err)
 	}
-	for _, shard := range a.Catalog.Shards {
+	for _, shard := range a.catalog.Shards {
 		if got := a.heard(shard); strings.Contains(got, "A") {
 			t.Errorf("%s was sent %q", shard, got)
 		}

@@ -1,4 +1,4 @@
-package exec
+package ddl
 
 import (
 	"fmt"
@@ -13,15 +13,15 @@ import (
 
 // alike returns an error unless the skipped shards have the same tables as one that ran the definition. A server that refuses one clause
 // because its object exists says nothing about the other clauses, nor whether a column of that name is the intended one.
-func (r *Request) alike(done router.ShardName, passed []Passed) error {
+func (d *definition) alike(done router.ShardName, passed []Passed) error {
 	for _, p := range passed {
-		for _, name := range r.Facts.Statement.Tables {
-			table := r.quoted(name)
-			want, err := r.definitionOf(done, table)
+		for _, name := range d.Facts.Statement.Tables {
+			table := d.quoted(name)
+			want, err := d.definitionOn(done, table)
 			if err != nil {
 				return err
 			}
-			got, err := r.definitionOf(p.Shard, table)
+			got, err := d.definitionOn(p.Shard, table)
 			if err != nil {
 				return err
 			}
@@ -33,9 +33,9 @@ func (r *Request) alike(done router.ShardName, passed []Passed) error {
 	return nil
 }
 
-// definitionOf returns the lines of a table's definition, sorted, or nil if the table doesn't exist.
-func (r *Request) definitionOf(shard router.ShardName, table string) ([]string, error) {
-	rows, err := r.Ask(shard, r.Vars.Settings, "SHOW CREATE TABLE "+table)
+// definitionOn returns the lines of a table's definition, sorted, or nil if the table doesn't exist.
+func (d *definition) definitionOn(shard router.ShardName, table string) ([]string, error) {
+	rows, err := d.Conns.Ask(shard, 0, d.Settings, "SHOW CREATE TABLE "+table)
 	if txn.IsRefusal(err) {
 		return nil, nil // it was dropped
 	}

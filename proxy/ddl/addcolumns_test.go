@@ -1,6 +1,7 @@
-package exec
+package ddl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +14,7 @@ import (
 	"locus/proxy/flavor"
 	"locus/proxy/wire"
 	"locus/router"
-	"locus/router/plan"
+	"locus/router/catalog"
 )
 
 const adds = "ALTER TABLE orders ADD colour INT DEFAULT 5 AFTER id, ADD COLUMN `size` INT"
@@ -25,17 +26,16 @@ const (
 	showsAnew   = "ALTER TABLE `shop`.`orders` MODIFY COLUMN colour INT DEFAULT 5, MODIFY COLUMN `size` INT"
 )
 
-// addition is one to a table that each shard has in some way: "-" without the columns, "h" with them invisible, "v" visible, "m" with one.
+// addition is a trial that adds columns, and counts how often the proxies are made to read them.
 type addition struct {
-	*asking
+	*trial
 	known int
-	plain string
-	may   []error
-	told  *Defined
 }
 
+// addition returns one for a table that each shard has in a state: "-" without the columns, "h" with them invisible, "v" visible, "m" with
+// one of them.
 func (s *stand) addition(states string) *addition {
-	a := &addition{asking: s.request(adds)}
+	a := &addition{trial: s.request(adds)}
 	s.shards["s0"].Next(locked("1"))
 	for i, state := range states {
 		rows := [][]string{{"id", ""}, {"buyer", ""}}
@@ -54,18 +54,9 @@ func (s *stand) addition(states string) *addition {
 }
 
 func (a *addition) run(f flavor.Flavor) error {
-	return a.AddColumns(Adding{
-		Altering: Altering{
-			Flavor: f, Plain: func(why string) { a.plain = why },
-			May: func() (err error) {
-				if len(a.may) > 0 {
-					err, a.may = a.may[0], a.may[1:]
-				}
-				return err
-			},
-		},
-		Columns: a.Plan.(*plan.Definition).Adds, Known: func() { a.known++ },
-	}, func(d Defined) { a.told = &d })
+	a.now.Flavor = f
+	a.Redefined = func(context.Context, catalog.Change) error { a.known++; return nil }
+	return a.inTurn(a.addColumns)
 }
 
 // altered is what a shard was sent of it.
@@ -91,7 +82,7 @@ func TestAddColumns(t *testing.T) {
 	} {
 		s := newStand(t)
 		a := s.addition(c.states)
-		if err := a.run(c.f); err != nil || a.told == nil || len(a.told.Passed) != c.passed || len(a.told.Done) != 3-c.passed || a.plain != "" {
+		if err := a.run(c.f); err != nil || a.told == nil || len(a.told.Passed) != c.passed || len(a.told.Done) != 3-c.passed || a.plain() != "" {
 			t.Errorf("%s: %v, told %+v", c.states, err, a.told)
 		}
 		for i, want := range c.want {
@@ -148,16 +139,16 @@ func TestAddColumnsFails(t *testing.T) {
 			a := s.addition(c.states)
 			if name == "no lock" {
 				s = newStand(t)
-				a = &addition{asking: s.request(adds)}
+				a = &addition{trial: s.request(adds)}
 				s.shards["s0"].Next(locked("1"))
 			}
 			if name == "held" {
-				a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, "1")
+				a.Settings = a.Settings.With(lockWaitTimeout, "1")
 			}
-			a.may = c.may
+			a.mays = c.may
 			s.shards[c.shard].Next(c.on...)
 			err := a.run(flavor.MySQL)
-			e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+			e, is := err.(*Error) //nolint:errorlint // it is never wrapped
 			if !is || e.Before != c.before || !strings.HasPrefix(e.After, c.after) {
 				t.Error(err)
 			}
@@ -173,8 +164,8 @@ func TestAddColumnsUnderLocks(t *testing.T) {
 	s := newStand(t)
 	a := s.addition("---")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "ALTER", Code: 1845})
-	if err := a.run(flavor.MySQL); err != nil || len(a.told.Done) != 3 || a.plain != "" || a.known != 0 {
-		t.Errorf("%v, told %+v, %q", err, a.told, a.plain)
+	if err := a.run(flavor.MySQL); err != nil || len(a.told.Done) != 3 || a.plain() != "" || a.known != 0 {
+		t.Errorf("%v, told %+v, %q", err, a.told, a.plain())
 	}
 	if got := strings.Join(a.statements("s2"), "; "); !strings.HasSuffix(got, locks+"; "+adds+"; UNLOCK TABLES") {
 		t.Errorf("s2 was sent %q", got)

@@ -1,4 +1,4 @@
-package exec
+package ddl
 
 import (
 	"context"
@@ -7,30 +7,31 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/txn"
+	"locus/router/stmt"
 )
 
-// What a client is told of a definition that is not made under locks.
+// Notes for the client about a definition that is not made under locks.
 const (
-	rewrites = "the table is too large to be locked while servers write it anew: statements on it may have been refused until all shards had done it"
+	rewrites = "the table is too large to be locked while servers rewrite it: statements on it may have been refused until all shards had done it"
 	unlocked = "a server doesn't do it while it has the table locked: statements on the table may have been refused until all shards had done it"
 )
 
-// locked makes a definition after which statements can't be planned over shards of which some have done it. The table is locked on all
-// shards before any does it, and until all have: statements wait meanwhile. What a server doesn't do under a lock, and what would
-// take long, is done on all shards at once, as they come to it.
-func (a *alteration) locked(tell func(Defined)) error {
+// locked makes a definition that statements over several shards must not find on some shards only. The table is locked on all shards before
+// any makes the definition, and until all have made it, so statements wait. A definition that a server does not make under a lock, or that
+// would take long, is made on all shards at once.
+func (a *alteration) locked() error {
 	text, spares, err := a.underLocks()
 	if err != nil {
 		return a.begunNowhere(err)
 	}
 	if text == nil {
 		a.end()
-		a.Plain(rewrites)
-		return a.define(tell)
+		a.warnPlain(rewrites)
+		return a.define()
 	}
 	for {
 		if err := a.lock(); err != nil {
-			return a.notLocked(err, tell)
+			return a.notLocked(err)
 		}
 		a.ask(text, a.where(anyOutcome))
 		busy := a.where(isLockWait)
@@ -48,11 +49,11 @@ func (a *alteration) locked(tell func(Defined)) error {
 	a.insist(text)
 	_ = a.unlock()
 	a.unlockedToo(spares)
-	return a.conclude(tell)
+	return a.conclude()
 }
 
-// underLocks is the text that shards are sent while the table is locked. Spares tells that it has them refuse what they would write
-// the table anew for. Nil: it can't be told them, and the table is large.
+// underLocks returns the text that shards are sent while the table is locked. Spares reports that by this text they refuse a definition for
+// which they would rewrite the table. The text is nil if the table is large and the statement can't be changed like that.
 func (a *alteration) underLocks() (text []byte, spares bool, err error) {
 	altering := a.Facts.Statement.Altering
 	if altering == nil || altering.Instant { // TRUNCATE writes no rows
@@ -68,10 +69,10 @@ func (a *alteration) underLocks() (text []byte, spares bool, err error) {
 		return nil, false, nil
 	}
 	at := a.Values.Offset(*altering.Clauses)
-	return a.text(Edit{at, at, "ALGORITHM=INSTANT, "}), true, nil
+	return a.text(stmt.Edit{From: at, To: at, Text: "ALGORITHM=INSTANT, "}), true, nil
 }
 
-// lock locks the table on all shards, or on none.
+// lock locks the table on all shards, or on none. It retries until the time is over.
 func (a *alteration) lock() error {
 	for {
 		err := a.lockOnce()
@@ -84,10 +85,10 @@ func (a *alteration) lock() error {
 	}
 }
 
-// lockOnce asks one shard after the other first, and gives each lock back at once: while somebody holds the table on one, statements
-// on the others don't wait.
+// lockOnce first locks the table on one shard after the other and releases each lock at once. So if another session has the table locked on
+// one shard, statements on the others don't wait.
 func (a *alteration) lockOnce() error {
-	if err := a.May(); err != nil {
+	if err := a.may(); err != nil {
 		return err
 	}
 	if err := a.awake(); err != nil {
@@ -118,15 +119,15 @@ func (a *alteration) lockOnce() error {
 	return missing
 }
 
-// notGiven is the error of a shard that gave no lock. Its connection goes on if the server has said so.
-func (on *defining) notGiven(err error) error {
+// notGiven returns the error of a shard that did not grant a lock. The connection stays usable if the server answered.
+func (on *onShard) notGiven(err error) error {
 	if !txn.IsRefusal(err) {
 		on.err = err
 	}
 	return &stepError{on.Shard, err}
 }
 
-// unlock gives all locks back. After an error some connection is not used any more.
+// unlock releases all locks. After an error some connection is not used any more.
 func (a *alteration) unlock() (lost error) {
 	for i, err := range a.each(a.giveLock) {
 		if err != nil {
@@ -136,22 +137,22 @@ func (a *alteration) unlock() (lost error) {
 	return lost
 }
 
-// notLocked ends one for which there were no locks. A server that gives none to this account, or of what isn't there, says of the
-// definition itself what it makes of that.
-func (a *alteration) notLocked(err error, tell func(Defined)) error {
+// notLocked ends an alteration that did not get its locks. If a server refuses LOCK TABLES to this account, or has no such table, the
+// definition is sent nevertheless, and the server's answer to it counts.
+func (a *alteration) notLocked(err error) error {
 	step, ofShard := err.(*stepError) //nolint:errorlint // it is never wrapped
 	if !ofShard || isLockWait(err) || !txn.IsRefusal(step.err) || a.stopped() != nil {
 		return a.begunNowhere(err)
 	}
 	a.end()
 	if !isAbsent(step.err) {
-		a.Plain("shard " + string(step.shard) + " locks no table (" + step.err.Error() + "): statements on the table may have been refused until all shards had done it")
+		a.warnPlain("shard " + string(step.shard) + " locks no table (" + step.err.Error() + "): statements on the table may have been refused until all shards had done it")
 	}
-	return a.define(tell)
+	return a.define()
 }
 
-// insist asks those shards again that could not do it though the table is locked, while others have done it: who reads the table's definition
-// keeps them for a moment. The locks are kept.
+// insist sends the definition again to shards that could not make it although the table is locked, if other shards have made it. A session
+// that reads the table's definition delays it for a moment. The locks are kept.
 func (a *alteration) insist(text []byte) {
 	for len(a.done()) > 0 && !a.failing() && !time.Now().After(a.until) && a.stopped() == nil {
 		busy := a.where(isLockWait)
@@ -162,7 +163,7 @@ func (a *alteration) insist(text []byte) {
 	}
 }
 
-// unlockedToo has the shards do it that don't under a lock.
+// unlockedToo makes the definition on the shards that refuse it under a lock.
 func (a *alteration) unlockedToo(spares bool) {
 	aside, why := a.where(isNotLocked), unlocked
 	if spares {
@@ -171,11 +172,11 @@ func (a *alteration) unlockedToo(spares bool) {
 	if len(aside) == 0 || a.failing() {
 		return
 	}
-	a.Plain(why)
-	ctx, cancel := context.WithTimeoutCause(a.Context, answerWait, errNoAnswer)
+	a.warnPlain(why)
+	ctx, cancel := context.WithTimeoutCause(a.Context, answerWait, txn.ErrNoAnswer)
 	defer cancel()
 	for _, on := range aside {
-		if err := on.Conn.Carry(ctx, a.Vars.Settings); err != nil {
+		if err := on.Conn.Carry(ctx, a.Settings); err != nil {
 			on.err = err
 			return
 		}
@@ -183,18 +184,18 @@ func (a *alteration) unlockedToo(spares bool) {
 	a.ask(a.text(), aside)
 }
 
-// failing tells that some shard has failed to do it, for another reason than those for which it may be asked again.
+// failing reports whether a shard has failed for a reason other than those after which it is sent the definition again.
 func (a *alteration) failing() bool {
 	return len(a.where(func(err error) bool {
 		return err != nil && !isLockWait(err) && a.already(err) == nil && !isNotLocked(err) && !isNotInstant(err)
 	})) > 0
 }
 
-// isNotLocked tells that a table was not locked which a definition needs, a foreign key's say.
+// isNotLocked reports that the definition needs another table that is not locked, such as that of a foreign key.
 func isNotLocked(err error) bool {
 	const notLocked = 1100
 	return hasCode(err, notLocked)
 }
 
-// isAbsent tells that there is no such table.
+// isAbsent reports that the table does not exist.
 func isAbsent(err error) bool { return hasCode(err, mysql.ER_NO_SUCH_TABLE) }

@@ -1,4 +1,4 @@
-package exec
+package ddl
 
 import (
 	"errors"
@@ -12,42 +12,42 @@ import (
 )
 
 // A database is made on every shard in turn, and what is counted is that of one server.
-func TestChangeSchema(t *testing.T) {
+func TestDefineDatabase(t *testing.T) {
 	s := newStand(t)
 	a := s.request("DROP DATABASE shop")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "DROP", Affected: 3})
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "DROP", Affected: 2, Warnings: 1})
-	ok, err := a.ChangeSchema()
+	ok, err := a.DefineDatabase(a.Statement)
 	if err != nil || ok.AffectedRows != 3 || ok.Warnings != 1 || a.Dropped() != "shop" || len(s.warnedBy()) != 0 {
 		t.Errorf("%+v, %v, drops %q, warned by %v", ok, err, a.Dropped(), s.warnedBy())
 	}
-	s.sent(map[router.ShardName]string{"s0": "DROP DATABASE shop", "s1": "DROP DATABASE shop", "s2": "DROP DATABASE shop"})
+	s.sent(map[router.ShardName]string{"s0": "DO 0; DROP DATABASE shop", "s1": "DO 0; DROP DATABASE shop", "s2": "DO 0; DROP DATABASE shop"})
 }
 
 // The warnings are those of the first shard alone: the others' are the same.
-func TestChangeSchemaWarns(t *testing.T) {
+func TestDefineDatabaseWarns(t *testing.T) {
 	s := newStand(t)
 	a := s.request("CREATE DATABASE IF NOT EXISTS old")
 	for _, shard := range []router.ShardName{"s0", "s1", "s2"} {
 		s.shards[shard].Next(fakeshard.Reply{Prefix: "CREATE", Warnings: 1})
 	}
-	if ok, err := a.ChangeSchema(); err != nil || ok.Warnings != 1 || len(s.warnedBy()) != 1 || s.warnedBy()[0] != "s0" || a.Dropped() != "" {
+	if ok, err := a.DefineDatabase(a.Statement); err != nil || ok.Warnings != 1 || len(s.warnedBy()) != 1 || s.warnedBy()[0] != "s0" || a.Dropped() != "" {
 		t.Errorf("%+v, %v, drops %q, warned by %v", ok, err, a.Dropped(), s.warnedBy())
 	}
 }
 
 // The first shard's error is the statement's; behind it, the error says where the statement was done.
-func TestChangeSchemaPartly(t *testing.T) {
+func TestDefineDatabasePartly(t *testing.T) {
 	for _, reply := range failures("CREATE") {
 		s := newStand(t)
 		a := s.request("CREATE DATABASE new")
 		s.shards["s0"].Next(reply)
-		if _, err := a.ChangeSchema(); !failed(err) || strings.Contains(err.Error(), "was done on") {
+		if _, err := a.DefineDatabase(a.Statement); !failed(err) || strings.Contains(err.Error(), "was done on") {
 			t.Errorf("%+v: %v", reply, err)
 		}
-		s.sent(map[router.ShardName]string{"s0": "CREATE DATABASE new"})
+		s.sent(map[router.ShardName]string{"s0": "DO 0; CREATE DATABASE new", "s1": "DO 0", "s2": "DO 0"})
 		s.shards["s2"].Next(reply)
-		_, err := a.ChangeSchema()
+		_, err := a.DefineDatabase(a.Statement)
 		e, told := errors.AsType[*mysql.MyError](err)
 		if !told || !strings.Contains(e.Message, "it was done on s0, s1: repeat it with IF (NOT) EXISTS") {
 			t.Errorf("%+v: %v", reply, err)

@@ -1,4 +1,4 @@
-package exec
+package ddl
 
 import (
 	"context"
@@ -11,18 +11,9 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/flavor"
+	"locus/proxy/txn"
 	"locus/router/plan"
 )
-
-// Altering contains the options of [Request.Alter].
-type Altering struct {
-	Flavor flavor.Flavor
-	// May returns why no shard may be changed now, or nil. Several goroutines call it before a shard is changed.
-	May func() error
-	// Plain is called with the reason if the definition is made on all shards at once, even if other sessions use the table.
-	Plain func(why string)
-}
 
 const (
 	// lockWait is how many seconds a shard may wait for the table's metadata lock. Sessions that come later wait behind it. It is the
@@ -45,73 +36,60 @@ const lockWaitTimeout = "lock_wait_timeout"
 // held is added to an error of a lock that was not granted.
 const held = "; another session has a lock on the table there, such as a long transaction: SHOW PROCESSLIST and information_schema.INNODB_TRX on that shard show it; end it"
 
-// Alter makes a definition on every shard, as Define does. It requests the table's locks in repeated short attempts, because every session
-// that comes later waits behind a lock that is waited for.
-func (r *Request) Alter(of Altering, tell func(Defined)) error {
-	end, err := r.takeTurn()
-	if err != nil {
-		return undone(err)
+// alter makes a definition of an existing table on every shard, as define does, by its plan's course. It requests the table's locks in
+// repeated short attempts, because every session that comes later waits behind a lock that is waited for.
+func (d *definition) alter() error {
+	if d.Plan.Course == plan.AtOnce {
+		return d.define()
 	}
-	defer end()
-	return r.alter(of, tell)
-}
-
-// alter is Alter for a caller that has the turn.
-func (r *Request) alter(of Altering, tell func(Defined)) error {
-	course := r.Plan.(*plan.Definition).Course
-	if course == plan.AtOnce {
-		return r.define(tell)
-	}
-	a := r.alteration([]string{r.quoted(r.Facts.Statement.Tables[0])})
-	a.Altering = of
-	if of.Flavor.KeepsTableStatistics() {
+	a := d.alteration([]string{d.quoted(d.Facts.Statement.Tables[0])})
+	if d.Under.Flavor.KeepsTableStatistics() {
 		a.attempt = a.attempt.With("information_schema_stats_expiry", "0")
 	}
 	if err := a.lend(); err != nil {
 		return undone(err)
 	}
-	if course == plan.Locked {
-		return a.locked(tell)
+	if d.Plan.Course == plan.Locked {
+		return a.locked()
 	}
-	return a.severally(tell)
+	return a.severally()
 }
 
 // alteration returns the alteration of existing tables, by their full names in SQL.
-func (r *Request) alteration(tables []string) *alteration {
-	a := &alteration{definition: &definition{Request: r}, tables: tables}
-	a.until, a.attempt = r.patience()
+func (d *definition) alteration(tables []string) *alteration {
+	a := &alteration{everywhere: &everywhere{definition: d}, tables: tables}
+	a.until, a.attempt = d.patience()
 	// LOCK TABLES takes locks of InnoDB's own without autocommit.
 	a.attempt = a.attempt.With("autocommit", "1").With("wait_timeout", strconv.Itoa(lockIdle))
 	return a
 }
 
 // patience returns until when the session waits for locks, and the settings of one attempt.
-func (r *Request) patience() (until time.Time, attempt *backend.Settings) {
+func (d *definition) patience() (until time.Time, attempt *backend.Settings) {
 	patience := lockPatience
-	if literal, set := r.Vars.Settings.Lookup(lockWaitTimeout); set {
+	if literal, set := d.Settings.Lookup(lockWaitTimeout); set {
 		if n, err := strconv.Atoi(literal); err == nil && n > 0 {
 			patience = min(patience, time.Duration(n)*time.Second)
 		}
 	}
-	return time.Now().Add(patience), r.Vars.Settings.With(lockWaitTimeout, strconv.Itoa(lockWait))
+	return time.Now().Add(patience), d.Settings.With(lockWaitTimeout, strconv.Itoa(lockWait))
 }
 
 // alteration is an alteration in progress. It keeps a connection to each shard.
 type alteration struct {
-	*definition
-	Altering
+	*everywhere
 	tables  []string // what is locked
 	until   time.Time
 	attempt *backend.Settings
-	first   int // of the shards, which is asked for its lock before the others: there somebody held the table
+	first   int // of the shards, which is asked for its lock before the others: another session had the table locked there
 }
 
 // lend takes a connection to every shard, and waits until each has answered.
 func (a *alteration) lend() error {
-	for _, shard := range a.Catalog.Shards {
-		l, err := a.Apart(shard, a.attempt)
+	for _, shard := range a.catalog.Shards {
+		l, err := a.Conns.LendApart(shard, 0, a.attempt)
 		if err == nil {
-			if err = a.answers(l, answerWait); err != nil {
+			if err = a.Conns.Answers(l, answerWait); err != nil {
 				l.Fail(err)
 			}
 		}
@@ -119,20 +97,20 @@ func (a *alteration) lend() error {
 			a.end()
 			return err
 		}
-		a.shards = append(a.shards, defining{Lease: l})
+		a.shards = append(a.shards, onShard{Lease: l})
 	}
 	return nil
 }
 
 // each calls a function for all shards at once, and returns their errors.
-func (a *alteration) each(do func(*defining) error) []error {
-	return atOnce(len(a.shards), func(i int) error { return do(&a.shards[i]) })
+func (a *alteration) each(do func(*onShard) error) []error {
+	return txn.AtOnce(len(a.shards), func(i int) error { return do(&a.shards[i]) })
 }
 
 // awake sends every shard a statement before each attempt. A server ends a connection that is idle for lockIdle, and an attempt sends
 // statements only to the shards whose turn it is.
 func (a *alteration) awake() (lost error) {
-	for i, err := range a.each(func(on *defining) error { return a.answers(on.Lease, answerWait) }) {
+	for i, err := range a.each(func(on *onShard) error { return a.Conns.Answers(on.Lease, answerWait) }) {
 		if on := &a.shards[i]; err != nil {
 			on.err, lost = err, &stepError{on.Shard, err}
 		}
@@ -141,7 +119,7 @@ func (a *alteration) awake() (lost error) {
 }
 
 // freed checks whether a shard's tables can be locked now, and releases the locks.
-func (a *alteration) freed(on *defining) error {
+func (a *alteration) freed(on *onShard) error {
 	if err := a.takeLock(on); err != nil {
 		return err
 	}
@@ -149,8 +127,8 @@ func (a *alteration) freed(on *defining) error {
 }
 
 // takeLock locks the tables on a shard.
-func (a *alteration) takeLock(on *defining) error {
-	ctx, cancel := context.WithTimeoutCause(a.Context, lockAnswer, errNoAnswer)
+func (a *alteration) takeLock(on *onShard) error {
+	ctx, cancel := context.WithTimeoutCause(a.Context, lockAnswer, txn.ErrNoAnswer)
 	defer cancel()
 	_, err := on.Conn.Own().Exec(ctx, "LOCK TABLES "+strings.Join(a.tables, " WRITE, ")+" WRITE")
 	on.locked = err == nil
@@ -158,11 +136,11 @@ func (a *alteration) takeLock(on *defining) error {
 }
 
 // giveLock releases the locks. A connection that can't be sent that is closed, which releases them too.
-func (a *alteration) giveLock(on *defining) error {
+func (a *alteration) giveLock(on *onShard) error {
 	if !on.locked {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(a.Context), answerWait, errNoAnswer)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(a.Context), answerWait, txn.ErrNoAnswer)
 	defer cancel()
 	_, err := on.Conn.Own().Exec(ctx, "UNLOCK TABLES")
 	on.locked = err != nil
@@ -171,27 +149,25 @@ func (a *alteration) giveLock(on *defining) error {
 
 // end returns the connections with the session's settings. A connection that may still have a lock is closed.
 func (a *alteration) end() {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(a.Context), answerWait, errNoAnswer)
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(a.Context), answerWait, txn.ErrNoAnswer)
 	defer cancel()
 	for _, on := range a.shards {
 		switch {
-		case on.locked, on.Conn.Usable() && on.Conn.Carry(ctx, a.Vars.Settings) != nil:
+		case on.locked, on.Conn.Usable() && on.Conn.Carry(ctx, a.Settings) != nil:
 			on.Lost()
-		case on.err != nil:
-			on.Fail(on.err)
 		default:
-			on.Done(on.Conn.Status())
+			on.End(on.err)
 		}
 	}
 }
 
 // large reports whether a table is too large to be rewritten under a lock or in repeated attempts.
 func (a *alteration) large() (bool, error) {
-	full := FullName(a.Facts.Statement.Tables[0], a.Schema(a.Work))
+	full := a.FullName(a.Facts.Statement.Tables[0])
 	ask := "SELECT SUM(COALESCE(DATA_LENGTH + INDEX_LENGTH, 1 << 40)) FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + backend.Quote(full.Schema) + " AND TABLE_NAME = " + backend.Quote(full.Name)
 	for i := range a.shards {
 		on := &a.shards[i]
-		ctx, cancel := context.WithTimeoutCause(a.Context, answerWait, errNoAnswer)
+		ctx, cancel := context.WithTimeoutCause(a.Context, answerWait, txn.ErrNoAnswer)
 		rows, err := on.Conn.Own().Query(ctx, ask)
 		cancel()
 		if err != nil {
@@ -226,7 +202,7 @@ func (a *alteration) nothingDone(err error) error {
 	if !is {
 		return undone(err)
 	}
-	out := &DefinitionError{Err: unsent(step.err), Before: "on shard " + string(step.shard) + ": ", After: nothingDone}
+	out := &Error{Err: unsent(step.err), Before: "on shard " + string(step.shard) + ": ", After: nothingDone}
 	if isLockWait(err) {
 		out.After = held + nothingDone
 	}
@@ -234,11 +210,10 @@ func (a *alteration) nothingDone(err error) error {
 }
 
 // conclude derives the answer.
-func (a *alteration) conclude(tell func(Defined)) error {
+func (a *alteration) conclude() error {
 	a.end()
 	ok, passed, err := a.judge()
-	done := a.done()
-	tell(Defined{ok, done, passed, err})
+	a.finish(Outcome{ok, a.done(), passed, err})
 	return err
 }
 

@@ -1,4 +1,4 @@
-package exec
+package ddl
 
 import (
 	"errors"
@@ -31,10 +31,10 @@ func TestAlterSeverally(t *testing.T) {
 			for shard, replies := range c.on {
 				s.shards[shard].Next(replies...)
 			}
-			if err := a.run(); err != nil || a.told == nil || len(a.told.Done) != 3 || a.plain != "" {
-				t.Errorf("%v, told %+v, %q", err, a.told, a.plain)
+			if err := a.inTurn(a.alter); err != nil || a.told == nil || len(a.told.Done) != 3 || a.plain() != "" {
+				t.Errorf("%v, told %+v, %q", err, a.told, a.plain())
 			}
-			for i, shard := range a.Catalog.Shards {
+			for i, shard := range a.catalog.Shards {
 				if got := a.heard(shard); got != c.want[i] {
 					t.Errorf("%s was sent %q, want %q", shard, got, c.want[i])
 				}
@@ -82,14 +82,14 @@ func TestAlterSeverallyFails(t *testing.T) {
 			s := newStand(t)
 			a := s.changing(indexes)
 			if c.may == nil { // otherwise a second might pass before the move begins
-				a.Vars.Settings = a.Vars.Settings.With(lockWaitTimeout, oneSecond)
+				a.Settings = a.Settings.With(lockWaitTimeout, oneSecond)
 			}
-			a.may = c.may
+			a.mays = c.may
 			for shard, replies := range c.on {
 				s.shards[shard].Next(replies...)
 			}
-			err := a.run()
-			e, is := err.(*DefinitionError) //nolint:errorlint // it is never wrapped
+			err := a.inTurn(a.alter)
+			e, is := err.(*Error) //nolint:errorlint // it is never wrapped
 			if !is || e.Before != c.before || e.After != c.after || !strings.Contains(e.Err.Error(), c.want) || a.told == nil || len(a.told.Done) != c.done {
 				t.Errorf("%v, told %+v", err, a.told)
 			}

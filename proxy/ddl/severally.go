@@ -1,4 +1,4 @@
-package exec
+package ddl
 
 import (
 	"context"
@@ -11,12 +11,12 @@ import (
 	"locus/proxy/wire"
 )
 
-// errOtherFailed is why a shard is not asked any more.
+// errOtherFailed is the cause when a shard is not sent the definition any more.
 var errOtherFailed = errors.New("another shard has failed")
 
-// severally makes a definition that statements don't mind to find on some shards alone. Each shard does it when nobody holds the table
-// there, and others don't wait for it.
-func (a *alteration) severally(tell func(Defined)) error {
+// severally makes a definition that statements may find on some shards only. Each shard makes it when no session has the table locked there,
+// independently of the others.
+func (a *alteration) severally() error {
 	large, err := a.large()
 	if err != nil {
 		return a.begunNowhere(err)
@@ -31,7 +31,7 @@ func (a *alteration) severally(tell func(Defined)) error {
 	for i := range a.shards {
 		a.Observer.Sent(a.shards[i].Lease)
 	}
-	gaveUp := a.each(func(on *defining) error {
+	gaveUp := a.each(func(on *onShard) error {
 		err := a.whenFree(waits, on, func() error { return attempt(on, packet) })
 		if on.err != nil && !isLockWait(on.err) && a.already(on.err) == nil {
 			stop(errOtherFailed)
@@ -43,14 +43,14 @@ func (a *alteration) severally(tell func(Defined)) error {
 	}
 	for _, err := range gaveUp {
 		if err != nil && !errors.Is(err, errOtherFailed) {
-			return a.brokenOff(err, tell)
+			return a.brokenOff(err)
 		}
 	}
-	return a.conclude(tell)
+	return a.conclude()
 }
 
-// whenFree tries it on a shard until it doesn't meet others' locks there. Its error is why it was not tried any more.
-func (a *alteration) whenFree(waits context.Context, on *defining, attempt func() error) error {
+// whenFree repeats attempts on a shard until none meets a lock of another session. Its error is the reason why it stopped.
+func (a *alteration) whenFree(waits context.Context, on *onShard, attempt func() error) error {
 	for {
 		if on.err = attempt(); !isLockWait(on.err) || time.Now().After(a.until) {
 			return nil
@@ -58,25 +58,25 @@ func (a *alteration) whenFree(waits context.Context, on *defining, attempt func(
 		if err := pause(waits, lockPause); err != nil {
 			return err
 		}
-		if err := a.May(); err != nil {
+		if err := a.may(); err != nil {
 			return err
 		}
 	}
 }
 
-// briefly has the server wait for a lock as long as an attempt may. What has been done of it by then is done again.
-func (a *alteration) briefly(on *defining, packet []byte) error {
-	err := on.Conn.Send(packet, Leaves(a.Facts))
+// briefly sends the definition to a server that waits for locks as long as one attempt may. After that its work is lost and repeated.
+func (a *alteration) briefly(on *onShard, packet []byte) error {
+	err := on.Conn.Send(packet, txn.Effects(a.Facts))
 	if err == nil {
 		on.ok, err = on.Conn.Outcome()
 	}
 	return err
 }
 
-// patiently has the server begin when the table is free. For the lock that it needs at the end it waits as the session has it: what took
-// long is not to be in vain.
-func (a *alteration) patiently(on *defining, packet []byte) error {
-	ctx, cancel := context.WithTimeoutCause(a.Context, lockAnswer, errNoAnswer)
+// patiently sends the definition to a server once the table can be locked. For the lock that it needs at the end, the server waits as long
+// as the session's setting says, so that long work is not lost.
+func (a *alteration) patiently(on *onShard, packet []byte) error {
+	ctx, cancel := context.WithTimeoutCause(a.Context, lockAnswer, txn.ErrNoAnswer)
 	defer cancel()
 	if err := on.Conn.Carry(ctx, a.attempt); err != nil {
 		return err
@@ -84,20 +84,20 @@ func (a *alteration) patiently(on *defining, packet []byte) error {
 	if err := a.freed(on); err != nil && (isLockWait(err) || !txn.IsRefusal(err)) { // else the account may not lock it, or it isn't there
 		return err
 	}
-	if err := on.Conn.Carry(ctx, a.Vars.Settings); err != nil {
+	if err := on.Conn.Carry(ctx, a.Settings); err != nil {
 		return err
 	}
 	return a.briefly(on, packet)
 }
 
-// brokenOff ends one that is not tried any more where somebody holds the table.
-func (a *alteration) brokenOff(why error, tell func(Defined)) error {
+// brokenOff ends an alteration that is stopped while another session has the table locked.
+func (a *alteration) brokenOff(why error) error {
 	a.end()
 	done := a.done()
-	out := &DefinitionError{Err: why, After: nothingDone}
+	out := &Error{Err: why, After: nothingDone}
 	if len(done) > 0 {
 		out.After = "; it was done on " + names(done) + ": repeat the statement, which skips the shards where it was done"
 	}
-	tell(Defined{Done: done, Err: out})
+	a.finish(Outcome{Done: done, Err: out})
 	return out
 }

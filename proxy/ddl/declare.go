@@ -1,4 +1,4 @@
-package session
+package ddl
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
-	"locus/proxy/exec"
+	"locus/proxy/schema"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -34,10 +34,8 @@ type Declarations interface {
 // shards have it. So no row can be written where no proxy would look for it. If the definition fails after that, the declaration is
 // withdrawn.
 type declaring struct {
-	*Services
-	user string
-	at   *exec.Request
-	*plan.Declaring
+	*definition
+	*plan.Declaring // nil: it declares nothing
 
 	declared bool               // by this statement
 	gene     bool               // the column for the gene was added on the default shard
@@ -49,19 +47,6 @@ type declaring struct {
 
 // declareTime is the time limit of one write of a declaration.
 const declareTime = 10 * time.Second
-
-func undeclarable(format string, args ...any) error {
-	return &plan.Refusal{Code: plan.Undeclarable, Message: fmt.Sprintf(format, args...)}
-}
-
-// declaring returns the state of a definition. It declares nothing unless its plan says so.
-func (s *Session) declaring(at *exec.Request) *declaring {
-	d := &declaring{Services: s.Services, user: s.user, at: at}
-	if p, is := at.Plan.(*plan.Definition); is {
-		d.Declaring, at.Added = p.Declares, p.Added
-	}
-	return d
-}
 
 // begin declares the table before any shard has it. A table that exists on the default shard is created on the others.
 func (d *declaring) begin() error {
@@ -87,15 +72,15 @@ func (d *declaring) begin() error {
 
 // said returns the declaration in the comment.
 func (d *declaring) said() catalog.Declaration {
-	return d.at.Plan.(*plan.Definition).Declares.Declaration
+	return d.Plan.Declares.Declaration
 }
 
 // end withdraws the declaration of a table that could not be made, or that doesn't fit its declaration. A table that existed before stays
 // declared: every shard has it, and the statement may be repeated for its comment.
-func (d *declaring) end(e exec.Defined) {
+func (d *declaring) end(out Outcome) {
 	switch {
 	case d.Declaring == nil || d.Exists:
-	case e.Err != nil:
+	case out.Err != nil:
 		d.takeBack()
 	default:
 		if misfit := d.misfit(); misfit != "" {
@@ -110,12 +95,12 @@ func (d *declaring) declare() error {
 	if d.Declarations == nil || d.Redefined == nil {
 		return undeclarable("nothing can be declared through this proxy: locus table add declares tables")
 	}
-	if err := d.looked(); err != nil {
+	if err := d.look(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(d.at.Conns.Waits(), declareTime)
+	ctx, cancel := context.WithTimeout(d.Conns.Waits(), declareTime)
 	defer cancel()
-	changed, err := d.Declarations.Declare(ctx, d.Table, d.Declaration, d.user)
+	changed, err := d.Declarations.Declare(ctx, d.Table, d.Declaration, d.User)
 	if d.declared = changed; err != nil {
 		return undeclarable("%v", err)
 	}
@@ -123,7 +108,7 @@ func (d *declaring) declare() error {
 	if changed {
 		change = catalog.Change{Declared: true} // what a proxy doesn't know yet is read together with the declaration
 	}
-	if err := d.Redefined(d.at.Conns.Waits(), change); err != nil {
+	if err := d.Redefined(d.Conns.Waits(), change); err != nil {
 		return undeclarable("table %s: not every proxy knows of the declaration: %v", d.Table, err)
 	}
 	return nil
@@ -136,15 +121,15 @@ func (d *declaring) changed() catalog.Change {
 
 func (d *declaring) name() string { return plan.Quote(d.Table.Schema) + "." + plan.Quote(d.Table.Name) }
 
-// looked refuses the declaration if a shard already has a table that is to be created, or if a table that exists has rows.
-func (d *declaring) looked() error {
+// look refuses the declaration if a shard already has a table that is to be created, or if a table that exists has rows.
+func (d *declaring) look() error {
 	var has []router.ShardName
-	first := d.at.Catalog.First()
-	texts, err := d.createdOn(d.at.Catalog.Shards)
+	first := d.catalog.First()
+	texts, err := d.createdOn(d.catalog.Shards)
 	if err != nil {
 		return err
 	}
-	for i, shard := range d.at.Catalog.Shards {
+	for i, shard := range d.catalog.Shards {
 		text := texts[i]
 		if text == "" {
 			continue
@@ -167,7 +152,7 @@ func (d *declaring) looked() error {
 	switch {
 	case d.Exists && !slices.Contains(has, first):
 		return wire.Errorf(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s' doesn't exist", d.Table)
-	case !d.Exists && has != nil && d.at.Facts.Statement.IfNotExists != nil:
+	case !d.Exists && has != nil && d.Facts.Statement.IfNotExists != nil:
 		return undeclarable("table %s is on %s already, and not declared: without rows, ALTER TABLE … COMMENT declares it; with rows locus import shards it", d.Table, catalog.List(has))
 	case !d.Exists && has != nil:
 		return wire.Errorf(mysql.ER_TABLE_EXISTS_ERROR, "42S01", "Table '%s' already exists on %s", d.Table.Name, catalog.List(has))
@@ -183,7 +168,7 @@ func (d *declaring) created(shard router.ShardName) (string, error) {
 
 // createdOn is created of several shards at once, in their order.
 func (d *declaring) createdOn(shards []router.ShardName) ([]string, error) {
-	rows, errs := d.at.AskEach(shards, backend.Default, "SHOW CREATE TABLE "+d.name())
+	rows, errs := d.Conns.AskEach(shards, 0, backend.Default, "SHOW CREATE TABLE "+d.name())
 	texts := make([]string, len(shards))
 	for i, err := range errs {
 		switch {
@@ -199,7 +184,7 @@ func (d *declaring) createdOn(shards []router.ShardName) ([]string, error) {
 
 // empty refuses a table that has rows. Locking is FOR UPDATE, which waits for transactions that have inserted some.
 func (d *declaring) empty(shard router.ShardName, locking string) error {
-	rows, err := d.at.Ask(shard, backend.Default, "SELECT 1 FROM "+d.name()+" LIMIT 1"+locking)
+	rows, err := d.Conns.Ask(shard, 0, backend.Default, "SELECT 1 FROM "+d.name()+" LIMIT 1"+locking)
 	if err != nil {
 		return err
 	}
@@ -214,7 +199,7 @@ func (d *declaring) empty(shard router.ShardName, locking string) error {
 func (d *declaring) spread() error {
 	err := d.copy()
 	if err == nil {
-		if err = d.Redefined(d.at.Conns.Waits(), d.changed()); err != nil {
+		if err = d.Redefined(d.Conns.Waits(), d.changed()); err != nil {
 			err = undeclarable("table %s: not every proxy has read the table: %v", d.Table, err)
 		}
 	}
@@ -233,16 +218,16 @@ func (d *declaring) spread() error {
 
 // ownGene adds the column for the gene to a table without rows that is on the default shard alone.
 func (d *declaring) ownGene() error {
-	first := d.at.Catalog.First()
+	first := d.catalog.First()
 	if !d.Declaration.MakesGene() {
 		return nil
 	}
-	has, err := d.at.Ask(first, backend.Default, "SELECT 1 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+backend.Quote(d.Table.Schema)+
+	has, err := d.Conns.Ask(first, 0, backend.Default, "SELECT 1 FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+backend.Quote(d.Table.Schema)+
 		" AND TABLE_NAME = "+backend.Quote(d.Table.Name)+" AND COLUMN_NAME = "+backend.Quote(catalog.OwnGene))
 	if err != nil || len(has.Rows) > 0 {
 		return err
 	}
-	if err := d.execApart(d.at.Conns.Waits(), first, "ALTER TABLE "+d.name()+" ADD ("+catalog.OwnGeneDefinition+")"); err != nil {
+	if err := d.Conns.Exec(d.Conns.Waits(), first, backend.Default, "ALTER TABLE "+d.name()+" ADD ("+catalog.OwnGeneDefinition+")"); err != nil {
 		return fmt.Errorf("add column %s to table %s on shard %s: %w", catalog.OwnGene, d.Table, first, err)
 	}
 	d.gene = true
@@ -254,17 +239,18 @@ func (d *declaring) takeGene() {
 	if !d.gene {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.at.Context), txn.UndoTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.Context), txn.UndoTime)
 	defer cancel()
-	first := d.at.Catalog.First()
-	if err := d.execApart(ctx, first, "ALTER TABLE "+d.name()+" DROP COLUMN "+plan.Quote(catalog.OwnGene)); err != nil {
+	first := d.catalog.First()
+	if err := d.Conns.Exec(ctx, first, backend.Default, "ALTER TABLE "+d.name()+" DROP COLUMN "+plan.Quote(catalog.OwnGene)); err != nil {
 		d.stands = true
 		d.left += "; column " + catalog.OwnGene + " was added on " + string(first) + " and could not be dropped there again: drop it"
 	}
 }
 
+// copy creates the table of the default shard on the shards that lack it.
 func (d *declaring) copy() error {
-	first := d.at.Catalog.First()
+	first := d.catalog.First()
 	if err := d.empty(first, " FOR UPDATE"); err != nil {
 		return err
 	}
@@ -277,9 +263,9 @@ func (d *declaring) copy() error {
 	}
 	body, as := strings.CutPrefix(text, "CREATE TABLE "+plan.Quote(d.Table.Name)+" ")
 	if !as {
-		return undeclarable("shard %s says how table %s is made in a way that isn't known: create it on every shard, and declare it by locus table add", first, d.Table)
+		return undeclarable("SHOW CREATE TABLE on shard %s returns a text for table %s that locus can't read: create the table on every shard, and declare it by locus table add", first, d.Table)
 	}
-	for _, shard := range d.at.Catalog.Shards {
+	for _, shard := range d.catalog.Shards {
 		there, err := d.created(shard)
 		if err != nil {
 			return err
@@ -287,7 +273,7 @@ func (d *declaring) copy() error {
 		if there != "" {
 			continue
 		}
-		if err := d.execApart(d.at.Conns.Waits(), shard, "CREATE TABLE "+d.name()+" "+exec.WithoutNextNumber(body)); err != nil {
+		if err := d.Conns.Exec(d.Conns.Waits(), shard, backend.Default, "CREATE TABLE "+d.name()+" "+WithoutNextNumber(body)); err != nil {
 			return fmt.Errorf("make table %s on shard %s: %w", d.Table, shard, err)
 		}
 		d.copied = append(d.copied, shard)
@@ -295,25 +281,12 @@ func (d *declaring) copy() error {
 	return nil
 }
 
-func (d *declaring) execApart(ctx context.Context, shard router.ShardName, text string) error {
-	l, err := d.at.Apart(shard, backend.Default)
-	if err != nil {
-		return err
-	}
-	if _, err := l.Conn.Own().Exec(ctx, text); err != nil {
-		l.Fail(err)
-		return err
-	}
-	l.Done(l.Conn.Status())
-	return nil
-}
-
 // drop drops the table on shards, and returns the shards where that failed.
 func (d *declaring) drop(shards []router.ShardName) (left []router.ShardName) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.at.Context), txn.UndoTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.Context), txn.UndoTime)
 	defer cancel()
 	for _, shard := range shards {
-		if err := d.execApart(ctx, shard, "DROP TABLE IF EXISTS "+d.name()); err != nil {
+		if err := d.Conns.Exec(ctx, shard, backend.Default, "DROP TABLE IF EXISTS "+d.name()); err != nil {
 			left = append(left, shard)
 		}
 	}
@@ -327,7 +300,7 @@ func (d *declaring) misfit() string {
 		return d.differing()
 	}
 	if _, unread := errors.AsType[*catalog.NowhereError](m.Err); unread { // the shards have not been read since
-		if err := d.Redefined(d.at.Conns.Waits(), d.changed()); err != nil {
+		if err := d.Redefined(d.Conns.Waits(), d.changed()); err != nil {
 			return fmt.Sprintf("table %s: it was made, and the proxies could not read it: %v", d.Table, err)
 		}
 		if m = d.Snapshot().Catalog.Unfit(d.Table); m == nil {
@@ -348,7 +321,7 @@ func (d *declaring) differing() string {
 
 // dropped drops a table again that was made on every shard and doesn't fit its declaration. No proxy has let a client write to it.
 func (d *declaring) dropped() {
-	if left := d.drop(d.at.Catalog.Shards); left != nil {
+	if left := d.drop(d.catalog.Shards); left != nil {
 		d.left = "; it was made on every shard, and could not be dropped again on " + catalog.List(left) +
 			": it stays declared, and is refused; drop it, then take the declaration away by locus table drop"
 		return
@@ -359,7 +332,7 @@ func (d *declaring) dropped() {
 // takeBack withdraws the declaration of a table that could not be made. If the table is left on a shard, the declaration stays, so that
 // the statement can be repeated.
 func (d *declaring) takeBack() {
-	for _, shard := range d.at.Catalog.Shards {
+	for _, shard := range d.catalog.Shards {
 		if text, err := d.created(shard); err != nil || text != "" {
 			d.left = "; the table stays declared"
 			return
@@ -373,13 +346,73 @@ func (d *declaring) withdraw() {
 	if !d.declared {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.at.Context), txn.UndoTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.Context), txn.UndoTime)
 	defer cancel()
-	err := d.Declarations.Withdraw(ctx, d.Table, d.Declaration, d.user)
+	err := d.Declarations.Withdraw(ctx, d.Table, d.Declaration, d.User)
 	if err == nil {
 		err = d.Redefined(ctx, d.changed())
 	}
 	if err != nil {
 		d.left += fmt.Sprintf("; the declaration could not be taken back (%v): locus table drop %s does", err, d.Table)
 	}
+}
+
+// fits returns an error with everything that prevents an existing table from being what its comment declares.
+func (d *declaring) fits() error {
+	first := d.catalog.First()
+	var why []string
+	shard := querier{d.Conns, first}
+	if err := schema.Fit(d.Conns.Waits(), shard, d.Table, d.Declaration, d.Under.Map.Width()); err != nil {
+		why = append(why, strings.ReplaceAll(strings.TrimPrefix(err.Error(), fmt.Sprintf("table %s: ", d.Table)), "\n", "; "))
+	}
+	keys, err := d.foreignKeys(shard)
+	if err != nil {
+		return err
+	}
+	if keys == nil {
+		for _, err := range d.catalog.TornBy(d.Table, d.Declaration) {
+			keys = append(keys, err.Error())
+		}
+	}
+	if why = append(why, keys...); why != nil {
+		return undeclarable("table %s: %s", d.Table, strings.Join(why, "; "))
+	}
+	return nil
+}
+
+// foreignKeys returns the foreign keys to tables whose rows are on one shard alone. Rows of this table on other shards could not refer to
+// those rows.
+func (d *declaring) foreignKeys(shard querier) (list []string, err error) {
+	rows, err := shard.Query(d.Conns.Waits(), "SELECT DISTINCT CONSTRAINT_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME "+
+		"FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = "+backend.Quote(d.Table.Schema)+" AND TABLE_NAME = "+backend.Quote(d.Table.Name)+
+		" AND REFERENCED_TABLE_NAME IS NOT NULL ORDER BY 1")
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		if len(row) != 3 {
+			return nil, fmt.Errorf("information_schema gave %d columns, 3 were asked for", len(row))
+		}
+		to := catalog.TableName{Schema: string(row[1]), Name: string(row[2])}
+		if there, is := d.catalog.Declared(to); to == d.Table || is && there.Kind != catalog.Single && there.Kind != catalog.Outside {
+			continue
+		}
+		list = append(list, fmt.Sprintf("foreign key %s refers to table %s, whose rows are on one shard alone: declare that table first, or drop the foreign key and let the application hold to it", row[0], to))
+	}
+	return list, nil
+}
+
+// querier sends queries to one shard.
+type querier struct {
+	conns *txn.Connections
+	shard router.ShardName
+}
+
+// Query implements schema.Querier.
+func (q querier) Query(_ context.Context, sql string) ([][][]byte, error) {
+	rows, err := q.conns.Ask(q.shard, 0, backend.Default, sql)
+	if err != nil {
+		return nil, err
+	}
+	return rows.Rows, nil
 }

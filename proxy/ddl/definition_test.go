@@ -1,4 +1,4 @@
-package exec
+package ddl
 
 import (
 	"errors"
@@ -30,15 +30,16 @@ func shown(text string) fakeshard.Reply {
 	return fakeshard.Reply{Prefix: "SHOW CREATE", Columns: []wire.Column{c, c}, Rows: [][]string{{"orders", text}}}
 }
 
-// define runs a definition for which the first shard has given the lock.
-func (a *asking) define() (told *Defined, err error) {
+// everywhere makes a definition for which the first shard has given the lock.
+func (a *trial) everywhere() (told *Outcome, err error) {
 	a.shards["s0"].Next(locked("1"))
-	err = a.Define(func(d Defined) {
-		told = &d
+	a.finish = func(out Outcome) {
+		told = &out
 		if sent := a.shards["s0"].Sent(); slices.ContainsFunc(sent, func(sql string) bool { return strings.HasPrefix(sql, "DO RELEASE_LOCK") }) {
 			a.t.Error("its turn is over before it has told")
 		}
-	})
+	}
+	err = a.inTurn(a.define)
 	return told, err
 }
 
@@ -48,7 +49,7 @@ func TestDefine(t *testing.T) {
 	a := s.request(altering)
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "ALTER", Warnings: 2})
 	s.shards["s2"].Next(fakeshard.Reply{Prefix: "ALTER", Warnings: 1, Affected: 5})
-	got, err := a.define()
+	got, err := a.everywhere()
 	if err != nil || got == nil || len(got.Done) != 3 || got.OK.Warnings != 2 || got.OK.AffectedRows != 5 || !slices.Equal(s.warnedBy(), []router.ShardName{"s1"}) {
 		t.Errorf("%+v, %v, warned by %v", got, err, s.warnedBy())
 	}
@@ -74,8 +75,8 @@ func TestDefineBeginsNowhere(t *testing.T) {
 		s := newStand(t)
 		a := s.request(altering)
 		s.shards[c.shard].Next(c.replies...)
-		told, err := a.define()
-		if e, ok := err.(*DefinitionError); !ok || e.After != "; nothing was done on any shard" || told != nil { //nolint:errorlint // it is never wrapped
+		told, err := a.everywhere()
+		if e, ok := err.(*Error); !ok || e.After != "; nothing was done on any shard" || told != nil { //nolint:errorlint // it is never wrapped
 			t.Errorf("%s: %v, told %+v", name, err, told)
 		} else if strings.Contains(e.Error(), "unknown") {
 			t.Errorf("%s: %v", name, err)
@@ -88,7 +89,7 @@ func TestDefineBeginsNowhere(t *testing.T) {
 	}
 	s := newStand(t)
 	s.client.Stopped = errors.New("gone")
-	if err := s.request(altering).Define(func(Defined) { t.Error("told") }); !errors.Is(err, s.client.Stopped) {
+	if told, err := s.request(altering).everywhere(); !errors.Is(err, s.client.Stopped) || told != nil {
 		t.Error(err)
 	}
 }
@@ -117,11 +118,11 @@ func TestDefineFails(t *testing.T) {
 			reply.Prefix, _, _ = strings.Cut(c.text, " ")
 			s.shards[shard].Next(reply)
 		}
-		told, err := a.define()
+		told, err := a.everywhere()
 		if err == nil || !strings.Contains(err.Error(), c.want) || told == nil || len(told.Done) != c.done || told.Passed != nil {
 			t.Errorf("%s: %v, told %+v", c.name, err, told)
 		}
-		for _, shard := range a.Catalog.Shards[1:] { // define has looked at the first
+		for _, shard := range a.catalog.Shards[1:] { // define has looked at the first
 			if got, want := slices.Contains(s.statements(shard), "DROP TABLE `shop`.`orders`"), slices.Contains(c.dropped, shard); got != want {
 				t.Errorf("%s: dropped on %s is %t", c.name, shard, got)
 			}
@@ -132,7 +133,7 @@ func TestDefineFails(t *testing.T) {
 		a := s.request(making)
 		s.shards["s1"].Next(fakeshard.Reply{Prefix: "CREATE", Code: 1142})
 		s.shards["s2"].Next(reply)
-		if _, err := a.define(); err == nil || !strings.Contains(err.Error(), "could not be dropped there again") {
+		if _, err := a.everywhere(); err == nil || !strings.Contains(err.Error(), "could not be dropped there again") {
 			t.Error(err)
 		}
 	}
@@ -167,7 +168,7 @@ func TestDefineRoutines(t *testing.T) {
 			reply.Prefix, _, _ = strings.Cut(c.text, " ")
 			s.shards[shard].Next(reply)
 		}
-		told, err := a.define()
+		told, err := a.everywhere()
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) || told == nil || len(told.Passed) != c.passed {
 			t.Errorf("%s: %v, told %+v", c.name, err, told)
 		}
@@ -194,7 +195,7 @@ func TestDefinePasses(t *testing.T) {
 		s.shards["s0"].Next(shown("(\n a,\n b\n)"))
 		s.shards["s1"].Next(fakeshard.Reply{Prefix: "ALTER", Code: mysql.ER_DUP_FIELDNAME})
 		s.shards["s1"].Next(c.replies...)
-		told, err := a.define()
+		told, err := a.everywhere()
 		switch {
 		case c.want == "" && (err != nil || len(told.Passed) != 1 || told.Passed[0].Shard != "s1" || len(told.Done) != 2):
 			t.Errorf("%s: %v, told %+v", name, err, told)
@@ -212,7 +213,7 @@ func TestDefineIfNotExists(t *testing.T) {
 		for _, shard := range s.shards {
 			shard.Next(fakeshard.Reply{Prefix: "CREATE TABLE ", Code: mysql.ER_TABLE_EXISTS_ERROR})
 		}
-		told, err := a.define()
+		told, err := a.everywhere()
 		if text == making && (err != nil || len(told.Done) != 0 || len(told.Passed) != 3) || text != making && !refused(err, mysql.ER_TABLE_EXISTS_ERROR) {
 			t.Errorf("%v, told %+v", err, told)
 		}
@@ -228,7 +229,7 @@ func TestDefineIfNotExists(t *testing.T) {
 				shard.Next(shown("(\n a\n)"))
 			}
 		}
-		if got := a.MadeEverywhere(); got != there {
+		if got := a.madeEverywhere(); got != there {
 			t.Errorf("it is everywhere: %t, want %t", got, there)
 		}
 	}

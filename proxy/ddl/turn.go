@@ -1,4 +1,4 @@
-package exec
+package ddl
 
 import (
 	"context"
@@ -17,23 +17,33 @@ import (
 // turnWait is how many seconds a definition waits for another one of the same table, through any proxy.
 const turnWait = 60
 
+// inTurn makes a definition while no other definition of the same tables is in progress.
+func (d *definition) inTurn(do func() error) error {
+	end, err := d.takeTurn()
+	if err != nil {
+		return undone(err)
+	}
+	defer end()
+	return do()
+}
+
 // takeTurn waits until no other definition of the same tables is in progress. Two concurrent definitions could run in a different order on
 // each shard, so that each takes effect on some shards, and one could undo what the other has found. The lock is a named lock of the
 // default shard, and ends with its connection.
-func (r *Request) takeTurn() (end func(), err error) {
-	l, err := r.Apart(r.Catalog.First(), backend.Default)
+func (d *definition) takeTurn() (end func(), err error) {
+	l, err := d.Conns.LendApart(d.catalog.First(), 0, backend.Default)
 	if err != nil {
 		return nil, err
 	}
-	names := r.turns()
+	names := d.turns()
 	for _, name := range names {
-		if err := r.turn(l, name); err != nil {
+		if err := d.turn(l, name); err != nil {
 			l.Lost()
 			return nil, err
 		}
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context), txn.UndoTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(d.Context), txn.UndoTime)
 		defer cancel()
 		for _, name := range names {
 			if _, err := l.Conn.Own().Exec(ctx, "DO RELEASE_LOCK('"+name+"')"); err != nil {
@@ -46,22 +56,22 @@ func (r *Request) takeTurn() (end func(), err error) {
 }
 
 // turns returns the names of the locks, in an order that is the same for all proxies.
-func (r *Request) turns() (names []string) {
-	all := r.Facts.Statement.Tables
-	if routine := r.Facts.Statement.Defined; routine != nil {
+func (d *definition) turns() (names []string) {
+	all := d.Facts.Statement.Tables
+	if routine := d.Facts.Statement.Defined; routine != nil {
 		all = []stmt.TableName{routine.Name}
 	}
 	for _, table := range all {
 		h := fnv.New64a()
-		_, _ = h.Write([]byte(r.quoted(table)))
+		_, _ = h.Write([]byte(d.quoted(table)))
 		names = append(names, fmt.Sprintf("locus definition %016x", h.Sum64()))
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-func (r *Request) turn(l txn.Lease, name string) error {
-	rows, err := l.Conn.Query(r.Conns.Waits(), fmt.Sprintf("SELECT GET_LOCK('%s', %d)", name, turnWait))
+func (d *definition) turn(l txn.Lease, name string) error {
+	rows, err := l.Conn.Query(d.Conns.Waits(), fmt.Sprintf("SELECT GET_LOCK('%s', %d)", name, turnWait))
 	if err != nil {
 		return err
 	}

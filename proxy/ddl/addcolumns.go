@@ -1,4 +1,4 @@
-package exec
+package ddl
 
 import (
 	"errors"
@@ -17,27 +17,18 @@ import (
 	"locus/router/stmt"
 )
 
-// Adding is an ALTER TABLE that adds columns which rows may leave out, and does nothing else.
+// adding is an ALTER TABLE that adds columns which rows may leave out, and does nothing else.
 //
 // Each shard gets the columns invisible as soon as no session has the table locked there, and shows them once all shards have them.
 // Between the two steps all proxies learn of the columns, so that no statement reads "all columns" of a shard that shows more than another
 // one.
-type Adding struct {
-	Altering
-	Columns []stmt.AddedColumn
-	// Known has all proxies read the tables anew. Its error is not one of the statement: who doesn't know plans anew when
-	// shards answer with other columns than others.
-	Known func()
-}
-
-// adding is an Adding in progress.
 type adding struct {
-	*Request
-	Adding
+	*definition
+	columns  []stmt.AddedColumn
 	settings *backend.Settings
 	until    time.Time
 	states   map[router.ShardName]columnsState
-	done     []router.ShardName // that were given the columns
+	added    []router.ShardName // the shards to which this statement gave the columns
 	warned   bool
 	total    wire.OK
 }
@@ -52,46 +43,43 @@ const (
 	mixed                // some of them
 )
 
-// AddColumns adds the columns, as Define makes a definition. Its error says which shards have them. The same statement continues where it
+// addColumns adds the columns, as define makes a definition. Its error says which shards have them. The same statement continues where it
 // stopped.
-func (r *Request) AddColumns(of Adding, tell func(Defined)) error {
-	end, err := r.takeTurn()
-	if err != nil {
+func (d *definition) addColumns() error {
+	a := &adding{definition: d, columns: d.Plan.Adds, states: map[router.ShardName]columnsState{}}
+	a.until, a.settings = d.patience()
+	if err := a.read(); err != nil {
 		return undone(err)
 	}
-	defer end()
-	a := &adding{Request: r, Adding: of, states: map[router.ShardName]columnsState{}}
-	a.until, a.settings = r.patience()
-	if err := a.look(); err != nil {
-		return undone(err)
-	}
-	if why := a.unfit(); why != "" {
-		return r.alter(a.Altering, tell)
+	if a.unfit() {
+		return d.alter()
 	}
 	if err := a.add(); err != nil {
 		if errors.Is(err, errNotInstant) {
-			return r.alter(a.Altering, tell)
+			return d.alter()
 		}
-		return a.failed(err, tell)
+		return a.failed(err)
 	}
-	a.Known()
+	if d.Redefined != nil { // a proxy that does not know plans again when shards answer with different columns
+		_ = d.Redefined(d.Conns.Waits(), d.Change())
+	}
 	if err := a.show(); err != nil {
-		return a.failed(err, tell)
+		return a.failed(err)
 	}
 	passed := a.passed()
-	if len(passed) > 0 && len(a.done) > 0 {
-		if err := r.alike(a.done[0], passed); err != nil {
-			return a.failed(&DefinitionError{Err: err, Before: "on shard " + string(passed[0].Shard) + ": ", After: "; the columns are on every shard"}, tell)
+	if len(passed) > 0 && len(a.added) > 0 {
+		if err := d.alike(a.added[0], passed); err != nil {
+			return a.failed(&Error{Err: err, Before: "on shard " + string(passed[0].Shard) + ": ", After: "; the columns are on every shard"})
 		}
 	}
-	tell(Defined{OK: a.total, Done: a.changed(), Passed: passed})
+	d.finish(Outcome{OK: a.total, Done: a.changed(), Passed: passed})
 	return nil
 }
 
-// look asks every shard for the state of its columns. All must answer.
-func (a *adding) look() error {
-	for _, shard := range a.Catalog.Shards {
-		if err := a.Reach(shard, answerWait); err != nil {
+// read reads the state of the columns on every shard. All must answer.
+func (a *adding) read() error {
+	for _, shard := range a.catalog.Shards {
+		if err := a.Conns.Reach(shard, 0, a.Settings, answerWait); err != nil {
 			return err
 		}
 		state, err := a.state(shard)
@@ -104,13 +92,13 @@ func (a *adding) look() error {
 }
 
 func (a *adding) state(shard router.ShardName) (columnsState, error) {
-	full := FullName(a.Facts.Statement.Tables[0], a.Schema(a.Work))
-	rows, err := a.Ask(shard, backend.Default, "SELECT COLUMN_NAME, EXTRA FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+backend.Quote(full.Schema)+" AND TABLE_NAME = "+backend.Quote(full.Name))
+	full := a.FullName(a.Facts.Statement.Tables[0])
+	rows, err := a.Conns.Ask(shard, 0, backend.Default, "SELECT COLUMN_NAME, EXTRA FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+backend.Quote(full.Schema)+" AND TABLE_NAME = "+backend.Quote(full.Name))
 	if err != nil {
 		return mixed, err
 	}
 	has, invisible := 0, 0
-	for _, c := range a.Columns {
+	for _, c := range a.columns {
 		for _, row := range rows.Rows {
 			if strings.EqualFold(string(row[0]), c.Name) {
 				has++
@@ -123,7 +111,7 @@ func (a *adding) state(shard router.ShardName) (columnsState, error) {
 	switch {
 	case has == 0:
 		return lacking, nil
-	case has < len(a.Columns):
+	case has < len(a.columns):
 		return mixed, nil
 	case invisible > 0:
 		return hidden, nil
@@ -131,23 +119,20 @@ func (a *adding) state(shard router.ShardName) (columnsState, error) {
 	return visible, nil
 }
 
-// unfit returns why the statement is left to the servers; empty if it is not.
-func (a *adding) unfit() string {
+// unfit reports whether the statement is left to the servers: a shard has some of the columns, or every shard has all.
+func (a *adding) unfit() bool {
 	left := false
 	for _, state := range a.states {
 		if state == mixed {
-			return "a shard has some of the columns"
+			return true
 		}
 		left = left || state != visible
 	}
-	if !left {
-		return "there is nothing left to do"
-	}
-	return ""
+	return !left
 }
 
 func (a *adding) in(state columnsState) (shards []router.ShardName) {
-	for _, shard := range a.Catalog.Shards {
+	for _, shard := range a.catalog.Shards {
 		if a.states[shard] == state {
 			shards = append(shards, shard)
 		}
@@ -157,8 +142,8 @@ func (a *adding) in(state columnsState) (shards []router.ShardName) {
 
 // changed returns the shards that this statement has changed.
 func (a *adding) changed() (shards []router.ShardName) {
-	for _, shard := range a.Catalog.Shards {
-		if slices.Contains(a.done, shard) {
+	for _, shard := range a.catalog.Shards {
+		if slices.Contains(a.added, shard) {
 			shards = append(shards, shard)
 		}
 	}
@@ -167,9 +152,9 @@ func (a *adding) changed() (shards []router.ShardName) {
 
 // passed returns the shards that had the columns before.
 func (a *adding) passed() (list []Passed) {
-	for _, shard := range a.Catalog.Shards {
-		if !slices.Contains(a.done, shard) {
-			list = append(list, Passed{shard, wire.Errorf(mysql.ER_DUP_FIELDNAME, "42S21", "Duplicate column name '%s'", a.Columns[0].Name)})
+	for _, shard := range a.catalog.Shards {
+		if !slices.Contains(a.added, shard) {
+			list = append(list, Passed{shard, wire.Errorf(mysql.ER_DUP_FIELDNAME, "42S21", "Duplicate column name '%s'", a.columns[0].Name)})
 		}
 	}
 	return list
@@ -177,22 +162,22 @@ func (a *adding) passed() (list []Passed) {
 
 // add adds the columns, invisible, on the shards that lack them.
 func (a *adding) add() error {
-	clauses := make([]string, len(a.Columns))
-	for i, c := range a.Columns {
+	clauses := make([]string, len(a.columns))
+	for i, c := range a.columns {
 		clauses[i] = "ADD COLUMN " + a.Values.Written(c.Definition) + " INVISIBLE " + a.Values.Written(c.Position)
 	}
 	text := "ALTER TABLE " + a.quoted(a.Facts.Statement.Tables[0]) + " " + strings.Join(clauses, ", ") + ", ALGORITHM=INSTANT"
 	return a.onEach(lacking, text, func(shard router.ShardName) {
 		a.states[shard] = hidden
-		a.done = append(a.done, shard)
+		a.added = append(a.added, shard)
 	})
 }
 
 // show makes the columns visible.
 func (a *adding) show() error {
-	clauses := make([]string, len(a.Columns))
-	for i, c := range a.Columns {
-		if a.Altering.Flavor.ShowsColumnsByName() {
+	clauses := make([]string, len(a.columns))
+	for i, c := range a.columns {
+		if a.Under.Flavor.ShowsColumnsByName() {
 			clauses[i] = "ALTER COLUMN " + plan.Quote(c.Name) + " SET VISIBLE"
 		} else {
 			clauses[i] = "MODIFY COLUMN " + a.Values.Written(c.Definition)
@@ -201,8 +186,8 @@ func (a *adding) show() error {
 	text := "ALTER TABLE " + a.quoted(a.Facts.Statement.Tables[0]) + " " + strings.Join(clauses, ", ")
 	return a.onEach(hidden, text, func(shard router.ShardName) {
 		a.states[shard] = visible
-		if !slices.Contains(a.done, shard) {
-			a.done = append(a.done, shard)
+		if !slices.Contains(a.added, shard) {
+			a.added = append(a.added, shard)
 		}
 	})
 }
@@ -212,7 +197,7 @@ func (a *adding) onEach(state columnsState, text string, done func(router.ShardN
 	for {
 		var busy error
 		for _, shard := range a.in(state) {
-			err := a.May()
+			err := a.may()
 			if err == nil {
 				err = a.run(shard, text)
 			}
@@ -222,7 +207,7 @@ func (a *adding) onEach(state columnsState, text string, done func(router.ShardN
 			case state == lacking && a.addedMeanwhile(shard, err):
 			case isLockWait(err):
 				busy = &stepError{shard, err}
-			case isNotInstant(err) && state == lacking && len(a.done) == 0:
+			case isNotInstant(err) && state == lacking && len(a.added) == 0:
 				return errNotInstant
 			default:
 				return &stepError{shard, err}
@@ -251,13 +236,13 @@ func (a *adding) addedMeanwhile(shard router.ShardName, err error) bool {
 }
 
 func (a *adding) run(shard router.ShardName, text string) error {
-	l, err := a.Apart(shard, a.settings)
+	l, err := a.Conns.LendApart(shard, 0, a.settings)
 	if err != nil {
 		return err
 	}
 	a.Observer.Sent(l)
-	ok, err := l.Conn.Run(a.Conns.Waits(), text, Leaves(a.Facts))
-	a.Observer.Trace().Answered(string(shard), ok.AffectedRows, CodeOf(err))
+	ok, err := l.Conn.Run(a.Conns.Waits(), text, txn.Effects(a.Facts))
+	a.Observer.Trace().Answered(string(shard), ok.AffectedRows, txn.CodeOf(err))
 	if err != nil {
 		l.Fail(err)
 		return err
@@ -293,17 +278,16 @@ func isNotInstant(err error) bool {
 }
 
 // failed adds to the error which shards have the columns.
-func (a *adding) failed(err error, tell func(Defined)) error {
-	tell(Defined{Done: a.changed(), Err: err})
-	var e *DefinitionError
-	if errors.As(err, &e) {
+func (a *adding) failed(err error) error {
+	a.finish(Outcome{Done: a.changed(), Err: err})
+	if e, is := errors.AsType[*Error](err); is {
 		return e
 	}
 	step, is := errors.AsType[*stepError](err)
 	if !is {
 		step = &stepError{err: err}
 	}
-	out := &DefinitionError{Err: step.err, After: a.stands()}
+	out := &Error{Err: step.err, After: a.standing()}
 	if step.shard != "" {
 		out.Before = "on shard " + string(step.shard) + ": "
 		if !txn.IsRefusal(step.err) {
@@ -322,7 +306,8 @@ func (a *adding) failed(err error, tell func(Defined)) error {
 	return out
 }
 
-func (a *adding) stands() string {
+// standing returns which shards have the columns.
+func (a *adding) standing() string {
 	with := a.in(visible)
 	unseen := a.in(hidden)
 	switch {

@@ -1,0 +1,102 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"locus/proxy/backend"
+	"locus/router"
+)
+
+// LendApart lends a connection with some settings that is neither reserved nor the transaction's.
+func (c *Connections) LendApart(shard router.ShardName, m Mode, settings *backend.Settings) (Lease, error) {
+	l, err := c.AcquireAs(shard, m|Apart, settings)
+	if err == nil {
+		c.observer.Asked(shard)
+	}
+	return l, err
+}
+
+// Ask sends a query to a shard on a connection of LendApart.
+func (c *Connections) Ask(shard router.ShardName, m Mode, settings *backend.Settings, text string) (*backend.Rows, error) {
+	rows, errs := c.AskEach([]router.ShardName{shard}, m, settings, text)
+	return rows[0], errs[0]
+}
+
+// AskEach is Ask of several shards at once. It returns the rows and the error of each, in their order.
+func (c *Connections) AskEach(shards []router.ShardName, m Mode, settings *backend.Settings, text string) (rows []*backend.Rows, errs []error) {
+	rows = make([]*backend.Rows, len(shards))
+	leases, refused := make([]Lease, len(shards)), make([]error, len(shards))
+	for i, shard := range shards {
+		leases[i], refused[i] = c.LendApart(shard, m, settings)
+	}
+	errs = AtOnce(len(shards), func(i int) (err error) {
+		if refused[i] == nil {
+			rows[i], err = leases[i].Conn.Own().Query(c.ctx, text)
+		}
+		return err
+	})
+	for i, l := range leases {
+		if refused[i] != nil {
+			errs[i] = refused[i]
+		} else {
+			l.End(errs[i])
+		}
+	}
+	return rows, errs
+}
+
+// Exec runs a statement on a shard on a connection of LendApart. It ends with ctx.
+func (c *Connections) Exec(ctx context.Context, shard router.ShardName, settings *backend.Settings, text string) error {
+	l, err := c.LendApart(shard, 0, settings)
+	if err != nil {
+		return err
+	}
+	_, err = l.Conn.Own().Exec(ctx, text)
+	l.End(err)
+	return err
+}
+
+// End ends a lease by the outcome of its last statement, whose answer was read whole unless there is an error.
+func (l Lease) End(err error) {
+	if err != nil {
+		l.Fail(err)
+	} else {
+		l.Done(l.Conn.Status())
+	}
+}
+
+// ErrNoAnswer is the cause of a wait for a server that does not answer in time.
+var ErrNoAnswer = errors.New("it does not answer")
+
+// Reach waits until a shard answers on a connection of LendApart, at most for some time.
+func (c *Connections) Reach(shard router.ShardName, m Mode, settings *backend.Settings, within time.Duration) error {
+	l, err := c.LendApart(shard, m, settings)
+	if err != nil {
+		return err
+	}
+	err = c.Answers(l, within)
+	l.End(err)
+	return err
+}
+
+// Answers waits until the server of a lease answers, at most for some time.
+func (c *Connections) Answers(l Lease, within time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(c.Waits(), within, ErrNoAnswer)
+	defer cancel()
+	_, err := l.Conn.Own().Exec(ctx, "DO 0")
+	return err
+}
+
+// AtOnce calls do with the numbers below n in goroutines of their own, waits for all, and returns their errors in that order.
+func AtOnce(n int, do func(i int) error) []error {
+	errs := make([]error, n)
+	var running sync.WaitGroup
+	for i := range n {
+		running.Go(func() { errs[i] = do(i) })
+	}
+	running.Wait()
+	return errs
+}
