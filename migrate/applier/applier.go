@@ -89,14 +89,15 @@ type Applier struct {
 	workers []*worker
 	packet  int // the largest statement that the target accepts
 
-	mu       sync.Mutex // guards the fields below, through which other goroutines make requests to Run
-	openings map[*Opening]struct{}
-	landings []*landing
-	waiters  []*waiter
-	touched  touched
-	wake     func() // nil unless Run runs
-	err      error  // result of Run; read after ended is closed
-	ended    chan struct{}
+	mu        sync.Mutex // guards the fields below, through which other goroutines make requests to Run
+	requested []request
+	openings  map[*Opening]struct{}
+	landings  []*landing
+	waiters   []*waiter
+	touched   touched
+	wake      func() // nil unless Run runs
+	err       error  // result of Run; read after ended is closed
+	ended     chan struct{}
 
 	progress progress
 	judged   judged

@@ -57,12 +57,14 @@ func tableOf(t testing.TB, version string) *table.Table {
 
 // rules are what decides on a chunk's rows; a test takes one away.
 type rules struct {
+	shown   func(shown, opened int) bool
 	reached func(stream, mark int) bool
 	deleted func(o *Opening, rows []table.Row) []table.Row
 	present func(t *table.Table, rows []table.Row, has map[string]struct{}) []table.Row
 }
 
 var allRules = rules{
+	shown:   func(shown, opened int) bool { return shown >= opened },
 	reached: func(stream, mark int) bool { return stream >= mark },
 	deleted: (*Opening).surviving,
 	present: missing,
@@ -75,14 +77,16 @@ type model struct {
 	rules  rules
 	script []write // of the application
 	log    []changes.Change
-	source map[string]table.Row
+	source map[string]table.Row // as logged
+	shows  map[string]table.Row // as queries at the source see it
 	target map[string]table.Row
 
-	written, taken, applied int // of the script, of the log, of the worker's queue
-	queue                   []work
+	written, shown, taken, applied int // of the script, of the log, of the log, of the worker's queue
+	queue                          []work
 
 	copier  int // its next step
 	opening *Opening
+	opened  int // what was taken of the log at the opening
 	rows    []table.Row
 	mark    int
 	landed  bool
@@ -105,7 +109,7 @@ func key(n int) string { return fmt.Sprint(n) }
 
 func (m *model) clone() *model {
 	c := *m
-	c.source, c.target = maps.Clone(m.source), maps.Clone(m.target)
+	c.source, c.shows, c.target = maps.Clone(m.source), maps.Clone(m.shows), maps.Clone(m.target)
 	c.log, c.queue, c.trace = m.log[:len(m.log):len(m.log)], m.queue[:len(m.queue):len(m.queue)], m.trace[:len(m.trace):len(m.trace)]
 	if m.opening != nil {
 		o := *m.opening
@@ -121,6 +125,7 @@ var steps = []struct {
 	do   func(*model) bool
 }{
 	{"write", (*model).stepWrite},
+	{"show", (*model).stepShow},
 	{"take", (*model).stepTake},
 	{"apply", (*model).stepApply},
 	{"copy", (*model).stepCopy},
@@ -131,6 +136,9 @@ func (m *model) stepWrite() bool {
 		return false
 	}
 	w := m.script[m.written]
+	if m.locked(w.key) {
+		return false
+	}
 	m.written++
 	before := m.source[key(w.key)]
 	change := changes.Change{Table: m.table, Before: before}
@@ -144,6 +152,37 @@ func (m *model) stepWrite() bool {
 		m.source[key(w.key)] = change.After
 	}
 	m.log = append(m.log, change)
+	return true
+}
+
+// locked reports whether a logged change of a key is not shown yet. Its transaction holds the row's lock.
+func (m *model) locked(n int) bool {
+	for _, c := range m.log[m.shown:] {
+		if keyOf(c) == key(n) {
+			return true
+		}
+	}
+	return false
+}
+
+func keyOf(c changes.Change) string {
+	if c.After != nil {
+		return string(c.After[0])
+	}
+	return string(c.Before[0])
+}
+
+// stepShow commits the next change of the log.
+func (m *model) stepShow() bool {
+	if m.shown == len(m.log) {
+		return false
+	}
+	if c := m.log[m.shown]; c.After == nil {
+		delete(m.shows, keyOf(c))
+	} else {
+		m.shows[keyOf(c)] = c.After
+	}
+	m.shown++
 	return true
 }
 
@@ -190,14 +229,17 @@ func (m *model) stepApply() bool {
 	return true
 }
 
-// stepCopy opens, reads, marks, and lands when the stream is far enough.
+// stepCopy opens, reads when the source shows enough, marks, and lands when the stream is far enough.
 func (m *model) stepCopy() bool {
 	switch m.copier {
 	case 0:
-		m.opening = newOpening(table.Lane{Table: m.table})
+		m.opening, m.opened = newOpening(table.Lane{Table: m.table}), m.taken
 	case 1:
+		if !m.rules.shown(m.shown, m.opened) {
+			return false
+		}
 		for n := 1; n <= 3; n++ {
-			if r := m.source[key(n)]; r != nil {
+			if r := m.shows[key(n)]; r != nil {
 				m.rows = append(m.rows, r)
 			}
 		}
@@ -241,9 +283,9 @@ func (m *model) wrong(initial map[string]table.Row) string {
 }
 
 func (m *model) state() string {
-	s := fmt.Sprint(m.written, m.taken, m.applied, m.copier, m.mark, m.landed, len(m.log), "|")
+	s := fmt.Sprint(m.written, m.shown, m.taken, m.applied, m.copier, m.opened, m.mark, m.landed, len(m.log), "|")
 	for n := 1; n <= 3; n++ {
-		s += fmt.Sprintf("%s/%s;", m.source[key(n)], m.target[key(n)])
+		s += fmt.Sprintf("%s/%s/%s;", m.source[key(n)], m.shows[key(n)], m.target[key(n)])
 	}
 	for _, r := range m.rows {
 		s += fmt.Sprintf("%s,", r)
@@ -304,15 +346,28 @@ func scripts(length int) [][]write {
 	return all
 }
 
-// exploreAll goes through all orders of all scripts.
+// mirrored reports whether a script writes the second row before the first. The script with the two exchanged has the same orders.
+func mirrored(script []write) bool {
+	for _, w := range script {
+		if w.key < 3 {
+			return w.key == 2
+		}
+	}
+	return false
+}
+
+// exploreAll goes through all orders of all scripts, except for mirrored ones.
 func exploreAll(t *testing.T, r rules, length int) (states int, wrong string) {
 	tab := tableOf(t, "")
 	for _, script := range scripts(length) {
+		if mirrored(script) {
+			continue
+		}
 		initial := map[string]table.Row{}
 		for n := 1; n <= 2; n++ { // the third row is new, if anything
 			initial[key(n)] = table.Row{[]byte(key(n)), []byte("7"), []byte("1")}
 		}
-		m := &model{table: tab, rules: r, script: script, source: maps.Clone(initial), target: map[string]table.Row{}}
+		m := &model{table: tab, rules: r, script: script, source: maps.Clone(initial), shows: maps.Clone(initial), target: map[string]table.Row{}}
 		seen := map[string]bool{}
 		if wrong := explore(m, initial, seen); wrong != "" {
 			return states, wrong
@@ -325,7 +380,6 @@ func exploreAll(t *testing.T, r rules, length int) (states int, wrong string) {
 // In no order of copier, stream, worker and application does a deleted row come
 // back, an older one replace a newer, or one stay away.
 func TestInterleavings(t *testing.T) {
-	// Four writes reach 1.1 million states and find nothing more.
 	states, wrong := exploreAll(t, allRules, scale.Quick(2, 3))
 	if wrong != "" {
 		t.Fatal(wrong)
@@ -339,8 +393,9 @@ func TestInterleavings(t *testing.T) {
 // Each rule is needed: without it, some order loses something.
 func TestEachRuleIsNeeded(t *testing.T) {
 	for name, without := range map[string]func(*rules){
-		"the stream has come to the mark": func(r *rules) { r.reached = func(int, int) bool { return true } },
-		"deleted since the opening":       func(r *rules) { r.deleted = func(_ *Opening, rows []table.Row) []table.Row { return rows } },
+		"the source shows what the stream has brought": func(r *rules) { r.shown = func(int, int) bool { return true } },
+		"the stream has come to the mark":              func(r *rules) { r.reached = func(int, int) bool { return true } },
+		"deleted since the opening":                    func(r *rules) { r.deleted = func(_ *Opening, rows []table.Row) []table.Row { return rows } },
 		"present at the target": func(r *rules) {
 			r.present = func(_ *table.Table, rows []table.Row, _ map[string]struct{}) []table.Row { return rows }
 		},

@@ -2,6 +2,7 @@ package applier
 
 import (
 	"context"
+	"slices"
 
 	"locus/migrate/changes"
 	"locus/migrate/checkpoint"
@@ -29,19 +30,48 @@ type landing struct {
 }
 
 // OpenLocked is OpenChunk for a chunk whose rows the caller locks at the source, from when it reads them until it is landed.
-func (a *Applier) OpenLocked(l table.Lane) *Opening {
-	o := a.OpenChunk(l)
+func (a *Applier) OpenLocked(ctx context.Context, l table.Lane) (*Opening, error) {
+	o := newOpening(l)
 	o.locked = true
-	return o
+	return o, a.open(ctx, o)
 }
 
-// OpenChunk must be called before a chunk of the lane is read at the source. Land or Abandon ends it.
-func (a *Applier) OpenChunk(l table.Lane) *Opening {
+// OpenChunk must be called before a chunk of the lane is read at the source. The caller reads the chunk once the source shows
+// everything before the opening's position; see [changes.WaitShown]. Land or Abandon ends the opening.
+func (a *Applier) OpenChunk(ctx context.Context, l table.Lane) (*Opening, error) {
 	o := newOpening(l)
+	return o, a.open(ctx, o)
+}
+
+func (a *Applier) open(ctx context.Context, o *Opening) error {
+	done := make(chan error, 1)
+	err := a.ask(ctx, func() { a.requested = append(a.requested, request{o, done}) }, done)
+	if err != nil {
+		a.Abandon(o)
+	}
+	return err
+}
+
+// request is an opening that records no deletions yet.
+type request struct {
+	opening *Opening
+	done    chan error // capacity 1
+}
+
+// begin begins the openings that were requested, after the changes before the feed's position were given to the workers.
+func (a *Applier) begin(feed Feed) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.openings[o] = struct{}{}
-	return o
+	if len(a.requested) == 0 {
+		return
+	}
+	position := feed.Position()
+	for _, r := range a.requested {
+		r.opening.position = position
+		a.openings[r.opening] = struct{}{}
+		r.done <- nil
+	}
+	a.requested = nil
 }
 
 // Abandon ends an opening whose chunk is not written.
@@ -49,6 +79,7 @@ func (a *Applier) Abandon(o *Opening) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.openings, o)
+	a.requested = slices.DeleteFunc(a.requested, func(r request) bool { return r.opening == o })
 }
 
 // Land writes the chunk's missing rows and the lane's checkpoint in one transaction. With ErrReadAgain it wrote

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"locus/idgen/gene"
+	"locus/migrate/changes"
 	"locus/migrate/table"
 )
 
@@ -14,14 +15,19 @@ import (
 //
 // A row of the chunk is written only if
 //
-//  1. the stream has reached the end that the source's log had after the chunk was read,
-//  2. the stream deleted no row with its key since the opening, and
-//  3. the target has no row with its key.
+//  1. the source showed all changes that the stream had brought at the opening when the chunk was read,
+//  2. the stream has reached the end that the source's log had after the chunk was read,
+//  3. the stream deleted no row with its key since the opening, and
+//  4. the target has no row with its key.
 //
-// Proof: Let the row be read at time s, and let the stream be at p, not before s. If the source changed the key between
-// s and p, the stream has either written the later row, which (3) leaves alone, or deleted the key, which (2) detects.
-// If not, the row is the source's row at p, and a row already at the target is the same, because the stream wrote it.
-// So no deleted row comes back, and no row is replaced by an older one.
+// Proof: Let the stream be at o at the opening, and at p when the chunk is written. The row has all changes of its key before o,
+// by (1), and none after p, by (2). If the source changed the key between o and p, the stream has either written the later
+// row, which (4) leaves alone, or deleted the key, which (3) detects. If not, the row is the source's row at p, and a row
+// already at the target is the same, because the stream wrote it. So no deleted row comes back, and no row is replaced
+// by an older one.
+//
+// (1) does not hold by itself. The log has a transaction before the source commits it, and a deletion between the two would be
+// before o without being in the chunk.
 //
 // The source may change rows by foreign keys without logging that. Such rows have the gene of the row that they refer to, whose change
 // is logged. So a chunk is read again if it has rows of a gene from which changes cascade to its table since the opening, unless the rows
@@ -36,7 +42,11 @@ type Opening struct {
 	// cascaded are the genes of changes from which the source may have deleted or changed rows of the table, without a word in its log.
 	cascaded map[gene.Gene]struct{}
 	locked   bool
+	position changes.Position // of the stream at the opening
 }
+
+// Position returns the stream's position at the opening.
+func (o *Opening) Position() changes.Position { return o.position }
 
 // mostDeleted bounds the keys that one opening remembers.
 const mostDeleted = 50_000

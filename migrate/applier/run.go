@@ -80,6 +80,7 @@ func (a *Applier) dispatch(ctx context.Context, feed Feed) error {
 		if err := a.flushReady(ctx, feed, stamp); err != nil {
 			return err
 		}
+		a.begin(feed)
 		if err := a.land(ctx, feed); err != nil {
 			return err
 		}

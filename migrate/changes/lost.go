@@ -26,10 +26,7 @@ func (e *LostError) Error() string {
 // Lost names the transactions before a position that a server doesn't have, or returns "" if it has all. It waits for those
 // that the server is about to count.
 func Lost(ctx context.Context, c *link.Conn, p Position) (string, error) {
-	seen, err := parseSet(p.flavor, p.seen)
-	if err == nil && p.of != "" {
-		err = seen.Update(p.of)
-	}
+	seen, err := p.begun()
 	if err != nil {
 		return "", err
 	}

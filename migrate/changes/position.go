@@ -132,6 +132,15 @@ func Current(ctx context.Context, c *link.Conn) (Position, error) {
 	return Position{flavor: c.Version().Flavor, seen: seen, from: seen, end: end}, nil
 }
 
+// begun returns the set of GTIDs that were returned, including that of the transaction that the position is within.
+func (p Position) begun() (mysql.GTIDSet, error) {
+	seen, err := parseSet(p.flavor, p.seen)
+	if err == nil && p.of != "" {
+		err = seen.Update(p.of)
+	}
+	return seen, err
+}
+
 // Between reports whether the position is between two transactions.
 func (p Position) Between() bool { return p.given == 0 }
 

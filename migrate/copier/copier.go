@@ -18,9 +18,9 @@ import (
 // Lander writes chunks at the target. It is an [applier.Applier].
 type Lander interface {
 	// OpenChunk is called before a chunk is read. Land or Abandon ends it.
-	OpenChunk(l table.Lane) *applier.Opening
+	OpenChunk(ctx context.Context, l table.Lane) (*applier.Opening, error)
 	// OpenLocked is OpenChunk for rows that stay locked at the source until the chunk is landed.
-	OpenLocked(l table.Lane) *applier.Opening
+	OpenLocked(ctx context.Context, l table.Lane) (*applier.Opening, error)
 	Abandon(o *applier.Opening)
 	// Land returns once the chunk is committed. With ErrReadAgain it wrote nothing.
 	Land(ctx context.Context, o *applier.Opening, c applier.Chunk) error
@@ -205,12 +205,12 @@ func (c *Copier) chunk(ctx context.Context, conn *link.Conn, l *lane) error {
 		defer c.large.Unlock()
 	}
 	if !l.locks {
-		return c.copy(ctx, conn, l, c.lander.OpenChunk(l.Lane))
+		return c.copy(ctx, conn, l, c.lander.OpenChunk)
 	}
 	if _, err := conn.Exec(ctx, "BEGIN"); err != nil {
 		return err
 	}
-	err := c.copy(ctx, conn, l, c.lander.OpenLocked(l.Lane))
+	err := c.copy(ctx, conn, l, c.lander.OpenLocked)
 	if conn.Broken() == nil {
 		if _, end := conn.Exec(ctx, "COMMIT"); end != nil && err == nil {
 			return end
@@ -220,7 +220,27 @@ func (c *Copier) chunk(ctx context.Context, conn *link.Conn, l *lane) error {
 	return err
 }
 
-func (c *Copier) copy(ctx context.Context, conn *link.Conn, l *lane, opening *applier.Opening) error {
+// opener is a method of the lander.
+type opener func(context.Context, table.Lane) (*applier.Opening, error)
+
+// open opens a chunk and waits until the source shows what the stream has brought.
+func (c *Copier) open(ctx context.Context, conn *link.Conn, l *lane, open opener) (*applier.Opening, error) {
+	opening, err := open(ctx, l.Lane)
+	if err != nil {
+		return nil, err
+	}
+	if err := changes.WaitShown(ctx, conn, opening.Position()); err != nil {
+		c.lander.Abandon(opening)
+		return nil, err
+	}
+	return opening, nil
+}
+
+func (c *Copier) copy(ctx context.Context, conn *link.Conn, l *lane, open opener) error {
+	opening, err := c.open(ctx, conn, l, open)
+	if err != nil {
+		return err
+	}
 	began := time.Now()
 	chunk, next, err := l.read(ctx, conn, c.config.ChunkBytes)
 	if err != nil {

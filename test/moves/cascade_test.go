@@ -498,9 +498,9 @@ type lateLander struct {
 	locked int
 }
 
-func (l *lateLander) OpenLocked(lane table.Lane) *applier.Opening {
+func (l *lateLander) OpenLocked(ctx context.Context, lane table.Lane) (*applier.Opening, error) {
 	l.locked++
-	return l.stream.OpenLocked(lane)
+	return l.stream.OpenLocked(ctx, lane)
 }
 
 func (l *lateLander) Land(ctx context.Context, o *applier.Opening, c applier.Chunk) error {

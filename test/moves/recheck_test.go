@@ -157,18 +157,22 @@ func TestARowThatNeverStandsStill(t *testing.T) {
 	})
 }
 
-// commitsLate has a server's transactions stand in its log for a while before it commits them: as if a replica that must
-// acknowledge them did not.
-func (p *pair) commitsLate(s *servers.Server) {
+// semiSyncSide is the word for a server that waits for replicas in the names of its variables.
+func semiSyncSide(engine servers.Engine) string {
+	return map[servers.Engine]string{servers.MariaDB: "master", servers.MySQL: "source"}[engine]
+}
+
+// lateCommits returns statements after which a server's next transaction is in its log for a while before the server commits it, as if a
+// replica that must acknowledge it did not.
+func (p *pair) lateCommits(s *servers.Server) []string {
 	p.t.Helper()
-	side := map[servers.Engine]string{servers.MariaDB: "master", servers.MySQL: "source"}[p.engine]
 	if p.engine == servers.MySQL {
 		p.on(s, "INSTALL PLUGIN rpl_semi_sync_source SONAME 'semisync_source.so'")
 		p.t.Cleanup(func() { p.atLast(s, "UNINSTALL PLUGIN rpl_semi_sync_source") })
 	}
-	set := func(what string) string { return "SET GLOBAL rpl_semi_sync_" + side + "_" + what }
+	set := func(what string) string { return "SET GLOBAL rpl_semi_sync_" + semiSyncSide(p.engine) + "_" + what }
 	p.t.Cleanup(func() { p.atLast(s, set("enabled = OFF")) })
-	p.on(s, set("wait_point = AFTER_SYNC"), set("timeout = 1500"), set("enabled = ON"))
+	return []string{set("wait_point = AFTER_SYNC"), set("timeout = 1500"), set("enabled = ON")}
 }
 
 // atLast runs a statement when the test is over.
@@ -192,7 +196,7 @@ func TestARowThatIsBeingCommitted(t *testing.T) {
 		s := p.stream(applier.Config{Parts: parts}, tables)
 		keys, _ := p.touched(s, "UPDATE items SET amount = 100 ORDER BY order_id, line LIMIT 1")
 		source, target, reader := dial(t, at(p.source)), dial(t, at(p.target)), dial(t, at(p.target))
-		p.commitsLate(p.source)
+		p.on(p.source, p.lateCommits(p.source)...)
 		var committing sync.WaitGroup
 		defer committing.Wait()
 		committing.Go(func() { p.on(p.source, "UPDATE items SET amount = 101 ORDER BY order_id, line LIMIT 1") })
