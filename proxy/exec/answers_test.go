@@ -62,7 +62,7 @@ func (s *stand) merged() ([]string, scatter.Outcome, error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	outcome, err := s.Merge(leases, &plan.Merge{}, scatter.Text, scatter.Limit{}, scatter.Options{})
+	outcome, err := s.Merge(leases, &plan.Merge{}, scatter.Text, plan.Window{}, scatter.Options{})
 	_ = near.Close()
 	return <-got, outcome, err
 }

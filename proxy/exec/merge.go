@@ -8,7 +8,7 @@ import (
 )
 
 // Merge makes one answer of all for the client, and ends the leases.
-func (x Several) Merge(leases []txn.Lease, how *plan.Merge, format scatter.Format, limit scatter.Limit, as scatter.Options) (scatter.Outcome, error) {
+func (x Several) Merge(leases []txn.Lease, how *plan.Merge, format scatter.Format, limit plan.Window, as scatter.Options) (scatter.Outcome, error) {
 	conns := make([]*backend.Conn, len(leases))
 	for i, l := range leases {
 		conns[i] = l.Conn

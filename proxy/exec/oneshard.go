@@ -10,6 +10,7 @@ import (
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
@@ -158,7 +159,7 @@ func offset(w *Work) uint64 {
 	if len(blocks) == 0 || blocks[0].Limit == nil || blocks[0].Limit.Offset == nil || blocks[0].Limit.Unplaced {
 		return 0
 	}
-	n, _ := LimitNumber(w.Values.Operand(blocks[0].Limit.Offset))
+	n, _ := plan.LimitNumber(w.Values.Operand(blocks[0].Limit.Offset))
 	return n
 }
 

@@ -16,30 +16,14 @@ func Routed(m *router.Map, v *plan.Values, route *plan.Route, k *plan.Keyed, tex
 	parts := make([]Part, len(route.Shards))
 	for i, shard := range route.Shards {
 		parts[i] = Part{Shard: shards[shard], Text: text, Params: params}
-		foreign, err := Foreign(m, route, k, shard)
+		splices, err := k.Own(m, route, shard, nil)
 		if err != nil {
 			return nil, err
 		}
-		if !foreign.Empty() {
-			own := slices.Clone(edits)
-			for _, splice := range k.Owned.Splices(foreign) {
-				at := v.Offset(splice.At)
-				own = append(own, stmt.Edit{From: at, To: at, Text: splice.Text})
-			}
+		if splices != nil {
+			own := append(slices.Clone(edits), plan.Edits(v, splices)...)
 			parts[i].Text = stmt.AppendEdited(nil, v.Text, stmt.SortEdits(own))
 		}
 	}
 	return parts, nil
-}
-
-// Foreign gives the rows that a shard may have beside its own and that a statement of the route may concern.
-func Foreign(m *router.Map, route *plan.Route, k *plan.Keyed, shard int) (router.Foreign, error) {
-	foreign := m.Foreign(shard)
-	if foreign.Empty() || !route.Concerns(foreign) {
-		return router.Foreign{}, nil
-	}
-	if k.Owned == nil {
-		return router.Foreign{}, plan.Unowned()
-	}
-	return foreign, nil
 }

@@ -96,8 +96,8 @@ func (e *Environment) ReadParts(w *Work, p *plan.Read, route *plan.Route) ([]Par
 }
 
 // scattering is what each shard is sent, and the LIMIT of the whole.
-func (e *Environment) scattering(w *Work, p *plan.Read, route *plan.Route) ([]Part, scatter.Limit, error) {
-	limit, edits, ok := ForMerge(w.Values, p.Merge)
+func (e *Environment) scattering(w *Work, p *plan.Read, route *plan.Route) ([]Part, plan.Window, error) {
+	limit, edits, ok := p.Merge.Edits(w.Values)
 	if !ok {
 		return nil, limit, sysvars.BadLimit()
 	}

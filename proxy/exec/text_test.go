@@ -3,7 +3,6 @@ package exec
 import (
 	"testing"
 
-	"locus/proxy/scatter"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -27,23 +26,23 @@ func planned(t *testing.T, text string, bound ...stmt.Value) (*plan.Values, *pla
 func TestForMerge(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
-		limit      scatter.Limit
+		limit      plan.Window
 		kind       plan.MergeKind
 	}{
-		{"select a from t", "select a from t", scatter.Limit{}, plan.Concat},
-		{"select a from t limit 5", "select a from t limit 5", scatter.Limit{Count: 5, Set: true}, plan.Concat},
-		{"select a from t limit 7, 5", "select a from t limit 0, 12", scatter.Limit{Offset: 7, Count: 5, Set: true}, plan.Concat},
-		{"select a from t limit 5 offset 7", "select a from t limit 12 offset 0", scatter.Limit{Offset: 7, Count: 5, Set: true}, plan.Ordered},
-		{"select count(*) from t limit 5", "select count(*) from t limit 1", scatter.Limit{Count: 5, Set: true}, plan.Aggregated},
+		{"select a from t", "select a from t", plan.Window{}, plan.Concat},
+		{"select a from t limit 5", "select a from t limit 5", plan.Window{Count: 5, Set: true}, plan.Concat},
+		{"select a from t limit 7, 5", "select a from t limit 0, 12", plan.Window{Offset: 7, Count: 5, Set: true}, plan.Concat},
+		{"select a from t limit 5 offset 7", "select a from t limit 12 offset 0", plan.Window{Offset: 7, Count: 5, Set: true}, plan.Ordered},
+		{"select count(*) from t limit 5", "select count(*) from t limit 1", plan.Window{Count: 5, Set: true}, plan.Aggregated},
 		{
 			"select a from t limit 18446744073709551615 offset 2", "select a from t limit 18446744073709551615 offset 0",
-			scatter.Limit{Offset: 2, Count: 1<<64 - 1, Set: true},
+			plan.Window{Offset: 2, Count: 1<<64 - 1, Set: true},
 			plan.Concat,
 		},
 	} {
 		v, m := planned(t, c.text)
 		m.Kind = c.kind
-		limit, edits, ok := ForMerge(v, m)
+		limit, edits, ok := m.Edits(v)
 		if got := string(stmt.AppendEdited(nil, v.Text, edits)); !ok || got != c.want || limit != c.limit {
 			t.Errorf("%s: %s, %+v, %t; want %s, %+v", c.text, got, limit, ok, c.want, c.limit)
 		}
@@ -54,7 +53,7 @@ func TestForMerge(t *testing.T) {
 func TestHiddenColumns(t *testing.T) {
 	v, m := planned(t, "select a from t limit 5 offset 1")
 	m.Hidden = 1
-	_, edits, ok := ForMerge(v, m)
+	_, edits, ok := m.Edits(v)
 	if got, want := string(stmt.AppendEdited(nil, v.Text, edits)), "select a , b from t limit 6 offset 0"; !ok || got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -64,8 +63,8 @@ func TestHiddenColumns(t *testing.T) {
 func TestBind(t *testing.T) {
 	const text = "select a from t where b = ? limit ? offset ?"
 	v, m := planned(t, text, stmt.IntValue(1), stmt.IntValue(5), stmt.UintValue(7))
-	limit, edits, ok := ForMerge(v, m)
-	if want := (scatter.Limit{Offset: 7, Count: 5, Set: true}); !ok || limit != want {
+	limit, edits, ok := m.Edits(v)
+	if want := (plan.Window{Offset: 7, Count: 5, Set: true}); !ok || limit != want {
 		t.Errorf("%+v", limit)
 	}
 	params := make([]wire.Param, 3)
@@ -83,7 +82,7 @@ func TestNoLimitNumber(t *testing.T) {
 		{stmt.IntValue(-1), stmt.IntValue(1)}, {stmt.IntValue(1), stmt.IntValue(-1)}, {{Kind: stmt.Null}, stmt.IntValue(1)},
 	} {
 		v, m := planned(t, "select a from t limit ? offset ?", bound...)
-		if _, _, ok := ForMerge(v, m); ok {
+		if _, _, ok := m.Edits(v); ok {
 			t.Errorf("LIMIT takes %v", bound)
 		}
 	}

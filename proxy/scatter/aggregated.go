@@ -10,7 +10,7 @@ import (
 )
 
 // aggregated combines one row of each shard into one row. It reads all answers to their end before it sends anything.
-func (g *merger) aggregated(limit Limit) error {
+func (g *merger) aggregated(limit plan.Window) error {
 	if len(g.plan.Fields) != g.visible {
 		return refuse("%d aggregates in %d columns of several shards' answers", len(g.plan.Fields), g.visible)
 	}

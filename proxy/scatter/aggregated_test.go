@@ -102,7 +102,7 @@ func TestAggregated(t *testing.T) {
 			answer := result(aggregateColumns, f, [][][]byte{aggregate(decimalColumn, rows).row(f)}, wire.EOF{})
 			shards = append(shards, newShard(fmt.Sprint(i), answer, []int{rapid.IntRange(1, 100).Draw(t, "chunk")}, false))
 		}
-		got, o, err := run(shards, allAggregates, f, Limit{}, mysql.CLIENT_PROTOCOL_41)
+		got, o, err := run(shards, allAggregates, f, plan.Window{}, mysql.CLIENT_PROTOCOL_41)
 		for _, s := range shards {
 			s.close()
 		}
@@ -131,7 +131,7 @@ func TestExtremes(t *testing.T) {
 			shards = append(shards, newShard(fmt.Sprint(i), answer, []int{1000}, false))
 		}
 		m := &plan.Merge{Kind: plan.Aggregated, Fields: []plan.Combined{{Function: stmt.Min}, {Function: stmt.Max}}}
-		got, _, err := run(shards, m, f, Limit{}, 0)
+		got, _, err := run(shards, m, f, plan.Window{}, 0)
 		for _, s := range shards {
 			s.close()
 		}
@@ -162,7 +162,7 @@ func TestDoubles(t *testing.T) {
 			row := [][]byte{doubleColumn.encode(v, f), doubleColumn.encode(v, f), doubleColumn.encode(v, f), countColumn.encode(n, f)}
 			shards = append(shards, newShard("s", result(columns, f, [][][]byte{row}, wire.EOF{}), []int{9}, false))
 		}
-		got, _, err := run(shards, m, f, Limit{}, 0)
+		got, _, err := run(shards, m, f, plan.Window{}, 0)
 		closeAll(t, shards)
 		want := []string{"|1.0000000000000005e15", "|250000000000000.12"}
 		if f == Binary {
@@ -198,14 +198,14 @@ func TestAppendDouble(t *testing.T) {
 func TestAggregateWithLimit(t *testing.T) {
 	one := aggregate(decimalColumn, []value{{i: 150}}).row(Text)
 	for _, c := range []struct {
-		limit Limit
+		limit plan.Window
 		rows  [][][]byte // of each shard
 		want  int
 	}{
-		{Limit{0, 1, true}, [][][]byte{one}, 1},
-		{Limit{0, 0, true}, nil, 0},
-		{Limit{0, 0, true}, [][][]byte{one}, 0},
-		{Limit{1, 5, true}, [][][]byte{one}, 0},
+		{plan.Window{Offset: 0, Count: 1, Set: true}, [][][]byte{one}, 1},
+		{plan.Window{Offset: 0, Count: 0, Set: true}, nil, 0},
+		{plan.Window{Offset: 0, Count: 0, Set: true}, [][][]byte{one}, 0},
+		{plan.Window{Offset: 1, Count: 5, Set: true}, [][][]byte{one}, 0},
 	} {
 		var shards []*fakeShard
 		for range 2 {
@@ -227,7 +227,7 @@ func TestAggregateRows(t *testing.T) {
 			newShard("s0", result(aggregateColumns, Text, [][][]byte{one}, wire.EOF{}), []int{100}, false),
 			newShard("s1", result(aggregateColumns, Text, rows, wire.EOF{}), []int{100}, false),
 		}
-		_, o, err := run(shards, allAggregates, Text, Limit{}, 0)
+		_, o, err := run(shards, allAggregates, Text, plan.Window{}, 0)
 		closeAll(t, shards)
 		if _, ok := errors.AsType[*plan.Refusal](err); !ok || o.Sent || slices.Contains(o.Clean, false) {
 			t.Errorf("%d rows: %v, %+v", len(rows), err, o)

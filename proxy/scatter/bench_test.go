@@ -62,7 +62,7 @@ func BenchmarkMerge(b *testing.B) {
 				for i, answer := range answers {
 					sources[i] = &fakeShard{name: "s", stream: stream.New(memory{Reader: bytes.NewReader(answer)})}
 				}
-				if _, err := merge(sources, c.m, c.format, Limit{}, &reply.Client{Stream: stream.New(memory{}), Seq: 1}, Options{}); err != nil {
+				if _, err := merge(sources, c.m, c.format, plan.Window{}, &reply.Client{Stream: stream.New(memory{}), Seq: 1}, Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -202,7 +202,7 @@ func collectAs(format Format, capabilities uint32, write func(*reply.Client, Opt
 }
 
 // run merges the shards' answers into what a client reads.
-func run(shards []*fakeShard, m *plan.Merge, format Format, limit Limit, capabilities uint32) (received, Outcome, error) {
+func run(shards []*fakeShard, m *plan.Merge, format Format, limit plan.Window, capabilities uint32) (received, Outcome, error) {
 	sources := make([]source, len(shards))
 	for i, s := range shards {
 		sources[i] = s

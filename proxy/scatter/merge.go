@@ -34,7 +34,7 @@ type merger struct {
 // window is the remaining part of a LIMIT.
 type window struct{ skip, left uint64 }
 
-func newWindow(l Limit) window {
+func newWindow(l plan.Window) window {
 	if !l.Set {
 		return window{left: 1<<64 - 1}
 	}
@@ -53,7 +53,7 @@ func (w *window) admit() bool {
 	return true
 }
 
-func merge(sources []source, m *plan.Merge, format Format, limit Limit, to *reply.Client, as Options) (Outcome, error) {
+func merge(sources []source, m *plan.Merge, format Format, limit plan.Window, to *reply.Client, as Options) (Outcome, error) {
 	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit), out: newOutput(to, as), first: to.Seq}
 	g.offset = g.window.skip
 	defer g.out.release()
@@ -72,7 +72,7 @@ func merge(sources []source, m *plan.Merge, format Format, limit Limit, to *repl
 }
 
 // run does everything except the handling of its own error.
-func (g *merger) run(limit Limit) error {
+func (g *merger) run(limit plan.Window) error {
 	if err := g.begin(); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (g *merger) run(limit Limit) error {
 	return g.out.finish(g.warnings())
 }
 
-func (g *merger) rows(limit Limit) error {
+func (g *merger) rows(limit plan.Window) error {
 	switch g.plan.Kind {
 	case plan.Concat:
 		return g.concat()

@@ -12,14 +12,14 @@ import (
 	"locus/router/plan"
 )
 
-func drawLimit(t *rapid.T) Limit {
+func drawLimit(t *rapid.T) plan.Window {
 	if !rapid.Bool().Draw(t, "limited") {
-		return Limit{}
+		return plan.Window{}
 	}
-	return Limit{rapid.Uint64Range(0, 20).Draw(t, "offset"), rapid.Uint64Range(0, 30).Draw(t, "count"), true}
+	return plan.Window{Offset: rapid.Uint64Range(0, 20).Draw(t, "offset"), Count: rapid.Uint64Range(0, 30).Draw(t, "count"), Set: true}
 }
 
-func (l Limit) of(rows [][]value) [][]value {
+func of(l plan.Window, rows [][]value) [][]value {
 	if !l.Set {
 		return rows
 	}
@@ -28,8 +28,8 @@ func (l Limit) of(rows [][]value) [][]value {
 }
 
 // forShard is what the shards are asked for.
-func (l Limit) forShard(rows [][]value) [][]value {
-	return Limit{0, l.Offset + l.Count, l.Set}.of(rows)
+func forShard(l plan.Window, rows [][]value) [][]value {
+	return of(plan.Window{Count: l.Offset + l.Count, Set: l.Set}, rows)
 }
 
 // spread gives every row to one of up to four shards.
@@ -53,7 +53,7 @@ func start(t *rapid.T, tab table, parts [][][]value, f Format) []*fakeShard {
 }
 
 // check runs a merge and compares what the client reads with the rows wanted.
-func check(t *rapid.T, tab table, parts [][][]value, m *plan.Merge, f Format, l Limit, want [][]value) {
+func check(t *rapid.T, tab table, parts [][][]value, m *plan.Merge, f Format, l plan.Window, want [][]value) {
 	capabilities := rapid.SampledFrom([]uint32{mysql.CLIENT_PROTOCOL_41, mysql.CLIENT_PROTOCOL_41 | mysql.CLIENT_DEPRECATE_EOF}).Draw(t, "capabilities")
 	shards := start(t, tab, parts, f)
 	got, o, err := run(shards, m, f, l, capabilities)
@@ -92,10 +92,10 @@ func TestConcat(t *testing.T) {
 		parts := spread(t, tab.rows)
 		var want [][]value
 		for i := range parts {
-			parts[i] = l.forShard(parts[i])
+			parts[i] = forShard(l, parts[i])
 			want = append(want, parts[i]...)
 		}
-		check(t, tab, parts, &plan.Merge{}, f, l, l.of(want))
+		check(t, tab, parts, &plan.Merge{}, f, l, of(l, want))
 	})
 }
 
@@ -109,11 +109,11 @@ func TestOrdered(t *testing.T) {
 		var want [][]value
 		for i := range parts {
 			slices.SortStableFunc(parts[i], order)
-			parts[i] = l.forShard(parts[i])
+			parts[i] = forShard(l, parts[i])
 			want = append(want, parts[i]...)
 		}
 		slices.SortStableFunc(want, order)
-		check(t, tab, parts, m, f, l, l.of(want))
+		check(t, tab, parts, m, f, l, of(l, want))
 	})
 }
 

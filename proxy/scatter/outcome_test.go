@@ -62,7 +62,7 @@ func TestEarlyErrors(t *testing.T) {
 		"behind rows of the last":   {texts(3, 10), withError(texts(3, 10), 1054)},
 	} {
 		shards := []*fakeShard{newShard("s0", answers[0], anyChunk, false), newShard("s1", answers[1], anyChunk, false)}
-		got, o, err := run(shards, &plan.Merge{}, Text, Limit{}, 0)
+		got, o, err := run(shards, &plan.Merge{}, Text, plan.Window{}, 0)
 		closeAll(t, shards)
 		if code(err) != 1054 || o.Sent || o.Err != nil || len(got.columns) > 0 || !slices.Equal(o.Clean, []bool{true, true}) {
 			t.Errorf("%s: %v, %+v", name, err, o)
@@ -73,7 +73,7 @@ func TestEarlyErrors(t *testing.T) {
 // An error behind rows that are at the client already stands behind them.
 func TestLateError(t *testing.T) {
 	shards := []*fakeShard{newShard("s0", withError(texts(5000, 100), 1317), anyChunk, false), newShard("s1", texts(3, 10), anyChunk, false)}
-	got, o, err := run(shards, &plan.Merge{}, Text, Limit{}, mysql.CLIENT_PROTOCOL_41)
+	got, o, err := run(shards, &plan.Merge{}, Text, plan.Window{}, mysql.CLIENT_PROTOCOL_41)
 	closeAll(t, shards)
 	if err != nil || !o.Sent || o.Err == nil || o.Err.Code != 1317 || !slices.Equal(o.Clean, []bool{true, true}) {
 		t.Errorf("%v, %+v", err, o)
@@ -99,7 +99,7 @@ func TestLostShard(t *testing.T) {
 		"with OK for a head": {[]byte{7, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0}, short, false, []bool{false, true}},
 	} {
 		shards := []*fakeShard{newShard("s0", c.first, anyChunk, true), newShard("s1", c.second, anyChunk, true)}
-		_, o, err := run(shards, &plan.Merge{}, Text, Limit{}, 0)
+		_, o, err := run(shards, &plan.Merge{}, Text, plan.Window{}, 0)
 		closeAll(t, shards)
 		lost, ok := errors.AsType[*backend.LostError](err)
 		if !ok || !lost.Sent || o.Sent != c.sent || !slices.Equal(o.Clean, c.clean) {
@@ -120,7 +120,7 @@ func TestLimitStops(t *testing.T) {
 		"ordered": {Kind: plan.Ordered, Keys: []plan.SortKey{{Column: 0, Weighted: true}}},
 	} {
 		shards := []*fakeShard{newShard("s0", texts(5, 10), anyChunk, false), newShard("s1", texts(600, 100), anyChunk, false), newShard("s2", texts(5000, 100), anyChunk, false)}
-		got, o, err := run(shards, m, Text, Limit{1, 2, true}, 0)
+		got, o, err := run(shards, m, Text, plan.Window{Offset: 1, Count: 2, Set: true}, 0)
 		if err != nil || got.cut != nil || len(got.rows) != 2 || !slices.Equal(o.Clean, []bool{true, true, false}) {
 			t.Errorf("%s: %v, %v, %d rows, %+v", name, err, got.cut, len(got.rows), o)
 		}
@@ -136,7 +136,7 @@ func TestLimitStops(t *testing.T) {
 // same: the shard may have rolled its transaction back.
 func TestErrorBehindLimit(t *testing.T) {
 	shards := []*fakeShard{newShard("s0", texts(5, 10), anyChunk, false), newShard("s1", withError(texts(5, 10), 1213), anyChunk, false)}
-	_, o, err := run(shards, &plan.Merge{}, Text, Limit{0, 2, true}, 0)
+	_, o, err := run(shards, &plan.Merge{}, Text, plan.Window{Offset: 0, Count: 2, Set: true}, 0)
 	closeAll(t, shards)
 	if code(err) != 1213 || o.Sent || !slices.Equal(o.Clean, []bool{true, true}) {
 		t.Errorf("%v, %+v", err, o)
@@ -147,7 +147,7 @@ func TestClientGone(t *testing.T) {
 	near, far := net.Pipe()
 	_ = far.Close()
 	shards := []*fakeShard{newShard("s0", texts(5000, 100), anyChunk, false), newShard("s1", texts(3, 10), anyChunk, false)}
-	o, err := merge([]source{shards[0], shards[1]}, &plan.Merge{}, Text, Limit{}, &reply.Client{Stream: stream.New(near)}, Options{})
+	o, err := merge([]source{shards[0], shards[1]}, &plan.Merge{}, Text, plan.Window{}, &reply.Client{Stream: stream.New(near)}, Options{})
 	closeAll(t, shards)
 	if _, ok := errors.AsType[*ClientError](err); !ok || !o.Sent || !slices.Equal(o.Clean, []bool{false, false}) {
 		t.Errorf("%v, %+v", err, o)
@@ -181,7 +181,7 @@ func TestRefusals(t *testing.T) {
 		"a hidden key not there": {text, text, &plan.Merge{Kind: plan.Ordered, Keys: []plan.SortKey{{Hidden: true}}}},
 	} {
 		shards := []*fakeShard{newShard("s0", c.first, anyChunk, false), newShard("s1", c.second, anyChunk, false)}
-		_, o, err := run(shards, c.m, Text, Limit{}, 0)
+		_, o, err := run(shards, c.m, Text, plan.Window{}, 0)
 		closeAll(t, shards)
 		if _, ok := errors.AsType[*plan.Refusal](err); !ok || o.Sent || !slices.Equal(o.Clean, []bool{true, true}) {
 			t.Errorf("%s: %v, %+v", name, err, o)
@@ -198,7 +198,7 @@ func TestSlowClient(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
 			m := &plan.Merge{Kind: plan.Ordered, Keys: []plan.SortKey{{Column: 0, Weighted: true}}}
-			_, err := merge([]source{shards[0], shards[1]}, m, Text, Limit{}, &reply.Client{Stream: stream.New(near), Seq: 1}, Options{})
+			_, err := merge([]source{shards[0], shards[1]}, m, Text, plan.Window{}, &reply.Client{Stream: stream.New(near), Seq: 1}, Options{})
 			_ = near.Close()
 			done <- err
 		}()
@@ -232,7 +232,7 @@ func TestLongRows(t *testing.T) {
 				}
 				shards = append(shards, newShard("s", result(columns, f, [][][]byte{row}, wire.EOF{}), []int{1 << 20}, false))
 			}
-			got, _, err := run(shards, m, f, Limit{}, 0)
+			got, _, err := run(shards, m, f, plan.Window{}, 0)
 			closeAll(t, shards)
 			if err != nil || got.cut != nil || len(got.rows) != 2 {
 				t.Fatalf("%v, %v, %d rows", err, got.cut, len(got.rows))

@@ -30,12 +30,6 @@ const (
 	Binary               // answers to COM_STMT_EXECUTE
 )
 
-// Limit is a LIMIT clause with its values. The shards were asked for the first Offset + Count rows.
-type Limit struct {
-	Offset, Count uint64
-	Set           bool // false for no limit
-}
-
 // Outcome is the state of the connections and of the answer after a merge.
 type Outcome struct {
 	// Clean reports for each connection whether its answer was read to its end, so that the connection can be reused.
@@ -65,7 +59,7 @@ func (e *ClientError) Unwrap() error { return e.Err }
 //   - *mysql.MyError of a shard, or *plan.Refusal about answers that can't be merged: nothing was sent, and the caller sends the error;
 //   - *backend.LostError: the caller sends the error unless Outcome.Sent reports that part of the answer was sent;
 //   - *ClientError.
-func Merge(conns []*backend.Conn, m *plan.Merge, format Format, limit Limit, to *reply.Client, as Options) (Outcome, error) {
+func Merge(conns []*backend.Conn, m *plan.Merge, format Format, limit plan.Window, to *reply.Client, as Options) (Outcome, error) {
 	sources := make([]source, len(conns))
 	for i, c := range conns {
 		sources[i] = c

@@ -219,7 +219,7 @@ func (l *live) plan(t *testing.T, sql string) (*plan.Merge, string) {
 }
 
 // ask gives the answer of one server with all rows, and the merged one.
-func (l *live) ask(t *testing.T, sql string, f Format, limit Limit) (want, got received, err error) {
+func (l *live) ask(t *testing.T, sql string, f Format, limit plan.Window) (want, got received, err error) {
 	t.Helper()
 	m, text := l.plan(t, sql)
 	if limit.Set {
@@ -242,14 +242,14 @@ func (l *live) ask(t *testing.T, sql string, f Format, limit Limit) (want, got r
 	return want, got, err
 }
 
-func mergeReal(conns []*backend.Conn, m *plan.Merge, f Format, limit Limit) (received, Outcome, error) {
+func mergeReal(conns []*backend.Conn, m *plan.Merge, f Format, limit plan.Window) (received, Outcome, error) {
 	return collect(f, func(to *reply.Client, as Options) (Outcome, error) { return Merge(conns, m, f, limit, to, as) })
 }
 
 func TestServersOrdered(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		l := newLive(t, engine)
-		limits := []Limit{{}, {0, 10, true}, {95, 120, true}, {290, 50, true}}
+		limits := []plan.Window{{}, {0, 10, true}, {95, 120, true}, {290, 50, true}}
 		for i, c := range l.columns {
 			if c.Name == "uni" {
 				continue // its letters may expand, and the planner refuses it
@@ -295,14 +295,14 @@ func TestServersConcat(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		l := newLive(t, engine)
 		for _, f := range []Format{Text, Binary} {
-			want, got, err := l.ask(t, "SELECT * FROM t WHERE i > 0", f, Limit{})
+			want, got, err := l.ask(t, "SELECT * FROM t WHERE i > 0", f, plan.Window{})
 			byText := func(a, b []string) int { return slices.Compare(a, b) }
 			slices.SortFunc(want.rows, byText)
 			slices.SortFunc(got.rows, byText)
 			if err != nil || len(got.rows) == 0 || !slices.EqualFunc(want.rows, got.rows, slices.Equal) {
 				t.Errorf("%v: %s", err, difference(want.rows, got.rows))
 			}
-			if _, got, err = l.ask(t, "SELECT id FROM t", f, Limit{3, 7, true}); err != nil || len(got.rows) != 7 {
+			if _, got, err = l.ask(t, "SELECT id FROM t", f, plan.Window{Offset: 3, Count: 7, Set: true}); err != nil || len(got.rows) != 7 {
 				t.Errorf("%v, %d rows with LIMIT 3, 7", err, len(got.rows))
 			}
 		}
@@ -323,7 +323,7 @@ func TestServersAggregated(t *testing.T) {
 			for _, where := range []string{"", " WHERE owner < 150", " WHERE owner IN (49, 50)", " WHERE owner = 1 AND owner > 1", " WHERE %[1]s IS NULL"} {
 				for _, f := range []Format{Text, Binary} {
 					sql := fmt.Sprintf("SELECT "+functions+" FROM t"+strings.ReplaceAll(where, "owner", "owner + 0"), c.Name)
-					want, got, err := l.ask(t, sql, f, Limit{})
+					want, got, err := l.ask(t, sql, f, plan.Window{})
 					if err != nil || !slices.EqualFunc(want.rows, got.rows, slices.Equal) {
 						t.Errorf("%s, format %d: %v: %s", sql, f, err, difference(want.rows, got.rows))
 					}

@@ -174,7 +174,11 @@ func (s *Session) explainedParts(r *exec.Work, x *explaining) ([]exec.Part, erro
 		}
 		var parts []exec.Part
 		for _, shard := range x.route.Shards {
-			parts = append(parts, exec.Part{Shard: r.Snapshot.Map.Shard(shard), Text: s.explainedText(w, p.Added)})
+			added, err := p.Own(r.Snapshot.Map, &x.route, shard, p.Added)
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, exec.Part{Shard: r.Snapshot.Map.Shard(shard), Text: s.explainedText(w, added)})
 		}
 		return parts, nil
 	}

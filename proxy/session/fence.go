@@ -156,12 +156,3 @@ func (s *Session) deadlocked(format string, args ...any) error {
 	e.Message += "; try restarting transaction"
 	return e
 }
-
-// ownRows adds to the splices of a statement that a shard leaves others' rows out.
-func (s *Session) ownRows(r *exec.Work, k *plan.Keyed, shard int, added []plan.Splice) ([]plan.Splice, error) {
-	foreign, err := exec.Foreign(r.Snapshot.Map, &s.route, k, shard)
-	if err != nil || foreign.Empty() {
-		return added, err
-	}
-	return slices.Concat(added, k.Owned.Splices(foreign)), nil
-}

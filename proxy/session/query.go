@@ -312,6 +312,6 @@ func (s *Session) runChange(r *exec.Work, p *plan.Change) error {
 func (s *Session) alone(r *exec.Work, k *plan.Keyed, added []plan.Splice) (router.ShardName, []plan.Splice, error) {
 	m := r.Snapshot.Map
 	shard := s.route.Shards[0]
-	added, err := s.ownRows(r, k, shard, added)
+	added, err := k.Own(m, &s.route, shard, added)
 	return m.Shard(shard), added, err
 }

@@ -46,7 +46,7 @@ func (s *Session) runSpread(r *exec.Work, p *plan.Change) error {
 func (s *Session) spread(r *exec.Work, p *plan.Change, shards []int) ([]exec.Part, error) {
 	parts := make([]exec.Part, 0, len(shards))
 	for _, shard := range shards {
-		added, err := s.ownRows(r, &p.Keyed, shard, p.Added)
+		added, err := p.Own(r.Snapshot.Map, &s.route, shard, p.Added)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func (s *Session) looks(r *exec.Work, p *plan.Change) (looks []exec.Look, err er
 		return nil, nil
 	}
 	for _, shard := range s.route.Shards {
-		foreign, err := exec.Foreign(r.Snapshot.Map, &s.route, &p.Keyed, shard)
+		foreign, err := p.Foreign(r.Snapshot.Map, &s.route, shard)
 		if err != nil {
 			return nil, err
 		}

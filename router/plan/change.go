@@ -41,7 +41,7 @@ func (p *Change) explain(e *explainer) {
 	default:
 		e.say("changes", "rows of each shard, in one transaction, where scatter_writes allows the user that")
 	}
-	e.text(p.Added)
+	e.texts(&p.Keyed, Edits(e.v, p.Added))
 }
 
 // Route finds the shards. It is safe for concurrent use with different routes. The error is a *Refusal.

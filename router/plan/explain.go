@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -63,6 +64,31 @@ func (e *explainer) rows(k *Keyed, can bool) {
 func (e *explainer) text(splices []Splice) {
 	if len(splices) > 0 {
 		e.say("text", "%s", e.spliced(splices))
+	}
+}
+
+// texts prints the text for the shards of the route where it differs from the client's: once if it is the same for all, and for each shard
+// if some shard leaves out rows of others.
+func (e *explainer) texts(k *Keyed, edits []stmt.Edit) {
+	own := make([][]Splice, len(e.r.Shards))
+	narrowed := false
+	for i, shard := range e.r.Shards {
+		var err error
+		if own[i], err = k.Own(e.m, e.r, shard, nil); err != nil {
+			e.refusal(err)
+			return
+		}
+		narrowed = narrowed || own[i] != nil
+	}
+	if !narrowed {
+		if text := stmt.AppendEdited(nil, e.v.Text, edits); !bytes.Equal(text, e.v.Text) {
+			e.say("text", "%s", text)
+		}
+		return
+	}
+	for i, shard := range e.r.Shards {
+		all := stmt.SortEdits(slices.Concat(edits, Edits(e.v, own[i])))
+		e.say("text", "%s: %s", e.m.Shard(shard), stmt.AppendEdited(nil, e.v.Text, all))
 	}
 }
 

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
@@ -69,7 +71,30 @@ func (o *Owned) Splices(foreign router.Foreign) []Splice {
 	return []Splice{{o.Filter.Open, " " + condition + " AND ("}, {o.Filter.Close, ") "}}
 }
 
-// Unowned refuses a statement that can't be narrowed while its rows are moving.
+// Foreign returns the rows of other shards that one shard of a route may have while genes are being moved, and that the statement may
+// concern. The error is a *Refusal of a statement that can't leave them out.
+func (k *Keyed) Foreign(m *router.Map, r *Route, shard int) (router.Foreign, error) {
+	foreign := m.Foreign(shard)
+	if foreign.Empty() || !r.Concerns(foreign) {
+		return router.Foreign{}, nil
+	}
+	if k.Owned == nil {
+		return router.Foreign{}, Unowned()
+	}
+	return foreign, nil
+}
+
+// Own adds to the insertions into the text for one shard of a route the condition that leaves out the rows of other shards. The error is that
+// of Foreign.
+func (k *Keyed) Own(m *router.Map, r *Route, shard int, added []Splice) ([]Splice, error) {
+	foreign, err := k.Foreign(m, r, shard)
+	if err != nil || foreign.Empty() {
+		return added, err
+	}
+	return slices.Concat(added, k.Owned.Splices(foreign)), nil
+}
+
+// Unowned returns the refusal of a statement that can't leave out rows of other shards while genes are being moved.
 func Unowned() *Refusal {
 	return refuse(CrossShard, "while genes are on the move a statement of this shape could see rows twice: name one owner, ID or order number in WHERE, or wait until locus jobs shows the move to be over")
 }

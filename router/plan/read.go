@@ -30,9 +30,11 @@ func (p *Read) explain(e *explainer) {
 		e.refusal(err)
 	case len(e.r.Shards) > 1:
 		e.say("merge", "%s", p.Merge)
-		if p.Merge.Hidden > 0 {
-			e.text([]Splice{p.Merge.Columns})
+		if _, edits, ok := p.Merge.Edits(e.v); ok {
+			e.texts(&p.Keyed, edits)
 		}
+	default:
+		e.texts(&p.Keyed, nil)
 	}
 }
 

@@ -34,6 +34,7 @@ var looksAtText = map[string][]string{
 		"proxy/session (*Session).withValues",
 		"proxy/session (*Session).boundText",
 		"router/plan fieldNames",
+		"router/plan (*explainer).texts",
 		"proxy/session (*Session).numbered",
 		"proxy/session (*Session).addParams",
 		"proxy/session (*Session).explain",

@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"strconv"
+
+	"locus/router/stmt"
+)
+
+// Edits returns insertions as edits of a text.
+func Edits(v *Values, splices []Splice) []stmt.Edit {
+	edits := make([]stmt.Edit, len(splices))
+	for i, s := range splices {
+		at := v.Offset(s.At)
+		edits[i] = stmt.Edit{From: at, To: at, Text: s.Text}
+	}
+	return edits
+}
+
+// Window is a LIMIT clause with its values: Count rows from Offset on. Set is false without a LIMIT.
+type Window struct {
+	Offset, Count uint64
+	Set           bool
+}
+
+// Edits returns the LIMIT of a read that is merged, and the edits of its text for the shards: the hidden columns are added, and all rows up to
+// the end of the LIMIT are requested. ok is false if a number of the LIMIT is not a whole number from 0 on.
+func (m *Merge) Edits(v *Values) (w Window, edits []stmt.Edit, ok bool) {
+	if m.Hidden > 0 {
+		edits = Edits(v, []Splice{m.Columns})
+	}
+	if m.Limit == nil {
+		return w, edits, true
+	}
+	w.Set = true
+	if w.Count, ok = LimitNumber(v.Operand(&m.Limit.Count)); !ok {
+		return w, nil, false
+	}
+	wanted := w.Count
+	var offset []stmt.Edit
+	if m.Limit.Offset != nil {
+		if w.Offset, ok = LimitNumber(v.Operand(m.Limit.Offset)); !ok {
+			return w, nil, false
+		}
+		wanted += w.Offset
+		offset = append(offset, literal(v, *m.Limit.Offset, 0))
+	}
+	if wanted < w.Count {
+		wanted = 1<<64 - 1
+	}
+	if m.Kind == Aggregated {
+		wanted = 1
+	}
+	count := literal(v, m.Limit.Count, wanted)
+	if len(offset) > 0 && offset[0].From < count.From {
+		return w, append(append(edits, offset...), count), true
+	}
+	return w, append(append(edits, count), offset...), true
+}
+
+// LimitNumber returns a number of a LIMIT. ok is false for other values.
+func LimitNumber(v stmt.Value) (n uint64, ok bool) {
+	i, ok := v.Integer()
+	if !ok || i.Kind == stmt.Int && i.Int < 0 {
+		return 0, false
+	}
+	return i.Bits(), true
+}
+
+// literal returns an edit that replaces the literal of an operand.
+func literal(v *Values, o stmt.Operand, n uint64) stmt.Edit {
+	l := v.Literals[v.Slots[o.Slot].First]
+	return stmt.Edit{From: int(l.Start), To: int(l.End), Text: strconv.FormatUint(n, 10)}
+}
