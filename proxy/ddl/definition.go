@@ -121,10 +121,10 @@ func (d *definition) define() error {
 }
 
 // where returns the shards with outcomes of a kind.
-func (d *everywhere) where(is func(error) bool) (list []*onShard) {
-	for i := range d.shards {
-		if is(d.shards[i].err) {
-			list = append(list, &d.shards[i])
+func (e *everywhere) where(is func(error) bool) (list []*onShard) {
+	for i := range e.shards {
+		if is(e.shards[i].err) {
+			list = append(list, &e.shards[i])
 		}
 	}
 	return list
@@ -133,8 +133,8 @@ func (d *everywhere) where(is func(error) bool) (list []*onShard) {
 func anyOutcome(error) bool { return true }
 
 // end returns the connections.
-func (d *everywhere) end() {
-	for _, on := range d.shards {
+func (e *everywhere) end() {
+	for _, on := range e.shards {
 		on.End(on.err)
 	}
 }
@@ -157,12 +157,12 @@ func (d *definition) makesRoutine() bool {
 const answerWait = 10 * time.Second
 
 // lend takes a connection to every shard, and waits until each has answered.
-func (d *everywhere) lend() error {
+func (e *everywhere) lend() error {
 	var leases []txn.Lease
-	for _, shard := range d.catalog.Shards {
-		l, err := d.Conns.Acquire(shard, 0)
-		if said := d.already(err); said != nil && said.Code == mysql.ER_BAD_DB_ERROR { // the session's own database
-			d.lacking = append(d.lacking, Passed{shard, said})
+	for _, shard := range e.catalog.Shards {
+		l, err := e.Conns.Acquire(shard, 0)
+		if said := e.already(err); said != nil && said.Code == mysql.ER_BAD_DB_ERROR { // the session's own database
+			e.lacking = append(e.lacking, Passed{shard, said})
 			continue
 		}
 		if err != nil {
@@ -173,7 +173,7 @@ func (d *everywhere) lend() error {
 		}
 		leases = append(leases, l)
 	}
-	errs := txn.AtOnce(len(leases), func(i int) error { return d.Conns.Answers(leases[i], answerWait) })
+	errs := txn.AtOnce(len(leases), func(i int) error { return e.Conns.Answers(leases[i], answerWait) })
 	if err := cmp.Or(errs...); err != nil {
 		for i, l := range leases {
 			if errs[i] != nil {
@@ -185,40 +185,40 @@ func (d *everywhere) lend() error {
 		return err
 	}
 	for _, l := range leases {
-		d.shards = append(d.shards, onShard{Lease: l})
+		e.shards = append(e.shards, onShard{Lease: l})
 	}
 	return nil
 }
 
 // release returns connections that were sent nothing.
-func (d *everywhere) release() {
-	for _, idle := range d.shards {
+func (e *everywhere) release() {
+	for _, idle := range e.shards {
 		idle.Release()
 	}
 }
 
 // ask sends shards a text and reads their answers.
-func (d *everywhere) ask(text []byte, shards []*onShard) {
+func (e *everywhere) ask(text []byte, shards []*onShard) {
 	packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, text)
 	for _, on := range shards {
-		d.Observer.Sent(on.Lease)
-		on.err = on.Conn.Send(packet, txn.Effects(d.Facts))
+		e.Observer.Sent(on.Lease)
+		on.err = on.Conn.Send(packet, txn.Effects(e.Facts))
 	}
 	for _, on := range shards {
 		if on.err == nil {
 			on.ok, on.err = on.Conn.Outcome()
 		}
-		d.answered(on)
+		e.answered(on)
 	}
 }
 
 // answered records the answer of a shard.
-func (d *everywhere) answered(on *onShard) {
-	d.Observer.Trace().Answered(string(on.Shard), on.ok.AffectedRows, txn.CodeOf(on.err))
-	if on.err == nil && on.ok.Warnings > 0 && !d.warned {
-		d.warned = true
+func (e *everywhere) answered(on *onShard) {
+	e.Observer.Trace().Answered(string(on.Shard), on.ok.AffectedRows, txn.CodeOf(on.err))
+	if on.err == nil && on.ok.Warnings > 0 && !e.warned {
+		e.warned = true
 		status := on.Conn.Status()
-		d.keepWarnings(on.Lease)
+		e.keepWarnings(on.Lease)
 		on.Conn.SetStatus(status)
 	}
 }
@@ -240,8 +240,8 @@ func (d *definition) text(edits ...stmt.Edit) []byte {
 }
 
 // done returns the shards on which it was done.
-func (d *everywhere) done() (names []router.ShardName) {
-	for _, on := range d.shards {
+func (e *everywhere) done() (names []router.ShardName) {
+	for _, on := range e.shards {
 		if on.err == nil {
 			names = append(names, on.Shard)
 		}
@@ -250,12 +250,12 @@ func (d *everywhere) done() (names []router.ShardName) {
 }
 
 // judge derives the answer from the outcomes.
-func (d *everywhere) judge() (total wire.OK, passed []Passed, err error) {
+func (e *everywhere) judge() (total wire.OK, passed []Passed, err error) {
 	var failed *onShard
-	passed = d.lacking
-	for i := range d.shards {
-		on := &d.shards[i]
-		said := d.already(on.err)
+	passed = e.lacking
+	for i := range e.shards {
+		on := &e.shards[i]
+		said := e.already(on.err)
 		switch {
 		case on.err == nil:
 			total.AffectedRows = max(total.AffectedRows, on.ok.AffectedRows)
@@ -266,15 +266,15 @@ func (d *everywhere) judge() (total wire.OK, passed []Passed, err error) {
 			failed = on
 		}
 	}
-	done := d.done()
+	done := e.done()
 	switch {
 	case failed != nil:
-		return wire.OK{}, nil, d.failed(done, failed.Shard, failed.err)
+		return wire.OK{}, nil, e.failed(done, failed.Shard, failed.err)
 	case len(done) > 0:
-		if err := d.alike(done[0], passed); err != nil {
-			return wire.OK{}, nil, d.failed(done, passed[0].Shard, err)
+		if err := e.alike(done[0], passed); err != nil {
+			return wire.OK{}, nil, e.failed(done, passed[0].Shard, err)
 		}
-	case d.Facts.Statement.IfNotExists == nil:
+	case e.Facts.Statement.IfNotExists == nil:
 		return wire.OK{}, nil, passed[0].Said
 	}
 	return total, passed, nil
@@ -293,7 +293,7 @@ func weight(err error) int {
 }
 
 // failed adds to a shard's error on which other shards the definition was done.
-func (d *everywhere) failed(done []router.ShardName, at router.ShardName, err error) error {
+func (e *everywhere) failed(done []router.ShardName, at router.ShardName, err error) error {
 	before, on := "on shard "+string(at)+": ", names(done)
 	switch {
 	case isLockWait(err) && len(done) == 0:
@@ -304,16 +304,16 @@ func (d *everywhere) failed(done []router.ShardName, at router.ShardName, err er
 		return err
 	case len(done) == 0:
 		return &Error{err, "", "; it was done on no other shard, and whether on " + string(at) + " is not known: repeat the statement, which skips the shards where it was done"}
-	case !d.makes() && !d.makesRoutine():
+	case !e.makes() && !e.makesRoutine():
 		return &Error{err, before, "; it was done on " + on + ": fix the cause and repeat the statement, which skips the shards where it was done"}
 	}
-	if left := d.unmake(); left != nil {
-		return &Error{err, before, "; it was made on " + names(d.done()) + " and could not be dropped there again (" + left.Error() + "): drop it, or fix the cause and repeat the statement, which skips the shards that have it"}
+	if left := e.unmake(); left != nil {
+		return &Error{err, before, "; it was made on " + names(e.done()) + " and could not be dropped there again (" + left.Error() + "): drop it, or fix the cause and repeat the statement, which skips the shards that have it"}
 	}
 	after := "; it was made on " + on + " and dropped there again"
 	switch {
 	case txn.IsRefusal(err):
-	case d.makesRoutine():
+	case e.makesRoutine():
 		after += "; whether it is on " + string(at) + " is not known: DROP it IF EXISTS, and repeat the statement"
 	default:
 		after += "; whether it is on " + string(at) + " is not known: repeat the statement, which skips the shards that have it"
@@ -330,16 +330,16 @@ func names(shards []router.ShardName) string {
 }
 
 // unmake drops the table or routine where it was just made. The table has no rows: statements on it are refused until all shards have it.
-func (d *everywhere) unmake() error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(d.Context), txn.UndoTime)
+func (e *everywhere) unmake() error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Context), txn.UndoTime)
 	defer cancel()
 	var left []error
-	for i := range d.shards {
-		on := &d.shards[i]
+	for i := range e.shards {
+		on := &e.shards[i]
 		if on.err != nil {
 			continue
 		}
-		if _, err := on.Conn.Own().Exec(ctx, d.undoing()); err != nil {
+		if _, err := on.Conn.Own().Exec(ctx, e.undoing()); err != nil {
 			left = append(left, err)
 			if !txn.IsRefusal(err) {
 				on.err = err
