@@ -166,12 +166,16 @@ func refuses(o op, s standing) string {
 	return ""
 }
 
+// incomplete reports whether the target may have rows that the source has deleted or changed. While rows are copied, a cascade that goes
+// on over several rows may have missed one whose predecessor was not here yet. The comparison makes such rows equal, and those that they
+// kept out, so neither is recorded.
+func (o op) incomplete() bool { return !o.copied && o.table.PassedOn() }
+
 // overwrites returns what an op of the owner replaces that the owner didn't have. A row that is already as the op leaves
-// it is none: another server's log may bring a change a second time. While rows are copied, a cascade that goes on over several rows may have
-// missed one whose predecessor was not here yet. The comparison makes such rows equal.
+// it is none: another server's log may bring a change a second time.
 func overwrites(o op, s standing) string {
 	switch {
-	case s.ours, !o.copied && o.table.PassedOn():
+	case s.ours, o.incomplete():
 		return ""
 	case s.row == nil && o.before != nil && o.after != nil && o.copied:
 		return "applied: the row was deleted here past the proxies"

@@ -217,7 +217,7 @@ func (b *batchWriter) oneByOne(ctx context.Context) error {
 	return w.stopAt(Written)
 }
 
-// one writes one change, or records why not.
+// one writes one change, or records why not. What cascades from a refused change is not written either.
 func (b *batchWriter) one(ctx context.Context, o op) error {
 	single := batchWriter{worker: b.worker, batch: &batch{ops: []op{o}, position: b.batch.position}, ours: b.ours}
 	has, err := single.look(ctx, mostCareful)
@@ -225,25 +225,29 @@ func (b *batchWriter) one(ctx context.Context, o op) error {
 		return err
 	}
 	outcomes, kept := decide(single.batch.ops, has)
-	if len(kept.refused) == 0 {
-		refused, err := b.attempt(ctx, o, outcomes)
+	refused := len(kept.refused) > 0
+	if !refused {
+		twin, err := b.attempt(ctx, o, outcomes)
 		if err != nil {
 			return err
 		}
-		if refused != nil {
-			kept = records{refused: []record{*refused}}
-		} else {
+		switch refused = twin != nil; {
+		case !refused:
 			b.wrote(outcomes)
+		case o.incomplete():
+			kept = records{}
+		default:
+			kept = records{refused: []record{*twin}}
 		}
 	}
 	b.count(kept)
-	if err := b.keep(ctx, kept); err != nil {
+	if err := b.keep(ctx, kept); err != nil || refused {
 		return err
 	}
-	return b.cascade(ctx, o.table, effectsOf(single.batch.ops, kept.refused), cleared, 0)
+	return b.cascade(ctx, o.table, effectsOf(single.batch.ops, nil), cleared, 0)
 }
 
-// attempt writes one change, and undoes it if a unique key refuses it.
+// attempt writes one change, and undoes it if a unique key refuses it. Then it returns the record of that.
 func (b *batchWriter) attempt(ctx context.Context, o op, outcomes []*outcome) (*record, error) {
 	w := b.worker
 	if _, err := w.conn.Exec(ctx, "SAVEPOINT one"); err != nil {

@@ -70,7 +70,7 @@ func (c *chunkWriter) present(ctx context.Context) (map[string]struct{}, error) 
 	return has, nil
 }
 
-// oneByOne writes rows one by one and records those that are refused.
+// oneByOne writes rows one by one and records those that are refused, unless the comparison makes them equal.
 func (c *chunkWriter) oneByOne(ctx context.Context, rows []table.Row) error {
 	w, t := c.worker, c.chunk.Lane.Table
 	for _, r := range rows {
@@ -81,8 +81,11 @@ func (c *chunkWriter) oneByOne(ctx context.Context, rows []table.Row) error {
 		if !link.Duplicate(err) {
 			return err
 		}
-		c.conflicts++
 		refused := record{op: op{table: t, key: t.KeyOf(r), after: r}, reason: "copied: " + link.Reason(err)}
+		if refused.op.incomplete() {
+			continue
+		}
+		c.conflicts++
 		if err := w.keep(ctx, refused, ""); err != nil {
 			return fmt.Errorf("keep a conflict: %w", err)
 		}

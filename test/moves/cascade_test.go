@@ -473,6 +473,9 @@ func (p *pair) overGap(name string) {
 	for _, one := range tables {
 		p.same(one, "")
 	}
+	for _, c := range p.conflicts(p.target) {
+		p.t.Errorf("the comparison repairs the row, and the stream recorded a conflict: %s %s", c.Table, c.Reason)
+	}
 	s.stop()
 }
 
