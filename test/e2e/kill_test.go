@@ -49,6 +49,19 @@ func until(t *testing.T, what string, holds func() bool) {
 	every(t, 5*time.Millisecond, what, holds)
 }
 
+// writerPace is the pause of a client between two statements. More statements would use the machine and prove nothing more.
+const writerPace = 3 * time.Millisecond
+
+// paced waits for writerPace, and reports whether the client is to go on.
+func paced(stop <-chan struct{}) bool {
+	select {
+	case <-stop:
+		return false
+	case <-time.After(writerPace):
+		return true
+	}
+}
+
 // waiting waits until a transaction of a shard waits for a row's lock. The server
 // makes INNODB_TRX anew only for who has not looked for 0.1 s: who asks oftener is
 // shown for ever what was there at first.

@@ -11,6 +11,7 @@ import (
 	protocol "github.com/go-mysql-org/go-mysql/client"
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/internal/test/scale"
 	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/test/shop"
@@ -18,12 +19,15 @@ import (
 
 // The budget of all sessions, what each way tries to have kept, and what the process may
 // hold besides: connections' buffers, plans, the test itself.
+var (
+	memoryBudget = scale.Of[int64](8<<20, 16<<20)
+	memoryTries  = 10 * int(memoryBudget) / memoryPiece
+)
+
 const (
-	memoryBudget = 16 << 20
-	memoryPiece  = 256 << 10
-	memoryTries  = 10 * memoryBudget / memoryPiece
-	memorySlack  = 32 << 20
-	hoarders     = 4
+	memoryPiece = 256 << 10
+	memorySlack = 32 << 20
+	hoarders    = 4
 )
 
 // hoard is one way to have a proxy keep what a client sends. Each call sends another piece;

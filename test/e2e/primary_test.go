@@ -44,12 +44,7 @@ func TestAPrimaryMovesUnderLoad(t *testing.T) {
 		for i := range writers {
 			w := &writers[i]
 			tasks.Go(func() {
-				for {
-					select {
-					case <-stop:
-						return
-					default:
-					}
+				for paced(stop) {
 					r, err := db.Exec("INSERT INTO test_order (buyer_uid) VALUES (?)", i)
 					if err != nil {
 						w.refused = append(w.refused, err)

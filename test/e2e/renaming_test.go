@@ -48,12 +48,7 @@ type namesWriter struct {
 }
 
 func (w *namesWriter) run(stop <-chan struct{}) {
-	for i := 0; ; i++ {
-		select {
-		case <-stop:
-			return
-		default:
-		}
+	for i := 0; paced(stop); i++ {
 		r, err := w.db.Exec(fmt.Sprintf("INSERT INTO %s (guest, page) VALUES (%d, 'x')", w.names[i/3%2], w.guest))
 		if err == nil {
 			n, _ := r.LastInsertId()

@@ -79,12 +79,7 @@ func TestNumbersAreSetBackUnderWriters(t *testing.T) {
 		stop := make(chan struct{})
 		for w := range 8 {
 			running.Go(func() {
-				for i := 0; ; i++ {
-					select {
-					case <-stop:
-						return
-					default:
-					}
+				for i := 0; paced(stop); i++ {
 					text := "INSERT INTO visit (guest) VALUES (?)"
 					switch i % 9 {
 					case 3:

@@ -30,12 +30,7 @@ func TestAShardIsRestartedUnderLoad(t *testing.T) {
 		const customers = 4
 		for c := range customers {
 			tasks.Go(func() {
-				for turn := 0; ; turn++ {
-					select {
-					case <-stop:
-						return
-					default:
-					}
+				for turn := 0; paced(stop); turn++ {
 					if err := write(db, customers*turn+c); err != nil {
 						endedWith(t, err, 1158, 1317)
 					}
