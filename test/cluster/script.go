@@ -108,6 +108,9 @@ func RunScript(t *testing.T, engine servers.Engine, path string) {
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
+	if _, err := binary(); err != nil { // before the clients run, who would compete with the compiler
+		t.Fatal(err)
+	}
 	r := &run{t: t, engine: engine}
 	at := steps[0]
 	t.Cleanup(func() {
