@@ -10,6 +10,7 @@ import (
 
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/internal/test/scale"
 	"locus/internal/test/servers"
 	"locus/router"
 	"locus/router/catalog"
@@ -49,7 +50,7 @@ func open(t *testing.T, engine servers.Engine, args ...string) *world {
 func openAs(t *testing.T, engine servers.Engine, like world, args ...string) *world {
 	t.Helper()
 	w := &like
-	w.stride, w.pace, w.struck = 25, 2*time.Millisecond, struck{processes: map[string]bool{}}
+	w.stride, w.pace, w.struck = 25, scale.Of(6*time.Millisecond, 2*time.Millisecond), struck{processes: map[string]bool{}}
 	options := harness.Options{
 		Shards: 2, Spare: 1, Proxies: 3, SQL: w.tables(), Tables: w.declarations(), UserFields: w.granted,
 		Routes: cmp.Or(w.genes, "  0xbfff s0\n  0xffff s1\n"), ServerArgs: append(args, "--innodb-lock-wait-timeout=2"),

@@ -21,6 +21,9 @@ import (
 // rates are rows of a table of the default shard that becomes global. Nobody deletes them, and each of the first ones is one client's.
 const rates, raters = 100, 6
 
+// raterPace is the pause of a client between two operations. Each operation writes to every shard four times.
+const raterPace = 10 * time.Millisecond
+
 // rating is clients of that table.
 type rating struct {
 	world   *world
@@ -108,7 +111,7 @@ func (r *rating) act(ctx context.Context, db *sql.DB, number, turn int) error {
 		if n != rates {
 			r.complain("%d rows are counted, and there are %d", n, rates)
 		}
-		pause(ctx, r.world.pace)
+		pause(ctx, raterPace)
 	}
 	return nil
 }

@@ -69,19 +69,10 @@ func (w *world) finish(t *testing.T, id string) {
 	w.order(t, id, func(phase.State) phase.Event { return phase.Event{Kind: phase.Finish} })
 }
 
-// state waits until a job is as it is wanted; one that has failed never will be.
+// state waits until a job is in a state. A job that fails meanwhile fails the test.
 func (w *world) state(t *testing.T, id, what string, is func(phase.State) bool) {
 	t.Helper()
-	harness.Until(t, id+" is "+what, func() (bool, error) {
-		s, err := w.Jobs.Read(t.Context(), id)
-		if err != nil {
-			return false, err
-		}
-		if s.Job.State.Phase == phase.Failed {
-			t.Fatalf("job %s has failed: %s", id, s.Job.State.Why)
-		}
-		return is(s.Job.State), errors.New(string(s.Job.State.Shown()))
-	})
+	w.AwaitJob(id, what, is)
 }
 
 func (w *world) phase(t *testing.T, id string, p phase.Phase) {
