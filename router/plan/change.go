@@ -7,19 +7,19 @@ import (
 	"locus/router/stmt"
 )
 
-// Change is an UPDATE or DELETE of sharded tables: it runs where the genes of its keys are. On several shards it changes each
-// one's own rows, where the user may do that.
+// Change is an UPDATE or DELETE of sharded tables. The genes of its keys decide where it runs. On several shards it changes the
+// rows that each shard owns, if the user may do that.
 type Change struct {
 	Facts
 	Keyed
-	// Added is spliced into the text wherever it runs.
+	// Added is inserted into the text on every shard.
 	Added []Splice
 
-	// Finding is how its shards are found, where they are not told; nil: they aren't.
+	// Finding describes how the shards are found if the values don't determine them. Nil means that they can't be found.
 	Finding *Finding
 
 	onlyOne  *Refusal // why it may not run on several shards; nil: it may
-	unspread string   // what it has that keeps it from that
+	unspread string   // the part of the statement that onlyOne names
 	agree    []agreement
 }
 
@@ -44,7 +44,7 @@ func (p *Change) explain(e *explainer) {
 	e.texts(&p.Keyed, Edits(e.v, p.Added))
 }
 
-// Route finds the shards. It is safe for concurrent use with different routes. The error is a *Refusal.
+// Route finds the shards. Concurrent calls with different routes are safe. The error is a *Refusal.
 func (p *Change) Route(m *router.Map, v *Values, out *Route) error {
 	if err := p.Locate(m, v, out); err != nil {
 		return err
@@ -57,7 +57,8 @@ func (p *Change) Route(m *router.Map, v *Values, out *Route) error {
 	return p.agreed(m, v, out)
 }
 
-// unlessDivided words a refusal of a change that names its owner, whose rows are on two shards only for now.
+// unlessDivided returns the refusal to use instead of err. It is another one if the change names its owner and its rows are on
+// two shards only because their gene is divided.
 func (p *Change) unlessDivided(m *router.Map, out *Route, err error) error {
 	g, one := out.onlyGene()
 	if !one {
@@ -67,7 +68,7 @@ func (p *Change) unlessDivided(m *router.Map, out *Route, err error) error {
 		g.Format(m.Width()), p.unspread)
 }
 
-// Spreads tells why it may not run on several shards. The error is a *Refusal.
+// Spreads returns the *Refusal of running on several shards, or nil if the change may do that.
 func (p *Change) Spreads() error {
 	if p.onlyOne == nil {
 		return nil
@@ -75,7 +76,7 @@ func (p *Change) Spreads() error {
 	return p.onlyOne
 }
 
-// finds tells whether its shards are found.
+// finds reports whether a locking read can find the shards.
 func (p *Change) finds(v *Values) bool {
 	if p.Finding == nil {
 		return false
@@ -84,14 +85,15 @@ func (p *Change) finds(v *Values) bool {
 	return ok
 }
 
-// Finds tells whether the shards of a route are looked at first: which of them have rows is not told, or whether these have the
-// gene already that they are given.
+// Finds reports whether a locking read must first query the shards of a route. It must if the values don't determine which shards
+// have rows, or whether the rows already have the gene that the change assigns.
 func (p *Change) Finds(r *Route) bool {
 	_, one := r.onlyGene()
 	return p.Finding != nil && (len(r.Shards) > 1 || len(r.Shards) == 1 && len(p.agree) > 0 && !one)
 }
 
-// Look is the question to a shard whether it has a row; see [Change.Moves] for its answer. It is not ok where it can't be asked so.
+// Look returns the query that asks a shard whether it has a row. The answer [Moved] must be refused by [Change.Moves]. ok is
+// false if the shards can't be asked.
 func (p *Change) Look(v *Values, foreign router.Foreign) (text string, ok bool) {
 	var given *gene.Gene
 	if len(p.agree) > 0 {
@@ -104,7 +106,7 @@ func (p *Change) Look(v *Values, foreign router.Foreign) (text string, ok bool) 
 	return p.Finding.look(v, foreign, given)
 }
 
-// Moves refuses a change that gives a row that was found another gene than it has.
+// Moves returns the refusal of a change that would change the gene of a row that was found.
 func (p *Change) Moves(v *Values) error {
 	a := p.agree[0]
 	value := v.operand(&a.value)
@@ -117,7 +119,7 @@ func (p *Change) moves(a agreement, value stmt.Value, g gene.Gene) *Refusal {
 		"name the same owner in WHERE, or insert the row anew and delete the old one", a.key.Column.Name, value, a.table, g)
 }
 
-// rules holds a change to what may be assigned, and completes it.
+// rules checks the assignments of a change, and sets the fields that depend on them.
 func (p *Change) rules(s *stmt.Statement, sc *scope) error {
 	if reason := p.unspreadable(s, sc); reason != "" {
 		p.unspread = reason
@@ -146,13 +148,13 @@ func (p *Change) rules(s *stmt.Statement, sc *scope) error {
 	return nil
 }
 
-// Scattered refuses a change on several shards to who may not make one.
+// Scattered returns the refusal of a change on several shards by a user without the right to make one.
 func Scattered() *Refusal {
 	return refuse(ScatterWrite, "it would change rows on several shards: name the owner, the ID or the order number in WHERE, or allow the user such changes (scatter_writes)")
 }
 
-// unspreadable names what keeps a change from running on several shards, each of
-// its own rows, with the effect that it would have on one server.
+// unspreadable returns what prevents a change from having the same effect on several shards as on one server, if each shard
+// changes its own rows. Empty means nothing.
 func (p *Change) unspreadable(s *stmt.Statement, sc *scope) string {
 	for i := range sc.nodes {
 		if !sc.nodes[i].sharded() {
@@ -176,17 +178,16 @@ func (p *Change) unspreadable(s *stmt.Statement, sc *scope) string {
 	return ""
 }
 
-// agreement is a key column that an UPDATE assigns: the value's gene must be
-// the gene that the row has.
+// agreement is a key column that an UPDATE assigns. The gene of the value must be the gene of the row.
 type agreement struct {
 	key   *catalog.Key
 	value stmt.Operand
 	table catalog.TableName
-	side  bool // the key tells the residue of the table's rows
+	side  bool // the residue of this key places the table's rows
 }
 
-// ofID tells whether what is set is an ID by which rows are on one side of a divided gene, or that only who gives IDs keeps
-// from being there twice.
+// ofID reports whether the assigned key is an ID. The ID places a row on one side of a divided gene. If it doesn't, then only the
+// generator of IDs prevents the same ID on both sides.
 func (a agreement) ofID() bool { return a.side || a.key.Role == catalog.ID }
 
 func (p *Change) assigned(sc *scope, b *stmt.Block, a stmt.Assignment) error {
@@ -208,7 +209,7 @@ func (p *Change) assigned(sc *scope, b *stmt.Block, a stmt.Assignment) error {
 	return nil
 }
 
-// anyKey tells whether a sharded table of the block has such a key.
+// anyKey reports whether a sharded table of the block has such a key.
 func (sc *scope) anyKey(b *stmt.Block, column string) bool {
 	list := sc.of(b)
 	for i := range list {
@@ -219,14 +220,14 @@ func (sc *scope) anyKey(b *stmt.Block, column string) bool {
 	return false
 }
 
-// agreed checks assigned keys against the genes that the statement is routed by, and of
-// divided ones against the shard that it runs on.
+// agreed checks the assigned keys against the gene that the statement is routed by. For a divided gene it also checks them
+// against the shard that the statement runs on.
 func (p *Change) agreed(m *router.Map, v *Values, out *Route) error {
 	if len(p.agree) == 0 {
 		return nil
 	}
 	only, one := out.onlyGene()
-	found := !one && p.Finds(out) && p.finds(v) && p.Finding.table.Telling() != nil // then the rows are asked for theirs
+	found := !one && p.Finds(out) && p.finds(v) && p.Finding.table.Telling() != nil // then the locking read compares the rows' genes
 	for i, a := range p.agree {
 		value := v.operand(&a.value)
 		g, err := a.key.Stored(value)
@@ -251,8 +252,8 @@ func (p *Change) agreed(m *router.Map, v *Values, out *Route) error {
 	return nil
 }
 
-// raiseVersion adds version = version + 1 for every changed table that has a
-// version column which the statement does not set itself.
+// raiseVersion adds version = version + 1 for every changed table that has a version column and whose version the statement does
+// not set.
 func (p *Change) raiseVersion(s *stmt.Statement, sc *scope, b *stmt.Block) {
 	for i := range sc.nodes {
 		n := &sc.nodes[i]

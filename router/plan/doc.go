@@ -1,12 +1,9 @@
-// Package plan decides what is done with a statement: on which shards it runs,
-// with which text, and how the answers become one.
+// Package plan decides how a statement is run: on which shards, with which text, and how the shards' answers are combined.
 //
-// It owns the rules of routing and every refusal that follows from them. A
-// [Plan] holds for all texts of one key and is immutable; [Read.Route] and [Change.Route] apply
-// it to the values of one execution and to one route map, without a lock and,
-// for a single key, without an allocation. It never opens a connection, never
-// generates an ID and never prints SQL from a syntax tree.
+// It owns the rules of routing and every refusal that follows from them. A [Plan] is valid for all texts of one cache key and is
+// immutable. [Read.Route] and [Change.Route] apply a plan to the values of one execution and to one route map. They take no lock
+// and, for a single key, don't allocate. The package never opens a connection, never generates an ID, and never prints SQL from a
+// syntax tree.
 //
-// The rule above all: a statement whose answer could differ from the one that a
-// single server with the same rows would give is refused.
+// The main rule: a statement is refused if its answer could differ from the answer of a single server that has the same rows.
 package plan

@@ -14,19 +14,19 @@ import (
 	"locus/router/stmt"
 )
 
-// Line is one thing to know of a plan.
+// Line is one fact about a plan.
 type Line struct{ Part, Detail string }
 
-// Explain says where a statement would run with these values, why, with which
-// text where that differs from what was sent, and how several answers would
-// become one; a refusal is a line too. It uses r, and changes nothing else.
+// Explain describes where a statement would run with these values, and why. It includes the text for the shards if that differs
+// from the client's, and how several answers would be combined. A refusal is a line too. Explain overwrites r, and changes
+// nothing else.
 func Explain(p Plan, m *router.Map, v *Values, r *Route) []Line {
 	e := &explainer{m: m, v: v, r: r}
 	p.explain(e)
 	return e.lines
 }
 
-// ExplainError is Explain for a statement that can't be planned.
+// ExplainError describes a statement that can't be planned.
 func ExplainError(err error) []Line {
 	e := &explainer{}
 	e.refusal(err)
@@ -46,7 +46,7 @@ func (e *explainer) say(part, format string, args ...any) {
 
 func (e *explainer) everywhere() { e.say("shards", "all registered ones") }
 
-// rows says where the rows are, whether or not the statement can run there.
+// rows adds where the rows are, whether or not the statement can run there.
 func (e *explainer) rows(k *Keyed, can bool) {
 	if can {
 		e.say("shards", "%s", e.shards(e.r.Shards))
@@ -60,15 +60,15 @@ func (e *explainer) rows(k *Keyed, can bool) {
 	}
 }
 
-// text says how the text for the shards differs from what was sent, if it does.
+// text adds the text for the shards if it differs from the client's.
 func (e *explainer) text(splices []Splice) {
 	if len(splices) > 0 {
 		e.say("text", "%s", e.spliced(splices))
 	}
 }
 
-// texts prints the text for the shards of the route where it differs from the client's: once if it is the same for all, and for each shard
-// if some shard leaves out rows of others.
+// texts adds the text for the shards of the route if it differs from the client's. It adds the text once if it is the same for
+// all, and for each shard if some shard must leave out rows of others.
 func (e *explainer) texts(k *Keyed, edits []stmt.Edit) {
 	own := make([][]Splice, len(e.r.Shards))
 	narrowed := false
@@ -92,7 +92,7 @@ func (e *explainer) texts(k *Keyed, edits []stmt.Edit) {
 	}
 }
 
-// gathered says which rows are read, and with which text they are answered from.
+// gathered adds which rows are read, and the text that is run over them.
 func (e *explainer) gathered(g *Gathering) {
 	where := "any one shard"
 	if g.Shard != "" {
@@ -133,7 +133,7 @@ func (e *explainer) gathered(g *Gathering) {
 	e.say("text", "%s", w.rest())
 }
 
-// summedUp says which groups are read, and with which text they are answered from.
+// summedUp adds which groups are read, and the text that is run over them.
 func (e *explainer) summedUp(p *Partial, where string) {
 	var fields, keys []string
 	for _, s := range p.Sums {
@@ -213,7 +213,7 @@ func (e *explainer) genes() string {
 	return strings.Join(parts, ", ")
 }
 
-// why names the columns that the route was found in.
+// why adds the columns that determined the route.
 func (e *explainer) why(c *class) {
 	if c.cond == nil {
 		e.say("why", "%s is not narrowed by its owner or an ID", c.table.TableName)
@@ -248,8 +248,7 @@ func (e *explainer) condition(c *condition) {
 	}
 }
 
-// on names the shards of a gene's rows: of a divided one both, or by what residue the
-// value's are on one.
+// on returns the shards of a gene's rows. For a divided gene that is both shards, or the one that the value's residue determines.
 func (e *explainer) on(c *condition, g gene.Gene, v stmt.Value, how manner) string {
 	low, high, divided := e.m.Sides(g)
 	if !divided {

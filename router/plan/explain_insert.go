@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// stamped says which row goes where, and with which text. What is generated
-// when it runs is a question mark.
+// explain adds where each row is inserted, and the text for each shard. A value that is generated at execution is a question
+// mark.
 func (p *Stamped) explain(e *explainer) {
 	in := p.Insert
 	genes, err := in.Genes(e.v, nil)
@@ -18,7 +18,7 @@ func (p *Stamped) explain(e *explainer) {
 		return
 	}
 	var shards []int
-	of := make([][]int, len(genes)) // the shard of each row; two, if its sequence will tell
+	of := make([][]int, len(genes)) // the shards of each row; two if the sequence that it is issued decides
 	for row, g := range genes {
 		if _, _, divided := e.m.Sides(g); divided {
 			if reason := in.Sided(e.v, row, g); reason != nil {
@@ -51,7 +51,7 @@ func (p *Stamped) explain(e *explainer) {
 	}
 }
 
-// either names the shard that a row goes to.
+// either returns the name of the shard that a row is inserted into.
 func (e *explainer) either(shards []int) string {
 	if len(shards) == 1 {
 		return string(e.m.Shard(shards[0]))
@@ -121,7 +121,7 @@ func (p *Stamped) explainRow(e *explainer, w *writer, i int) {
 	w.upTo(int(row.Close) + 1)
 }
 
-// stamps tells whether the value at a position of a row may be generated.
+// stamps reports whether the value at a position of a row may be generated.
 func (in *Insertion) stamps(at int) bool {
 	return at == in.ID || at == in.OrderNumber || at == in.Gene || at == in.Version || at == in.numbered && in.number >= 0
 }
@@ -142,7 +142,7 @@ func (p *Stamped) explainSet(e *explainer) string {
 	return w.rest()
 }
 
-// bounds reads the bounds of a range; an open end is NULL.
+// bounds returns the bounds of a range. An open end is NULL.
 func (v *Values) bounds(c *condition) (low, high stmt.Value) {
 	low, high = stmt.Value{Kind: stmt.Null}, stmt.Value{Kind: stmt.Null}
 	if c.low != nil {
@@ -154,7 +154,7 @@ func (v *Values) bounds(c *condition) (low, high stmt.Value) {
 	return low, high
 }
 
-// explain says how the rows are found, and where they go.
+// explain adds how the rows are found, and where they are inserted.
 func (p *InsertQuery) explain(e *explainer) {
 	var args stmt.Args
 	args.Reset(p.Lex(e.v.Lexed), nil)

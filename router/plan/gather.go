@@ -10,65 +10,60 @@ import (
 	"locus/router/stmt"
 )
 
-// Gathering says how a SELECT is answered that no shard can answer by itself and
-// whose answers can't be merged: rows of its tables are gathered on one shard, in
-// temporary tables, and the statement is run there with their names in place of
-// the tables'.
+// Gathering describes a SELECT that no single shard can answer and whose answers from several shards can't be merged. The rows of
+// its tables are copied into temporary tables on one shard. The statement runs there with the names of the temporary tables.
 type Gathering struct {
-	// Shard has the single tables that the statement reads; empty: any shard will do.
+	// Shard has the single tables that the statement reads. Empty means that any shard will do.
 	Shard  router.ShardName
 	Tables []Gathered
-	// Reopens: the statement reads a table twice by one name, which MySQL can't do
-	// with a temporary one.
+	// Reopens is true if the statement reads a table twice by one name. MySQL can't do this with a temporary table.
 	Reopens bool
-	// Unnamed are the fields whose columns are named by a text with tables in it.
+	// Unnamed are the fields that are named by their text, if a table's name is in that text.
 	Unnamed []stmt.UnnamedPlace
-	// Partial says how groups of the shards are gathered instead; nil: they can't be.
+	// Partial describes how groups are gathered instead of rows. Nil means that they can't be.
 	Partial *Partial
 }
 
 // Gathered is one table as one query block reads it.
 type Gathered struct {
 	catalog.TableName
-	// Alias is what the statement calls it. Aliased: it says so itself.
+	// Alias is the name by which the statement refers to the table. Aliased is true if the statement writes an alias.
 	Alias   string
 	Aliased bool
-	// Here: the shard that runs the statement has it; its rows are gathered only
-	// where a transaction must see them.
+	// Here is true if the shard that runs the statement has the table. Its rows are then gathered only if they must be read in a
+	// transaction.
 	Here bool
-	// System tables are the servers' own, and read where the statement runs.
+	// System is true for a table of the server's own. It is read where the statement runs.
 	System bool
-	// From is the shard that alone has it; empty: every shard has such a table.
+	// From is the only shard that has the table. Empty means that every shard has it.
 	From router.ShardName
-	// Start and End surround its name in the text, or all of TABLE name where
-	// Statement is set.
+	// Start and End enclose the table's name in the text, or all of TABLE name if Statement is true.
 	Start, End stmt.Anchor
 	Statement  bool
-	// Hints stand behind it: they go to where its rows are read, where its indexes are.
+	// Hints are the index hints after the name. They apply where the rows are read, because the indexes are there.
 	Hints stmt.IndexHints
-	// All columns are needed, or those of the names, in lower case.
+	// All is true if all columns are needed. Otherwise Names are the needed ones, in lower case.
 	All   bool
 	Names map[string]bool
-	// Filters are conditions that rows must satisfy to matter.
+	// Filters are the conditions that a row must satisfy to affect the answer.
 	Filters []Filter
-	// Unique: rows of several shards never have the same primary key; those of a
-	// sharded table don't where one of Keys, in lower case, is part of it.
+	// Unique is true if rows of several shards never have the same primary key. For a sharded table this is the case if its
+	// primary key contains one of Keys. Keys are in lower case.
 	Unique bool
 	Keys   []string
-	// Indexed are columns, in lower case, by which its rows are looked up.
+	// Indexed are the columns by which the rows are looked up, in lower case.
 	Indexed []string
 }
 
 // Filter is a condition in the statement's text.
 type Filter struct {
 	Start, End stmt.Anchor
-	// Numbers and Texts: whole numbers, or texts, that are bound to placeholders in
-	// it may be written there as literals.
+	// Numbers is true if integers that are bound to its placeholders may be written as literals. Texts is the same for text.
 	Numbers, Texts bool
 }
 
-// Groups says how groups are gathered; nil: rows are, also where shards don't have what
-// belongs together of genes that are divided.
+// Groups returns how groups are gathered. It returns nil if rows must be gathered, for example because the rows that belong
+// together are on two shards while their gene is divided.
 func (g *Gathering) Groups(m *router.Map) *Partial {
 	if g.Partial == nil || !g.Partial.sided && !m.Divided().Empty() {
 		return nil
@@ -76,10 +71,10 @@ func (g *Gathering) Groups(m *router.Map) *Partial {
 	return g.Partial
 }
 
-// TemporaryName is what the n-th table's temporary one is called.
+// TemporaryName returns the name of the n-th table's temporary table.
 func TemporaryName(n int) string { return fmt.Sprintf("locus_gathered_%d", n) }
 
-// planGather says how a SELECT may be gathered, or why it may not.
+// planGather plans how a SELECT is gathered, or returns why it can't be.
 func planGather(l *stmt.Lexed, s *stmt.Statement, ctx Context) (*Gathering, *Refusal) {
 	if what := ungatherable(s); what != "" {
 		return nil, refuse(ScatterShape, "%s over rows of several shards: %s", what, narrowIt)
@@ -117,8 +112,8 @@ func planGather(l *stmt.Lexed, s *stmt.Statement, ctx Context) (*Gathering, *Ref
 	return g, nil
 }
 
-// gatherOn chooses the shard that has single tables, or the servers' own: the
-// first one before others, since it has what nobody declared.
+// gatherOn returns the shard that has the single tables, or the servers' own tables. It prefers the first shard, which has every
+// undeclared table. Empty means any shard.
 func (sc *scope) gatherOn() router.ShardName {
 	chosen, first := router.ShardName(""), sc.ctx.Catalog.First()
 	for i := range sc.nodes {
@@ -129,7 +124,7 @@ func (sc *scope) gatherOn() router.ShardName {
 	return chosen
 }
 
-// aloneOn gives the one shard that has a table; empty: all have it.
+// aloneOn returns the only shard that has a table. Empty means that all shards have it.
 func (sc *scope) aloneOn(n *node) router.ShardName {
 	switch {
 	case n.ref.Derived, n.sharded(), n.global():
@@ -140,7 +135,7 @@ func (sc *scope) aloneOn(n *node) router.ShardName {
 	return sc.ctx.Catalog.First()
 }
 
-// ungatherable names what can't be run on another connection than the session's.
+// ungatherable returns what prevents a statement from running on another connection than the session's. Empty means nothing.
 func ungatherable(s *stmt.Statement) string {
 	switch f := s.Features; {
 	case f&stmt.Locking != 0:
@@ -209,13 +204,11 @@ func keys(m map[string]bool) []string {
 
 func notASCII(s string) bool { return !ascii(s) }
 
-// pushable tells whether rows of the table that don't satisfy the condition take
-// part in nothing.
+// pushable reports whether rows of the table that don't satisfy the condition have no effect on the answer.
 //
-// A condition of WHERE speaks of all rows, unless an outer join may put a row of
-// NULLs in a row's place: then leaving the row out could make the condition hold.
-// One of an outer join's ON speaks of the side that may be absent, where that is
-// this table alone.
+// A condition of WHERE applies to all rows. It is not pushable if an outer join may replace a row by NULLs: leaving out the row
+// could then make the condition hold. A condition in the ON of an outer join applies to the side that may be absent. It is
+// pushable if this table is all of that side.
 func (sc *scope) pushable(c stmt.Conjunct, n *node) bool {
 	last := c.Last
 	if last < 0 {
@@ -239,9 +232,8 @@ func (sc *scope) pushable(c stmt.Conjunct, n *node) bool {
 	return true
 }
 
-// bindable tells with which values in the places of placeholders a condition is
-// what it was: servers compare numbers with text, and dates with anything, in
-// another way when the value is bound.
+// bindable returns a condition as a Filter, with the kinds of placeholder values that may become literals in it without changing
+// its meaning. Servers compare numbers with text, and dates with anything, differently if the value is bound.
 func bindable(c stmt.Conjunct, find func(stmt.ColumnRef) *catalog.Column) Filter {
 	numbers, texts := len(c.Columns) > 0, len(c.Columns) > 0
 	for _, ref := range c.Columns {
@@ -252,7 +244,7 @@ func bindable(c stmt.Conjunct, find func(stmt.ColumnRef) *catalog.Column) Filter
 	return Filter{Start: c.Start, End: c.End, Numbers: numbers, Texts: texts}
 }
 
-// Read is the text that reads a gathered table's rows, with these conditions.
+// Read returns the query for a gathered table's rows that satisfy these conditions.
 func (g *Gathered) Read(columns []string, conditions []string) string {
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + g.Quoted() + " AS " + quote(g.Alias)
 	if g.Hints.Text != "" {
@@ -264,19 +256,18 @@ func (g *Gathered) Read(columns []string, conditions []string) string {
 	return text
 }
 
-// Quoted is the table's name in SQL, Temporary that of its temporary table, of
-// the same schema.
+// Quoted returns the table's full name in SQL.
 func (g *Gathered) Quoted() string { return quote(g.Schema) + "." + quote(g.Name) }
 
 func (g *Gathered) Temporary(n int) string { return quote(g.Schema) + "." + quote(TemporaryName(n)) }
 
-// Quote writes a name in SQL.
+// Quote returns a name in SQL.
 func Quote(name string) string { return quote(name) }
 
-// Stand is what stands in the place of the table's name.
+// Stand returns the text that replaces the table's name.
 func (g *Gathered) Stand(n int) string {
 	stand := " " + g.Temporary(n)
-	if g.Statement { // what has no such statement refuses it by itself
+	if g.Statement { // other statements refuse TABLE themselves
 		stand = " SELECT * FROM (TABLE" + stand + ")"
 	}
 	if g.Aliased {

@@ -8,43 +8,42 @@ import (
 	"locus/router/stmt"
 )
 
-// Insertion is what an INSERT into a sharded table needs: which value of a row
-// is what, and which columns are to be added.
+// Insertion describes an INSERT into a sharded table: the meaning of each value of a row, and the columns to add.
 type Insertion struct {
 	Table *catalog.Table
-	// Columns gives for each value of a row its position among the table's columns.
+	// Columns are the columns of the values of a row, by their positions in the table.
 	Columns []int
-	// Where the values stand in a row, or -1: Root is what the gene is read from.
+	// These are positions of values in a row, or -1. Root is the position of the value whose gene the row has.
 	Root, ID, OrderNumber, Gene, Version int
-	// Stamped is the same for the columns that generators fill.
+	// Stamped are the positions of the columns that generators fill.
 	Stamped []int
-	// Added are the columns to be added to the list, in this order.
+	// Added are the columns to add to the list, in this order.
 	Added []Stamp
-	// List is where the names of added columns go: before the parenthesis that
-	// closes the list, or behind the SET of INSERT … SET.
+	// List is where the names of added columns are inserted: before the closing parenthesis of the list, or after the SET of
+	// INSERT … SET.
 	List stmt.Anchor
-	// Set: the values stand in INSERT … SET, in Values.
+	// Set is true for INSERT … SET. Its values are in Values.
 	Set    bool
 	Values []stmt.Operand
-	// Keys of the row that must agree with Root, as positions in a row.
+	// keys are the keys of the row whose genes must be equal to that of Root.
 	keys []rowKey
-	// numbered is where the value of the AUTO_INCREMENT column stands, or -1. Number is that
-	// column, by its position in the table, where the cluster numbers it, or -1.
+	// numbered is the position in a row of the AUTO_INCREMENT column's value, or -1. number is the position of that column in the
+	// table if the cluster numbers it, or -1.
 	numbered, number int
-	places           []int // of each Stamp's value in a row, or -1
-	// unlisted: the statement names no columns.
+	places           []int // positions in a row by Stamp, or -1
+	// unlisted is true if the statement names no columns.
 	unlisted bool
-	// anew are the values that may not be DEFAULT, which each server would make anew.
+	// anew are the positions in a row that may not be DEFAULT, because every server would compute another default.
 	anew []int
 	// unseen are the unique keys of which no row may be a duplicate.
 	unseen []unseenKey
-	// unsided are the same for rows of a gene that is divided, of any INSERT: the other row is another server's to see. It
-	// replaces rows, or leaves out what there is already, or duplicates are errors.
+	// unsided are the unique keys of which no row of a divided gene may be a duplicate, because the other row may be on the other
+	// server. They apply to any INSERT: one that replaces rows, skips duplicates, or fails on them.
 	unsided  []unseenKey
 	replaces bool
 }
 
-// Stamp is a generated value.
+// Stamp is the kind of a generated value.
 type Stamp uint8
 
 const (
@@ -58,11 +57,11 @@ const (
 	StampColumn
 )
 
-// Names tells whether the names of added columns have a list to go to: without one, all columns
-// are named.
+// Names reports whether the names of added columns must be added to the statement's list of columns. A statement without a list
+// gets one with all columns.
 func (in *Insertion) Names() bool { return len(in.Added) > 0 && !in.Set && !in.unlisted }
 
-// Column gives the position among the table's columns that a stamp fills.
+// Column returns the position in the table of the column that a stamp fills.
 func (in *Insertion) Column(s Stamp) int {
 	if s >= StampColumn {
 		return in.Table.StampedColumns[s-StampColumn].Column
@@ -70,7 +69,7 @@ func (in *Insertion) Column(s Stamp) int {
 	return [...]int{in.Table.IDColumn, in.Table.OrderNumberColumn, in.Table.GeneColumn, in.Table.VersionColumn, in.number}[s]
 }
 
-// Places gives where the value of each Stamp stands in a row, or -1.
+// Places returns the position in a row of each Stamp's value, or -1.
 func (in *Insertion) Places() []int { return in.places }
 
 type rowKey struct {
@@ -78,11 +77,12 @@ type rowKey struct {
 	at  int
 }
 
-// Stamped is an INSERT into a sharded table: it runs by the genes of its rows, which get their generated values.
+// Stamped is an INSERT into a sharded table. The genes of its rows decide where they are inserted. The rows are completed with
+// generated values.
 type Stamped struct {
 	Facts
 	Insert *Insertion
-	// Added is spliced into the text wherever it runs.
+	// Added is inserted into the text on every shard.
 	Added []Splice
 }
 
@@ -133,8 +133,8 @@ func planInsert(s *stmt.Statement, ctx Context) (Plan, error) {
 	return p, err
 }
 
-// listed names the columns of an INSERT that names none, so that the shard reads
-// the values as they were read here even if somebody has just changed the table.
+// listed returns a list of columns for an INSERT without one. The shard then assigns the values to the same columns as the proxy
+// did, even if the table has just changed.
 func (in *Insertion) listed(at stmt.Anchor) Splice {
 	names := make([]string, len(in.Columns))
 	for i, column := range in.Columns {
@@ -146,8 +146,8 @@ func (in *Insertion) listed(at stmt.Anchor) Splice {
 	return Splice{at, "(" + strings.Join(names, ", ") + ") "}
 }
 
-// listedCopies is listed of an INSERT into a global table, so that a column which only some shards have by now is left to its
-// default on them.
+// listedCopies returns a list of columns for an INSERT without one into a global table. A column that only some shards have so
+// far then gets its default there.
 func listedCopies(n *stmt.Insertion, in *Insertion, t *catalog.Table) ([]Splice, error) {
 	at := n.ColumnsEnd
 	if n.FromSelect {
@@ -165,8 +165,8 @@ func listedCopies(n *stmt.Insertion, in *Insertion, t *catalog.Table) ([]Splice,
 	return []Splice{in.listed(at)}, nil
 }
 
-// Listing names the columns of an INSERT that names none, for a shard that is to prepare it: it may show other columns by now than
-// are known.
+// Listing returns a list of columns for an INSERT without one that a shard will prepare. The shard's table may by now have other
+// columns than the proxy knows.
 func Listing(p Plan) []Splice {
 	var columns []int
 	var t *catalog.Table
@@ -207,7 +207,7 @@ func insertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 	return in, nil
 }
 
-// given reads which columns an INSERT gives.
+// given returns an Insertion with the columns that the INSERT assigns, in the order of its values.
 func given(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 	in := &Insertion{Table: t, Root: -1, ID: -1, OrderNumber: -1, Gene: -1, Version: -1, numbered: -1, number: -1, List: n.ColumnsEnd}
 	names := n.Columns
@@ -239,7 +239,7 @@ func given(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 	return in, nil
 }
 
-// locate finds the keys among the values and what is to be added.
+// locate finds the keys among the values, and the columns to add.
 func (in *Insertion) locate() {
 	t := in.Table
 	for at, column := range in.Columns {

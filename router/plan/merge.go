@@ -9,34 +9,34 @@ import (
 	"locus/router/stmt"
 )
 
-// MergeKind says how the shards' answers become one.
+// MergeKind is how the shards' answers are combined.
 type MergeKind uint8
 
 const (
-	// Concat: the rows of one shard after those of another.
+	// Concat appends the rows of one shard to those of another.
 	Concat MergeKind = iota
-	// Ordered: the shards' sorted streams are merged.
+	// Ordered merges the shards' sorted streams.
 	Ordered
-	// Aggregated: each shard gives one row, and so does the answer.
+	// Aggregated combines one row of each shard into one row.
 	Aggregated
 )
 
-// Merge says what is added to the text for several shards, and what is done
-// with their answers. Columns that were added stand last and are taken away.
+// Merge describes what is added to the text for several shards, and how their answers are combined. Added columns are the last
+// ones, and are removed from the answer.
 type Merge struct {
 	Kind MergeKind
-	// Hidden columns are spliced in before FROM.
+	// Hidden is the number of added columns. Columns is inserted before FROM.
 	Hidden  int
 	Columns Splice
 	Keys    []SortKey  // Ordered
 	Fields  []Combined // Aggregated: one for each field
 	Limit   *stmt.Limit
-	// Apart: each shard has groups of its own, as long as no gene is divided.
+	// Apart is true if each shard has groups of its own. This is the case as long as no gene is divided.
 	Apart    bool
 	describe string
 }
 
-// String says how the answers become one.
+// String describes how the answers are combined.
 func (m *Merge) String() string {
 	if m.Limit != nil {
 		return m.describe + ", within LIMIT"
@@ -46,26 +46,25 @@ func (m *Merge) String() string {
 
 // SortKey is one item of ORDER BY as a column of the answer.
 type SortKey struct {
-	// Column counts from the first; negative ones count back from the last
-	// visible column (-1). Hidden ones count among the hidden.
+	// Column is the index of the column, from 0. A negative index counts back from the last visible column, which is -1. If
+	// Hidden is true, it is an index among the hidden columns.
 	Column int
 	Hidden bool
 	Desc   bool
-	// Weighted keys are sort keys of the server's own making: they compare as
-	// bytes whatever the collation.
+	// Weighted is true if the server computes a sort key. Such keys are compared as bytes, whatever the collation.
 	Weighted bool
-	// Computed keys are fields that are not columns, in the order in which the shards' servers read rows.
+	// Computed is true for a field that is not a column. Such keys have the order in which the shards' servers read rows.
 	Computed bool
 }
 
-// Combined says how one field of an aggregated answer is computed.
+// Combined describes how one field of an aggregated answer is computed.
 type Combined struct {
 	Function stmt.Aggregate
-	// Sum and Count are, for AVG, the hidden columns that hold them.
+	// Sum and Count are the hidden columns from which AVG is computed.
 	Sum, Count int
 }
 
-// planMerge says how a SELECT may run on several shards, or why it may not.
+// planMerge plans how a SELECT runs on several shards, or returns why it can't.
 func planMerge(s *stmt.Statement, sc *scope) (*Merge, *Refusal) {
 	if reason := scatterShape(s, sc); reason != nil {
 		return nil, reason
@@ -97,7 +96,7 @@ const concatenated = "rows of one shard after those of another"
 
 const narrowIt = "name one owner, ID or order number in WHERE"
 
-// scatterShape refuses what can't be answered shard by shard.
+// scatterShape refuses a statement that can't be answered shard by shard. It returns nil for others.
 func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
 	b := s.Blocks[0]
 	what := ""
@@ -139,12 +138,11 @@ func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
 	return refuse(ScatterShape, "%s over rows of several shards: %s", what, narrowIt)
 }
 
-// relevance is what each shard computes from its own rows.
+// relevance names a value that each shard would compute from its own rows.
 const relevance = "the relevance of MATCH … AGAINST (a condition IN BOOLEAN MODE needs none)"
 
-// groupsApart tells whether all rows of a group have one gene, so that each shard has
-// groups of its own: a key is among the columns, of a table that no outer join leaves
-// out.
+// groupsApart reports whether all rows of a group have one gene, so that each shard has groups of its own. This is the case if
+// the rows are grouped by a key of a table for which no outer join supplies NULLs.
 func (sc *scope) groupsApart(b *stmt.Block) bool {
 	for n := range sc.groupKeys(b) {
 		if n.sharded() && !n.ref.Nullable {
@@ -154,13 +152,13 @@ func (sc *scope) groupsApart(b *stmt.Block) bool {
 	return false
 }
 
-// groupKeys are the keys among the columns that a block's rows are grouped by, each with its table.
+// groupKeys yields the keys among the columns that a block's rows are grouped by, each with its table.
 func (sc *scope) groupKeys(b *stmt.Block) iter.Seq2[*node, *catalog.Key] {
 	return func(yield func(*node, *catalog.Key) bool) {
 		for i := range b.Groups {
 			ref := &b.Groups[i]
 			if at := fieldNamed(b, ref); at == severalFields || at >= 0 && (b.Fields[at].Column == nil || !strings.EqualFold(b.Fields[at].Column.Name, ref.Name)) {
-				continue // an alias, perhaps
+				continue // it may be an alias
 			}
 			if n, key := sc.resolve(b, *ref); key != nil && !yield(n, key) {
 				return
@@ -169,8 +167,8 @@ func (sc *scope) groupKeys(b *stmt.Block) iter.Seq2[*node, *catalog.Key] {
 	}
 }
 
-// firm tells whether every row of the answer has a row of a sharded table, and
-// so comes from one shard: an outer join gives the others once on each.
+// firm reports whether every row of the answer contains a row of a sharded table, and so comes from one shard. Otherwise an outer
+// join would return the other rows once on each shard.
 func (sc *scope) firm() bool {
 	for i := range sc.nodes {
 		if n := &sc.nodes[i]; n.sharded() && !n.ref.Nullable {
@@ -207,7 +205,7 @@ func (m *Merge) order(b *stmt.Block, sc *scope) *Refusal {
 	return m.hide(b, hidden)
 }
 
-// nameOf describes an item of ORDER BY.
+// nameOf returns a description of an item of ORDER BY.
 func nameOf(item stmt.OrderItem) string {
 	name := fmt.Sprint(item.Position.Const.Int)
 	if item.Column != nil {
@@ -225,7 +223,7 @@ func (m *Merge) hide(b *stmt.Block, hidden []string) *Refusal {
 	}
 	m.Hidden = len(hidden)
 	for i := range hidden {
-		// A name of its own: the shards' ORDER BY must not find it.
+		// The name is unique, so that the shards' ORDER BY doesn't refer to it.
 		hidden[i] += fmt.Sprintf(" AS `locus_hidden_%d`", i)
 	}
 	if len(hidden) > 0 {

@@ -12,76 +12,75 @@ import (
 	"locus/router/stmt"
 )
 
-// Plan says what is done with every statement of one key. It is one of the types of this package that embed [Facts], and
-// immutable once made.
+// Plan describes how every statement of one cache key is run. It is implemented by the types of this package that embed [Facts].
+// It is immutable.
 type Plan interface {
-	// About is what every plan says of its statement.
+	// About returns the facts that every plan has.
 	About() *Facts
-	// String is where it runs, in a word, as logs and traces have it.
+	// String returns the kind of destination in one word, for logs and traces.
 	String() string
 	explain(e *explainer)
 }
 
-// Facts are what every plan says of its statement.
+// Facts contains what every plan knows of its statement.
 type Facts struct {
 	Statement *stmt.Statement
-	// Writes: rows or schemas change.
+	// Writes is true if rows or schemas change.
 	Writes bool
-	// Reserved: it names what the proxies themselves keep in the schema locus, so that only an admin may run it.
+	// Reserved is true if the statement names what the proxies keep in the schema locus. Only an admin may run it.
 	Reserved bool
-	// Metadata reads take no part in a transaction.
+	// Metadata is true for a read of metadata, which takes no part in a transaction.
 	Metadata bool
-	// ReadsInsertID and KeepsInsertID: LAST_INSERT_ID() must be right before the
-	// statement runs, or may have changed by it.
+	// ReadsInsertID is true if LAST_INSERT_ID() must be set before the statement runs. KeepsInsertID is true if the statement may
+	// change it.
 	ReadsInsertID, KeepsInsertID bool
-	// Cacheable: the plan holds for every text of the key.
+	// Cacheable is true if the plan is valid for every text of the key.
 	Cacheable bool
-	// Clock: it may put the time into rows, so all shards that change some must be told
-	// the same. Of the defaults of rows that are split it says nothing.
+	// Clock is true if the statement may write the current time into rows. All shards that change rows must then be sent the same
+	// time.
 	Clock bool
-	// Leaves is what stays behind on the connections that it runs on.
+	// Leaves is the session state that the statement leaves on its connections.
 	Leaves Leaves
-	// Unfiltered: an UPDATE or DELETE without a condition.
+	// Unfiltered is true for an UPDATE or DELETE without a condition.
 	Unfiltered bool
-	// Figures are whoever's that counts what such statements cost: nothing here looks at
-	// them.
+	// Figures belongs to the package that counts the cost of such statements. This package doesn't read it.
 	Figures any
 }
 
 // About implements Plan.
 func (f *Facts) About() *Facts { return f }
 
-// Splice is text put at a place of the statement's.
+// Splice is a text that is inserted at a place in the statement.
 type Splice struct {
 	At   stmt.Anchor
 	Text string
 }
 
-// Context is what a plan depends on beside the text.
+// Context contains what a plan depends on in addition to the text.
 type Context struct {
 	Catalog *catalog.Catalog
-	// Schema is the session's default; may be empty.
+	// Schema is the session's default database. It may be empty.
 	Schema string
-	// Rights bound what is planned; nil: nothing does.
+	// Rights limit what may be planned. Nil means no limits.
 	Rights *Rights
-	// Temporary are the session's temporary tables, as far as their names are known.
+	// Temporary are the session's temporary tables whose names are known.
 	Temporary []catalog.TableName
-	// Owned tells what the session answers itself, by the names of
-	// stmt.Owned and of stmt.Shown. May be nil: nothing.
+	// Owned contains what the session answers itself, by the names of stmt.Owned and stmt.Shown. Nil means nothing.
 	Owned map[string]bool
-	// Rewritten: the text is a client's that was planned before, with the session's
-	// answers in it: a list of statements, say, that are no part of it.
+	// Rewritten is true if the text was made from a client's text that was planned before, with the session's answers in it. It
+	// may contain values that are no part of the client's text, such as a list of statements.
 	Rewritten bool
-	// Alike: nothing in it is a shard's to say, so that each would answer alike.
+	// Alike is true if no part of the result depends on the shard, so that every shard would return the same.
 	Alike bool
-	// SourceNames: the shards call a field by the name that its column has in a derived table, in whatever letters it is written.
+	// SourceNames is true if the shards name a field as its column is named in a derived table, in whatever letter case the
+	// statement writes it.
 	SourceNames bool
-	// Shard is that which the session has named for its statements; empty: none.
+	// Shard is the shard that the session has chosen for its statements. Empty means none.
 	Shard router.ShardName
 }
 
-// rewrites tells whether anything of the statement is the session's to answer.
-// LAST_INSERT_ID() is, where no shard is told of it.
+// rewrites reports whether the session answers some part of the statement itself. LAST_INSERT_ID() is such a part if no shard is
+// sent its value.
 func (c Context) rewrites(s *stmt.Statement) bool {
 	if s.Shown != nil && s.Kind == stmt.Show {
 		return c.Owned["show "+s.Shown.What]
@@ -94,8 +93,7 @@ func (c Context) rewrites(s *stmt.Statement) bool {
 	return false
 }
 
-// Make reads and plans the text in l. The error is a *Refusal, or a
-// *stmt.SyntaxError that the server should put in its own words (see Fallback).
+// Make reads and plans the text in l. The error is a *Refusal, an *Unknown, or a *stmt.SyntaxError.
 func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	if u, ok := errors.AsType[*stmt.Uncertain](l.Err); ok {
 		return nil, refuse(UncertainText, "%s", u.Error())
@@ -139,12 +137,12 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 		err = ctx.definable(l, s)
 	}
 	if err != nil {
-		p = &OneShard{} // what may not be done need not be explained
+		p = &OneShard{} // a statement that is refused needs no explanation
 	}
 	facts := p.About()
 	facts.Statement, facts.Leaves = s, leaves(s, ctx)
 	readsForRoutines(p)
-	if denied := ctx.Rights.check(l, facts, ctx); denied != nil && !ctx.emptiesOwn(s) { // which is an admin's, whatever the bounds
+	if denied := ctx.Rights.check(l, facts, ctx); denied != nil && !ctx.emptiesOwn(s) { // only an admin may run it
 		return nil, denied
 	}
 	if denied := ctx.Rights.narrow(l, p, ctx); denied != nil {
@@ -169,7 +167,7 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	return p, nil
 }
 
-// made is build of what may be a program, of which the text tells more.
+// made returns the plan of a statement, which may be a stored program that is routed by its text.
 func (c Context) made(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
 	if s.Features&stmt.Program != 0 && c.Shard == "" {
 		if p, err := c.routine(l, Facts{Writes: true, Statement: s}); p != nil || err != nil {
@@ -179,7 +177,7 @@ func (c Context) made(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
 	return build(s, c)
 }
 
-// gathers plans what is gathered for a plan, if anything is.
+// gathers plans how rows are gathered for a plan that needs it.
 func (c Context) gathers(p Plan, l *stmt.Lexed) error {
 	switch p := p.(type) {
 	case *Read:
@@ -190,7 +188,7 @@ func (c Context) gathers(p Plan, l *stmt.Lexed) error {
 	return nil
 }
 
-// definable refuses a definition after which tables, or the views over them, would mean something else.
+// definable refuses a definition that would change the meaning of tables, or of the views over them.
 func (c Context) definable(l *stmt.Lexed, s *stmt.Statement) error {
 	if c.viewEverywhere(s) {
 		if err := c.viewable(s); err != nil {
@@ -203,7 +201,7 @@ func (c Context) definable(l *stmt.Lexed, s *stmt.Statement) error {
 	return nil
 }
 
-// storedProgram refuses one that would do what no statement of a client may.
+// storedProgram refuses a stored program that would do what no statement of a client may do.
 func (c Context) storedProgram(l *stmt.Lexed, reach *stmt.Reach) error {
 	if err := c.program(l, reach); err != nil {
 		return err
@@ -217,7 +215,7 @@ func (c Context) storedProgram(l *stmt.Lexed, reach *stmt.Reach) error {
 	return nil
 }
 
-// several refuses what stands behind the first statement, as servers do.
+// several refuses a text with more than one statement. It sets Near to the text after the first statement, as servers do.
 func several(l *stmt.Lexed) *Refusal {
 	_, next := stmt.First(l.Text, l.Mode)
 	r := refuse(SeveralStatements, "several statements in one text: send them one by one, or have the driver ask for CLIENT_MULTI_STATEMENTS")
@@ -273,8 +271,8 @@ func build(s *stmt.Statement, ctx Context) (Plan, error) {
 	return planOther(s, ctx)
 }
 
-// unsupported refuses what would leave something behind on a borrowed
-// connection, or would speak of it instead of the session.
+// unsupported refuses a statement that would leave state on a borrowed connection, or would act on the connection instead of the
+// session.
 func unsupported(s *stmt.Statement) error {
 	switch {
 	case s.Features&stmt.IntoTarget != 0:
@@ -292,9 +290,8 @@ func unsupported(s *stmt.Statement) error {
 	return nil
 }
 
-// planShow sends SHOW and DESCRIBE to the first shard, which has every schema
-// and every table but the single ones of other shards. What is on every shard each of
-// them shows alike.
+// planShow sends SHOW and DESCRIBE to the first shard, which has every schema and every table except the single tables of other
+// shards. For a table that is on every shard, all shards return the same.
 func planShow(s *stmt.Statement, ctx Context) (Plan, error) {
 	facts := Facts{Metadata: true, Cacheable: true}
 	if s.BuiltIn {
@@ -321,7 +318,7 @@ func planShow(s *stmt.Statement, ctx Context) (Plan, error) {
 	return one, nil
 }
 
-// totalled refuses a condition of SHOW TABLE STATUS on what differs between a shard and all of them.
+// totalled refuses a condition of SHOW TABLE STATUS on a column whose value on one shard differs from the total of all shards.
 func totalled(l *stmt.Listed) error {
 	for _, column := range []string{"Rows", "Data_length", "Index_length", "Data_free", "Avg_row_length", "Auto_increment", "Update_time"} {
 		if slices.ContainsFunc(l.Columns, func(name string) bool { return strings.EqualFold(name, column) }) {
@@ -331,8 +328,7 @@ func totalled(l *stmt.Listed) error {
 	return nil
 }
 
-// schemaOf gives the schema of a table's name: of an unqualified one it is the
-// session's.
+// schemaOf returns the schema of a table's name. An unqualified name is in the session's schema.
 func (c Context) schemaOf(name stmt.TableName) string {
 	if name.Schema != "" {
 		return name.Schema
@@ -340,14 +336,15 @@ func (c Context) schemaOf(name stmt.TableName) string {
 	return c.Schema
 }
 
-// find resolves a table's name.
+// find returns the table with a name, or nil if it is not in the catalog or is a temporary table of the session. The error is an
+// *Unknown or a *Refusal.
 func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
 	full := c.full(name)
 	if c.temporary(full) {
 		return nil, nil
 	}
 	t, err := c.Catalog.Find(full)
-	if _, nowhere := errors.AsType[*catalog.NowhereError](err); nowhere { // as on one server
+	if _, nowhere := errors.AsType[*catalog.NowhereError](err); nowhere { // a server returns the same error
 		return nil, &Unknown{Number: erNoSuchTable, State: stateNoTable, Message: "Table '" + full.String() + "' doesn't exist"}
 	}
 	if err != nil {

@@ -5,16 +5,16 @@ import (
 	"locus/router/stmt"
 )
 
-// Read is a SELECT of sharded tables, or of tables that no shard has all of: it runs where the genes of its keys are.
+// Read is a SELECT of sharded tables, or of tables that no single shard has all of. The genes of its keys decide where it runs.
 type Read struct {
 	Facts
 	Keyed
-	// Merge says how several shards' answers become one; nil if they can't, for
-	// the reason NoMerge.
+	// Merge describes how the answers of several shards are combined. It is nil if they can't be combined. The reason is then
+	// NoMerge.
 	Merge   *Merge
 	NoMerge *Refusal
-	// Gather says how several shards' rows are read where there is no Merge, or
-	// where they must be joined with each other; nil if they can't be.
+	// Gather describes how the rows of several shards are gathered if there is no Merge, or if they must be joined with each
+	// other. It is nil if they can't be gathered.
 	Gather *Gathering
 }
 
@@ -38,7 +38,7 @@ func (p *Read) explain(e *explainer) {
 	}
 }
 
-// Route finds the shards. It is safe for concurrent use with different routes. The error is a *Refusal.
+// Route finds the shards. Concurrent calls with different routes are safe. The error is a *Refusal.
 func (p *Read) Route(m *router.Map, v *Values, out *Route) error {
 	if err := p.Locate(m, v, out); err != nil {
 		return err
@@ -53,7 +53,7 @@ func (p *Read) Route(m *router.Map, v *Values, out *Route) error {
 	return nil
 }
 
-// merge says how the answers of several shards become one.
+// merge decides how the answers of several shards are combined, and sets Merge or NoMerge.
 func (p *Read) merge(s *stmt.Statement, sc *scope) {
 	switch {
 	case p.apart != nil:
@@ -66,7 +66,7 @@ func (p *Read) merge(s *stmt.Statement, sc *scope) {
 	}
 }
 
-// gather says how the rows can be gathered, where answers can't be merged by rows alone.
+// gather plans how rows are gathered, if merging the shards' answers may not be enough.
 func (p *Read) gather(l *stmt.Lexed, ctx Context) {
 	if p.Merge != nil && p.Merge.Kind == Concat && !p.Merge.Apart && p.sided && len(p.classes) < 2 && p.pinned == "" {
 		return

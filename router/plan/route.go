@@ -9,26 +9,24 @@ import (
 	"locus/router/stmt"
 )
 
-// Keyed is what tells where the rows of a statement on sharded tables are.
+// Keyed contains the conditions that determine where the rows of a statement on sharded tables are.
 type Keyed struct {
-	// Owned narrows the statement to the rows that their shards own; nil where
-	// that has no place in the text.
+	// Owned narrows the statement to the rows that their shard owns. It is nil if the text has no place for that condition.
 	Owned *Owned
 
 	classes []class
-	sided   bool             // each class's rows are on one shard also where their gene is divided
-	pinned  router.ShardName // the shard of single tables beside sharded ones
-	apart   *Refusal         // why no shard can have all tables
+	sided   bool             // each class's rows are on one shard even if their gene is divided
+	pinned  router.ShardName // the shard of the single tables that are joined with the sharded ones; may be empty
+	apart   *Refusal         // why no shard can have all tables; nil: one can
 }
 
-// class is a group of sharded tables whose rows have one gene, and what the
-// statement says of that gene.
+// class is a group of sharded tables whose joined rows have one gene, with the statement's condition on that gene.
 type class struct {
 	table *catalog.Table
 	cond  *condition // nil: any gene
 }
 
-// condition is what is left of a WHERE clause for one class.
+// condition is the part of a WHERE clause that applies to one class.
 type condition struct {
 	kind      stmt.ConditionKind
 	args      []*condition
@@ -38,12 +36,11 @@ type condition struct {
 	low, high *stmt.Operand
 	nullSafe  bool
 	inRows    bool           // in a list of rows; see catalog.Key.OfInRows
-	beside    []stmt.Operand // what these have in its place
-	side      bool           // the key tells the residue of the table's rows
+	beside    []stmt.Operand // the values in the same place of the other rows of the list
+	side      bool           // the residue of this key places the table's rows
 }
 
-// manner is how a value stands in a condition, which servers' comparisons
-// depend on.
+// manner is the form in which a condition has a value. Servers compare values differently in different forms.
 type manner uint8
 
 const (
@@ -52,10 +49,10 @@ const (
 	mixed // among values of other types, in a list of rows
 )
 
-// of reads the gene that rows must have for the condition to hold with a value.
+// of returns the gene of the rows that satisfy the condition with a value.
 func (c *condition) of(v stmt.Value, how manner) (gene.Gene, catalog.Match) {
 	switch {
-	case c.nullSafe && v.Kind == stmt.Null, // of rows that an outer join lacks
+	case c.nullSafe && v.Kind == stmt.Null, // matches rows that an outer join doesn't find
 		how == mixed:
 		return 0, catalog.Anywhere
 	case c.inRows:
@@ -66,13 +63,13 @@ func (c *condition) of(v stmt.Value, how manner) (gene.Gene, catalog.Match) {
 	return c.key.Of(v)
 }
 
-// manner tells how the values of the condition are compared.
+// manner returns how servers compare the values of the condition.
 func (c *condition) manner(v *Values) manner {
 	o := &c.operands[0]
 	switch {
 	case c.inRows && !c.key.Column.IsInteger() && !c.besideTexts(v):
 		return mixed
-	case len(c.operands) > 1 || o.Variable != "": // what a variable holds is no literal
+	case len(c.operands) > 1 || o.Variable != "": // a server doesn't treat a variable as a literal
 		return listed
 	case o.Slot < 0 || v.Slots[o.Slot].Count == 1:
 		return alone
@@ -86,11 +83,12 @@ func (c *condition) manner(v *Values) manner {
 	return alone
 }
 
-// mostBeside are looked at, since each of them looks at all.
+// mostBeside limits the values that are compared with all others, which takes quadratic time.
 const mostBeside = 100
 
-// besideTexts tells whether all that a list of rows has in this place compares as a text does with the column. Beside a number MariaDB
-// compares texts as numbers too: (name, n) IN (('ann', 1), (42, 2)) finds 'zoe', which is 0 as 'ann' is.
+// besideTexts reports whether all values in the same place of a list of rows are compared with the column as text. If one is a
+// number, MariaDB also compares the texts as numbers: (name, n) IN (('ann', 1), (42, 2)) finds 'zoe', because both 'ann' and
+// 'zoe' are 0.
 func (c *condition) besideTexts(v *Values) bool {
 	text := func(v stmt.Value) bool {
 		return v.Kind == stmt.String || v.Kind == stmt.Null || v.Kind == stmt.Bytes && c.key.Column.IsBinary()
@@ -116,13 +114,12 @@ func (c *condition) besideTexts(v *Values) bool {
 	return true
 }
 
-// Route is where one execution runs. It is reused from execution to execution.
+// Route describes where one execution runs. It is reused by later executions.
 type Route struct {
-	// Shards are indexes into the map's shards, ascending. Empty: the statement
-	// can hold for no row, and any shard may say so.
+	// Shards are indexes into the map's shards, in ascending order. Empty means that no row can match. Any shard may then answer.
 	Shards []int
-	// Genes are those that were found, in the order found; with All set it may
-	// be every gene.
+	// Genes are the genes of the conditions, in the order of the conditions. If All is true, the statement may concern every
+	// gene.
 	Genes []gene.Gene
 	All   bool
 
@@ -130,7 +127,7 @@ type Route struct {
 	sides  []side // of Genes
 }
 
-// Meets tells whether the statement may concern rows of one of the genes.
+// Meets reports whether the statement may concern rows of one of the genes.
 func (r *Route) Meets(set gene.Set) bool {
 	if r.All {
 		return !set.Empty()
@@ -143,28 +140,28 @@ func (r *Route) Meets(set gene.Set) bool {
 	return len(r.ranges) > 0 && !gene.NewSet(r.ranges...).Intersect(set).Empty()
 }
 
-// Named tells whether Genes are all that the statement may concern rows of.
+// Named reports whether the statement concerns no rows of genes other than Genes.
 func (r *Route) Named() bool { return !r.All && len(r.ranges) == 0 }
 
 func (r *Route) reset() {
 	r.Shards, r.Genes, r.All, r.ranges, r.sides = r.Shards[:0], r.Genes[:0], false, r.ranges[:0], r.sides[:0]
 }
 
-// Values are what an execution compares with.
+// Values are the values of one execution.
 type Values struct {
 	*stmt.Args
 	// InsertID is the session's LAST_INSERT_ID().
 	InsertID uint64
-	// Numbers are what the rows of an INSERT were given for an AUTO_INCREMENT column, 0 for
-	// one that has its own; nil: they were given none yet.
+	// Numbers are the numbers that the rows of an INSERT were issued for an AUTO_INCREMENT column. A row that has its own number
+	// has 0 here. Nil means that none have been issued yet.
 	Numbers []uint64
-	// UserVariable gives the value of a user variable, named in lower case
-	// without @; nil where they are not known. NULL is what one has that was
-	// never set.
+	// UserVariable returns the value of a user variable. The name is in lower case, without @. A variable that was never set is
+	// NULL. UserVariable is nil if user variables are not known.
 	UserVariable func(name string) stmt.Value
 }
 
-// operand reads an operand, which is passed by its address: it is large, and each statement that names a key has one.
+// operand returns the value of an operand. The operand is passed by address because it is large, and this runs for each statement
+// that names a key.
 func (v *Values) operand(o *stmt.Operand) stmt.Value {
 	switch {
 	case o.InsertID:
@@ -182,7 +179,7 @@ func (v *Values) variable(name string) stmt.Value {
 	return v.UserVariable(name)
 }
 
-// Locate finds the shards of the rows, whatever becomes of the shards' answers.
+// Locate finds the shards of the rows, whether or not their answers can be combined.
 func (p *Keyed) Locate(m *router.Map, v *Values, out *Route) error {
 	out.reset()
 	if p.apart != nil {
@@ -209,8 +206,7 @@ func (p *Keyed) Locate(m *router.Map, v *Values, out *Route) error {
 	return nil
 }
 
-// together demands that another class is on the one shard of those before. A
-// class without rows is everywhere alike.
+// together requires that another class is on the single shard of the classes before it. A class without rows can be on any shard.
 func (p *Keyed) together(m *router.Map, i int, v *Values, out *Route) *Refusal {
 	var other Route
 	other.class(m, p.classes[i].cond, v)
@@ -230,7 +226,7 @@ func (p *Keyed) together(m *router.Map, i int, v *Values, out *Route) *Refusal {
 		p.classes[0].table.TableName, p.classes[i].table.TableName)
 }
 
-// pin demands the shard of the single tables beside sharded ones.
+// pin requires that the rows are on the shard of the single tables.
 func (p *Keyed) pin(m *router.Map, out *Route) *Refusal {
 	if len(out.Shards) == 0 {
 		if at := slices.Index(m.Shards(), p.pinned); at >= 0 {
@@ -244,8 +240,7 @@ func (p *Keyed) pin(m *router.Map, out *Route) *Refusal {
 	return refuse(CrossShard, "it joins a table that lives on shard %s with rows that live elsewhere: read them in two statements", p.pinned)
 }
 
-// onlyGene gives the gene that all rows have which the statement may concern, if that
-// is known.
+// onlyGene returns the gene of all rows that the statement may concern. one is false if they may have several genes.
 func (r *Route) onlyGene() (only gene.Gene, one bool) {
 	if r.All || len(r.Genes) == 0 || len(r.ranges) > 0 {
 		return 0, false
@@ -258,7 +253,7 @@ func (r *Route) onlyGene() (only gene.Gene, one bool) {
 	return r.Genes[0], true
 }
 
-// class fills the route from one class's condition.
+// class sets the route from the condition of one class.
 func (r *Route) class(m *router.Map, c *condition, v *Values) {
 	if c != nil && c.kind == stmt.Equal && len(c.operands) == 1 {
 		if r.single(m, c, v) {
@@ -274,7 +269,7 @@ func (r *Route) class(m *router.Map, c *condition, v *Values) {
 	r.Shards = append(r.Shards[:0], set...)
 }
 
-// single is the common case: one column, one value.
+// single handles the common case of one column and one value. It returns false if the condition is not that case.
 func (r *Route) single(m *router.Map, c *condition, v *Values) bool {
 	o := &c.operands[0]
 	if o.Slot >= 0 && v.Slots[o.Slot].Count != 1 {
@@ -292,8 +287,8 @@ func (r *Route) single(m *router.Map, c *condition, v *Values) bool {
 	return true
 }
 
-// eval gives the shards where a condition may hold; known is false where that
-// is all of them. It notes the genes that it meets: a superset of those touched.
+// eval returns the shards whose rows may satisfy a condition. known is false if that is every shard. It records the genes of the
+// condition's values, which are a superset of the genes of the rows.
 func (r *Route) eval(m *router.Map, c *condition, v *Values) (shards []int, known bool) {
 	if c == nil {
 		return nil, false
@@ -353,7 +348,7 @@ func (r *Route) evalEqual(m *router.Map, c *condition, v *Values) (shards []int,
 	return shards, true
 }
 
-// add notes the shard of one value; false where it may hold on any.
+// add adds the shards of one value. It returns false if a row on any shard may match the value.
 func (r *Route) add(m *router.Map, c *condition, value stmt.Value, how manner, shards *[]int) bool {
 	g, match := c.of(value, how)
 	switch match {
@@ -408,8 +403,8 @@ func intersect(a, b []int) []int {
 	return out
 }
 
-// computed reads a cell of an INSERT that is no literal: LAST_INSERT_ID() or a
-// user variable. Others only the server can compute.
+// computed returns the value of a cell of an INSERT that is LAST_INSERT_ID() or a user variable. It returns the zero value for
+// other expressions, which only the server can compute.
 func (v *Values) computed(c stmt.Cell) stmt.Value {
 	switch variable, insertID := v.Computed(c); {
 	case insertID:
