@@ -14,15 +14,15 @@ import (
 	"locus/router/plan"
 )
 
-// accounts are the logins of the state in force.
+// accounts looks up logins in the state in force. It implements [handshake.Accounts].
 type accounts struct{ p *Proxy }
 
 func (a accounts) Lookup(user string) (handshake.Account, bool) {
 	return a.p.live.Load().accounts.Lookup(user)
 }
 
-// logins makes the declared logins. A user whose secret can't be had can't log
-// in, and the others can.
+// logins returns the directory of the declared logins. A user whose secret can't be read can't log in, and is in lockedOut with the
+// error. The other users can.
 func (b *builder) logins(c *cluster.Cluster) (_ *handshake.Directory, lockedOut map[string]string, err error) {
 	var list []handshake.Account
 	for _, name := range c.UserNames() {
@@ -47,7 +47,7 @@ func (b *builder) logins(c *cluster.Cluster) (_ *handshake.Directory, lockedOut 
 	return handshake.NewDirectory(list...), lockedOut, nil
 }
 
-// secretMissing concerns one user alone.
+// secretMissing is the error of one user whose password can't be read. The other users can log in.
 type secretMissing struct{ error }
 
 func (b *builder) login(name string, u cluster.User) (handshake.Account, error) {
@@ -61,8 +61,8 @@ func (b *builder) login(name string, u cluster.User) (handshake.Account, error) 
 	return handshake.WithPassword(name, password), nil
 }
 
-// users makes what sessions obey of the declared users. Rights that have not
-// changed stay the same ones, and with them the plans that were held to them.
+// users returns the declared users' rights and limits, which sessions obey. Rights that have not changed keep their address and ID,
+// so that plans that were checked against them stay valid.
 func (b *builder) users(c *cluster.Cluster) map[string]*snapshot.Account {
 	accounts := make(map[string]*snapshot.Account, len(c.Users))
 	for name, u := range c.Users {
@@ -85,7 +85,7 @@ func (b *builder) users(c *cluster.Cluster) map[string]*snapshot.Account {
 	return accounts
 }
 
-// readsFrom is what an account's sessions begin with.
+// readsFrom maps the declared source of reads to the initial setting of an account's sessions.
 var readsFrom = map[cluster.ReadFrom]sysvars.ReadsFrom{
 	"": sysvars.Primary, cluster.ReadPrimary: sysvars.Primary, cluster.ReadReplica: sysvars.Replica, cluster.ReadSession: sysvars.OwnReplica,
 }
@@ -101,7 +101,7 @@ func guard(g cluster.Guard) snapshot.Guard {
 	return snapshot.Allow
 }
 
-// rights are nil for a user without bounds.
+// rights returns the rights of a user, or nil if the user is not restricted.
 func (b *builder) rights(name string, u cluster.User) *plan.Rights {
 	r := &plan.Rights{User: name, ReadOnly: u.ReadOnly, NoDDL: u.DDL != nil && !*u.DDL}
 	for _, database := range u.Databases {

@@ -12,7 +12,8 @@ import (
 	"locus/router/live"
 )
 
-// Whatever is declared differently makes the proxy read something of the shards.
+// TestWhatIsDeclaredDifferentlyIsRead: any difference in the declarations makes the proxy read the tables on the shards that it
+// concerns.
 func TestWhatIsDeclaredDifferentlyIsRead(t *testing.T) {
 	name, other := catalog.TableName{Schema: "shop", Name: "a"}, catalog.TableName{Schema: "shop", Name: "b"}
 	routes, err := router.Equal(gene.W16, []router.ShardName{"s0"})
@@ -55,7 +56,7 @@ func TestWhatIsDeclaredDifferentlyIsRead(t *testing.T) {
 	}
 }
 
-// documents is a source that makes a change after each read, before it returns what was read.
+// documents is a source that calls meanwhile after each read, before it returns.
 type documents struct {
 	live.Source
 	meanwhile func()
@@ -68,7 +69,7 @@ func (d documents) Read(context.Context, int64) (map[string][]byte, int64, error
 	return nil, 1, nil
 }
 
-// A request is answered by documents and by tables that were both read after it.
+// TestRequestsAreAnsweredByLaterReads: a request is answered once both documents and tables were read after it.
 func TestRequestsAreAnsweredByLaterReads(t *testing.T) {
 	r := &requests{}
 	docs := &documents{}

@@ -8,8 +8,7 @@ import (
 	"locus/proxy/stream"
 )
 
-// compress is the client's stream behind the login: with compression if it has
-// asked for that.
+// compress returns the client's stream after the login. The stream is compressed if the client requested compression.
 func compress(c *handshake.Client) *stream.Conn {
 	var algorithm compressed.Algorithm
 	switch {

@@ -1,8 +1,6 @@
-// Package proxy is one proxy process: it listens, lets clients log in, keeps
-// the sessions and ends them in good order.
+// Package proxy runs one proxy process. It listens, accepts logins, runs the sessions, and ends them when the process stops.
 //
-// It owns the listener, the registry of sessions, the accounts, and the making
-// of the snapshot that sessions plan against: it turns the declared cluster and
-// the shards' live schemas into one immutable [snapshot.Snapshot]. It never reads a
-// statement, and never writes what is declared.
+// It owns the listener, the registry of sessions, and the accounts. It builds the snapshot that sessions plan against: it combines
+// the declared cluster and the shards' live schemas into one immutable [snapshot.Snapshot]. It never reads the text of a statement,
+// and never writes a declaration.
 package proxy

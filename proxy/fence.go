@@ -7,27 +7,24 @@ import (
 	"locus/router"
 )
 
-// Fence is how a proxy behaves while genes change hands.
+// Fence configures how a proxy behaves while genes change hands.
 type Fence struct {
-	// Hold is how long a statement waits at most; default 2 s. Clients' own
-	// time-outs should be longer.
+	// Hold is the longest time that a statement is paused; default 2 s. Clients' own timeouts should be longer.
 	Hold time.Duration
-	// Patience is how long transactions under way on the genes may take to end
-	// before they are rolled back; default 1 s.
+	// Patience is how long transactions in progress on the genes may take to end before they are rolled back; default 1 s.
 	Patience time.Duration
-	// MaxHeld is how many statements wait at most; default 10,000.
+	// MaxHeld is the greatest number of statements that are paused at once; default 10,000.
 	MaxHeld int
-	// Release takes the fence of a version of the map away, by compare-and-swap:
-	// for when whoever put it there can't. Nil: nobody does.
+	// Release removes the fence of a version of the map, by compare-and-swap, in case the process that set it can't. Nil: this
+	// proxy removes no fences.
 	Release func(ctx context.Context, version int64) error
-	// ReleasePrimary takes the hold of an epoch of a shard's primary away, likewise.
+	// ReleasePrimary ends the hold of an epoch of a shard's primary, likewise.
 	ReleasePrimary func(ctx context.Context, shard router.ShardName, epoch int64) error
-	// Epochs asks etcd, which answers by what is written when it is asked, for the epochs of
-	// the shards' primaries. Nil: shards whose primary may change without the proxies, see
-	// [cluster.Shard.Leased], are written to as others are.
+	// Epochs reads the epochs of the shards' primaries from etcd. The read is linearizable. Nil: shards whose primary may change
+	// without the proxies, see [cluster.Shard.Leased], are treated like other shards.
 	Epochs func(ctx context.Context) (map[router.ShardName]int64, error)
-	// Leased is the number of the lease by which the other processes know that this
-	// one is alive, or 0: see [fence.Config]. Nil: they always do.
+	// Leased returns the ID of the lease by which other processes know that this process is alive, or 0 if it has none; see
+	// [fence.Config]. Nil: it always has one.
 	Leased func() int64
 }
 
@@ -41,8 +38,8 @@ func (f Fence) withDefaults() Fence {
 	return f
 }
 
-// ReadAsOf tells whether the cluster was read at that revision of etcd or later;
-// if not, it soon will be.
+// ReadAsOf reports whether the cluster was read at that revision of etcd or later. If not, it requests a read and doesn't wait for
+// it.
 func (p *Proxy) ReadAsOf(revision int64) bool {
 	if p.live.Seen() >= revision {
 		return true
@@ -51,31 +48,30 @@ func (p *Proxy) ReadAsOf(revision int64) bool {
 	return false
 }
 
-// acknowledge tells others which version of the map, and which primaries, this proxy obeys: once nothing that began by an older version
-// is under way on fenced genes, or at a shard that is held.
+// acknowledge waits until nothing that began under an older version of the map is running on fenced genes, and nothing is running
+// at a held shard. It then notifies other processes of the version and of the primaries that this proxy obeys.
 func (p *Proxy) acknowledge(ctx context.Context, w *state, _ int64) error {
-	if err := p.obeyPrimaries(ctx, w.declared); err != nil {
+	if err := p.acknowledgePrimaries(ctx, w.declared); err != nil {
 		return err
 	}
 	m := w.snapshot.Map
-	if err := p.sessions.obey(ctx, m.Version(), m.Held(), p.options.Fence.Patience); err != nil {
+	if err := p.sessions.waitUntilObeyed(ctx, m.Version(), m.Held(), p.options.Fence.Patience); err != nil {
 		return err
 	}
-	if err := p.nothingLeftBehind(ctx, m); err != nil {
+	if err := p.waitForOrphans(ctx, m); err != nil {
 		return err
 	}
 	return p.options.Acknowledge(m.Version())
 }
 
-// nothingLeftBehind waits until nothing goes on any more, at the shards that the
-// map's held genes belong to, on connections that were closed without an answer:
-// their clients were told that the effect is unknown, but what it is must be known
-// to the shard before the genes change hands.
-func (p *Proxy) nothingLeftBehind(ctx context.Context, m *router.Map) error {
+// waitForOrphans waits for the shards of the map's held genes. It waits until they have finished with all connections that were
+// closed without an answer. The clients of these connections got the error that the effect is unknown. The shard must know the
+// effect before the genes change hands.
+func (p *Proxy) waitForOrphans(ctx context.Context, m *router.Map) error {
 	ticker := time.NewTicker(obeyPause)
 	defer ticker.Stop()
 	names := m.Shards()
-	for _, v := range m.Moves() { // the source of an import may own none
+	for _, v := range m.Moves() { // the source of an import may own no genes
 		names = append(names, v.From)
 	}
 	for _, name := range names {
@@ -95,14 +91,13 @@ func (p *Proxy) nothingLeftBehind(ctx context.Context, m *router.Map) error {
 }
 
 const (
-	// releasePause is between tries to take a fence away.
+	// releasePause is the interval between attempts to remove a fence.
 	releasePause = time.Second
 	releaseTime  = 5 * time.Second
 )
 
-// limitFences takes away a fence that is in force for longer than statements are
-// held: whoever put it there is gone, or slow, and its compare-and-swap will fail
-// then. It returns when ctx ends.
+// limitFences removes a fence that is in force for longer than statements may be paused. The process that set it has ended or is
+// slow. If it is slow, its own compare-and-swap fails afterwards. limitFences returns when ctx ends.
 func (p *Proxy) limitFences(ctx context.Context) {
 	if p.options.Fence.Release == nil {
 		return

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Follow keeps up with what is declared until ctx ends, and takes no clients: for a
-// process that only has to know it.
+// Follow keeps the declared cluster up to date until ctx ends, and accepts no clients. It is for a process that only reads the
+// cluster.
 func (p *Proxy) Follow(ctx context.Context) error {
 	var tasks sync.WaitGroup
 	tasks.Go(func() { _ = p.live.Run(ctx) })

@@ -7,21 +7,19 @@ import (
 	"time"
 )
 
-// idlePause is between looks whether clients want anything.
+// idlePause is the interval between checks whether clients have sent anything.
 const idlePause = 500 * time.Millisecond
 
-// stackHalvings makes 4 KiB out of the 32 KiB that a login may have taken.
+// stackHalvings is how often 32 KiB, the stack that a login may have used, is halved to 4 KiB.
 const stackHalvings = 3
 
-// giveBackMemory returns what a burst of logins or statements took to the
-// system, once no client has wanted anything for a moment: stacks that have
-// grown shrink only when the garbage collector runs, and it has no cause to run
-// while nothing is allocated. Each run halves those that are mostly empty.
-// It returns when ctx ends.
+// giveBackMemory returns memory that a burst of logins or statements used to the operating system, once no client has sent anything
+// for [idlePause]. Stacks that have grown shrink only when the garbage collector runs, and it doesn't run while nothing is
+// allocated. Each run halves the stacks that are mostly empty. giveBackMemory returns when ctx ends.
 func (p *Proxy) giveBackMemory(ctx context.Context) {
 	ticker := time.NewTicker(idlePause)
 	defer ticker.Stop()
-	var seen, given uint64
+	var seen, returned uint64
 	for {
 		select {
 		case <-ctx.Done():
@@ -29,12 +27,12 @@ func (p *Proxy) giveBackMemory(ctx context.Context) {
 		case <-ticker.C:
 		}
 		now := p.accepted.Load() + p.counts.Statements.Load()
-		if now == seen && now != given {
+		if now == seen && now != returned {
 			for range stackHalvings {
 				runtime.GC()
 			}
 			debug.FreeOSMemory()
-			given = now
+			returned = now
 		}
 		seen = now
 	}

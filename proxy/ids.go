@@ -21,56 +21,56 @@ import (
 	"locus/router/cluster"
 )
 
-// issuers make the IDs of all tables. Each table has sequences of its own.
+// issuers issues the IDs of all tables. Each table has sequences of its own.
 type issuers struct {
 	kv     segment.KV
 	name   string
 	ring   func() *cipher.Ring
 	groups func() int
-	// declared is what is declared of a table now.
+	// declared returns the current declaration of a table.
 	declared func(catalog.TableName) catalog.Declaration
-	// elsewhere is the store of counters that are not plainly in etcd, which witnesses each grant.
-	elsewhere func(sizes catalog.Segments, prefix string, witness *segment.CASStore) (segment.Store, error)
-	log       *slog.Logger
-	tracer    *trace.Tracer
+	// otherStore returns the store of counters that are on a shard or behind a Redis. The witness in etcd records each grant of
+	// that store.
+	otherStore func(sizes catalog.Segments, prefix string, witness *segment.CASStore) (segment.Store, error)
+	log        *slog.Logger
+	tracer     *trace.Tracer
 
-	mu      sync.RWMutex // of what follows; never held across I/O
+	mu      sync.RWMutex // guards the fields below; never held across I/O
 	byTable map[issuerKey]*opened
 	all     []*source
 
-	// opening is held while the sequences of a table are opened, which may wait for
-	// etcd: tables whose sequences are open don't. It is of version, too.
+	// opening is held while the sequences of a table are opened, which may wait for etcd. Tables whose sequences are open don't
+	// take it. It also guards version.
 	opening sync.Mutex
-	version uint32 // of the key, that new IDs carry; 0: not known yet
+	version uint32 // key version of new IDs; 0: not known yet
 }
 
-// opened is the issuer of a table, and what it is made of. It is replaced whole.
+// opened is the issuer of a table, with its sequences. It is never changed, only replaced.
 type opened struct {
 	issuer
-	version      uint32 // of the key; 0: nothing is hidden
+	version      uint32 // key version; 0: IDs are not hidden
 	narrow, wide *source
 }
 
-// source is the sequences of one layout of a table.
+// source contains the sequences of one layout of a table.
 type source struct {
 	*segment.Grouped
 	table   catalog.TableName
 	layout  orderid.Layout
-	version uint32 // of the key that hides them; mu is held
+	version uint32 // version of the key that hides the IDs; guarded by issuers.mu
 }
 
-// IDs is how the IDs of a table stand, of one layout.
+// IDs describes the remaining IDs of a table in one layout.
 type IDs struct {
 	Table  catalog.TableName
 	Layout orderid.Layout
-	// SequenceLeft is of the counter that is used most, as far as this process has
-	// been granted; KeyVersionsLeft is 1 where nothing is hidden. From 1 down to 0.
+	// SequenceLeft is the unused share of the counter that is used most, by the grants of this process. KeyVersionsLeft is the
+	// unused share of the key versions, and 1 if IDs are not hidden. Both fall from 1 to 0.
 	SequenceLeft, KeyVersionsLeft float64
 	segment.Counts
 }
 
-// status has each layout of a table once, also where the table was declared anew
-// and has two sources.
+// status returns one entry for each layout of a table, even if the table was declared again and has two sources.
 func (i *issuers) status() []IDs {
 	i.mu.RLock()
 	defer i.mu.RUnlock()
@@ -106,23 +106,23 @@ type issuerKey struct {
 	table, counted   catalog.TableName
 	layout, overflow string
 	hiding           catalog.Hiding
-	segments         catalog.Segments // but for the store and Redis
-	shard            router.ShardName // with the counters; empty: none
-	redis            string           // in front of them; empty: none
+	segments         catalog.Segments // without the store and Redis
+	shard            router.ShardName // stores the counters; empty: etcd alone does
+	redis            string           // in front of the counters; empty: none
 }
 
 func keyOf(t *catalog.Table) issuerKey {
 	key := issuerKey{t.TableName, t.Counted(), t.ID.Layout, t.ID.Overflow, t.Hiding(), t.ID.Segments, t.ID.Segments.Shard(), t.ID.Segments.Redis.Text()}
-	key.segments.Store, key.segments.Redis = nil, nil // which have another address in each declaration
+	key.segments.Store, key.segments.Redis = nil, nil // they have another address in each declaration
 	return key
 }
 
-// issuer makes the IDs of one table.
+// issuer issues the IDs of one table.
 type issuer interface {
 	Issue(ctx context.Context, g gene.Gene, n int) (orderid.Layout, orderid.ID, error)
 }
 
-// fixed is an issuer of one layout.
+// fixed is an issuer with a single layout.
 type fixed struct{ ids *idgen.Issuer }
 
 func (f fixed) Issue(ctx context.Context, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
@@ -130,7 +130,7 @@ func (f fixed) Issue(ctx context.Context, g gene.Gene, n int) (orderid.Layout, o
 	return f.ids.Layout(), first, err
 }
 
-// Issue implements stamp.IDs.
+// Issue implements [stamp.IDs].
 func (i *issuers) Issue(ctx context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
 	key := keyOf(t)
 	ids := i.opened(key)
@@ -169,15 +169,15 @@ func (i *issuers) open(ctx context.Context, key issuerKey, t *catalog.Table) (*o
 			return nil, err
 		}
 	}
-	if err := ids.issue(); err != nil {
+	if err := ids.setIssuer(); err != nil {
 		return nil, err
 	}
 	i.put(key, ids)
 	return ids, nil
 }
 
-// issue makes the issuer, of the sequences and the version.
-func (o *opened) issue() error {
+// setIssuer sets o's issuer from its sequences and version.
+func (o *opened) setIssuer() error {
 	narrow, err := idgen.NewIssuer(o.narrow.layout, o.version, o.narrow.Grouped)
 	if err != nil || o.wide == nil {
 		o.issuer = fixed{narrow}
@@ -201,9 +201,9 @@ func (i *issuers) put(key issuerKey, ids *opened) {
 	}
 }
 
-// use has IDs carry another key version from now on, out of the same sequences. The
-// error is of tables that go on with the version before.
-func (i *issuers) use(ctx context.Context, version uint32) error {
+// setVersion makes new IDs carry another key version, from the same sequences. The error names the tables that continue with the
+// former version.
+func (i *issuers) setVersion(ctx context.Context, version uint32) error {
 	i.opening.Lock()
 	defer i.opening.Unlock()
 	i.version = version
@@ -215,24 +215,25 @@ func (i *issuers) use(ctx context.Context, version uint32) error {
 		if ids.version == version || key.hiding == catalog.InClear {
 			continue
 		}
-		if d := i.declared(key.table); d.Hiding() != key.hiding { // nobody stamps by it any more
+		if d := i.declared(key.table); d.Hiding() != key.hiding { // no statement stamps with this key any more
 			i.forget(key)
 			continue
 		}
-		if err := i.change(ctx, key, *ids); err != nil {
+		if err := i.changeVersion(ctx, key, *ids); err != nil {
 			problems = append(problems, fmt.Errorf("IDs of %s: %w", key.table, err))
 		}
 	}
 	return errors.Join(problems...)
 }
 
-// change opens nothing anew, so that it needs etcd for the pin alone.
-func (i *issuers) change(ctx context.Context, key issuerKey, next opened) (err error) {
+// changeVersion replaces the issuer of a table by one with the current version. It opens no sequences again, so it needs etcd only
+// to pin the version.
+func (i *issuers) changeVersion(ctx context.Context, key issuerKey, next opened) (err error) {
 	store := i.store(cluster.CounterPrefix(key.counted, orderid.Layout{}))
 	if next.version, err = PinKeyVersion(ctx, store, i.declared(key.table), i.ring(), i.version); err != nil {
 		return err
 	}
-	if err := next.issue(); err != nil {
+	if err := next.setIssuer(); err != nil {
 		return err
 	}
 	i.put(key, &next)
@@ -245,13 +246,12 @@ func (i *issuers) forget(key issuerKey) {
 	delete(i.byTable, key)
 }
 
-// sequences opens the source of one layout, whose counters' keys begin with a prefix.
-// opening is held.
+// sequences opens the source of one layout. The keys of its counters begin with prefix. The caller holds opening.
 func (i *issuers) sequences(ctx context.Context, s *source, prefix string, sizes catalog.Segments) (_ *source, err error) {
 	witness, options := i.store(prefix).StartingAt(sizes.Start), sizes.Options()
 	store := segment.Store(witness)
 	if !sizes.Plain() {
-		if store, err = i.elsewhere(sizes, prefix, witness); err != nil {
+		if store, err = i.otherStore(sizes, prefix, witness); err != nil {
 			return nil, err
 		}
 	}
@@ -270,7 +270,7 @@ func (i *issuers) store(prefix string) *segment.CASStore {
 	return segment.NewCASStore(i.kv, prefix, i.name, time.Now)
 }
 
-// nearlyFull is the share of a counter from which a warning is logged.
+// nearlyFull is the used share of a counter from which a warning is logged.
 const nearlyFull = 0.8
 
 func (i *issuers) observe(prefix string, l segment.Loaded) {
@@ -284,7 +284,7 @@ func (i *issuers) observe(prefix string, l segment.Loaded) {
 	}
 }
 
-// close waits for loads under way.
+// close waits for loads in progress.
 func (i *issuers) close(ctx context.Context) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"locus/router/endpoint"
 )
 
-// A table that is declared again as it was keeps its segments.
+// TestIssuersAreKept: a table with an equal declaration keeps its segments.
 func TestIssuersAreKept(t *testing.T) {
 	on := func(shard router.ShardName, redis ...string) issuerKey {
 		d := catalog.Declaration{Kind: catalog.Sharded, Owner: "buyer", ID: &catalog.IDColumn{Column: "id", Layout: "int64"}}

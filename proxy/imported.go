@@ -11,17 +11,18 @@ import (
 	"locus/router/plan"
 )
 
-// switched holds an import's tables to what they are declared to be now, by what the shards had when they were last asked: while an
-// import declares them anew statements on them are held, and to ask all shards again would take longer than all the rest. It is false
-// where they must be asked: nothing else may have changed, and nobody may have said that the tables have.
-func (b *builder) switched(w *state) bool {
-	if b.found == nil || !b.requests.empty() || !switches(b.last.declared, w.declared) {
+// useFound sets w's catalog to what the shards had when they were last read, checked against the new declarations, and reports
+// whether it could. While an import changes the declarations of its tables, statements on them are paused, and reading all shards
+// again would take longer than all other steps. The shards must be read if anything else is declared differently, or if a request
+// to read them is pending.
+func (b *builder) useFound(w *state) bool {
+	if b.found == nil || !b.requests.empty() || !onlyImportDiffers(b.last.declared, w.declared) {
 		return false
 	}
 	found := b.found.Declared(w.declared, b.last.snapshot.Catalog)
 	for _, text := range w.declared.Routes.Importing() {
 		if name, err := catalog.ParseTableName(text); err != nil || found.Broken(name) && w.declared.Tables[name].Kind != catalog.Outside {
-			return false // the shards have it by now, perhaps
+			return false // the shards may have it by now
 		}
 	}
 	loaded := found.Load()
@@ -36,8 +37,9 @@ func (b *builder) switched(w *state) bool {
 	return true
 }
 
-// switches tells whether nothing but tables of an import that goes on is declared in another way.
-func switches(before, now *cluster.Cluster) bool {
+// onlyImportDiffers reports whether two clusters differ only in the declarations of tables of one import that is in progress in
+// both.
+func onlyImportDiffers(before, now *cluster.Cluster) bool {
 	imported := now.Routes.Importing()
 	if imported == nil || !slices.Equal(imported, before.Routes.Importing()) {
 		return false

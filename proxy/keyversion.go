@@ -11,29 +11,28 @@ import (
 	"locus/router/catalog"
 )
 
-// PinKeyVersion gives the version that new IDs of a table carry where the cluster's is
-// version: 0 where nothing is hidden. What it does to them is pinned beside their
-// counters, which are the store's.
+// PinKeyVersion returns the key version of a table's new IDs if version is the cluster's. It returns 0 if the table has no hidden
+// numbers. It also pins, next to the table's counters in the store, what the version does to the IDs.
 func PinKeyVersion(ctx context.Context, store *segment.CASStore, d catalog.Declaration, ring *cipher.Ring, version uint32) (uint32, error) {
-	does, err := doesTo(d, ring, version)
+	does, err := effectOf(d, ring, version)
 	if err != nil || does == "" {
 		return 0, err
 	}
 	return version, store.PinVersion(ctx, version, does)
 }
 
-// CheckKeyVersion is the error that an INSERT into the table would meet if the
-// cluster's version was version. Nothing is written.
+// CheckKeyVersion returns the error that an INSERT into the table would get if the cluster's key version was version. It writes
+// nothing.
 func CheckKeyVersion(ctx context.Context, store *segment.CASStore, d catalog.Declaration, ring *cipher.Ring, version uint32) error {
-	does, err := doesTo(d, ring, version)
+	does, err := effectOf(d, ring, version)
 	if err != nil || does == "" {
 		return err
 	}
 	return store.CheckVersion(ctx, version, does)
 }
 
-// doesTo says what a key version does to the IDs of a table; "" where they have none.
-func doesTo(d catalog.Declaration, ring *cipher.Ring, version uint32) (string, error) {
+// effectOf returns what a key version does to the IDs of a table, or "" if the table has no hidden numbers.
+func effectOf(d catalog.Declaration, ring *cipher.Ring, version uint32) (string, error) {
 	hiding := d.Hiding()
 	switch {
 	case hiding == catalog.InPlace && ring == nil:
@@ -54,14 +53,15 @@ func doesTo(d catalog.Declaration, ring *cipher.Ring, version uint32) (string, e
 	return "in clear", nil
 }
 
-// StampWith has new IDs carry another key version, which the ring has. Those of tables
-// that have been stamped so far go on with the version before until what the new one
-// does to them is pinned: an error says of which it isn't; call it again then. To
-// stamp with the one before does no harm: whoever reads the new one reads it as well.
-func (p *Proxy) StampWith(ctx context.Context, version uint32) error { return p.ids.use(ctx, version) }
+// StampWith makes new IDs carry another key version, which the ring must contain. A table that has been stamped continues with the
+// former version until the effect of the new one is pinned. The error names the tables for which it isn't pinned. The caller calls
+// StampWith again then. Stamping with the former version does no harm, because every process that reads the new one reads the
+// former one as well.
+func (p *Proxy) StampWith(ctx context.Context, version uint32) error {
+	return p.ids.setVersion(ctx, version)
+}
 
-// HidesIDs tells whether IDs of a declared table are hidden, by themselves or in order
-// numbers.
+// HidesIDs reports whether IDs of a declared table are hidden, in the IDs themselves or in order numbers.
 func (p *Proxy) HidesIDs() bool {
 	for _, d := range p.live.Load().declared.Tables {
 		if d.Hiding() != catalog.InClear {

@@ -9,34 +9,35 @@ import (
 	"locus/router/cluster"
 )
 
-// leasePause is between two questions to etcd who the primaries are: several of them fit into a lease.
+// leasePause is the interval at which etcd is asked for the primaries. Several of them fit into a lease.
 const leasePause = cluster.PrimaryLease / 5
 
-// keepLeases asks etcd who the primaries are of shards that may get another one without this proxy, and lets their pools
-// lend for as long after each question as whoever makes another server the primary waits. It returns when ctx ends.
+// keepLeases asks etcd for the primaries of shards whose primary may change without this proxy. After each answer it lets the
+// shards' pools lend for the duration of the lease, counted from the question. A process that makes another server the primary
+// waits as long. keepLeases returns when ctx ends.
 func (p *Proxy) keepLeases(ctx context.Context) {
 	if p.options.Fence.Epochs == nil {
 		return
 	}
-	var away error
-	look := time.NewTicker(leasePause)
-	defer look.Stop()
+	var failed error
+	ticker := time.NewTicker(leasePause)
+	defer ticker.Stop()
 	for ctx.Err() == nil {
 		changed := p.live.Changed()
 		err := p.renewLeases(ctx)
-		if (err == nil) != (away == nil) && ctx.Err() == nil {
+		if (err == nil) != (failed == nil) && ctx.Err() == nil {
 			p.options.Log.Warn("who the primaries are", slog.Bool("known", err == nil), slog.Any("error", err))
 		}
-		away = err
+		failed = err
 		select {
 		case <-ctx.Done():
-		case <-look.C:
+		case <-ticker.C:
 		case <-changed:
 		}
 	}
 }
 
-// renewLeases leases the pools that go to the primaries of now.
+// renewLeases extends the leases of the pools that go to the current primaries.
 func (p *Proxy) renewLeases(ctx context.Context) error {
 	var leased []*backend.Pool
 	for _, r := range []*backend.Registry{p.pools, p.builder.recovery} {
@@ -53,7 +54,7 @@ func (p *Proxy) renewLeases(ctx context.Context) error {
 		return nil
 	}
 	asked := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, cluster.PrimaryLease/2) // so that another question fits into a lease
+	ctx, cancel := context.WithTimeout(ctx, cluster.PrimaryLease/2) // so that another attempt fits into a lease
 	defer cancel()
 	epochs, err := p.options.Fence.Epochs(ctx)
 	if err != nil {

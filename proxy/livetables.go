@@ -19,13 +19,13 @@ import (
 	"locus/router/cluster"
 )
 
-// greeting is the time limit of the question whether a shard answers.
-const greeting = 3 * time.Second
+// greetTimeout is the time limit of the query by which a shard shows that it answers.
+const greetTimeout = 3 * time.Second
 
-// findTables reads the declared tables on the shards that can be reached. It also returns one of these shards, which is the default shard
-// if that one can be reached. A shard that is down keeps what it had before, and is read once it is back.
+// findTables reads the declared tables on the shards that can be reached. It also returns one of these shards: the default shard if
+// that one can be reached. A shard that is down keeps the tables that it had before, and is read once it is back.
 //
-// Known is what was found before, and change is what can have changed since.
+// known is what was found before, and change is what can have changed since.
 func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, before *catalog.Catalog, known *schema.Found, change catalog.Change, log *slog.Logger) (*schema.Found, schema.Querier, error) {
 	reached, first, down := reachable(ctx, pools, c, change)
 	if first == nil {
@@ -38,8 +38,8 @@ func findTables(ctx context.Context, pools *backend.Registry, c *cluster.Cluster
 	return found, first, err
 }
 
-// reachable returns the shards that a change concerns and that answer, one of them as [findTables] does, and the errors of those that don't
-// answer.
+// reachable returns the shards that a change concerns and that answer, one of them as [findTables] does, and the errors of those
+// that don't answer.
 func reachable(ctx context.Context, pools *backend.Registry, c *cluster.Cluster, change catalog.Change) (reached map[router.ShardName]schema.Querier, first schema.Querier, down []error) {
 	reached = map[router.ShardName]schema.Querier{}
 	for _, name := range c.ShardNames() {
@@ -66,9 +66,9 @@ const (
 	misfitPause   = 50 * time.Millisecond
 )
 
-// settledTables is findTables that reads again, for about half a second, if tables don't fit their declarations, did before, and the
-// declarations are the same. While a definition runs, one shard may finish before another, and MariaDB's information_schema omits the
-// columns of a table that it can't open at that moment. Statements use the tables as they were meanwhile.
+// settledTables is findTables that reads again, for about half a second, if tables that fitted their unchanged declarations before
+// don't fit them any more. While a definition runs, one shard may finish before another, and MariaDB's information_schema omits the
+// columns of a table that it can't open at that moment. Statements use the former tables meanwhile.
 func (b *builder) settledTables(ctx context.Context, c *cluster.Cluster, before *catalog.Catalog, change catalog.Change) (*schema.Found, schema.Querier, error) {
 	for retry := 0; ; retry++ {
 		found, first, err := findTables(ctx, b.pools, c, before, b.found, change, b.log)
@@ -84,7 +84,7 @@ func (b *builder) settledTables(ctx context.Context, c *cluster.Cluster, before 
 }
 
 func greet(ctx context.Context, q schema.Querier) error {
-	ctx, cancel := context.WithTimeout(ctx, greeting)
+	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
 	_, err := q.Query(ctx, "SELECT 1")
 	return err
@@ -134,7 +134,7 @@ func (p *Proxy) poll(ctx context.Context) (differs bool) {
 		return false
 	}
 	if w.has(found) {
-		p.verify(ctx, found, change.Shards, now)
+		p.publishVerified(ctx, found, change.Shards, now)
 		p.polled.set(w, now)
 		return false
 	}
@@ -152,11 +152,11 @@ type polling struct {
 	count atomic.Uint64 // of polls that have begun
 }
 
-// unlisted polls the shards because a statement names a table that no shard had, and reports whether another snapshot is in force since. One
-// poll serves all statements that came before it began. Unless it may wait, it returns false if a poll is running or the last one was just
-// now.
-func (p *Proxy) unlisted(ctx context.Context, waits bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, greeting)
+// pollUnlisted polls the shards because a statement names a table that no shard had. It reports whether another snapshot is in
+// force since. One poll serves all statements that came before it began. With waits false, it returns false if a poll is running or
+// the last one began less than [unlistedEvery] ago.
+func (p *Proxy) pollUnlisted(ctx context.Context, waits bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
 	before, count := p.live.Load(), p.polling.count.Load()
 	pause := func() time.Duration {
@@ -184,18 +184,18 @@ func (p *Proxy) unlisted(ctx context.Context, waits bool) bool {
 	return p.poll(ctx) && p.RereadNow(ctx) == nil
 }
 
-// redefining is the time limit of [Proxy.everybody]. The other proxies have a shorter one.
-const redefining = 20 * time.Second
+// redefineTimeout is the time limit of [Proxy.onAllProxies]. The other proxies have a shorter one.
+const redefineTimeout = 20 * time.Second
 
-// redefined makes all proxies read what a definition of this proxy has changed, and waits until it is in force everywhere. The error names
-// the proxies that may not know of it yet.
+// redefined makes all proxies read what a definition of this proxy has changed, and waits until it is in force on all of them. The
+// error names the proxies that may not have read it yet.
 func (p *Proxy) redefined(ctx context.Context, change catalog.Change) error {
-	return p.everybody(ctx, change, p.RereadChanged, p.options.Redefined)
+	return p.onAllProxies(ctx, change, p.RereadChanged, p.options.Redefined)
 }
 
 // settled is redefined that also waits, at all proxies, until no statement is running that was admitted before.
 func (p *Proxy) settled(ctx context.Context, change catalog.Change) error {
-	return p.everybody(ctx, change, p.Settle, p.options.Settled)
+	return p.onAllProxies(ctx, change, p.Settle, p.options.Settled)
 }
 
 // Settle is RereadChanged that also waits until the statements that were running have ended.
@@ -203,23 +203,23 @@ func (p *Proxy) Settle(ctx context.Context, change catalog.Change) error {
 	if err := p.RereadChanged(ctx, change); err != nil {
 		return err
 	}
-	return p.sessions.settle(ctx, (*session.Session).Planning)
+	return p.sessions.waitUntilSettled(ctx, (*session.Session).Planning)
 }
 
-// Renumber forgets the last issued numbers of the counters with the change's names. It waits until no statement holds such numbers, neither
-// in a session nor on a connection that was closed without an answer.
+// Renumber forgets the last issued numbers of the counters with the change's names. It waits until no statement uses such numbers,
+// neither in a session nor on a connection that was closed without an answer.
 func (p *Proxy) Renumber(ctx context.Context, counted catalog.Change) error {
 	p.numbers.forget(counted)
 	holds := func(s *session.Session) (uint64, bool) { return s.Numbering(counted) }
-	if err := p.sessions.settle(ctx, holds); err != nil {
+	if err := p.sessions.waitUntilSettled(ctx, holds); err != nil {
 		return err
 	}
 	return p.pools.Settle(ctx)
 }
 
-// everybody makes this proxy and the others follow a change.
-func (p *Proxy) everybody(ctx context.Context, change catalog.Change, here, there func(context.Context, catalog.Change) error) error {
-	ctx, cancel := context.WithTimeout(ctx, redefining)
+// onAllProxies makes this proxy and the others follow a change.
+func (p *Proxy) onAllProxies(ctx context.Context, change catalog.Change, here, there func(context.Context, catalog.Change) error) error {
+	ctx, cancel := context.WithTimeout(ctx, redefineTimeout)
 	defer cancel()
 	err := both(ctx, change, func(ctx context.Context, change catalog.Change) error {
 		if err := here(ctx, change); err != nil {
@@ -233,15 +233,15 @@ func (p *Proxy) everybody(ctx context.Context, change catalog.Change, here, ther
 	return err
 }
 
-// both makes this proxy and the others follow a change at the same time. there is nil if there are no others.
+// both makes this proxy and the others follow a change at the same time. there is nil if there are no other proxies.
 func both(ctx context.Context, change catalog.Change, here, there func(context.Context, catalog.Change) error) error {
 	var others error
-	var telling sync.WaitGroup
+	var notifying sync.WaitGroup
 	if there != nil {
-		telling.Go(func() { others = there(ctx, change) })
+		notifying.Go(func() { others = there(ctx, change) })
 	}
 	own := here(ctx, change)
-	telling.Wait()
+	notifying.Wait()
 	return errors.Join(own, others)
 }
 
@@ -276,7 +276,7 @@ func (p *Proxy) RereadChanged(ctx context.Context, change catalog.Change) error 
 	}
 }
 
-// has reports whether the shards have what the snapshot was built of.
+// has reports whether the shards have the tables that the snapshot was built from.
 func (w *state) has(f *schema.Found) bool {
 	return fmt.Sprint(w.problems) == fmt.Sprint(f.Problems()) && f.Same(w.snapshot.Catalog)
 }

@@ -9,10 +9,10 @@ import (
 	"locus/router"
 )
 
-// turnEvery is between two turns of the rates by gene.
+// turnEvery is the interval at which the meters discard their oldest counts.
 const turnEvery = 10 * time.Second
 
-// turnMeter keeps the rates by gene those of the last minutes, until ctx ends.
+// turnMeter discards the counts of statements by gene and by digest that are older than some minutes. It returns when ctx ends.
 func (p *Proxy) turnMeter(ctx context.Context) {
 	p.meter.Genes.Turn(time.Now())
 	p.meter.Statements.Turn(time.Now())
@@ -29,26 +29,26 @@ func (p *Proxy) turnMeter(ctx context.Context) {
 	}
 }
 
-// Load is the statements per second by gene, of the last minutes.
+// Load returns the statements per second by gene, over the last minutes.
 func (p *Proxy) Load() meter.Load { return p.meter.Genes.Load(time.Now()) }
 
-// SetSlow says from how long on statements are slow; 0: none is.
+// SetSlow sets the duration from which a statement is slow. With 0, no statement is slow.
 func (p *Proxy) SetSlow(after time.Duration) { p.meter.Slow.SetAfter(after) }
 
-// Slow is the slow statements.
+// Slow returns the slow statements.
 func (p *Proxy) Slow() *meter.Slow { return &p.meter.Slow }
 
-// Statements is what the statements of each digest have cost.
+// Statements returns the cost of the statements of each digest.
 func (p *Proxy) Statements() *meter.Statements { return &p.meter.Statements }
 
-// follow has what concerns the moves under way counted, and forgets all others.
+// follow starts counters and mirrored reads for the moves in progress, and ends those of all others.
 func (p *Proxy) follow(moves []router.Move) {
 	p.meter.Moves.Follow(moves)
 	p.mirror.Follow(moves)
 }
 
-// Mirrored is what mirrored reads have shown, by job.
+// Mirrored returns the results of mirrored reads, by job.
 func (p *Proxy) Mirrored() map[string]mirror.Report { return p.mirror.Reports() }
 
-// Outcomes is how statements on moving genes have fared, by job.
+// Outcomes returns errors and latencies of the statements on moving genes, by job.
 func (p *Proxy) Outcomes() map[string]meter.Outcome { return p.meter.Moves.Outcomes() }

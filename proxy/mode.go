@@ -10,9 +10,9 @@ import (
 	"locus/router/stmt"
 )
 
-// mode is what the shards' global sql_mode means for the reading of texts. Sessions begin with it, so it must be the same
-// on all shards that can be asked; what changes there counts from the next look on. Where none can be asked it stays what it
-// was.
+// mode returns what the shards' global sql_mode means for the reading of texts. Sessions begin with it, so it must be the same on
+// all shards that answer. A later change on the shards takes effect at the next read of their tables. If no shard answers, mode
+// returns the former mode.
 func (b *builder) mode(ctx context.Context, shards []router.ShardName) (stmt.Mode, error) {
 	var common commonMode
 	for _, name := range shards {
@@ -21,12 +21,12 @@ func (b *builder) mode(ctx context.Context, shards []router.ShardName) (stmt.Mod
 			continue
 		}
 		q := schema.Pooled{Pool: pool}
-		if greet(ctx, q) != nil { // it is away, and was told to be
+		if greet(ctx, q) != nil { // it is down, which was logged already
 			continue
 		}
-		said, err := globalMode(ctx, q)
+		text, err := globalMode(ctx, q)
 		if err == nil {
-			err = common.add(name, said)
+			err = common.add(name, text)
 		}
 		if err != nil {
 			return 0, fmt.Errorf("shard %s: %w", name, err)
@@ -40,7 +40,7 @@ func (b *builder) mode(ctx context.Context, shards []router.ShardName) (stmt.Mod
 
 var errNoMode = errors.New("read sql_mode: the server answered SELECT @@GLOBAL.sql_mode without a row: is something else than a MySQL or MariaDB at its address?")
 
-// globalMode asks a server for its global sql_mode.
+// globalMode returns a server's global sql_mode.
 func globalMode(ctx context.Context, q schema.Querier) (string, error) {
 	rows, err := q.Query(ctx, "SELECT @@GLOBAL.sql_mode")
 	switch {
@@ -54,22 +54,21 @@ func globalMode(ctx context.Context, q schema.Querier) (string, error) {
 
 // commonMode is the mode of the shards that were asked so far.
 type commonMode struct {
-	from router.ShardName // the first; empty: none was
-	said string
+	from router.ShardName // the first shard; empty: none was asked
+	text string           // its sql_mode
 	mode stmt.Mode
 }
 
-// add takes what one more shard's server says, or tells why it can't be served beside the
-// others.
-func (c *commonMode) add(shard router.ShardName, said string) error {
-	if other := stmt.OtherValues(said); other != "" {
+// add adds the sql_mode of another shard. The error is the reason why the shard can't be served together with the others.
+func (c *commonMode) add(shard router.ShardName, text string) error {
+	if other := stmt.OtherValues(text); other != "" {
 		return fmt.Errorf("its global sql_mode has %s, under which a proxy would not see what is stored: SET GLOBAL sql_mode without it", other)
 	}
-	switch mode := stmt.ModeOf(said); {
+	switch mode := stmt.ModeOf(text); {
 	case c.from == "":
-		c.from, c.said, c.mode = shard, said, mode
+		c.from, c.text, c.mode = shard, text, mode
 	case mode != c.mode:
-		return fmt.Errorf("it reads statements in another way than shard %s: their global sql_mode is %q here and %q there; SET GLOBAL sql_mode to the same on both", c.from, said, c.said)
+		return fmt.Errorf("it reads statements in another way than shard %s: their global sql_mode is %q here and %q there; SET GLOBAL sql_mode to the same on both", c.from, text, c.text)
 	}
 	return nil
 }

@@ -13,12 +13,12 @@ import (
 func TestShardsReadTextsAlike(t *testing.T) {
 	const usual = "STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION"
 	for _, c := range []struct {
-		said []string
-		mode stmt.Mode
-		err  string
+		modes []string
+		mode  stmt.Mode
+		err   string
 	}{
 		{[]string{usual, usual}, 0, ""},
-		{[]string{usual, "", "ONLY_FULL_GROUP_BY"}, 0, ""}, // these read alike
+		{[]string{usual, "", "ONLY_FULL_GROUP_BY"}, 0, ""}, // they have the same meaning for texts
 		{[]string{"ANSI_QUOTES", "ansi_quotes," + usual, usual + ", ANSI_QUOTES"}, stmt.AnsiQuotes, ""},
 		{[]string{"REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,ANSI"}, stmt.AnsiQuotes | stmt.PipesConcat | stmt.IgnoreSpace, ""},
 		{[]string{usual, "ANSI_QUOTES"}, 0, `another way than shard s0: their global sql_mode is "ANSI_QUOTES" here and "` + usual + `" there`},
@@ -31,21 +31,21 @@ func TestShardsReadTextsAlike(t *testing.T) {
 	} {
 		var common commonMode
 		var err error
-		for i, said := range c.said {
+		for i, text := range c.modes {
 			if err == nil {
-				err = common.add(router.ShardName("s"+string(rune('0'+i))), said)
+				err = common.add(router.ShardName("s"+string(rune('0'+i))), text)
 			}
 		}
 		switch {
 		case c.err == "" && (err != nil || common.mode != c.mode):
-			t.Errorf("%q: %v, %v, want %v", c.said, common.mode, err, c.mode)
+			t.Errorf("%q: %v, %v, want %v", c.modes, common.mode, err, c.mode)
 		case c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)):
-			t.Errorf("%q: %v, want %q", c.said, err, c.err)
+			t.Errorf("%q: %v, want %q", c.modes, err, c.err)
 		}
 	}
 }
 
-// answering answers every question alike.
+// answering is a Querier with one answer to all queries.
 type answering struct {
 	rows [][][]byte
 	err  error
@@ -57,7 +57,7 @@ func TestGlobalModeIsRead(t *testing.T) {
 	refused := errors.New("refused")
 	for _, c := range []struct {
 		answer answering
-		said   string
+		mode   string
 		err    error
 	}{
 		{answering{rows: [][][]byte{{[]byte("ANSI_QUOTES")}}}, "ANSI_QUOTES", nil},
@@ -67,9 +67,9 @@ func TestGlobalModeIsRead(t *testing.T) {
 		{answering{rows: [][][]byte{{}}}, "", errNoMode},
 		{answering{rows: [][][]byte{{nil}, {nil}}}, "", errNoMode},
 	} {
-		said, err := globalMode(t.Context(), c.answer)
-		if said != c.said || !errors.Is(err, c.err) {
-			t.Errorf("%q, %v, want %q, %v", said, err, c.said, c.err)
+		mode, err := globalMode(t.Context(), c.answer)
+		if mode != c.mode || !errors.Is(err, c.err) {
+			t.Errorf("%q, %v, want %q, %v", mode, err, c.mode, c.err)
 		}
 	}
 }

@@ -25,46 +25,46 @@ import (
 	"locus/router/plan"
 )
 
-// numbers gives numbers to AUTO_INCREMENT columns of sharded and global tables. A counter in etcd says how
-// far those of a table are given. No process holds any in advance: a number that a client
-// gives is below the counter when its row is written, so nobody is given it later.
+// numbers generates numbers for AUTO_INCREMENT columns of sharded and global tables. A counter in etcd records how far the numbers
+// of a table are given. No process reserves numbers in advance. The counter is raised to a number that a client gives before its
+// row is written, so that number is never generated later.
 type numbers struct {
 	kv     segment.KV
-	name   string // of the process
+	name   string // name of the process
 	pools  *backend.Registry
 	shards func() []router.ShardName
 	log    *slog.Logger
-	// catalog returns the tables of now.
+	// catalog returns the current tables.
 	catalog func() *catalog.Catalog
 	// countersOf returns the name under which a declared table is counted.
 	countersOf func(catalog.TableName) catalog.TableName
-	// forgotten makes every proxy forget how far numbers are given, and waits until no statement holds such numbers.
-	forgotten func(ctx context.Context, counted catalog.Change) error
-	// lease returns the lease by which this proxy is known to be asked, or 0 if it has none. May be nil.
+	// forgetEverywhere makes every proxy forget how far numbers are given, and waits until no statement uses such numbers.
+	forgetEverywhere func(ctx context.Context, counted catalog.Change) error
+	// lease returns the ID of the lease by which other proxies know that this one must be asked, or 0 if it has none. May be nil.
 	lease func() int64
 
-	mu     sync.Mutex // of tables; never held across I/O
+	mu     sync.Mutex // guards tables; never held across I/O
 	tables map[numberedTable]*numbered
 }
 
-// numberedTable is a table by its name, and by that under which its numbers are counted.
+// numberedTable is a table's name, and the name under which its numbers are counted.
 type numberedTable struct{ name, counted catalog.TableName }
 
-// numbered is one table.
+// numbered counts the numbers of one table.
 type numbered struct {
 	store    *segment.CASStore
 	together *together.Numbers
-	lease    int64 // under which it was opened; under another one it is opened again, since a set-back may have been missed
+	lease    int64 // the lease when it was opened; after a new lease it is opened again, because the counter may have been lowered meanwhile
 
-	opening sync.Mutex  // held while the shards are asked
-	ready   atomic.Bool // they were
-	given   atomic.Uint64
+	opening sync.Mutex    // held while the shards are queried
+	ready   atomic.Bool   // the shards were queried
+	given   atomic.Uint64 // numbers up to this one are given, perhaps more
 }
 
 const (
-	// numberTime bounds one query of etcd or of the shards.
+	// numberTime is the time limit of one query of etcd or of the shards.
 	numberTime = 5 * time.Second
-	// renumberTime bounds a change of where numbers go on.
+	// renumberTime is the time limit of setting a counter to another number.
 	renumberTime = 3 * numberTime
 )
 
@@ -81,10 +81,10 @@ func (n *numbers) Next(ctx context.Context, t *catalog.Table, count int) (uint64
 	if err := of.together.Fill(ctx, into); errors.Is(err, segment.ErrEnd) {
 		return 0, fmt.Errorf("%w: %w", orderid.ErrSequenceExhausted, err)
 	} else if err != nil {
-		return 0, waited(err)
+		return 0, waitable(err)
 	}
 	last := into[count-1]
-	of.saw(last)
+	of.noteGiven(last)
 	if c := &t.Columns[t.Numbered()]; last > lastNumber(c) {
 		return 0, fmt.Errorf("%w: column %s of %s ends at %d, and its next number would be %d", orderid.ErrSequenceExhausted, c.Name, t.TableName, lastNumber(c), last)
 	}
@@ -100,7 +100,7 @@ func (n *numbers) Raise(ctx context.Context, t *catalog.Table, above uint64) err
 	return of.raise(ctx, min(above, lastNumber(&t.Columns[t.Numbered()])))
 }
 
-// lastNumber is the last number that a column can be given. Servers don't generate the greatest BIGINT UNSIGNED.
+// lastNumber returns the greatest number that can be generated for a column. Servers don't generate the greatest BIGINT UNSIGNED.
 func lastNumber(c *catalog.Column) uint64 { return min(c.LastInteger(), math.MaxUint64-1) }
 
 // Renumber implements ddl.Services.
@@ -111,9 +111,9 @@ func (n *numbers) Renumber(ctx context.Context, t *catalog.Table) error {
 	store := n.store(t.Counted())
 	bound, err := store.Bound(ctx, cluster.NumberCounter)
 	if err != nil {
-		return waited(err)
+		return waitable(err)
 	}
-	if highest, err := n.counted(ctx, t); err != nil || bound <= highest {
+	if highest, err := n.highestCounted(ctx, t); err != nil || bound <= highest {
 		if err == nil {
 			_, err = n.of(ctx, t)
 		}
@@ -132,16 +132,16 @@ func (n *numbers) Renumber(ctx context.Context, t *catalog.Table) error {
 	return errors.Join(lowered, store.Resume(ctx, pause, to))
 }
 
-// lower returns the bound at which a paused counter may be resumed, once no statement holds earlier numbers.
+// lower returns the bound at which a paused counter may be resumed, once no statement uses earlier numbers.
 func (n *numbers) lower(ctx context.Context, t *catalog.Table) (uint64, error) {
-	if err := n.forgotten(ctx, catalog.Change{Tables: []catalog.TableName{t.Counted()}}); err != nil {
+	if err := n.forgetEverywhere(ctx, catalog.Change{Tables: []catalog.TableName{t.Counted()}}); err != nil {
 		return 0, err
 	}
-	return n.counted(ctx, t)
+	return n.highestCounted(ctx, t)
 }
 
-// counted is highest of all tables that are counted together with one.
-func (n *numbers) counted(ctx context.Context, t *catalog.Table) (highest uint64, err error) {
+// highestCounted returns the highest number of all tables that share the counter of a table.
+func (n *numbers) highestCounted(ctx context.Context, t *catalog.Table) (highest uint64, err error) {
 	all := n.catalog()
 	for name, err := range all.Broken() {
 		if _, nowhere := errors.AsType[*catalog.NowhereError](err); !nowhere && n.countersOf(name) == t.Counted() {
@@ -161,14 +161,14 @@ func (n *numbers) counted(ctx context.Context, t *catalog.Table) (highest uint64
 	return highest, nil
 }
 
-// forget forgets how far numbers are given that are counted under one of the names.
+// forget forgets how far numbers are given that are counted under the change's names.
 func (n *numbers) forget(counted catalog.Change) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	maps.DeleteFunc(n.tables, func(key numberedTable, _ *numbered) bool { return counted.Names(key.counted) })
 }
 
-// forgetTable makes the shards be asked again where the numbers of a table go on.
+// forgetTable makes the next call of [numbers.of] query the shards for the highest number of a table again.
 func (n *numbers) forgetTable(t *catalog.Table) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -179,8 +179,8 @@ func (n *numbers) store(counted catalog.TableName) *segment.CASStore {
 	return segment.NewCASStore(n.kv, cluster.CounterPrefix(counted, orderid.Layout{}), n.name, time.Now)
 }
 
-// waited adds to an error of a paused counter that a statement may wait for it.
-func waited(err error) error {
+// waitable adds to the error of a paused counter that a statement may wait for it.
+func waitable(err error) error {
 	if paused, is := errors.AsType[*segment.PausedError](err); is {
 		return stamp.Paused(err, paused.Wait)
 	}
@@ -207,8 +207,8 @@ func (n *numbers) leased() int64 {
 	return n.lease()
 }
 
-// of gives a table's numbers, above all that its shards have. Where a shard can't be asked, they
-// go on from where the cluster has given them, if it has.
+// of returns a table's numbers, raised above the numbers that its shards have. If a shard can't be queried, they continue above the
+// bound in etcd, if there is one.
 func (n *numbers) of(ctx context.Context, t *catalog.Table) (*numbered, error) {
 	of := n.table(t)
 	if of.ready.Load() {
@@ -223,9 +223,9 @@ func (n *numbers) of(ctx context.Context, t *catalog.Table) (*numbered, error) {
 	defer cancel()
 	bound, err := of.store.Bound(ctx, cluster.NumberCounter)
 	if err != nil {
-		return nil, waited(err)
+		return nil, waitable(err)
 	}
-	of.saw(bound)
+	of.noteGiven(bound)
 	highest, err := n.highest(ctx, t)
 	switch {
 	case err != nil && bound == 0:
@@ -248,8 +248,8 @@ func (o *numbered) take(ctx context.Context, n int) (uint64, error) {
 	return grant.First, err
 }
 
-// saw notes how far numbers are given at least.
-func (o *numbered) saw(bound uint64) {
+// noteGiven records that numbers up to bound are given.
+func (o *numbered) noteGiven(bound uint64) {
 	for {
 		known := o.given.Load()
 		if bound <= known || o.given.CompareAndSwap(known, bound) {
@@ -258,7 +258,7 @@ func (o *numbered) saw(bound uint64) {
 	}
 }
 
-// raise has the numbers that are given from now on be above one.
+// raise makes all later numbers greater than above.
 func (o *numbered) raise(ctx context.Context, above uint64) error {
 	if above <= o.given.Load() {
 		return nil
@@ -267,19 +267,19 @@ func (o *numbered) raise(ctx context.Context, above uint64) error {
 	defer cancel()
 	bound, err := o.store.Raise(ctx, cluster.NumberCounter, above)
 	if err != nil {
-		return waited(err)
+		return waitable(err)
 	}
-	o.saw(bound)
+	o.noteGiven(bound)
 	return nil
 }
 
-// nextNumber finds the next number of a table among its options in SHOW CREATE TABLE. A comment may contain the same words.
+// nextNumber matches the next number of a table among its options in SHOW CREATE TABLE. A comment may contain the same words.
 var nextNumber = regexp.MustCompile(`\n\)(?: /\*!\d+ TABLESPACE .*? \*/)? ENGINE=\w+ AUTO_INCREMENT=(\d+)`)
 
-// highest is the highest number that the shards have, or have had as far as they know.
+// highest returns the highest number that a table has on the shards, or had as far as their AUTO_INCREMENT shows.
 func (n *numbers) highest(ctx context.Context, t *catalog.Table) (highest uint64, err error) {
 	name := plan.Quote(t.Schema) + "." + plan.Quote(t.Name)
-	ask := func(shard router.ShardName) (uint64, error) {
+	query := func(shard router.ShardName) (uint64, error) {
 		pool, ok := n.pools.Pool(shard)
 		if !ok {
 			return 0, fmt.Errorf("shard %s is not registered", shard)
@@ -306,7 +306,7 @@ func (n *numbers) highest(ctx context.Context, t *catalog.Table) (highest uint64
 		return most, err
 	}
 	for _, shard := range n.shards() {
-		one, err := ask(shard)
+		one, err := query(shard)
 		if err != nil {
 			return 0, err
 		}

@@ -10,18 +10,18 @@ import (
 	"locus/router"
 )
 
-// readAnyway is how long the shards' markers are trusted: so long a change that a server doesn't count, if there is one, can go
-// unnoticed.
+// readAnyway is how long the shards' markers are trusted. A change that a server doesn't count, if there is one, can go unnoticed
+// for this long.
 const readAnyway = 10 * time.Minute
 
-// Verified keeps what proxies have verified of the shards' schemas, so that one of them reads a schema for all.
+// Verified stores what proxies have verified of the shards' schemas, so that one of them reads a schema for all.
 type Verified interface {
-	// Load returns the values by shard that were stored last.
+	// Load returns the last stored value of each shard.
 	Load(ctx context.Context) (map[router.ShardName][]byte, error)
 	Store(ctx context.Context, shard router.ShardName, value []byte) error
 }
 
-// verified returns the shards of which another proxy has verified that they still have what a state was made of.
+// verified returns the shards for which another proxy has verified that they still have the tables that a state was built from.
 func (p *Proxy) verified(ctx context.Context, w *state, now map[router.ShardName]*schema.Marker) (shards []router.ShardName) {
 	if p.options.Verified == nil {
 		return nil
@@ -39,8 +39,9 @@ func (p *Proxy) verified(ctx context.Context, w *state, now map[router.ShardName
 	return shards
 }
 
-// verify tells the other proxies that shards had what was found after their markers were read. A failure costs them a read.
-func (p *Proxy) verify(ctx context.Context, found *schema.Found, shards []router.ShardName, markers map[router.ShardName]*schema.Marker) {
+// publishVerified stores for the other proxies that shards had what was found after their markers were read. If it fails, they read
+// the shards themselves.
+func (p *Proxy) publishVerified(ctx context.Context, found *schema.Found, shards []router.ShardName, markers map[router.ShardName]*schema.Marker) {
 	if p.options.Verified == nil {
 		return
 	}
@@ -62,7 +63,7 @@ func (p *Proxy) verify(ctx context.Context, found *schema.Found, shards []router
 
 // markersOf reads the markers of shards. It leaves out those that don't answer.
 func markersOf(ctx context.Context, shards map[router.ShardName]schema.Querier) map[router.ShardName]*schema.Marker {
-	var mu sync.Mutex // of markers
+	var mu sync.Mutex // guards markers
 	markers := map[router.ShardName]*schema.Marker{}
 	var reading sync.WaitGroup
 	for name, q := range shards {
@@ -80,7 +81,7 @@ func markersOf(ctx context.Context, shards map[router.ShardName]schema.Querier) 
 	return markers
 }
 
-// polled is what the shards' markers were before all tables were last read and found to be those of a state. It is safe for
+// polled contains the shards' markers from before all tables were last read and found equal to those of a state. It is safe for
 // concurrent use.
 type polled struct {
 	mu      sync.Mutex
@@ -89,7 +90,7 @@ type polled struct {
 	markers map[router.ShardName]*schema.Marker
 }
 
-// same reports whether a state's tables can't have changed since.
+// same reports whether a state's tables can't have changed since then.
 func (p *polled) same(of *state, now map[router.ShardName]*schema.Marker) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,14 +12,14 @@ import (
 	"locus/router/cluster"
 )
 
-// obeyPrimaries waits until nothing goes on at the shards that are held, and tells so.
-func (p *Proxy) obeyPrimaries(ctx context.Context, declared *cluster.Cluster) error {
+// acknowledgePrimaries waits until nothing is running at the shards that are held, and notifies other processes of the epochs.
+func (p *Proxy) acknowledgePrimaries(ctx context.Context, declared *cluster.Cluster) error {
 	for name, primary := range declared.Primaries {
 		if !primary.Held {
 			continue
 		}
 		for _, pool := range p.poolsOf(name) {
-			if err := p.empty(ctx, pool); err != nil {
+			if err := p.waitUntilEmpty(ctx, pool); err != nil {
 				return err
 			}
 		}
@@ -30,7 +30,7 @@ func (p *Proxy) obeyPrimaries(ctx context.Context, declared *cluster.Cluster) er
 	return nil
 }
 
-// poolsOf are all that have connections to a shard's primary.
+// poolsOf returns all pools of connections to a shard's primary.
 func (p *Proxy) poolsOf(name router.ShardName) (list []*backend.Pool) {
 	for _, r := range []*backend.Registry{p.pools, p.builder.recovery} {
 		if r == nil {
@@ -43,27 +43,27 @@ func (p *Proxy) poolsOf(name router.ShardName) (list []*backend.Pool) {
 	return list
 }
 
-// preempts is how often sessions are asked to give a held shard's connections back
-// before these are taken away: what a rolled back transaction doesn't free is state of
-// the connection, such as temporary tables, which can't go to another server.
+// preempts is how often sessions are asked to give back the connections to a held shard before the connections are cut off. A
+// rollback doesn't free a connection with state of its own, such as temporary tables, and this state can't be moved to another
+// server.
 const preempts = 3
 
 var errTurning = errors.New("another server of the shard is made its primary, and what the session had on the connection can't go there")
 
-// empty waits until nothing goes on at a pool's server. What holds it up for longer than
-// patience is rolled back, and what that doesn't end is cut off.
-func (p *Proxy) empty(ctx context.Context, pool *backend.Pool) error {
+// waitUntilEmpty waits until nothing is running at a pool's server. After [Fence.Patience] it makes sessions roll back, and after
+// [preempts] attempts it cuts off the connections.
+func (p *Proxy) waitUntilEmpty(ctx context.Context, pool *backend.Pool) error {
 	ticker := time.NewTicker(obeyPause)
 	defer ticker.Stop()
 	late := time.NewTimer(p.options.Fence.Patience)
 	defer late.Stop()
-	for asked := 0; !pool.Emptied(); {
+	for attempts := 0; !pool.Emptied(); {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ticker.C:
 		case <-late.C:
-			if asked++; asked > preempts {
+			if attempts++; attempts > preempts {
 				pool.CutOff(errTurning)
 			} else {
 				p.sessions.preempt(ctx, func(s *session.Session) bool { return s.PreemptAt(pool) })
@@ -74,29 +74,29 @@ func (p *Proxy) empty(ctx context.Context, pool *backend.Pool) error {
 	return nil
 }
 
-// limitHolds takes away a hold that is in force for longer than statements are held, as
-// limitFences does with fences. It returns when ctx ends.
+// limitHolds ends a hold that is in force for longer than statements may be paused, like [Proxy.limitFences]. It returns when ctx
+// ends.
 func (p *Proxy) limitHolds(ctx context.Context) {
 	if p.options.Fence.ReleasePrimary == nil {
 		return
 	}
 	since := map[router.ShardName]held{}
-	look := time.NewTicker(p.options.Fence.Hold / holdLooks)
-	defer look.Stop()
+	ticker := time.NewTicker(p.options.Fence.Hold / holdChecks)
+	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-look.C:
+		case now := <-ticker.C:
 			p.limitHeld(ctx, p.live.Load().declared, since, now)
 		}
 	}
 }
 
-// holdLooks is how many looks there are in the time that a hold may last.
-const holdLooks = 8
+// holdChecks is the number of checks within the longest duration of a hold.
+const holdChecks = 8
 
-// held is an epoch that holds a shard, and when it was first seen.
+// held is the epoch of a hold, and the time when it was first seen.
 type held struct {
 	epoch int64
 	since time.Time
@@ -110,16 +110,16 @@ func (p *Proxy) limitHeld(ctx context.Context, declared *cluster.Cluster, since 
 			delete(since, name)
 		case !seen || was.epoch != primary.Epoch:
 			since[name] = held{primary.Epoch, now}
-		case now.Sub(was.since) >= p.longest(primary):
+		case now.Sub(was.since) >= p.longestHold(primary):
 			p.releasePrimary(ctx, name, primary.Epoch)
-			since[name] = held{primary.Epoch, now} // to be tried again as late
+			since[name] = held{primary.Epoch, now} // the next attempt comes after the same time
 		}
 	}
 }
 
-// longest is how long a hold may last. One that leaves a server which is lost waits for the
-// leases of proxies that can't be asked.
-func (p *Proxy) longest(primary cluster.Primary) time.Duration {
+// longestHold returns how long a hold of a shard may last. If the former primary was lost, the hold also waits for the leases of
+// proxies that can't be reached.
+func (p *Proxy) longestHold(primary cluster.Primary) time.Duration {
 	if primary.Cause != cluster.Ordered {
 		return p.options.Fence.Hold + cluster.PrimaryLease + cluster.PrimaryLeaseMargin
 	}

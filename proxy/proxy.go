@@ -38,7 +38,7 @@ import (
 	"locus/router/live"
 )
 
-// Proxy is one process's proxy. Its methods may be called concurrently.
+// Proxy is the proxy of one process. Its methods may be called concurrently.
 type Proxy struct {
 	options Options
 	pools   *backend.Registry
@@ -63,10 +63,10 @@ type Proxy struct {
 	stopping    atomic.Pointer[Stopping]
 	polling     polling
 	polled      polled
-	spare       chan struct{} // one more place, for an admin
+	spare       chan struct{} // an additional place for an admin
 }
 
-// New makes a proxy; [Proxy.Start] reads the cluster.
+// New creates a proxy. [Proxy.Start] reads the cluster.
 func New(o Options) *Proxy {
 	o = o.withDefaults()
 	p := &Proxy{
@@ -78,7 +78,7 @@ func New(o Options) *Proxy {
 	}
 	p.mirror = mirror.New(mirror.Config{Pools: p.pools, Map: p.Map, Applied: o.Applied, Log: o.Log})
 	p.builder = &builder{secrets: o.Secrets, mark: cluster.ConnectionMark(o.Name), pools: p.pools, leases: o.Fence.Epochs != nil, follow: p.follow, log: o.Log}
-	p.span()
+	p.setUpRecovery()
 	p.health = &health.Watch{
 		Servers: func() []health.Server { return p.pools.Servers(p.builder.recovery) }, Stall: o.Stall, Log: o.Log,
 	}
@@ -91,7 +91,7 @@ func New(o Options) *Proxy {
 		kv: o.Segments, name: o.Name, ring: o.Ring, version: o.KeyVersion, log: o.Log, tracer: o.Tracer,
 		groups:   func() int { return p.live.Load().declared.Settings.CounterGroups },
 		declared: func(t catalog.TableName) catalog.Declaration { return p.live.Load().declared.Tables[t] },
-		elsewhere: func(sizes catalog.Segments, prefix string, witness *segment.CASStore) (segment.Store, error) {
+		otherStore: func(sizes catalog.Segments, prefix string, witness *segment.CASStore) (segment.Store, error) {
 			if o.CounterStore == nil {
 				return nil, errors.New("their counters are on a shard or behind a Redis, and this process has no way to them: no ID was issued")
 			}
@@ -115,7 +115,7 @@ func New(o Options) *Proxy {
 		},
 		Began: time.Now(), Clients: p.sessions.len,
 		Version: p.serverVersion, Hostname: hostname(), Processes: p.sessions.processes, Virtual: o.Virtual, Procedures: o.Procedures,
-		Unlisted: p.unlisted, Health: p.health.Load,
+		Unlisted: p.pollUnlisted, Health: p.health.Load,
 		Definitions: ddl.Services{
 			Snapshot: func() *snapshot.Snapshot { return &p.live.Load().snapshot }, Redefined: p.redefined, Settled: p.settled,
 			Declarations: o.Declarations, Renames: o.Renames, Renumber: p.numbers.Renumber,
@@ -133,14 +133,14 @@ func New(o Options) *Proxy {
 	return p
 }
 
-// newNumbers returns the numbers of AUTO_INCREMENT columns.
+// newNumbers returns the generator of numbers for AUTO_INCREMENT columns.
 func (p *Proxy) newNumbers() *numbers {
 	return &numbers{
 		kv: p.options.Segments, name: p.options.Name, pools: p.pools, log: p.options.Log, tables: map[numberedTable]*numbered{},
 		shards:  func() []router.ShardName { return p.live.Load().declared.ShardNames() },
 		catalog: func() *catalog.Catalog { return p.live.Load().snapshot.Catalog }, lease: p.options.Fence.Leased,
 		countersOf: func(name catalog.TableName) catalog.TableName { return p.live.Load().declared.CountersOf(name) },
-		forgotten: func(ctx context.Context, counted catalog.Change) error {
+		forgetEverywhere: func(ctx context.Context, counted catalog.Change) error {
 			return both(ctx, counted, p.Renumber, p.options.Renumbered)
 		},
 	}
@@ -161,7 +161,7 @@ func (p *Proxy) serverVersion() string {
 	return p.live.Load().server.version + "-locus"
 }
 
-// extended are MariaDB's own capabilities, where the shards have them.
+// extended returns MariaDB's own capabilities, or 0 if the shards are not MariaDB.
 func (p *Proxy) extended() uint32 {
 	if p.live.Load().snapshot.Flavor == flavor.MariaDB {
 		return wire.ExtendedMetadata
@@ -169,8 +169,8 @@ func (p *Proxy) extended() uint32 {
 	return 0
 }
 
-// Start checks the build's hashes and reads the cluster: from its source, or,
-// with that away, from what was saved when it was last seen.
+// Start checks the build's hashes and reads the cluster from its source. If the source is unreachable, it reads the documents that
+// were saved when they were last read.
 func (p *Proxy) Start(ctx context.Context) error {
 	if err := gene.CheckGolden(); err != nil {
 		return err
@@ -187,9 +187,8 @@ func (p *Proxy) Start(ctx context.Context) error {
 	return p.live.Restore(ctx, values, revision)
 }
 
-// Run serves clients of the listener until ctx ends; then it takes no more,
-// lets statements and transactions under way end, and closes what is left after
-// the drain's time. It returns nil unless the listener fails.
+// Run serves clients of the listener until ctx ends. It then accepts no more clients and lets statements and transactions in
+// progress end. After the drain timeout it closes the remaining sessions. It returns nil unless the listener fails.
 func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	var tasks sync.WaitGroup
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -215,7 +214,7 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	closing.Add(1)
 	closed := context.AfterFunc(ctx, func() {
 		defer closing.Done()
-		p.unready()
+		p.stopReady()
 		_ = l.Close()
 	})
 	err := p.accept(sessions, l)
@@ -249,8 +248,9 @@ func (p *Proxy) Run(ctx context.Context, l net.Listener) error {
 	return err
 }
 
-// unready lets load balancers see that the proxy stops before it takes no more.
-func (p *Proxy) unready() {
+// stopReady makes the proxy unready, so that load balancers notice before it stops accepting clients. It returns after the drain
+// delay.
+func (p *Proxy) stopReady() {
 	now := time.Now()
 	p.stopping.Store(&Stopping{Since: now, PortCloses: now.Add(p.options.DrainDelay)})
 	p.drained.Store(true)
@@ -274,7 +274,7 @@ func (p *Proxy) shut(ctx context.Context) {
 func (p *Proxy) accept(ctx context.Context, l net.Listener) error {
 	for {
 		conn, err := l.Accept()
-		if temporary(err) {
+		if isTemporary(err) {
 			p.options.Log.Warn("accept a client", "error", err)
 			select {
 			case <-time.After(50 * time.Millisecond):
@@ -289,13 +289,13 @@ func (p *Proxy) accept(ctx context.Context, l net.Listener) error {
 	}
 }
 
-// temporary tells an error of accept that passes, such as too many open files.
-func temporary(err error) bool {
+// isTemporary reports whether an error of Accept is transient, such as too many open files.
+func isTemporary(err error) bool {
 	var e interface{ Temporary() bool }
 	return errors.As(err, &e) && e.Temporary()
 }
 
-// serve conducts one client from its first byte to its last.
+// serve serves one client from the login to the end of its connection.
 func (p *Proxy) serve(ctx context.Context, conn net.Conn) {
 	spare := false
 	select {
@@ -330,7 +330,7 @@ func (p *Proxy) serve(ctx context.Context, conn net.Conn) {
 	p.session(ctx, client)
 }
 
-// account is what is declared of a user; a zero one if nothing is.
+// account returns the declaration of a user, or a zero Account if the user is not declared.
 func (p *Proxy) account(user string) snapshot.Account {
 	if a := p.live.Load().snapshot.Accounts[user]; a != nil {
 		return *a
@@ -338,10 +338,10 @@ func (p *Proxy) account(user string) snapshot.Account {
 	return snapshot.Account{}
 }
 
-// declared tells whether a user is.
+// declared reports whether a user is declared.
 func (p *Proxy) declared(user string) bool { return p.live.Load().snapshot.Accounts[user] != nil }
 
-// dismiss ends a login that was right with an error.
+// dismiss sends an error to a client that has logged in, and closes its connection.
 func (p *Proxy) dismiss(c *handshake.Client, e *mysql.MyError) {
 	defer c.Stream.Close()
 	packet, _ := wire.AppendERR(nil, c.NextSeq, e, c.Capabilities)
@@ -366,7 +366,7 @@ func (p *Proxy) session(ctx context.Context, c *handshake.Client) {
 	}
 }
 
-// logEnd logs why a session has ended. A client that has taken or sent nothing for too long is also counted.
+// logEnd logs why a session has ended. It counts clients that have read or sent nothing for too long.
 func (p *Proxy) logEnd(s *session.Session, c *handshake.Client, err error) {
 	attributes := []any{"session", c.ConnectionID, "user", s.User(), "error", err}
 	stalled, is := errors.AsType[*stream.StalledError](err)
@@ -378,7 +378,7 @@ func (p *Proxy) logEnd(s *session.Session, c *handshake.Client, err error) {
 	p.options.Log.Warn("session ended: its client stalled", append(attributes, "address", c.Stream.NetConn().RemoteAddr().String())...)
 }
 
-// client is who has logged in, as a session sees it.
+// client returns the logged-in client as its session needs it.
 func (p *Proxy) client(c *handshake.Client) *session.Client {
 	set := p.live.Load().server.charsets[c.Collation]
 	return &session.Client{
@@ -402,7 +402,7 @@ func (p *Proxy) client(c *handshake.Client) *session.Client {
 	}
 }
 
-// allowance is how long a user's sessions may go on with the same.
+// allowance returns the time limits of a user's sessions.
 func (p *Proxy) allowance(user string) interrupt.Allowance {
 	may := interrupt.Allowance{Statement: p.options.StatementTimeout, Idle: p.options.IdleTimeout}
 	if own := p.account(user).StatementTimeout; own != nil {
@@ -411,7 +411,7 @@ func (p *Proxy) allowance(user string) interrupt.Allowance {
 	return may
 }
 
-// turnAway tells a client that there is no place.
+// turnAway sends an unauthenticated client the error that there is no place for it, and closes the connection.
 func (p *Proxy) turnAway(conn net.Conn) {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(time.Second))

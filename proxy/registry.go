@@ -16,18 +16,18 @@ import (
 	"locus/proxy/sysvars"
 )
 
-// registry knows the sessions.
+// registry contains the sessions.
 type registry struct {
 	mu       sync.Mutex
 	sessions map[uint32]*session.Session
-	users    map[uint32]string // who has logged in, by connection
+	users    map[uint32]string // user by connection ID
 	draining bool
 	running  sync.WaitGroup
 	counts   *session.Counts
 }
 
-// admit counts a login, or another user's on the same connection, unless the user
-// has as many connections as there may be; 0 is no limit.
+// admit counts a login of a user, or a change to that user on the same connection. It returns an error if the user has most
+// connections already; 0 is no limit.
 func (r *registry) admit(id uint32, user string, most int) *mysql.MyError {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,7 +47,7 @@ func (r *registry) admit(id uint32, user string, most int) *mysql.MyError {
 	return nil
 }
 
-// add registers a session, unless the proxy is ending.
+// add registers a session. If the proxy is draining, it returns false and doesn't register the session.
 func (r *registry) add(id uint32, s *session.Session) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *registry) remove(id uint32) {
 	delete(r.users, id)
 }
 
-// Kill implements session.Sessions.
+// Kill implements [session.Sessions].
 func (r *registry) Kill(ctx context.Context, k session.KillRequest) error {
 	r.mu.Lock()
 	s := r.sessions[uint32(k.ID)]
@@ -92,7 +92,7 @@ func (r *registry) len() int {
 	return len(r.sessions)
 }
 
-// processes describes every session.
+// processes returns a description of every session.
 func (r *registry) processes() []sysvars.Process {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,13 +104,11 @@ func (r *registry) processes() []sysvars.Process {
 	return list
 }
 
-// idleGrace is for how long a client has wanted nothing when its connection is closed
-// although no answer goes out: short enough for a drain, and long beside the time that
-// a statement is on its way.
+// idleGrace is how long a client must have sent nothing before a drain closes its connection without sending anything. It is short
+// enough for a drain, and longer than a statement takes to arrive.
 const idleGrace = time.Second
 
-// drain asks every session to end, waits for them as long as ctx lasts, and
-// ends those that are left: so many it tells.
+// drain asks every session to end, waits for them until ctx ends, and ends the remaining ones. It returns their number.
 func (r *registry) drain(ctx context.Context, timeout time.Duration) (left int) {
 	r.each(func(s *session.Session) { s.Interrupts().Drain() })
 	ended := make(chan struct{})
@@ -122,7 +120,7 @@ func (r *registry) drain(ctx context.Context, timeout time.Duration) (left int) 
 	defer quiet.Stop()
 	wanted := map[*session.Session]uint64{}
 	for {
-		r.dismiss(wanted)
+		r.dismissIdle(wanted)
 		select {
 		case <-ended:
 			return 0
@@ -138,9 +136,9 @@ func (r *registry) drain(ctx context.Context, timeout time.Duration) (left int) 
 	}
 }
 
-// dismiss ends the sessions whose clients have wanted nothing since the last look,
-// which it remembers.
-func (r *registry) dismiss(wanted map[*session.Session]uint64) {
+// dismissIdle ends the idle sessions whose clients have sent nothing since the last call. wanted contains the numbers of commands
+// that clients had sent until then, and is updated.
+func (r *registry) dismissIdle(wanted map[*session.Session]uint64) {
 	r.each(func(s *session.Session) {
 		now := s.Interrupts().Wanted()
 		if before, seen := wanted[s]; seen && before == now {
@@ -150,8 +148,8 @@ func (r *registry) dismiss(wanted map[*session.Session]uint64) {
 	})
 }
 
-// cutOff has the shards end what is under way: a statement whose connection is
-// merely closed goes on there, and takes effect.
+// cutOff makes the shards end the statements that are running. A statement whose connection is only closed continues on its shard,
+// and takes effect.
 func (r *registry) cutOff(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()
@@ -185,16 +183,15 @@ func (r *registry) each(f func(*session.Session)) {
 }
 
 const (
-	// obeyPause is between looks whether every session obeys.
+	// obeyPause is the interval between checks whether every session obeys.
 	obeyPause = 2 * time.Millisecond
-	// preemptPause is between two times that sessions are made to.
+	// preemptPause is the interval between attempts to preempt sessions.
 	preemptPause = 100 * time.Millisecond
 )
 
-// obey waits until nothing goes on by a map older than version: on the genes that
-// it holds, or with none at all. What holds up a fence for longer than patience
-// is ended and rolled back.
-func (r *registry) obey(ctx context.Context, version int64, held gene.Set, patience time.Duration) error {
+// waitUntilObeyed waits until nothing is running under a map older than version on the genes in held, or nothing at all if held is
+// empty. It ends and rolls back what delays a fence for longer than patience.
+func (r *registry) waitUntilObeyed(ctx context.Context, version int64, held gene.Set, patience time.Duration) error {
 	ticker := time.NewTicker(obeyPause)
 	defer ticker.Stop()
 	late := time.NewTimer(patience)
@@ -215,28 +212,28 @@ func (r *registry) obey(ctx context.Context, version int64, held gene.Set, patie
 	return nil
 }
 
-// settle waits until no command is under way any more that was when it was called. What counts as under way is returned by
-// running, with the command's number.
-func (r *registry) settle(ctx context.Context, running func(*session.Session) (command uint64, busy bool)) error {
+// waitUntilSettled waits until all commands that were running at the call have ended. running decides which commands count, and
+// returns the number of the session's command.
+func (r *registry) waitUntilSettled(ctx context.Context, running func(*session.Session) (command uint64, busy bool)) error {
 	ticker := time.NewTicker(obeyPause)
 	defer ticker.Stop()
-	under := map[*session.Session]uint64{}
+	pending := map[*session.Session]uint64{}
 	for _, s := range r.all() {
 		if command, busy := running(s); busy {
-			under[s] = command
+			pending[s] = command
 		}
 	}
 	for {
-		maps.DeleteFunc(under, func(s *session.Session, command uint64) bool {
+		maps.DeleteFunc(pending, func(s *session.Session, command uint64) bool {
 			now, busy := running(s)
 			return !busy || now != command
 		})
-		if len(under) == 0 {
+		if len(pending) == 0 {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%d sessions run statements that began before: %w", len(under), context.Cause(ctx))
+			return fmt.Errorf("%d sessions run statements that began before: %w", len(pending), context.Cause(ctx))
 		case <-ticker.C:
 		}
 	}
@@ -253,16 +250,16 @@ func (r *registry) obeys(version int64, held gene.Set) bool {
 	return true
 }
 
-// preempt has sessions give way to a fence: asked tells each to, and whether there is
-// anything to wait for. A statement whose shard can't be asked to end it is cut off.
-func (r *registry) preempt(ctx context.Context, asked func(*session.Session) bool) {
+// preempt makes sessions give way to a fence. ask asks a session to, and reports whether there is anything to wait for. A statement
+// whose shard can't be asked to end it is cut off.
+func (r *registry) preempt(ctx context.Context, ask func(*session.Session) bool) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()
 	places := make(chan struct{}, mostCancels)
 	var tasks sync.WaitGroup
 	for _, s := range r.all() {
-		command, _ := s.Interrupts().Command() // no later one: it may be on other genes
-		if !asked(s) {
+		command, _ := s.Interrupts().Command() // read first: a later command may be on other genes
+		if !ask(s) {
 			continue
 		}
 		places <- struct{}{}

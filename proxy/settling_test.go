@@ -31,7 +31,7 @@ func TestSettling(t *testing.T) {
 	}, map[catalog.TableName]error{
 		name("old"): broken, name("new"): broken, name("outside"): broken, name("renamed"): &catalog.RenamingError{},
 	})
-	want := map[catalog.TableName]time.Time{name("new"): now.Add(settles)}
+	want := map[catalog.TableName]time.Time{name("new"): now.Add(settleTimeout)}
 	if got := b.settling(next, now); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

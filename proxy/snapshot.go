@@ -23,29 +23,30 @@ import (
 	"locus/router/plan"
 )
 
-// plansKept bounds the plan cache.
+// plansKept is the capacity of the plan cache.
 const plansKept = 8192
 
-// state is the cluster's state in force: the snapshot that sessions use, and what logins need.
+// state is the cluster's state in force. It contains the snapshot that sessions use, and what logins need.
 type state struct {
 	snapshot snapshot.Snapshot
 	declared *cluster.Cluster
 	accounts *handshake.Directory
-	// lockedOut are the users whose secret can't be read, with the errors.
+	// lockedOut maps users whose secret can't be read to the errors.
 	lockedOut map[string]string
 	server    server
-	problems  error         // tables that are declared and can't be served
-	found     *schema.Found // what the snapshot's catalog was made of
+	problems  error         // declared tables that can't be served
+	found     *schema.Found // what the snapshot's catalog was built from
 	tls       map[router.ShardName]*tls.Config
-	asked     uint64 // the last request of builder that it answers
+	asked     uint64 // the last request that this state answers
 }
 
-// settles is the longest time from a declaration until the shards have the table or the declaration is withdrawn.
-const settles = 15 * time.Second
+// settleTimeout is the longest time from a declaration until the shards have the table or the declaration is withdrawn.
+const settleTimeout = 15 * time.Second
 
-// settling returns the tables that are declared and not on the shards yet, each with the end of [settles]. A table that was declared before
-// the proxy started is not among them. It leaves out tables that stay as they are for longer: a rename waits until every statement has
-// ended, so no statement may wait for a rename, and the rows of an import can be on a server outside for weeks.
+// settling returns the tables that are declared and not on the shards yet, each with the time at which [settleTimeout] ends. A
+// table that was declared before the proxy started is not among them. It omits tables that stay in such a state for longer. A
+// rename waits until every statement has ended, so no statement may wait for a rename. The rows of an import can be on an outside
+// server for weeks.
 func (b *builder) settling(w *state, now time.Time) map[catalog.TableName]time.Time {
 	if b.last == nil {
 		return nil
@@ -60,7 +61,7 @@ func (b *builder) settling(w *state, now time.Time) map[catalog.TableName]time.T
 			continue
 		}
 		if !is {
-			end = now.Add(settles)
+			end = now.Add(settleTimeout)
 		}
 		if until == nil {
 			until = map[catalog.TableName]time.Time{}
@@ -70,20 +71,20 @@ func (b *builder) settling(w *state, now time.Time) map[catalog.TableName]time.T
 	return until
 }
 
-// server is what clients are told about the server when they log in: the facts of the first shard's.
+// server contains the facts about the server that clients get at login. They are those of the first shard's server.
 type server struct {
 	charsets map[uint16]charset
 	version  string
-	// collation is the number of its default collation, which the greeting contains.
+	// collation is the number of the server's default collation, which the greeting contains.
 	collation byte
 }
 
-// builder builds states. Only live's goroutine uses it.
+// builder builds states. Only the goroutine of [live.Live] uses it.
 type builder struct {
 	secrets func(string) (string, error)
-	mark    string // of connections to shards
+	mark    string // identifies this process's connections to shards
 	pools   *backend.Registry
-	// recovery has the same shards with connections of its own; nil if it is not needed.
+	// recovery contains pools of the same shards with connections of its own; nil if it is not needed.
 	recovery *backend.Registry
 	// follow is called with the moves in progress.
 	follow func([]router.Move)
@@ -93,9 +94,9 @@ type builder struct {
 	// documents parses the declared documents.
 	documents cluster.Decoder
 	last      *state
-	// leases: the proxy confirms the primaries with etcd continuously.
+	// leases reports whether the proxy continuously confirms the primaries with etcd.
 	leases bool
-	// found is what the last reading of the reachable shards found.
+	// found is the result of the last read of the shards that answered.
 	found    *schema.Found
 	requests requests
 	// rightsKnown is the last ID that was assigned to rights.
@@ -121,10 +122,10 @@ func (b *builder) build(ctx context.Context, values map[string][]byte, _ int64) 
 		return nil, err
 	}
 	same := b.sameTables(declared)
-	if same && (declared.Holds() || b.requests.empty()) { // nothing can be asked of shards that are held
+	if same && (declared.Holds() || b.requests.empty()) { // held shards can't be queried
 		w.snapshot = b.last.snapshot
 		w.server, w.problems = b.last.server, b.last.problems
-	} else if same || !b.switched(w) { // without another declaration it is the shards that have changed
+	} else if same || !b.useFound(w) { // with the same declarations, the shards have changed
 		if err := b.read(ctx, w); err != nil {
 			return nil, err
 		}
@@ -152,8 +153,8 @@ func (b *builder) reportUnreadable(declared, before *cluster.Cluster) {
 	}
 }
 
-// copies returns the first shard and the shards that have genes, whose global tables are compared with the first one's. A new shard may have
-// no global rows yet.
+// copies returns the first shard and the shards that have genes. The global tables of the latter are compared with those of the
+// first. A new shard may have no global rows yet.
 func copies(first router.ShardName, m *router.Map) []router.ShardName {
 	list := []router.ShardName{first}
 	for _, i := range m.ShardsOf(0, m.Width().Last(), nil) {
@@ -164,7 +165,7 @@ func copies(first router.ShardName, m *router.Map) []router.ShardName {
 	return list
 }
 
-// sameTables reports whether nothing has changed that the tables on the shards must fit.
+// sameTables reports whether nothing is declared differently that the tables on the shards must fit.
 func (b *builder) sameTables(c *cluster.Cluster) bool {
 	if b.last != nil && b.last.declared == c {
 		return true
@@ -178,7 +179,7 @@ func (b *builder) sameTables(c *cluster.Cluster) bool {
 		reflect.DeepEqual(b.last.declared.Generators, c.Generators) // columns must hold what they make
 }
 
-// sameShard reports whether two declarations of a shard are equal but for the primary: another primary has the same tables.
+// sameShard reports whether two declarations of a shard differ in nothing but the primary. Another primary has the same tables.
 func sameShard(a, b cluster.Shard) bool { return reflect.DeepEqual(a.Declared(), b.Declared()) }
 
 // register creates the pools of the declared shards.

@@ -17,18 +17,16 @@ import (
 	"locus/router/cluster"
 )
 
-// recoveryLimits are those of the connections by which branches are recovered.
-// They are none of the sessions' pools: when rows are locked by branches in
-// doubt, sessions may have used up all of theirs.
+// recoveryLimits are the limits of the connections by which branches are recovered. They don't come from the pools of the sessions.
+// When branches in doubt lock rows, the sessions may have used up their pools.
 var recoveryLimits = backend.Limits{
 	MaxOpen: 4, MaxIdle: 2, MaxWaiting: 1000, WaitTimeout: 2 * time.Second, ConnectTimeout: 3 * time.Second,
 }
 
-// recoverySettings have a statement of recovery wait for a lock no longer than it
-// takes a commit under way to end.
+// recoverySettings makes a statement of recovery wait for a lock no longer than a commit in progress takes to end.
 var recoverySettings = backend.Default.With("innodb_lock_wait_timeout", "1")
 
-// recoveryServers are the shards, as package twophase asks them.
+// recoveryServers queries the shards for package twophase.
 type recoveryServers struct{ pools *backend.Registry }
 
 func (s recoveryServers) Shards() []router.ShardName {
@@ -79,13 +77,12 @@ func (s recoveryServers) on(ctx context.Context, shard router.ShardName, do func
 	return err
 }
 
-// unaskedError is why a shard was not asked. It hides what the server said: that was
-// to a login.
+// unaskedError is the reason why a shard was not queried. It hides the server's error, because that was the answer to a login.
 type unaskedError struct{ err error }
 
 func (e *unaskedError) Error() string { return e.err.Error() }
 
-// Frozen tells that asking again is of no use for a while.
+// Frozen reports whether the server is unresponsive, so that another attempt is useless for a while.
 func (e *unaskedError) Frozen() bool {
 	_, frozen := errors.AsType[*health.FrozenError](e.err)
 	return frozen
@@ -99,14 +96,13 @@ func (p *Proxy) closeRecovery(ctx context.Context) {
 	}
 }
 
-// span makes what transactions over several shards need, where they are committed
-// in two phases.
-func (p *Proxy) span() {
+// setUpRecovery creates the coordinator and its pools if transactions over several shards are committed in two phases.
+func (p *Proxy) setUpRecovery() {
 	if p.options.Spanning != txn.XA {
 		return
 	}
 	limits := recoveryLimits
-	limits.RestartWait = p.options.Backends.RestartWait // with the sessions that wait for it
+	limits.RestartWait = p.options.Backends.RestartWait // as long as the sessions wait
 	p.builder.recovery = backend.NewRegistry(limits, p.options.Log)
 	p.coordinator = twophase.New(twophase.Options{
 		Cluster: p.options.Cluster, Servers: recoveryServers{p.builder.recovery}, Log: p.options.Log,
@@ -116,9 +112,9 @@ func (p *Proxy) span() {
 	p.builder.doubt = p.coordinator.Doubt
 }
 
-// evict ends the connections of a proxy to a shard, if it is gone. What it had begun
-// there is rolled back, unless it was committed: a proxy that only hung finds its
-// connections lost, and asks what became of what it did.
+// evict ends the connections of a process to a shard if the process isn't alive. The server rolls back what the process had begun
+// there and not committed. A process that was only unresponsive finds its connections lost, and asks for the outcome of its
+// transactions.
 func (p *Proxy) evict(ctx context.Context, shard router.ShardName, holder string) (gone bool, err error) {
 	if p.options.Alive == nil || holder == cluster.Holder(p.options.Name) {
 		return false, nil

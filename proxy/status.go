@@ -16,7 +16,7 @@ import (
 	"locus/router/live"
 )
 
-// Status is a proxy's state for health, metrics and people.
+// Status is the state of a proxy for health checks, metrics and operators.
 type Status struct {
 	Live       live.Status
 	MapVersion int64
@@ -34,8 +34,8 @@ type Status struct {
 	Counts     *session.Counts
 	Slow       *meter.Slow
 	Meter      *meter.Meter // nil: nothing is counted
-	IDs        []IDs        // of the tables that this process has made some of
-	// Mirrored is what mirrored reads have shown, by job.
+	IDs        []IDs        // of tables for which this process has issued IDs
+	// Mirrored contains the results of mirrored reads, by job.
 	Mirrored map[string]mirror.Report
 	// Recovery is nil unless transactions are committed in two phases.
 	Recovery *twophase.Counts
@@ -44,10 +44,10 @@ type Status struct {
 // Stopping is the schedule of a proxy that stops.
 type Stopping struct {
 	Since      time.Time // when it stopped being ready
-	PortCloses time.Time // when it takes no more clients
+	PortCloses time.Time // when it stops accepting clients
 }
 
-// Status is how things stand.
+// Status returns the current state.
 func (p *Proxy) Status() Status {
 	s := Status{
 		Live: p.live.Status(), Sessions: p.sessions.len(), Memory: p.services.Memory, Accepted: p.accepted.Load(), Refused: p.refused.Load(),
@@ -72,14 +72,14 @@ func (p *Proxy) Status() Status {
 	return s
 }
 
-// Cut is the shards whose primary etcd does not confirm, in their order.
+// Cut contains the shards whose primary etcd does not confirm, sorted by name.
 type Cut struct {
 	Refused []router.ShardName // statements on them are refused
 	Stale   []router.ShardName // plain reads go on and may be stale, other statements are refused
 	Since   time.Time
 }
 
-// Cut returns the shards whose statements the proxy refuses because etcd doesn't answer.
+// Cut returns the shards on which the proxy refuses statements because etcd doesn't answer.
 func (s Status) Cut() (c Cut) {
 	for shard, p := range s.Pools {
 		switch {
@@ -99,7 +99,7 @@ func (s Status) Cut() (c Cut) {
 	return c
 }
 
-// Servers is how the shards' servers are; nil before the proxy runs.
+// Servers returns the state of the shards' servers, or nil before the proxy runs.
 func (p *Proxy) Servers() []health.Status {
 	known := p.health.Load()
 	if known == nil {
@@ -116,11 +116,11 @@ func (p *Proxy) Servers() []health.Status {
 	return list
 }
 
-// Routes draws the route map in force.
+// Routes returns the text of the route map in force.
 func (p *Proxy) Routes() string { return p.live.Load().snapshot.Map.String() }
 
-// Map is the route map in force.
+// Map returns the route map in force.
 func (p *Proxy) Map() *router.Map { return p.live.Load().snapshot.Map }
 
-// Catalog is the declared tables in force, as the shards have them.
+// Catalog returns the declared tables in force, with their columns on the shards.
 func (p *Proxy) Catalog() *catalog.Catalog { return p.live.Load().snapshot.Catalog }

@@ -10,27 +10,26 @@ import (
 )
 
 const (
-	// watchEvery is how often commands under way are looked at. One that began
-	// after the last look is left alone, so that short ones cost nothing.
+	// watchEvery is the interval at which running commands are examined. A command that began after the last check is ignored, so
+	// that short ones cost nothing.
 	watchEvery = 250 * time.Millisecond
-	// mostCancels is how many sessions the watcher cancels at once.
+	// mostCancels is the greatest number of sessions that the watcher cancels at once.
 	mostCancels = 64
-	// cancelTime bounds one of them.
+	// cancelTime is the time limit of one cancellation.
 	cancelTime = 5 * time.Second
 )
 
-// watcher ends statements that run for longer than they may and those whose client
-// is gone, and sessions whose client is silent for too long. What was to end and
-// goes on it has ended again.
+// watcher ends statements that exceed their time limit or whose client is gone, and sessions whose client is silent for too long.
+// If a statement that was to be ended continues, the watcher ends it again.
 type watcher struct {
 	sessions *registry
 	may      func(user string) interrupt.Allowance
 	counts   *session.Counts
-	places   chan struct{} // one for each cancellation under way
+	places   chan struct{} // one for each cancellation in progress
 	declared func(user string) bool
 }
 
-// run looks until ctx ends, and waits for the cancellations that it began.
+// run examines the sessions until ctx ends, and waits for the cancellations that it began.
 func (w *watcher) run(ctx context.Context) {
 	var tasks sync.WaitGroup
 	defer tasks.Wait()
@@ -41,13 +40,13 @@ func (w *watcher) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
-			w.look(ctx, now, &tasks)
+			w.examine(ctx, now, &tasks)
 		}
 	}
 }
 
-// look examines every session. What finds no place is found again at the next look.
-func (w *watcher) look(ctx context.Context, now time.Time, tasks *sync.WaitGroup) {
+// examine examines every session. If no place is free for a cancellation, the next call finds the session again.
+func (w *watcher) examine(ctx context.Context, now time.Time, tasks *sync.WaitGroup) {
 	w.sessions.mu.Lock()
 	defer w.sessions.mu.Unlock()
 	for _, s := range w.sessions.sessions {
@@ -73,12 +72,12 @@ func (w *watcher) look(ctx context.Context, now time.Time, tasks *sync.WaitGroup
 	}
 }
 
-// end ends the session of a user who is no longer declared, or of a client that has
-// been silent for too long: an open transaction is rolled back.
+// end ends the session of a user that is no longer declared, or of a client that has been silent for too long. An open transaction
+// is rolled back.
 func (w *watcher) end(ctx context.Context, s *session.Session) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()
-	_ = s.Interrupts().Kill(ctx) // which cuts it off if a shard doesn't obey
+	_ = s.Interrupts().Kill(ctx) // it cuts the session off if a shard doesn't obey
 }
 
 // cancel ends one command.
