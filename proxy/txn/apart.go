@@ -10,7 +10,7 @@ import (
 	"locus/router"
 )
 
-// LendApart lends a connection with some settings that is neither reserved nor the transaction's.
+// LendApart lends a connection with the given settings. It is neither a reserved connection nor one of the transaction.
 func (c *Connections) LendApart(shard router.ShardName, m Mode, settings *backend.Settings) (Lease, error) {
 	l, err := c.AcquireAs(shard, m|Apart, settings)
 	if err == nil {
@@ -19,13 +19,14 @@ func (c *Connections) LendApart(shard router.ShardName, m Mode, settings *backen
 	return l, err
 }
 
-// Ask sends a query to a shard on a connection of LendApart.
+// Ask sends a query to a shard on a connection from LendApart, and returns the rows.
 func (c *Connections) Ask(shard router.ShardName, m Mode, settings *backend.Settings, text string) (*backend.Rows, error) {
 	rows, errs := c.AskEach([]router.ShardName{shard}, m, settings, text)
 	return rows[0], errs[0]
 }
 
-// AskEach is Ask of several shards at once. It returns the rows and the error of each, in their order.
+// AskEach sends a query to several shards at the same time, as Ask does to one. It returns the rows and the error of each shard, in the order of
+// shards.
 func (c *Connections) AskEach(shards []router.ShardName, m Mode, settings *backend.Settings, text string) (rows []*backend.Rows, errs []error) {
 	rows = make([]*backend.Rows, len(shards))
 	leases, refused := make([]Lease, len(shards)), make([]error, len(shards))
@@ -48,7 +49,7 @@ func (c *Connections) AskEach(shards []router.ShardName, m Mode, settings *backe
 	return rows, errs
 }
 
-// Exec runs a statement on a shard on a connection of LendApart. It ends with ctx.
+// Exec runs a statement on a shard on a connection from LendApart. The statement is interrupted when ctx ends.
 func (c *Connections) Exec(ctx context.Context, shard router.ShardName, settings *backend.Settings, text string) error {
 	l, err := c.LendApart(shard, 0, settings)
 	if err != nil {
@@ -59,7 +60,7 @@ func (c *Connections) Exec(ctx context.Context, shard router.ShardName, settings
 	return err
 }
 
-// End ends a lease by the outcome of its last statement, whose answer was read whole unless there is an error.
+// End ends a lease by the outcome of its last statement. Unless err is a lost connection, the answer was read whole.
 func (l Lease) End(err error) {
 	if err != nil {
 		l.Fail(err)
@@ -68,10 +69,10 @@ func (l Lease) End(err error) {
 	}
 }
 
-// ErrNoAnswer is the cause of a wait for a server that does not answer in time.
+// ErrNoAnswer is the cause of a cancelled wait for a server that does not answer in time.
 var ErrNoAnswer = errors.New("it does not answer")
 
-// Reach waits until a shard answers on a connection of LendApart, at most for some time.
+// Reach waits until a shard answers on a connection from LendApart, for at most the time within.
 func (c *Connections) Reach(shard router.ShardName, m Mode, settings *backend.Settings, within time.Duration) error {
 	l, err := c.LendApart(shard, m, settings)
 	if err != nil {
@@ -82,7 +83,7 @@ func (c *Connections) Reach(shard router.ShardName, m Mode, settings *backend.Se
 	return err
 }
 
-// Answers waits until the server of a lease answers, at most for some time.
+// Answers waits until the server of a lease answers, for at most the time within.
 func (c *Connections) Answers(l Lease, within time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(c.Waits(), within, ErrNoAnswer)
 	defer cancel()
@@ -90,7 +91,8 @@ func (c *Connections) Answers(l Lease, within time.Duration) error {
 	return err
 }
 
-// AtOnce calls do with the numbers below n in goroutines of their own, waits for all, and returns their errors in that order.
+// AtOnce calls do with each number below n, each in its own goroutine. It waits for all of them, and returns their errors in the order of the
+// numbers.
 func AtOnce(n int, do func(i int) error) []error {
 	errs := make([]error, n)
 	var running sync.WaitGroup

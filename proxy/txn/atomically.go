@@ -7,12 +7,11 @@ import (
 	"locus/router/stmt"
 )
 
-// atomicMark undoes a statement's parts within a transaction.
+// atomicMark is the savepoint that undoes the parts of a statement within a transaction.
 const atomicMark = "locus_statement"
 
-// Atomically runs a statement's parts on several shards so that all of them remain, or
-// none: in the client's transaction, which it begins with autocommit off, or in one of its
-// own.
+// Atomically runs the parts of a statement on several shards so that either all of them take effect or none. f runs in the client's transaction,
+// which Atomically begins if autocommit is off. Otherwise f runs in a transaction of its own.
 func (c *Connections) Atomically(f func() error) error {
 	locked := c.Reserved(LockedTables)
 	switch {
@@ -31,13 +30,13 @@ func (c *Connections) Atomically(f func() error) error {
 	defer func() { c.own, c.ownLocked = false, false }()
 	if err := f(); err != nil {
 		c.RollBack()
-		c.lost = false // it was the statement's own
+		c.lost = false // the lost transaction was the statement's own
 		return err
 	}
 	return c.Commit()
 }
 
-// within runs the parts in the client's transaction.
+// within runs the parts in the client's transaction. If f fails, it rolls back to a savepoint. If that fails too, it rolls back the transaction.
 func (c *Connections) within(f func() error) error {
 	if err := c.Savepoint(stmt.Mark{Verb: "savepoint", Name: atomicMark}); err != nil {
 		return err
@@ -57,7 +56,8 @@ func (c *Connections) within(f func() error) error {
 	return err
 }
 
-// Reading runs reads of several shards at one moment, in a transaction of their own.
+// Reading runs reads of several shards in a read-only transaction of their own, so that all shards read at the same moment. It rolls that
+// transaction back.
 func (c *Connections) Reading(f func() error) error {
 	c.open(stmt.Opening{Access: stmt.ReadOnly})
 	c.reading = true

@@ -7,40 +7,41 @@ import (
 	"locus/router/stmt"
 )
 
-// Next is SET TRANSACTION … for the transaction to come; empty: nothing was said.
+// Next returns the SET TRANSACTION statement for the next transaction, or "" if there is none.
 func (c *Connections) Next() string { return c.next }
 
-// SetNext says so.
+// SetNext sets the SET TRANSACTION statement for the next transaction.
 func (c *Connections) SetNext(text string) { c.next = text }
 
-// Access is how the transaction that runs was said to be begun, or, without one, the next one: AnyAccess is as the session's are.
+// Access returns the access mode that was set for the running transaction, or, if none runs, for the next one. AnyAccess means that the session's
+// access mode applies.
 func (c *Connections) Access() stmt.Access {
-	said := c.next
+	clause := c.next
 	if c.Running() {
 		if c.how.Access != stmt.AnyAccess {
 			return c.how.Access
 		}
-		said = c.scope
+		clause = c.scope
 	}
 	switch {
-	case strings.Contains(said, stmt.ReadOnly.String()):
+	case strings.Contains(clause, stmt.ReadOnly.String()):
 		return stmt.ReadOnly
-	case strings.Contains(said, stmt.ReadWrite.String()):
+	case strings.Contains(clause, stmt.ReadWrite.String()):
 		return stmt.ReadWrite
 	}
 	return stmt.AnyAccess
 }
 
-// Untell has a reserved connection forget a SET TRANSACTION that its statement had no
-// use for: whoever needs it next is told, which may be another one.
+// Untell removes a SET TRANSACTION from a reserved connection whose statement did not use it. The next statement that needs it sends it again,
+// perhaps on another connection.
 func (c *Connections) Untell() {
-	conn := c.toldNext
-	c.toldNext = nil
+	conn := c.sentNext
+	c.sentNext = nil
 	if conn == nil || c.next == "" {
 		return
 	}
 	r := c.reserved.of(conn)
-	if r == nil || conn.InTransaction() { // one that was given back is not looked at: it may be another session's
+	if r == nil || conn.InTransaction() { // a connection that was given back is not used: it may be another session's
 		return
 	}
 	if _, err := conn.Own().Exec(c.awaiting, "ROLLBACK"); err != nil {
@@ -48,23 +49,22 @@ func (c *Connections) Untell() {
 	}
 }
 
-// Characterize takes one, and gives the SET TRANSACTION of the next one from what it was
-// so far. What is set for all is for the next one too.
+// Characterize applies one SET of a transaction characteristic. next is the SET TRANSACTION statement for the next transaction so far.
+// Characterize returns the new one. A characteristic that is set for the session applies to the next transaction too.
 func (c *Connections) Characterize(next string, one stmt.Characteristic) string {
 	if one.Next {
 		return with(next, one)
 	}
-	c.fix(one)
+	c.pin(one)
 	if !c.Active() {
 		return without(next, one.What)
 	}
 	return next
 }
 
-// fix has shards that join be told a characteristic that they had by themselves so
-// far, unless they are told one already: the transaction that is under way stays on them
-// what it was begun as, whatever the session sets for the ones to come.
-func (t *transaction) fix(c stmt.Characteristic) {
+// pin makes shards that join later use a characteristic that so far came from the session's settings. It does nothing if the opening already sets
+// that characteristic. So the running transaction keeps the characteristics that it began with, whatever the session sets for later ones.
+func (t *transaction) pin(c stmt.Characteristic) {
 	if c.Clause == "" || c.What == "read_only" && t.how.Access != stmt.AnyAccess || without(t.scope, c.What) != t.scope {
 		return
 	}
@@ -77,7 +77,8 @@ func (t *transaction) fix(c stmt.Characteristic) {
 	t.scope = scope
 }
 
-// with adds to SET TRANSACTION, which has an isolation level, an access mode or both.
+// with returns a SET TRANSACTION statement with a characteristic added or replaced. Such a statement has an isolation level, an access mode, or
+// both.
 func with(have string, c stmt.Characteristic) string {
 	text := beginsNext + c.Clause
 	if rest := without(have, c.What); rest != "" {
@@ -86,7 +87,7 @@ func with(have string, c stmt.Characteristic) string {
 	return text
 }
 
-// without takes a characteristic out of a SET TRANSACTION; it is empty if none is left.
+// without returns a SET TRANSACTION statement without a characteristic, or "" if none is left.
 func without(have, what string) string {
 	var rest []string
 	for old := range strings.SplitSeq(strings.TrimPrefix(have, beginsNext), ", ") {

@@ -26,7 +26,7 @@ func TestSetTransaction(t *testing.T) {
 	}
 }
 
-// SET TRANSACTION is for the next transaction: on every shard of it, or a statement's own.
+// SET TRANSACTION applies to the next transaction, on every shard of it, or to a statement that is a transaction of its own.
 func TestNext(t *testing.T) {
 	const next = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"
 	s := newStand(t, XA)
@@ -45,7 +45,7 @@ func TestNext(t *testing.T) {
 	s.sent("s1", next, "XA START t1", "UPDATE a")
 }
 
-// A reserved connection forgets what its statement had no use for.
+// A reserved connection forgets a SET TRANSACTION that its statement did not use.
 func TestUntell(t *testing.T) {
 	const next = "SET TRANSACTION READ ONLY"
 	s := newStand(t, XA)
@@ -65,8 +65,8 @@ func TestUntell(t *testing.T) {
 	s.SetNext("")
 }
 
-// What a session sets for the transactions to come changes nothing of the one under way,
-// and takes the place of what was said of the next one.
+// A characteristic that a session sets for later transactions does not change the current one, and replaces the characteristic that was set for
+// the next one.
 func TestCharacterize(t *testing.T) {
 	const next = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"
 	said := func(what, clause string) stmt.Characteristic { return stmt.Characteristic{What: what, Clause: clause} }
@@ -80,7 +80,7 @@ func TestCharacterize(t *testing.T) {
 	begin(t, s)
 	s.must("s0", "UPDATE a", Writes)
 	for _, c := range []stmt.Characteristic{
-		said("isolation", "ISOLATION LEVEL READ COMMITTED"), said("isolation", "ISOLATION LEVEL SERIALIZABLE"), // which is said already
+		said("isolation", "ISOLATION LEVEL READ COMMITTED"), said("isolation", "ISOLATION LEVEL SERIALIZABLE"), // which is already set
 		said("read_only", "READ WRITE"),
 	} {
 		if text := s.Characterize(next, c); text != next {
@@ -98,7 +98,7 @@ func TestCharacterize(t *testing.T) {
 	s.sent("s2", "START TRANSACTION READ ONLY", "SELECT a")
 }
 
-// AND CHAIN begins another one like it. MySQL's BEGIN does too.
+// AND CHAIN begins another transaction like the current one. MySQL's BEGIN does so too.
 func TestChained(t *testing.T) {
 	const next = "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE"
 	s := newStand(t, XA)
@@ -123,7 +123,7 @@ func TestChained(t *testing.T) {
 	s.sent("s0", next, "START TRANSACTION READ ONLY", "SELECT a", "COMMIT", next, "START TRANSACTION READ ONLY", "SELECT a")
 }
 
-// A snapshot is of the moment of BEGIN.
+// A snapshot is taken at the moment of BEGIN.
 func TestJoin(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -146,7 +146,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// Whether one reads or writes is what was said of it: of the next one before it runs, at its beginning, or of it amid another's change.
+// The access mode is that of the next transaction before it begins, that of BEGIN, or that of the session, which may change during the
+// transaction.
 func TestAccess(t *testing.T) {
 	s := newStand(t, XA)
 	is := func(what string, want stmt.Access) {
@@ -172,13 +173,13 @@ func TestAccess(t *testing.T) {
 	is("said at its beginning", stmt.ReadWrite)
 	s.RollBack()
 	begin(t, s)
-	s.Characterize("", stmt.Characteristic{What: "read_only", Clause: "READ ONLY"}) // that the session's were so far
+	s.Characterize("", stmt.Characteristic{What: "read_only", Clause: "READ ONLY"}) // which the session's transactions had so far
 	is("the session's are others now", stmt.ReadOnly)
 	s.RollBack()
 	is("the next one is as the session's", stmt.AnyAccess)
 }
 
-// Under LOCK TABLES a server has begun what another one has not been told to.
+// Under LOCK TABLES one server has begun a transaction, and another one was not sent BEGIN.
 func TestBegunUnderLocks(t *testing.T) {
 	s := newStand(t, XA)
 	s.client.Values.Autocommit = false

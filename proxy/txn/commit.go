@@ -11,8 +11,8 @@ import (
 	"locus/router"
 )
 
-// Commit ends the transaction on every shard that joined. What it could not
-// commit it names, and says what happened elsewhere.
+// Commit ends the transaction on every shard that joined. If it fails, its error names the shards where the commit failed, and reports the
+// outcome on the other shards.
 func (c *Connections) Commit() error {
 	if c.Reserved(GlobalTransaction) {
 		return c.BarredByXA()
@@ -70,7 +70,7 @@ func (c *Connections) commitFailure(err error, at router.ShardName, done, rest [
 	return wire.Errorf(erCommitError, wire.StateGeneral, "%s", text)
 }
 
-// commitOne commits one branch by itself.
+// commitOne commits one branch in one phase.
 func (c *Connections) commitOne(ctx context.Context, b branch) error {
 	if !b.xa {
 		_, err := b.Conn.Own().Exec(ctx, "COMMIT")
@@ -83,8 +83,8 @@ func (c *Connections) commitOne(ctx context.Context, b branch) error {
 	return err
 }
 
-// RollBack ends the transaction without its effects. It can't fail: a
-// connection that does not obey is closed, which rolls back as well.
+// RollBack ends the transaction without its effects. It cannot fail: if a server does not roll back, its connection is closed, which rolls back
+// too.
 func (c *Connections) RollBack() {
 	if len(c.branches) > 0 {
 		c.Counts.Transactions.count(len(c.branches), twophase.RolledBack)
@@ -93,7 +93,7 @@ func (c *Connections) RollBack() {
 	c.end()
 }
 
-// UndoTime bounds a rollback; after it the connection is closed instead.
+// UndoTime is the time limit of a rollback. After it the connection is closed instead.
 const UndoTime = 5 * time.Second
 
 func (c *Connections) rollback(branches []branch) {
@@ -111,8 +111,7 @@ func (c *Connections) rollback(branches []branch) {
 	}
 }
 
-// rollbackOne rolls one branch back. It may be in a state in which it can't be
-// ended, after a deadlock, or be rolled back already.
+// rollbackOne rolls one branch back. After a deadlock, XA END may be refused, because the branch is marked for rollback or already rolled back.
 func (c *Connections) rollbackOne(ctx context.Context, b branch) error {
 	if !b.xa {
 		_, err := b.Conn.Own().Exec(ctx, "ROLLBACK")

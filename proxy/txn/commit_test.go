@@ -13,8 +13,7 @@ import (
 	"locus/router/stmt"
 )
 
-// A transaction of one shard is committed there, and what is known of a commit that fails
-// is told.
+// A transaction of one shard is committed there. If the commit fails, the error reports what is known of it.
 func TestCommitOnOneShard(t *testing.T) {
 	for name, c := range map[string]struct {
 		fakeshard.Reply
@@ -39,14 +38,14 @@ func TestCommitOnOneShard(t *testing.T) {
 			s.is(false)
 			s.sent("s0", "BEGIN", "UPDATE a", "COMMIT")
 			s.ended(c.verdict, 1, 0)
-			if s.client.Shields != 2 { // BEGIN commits as well
+			if s.client.Shields != 2 { // BEGIN commits too
 				t.Errorf("shielded %d times", s.client.Shields)
 			}
 		})
 	}
 }
 
-// Nothing that nobody has begun on a shard costs nothing.
+// A transaction that has begun on no shard sends nothing.
 func TestCommitOfNothing(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -57,7 +56,7 @@ func TestCommitOfNothing(t *testing.T) {
 	s.ended(twophase.Committed, 0, 0)
 }
 
-// Shard by shard, what happened elsewhere is told.
+// With Multi, the error of a commit reports the outcome on the other shards.
 func TestCommitShardByShard(t *testing.T) {
 	for name, c := range map[string]struct {
 		at      router.ShardName
@@ -91,7 +90,7 @@ func TestCommitShardByShard(t *testing.T) {
 	}
 }
 
-// What has only read is left out of the two phases.
+// Branches that have only read take no part in the two phases.
 func TestWhoTakesPart(t *testing.T) {
 	for name, c := range map[string]struct {
 		writes []router.ShardName
@@ -130,7 +129,7 @@ func TestWhoTakesPart(t *testing.T) {
 	}
 }
 
-// spanned has a transaction on three shards, some of which it has written on.
+// spanned returns a session with a transaction on three shards. It has written on the given ones.
 func spanned(t testing.TB, writes ...router.ShardName) *stand {
 	t.Helper()
 	s := newStand(t, XA)
@@ -145,14 +144,13 @@ func spanned(t testing.TB, writes ...router.ShardName) *stand {
 	return s
 }
 
-// What becomes of a transaction that both s0, its home, and s1 have written on, if
-// something goes wrong at each of the steps.
+// The outcome of a transaction that has written on s0, its home, and on s1, if an error occurs at each of the steps.
 func TestTwoPhasesThatFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		at      router.ShardName
 		fault   fakeshard.Reply
 		settles twophase.Verdict
-		code    uint16 // 0: committed
+		code    uint16 // 0 if it was committed
 		text    string
 		verdict twophase.Verdict
 		calls   []string
@@ -189,7 +187,7 @@ func TestTwoPhasesThatFail(t *testing.T) {
 			if !slices.Equal(s.coordinator.Calls, c.calls) {
 				t.Errorf("%v, want %v", s.coordinator.Calls, c.calls)
 			}
-			begin(t, s) // the session goes on
+			begin(t, s) // the session continues
 			s.must("s0", "UPDATE a", Writes)
 			s.must("s1", "UPDATE a", Writes)
 			s.RollBack()
@@ -197,7 +195,7 @@ func TestTwoPhasesThatFail(t *testing.T) {
 	}
 }
 
-// Branches are prepared in the order of their shards' names, in whichever they joined.
+// Branches are prepared in the order of their shards' names, whatever the order in which they joined.
 func TestOrderOfBranches(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -210,7 +208,7 @@ func TestOrderOfBranches(t *testing.T) {
 	s.sent("s0", "BEGIN", "UPDATE a", "DO 0", "INSERT decision [s1 s2]", "COMMIT")
 }
 
-// The one part that has written is committed by itself, or not at all.
+// The only branch that has written is committed in one phase, or not at all.
 func TestTheOnlyWriterFails(t *testing.T) {
 	s := spanned(t, "s1")
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "XA COMMIT", Code: 1402})
@@ -219,7 +217,7 @@ func TestTheOnlyWriterFails(t *testing.T) {
 	s.ended(twophase.RolledBack, 0, 1)
 }
 
-// A process that ends at any of these points leaves what recovery can finish.
+// If a process ends at any of these points, recovery can finish the transaction.
 func TestPointsOfACommit(t *testing.T) {
 	s := spanned(t, "s0", "s1", "s2")
 	if err := s.Commit(); err != nil {
@@ -234,7 +232,7 @@ func TestPointsOfACommit(t *testing.T) {
 	}
 }
 
-// A prepared branch can't be ended again before it is rolled back.
+// XA END is not sent again to a prepared branch before its rollback.
 func TestPreparedIsRolledBack(t *testing.T) {
 	s := spanned(t, "s0", "s1", "s2")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "DO 0", Ends: true})
@@ -245,8 +243,8 @@ func TestPreparedIsRolledBack(t *testing.T) {
 	s.sent("s2", "XA END t1", "XA PREPARE t1", "XA ROLLBACK t1")
 }
 
-// A branch that its server has refused to prepare is ended first. What can't be rolled back
-// is left to recovery if it may be prepared, and else ends with its connection.
+// A branch whose server refused to prepare it is ended first. A branch that can't be rolled back is left to recovery if it may be prepared.
+// Otherwise it ends with its connection.
 func TestRefusedToPrepare(t *testing.T) {
 	for name, c := range map[string]struct {
 		also fakeshard.Reply
@@ -274,7 +272,7 @@ func TestRefusedToPrepare(t *testing.T) {
 func TestRollbackThatFails(t *testing.T) {
 	s := spanned(t, "s0", "s1")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "ROLLBACK", Cut: fakeshard.Before})
-	s.shards["s1"].Next(fakeshard.Reply{Prefix: "XA END", Code: 1399}) // rolled back already, say
+	s.shards["s1"].Next(fakeshard.Reply{Prefix: "XA END", Code: 1399}) // for example because it is already rolled back
 	s.shards["s2"].Next(fakeshard.Reply{Prefix: "XA END", Cut: fakeshard.Before})
 	s.RollBack()
 	s.is(false)
@@ -282,7 +280,7 @@ func TestRollbackThatFails(t *testing.T) {
 	s.ended(twophase.RolledBack, 0, 1)
 }
 
-// A client that has said BEGIN again goes on with what was said of the one before, on MySQL.
+// On MySQL, a second BEGIN keeps the characteristics of the transaction that it ends.
 func TestBeginCommits(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)

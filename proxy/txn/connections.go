@@ -8,29 +8,28 @@ import (
 	"locus/router"
 )
 
-// Connections are those that one session has.
+// Connections contains the connections of one session to shards.
 type Connections struct {
 	*Services
 	id       uint32
 	ctx      context.Context
-	awaiting context.Context // ctx without its end, for what Interrupts can end: a watch on ctx costs allocations
+	awaiting context.Context // ctx without its cancellation, for waits that Interrupts ends: a watch on ctx costs allocations
 	client   Client
 	Interrupts
 	observer Observer
 
 	transaction
-	// reserved are the connections kept between statements: mostly nil, which is all that
-	// statements look at.
+	// reserved contains the connections that are kept between statements. It is nil in most sessions, so that statements check only the pointer.
 	reserved *reservations
-	cursors  []*holding
-	// lostState is what was lost with a reserved connection: the session ends.
+	cursors  []*cursorConn
+	// lostState names the state that was lost with a reserved connection, or is empty. If it is set, the session ends.
 	lostState string
-	// positions are those of the primaries that the session has not used since: nil where all may be late.
+	// positions contains positions of primaries that the session has not used since. It is nil until a read with SeesOwn needs one.
 	positions []position
 	out       []byte
 }
 
-// New makes those of a session that has none yet.
+// New returns the connections of a session, which has none yet.
 func New(s *Services, e Environment) *Connections {
 	return &Connections{
 		Services: s, id: e.ID, ctx: e.Context, awaiting: context.WithoutCancel(e.Context),
@@ -38,57 +37,57 @@ func New(s *Services, e Environment) *Connections {
 	}
 }
 
-// branch is a connection to a shard, mostly one that the transaction has.
+// branch is a connection to a shard. In most cases it is a branch of the transaction.
 type branch struct {
 	Shard router.ShardName
 	Pool  *backend.Pool
 	Conn  *backend.Conn
-	// opened: it was sent its opening ahead of the statement that it joined with.
+	// opened is set once the connection was sent its opening in a message of its own, before the statement with which the shard joined.
 	opened bool
-	// xa: it is an XA branch of the transaction's name. The first to join never is.
+	// xa is set for an XA branch under the transaction's name. The first branch to join never is one.
 	xa bool
-	// prepared: it was told to prepare, and perhaps did; it can outlive its connection.
+	// prepared is set if XA PREPARE was sent, unless the server refused it. Such a branch can outlive its connection.
 	prepared bool
-	// wrote: it may have changed something.
+	// wrote is set if the branch may have changed data.
 	wrote bool
-	// stale: the server is the last known primary, which etcd does not confirm.
+	// stale is set if the server is the last known primary, which etcd does not confirm.
 	stale bool
-	// joined is when it did.
+	// joined is the moment at which the branch joined.
 	joined Moment
 }
 
-// Mode says what a connection is acquired for.
+// Mode is a set of flags that describe the purpose of a connection.
 type Mode uint16
 
 const (
-	// Outside takes no part in the transaction, unless the shard has one anyway.
+	// Outside means that the statement takes no part in the transaction, unless the shard is already part of it.
 	Outside Mode = 1 << iota
-	// Late may be answered by a replica.
+	// Late means that a replica may answer.
 	Late
-	// SeesOwn is Late by a replica that has all that the session has written.
+	// SeesOwn, with Late, means that the replica must have applied all writes of the session.
 	SeesOwn
-	// Writes may change something on the shard, whose branch can't be left out of the two phases.
+	// Writes means that the statement may change data on the shard, so that its branch must take part in the two-phase commit.
 	Writes
-	// MayEnd may end the transaction there, as a procedure can.
+	// MayEnd means that the statement may end the transaction there, as a procedure can.
 	MayEnd
-	// Temporary makes, drops or names temporary tables.
+	// Temporary means that the statement makes, drops or names temporary tables.
 	Temporary
-	// Scrolls asks the shard for a cursor.
+	// Scrolls means that the statement asks the shard for a cursor.
 	Scrolls
-	// Apart takes a connection that is neither reserved nor the transaction's.
+	// Apart means that the connection must be neither reserved nor one of the transaction.
 	Apart
-	// Soon has another shard to ask if this one is away, which is not waited for.
+	// Soon means that the caller can ask another shard. So it does not wait for this shard if it is unreachable.
 	Soon
-	// Elsewhere is Soon of what the other shard may be asked also once this one was sent it.
+	// Elsewhere is Soon for a statement that the other shard may be asked even after this shard was sent it.
 	Elsewhere
-	// MayBeStale reads of the last known primary, if the shard allows that, while etcd does not confirm it.
+	// MayBeStale means that the last known primary may answer while etcd does not confirm it, if the shard allows stale reads.
 	MayBeStale
-	// ReadsOnly has the last known primary refuse writes, which the current one would not have.
+	// ReadsOnly makes the last known primary refuse writes, because the current primary would not have them.
 	ReadsOnly
 )
 
-// Describes returns the mode for a question that reads no rows, such as PREPARE. how is what Anywhere passes for the shard: if no other
-// one is left to ask, the last known primary will do.
+// Describes returns the mode for a statement that reads no rows, such as PREPARE. how is the mode that Anywhere passes for the shard. If it is 0,
+// no other shard is left to ask, so the last known primary may answer.
 func Describes(how Mode) Mode {
 	if how == 0 {
 		return MayBeStale
@@ -96,26 +95,25 @@ func Describes(how Mode) Mode {
 	return how
 }
 
-// Acquire finds a connection to a shard that carries the session's settings: the
-// transaction's own, a reserved one, or one of the pool's.
+// Acquire returns a connection to a shard with the session's settings. It is the transaction's, a reserved one, or one from the pool.
 func (c *Connections) Acquire(shard router.ShardName, m Mode) (Lease, error) {
 	return c.AcquireAs(shard, m, c.settings())
 }
 
-// AcquireAs is Acquire with other settings than the session's.
+// AcquireAs is Acquire with settings other than the session's.
 func (c *Connections) AcquireAs(shard router.ShardName, m Mode, settings *backend.Settings) (Lease, error) {
 	if err := c.Unwanted(); err != nil {
 		return Lease{}, err
 	}
 	if m&Late == 0 && c.positions != nil {
-		c.leave(shard)
+		c.forgetPosition(shard)
 	}
 	if m&Apart != 0 {
 		b, err := c.borrowApart(shard, m, settings)
 		return Lease{of: c, branch: b, mode: Outside}, err
 	}
 	if m&Scrolls != 0 {
-		if h := c.forCursor(shard, settings); h != nil {
+		if h := c.takeForCursor(shard, settings); h != nil {
 			return Lease{of: c, branch: h.branch, mode: m}, nil
 		}
 	}
@@ -127,10 +125,10 @@ func (c *Connections) AcquireAs(shard router.ShardName, m Mode, settings *backen
 			return Lease{of: c, branch: b, mode: m}, nil
 		}
 	}
-	return c.lease(shard, m, settings, c.spans())
+	return c.lease(shard, m, settings, c.spanningMode())
 }
 
-// leaseBranch gives a branch to one more statement.
+// leaseBranch lends a branch for one more statement.
 func (c *Connections) leaseBranch(b *branch, m Mode, settings *backend.Settings) (Lease, error) {
 	switch {
 	case m&MayEnd != 0 && c.Spanning == XA && !b.xa && len(c.branches) > 1:
@@ -139,10 +137,10 @@ func (c *Connections) leaseBranch(b *branch, m Mode, settings *backend.Settings)
 		return Lease{}, temporaryWithin(c.branches[0].Shard, b.Shard)
 	}
 	if b.stale {
-		settings = c.barred(m, settings)
+		settings = c.staleSettings(m, settings)
 	}
 	if err := b.Conn.Carry(c.ctx, settings); err != nil {
-		if lost(err) {
+		if isLost(err) {
 			c.loseTransaction(b.Shard)
 		}
 		return Lease{}, err
@@ -151,7 +149,7 @@ func (c *Connections) leaseBranch(b *branch, m Mode, settings *backend.Settings)
 	return Lease{of: c, branch: *b, mode: m, joined: true}, nil
 }
 
-// lease takes a further connection, which joins the transaction if there is one.
+// lease takes a connection to a shard that has none in the transaction. It joins the transaction, if there is one.
 func (c *Connections) lease(shard router.ShardName, m Mode, settings *backend.Settings, spanning Spanning) (Lease, error) {
 	fresh := c.Running() && m&Outside == 0
 	further := len(c.branches) > 0 && m&Outside == 0
@@ -163,7 +161,7 @@ func (c *Connections) lease(shard router.ShardName, m Mode, settings *backend.Se
 		return Lease{}, temporaryWithin(c.branches[0].Shard, shard)
 	}
 	lent := m
-	if fresh && m&Elsewhere != 0 { // what is given up would take the transaction with it
+	if fresh && m&Elsewhere != 0 { // giving up a sent statement would lose the transaction too
 		lent = m&^Elsewhere | Soon
 	}
 	b, err := c.borrow(shard, lent, settings)
@@ -171,13 +169,13 @@ func (c *Connections) lease(shard router.ShardName, m Mode, settings *backend.Se
 		return Lease{}, err
 	}
 	if xa {
-		if err := c.span(shard); err != nil { // asked only now: one that was away is back
+		if err := c.span(shard); err != nil { // checked only now, because the server may have been unreachable until now
 			c.giveBack(b)
 			return Lease{}, err
 		}
 	}
 	b.xa, b.wrote = xa, m&Writes != 0
-	// BEGIN would end LOCK TABLES: there the server begins by itself, and Done sees it.
+	// BEGIN would end LOCK TABLES. There the server begins the transaction by itself, and Done detects it.
 	l := Lease{of: c, branch: b, mode: m, fresh: fresh, joined: fresh && !c.Reserved(LockedTables)}
 	if l.joined {
 		c.add(b)
@@ -185,18 +183,18 @@ func (c *Connections) lease(shard router.ShardName, m Mode, settings *backend.Se
 	return l, nil
 }
 
-// spans is what the transaction does at a further shard.
-func (c *Connections) spans() Spanning {
+// spanningMode returns how the running transaction handles a further shard.
+func (c *Connections) spanningMode() Spanning {
 	switch {
 	case c.reading, c.own && c.Spanning == Single:
 		return Multi
 	case c.Spanning == XA && c.Reserved(LockedTables):
-		return Multi // XA START would need the locks to be given up
+		return Multi // XA START requires that the locks are released
 	}
 	return c.Spanning
 }
 
-// borrow takes a connection: the one that is reserved, or one of the pool's.
+// borrow takes a connection to a shard: the reserved one, or one from the pool.
 func (c *Connections) borrow(shard router.ShardName, m Mode, settings *backend.Settings) (branch, error) {
 	r := c.reserved.on(shard)
 	if r == nil {
@@ -204,7 +202,7 @@ func (c *Connections) borrow(shard router.ShardName, m Mode, settings *backend.S
 	}
 	b := r.branch
 	err := b.Conn.Carry(c.ctx, settings)
-	if lost(err) {
+	if isLost(err) {
 		c.discard(b)
 	}
 	return b, err
@@ -222,7 +220,7 @@ func (c *Connections) borrowApart(shard router.ShardName, m Mode, settings *back
 		}
 	}
 	conn, err := c.borrowFrom(pool, m, settings)
-	if err != nil && m&MayBeStale != 0 && backend.NotSent(err) { // the lease ended while it waited
+	if err != nil && m&MayBeStale != 0 && backend.NotSent(err) { // the proxy's lease ended during the wait
 		if b, ok, err := c.borrowStale(pool, m, settings); ok {
 			return b, err
 		}
@@ -230,26 +228,26 @@ func (c *Connections) borrowApart(shard router.ShardName, m Mode, settings *back
 	return branch{Shard: shard, Pool: pool, Conn: conn}, err
 }
 
-// barred returns the settings of a connection to the last known primary.
-func (c *Connections) barred(m Mode, settings *backend.Settings) *backend.Settings {
+// staleSettings returns the settings for a connection to the last known primary.
+func (c *Connections) staleSettings(m Mode, settings *backend.Settings) *backend.Settings {
 	if m&ReadsOnly == 0 {
 		return settings
 	}
 	return settings.With(c.client.Flavor().Characteristic("transaction_read_only"), "1")
 }
 
-// borrowStale takes a connection to the last known primary of a pool whose lease is over; false: it is not over, or the shard does not
-// allow stale reads.
+// borrowStale takes a connection to the last known primary of a pool whose lease has ended. ok is false if the lease has not ended, or if the
+// shard does not allow stale reads.
 func (c *Connections) borrowStale(pool *backend.Pool, m Mode, settings *backend.Settings) (b branch, ok bool, err error) {
 	last, ok := pool.LastKnown()
 	if !ok {
 		return b, false, nil
 	}
-	conn, err := c.borrowFrom(last, m|Soon, c.barred(m, settings))
+	conn, err := c.borrowFrom(last, m|Soon, c.staleSettings(m, settings))
 	return branch{Shard: pool.Shard(), Pool: last, Conn: conn, stale: true}, true, err
 }
 
-// borrowReplica takes a connection to a usable replica; false: the primary serves.
+// borrowReplica takes a connection to a usable replica. It returns false if the primary must answer.
 func (c *Connections) borrowReplica(shard router.ShardName, m Mode, settings *backend.Settings) (branch, bool) {
 	pool, ok := c.Pools.Replica(shard)
 	if !ok {
@@ -263,17 +261,17 @@ func (c *Connections) borrowReplica(shard router.ShardName, m Mode, settings *ba
 	}
 	conn, err := c.borrowFrom(pool, Soon, settings)
 	if err != nil {
-		return branch{}, false // if it was interrupted, the primary's isn't lent either
+		return branch{}, false // after an interruption the primary's pool doesn't lend either
 	}
 	b := branch{Shard: shard, Pool: pool, Conn: conn}
-	if at >= 0 && !c.reaches(b, &c.positions[at]) {
+	if at >= 0 && !c.waitForPosition(b, &c.positions[at]) {
 		return branch{}, false
 	}
 	c.Counts.OnReplicas.Add(1)
 	return b, true
 }
 
-// borrowFrom takes a connection from a pool, and notes how long that took.
+// borrowFrom takes a connection from a pool, and reports the wait to the observer.
 func (c *Connections) borrowFrom(pool *backend.Pool, m Mode, settings *backend.Settings) (*backend.Conn, error) {
 	var conn *backend.Conn
 	var err error
@@ -292,15 +290,15 @@ func (c *Connections) borrowFrom(pool *backend.Pool, m Mode, settings *backend.S
 		return nil, err
 	}
 	c.observer.Waited(conn.Waited())
-	if err := c.Await(pool, conn); err != nil { // nobody would end what is sent now
+	if err := c.Await(pool, conn); err != nil { // an interruption would not end what is sent now
 		pool.Return(conn)
 		return nil, err
 	}
 	return conn, nil
 }
 
-// settings are what connections carry: the session's, and in its own transaction under
-// LOCK TABLES, which BEGIN would end, autocommit is off.
+// settings returns the settings of the session's connections. A statement's own transaction under LOCK TABLES runs with autocommit off, because
+// BEGIN would end the locks.
 func (c *Connections) settings() *backend.Settings {
 	settings := c.client.Settings()
 	if c.ownLocked {
@@ -309,7 +307,7 @@ func (c *Connections) settings() *backend.Settings {
 	return settings
 }
 
-// Carry brings the transaction's connections to the session's settings.
+// Carry applies the session's settings to the connections of the transaction.
 func (c *Connections) Carry() error {
 	for _, b := range c.branches {
 		if err := b.Conn.Carry(c.ctx, c.settings()); err != nil {
@@ -320,7 +318,7 @@ func (c *Connections) Carry() error {
 	return nil
 }
 
-// Reset gives everything back. An open transaction is rolled back.
+// Reset gives all connections back. It rolls an open transaction back.
 func (c *Connections) Reset() {
 	c.closeCursors()
 	c.RollBack()

@@ -7,31 +7,28 @@ import (
 	"locus/router"
 )
 
-// Cursor is a result that a shard keeps for a prepared statement. A nil pointer is
-// none.
+// Cursor is a result that a shard keeps for a prepared statement. A nil Cursor is a closed one.
 type Cursor struct {
 	of *Connections
-	on *holding // nil: closed, or lost with its connection
-	// There is the statement, prepared for this cursor alone.
+	on *cursorConn // nil if the cursor is closed, or was lost with its connection
+	// There is the statement on the shard, which was prepared for this cursor alone.
 	There *backend.Statement
 }
 
-// holding is a connection that stays with the session since cursors are open on
-// it. One that is a branch of the transaction becomes the session's own when that
-// ends: what cursors read doesn't end with it.
-type holding struct {
+// cursorConn is a connection that stays with the session while cursors are open on it. When the transaction ends, one of its branches becomes the
+// session's own, because the end of the transaction does not end cursors.
+type cursorConn struct {
 	branch
 	open []*Cursor
-	own  bool // no transaction has it
+	own  bool // it belongs to no transaction
 }
 
-// Open notes that the shard has opened the cursor it was asked for. Nobody
-// else may execute its statement from now on.
+// Open records that the shard has opened the requested cursor. From then on no other execution may use the statement.
 func (l Lease) Open(there *backend.Statement) *Cursor {
 	c := l.of
-	h := c.holdingOf(l.Conn)
+	h := c.cursorConnOf(l.Conn)
 	if h == nil {
-		h = &holding{branch: l.branch}
+		h = &cursorConn{branch: l.branch}
 		c.cursors = append(c.cursors, h)
 	}
 	l.Conn.Claim(there)
@@ -40,7 +37,7 @@ func (l Lease) Open(there *backend.Statement) *Cursor {
 	return cursor
 }
 
-// Conn is the connection that its rows are read from; nil: it is closed, or was lost.
+// Conn returns the connection from which the cursor's rows are read. It is nil if the cursor is closed or lost.
 func (o *Cursor) Conn() *backend.Conn {
 	if o == nil || o.on == nil {
 		return nil
@@ -48,26 +45,25 @@ func (o *Cursor) Conn() *backend.Conn {
 	return o.on.Conn
 }
 
-// Close ends a cursor, and gives the connection back with the last one. The server has
-// no answer to it.
+// Close closes a cursor. Closing the last cursor of a connection gives the connection back. The server sends no answer to it.
 func (o *Cursor) Close() {
 	if o.Conn() == nil {
 		return
 	}
 	h := o.on
 	o.on = nil
-	_ = h.Conn.Unprepare(o.There) // a connection that this breaks isn't lent again
+	_ = h.Conn.Unprepare(o.There) // a connection that this breaks is not lent again
 	h.open = slices.DeleteFunc(h.open, func(other *Cursor) bool { return other == o })
 	if len(h.open) > 0 {
 		return
 	}
-	o.of.forgetHolding(h)
+	o.of.forgetCursorConn(h)
 	if h.own {
 		o.of.giveBack(h.branch)
 	}
 }
 
-// Lost ends a connection that was lost while a cursor was read.
+// Lost gives up a connection that was lost while a cursor was read.
 func (o *Cursor) Lost() {
 	if o.Conn() == nil {
 		return
@@ -81,9 +77,9 @@ func (o *Cursor) Lost() {
 	c.loseTransaction(h.Shard)
 }
 
-// forCursor gives a connection that has cursors already, if no transaction
-// says which one it must be.
-func (c *Connections) forCursor(shard router.ShardName, settings *backend.Settings) *holding {
+// takeForCursor returns a connection of the session that already has cursors, and clears its own flag. It returns nil if there is none, or if a
+// transaction runs, which determines the connection.
+func (c *Connections) takeForCursor(shard router.ShardName, settings *backend.Settings) *cursorConn {
 	for _, h := range c.cursors {
 		if h.own && h.Shard == shard && !c.Running() && h.Conn.Carry(c.ctx, settings) == nil {
 			h.own = false
@@ -93,7 +89,7 @@ func (c *Connections) forCursor(shard router.ShardName, settings *backend.Settin
 	return nil
 }
 
-func (c *Connections) holdingOf(conn *backend.Conn) *holding {
+func (c *Connections) cursorConnOf(conn *backend.Conn) *cursorConn {
 	for _, h := range c.cursors {
 		if h.Conn == conn {
 			return h
@@ -102,9 +98,9 @@ func (c *Connections) holdingOf(conn *backend.Conn) *holding {
 	return nil
 }
 
-// keepForCursors keeps a connection that would be given back.
+// keepForCursors keeps a connection that would otherwise be given back, and reports whether cursors are open on it.
 func (c *Connections) keepForCursors(b branch) bool {
-	h := c.holdingOf(b.Conn)
+	h := c.cursorConnOf(b.Conn)
 	if h == nil {
 		return false
 	}
@@ -118,17 +114,17 @@ func (c *Connections) closeCursors() {
 	}
 }
 
-func (c *Connections) forgetHolding(h *holding) {
-	c.cursors = slices.DeleteFunc(c.cursors, func(other *holding) bool { return other == h })
+func (c *Connections) forgetCursorConn(h *cursorConn) {
+	c.cursors = slices.DeleteFunc(c.cursors, func(other *cursorConn) bool { return other == h })
 }
 
-// loseCursors forgets the cursors on a connection that is given up.
+// loseCursors marks the cursors of a closed connection as lost.
 func (c *Connections) loseCursors(conn *backend.Conn) {
-	h := c.holdingOf(conn)
+	h := c.cursorConnOf(conn)
 	if h == nil {
 		return
 	}
-	c.forgetHolding(h)
+	c.forgetCursorConn(h)
 	for _, o := range h.open {
 		o.on = nil
 	}

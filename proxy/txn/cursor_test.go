@@ -7,7 +7,7 @@ import (
 	"locus/router"
 )
 
-// opened has a shard open a cursor.
+// opened makes a shard open a cursor.
 func (s *stand) opened(l Lease) *Cursor {
 	s.t.Helper()
 	there, _, err := l.Conn.Prepare(s.t.Context(), "SELECT a")
@@ -19,7 +19,7 @@ func (s *stand) opened(l Lease) *Cursor {
 	return cursor
 }
 
-// A connection with cursors stays the session's, and further cursors are opened on it.
+// A connection with cursors stays with the session, and further cursors are opened on it.
 func TestCursors(t *testing.T) {
 	s := newStand(t, XA)
 	l := s.acquire("s0", Scrolls)
@@ -54,7 +54,7 @@ func TestCursors(t *testing.T) {
 	}
 }
 
-// What cursors read goes on after the transaction that they were opened in.
+// Cursors stay readable after the end of the transaction in which they were opened.
 func TestCursorsOutliveTheTransaction(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -73,7 +73,7 @@ func TestCursorsOutliveTheTransaction(t *testing.T) {
 	}
 }
 
-// A connection that is lost while a cursor is read takes the transaction with it, or nothing.
+// If a connection is lost while a cursor is read, the transaction that has the connection is lost too.
 func TestCursorsAreLost(t *testing.T) {
 	s := newStand(t, XA)
 	cursor := s.opened(s.acquire("s0", Scrolls))
@@ -92,8 +92,7 @@ func TestCursorsAreLost(t *testing.T) {
 	s.is(false)
 }
 
-// A read that may be late goes to a replica, if there is one; to the primary where the
-// session keeps something.
+// A read that may be late goes to a replica, if there is one. It goes to the primary if the session keeps a connection.
 func TestLate(t *testing.T) {
 	s := newStand(t, XA)
 	pool, _ := s.Pools.Pool("s1")
@@ -116,7 +115,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// replicas are pools where one is each shard's replica.
+// replicas are pools of which one is the replica of every shard.
 type replicas struct {
 	Pools
 	replica *backend.Pool

@@ -1,17 +1,17 @@
-// Package txn keeps the connections that a session has to shards.
+// Package txn keeps a session's connections to shards.
 //
-// It owns which ones those are and why: the branches of the transaction, what is reserved between statements since it
-// holds state that no other connection has, and what cursors are read from. It begins, marks, commits and rolls back, on one
-// shard or in two phases on several. It alone takes connections from pools and gives them back: what runs a statement gets
-// one by Acquire, as a [Lease], and ends that by Done, Refused, Fail, Lost or Release. It never reads what a client sent, never
-// decides which shard a statement goes to, and never answers a client.
+// It owns the set of connections and the reason for each one. They are the branches of the transaction, the connections that are reserved because
+// they have state that no other connection has, and the connections from which cursors are read. It begins, commits and rolls back transactions,
+// and sets savepoints. A transaction is on one shard, or in two phases on several. Only this package takes connections from pools and gives them
+// back. The code that runs a statement gets a connection by Acquire, as a [Lease]. It ends the lease by Done, Refused, Fail, Lost or Release. The
+// package never parses what a client sent, never decides to which shard a statement goes, and never answers a client.
 //
 // # When a connection is a branch
 //
-// Exactly as long as its server has a transaction open there: a connection without one would be left out of what the session
-// begins next, and end it. The status of each answer tells, and where an error leaves it in doubt the server is asked.
+// A connection is a branch exactly as long as its server has a transaction open on it. Otherwise the session's next transaction would not include
+// it, and would end it. The status in each answer shows whether one is open. If an error leaves that in doubt, the package asks the server.
 //
-// # Who uses it
+// # Concurrency
 //
-// The session's goroutine alone: nothing here has a lock.
+// Only the session's goroutine uses a value of this package. Nothing here has a lock.
 package txn

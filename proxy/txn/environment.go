@@ -11,82 +11,80 @@ import (
 	"locus/router"
 )
 
-// Spanning says what a transaction does when it touches a second shard.
+// Spanning determines what happens when a transaction uses a second shard.
 type Spanning uint8
 
 const (
 	// XA commits in two phases, all or nothing (package twophase).
 	XA Spanning = iota
-	// Multi commits shard by shard, in order; a failure after the first commit
-	// is reported as such.
+	// Multi commits shard by shard, in order. A failure after the first commit is reported as such.
 	Multi
-	// Single refuses.
+	// Single refuses the statement.
 	Single
 )
 
-// Pools gives the connections to a shard.
+// Pools returns the connection pools of a shard.
 type Pools interface {
 	Pool(router.ShardName) (*backend.Pool, bool)
-	// Replica gives those to a server whose rows may be late.
+	// Replica returns the pool of a replica, whose rows may be late.
 	Replica(router.ShardName) (*backend.Pool, bool)
 }
 
-// Services are what the connections of all sessions share.
+// Services are shared by the connections of all sessions.
 type Services struct {
 	Pools    Pools
 	Spanning Spanning
-	// Coordinator names and recovers transactions over several shards; needed with XA.
+	// Coordinator names and recovers transactions on several shards. It is required with XA.
 	Coordinator Coordinator
-	// Stop is called at named points of a commit over several shards, for tests
-	// that end the process there. May be nil.
+	// Stop is called at named points of a commit on several shards, for tests that end the process there. It may be nil.
 	Stop   func(point string)
 	Counts *Counts
 	Log    *slog.Logger
 }
 
-// Environment is what connections are told of the session that has them.
+// Environment describes the session to its connections.
 type Environment struct {
-	ID      uint32          // the session's, for the log
-	Context context.Context // ends with the session
+	ID      uint32          // the session's ID, for the log
+	Context context.Context // is cancelled when the session ends
 	Client  Client
 	Interrupts
 	Observer
 }
 
-// Client is what its client has made of the session so far.
+// Client is the state that a client has set in its session.
 type Client interface {
-	// Settings are what connections are to carry.
+	// Settings returns the settings that connections must have.
 	Settings() *backend.Settings
 	Profile() backend.Profile
 	Autocommit() bool
 	Flavor() flavor.Flavor
 }
 
-// Interrupts end what a session waits for.
+// Interrupts ends the waits of a session.
 type Interrupts interface {
-	// Unwanted is why nothing more of the command under way is to be sent; nil: it is.
+	// Unwanted returns why nothing more of the current command may be sent, or nil if it may.
 	Unwanted() error
-	// Waits ends when the command under way is cancelled.
+	// Waits returns a context that ends when the current command is cancelled.
 	Waits() context.Context
-	// Await adds a connection to those that an interruption ends. After an error, which is
-	// that of Unwanted, it was not added.
+	// Await registers a connection, so that an interruption ends what runs on it. If it returns an error, which is that of Unwanted, the
+	// connection was not registered.
 	Await(*backend.Pool, *backend.Conn) error
-	// Remove takes it out, and tells whether a kill may still hit what runs on it next.
+	// Remove unregisters a connection. It reports whether a kill may still hit the statement that runs on it next.
 	Remove(*backend.Conn) (killed bool)
-	// Shield keeps what runs next from being cut off, until Unshield.
+	// Shield protects the following statements from interruption, until Unshield.
 	Shield()
 	Unshield()
 }
 
-// Observer hears of what happens on the way.
+// Observer is notified of events.
 type Observer interface {
-	// Waited for a connection.
+	// Waited records the wait for a connection.
 	Waited(time.Duration)
-	// Asked records that a shard is asked on a connection apart from the session's.
+	// Asked records that a shard is asked on a connection other than the session's.
 	Asked(router.ShardName)
-	// Trace is of the statement under way; nil: it is not traced.
+	// Trace returns the trace of the current statement, or nil if it is not traced.
 	Trace() *trace.Statement
-	// Reserves tells which reasons to reserve connections there are now, and gives the number of a shard's connection that is
-	// reserved; 0: none is.
+	// Reserves records the current reasons for reserved connections. thread returns the server's ID of the connection that is reserved on a
+	// shard, or 0 if none is.
 	Reserves(reasons string, thread func(router.ShardName) uint32)
 }

@@ -17,7 +17,7 @@ import (
 	"locus/router"
 )
 
-// sent gives what a shard was sent since the last time, but for settings.
+// sent returns the statements that a shard was sent since the last call, without settings.
 func sent(shard *fakeshard.Server) []string {
 	taken := shard.Statements()
 	for i := range taken {
@@ -26,8 +26,7 @@ func sent(shard *fakeshard.Server) []string {
 	return taken
 }
 
-// stand is a session's connections to three shards. When the test ends, each pool must have
-// got everything back.
+// stand contains a session's connections to three shards. When the test ends, each pool must have got all connections back.
 type stand struct {
 	t testing.TB
 	*Connections
@@ -57,7 +56,7 @@ func newStand(t testing.TB, spanning Spanning) *stand {
 	return s
 }
 
-// run runs a statement as a session would.
+// run runs a statement in the way of a session.
 func (s *stand) run(shard router.ShardName, text string, m Mode) error {
 	l, err := s.Acquire(shard, m)
 	if err != nil {
@@ -73,7 +72,7 @@ func (s *stand) run(shard router.ShardName, text string, m Mode) error {
 	return nil
 }
 
-// must is run of what goes well.
+// must is run for statements that must succeed.
 func (s *stand) must(shard router.ShardName, text string, m Mode) {
 	s.t.Helper()
 	if err := s.run(shard, text, m); err != nil {
@@ -90,7 +89,7 @@ func (s *stand) acquire(shard router.ShardName, m Mode) Lease {
 	return l
 }
 
-// sent checks what a shard was sent since the last time.
+// sent checks the statements that a shard was sent since the last check.
 func (s *stand) sent(shard router.ShardName, want ...string) {
 	s.t.Helper()
 	if got := sent(s.shards[shard]); !slices.Equal(got, want) {
@@ -98,7 +97,7 @@ func (s *stand) sent(shard router.ShardName, want ...string) {
 	}
 }
 
-// is checks what the session has.
+// is checks whether statements join a transaction, and its shards.
 func (s *stand) is(running bool, shards ...router.ShardName) {
 	s.t.Helper()
 	if s.Running() != running || !slices.Equal(s.Shards(), shards) {
@@ -106,7 +105,7 @@ func (s *stand) is(running bool, shards ...router.ShardName) {
 	}
 }
 
-// ended checks how many transactions on one and on several shards have ended so.
+// ended checks how many transactions on one and on several shards have had an outcome.
 func (s *stand) ended(v twophase.Verdict, one, several uint64) {
 	s.t.Helper()
 	if a, b := s.Counts.Transactions.One(v), s.Counts.Transactions.Several(v); a != one || b != several {

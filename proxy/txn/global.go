@@ -2,8 +2,7 @@ package txn
 
 import "locus/proxy/wire"
 
-// XA follows a client's own XA transaction from one phase to the next: what its
-// statement was, and the status of the answer to it.
+// XA records the phase of a client's own XA transaction after a statement. verb is the statement's, and status is that of its answer.
 func (l Lease) XA(verb string, status uint16) {
 	c := l.of
 	switch verb {
@@ -34,8 +33,7 @@ func (l Lease) endXA(status uint16) {
 	}
 }
 
-// BarredByXA is the servers' refusal of what would end a client's own XA transaction by
-// other means than XA.
+// BarredByXA returns the servers' error of a statement that would end a client's own XA transaction without XA.
 func (c *Connections) BarredByXA() error {
 	return wire.Errorf(erXABarred, "XAE07", "XAER_RMFAIL: The command cannot be executed when global transaction is in the  %s state", c.reserved.phase)
 }

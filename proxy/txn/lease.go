@@ -7,70 +7,67 @@ import (
 	"locus/router"
 )
 
-// Lease is a connection for one statement. It ends by one of Done, Refused, Fail, Lost,
-// Unsent and Release, which decide whether the connection is a branch of the session's
-// transaction from then on. It is a value: copies of it are the same lease.
+// Lease is a connection for one statement. It ends by one of Done, Refused, Fail, Lost, Unsent and Release. They decide whether the connection is
+// then a branch of the session's transaction. A copy of a Lease is the same lease.
 type Lease struct {
 	of *Connections
 	branch
 	mode   Mode
-	joined bool // it is a branch of the transaction
-	fresh  bool // it comes to the transaction with this statement, and must be sent the opening
+	joined bool // the connection is a branch of the transaction
+	fresh  bool // the shard joins the transaction with this statement, and must be sent the opening
 }
 
-// Joined tells whether the connection is a branch of the transaction.
+// Joined reports whether the connection is a branch of the transaction.
 func (l Lease) Joined() bool { return l.joined }
 
-// Fresh tells whether it joins with this statement.
+// Fresh reports whether the shard joins with this statement.
 func (l Lease) Fresh() bool { return l.fresh }
 
 // Stale reports whether the server is the last known primary, which etcd does not confirm.
 func (l Lease) Stale() bool { return l.stale }
 
-// CountStale counts a read there.
+// CountStale counts a read from the last known primary.
 func (l Lease) CountStale() {
 	if pool, ok := l.of.Pools.Pool(l.Shard); ok {
 		pool.CountStale()
 	}
 }
 
-// Outside tells whether the statement takes no part in the transaction.
+// Outside reports whether the statement takes no part in the transaction.
 func (l Lease) Outside() bool { return l.mode&Outside != 0 }
 
-// Branch tells whether the connection is one of the transaction's now.
+// Branch reports whether the connection is currently a branch of the transaction.
 func (l Lease) Branch() bool {
 	return slices.ContainsFunc(l.of.branches, func(b branch) bool { return b.Conn == l.Conn })
 }
 
-// left tells whether the branch has left the transaction meanwhile: it was given back with
-// the others.
+// left reports whether the branch has left the transaction since: it was given back with the others.
 func (l Lease) left() bool { return l.joined && !l.Branch() }
 
-// Done ends a lease whose answer was read whole, and said this status.
+// Done ends a lease whose answer was read whole. status is the status in that answer.
 func (l Lease) Done(status uint16) {
 	c := l.of
 	if c.reading && l.joined {
-		return // it is rolled back with the others
+		return // the branch is rolled back with the others
 	}
 	l.Conn.SetStatus(status)
 	switch open := l.Conn.InTransaction(); {
 	case l.left():
 	case l.joined && !open:
-		c.ended(l)
+		c.removeEnded(l)
 	case l.joined:
 	case !open:
 		c.giveBack(l.branch)
 	case l.Outside():
 		c.endOutside(l)
 	default:
-		c.begunThere(l)
+		c.adopt(l)
 	}
 }
 
-// Refused ends a lease whose answer was read whole and was an error of this number, which
-// doesn't say whether a transaction is open; 0: its number isn't known. Where that is in
-// doubt the server is asked: with autocommit off, if the error may have ended the
-// transaction, and if the statement may, as a procedure can before it fails.
+// Refused ends a lease whose answer was read whole and was an error. code is the error's number, or 0 if it is unknown. An error does not report
+// whether a transaction is open. In doubt Refused asks the server: with autocommit off, if the error may have ended the transaction, and if the
+// statement may have ended it, as a procedure can before it fails.
 func (l Lease) Refused(code uint16) {
 	c := l.of
 	if c.reading && l.joined {
@@ -92,13 +89,13 @@ func (l Lease) Refused(code uint16) {
 	}
 }
 
-// askOpen asks the server whether the transaction is open.
+// askOpen asks the server whether the transaction is open, and ends the lease accordingly.
 func (c *Connections) askOpen(l Lease) {
 	switch _, err := l.Conn.Own().Exec(c.awaiting, "DO 0"); {
 	case err != nil && !IsRefusal(err):
 		l.Lost()
 	case l.joined && (err != nil || !l.Conn.InTransaction()):
-		c.RollBack() // the server has rolled back all of it there
+		c.RollBack() // the server has rolled back its whole part
 	case err != nil:
 		c.discard(l.branch)
 	default:
@@ -106,8 +103,7 @@ func (c *Connections) askOpen(l Lease) {
 	}
 }
 
-// Fail ends a lease by an error of its statement: one that the server gave, and its answer
-// was read whole, or another, and it was not.
+// Fail ends a lease by an error of its statement. After a server's error the answer was read whole. After any other error it was not.
 func (l Lease) Fail(err error) {
 	if e, ok := refusal(err); ok {
 		l.Refused(e.Code)
@@ -116,8 +112,7 @@ func (l Lease) Fail(err error) {
 	l.Lost()
 }
 
-// Lost gives up a connection whose answer was not read to its end, and the transaction
-// that had it.
+// Lost closes a connection whose answer was not read to its end. It also ends the transaction, if the connection is a branch.
 func (l Lease) Lost() {
 	c := l.of
 	switch {
@@ -131,8 +126,8 @@ func (l Lease) Lost() {
 	}
 }
 
-// Unsent ends a lease on which a statement could not be sent. What a server has refused
-// is its PREPARE: neither the statement nor an opening has left.
+// Unsent ends a lease on which a statement could not be sent. If err is a server's refusal, it refused the PREPARE, so neither the statement nor
+// an opening was sent.
 func (l Lease) Unsent(err error) {
 	if IsRefusal(err) {
 		l.Release()
@@ -141,7 +136,7 @@ func (l Lease) Unsent(err error) {
 	}
 }
 
-// Release ends a lease that was sent nothing of the statement, and no opening.
+// Release ends a lease on which neither a part of the statement nor an opening was sent.
 func (l Lease) Release() {
 	c := l.of
 	switch {
@@ -155,35 +150,33 @@ func (l Lease) Release() {
 	}
 }
 
-// begunThere takes a connection into the transaction that its server has begun on it
-// by itself, since autocommit is off there. From then on it is like one that the client
-// has begun: shards that join are told to begin alike.
-func (c *Connections) begunThere(l Lease) {
+// adopt adds a connection to the transaction that its server has begun by itself, because autocommit is off there. The transaction is then like
+// one that the client has begun, and shards that join begin in the same way.
+func (c *Connections) adopt(l Lease) {
 	if !c.Running() {
 		c.imply(c.Reserved(LockedTables))
 	}
 	c.add(l.branch)
 }
 
-// ended takes a branch out whose transaction the server has ended: by a statement that
-// commits implicitly, or by having rolled it back after a deadlock.
-func (c *Connections) ended(l Lease) {
+// removeEnded removes a branch whose server has ended its transaction. The cause is a statement that commits implicitly, or a rollback after a
+// deadlock.
+func (c *Connections) removeEnded(l Lease) {
 	c.remove(l.Shard)
 	c.giveBack(l.branch)
 	switch {
 	case len(c.branches) == 0:
 		c.end()
 	case c.Spanning == XA:
-		// Whether it was committed there isn't known, and so not what to do with the
-		// rest: see [stmt.MayEnd].
+		// It is not known whether the statement committed there, and so not what must happen to the other branches. See [stmt.MayEnd].
 		c.Log.Error("a statement ended a transaction of several shards on one of them", "session", c.id, "shard", string(l.Shard))
 		c.RollBack()
 		c.lost = true
 	}
 }
 
-// endOutside ends what a read outside of the transaction has begun, with autocommit
-// off: nothing of the session's is to depend on it.
+// endOutside commits the transaction that a read outside of the session's transaction has begun with autocommit off. Nothing of the session may
+// depend on it.
 func (c *Connections) endOutside(l Lease) {
 	if _, err := l.Conn.Own().Exec(c.awaiting, "COMMIT"); err != nil {
 		c.discard(l.branch)
@@ -192,8 +185,8 @@ func (c *Connections) endOutside(l Lease) {
 	c.giveBack(l.branch)
 }
 
-// loseTransaction ends the transaction after one of its connections was lost: its
-// server rolls back, so the others are rolled back too.
+// loseTransaction ends the transaction after one of its connections was lost. The server of that connection rolls back, so the others are rolled
+// back too.
 func (c *Connections) loseTransaction(shard router.ShardName) {
 	c.lost = true
 	c.Counts.Transactions.count(len(c.branches), twophase.RolledBack)
@@ -209,8 +202,8 @@ func (c *Connections) loseTransaction(shard router.ShardName) {
 	c.end()
 }
 
-// giveBack returns a connection to the pool. Its last answer was read whole, and it is outside of a transaction. It stays with a session
-// that has reserved it. The pool removes what statements left on it: each send declared that.
+// giveBack returns a connection to the pool. The connection's last answer was read whole, and it is outside of a transaction. A reserved
+// connection stays with the session. The pool removes the state that statements left on it, because each send declared that state.
 func (c *Connections) giveBack(b branch) {
 	switch {
 	case b.Conn.InTransaction():
@@ -224,8 +217,7 @@ func (c *Connections) giveBack(b branch) {
 	}
 }
 
-// giveBackAfter gives back a connection after an error: it is good for another statement
-// if the server has refused the one.
+// giveBackAfter gives a connection back after an error. Only if the server refused the statement, the connection is still usable.
 func (c *Connections) giveBackAfter(b branch, err error) {
 	if IsRefusal(err) {
 		c.giveBack(b)
@@ -234,7 +226,7 @@ func (c *Connections) giveBackAfter(b branch, err error) {
 	c.discard(b)
 }
 
-// discard gives a connection up.
+// discard closes a connection.
 func (c *Connections) discard(b branch) {
 	c.loseCursors(b.Conn)
 	if c.reserved != nil {
@@ -244,7 +236,7 @@ func (c *Connections) discard(b branch) {
 	b.Pool.Discard(b.Conn)
 }
 
-// IsRefusal tells an error that a server gave, after which its connection works on.
+// IsRefusal reports whether a server returned the error, after which its connection stays usable.
 func IsRefusal(err error) bool {
 	_, ok := refusal(err)
 	return ok

@@ -16,7 +16,7 @@ import (
 	"locus/router/stmt"
 )
 
-// How a statement alone ends, whatever happens to it, leaves nothing behind.
+// A statement outside of a transaction leaves nothing, whatever its outcome.
 func TestAStatementByItself(t *testing.T) {
 	for name, f := range map[string]fakeshard.Reply{
 		"done": {Prefix: "none"}, "refused": {Prefix: "UPDATE", Code: 1062}, "lost before": {Prefix: "UPDATE", Cut: fakeshard.Before},
@@ -38,12 +38,12 @@ func TestAStatementByItself(t *testing.T) {
 	}
 }
 
-// What happens to a statement in a transaction of two shards.
+// The outcomes of a statement in a transaction of two shards.
 func TestAStatementInATransaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		fakeshard.Reply
 		running, lost bool
-		asked         bool // whether the transaction is open
+		asked         bool // whether the server is asked if the transaction is open
 	}{
 		"done":              {fakeshard.Reply{Prefix: "none"}, true, false, false},
 		"refused":           {fakeshard.Reply{Prefix: "UPDATE", Code: 1062}, true, false, false},
@@ -90,8 +90,7 @@ func begin(t testing.TB, s *stand) {
 	}
 }
 
-// An error whose number isn't known, and one of a statement that may end the transaction,
-// have the server asked.
+// After an error with an unknown number, or of a statement that may end the transaction, the server is asked.
 func TestWhereAnErrorLeavesItInDoubt(t *testing.T) {
 	for name, c := range map[string]struct {
 		code uint16
@@ -113,7 +112,7 @@ func TestWhereAnErrorLeavesItInDoubt(t *testing.T) {
 	}
 }
 
-// A server that can't be asked takes the transaction with it.
+// If the server can't be asked, the transaction is lost.
 func TestWhoCannotBeAskedIsLost(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -124,7 +123,7 @@ func TestWhoCannotBeAskedIsLost(t *testing.T) {
 	if !s.Lost() {
 		t.Error("it isn't known to be lost")
 	}
-	// One that answers with an error is good for nothing, where no transaction has it.
+	// A connection outside of the transaction is closed if the server answers with an error.
 	s = newStand(t, XA)
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "DO 0", Code: 1317})
 	s.acquire("s0", Writes).Refused(0)
@@ -134,7 +133,7 @@ func TestWhoCannotBeAskedIsLost(t *testing.T) {
 	}
 }
 
-// An answer that is not read to its end costs the connection, and only that.
+// If an answer is not read to its end, only its connection is lost.
 func TestHalfRead(t *testing.T) {
 	s := newStand(t, XA)
 	l := s.acquire("s0", 0)
@@ -157,12 +156,12 @@ func TestHalfRead(t *testing.T) {
 	}
 }
 
-// With autocommit off a server begins by itself, and the session follows.
+// With autocommit off a server begins a transaction by itself, and the session records that.
 func TestAutocommitOff(t *testing.T) {
 	s := newStand(t, XA)
 	s.client.Values.Autocommit = false
 	s.must("s0", "DO 1", 0)
-	s.is(false) // nothing was begun
+	s.is(false) // no server began a transaction
 	s.must("s0", "UPDATE a", Writes)
 	s.is(true, "s0")
 	if s.Begun() || !s.Active() {
@@ -177,7 +176,7 @@ func TestAutocommitOff(t *testing.T) {
 	s.RollBack()
 	s.is(false)
 	s.sent("s0", "ROLLBACK")
-	// An error doesn't say whether it has begun.
+	// An error does not report whether the server has begun a transaction.
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062})
 	if s.run("s0", "UPDATE a", Writes) == nil {
 		t.Error("it is not refused")
@@ -186,7 +185,7 @@ func TestAutocommitOff(t *testing.T) {
 	s.is(false)
 }
 
-// A connection that a server has begun a transaction on by itself takes that with it.
+// If the connection is lost on which a server has begun a transaction by itself, that transaction is lost too.
 func TestLostAfterItHasBegun(t *testing.T) {
 	s := newStand(t, XA)
 	s.client.Values.Autocommit = false
@@ -203,7 +202,7 @@ func TestLostAfterItHasBegun(t *testing.T) {
 	}
 }
 
-// A read outside of the transaction that can't be ended is given up.
+// If the transaction of a read outside can't be committed, its connection is closed.
 func TestOutsideThatDoesNotEnd(t *testing.T) {
 	s := newStand(t, XA)
 	s.client.Values.Autocommit = false
@@ -213,7 +212,7 @@ func TestOutsideThatDoesNotEnd(t *testing.T) {
 	s.must("s2", "SELECT c", Outside)
 }
 
-// What is outside uses the transaction's branch where there is one.
+// A statement outside of the transaction uses the shard's branch, if there is one.
 func TestOutsideWithinIsTheBranch(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -236,7 +235,7 @@ func TestAStatementEndsTheTransaction(t *testing.T) {
 	if s.Lost() {
 		t.Error("nothing was lost")
 	}
-	// On one of several nobody knows what to do with the rest.
+	// If it ended on one of several shards, it is unknown what must happen to the others.
 	begin(t, s)
 	s.must("s0", "UPDATE a", Writes)
 	s.must("s1", "UPDATE a", Writes)
@@ -248,7 +247,7 @@ func TestAStatementEndsTheTransaction(t *testing.T) {
 	s.sent("s0", "BEGIN", "UPDATE a", "ALTER TABLE a", "BEGIN", "UPDATE a", "ROLLBACK")
 }
 
-// A connection that was sent nothing goes back, and the transaction is as before.
+// A connection that was sent nothing is given back, and the transaction is unchanged.
 func TestRelease(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -267,7 +266,7 @@ func TestRelease(t *testing.T) {
 	s.is(true, "s0")
 	s.acquire("s1", Outside).Release()
 	s.RollBack()
-	// What autocommit being off implies is taken back with the last.
+	// The transaction that began because autocommit is off is reverted with its last branch.
 	s.client.Values.Autocommit = false
 	s.SetNext("SET TRANSACTION READ ONLY")
 	s.Imply()
@@ -279,7 +278,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// What is given back with others while a statement has it is not given back twice.
+// A connection that was given back with others while a statement has its lease is not given back twice.
 func TestLeftMeanwhile(t *testing.T) {
 	for name, end := range map[string]func(Lease){
 		"done": func(l Lease) { l.Done(0) }, "refused": func(l Lease) { l.Refused(1062) }, "lost": Lease.Lost, "release": Lease.Release,
@@ -308,7 +307,7 @@ func TestLeftMeanwhile(t *testing.T) {
 
 var errUnwanted = errors.New("interrupted")
 
-// A command that was cancelled gets no connection, or none that is sent anything.
+// A cancelled command gets no connection, or sends nothing on it.
 func TestCancelled(t *testing.T) {
 	s := newStand(t, XA)
 	s.client.Stopped = errUnwanted
@@ -327,7 +326,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// A connection with a transaction that nobody knows of is not lent to anybody else.
+// A connection with an open transaction that the session doesn't know of is not lent again.
 func TestOpenIsNotLentOn(t *testing.T) {
 	s := newStand(t, XA)
 	l := s.acquire("s0", 0)
@@ -342,7 +341,7 @@ func TestOpenIsNotLentOn(t *testing.T) {
 	other.Release()
 }
 
-// A connection that a kill may still hit is not lent to anybody else.
+// A connection that a kill may still hit is not lent again.
 func TestKilledIsNotLentOn(t *testing.T) {
 	s := newStand(t, XA)
 	l := s.acquire("s0", 0)
@@ -364,7 +363,7 @@ func TestNoSuchShard(t *testing.T) {
 	}
 }
 
-// Apart is neither the branch nor what is reserved.
+// A connection from LendApart is neither the branch nor a reserved one.
 func TestApart(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -378,7 +377,7 @@ func TestApart(t *testing.T) {
 	s.is(true, "s0")
 }
 
-// A branch that can't carry the settings because it is gone takes the transaction with it.
+// If a branch can't carry the settings because its connection is lost, the transaction is lost too.
 func TestCarryLost(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -389,7 +388,7 @@ func TestCarryLost(t *testing.T) {
 	says(t, err, 1231, "refused")
 	s.is(true, "s0")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SET", Cut: fakeshard.Before})
-	if _, err := s.Acquire("s0", 0); !lost(err) {
+	if _, err := s.Acquire("s0", 0); !isLost(err) {
 		t.Error(err)
 	}
 	s.is(false)
@@ -398,7 +397,7 @@ func TestCarryLost(t *testing.T) {
 	}
 }
 
-// All branches are brought to other settings, or the transaction is lost.
+// All branches get the new settings, or the transaction is lost.
 func TestCarry(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -421,7 +420,7 @@ func TestCarry(t *testing.T) {
 	}
 }
 
-// What a transaction does at a second shard.
+// How a transaction handles a second shard, by the mode.
 func TestSpanning(t *testing.T) {
 	s := newStand(t, Single)
 	begin(t, s)
@@ -457,7 +456,7 @@ func TestSpanning(t *testing.T) {
 	}
 }
 
-// What can't be a part of a transaction of several shards is refused before it is sent.
+// A statement that can't be part of a transaction of several shards is refused before it is sent.
 func TestNotWithinXA(t *testing.T) {
 	s := newStand(t, XA)
 	s.client.Server = flavor.MySQL

@@ -7,14 +7,14 @@ import (
 	"locus/router/catalog"
 )
 
-// TableLocks is a LOCK TABLES for one shard.
+// TableLocks is a LOCK TABLES statement for one shard.
 type TableLocks struct {
 	Shard router.ShardName
 	Text  string
 }
 
-// LockTables runs LOCK TABLES on shards one after the other, and reserves their
-// connections until UNLOCK TABLES. All or none are locked.
+// LockTables runs LOCK TABLES on shards one after the other, and reserves their connections until UNLOCK TABLES. Either all tables are locked or
+// none.
 func (c *Connections) LockTables(tables []catalog.TableName, on []TableLocks) error {
 	if err := c.UnlockTables(); err != nil {
 		return err
@@ -51,11 +51,11 @@ func (c *Connections) lockOn(locks TableLocks, tables []catalog.TableName) error
 	}
 	l.Reserve(LockedTables)
 	c.reserved.locked = tables
-	l.Done(l.Conn.Status()) // with autocommit off it has begun a transaction
+	l.Done(l.Conn.Status()) // with autocommit off, LOCK TABLES has begun a transaction
 	return nil
 }
 
-// LockedNames are the tables of LOCK TABLES.
+// LockedNames returns the tables that LOCK TABLES locked, or nil.
 func (c *Connections) LockedNames() []catalog.TableName {
 	if !c.Reserved(LockedTables) {
 		return nil
@@ -63,7 +63,7 @@ func (c *Connections) LockedNames() []catalog.TableName {
 	return c.reserved.locked
 }
 
-// UnlockTables runs UNLOCK TABLES, which commits what was done under the locks.
+// UnlockTables runs UNLOCK TABLES. It commits first, as the servers do.
 func (c *Connections) UnlockTables() error {
 	if !c.Reserved(LockedTables) {
 		return nil

@@ -7,23 +7,22 @@ import (
 	"locus/proxy/backend"
 )
 
-// NamedLocks are what a statement does with GET_LOCK() and its kin.
+// NamedLocks describes how a statement uses GET_LOCK() and related functions.
 type NamedLocks struct {
-	Names       []string // that it asks for or lets go
-	Unnamed     bool     // and others, whose names aren't known
+	Names       []string // the names that it locks or releases
+	Unnamed     bool     // it uses other names too, which are not known
 	ReleasesAll bool
 }
 
-// KeepLocks reserves the connection while it holds a named lock. Which locks a
-// statement got or let go only the server knows: it is asked for all names that
-// were asked for so far.
+// KeepLocks reserves the connection while it has a named lock. Only the server knows which locks a statement got or released. So KeepLocks asks
+// it about all names that were requested so far.
 func (l Lease) KeepLocks(n NamedLocks) {
 	c := l.of
 	if n.ReleasesAll {
 		if c.reserved != nil {
 			c.reserved.unnamed = false
 		}
-		_ = l.Conn.Remark(c.ctx) // a connection that this breaks isn't lent again
+		_ = l.Conn.Remark(c.ctx) // a connection that this breaks is not lent again
 	}
 	var names []string
 	if c.reserved != nil {
@@ -43,8 +42,7 @@ func (l Lease) KeepLocks(n NamedLocks) {
 	c.reserved.locks, c.reserved.unnamed = held, n.Unnamed
 }
 
-// heldLocks gives those of the names that the connection has locked; if the
-// server doesn't say, all of them may be.
+// heldLocks returns those names that the connection has locked. If the server does not answer, it returns all of them.
 func (l Lease) heldLocks(names []string) []string {
 	if len(names) == 0 {
 		return nil

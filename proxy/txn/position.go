@@ -11,28 +11,29 @@ import (
 	"locus/router"
 )
 
-// position is how far a shard's primary was, in GTIDs, when it was asked after the session had used it last: a replica that
-// has come as far has all that the session has written.
+// position is the position, in GTIDs, that a shard's primary had after the session last used it. A replica that has reached it has applied
+// everything that the session has written.
 type position struct {
 	shard router.ShardName
 	gtids string
-	// there is a connection to a server that has come as far. Another server has another one, and so has one that was
-	// restarted, which may have lost what it had.
+	// there is a connection to a server that has reached the position, or nil. Other connections don't count. They may lead to another server, or
+	// to a restarted one, which may have lost data.
 	there *backend.Conn
 }
 
-// ownPatience is how long a replica is waited for. Then the primary is read.
+// ownPatience is how long a session waits for a replica. After that, the primary answers.
 const ownPatience = 500 * time.Millisecond
 
-// longestPosition bounds what a session keeps of a shard. A set of GTIDs that is longer is one of many gaps.
+// longestPosition limits the size in bytes of the position that a session keeps for a shard. A longer set of GTIDs has many gaps.
 const longestPosition = 4 << 10
 
-// leave notes that the session may write to a shard.
-func (c *Connections) leave(shard router.ShardName) {
+// forgetPosition drops the position of a shard, because the session may write to it.
+func (c *Connections) forgetPosition(shard router.ShardName) {
 	c.positions = slices.DeleteFunc(c.positions, func(p position) bool { return p.shard == shard })
 }
 
-// positionOf finds the shard's position, by asking its primary if the session has used it since; false: it isn't known.
+// positionOf returns the index of the shard's position. It asks the primary if the session has used it since. known is false if the position is
+// unknown.
 func (c *Connections) positionOf(shard router.ShardName, settings *backend.Settings) (at int, known bool) {
 	at = slices.IndexFunc(c.positions, func(p position) bool { return p.shard == shard })
 	if at >= 0 {
@@ -68,16 +69,18 @@ func (c *Connections) askPosition(shard router.ShardName, settings *backend.Sett
 	return strings.ReplaceAll(text, "\n", ""), isPosition(text)
 }
 
-// isPosition tells a set of GTIDs that is kept. An empty one is of a server that counts none: it says nothing of what it has.
+// isPosition reports whether a set of GTIDs can be kept. An empty set comes from a server without GTIDs, so it does not show which data the
+// server has.
 func isPosition(text string) bool {
 	return text != "" && len(text) <= longestPosition && !strings.ContainsFunc(text, func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-:,\n", r))
 	})
 }
 
-// reaches waits until the server of a connection has a position. If it doesn't in time, the connection is given back, and the
-// primary is asked again next time: it may be another one, without all that the former had.
-func (c *Connections) reaches(b branch, p *position) bool {
+// waitForPosition waits until the server of a connection has reached a position, and reports whether it has. If it has not in time,
+// waitForPosition gives the connection back and drops the position. The next read then asks the primary again, because a new primary may lack
+// data of the old one.
+func (c *Connections) waitForPosition(b branch, p *position) bool {
 	if p.there == b.Conn {
 		return true
 	}
@@ -91,17 +94,17 @@ func (c *Connections) reaches(b branch, p *position) bool {
 		return false
 	case answer != reached:
 		c.giveBack(b)
-		c.leave(b.Shard)
+		c.forgetPosition(b.Shard)
 		return false
 	}
 	p.there = b.Conn
 	return true
 }
 
-// reached is what both servers answer; at the end of the wait it is another number, or NULL.
+// reached is the answer of both servers at success. At the end of the wait they answer another number, or NULL.
 const reached = "0"
 
-// valueOf asks a server for one value. Without an answer the connection is not the caller's any more.
+// valueOf asks a server for one value. If ok is false, it has already given the connection back.
 func (c *Connections) valueOf(b branch, question string) (answer string, ok bool) {
 	rows, err := b.Conn.Own().Query(c.Waits(), question)
 	if err != nil {

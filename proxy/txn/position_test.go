@@ -11,7 +11,7 @@ import (
 	"locus/router"
 )
 
-// value is an answer of one value to a statement that begins so.
+// value is an answer of one value to a statement with the given prefix.
 func value(prefix, v string) fakeshard.Reply {
 	return fakeshard.Reply{Prefix: prefix, Columns: []wire.Column{fakeshard.Number("v")}, Rows: [][]string{{v}}}
 }
@@ -23,13 +23,13 @@ const (
 	waitsMariaDB = "SELECT MASTER_GTID_WAIT("
 )
 
-// A session that is to see its own writes asks the primary once after it has used it, and each connection to a replica once.
+// A session that must see its own writes asks the primary once after it has used it, and each connection to a replica once.
 func TestOwnWritesAreSeen(t *testing.T) {
 	for _, c := range []struct {
 		flavor      flavor.Flavor
 		asks, waits string
-		at          string // as the primary says, and
-		as          string // as the replica is asked
+		at          string // in the primary's answer
+		as          string // in the question to the replica
 	}{
 		{flavor.MySQL, asksMySQL, waitsMySQL, "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5,\n4e11fa47-71ca-11e1-9e33-c80aa9429562:1", "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5,4e11fa47-71ca-11e1-9e33-c80aa9429562:1"},
 		{flavor.MariaDB, asksMariaDB, waitsMariaDB, "0-1-5,1-2-7", "0-1-5,1-2-7"},
@@ -86,14 +86,14 @@ func TestOwnWritesAreSeen(t *testing.T) {
 		reads("the replica is lost", "s0")
 		primary.Next(value(c.asks, "a'); DROP TABLE b"))
 		s.must("s0", "UPDATE a", Writes)
-		replica.Next(value(c.waits, "0")) // which nobody asks for
+		replica.Next(value(c.waits, "0")) // which is never asked
 		reads("no position", "s0")
 		primary.Next(value(c.asks, strings.Repeat("0-1-5,", longestPosition/6+1)))
 		reads("too long a position", "s0")
 	}
 }
 
-// begun are those of the statements that begin so.
+// begun returns the statements with the given prefix.
 func begun(statements []string, prefix string) []string {
 	return slices.DeleteFunc(statements, func(text string) bool { return !strings.HasPrefix(text, prefix) })
 }

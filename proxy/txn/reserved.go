@@ -10,8 +10,8 @@ import (
 	"locus/router/catalog"
 )
 
-// Reason is why a session reserves a connection to a shard between its
-// statements: state of the connection that can't be carried to another one.
+// Reason is why a session reserves a connection to a shard between its statements. The connection has state that cannot be carried to another
+// one.
 type Reason uint8
 
 const (
@@ -20,19 +20,19 @@ const (
 	TemporaryTable
 	Handler
 	Procedure
-	GlobalTransaction // the client's own XA
+	GlobalTransaction // the client's own XA transaction
 	Routine
 	ReadLock     // FLUSH TABLES WITH READ LOCK
 	InstanceLock // LOCK INSTANCE FOR BACKUP
 	reasons
 )
 
-// String is what metrics and process lists say.
+// String returns the name in metrics. Process lists show it with spaces.
 func (r Reason) String() string {
 	return [...]string{"named_lock", "locked_tables", "temporary_table", "handler", "procedure", "xa", "routine", "read_lock", "instance_lock"}[r]
 }
 
-// Reasons lists all, for metrics.
+// Reasons returns all reasons, for metrics.
 func Reasons() []Reason {
 	list := make([]Reason, reasons)
 	for r := range reasons {
@@ -41,25 +41,24 @@ func Reasons() []Reason {
 	return list
 }
 
-// reservation is a connection that the session keeps to a shard while a reason lasts.
-// Transactions and statements on that shard use it.
+// reservation is a connection to a shard that the session keeps while it has a reason. The transactions and statements on that shard use it.
 type reservation struct {
 	branch
-	reasons uint16 // a bit for each
+	reasons uint16 // one bit for each reason
 }
 
 func (r *reservation) has(reason Reason) bool { return r.reasons&(1<<reason) != 0 }
 
-// reservations are a session's: at least one, else it has a nil pointer.
+// reservations contains the reservations of a session. It has at least one. A session without any has a nil pointer.
 type reservations struct {
 	list []reservation
-	// What the reasons are about, so that it is known when they end.
-	locks     []string            // named locks that were asked for
-	unnamed   bool                // one whose name is not known was
-	temporary []catalog.TableName // tables
-	locked    []catalog.TableName // by LOCK TABLES
+	// The following fields describe the reasons' objects. They show when a reason ends.
+	locks     []string            // named locks that were requested
+	unnamed   bool                // a named lock was requested whose name is not known
+	temporary []catalog.TableName // temporary tables
+	locked    []catalog.TableName // the tables of LOCK TABLES
 	handlers  int
-	phase     string // of the client's own XA transaction: "ACTIVE", "IDLE", "PREPARED"
+	phase     string // of the client's own XA transaction: "ACTIVE", "IDLE" or "PREPARED"
 }
 
 func (r *reservations) find(which func(*reservation) bool) *reservation {
@@ -82,19 +81,18 @@ func (r *reservations) of(conn *backend.Conn) *reservation {
 	return r.find(func(one *reservation) bool { return one.Conn == conn })
 }
 
-// Reserved tells whether a connection is reserved for a reason.
+// Reserved reports whether a connection is reserved for a reason.
 func (c *Connections) Reserved(reason Reason) bool {
 	return c.reserved.find(func(one *reservation) bool { return one.has(reason) }) != nil
 }
 
-// ReservesAny tells whether a connection is reserved.
+// ReservesAny reports whether any connection is reserved.
 func (c *Connections) ReservesAny() bool { return c.reserved != nil }
 
-// KeepsAny tells whether the session has a connection between statements, but for its
-// transaction's.
+// KeepsAny reports whether the session keeps a connection between statements, in addition to those of its transaction.
 func (c *Connections) KeepsAny() bool { return c.reserved != nil || len(c.cursors) > 0 }
 
-// ReservedWords are the reasons of all, for the process list.
+// ReservedWords returns the reasons of all reserved connections, for the process list. It returns "" if there are none.
 func (c *Connections) ReservedWords() string {
 	var words []string
 	for r := range reasons {
@@ -108,9 +106,9 @@ func (c *Connections) ReservedWords() string {
 	return "pinned: " + strings.Join(words, ", ")
 }
 
-func (c *Connections) tellReserved() { c.observer.Reserves(c.ReservedWords(), c.ReservedThread) }
+func (c *Connections) notifyReserved() { c.observer.Reserves(c.ReservedWords(), c.ReservedThread) }
 
-// ReservedThread is the number of the connection that is reserved on a shard, 0 if none is.
+// ReservedThread returns the server's ID of the connection that is reserved on a shard, or 0 if none is.
 func (c *Connections) ReservedThread(shard router.ShardName) uint32 {
 	if r := c.reserved.on(shard); r != nil {
 		return r.Conn.ThreadID()
@@ -118,11 +116,11 @@ func (c *Connections) ReservedThread(shard router.ShardName) uint32 {
 	return 0
 }
 
-// LostState is what was lost with a reserved connection; empty: nothing. With MySQL the
-// session would have ended with it, and so it is to, once the client knows.
+// LostState returns the state that was lost with a reserved connection, or "". With MySQL the session would have ended with the connection. So it
+// must end here too, once the client was notified.
 func (c *Connections) LostState() string { return c.lostState }
 
-// Reserve keeps the connection for a reason.
+// Reserve reserves the connection for a reason.
 func (l Lease) Reserve(reason Reason) {
 	c := l.of
 	if c.reserved == nil {
@@ -139,11 +137,10 @@ func (l Lease) Reserve(reason Reason) {
 	r.reasons |= 1 << reason
 	c.Counts.reserved.now[reason].Add(1)
 	c.Counts.reserved.total[reason].Add(1)
-	c.tellReserved()
+	c.notifyReserved()
 }
 
-// Unreserve ends a reason on every shard. A connection without a further one is
-// given back, unless the transaction has it, or this lease.
+// Unreserve ends a reason on every shard. A connection without another reason is given back, unless the transaction or this lease uses it.
 func (l Lease) Unreserve(reason Reason) { l.of.unreserve(reason, l.Conn) }
 
 func (c *Connections) unreserve(reason Reason, busy *backend.Conn) {
@@ -171,7 +168,7 @@ func (c *Connections) unreserve(reason Reason, busy *backend.Conn) {
 			c.giveBack(b)
 		}
 	}
-	c.tellReserved()
+	c.notifyReserved()
 }
 
 func (c *Connections) dropEmpty() {
@@ -188,8 +185,7 @@ func (c *Connections) uncount(r reservation) {
 	}
 }
 
-// unreserveAll ends every reason: the connections are reset, which lets go of
-// whatever they hold. No transaction is open.
+// unreserveAll ends every reason. It resets the connections, which releases all of their state. No transaction may be open.
 func (c *Connections) unreserveAll() {
 	if c.reserved == nil {
 		return
@@ -201,17 +197,17 @@ func (c *Connections) unreserveAll() {
 	defer cancel()
 	for _, r := range ended {
 		c.uncount(r)
-		// A reset does not end XA: the connection's end does. Nor is it to be relied on for what locks a whole server.
+		// A reset does not end an XA transaction, but closing the connection does. Locks on a whole server are not left to a reset either.
 		if global || r.has(ReadLock) || r.has(InstanceLock) || r.Conn.Reset(ctx) != nil {
 			c.discard(r.branch)
 			continue
 		}
 		c.giveBack(r.branch)
 	}
-	c.tellReserved()
+	c.notifyReserved()
 }
 
-// loseReserved forgets a reserved connection that was lost.
+// loseReserved removes a reserved connection that was lost, and records the lost state.
 func (c *Connections) loseReserved(conn *backend.Conn) {
 	r := c.reserved.of(conn)
 	if r == nil {
@@ -221,5 +217,5 @@ func (c *Connections) loseReserved(conn *backend.Conn) {
 	c.uncount(*r)
 	c.reserved.list = slices.DeleteFunc(c.reserved.list, func(other reservation) bool { return other.Conn == conn })
 	c.dropEmpty()
-	c.tellReserved()
+	c.notifyReserved()
 }

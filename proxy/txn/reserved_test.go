@@ -12,7 +12,7 @@ import (
 	"locus/router/catalog"
 )
 
-// reserve has a connection reserved.
+// reserve reserves a connection.
 func (s *stand) reserve(shard router.ShardName, reasons ...Reason) {
 	s.t.Helper()
 	l := s.acquire(shard, Outside)
@@ -24,8 +24,7 @@ func (s *stand) reserve(shard router.ShardName, reasons ...Reason) {
 
 func table(name string) catalog.TableName { return catalog.TableName{Schema: "shop", Name: name} }
 
-// A reserved connection is the one that statements get, in the transaction and outside of
-// it, until its last reason ends.
+// Statements use a reserved connection, within the transaction and outside of it, until its last reason ends.
 func TestReserved(t *testing.T) {
 	s := newStand(t, XA)
 	s.reserve("s0", NamedLock, Handler, Handler)
@@ -50,7 +49,7 @@ func TestReserved(t *testing.T) {
 		t.Errorf("%q", s.ReservedWords())
 	}
 	again.Done(again.Conn.Status())
-	s.is(true, "s0") // the transaction has it still
+	s.is(true, "s0") // the transaction still has it
 	if err := s.Commit(); err != nil {
 		t.Error(err)
 	}
@@ -62,7 +61,7 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-// A reason that ends on every shard gives those back that nobody has.
+// When a reason ends on every shard, connections that nothing else uses are given back.
 func TestUnreserveGivesBack(t *testing.T) {
 	s := newStand(t, XA)
 	s.reserve("s0", Routine)
@@ -95,12 +94,12 @@ func TestUnreserveAmidATransaction(t *testing.T) {
 	}
 }
 
-// A session that lost what it reserved ends, as on the servers.
+// A session that lost a reserved connection ends, as on the servers.
 func TestReservedIsLost(t *testing.T) {
 	s := newStand(t, XA)
 	s.reserve("s0", NamedLock, TemporaryTable)
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Cut: fakeshard.Before})
-	if err := s.run("s0", "UPDATE a", Writes); !lost(err) {
+	if err := s.run("s0", "UPDATE a", Writes); !isLost(err) {
 		t.Error(err)
 	}
 	if s.LostState() != "pinned: named lock, temporary table" || s.ReservesAny() {
@@ -110,17 +109,16 @@ func TestReservedIsLost(t *testing.T) {
 	if s.LostState() != "" {
 		t.Error("a new session has lost nothing")
 	}
-	// And if it is lost as settings are brought there.
+	// It also ends if the connection is lost while settings are sent.
 	s.reserve("s0", NamedLock)
 	s.client.Values.Settings = s.client.Values.Settings.With("sort_buffer_size", "1")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SET", Cut: fakeshard.Before})
-	if _, err := s.Acquire("s0", 0); !lost(err) || s.LostState() == "" {
+	if _, err := s.Acquire("s0", 0); !isLost(err) || s.LostState() == "" {
 		t.Error(err)
 	}
 }
 
-// Reset lets go of what connections hold. An XA transaction that is the client's ends with
-// its connection alone.
+// Reset releases the state of connections. A client's own XA transaction ends only with its connection.
 func TestReset(t *testing.T) {
 	for reason, again := range map[Reason]bool{NamedLock: true, GlobalTransaction: false} {
 		s := newStand(t, XA)
@@ -141,7 +139,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// Which named locks a statement got only the server knows.
+// Only the server knows which named locks a statement got.
 func TestNamedLocks(t *testing.T) {
 	s := newStand(t, XA)
 	use := func(n NamedLocks, held bool) {
@@ -162,7 +160,7 @@ func TestNamedLocks(t *testing.T) {
 	if !s.Reserved(NamedLock) || len(s.reserved.locks) != 3 {
 		t.Errorf("%v", s.reserved)
 	}
-	// A server that doesn't say may have locked them all.
+	// If the server doesn't answer, all of the names may be locked.
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SELECT IS_USED", Code: 1146})
 	use(NamedLocks{}, true)
 	use(NamedLocks{Unnamed: true}, false)
@@ -228,7 +226,7 @@ func TestHandlers(t *testing.T) {
 
 var twoLocks = []TableLocks{{"s0", "LOCK TABLES a WRITE"}, {"s1", "LOCK TABLES a WRITE"}}
 
-// Under LOCK TABLES nothing is begun, which would end the locks, and UNLOCK TABLES commits.
+// Under LOCK TABLES no BEGIN is sent, because it would end the locks, and UNLOCK TABLES commits.
 func TestLockTables(t *testing.T) {
 	s := newStand(t, XA)
 	if s.LockedNames() != nil || s.UnlockTables() != nil {
@@ -246,7 +244,7 @@ func TestLockTables(t *testing.T) {
 	s.must("s0", "UPDATE a", Writes)
 	s.sent("s0", "BEGIN", "UPDATE a", "COMMIT", "LOCK TABLES a WRITE", "UPDATE a")
 	s.shards["s1"].Sent()
-	// A statement's own transaction is one that autocommit being off begins.
+	// A statement's own transaction begins by switching autocommit off.
 	if err := s.Atomically(s.onBoth); err != nil {
 		t.Error(err)
 	}
@@ -257,7 +255,7 @@ func TestLockTables(t *testing.T) {
 	s.is(false)
 	s.sent("s0", "UPDATE a", "ROLLBACK")
 	s.shards["s1"].Sent()
-	begin(t, s) // unlocks
+	begin(t, s) // it releases the locks
 	if s.ReservesAny() {
 		t.Errorf("%s", s.ReservedWords())
 	}
@@ -273,7 +271,7 @@ func TestLockTablesWithAutocommitOff(t *testing.T) {
 	}
 	s.must("s0", "UPDATE a", Writes)
 	s.must("s1", "DO 1", 0)
-	s.is(true, "s0") // nothing was begun on the other
+	s.is(true, "s0") // the other server began no transaction
 	s.must("s1", "UPDATE a", Writes)
 	s.is(true, "s0", "s1")
 	if err := s.UnlockTables(); err != nil {
@@ -301,7 +299,7 @@ func TestLockTablesThatFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UNLOCK", Cut: fakeshard.Before})
-	if err := s.UnlockTables(); !lost(err) || s.LostState() == "" {
+	if err := s.UnlockTables(); !isLost(err) || s.LostState() == "" {
 		t.Error(err)
 	}
 	s.client.Stopped = errUnwanted
@@ -348,7 +346,7 @@ func TestClientsOwnXA(t *testing.T) {
 	}
 }
 
-// Where stored code ran, what it may have set is set anew.
+// Variables that stored code may have set are set again where it ran.
 func TestStoredCode(t *testing.T) {
 	s := newStand(t, XA)
 	if s.Invalidate([]string{"sql_mode"}, nil) != nil {

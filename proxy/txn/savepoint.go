@@ -9,8 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Savepoint runs SAVEPOINT, ROLLBACK TO or RELEASE on every branch, and
-// remembers it for shards that join later.
+// Savepoint runs SAVEPOINT, ROLLBACK TO or RELEASE on every branch, and records it for shards that join later.
 func (c *Connections) Savepoint(m stmt.Mark) error {
 	sets := m.Verb == "savepoint"
 	switch {
@@ -18,12 +17,12 @@ func (c *Connections) Savepoint(m stmt.Mark) error {
 	case !sets:
 		return noSavepoint(m.Name)
 	case c.client.Autocommit():
-		return nil // MySQL: set and gone with the statement's own transaction
-	default: // the first of a transaction that nobody said BEGIN to
+		return nil // in MySQL the savepoint ends with the statement's own transaction
+	default: // the first statement of a transaction without BEGIN
 		c.imply(c.Reserved(LockedTables))
 	}
 	if sets {
-		if err := c.mayMark(m.Name); err != nil {
+		if err := c.checkMark(m.Name); err != nil {
 			return err
 		}
 	}
@@ -38,15 +37,15 @@ func (c *Connections) Savepoint(m stmt.Mark) error {
 	return c.mark(m, len(c.branches) > 0)
 }
 
-// mayMark tells why one more savepoint can't be remembered; nil: it can.
-func (t *transaction) mayMark(name string) error {
+// checkMark returns an error if one more savepoint cannot be recorded.
+func (t *transaction) checkMark(name string) error {
 	if len(name) > longestMark {
 		return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf("a savepoint's name of %d bytes, of at most %d: give it a shorter one", len(name), longestMark)}
 	}
-	return oneMore("savepoints", len(t.marks))
+	return checkRoom("savepoints", len(t.marks))
 }
 
-// mark remembers a statement on savepoints; asked: shards have taken it.
+// mark records a statement on savepoints. asked is set if shards have run it.
 func (t *transaction) mark(m stmt.Mark, asked bool) error {
 	at := slices.IndexFunc(t.marks, func(name string) bool { return strings.EqualFold(name, m.Name) })
 	first := len(t.opening) - len(t.marks)
@@ -66,7 +65,7 @@ func (t *transaction) mark(m stmt.Mark, asked bool) error {
 	return nil
 }
 
-// forget takes a savepoint out of what is remembered.
+// forget removes a recorded savepoint.
 func (t *transaction) forget(name string) {
 	if at := slices.Index(t.marks, name); at >= 0 {
 		t.unmark(at)

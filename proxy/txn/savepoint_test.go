@@ -21,7 +21,7 @@ func (s *stand) mark(verb, name string) {
 	}
 }
 
-// Shards that join later have the savepoints that were set before.
+// Shards that join later get the savepoints that were set before.
 func TestSavepointsAreSetOnWhoJoins(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -29,7 +29,7 @@ func TestSavepointsAreSetOnWhoJoins(t *testing.T) {
 	s.mark("savepoint", "b")
 	s.must("s0", "UPDATE a", Writes)
 	s.mark("savepoint", "c")
-	s.mark("savepoint", "A") // takes the place of a
+	s.mark("savepoint", "A") // it replaces a
 	s.mark("rollback", "c")
 	s.must("s1", "UPDATE a", Writes)
 	s.mark("release", "b")
@@ -41,7 +41,7 @@ func TestSavepointsAreSetOnWhoJoins(t *testing.T) {
 
 func TestSavepointsThatAreNotThere(t *testing.T) {
 	s := newStand(t, XA)
-	s.mark("savepoint", "a") // gone with its own statement
+	s.mark("savepoint", "a") // it ended with its own statement
 	for _, verb := range []string{"rollback", "release"} {
 		says(t, s.Savepoint(mark(verb, "a")), erSavepoint, "SAVEPOINT a does not exist")
 	}
@@ -57,7 +57,7 @@ func TestSavepointsThatAreNotThere(t *testing.T) {
 	s.sent("s0", "BEGIN", "SAVEPOINT `a`", "UPDATE a")
 }
 
-// What a session keeps of savepoints is bounded.
+// The savepoints that a session keeps are limited.
 func TestSavepointsAreBounded(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -76,7 +76,7 @@ func TestSavepointRefusedAndLost(t *testing.T) {
 	says(t, s.Savepoint(mark("savepoint", "a")), 1402, "refused")
 	s.is(true, "s0")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SAVEPOINT", Cut: fakeshard.Before})
-	if err := s.Savepoint(mark("savepoint", "a")); !lost(err) {
+	if err := s.Savepoint(mark("savepoint", "a")); !isLost(err) {
 		t.Error(err)
 	}
 	s.is(false)
@@ -95,7 +95,7 @@ func (s *stand) onBoth() error {
 	return s.run("s1", "UPDATE a", Writes)
 }
 
-// A statement's own transaction spans shards whatever clients' may, and leaves nothing.
+// A statement's own transaction spans shards in every mode, and leaves nothing.
 func TestAtomicallyByItself(t *testing.T) {
 	for _, spanning := range []Spanning{XA, Multi, Single} {
 		t.Run(fmt.Sprint(spanning), func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestAtomicallyByItself(t *testing.T) {
 				s.sent("s1", "BEGIN", "UPDATE a", "COMMIT")
 			}
 			s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Cut: fakeshard.Before})
-			if err := s.Atomically(s.onBoth); !lost(err) {
+			if err := s.Atomically(s.onBoth); !isLost(err) {
 				t.Error(err)
 			}
 			s.is(false)
@@ -129,7 +129,7 @@ func TestAtomicallyByItself(t *testing.T) {
 	}
 }
 
-// Within the client's transaction a statement's parts are undone together.
+// Within the client's transaction, the parts of a statement are undone together.
 func TestAtomicallyWithin(t *testing.T) {
 	s := newStand(t, XA)
 	begin(t, s)
@@ -140,7 +140,7 @@ func TestAtomicallyWithin(t *testing.T) {
 	s.is(true, "s0", "s1")
 	s.sent("s0", "BEGIN", "UPDATE a", "SAVEPOINT `locus_statement`", "UPDATE a", "ROLLBACK TO SAVEPOINT `locus_statement`")
 	s.sent("s1", "XA START t1", "SAVEPOINT `locus_statement`", "UPDATE a", "ROLLBACK TO SAVEPOINT `locus_statement`")
-	// Where that can't be done, all of it is rolled back.
+	// If that fails, the whole transaction is rolled back.
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062}, fakeshard.Reply{Prefix: "ROLLBACK TO", Code: 1305})
 	says(t, s.Atomically(s.onBoth), 1062, "the transaction was rolled back")
 	s.is(false)
@@ -149,16 +149,16 @@ func TestAtomicallyWithin(t *testing.T) {
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "SAVEPOINT", Code: 1402})
 	says(t, s.Atomically(s.onBoth), 1402, "refused")
 	s.is(true, "s0")
-	// What has ended it is not undone again.
+	// If the error ended the transaction, it is not undone again.
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Cut: fakeshard.Before})
-	if err := s.Atomically(s.onBoth); !lost(err) {
+	if err := s.Atomically(s.onBoth); !isLost(err) {
 		t.Error(err)
 	}
 	s.is(false)
 }
 
-// With autocommit off the transaction is the client's; a statement that was refused before
-// one server would have begun has begun nothing.
+// With autocommit off, the transaction is the client's. A statement that was refused before a single server would have begun a transaction has
+// begun none.
 func TestAtomicallyWithAutocommitOff(t *testing.T) {
 	s := newStand(t, XA)
 	s.client.Values.Autocommit = false
@@ -182,8 +182,7 @@ func TestAtomicallyWithAutocommitOff(t *testing.T) {
 	s.is(false)
 }
 
-// Reads of one moment are in a transaction of their own, of which nothing remains,
-// whatever happens to them.
+// Reads of one moment run in a transaction of their own. Nothing of it remains, whatever its outcome.
 func TestReading(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(Lease)
@@ -223,7 +222,7 @@ func TestReading(t *testing.T) {
 			if got := sent(s.shards["s0"]); name == "done" && strings.Join(got, "; ") != "SET TRANSACTION READ WRITE; START TRANSACTION READ ONLY; SELECT a; ROLLBACK" {
 				t.Errorf("%q", got)
 			}
-			s.ended(twophase.RolledBack, 0, 0) // it is nobody's transaction
+			s.ended(twophase.RolledBack, 0, 0) // it is not the client's transaction
 		})
 	}
 }

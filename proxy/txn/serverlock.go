@@ -14,17 +14,18 @@ import (
 	"locus/router/stmt"
 )
 
-// What a lock on all shards may wait for transactions that are committed on some of them: so often, with a pause in between.
+// A lock on all shards may have to wait for transactions that are committed on only some of them. It is attempted wholeTries times, with a pause
+// of wholePause between attempts.
 const (
 	wholeTries = 40
 	wholePause = 250 * time.Millisecond
 )
 
-// LockServers runs FLUSH TABLES WITH READ LOCK, or LOCK INSTANCE FOR BACKUP, on shards one after the other, and reserves their
-// connections until that ends. All or none are locked. Under a read lock no transaction over several shards is committed on some
-// of them only: what the shards have is of one moment.
+// LockServers runs FLUSH TABLES WITH READ LOCK, or LOCK INSTANCE FOR BACKUP, on shards one after the other. It reserves their connections until
+// FreeServers. Either all servers are locked or none. Under a read lock, no transaction on several shards is committed on only some of them. So
+// the data of all shards is of one moment.
 func (c *Connections) LockServers(lock stmt.ServerLock, shards []router.ShardName) error {
-	if err := c.tried(lock, shards); err != nil {
+	if err := c.ensureReady(lock, shards); err != nil {
 		return err
 	}
 	for range wholeTries {
@@ -32,7 +33,7 @@ func (c *Connections) LockServers(lock stmt.ServerLock, shards []router.ShardNam
 			_ = c.FreeServers(lock)
 			return err
 		}
-		whole, err := c.whole(lock, shards)
+		whole, err := c.noneHalfCommitted(lock, shards)
 		if err == nil && whole {
 			return nil
 		}
@@ -52,9 +53,9 @@ func (c *Connections) LockServers(lock stmt.ServerLock, shards []router.ShardNam
 		"nothing is locked: try again, and see locus doctor for transactions that stay so", lock)
 }
 
-// tried looks whether transactions may span the shards before they are locked: where that was not tried yet it is tried by writing, which would
-// wait for the lock. Where they may not, the transaction says so.
-func (c *Connections) tried(lock stmt.ServerLock, shards []router.ShardName) error {
+// ensureReady checks whether transactions may span the shards, before the shards are locked. The first check of a shard writes to it, which would
+// wait for the lock. If transactions may not span a shard, the error is left to the transaction.
+func (c *Connections) ensureReady(lock stmt.ServerLock, shards []router.ShardName) error {
 	if lock != stmt.ReadLock || c.Spanning != XA || len(shards) < 2 {
 		return nil
 	}
@@ -67,8 +68,8 @@ func (c *Connections) tried(lock stmt.ServerLock, shards []router.ShardName) err
 	return nil
 }
 
-// whole tells whether no transaction is committed on some of the locked shards only.
-func (c *Connections) whole(lock stmt.ServerLock, shards []router.ShardName) (bool, error) {
+// noneHalfCommitted reports whether no transaction is committed on only some of the locked shards.
+func (c *Connections) noneHalfCommitted(lock stmt.ServerLock, shards []router.ShardName) (bool, error) {
 	if lock != stmt.ReadLock || c.Spanning != XA || len(shards) < 2 {
 		return true, nil
 	}
@@ -78,7 +79,7 @@ func (c *Connections) whole(lock stmt.ServerLock, shards []router.ShardName) (bo
 
 func (c *Connections) lockEach(lock stmt.ServerLock, shards []router.ShardName) error {
 	for _, shard := range shards {
-		l, err := c.AcquireAs(shard, Outside, c.anywhere())
+		l, err := c.AcquireAs(shard, Outside, c.settingsAnywhere())
 		if err != nil {
 			return err
 		}
@@ -92,8 +93,8 @@ func (c *Connections) lockEach(lock stmt.ServerLock, shards []router.ShardName) 
 	return nil
 }
 
-// anywhere are settings that a connection to any shard can carry: the session's database may be on the default shard alone.
-func (c *Connections) anywhere() *backend.Settings {
+// settingsAnywhere returns settings that a connection to any shard can have. The session's database may exist on the default shard only.
+func (c *Connections) settingsAnywhere() *backend.Settings {
 	settings := c.settings()
 	if settings.Database() == "" {
 		return settings
@@ -108,7 +109,7 @@ func reasonOf(lock stmt.ServerLock) Reason {
 	return InstanceLock
 }
 
-// FreeServers ends what LockServers has locked. The transaction, if one is open, goes on.
+// FreeServers releases the locks of LockServers. An open transaction continues.
 func (c *Connections) FreeServers(lock stmt.ServerLock) error {
 	reason, text := reasonOf(lock), "UNLOCK TABLES"
 	if reason == InstanceLock {
@@ -122,7 +123,7 @@ func (c *Connections) FreeServers(lock stmt.ServerLock) error {
 		if !r.has(reason) {
 			continue
 		}
-		if _, err := r.Conn.Own().Exec(c.ctx, text); err != nil { // what can't be told to let go is closed, which lets go
+		if _, err := r.Conn.Own().Exec(c.ctx, text); err != nil { // if the unlock fails, the connection is closed, which releases the lock
 			failure = err
 			if c.on(r.Shard) != nil {
 				c.loseTransaction(r.Shard)

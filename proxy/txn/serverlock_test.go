@@ -17,7 +17,7 @@ var allShards = []router.ShardName{"s0", "s1", "s2"}
 
 const flush, unlock = "FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES"
 
-// A read lock is on all shards, and stays while transactions come and go there.
+// A read lock is on all shards, and remains while transactions begin and end there.
 func TestReadLock(t *testing.T) {
 	s := newStand(t, XA)
 	if err := s.LockServers(stmt.ReadLock, allShards); err != nil {
@@ -49,7 +49,7 @@ func TestReadLock(t *testing.T) {
 	}
 }
 
-// Of an error no shard stays locked.
+// After an error no shard stays locked.
 func TestReadLockRefused(t *testing.T) {
 	s := newStand(t, XA)
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: flush, Code: mysql.ER_LOCK_WAIT_TIMEOUT})
@@ -61,7 +61,7 @@ func TestReadLockRefused(t *testing.T) {
 	s.sent("s2")
 }
 
-// While a transaction is committed on some shards only, all locks are given back, and taken again.
+// While a transaction is committed on only some shards, all locks are released and taken again.
 func TestReadLockOfOneMoment(t *testing.T) {
 	s := newStand(t, XA)
 	s.coordinator.Half = [][]twophase.Name{{{Transaction: "t9", Home: "s0"}}}
@@ -76,7 +76,7 @@ func TestReadLockOfOneMoment(t *testing.T) {
 	}
 }
 
-// LOCK INSTANCE asks nothing of transactions, and is a lock of its own.
+// LOCK INSTANCE does not check transactions, and is a separate lock.
 func TestInstanceLock(t *testing.T) {
 	s := newStand(t, Multi)
 	for _, lock := range []stmt.ServerLock{stmt.InstanceLock, stmt.ReadLock} {
@@ -96,7 +96,7 @@ func TestInstanceLock(t *testing.T) {
 	}
 }
 
-// A shard that can't be tried now is not locked: what is to be tried there would wait for the lock. One that lacks something is.
+// If a shard can't be checked now, nothing is locked, because a later check would wait for the lock. A shard that lacks a requirement is locked.
 func TestReadLockOfAnUntriedShard(t *testing.T) {
 	s := newStand(t, XA)
 	s.coordinator.Unready = map[router.ShardName]error{"s1": errors.New("busy")}

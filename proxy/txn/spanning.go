@@ -16,15 +16,14 @@ import (
 	"locus/router/stmt"
 )
 
-// What a commit over several shards may wait: for each of its phases, and for the
-// home shard to tell what became of a commit whose answer was lost.
+// phaseTime limits each phase of a commit on several shards. settleTime limits the wait for the home shard to report the outcome of a commit
+// whose answer was lost.
 const (
 	phaseTime  = 60 * time.Second
 	settleTime = 10 * time.Second
 )
 
-// Coordinator is a process's part in the transactions over several shards:
-// see [twophase.Coordinator].
+// Coordinator is a process's part in the transactions on several shards: see [twophase.Coordinator].
 type Coordinator interface {
 	Ready(ctx context.Context, shard router.ShardName) error
 	Name(home router.ShardName) twophase.Name
@@ -36,12 +35,12 @@ type Coordinator interface {
 	Leave(n twophase.Name)
 }
 
-// span lets a further shard join, and gives the transaction its name.
+// span checks that a further shard may join, and names the transaction if it has no name.
 func (c *Connections) span(shard router.ShardName) error {
 	home := c.branches[0].Shard
 	for _, name := range []router.ShardName{home, shard} {
 		if err := c.Coordinator.Ready(c.ctx, name); err != nil {
-			return apart(home, shard, err)
+			return cannotSpan(home, shard, err)
 		}
 	}
 	if c.name == (twophase.Name{}) {
@@ -50,8 +49,8 @@ func (c *Connections) span(shard router.ShardName) error {
 	return nil
 }
 
-// openingXA is what a shard that joins as an XA branch is sent first: XA START in
-// place of what began the transaction.
+// openingXA returns the statements that a shard which joins as an XA branch is sent first. XA START replaces the statement that began the
+// transaction.
 func (t *transaction) openingXA() []string {
 	list := make([]string, 0, len(t.marks)+3)
 	if t.scope != "" {
@@ -64,13 +63,12 @@ func (t *transaction) openingXA() []string {
 	return append(list, t.opening[len(t.opening)-len(t.marks):]...)
 }
 
-// commitSpanning commits a transaction of several shards, wholly or not at all.
-// The parts that have only read end first. If only one has written, its commit is
-// the whole; else there are two phases.
+// commitSpanning commits a transaction on several shards, on all of them or on none. Branches that have only read end first. If only one branch
+// has written, its commit decides. Otherwise the commit has two phases.
 func (c *Connections) commitSpanning() error {
 	for i := range c.branches {
 		b := &c.branches[i]
-		b.wrote = b.wrote && b.Conn.Status()&statusReadOnly == 0 // else what it tried was refused
+		b.wrote = b.wrote && b.Conn.Status()&statusReadOnly == 0 // in a read-only transaction the server refused the write
 	}
 	home, readers, writers := c.branches[0], []branch(nil), []branch(nil)
 	for _, b := range c.branches {
@@ -97,8 +95,7 @@ func (c *Connections) commitSpanning() error {
 	return c.commitTwoPhase(home, writers)
 }
 
-// endReaders ends what has only read. If that fails, its locks are gone, so the
-// whole is rolled back.
+// endReaders ends the branches that have only read. If that fails, their locks are lost, so it rolls the whole transaction back.
 func (c *Connections) endReaders(readers []branch, home branch, writers []branch) error {
 	ctx, cancel := context.WithTimeout(c.awaiting, phaseTime)
 	defer cancel()
@@ -128,21 +125,21 @@ func (c *Connections) endReaders(readers []branch, home branch, writers []branch
 	return c.commitEnded(twophase.RolledBack, failure)
 }
 
-// commitOnly commits the one part that has written.
+// commitOnly commits the one branch that has written.
 func (c *Connections) commitOnly(b branch) error {
 	err := c.commitOne(c.awaiting, b)
 	if err == nil {
 		c.giveBack(b)
 		return c.commitEnded(twophase.Committed, nil)
 	}
-	c.discard(b) // a branch that was refused to end is good for nothing
+	c.discard(b) // a branch that the server refused to end cannot be used again
 	n := len(c.branches)
 	c.end()
 	return c.commitFailure(err, b.Shard, nil, nil, n)
 }
 
-// ask sends each branch its statements before any answer is awaited, and gives
-// the first error of each. Read, if not nil, hears of each branch's last answer.
+// ask sends each branch its statements before it reads any answer. It returns the first error of each branch. If read is not nil, it is called
+// after the last answer of each branch without an error.
 func (c *Connections) ask(ctx context.Context, branches []branch, texts func(branch) []string, read func(i int)) []error {
 	errs := make([]error, len(branches))
 	counts := make([]int, len(branches))
@@ -169,14 +166,14 @@ func (c *Connections) ask(ctx context.Context, branches []branch, texts func(bra
 		switch {
 		case errs[i] == nil && read != nil:
 			read(i)
-		case errs[i] != nil && IsRefusal(errs[i]): // other errors name the shard
+		case errs[i] != nil && IsRefusal(errs[i]): // other errors name the shard themselves
 			errs[i] = fmt.Errorf("shard %s: %w", b.Shard, errs[i])
 		}
 	}
 	return errs
 }
 
-// commitEnded ends the transaction and says what became of it.
+// commitEnded ends the transaction, and returns the error for its outcome, or nil if it was committed.
 func (c *Connections) commitEnded(v twophase.Verdict, err error) error {
 	c.Counts.Transactions.count(len(c.branches), v)
 	home := c.branches[0].Shard

@@ -11,7 +11,7 @@ import (
 	"locus/router"
 )
 
-// cutOff has etcd confirm the primary of s0 no longer. Stale reads are allowed there.
+// cutOff ends etcd's confirmation of the primary of s0. Stale reads are allowed there.
 func (s *stand) cutOff() {
 	s.t.Helper()
 	var targets []backend.Target
@@ -27,8 +27,8 @@ func (s *stand) cutOff() {
 	pool.Lease(1, time.Now())
 }
 
-// A read of the last known primary may write nothing, in the autocommit of a read or in the transaction of a gathered one. Other
-// statements don't get there.
+// A read from the last known primary may write nothing, neither as a statement with autocommit nor in the transaction of a gathered read. Other
+// statements are not sent there.
 func TestReadsOfTheLastKnownPrimary(t *testing.T) {
 	s := newStand(t, XA)
 	s.cutOff()

@@ -6,11 +6,10 @@ import (
 	"locus/router/catalog"
 )
 
-// unknownTable stands for a temporary table whose name isn't known, so that it is
-// never dropped as far as the session knows.
+// unknownTable represents a temporary table whose name is not known. So the session never regards it as dropped.
 var unknownTable catalog.TableName
 
-// TemporaryTables are the session's, as far as their names are known.
+// TemporaryTables returns the session's temporary tables as far as their names are known. A zero name represents an unknown one.
 func (c *Connections) TemporaryTables() []catalog.TableName {
 	if c.reserved == nil {
 		return nil
@@ -18,20 +17,19 @@ func (c *Connections) TemporaryTables() []catalog.TableName {
 	return c.reserved.temporary
 }
 
-// Room tells why there may not be one more of what a connection is reserved for.
+// Room returns an error if a reason allows no further name: a named lock, or a temporary table.
 func (c *Connections) Room(reason Reason) error {
 	switch {
 	case c.reserved == nil:
 	case reason == NamedLock:
-		return oneMore("named locks", len(c.reserved.locks))
+		return checkRoom("named locks", len(c.reserved.locks))
 	case reason == TemporaryTable:
-		return oneMore("temporary tables", len(c.reserved.temporary))
+		return checkRoom("temporary tables", len(c.reserved.temporary))
 	}
 	return nil
 }
 
-// MadeTemporary reserves the connection for temporary tables; without names, for one
-// whose name isn't known.
+// MadeTemporary reserves the connection for new temporary tables. An empty list represents a table whose name is not known.
 func (l Lease) MadeTemporary(names []catalog.TableName) {
 	l.Reserve(TemporaryTable)
 	r := l.of.reserved
@@ -45,8 +43,7 @@ func (l Lease) MadeTemporary(names []catalog.TableName) {
 	}
 }
 
-// LostTemporary forgets the temporary tables that a statement has dropped, and the names
-// of those that it has renamed.
+// LostTemporary forgets the temporary tables that a statement has dropped, and the names of those that it has renamed.
 func (l Lease) LostTemporary(dropped, renamed []catalog.TableName) {
 	if !l.of.Reserved(TemporaryTable) {
 		return
@@ -73,7 +70,7 @@ func (l Lease) OpenedHandler() {
 	l.of.reserved.handlers++
 }
 
-// ClosedHandler ends that with the last one.
+// ClosedHandler records that a HANDLER was closed. With the last one, the reservation ends.
 func (l Lease) ClosedHandler() {
 	if !l.of.Reserved(Handler) {
 		return

@@ -13,64 +13,62 @@ import (
 // statusReadOnly is SERVER_STATUS_IN_TRANS_READONLY.
 const statusReadOnly = 0x2000
 
-// transaction is what the session has open. Shards join it when a statement
-// first needs them; until then BEGIN has cost nothing.
+// transaction is the session's open transaction. Shards join it when a statement first needs them. Until then BEGIN sends nothing to them.
 type transaction struct {
-	// begun: the client said BEGIN.
+	// begun is set after the client's BEGIN.
 	begun bool
-	// implied: with autocommit off a server has begun it by itself, or a savepoint was
-	// set. Without begun and branches none is open yet, as far as the client can see.
+	// implied is set if a server with autocommit off has begun the transaction by itself, or if a savepoint was set. Without begun and branches,
+	// no transaction is open from the client's point of view.
 	implied bool
-	// own: it is a statement's own, and ends with it.
+	// own is set for a transaction of one statement, which ends with the statement.
 	own bool
-	// ownLocked: it is, under LOCK TABLES.
+	// ownLocked is set for such a transaction under LOCK TABLES.
 	ownLocked bool
-	// reading: it is, and reads: all branches are rolled back at once.
+	// reading is set for such a transaction that only reads. All of its branches are rolled back together.
 	reading bool
-	// opening are the statements that a shard which joins is sent first: scope,
-	// BEGIN, and the savepoints set so far.
+	// opening contains the statements that a joining shard is sent first: scope, BEGIN, and the savepoints set so far.
 	opening []string
-	// marks are the savepoints set so far: the last of opening.
+	// marks contains the savepoints set so far. They are the last statements of opening.
 	marks []string
-	// how it was begun, and scope the SET TRANSACTION that was for it.
+	// how is the way in which the transaction was begun. scope is its SET TRANSACTION statement.
 	how      stmt.Opening
 	scope    string
 	branches []branch
-	// moment is by which statements run, and join.
+	// moment is the moment under which statements run and shards join.
 	moment Moment
-	// name is what the XA branches are called, once there is one.
+	// name is the name of the XA branches, once there is one.
 	name twophase.Name
-	// next is SET TRANSACTION … for the transaction to come.
+	// next is the SET TRANSACTION statement for the next transaction.
 	next string
-	// toldNext is the connection that was told so, for the statement under way.
-	toldNext *backend.Conn
-	// lost: a connection of the transaction was lost, so that it was rolled back
-	// before the client asked for it. The session ends once it has been told.
+	// sentNext is the connection that was sent next for the current statement.
+	sentNext *backend.Conn
+	// lost is set if a connection of the transaction was lost, so that it was rolled back without the client's request. The session ends once the
+	// client was notified.
 	lost bool
 }
 
-// Running tells whether statements join a transaction.
+// Running reports whether statements join a transaction.
 func (t *transaction) Running() bool { return t.begun || t.implied || len(t.branches) > 0 }
 
-// Active tells whether one is open, as the servers' status has it.
+// Active reports whether a transaction is open, as the status of the servers shows it.
 func (t *transaction) Active() bool { return t.begun || len(t.branches) > 0 }
 
-// BegunUnderLocks tells whether a server has begun by itself, under LOCK TABLES, what another one that takes part has not: BEGIN, which has
-// all begin, would end the locks.
+// BegunUnderLocks reports whether, under LOCK TABLES, a server has begun a transaction by itself. Other shards of it may not have begun one,
+// because BEGIN, which begins on all, would end the locks.
 func (c *Connections) BegunUnderLocks() bool {
 	return c.Reserved(LockedTables) && slices.ContainsFunc(c.branches, func(b branch) bool { return b.Conn.InTransaction() })
 }
 
-// Begun tells whether the client said BEGIN.
+// Begun reports whether the client sent BEGIN.
 func (t *transaction) Begun() bool { return t.begun }
 
-// How is what it was begun as.
+// How returns how the transaction was begun.
 func (t *transaction) How() stmt.Opening { return t.how }
 
-// Lost tells whether it was rolled back since one of its connections was lost.
+// Lost reports whether the transaction was rolled back because one of its connections was lost.
 func (t *transaction) Lost() bool { return t.lost }
 
-// Home is the shard that joined first, if any did.
+// Home returns the shard that joined first. It returns false if none has joined.
 func (t *transaction) Home() (router.ShardName, bool) {
 	if len(t.branches) == 0 {
 		return "", false
@@ -78,7 +76,7 @@ func (t *transaction) Home() (router.ShardName, bool) {
 	return t.branches[0].Shard, true
 }
 
-// Shards are those that have joined.
+// Shards returns the shards that have joined, in that order.
 func (t *transaction) Shards() []router.ShardName {
 	list := make([]router.ShardName, len(t.branches))
 	for i, b := range t.branches {
@@ -105,7 +103,7 @@ func (t *transaction) remove(shard router.ShardName) {
 	t.branches = slices.DeleteFunc(t.branches, func(b branch) bool { return b.Shard == shard })
 }
 
-// end forgets the transaction; the connections were given back.
+// end clears the transaction. Its connections were already given back.
 func (t *transaction) end() {
 	clear(t.opening)
 	t.next, t.scope, t.how, t.marks = "", "", stmt.Opening{}, t.marks[:0]
@@ -113,7 +111,7 @@ func (t *transaction) end() {
 	t.name = twophase.Name{}
 }
 
-// open notes how a transaction begins on every shard that joins.
+// open records how a transaction begins on every shard that joins.
 func (t *transaction) open(how stmt.Opening) {
 	t.begun, t.how, t.scope = true, how, t.next
 	if t.scope != "" {
@@ -122,8 +120,8 @@ func (t *transaction) open(how stmt.Opening) {
 	t.opening = append(t.opening, how.String())
 }
 
-// imply notes a transaction that autocommit being off begins. Under LOCK TABLES shards
-// that join must begin by themselves too: BEGIN would end the locks.
+// imply records a transaction that begins without BEGIN because autocommit is off. Under LOCK TABLES, the joining shards must begin by themselves
+// too, because BEGIN would end the locks.
 func (t *transaction) imply(locked bool) {
 	t.open(stmt.Opening{})
 	t.begun, t.implied = false, true
@@ -133,7 +131,7 @@ func (t *transaction) imply(locked bool) {
 	t.next = ""
 }
 
-// unimply takes that back, if nothing was begun after all.
+// unimply reverts imply, if nothing was begun.
 func (t *transaction) unimply() {
 	if next := t.scope; t.implied && len(t.branches)+len(t.marks) == 0 {
 		t.end()
@@ -141,16 +139,16 @@ func (t *transaction) unimply() {
 	}
 }
 
-// Imply begins what servers with autocommit off would begin by themselves on several
-// shards: that could not be prepared.
+// Imply begins the transaction that servers with autocommit off would begin by themselves on several shards. Such a transaction could not be
+// prepared.
 func (c *Connections) Imply() {
 	if c.Spanning != Single && !c.client.Autocommit() && !c.Running() && !c.Reserved(LockedTables) {
 		c.imply(false)
 	}
 }
 
-// Unbegin ends the transaction that a statement has begun with autocommit off on its
-// way to several shards, since it was refused before one server would have begun it.
+// Unbegin ends the transaction that a statement for several shards has begun with autocommit off. The statement was refused at a point where a
+// single server would not have begun one.
 func (c *Connections) Unbegin() {
 	c.forget(atomicMark)
 	if c.implied && len(c.marks) == 0 {
@@ -160,10 +158,10 @@ func (c *Connections) Unbegin() {
 	}
 }
 
-// Begin opens a transaction, after committing one that is open, as MySQL does.
+// Begin opens a transaction. It commits an open one first, as MySQL does.
 func (c *Connections) Begin(how stmt.Opening) error {
 	next := c.next
-	if c.begun && c.client.Flavor().KeepsCharacteristics() { // MySQL has it go on with what was said of the one that it ends
+	if c.begun && c.client.Flavor().KeepsCharacteristics() { // MySQL keeps the characteristics of the transaction that BEGIN ends
 		next = cmp.Or(next, c.scope)
 		if how.Access == stmt.AnyAccess {
 			how.Access = c.how.Access
@@ -181,12 +179,12 @@ func (c *Connections) Begin(how stmt.Opening) error {
 	return nil
 }
 
-// Join has a shard join at once: what it reads is of this moment. XA START takes no snapshot, so a further shard is sent a read, which
-// names its table's database.
+// Join makes a shard join at once, so that its reads are of this moment. XA START takes no snapshot. So a further shard is also sent the query
+// read, which names the database of its table.
 func (c *Connections) Join(shard router.ShardName, m Mode, read string) error {
 	settings := c.settings()
 	if read != "" {
-		settings = c.anywhere()
+		settings = c.settingsAnywhere()
 	}
 	l, err := c.AcquireAs(shard, m, settings)
 	if err != nil {
@@ -194,20 +192,20 @@ func (c *Connections) Join(shard router.ShardName, m Mode, read string) error {
 	}
 	for _, text := range l.Opening() {
 		if _, err := l.Conn.Own().Exec(c.ctx, text); err != nil {
-			return c.unjoined(l, err)
+			return c.failJoin(l, err)
 		}
 	}
 	if l.xa {
 		if _, err := l.Conn.Own().Query(c.ctx, read); err != nil {
-			return c.unjoined(l, err)
+			return c.failJoin(l, err)
 		}
 	}
 	l.Opened()
 	return nil
 }
 
-// unjoined ends the transaction that a shard could not join.
-func (c *Connections) unjoined(l Lease, err error) error {
+// failJoin ends the transaction that a shard could not join.
+func (c *Connections) failJoin(l Lease, err error) error {
 	if IsRefusal(err) {
 		c.RollBack()
 	} else {
@@ -216,8 +214,8 @@ func (c *Connections) unjoined(l Lease, err error) error {
 	return err
 }
 
-// Chained begins a transaction like the one that ends, for AND CHAIN. It is called before
-// that, and what it gives after it.
+// Chained returns a function that begins a transaction like the current one, for AND CHAIN. Chained is called before the current transaction
+// ends, and begin after it.
 func (c *Connections) Chained() (begin func() error) {
 	how, scope := c.how, cmp.Or(c.next, c.scope)
 	how.Snapshot = false
@@ -227,8 +225,8 @@ func (c *Connections) Chained() (begin func() error) {
 	}
 }
 
-// Opening lists what a connection must be sent ahead of the statement: what begins the
-// transaction that it joins, or SET TRANSACTION for a statement that is one of its own.
+// Opening returns the statements that a connection must be sent before the statement. They begin the transaction that the shard joins, or are the
+// SET TRANSACTION for a statement that is a transaction of its own.
 func (l Lease) Opening() []string {
 	c := l.of
 	switch {
@@ -239,12 +237,12 @@ func (l Lease) Opening() []string {
 	case c.next == "" || c.begun || l.joined || l.Outside():
 		return nil
 	}
-	l.Conn.Note(backend.State) // a statement that is refused, or has no use for it, leaves it for the next one
-	c.toldNext = l.Conn
+	l.Conn.Note(backend.State) // a statement that is refused, or does not use it, leaves it for the next one
+	c.sentNext = l.Conn
 	return []string{c.next}
 }
 
-// Opened notes that the connection was sent its opening by itself.
+// Opened records that the connection was sent its opening in a message of its own.
 func (l Lease) Opened() {
 	if b := l.of.on(l.Shard); b != nil {
 		b.opened = true

@@ -14,7 +14,7 @@ import (
 	"locus/router"
 )
 
-// committing is a commit in two phases under way.
+// committing is a two-phase commit in progress.
 type committing struct {
 	of       *Connections
 	name     twophase.Name
@@ -22,8 +22,7 @@ type committing struct {
 	branches []branch // all but home, in the order of their shards' names
 }
 
-// commitTwoPhase commits what at least two shards have written. Each branch's
-// connection is given back or closed when it returns.
+// commitTwoPhase commits what at least two shards have written. When it returns, the connection of each branch was given back or closed.
 func (c *Connections) commitTwoPhase(home branch, writers []branch) error {
 	p := &committing{of: c, name: c.name, home: home}
 	for _, b := range writers {
@@ -47,8 +46,8 @@ func (c *Connections) stopAt(point string) {
 	}
 }
 
-// prepare has every branch prepare, and makes sure that the home transaction is
-// still open: a decision inserted outside of it would decide by itself.
+// prepare prepares every branch, and checks that the home transaction is still open. A decision that is inserted outside of it would take effect
+// by itself.
 func (p *committing) prepare() error {
 	ctx, cancel := context.WithTimeout(p.of.awaiting, phaseTime)
 	defer cancel()
@@ -65,7 +64,7 @@ func (p *committing) prepare() error {
 	}, func(i int) { p.of.stopAt(fmt.Sprintf("after-prepare(%d)", i)) })
 	for i := range p.branches {
 		if errs[i] != nil && IsRefusal(errs[i]) {
-			p.branches[i].prepared = false // the server says so
+			p.branches[i].prepared = false // the server reported that it did not prepare
 		}
 	}
 	err := errors.Join(errs...)
@@ -75,7 +74,7 @@ func (p *committing) prepare() error {
 	return err
 }
 
-// decide inserts the decision.
+// decide inserts the decision into the home shard.
 func (p *committing) decide() error {
 	ctx, cancel := context.WithTimeout(p.of.awaiting, phaseTime)
 	defer cancel()
@@ -112,7 +111,7 @@ func (p *committing) commitHome() error {
 	return fmt.Errorf("shard %s: %w", p.home.Shard, err)
 }
 
-// settle asks the home shard, on another connection, what its COMMIT came to.
+// settle asks the home shard on another connection for the outcome of its COMMIT.
 func (p *committing) settle() twophase.Verdict {
 	ctx, cancel := context.WithTimeout(p.of.awaiting, settleTime)
 	defer cancel()
@@ -123,7 +122,7 @@ func (p *committing) settle() twophase.Verdict {
 	return v
 }
 
-// finish is the second phase.
+// finish runs the second phase. It reports whether every branch has ended.
 func (p *committing) finish(v twophase.Verdict) bool {
 	switch v {
 	case twophase.Committed:
@@ -158,7 +157,7 @@ func (p *committing) commitBranches() bool {
 		}
 		p.of.discard(b)
 		if twophase.Gone(errs[i]) {
-			continue // recovery was quicker
+			continue // recovery was faster
 		}
 		ended = false
 		p.of.Log.Warn("a branch of a committed transaction is left to recovery",
@@ -176,7 +175,7 @@ func (p *committing) rollBack() bool {
 	ended := true
 	for _, b := range p.branches {
 		if err := p.of.rollbackOne(ctx, b); err != nil {
-			// What was not prepared ends with its connection.
+			// A branch that was not prepared ends with its connection.
 			ended = ended && !b.prepared
 			p.of.discard(b)
 			continue
