@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// AtHome returns something that has its name among the words of a text and that the default shard alone has, or has otherwise than the
-// others: a table, a view, a routine that is not on every shard, the servers' own tables. Words are as for [Catalog.Mentions]. The
-// routine but is passed over. Nothing is known of a default shard that could not be asked.
+// AtHome returns a description of an object that occurs among the words of a text and that only the default shard has, or that differs there
+// from the other shards: a table, a view, a routine that is not on every shard, or a schema of the server itself. Words are as for
+// [Catalog.Mentions]. The routine but is ignored. The result is false if the default shard's listing is unknown.
 func (c *Catalog) AtHome(current string, words []string, but TableName) (name string, is bool) {
 	if c.closed == nil || c.closed.reach[c.First()] == nil {
 		return "", false
@@ -25,7 +25,7 @@ func (c *Catalog) AtHome(current string, words []string, but TableName) (name st
 	for _, w := range words {
 		for _, schema := range schemas {
 			for _, o := range first.lower[TableName{schema, w}] {
-				if what := c.homely(o, but.lower()); what != "" {
+				if what := c.localObject(o, but.lower()); what != "" {
 					return what, true
 				}
 			}
@@ -34,13 +34,13 @@ func (c *Catalog) AtHome(current string, words []string, but TableName) (name st
 	return "", false
 }
 
-// homely names an object of the default shard that others don't have as it has; empty: they do.
-func (c *Catalog) homely(o *listed, but TableName) string {
+// localObject describes an object of the default shard that the other shards lack or have differently. It returns "" if all shards have it alike.
+func (c *Catalog) localObject(o *listed, but TableName) string {
 	if o.table != nil {
 		switch {
 		case o.table.Base():
 			return "table " + o.table.String()
-		case !c.onAll(o.table.TableName):
+		case !c.isOnAll(o.table.TableName):
 			return "view " + o.table.String()
 		}
 		return ""

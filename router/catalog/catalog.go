@@ -10,24 +10,24 @@ import (
 	"locus/router"
 )
 
-// Catalog is all declared tables. It is immutable; a change replaces it whole.
+// Catalog contains all declared tables. It is immutable; a change replaces it as a whole.
 type Catalog struct {
 	tables map[TableName]*Table
 	broken map[TableName]error
-	// names holds, by the bare names of declared tables in lower case, the schemas
-	// that have one, for texts that no parser can read.
+	// names maps the bare names of declared tables, in lower case, to the schemas that have such a table. It is used for texts that no parser can
+	// read.
 	names map[string][]string
-	// folded holds the declared names by their spelling in lower case.
+	// folded maps the declared names in lower case to the names as they are declared.
 	folded map[TableName]TableName
-	// Shards are all registered shards, those without genes too, in the order of
-	// their names. The first has everything that is not declared.
+	// Shards are all registered shards in the order of their names, including shards without genes. The first one has everything that is not
+	// declared.
 	Shards     []router.ShardName
 	makesGenes bool
-	closed     *names // nil: what else the shards have is not known
+	closed     *names // nil: the other objects of the shards are unknown
 }
 
-// New makes a catalog of at least one shard. Broken tables are declared but don't fit their schema:
-// statements on them are refused with the reason.
+// New returns a catalog for at least one shard. Broken tables are declared but don't fit their schema: statements on them are refused with the
+// reason.
 func New(shards []router.ShardName, tables []*Table, broken map[TableName]error) *Catalog {
 	c := &Catalog{
 		tables: make(map[TableName]*Table, len(tables)), broken: broken,
@@ -40,7 +40,7 @@ func New(shards []router.ShardName, tables []*Table, broken map[TableName]error)
 	}
 	for n := range broken {
 		fits, is := c.folded[n.lower()]
-		if c.name(n); is && c.tables[fits] != nil { // one that can be served keeps its name
+		if c.name(n); is && c.tables[fits] != nil { // a table that can be served has precedence
 			c.folded[n.lower()] = fits
 		}
 	}
@@ -53,22 +53,21 @@ func (c *Catalog) name(n TableName) {
 	c.folded[n.lower()] = n
 }
 
-// Misspelled gives the declared table of which name differs from its own only
-// in letter case. A server on Linux has no such table, and others would take it
-// for the declared one.
+// Misspelled returns the declared table whose name differs from the given one only in letter case. A server on Linux has no table of the given
+// name. Other servers would take it for the declared one.
 func (c *Catalog) Misspelled(name TableName) (declared TableName, ok bool) {
 	declared, ok = c.folded[name.lower()]
 	return declared, ok && declared != name
 }
 
-// MisspelledError is the name of a declared table in another letter case.
+// MisspelledError reports a statement that names a declared table in another letter case.
 type MisspelledError struct{ Name, Declared TableName }
 
 func (e *MisspelledError) Error() string {
 	return fmt.Sprintf("Table '%s' doesn't exist; the declared one is %s, and letter case counts", e.Name, e.Declared)
 }
 
-// BrokenError is a statement on a declared table that does not fit its schema.
+// BrokenError reports a statement on a declared table that does not fit its schema.
 type BrokenError struct {
 	Table  TableName
 	Reason error
@@ -80,8 +79,7 @@ func (e *BrokenError) Error() string {
 
 func (e *BrokenError) Unwrap() error { return e.Reason }
 
-// Misfit is why a table doesn't fit its schema, with the kind that it was declared
-// to be, and the shard that a single one is on.
+// Misfit is the reason why a table doesn't fit its schema. It contains the declared kind, and the shard if that is Single.
 type Misfit struct {
 	Kind        Kind
 	Shard       router.ShardName
@@ -92,21 +90,20 @@ type Misfit struct {
 func (e *Misfit) Error() string { return e.Err.Error() }
 func (e *Misfit) Unwrap() error { return e.Err }
 
-// NowhereError is a declared table that no shard has.
+// NowhereError reports that no shard has a declared table.
 type NowhereError struct{ Shards string }
 
 func (e *NowhereError) Error() string {
 	return "it doesn't exist on " + e.Shards + ": create it there first"
 }
 
-// Unfit gives what a table was declared to be that doesn't fit its schema; nil: there is
-// none of the name.
+// Unfit returns the declaration of a table that doesn't fit its schema, with the reason. It returns nil if no such table has the name.
 func (c *Catalog) Unfit(name TableName) *Misfit {
 	m, _ := errors.AsType[*Misfit](c.broken[name])
 	return m
 }
 
-// Declared is what a table is declared to be, whether it fits or not.
+// Declared returns the declaration of a table, even if it doesn't fit. ok is false if there is none.
 func (c *Catalog) Declared(name TableName) (d Declaration, ok bool) {
 	if t := c.tables[name]; t != nil {
 		return t.Declaration, true
@@ -117,10 +114,10 @@ func (c *Catalog) Declared(name TableName) (d Declaration, ok bool) {
 	return d, false
 }
 
-// HasSharded tells whether a schema has a table that is declared sharded.
+// HasSharded reports whether a schema contains a table that is declared sharded.
 func (c *Catalog) HasSharded(schema string) bool { return len(c.ShardedIn(schema)) > 0 }
 
-// ShardedIn returns the names of a database's tables that are declared sharded, in their order.
+// ShardedIn returns the names of a database's tables that are declared sharded, sorted.
 func (c *Catalog) ShardedIn(schema string) (names []string) {
 	for name := range c.sharded() {
 		if name.Schema == schema {
@@ -131,7 +128,7 @@ func (c *Catalog) ShardedIn(schema string) (names []string) {
 	return names
 }
 
-// ShardedSchemas returns the databases that have sharded tables, in the order of their names.
+// ShardedSchemas returns the names of the databases that contain sharded tables, sorted.
 func (c *Catalog) ShardedSchemas() []string {
 	schemas := map[string]bool{}
 	for name := range c.sharded() {
@@ -140,7 +137,7 @@ func (c *Catalog) ShardedSchemas() []string {
 	return slices.Sorted(maps.Keys(schemas))
 }
 
-// sharded yields the tables that are declared sharded, also those whose declarations can't be used.
+// sharded yields the tables that are declared sharded, including those that don't fit their schema.
 func (c *Catalog) sharded() iter.Seq[TableName] {
 	return func(yield func(TableName) bool) {
 		for name, t := range c.tables {
@@ -156,13 +153,13 @@ func (c *Catalog) sharded() iter.Seq[TableName] {
 	}
 }
 
-// MakesGenes tells whether any table has [OwnGene].
+// MakesGenes reports whether any table has [OwnGene].
 func (c *Catalog) MakesGenes() bool { return c.makesGenes }
 
-// First is the shard of everything that is not declared.
+// First returns the default shard, which has everything that is not declared.
 func (c *Catalog) First() router.ShardName { return c.Shards[0] }
 
-// Find gives the declared table, or nil for one that nobody declared.
+// Find returns the declared table, nil for an undeclared one, or a *BrokenError for one that doesn't fit its schema.
 func (c *Catalog) Find(name TableName) (*Table, error) {
 	if t := c.tables[name]; t != nil {
 		return t, nil
@@ -173,7 +170,7 @@ func (c *Catalog) Find(name TableName) (*Table, error) {
 	return nil, nil
 }
 
-// Tables gives the declared tables that fit, in the order of their names.
+// Tables returns the declared tables that fit their schemas, sorted by name.
 func (c *Catalog) Tables() []*Table {
 	out := make([]*Table, 0, len(c.tables))
 	for _, t := range c.tables {
@@ -183,5 +180,5 @@ func (c *Catalog) Tables() []*Table {
 	return out
 }
 
-// Broken gives the declared tables that don't fit, with the reasons.
+// Broken returns the declared tables that don't fit their schemas, with the reasons.
 func (c *Catalog) Broken() map[TableName]error { return c.broken }

@@ -6,27 +6,27 @@ import (
 	"locus/router"
 )
 
-// mostNamed is the number of names from which on a change counts as one of everything: reading them one by one would take
-// longer than reading all.
+// mostNamed is the greatest number of names in a change. A change of more objects counts as one of everything, because reading so many one by
+// one takes longer than reading all.
 const mostNamed = 64
 
-// Change names the part of the shards' schemas that a definition can have changed. The zero Change is no change. It is a value
-// of the cluster's protocol: a proxy sends the Change of its definition to the others as JSON.
+// Change names the part of the shards' schemas that a definition may have changed. The zero Change is no change. It is part of the cluster's
+// protocol: a proxy sends the Change of its definition to the others as JSON.
 type Change struct {
-	// Everything: it isn't known which names have changed.
+	// Everything: the names of the changed objects are unknown.
 	Everything bool `json:"everything,omitempty"`
-	// Shards are the shards that can have changed; none: every shard.
+	// Shards are the shards that may have changed; nil: every shard.
 	Shards []router.ShardName `json:"shards,omitempty"`
-	// Tables are base tables, sequences and views that were made, altered, dropped or renamed, under the old and the new
-	// name. A table's columns, keys, foreign keys and triggers belong to it.
+	// Tables are base tables, sequences and views that were created, altered, dropped or renamed. A renamed one is listed under its old and its
+	// new name. A table's columns, keys, foreign keys and triggers belong to it.
 	Tables []TableName `json:"tables,omitempty"`
 	// Routines are procedures and functions.
 	Routines []TableName `json:"routines,omitempty"`
-	// Declared: the declarations have changed. If nothing else is named, no shard has.
+	// Declared: the declarations have changed. If nothing else is named, no shard has changed.
 	Declared bool `json:"declared,omitempty"`
 }
 
-// Anything is a change of which nothing is known.
+// Anything is a change of unknown objects.
 var Anything = Change{Everything: true}
 
 // Empty reports whether nothing has changed.
@@ -62,10 +62,10 @@ func (c Change) And(other Change) Change {
 	return sum
 }
 
-// Names reports whether a table is named, or may have changed.
+// Names reports whether a table may have changed.
 func (c Change) Names(t TableName) bool { return c.Everything || slices.Contains(c.Tables, t) }
 
-// Concerns reports whether a shard can have changed.
+// Concerns reports whether a shard may have changed.
 func (c Change) Concerns(shard router.ShardName) bool {
 	return c.onShards() && (c.Shards == nil || slices.Contains(c.Shards, shard))
 }
@@ -76,9 +76,9 @@ func union(a, b []TableName) []TableName {
 	return slices.Compact(all)
 }
 
-// Involved returns, with the named tables, those of a listing that a change of them can have changed as well: the tables whose
-// foreign keys refer to one, since a server renames the reference together with its table, and the views whose queries name
-// one, directly or through other views, since a server derives a view's columns from its tables.
+// Involved returns the named tables and those of the listing that change together with them. These are the tables whose foreign keys refer to
+// one, since a server renames the reference together with its table. They are also the views whose queries name one, directly or through other
+// views, since a server derives a view's columns from its tables.
 func (l *Listing) Involved(tables []TableName) []TableName {
 	all := map[TableName]bool{}
 	for _, t := range tables {
@@ -94,8 +94,8 @@ func (l *Listing) Involved(tables []TableName) []TableName {
 	return union(union(tables, children), views)
 }
 
-// viewsOver returns the views whose queries name one of the tables, directly or through other views. It may return other views too,
-// which use the names for something else. A view whose query can't be seen is always among them.
+// viewsOver returns the views whose queries name one of the tables, directly or through other views. It may also return views that use the
+// names for something else. A view whose query is hidden is always included.
 func (l *Listing) viewsOver(tables []TableName) (over []TableName) {
 	found := map[TableName]bool{}
 	for next := tables; len(next) > 0; {

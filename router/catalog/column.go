@@ -9,7 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Column is one column of a live table, as information_schema tells it.
+// Column is one column of a live table, as information_schema describes it.
 type Column struct {
 	Name string
 	// DataType is information_schema's DATA_TYPE in lower case: "bigint", "varchar".
@@ -19,26 +19,25 @@ type Column struct {
 	// AutoIncrement and Generated are read from EXTRA.
 	AutoIncrement bool
 	Generated     bool
-	// Invisible columns take no part in an INSERT without a column list.
+	// Invisible columns are not part of an INSERT without a column list.
 	Invisible bool
-	// HasDefault: an INSERT may leave the column out in strict mode.
+	// HasDefault: in strict mode, an INSERT may omit the column.
 	HasDefault bool
-	// Default is where the value comes from that a row has whose INSERT leaves the
-	// column out. DefaultsToNull: there is none.
+	// Default is the origin of the value that a row gets if its INSERT omits the column. DefaultsToNull: the column has no default other than NULL.
 	Default        Origin
 	DefaultsToNull bool
-	// OnUpdate: an UPDATE that leaves the column out sets it to the time.
+	// OnUpdate: an UPDATE that omits the column sets it to the current time.
 	OnUpdate bool
 	// Length is in characters for text, in bytes for binary types.
 	Length int
-	// Charset and Collation are empty for everything but text.
+	// Charset and Collation are empty unless the column is text.
 	Charset, Collation string
 	// PadSpace: trailing spaces do not count in comparisons.
 	PadSpace bool
 }
 
-// integerBytes is the number of value bytes of one of MySQL's integer types; 0: it is another type. No map, since each key of
-// each statement asks for it.
+// integerBytes returns the number of value bytes of one of MySQL's integer types, or 0 for another type. It is a switch, not a map, because it is
+// called for each key of each statement.
 func integerBytes(dataType string) uint {
 	switch dataType {
 	case "bigint":
@@ -55,16 +54,16 @@ func integerBytes(dataType string) uint {
 	return 0
 }
 
-// IsInteger tells whether the column holds integers.
+// IsInteger reports whether the column contains integers.
 func (c *Column) IsInteger() bool { return integerBytes(c.DataType) != 0 }
 
-// IsBinary tells whether the column holds bytes that compare as bytes.
+// IsBinary reports whether the column contains bytes that are compared as bytes.
 func (c *Column) IsBinary() bool { return c.DataType == "binary" || c.DataType == "varbinary" }
 
-// IsText tells whether the column holds short text in some collation.
+// IsText reports whether the column contains short text in some collation.
 func (c *Column) IsText() bool { return c.DataType == "char" || c.DataType == "varchar" }
 
-// SQLType spells the type for messages.
+// SQLType returns the type for messages, without the collation.
 func (c *Column) SQLType() string {
 	t := strings.ToUpper(c.DataType)
 	if c.IsText() || c.IsBinary() {
@@ -76,7 +75,7 @@ func (c *Column) SQLType() string {
 	return t
 }
 
-// Spelled is SQLType with what else decides which values are equal.
+// Spelled returns SQLType and the collation, which also decides which values are equal.
 func (c *Column) Spelled() string {
 	if c.Collation == "" {
 		return c.SQLType()
@@ -84,8 +83,8 @@ func (c *Column) Spelled() string {
 	return c.SQLType() + " COLLATE " + c.Collation
 }
 
-// KeptBy tells whether a type has every value that the column has, and tells them apart as it does. A text's collation is to be
-// said: unsaid, the server takes the table's default, which may be another than the column's.
+// KeptBy reports whether a type can store every value of the column and distinguishes the same values. The type of a text must name its collation.
+// Otherwise the server uses the table's default, which may differ from the column's.
 func (c *Column) KeptBy(t *stmt.ColumnType) bool {
 	if c.IsInteger() {
 		return t.Unsigned == c.Unsigned && integerBytes(t.DataType) >= integerBytes(c.DataType)
@@ -94,7 +93,7 @@ func (c *Column) KeptBy(t *stmt.ColumnType) bool {
 		(t.Charset == "" || strings.EqualFold(t.Charset, c.Charset)) && strings.EqualFold(t.Collation, c.Collation)
 }
 
-// holds tells whether the integer column can hold n.
+// holds reports whether n is in the range of the integer column.
 func (c *Column) holds(n stmt.Value) bool {
 	bits := integerBytes(c.DataType) * 8
 	if c.Unsigned {
@@ -106,7 +105,7 @@ func (c *Column) holds(n stmt.Value) bool {
 	return bits == 64 || (n.Int >= -1<<(bits-1) && n.Int < 1<<(bits-1))
 }
 
-// LastInteger is the greatest that the integer column can hold.
+// LastInteger returns the greatest value that the integer column can store.
 func (c *Column) LastInteger() uint64 {
 	bits := integerBytes(c.DataType) * 8
 	if !c.Unsigned {
@@ -126,7 +125,7 @@ func (c *Column) AppendID(dst []byte, l orderid.Layout, id orderid.ID) []byte {
 	return l.AppendSignedSQL(dst, id)
 }
 
-// length counts characters in text columns and bytes in binary ones.
+// length returns the number of characters of a value for text columns, and of bytes for binary ones.
 func (c *Column) length(b []byte) int {
 	if c.IsBinary() {
 		return len(b)
@@ -134,20 +133,19 @@ func (c *Column) length(b []byte) int {
 	return utf8.RuneCount(b)
 }
 
-// Origin is where a value comes from that no statement gives.
+// Origin is the origin of a value that the statement doesn't contain.
 type Origin uint8
 
 const (
-	// Constant: it is the same on every server.
+	// Constant: the value is the same on every server.
 	Constant Origin = iota
-	// Clock: it is made of the statement's time alone.
+	// Clock: the value depends on the statement's time alone.
 	Clock
-	// Anew: UUID(), RAND(), CONNECTION_ID() …: each server makes its own.
+	// Anew: each server makes its own value, by UUID(), RAND(), CONNECTION_ID() and the like.
 	Anew
 )
 
-// ReadsClock tells whether a row may get the statement's time in the column. A
-// TIMESTAMP may have it for NULL.
+// ReadsClock reports whether a row may get the statement's time in the column. A TIMESTAMP may get it for NULL.
 func (c *Column) ReadsClock() bool {
 	return c.Default == Clock || c.OnUpdate || c.DataType == "timestamp"
 }

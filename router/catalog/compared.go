@@ -7,24 +7,20 @@ import (
 	"locus/router/stmt"
 )
 
-// Of reads the gene that rows must have for `column = v` to hold, also with <=>,
-// and between two rows; see OfListed and OfInRows for lists. Where some server
-// could find it true for values that hash elsewhere, the answer is Anywhere. It
-// allocates nothing.
+// Of returns the gene that rows must have for `column = v` to be true. It is valid for <=> and for comparisons between two rows too. For lists see
+// OfListed and OfInRows. The result is Anywhere if some server could find the comparison true for values that hash to other genes. Of allocates
+// nothing.
 //
-// What servers compare how was tried on MySQL 9.7 and MariaDB 10.11
-// (TestServersCompare does it again):
+// The rules of comparison were measured on MySQL 9.7 and MariaDB 10.11 (TestServersCompare repeats the measurement):
 //
-//   - Integers are compared as integers; but MySQL, in a list of mixed types and
-//     in a list of rows, compares the 64 bits and forgets which are signed.
-//   - A string that is an integer of the column is compared as that integer; one
-//     that isn't as a double, or by what integer it converts to, which depends on
-//     the server, on the form of the condition and on whether the column is
-//     indexed. Below 2^53 it is all one.
-//   - Doubles are compared as such, or by what integer they convert to.
-//   - Decimals are compared as such, or by what BIGINT they convert to.
-//   - What has a fraction is rounded by either server in some of the forms:
-//     on MySQL, (column, 1) IN ((0.5, 1)) finds 1.
+//   - Integers are compared as integers. But in a list of mixed types and in a list of rows, MySQL compares the 64 bits and ignores
+//     which values are signed.
+//   - A string that is an integer of the column is compared as that integer. Another string is compared as a double, or as the
+//     integer that it converts to. Which one depends on the server, on the form of the condition and on whether the column has an
+//     index. Below 2^53 the result is the same.
+//   - Doubles are compared as doubles, or as the integer that they convert to.
+//   - Decimals are compared as decimals, or as the BIGINT that they convert to.
+//   - In some of the forms, both servers round a value with a fraction: on MySQL, (column, 1) IN ((0.5, 1)) finds 1.
 func (k *Key) Of(v stmt.Value) (gene.Gene, Match) {
 	switch {
 	case v.Kind == stmt.Null:
@@ -39,9 +35,8 @@ func (k *Key) Of(v stmt.Value) (gene.Gene, Match) {
 	return k.ofBytes(v)
 }
 
-// Convertible tells whether v is a string that servers make an integer of the
-// column of. A list of nothing else, be it of literals or of parameters but not
-// of both, is compared as integers.
+// Convertible reports whether v is a string that servers convert to an integer of the column. A list that contains only such strings is compared as
+// integers, if all are literals or all are parameters.
 func (k *Key) Convertible(v stmt.Value) bool {
 	if v.Kind != stmt.String || !k.Column.IsInteger() {
 		return false
@@ -50,8 +45,8 @@ func (k *Key) Convertible(v stmt.Value) bool {
 	return ok && k.Column.holds(n)
 }
 
-// OfListed is Of for an element of a list, IN (v, …), of several values that are
-// not all Convertible: MySQL compares the strings among them as doubles.
+// OfListed is Of for an element of a list, IN (v, …), of several values that are not all Convertible. MySQL compares the strings among them as
+// doubles.
 func (k *Key) OfListed(v stmt.Value) (gene.Gene, Match) {
 	if n, ok := v.Integer(); ok && v.Kind == stmt.String && k.Column.IsInteger() && beyondDouble(n) {
 		return k.ofBlurred(n)
@@ -59,9 +54,8 @@ func (k *Key) OfListed(v stmt.Value) (gene.Gene, Match) {
 	return k.Of(v)
 }
 
-// OfInRows is Of for an element of a list of rows, (column, …) IN ((v, …), …).
-// If one of them is a double, or a string beside a decimal, MariaDB compares all
-// of them as doubles.
+// OfInRows is Of for an element of a list of rows, (column, …) IN ((v, …), …). If one of the elements is a double, or a string next to a decimal,
+// MariaDB compares all of them as doubles.
 func (k *Key) OfInRows(v stmt.Value) (gene.Gene, Match) {
 	n, ok := v.Integer()
 	switch {
@@ -98,7 +92,7 @@ func beyondDouble(n stmt.Value) bool {
 	return n.Kind == stmt.Uint || n.Int >= stmt.ExactDouble || n.Int <= -stmt.ExactDouble
 }
 
-// ofExact takes n for n, or for the same 64 bits where the column can't hold n.
+// ofExact returns the gene of n, or of the integer with the same 64 bits if n is out of the column's range.
 func (k *Key) ofExact(n stmt.Value) (gene.Gene, Match) {
 	if !k.Column.holds(n) {
 		if n = otherSign(n); !k.Column.holds(n) {
@@ -121,7 +115,7 @@ func (k *Key) ofExact(n stmt.Value) (gene.Gene, Match) {
 	return k.Layout.GeneUint(n.Bits()) & k.width.Last(), Here
 }
 
-// otherSign gives the same 64 bits with the other signedness.
+// otherSign returns the integer with the same 64 bits and the other signedness.
 func otherSign(n stmt.Value) stmt.Value {
 	if n.Kind == stmt.Uint {
 		return stmt.IntValue(int64(n.Uint))
@@ -129,11 +123,11 @@ func otherSign(n stmt.Value) stmt.Value {
 	return stmt.UintValue(uint64(n.Int))
 }
 
-// blur is how far apart two 64-bit integers can be that are one double.
+// blur is the greatest distance between two 64-bit integers that convert to the same double.
 const blur = 1 << 11
 
-// ofBlurred takes n for any integer that is the same double. IDs near each
-// other are of one gene, except where genes meet.
+// ofBlurred returns the gene of all integers that convert to the same double as n. IDs near each other have one gene, except at the boundary between
+// two genes, where the result is Anywhere.
 func (k *Key) ofBlurred(n stmt.Value) (gene.Gene, Match) {
 	if !k.isID() || !k.Column.holds(n) {
 		return 0, Anywhere
@@ -147,7 +141,7 @@ func (k *Key) ofBlurred(n stmt.Value) (gene.Gene, Match) {
 }
 
 func (k *Key) ofFloat(f float64, n stmt.Value, whole bool) (gene.Gene, Match) {
-	const maxInt = 1 << 63 // above it, MySQL takes some doubles for 2^63 - 1
+	const maxInt = 1 << 63 // above it, MySQL converts some doubles to 2^63 - 1
 	switch {
 	case whole:
 		return k.ofExact(n)
@@ -159,8 +153,7 @@ func (k *Key) ofFloat(f float64, n stmt.Value, whole bool) (gene.Gene, Match) {
 	return 0, Anywhere
 }
 
-// ofText hashes what the column would store, without the trailing spaces that
-// do not count in comparisons.
+// ofText returns the hash of the value that the column would store, without the trailing spaces that comparisons ignore.
 func (k *Key) ofText(v stmt.Value) (gene.Gene, Match) {
 	switch {
 	case k.Column.IsBinary():
@@ -197,12 +190,11 @@ func (k *Key) ofBytes(v stmt.Value) (gene.Gene, Match) {
 	return g, Here
 }
 
-// Between gives the genes of the IDs within [low, high], of which NULL is an
-// open end; the range is empty where no ID can be within. ok is false where a
-// range of values says nothing of genes.
+// Between returns the genes of the IDs within [low, high]. NULL is an open end. The range of genes is empty if no ID can be within. ok is false if a
+// range of values doesn't limit the genes.
 func (k *Key) Between(low, high stmt.Value) (genes gene.Range, ok bool) {
-	// In a signed column plain64's upper genes stand before its lower ones; and
-	// genes are in the order of IDs only if they are as wide as the layout's.
+	// In a signed column plain64's upper genes are sorted before its lower ones. And genes are in the order of IDs only if they are as wide as the
+	// layout's.
 	if !k.isID() || !k.Column.IsInteger() || k.Layout.Name() == "plain64" || k.Layout.GeneWidth() != k.width {
 		return gene.Range{}, false
 	}

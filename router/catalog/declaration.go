@@ -12,37 +12,33 @@ import (
 	"locus/router"
 )
 
-// Kind says where the rows of a table live.
+// Kind is the kind of a table: it defines on which shards its rows are.
 type Kind string
 
 const (
-	// Sharded rows live on the shard that owns their gene.
+	// Sharded rows are on the shard that owns their gene.
 	Sharded Kind = "sharded"
-	// Global rows are the same on every shard: read anywhere, written everywhere.
+	// Global rows are the same on every shard: they are read on any shard and written on every one.
 	Global Kind = "global"
-	// Single rows live on one named shard. Tables that nobody declared are
-	// single on the first shard.
+	// Single rows are on one named shard. An undeclared table is single on the first shard.
 	Single Kind = "single"
-	// Outside rows are on a server that is none of the cluster's, and shards have copies of them that nobody may use yet:
-	// as long as an import brings them.
+	// Outside rows are on a server outside of the cluster, while an import copies them. The copies on the shards must not be used yet.
 	Outside Kind = "outside"
 )
 
-// IDColumn declares a column of IDs whose gene stands in the layout's top bits.
+// IDColumn declares a column of IDs whose gene is in the layout's top bits.
 type IDColumn struct {
 	Column string `yaml:"column"`
 	Layout string `yaml:"layout"`
-	// Overflow is bytes16 for a VARBINARY(16) column whose IDs go on in 16 bytes
-	// when the sequences of Layout, which has 8, are used up.
+	// Overflow is bytes16 for a VARBINARY(16) column whose IDs continue in 16 bytes when the sequences of Layout, which has 8 bytes, are used up.
 	Overflow string `yaml:"overflow,omitempty"`
-	// Hidden IDs have no sequence to be read: what an order number is elsewhere is
-	// the ID itself.
+	// Hidden IDs have an encrypted sequence. Such an ID is used where other tables use an order number.
 	Hidden bool `yaml:"hidden,omitempty"`
-	// Segments say where the sequences begin, and how many numbers a process takes at once.
+	// Segments are the settings of the ID sequences: their first number, and how many numbers a process takes at once.
 	Segments Segments `yaml:"segments,omitempty,flow"`
 }
 
-// Layouts names the layouts that the column's IDs have.
+// Layouts returns the names of the layouts that the column's IDs have.
 func (c *IDColumn) Layouts() string {
 	if c.Overflow == "" {
 		return c.Layout
@@ -50,7 +46,7 @@ func (c *IDColumn) Layouts() string {
 	return c.Layout + "+" + c.Overflow
 }
 
-// Wide is the layout that the column's IDs go on in; zero for none.
+// Wide returns the layout of 16 bytes in which the column's IDs continue, or the zero Layout if there is none.
 func (c *IDColumn) Wide() orderid.Layout {
 	if c.Overflow == "" {
 		return orderid.Layout{}
@@ -77,20 +73,19 @@ func (c *IDColumn) validate() error {
 	return nil
 }
 
-// Hiding says where the sequences of a table's IDs can't be read.
+// Hiding is the place where the sequences of a table's IDs are encrypted.
 type Hiding uint8
 
 const (
-	// InClear: there is no key version, so nowhere.
+	// InClear: nowhere, since the IDs have no key version.
 	InClear Hiding = iota
-	// Beside: in the order number. The ID has the key version, and its sequence in
-	// clear.
+	// Beside: in the order number. The ID contains the key version, and its sequence unencrypted.
 	Beside
-	// InPlace: in the ID.
+	// InPlace: in the ID itself.
 	InPlace
 )
 
-// Hiding is that of a table's own IDs.
+// Hiding returns where the sequences of the table's own IDs are encrypted.
 func (d Declaration) Hiding() Hiding {
 	switch {
 	case d.ID != nil && d.ID.Hidden:
@@ -101,34 +96,32 @@ func (d Declaration) Hiding() Hiding {
 	return InClear
 }
 
-// sixteen is the layout of 16 bytes, which goes on where one of 8 ends.
+// sixteen is the layout of 16 bytes that continues one of 8 bytes.
 var sixteen, _ = orderid.ByName("bytes16")
 
-// Declaration is what an operator says of one table.
+// Declaration is what an operator declares about one table.
 type Declaration struct {
 	Kind Kind `yaml:"kind"`
-	// Shard is where a single table lives.
+	// Shard is the shard of a single table.
 	Shard router.ShardName `yaml:"shard,omitempty"`
-	// Owner is the column whose value decides the gene of a sharded table's row.
+	// Owner is the column whose value decides the gene of a row of a sharded table.
 	Owner string `yaml:"owner,omitempty"`
-	// Parent is the column that holds the parent's ID, for a sharded table
-	// whose rows follow their parent and know no owner.
+	// Parent is the column that contains the parent's ID, for a sharded table that has no owner column and whose rows have their parent's gene.
 	Parent *IDColumn `yaml:"parent,omitempty"`
 	// ID is the stamped ID column.
 	ID *IDColumn `yaml:"id,omitempty"`
-	// OrderNumber is the stamped column of the obfuscated ID.
+	// OrderNumber is the stamped column that contains the obfuscated ID.
 	OrderNumber string `yaml:"order_number,omitempty"`
-	// Gene is a stamped integer column that holds the bare gene, for tables
-	// that have no ID column in a gene layout. Without one they get [OwnGene].
+	// Gene is a stamped integer column that contains the bare gene, for tables that have no ID column in a gene layout. If none is declared for such a
+	// table, it gets [OwnGene].
 	Gene string `yaml:"gene,omitempty"`
-	// Version is the column that rises by one with every change of a row.
+	// Version is the column that every change of a row increments by one.
 	Version string `yaml:"version,omitempty"`
-	// Stamped are further columns that are stamped, each with what a declared
-	// generator of that name makes.
+	// Stamped are further stamped columns, each with the name of the declared generator that fills it.
 	Stamped map[string]string `yaml:"stamped,omitempty,flow"`
 }
 
-// RoleOf is what a column is declared as; empty: nothing.
+// RoleOf returns the role that is declared for a column, or "" if there is none.
 func (d Declaration) RoleOf(column string) string {
 	is := func(name string) bool { return name != "" && strings.EqualFold(name, column) }
 	switch {
@@ -153,11 +146,10 @@ func (d Declaration) RoleOf(column string) string {
 	return ""
 }
 
-// mostStamped bounds the columns that generators stamp.
+// mostStamped is the limit of the number of columns that generators stamp.
 const mostStamped = 16
 
-// Validate says everything that is wrong with the declaration by itself, before
-// any live schema is looked at.
+// Validate returns all errors of the declaration that can be found without a live schema, or nil.
 func (d Declaration) Validate() error {
 	switch d.Kind {
 	case Sharded:
@@ -220,7 +212,7 @@ func (d Declaration) validateSharded() error {
 	return errors.Join(errs...)
 }
 
-// columns returns the names of the columns that the declaration gives a meaning.
+// columns returns the names of the columns that the declaration mentions. Some may be empty.
 func (d Declaration) columns() []string {
 	names := []string{d.Owner, d.OrderNumber, d.Gene, d.Version}
 	for _, c := range []*IDColumn{d.ID, d.Parent} {

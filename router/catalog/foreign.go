@@ -8,67 +8,68 @@ import (
 	"locus/router"
 )
 
-// ForeignKey is one as a shard's server has it. Servers hold rows to it, and carry
-// changes of one table's rows to another's, of what is on that shard alone.
+// ForeignKey is a foreign key of a table on one shard's server. The server enforces it, and cascades changes of one table's rows to another's, with
+// the rows of that shard alone.
 type ForeignKey struct {
-	TableName  // whose rows refer
+	TableName  // whose rows have the reference
 	Name       string
 	Columns    []string
 	References TableName
 	Referred   []string
-	// OnDelete and OnUpdate are in the servers' words, such as CASCADE.
+	// OnDelete and OnUpdate are the rules in the servers' words, such as CASCADE.
 	OnDelete, OnUpdate string
 }
 
-// Acts reports whether a change of the rows that are referred to changes those that refer.
+// Acts reports whether a change of the referenced rows changes the rows that refer to them.
 func (f *ForeignKey) Acts() bool { return f.acts() }
 
-// String returns all of it but its name, which servers may have made up.
+// String returns the definition without the name, since servers may have generated the name.
 func (f *ForeignKey) String() string { return f.says() }
 
-// acts tells whether a change of the rows that are referred to changes those that refer.
+// acts is Acts.
 func (f *ForeignKey) acts() bool { return changes(f.OnDelete) || changes(f.OnUpdate) }
 
 func changes(rule string) bool { return rule != "RESTRICT" && rule != "NO ACTION" }
 
-// says is all of it but its name, which servers may have made up.
+// says is String.
 func (f *ForeignKey) says() string {
 	return fmt.Sprintf("%s %s, %s %s, %s, %s", f.TableName, f.Columns, f.References, f.Referred, f.OnDelete, f.OnUpdate)
 }
 
-// torn returns why a foreign key on a shard holds or changes other rows there than it would on one server, or "".
-func (c *Catalog) torn(f *ForeignKey, shard router.ShardName) string {
-	child, parent := c.kept(f.TableName), c.kept(f.References)
-	if why := c.tears(f, child, parent, shard); why != "" {
+// conflict returns why a foreign key on a shard refuses or changes other rows there than it would on a single server. It returns "" if the key has the
+// same effect.
+func (c *Catalog) conflict(f *ForeignKey, shard router.ShardName) string {
+	child, parent := c.placement(f.TableName), c.placement(f.References)
+	if why := c.definitionConflict(f, child, parent, shard); why != "" {
 		return why
 	}
-	if child.Kind != Single && (parent.Kind != Single || c.nowhere(f.References)) && !c.everywhere(f) {
+	if child.Kind != Single && (parent.Kind != Single || c.isNowhere(f.References)) && !c.isOnEachShard(f) {
 		return "rows of some shards alone"
 	}
 	return ""
 }
 
-// Tears returns the error of the writes that a foreign key would make impossible, or nil. The key is about to be made on each shard that
-// has its table. child is the declaration of that table.
+// Tears returns the error of the writes that a foreign key would make impossible, or nil. The key is about to be defined on each shard that has its
+// table. child is the declaration of that table. If f names no referenced columns, Tears sets f.Referred to the primary key of the referenced table.
 func (c *Catalog) Tears(f *ForeignKey, child Declaration) error {
 	if c.closed == nil {
 		return nil
 	}
-	parent := c.kept(f.References)
+	parent := c.placement(f.References)
 	if f.References == f.TableName {
 		parent = child
 	}
 	if len(f.Referred) == 0 { // REFERENCES parent, without columns
 		f.Referred = c.primaryKey(f.References)
 	}
-	if why := c.tears(f, child, parent, c.First()); why != "" {
+	if why := c.definitionConflict(f, child, parent, c.First()); why != "" {
 		return farKey(f, why, "leave it out, and let the application hold to it")
 	}
 	return nil
 }
 
-// TornBy returns what writes to which tables would become impossible if a table were made with a declaration, or given it: because of the
-// foreign keys that the default shard has already.
+// TornBy returns the errors of the writes that would become impossible if a table had declaration d. It considers the foreign keys that the default
+// shard already has. It returns nil if no such write exists or the default shard's listing is unknown.
 func (c *Catalog) TornBy(name TableName, d Declaration) (torn []error) {
 	if c.closed == nil || c.closed.listings[c.First()] == nil {
 		return nil
@@ -77,8 +78,8 @@ func (c *Catalog) TornBy(name TableName, d Declaration) (torn []error) {
 		d.Kind = Single
 	}
 	for _, f := range c.closed.listings[c.First()].ForeignKeys {
-		child, parent := c.kept(f.TableName), c.kept(f.References)
-		if f.TableName != name && f.References != name || c.tears(&f, child, parent, c.First()) != "" {
+		child, parent := c.placement(f.TableName), c.placement(f.References)
+		if f.TableName != name && f.References != name || c.definitionConflict(&f, child, parent, c.First()) != "" {
 			continue
 		}
 		if f.TableName == name {
@@ -87,14 +88,14 @@ func (c *Catalog) TornBy(name TableName, d Declaration) (torn []error) {
 		if f.References == name {
 			parent = d
 		}
-		if why := tears(&f, child, parent, c.First()); why != "" {
+		if why := placementConflict(&f, child, parent, c.First()); why != "" {
 			torn = append(torn, farKey(&f, why, "drop it, and let the application hold to it"))
 		}
 	}
 	return torn
 }
 
-// primaryKey returns the names of a declared table's columns in its primary key.
+// primaryKey returns the names of the primary key's columns of a declared table, or nil.
 func (c *Catalog) primaryKey(name TableName) (columns []string) {
 	t := c.tables[name]
 	if t == nil {
@@ -110,23 +111,23 @@ func (c *Catalog) primaryKey(name TableName) (columns []string) {
 	return columns
 }
 
-// tears is torn, whichever shards have the key.
-func (c *Catalog) tears(f *ForeignKey, child, parent Declaration, shard router.ShardName) string {
-	if c.nowhere(f.References) && f.References != f.TableName { // a dump makes it later: until then each shard says what one server would
-		if child.Kind == Sharded && f.moves(child, parent) {
+// definitionConflict is conflict without the check that all shards have the key.
+func (c *Catalog) definitionConflict(f *ForeignKey, child, parent Declaration, shard router.ShardName) string {
+	if c.isNowhere(f.References) && f.References != f.TableName { // a dump creates the table later; until then each shard returns a single server's error
+		if child.Kind == Sharded && f.changesPlace(child, parent) {
 			return placing
 		}
 		return ""
 	}
-	return tears(f, child, parent, shard)
+	return placementConflict(f, child, parent, shard)
 }
 
 const placing = "columns by which rows are placed"
 
-func tears(f *ForeignKey, child, parent Declaration, shard router.ShardName) string {
+func placementConflict(f *ForeignKey, child, parent Declaration, shard router.ShardName) string {
 	switch kind := parent.Kind; {
 	case kind == Sharded && child.Kind == Sharded:
-		if !f.together(child, parent) {
+		if !f.colocated(child, parent) {
 			return "rows of " + f.References.String() + ", which may be on other shards than those that refer to them"
 		}
 	case kind == Sharded:
@@ -138,14 +139,14 @@ func tears(f *ForeignKey, child, parent Declaration, shard router.ShardName) str
 	case kind == Single:
 		return "table " + f.References.String() + ", which is on shard " + string(shard) + " alone"
 	}
-	if child.Kind == Sharded && f.moves(child, parent) {
+	if child.Kind == Sharded && f.changesPlace(child, parent) {
 		return placing
 	}
 	return ""
 }
 
-// kept returns the declaration of a table. What isn't declared is the default shard's.
-func (c *Catalog) kept(name TableName) Declaration {
+// placement returns the declaration of a table. An undeclared table is Single, since it is on the default shard.
+func (c *Catalog) placement(name TableName) Declaration {
 	d, _ := c.Declared(name)
 	if d.Kind != Sharded && d.Kind != Global {
 		d.Kind = Single
@@ -153,16 +154,16 @@ func (c *Catalog) kept(name TableName) Declaration {
 	return d
 }
 
-// nowhere tells a table that no shard has, as far as is known.
-func (c *Catalog) nowhere(name TableName) bool {
+// isNowhere reports whether no shard is known to have the table, and it is not declared. It is false if the listings are unknown.
+func (c *Catalog) isNowhere(name TableName) bool {
 	return c.closed != nil && len(c.closed.on[name]) == 0 && c.tables[name] == nil
 }
 
-// Missing tells a table or view that is not declared and that no shard has, in any letter case, as far as is known.
+// Missing reports whether a table or view is neither declared nor on any shard, in any letter case. It is false if the listings are unknown.
 func (c *Catalog) Missing(name TableName) bool { return c.closed != nil && !c.Knows(name) }
 
-// together reports whether rows that refer are where those are that they refer to.
-func (f *ForeignKey) together(child, parent Declaration) bool {
+// colocated reports whether rows are always on the same shard as the rows that they refer to.
+func (f *ForeignKey) colocated(child, parent Declaration) bool {
 	for i, name := range f.Columns {
 		if domain := child.domain(name); domain != "" && i < len(f.Referred) && domain == parent.domain(f.Referred[i]) {
 			return true
@@ -171,9 +172,9 @@ func (f *ForeignKey) together(child, parent Declaration) bool {
 	return false
 }
 
-// moves reports whether it would give rows another place. A column that places rows of the parent keeps its gene for ever, so a cascade
-// of its changes to a column of the same kind moves nothing.
-func (f *ForeignKey) moves(child, parent Declaration) bool {
+// changesPlace reports whether the key could change the place of rows. A column that places rows of the parent never changes its gene. So a cascade of its
+// changes to a column of the same domain moves no row.
+func (f *ForeignKey) changesPlace(child, parent Declaration) bool {
 	for i, name := range f.Columns {
 		domain := child.domain(name)
 		switch {
@@ -187,8 +188,8 @@ func (f *ForeignKey) moves(child, parent Declaration) bool {
 	return false
 }
 
-// domain returns what a column has in common with those whose equal values have equal genes, or "" if it tells no gene. The servers hold
-// the columns of a foreign key to one type and collation.
+// domain returns the domain of a column, or "" if the column has no gene. Equal values of columns with one domain have equal genes. The servers make
+// sure that the columns of a foreign key have one type and collation.
 func (d Declaration) domain(column string) string {
 	if d.Kind != Sharded {
 		return ""
@@ -209,8 +210,8 @@ func (d Declaration) domain(column string) string {
 	return ""
 }
 
-// everywhere tells whether each shard that is known has the same.
-func (c *Catalog) everywhere(f *ForeignKey) bool {
+// isOnEachShard reports whether each shard with a known listing has the same key.
+func (c *Catalog) isOnEachShard(f *ForeignKey) bool {
 	for _, l := range c.closed.listings {
 		if l != nil && !slices.ContainsFunc(l.ForeignKeys, func(other ForeignKey) bool { return other.says() == f.says() }) {
 			return false
@@ -223,13 +224,12 @@ func farKey(f *ForeignKey, why, remedy string) *FarError {
 	return &FarError{"foreign key " + f.Name + " of table", f.TableName, why, remedy}
 }
 
-// noteTorn finds the tables whose rows can't be changed since a foreign key would have
-// other rows refused, or changed, than on one server: the two that it ties, and those
-// from which changes come to them.
+// noteTorn records the tables whose rows can't be changed because a foreign key would refuse or change other rows than on a single server. These are
+// the two tables of the key, and the tables whose changes cascade to them.
 func (c *Catalog) noteTorn() {
 	n := c.closed
 	n.torn = map[TableName]*FarError{}
-	from := map[TableName][]TableName{} // whose changes come to a table
+	from := map[TableName][]TableName{} // the parents whose changes cascade to a table
 	var next []TableName
 	note := func(name TableName, why *FarError) {
 		if n.torn[name] == nil {
@@ -247,7 +247,7 @@ func (c *Catalog) noteTorn() {
 			if f.acts() {
 				from[f.TableName] = append(from[f.TableName], f.References)
 			}
-			if why := c.torn(f, shard); why != "" {
+			if why := c.conflict(f, shard); why != "" {
 				far := farKey(f, why, "drop it on each shard that has it, and let the application hold to it")
 				note(f.TableName, far)
 				note(f.References, far)

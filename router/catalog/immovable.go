@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Obstacle is what keeps rows of sharded tables from being moved between shards.
+// Obstacle is a reason why rows of sharded tables can't be moved between shards.
 type Obstacle struct {
-	Table        TableName // whose definition has it
+	Table        TableName // whose definition contains the reason
 	What, Remedy string
 }
 
-// KeyObstacles returns what keeps rows that foreign keys tie from being moved. declared returns the declaration of a table, if it is
-// declared.
+// KeyObstacles returns the obstacles to moving rows that are caused by foreign keys. declared returns the declaration of a table, or a zero
+// Declaration if it isn't declared.
 func KeyObstacles(keys []ForeignKey, declared func(TableName) Declaration) (list []Obstacle) {
 	for i := range keys {
 		if o := keys[i].obstacle(declared); o != nil {
@@ -22,11 +22,11 @@ func KeyObstacles(keys []ForeignKey, declared func(TableName) Declaration) (list
 	return list
 }
 
-// obstacle returns why rows that one key ties can't be moved, or nil.
+// obstacle returns why rows with this key can't be moved, or nil.
 //
-// A key between two sharded tables moves with the rows: cascades have no effect outside of one owner's rows. A key to a global table needs
-// nothing, since the target has the same rows, unless changes of that table change the moving rows: the stream could not tell them from
-// those that the target makes itself.
+// A key between two sharded tables moves with the rows: cascades have no effect outside of one owner's rows. A key to a global table is no
+// obstacle, since the target has the same rows. It is one if changes of the global table change the moving rows, because the stream could not
+// distinguish them from the changes that the target makes itself.
 func (f *ForeignKey) obstacle(declared func(TableName) Declaration) *Obstacle {
 	child, parent := declared(f.TableName).Kind, declared(f.References).Kind
 	drop := fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s", f.TableName, f.Name)
@@ -40,14 +40,14 @@ func (f *ForeignKey) obstacle(declared func(TableName) Declaration) *Obstacle {
 	return &Obstacle{f.TableName, fmt.Sprintf("foreign key %s ties %s to %s, and only rows of one of them move", f.Name, f.TableName, f.References), drop}
 }
 
-// Obstacles returns what keeps rows of a sharded table from being moved, or makes a move likely to fail, as far as the default shard's
-// definitions show it.
+// Obstacles returns what prevents moving rows of a sharded table, or makes a move likely to fail, according to the default shard's definitions. It
+// returns nil if these are unknown.
 func (c *Catalog) Obstacles(t *Table) (list []Obstacle) {
 	if t.Kind != Sharded || c.closed == nil || c.closed.listings[c.First()] == nil {
 		return nil
 	}
 	l := c.closed.listings[c.First()]
-	for _, o := range KeyObstacles(l.ForeignKeys, c.kept) {
+	for _, o := range KeyObstacles(l.ForeignKeys, c.placement) {
 		if o.Table == t.TableName {
 			list = append(list, o)
 		}
@@ -63,7 +63,7 @@ func (c *Catalog) Obstacles(t *Table) (list []Obstacle) {
 	return list
 }
 
-// Loose returns what is wrong with a unique key that does not tell the gene.
+// Loose returns the obstacle of a unique key that does not determine the gene.
 func (t *Table) Loose(u UniqueKey) Obstacle {
 	return Obstacle{
 		t.TableName, fmt.Sprintf("unique key %s does not contain the owner or an ID, so it holds within each shard only, "+
@@ -72,7 +72,7 @@ func (t *Table) Loose(u UniqueKey) Obstacle {
 	}
 }
 
-// String returns it as doctor and apply show it.
+// String returns the obstacle as doctor and apply print it.
 func (o Obstacle) String() string {
 	return strings.Join([]string{"table " + o.Table.String(), o.What, o.Remedy}, ": ")
 }

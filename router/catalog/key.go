@@ -7,13 +7,13 @@ import (
 	"locus/idgen/orderid"
 )
 
-// Role says how a column carries a gene.
+// Role is the way in which a column contains a gene.
 type Role uint8
 
 const (
 	// Owner: the gene is the hash of the value.
 	Owner Role = iota
-	// ID, Parent and OrderNumber: the gene stands in the layout's top bits.
+	// ID, Parent and OrderNumber: the gene is in the layout's top bits.
 	ID
 	Parent
 	OrderNumber
@@ -25,31 +25,30 @@ func (r Role) String() string {
 	return [...]string{"owner", "ID", "parent's ID", "order number", "gene"}[r]
 }
 
-// Key is a column whose value tells a row's gene.
+// Key is a column whose value determines a row's gene.
 type Key struct {
 	Role   Role
 	Column *Column
 	Layout orderid.Layout // ID, Parent, OrderNumber
-	// Wide is the layout of 16 bytes that IDs have once those of Layout are used
-	// up, told from them by their length; zero where the column holds one length.
+	// Wide is the layout of 16 bytes that IDs have once those of Layout are used up. The length of an ID distinguishes the two. It is zero if all IDs of
+	// the column have one length.
 	Wide  orderid.Layout
 	width gene.Width
 }
 
-// Match says what a comparison with a value tells about the rows it holds for.
+// Match is the set of rows for which a comparison with a value may be true.
 type Match uint8
 
 const (
-	// Anywhere: the comparison may hold on any shard.
+	// Anywhere: the comparison may be true on any shard.
 	Anywhere Match = iota
-	// Here: it holds for rows of one gene only.
+	// Here: it is true for rows of one gene only.
 	Here
-	// Nowhere: it holds for no row.
+	// Nowhere: it is true for no row.
 	Nowhere
 )
 
-// Domain tells which keys can be compared with each other: equal values of one
-// domain have equal genes.
+// Domain returns the domain of the key. Keys of one domain can be compared with each other: their equal values have equal genes.
 func (k *Key) Domain() string {
 	switch k.Role {
 	case Owner:
@@ -73,8 +72,7 @@ func (k *Key) layouts() string {
 	return k.Layout.Name() + "+" + k.Wide.Name()
 }
 
-// Read reads an ID from its bytes, and tells its layout, which is either of two
-// where the column holds both lengths.
+// Read returns the ID that the bytes contain and its layout. In a column with two lengths, the layout depends on the length.
 func (k *Key) Read(b []byte) (orderid.Layout, orderid.ID, error) {
 	if !k.Wide.IsZero() {
 		return orderid.OfLength(k.Layout, b)
@@ -83,7 +81,7 @@ func (k *Key) Read(b []byte) (orderid.Layout, orderid.ID, error) {
 	return k.Layout, id, err
 }
 
-// GeneOfBytes is the gene of an ID that a binary column holds.
+// GeneOfBytes returns the gene of an ID in a binary column.
 func (k *Key) GeneOfBytes(b []byte) (gene.Gene, error) {
 	l, id, err := k.Read(b)
 	if err != nil {

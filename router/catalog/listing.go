@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Listing is what one shard's server has: everything that a name may mean there,
-// with the texts that say what else it reaches. It is immutable.
+// Listing contains all objects of one shard's server: everything that a name may mean there, with the texts that define what the object refers to. It
+// is immutable once it is finished.
 type Listing struct {
 	// Tables are base tables, sequences and views.
 	Tables []ListedTable
@@ -21,7 +21,7 @@ type Listing struct {
 	finished bool
 }
 
-// Equal reports whether two listings list the same. Both are finished.
+// Equal reports whether two listings have the same content. Both must be finished. Either may be nil.
 func (l *Listing) Equal(other *Listing) bool {
 	if l == other || l == nil || other == nil {
 		return l == other
@@ -37,8 +37,8 @@ func (l *Listing) Equal(other *Listing) bool {
 	})
 }
 
-// Without returns a copy of the listing without the tables, with all that belongs to them, and without the routines, whose names
-// are compared in any letter case.
+// Without returns a copy of the listing without the given tables, everything that belongs to them, and the given routines. Names of routines are
+// compared in any letter case.
 func (l *Listing) Without(tables, routines []TableName) *Listing {
 	gone, unlisted := map[TableName]bool{}, map[TableName]bool{}
 	for _, t := range tables {
@@ -54,14 +54,14 @@ func (l *Listing) Without(tables, routines []TableName) *Listing {
 			return p.Type == trigger && gone[TableName{p.Schema, p.On}] || p.routine() && unlisted[p.lower()]
 		}),
 	}
-	if len(rest.ForeignKeys) == 0 { // as it is where none was read
+	if len(rest.ForeignKeys) == 0 { // as in a listing for which none was read
 		rest.ForeignKeys = nil
 	}
 	return rest
 }
 
-// FinishAfter is [Listing.Finish] with an earlier listing, which may be nil. What was found in its texts is not looked for again in texts
-// that are the same.
+// FinishAfter is [Listing.Finish] with an earlier listing, which may be nil. It reuses what was found in the earlier listing's texts for texts that
+// are the same.
 func (l *Listing) FinishAfter(before *Listing) {
 	if before != nil {
 		l.reuse(before)
@@ -69,9 +69,9 @@ func (l *Listing) FinishAfter(before *Listing) {
 	l.Finish()
 }
 
-// Finish makes the listing the same however it was read: it orders it by names, base tables before views, routines before triggers
-// and events, and each table's expressions by their texts. It also reads the texts, so that a listing that shares most of its
-// entries with an earlier one doesn't cost more than its new ones.
+// Finish gives the listing a form that doesn't depend on how it was read. It sorts the objects by name, base tables before views, and routines before
+// triggers and events. It sorts each table's expressions by text. Finish also reads the texts. So a listing that shares most of its entries with an
+// earlier one costs only as much as its new entries.
 func (l *Listing) Finish() {
 	l.finished = true
 	l.readTexts()
@@ -105,55 +105,55 @@ func compareBool(a, b bool) int {
 type ListedTable struct {
 	TableName
 	Type string // TABLE_TYPE: "BASE TABLE", "SYSTEM VERSIONED", "SEQUENCE", "VIEW"
-	// Declares: its comment declares the table, by Words.
+	// Declares: the table's comment contains a declaration, which is Words.
 	Declares bool
 	Words    string
-	// Query is a view's; Invoker: it is run with the rights of who reads it.
+	// Query is the query of a view. Invoker: the view runs with the privileges of the account that reads it.
 	Query   string
 	Invoker bool
-	// Columns are those of a view, of servers whose texts of its query don't name them.
+	// Columns are the columns of a view, if the server's text of its query doesn't name them.
 	Columns []string
-	// Hidden is why nothing is known of a view's query; empty: it is.
+	// Hidden is the reason why a view's query is unknown. It is empty if the query is known.
 	Hidden string
-	// Expressions are those of defaults and of generated columns.
+	// Expressions are the expressions of defaults and of generated columns.
 	Expressions []string
 
-	read   *findings  // of a view's query; nil: not yet
+	read   *findings  // of a view's query; nil: not read yet
 	calls  expressive // of Expressions
 	named  search     // in a view's query
-	sought bool       // the listing's texts were searched for its name
+	sought bool       // whether the listing's texts were searched for its name
 }
 
-// expressive tells what the expressions of a table do.
+// expressive is what the expressions of a table may do.
 type expressive byte
 
 const (
 	unread    expressive = iota
 	computes             // they only compute
-	callsMore            // one calls a function that may do more
+	callsMore            // one calls a function that may do more than compute
 )
 
-// Base tells whether it has rows of its own.
+// Base reports whether the table has rows of its own, so it is no view.
 func (t *ListedTable) Base() bool { return t.Type != view }
 
 const view = "VIEW"
 
-// Program is a body that servers run: of a routine, a trigger or an event.
+// Program is a body that servers execute: that of a routine, a trigger or an event.
 type Program struct {
 	TableName
 	Type string // "PROCEDURE", "FUNCTION", "PACKAGE", "PACKAGE BODY", "TRIGGER", "EVENT"
 	On   string // a trigger's table, which is in the same schema
 	Body string
-	Mode stmt.Mode // in which it was defined
-	// Hidden is why nothing is known of the body; empty: it is.
+	Mode stmt.Mode // the sql_mode in which it was defined
+	// Hidden is the reason why the body is unknown. It is empty if the body is known.
 	Hidden string
 
-	read   *findings // of the body; nil: not yet
+	read   *findings // of the body; nil: not read yet
 	named  search    // in the body
-	sought bool      // a routine: the listing's texts were searched for its name
+	sought bool      // of a routine: whether the listing's texts were searched for its name
 }
 
-// routine tells what a statement may call by name.
+// routine reports whether a statement can call the program by name.
 func (p *Program) routine() bool { return p.Type != trigger && p.Type != "EVENT" }
 
 const trigger = "TRIGGER"

@@ -8,19 +8,18 @@ import (
 	"locus/router"
 )
 
-// NewListed is New with all that the shards have. A shard whose listing isn't known
-// is missing in listings; what is there alone is unknown then.
+// NewListed is New with all objects of the shards. Listings lacks the shards whose listing is unknown. Objects that only such a shard has are
+// unknown to the catalog.
 func NewListed(shards []router.ShardName, tables []*Table, broken map[TableName]error, listings map[router.ShardName]*Listing) *Catalog {
 	c := New(shards, tables, broken)
-	c.close(listings)
+	c.buildNames(listings)
 	return c
 }
 
-// AmbiguousError is a table that nobody declared, and that isn't on the default shard
-// alone.
+// AmbiguousError reports an undeclared table that is not on the default shard alone.
 type AmbiguousError struct {
 	Table   TableName
-	Shards  []router.ShardName // that have it
+	Shards  []router.ShardName // that have the table
 	Default router.ShardName
 }
 
@@ -37,7 +36,7 @@ func (e *AmbiguousError) Error() string {
 		e.Table, List(e.Shards), stays, List(others))
 }
 
-// FarError is an object that reaches more than the shard has on which it is.
+// FarError reports an object that reaches rows which its own shard may lack.
 type FarError struct {
 	What   string // "view", "procedure", "a trigger of table", "foreign key fk of table"
 	Name   TableName
@@ -49,18 +48,17 @@ func (e *FarError) Error() string {
 	return fmt.Sprintf("%s %s reaches %s, of which its shard may not have all rows: %s", e.What, e.Name, e.Reach, e.Remedy)
 }
 
-// Knows tells whether some shard has a table or view of the name, as far as is known.
+// Knows reports whether some shard has a table or view of the name, or the name is declared. It is true if the listings are unknown.
 func (c *Catalog) Knows(name TableName) bool {
 	if c.closed == nil || IsSystemSchema(name.Schema) {
 		return true
 	}
-	_, ok := c.spelled(name)
+	_, ok := c.actualName(name)
 	return ok || c.tables[name] != nil || c.broken[name] != nil
 }
 
-// spelled is the name as the shards have it, which is another in letter case where
-// none is the same.
-func (c *Catalog) spelled(name TableName) (TableName, bool) {
+// actualName returns the name as the shards have it. If none has exactly this name, that is a name that differs in letter case.
+func (c *Catalog) actualName(name TableName) (TableName, bool) {
 	if len(c.closed.on[name]) > 0 {
 		return name, true
 	}
@@ -68,8 +66,8 @@ func (c *Catalog) spelled(name TableName) (TableName, bool) {
 	return folded, ok
 }
 
-// Reading tells why a table or view can't be read: an *AmbiguousError or a *FarError.
-// Of declared tables it says that only of those which are views.
+// Reading returns why a table or view can't be read, or nil: an *AmbiguousError, a *MisspelledError or a *FarError. Among declared tables,
+// only a view can have such a reason.
 func (c *Catalog) Reading(name TableName) error {
 	o, err := c.object(name)
 	if o == nil || o.table.Base() || o.read.far == "" {
@@ -82,15 +80,15 @@ func (c *Catalog) Reading(name TableName) error {
 	return far
 }
 
-// FarView is a view that reaches too far.
+// FarView returns the error for a view that reaches rows of other shards.
 func FarView(name TableName, reaches string) *FarError {
 	return &FarError{"view", name, reaches, "query the tables that it reads, or write its SELECT in the place of its name, in parentheses"}
 }
 
-// Listed tells whether it is known what the shards have.
+// Listed reports whether the shards' objects are known.
 func (c *Catalog) Listed() bool { return c.closed != nil }
 
-// On are the shards that have a table or view, as far as is known.
+// On returns the shards that are known to have a table or view.
 func (c *Catalog) On(name TableName) []router.ShardName {
 	if c.closed == nil {
 		return nil
@@ -98,8 +96,7 @@ func (c *Catalog) On(name TableName) []router.ShardName {
 	return c.closed.on[name]
 }
 
-// Stores tells whether some shard has a routine of the name, or a package; schema is as
-// it was written, perhaps empty.
+// Stores reports whether some shard has a routine of the name, or a package. schema is the text in the statement and may be empty.
 func (c *Catalog) Stores(current, schema, name string) bool {
 	if c.closed == nil {
 		return false
@@ -114,8 +111,7 @@ func (c *Catalog) Stores(current, schema, name string) bool {
 	return false
 }
 
-// StoredOn gives the shards that have a routine of the name, and those that are known
-// to lack it, in the catalog's order.
+// StoredOn returns the shards that have a routine of the name, and those that are known to lack it, in the catalog's order.
 func (c *Catalog) StoredOn(current, schema, name string) (has, lack []router.ShardName) {
 	if c.closed == nil {
 		return nil, nil
@@ -133,8 +129,7 @@ func (c *Catalog) StoredOn(current, schema, name string) (has, lack []router.Sha
 	return has, lack
 }
 
-// called are the names, in lower case, of what a call may mean: a routine, or that of a
-// package in the current schema.
+// called returns the names, in lower case, that a call may refer to: a routine, or a routine of a package in the current schema.
 func called(current, schema, name string) []TableName {
 	if schema == "" {
 		return []TableName{TableName{current, name}.lower()}
@@ -142,8 +137,8 @@ func called(current, schema, name string) []TableName {
 	return []TableName{TableName{schema, name}.lower(), TableName{current, schema}.lower()}
 }
 
-// Writing tells why rows of a table or view can't be changed though they may be
-// read: what its triggers do, or foreign keys, reaches too far.
+// Writing returns why rows of a table or view can't be changed though they may be read, or nil. The reason is a trigger or a foreign key that
+// reaches rows of other shards.
 func (c *Catalog) Writing(name TableName) error {
 	if c.closed == nil {
 		return nil
@@ -152,7 +147,7 @@ func (c *Catalog) Writing(name TableName) error {
 		return torn
 	}
 	if d := c.tables[name]; d != nil && d.Kind != Single {
-		return c.writingParts(d)
+		return c.checkTriggers(d)
 	}
 	o, err := c.object(name)
 	if o == nil || o.write.far == "" || o.read.far != "" {
@@ -164,7 +159,7 @@ func (c *Catalog) Writing(name TableName) error {
 	return &FarError{"a trigger of table", o.table.TableName, o.write.far, "drop the trigger, and let the application do what it does"}
 }
 
-// object is what is read for a name that is not of a sharded or global table.
+// object returns the object that a statement reads by a name. It returns nil for a sharded or global table, and if the object is unknown.
 func (c *Catalog) object(name TableName) (*listed, error) {
 	if c.closed == nil {
 		return nil, nil
@@ -175,13 +170,13 @@ func (c *Catalog) object(name TableName) (*listed, error) {
 		}
 		return nil, nil
 	}
-	if c.broken[name] != nil { // it is declared, and its own refusal says more
+	if c.broken[name] != nil { // it is declared, and Find returns a better error
 		return nil, nil
 	}
 	if declared, ok := c.Misspelled(name); ok {
 		return nil, &MisspelledError{name, declared}
 	}
-	name, ok := c.spelled(name)
+	name, ok := c.actualName(name)
 	if !ok {
 		return nil, nil
 	}
@@ -202,9 +197,9 @@ func (c *Catalog) object(name TableName) (*listed, error) {
 	return o, nil
 }
 
-// writingParts is Writing of a table whose rows are on several shards. A trigger that
-// does no more than compute the row is let through where all shards have it.
-func (c *Catalog) writingParts(d *Table) error {
+// checkTriggers is Writing for a table whose rows are on several shards. A trigger that only computes the row is allowed if all shards have the
+// same one.
+func (c *Catalog) checkTriggers(d *Table) error {
 	var model []string
 	compared := false
 	for _, shard := range c.Shards {
@@ -218,7 +213,7 @@ func (c *Catalog) writingParts(d *Table) error {
 			if p.Type != trigger || p.Schema != d.Schema || p.On != d.Name {
 				continue
 			}
-			if why := c.disturbs(d, shard, p); why != "" {
+			if why := c.triggerProblem(d, shard, p); why != "" {
 				return &FarError{"a trigger of table", d.TableName, why, "drop trigger " + p.Name + " on each shard, and let the application do what it does"}
 			}
 			bodies = append(bodies, p.Name+" "+p.Body)
@@ -232,8 +227,8 @@ func (c *Catalog) writingParts(d *Table) error {
 	return nil
 }
 
-// disturbs says why a trigger may not be on a table whose rows are on several shards.
-func (c *Catalog) disturbs(d *Table, shard router.ShardName, p *Program) string {
+// triggerProblem returns why a trigger is not allowed on a table whose rows are on several shards, or "".
+func (c *Catalog) triggerProblem(d *Table, shard router.ShardName, p *Program) string {
 	for _, o := range c.closed.reach[shard].all {
 		if o.program == p && o.read.far != "" {
 			return o.read.far
@@ -256,8 +251,8 @@ func (c *Catalog) disturbs(d *Table, shard router.ShardName, p *Program) string 
 	return ""
 }
 
-// Calling tells why a routine can't be called: what it reaches on some shard. schema is
-// as it was written, perhaps empty.
+// Calling returns why a routine can't be called, or nil. The reason is what the routine reaches on some shard. schema is the text in the
+// statement and may be empty.
 func (c *Catalog) Calling(current, schema, name string) error {
 	if c.closed == nil {
 		return nil
@@ -278,31 +273,29 @@ func (c *Catalog) Calling(current, schema, name string) error {
 	return nil
 }
 
-// Invokes tells a view that is run with the rights of who reads it: of the account
-// of the shard, that is, whoever the client is.
+// Invokes reports whether a view runs with the privileges of the account that reads it. That is the shard's account, for every client.
 func (c *Catalog) Invokes(name TableName) bool {
 	if c.closed == nil {
 		return false
 	}
-	name, ok := c.spelled(name)
+	name, ok := c.actualName(name)
 	return ok && slices.ContainsFunc(c.closed.on[name], func(s router.ShardName) bool { return c.closed.reach[s].tables[name].table.Invoker })
 }
 
-// Quiet tells whether reading and writing a table leaves nothing behind on a
-// connection: a base table without triggers, whose generated columns and defaults do
-// no more than compute, on each shard that has it. False if that isn't known.
+// Quiet reports whether reading and writing a table leaves no state on a connection. On each shard that has it, the table must be a base table
+// without triggers, and its generated columns and defaults must only compute. The result is false if that isn't known.
 func (c *Catalog) Quiet(name TableName) bool { return c.closed != nil && c.closed.quiet[name] }
 
-// Mentions returns a name among the words of a text that may denote something outside the default shard: a declared table, an ambiguous
-// one, or a view or routine that reaches too far. Words are in lower case and without quotes. A bare word may be a name of the current
-// schema, or of a schema whose name occurs too.
+// Mentions returns a name among the words of a text that may denote something outside the default shard. That is a declared table, an
+// ambiguous one, or a view or routine that reaches rows of other shards. Words are in lower case and without quotes. A bare word may be a name
+// in the current schema, or in a schema whose name occurs too.
 func (c *Catalog) Mentions(current string, words []string) (name string, ok bool) {
 	occurs := map[string]bool{strings.ToLower(current): true}
 	for _, w := range words {
 		occurs[w] = true
 	}
 	for _, w := range words {
-		if slices.ContainsFunc(c.names[w], func(schema string) bool { return occurs[schema] && !c.home(TableName{schema, w}) }) {
+		if slices.ContainsFunc(c.names[w], func(schema string) bool { return occurs[schema] && !c.isOnDefaultOnly(TableName{schema, w}) }) {
 			return "the declared table " + w, true
 		}
 		if c.closed == nil {
@@ -317,13 +310,13 @@ func (c *Catalog) Mentions(current string, words []string) (name string, ok bool
 	return "", false
 }
 
-// home tells whether a declared table is the default shard's alone.
-func (c *Catalog) home(lower TableName) bool {
+// isOnDefaultOnly reports whether a declared table is on the default shard only.
+func (c *Catalog) isOnDefaultOnly(lower TableName) bool {
 	t := c.tables[c.folded[lower]]
 	return t != nil && t.Kind == Single && t.Shard == c.First()
 }
 
-// IsSystemSchema tells the schemas that each server has for itself.
+// IsSystemSchema reports whether a schema belongs to each server itself.
 func IsSystemSchema(name string) bool {
 	switch strings.ToLower(name) {
 	case "information_schema", "performance_schema", "mysql", "sys", "locus":
@@ -332,8 +325,8 @@ func IsSystemSchema(name string) bool {
 	return false
 }
 
-// Alone tells whether nothing but a table's own rows is read or written with it on the first shard: it is there, it is no
-// view, and no trigger is on it. What the servers have of themselves is alone.
+// Alone reports whether statements on a table read and write only the table's own rows on the first shard: it exists there, is no view, and
+// has no trigger. It is always true for a table of a schema that MySQL itself creates.
 func (c *Catalog) Alone(name TableName) bool {
 	switch strings.ToLower(name.Schema) {
 	case "information_schema", "performance_schema", "mysql", "sys":

@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// OwnGene is the column for the gene that is made, filled and hidden without anybody's doing, in sharded tables of which no
-// ID tells it.
+// OwnGene is the gene column that locus itself creates, fills and hides, in sharded tables in which no ID determines the gene.
 const OwnGene = "locus_gene"
 
-// OwnGeneDefinition makes the column and its index. Its default is no gene, so that rows which were written past the proxies
-// are found by whoever looks for misplaced ones. A MEDIUMINT holds genes of every width.
+// OwnGeneDefinition is the definition of the column and its index. The default is no valid gene, so a check for misplaced rows finds rows that
+// were written without a proxy. A MEDIUMINT can store genes of every width.
 const OwnGeneDefinition = "`" + OwnGene + "` MEDIUMINT NOT NULL DEFAULT -1 INVISIBLE, KEY `" + OwnGene + "` (`" + OwnGene + "`)"
 
-// OwnGeneColumn is that column, as it is in a table that has it.
+// OwnGeneColumn returns the column as information_schema describes it.
 func OwnGeneColumn() Column {
 	return Column{Name: OwnGene, DataType: "mediumint", Invisible: true, HasDefault: true}
 }
 
-// ByOwner is the table without the key that [OwnGene] is: for who is to fill it. One that has none is given as it is.
+// ByOwner returns the table without the key that [OwnGene] is. Code that fills that column uses it. A table without the column is returned
+// unchanged.
 func (t *Table) ByOwner() *Table {
 	if !t.MakesGene() {
 		return t
@@ -28,12 +28,12 @@ func (t *Table) ByOwner() *Table {
 	return &without
 }
 
-// MakesGene tells a table whose gene stands in that column.
+// MakesGene reports whether the table's gene is in [OwnGene].
 func (d Declaration) MakesGene() bool {
 	return d.Kind == Sharded && d.geneColumn() == OwnGene
 }
 
-// geneColumn is the column for the bare gene; empty: an ID tells it.
+// geneColumn returns the column that contains the bare gene, or "" if an ID determines the gene.
 func (d Declaration) geneColumn() string {
 	if d.Gene == "" && d.ID == nil && d.Parent == nil {
 		return OwnGene
@@ -41,7 +41,7 @@ func (d Declaration) geneColumn() string {
 	return d.Gene
 }
 
-// UnmadeError is a table that lacks its [OwnGene], and fits otherwise.
+// UnmadeError reports a table that lacks its [OwnGene] and fits its declaration otherwise.
 type UnmadeError struct{ Table *Table }
 
 func (e *UnmadeError) Error() string {
@@ -49,8 +49,8 @@ func (e *UnmadeError) Error() string {
 		"locus apply and locus table add make it on every shard, and fill it"
 }
 
-// ownGene refuses what isn't the column that is made.
-func (r *resolver) ownGene(name string) bool {
+// checkOwnGene checks the column for the gene. It reports whether the column exists and has the attributes that locus gives it.
+func (r *resolver) checkOwnGene(name string) bool {
 	i, there := r.t.Column(name)
 	switch {
 	case !there:

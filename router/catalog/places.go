@@ -8,12 +8,11 @@ import (
 	"locus/idgen/orderid"
 )
 
-// A place says where a value stands among the spans of a key. In a column of
-// integers it is the gene, as wide as the layout has it. In a column of bytes it
-// is the top of the first eight: the gene of no layout goes further down.
+// A place is the position of a value among the spans of a key. In a column of integers it is the gene, as wide as in the layout. In a column
+// of bytes it is the top of the first eight bytes. No layout's gene extends below that.
 const placeShift = 37
 
-// PlaceOfInteger is the place of a value of a column of integers.
+// PlaceOfInteger returns the place of a value in a column of integers.
 func (k *Key) PlaceOfInteger(v uint64) uint64 {
 	if k.Role == Gene {
 		return v
@@ -21,7 +20,7 @@ func (k *Key) PlaceOfInteger(v uint64) uint64 {
 	return uint64(k.Layout.GeneUint(v))
 }
 
-// PlaceOfBytes is the place of a value of a column of bytes.
+// PlaceOfBytes returns the place of a value in a column of bytes. ok is false if the value is too short.
 func (k *Key) PlaceOfBytes(v []byte) (place uint64, ok bool) {
 	if len(v) < 8 {
 		return 0, false
@@ -39,11 +38,11 @@ func (k *Key) place(l orderid.Layout, id orderid.ID) uint64 {
 	return id.Lo >> placeShift
 }
 
-// run is places from first up to, and not with, end.
+// run contains the places from first up to end, which is not included.
 type run struct{ first, end uint64 }
 
-// mixedSpans is Spans of a column of two lengths. Where the genes of both stand in
-// the same places one span holds both; elsewhere the length tells them apart.
+// mixedSpans is Spans for a column of two lengths. Where the genes of both lengths are in the same places, one span contains both. In other
+// places, the length distinguishes them.
 func (k *Key) mixedSpans(genes gene.Set) []Span {
 	narrow, wide := k.runs(k.Layout, genes), k.runs(k.Wide, genes)
 	var cuts []uint64
@@ -54,8 +53,8 @@ func (k *Key) mixedSpans(genes gene.Set) []Span {
 	cuts = slices.Compact(cuts)
 	var spans []Span
 	for i := 1; i < len(cuts); i++ {
-		narrow, wide = from(narrow, cuts[i-1]), from(wide, cuts[i-1])
-		in8, in16 := begun(narrow, cuts[i-1]), begun(wide, cuts[i-1])
+		narrow, wide = endingAfter(narrow, cuts[i-1]), endingAfter(wide, cuts[i-1])
+		in8, in16 := startedBy(narrow, cuts[i-1]), startedBy(wide, cuts[i-1])
 		switch {
 		case in8 && in16:
 			spans = append(spans, k.mixedSpan(cuts[i-1], cuts[i], 0))
@@ -68,7 +67,7 @@ func (k *Key) mixedSpans(genes gene.Set) []Span {
 	return spans
 }
 
-// runs is where the IDs of a layout that have the genes stand.
+// runs returns the places of a layout's IDs that have the genes, sorted and joined.
 func (k *Key) runs(l orderid.Layout, genes gene.Set) []run {
 	var runs []run
 	for _, r := range genes.Ranges() {
@@ -94,18 +93,18 @@ func (k *Key) runs(l orderid.Layout, genes gene.Set) []run {
 	return joined
 }
 
-// from leaves out the runs that end before a place.
-func from(runs []run, place uint64) []run {
+// endingAfter returns the runs without those that end at or before a place.
+func endingAfter(runs []run, place uint64) []run {
 	for len(runs) > 0 && runs[0].end <= place {
 		runs = runs[1:]
 	}
 	return runs
 }
 
-func begun(runs []run, place uint64) bool { return len(runs) > 0 && runs[0].first <= place }
+func startedBy(runs []run, place uint64) bool { return len(runs) > 0 && runs[0].first <= place }
 
-// mixedSpan is the values of places from first up to, and not with, end: of eight
-// bytes, or of sixteen that begin with such.
+// mixedSpan returns the span of the places from first up to end, which is not included. Bytes is the length of its values, or 0 if values of
+// both lengths have the genes.
 func (k *Key) mixedSpan(first, end uint64, bytes int) Span {
 	low, high := orderid.ID{Lo: first << placeShift}, orderid.ID{Hi: end<<placeShift - 1, Lo: ^uint64(0)}
 	return Span{

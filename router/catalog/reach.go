@@ -10,34 +10,33 @@ import (
 	"locus/router/stmt"
 )
 
-// names is the closed world: what every name means on every shard of which the
-// listing is known, and what it reaches there. It is immutable once made.
+// names contains the meaning of every name on every shard whose listing is known, and what the name reaches there. The catalog treats the
+// listings as complete (a closed world). It is immutable once it is built.
 type names struct {
 	listings map[router.ShardName]*Listing
-	// on are the shards that have a table or view, in the catalog's order.
+	// on maps each table or view to the shards that have it, in the catalog's order.
 	on map[TableName][]router.ShardName
-	// folded are the same names in lower case.
+	// folded maps the same names in lower case to the names as a shard has them.
 	folded map[TableName]TableName
 	reach  map[router.ShardName]*reach
-	// far are the names, by their last part in lower case, that a text which
-	// can't be read must not mention.
+	// far contains the names, by their last part in lower case, that a text must not mention if it can't be parsed.
 	far   map[string][]TableName
 	quiet map[TableName]bool
-	// torn are the tables that can't be written since a foreign key is torn apart.
+	// torn are the tables that can't be written because a foreign key would have another effect than on a single server.
 	torn map[TableName]*FarError
-	// variables returns the user variables that routines name, in lower case and in order.
+	// variables returns the user variables that routines name, in lower case and sorted.
 	variables func() []string
 	uniform   bool
-	// views are those of the default shard that reach rows of several.
+	// views are the views of the default shard that reach rows of several shards.
 	views map[TableName]*farView
 }
 
-// reach is what one shard's objects lead to.
+// reach contains the objects of one shard and the references between them.
 type reach struct {
 	shard  router.ShardName
 	tables map[TableName]*listed
-	// lower are tables and routines by their names in lower case: servers tell
-	// the case of routines never, and of tables not everywhere.
+	// lower contains tables and routines by their names in lower case. Servers never distinguish the case of routine names, and that of table
+	// names only on some systems.
 	lower    map[TableName][]*listed
 	routines map[TableName][]*listed // by their names in lower case
 	schemas  map[string]bool         // in lower case
@@ -46,26 +45,25 @@ type reach struct {
 
 // listed is one object of a shard.
 type listed struct {
-	table   *ListedTable // or
+	table   *ListedTable // exactly one of table and program is set
 	program *Program
-	// read and write are what reading it and writing to it lead to; a program's
-	// are one.
+	// read and write are the nodes for reading the object and for writing to it. Both are the same node for a program.
 	read, write *node
 }
 
-// node is a step on the way from a name to what it reaches.
+// node is a node in the graph of references between objects.
 type node struct {
-	from []*node // what reaches this
-	far  string  // what is too far, in words; empty: nothing
+	from []*node // the nodes that refer to this one
+	far  string  // a description of what is reached outside the shard; empty: nothing
 	// traced: it may leave state on the connection.
 	traced bool
 }
 
-// reaches notes that a leads to b.
-func (a *node) reaches(b *node) { b.from = append(b.from, a) }
+// addTarget records that a refers to b.
+func (a *node) addTarget(b *node) { b.from = append(b.from, a) }
 
-// close makes the closed world of the shards' listings.
-func (c *Catalog) close(listings map[router.ShardName]*Listing) {
+// buildNames builds the names of the catalog from the shards' listings.
+func (c *Catalog) buildNames(listings map[router.ShardName]*Listing) {
 	listings = finished(listings)
 	most := 0
 	for _, l := range listings {
@@ -95,10 +93,10 @@ func (c *Catalog) close(listings map[router.ShardName]*Listing) {
 	c.noteUniform()
 	c.noteViews()
 	c.noteFar()
-	n.variables = sync.OnceValue(func() []string { return variables(listings) }) // most catalogs are replaced before a statement asks
+	n.variables = sync.OnceValue(func() []string { return variables(listings) }) // deferred, since most catalogs are replaced before a statement asks
 }
 
-// follow finds what everything on a shard reaches.
+// follow returns the objects of a shard and finds what each of them reaches.
 func (c *Catalog) follow(shard router.ShardName, l *Listing) *reach {
 	r := &reach{
 		shard: shard, tables: make(map[TableName]*listed, len(l.Tables)), lower: make(map[TableName][]*listed, len(l.Tables)),
@@ -110,8 +108,8 @@ func (c *Catalog) follow(shard router.ShardName, l *Listing) *reach {
 		t := &l.Tables[i]
 		o := &objects[i]
 		o.table, o.read, o.write = t, &nodes[2*i], &nodes[2*i+1]
-		o.write.reaches(o.read)
-		o.read.far = c.beyond(t, shard)
+		o.write.addTarget(o.read)
+		o.read.far = c.missingRows(t, shard)
 		if torn := c.closed.torn[t.TableName]; torn != nil && o.read.far == "" {
 			o.write.far = torn.What + " " + torn.Name.String() + ", which leads to " + torn.Reach
 		}
@@ -136,13 +134,13 @@ func (c *Catalog) follow(shard router.ShardName, l *Listing) *reach {
 	}
 	for _, t := range triggers {
 		if on := r.tables[TableName{t.program.Schema, t.program.On}]; on != nil {
-			on.write.reaches(t.read)
+			on.write.addTarget(t.read)
 		}
 	}
 	for _, o := range r.all {
 		r.link(o)
 	}
-	r.spread()
+	r.propagate()
 	r.noteTraces()
 	return r
 }
@@ -153,8 +151,8 @@ func (r *reach) add(name TableName, o *listed) {
 	r.schemas[strings.ToLower(name.Schema)] = true
 }
 
-// beyond says of a table on a shard why the rows there aren't all, or "".
-func (c *Catalog) beyond(t *ListedTable, shard router.ShardName) string {
+// missingRows returns why a table's rows on a shard are incomplete, or "" if the shard has all of them.
+func (c *Catalog) missingRows(t *ListedTable, shard router.ShardName) string {
 	d := c.tables[t.TableName]
 	shards := c.closed.on[t.TableName]
 	switch {
@@ -173,7 +171,7 @@ func (c *Catalog) beyond(t *ListedTable, shard router.ShardName) string {
 	return ""
 }
 
-// List is shards as texts name them.
+// List returns the names of shards as messages list them.
 func List(shards []router.ShardName) string {
 	texts := make([]string, len(shards))
 	for i, s := range shards {
@@ -182,7 +180,7 @@ func List(shards []router.ShardName) string {
 	return strings.Join(texts, ", ")
 }
 
-// finished returns the listings with those finished that are not.
+// finished returns the listings. It replaces each unfinished one by a finished copy.
 func finished(listings map[router.ShardName]*Listing) map[router.ShardName]*Listing {
 	all := make(map[router.ShardName]*Listing, len(listings))
 	for shard, l := range listings {
@@ -195,7 +193,7 @@ func finished(listings map[router.ShardName]*Listing) map[router.ShardName]*List
 	return all
 }
 
-// link connects an object with those that its text mentions.
+// link adds the references of an object to those that its text mentions.
 func (r *reach) link(o *listed) {
 	var names []TableName
 	switch {
@@ -211,27 +209,27 @@ func (r *reach) link(o *listed) {
 	}
 	for _, name := range names {
 		for _, other := range r.lower[name] {
-			o.leads(other)
+			o.addReference(other)
 		}
 	}
 }
 
-// leads notes that one object's text names another.
-func (o *listed) leads(other *listed) {
+// addReference adds the references of an object to another one that its text names.
+func (o *listed) addReference(other *listed) {
 	switch {
 	case o == other:
-	case o.program != nil: // it may write
-		o.read.reaches(other.write)
+	case o.program != nil: // a program may write
+		o.read.addTarget(other.write)
 	case other.table != nil:
-		o.read.reaches(other.read)
-		o.write.reaches(other.write)
+		o.read.addTarget(other.read)
+		o.write.addTarget(other.write)
 	default:
-		o.read.reaches(other.read)
+		o.read.addTarget(other.read)
 	}
 }
 
-// spread tells everything that leads to what is too far.
-func (r *reach) spread() {
+// propagate copies the description of what is too far to all nodes that reach it, directly or indirectly.
+func (r *reach) propagate() {
 	var next []*node
 	for _, o := range r.all {
 		for _, n := range []*node{o.read, o.write} {
@@ -252,14 +250,14 @@ func (r *reach) spread() {
 	}
 }
 
-// WordsOf are all names that occur in a body, in lower case and without quotes. Where
-// it can't be read as its mode has it, they are all words, in strings and comments too.
+// WordsOf returns all names that occur in a body, in lower case and without quotes. If the body can't be split into tokens in its mode, the
+// result contains all words, including those in strings and comments.
 func WordsOf(body string, mode stmt.Mode) map[string]bool {
 	words, _ := wordsOf(body, mode)
 	return words
 }
 
-// wordsOf is WordsOf, and reports whether the body could be split into tokens.
+// wordsOf is WordsOf. It also reports whether the body could be split into tokens.
 func wordsOf(body string, mode stmt.Mode) (words map[string]bool, lexed bool) {
 	words = map[string]bool{}
 	var l stmt.Lexed
@@ -278,12 +276,12 @@ func wordsOf(body string, mode stmt.Mode) (words map[string]bool, lexed bool) {
 	return words, false
 }
 
-// noteQuiet finds the tables of which reading and writing leaves nothing behind.
+// noteQuiet records the tables for which [Catalog.Quiet] is true.
 func (c *Catalog) noteQuiet() {
 	n := c.closed
 	for _, shard := range c.Shards {
 		if n.listings[shard] == nil {
-			return // nobody knows what is there
+			return // that shard's objects are unknown
 		}
 	}
 	for name := range n.on {
@@ -303,7 +301,7 @@ func (c *Catalog) noteQuiet() {
 	}
 }
 
-// calls tells whether an expression has a function that may do more than compute.
+// calls reports whether an expression calls a function that may do more than compute.
 func calls(expression string) bool {
 	var l stmt.Lexed
 	l.Lex([]byte(expression), 0)
@@ -317,7 +315,7 @@ func calls(expression string) bool {
 	return found
 }
 
-// noteFar collects what a text that can't be read must not mention.
+// noteFar records the names that a text must not mention if it can't be parsed.
 func (c *Catalog) noteFar() {
 	n := c.closed
 	found := map[TableName]bool{}
@@ -344,7 +342,7 @@ func (c *Catalog) noteFar() {
 	}
 }
 
-// Listings are what the shards have, as far as that is known; nil: nobody looked.
+// Listings returns the listings of the shards that are known, or nil if none was read.
 func (c *Catalog) Listings() map[router.ShardName]*Listing {
 	if c.closed == nil {
 		return nil

@@ -8,27 +8,27 @@ import (
 	"locus/router/stmt"
 )
 
-// findings are the facts that the text of one routine, trigger, event or view yields.
+// findings are the facts that were read from the text of one routine, trigger, event or view.
 type findings struct {
 	*content
-	// far is used by [ListedTable.far].
+	// far is computed once, by [ListedTable.far].
 	far struct {
 		once sync.Once
 		view *farView
 	}
 }
 
-// content contains the facts that depend on a text alone. It is immutable, so that objects with equal texts share it.
+// content contains the facts that depend on a text alone. It is immutable, so objects with equal texts share it.
 type content struct {
 	words     map[string]bool // see WordsOf
 	lexed     bool            // the text could be split into tokens
 	variables []string        // see stmt.VariablesIn
-	// keepsAlone: it leaves state on the connection even if that of routines it calls doesn't count. keepsNothing: it leaves
-	// none even if that counts.
+	// keepsAlone: it leaves state on the connection, even if the routines that it calls leave none. keepsNothing: it leaves no state, even if
+	// they leave some.
 	keepsAlone, keepsNothing bool
 }
 
-// contents caches the contents of texts. Most shards have the same routines and views, in particular those of the server's own schemas.
+// contents caches the contents of texts. Most shards have the same routines and views, in particular in the server's own schemas.
 type contents struct {
 	mu    sync.Mutex // never held while a text is read
 	known map[body]*content
@@ -44,7 +44,7 @@ type body struct {
 
 var texts = contents{known: map[body]*content{}, most: 8 << 20}
 
-// of returns the content of a text. It reads the text if the cache lacks it.
+// of returns the content of a text. It reads the text if it is not in the cache.
 func (c *contents) of(b body) *content {
 	c.mu.Lock()
 	found := c.known[b]
@@ -55,7 +55,7 @@ func (c *contents) of(b body) *content {
 	found = readContent(b)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if other := c.known[b]; other != nil { // read at the same time
+	if other := c.known[b]; other != nil { // another goroutine has read it at the same time
 		return other
 	}
 	if c.size += len(b.text); c.size > c.most {
@@ -66,14 +66,14 @@ func (c *contents) of(b body) *content {
 	return found
 }
 
-// search is the result of searching one text for the names of its listing's tables and routines.
+// search is the result of a search in one text for the names of the tables and routines in its listing.
 type search struct {
 	done bool
-	// names are the names in lower case that the text mentions. They may contain some that no longer exist.
+	// names are the names, in lower case, that the text mentions. They may include names of objects that no longer exist.
 	names []TableName
 }
 
-// add adds a name if a text, which belongs to an object in schema own, mentions it.
+// add adds a name if the text mentions it. own is the schema of the text's object.
 func (s *search) add(own string, words map[string]bool, name TableName) {
 	if words[name.Name] && (name.Schema == own || words[name.Schema]) && !slices.Contains(s.names, name) {
 		s.names = append(slices.Clip(s.names), name)
@@ -110,14 +110,14 @@ func (t *ListedTable) reading() *findings {
 	return readText(t.Query, 0)
 }
 
-// keeps is stmt.Keeps of the program's body.
+// keeps returns the result of stmt.Keeps for the program's body.
 func (p *Program) keeps(stored func(name string) bool) bool {
 	t := p.reading()
 	return t.keepsAlone || !t.keepsNothing && stmt.Keeps(p.Body, p.Mode, stored)
 }
 
-// mentionsAny reports whether a view's query may name one of these tables or views, whose names are in lower case. A server writes the
-// schema before each name in a view's query.
+// mentionsAny reports whether a view's query may name one of these tables or views. Their names are in lower case. A server writes the schema
+// before each name in a view's query.
 func (t *ListedTable) mentionsAny(names []TableName) bool {
 	if t.Hidden != "" {
 		return true
@@ -129,14 +129,14 @@ func (t *ListedTable) mentionsAny(names []TableName) bool {
 	return slices.ContainsFunc(names, func(n TableName) bool { return strings.Contains(low, strings.ReplaceAll(n.Name, "`", "``")) })
 }
 
-// far returns what is known of a view that reaches rows of several shards.
+// far returns the facts about a view that reaches rows of several shards.
 func (t *ListedTable) far() *farView {
 	r := t.reading()
 	r.far.once.Do(func() { r.far.view = newFarView(t) })
 	return r.far.view
 }
 
-// reuse takes over the findings of texts that an earlier listing has too.
+// reuse copies the findings of the texts that an earlier listing contains too.
 func (l *Listing) reuse(before *Listing) {
 	programs := make(map[TableName]*Program, len(before.Programs))
 	for i := range before.Programs {
@@ -162,7 +162,7 @@ func (l *Listing) reuse(before *Listing) {
 	}
 }
 
-// readTexts reads the texts that were not read yet, and searches them for the names that they were not searched for yet.
+// readTexts reads the texts that have not been read yet. It searches them for the names for which they have not been searched yet.
 func (l *Listing) readTexts() {
 	for i := range l.Programs {
 		if p := &l.Programs[i]; p.read == nil {
@@ -192,7 +192,7 @@ func (l *Listing) readTexts() {
 	l.searchNew()
 }
 
-// takeAdded returns the names, in lower case, of tables and routines that were added since the last call.
+// takeAdded returns the names, in lower case, of tables and routines that were added since the last call. It marks them as returned.
 func (l *Listing) takeAdded() (added []TableName) {
 	for i := range l.Tables {
 		if t := &l.Tables[i]; !t.sought {
@@ -209,7 +209,7 @@ func (l *Listing) takeAdded() (added []TableName) {
 	return added
 }
 
-// searchNew searches the texts that were not searched at all for all names.
+// searchNew searches the texts that have not been searched at all for all names.
 func (l *Listing) searchNew() {
 	var byName map[string][]TableName
 	l.searchTexts(func(own string, words map[string]bool, s *search) {

@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// Remarks lists what the proxy refuses to use, in the schemas of declared tables: undeclared tables that are on more than the default
-// shard, and views, routines, triggers, events and foreign keys that reach too far. Each ends with its remedy.
+// Remarks returns the objects that the proxy refuses to use, in the schemas of declared tables. These are undeclared tables on other shards
+// than the default one, tables that can't be written, and views, routines, triggers, events and foreign keys that reach rows of other shards.
+// Each text ends with its remedy.
 func (c *Catalog) Remarks() []error {
 	if c.closed == nil {
 		return nil
@@ -46,7 +47,7 @@ func (c *Catalog) Remarks() []error {
 	return all
 }
 
-// remarks adds those of one shard. A view that is read as its query needs none.
+// remarks adds the remarks of one shard. A view that the proxy replaces by its query needs none.
 func (c *Catalog) remarks(r *reach, schemas, texts map[string]bool) {
 	for _, o := range r.all {
 		switch {

@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// Rename is a table's former and its new name.
+// Rename is the old and the new name of a table.
 type Rename struct{ From, To TableName }
 
-// RenamingError is a name of a table that is being renamed: nothing may be done with the table until
-// all shards have renamed it.
+// RenamingError reports a statement on a table that is being renamed. The table can't be used until all shards have renamed it.
 type RenamingError struct {
 	Name TableName
-	// Renames are done together.
+	// Renames are the renames of the one statement.
 	Renames []Rename
 }
 
@@ -21,7 +20,7 @@ func (e *RenamingError) Error() string {
 		"wherever it was done", e.Name, RenameStatement(e.Renames))
 }
 
-// RenameStatement is the statement that renames tables.
+// RenameStatement returns the statement that renames tables.
 func RenameStatement(list []Rename) string {
 	pairs := make([]string, len(list))
 	for i, r := range list {
@@ -30,9 +29,8 @@ func RenameStatement(list []Rename) string {
 	return "RENAME TABLE " + strings.Join(pairs, ", ")
 }
 
-// Net is what a list of renames comes to, of which each is done after the one before: without names that
-// are there only meanwhile. It is in an order in which each new name is free when its turn comes. The error
-// says why it can't be.
+// Net returns the net effect of a list of renames that are done one after the other. It omits names that exist only in between. The result is
+// in the order of [InOrder]. Net returns an error if two tables would get one name, or if [InOrder] does.
 func Net(list []Rename) ([]Rename, error) {
 	var net []Rename
 	for _, r := range list {
@@ -54,8 +52,8 @@ func Net(list []Rename) ([]Rename, error) {
 	return InOrder(net)
 }
 
-// InOrder has each table renamed away before another one is given its name. The renames are as of one moment: none
-// goes on from another.
+// InOrder sorts renames so that each new name is free when its turn comes. All renames refer to the names at one moment: none continues
+// another. It returns an error if a table is renamed twice, or if tables would exchange their names.
 func InOrder(net []Rename) (ordered []Rename, err error) {
 	waiting := map[TableName]Rename{}
 	for _, r := range net {

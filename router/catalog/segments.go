@@ -12,34 +12,35 @@ import (
 	"locus/router/endpoint"
 )
 
-// Segments are the settings of the sequences of a table's IDs; what is left out has a default. They may be changed while IDs are made:
-// whatever they are, no number is granted that the counters in etcd know to be granted.
+// Segments are the settings of the sequences of a table's IDs. What is omitted has a default. They may be changed while IDs are generated: no
+// setting makes a number be granted that the counters in etcd know as granted.
 type Segments struct {
-	// Start is the first number of every counter; one that is above goes on.
+	// Start is the first number of every counter. A counter above it continues.
 	Start uint64 `yaml:"start,omitempty"`
-	// A segment has MinStep (1,000) to MaxStep (10,000,000) numbers, between them as many as are taken in Buffer, such as 10s.
+	// A segment has MinStep (1,000) to MaxStep (10,000,000) numbers. Within that range, it has as many as are used within Buffer, such as 10s.
 	MinStep uint64 `yaml:"min_step,omitempty"`
 	MaxStep uint64 `yaml:"max_step,omitempty"`
 	Buffer  string `yaml:"buffer,omitempty"`
-	// Sizing is measured, or leaf: twice as many if the last one did not last for 15 minutes, half as many if for more than 30.
+	// Sizing is measured or leaf. With leaf, a segment has twice as many numbers as the last one if that one lasted less than 15 minutes, and
+	// half as many if it lasted more than 30.
 	Sizing string `yaml:"sizing,omitempty"`
-	// Store grants the numbers; left out, etcd does.
+	// Store grants the numbers. If it is omitted, etcd grants them.
 	Store *SegmentStore `yaml:"store,omitempty,flow"`
-	// Redis stands in front of the store, and has numbers that it granted; left out, processes take theirs from the store.
+	// Redis is a cache in front of the store, with numbers that the store granted. If it is omitted, processes get their numbers from the store.
 	Redis *endpoint.Redis `yaml:"redis,omitempty,flow"`
 }
 
-// SegmentStore is where the counters of a table's sequences are beside etcd, which witnesses each grant. One is named.
+// SegmentStore is the place of the counters of a table's sequences, in addition to etcd, which records each grant. One kind is set.
 type SegmentStore struct {
 	MySQL *ShardStore `yaml:"mysql,omitempty"`
 }
 
-// ShardStore is a table on a shard, which is made when it is first used.
+// ShardStore is a table on a shard. It is created at its first use.
 type ShardStore struct {
 	Shard router.ShardName `yaml:"shard"`
 }
 
-// Shard is the one with the counters; empty if they are in etcd.
+// Shard returns the shard with the counters, or "" if they are in etcd.
 func (s Segments) Shard() router.ShardName {
 	if s.Store == nil || s.Store.MySQL == nil {
 		return ""
@@ -47,10 +48,10 @@ func (s Segments) Shard() router.ShardName {
 	return s.Store.MySQL.Shard
 }
 
-// Plain reports whether etcd grants the numbers to processes, and nobody else is asked.
+// Plain reports whether etcd alone grants the numbers to processes.
 func (s Segments) Plain() bool { return s.Store == nil && s.Redis == nil }
 
-// What Segments can be.
+// Values and limits of Segments.
 const (
 	leafSizing     = "leaf"
 	measuredSizing = "measured"
@@ -58,14 +59,14 @@ const (
 	longestBuffer = time.Hour
 	largestStep   = 1 << 32
 
-	// redisBits are those of the numbers that Redis counts exactly.
+	// redisBits is the size of the numbers that Redis counts exactly.
 	redisBits = 53
 )
 
-// Options are the settings as package segment has them.
+// Options returns the settings as options of package segment.
 func (s Segments) Options() segment.Options {
 	o := segment.Options{MinStep: s.MinStep, MaxStep: s.MaxStep}
-	o.Buffer, _ = time.ParseDuration(s.Buffer) // validate has looked
+	o.Buffer, _ = time.ParseDuration(s.Buffer) // validate has checked it
 	if s.Sizing == leafSizing {
 		o.Sizing = segment.Leaf
 	}

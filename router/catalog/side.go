@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Side returns the key whose residue places a row of a divided gene: the parent's ID, so that rows are where their parent is, else the
-// row's own. It returns nil if the table has neither, or allows NULL there: its genes can't be divided.
+// Side returns the key whose residue places a row of a divided gene. That is the parent's ID, so that rows are on their parent's shard, or
+// else the row's own ID. It returns nil if the table has neither, or if the column allows NULL: its genes can't be divided.
 func (t *Table) Side() *Key {
 	var found *Key
 	for i := range t.Keys {
@@ -23,15 +23,15 @@ func (t *Table) Side() *Key {
 	return found
 }
 
-// TellsSide reports whether rows with equal values in a column, given by its position, have equal residues. That is the column of the
-// side's key, and the one with the order number of that ID.
+// TellsSide reports whether rows with equal values in a column have equal residues. The column is given by its position. It is true for the
+// column of side, and for the order number of that ID.
 func (t *Table) TellsSide(side *Key, column int) bool {
 	c := &t.Columns[column]
 	return c == side.Column || side.Role == ID && column == t.OrderNumberColumn
 }
 
-// Residue is that of the IDs for which `column = v` holds; ok is false where they may
-// have several, or the column has no IDs. Like [Key.Of], it goes by what servers compare.
+// Residue returns the residue of the IDs for which `column = v` is true. ok is false if these IDs may have several residues, or if the column
+// contains no IDs. Like [Key.Of], it follows the servers' rules of comparison.
 func (k *Key) Residue(v stmt.Value) (r orderid.Residue, ok bool) {
 	switch {
 	case k.Role != ID && k.Role != Parent:
@@ -53,11 +53,11 @@ func (k *Key) Residue(v stmt.Value) (r orderid.Residue, ok bool) {
 	case v.Kind == stmt.String && !k.Column.holds(n):
 		return 0, false
 	}
-	return k.Layout.Residue(orderid.ID{Lo: n.Bits()}), true // whichever sign it is compared with
+	return k.Layout.Residue(orderid.ID{Lo: n.Bits()}), true // the residue is the same for both signs of the comparison
 }
 
-// ResidueInList is Residue for an element of a list of several values, of rows too. What
-// servers may compare as a double says nothing of the last digits.
+// ResidueInList is Residue for an element of a list of several values, including a list of rows. A value that servers may compare as a double
+// doesn't determine the last digits.
 func (k *Key) ResidueInList(v stmt.Value) (r orderid.Residue, ok bool) {
 	if n, whole := v.Integer(); k.Column.IsInteger() && v.Kind != stmt.Int && v.Kind != stmt.Uint && (!whole || beyondDouble(n)) {
 		return 0, false
@@ -65,8 +65,7 @@ func (k *Key) ResidueInList(v stmt.Value) (r orderid.Residue, ok bool) {
 	return k.Residue(v)
 }
 
-// StoredResidue is that of the ID which an INSERT would store, of a value that
-// [Key.Stored] takes.
+// StoredResidue returns the residue of the ID that an INSERT would store. v is a value that [Key.Stored] accepts.
 func (k *Key) StoredResidue(v stmt.Value) (r orderid.Residue, ok bool) {
 	if n, whole := v.Integer(); k.Column.IsInteger() && whole {
 		return k.Layout.Residue(orderid.ID{Lo: n.Bits()}), true
@@ -77,7 +76,7 @@ func (k *Key) StoredResidue(v stmt.Value) (r orderid.Residue, ok bool) {
 	return 0, false
 }
 
-// residueSQL has a server compute the residue of what the key's column has.
+// residueSQL returns the SQL expression for the residue of the value in the key's column.
 func (k *Key) residueSQL(column string) string {
 	switch {
 	case k.Column.IsInteger():
@@ -89,7 +88,7 @@ func (k *Key) residueSQL(column string) string {
 		" THEN " + k.Wide.ResidueOfBytesSQL(column) + " ELSE " + k.Layout.ResidueOfBytesSQL(column) + " END"
 }
 
-// residuesSQL is that the residue of what the key's column has is one of a part's.
+// residuesSQL returns the SQL condition that the residue of the key's column belongs to a part.
 func (k *Key) residuesSQL(qualifier string, p router.Part) string {
 	residue, text := k.residueSQL(quoted(qualifier)+"."+quoted(k.Column.Name)), ""
 	if p.First > 0 {
@@ -104,13 +103,14 @@ func (k *Key) residuesSQL(qualifier string, p router.Part) string {
 	return text
 }
 
-// Residues is the SQL condition that a row's residue is one of a part's, some of which are not, for a table that has [Table.Side].
+// Residues returns the SQL condition that a row's residue belongs to a part that does not contain all residues. The table must have
+// [Table.Side].
 func (t *Table) Residues(qualifier string, p router.Part) string {
 	return t.Side().residuesSQL(qualifier, p)
 }
 
-// NoneOf is the SQL condition that a row, of a table that the statement calls qualifier,
-// is none of those; it holds for a row whose gene isn't known. Empty text: SQL can't tell.
+// NoneOf returns the SQL condition that a row is none of the foreign ones. qualifier is the table's name in the statement. The condition is
+// true for a row whose gene isn't known. The text is empty if SQL can't express it.
 func (t *Table) NoneOf(qualifier string, f router.Foreign) string {
 	k, side := t.Telling(), t.Side()
 	if k == nil || side == nil && len(f.Parts) > 0 {

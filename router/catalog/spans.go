@@ -8,27 +8,24 @@ import (
 	"locus/idgen/gene"
 )
 
-// Span is a range of a key column whose values have certain genes, with its ends
-// as SQL literals, both included.
+// Span is a range of a key column whose values have certain genes. Its ends are SQL literals, and both are included.
 type Span struct {
 	Low, High string
-	// Bytes is the length that the values have, in a column of two lengths, if it
-	// tells those with the genes from others within the range; else 0.
+	// Bytes is the length of the values with the genes, in a column of two lengths, if the range also contains values of other genes. Otherwise
+	// it is 0.
 	Bytes int
-	// First and Last are the range as places, see Key.Place.
+	// First and Last are the range as places; see [Key.PlaceOfInteger].
 	First, Last uint64
 
 	order uint64 // sorts spans as the column sorts their values
 }
 
-// Holds tells whether a value of that place, of the genes, is in the range.
+// Holds reports whether the range contains a place.
 func (s Span) Holds(place uint64) bool { return s.First <= place && place <= s.Last }
 
-// Spans is genes as ranges of the key's column, in the column's order: of an ID, a
-// parent's ID or a gene column. A layout with more bits of gene than the cluster
-// routes by has the cluster's as its low ones: each range is there once for every
-// value of the others. No two ranges overlap, also where IDs of two lengths, which
-// are sorted by their bytes, stand between each other.
+// Spans returns genes as ranges of the key's column, in the column's order. The key is an ID, a parent's ID or a gene column. If a layout has
+// more bits of gene than the cluster routes by, the low ones are the cluster's. Then each range occurs once for every value of the other bits.
+// No two ranges overlap, even if IDs of two lengths, which are sorted by their bytes, are interleaved.
 func (k *Key) Spans(genes gene.Set) []Span {
 	if !k.Wide.IsZero() {
 		return k.mixedSpans(genes)
@@ -61,15 +58,14 @@ func (k *Key) span(w gene.Range) Span {
 		Low: string(k.Column.AppendID(nil, k.Layout, low)), High: string(k.Column.AppendID(nil, k.Layout, high)),
 		order: uint64(w.First), First: k.place(k.Layout, low), Last: k.place(k.Layout, high),
 	}
-	// In a signed column the IDs with the top bit set stand first.
+	// In a signed column the IDs with the top bit set are sorted first.
 	if !k.Column.Unsigned && k.Layout.Bytes() == 8 && int64(low.Lo) >= 0 {
 		s.order |= 1 << 32
 	}
 	return s
 }
 
-// widen gives the ranges of wider genes whose low bits are in r, cut in the
-// middle, where a signed column's order begins anew.
+// widen returns the ranges of wider genes whose low bits are in r. They are cut in the middle, where the order of a signed column restarts.
 func widen(r gene.Range, from, to gene.Width) []gene.Range {
 	var ranges []gene.Range
 	middle := gene.Gene(1) << (to - 1)
@@ -84,8 +80,7 @@ func widen(r gene.Range, from, to gene.Width) []gene.Range {
 	return ranges
 }
 
-// AppendSpans appends, in parentheses, that a column is in one of the spans; column
-// is as SQL names it.
+// AppendSpans appends, in parentheses, the condition that a column is in one of the spans. column is the SQL text of the column's name.
 func AppendSpans(b []byte, column string, spans []Span) []byte {
 	b = append(b, '(')
 	for i, s := range spans {
@@ -97,7 +92,7 @@ func AppendSpans(b []byte, column string, spans []Span) []byte {
 	return append(b, ')')
 }
 
-// Condition is that a column is in the span.
+// Condition returns the SQL condition that a column is in the span.
 func (s Span) Condition(column string) string {
 	between := column + " BETWEEN " + s.Low + " AND " + s.High
 	if s.Bytes == 0 {
@@ -106,9 +101,8 @@ func (s Span) Condition(column string) string {
 	return "(" + between + " AND LENGTH(" + column + ") = " + strconv.Itoa(s.Bytes) + ")"
 }
 
-// Telling is a key by which SQL alone can tell a row's gene: an ID, a parent's ID,
-// or a gene column. The owner is none, since its gene is a hash. Nil: the table has
-// none.
+// Telling returns a key by which SQL alone can compute a row's gene: an ID, a parent's ID, or a gene column. The owner is none of them, since
+// its gene is a hash. It returns nil if the table has no such key.
 func (t *Table) Telling() *Key {
 	var found *Key
 	for i := range t.Keys {

@@ -15,8 +15,8 @@ var (
 	errRange = errors.New("is out of the column's range")
 )
 
-// Stored reads the gene of the value that an INSERT would store. Unlike Of it
-// never shrugs: a value that MySQL would change on the way in is an error.
+// Stored returns the gene of the value that an INSERT would store. Unlike Of it never returns an uncertain result: a value that MySQL would
+// change when it stores it is an error.
 func (k *Key) Stored(v stmt.Value) (gene.Gene, error) { return k.StoredAs(v, k.width) }
 
 // StoredAs is Stored for a gene of another width.
@@ -44,10 +44,10 @@ func (k *Key) StoredAs(v stmt.Value, w gene.Width) (gene.Gene, error) {
 	return k.storedText(v.Text, w)
 }
 
-// storedText hashes what is there after the server has stored it.
+// storedText returns the hash of the text that the column contains after the server has stored it.
 func (k *Key) storedText(text []byte, w gene.Width) (gene.Gene, error) {
 	c := k.Column
-	if c.PadSpace || c.DataType == "char" { // CHAR gives its values back without trailing spaces
+	if c.PadSpace || c.DataType == "char" { // a server returns CHAR values without trailing spaces
 		text = trimSpaces(text)
 	}
 	if !c.IsBinary() {
@@ -64,7 +64,7 @@ func (k *Key) storedText(text []byte, w gene.Width) (gene.Gene, error) {
 	return gene.OfBytes(text, w), nil
 }
 
-// beyondCharset finds a character that a server would replace or cut off at.
+// beyondCharset returns a character that the character set lacks, which a server would replace or cut off at.
 func beyondCharset(text []byte, charset string) (rune, bool) {
 	last := rune(utf8.MaxRune)
 	switch charset {

@@ -20,33 +20,33 @@ type Table struct {
 	Columns []Column
 	// Keys are the columns that carry a gene, the owner first.
 	Keys []Key
-	// Positions among Columns of what is stamped, or -1.
+	// Positions of the stamped columns in Columns, or -1.
 	IDColumn, OrderNumberColumn, VersionColumn, GeneColumn int
 	Layout                                                 orderid.Layout // of the ID column
-	// Wide is the layout that its IDs go on in; zero for none.
+	// Wide is the layout in which the table's IDs continue; zero if there is none.
 	Wide orderid.Layout
-	// Unique are its unique keys; Unseen, of a sharded table, those of which equal values may be in rows on several
-	// shards: one shard doesn't see the other's row.
+	// Unique are the unique keys of the table. Unseen are those of a sharded table whose equal values may be in rows on several shards: one shard
+	// doesn't see the other's row.
 	Unique, Unseen []UniqueKey
-	// Uneven is what only some shards have or show.
+	// Uneven contains the columns that not all shards have or show.
 	Uneven Unevenness
-	// StampedColumns are those that generators fill, in the order of their names.
+	// StampedColumns are the columns that generators fill, sorted by name.
 	StampedColumns []StampedColumn
 
-	// Counters is the name under which its IDs and numbers are counted, if it was renamed; see [Table.Counted].
+	// Counters is the name under which the table's IDs and numbers are counted, if the table was renamed; see [Table.Counted].
 	Counters TableName
 
 	Width  gene.Width
 	byName map[string]int
 }
 
-// StampedColumn is a column that a generator fills, by its position.
+// StampedColumn is a column that a generator fills, given by its position.
 type StampedColumn struct {
 	Column    int
 	Generator string
 }
 
-// Counted is the name under which the table's IDs and numbers are counted: the first that it had.
+// Counted returns the name under which the table's IDs and numbers are counted: the first name that the table had.
 func (t *Table) Counted() TableName {
 	if t.Counters == (TableName{}) {
 		return t.TableName
@@ -54,13 +54,13 @@ func (t *Table) Counted() TableName {
 	return t.Counters
 }
 
-// Column finds a column by name, which MySQL compares without letter case.
+// Column returns the position of a column. MySQL compares column names without letter case.
 func (t *Table) Column(name string) (int, bool) {
 	i, ok := t.byName[strings.ToLower(name)]
 	return i, ok
 }
 
-// KeyOf gives the key that a column is, if it is one.
+// KeyOf returns the key of a column, if the column is one.
 func (t *Table) KeyOf(name string) (*Key, bool) {
 	i, ok := t.Column(name)
 	if !ok {
@@ -74,11 +74,10 @@ func (t *Table) KeyOf(name string) (*Key, bool) {
 	return nil, false
 }
 
-// Root gives the key that an INSERT's gene is read from: the owner or the
-// parent's ID.
+// Root returns the key that determines the gene of an inserted row: the owner or the parent's ID.
 func (t *Table) Root() *Key { return &t.Keys[0] }
 
-// GeneWidth is that of the gene that IDs of the table may have to carry.
+// GeneWidth returns the greatest width of a gene that IDs of the table can carry.
 func (t *Table) GeneWidth() gene.Width {
 	if !t.Wide.IsZero() {
 		return t.Wide.GeneWidth()
@@ -86,8 +85,8 @@ func (t *Table) GeneWidth() gene.Width {
 	return t.Layout.GeneWidth()
 }
 
-// Resolve checks a declaration against the live columns of its table and
-// reports everything that does not fit, each with its remedy.
+// Resolve checks a declaration against the live columns of its table. The error contains everything that does not fit, each with its remedy.
+// It is an *UnmadeError if only [OwnGene] is missing.
 func Resolve(name TableName, d Declaration, columns []Column, width gene.Width) (*Table, error) {
 	if err := d.Validate(); err != nil {
 		return nil, fmt.Errorf("table %s: %w", name, err)
@@ -118,7 +117,7 @@ func Resolve(name TableName, d Declaration, columns []Column, width gene.Width) 
 type resolver struct {
 	t      *Table
 	errs   []error
-	unmade bool // it lacks the column for the gene
+	unmade bool // the table lacks the column for the gene
 }
 
 func (r *resolver) refuse(column, format string, args ...any) {
@@ -141,7 +140,7 @@ func (r *resolver) column(name, role string) (*Column, int) {
 func (r *resolver) keys() {
 	d := r.t.Declaration
 	if d.Owner != "" {
-		if c, _ := r.column(d.Owner, "owner"); c != nil && r.ownerFits(c) {
+		if c, _ := r.column(d.Owner, "owner"); c != nil && r.checkOwner(c) {
 			r.add(Key{Role: Owner, Column: c})
 		}
 	}
@@ -156,10 +155,10 @@ func (r *resolver) keys() {
 	if d.OrderNumber != "" && d.ID != nil {
 		r.t.OrderNumberColumn = r.idKey(&IDColumn{Column: d.OrderNumber, Layout: d.ID.Layout, Overflow: d.ID.Overflow}, OrderNumber)
 	}
-	if name := d.geneColumn(); name != OwnGene && name != "" || name == OwnGene && r.ownGene(name) {
+	if name := d.geneColumn(); name != OwnGene && name != "" || name == OwnGene && r.checkOwnGene(name) {
 		r.t.GeneColumn = r.geneColumn(name)
 	}
-	r.once()
+	r.refuseDuplicates()
 }
 
 func (r *resolver) geneColumn(name string) int {
@@ -170,14 +169,14 @@ func (r *resolver) geneColumn(name string) int {
 		r.refuse(c.Name, "a gene column is an integer, this is %s: ALTER TABLE %s MODIFY %s INT UNSIGNED NOT NULL", c.DataType, r.t.TableName, c.Name)
 	case !c.holds(stmt.IntValue(last)):
 		r.refuse(c.Name, "it can't hold genes of %d bits, which go up to %d: ALTER TABLE %s MODIFY %s INT UNSIGNED NOT NULL", r.t.Width, last, r.t.TableName, c.Name)
-	case r.ownNumber(c):
+	case r.checkWritable(c):
 		r.add(Key{Role: Gene, Column: c})
 	}
 	return i
 }
 
-// ownNumber refuses columns that the server fills in by itself.
-func (r *resolver) ownNumber(c *Column) bool {
+// checkWritable refuses a column that the server fills by itself. It reports whether the column is allowed.
+func (r *resolver) checkWritable(c *Column) bool {
 	switch {
 	case c.AutoIncrement:
 		r.refuse(c.Name, "the server would number it by AUTO_INCREMENT: ALTER TABLE %s MODIFY %s %s NOT NULL", r.t.TableName, c.Name, c.SQLType())
@@ -189,8 +188,8 @@ func (r *resolver) ownNumber(c *Column) bool {
 	return false
 }
 
-// once refuses a column that is declared as two things.
-func (r *resolver) once() {
+// refuseDuplicates refuses a column that is declared in two roles.
+func (r *resolver) refuseDuplicates() {
 	for i := range r.t.Keys {
 		for j := range i {
 			if a, b := r.t.Keys[j], r.t.Keys[i]; a.Column == b.Column {
@@ -205,15 +204,14 @@ func (r *resolver) add(k Key) {
 	r.t.Keys = append(r.t.Keys, k)
 }
 
-// hashable are the collations' character sets whose bytes are what a client
-// sends in utf8mb4.
+// hashable are the character sets in which the bytes of a value equal those that a client sends in utf8mb4.
 var hashable = map[string]bool{"utf8mb4": true, "utf8mb3": true, "utf8": true, "ascii": true}
 
-func (r *resolver) ownerFits(c *Column) bool {
+func (r *resolver) checkOwner(c *Column) bool {
 	before := len(r.errs)
 	switch {
-	case c.IsInteger() && c.AutoIncrement: // the cluster numbers it
-	case !r.ownNumber(c):
+	case c.IsInteger() && c.AutoIncrement: // the cluster generates the numbers
+	case !r.checkWritable(c):
 	case c.IsInteger():
 	case c.DataType == "binary":
 		r.refuse(c.Name, "an owner of type BINARY is padded by the server: ALTER TABLE %s MODIFY %s VARBINARY(%d) NOT NULL", r.t.TableName, c.Name, c.Length)
@@ -230,7 +228,7 @@ func (r *resolver) ownerFits(c *Column) bool {
 	return len(r.errs) == before
 }
 
-// idKey checks a column of IDs and gives its position.
+// idKey checks a column of IDs and returns its position, or -1 if it doesn't exist.
 func (r *resolver) idKey(d *IDColumn, role Role) int {
 	c, i := r.column(d.Column, role.String())
 	layout, err := orderid.ByName(d.Layout)
@@ -246,7 +244,7 @@ func (r *resolver) idKey(d *IDColumn, role Role) int {
 			"or make it a %s without AUTO_INCREMENT, and rows must give it until the table is declared", d.Layout, idType(layout))
 		return i
 	}
-	if !r.typeFits(c, layout, d.Wide()) {
+	if !r.checkType(c, layout, d.Wide()) {
 		return i
 	}
 	r.add(Key{Role: role, Column: c, Layout: layout, Wide: d.Wide()})
@@ -260,11 +258,11 @@ func idType(l orderid.Layout) string {
 	return "BINARY(16)"
 }
 
-func (r *resolver) typeFits(c *Column, l, wide orderid.Layout) bool {
+func (r *resolver) checkType(c *Column, l, wide orderid.Layout) bool {
 	switch {
 	case !wide.IsZero():
 		if c.DataType == "varbinary" && c.Length == 16 {
-			return r.ownNumber(c)
+			return r.checkWritable(c)
 		}
 		r.refuse(c.Name, "IDs of layout %s that go on in %s need VARBINARY(16), this is %s: a column of that type has to be made and filled with the IDs' bytes, big endian",
 			l.Name(), wide.Name(), c.SQLType())
@@ -273,7 +271,7 @@ func (r *resolver) typeFits(c *Column, l, wide orderid.Layout) bool {
 	case l.Bytes() == 16 && (!c.IsBinary() || c.Length != 16):
 		r.refuse(c.Name, "layout %s needs BINARY(16) or VARBINARY(16), this is %s: ALTER TABLE %s MODIFY %s BINARY(16) NOT NULL", l.Name(), c.SQLType(), r.t.TableName, c.Name)
 	default:
-		return r.ownNumber(c)
+		return r.checkWritable(c)
 	}
 	return false
 }
@@ -289,7 +287,7 @@ func (r *resolver) stamped() {
 			r.refuse(c.Name, "declared as stamped by generator %s, and as what the gene is read from or the version: it can be one of them", r.t.Stamped[name])
 			continue
 		}
-		if r.ownNumber(c) {
+		if r.checkWritable(c) {
 			r.t.StampedColumns = append(r.t.StampedColumns, StampedColumn{i, r.t.Stamped[name]})
 		}
 	}
@@ -311,7 +309,7 @@ func (r *resolver) version() {
 		r.refuse(c.Name, "declared as version, and as what the gene is read from: it can be one of them")
 		return
 	}
-	if r.ownNumber(c) {
+	if r.checkWritable(c) {
 		r.t.VersionColumn = i
 	}
 }

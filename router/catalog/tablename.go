@@ -10,23 +10,22 @@ import (
 	"unicode/utf8"
 )
 
-// TableName names a table within its schema (MySQL's word for a database).
-// Names are compared as a Linux server compares them: letter case counts.
+// TableName is the name of a table and its schema (MySQL's word for a database). Names are compared as on a Linux server: letter case counts.
 type TableName struct{ Schema, Name string }
 
 func (n TableName) lower() TableName {
 	return TableName{strings.ToLower(n.Schema), strings.ToLower(n.Name)}
 }
 
-// Compare orders names by their schemas, and then by their last parts.
+// Compare orders names by schema, then by the table's name.
 func (n TableName) Compare(other TableName) int {
 	return cmp.Or(strings.Compare(n.Schema, other.Schema), strings.Compare(n.Name, other.Name))
 }
 
-// special are the characters that an unquoted part of a name can't have.
+// special contains the characters that an unquoted part of a name can't have.
 const special = "`' \t\n/"
 
-// String returns the name as [ParseTableName] reads it: shop.orders, or with both parts in backquotes if one of them has
+// String returns the name in the form that [ParseTableName] parses, such as shop.orders. Both parts are in backquotes if one of them contains
 // characters that need them. Different names have different texts.
 func (n TableName) String() string {
 	if n.Schema != "" && n.Name != "" && (strings.Contains(n.Schema, ".") || strings.ContainsAny(n.Schema+n.Name, special)) {
@@ -40,8 +39,8 @@ func (n TableName) quoted() string { return Backquote(n.Schema) + "." + Backquot
 // Backquote returns a name in backquotes.
 func Backquote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// ParseTableName reads schema.table. Each part may be in backquotes, within which a backquote is doubled. A schema without
-// backquotes ends at the first dot.
+// ParseTableName parses schema.table. Each part may be in backquotes, within which a backquote is doubled. A schema without backquotes ends at
+// the first dot.
 func ParseTableName(s string) (TableName, error) {
 	schema, rest, ok := tablePart(s, ".")
 	var name string
@@ -54,7 +53,7 @@ func ParseTableName(s string) (TableName, error) {
 	return TableName{schema, name}, nil
 }
 
-// tablePart reads a part of a name up to its closing backquote, or up to the first of the characters in end.
+// tablePart returns a part of a name up to its closing backquote, or up to the first of the characters in end.
 func tablePart(s, end string) (part, rest string, ok bool) {
 	if strings.HasPrefix(s, "`") {
 		return unquote(s[1:])
@@ -66,7 +65,7 @@ func tablePart(s, end string) (part, rest string, ok bool) {
 	return part, rest, part != "" && !strings.ContainsAny(part, special)
 }
 
-// unquote reads the name that a text behind an opening backquote begins with.
+// unquote returns the name at the beginning of a text that follows an opening backquote, and the rest behind the closing one.
 func unquote(s string) (name, rest string, ok bool) {
 	var text strings.Builder
 	for {
@@ -83,8 +82,8 @@ func unquote(s string) (name, rest string, ok bool) {
 	}
 }
 
-// Key returns the name as a part of a key in etcd, which has no slash. It is String, with slashes, percent signs and
-// spaces of a quoted name written as %2F, %25 and %20.
+// Key returns the name as a part of an etcd key, which contains no slash. It is String, with slashes, percent signs, spaces, tabs and newlines
+// of a quoted name in percent encoding.
 func (n TableName) Key() string {
 	text := n.String()
 	if strings.Contains(text, "`") {
@@ -95,7 +94,7 @@ func (n TableName) Key() string {
 
 var keyEscapes = strings.NewReplacer("%", "%25", "/", "%2F", " ", "%20", "\n", "%0A", "\t", "%09")
 
-// ParseTableKey reads what [TableName.Key] returns and nothing else, so that no two keys mean one table.
+// ParseTableKey parses a result of [TableName.Key]. It refuses all other texts, so that no two keys denote one table.
 func ParseTableKey(key string) (TableName, error) {
 	text := key
 	if strings.Contains(key, "`") {
@@ -114,7 +113,7 @@ func ParseTableKey(key string) (TableName, error) {
 // longestName is the longest name of a table or schema that servers accept, in characters.
 const longestName = 64
 
-// Validate returns why a table of this name can't be declared.
+// Validate returns why a table of this name can't be declared, or nil.
 func (n TableName) Validate() error {
 	if err := validName(n.Schema); err != nil {
 		return fmt.Errorf("schema name %q %w", n.Schema, err)
@@ -125,7 +124,7 @@ func (n TableName) Validate() error {
 	return nil
 }
 
-// validName returns why a name of a table, schema or column can't be declared.
+// validName returns why a name of a table, schema or column can't be declared, or nil.
 func validName(name string) error {
 	switch {
 	case !utf8.ValidString(name):

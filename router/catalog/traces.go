@@ -7,20 +7,19 @@ import (
 	"locus/router"
 )
 
-// Trace is what is known of the state that stored code leaves on a connection: that
-// of views, triggers, routines and sequences.
+// Trace is what is known about the state that stored code leaves on a connection. Stored code is that of views, triggers, routines and sequences.
 type Trace uint8
 
 const (
-	// Untold: nobody has looked, or nothing of the name was there.
+	// Untold: the shards' objects are unknown, or none has the name.
 	Untold Trace = iota
-	// Traceless: it leaves nothing.
+	// Traceless: it leaves no state.
 	Traceless
 	// Traced: it may leave any state.
 	Traced
 )
 
-// noteTraces finds what may leave state, and what reaches that.
+// noteTraces marks the nodes that may leave state, and those that reach them.
 func (r *reach) noteTraces() {
 	var next []*node
 	note := func(n *node) {
@@ -39,7 +38,7 @@ func (r *reach) noteTraces() {
 				note(o.read)
 			}
 		case !o.table.Base():
-			if o.table.Hidden != "" || !o.table.reading().keepsNothing { // of a function it may also write
+			if o.table.Hidden != "" || !o.table.reading().keepsNothing { // a query that calls a function may also write
 				note(o.read)
 				note(o.write)
 			}
@@ -57,12 +56,12 @@ func (r *reach) noteTraces() {
 	}
 }
 
-// ReadTrace is what reading a table or view leaves, on whichever shard.
+// ReadTrace reports whether reading a table or view leaves state, on any shard.
 func (c *Catalog) ReadTrace(name TableName) Trace {
 	return c.trace(name, func(o *listed) *node { return o.read })
 }
 
-// WriteTrace is what changing its rows leaves.
+// WriteTrace reports whether changing the rows of a table or view leaves state, on any shard.
 func (c *Catalog) WriteTrace(name TableName) Trace {
 	return c.trace(name, func(o *listed) *node { return o.write })
 }
@@ -85,8 +84,7 @@ func (c *Catalog) trace(name TableName, of func(*listed) *node) Trace {
 	return found
 }
 
-// CallTrace is what a routine leaves that a statement calls by a name, on whichever
-// shard. Current is the statement's schema.
+// CallTrace reports whether a routine that a statement calls by a name leaves state, on any shard. current is the statement's schema.
 func (c *Catalog) CallTrace(current, schema, name string) Trace {
 	if c.closed == nil || len(c.closed.listings) < len(c.Shards) {
 		return Untold
@@ -105,7 +103,7 @@ func (c *Catalog) CallTrace(current, schema, name string) Trace {
 	return found
 }
 
-// variables are the user variables that routines name.
+// variables returns the user variables that routines name, sorted.
 func variables(listings map[router.ShardName]*Listing) []string {
 	named := map[string]bool{}
 	for _, l := range listings {
@@ -120,8 +118,8 @@ func variables(listings map[router.ShardName]*Listing) []string {
 	return slices.Sorted(maps.Keys(named))
 }
 
-// Variables are the user variables that the routines of any shard name, and more names, in lower case. What calls dynamic SQL is
-// refused, so that these are all that stored code can assign.
+// Variables returns the user variables that the routines of any shard name, in lower case. It may include other names. Routines with dynamic
+// SQL can't be called, so stored code can't assign other variables.
 func (c *Catalog) Variables() []string {
 	if c.closed == nil {
 		return nil

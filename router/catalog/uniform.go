@@ -2,13 +2,13 @@ package catalog
 
 import "slices"
 
-// Uniform tells whether all shards have the same, but for rows: each table is declared and on every shard, and nothing is
-// stored beside them. So what one of them says of its tables holds for the others. False if that isn't known.
+// Uniform reports whether all shards have the same schema: each table is declared and on every shard, and there are no routines, triggers or
+// events. Then facts about one shard's schema are valid for the others. The result is false if that isn't known.
 func (c *Catalog) Uniform() bool { return c.closed != nil && c.closed.uniform }
 
-// noteUniform finds whether they have.
+// noteUniform sets uniform if all shards have the same schema.
 func (c *Catalog) noteUniform() {
-	spread := 0 // tables that each shard is to have
+	spread := 0 // tables that each shard should have
 	for _, d := range c.tables {
 		if d.Kind != Single {
 			spread++
@@ -23,7 +23,7 @@ func (c *Catalog) noteUniform() {
 	c.closed.uniform = true
 }
 
-// declaredOf counts the tables of a shard, if each is declared to be on every shard; else it is -1.
+// declaredOf returns the number of tables of a shard, or -1 if one of them is not declared to be on every shard.
 func (c *Catalog) declaredOf(l *Listing) (n int) {
 	for i := range l.Tables {
 		name := l.Tables[i].TableName

@@ -9,15 +9,15 @@ import (
 
 // farView is a view on the default shard that reaches rows of several shards.
 type farView struct {
-	query string // as its server spells it: every name with its schema
-	// obstacle is why the query can't stand in the place of the view's name; empty: it can.
+	query string // as its server writes it: every name with its schema
+	// obstacle is why the query can't replace the view's name in a statement; empty: it can.
 	obstacle string
-	// names are the tables and views that the query names; none if it calls what may reach others.
+	// names are the tables and views that the query names. It is empty if the query calls something that may reach others.
 	names []TableName
 }
 
-// Derived is the query that means the same as a view of rows on several shards, in the place of
-// its name. Empty: the name is no such view's, or its query may mean something else there.
+// Derived returns the query that can replace the name of a view over rows of several shards. It returns "" if no such view has the name, or if
+// the query could have another meaning in a statement.
 func (c *Catalog) Derived(name TableName) string {
 	if v := c.farView(name); v != nil && v.obstacle == "" {
 		return v.query
@@ -32,7 +32,7 @@ func (c *Catalog) farView(name TableName) *farView {
 	return c.closed.views[name]
 }
 
-// noteViews finds the views of the default shard that reach further.
+// noteViews records the views of the default shard that reach rows of other shards.
 func (c *Catalog) noteViews() {
 	r := c.closed.reach[c.First()]
 	if r == nil {
@@ -47,7 +47,7 @@ func (c *Catalog) noteViews() {
 }
 
 func newFarView(t *ListedTable) *farView {
-	s, err := parsed("CREATE VIEW v AS " + t.Query)
+	s, err := parseText("CREATE VIEW v AS " + t.Query)
 	if err != nil {
 		return &farView{obstacle: "its query can't be read (" + err.Error() + ")"}
 	}
@@ -58,13 +58,13 @@ func newFarView(t *ListedTable) *farView {
 		}
 	}
 	if v.obstacle == "" {
-		v.query = t.naming(t.Query)
+		v.query = t.withColumns(t.Query)
 	}
 	return v
 }
 
-// Behind are the tables and views that the query of a view of rows on several shards names. Nil: the name is no such view's, or
-// the query can't be read.
+// Behind returns the tables and views that are named by the query of a view over rows of several shards. It returns nil if no such view has
+// the name, or if the query can't be parsed.
 func (c *Catalog) Behind(view TableName) []TableName {
 	if v := c.farView(view); v != nil {
 		return v.names
@@ -72,15 +72,15 @@ func (c *Catalog) Behind(view TableName) []TableName {
 	return nil
 }
 
-func parsed(text string) (*stmt.Statement, error) {
+func parseText(text string) (*stmt.Statement, error) {
 	var l stmt.Lexed
 	l.Lex([]byte(text), 0)
 	return stmt.Parse(&l)
 }
 
-// naming is the query with the columns that the view has, where the query's are called otherwise.
-func (t *ListedTable) naming(query string) string {
-	s, err := parsed(query)
+// withColumns returns the query with the view's column names, if the query's own fields have other names.
+func (t *ListedTable) withColumns(query string) string {
+	s, err := parseText(query)
 	named := func(f stmt.Field, name string) bool { return f.Alias == name }
 	if t.Columns == nil || err == nil && len(s.Blocks) > 0 && s.Features&stmt.Union == 0 && slices.EqualFunc(s.Blocks[0].Fields, t.Columns, named) {
 		return query
@@ -92,8 +92,8 @@ func (t *ListedTable) naming(query string) string {
 	return "WITH " + quoted(t.Name) + " (" + strings.Join(columns, ", ") + ") AS (" + query + ") SELECT * FROM " + quoted(t.Name)
 }
 
-// ViewObstacle tells of a CREATE VIEW why its query could not stand in the place of the view; empty: it could. What is
-// not ASCII depends on the session's character set, and a backslash on its sql_mode; and a derived table's rows have no order.
+// ViewObstacle returns why the query of a CREATE VIEW could not replace the view's name in a statement, or "". The meaning of characters
+// beyond ASCII depends on the session's character set, and that of a backslash on its sql_mode. The rows of a derived table have no order.
 func ViewObstacle(s *stmt.Statement) string {
 	switch {
 	case s.Varies:
@@ -104,15 +104,15 @@ func ViewObstacle(s *stmt.Statement) string {
 	return ""
 }
 
-// Lagging are the views that name a view, reach rows of several shards by now, and are on some shards alone, though all that they
-// name is on every one: they were made while it was something else.
+// Lagging returns the views that should be on every shard but are on some only, since view has changed. They name view, now reach rows of
+// several shards, and every table or view that they name is on every shard.
 func (c *Catalog) Lagging(view TableName) (list []TableName) {
 	if c.closed == nil {
 		return nil
 	}
 	for name, v := range c.closed.views {
-		if c.farView(name) != nil && v.obstacle == "" && !c.onAll(name) && slices.Contains(v.names, view) &&
-			!slices.ContainsFunc(v.names, func(n TableName) bool { return !c.onAll(n) }) {
+		if c.farView(name) != nil && v.obstacle == "" && !c.isOnAll(name) && slices.Contains(v.names, view) &&
+			!slices.ContainsFunc(v.names, func(n TableName) bool { return !c.isOnAll(n) }) {
 			list = append(list, name)
 		}
 	}
@@ -120,20 +120,20 @@ func (c *Catalog) Lagging(view TableName) (list []TableName) {
 	return list
 }
 
-// onAll tells a table that is declared to be on every shard, or a view that every shard has.
-func (c *Catalog) onAll(name TableName) bool {
+// isOnAll reports whether a table is declared to be on every shard, or every shard has the view.
+func (c *Catalog) isOnAll(name TableName) bool {
 	if t := c.tables[name]; t != nil {
 		return t.Kind != Single
 	}
 	return len(c.closed.on[name]) == len(c.Shards)
 }
 
-// Everywhere tells a view that is on the default shard and on others.
+// Everywhere reports whether a view is on the default shard and on others.
 func (c *Catalog) Everywhere(view TableName) bool {
 	return c.closed != nil && len(c.closed.on[view]) > 1 && !c.HasTable(view)
 }
 
-// HasTable tells whether some shard has a base table of the name, as far as is known.
+// HasTable reports whether some shard is known to have a base table of the name.
 func (c *Catalog) HasTable(name TableName) bool {
 	if c.closed == nil {
 		return false

@@ -13,29 +13,29 @@ import (
 	"locus/router"
 )
 
-// saying begins a table's comment that declares it.
-const saying = "locus:"
+// commentPrefix is the prefix of a table comment that declares the table.
+const commentPrefix = "locus:"
 
-// Said gives the words by which a table's comment declares it: those behind "locus:" at its
-// beginning, up to a semicolon. Behind that may stand what is for people.
+// Said returns the words by which a table's comment declares the table. They follow "locus:" at the beginning of the comment and end at a
+// semicolon. Text for human readers may follow.
 func Said(comment string) (words string, declares bool) {
 	comment = strings.TrimSpace(comment)
-	if len(comment) < len(saying) || !strings.EqualFold(comment[:len(saying)], saying) {
+	if len(comment) < len(commentPrefix) || !strings.EqualFold(comment[:len(commentPrefix)], commentPrefix) {
 		return "", false
 	}
-	return strings.TrimSpace(Split(comment[len(saying):], Semicolon)[0]), true
+	return strings.TrimSpace(Split(comment[len(commentPrefix):], Semicolon)[0]), true
 }
 
-// defaultLayout is that of an ID of which nothing is said.
+// defaultLayout is the layout of IDs if none is set.
 const defaultLayout = "int64"
 
-// stampedWord begins the word of a column that a generator stamps.
+// stampedWord is the prefix of the word for a column that a generator stamps.
 const stampedWord = "stamped."
 
-// vocabulary are the words with a value, in the order in which they are written.
+// vocabulary contains the words that have a value, in the order in which they are written.
 var vocabulary = []string{"shard", "owner", "parent", "parent_layout", "id", "layout", "overflow", "order_no", "gene", "version"}
 
-// Split parts a text at each separator that is not within backquotes. It returns at least one part.
+// Split splits a text at each separator that is not within backquotes. It returns at least one part.
 func Split(text string, separates func(rune) bool) (parts []string) {
 	begin, quoted := 0, false
 	for at, c := range text {
@@ -50,11 +50,10 @@ func Split(text string, separates func(rune) bool) (parts []string) {
 	return append(parts, text[begin:])
 }
 
-// Semicolon reports whether a character is one.
+// Semicolon reports whether a character is a semicolon.
 func Semicolon(c rune) bool { return c == ';' }
 
-// assignment reads name=value. Behind stamped. and behind the equals sign a name may be in backquotes, within which a
-// backquote is doubled.
+// assignment parses name=value. A name after "stamped." or after the equals sign may be in backquotes, within which a backquote is doubled.
 func assignment(word string) (name, value string, hasValue bool, err error) {
 	if column, stamps := strings.CutPrefix(word, stampedWord+"`"); stamps {
 		column, rest, closed := unquote(column)
@@ -75,7 +74,7 @@ func assignment(word string) (name, value string, hasValue bool, err error) {
 	return name, value, hasValue, nil
 }
 
-// wordOf returns a name as a word of a declaration.
+// wordOf returns a name as a word of a declaration, in backquotes if it needs them.
 func wordOf(name string) string {
 	if strings.ContainsAny(name, "`;=") || strings.ContainsFunc(name, unicode.IsSpace) {
 		return Backquote(name)
@@ -83,8 +82,8 @@ func wordOf(name string) string {
 	return name
 }
 
-// ParseWords reads a declaration as comments, commands and procedures have it: global; shard=s1;
-// or owner=buyer_uid id=order_id order_no=order_no, say. What it gives is valid by itself.
+// ParseWords parses a declaration as comments, commands and procedures contain it. Examples are "global", "shard=s1" and "owner=buyer_uid
+// id=order_id order_no=order_no". It returns the error of [Declaration.Validate] too.
 func ParseWords(text string) (Declaration, error) {
 	given := map[string]string{}
 	stamped := map[string]string{}
@@ -156,7 +155,7 @@ func orElse(text, otherwise string) string {
 	return text
 }
 
-// Words writes the declaration as ParseWords reads it. Words don't say how segments are cut.
+// Words returns the declaration in the form that ParseWords parses. It omits the settings of segments.
 func (d Declaration) Words() string {
 	if d.Kind == Global || d.Kind == Outside {
 		return string(d.Kind)
@@ -198,8 +197,8 @@ func (d Declaration) Words() string {
 	return strings.Join(words, " ")
 }
 
-// Agrees tells whether a table that is declared as d may say in its comment what said is.
-// It may say less: what words leave out is not taken away.
+// Agrees reports whether the comment of a table with declaration d may contain the declaration said. It may omit settings of d: an omitted
+// word doesn't remove a setting.
 func (d Declaration) Agrees(said Declaration) bool {
 	column := func(declared, said *IDColumn) bool {
 		if said == nil {
