@@ -9,11 +9,10 @@ import (
 	"locus/router/stmt"
 )
 
-// Cache keeps plans by key. It is bounded, and safe for concurrent use.
+// Cache contains plans by key. Its size is limited, and it is safe for concurrent use.
 //
-// It has two generations: a plan that is used moves to the young one; when that
-// is full it becomes the old one, and what the old one held is forgotten. So a
-// flood of texts that never come again can't push out those that do.
+// It has two generations. A plan that is used moves to the young generation. When that is full it becomes the old generation, and
+// the previous old generation is dropped. A flood of texts that are used only once therefore can't evict the others.
 type Cache struct {
 	seed   maphash.Seed
 	shards [cacheShards]cacheShard
@@ -21,21 +20,20 @@ type Cache struct {
 
 const (
 	cacheShards = 16
-	// longestKey is the longest key, in bytes, that is kept.
+	// longestKey is the length of the longest key that is kept, in bytes.
 	longestKey = 16 << 10
-	// keyBytes is what the keys of a generation may have each, on the average.
+	// keyBytes is the limit of the average length of the keys in a generation, in bytes.
 	keyBytes = 1 << 10
 )
 
 type cacheShard struct {
-	mu         sync.Mutex // never held across anything that waits
+	mu         sync.Mutex // never held while waiting
 	young, old map[string]Plan
-	most       int // plans of a generation
+	most       int // limit of the plans in a generation
 	bytes      int // of the young generation's keys
 }
 
-// NewCache makes a cache of about so many plans, 32 at least, and of one KiB of
-// keys for each.
+// NewCache returns a cache of about that many plans, at least 32, and of 1 KiB of keys for each plan.
 func NewCache(entries int) *Cache {
 	c := &Cache{seed: maphash.MakeSeed()}
 	for i := range c.shards {
@@ -45,8 +43,7 @@ func NewCache(entries int) *Cache {
 	return c
 }
 
-// AppendTemporary completes a key by the session's temporary tables, which hide
-// others.
+// AppendTemporary appends the names of the session's temporary tables to a key, because these hide other tables.
 func AppendTemporary(key []byte, tables []catalog.TableName) []byte {
 	for _, t := range tables {
 		key = append(append(append(append(key, 0), t.Schema...), 0), t.Name...)
@@ -54,16 +51,15 @@ func AppendTemporary(key []byte, tables []catalog.TableName) []byte {
 	return key
 }
 
-// AppendShard completes a key by the shard that the session has named, if it has.
+// AppendShard appends the shard that the session has chosen to a key, if there is one.
 func AppendShard(key []byte, named router.ShardName) []byte {
 	if named == "" {
 		return key
 	}
-	return append(append(key, 0, 0xff), named...) // which begins no other part
+	return append(append(key, 0, 0xff), named...) // no other part of a key begins with these bytes
 }
 
-// AppendContext completes a key by what a text's meaning depends on beside the
-// text: the current database and the modes.
+// AppendContext appends to a key what the meaning of a text depends on: the default database and the modes.
 func AppendContext(key []byte, schema string, mode stmt.Mode) []byte {
 	key = append(key, 0, byte(mode))
 	return append(key, schema...)
@@ -73,7 +69,7 @@ func (c *Cache) shardOf(key []byte) *cacheShard {
 	return &c.shards[maphash.Bytes(c.seed, key)%cacheShards]
 }
 
-// Get finds a plan, or nil. It allocates nothing while the plan is young.
+// Get returns a plan, or nil. It allocates only if the plan is in the old generation.
 func (c *Cache) Get(key []byte) Plan {
 	s := c.shardOf(key)
 	s.mu.Lock()
@@ -88,7 +84,7 @@ func (c *Cache) Get(key []byte) Plan {
 	return p
 }
 
-// Put keeps a plan.
+// Put adds a plan. It ignores one whose key is too long.
 func (c *Cache) Put(key []byte, p Plan) {
 	if len(key) > longestKey {
 		return

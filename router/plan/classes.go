@@ -7,18 +7,18 @@ import (
 	"locus/router/stmt"
 )
 
-// root gives the node that stands for a node's class.
+// root returns the node that represents a node's class.
 func (sc *scope) root(n *node) int {
 	i := n.class
 	for sc.nodes[i].class != i {
 		i = sc.nodes[i].class
 	}
-	n.class = i // the next look is short
+	n.class = i // shorten the path for the next call
 	return i
 }
 
-// passes tells whether a block gives every row that its WHERE lets through, so
-// that a condition on its answer might as well stand within it.
+// passes reports whether a block returns every row that satisfies its WHERE. A condition on its result then has the same effect
+// inside the block.
 func passes(b *stmt.Block) bool {
 	if b.Limited || b.Grouped || b.Having {
 		return false
@@ -31,19 +31,17 @@ func passes(b *stmt.Block) bool {
 	return true
 }
 
-// region is the tables whose rows a condition speaks for: rows of theirs that
-// don't satisfy it take part in nothing.
+// region is the tables to whose rows a condition applies. Their rows that don't satisfy it have no effect on the answer.
 type region struct {
 	sc          *scope
 	b           *stmt.Block
 	first, last int // tables of b
 	sub         *stmt.Block
-	grouped     []*stmt.Block // derived tables that have the condition's column for their groups: it speaks for whole groups
+	grouped     []*stmt.Block // derived tables that are grouped by the condition's column: the condition applies to whole groups
 }
 
-// has tells whether the condition speaks for the rows of a node: a table of the
-// region, one within a derived table of it, or one of the subquery that the
-// condition is about.
+// has reports whether the condition applies to the rows of a node. The node is a table of the region, a table in a derived table
+// of the region, or a table of the subquery in the condition.
 func (r region) has(n *node) bool {
 	if n.block == r.b {
 		return r.first <= n.index && n.index < r.last
@@ -61,8 +59,9 @@ func (r region) has(n *node) bool {
 
 func (sc *scope) passes(b *stmt.Block) bool { return !sc.windows && passes(b) }
 
-// groupsBy tells whether a block's rows are grouped by a key of one of its tables, and perhaps by more. Rows that have another key are
-// in other groups then, so that a condition on the key of its answer might as well stand within it, unless LIMIT counts the groups.
+// groupsBy reports whether a block's rows are grouped by a key of one of its tables, possibly with other columns. Rows with
+// different keys are then in different groups. A condition on the key in the result has the same effect inside the block, unless
+// LIMIT counts the groups.
 func (sc *scope) groupsBy(b *stmt.Block, n *node, key *catalog.Key) bool {
 	if sc.windows || b.Limited || n.block != b {
 		return false
@@ -75,8 +74,8 @@ func (sc *scope) groupsBy(b *stmt.Block, n *node, key *catalog.Key) bool {
 	return false
 }
 
-// attachBlock joins classes by the conditions of one block: WHERE speaks for all
-// its tables, the ON of an outer join for those of the side that may be absent.
+// attachBlock joins classes by the conditions of one block. WHERE applies to all its tables. The ON of an outer join applies to
+// the tables of the side that may be absent.
 func (sc *scope) attachBlock(b *stmt.Block) {
 	sc.attach(b, b.Where, region{sc: sc, b: b, last: len(b.Tables)})
 	for _, j := range b.Joins {
@@ -117,12 +116,12 @@ func (sc *scope) attach(b *stmt.Block, c *stmt.Condition, r region) {
 	}
 }
 
-// maybeAbsent tells whether the row that a condition of b reads may be one that
-// an outer join did not find, here or in a block around it.
+// maybeAbsent reports whether the row that a condition of b reads may be one that an outer join did not find, in b or in a block
+// around it.
 func (n *node) maybeAbsent(b *stmt.Block) bool { return n.block != b || n.ref.Nullable }
 
-// attachWithin joins both sides of column IN (SELECT field …) into one class of keys. Rows without a match take part in nothing: those
-// outside never, those of the subquery if it returns all rows that it finds.
+// attachWithin joins both sides of column IN (SELECT field …) into one class. Outer rows without a match have no effect on the
+// answer. The same is true for rows of the subquery, if it returns all rows that it finds.
 func (sc *scope) attachWithin(b *stmt.Block, c *stmt.Condition, r region) {
 	if c.Query == nil {
 		return
@@ -138,7 +137,7 @@ func (sc *scope) attachWithin(b *stmt.Block, c *stmt.Condition, r region) {
 	sc.joinBy(x, xk, y, yk, r)
 }
 
-// joinBy notes that keys of two nodes are equal.
+// joinBy records that keys of two nodes are equal.
 func (sc *scope) joinBy(x *node, xk *catalog.Key, y *node, yk *catalog.Key, r region) {
 	if xk == x.table.Side() && yk == y.table.Side() {
 		sc.joinSides(x, y, r)
@@ -146,14 +145,12 @@ func (sc *scope) joinBy(x *node, xk *catalog.Key, y *node, yk *catalog.Key, r re
 	sc.join(x, y, r)
 }
 
-// join makes one class of two whose rows have one gene wherever the condition
-// holds.
+// join merges two classes whose rows have one gene wherever the condition holds.
 //
-// A class that lies wholly within what the condition speaks for follows the
-// other one: its rows take part only beside rows of that, wherever these are.
-// If neither does, the condition says nothing of where rows are: in
-// `a LEFT JOIN b ON b.x = a.x AND b.x = c.x` b follows a, and then nothing
-// follows from b.x = c.x, since rows of a and c take part without it.
+// A class follows the other one if the condition applies to all its tables: its rows are only used together with rows of the
+// other class, wherever these are. If the condition applies to neither class as a whole, it doesn't determine where rows are. In
+// `a LEFT JOIN b ON b.x = a.x AND b.x = c.x`, b follows a. Then nothing follows from b.x = c.x, because rows of a and c are used
+// even where it doesn't hold.
 func (sc *scope) join(x, y *node, r region) {
 	rx, ry := sc.root(x), sc.root(y)
 	if rx == ry {
@@ -184,15 +181,15 @@ func (sc *scope) wholly(root int, r region) bool {
 	return true
 }
 
-// home is a block whose WHERE holds for all rows of a class that take part in the answer. Where it reads groups it
-// speaks only of what these are grouped by.
+// home is a block whose WHERE holds for all rows of a class that are used in the answer. If the block reads groups, its WHERE
+// applies to the columns that these are grouped by.
 type home struct {
 	block  *stmt.Block
-	groups *stmt.Block // the derived table's block whose groups they are, or nil
+	groups *stmt.Block // the block of the derived table with these groups, or nil
 }
 
-// homesOf gives the blocks whose WHERE every row of a block's tables must
-// satisfy to take part: its own, and that which reads it as a derived table.
+// homesOf returns the blocks whose WHERE every used row of a block's tables must satisfy: the block itself, and the blocks that
+// read it as a derived table.
 func (sc *scope) homesOf(b *stmt.Block) []home {
 	homes := []home{{block: b}}
 	for reader := sc.readers[b]; reader != nil; b, reader = reader, sc.readers[reader] {
@@ -204,8 +201,7 @@ func (sc *scope) homesOf(b *stmt.Block) []home {
 	return homes
 }
 
-// classes gives one class for each group of sharded tables, narrowed by the
-// conditions of its homes.
+// classes returns a class for each group of sharded tables, narrowed by the conditions of its homes.
 func (sc *scope) classes() []class {
 	var out []class
 	for i := range sc.nodes {
@@ -234,8 +230,8 @@ func both(a, b *condition) *condition {
 	return &condition{kind: stmt.And, args: []*condition{a, b}}
 }
 
-// narrow keeps of a condition what says where the rows of a class are; nil may
-// hold anywhere.
+// narrow returns the part of a condition that determines where the rows of a class are. Nil means that rows of any gene may
+// satisfy it.
 func (sc *scope) narrow(h home, c *stmt.Condition, root int) *condition {
 	if c == nil {
 		return nil

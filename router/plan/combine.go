@@ -49,7 +49,7 @@ func combinable(b *stmt.Block, sc *scope, f stmt.Field) *Refusal {
 		return nil
 	}
 	if f.Argument.Name == "" {
-		return nil // judged by the type of the answer
+		return nil // checked by the type of the answer
 	}
 	_, c := sc.column(b, f.Argument)
 	switch {

@@ -7,16 +7,17 @@ import (
 	"locus/router/stmt"
 )
 
-// Declaring is a table that its comment declares, or that is made like a declared one, and that was not declared before.
+// Declaring is a table that is declared by its comment, or by being created like a declared table, and that was not declared
+// before.
 type Declaring struct {
 	Table       catalog.TableName
 	Declaration catalog.Declaration
-	// Exists: it is to be there already, without rows, on the default shard.
+	// Exists is true if the table must already exist, without rows, on the default shard.
 	Exists bool
 }
 
-// declaring plans CREATE and ALTER TABLE with a comment that declares the table. Nil: it has
-// none, or the table is declared so already.
+// declaring plans CREATE and ALTER TABLE with a comment that declares the table. It returns nil, nil if there is no such comment,
+// or if the table already has this declaration.
 func (c Context) declaring(s *stmt.Statement) (Plan, error) {
 	if s.Comment == nil || len(s.Tables) == 0 {
 		return nil, nil
@@ -43,8 +44,7 @@ func (c Context) declaring(s *stmt.Statement) (Plan, error) {
 	return &Definition{Facts: Facts{Writes: true}, Declares: &Declaring{name, said, s.Features&stmt.MakesTable == 0}, Added: added}, err
 }
 
-// agrees refuses a comment that says something else than what is declared: neither wins
-// silently.
+// agrees refuses a comment that differs from the existing declaration. Neither may silently override the other.
 func agrees(name catalog.TableName, declared, said catalog.Declaration) error {
 	if declared.Agrees(said) {
 		return nil
@@ -67,10 +67,10 @@ func (c Context) declarable(s *stmt.Statement, name catalog.TableName, said cata
 	return nil
 }
 
-// foreign refuses a name where no table can be declared.
+// foreign refuses a name in a schema where no table can be declared.
 func (c Context) foreign(name catalog.TableName) error {
 	switch schema := strings.ToLower(name.Schema); {
-	case name.Schema == "": // the server says that there is no database
+	case name.Schema == "": // servers return this error without a default database
 		return &Unknown{Number: erNoDatabase, State: "3D000", Message: "No database selected"}
 	case systemTables[schema] != nil || schema == "information_schema" || schema == stmt.Own:
 		return refuse(Undeclarable, "table %s is in a schema of the servers' own", name)
@@ -78,8 +78,8 @@ func (c Context) foreign(name catalog.TableName) error {
 	return nil
 }
 
-// undeclared refuses a text that the parser can't read and that has a comment which may declare
-// a table: it would be made as one that isn't declared.
+// undeclared refuses a text that the parser can't read if it has a comment that may declare a table. The table would be created
+// without the declaration.
 func undeclared(l *stmt.Lexed, syntax *stmt.SyntaxError) error {
 	if !stmt.DefinesTable(l) || !l.SaysInString("locus:") {
 		return nil

@@ -5,32 +5,32 @@ import (
 	"locus/router/stmt"
 )
 
-// Definition makes, changes or drops sharded and global tables, on every shard at once. It may not run while genes are on the
-// move.
+// Definition creates, changes or drops sharded and global tables, on all shards. It may not run while genes are being moved.
 type Definition struct {
 	Facts
-	// Declares is set if it also declares the table that it makes or comments on.
+	// Declares is set if the statement also declares the table that it creates or comments on.
 	Declares *Declaring
-	// Added is spliced into the text for the shards.
+	// Added is inserted into the text for the shards.
 	Added []Splice
-	// Renames is set if it renames tables, and does nothing else: to what the statement comes to, in an order in which each new name
-	// is free.
+	// Renames is set if the statement renames tables and does nothing else. It contains the net renames, in an order in which
+	// each new name is free.
 	Renames []catalog.Rename
-	// Adds are the columns that it adds, if that is all and statements may go on meanwhile.
+	// Adds are the columns that the statement adds, if it does nothing else and other statements may run during the change.
 	Adds []stmt.AddedColumn
-	// Course is how the shards do it otherwise.
+	// Course is how the shards run the other definitions.
 	Course Course
 }
 
-// Course is how shards do a definition, of which each does a part.
+// Course is how the shards run a definition. Each shard runs a part of it.
 type Course uint8
 
 const (
-	// AtOnce: all are told at once, and each waits for its own lock.
+	// AtOnce sends the definition to all shards at once. Each server waits for its own lock.
 	AtOnce Course = iota
-	// Locked: the table is locked on all of them before any does it. For what statements can't be planned over once some have done it.
+	// Locked locks the table on all shards before the first one runs the definition. It is for changes after which other
+	// statements can't be planned while only some shards have made them.
 	Locked
-	// Severally: each does it when nobody holds the table there.
+	// Severally runs the definition on each shard when no session holds the table there.
 	Severally
 )
 
@@ -48,10 +48,10 @@ func (p *Definition) explain(e *explainer) {
 	}
 }
 
-// Maintenance is ANALYZE TABLE and its kin of sharded and global tables, which every shard answers with rows.
+// Maintenance is ANALYZE TABLE or a similar statement on sharded and global tables. Every shard returns rows.
 type Maintenance struct {
 	Facts
-	// Stays: it may not run while genes are on the move.
+	// Stays is true if it may not run while genes are being moved.
 	Stays bool
 }
 
@@ -59,7 +59,7 @@ func (*Maintenance) String() string { return "everywhere" }
 
 func (*Maintenance) explain(e *explainer) { e.everywhere() }
 
-// Schema makes, changes or drops a database on every shard.
+// Schema creates, changes or drops a database on every shard.
 type Schema struct{ Facts }
 
 func (*Schema) String() string { return "everywhere" }

@@ -8,7 +8,7 @@ import (
 	"locus/router/stmt"
 )
 
-// fallback plans a text that the parser refuses.
+// fallback plans a text that the parser can't read.
 func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	p, err := passedOn(l, ctx, reason)
 	if err == nil {
@@ -18,11 +18,12 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	return p, err
 }
 
-// passedOn is fallback without the check for the schema locus. The server may know it: if its
-// first words are those of a statement that touches only what it names, and it
-// names nothing that is elsewhere than on the first shard, and nothing that would
-// stay behind on the connection, it goes there as it is, and the server answers in
-// its own words.
+// passedOn returns the plan of a text that the parser can't read, and does not set Reserved. A server may know the statement. The
+// text is sent to the first shard unchanged, and the server answers in its own words, on three conditions:
+//
+// 1. Its first words are those of a statement that touches only what it names.
+// 2. It names only what is on the first shard.
+// 3. It leaves no state on the connection.
 func passedOn(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	var syntax *stmt.SyntaxError
 	if !errors.As(reason, &syntax) {
@@ -32,7 +33,7 @@ func passedOn(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		return p, err
 	}
 	text := wordsOf(l)
-	if charset, ok := strings.CutPrefix(syntax.Reason, "[parser:1115]"); ok && text.bare[text.verb()] == "set" { // no server's: the parser knows theirs
+	if charset, ok := strings.CutPrefix(syntax.Reason, "[parser:1115]"); ok && text.bare[text.verb()] == "set" { // no server knows it
 		return nil, &Unknown{Number: 1115, Message: charset}
 	}
 	if err := judged(l); err != nil {
@@ -45,7 +46,7 @@ func passedOn(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	object, name := text.created()
 	state := text.state()
 	if object == "event" || object == "program" {
-		state = "" // what its body says is done later, or elsewhere
+		state = "" // its body runs later, or on another connection
 		if err := ctx.program(l, &reach); err != nil {
 			return nil, err
 		}
@@ -57,7 +58,7 @@ func passedOn(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	switch {
 	case mention != "":
 		return nil, refuse(Unreadable, "%s; it names %s, so it can't be passed on unread", syntax.Error(), mention)
-	case l.Err != nil: // no server reads on behind a quote that does not end: it refuses in its own words
+	case l.Err != nil: // no server reads beyond a quote that does not end: it refuses the text in its own words
 		r := refuse(Unreadable, "%s", syntax.Error())
 		r.Unread = true
 		return nil, r
@@ -71,7 +72,7 @@ func passedOn(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		return nil, refuse(NotAllowed, "%s; %s in it reaches the server rather than tables: connect to the shard for it", syntax.Error(), reach.Server)
 	case object == "database":
 		return &Schema{Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: stmt.CreateSchema, Schema: name})}}, nil
-	case object == "new database": // in place of one that there may be
+	case object == "new database": // it may replace an existing one
 		return &Schema{Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name})}}, nil
 	case text.pins() != 0:
 		return &OneShard{Facts: Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: text.pins()})}, Shard: ctx.Catalog.First()}, nil
@@ -98,7 +99,7 @@ func passedOn(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	return p, nil
 }
 
-// unreadable refuses what a text that the parser refuses may not have in it, whatever it does.
+// unreadable refuses a text that the parser can't read if it contains what no such text may contain.
 func (c Context) unreadable(l *stmt.Lexed, syntax *stmt.SyntaxError, text unread) error {
 	if err := undeclared(l, syntax); err != nil {
 		return err
@@ -109,9 +110,10 @@ func (c Context) unreadable(l *stmt.Lexed, syntax *stmt.SyntaxError, text unread
 	return hinted(l.Hints())
 }
 
-// beforeWords plans or refuses a text that the parser refuses by what else is known of it than its words. It returns nil, nil if they decide.
+// beforeWords plans or refuses a text that the parser can't read without examining its words. It returns nil, nil if the words
+// decide.
 func (c Context) beforeWords(l *stmt.Lexed, syntax *stmt.SyntaxError) (Plan, error) {
-	if l.Blank() { // comments alone, whatever they name: the server says that there is nothing to do
+	if l.Blank() { // comments only, whatever they name: the server returns its error for an empty query
 		return &OneShard{Facts: Facts{Statement: &stmt.Statement{Kind: stmt.Other}, Leaves: LeavesNothing}, Shard: c.Catalog.First()}, nil
 	}
 	if p := c.altersView(l); p != nil {
@@ -128,24 +130,23 @@ func (c Context) beforeWords(l *stmt.Lexed, syntax *stmt.SyntaxError) (Plan, err
 	return c.maintained(l)
 }
 
-// unreadFacts are those of a text that shards get unread.
+// unreadFacts returns the facts of a text that is sent to shards without being parsed.
 func unreadFacts(l *stmt.Lexed, ctx Context, text unread, object string) Facts {
 	left := noted(l, text.left(object))
 	return Facts{
 		Writes: true, KeepsInsertID: true,
-		ReadsInsertID: slices.Contains(text.bare, "last_insert_id") || slices.Contains(text.bare, "returning"), // rows don't say what was generated
+		ReadsInsertID: slices.Contains(text.bare, "last_insert_id") || slices.Contains(text.bare, "returning"), // rows don't contain it
 		Statement:     left, Leaves: text.leaves(left, ctx),
 	}
 }
 
-// noted is a statement with what its words alone tell of it.
+// noted returns a statement, completed with what its words alone show.
 func noted(l *stmt.Lexed, s *stmt.Statement) *stmt.Statement {
 	l.Note(s)
 	return s
 }
 
-// Unknown is a statement that names what no server has. Nothing of it happened.
-// Number and text are MySQL's.
+// Unknown is the error of a statement that names what no server has. The statement has no effect. Number and Message are MySQL's.
 type Unknown struct {
 	Number  uint16
 	State   string // empty: 42000
@@ -154,8 +155,8 @@ type Unknown struct {
 
 func (u *Unknown) Error() string { return u.Message }
 
-// assignsFromTrigger tells a trigger whose body names a user variable: no session
-// hears of what it assigns.
+// assignsFromTrigger reports whether the text creates a trigger whose body names a user variable. The session would not learn the
+// value that it assigns.
 func (u unread) assignsFromTrigger() bool {
 	bare := u.bare[u.verb():]
 	trigger := slices.Index(bare, "trigger")
@@ -164,11 +165,10 @@ func (u unread) assignsFromTrigger() bool {
 	})
 }
 
-// loadsXML tells LOAD XML, which leaves on its connection what LOAD DATA does.
+// loadsXML reports whether the text is LOAD XML, which leaves the same state on its connection as LOAD DATA.
 func (u unread) loadsXML() bool { return len(u.bare) > 2 && u.bare[0] == "load" && u.bare[1] == "xml" }
 
-// left is a statement of which no more is known than what it may leave on its
-// connection.
+// left returns a statement of which only the state that it may leave on its connection is known.
 func (u unread) left(object string) *stmt.Statement {
 	s := &stmt.Statement{Kind: stmt.Other}
 	if u.program == stmt.Compound {
@@ -192,10 +192,10 @@ func (u unread) left(object string) *stmt.Statement {
 	return s
 }
 
-// bare gives a word in lower case, without quotes.
+// bare returns a word in lower case, without quotes.
 func bare(word []byte) string { return stmt.Unquoted(word) }
 
-// dropsProgram tells DROP of a routine, trigger or event: it does none of what that does.
+// dropsProgram reports whether the text is DROP of a routine, trigger or event. It doesn't run the program.
 func (u unread) dropsProgram() bool {
 	if len(u.bare) < 3 || u.bare[0] != "drop" {
 		return false
@@ -207,9 +207,8 @@ func (u unread) dropsProgram() bool {
 	return false
 }
 
-// mentioned gives a name in a client's text that is not the first shard's alone, or "".
-// Words in strings and comments count: what a server reads there need not be what
-// the parser, which gave up, has read.
+// mentioned returns a name in a client's text of something that is not on the first shard alone, or "". Words in strings and
+// comments count, because a server may read the text differently from the parser, which failed.
 func mentioned(l *stmt.Lexed, ctx Context) string {
 	var all []string
 	if !ctx.Rewritten {
@@ -228,8 +227,8 @@ func words(list ...string) map[string]bool {
 	return out
 }
 
-// unread is the words of a text that the parser refuses, in lower case and
-// without quotes, as they were written, and whether a parenthesis follows.
+// unread contains the words of a text that the parser can't read. bare are in lower case and without quotes, written are as in
+// the text, and called is true before a parenthesis.
 type unread struct {
 	bare, written []string
 	called        []bool
@@ -246,8 +245,8 @@ func wordsOf(l *stmt.Lexed) (u unread) {
 	return u
 }
 
-// verb is the place of the word that says what is done. SET STATEMENT sets its
-// variables for no longer than what follows FOR.
+// verb returns the index of the word that determines the kind of statement. In SET STATEMENT … FOR that is the word after FOR,
+// because the variables are set for that statement only.
 func (u unread) verb() int {
 	if len(u.bare) > 1 && u.bare[0] == "set" && u.bare[1] == "statement" {
 		if i := slices.Index(u.bare, "for"); i >= 0 && i+1 < len(u.bare) {
@@ -257,8 +256,7 @@ func (u unread) verb() int {
 	return 0
 }
 
-// state gives a word for which the text can't be run on a borrowed connection,
-// or "".
+// state returns a word because of which the text can't run on a borrowed connection, or "".
 func (u unread) state() string {
 	verb, program := u.verb(), u.program == stmt.Compound
 	for i, w := range u.bare {
@@ -269,8 +267,8 @@ func (u unread) state() string {
 	return ""
 }
 
-// created gives what a CREATE or ALTER DATABASE or EVENT is about: "database",
-// "new database" if it may replace one, with its name; or "event".
+// created returns the kind of object that a CREATE or ALTER is about: "database", "new database" with its name if it may replace
+// one, "event" or "program".
 func (u unread) created() (object, name string) {
 	bare, written := u.bare[u.verb():], u.written[u.verb():]
 	switch {
@@ -291,11 +289,10 @@ func (u unread) created() (object, name string) {
 	return "", ""
 }
 
-// stateful are words that depend on the connection wherever they stand.
+// stateful are words that depend on the connection wherever they are in a text.
 var stateful = words("found_rows", "row_count", "sql_calc_found_rows", "connection_id")
 
-// pins gives the kind of a statement for which the session keeps the connection;
-// 0 is any other.
+// pins returns the kind of a statement for which the session keeps the connection, or 0 for others.
 func (u unread) pins() stmt.Kind {
 	switch bare := u.bare[u.verb():]; {
 	case len(bare) < 2:
@@ -309,14 +306,13 @@ func (u unread) pins() stmt.Kind {
 	return 0
 }
 
-// stays are first words of statements that leave something behind: a
-// transaction, a setting, a lock, a handler, an account, another binary log.
+// stays are first words of statements that leave state: a transaction, a setting, a lock, a handler, an account, another binary
+// log.
 var stays = words("begin", "start", "commit", "rollback", "savepoint", "release", "set", "use", "lock", "unlock", "xa", "handler",
 	"prepare", "execute", "deallocate", "kill", "shutdown", "restart", "flush", "reset", "purge", "change", "stop", "install", "uninstall",
 	"grant", "revoke", "backup", "clone", "binlog", "load", "import", "cache", "get", "delimiter")
 
-// single tells a text whose semicolons all stand in the body of a program, but
-// for one behind which there are only comments.
+// single reports whether all semicolons of a text are in the body of a program, except one that only comments follow.
 func single(l *stmt.Lexed) bool {
 	_, next := stmt.First(l.Text, l.Mode)
 	return stmt.Blank(l.Text[next:])

@@ -11,8 +11,9 @@ import (
 	"locus/router/stmt"
 )
 
-// Finding is how the shards of a change are found whose WHERE fixes a key of its one table that tells no gene: a unique key of
-// whole numbers, or what the cluster numbers. A locking read on each shard looks whether it has a row.
+// Finding describes how the shards of a change are found if its WHERE fixes a key of its only table that doesn't determine the
+// gene. Such a key is a unique key of integers, or a column that the cluster numbers. A locking read on each shard checks whether
+// the shard has a row.
 type Finding struct {
 	table  *catalog.Table
 	alias  string
@@ -20,19 +21,20 @@ type Finding struct {
 	owners *Owned
 }
 
-// fixed is a column and what it is compared with.
+// fixed is a column and the values that it is compared with.
 type fixed struct {
 	column   string
 	operands []stmt.Operand
 }
 
-// Moved is the answer of a look where a row would get another gene.
+// Moved is the result of the locking read if a row would get another gene.
 const Moved = "2"
 
-// mostFound bounds the values that are looked for.
+// mostFound limits the number of values in a locking read.
 const mostFound = 1000
 
-// finding reads it from the conditions; nil: they fix no such key, or the answer would not be one of rows that are changed.
+// finding returns the Finding of a statement. It returns nil if the conditions fix no such key, or if the statement returns more
+// than the number of rows.
 func (sc *scope) finding(s *stmt.Statement, k *Keyed) *Finding {
 	const kept = stmt.Returning | stmt.SetsUserVariable | stmt.SetsInsertID | stmt.NamedLock | stmt.ReadsNamedLock | stmt.UnknownFunction | stmt.With
 	if len(sc.nodes) != 1 || len(s.Blocks) != 1 || !sc.nodes[0].sharded() || s.Features&kept != 0 {
@@ -62,7 +64,7 @@ func (f *Finding) String() string {
 	return strings.Join(names, ", ")
 }
 
-// fixes notes the columns of whole numbers that must have one of some values.
+// fixes adds to found the integer columns that must have one of some values, by their positions.
 func (sc *scope) fixes(n *node, c *stmt.Condition, found map[int]fixed) {
 	switch {
 	case c == nil:
@@ -80,9 +82,9 @@ func (sc *scope) fixes(n *node, c *stmt.Condition, found map[int]fixed) {
 	}
 }
 
-// look is the locking read on a shard, which leaves out rows that are others'; ok is false where a value is none that a
-// column of whole numbers is surely compared with as such. It answers with Moved if one of the rows has another gene than the one
-// that they are given; nil: none is.
+// look returns the locking read for a shard, which leaves out foreign rows. If given is not nil, it is the gene that the change
+// assigns. The result is then Moved if one of the rows has another gene. ok is false if a server might not compare one of the
+// values with the column as an integer.
 func (f *Finding) look(v *Values, foreign router.Foreign, given *gene.Gene) (text string, ok bool) {
 	found, last := "1", " LIMIT 1 FOR UPDATE"
 	if given != nil {
@@ -106,8 +108,9 @@ func (f *Finding) look(v *Values, foreign router.Foreign, given *gene.Gene) (tex
 	return text + last, true
 }
 
-// values are what a column is compared with. Servers may compare what is no literal of a whole number, and what stands in one
-// list with it, as floating-point numbers: then those beyond what these hold are not known.
+// values returns the values that a column is compared with, as SQL. Servers may compare a value that is not an integer literal,
+// and all values in one list with it, as floating-point numbers. ok is then false if a value is beyond the integers that these
+// represent exactly.
 func (c fixed) values(v *Values) (list []string, ok bool) {
 	far, blurred := false, false
 	for _, o := range c.operands {

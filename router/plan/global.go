@@ -7,12 +7,12 @@ import (
 	"locus/router/stmt"
 )
 
-// Global changes global tables, alike on every shard, in one transaction.
+// Global changes global tables in the same way on every shard, in one transaction.
 type Global struct {
 	Facts
-	// Insert is what must be looked at in the rows of an INSERT; nil: nothing.
+	// Insert describes the rows of an INSERT that must be checked before it runs. Nil means that none must be.
 	Insert *Insertion
-	// Added is spliced into the text of an INSERT whose rows the cluster numbers.
+	// Added is inserted into the text of an INSERT that names no columns.
 	Added []Splice
 }
 
@@ -32,8 +32,8 @@ func (p *Global) explain(e *explainer) {
 	}
 }
 
-// alike refuses changes of a global table that would come out differently on each
-// shard. What they read of the clock is made the same by who runs them: see Clock.
+// alike refuses a change of a global table whose effect would differ between shards. It sets Clock if the change reads the clock:
+// the session then sets the same time on all shards.
 func (p *Global) alike(s *stmt.Statement, t *catalog.Table) error {
 	what := ""
 	switch {
@@ -54,8 +54,7 @@ func (p *Global) alike(s *stmt.Statement, t *catalog.Table) error {
 	return defaultsAlike(s, t)
 }
 
-// copiesAlike refuses an UPDATE or DELETE of global tables that would come out
-// differently on each shard.
+// copiesAlike refuses an UPDATE or DELETE of global tables whose effect would differ between shards.
 func (p *Global) copiesAlike(s *stmt.Statement, sc *scope) error {
 	for i := range sc.nodes {
 		n := &sc.nodes[i]
@@ -72,7 +71,7 @@ func (p *Global) copiesAlike(s *stmt.Statement, sc *scope) error {
 	return nil
 }
 
-// defaultsAlike refuses DEFAULT of a column where each shard would make another value.
+// defaultsAlike refuses DEFAULT of a column for which each shard would compute another value.
 func defaultsAlike(s *stmt.Statement, t *catalog.Table) error {
 	assigned := s.Assign
 	if s.Insert != nil {
@@ -95,16 +94,16 @@ func defaultsAlike(s *stmt.Statement, t *catalog.Table) error {
 	return nil
 }
 
-// defaultsToClock tells whether the rows may get the statement's time in a column: one
-// that is left out, or one that a row may leave to its default.
+// defaultsToClock reports whether rows may get the statement's time by the default of a column. The column may be left out, or
+// DEFAULT in a row.
 func (in *Insertion) defaultsToClock() bool { return in.Table.ReadsClock() }
 
 func madeAnew(t *catalog.Table, c *catalog.Column) *Refusal {
 	return refuse(CopiesDiffer, "the default of column %s of global table %s would be another one on each shard: give the value", c.Name, t.TableName)
 }
 
-// joinedAlike refuses changes of a global table by the rows of another: if several
-// match, each shard may take another one.
+// joinedAlike refuses a change of a global table by the rows of another table. If several rows match, each shard may use another
+// one.
 func joinedAlike(s *stmt.Statement, t *catalog.Table) error {
 	if u, ok := changes(s, t, t.Unique); ok {
 		return refuse(CopiesDiffer, "UPDATE IGNORE of global table %s and its unique key %s: which of two rows keeps its values depends on the order in which a shard finds them: write a plain UPDATE", t.TableName, u.Name)
@@ -120,8 +119,8 @@ func joinedAlike(s *stmt.Statement, t *catalog.Table) error {
 	return nil
 }
 
-// copied reads the INSERT into a global table whose rows must be looked at: nil if
-// they are alike everywhere, whatever they are.
+// copied returns the Insertion of an INSERT into a global table whose rows must be checked. It returns nil if any rows would be
+// the same on all shards.
 func copied(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 	anew := func(c catalog.Column) bool { return c.Default == catalog.Anew && !c.Generated }
 	if t.Numbered() < 0 && !slices.ContainsFunc(t.Columns, anew) {
@@ -148,7 +147,7 @@ func copied(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 	return in, nil
 }
 
-// Alike refuses rows for a global table that each shard would complete in its own way.
+// Alike refuses rows of a global table that each shard would complete differently.
 func (p *Global) Alike(v *Values) error {
 	in := p.Insert
 	if in == nil {

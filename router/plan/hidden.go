@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// withoutGenes is the condition on rows of a table of information_schema that keeps the columns for genes out which nobody
-// but locus has made; empty: it has none of them.
+// withoutGenes returns the condition that removes the gene columns made by locus from the rows of a table of information_schema.
+// It is empty if the table has no such rows.
 func (c Context) withoutGenes(qualifier, table string) string {
 	if !c.Catalog.MakesGenes() {
 		return ""
@@ -17,18 +17,19 @@ func (c Context) withoutGenes(qualifier, table string) string {
 	switch strings.ToLower(table) {
 	case "columns":
 		return qualifier + "COLUMN_NAME <> '" + catalog.OwnGene + "'"
-	case "statistics": // of an expression it is NULL
+	case "statistics": // the column of an expression is NULL
 		return "(" + qualifier + "COLUMN_NAME IS NULL OR " + qualifier + "COLUMN_NAME <> '" + catalog.OwnGene + "')"
 	}
 	return ""
 }
 
-// hidesIn tells a table of which such rows are kept out.
+// hidesIn reports whether such rows of a table must be removed.
 func (c Context) hidesIn(t stmt.TableName) bool {
 	return strings.EqualFold(c.schemaOf(t), "information_schema") && c.withoutGenes("", t.Name) != ""
 }
 
-// describe changes a SELECT of information_schema so that it shows the tables as clients created them, and sizes over all shards.
+// describe changes a SELECT of information_schema so that it returns the tables as clients created them, and sizes over all
+// shards.
 func describe(l *stmt.Lexed, p Plan, ctx Context) error {
 	one, is := p.(*OneShard)
 	described := func(t stmt.TableName) bool { return ctx.hidesIn(t) || ctx.sums(t) }
@@ -52,8 +53,8 @@ func describe(l *stmt.Lexed, p Plan, ctx Context) error {
 	return summable(places, h.summed)
 }
 
-// hiding leaves rows out of what a SELECT reads. Where that can be, a condition is added to one that the statement has: names,
-// definitions of columns and qualifiers are then the client's own. Else a derived table takes the table's place.
+// hiding removes rows from what a SELECT reads. If possible it adds a condition to an existing one, because names, definitions of
+// columns and qualifiers then remain the client's. Otherwise a derived table replaces the table.
 type hiding struct {
 	l          *stmt.Lexed
 	places     *stmt.Places
@@ -67,7 +68,7 @@ type hiding struct {
 	sourceNames bool
 }
 
-// qualifierOf is the qualifier of a table's columns.
+// qualifierOf returns the qualifier of a table's columns.
 func qualifierOf(t *stmt.TableRef) string {
 	if t.Schema != "" && t.Alias == t.Name {
 		return quote(t.Schema) + "." + quote(t.Alias) + "."
@@ -75,7 +76,7 @@ func qualifierOf(t *stmt.TableRef) string {
 	return quote(t.Alias) + "."
 }
 
-// table leaves out the rows of a table that don't satisfy a condition.
+// table removes the rows of a table that don't satisfy a condition.
 func (h *hiding) table(at stmt.TablePlace, condition string) {
 	switch t := at.Block.Tables[at.Index]; {
 	case at.Statement:
@@ -98,7 +99,7 @@ func (h *hiding) table(at stmt.TablePlace, condition string) {
 	h.added = append(h.added, among(h.l, at, strings.ReplaceAll(condition, qualifierOf(&at.Block.Tables[at.Index]), ""))...)
 }
 
-// term returns a condition on all rows of a block.
+// term returns a condition on all rows of a block, or nil if there is none.
 func (h *hiding) term(b *stmt.Block) *stmt.Conjunct {
 	at := slices.IndexFunc(h.terms, func(c stmt.Conjunct) bool { return c.Block == b && !c.Outer })
 	if at < 0 {
@@ -107,12 +108,12 @@ func (h *hiding) term(b *stmt.Block) *stmt.Conjunct {
 	return &h.terms[at]
 }
 
-// beside adds a condition to another one.
+// beside adds a condition to the one between start and end.
 func (h *hiding) beside(start, end stmt.Anchor, condition string) {
 	h.added = append(h.added, Splice{start, " ("}, Splice{end, "\n) AND " + condition + " "})
 }
 
-// splices returns the splices in the order of the text.
+// splices returns the insertions in the order of the text.
 func (h *hiding) splices() []Splice {
 	for _, b := range h.blocks {
 		condition := h.conditions[b]
@@ -132,7 +133,7 @@ func (h *hiding) splices() []Splice {
 	return h.added
 }
 
-// fieldNames returns aliases that keep the fields' names as they are without the splices. If plain is set, columns get one too.
+// fieldNames returns aliases for the fields whose names the insertions would change. If plain is true, columns get an alias too.
 func fieldNames(l *stmt.Lexed, places *stmt.Places, added []Splice, plain bool) (names []Splice) {
 	for _, u := range places.Unnamed {
 		start, end := l.Offset(u.Start), l.Offset(u.End)

@@ -8,12 +8,12 @@ import (
 	"locus/router/stmt"
 )
 
-// mostIndexes are made on one temporary table.
+// mostIndexes is the limit of the indexes on one temporary table.
 const mostIndexes = 8
 
-// indexed finds the columns by which rows of gathered tables are looked up for those of others:
-// whole numbers that joins, correlations and subqueries compare with whole numbers. They get
-// indexes. Of texts servers don't always find by an index what they find without one.
+// indexed returns the columns of gathered tables that get indexes: integer columns that joins, correlations and subqueries
+// compare with integers. Text columns get none, because servers don't always find by an index of texts what they find without
+// one.
 func (sc *scope) indexed(blocks []*stmt.Block) map[*node][]string {
 	found := map[*node][]string{}
 	x := indexer{sc, found}
@@ -55,7 +55,7 @@ func (x indexer) condition(b *stmt.Block, c *stmt.Condition) {
 	}
 }
 
-// compared notes two columns that are compared, each as a block names it.
+// compared records two columns that are compared, each as a block names it.
 func (x indexer) compared(a *stmt.Block, left stmt.ColumnRef, b *stmt.Block, right stmt.ColumnRef) {
 	l, r := x.outwards(a, left), x.outwards(b, right)
 	if l == nil || r == nil || !wholeNumber(l, left.Name) || !wholeNumber(r, right.Name) {
@@ -65,7 +65,7 @@ func (x indexer) compared(a *stmt.Block, left stmt.ColumnRef, b *stmt.Block, rig
 	x.found[r] = append(x.found[r], strings.ToLower(right.Name))
 }
 
-// outwards finds the table of a column in a block, or in one around it.
+// outwards returns the table of a column in a block, or in a block around it.
 func (x indexer) outwards(b *stmt.Block, ref stmt.ColumnRef) *node {
 	for ; b != nil; b = b.Parent {
 		if n, unknown := x.within(b, ref); n != nil || unknown {

@@ -8,12 +8,11 @@ import (
 	"locus/router/stmt"
 )
 
-// InsertQuery is an INSERT of a query's rows that come from several shards, or go to them: the query is answered over gathered
-// rows, and its rows are inserted as if they had been written as VALUES.
+// InsertQuery is an INSERT of a query's rows that come from several shards, or are inserted on several. The query is answered
+// from gathered rows. Its rows are inserted as if they had been written as VALUES.
 type InsertQuery struct {
 	Facts
-	// Start is where it begins, and End where it ends. What stands before is the head
-	// of each INSERT, and what stands behind its tail.
+	// Start and End enclose the query in the text. The text before Start begins each INSERT, and the text after End ends it.
 	Start, End stmt.Anchor
 	Gather     *Gathering
 	Destination
@@ -30,15 +29,15 @@ func (p *InsertQuery) String() string {
 	return "fixed"
 }
 
-// Destination is where rows from elsewhere go.
+// Destination is the table that rows of a query are inserted into.
 type Destination struct {
 	Into *catalog.Table
-	// Columns gives for each field of a row the column, by its position.
+	// Columns are the columns of a row's fields, by their positions in the table.
 	Columns []int
 }
 
-// planInsertQuery plans an INSERT whose rows come from a query and are not where they go, if it is one that can be answered
-// apart.
+// planInsertQuery plans an INSERT from a query whose rows are on other shards than the table's, if the query can be answered in a
+// separate statement.
 func planInsertQuery(facts Facts, s *stmt.Statement, t *catalog.Table, columns []int, ctx Context) (Plan, error) {
 	switch in := s.Insert; {
 	case !in.FromSelect:
@@ -52,9 +51,8 @@ func planInsertQuery(facts Facts, s *stmt.Statement, t *catalog.Table, columns [
 	return p, updatesAlone(s, t, ctx)
 }
 
-// updatesAlone refuses an ON DUPLICATE KEY UPDATE that would mean something else, or
-// nothing, behind rows that are written as VALUES: it may compute with the columns of
-// the table that no table of the query has too.
+// updatesAlone refuses an ON DUPLICATE KEY UPDATE that would change its meaning, or be invalid, after rows that are written as
+// VALUES. It may compute with those columns of the table that no table of the query has.
 func updatesAlone(s *stmt.Statement, t *catalog.Table, ctx Context) error {
 	in := s.Insert
 	if in.TailQueries {
@@ -71,7 +69,7 @@ func updatesAlone(s *stmt.Statement, t *catalog.Table, ctx Context) error {
 	return err
 }
 
-// hasColumn tells whether the query that the rows come from may have such a column.
+// hasColumn reports whether the query may have such a column.
 func hasColumn(blocks []*stmt.Block, c stmt.ColumnRef, ctx Context) bool {
 	for _, b := range blocks {
 		for _, ref := range b.Tables {
@@ -90,7 +88,7 @@ func hasColumn(blocks []*stmt.Block, c stmt.ColumnRef, ctx Context) bool {
 	return false
 }
 
-// gather says how the query is answered.
+// gather plans how the query is answered.
 func (p *InsertQuery) gather(l *stmt.Lexed, ctx Context) error {
 	read := p.Lex(l)
 	inner, err := stmt.Parse(read)
@@ -108,15 +106,15 @@ func (p *InsertQuery) gather(l *stmt.Lexed, ctx Context) error {
 	return nil
 }
 
-// Lex reads the query's own text.
+// Lex returns the text of the query, scanned.
 func (p *InsertQuery) Lex(l *stmt.Lexed) *stmt.Lexed {
 	read := new(stmt.Lexed)
 	read.Lex(slices.Clone(l.Text[l.Offset(p.Start):l.Offset(p.End)]), l.Mode)
 	return read
 }
 
-// columnsOf gives the columns that an INSERT names, by their positions; of none,
-// those that it gives values for.
+// columnsOf returns the columns that an INSERT assigns, by their positions. Without a list of columns, these are all visible
+// ones.
 func columnsOf(n *stmt.Insertion, t *catalog.Table) ([]int, error) {
 	var out []int
 	if !n.HasList {

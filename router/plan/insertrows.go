@@ -8,7 +8,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Rows counts the rows of one execution.
+// Rows returns the number of rows of one execution.
 func (in *Insertion) Rows(a *stmt.Args) int {
 	if in.Set {
 		return 1
@@ -16,7 +16,7 @@ func (in *Insertion) Rows(a *stmt.Args) int {
 	return len(a.Rows)
 }
 
-// Value reads one value of a row: the number that it was given, where it was given one.
+// Value returns one value of a row. For a row that was issued a number, that is the number.
 func (in *Insertion) Value(v *Values, row, at int) stmt.Value {
 	if at == in.numbered && v.Numbers != nil && v.Numbers[row] != 0 {
 		return numberValue(v.Numbers[row])
@@ -24,7 +24,7 @@ func (in *Insertion) Value(v *Values, row, at int) stmt.Value {
 	return in.written(v, row, at)
 }
 
-// written is the value that stands in the statement.
+// written returns the value that is written in the statement.
 func (in *Insertion) written(v *Values, row, at int) stmt.Value {
 	if in.Set {
 		return v.operand(&in.Values[at])
@@ -37,19 +37,18 @@ func (in *Insertion) written(v *Values, row, at int) stmt.Value {
 	return value
 }
 
-// Asked tells whether a value in a stamped column asks for a generated one.
+// Asked reports whether a value in a stamped column asks for a generated one.
 func Asked(v stmt.Value) bool {
 	n, ok := v.Integer() // '0' is 0 to a column of numbers
 	return v.Kind == stmt.Null || v.Kind == stmt.Default || ok && n.IsZero()
 }
 
-// LayoutGene reads a row's gene as wide as the ID layout has it, which may be
-// wider than the map's.
+// LayoutGene returns a row's gene in the width of the ID layout, which may be greater than the map's.
 func (in *Insertion) LayoutGene(v *Values, row int) (gene.Gene, error) {
 	return in.Table.Root().StoredAs(in.root(v, row), in.Table.GeneWidth())
 }
 
-// Genes reads the gene of every row and refuses rows whose keys disagree.
+// Genes appends the gene of every row to dst. It refuses rows whose keys have different genes.
 func (in *Insertion) Genes(v *Values, dst []gene.Gene) ([]gene.Gene, error) {
 	rows := in.Rows(v.Args)
 	if rows == 0 {
@@ -72,7 +71,8 @@ type Issued struct {
 	ID         orderid.ID
 }
 
-// Find returns a query for the first of some IDs that a row has, as its place among them from 1 on. The answer is NULL if no row has one.
+// Find returns a query for the first of some IDs that a row has, as its position in ids from 1. The query returns NULL if no row
+// has one.
 func (in *Insertion) Find(ids []Issued) string {
 	t := in.Table
 	var list []byte
@@ -95,8 +95,7 @@ func (in *Insertion) Find(ids []Issued) string {
 	return "SELECT MIN(FIELD(" + name + ", " + string(list) + ")) FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + name + " IN (" + string(list) + ")"
 }
 
-// Returned refuses RETURNING, and LAST_INSERT_ID(expression), of rows that several
-// shards would answer with.
+// Returned refuses RETURNING, and LAST_INSERT_ID(expression), if several shards would return rows.
 func (p *Stamped) Returned(shards int) error {
 	switch f := p.Statement.Features; {
 	case shards < 2:

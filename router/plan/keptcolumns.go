@@ -7,8 +7,8 @@ import (
 	"locus/router/stmt"
 )
 
-// keepsColumns refuses a definition after which rows of a sharded table would not be found where they are, or not be made as
-// they are declared: the table would be refused, or worse, other rows would be meant.
+// keepsColumns refuses a definition after which rows of a sharded table could not be found on their shards, or would not be
+// created as declared. The table would then be refused, or statements would apply to other rows.
 func (c Context) keepsColumns(l *stmt.Lexed, s *stmt.Statement) error {
 	if s.Features&stmt.TemporaryTable != 0 {
 		return nil
@@ -24,7 +24,7 @@ func (c Context) keepsColumns(l *stmt.Lexed, s *stmt.Statement) error {
 	return c.keepsDeclared(s.Altering, c.full(s.Tables[0]))
 }
 
-// declaration is a table's, or what a comment of the statement says of it.
+// declaration returns the declaration of a table, or the one in a comment of the statement.
 func (c Context) declaration(s *stmt.Statement, table catalog.TableName) catalog.Declaration {
 	d, is := c.Catalog.Declared(table)
 	if !is && s.Comment != nil && table == c.full(s.Tables[0]) {
@@ -35,7 +35,7 @@ func (c Context) declaration(s *stmt.Statement, table catalog.TableName) catalog
 	return d
 }
 
-// keepsDeclared refuses to drop and to rename what is declared, and to give another type to what tells a row's gene.
+// keepsDeclared refuses to drop or rename a declared column, and to change the type of a column that determines a row's gene.
 func (c Context) keepsDeclared(a *stmt.Altering, table catalog.TableName) error {
 	d, _ := c.Catalog.Declared(table)
 	if d.Kind != catalog.Sharded {
@@ -65,7 +65,7 @@ func (c Context) keepsDeclared(a *stmt.Altering, table catalog.TableName) error 
 	return nil
 }
 
-// keepsType refuses a type under which a value that is there may be of another gene. It may hold more.
+// keepsType refuses a type under which an existing value may have another gene. A longer type is allowed.
 func keepsType(t *catalog.Table, column stmt.AlteredColumn) error {
 	key, is := t.KeyOf(column.Name)
 	if !is || key.Column.KeptBy(column.Type) {
@@ -77,7 +77,7 @@ func keepsType(t *catalog.Table, column stmt.AlteredColumn) error {
 	return refuse(ColumnKept, "column %s decides where a row of %s lives, and values of another type may be of other genes: it is %s, and may be made longer, of the same kind, sign and collation", column.Name, t.TableName, key.Column.Spelled())
 }
 
-// keepsCharset is keepsType of all texts.
+// keepsCharset is keepsType for the conversion of all text columns.
 func keepsCharset(t *catalog.Table, to *stmt.ColumnType) error {
 	for _, key := range t.Keys {
 		if c := key.Column; c.IsText() && !strings.EqualFold(to.Collation, c.Collation) {
@@ -87,7 +87,8 @@ func keepsCharset(t *catalog.Table, to *stmt.ColumnType) error {
 	return nil
 }
 
-// likeOwnGene refuses CREATE TABLE … LIKE one that has the column for the gene, of a table that is to have none.
+// likeOwnGene refuses CREATE TABLE … LIKE a table with the gene column of locus, if the new table is not declared to have that
+// column.
 func (c Context) likeOwnGene(s *stmt.Statement, d catalog.Declaration) error {
 	if s.DefinitionsEnd != nil || len(s.Tables) < 2 || d.MakesGene() {
 		return nil

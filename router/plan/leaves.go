@@ -8,32 +8,30 @@ import (
 	"locus/router/stmt"
 )
 
-// Leaves says what a statement may leave behind on the connection that it runs on.
+// Leaves is the session state that a statement may leave on the connection that it runs on.
 type Leaves uint8
 
 const (
-	// LeavesState: whatever a connection can have, as far as the statement says so
-	// itself. What nobody has looked at does.
+	// LeavesState is any state of a connection that the statement itself names. It is the zero value, for statements that were
+	// not analyzed.
 	LeavesState Leaves = iota
-	// LeavesNothing that others could see: reads and writes of tables that run no
-	// code of anybody's, with functions that are known.
+	// LeavesNothing is no state that others could see: reads and writes of tables that run no stored code, with known functions.
 	LeavesNothing
-	// LeavesVariables: the user variables that it names, and nothing else.
+	// LeavesVariables is the user variables that the statement names, and nothing else.
 	LeavesVariables
-	// LeavesRoutine: it runs code that somebody has stored, a function, a view over
-	// one, or a trigger, and that may leave any state.
+	// LeavesRoutine is any state, because the statement runs stored code: a function, a view over one, or a trigger.
 	LeavesRoutine
-	// LeavesUnknown: a procedure, or a text that is made while it runs. What those
-	// leave, no reset takes away with certainty.
+	// LeavesUnknown is any state, because the statement runs a procedure, or a text that is built while it runs. No reset
+	// certainly removes what these leave.
 	LeavesUnknown
 )
 
-// String is what logs say.
+// String returns the name for logs.
 func (l Leaves) String() string {
 	return [...]string{LeavesState: "state", LeavesNothing: "nothing", LeavesVariables: "variables", LeavesRoutine: "routine", LeavesUnknown: "unknown"}[l]
 }
 
-// leaves classifies a statement that was read.
+// leaves returns the class of a statement that the parser has read.
 func leaves(s *stmt.Statement, ctx Context) Leaves {
 	const state = stmt.NamedLock | stmt.TemporaryTable | stmt.Program
 	if s.Kind == stmt.Call {
@@ -60,7 +58,7 @@ func leaves(s *stmt.Statement, ctx Context) Leaves {
 	return worst
 }
 
-// traced tells the kinds of statements that leave what their tables, functions and assignments do, and nothing else.
+// traced reports whether statements of this kind leave only the state that their tables, functions and assignments leave.
 func traced(s *stmt.Statement) bool {
 	switch s.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.Show, stmt.LoadData, stmt.Explain:
@@ -72,8 +70,8 @@ func traced(s *stmt.Statement) bool {
 	}
 }
 
-// leavesDefinition returns the state that a definition leaves on its connection by the functions that it calls. ALTER TABLE calls those
-// of defaults to fill columns; the next value of a sequence, for example, stays with the connection.
+// leavesDefinition returns the state that a definition leaves on its connection by the functions that it calls. ALTER TABLE calls
+// the functions in defaults to fill columns. The next value of a sequence, for example, stays with the connection.
 func leavesDefinition(s *stmt.Statement) Leaves {
 	if slices.ContainsFunc(s.Called, func(call stmt.Called) bool { return !stmt.Computes(strings.ToLower(call.Name)) }) {
 		return LeavesState
@@ -81,8 +79,8 @@ func leavesDefinition(s *stmt.Statement) Leaves {
 	return LeavesNothing
 }
 
-// readsForRoutines has stored code find the session's LAST_INSERT_ID(), and not that
-// of whoever had the connection before, and the session learn what it is afterwards.
+// readsForRoutines sets the facts so that stored code reads the session's LAST_INSERT_ID(), not that of the previous session on
+// the connection. The session then also reads the value that the code leaves.
 func readsForRoutines(p Plan) {
 	switch p.(type) {
 	case *OneShard, *AnyShard:
@@ -92,7 +90,7 @@ func readsForRoutines(p Plan) {
 	}
 }
 
-// worse gives what a reset takes care of rather than what it need not.
+// worse returns the one of two that requires the more thorough reset.
 func worse(a, b Leaves) Leaves {
 	rank := func(l Leaves) int {
 		return [...]int{LeavesNothing: 0, LeavesVariables: 1, LeavesState: 2, LeavesRoutine: 3, LeavesUnknown: 4}[l]
@@ -103,8 +101,7 @@ func worse(a, b Leaves) Leaves {
 	return b
 }
 
-// leavesCalls is what the functions leave that are not the servers' own: nothing, if
-// their bodies say so.
+// leavesCalls returns the state that the functions leave that are not built in. It is nothing if their bodies show that.
 func (c Context) leavesCalls(s *stmt.Statement) Leaves {
 	for _, call := range s.Called {
 		if call.Own && !c.Catalog.Stores(c.Schema, call.Schema, call.Name) {
@@ -117,8 +114,7 @@ func (c Context) leavesCalls(s *stmt.Statement) Leaves {
 	return LeavesNothing
 }
 
-// leavesTable is what a statement may leave by one of its tables: views may call
-// functions, and tables have triggers.
+// leavesTable returns the state that a statement may leave by using a table. Views may call functions, and tables have triggers.
 func (c Context) leavesTable(s *stmt.Statement, t stmt.TableName) Leaves {
 	trace := c.Catalog.WriteTrace
 	if s.Kind == stmt.Select || s.Kind == stmt.Show {
@@ -137,21 +133,19 @@ func (c Context) leavesTable(s *stmt.Statement, t stmt.TableName) Leaves {
 	case catalog.Traced:
 		return LeavesRoutine
 	case catalog.Untold:
-		if s.Kind == stmt.Show { // there is nothing to show
+		if s.Kind == stmt.Show { // there is no such table
 			return LeavesNothing
 		}
 	}
 	return LeavesState
 }
 
-// clauses are words in front of a parenthesis that call nothing, or what leaves nothing, in texts that the
-// parser doesn't know.
+// clauses are words before a parenthesis that are no calls, or calls that leave nothing, in texts that the parser doesn't know.
 var clauses = words("json_table", "columns", "exists", "over", "any", "all", "some", "select", "from", "where", "on", "by", "union", "into", "count", "sum",
 	"min", "max", "avg", "group_concat", "json_arrayagg", "json_objectagg", "nested", "row", "rows", "table", "view", "key", "index", "primary", "unique", "sleep")
 
-// leaves classifies a text that the parser can't read: it runs somebody's code unless
-// nothing is called in it that isn't known, and no word is the name of anything that
-// does.
+// leaves returns the class of a text that the parser can't read. The text may run stored code if it calls an unknown function, or
+// if a word is the name of something that runs such code.
 func (u unread) leaves(s *stmt.Statement, ctx Context) Leaves {
 	switch {
 	case s.Kind == stmt.Call:
@@ -173,8 +167,8 @@ func (u unread) leaves(s *stmt.Statement, ctx Context) Leaves {
 	return worst
 }
 
-// definesProgram tells CREATE and DROP of a routine or trigger, which runs nothing of it. What an event's schedule calls is
-// run.
+// definesProgram reports whether the text is CREATE or DROP of a routine or trigger, which doesn't run the program. CREATE EVENT
+// is not included, because the expressions of its schedule are evaluated.
 func (u unread) definesProgram() bool {
 	if u.verb() > 0 || len(u.bare) < 2 {
 		return false
@@ -183,8 +177,8 @@ func (u unread) definesProgram() bool {
 	return u.bare[0] == "create" && object == "program" || u.dropsProgram()
 }
 
-// definesTable tells CREATE TABLE without a query, which runs nothing: what stands in front of a parenthesis there is the table's
-// name, a type, an index.
+// definesTable reports whether the text is CREATE TABLE without a query, which runs no stored code. A word before a parenthesis
+// is then the table's name, a type, or an index.
 func (u unread) definesTable() bool {
 	if u.verb() > 0 || len(u.bare) < 3 || u.bare[0] != "create" || u.bare[1] != "table" {
 		return false
@@ -192,5 +186,5 @@ func (u unread) definesTable() bool {
 	return !slices.ContainsFunc(u.bare[2:], func(w string) bool { return queries[w] })
 }
 
-// queries are words that a query has which may stand behind CREATE TABLE, and those of a sequence's values.
+// queries are words of a query that may follow CREATE TABLE, and words that read a sequence.
 var queries = words("select", "table", "values", "nextval", "next", "previous")

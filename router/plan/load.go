@@ -8,33 +8,32 @@ import (
 	"locus/router/stmt"
 )
 
-// Load is a LOAD DATA LOCAL whose rows go to several shards. One server reads the
-// file into a temporary table, so that fields, lines and SET mean what they mean to
-// servers; its rows are inserted as if they had been written as VALUES.
+// Load is a LOAD DATA LOCAL whose rows are inserted on several shards. One server reads the file into a temporary table, so that
+// fields, lines and SET have their meaning to a server. The rows of that table are inserted as if they had been written as
+// VALUES.
 type Load struct {
 	Facts
-	// Destination has the columns that are filled, and those that must have a value,
-	// for which LOAD DATA has one and INSERT has none.
+	// Destination has the columns that are filled. It also has the columns without a default that must have a value: LOAD DATA
+	// supplies one, and INSERT doesn't.
 	Destination
-	// Replace: rows that are there already are replaced, else they are kept.
+	// Replace is true if existing rows are replaced. Otherwise they are kept.
 	Replace bool
-	// generated are the columns in which NULL is no value but asks for one.
+	// generated are the columns in which NULL asks for a generated value.
 	generated []int
 }
 
 func (*Load) String() string { return "everywhere" }
 
-// Temporary is the table that the file is read into. It hides the table itself, whose
-// name servers have in their warnings. It has no key: which rows there are already
-// is not known there.
+// Temporary returns the name of the table that the file is read into. It is the name of the target table, which it hides, because
+// servers name the table in warnings. It has no key, because it doesn't know which rows exist.
 func (load *Load) Temporary() string { return quote(load.Into.Schema) + "." + quote(load.Into.Name) }
 
-// Make makes the temporary table.
+// Make returns the statements that create the temporary table.
 func (load *Load) Make() []string {
 	fields := make([]string, len(load.Columns))
 	for i, c := range load.Columns {
 		fields[i] = "a." + quote(load.Into.Columns[c].Name)
-		if slices.Contains(load.generated, c) { // on the side of an outer join that may be absent, NULL is allowed
+		if slices.Contains(load.generated, c) { // NULL is allowed in the columns of the absent side of an outer join
 			fields[i] = "b." + quote(load.Into.Columns[c].Name)
 		}
 	}
@@ -46,11 +45,10 @@ func (load *Load) Make() []string {
 	}
 }
 
-// Read reads the temporary table, in the order of the file.
+// Read returns the query that reads the temporary table, in the order of the file.
 func (load *Load) Read() string { return "SELECT " + load.list() + " FROM " + load.Temporary() }
 
-// Head is what each INSERT begins with. Rows that can't be inserted are left out
-// with a warning, as by LOCAL.
+// Head returns the beginning of each INSERT. Rows that can't be inserted are skipped with a warning, as LOCAL does.
 func (load *Load) Head() string {
 	verb := "INSERT IGNORE INTO "
 	if load.Replace {
@@ -67,8 +65,8 @@ func (load *Load) list() string {
 	return strings.Join(names, ", ")
 }
 
-// unloadable refuses what would read the server's files, or what its session is, in
-// the place of the client's: SET is computed on a shard, once for each row.
+// unloadable refuses a LOAD DATA that would read files of the server, or that would read state of the shard's connection instead
+// of the session's. SET is computed on a shard, once for each row.
 func unloadable(load *stmt.Loading) error {
 	switch {
 	case load == nil:
@@ -101,8 +99,8 @@ func planLoad(s *stmt.Statement, t *catalog.Table) (Plan, error) {
 	return load, nil
 }
 
-// loaded gives the columns that a LOAD DATA fills. An INSERT of them must be one
-// that can be planned, which is known before the file is asked for.
+// loaded returns the Load with the columns that the statement fills. It checks that an INSERT of them can be planned, before the
+// client is asked for the file.
 func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
 	list := &stmt.Insertion{Columns: in.Columns, HasList: in.Listed}
 	columns, err := columnsOf(list, t)
@@ -132,7 +130,7 @@ func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
 	return load, err
 }
 
-// stamped notes the columns of a sharded table that are generated.
+// stamped sets generated to the generated columns of a sharded table.
 func (load *Load) stamped(list *stmt.Insertion) error {
 	in, err := insertion(list, load.Into)
 	if err == nil {

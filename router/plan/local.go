@@ -5,10 +5,10 @@ import (
 	"locus/router/stmt"
 )
 
-// Local is what the session itself answers: SET, BEGIN, USE and their kin.
+// Local is a statement that the session itself answers: SET, BEGIN, USE and similar.
 type Local struct {
 	Facts
-	// Locks has the tables that LOCK TABLES locks on each shard.
+	// Locks are the tables that LOCK TABLES locks on each shard.
 	Locks map[router.ShardName][]stmt.LockTable
 }
 
@@ -16,15 +16,15 @@ func (*Local) String() string { return "session" }
 
 func (*Local) explain(e *explainer) { e.say("place", "answered by the proxy itself") }
 
-// Rewritten is what speaks of the session, which puts what it knows into the text and plans that;
-// or what reads views of rows on several shards, or all columns of tables whose shards differ in them.
+// Rewritten is a statement that the session rewrites and plans again. It refers to the session, whose values are put into the
+// text. Or it reads views of rows on several shards, or all columns of tables whose shards differ in them.
 type Rewritten struct {
 	Facts
-	// Text is what stands for it, with the views' queries in the place of their names, or columns in the place of stars; empty:
-	// the session knows it. What is "views" or "columns".
+	// Text is the rewritten text, with the queries of views in place of their names, or columns in place of stars. It is empty if
+	// the session rewrites the text. What is "views" or "columns".
 	Text, What string
 }
 
 func (*Rewritten) String() string { return "rewritten" }
 
-func (*Rewritten) explain(*explainer) {} // of what it was rewritten into there is more to say
+func (*Rewritten) explain(*explainer) {} // the rewritten statement explains more

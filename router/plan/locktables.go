@@ -9,8 +9,9 @@ import (
 	"locus/router/stmt"
 )
 
-// planLock locks tables where they live: sharded and global ones on each shard. With a view of rows on several shards each server
-// locks what it reads there, and where only the default shard has the view, the tables are locked themselves.
+// planLock plans LOCK TABLES on the shards that have the tables: for sharded and global ones, every shard. On a server that has a
+// view of rows on several shards, the lock of the view includes the tables that it reads. On the other shards these tables are
+// locked themselves.
 func planLock(s *stmt.Statement, ctx Context) (Plan, error) {
 	p := &Local{Locks: map[router.ShardName][]stmt.LockTable{}}
 	for _, l := range s.LockTables {
@@ -39,7 +40,7 @@ func planLock(s *stmt.Statement, ctx Context) (Plan, error) {
 	return p, nil
 }
 
-// lockedOn are the shards that have a table, or a view of rows on several of them.
+// lockedOn returns the shards that have a table, or a view of rows on several shards.
 func (c Context) lockedOn(name stmt.TableName) ([]router.ShardName, error) {
 	t, err := c.find(name)
 	switch {
@@ -55,7 +56,7 @@ func (c Context) lockedOn(name stmt.TableName) ([]router.ShardName, error) {
 	return []router.ShardName{c.Catalog.First()}, nil
 }
 
-// lockToo adds a table that the client may have named too, of which servers know one lock.
+// lockToo adds a table that the client may have named too. A server accepts one lock for each table.
 func (c Context) lockToo(locks []stmt.LockTable, l stmt.LockTable) []stmt.LockTable {
 	i := slices.IndexFunc(locks, func(there stmt.LockTable) bool { return c.full(there.TableName) == c.full(l.TableName) })
 	switch {
@@ -69,13 +70,13 @@ func (c Context) lockToo(locks []stmt.LockTable, l stmt.LockTable) []stmt.LockTa
 
 func reads(l stmt.LockTable) bool { return strings.HasPrefix(strings.ToUpper(l.Mode), "READ") }
 
-// far tells a view of rows on several shards.
+// far reports whether a name is a view of rows on several shards.
 func (c Context) far(name stmt.TableName) bool {
 	full := c.full(name)
 	return !c.temporary(full) && c.Catalog.Behind(full) != nil
 }
 
-// behind are the tables that a view of rows on several shards reads, through others too.
+// behind returns the tables that a view of rows on several shards reads, directly or through other views.
 func (c Context) behind(view stmt.TableName) (tables []stmt.TableName) {
 	if !c.far(view) {
 		return nil
@@ -98,7 +99,7 @@ func (c Context) behind(view stmt.TableName) (tables []stmt.TableName) {
 	return tables
 }
 
-// closedLocks holds the tables of LOCK TABLES, and those that its views read, to what the shards have.
+// closedLocks refuses tables of LOCK TABLES, and tables that its views read, that the shards don't have as named.
 func (c Context) closedLocks(s *stmt.Statement) error {
 	var names []stmt.TableName
 	for _, name := range s.Tables {

@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// closed holds the names of a statement to what the shards have. Servers would find
-// something by each of them; it has to be all that the name means.
+// closed refuses names that the shards don't have as the statement means them. Servers would find something by each name, but
+// possibly not all that the name means.
 func (c Context) closed(s *stmt.Statement) error {
 	for _, call := range s.Called {
 		if err := c.closedError(c.Catalog.Calling(c.Schema, call.Schema, call.Name)); err != nil {
@@ -33,7 +33,7 @@ func (c Context) closed(s *stmt.Statement) error {
 	}
 }
 
-// stored refuses a routine that is not on each shard that the rows may be on.
+// stored refuses a routine that is missing on a shard that may have the rows.
 func (c Context) stored(s *stmt.Statement, call stmt.Called) error {
 	has, lack := c.Catalog.StoredOn(c.Schema, call.Schema, call.Name)
 	if len(has) == 0 || len(lack) == 0 {
@@ -54,7 +54,7 @@ func (c Context) stored(s *stmt.Statement, call stmt.Called) error {
 	return nil
 }
 
-// each asks what is wrong with tables, those of the session aside.
+// each returns the first error of the checks of these tables. It skips temporary tables of the session.
 func (c Context) each(names []stmt.TableName, ask ...func(catalog.TableName) error) error {
 	for _, name := range names {
 		full := c.full(name)
@@ -88,7 +88,7 @@ func (c Context) closedRows(s *stmt.Statement) error {
 	return c.each(written, c.Catalog.Writing)
 }
 
-// closedDefinition is about what a definition makes and names.
+// closedDefinition checks what a definition creates and names.
 func (c Context) closedDefinition(s *stmt.Statement) error {
 	names := slices.DeleteFunc(slices.Clone(s.Tables), func(n stmt.TableName) bool { return slices.Contains(s.Created, n) })
 	if c.viewEverywhere(s) {
@@ -103,11 +103,11 @@ func (c Context) closedDefinition(s *stmt.Statement) error {
 		}
 		names = names[1:]
 	}
-	// DROP TABLE of a view does nothing, and the server says so: dumps have it before each.
+	// DROP TABLE of a view does nothing, and the server returns that. Dumps write it before each view.
 	return c.each(slices.DeleteFunc(names, func(n stmt.TableName) bool { return slices.Contains(s.Dropped, n) && c.far(n) }), c.Catalog.Reading)
 }
 
-// withinView refuses a view that would reach more than its shard has.
+// withinView refuses a view that would read tables that its shard doesn't have.
 func (c Context) withinView(view stmt.TableName, names []stmt.TableName) error {
 	for _, name := range names {
 		t, err := c.find(name)
@@ -121,8 +121,7 @@ func (c Context) withinView(view stmt.TableName, names []stmt.TableName) error {
 	return nil
 }
 
-// droppedViews lets views be dropped that are on the default shard alone, whatever
-// they reach.
+// droppedViews allows DROP of views that are on the default shard alone, whatever tables they read.
 func (c Context) droppedViews(names []stmt.TableName) error {
 	for _, name := range names {
 		if shards := c.Catalog.On(c.full(name)); len(shards) > 1 {
@@ -140,15 +139,15 @@ func FullName(t stmt.TableName, schema string) catalog.TableName {
 	return catalog.TableName{Schema: t.Schema, Name: t.Name}
 }
 
-// full is a table's name with its schema.
+// full returns a table's name with its schema.
 func (c Context) full(name stmt.TableName) catalog.TableName {
 	return catalog.TableName{Schema: c.schemaOf(name), Name: name.Name}
 }
 
-// temporary tells a temporary table of the session, which is found before all others.
+// temporary reports whether a name is that of a temporary table of the session. Servers find these before all other tables.
 func (c Context) temporary(name catalog.TableName) bool { return slices.Contains(c.Temporary, name) }
 
-// closedError gives the refusal of what the catalog says of a name.
+// closedError returns the refusal for an error of the catalog about a name, or nil.
 func (c Context) closedError(err error) error {
 	if err == nil {
 		return nil
@@ -162,8 +161,8 @@ func (c Context) closedError(err error) error {
 	return refuse(TooFar, "%v", err)
 }
 
-// noteStored has functions that are stored on some shard read as such, also those that
-// have the name of one that another version of the servers has of its own.
+// noteStored marks the statement if it calls functions that are stored on some shard. That includes those with the name of a
+// function that is built in in another version of the servers.
 func (c Context) noteStored(s *stmt.Statement) {
 	for _, call := range s.Called {
 		if call.Own && c.Catalog.Stores(c.Schema, call.Schema, call.Name) {
@@ -172,15 +171,15 @@ func (c Context) noteStored(s *stmt.Statement) {
 	}
 }
 
-// UnlistedRoutine tells whether a statement calls what no shard had when they were last
-// looked at. It may be the servers' own.
+// UnlistedRoutine reports whether a statement calls a routine that no shard had when the shards were last polled. It may be built
+// in.
 func (f *Facts) UnlistedRoutine(c Context) bool {
 	return c.Catalog.Listed() && slices.ContainsFunc(f.Statement.Called, func(call stmt.Called) bool {
 		return !call.Own && !c.Catalog.Stores(c.Schema, call.Schema, call.Name)
 	})
 }
 
-// UnlistedTable tells the same of a table or view that it reads or changes.
+// UnlistedTable reports the same of a table or view that the statement reads or changes.
 func (f *Facts) UnlistedTable(c Context) bool {
 	switch f.Statement.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.LoadData, stmt.Lock, stmt.Other:
@@ -193,8 +192,7 @@ func (f *Facts) UnlistedTable(c Context) bool {
 	})
 }
 
-// program refuses the definition of a routine, trigger or event that would reach more
-// than its shard has.
+// program refuses the definition of a routine, trigger or event that would use tables that its shard doesn't have.
 func (c Context) program(l *stmt.Lexed, reach *stmt.Reach) error {
 	if mention := mentioned(l, c); mention != "" {
 		return refuse(TooFar, "a stored program that names %s, of which it would find one shard's rows: send the statements of its body themselves", mention)

@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// numberedHere notes where the value of an AUTO_INCREMENT column stands. It is numbered by the
-// cluster; what is no integer would be numbered by each shard for itself.
+// numberedHere sets the position of the value of an AUTO_INCREMENT column. The cluster numbers integer columns. It refuses an
+// INSERT that leaves out a column of another type, because each shard would number that one by itself.
 func (in *Insertion) numberedHere() error {
 	column := in.Table.Numbered()
 	if column < 0 {
@@ -25,15 +25,15 @@ func (in *Insertion) numberedHere() error {
 	return nil
 }
 
-// rootNumbered tells a table whose owner is the AUTO_INCREMENT column: its rows are numbered
-// before it is known where they go.
+// rootNumbered reports whether the owner is the AUTO_INCREMENT column. The rows must then be numbered before their shards are
+// known.
 func (in *Insertion) rootNumbered() bool {
 	return in.number >= 0 && in.Table.Root().Column == &in.Table.Columns[in.number]
 }
 
-// root reads what a row's gene is read from.
+// root returns the value from which a row's gene is computed.
 func (in *Insertion) root(v *Values, row int) stmt.Value {
-	if in.Root < 0 { // it is numbered, and added
+	if in.Root < 0 { // the column is added, with an issued number
 		return numberValue(v.Numbers[row])
 	}
 	return in.Value(v, row, in.Root)
@@ -46,12 +46,12 @@ func numberValue(n uint64) stmt.Value {
 	return stmt.IntValue(int64(n))
 }
 
-// asks tells whether a row leaves its number to the cluster, in most SQL modes.
+// asks reports whether a row leaves its number to the cluster. In the mode NO_AUTO_VALUE_ON_ZERO it doesn't if the value is 0.
 func (in *Insertion) asks(v *Values, row int) bool {
 	return in.numbered < 0 || Asked(in.written(v, row, in.numbered))
 }
 
-// Numbered gives the AUTO_INCREMENT column that the cluster numbers; nil: there is none.
+// Numbered returns the AUTO_INCREMENT column that the cluster numbers, or nil if there is none.
 func (in *Insertion) Numbered() *catalog.Column {
 	if in == nil || in.number < 0 {
 		return nil
@@ -59,8 +59,8 @@ func (in *Insertion) Numbered() *catalog.Column {
 	return &in.Table.Columns[in.number]
 }
 
-// Number reads what a row says of its number: asked, that it leaves it to the cluster, else
-// the number, 0 for one below. zero: 0 is a number as others are (NO_AUTO_VALUE_ON_ZERO).
+// Number returns the number that a row gives, or 0 for a negative one. asked is true if the row leaves its number to the cluster.
+// zero is true if 0 is a number like others (NO_AUTO_VALUE_ON_ZERO).
 func (in *Insertion) Number(v *Values, row int, zero bool) (n uint64, asked bool, err error) {
 	if !in.Set && int(v.Args.Rows[row].Count) != len(in.Columns) {
 		return 0, false, refuse(RowShape, "Column count doesn't match value count at row %d", row+1)
@@ -82,15 +82,15 @@ func (in *Insertion) Number(v *Values, row int, zero bool) (n uint64, asked bool
 	return given.Bits(), false, nil
 }
 
-// numbers refuses rows that the shards would number.
+// numbers returns the refusal of rows that the shards would number.
 func (in *Insertion) numbers(column, what string, args ...any) *Refusal {
 	r := refuse(ServerNumbers, what, args...)
 	r.Message += ", which is AUTO_INCREMENT and no integer: each shard would number it for itself, and numbers would repeat; give the number, or make " + column + " a BIGINT"
 	return r
 }
 
-// rowNumbered refuses a row that leaves its number to the shards. 0 asks for one in
-// most SQL modes, and so does what becomes 0.
+// rowNumbered refuses a row that leaves its number to the shards. 0 asks for a number in most SQL modes, and so does a value that
+// becomes 0.
 func (in *Insertion) rowNumbered(v *Values, row int) error {
 	if in.numbered < 0 {
 		return nil
@@ -100,7 +100,7 @@ func (in *Insertion) rowNumbered(v *Values, row int) error {
 	n, ok := value.Integer()
 	switch {
 	case in.number < 0:
-	case ok && !(c.Unsigned && n.Kind == stmt.Int && n.Int < 0), Asked(value): // below 0 may become 0, which a shard would number
+	case ok && !(c.Unsigned && n.Kind == stmt.Int && n.Int < 0), Asked(value): // a negative value may become 0, which a shard would number
 		return nil
 	default:
 		return refuse(ServerNumbers, "row %d: %s for %s of %s, which is AUTO_INCREMENT: give a whole number, or leave it out and it is numbered", row+1, value, c.Name, in.Table.TableName)
@@ -111,8 +111,8 @@ func (in *Insertion) rowNumbered(v *Values, row int) error {
 	return in.numbers(c.Name, "row %d: %s for %s of %s", row+1, value, c.Name, in.Table.TableName)
 }
 
-// LastNumber gives the number that the last row has in an AUTO_INCREMENT column, which
-// servers tell in the OK; 0 if there is no such column. The rows have been looked at.
+// LastNumber returns the number of the last row in an AUTO_INCREMENT column, which servers return in the OK packet. It returns 0
+// if there is no such column. The rows must have been checked.
 func (in *Insertion) LastNumber(v *Values) uint64 {
 	if in == nil || in.numbered < 0 || in.Rows(v.Args) == 0 {
 		return 0

@@ -6,21 +6,22 @@ import (
 	"locus/router/stmt"
 )
 
-// OneShard runs on a shard that is known beforehand: the one that has its tables, or the first.
+// OneShard is a statement that runs on a shard that is known beforehand: the one that has its tables, or the first.
 type OneShard struct {
 	Facts
 	Shard router.ShardName
-	// Alike: each other shard would say the same of itself, and stands in while this one's server is not well.
+	// Alike is true if every shard would return the same. Another shard then answers while this one's server is unhealthy.
 	Alike bool
-	// Named: the session has named the shard, and means what is there, wherever rows belong.
+	// Named is true if the session has chosen the shard. The statement then applies to that shard's rows, including those that
+	// belong to other shards.
 	Named bool
-	// Hides: of a table that has the column for the gene, which is taken out of the answer.
+	// Hides is true if the answer describes a table with the gene column made by locus. That column is removed from the answer.
 	Hides bool
-	// Totals: SHOW TABLE STATUS, in which the sizes of sharded tables are those of all shards.
+	// Totals is true for SHOW TABLE STATUS. The sizes of sharded tables are then those of all shards.
 	Totals bool
-	// Summed are the places that read information_schema.TABLES, in which the sizes of sharded tables are those of all shards.
+	// Summed are the places that read information_schema.TABLES. The sizes of sharded tables are then those of all shards.
 	Summed []Summed
-	// Added is spliced into the text: what the user may see.
+	// Added is inserted into the text. It limits the rows to what the user may see.
 	Added []Splice
 }
 
@@ -43,7 +44,7 @@ func (p *OneShard) explain(e *explainer) {
 	e.say("shards", "%s", p.Shard)
 }
 
-// AnyShard is a read that each shard would answer alike: it runs on whichever is at hand.
+// AnyShard is a read for which every shard would return the same. It runs on any available shard.
 type AnyShard struct{ Facts }
 
 func (*AnyShard) String() string { return "any" }
@@ -52,9 +53,8 @@ func (*AnyShard) explain(e *explainer) {
 	e.say("shards", "any one: all of them would answer alike")
 }
 
-// planTemporary takes CREATE and DROP TEMPORARY TABLE, on the first shard like
-// undeclared tables. One by a declared table's name would hide that, which
-// routing would not know.
+// planTemporary plans CREATE and DROP TEMPORARY TABLE on the first shard, where undeclared tables are. It refuses a temporary
+// table with the name of a declared one: it would hide that table, and routing would not know.
 func planTemporary(s *stmt.Statement, ctx Context) (Plan, error) {
 	for i, name := range s.Tables {
 		t, err := ctx.find(name)
@@ -71,8 +71,7 @@ func planTemporary(s *stmt.Statement, ctx Context) (Plan, error) {
 	return &OneShard{Facts: Facts{Writes: true, KeepsInsertID: true}, Shard: ctx.Catalog.First()}, nil
 }
 
-// planLocked sends what asks for named locks to the first shard, where all who
-// ask for one meet.
+// planLocked plans a statement that uses named locks on the first shard, where all named locks are.
 func planLocked(p Plan, s *stmt.Statement, ctx Context) (Plan, error) {
 	first := ctx.Catalog.First()
 	one, ok := p.(*OneShard)

@@ -7,8 +7,8 @@ import (
 	"locus/router/stmt"
 )
 
-// copyOf gives, by its name, the table of which pt-online-schema-change (_T_new, with more underscores if that is taken) or gh-ost
-// (_T_gho, _T_ghc) make a copy.
+// copyOf returns the table that a name is a copy of. pt-online-schema-change uses _T_new, with more underscores if that name
+// exists. gh-ost uses _T_gho and _T_ghc.
 func copyOf(name string) (of string, is bool) {
 	of = strings.TrimLeft(name, "_")
 	if of == name {
@@ -22,9 +22,10 @@ func copyOf(name string) (of string, is bool) {
 	return "", false
 }
 
-// notCopied refuses to make the table into which such a tool copies a sharded or global one. It goes by the name, since nothing else
-// tells the tool before it makes triggers, or reads the binary log, which can't be through the proxy: then a table would be left, or, as it
-// takes the comment along, be declared. Who means a table of their own by such a name declares it, or has it already.
+// notCopied refuses to create the table into which such a tool copies a sharded or global table. The name is the only sign of the
+// tool before it creates triggers or reads the binary log. Neither works through the proxy, so the tool would fail and leave the
+// table, or even a declared one, because it copies the comment. A user's own table of such a name is allowed if it is declared or
+// exists.
 func (c Context) notCopied(s *stmt.Statement) error {
 	if s.Features&stmt.MakesTable == 0 || len(s.Tables) == 0 {
 		return nil
@@ -40,7 +41,7 @@ func (c Context) notCopied(s *stmt.Statement) error {
 	return nil
 }
 
-// notCopiedUnread is notCopied of a text that the parser can't read, by its words.
+// notCopiedUnread is notCopied for a text that the parser can't read. It uses the words of the text.
 func (c Context) notCopiedUnread(l *stmt.Lexed, words []string) error {
 	if !stmt.DefinesTable(l) {
 		return nil

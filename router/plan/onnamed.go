@@ -6,8 +6,8 @@ import (
 	"locus/router/stmt"
 )
 
-// onNamed sends a statement to the shard that the session has named, whatever its tables are declared as and wherever its rows
-// belong. Nil: it is the session's own, and no shard's.
+// onNamed plans a statement on the shard that the session has chosen, whatever the declarations of its tables are and wherever
+// its rows belong. It returns nil, nil for statements that the session itself answers.
 func (c Context) onNamed(s *stmt.Statement) (Plan, error) {
 	if !slices.Contains(c.Catalog.Shards, c.Shard) {
 		return nil, refuse(ShardNamed, "the session has named shard %s (locus_shard), which is not registered any more: SET locus_shard = DEFAULT", c.Shard)

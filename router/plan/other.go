@@ -9,7 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-// planOther takes statements of which the tables are all that is known.
+// planOther plans statements of which only the tables are known.
 func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 	if s.Features&stmt.TemporaryTable != 0 {
 		return planTemporary(s, ctx)
@@ -44,7 +44,7 @@ func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 		switch {
 		case t == nil:
 		case s.Features&stmt.SwitchesKeys != 0:
-			// InnoDB has no such switch; a dump has it around its rows.
+			// InnoDB has no such switch. Dumps write it before and after their rows.
 			return &Local{}, nil
 		case s.Kind == stmt.LoadData:
 			return planLoad(s, t)
@@ -63,8 +63,8 @@ func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 	return &OneShard{Facts: facts, Shard: shard}, nil
 }
 
-// alone gives the one shard that a table is on, or the table whose rows are on several.
-// A definition may name a table that no longer fits: it may be what mends it.
+// alone returns the only shard that a table is on, or the table if its rows are on several shards. A definition may name a table
+// that doesn't fit its declaration, because the definition may fix that.
 func (c Context) alone(s *stmt.Statement, name stmt.TableName) (router.ShardName, *catalog.Table, error) {
 	if unfit := c.Catalog.Unfit(c.full(name)); unfit != nil && unfit.Kind == catalog.Single && s.Features&(stmt.Redefines|stmt.MakesTable) != 0 && !c.temporary(c.full(name)) {
 		return unfit.Shard, nil, nil
@@ -81,15 +81,14 @@ func (c Context) alone(s *stmt.Statement, name stmt.TableName) (router.ShardName
 	return "", t, nil
 }
 
-// emptiesOwn tells TRUNCATE of a table that the proxy shows, which no shard has.
+// emptiesOwn reports whether the statement is TRUNCATE of a table that the proxy provides and that no shard has.
 func (c Context) emptiesOwn(s *stmt.Statement) bool {
 	return s.Verb == "TRUNCATE" && len(s.Tables) == 1 && strings.EqualFold(c.schemaOf(s.Tables[0]), stmt.Own) &&
 		stmt.OwnTables[strings.ToLower(s.Tables[0].Name)]
 }
 
-// undone refuses a statement on a table whose rows are on several shards, and says
-// what to do instead. What would lead to other answers if it were done on each shard
-// by itself must not be among that.
+// undone returns the refusal of a statement on a table whose rows are on several shards. Its message contains what to do instead.
+// It must never suggest to run on each shard what would then have different results.
 func undone(s *stmt.Statement, t *catalog.Table) error {
 	instead := "leave that table out of it"
 	switch s.Verb {
@@ -107,8 +106,8 @@ func undone(s *stmt.Statement, t *catalog.Table) error {
 	return refuse(Unsupported, "%s on %s table %s: %s", s.Verb, t.Kind, t.TableName, instead)
 }
 
-// everywhere plans what every shard does by itself: definitions of sharded and global
-// tables alone, and what looks after them. Nil: it is something else.
+// everywhere plans what every shard runs by itself: definitions of sharded and global tables only, and the maintenance of such
+// tables. It returns nil, nil for other statements.
 func (c Context) everywhere(s *stmt.Statement) (Plan, error) {
 	if s.Features&stmt.MakesTable != 0 {
 		return c.making(s)
@@ -125,7 +124,7 @@ func (c Context) everywhere(s *stmt.Statement) (Plan, error) {
 			return nil, err
 		}
 	}
-	if s.Verb == "CHECKSUM" { // which counts all columns
+	if s.Verb == "CHECKSUM" { // it reads all columns
 		if err := c.checksummed(s.Tables); err != nil {
 			return nil, err
 		}
@@ -159,7 +158,7 @@ func (c Context) keepsWritable(s *stmt.Statement) error {
 	return nil
 }
 
-// checksummed refuses CHECKSUM TABLE of tables whose columns are more than those that one server would count.
+// checksummed refuses CHECKSUM TABLE of tables that have more columns on the shards than on a single server.
 func (c Context) checksummed(tables []stmt.TableName) error {
 	for _, name := range tables {
 		if d, is := c.Catalog.Declared(c.full(name)); is && d.MakesGene() {
@@ -169,7 +168,7 @@ func (c Context) checksummed(tables []stmt.TableName) error {
 	return c.unnamed(tables)
 }
 
-// course is how shards do a definition of a table that they have.
+// course returns how shards run a definition of an existing table.
 func course(s *stmt.Statement) Course {
 	switch {
 	case s.Verb == "TRUNCATE", s.Altering != nil && s.Altering.Reshapes:
@@ -180,8 +179,8 @@ func course(s *stmt.Statement) Course {
 	return Severally
 }
 
-// adds are the columns that an ALTER TABLE adds to a table that is served while it does. Nil: it is another definition, or rows
-// may not do without the columns.
+// adds returns the columns that an ALTER TABLE adds while the table is in use. It returns nil for other definitions, and if a row
+// needs a value for one of the columns.
 func (c Context) adds(s *stmt.Statement) []stmt.AddedColumn {
 	if s.Altering == nil || s.Altering.Adds == nil {
 		return nil
@@ -195,8 +194,7 @@ func (c Context) adds(s *stmt.Statement) []stmt.AddedColumn {
 	return s.Altering.Adds
 }
 
-// making plans CREATE TABLE of a table that is declared to be on every shard. It may be
-// there, or not: the shards know that.
+// making plans CREATE TABLE of a table that is declared to be on every shard. The table may exist: the shards check that.
 func (c Context) making(s *stmt.Statement) (Plan, error) {
 	if len(s.Tables) == 0 {
 		return nil, nil
@@ -215,8 +213,8 @@ func (c Context) making(s *stmt.Statement) (Plan, error) {
 	return &Definition{Facts: Facts{Writes: true}, Added: added}, c.madeEverywhere(s)
 }
 
-// ownGene adds the column for the gene to a table that is to be made with it. One that is made like another has it if that
-// one does.
+// ownGene returns the insertion of the gene column into a CREATE TABLE, if the table is declared to have one. CREATE TABLE … LIKE
+// needs no insertion if the other table has the column.
 func (c Context) ownGene(s *stmt.Statement, d catalog.Declaration) ([]Splice, error) {
 	switch {
 	case s.Features&stmt.MakesTable == 0 || !d.MakesGene():
@@ -231,9 +229,9 @@ func (c Context) ownGene(s *stmt.Statement, d catalog.Declaration) ([]Splice, er
 	return nil, refuse(Unsupported, "CREATE TABLE of %s, which is sharded by %s and has no ID that tells a row's gene, without a list of columns: write its columns out", c.full(s.Tables[0]), d.Owner)
 }
 
-// madeEverywhere refuses CREATE TABLE of a declared table that every shard would make in its
-// own way. A table of a foreign key that is nowhere is let through, as servers do with foreign_key_checks off: dumps make it later.
-// If it is then on the default shard alone, nothing is written to either table.
+// madeEverywhere refuses CREATE TABLE of a declared table if the tables would differ between shards. A foreign key to a missing
+// table is allowed, as servers allow it with foreign_key_checks off: dumps create that table later. If that table is then on the
+// default shard only, both tables are read-only.
 func (c Context) madeEverywhere(s *stmt.Statement) error {
 	if s.Effects&stmt.Copies != 0 {
 		return refuse(Unsupported, "CREATE TABLE … SELECT of declared table %s, of which each shard would have its own rows: create it with its columns, then INSERT … SELECT", c.full(s.Tables[0]))
@@ -250,7 +248,7 @@ func (c Context) madeEverywhere(s *stmt.Statement) error {
 	return c.keepsWritable(s)
 }
 
-// keepsOthers refuses to make a table to which foreign keys lead already that would make it impossible to write.
+// keepsOthers refuses to create a table if existing foreign keys refer to it and would make it impossible to write to it.
 func (c Context) keepsOthers(s *stmt.Statement) error {
 	if s.Features&stmt.MakesTable == 0 || len(s.Tables) == 0 || !c.Catalog.Missing(c.full(s.Tables[0])) {
 		return nil
@@ -262,8 +260,8 @@ func (c Context) keepsOthers(s *stmt.Statement) error {
 	return nil
 }
 
-// spread tells a table that is on every shard: also one that no longer fits, which a
-// definition that was done on some shards leaves.
+// spread reports whether a table is on every shard. That includes a table that doesn't fit its declaration, because a definition
+// ran on some shards only.
 func (c Context) spread(name stmt.TableName) (bool, error) {
 	if unfit := c.Catalog.Unfit(c.full(name)); unfit != nil {
 		if c.beingRenamed(c.full(name)) != nil {
@@ -275,8 +273,8 @@ func (c Context) spread(name stmt.TableName) (bool, error) {
 	return t != nil && t.Kind != catalog.Single, err
 }
 
-// maintained plans ANALYZE TABLE and its kin in words that the parser doesn't know. Nil: it is
-// something else, or of tables that are on one shard.
+// maintained plans ANALYZE TABLE and similar statements in a syntax that the parser doesn't know. It returns nil, nil for other
+// statements, and for tables that are on one shard.
 func (c Context) maintained(l *stmt.Lexed) (Plan, error) {
 	names := stmt.Maintained(l)
 	if names == nil {
@@ -300,7 +298,7 @@ func (c Context) maintained(l *stmt.Lexed) (Plan, error) {
 	return nil, nil
 }
 
-// maintains tells ANALYZE TABLE and its kin, which answer with rows.
+// maintains reports whether a statement is ANALYZE TABLE or similar. Such statements return rows.
 func maintains(s *stmt.Statement) bool {
 	return (s.Kind == stmt.Other || s.Kind == stmt.DDL) && slices.Contains([]string{"ANALYZE", "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR"}, s.Verb)
 }

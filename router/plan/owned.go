@@ -8,9 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Owned says where a statement can be narrowed to the rows that the shard owns
-// which it runs on, while shards have others' rows beside their own: those that
-// are on the move.
+// Owned is the place in a statement for a condition that narrows it to the rows that its shard owns. While genes are being moved,
+// shards also have rows that other shards own.
 type Owned struct {
 	Filter stmt.Filter
 	tables []ownedTable
@@ -21,9 +20,8 @@ type ownedTable struct {
 	table     *catalog.Table
 }
 
-// owned is the narrowing of a statement that is one block. Rows that are joined by
-// their keys have one gene: narrowing the tables that every row of the answer has a
-// row of narrows the others.
+// owned returns how a statement with one block is narrowed, or nil if it can't be. Rows that are joined by their keys have one
+// gene. It is therefore enough to narrow the tables of which every row of the answer contains a row.
 func (sc *scope) owned(s *stmt.Statement) *Owned {
 	if len(s.Blocks) != 1 || !s.Blocks[0].HasFilter {
 		return nil
@@ -45,7 +43,7 @@ func (sc *scope) owned(s *stmt.Statement) *Owned {
 	return o
 }
 
-// Without is the condition that the rows are none of those. Empty text: SQL can't tell.
+// Without returns the condition that the rows are not foreign ones. It is empty if SQL can't compute that.
 func (o *Owned) Without(foreign router.Foreign) string {
 	text := ""
 	for i, t := range o.tables {
@@ -61,8 +59,8 @@ func (o *Owned) Without(foreign router.Foreign) string {
 	return text
 }
 
-// Splices puts the condition into the text; the first of them may be added to a
-// place where others are put too, behind those.
+// Splices returns the insertions that add the condition to the text. If other insertions are made at the same place as the first,
+// it comes after them.
 func (o *Owned) Splices(foreign router.Foreign) []Splice {
 	condition := o.Without(foreign)
 	if !o.Filter.There {
@@ -84,8 +82,8 @@ func (k *Keyed) Foreign(m *router.Map, r *Route, shard int) (router.Foreign, err
 	return foreign, nil
 }
 
-// Own adds to the insertions into the text for one shard of a route the condition that leaves out the rows of other shards. The error is that
-// of Foreign.
+// Own adds to the insertions into the text for one shard of a route the condition that leaves out the rows of other shards. It
+// returns the errors of Foreign.
 func (k *Keyed) Own(m *router.Map, r *Route, shard int, added []Splice) ([]Splice, error) {
 	foreign, err := k.Foreign(m, r, shard)
 	if err != nil || foreign.Empty() {

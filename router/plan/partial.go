@@ -15,20 +15,19 @@ import (
 // shards, and its aggregates combine partial ones.
 type Partial struct {
 	Schema, Alias string // of the temporary table, whose columns are named by Key and Sum
-	// Start and End surround FROM and WHERE.
+	// Start and End enclose FROM and WHERE.
 	Start, End stmt.Anchor
-	// Tables are what the keys are columns of.
+	// Tables are the tables of the keys' columns.
 	Tables []PartialTable
 	Keys   []PartialKey
 	Sums   []PartialSum
-	// Filters are the conditions in WHERE that values may be put into as literals: a
-	// placeholder elsewhere can't be.
+	// Filters are the conditions in WHERE whose values may be written as literals. A placeholder outside of them can't be.
 	Filters []Filter
-	// Edits make of the statement one over the groups; FROM and WHERE aside. Unnamed are
-	// fields whose columns are named by a text that is changed.
+	// Edits change the rest of the statement, without FROM and WHERE, into one over the groups. Unnamed are the fields without an
+	// alias whose text is changed.
 	Edits   []Edit
 	Unnamed []stmt.UnnamedPlace
-	// sided: each shard has what belongs together of divided genes, too.
+	// sided is true if rows that belong together are on one shard even if their gene is divided.
 	sided bool
 }
 
@@ -41,8 +40,8 @@ type PartialKey struct {
 	Column string
 }
 
-// PartialSum is an aggregate of a shard's group. Its value is of the type of Column,
-// in SQL, where that isn't empty; such ones are the last.
+// PartialSum is an aggregate of a shard's group. If Column, in SQL, isn't empty, the value has the type of that column. Such sums
+// are the last ones.
 type PartialSum struct {
 	Name       string // of the temporary table's column
 	Function   string
@@ -56,12 +55,12 @@ type Edit struct {
 	Text       string
 }
 
-// Stand is what stands in the place of FROM and WHERE.
+// Stand returns the text that replaces FROM and WHERE.
 func (p *Partial) Stand() string {
 	return "FROM " + p.Temporary() + " AS " + quote(p.Alias) + " "
 }
 
-// Temporary is the temporary table's name in SQL.
+// Temporary returns the temporary table's name in SQL.
 func (p *Partial) Temporary() string { return quote(p.Schema) + "." + quote(TemporaryName(0)) }
 
 // planPartial plans partial aggregation on each shard. It returns nil if an aggregate is not decomposable, or if the statement is not a
@@ -98,10 +97,10 @@ type partialMaker struct {
 	b      *stmt.Block
 	places *stmt.Places
 	out    Partial
-	dated  bool // the first or the last of a column's dates is wanted
+	dated  bool // an aggregate is MIN or MAX of a date column
 }
 
-// tables takes those of FROM, if all of them are where the rows are.
+// tables sets the tables of FROM. It returns false if some of them are not on every shard.
 func (m *partialMaker) tables() bool {
 	for i := range m.sc.nodes {
 		n := &m.sc.nodes[i]
@@ -136,9 +135,8 @@ func (m *partialMaker) find(ref stmt.ColumnRef) (found, bool) {
 	return found{n, &n.table.Columns[i]}, true
 }
 
-// columns makes keys of the columns outside of aggregates. Each must be one that the
-// statement groups by, so that to one of its groups belongs one value; of DISTINCT
-// they are the fields, which must be plain columns.
+// columns makes keys of the columns outside of aggregates. It returns false if one of them may have several values in a group,
+// because the statement doesn't group by it. With DISTINCT, the keys are the fields, which must be plain columns.
 func (m *partialMaker) columns() bool {
 	var groups []found
 	for _, c := range m.places.Summary.Columns {
@@ -161,7 +159,7 @@ func (m *partialMaker) columns() bool {
 		}
 	}
 	switch {
-	case m.b.Grouped: // by constants alone there is no group of no rows
+	case m.b.Grouped: // without rows, GROUP BY of constants alone returns no group
 		return len(m.out.Keys) > 0
 	case m.b.Distinct:
 		return !slices.ContainsFunc(m.b.Fields, func(f stmt.Field) bool { return f.Column == nil })
@@ -169,15 +167,14 @@ func (m *partialMaker) columns() bool {
 	return true
 }
 
-// computed reports whether something is computed from a column. Servers take a NOT NULL column for never NULL, also in the
-// rows that ROLLUP adds, and the groups' columns may be NULL.
+// computed reports whether an expression uses a column. Servers assume that a NOT NULL column is never NULL, even in the rows
+// that ROLLUP adds. The groups' columns may be NULL.
 func (m *partialMaker) computed(c stmt.ColumnPlace) bool {
 	return c.Part == stmt.InHaving || !c.Whole
 }
 
-// means finds the column that a name means; alias says that it is a field's. Where
-// the name is both, and of different columns, servers have rules of their own, of
-// which one is taken for granted: an item of ORDER BY is a field.
+// means returns the column that a name refers to. alias is true if it refers to a field. If the name is both and the columns
+// differ, servers have rules of their own. Only one of these is assumed: an item of ORDER BY is a field.
 func (m *partialMaker) means(c stmt.ColumnPlace) (f found, alias, ok bool) {
 	f, ok = m.find(c.Column)
 	at := -1
@@ -198,19 +195,19 @@ func (m *partialMaker) means(c stmt.ColumnPlace) (f found, alias, ok bool) {
 	return of, true, of == f || c.Part == stmt.InOrder && c.Whole
 }
 
-// groupable tells whether a column's values fall into the same groups in parts as they
-// do all at once, and can be carried by one of them.
+// groupable reports whether grouping parts of a column's values, and then the groups, is the same as grouping all values. One
+// value must be able to represent its group.
 func groupable(c *catalog.Column) bool {
 	switch c.DataType {
 	case "char", "varchar", "binary", "varbinary":
-		return c.Length <= 255 // of longer ones sorting may see a part
+		return c.Length <= 255 // sorting may use a prefix of longer ones
 	case "enum", "set", "bit", "timestamp":
 		return true
 	}
 	return comparable(c.DataType)
 }
 
-// key gives the name of the key that a column is, which is added if it is new.
+// key returns the key for a column in SQL. It adds the key if it is new.
 func (m *partialMaker) key(f found) string {
 	i := slices.IndexFunc(m.out.Keys, func(k PartialKey) bool { return k.Column == f.sql() })
 	if i < 0 {
@@ -220,7 +217,7 @@ func (m *partialMaker) key(f found) string {
 	return m.own(m.out.Keys[i].Name)
 }
 
-// own writes a column of the temporary table.
+// own returns a column of the temporary table in SQL.
 func (m *partialMaker) own(name string) string { return quote(m.out.Alias) + "." + quote(name) }
 
 func (m *partialMaker) replace(c stmt.ColumnPlace, text string) {
@@ -230,7 +227,7 @@ func (m *partialMaker) replace(c stmt.ColumnPlace, text string) {
 	m.out.Edits = append(m.out.Edits, Edit{c.Start, c.End, text})
 }
 
-// sum gives the name of a sum of a shard's group, in the temporary table.
+// sum adds a sum of each shard's group, and returns it in SQL.
 func (m *partialMaker) sum(function string, a stmt.AggregatePlace, column string) string {
 	name := fmt.Sprintf("locus_sum_%d", len(m.out.Sums))
 	m.out.Sums = append(m.out.Sums, PartialSum{name, function, a.ArgumentStart, a.ArgumentEnd, column})
@@ -246,13 +243,13 @@ func (m *partialMaker) aggregates() bool {
 		m.out.Edits = append(m.out.Edits, Edit{a.Start, a.End, text})
 	}
 	if m.dated && !m.b.Grouped && len(m.out.Keys) > 0 {
-		return false // in groups MariaDB leaves out dates that there aren't, such as February 30
+		return false // in groups MariaDB leaves out invalid dates, such as February 30
 	}
 	slices.SortStableFunc(m.out.Sums, func(a, b PartialSum) int { return cmp.Compare(min(len(a.Column), 1), min(len(b.Column), 1)) })
 	return true
 }
 
-// aggregate gives what an aggregate over rows is over groups.
+// aggregate returns the expression over groups that replaces an aggregate over rows.
 func (m *partialMaker) aggregate(a stmt.AggregatePlace) (string, bool) {
 	if a.Distinct {
 		return m.distinct(a)
@@ -271,7 +268,7 @@ func (m *partialMaker) aggregate(a stmt.AggregatePlace) (string, bool) {
 	return "", false
 }
 
-// distinct has the different values be keys.
+// distinct makes keys of the columns whose distinct values are aggregated.
 func (m *partialMaker) distinct(a stmt.AggregatePlace) (string, bool) {
 	if a.Columns == nil || a.Function == "group_concat" {
 		return "", false
@@ -287,8 +284,8 @@ func (m *partialMaker) distinct(a stmt.AggregatePlace) (string, bool) {
 	return strings.ToUpper(a.Function) + "(DISTINCT " + strings.Join(names, ", ") + ")", true
 }
 
-// summable tells whether the argument is known to be a number, or no plain column:
-// then the answer's type tells.
+// summable reports whether the argument is known to be a number. It returns true for expressions, because the type of the answer
+// decides for these.
 func (m *partialMaker) summable(a stmt.AggregatePlace) bool {
 	if len(a.Columns) != 1 {
 		return true
@@ -313,8 +310,8 @@ func (m *partialMaker) extreme(a stmt.AggregatePlace) (string, bool) {
 	return name + "(" + m.sum(name, a, column) + ")", true
 }
 
-// unnamed notes the fields without a name of which a piece is replaced. MariaDB has a
-// comment before one be part of its name: there the names are not known.
+// unnamed records the fields without an alias whose text is changed. It returns false if a comment precedes one of them, because
+// MariaDB includes the comment in the name, and the names are then unknown.
 func (m *partialMaker) unnamed(l *stmt.Lexed) bool {
 	for _, u := range m.places.Unnamed {
 		from, to := l.Offset(u.Start), l.Offset(u.End)

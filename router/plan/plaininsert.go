@@ -6,11 +6,11 @@ import (
 	"locus/router/stmt"
 )
 
-// planPlainInsert takes tables that are not sharded.
+// planPlainInsert plans an INSERT into a table that is not sharded.
 func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, error) {
 	facts := Facts{
 		Writes: true, KeepsInsertID: true, Cacheable: true,
-		ReadsInsertID: s.Features&(stmt.ReadsInsertID|stmt.Returning) != 0, // rows don't say what was generated
+		ReadsInsertID: s.Features&(stmt.ReadsInsertID|stmt.Returning) != 0, // an answer with rows doesn't contain what was generated
 	}
 	one := &OneShard{Facts: facts, Shard: ctx.Catalog.First()}
 	if t != nil && t.Kind == catalog.Single {
@@ -46,13 +46,13 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, er
 	return p, err
 }
 
-// elsewhere tells the refusal of a query whose rows are not where they go.
+// elsewhere reports whether err is the refusal of a query whose rows are on other shards than the table's.
 func elsewhere(err error) bool {
 	r, ok := err.(*Refusal) //nolint:errorlint // it is never wrapped
 	return ok && r.Code == CrossShard
 }
 
-// insertSelect allows a query beside the insert where both are on one shard, or on all of them.
+// insertSelect refuses a query in an INSERT unless the tables of both are on one shard, or on all shards.
 func insertSelect(s *stmt.Statement, ctx Context, shard router.ShardName, all *Global) error {
 	if all != nil && s.Insert.FromSelect && (s.Insert.Ignore || s.Kind == stmt.Replace || len(s.Insert.Update) > 0) {
 		return refuse(Unsupported, "rows of a query that replace each other in a global table, in whichever order a shard finds them: read the rows, then insert them")
@@ -80,7 +80,7 @@ func insertSelect(s *stmt.Statement, ctx Context, shard router.ShardName, all *G
 	return nil
 }
 
-// shardOf gives the shard of a table that is neither sharded nor global.
+// shardOf returns the shard of a table that is neither sharded nor global.
 func (sc *scope) shardOf(n *node) router.ShardName {
 	if n.table != nil {
 		return n.table.Shard
@@ -88,7 +88,7 @@ func (sc *scope) shardOf(n *node) router.ShardName {
 	return sc.ctx.Catalog.First()
 }
 
-// onDuplicate checks ON DUPLICATE KEY UPDATE, and gives what completes it.
+// onDuplicate checks ON DUPLICATE KEY UPDATE, and returns the insertion that raises the version.
 func onDuplicate(s *stmt.Statement, t *catalog.Table) ([]Splice, error) {
 	if len(s.Insert.Update) == 0 {
 		return nil, nil

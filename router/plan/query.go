@@ -29,7 +29,7 @@ func planQuery(s *stmt.Statement, ctx Context) (Plan, error) {
 	return p, nil
 }
 
-// queryFacts are those of a SELECT, UPDATE or DELETE.
+// queryFacts returns the facts of a SELECT, UPDATE or DELETE.
 func queryFacts(s *stmt.Statement) Facts {
 	writes := s.Kind != stmt.Select
 	return Facts{
@@ -41,11 +41,11 @@ func queryFacts(s *stmt.Statement) Facts {
 	}
 }
 
-// tally counts the tables of a statement by where they are.
+// tally contains the numbers of a statement's tables by location.
 type tally struct {
 	sharded, global, system int
 	written                 int              // global tables that are changed
-	systemWritten           bool             // and whether the server's own are
+	systemWritten           bool             // whether the server's own tables are changed
 	single                  router.ShardName // of the single tables
 	elsewhere               bool             // single tables of several shards
 }
@@ -79,8 +79,8 @@ func (sc *scope) tally(s *stmt.Statement) tally {
 	return t
 }
 
-// changes tells whether the statement changes rows of a table: an UPDATE those
-// that it assigns to, and any that it may assign to.
+// changes reports whether the statement changes rows of a table. An UPDATE changes the tables that it assigns to, and those that
+// it may assign to.
 func (sc *scope) changes(s *stmt.Statement, n *node) bool {
 	if s.Kind != stmt.Update || !n.ref.Written {
 		return n.ref.Written
@@ -93,7 +93,7 @@ func (sc *scope) changes(s *stmt.Statement, n *node) bool {
 	return false
 }
 
-// place decides by the kinds of the tables.
+// place returns the plan that the kinds of the tables require.
 func (sc *scope) place(s *stmt.Statement, f Facts) (Plan, error) {
 	t, first := sc.tally(s), sc.ctx.Catalog.First()
 	switch {
@@ -125,26 +125,27 @@ func (sc *scope) place(s *stmt.Statement, f Facts) (Plan, error) {
 		alike := t.global == 0 && s.Features&stmt.UnknownFunction == 0 && sc.aboutTables() && sc.ctx.Catalog.Uniform()
 		return &OneShard{Facts: f, Shard: first, Alike: alike}, nil
 	case t.global > 0 && s.Features&stmt.Locking != 0, s.Features&stmt.UnknownFunction != 0:
-		// Where all who lock the row meet; and where functions are that nobody
-		// declared, as such tables are.
+		// All sessions that lock the row must lock it on the same shard. An undeclared function is on the first shard, like
+		// undeclared tables.
 		return &OneShard{Facts: f, Shard: first}, nil
 	}
 	return &AnyShard{Facts: f}, nil
 }
 
-// builtIn are the servers' own tables that servers of one version fill alike, or with what is the server's and no shard's.
+// builtIn are the server's own tables that all servers of one version fill with the same rows, or with rows about the server that
+// don't depend on its shard.
 var builtIn = map[string]bool{
 	"character_sets": true, "collations": true, "collation_character_set_applicability": true, "engines": true, "keywords": true,
 	"plugins": true, "global_status": true, "global_variables": true, "session_status": true, "session_variables": true, "system_variables": true,
 }
 
-// builtIn tells whether the statement reads no other tables of the servers' own.
+// builtIn reports whether the statement reads no other tables of the server's own.
 func (sc *scope) builtIn() bool {
 	return sc.eachSystem(func(_, table string) bool { return builtIn[table] })
 }
 
-// aboutTables reports whether all system tables that it reads describe tables and other objects of databases. Shards with equal
-// schemas give equal answers.
+// aboutTables reports whether all system tables that the statement reads describe tables and other objects of databases. Shards
+// with equal schemas return equal answers.
 func (sc *scope) aboutTables() bool {
 	return sc.eachSystem(func(schema, table string) bool {
 		_, is := described[table]
@@ -152,7 +153,7 @@ func (sc *scope) aboutTables() bool {
 	})
 }
 
-// eachSystem tells whether something holds for all of the servers' own tables, by names in lower case.
+// eachSystem reports whether holds is true for all of the server's own tables. It passes names in lower case.
 func (sc *scope) eachSystem(holds func(schema, table string) bool) bool {
 	for i := range sc.nodes {
 		n := &sc.nodes[i]
@@ -164,7 +165,7 @@ func (sc *scope) eachSystem(holds func(schema, table string) bool) bool {
 	return true
 }
 
-// apart plans a statement whose tables no shard has all of: a read may gather them.
+// apart plans a statement if no single shard has all of its tables. A read may gather them.
 func (sc *scope) apart(s *stmt.Statement, f Facts, reason *Refusal) (Plan, error) {
 	if s.Kind != stmt.Select {
 		return nil, reason

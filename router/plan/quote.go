@@ -6,10 +6,10 @@ import (
 	"locus/router/stmt"
 )
 
-// quote writes a name so that it is one in every sql_mode.
+// quote returns a name in SQL that is valid in every sql_mode.
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// qualified writes a column as it was named.
+// qualified returns a column in SQL as the statement names it.
 func qualified(c stmt.ColumnRef) string {
 	out := quote(c.Name)
 	if c.Table != "" {

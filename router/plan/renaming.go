@@ -7,7 +7,7 @@ import (
 	"locus/router/stmt"
 )
 
-// renaming plans RENAME TABLE and ALTER TABLE … RENAME of tables that are on every shard. Nil: it renames others.
+// renaming plans RENAME TABLE and ALTER TABLE … RENAME of tables that are on every shard. It returns nil, nil for other tables.
 func (c Context) renaming(s *stmt.Statement) (Plan, error) {
 	if s.Renames == nil {
 		return nil, nil
@@ -18,7 +18,7 @@ func (c Context) renaming(s *stmt.Statement) (Plan, error) {
 	for i, r := range s.Renames {
 		list[i] = catalog.Rename{From: c.full(r.From), To: c.full(r.To)}
 		if meanwhile[list[i].From] {
-			continue // it is one of those before
+			continue // it is a new name of a table before it
 		}
 		meanwhile[list[i].To] = true
 		on, err := c.renamed(r.From)
@@ -46,7 +46,7 @@ func (c Context) renaming(s *stmt.Statement) (Plan, error) {
 	return &Definition{Facts: Facts{Writes: true}, Renames: net}, c.renamable(net)
 }
 
-// renamed tells a table that is on every shard, also one that is being renamed.
+// renamed reports whether a table is on every shard, or is being renamed on every shard.
 func (c Context) renamed(name stmt.TableName) (bool, error) {
 	if d, is := c.Catalog.Declared(c.full(name)); is && !c.temporary(c.full(name)) {
 		return d.Kind != catalog.Single && d.Kind != catalog.Outside, nil
@@ -55,7 +55,7 @@ func (c Context) renamed(name stmt.TableName) (bool, error) {
 	return false, err
 }
 
-// renamable refuses a new name that another table has, as far as is known here.
+// renamable refuses a new name that another known table has.
 func (c Context) renamable(net []catalog.Rename) error {
 	froms := map[catalog.TableName]bool{}
 	for _, r := range net {
@@ -64,7 +64,7 @@ func (c Context) renamable(net []catalog.Rename) error {
 	for _, r := range net {
 		_, taken := c.Catalog.Declared(r.To)
 		if renaming := c.beingRenamed(r.To); renaming != nil {
-			taken = false // this statement may be what finishes it
+			taken = false // this statement may finish that renaming
 		}
 		if taken && !froms[r.To] {
 			return refuse(Undeclarable, "table %s can't be called %s, which is declared: drop that table, and take its declaration away by locus table drop %s", r.From, r.To, r.To)
@@ -79,7 +79,7 @@ func (c Context) renamable(net []catalog.Rename) error {
 	return nil
 }
 
-// beingRenamed is why a table isn't served that is being renamed; nil: it is not.
+// beingRenamed returns the error of a table that is being renamed, or nil if the table is not.
 func (c Context) beingRenamed(name catalog.TableName) *catalog.RenamingError {
 	unfit := c.Catalog.Unfit(name)
 	if unfit == nil {
@@ -89,8 +89,8 @@ func (c Context) beingRenamed(name catalog.TableName) *catalog.RenamingError {
 	return e
 }
 
-// alike plans CREATE TABLE … LIKE a table that is on every shard: the new one is declared as that one is. Nil: it is another statement,
-// or the new one's declaration is there.
+// alike plans CREATE TABLE … LIKE a table that is on every shard. The new table gets the declaration of the other. It returns
+// nil, nil for other statements, and if the new table is already declared.
 func (c Context) alike(s *stmt.Statement) (Plan, error) {
 	if s.Like == nil || s.Features&stmt.MakesTable == 0 {
 		return nil, nil

@@ -10,28 +10,25 @@ import (
 	"locus/router/stmt"
 )
 
-// Rights are the bounds of what a user may do, beyond which a statement is
-// refused before anything of it runs. A nil pointer has no bounds. They are
-// immutable.
+// Rights limit what a user may do. A statement beyond them is refused before any part of it runs. A nil pointer means no limits.
+// Rights are immutable.
 //
-// What a statement reads and changes is what its text names: views and routines
-// may look at more, so routines are refused to whoever has bounds, and so is a view
-// that is run with the rights of who reads it. Any other view is a table of its name,
-// as on the servers. A text that can't be read is refused too.
+// A statement reads and changes what its text names. Routines may use more than that, so users with rights may not run any. The
+// same applies to a view that is run with the rights of its reader. Any other view is checked by its name like a table, as on the
+// servers. A text that can't be parsed is refused too.
 type Rights struct {
-	// ID tells these rights from all others that the process has known; it is a
-	// part of the plan's key.
+	// ID is unique among all rights that the process has known. It is a part of the plan's key.
 	ID uint64
-	// User is for the texts of errors.
+	// User is the user's name for the texts of errors.
 	User string
-	// Databases and Tables may be used; nothing else may if one of them isn't nil.
+	// Databases and Tables are the databases and tables that may be used. If one of the maps isn't nil, nothing else may be used.
 	Databases map[string]bool
 	Tables    map[catalog.TableName]bool
 	ReadOnly  bool
 	NoDDL     bool
 }
 
-// AppendRights completes a key by the rights that the plan was checked against.
+// AppendRights appends to a key the rights that the plan was checked against.
 func AppendRights(key []byte, r *Rights) []byte {
 	if r == nil {
 		return key
@@ -39,8 +36,7 @@ func AppendRights(key []byte, r *Rights) []byte {
 	return binary.BigEndian.AppendUint64(append(key, 0), r.ID)
 }
 
-// Denied is a statement that the user may not run. Nothing of it happened. Number
-// and text are MySQL's.
+// Denied is the error of a statement that the user may not run. The statement has no effect. Number and text are MySQL's.
 type Denied struct {
 	Number  uint16
 	Message string
@@ -48,14 +44,14 @@ type Denied struct {
 
 func (d *Denied) Error() string { return d.Message }
 
-// MySQL's numbers for what a user may not do.
+// These are MySQL's error numbers for a missing privilege.
 const (
 	erDatabaseDenied = 1044
 	erTableDenied    = 1142
 	erRoutineDenied  = 1370
 )
 
-// Database tells whether a database may be made the current one.
+// Database returns a *Denied if the database may not become the default database.
 func (r *Rights) Database(name string) error {
 	if r.allowsDatabase(name) {
 		return nil
@@ -68,7 +64,7 @@ func (r *Rights) Database(name string) error {
 	return &Denied{erDatabaseDenied, fmt.Sprintf("Access denied for user '%s'@'%%' to database '%s'", r.User, name)}
 }
 
-// Table tells whether a table may be read.
+// Table returns a *Denied if the table may not be read.
 func (r *Rights) Table(name catalog.TableName) error {
 	if r.allowsDatabase(name.Schema) || r.Tables[name] {
 		return nil
@@ -85,7 +81,7 @@ func (r *Rights) deniedTable(command, table string) error {
 	return &Denied{erTableDenied, fmt.Sprintf("%s command denied to user '%s'@'%%' for table '%s'", command, r.User, table)}
 }
 
-// unread refuses a text that can't be read.
+// unread refuses a text that the parser can't read.
 func (r *Rights) unread(reason error) error {
 	if r == nil {
 		return nil
@@ -93,7 +89,7 @@ func (r *Rights) unread(reason error) error {
 	return &Denied{erTableDenied, fmt.Sprintf("command denied to user '%s'@'%%': %v, and so it isn't known what it would do", r.User, reason)}
 }
 
-// check holds a statement to the rights.
+// check refuses a statement that the rights don't allow.
 func (r *Rights) check(l *stmt.Lexed, f *Facts, ctx Context) error {
 	if r == nil {
 		return nil
@@ -119,13 +115,13 @@ func (r *Rights) check(l *stmt.Lexed, f *Facts, ctx Context) error {
 	return nil
 }
 
-// invokes refuses a view that is run with the rights of who reads it: on the shard that
-// is the proxies' account, which has no such bounds.
+// invokes returns the refusal of a view that is run with the rights of its reader. On the shard the reader is the proxies'
+// account, which has no such limits.
 func (r *Rights) invokes(view catalog.TableName) error {
 	return &Denied{erTableDenied, fmt.Sprintf("command denied to user '%s'@'%%' for view '%s': it is SQL SECURITY INVOKER, which users with bounds may not use", r.User, view.Name)}
 }
 
-// checkKind is about what is done, wherever.
+// checkKind checks the kind of the statement, whatever its tables are.
 func (r *Rights) checkKind(s *stmt.Statement, writes bool, command string) error {
 	table := ""
 	if tables := TablesOf(s); len(tables) > 0 {
@@ -148,7 +144,7 @@ func locksToWrite(s *stmt.Statement) bool {
 	return slices.ContainsFunc(s.LockTables, func(t stmt.LockTable) bool { return !reads(t) })
 }
 
-// TablesOf lists the tables that a statement names, without those of its own making.
+// TablesOf returns the tables that a statement names, without those that it defines itself.
 func TablesOf(s *stmt.Statement) []stmt.TableName {
 	switch s.Kind {
 	default:

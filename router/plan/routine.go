@@ -8,9 +8,10 @@ import (
 	"locus/router/stmt"
 )
 
-// routine plans the definition of a procedure or function. It is made on every shard if its text names nothing that is on the default
-// shard alone, so that it can be called for rows wherever they are; else on the default shard alone. What has its name on a shard that
-// nobody could ask is not known: it must not be left there as it was. Nil: it is another statement, or the default shard's.
+// routine plans the definition of a procedure or function. The routine is created on every shard if its text names nothing that
+// is on the default shard only, so that it can be called for any row. Otherwise it is created on the default shard only. It is
+// not known whether an unreachable shard has a routine of this name, and an old one must not remain there. routine returns nil,
+// nil for other statements, and if the default shard runs it.
 func (c Context) routine(l *stmt.Lexed, facts Facts) (Plan, error) {
 	d, is := l.DefinesRoutine()
 	if !is || len(c.Catalog.Shards) == 1 || !c.Catalog.Listed() {
@@ -39,7 +40,7 @@ func (c Context) routine(l *stmt.Lexed, facts Facts) (Plan, error) {
 	return &Definition{Facts: facts}, nil
 }
 
-// namesIn are the words of a text, in lower case and without quotes.
+// namesIn returns the words of a text, in lower case and without quotes.
 func namesIn(l *stmt.Lexed) (names []string) {
 	l.Words(func(word []byte) { names = append(names, bare(word)) })
 	return names

@@ -20,19 +20,18 @@ type node struct {
 func (n *node) sharded() bool { return n.table != nil && n.table.Kind == catalog.Sharded }
 func (n *node) global() bool  { return n.table != nil && n.table.Kind == catalog.Global }
 
-// known tells whether all columns of the table are known.
+// known reports whether all columns of the table are known.
 func (n *node) known() bool { return n.table != nil && len(n.table.Columns) > 0 }
 
-// scope resolves the names of a statement and groups its sharded tables into
-// classes: of the rows of one class that take part in one row of the answer,
-// all have one gene.
+// scope resolves the names of a statement and groups its sharded tables into classes. The rows of one class that are joined into
+// one row of the answer have one gene.
 type scope struct {
 	ctx     Context
 	nodes   []node
-	first   map[*stmt.Block]int         // where a block's nodes begin
-	readers map[*stmt.Block]*stmt.Block // of derived tables' blocks: the block that has the table
-	windows bool                        // window functions stand somewhere
-	sides   groups                      // of nodes whose rows have one residue, too
+	first   map[*stmt.Block]int         // the index of a block's first node
+	readers map[*stmt.Block]*stmt.Block // by the block of a derived table, the block that reads it
+	windows bool                        // the statement has window functions
+	sides   groups                      // of nodes whose rows also have one residue
 }
 
 func newScope(s *stmt.Statement, ctx Context) (*scope, error) {
@@ -64,7 +63,7 @@ func newScope(s *stmt.Statement, ctx Context) (*scope, error) {
 	return sc, nil
 }
 
-// of gives the nodes of a block.
+// of returns the nodes of a block.
 func (sc *scope) of(b *stmt.Block) []node {
 	first, ok := sc.first[b]
 	if !ok {
@@ -73,8 +72,8 @@ func (sc *scope) of(b *stmt.Block) []node {
 	return sc.nodes[first : first+len(b.Tables)]
 }
 
-// resolve finds the table that a column belongs to, from the inside out and
-// through derived tables, and the key that the column is, if any.
+// resolve returns the table of a column, and the key that the column is, or nil if it is none. It searches the block and the
+// blocks around it, and follows derived tables.
 func (sc *scope) resolve(b *stmt.Block, ref stmt.ColumnRef) (*node, *catalog.Key) {
 	for ; b != nil; b = b.Parent {
 		n, unknown := sc.within(b, ref)
@@ -91,7 +90,7 @@ func (sc *scope) resolve(b *stmt.Block, ref stmt.ColumnRef) (*node, *catalog.Key
 	return nil, nil
 }
 
-// onlyDerived gives the one table of a block, if that is a derived one.
+// onlyDerived returns the only table of a block if that is a derived one, or nil.
 func (sc *scope) onlyDerived(b *stmt.Block) *node {
 	if list := sc.of(b); len(list) == 1 && list[0].ref.Source != nil {
 		return &list[0]
@@ -120,7 +119,7 @@ func (sc *scope) through(n *node, column string) (*node, *catalog.Key) {
 	return n, n.key(column)
 }
 
-// named finds the field of a name, where that is a plain column.
+// named returns the column that the field of a name is. ok is false if the field is not a plain column.
 func named(b *stmt.Block, name string) (ref stmt.ColumnRef, ok bool) {
 	star := 0
 	for _, f := range b.Fields {
@@ -140,7 +139,7 @@ func named(b *stmt.Block, name string) (ref stmt.ColumnRef, ok bool) {
 	return ref, ok && star == 0 || !ok && star == 1 && len(b.Fields) == 1
 }
 
-// field finds the table of a subquery's field, where that is a plain column.
+// field returns the table and the key of a subquery's field. It returns nil if the field is not a plain column.
 func (sc *scope) field(b *stmt.Block, at int) (*node, *catalog.Key) {
 	if at >= len(b.Fields) || b.Fields[at].Column == nil {
 		return nil, nil
@@ -160,7 +159,7 @@ func (sc *scope) field(b *stmt.Block, at int) (*node, *catalog.Key) {
 	return sc.through(n, b.Fields[at].Column.Name)
 }
 
-// key gives the key that a column is, or nil.
+// key returns the key that a column is, or nil.
 func (n *node) key(column string) *catalog.Key {
 	if !n.sharded() {
 		return nil
@@ -169,8 +168,8 @@ func (n *node) key(column string) *catalog.Key {
 	return key
 }
 
-// within looks in one block. unknown says that the column may belong to a table
-// whose columns are not known, or to several.
+// within returns the table of a column in one block. unknown is true if the column may belong to a table whose columns are not
+// known, or to several tables.
 func (sc *scope) within(b *stmt.Block, ref stmt.ColumnRef) (found *node, unknown bool) {
 	if ref.Table != "" {
 		return sc.qualified(b, ref)
@@ -190,8 +189,8 @@ func (sc *scope) within(b *stmt.Block, ref stmt.ColumnRef) (found *node, unknown
 	}
 	switch len(candidates) {
 	case 0:
-		return nil, unknown || !ascii(ref.Name) // servers find é where e is meant
-	case 1: // were it in an unknown table too, the server would call it ambiguous
+		return nil, unknown || !ascii(ref.Name) // servers find é by the name e
+	case 1: // if an unknown table had it too, the server would return an error for an ambiguous name
 		return candidates[0], unknown
 	}
 	return sc.merged(b, ref.Name, candidates), true
@@ -217,7 +216,7 @@ func (sc *scope) qualified(b *stmt.Block, ref stmt.ColumnRef) (found *node, unkn
 	return found, false
 }
 
-// merged finds the table that a column of USING means without a table's name.
+// merged returns the table that a column of USING refers to without a table's name.
 func (sc *scope) merged(b *stmt.Block, name string, candidates []*node) *node {
 	for i := len(b.Merged) - 1; i >= 0; i-- {
 		m := b.Merged[i]

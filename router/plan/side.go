@@ -9,7 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-// groups are nodes by who stands for them: each has a node of its group, or itself.
+// groups are sets of nodes, as a union-find forest. Each element is the index of a node of the same set, or the node's own.
 type groups []int
 
 func (g groups) root(i int) int {
@@ -19,9 +19,8 @@ func (g groups) root(i int) int {
 	return i
 }
 
-// joinSides makes one group of two nodes of which rows that take part have one residue
-// wherever the condition holds: they are joined by the keys that tell it. The rule is
-// that of classes, see [scope.join].
+// joinSides puts two nodes into one group if their rows have the same residue wherever the condition holds, because they are
+// joined by the keys that determine it. The rule is that of classes, see [scope.join].
 func (sc *scope) joinSides(x, y *node, r region) {
 	rx, ry := sc.sides.root(sc.number(x)), sc.sides.root(sc.number(y))
 	within := func(root int) bool {
@@ -37,11 +36,11 @@ func (sc *scope) joinSides(x, y *node, r region) {
 	}
 }
 
-// number is a node's place among all.
+// number returns the index of a node among all nodes.
 func (sc *scope) number(n *node) int { return sc.first[n.block] + n.index }
 
-// sided tells whether all rows of a class that take part in one row of the answer are on
-// one shard also where their gene is divided.
+// sided reports whether all rows of a class that are joined into one row of the answer are on one shard, even if their gene is
+// divided.
 func (sc *scope) sided() bool {
 	of := map[int]int{} // by class
 	for i := range sc.nodes {
@@ -58,7 +57,7 @@ func (sc *scope) sided() bool {
 	return true
 }
 
-// divided refuses a statement whose rows the shards of divided genes don't have together.
+// divided refuses a statement that joins rows of divided genes that may be on different shards.
 func (p *Keyed) divided(m *router.Map, r *Route) *Refusal {
 	if p.sided || m.Divided().Empty() || !r.Meets(m.Divided()) {
 		return nil
@@ -72,9 +71,8 @@ type side int8
 
 const anySide side = -1
 
-// owners notes a gene that a condition gives, and the index of the shard that owns its
-// rows. Of a divided gene the condition may not tell the residue: then there are two, low
-// and high; else high is -1.
+// owners records a gene of a condition, and returns the index of the shard that owns its rows as low. high is then -1. If the
+// gene is divided and the condition doesn't determine the residue, low and high are its two shards.
 func (r *Route) owners(m *router.Map, c *condition, g gene.Gene, v stmt.Value, how manner) (low, high int) {
 	low, high, divided := m.Sides(g)
 	if !divided {
@@ -94,7 +92,8 @@ func (r *Route) note(g gene.Gene, s side) {
 	r.Genes, r.sides = append(r.Genes, g), append(r.sides, s)
 }
 
-// residue is that of the rows for which the condition holds with a value, if it tells one.
+// residue returns the residue of the rows that satisfy the condition with a value. It returns false if the value doesn't
+// determine it.
 func (c *condition) residue(v stmt.Value, how manner) (orderid.Residue, bool) {
 	switch {
 	case !c.side:
@@ -105,7 +104,7 @@ func (c *condition) residue(v stmt.Value, how manner) (orderid.Residue, bool) {
 	return c.key.Residue(v)
 }
 
-// Concerns tells whether the statement may concern rows that are some shard's foreign ones.
+// Concerns reports whether the statement may concern foreign rows of some shard.
 func (r *Route) Concerns(f router.Foreign) bool {
 	if r.All {
 		return !f.Empty()
@@ -123,15 +122,14 @@ func (r *Route) Concerns(f router.Foreign) bool {
 	return len(r.ranges) > 0 && !gene.NewSet(r.ranges...).Intersect(f.Meets()).Empty()
 }
 
-// Whole reports whether the statement names the single owner or row that it concerns. How many shards have a part of it does not
-// matter then.
+// Whole reports whether the statement names the single owner or row that it concerns. Its gene may still be on two shards.
 func (r *Route) Whole() bool {
 	_, one := r.onlyGene()
 	return one
 }
 
-// Residue returns the residue of the ID by which a row of a divided gene is placed. told is false if the row doesn't give that ID: the
-// residue is then that of the ID it is issued.
+// Residue returns the residue of the ID by which a row of a divided gene is placed. It returns false if the row has no such ID
+// yet. The residue is then that of the ID it is issued.
 func (in *Insertion) Residue(v *Values, row int) (r orderid.Residue, told bool) {
 	switch side := in.Table.Side(); {
 	case side == nil:
@@ -145,9 +143,8 @@ func (in *Insertion) Residue(v *Values, row int) (r orderid.Residue, told bool) 
 	}
 }
 
-// seesOtherSide notes the unique keys of which equal values may be in rows on both sides
-// of a gene that is divided: they don't have the column that tells the residue, nor the order
-// number of that ID.
+// seesOtherSide sets unsided to the unique keys whose equal values may be on both sides of a divided gene. These are the keys
+// without the column that determines the residue, and without the order number of that ID.
 func (in *Insertion) seesOtherSide() {
 	t := in.Table
 	side := t.Side()
@@ -169,8 +166,8 @@ func (in *Insertion) seesOtherSide() {
 	}
 }
 
-// Sided refuses a row of a divided gene of which there may be a duplicate on the other side,
-// and a row of a table that can't be divided.
+// Sided refuses a row of a divided gene that may have a duplicate on the other side, and a row of a table whose genes can't be
+// divided.
 func (in *Insertion) Sided(v *Values, row int, g gene.Gene) *Refusal {
 	t := in.Table
 	if t.Side() == nil {
@@ -192,7 +189,7 @@ func (in *Insertion) Sided(v *Values, row int, g gene.Gene) *Refusal {
 	return nil
 }
 
-// of gives the shards that a row of an INSERT may go to.
+// of returns the shards that a row of an INSERT may be inserted into.
 func (e *explainer) of(in *Insertion, row int, g gene.Gene) []int {
 	low, high, divided := e.m.Sides(g)
 	if !divided {

@@ -8,13 +8,13 @@ import (
 	"locus/router/stmt"
 )
 
-// SizeColumns are the columns of information_schema.TABLES that are different on one shard and on all of them, in the order in
-// which [Summed] reads them. The average length is computed from them.
+// SizeColumns are the columns of information_schema.TABLES whose values on one shard differ from those for all shards, in the
+// order in which [Summed] reads them. The average row length is computed from them.
 var SizeColumns = []string{"TABLE_ROWS", "DATA_LENGTH", "INDEX_LENGTH", "DATA_FREE", "AUTO_INCREMENT", "UPDATE_TIME"}
 
 const averageLength = "AVG_ROW_LENGTH"
 
-// sums reports whether a table is information_schema.TABLES, and it describes sharded tables.
+// sums reports whether a table is information_schema.TABLES and describes sharded tables.
 func (c Context) sums(t stmt.TableName) bool {
 	return strings.EqualFold(t.Name, "tables") && strings.EqualFold(c.schemaOf(t), "information_schema") && len(c.Catalog.ShardedSchemas()) > 0
 }
@@ -25,8 +25,8 @@ func namesSizes(p *stmt.Places) bool {
 		slices.ContainsFunc(SizeColumns, func(column string) bool { return p.Names[strings.ToLower(column)] })
 }
 
-// Summed is a place where a statement reads information_schema.TABLES. A derived table takes the place of its name, in which the
-// sizes that the other shards reported are added to those of the shard that runs the statement.
+// Summed is a place where a statement reads information_schema.TABLES. A derived table replaces the name. It adds the sizes on
+// the other shards to those on the shard that runs the statement.
 type Summed struct {
 	start, end stmt.Anchor
 	statement  bool   // TABLE name
@@ -42,7 +42,7 @@ func summed(l *stmt.Lexed, at stmt.TablePlace, condition string) Summed {
 	return s
 }
 
-// summable refuses a statement whose columns could not be found in a derived table.
+// summable refuses a statement that qualifies columns in a way that doesn't work with a derived table.
 func summable(places *stmt.Places, list []Summed) error {
 	if len(list) > 0 && places.Qualified {
 		return refuse(Unsupported, "columns of information_schema.TABLES, whose sizes are added up over the shards, written with the database's name: write TABLES.TABLE_ROWS, or give the table an alias")
@@ -50,7 +50,7 @@ func summable(places *stmt.Places, list []Summed) error {
 	return nil
 }
 
-// unsummed refuses a statement whose tables have no known places in the text, if it may read a size.
+// unsummed refuses a statement that may read a size, because the places of its tables in the text are unknown.
 func (c Context) unsummed(l *stmt.Lexed, s *stmt.Statement, unplaced error) error {
 	words := wordsOf(l).bare
 	names := func(column string) bool { return slices.Contains(words, strings.ToLower(column)) }
@@ -60,7 +60,7 @@ func (c Context) unsummed(l *stmt.Lexed, s *stmt.Statement, unplaced error) erro
 	return nil
 }
 
-// openings returns empty splices where the places begin.
+// openings returns empty insertions where the places begin.
 func openings(list []Summed) (at []Splice) {
 	for _, s := range list {
 		at = append(at, Splice{At: s.start})
@@ -68,15 +68,15 @@ func openings(list []Summed) (at []Splice) {
 	return at
 }
 
-// The names of the shard's own rows, and of those of the other shards. The latter's columns are the database and the table as
-// binary strings (n0, n1) and the sizes (s0 to s5), each NULL if it is unknown.
+// These are the names of the shard's own rows, and of those of the other shards. The columns of the latter are the database and
+// the table as binary strings (n0, n1) and the sizes (s0 to s5). A size is NULL if it is unknown.
 const (
 	ownSizes   = "locus_own"
 	otherSizes = "locus_other"
 )
 
-// Splices returns the changes of the text. columns are those of information_schema.TABLES; others is a query that returns the sizes
-// on the other shards, one row for each sharded table.
+// Splices returns the changes of the text. columns are those of information_schema.TABLES. others is a query for the sizes on the
+// other shards that returns one row for each sharded table.
 func (s *Summed) Splices(columns []string, others string) []Splice {
 	fields := make([]string, len(columns))
 	for i, column := range columns {

@@ -8,8 +8,7 @@ import (
 	"locus/router/stmt"
 )
 
-// sortKey finds the field that an item of ORDER BY names, or gives the text of
-// a hidden column for it.
+// sortKey returns the field that an item of ORDER BY names, or the text of a hidden column for it.
 func sortKey(b *stmt.Block, sc *scope, item stmt.OrderItem) (SortKey, string, *Refusal) {
 	key := SortKey{Desc: item.Desc}
 	if item.Literal {
@@ -40,7 +39,7 @@ func hasStar(fields []stmt.Field) bool {
 	return false
 }
 
-// fieldNamed gives the field that a bare name in ORDER BY means, or -1.
+// fieldNamed returns the index of the field that an unqualified name in ORDER BY refers to, -1, or severalFields.
 func fieldNamed(b *stmt.Block, ref *stmt.ColumnRef) int {
 	if ref.Table != "" {
 		return -1
@@ -58,11 +57,11 @@ func fieldNamed(b *stmt.Block, ref *stmt.ColumnRef) int {
 	return found
 }
 
-// severalFields: servers differ in which of them ORDER BY means.
+// severalFields means that several fields have the name. Servers differ in which of them ORDER BY uses.
 const severalFields = -2
 
-// fieldKey sorts by a field: by its column's own order where it is a column, by
-// what the answer holds otherwise.
+// fieldKey returns the sort key for a field. If the field is a column, the column's order applies. Otherwise the values in the
+// answer are compared.
 func fieldKey(b *stmt.Block, sc *scope, key SortKey, at int) (SortKey, string, *Refusal) {
 	if c := b.Fields[at].Column; c != nil {
 		return columnKey(b, sc, key, *c)
@@ -77,7 +76,7 @@ func fieldKey(b *stmt.Block, sc *scope, key SortKey, at int) (SortKey, string, *
 	return key, "", nil
 }
 
-// columnKey gives the hidden column that sorts as a table's column does.
+// columnKey returns the hidden column that sorts like a column of a table.
 func columnKey(b *stmt.Block, sc *scope, key SortKey, ref stmt.ColumnRef) (SortKey, string, *Refusal) {
 	n, c := sc.column(b, ref)
 	if c == nil {
@@ -88,8 +87,7 @@ func columnKey(b *stmt.Block, sc *scope, key SortKey, ref stmt.ColumnRef) (SortK
 	case "char", "varchar":
 		key.Weighted = true
 		if c.PadSpace && !strings.HasSuffix(c.Collation, "_bin") && !strings.HasSuffix(c.Collation, "_general_ci") {
-			// A letter that expands makes a longer key, which padding by
-			// characters does not make up for.
+			// A letter that expands makes a longer key. Padding by characters does not compensate for that.
 			return key, "", refuse(ScatterShape, "ORDER BY %s, whose collation is %s, over rows of several shards: order by another column, or %s", c.Name, c.Collation, narrowIt)
 		}
 		if c.PadSpace {
@@ -111,9 +109,8 @@ func columnKey(b *stmt.Block, sc *scope, key SortKey, ref stmt.ColumnRef) (SortK
 	return key, name, nil
 }
 
-// comparable tells whether values of a type compare outside of the server, as
-// the answer holds them. TIMESTAMP doesn't: as text it goes back an hour every
-// autumn.
+// comparable reports whether values of a type can be compared outside of the server, as the answer contains them. TIMESTAMP
+// values can't: as text they go back an hour every autumn.
 func comparable(dataType string) bool {
 	switch dataType {
 	case "tinyint", "smallint", "mediumint", "int", "bigint", "decimal", "float", "double",
@@ -123,7 +120,7 @@ func comparable(dataType string) bool {
 	return false
 }
 
-// column finds a column that is known by its table.
+// column returns the table of a column, and the column. The column is nil if its table is not known.
 func (sc *scope) column(b *stmt.Block, ref stmt.ColumnRef) (*node, *catalog.Column) {
 	n, _ := sc.resolve(b, ref)
 	if n == nil || !n.known() {

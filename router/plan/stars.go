@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// named plans the statement with each * replaced by the columns that all shards show, where shards differ in that or are about to. It
-// returns nil if no table of a * does.
+// named plans the statement with each * replaced by the columns that all shards show, if shards differ in their columns or soon
+// will. It returns nil, nil if no table of a * is such a table.
 func (c Context) named(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
 	switch s.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
@@ -33,7 +33,8 @@ func (c Context) named(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
 	return &Rewritten{Facts: Facts{Statement: s}, Text: e.text(), What: "columns"}, nil
 }
 
-// block names the columns of a block's stars, and refuses what means all columns in a way that can't be written out.
+// block replaces the stars of a block by columns. It refuses a block that refers to all columns in a form that can't be written
+// out.
 func (e *expansion) block(b *stmt.Block) error {
 	stars := slices.ContainsFunc(b.Fields, func(f stmt.Field) bool { return f.Star })
 	var uneven []stmt.TableName
@@ -72,7 +73,7 @@ func (e *expansion) block(b *stmt.Block) error {
 	return nil
 }
 
-// told tells whether a block's tables have names by which they are told apart.
+// told reports whether a block's tables have different names.
 func told(b *stmt.Block) bool {
 	for i := range b.Tables {
 		for j := range i {
@@ -84,7 +85,7 @@ func told(b *stmt.Block) bool {
 	return true
 }
 
-// changing is a table of a block of which all columns have to be named; nil: it is none.
+// changing returns the table of a reference if all of its columns must be named, or nil.
 func (e *expansion) changing(ref *stmt.TableRef) *catalog.Table {
 	if ref.Derived {
 		return nil
@@ -96,7 +97,7 @@ func (e *expansion) changing(ref *stmt.TableRef) *catalog.Table {
 	return t
 }
 
-// columns are those of a star, or of t.*; empty: it may stay.
+// columns returns the columns that replace * or t.*. Empty means that the star may remain.
 func (e *expansion) columns(b *stmt.Block, of string) string {
 	var list []string
 	names := false
@@ -119,8 +120,8 @@ func (e *expansion) columns(b *stmt.Block, of string) string {
 	return strings.Join(list, ", ")
 }
 
-// merged are the columns of a star of two tables that are joined by USING: those that are made one of, as the first table has them
-// in order, then the others of each. False: the order of others is not known, as of a RIGHT JOIN.
+// merged returns the columns that replace the * of two tables joined by USING: the merged columns in the first table's order,
+// then the others of each table. ok is false if the order is not known, as for a RIGHT JOIN.
 func (e *expansion) merged(b *stmt.Block) (text string, ok bool) {
 	if len(b.Tables) != 2 || slices.ContainsFunc(b.Merged, func(m stmt.MergedColumn) bool { return m.Alias != b.Tables[0].Alias }) {
 		return "", false
@@ -143,7 +144,7 @@ func (e *expansion) merged(b *stmt.Block) (text string, ok bool) {
 	return strings.Join(list, ", "), true
 }
 
-// shownOf are the columns that every shard shows of a table, in SQL. Nil which: all.
+// shownOf returns the columns of a table that every shard shows, in SQL. If which is nil, it returns all of them.
 func shownOf(t *catalog.Table, alias string, which func(catalog.Column) bool) (list []string) {
 	for _, c := range t.Columns {
 		if !c.Invisible && (which == nil || which(c)) {
@@ -153,7 +154,8 @@ func shownOf(t *catalog.Table, alias string, which func(catalog.Column) bool) (l
 	return list
 }
 
-// unnamed refuses a statement that means all columns of tables, in a way that isn't written out, while the shards differ in them.
+// unnamed refuses a statement that refers to all columns of tables in a form that can't be written out, if the shards differ in
+// these columns.
 func (c Context) unnamed(tables []stmt.TableName) error {
 	for _, name := range tables {
 		if t, err := c.find(name); err == nil && t != nil && !t.Uneven.Even() {

@@ -7,9 +7,8 @@ import (
 	"locus/router/stmt"
 )
 
-// What of the servers' own tables may be read, by whomever: what says something of
-// databases, of the server's build, or of the session. The others hold hashes of
-// passwords, keys, others' statements and locks.
+// systemTables are the tables of the server's own that every user may read. They describe databases, the server's build, or the
+// session. The other tables contain password hashes, keys, and the statements and locks of other users.
 var systemTables = map[string]map[string]bool{
 	"mysql": words("event", "func", "help_category", "help_keyword", "help_relation", "help_topic",
 		"innodb_index_stats", "innodb_table_stats", "column_stats", "index_stats", "table_stats", "plugin", "component", "proc", "engine_cost", "server_cost",
@@ -19,14 +18,13 @@ var systemTables = map[string]map[string]bool{
 	"sys": words("version", "schema_auto_increment_columns", "schema_object_overview", "schema_redundant_indexes"),
 }
 
-// hiddenTables are those of information_schema that show others' statements,
-// accounts and rows.
+// hiddenTables are the tables of information_schema that contain statements, accounts and rows of other users.
 var hiddenTables = words("innodb_trx", "innodb_locks", "innodb_lock_waits", "innodb_buffer_page", "innodb_buffer_page_lru",
 	"innodb_ft_being_deleted", "innodb_ft_config", "innodb_ft_deleted", "innodb_ft_index_cache", "innodb_ft_index_table", "innodb_metrics",
 	"innodb_session_temp_tablespaces", "innodb_temp_table_info", "user_attributes", "user_statistics", "client_statistics",
 	"thread_pool_groups", "thread_pool_queues", "thread_pool_stats", "thread_pool_waits", "resource_groups", "slave_status", "user_variables", "users")
 
-// InformationTables are those of information_schema that may be read.
+// InformationTables are the tables of information_schema that may be read.
 var InformationTables = words("administrable_role_authorizations", "all_plugins", "applicable_roles", "character_sets", "check_constraints",
 	"collation_character_set_applicability", "collations", "column_privileges", "column_statistics", "columns", "columns_extensions",
 	"enabled_roles", "engines", "events", "files", "geometry_columns", "global_status", "global_variables", "index_statistics",
@@ -44,16 +42,14 @@ var InformationTables = words("administrable_role_authorizations", "all_plugins"
 	"table_constraints_extensions", "table_privileges", "table_statistics", "tables", "tables_extensions", "tablespaces",
 	"tablespaces_extensions", "triggers", "user_privileges", "view_routine_usage", "view_table_usage", "views")
 
-// pathTables say where files lie on a server's disk, those of databases too that a user with bounds may not use.
+// pathTables contain file paths on a server's disk, including those of databases that a user with rights may not use.
 var pathTables = words("files", "innodb_datafiles", "innodb_sys_datafiles", "innodb_tablespaces", "innodb_sys_tablespaces",
 	"innodb_tablespaces_brief", "system_variables", "variables_info")
 
-// HiddenTable tells a table of information_schema that somebody has looked at, and
-// that may not be read.
+// HiddenTable reports whether a table of information_schema was reviewed and may not be read.
 func HiddenTable(name string) bool { return hiddenTables[name] }
 
-// ofTheServer refuses statements on the servers' own tables that may not be read, and
-// changes of all of them.
+// ofTheServer refuses to read the server's own tables that may not be read, and to change any of them.
 func ofTheServer(s *stmt.Statement, writes bool, ctx Context) error {
 	if s.Kind == stmt.Show || s.Kind == stmt.Use {
 		return nil
@@ -64,7 +60,7 @@ func ofTheServer(s *stmt.Statement, writes bool, ctx Context) error {
 		switch {
 		case schema == "information_schema" && !InformationTables[table]:
 			if !hiddenTables[table] && !writes {
-				continue // of no server that somebody has looked at; the shard says whether there is one
+				continue // not a table of any reviewed server; the shard returns an error if it doesn't have one
 			}
 		case readable == nil, readable[table] && !writes:
 			continue
@@ -77,15 +73,14 @@ func ofTheServer(s *stmt.Statement, writes bool, ctx Context) error {
 	return nil
 }
 
-// namesTheServers tells whether the words of an unread text, or the current schema,
-// may lead to the servers' own tables.
+// namesTheServers reports whether the words of an unread text, or the default database, may refer to the server's own tables.
 func (u unread) namesTheServers(ctx Context) bool {
 	return systemTables[strings.ToLower(ctx.Schema)] != nil || slices.ContainsFunc(u.bare, func(w string) bool {
 		return systemTables[w] != nil && w != "sys" || hiddenTables[w]
 	}) || slices.Contains(u.bare, "sys") && slices.ContainsFunc(u.bare, func(w string) bool { return w == "call" || strings.HasPrefix(w, "ps_") })
 }
 
-// namesSystemTables reports whether the words of a stored program, or the current schema, may lead to the servers' own tables.
+// namesSystemTables reports whether the words of a stored program, or the default database, may refer to the server's own tables.
 func (u unread) namesSystemTables(ctx Context) bool {
 	within := strings.ToLower(ctx.Schema)
 	information := within == "information_schema" || slices.Contains(u.bare, "information_schema")

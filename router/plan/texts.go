@@ -22,8 +22,8 @@ type Window struct {
 	Set           bool
 }
 
-// Edits returns the LIMIT of a read that is merged, and the edits of its text for the shards: the hidden columns are added, and all rows up to
-// the end of the LIMIT are requested. ok is false if a number of the LIMIT is not a whole number from 0 on.
+// Edits returns the LIMIT of a read that is merged, and the edits of its text for the shards. The edits add the hidden columns,
+// and request all rows up to the end of the LIMIT. ok is false if a number of the LIMIT is not a non-negative integer.
 func (m *Merge) Edits(v *Values) (w Window, edits []stmt.Edit, ok bool) {
 	if m.Hidden > 0 {
 		edits = Edits(v, []Splice{m.Columns})

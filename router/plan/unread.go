@@ -6,8 +6,7 @@ import (
 	"locus/router/stmt"
 )
 
-// plain is the words with those in quotes left empty: no quoted word says what is
-// done.
+// plain returns the words with quoted ones replaced by empty ones. A quoted word is never a keyword.
 func (u unread) plain() []string {
 	out := slices.Clone(u.bare)
 	for i, w := range u.written {
@@ -18,8 +17,7 @@ func (u unread) plain() []string {
 	return out
 }
 
-// notPassed refuses a text that the parser can't read, with what is to be done
-// instead.
+// notPassed returns the refusal of a text that the parser can't read, with what to do instead.
 func (u unread) notPassed(syntax *stmt.SyntaxError) *Refusal {
 	plain := u.plain()[u.verb():]
 	r := refuse(NotAllowed, "%s; statements that reach more than the tables that they name can't be passed on unread: connect to the shard for it", syntax.Error())

@@ -7,15 +7,14 @@ import (
 	"locus/router/stmt"
 )
 
-// unseenKey is a unique key whose other row may be on another shard. A row has no
-// duplicate if one of the values at these places is NULL, or is to be generated.
+// unseenKey is a unique key whose duplicate may be on another shard. A row has no duplicate if one of the values at these
+// positions is NULL, or will be generated.
 type unseenKey struct {
 	name string
 	at   []int
 }
 
-// replacing names what an INSERT does with a row that is there already; empty if that
-// is an error.
+// replacing returns the clause by which an INSERT handles a duplicate. It is empty if a duplicate is an error.
 func replacing(s *stmt.Statement) string {
 	switch {
 	case s.Kind == stmt.Replace:
@@ -28,8 +27,8 @@ func replacing(s *stmt.Statement) string {
 	return ""
 }
 
-// seesDuplicates refuses what must know whether there is a row of the same unique key
-// already, where that may be on another shard than the new one.
+// seesDuplicates sets the unique keys that each row must be checked against, because a duplicate may be on another shard than the
+// new row. It refuses the statement if every row has such a duplicate key.
 func (in *Insertion) seesDuplicates(verb string) error {
 	t := in.Table
 	for _, u := range t.Unseen {
@@ -60,8 +59,7 @@ func (in *Insertion) unseenBy(verb, key string) *Refusal {
 		"look for the row first and write a plain INSERT or UPDATE, or add %s to the key", verb, in.Table.TableName, key, in.Table.Root().Column.Name)
 }
 
-// rowAlone refuses a row of which a shard can't say whether there is one already, or
-// that it would number.
+// rowAlone refuses a row that may have a duplicate on another shard, and a row that the shard would number.
 func (in *Insertion) rowAlone(v *Values, row int) error {
 	for _, u := range in.unseen {
 		alone := func(at int) bool {
@@ -81,8 +79,7 @@ func (in *Insertion) rowAlone(v *Values, row int) error {
 	return in.rowNumbered(v, row)
 }
 
-// ignoresUnseen refuses UPDATE IGNORE of what a unique key of the tables has: a
-// duplicate on another shard would not be seen.
+// ignoresUnseen refuses UPDATE IGNORE of a unique key's columns, if a duplicate on another shard would not be seen.
 func ignoresUnseen(s *stmt.Statement, t *catalog.Table) error {
 	if u, ok := changes(s, t, t.Unseen); ok {
 		return refuse(UniqueUnseen, "UPDATE IGNORE of %s, whose unique key %s does not contain the owner or an ID: a duplicate on another shard would not be seen: "+
@@ -91,7 +88,7 @@ func ignoresUnseen(s *stmt.Statement, t *catalog.Table) error {
 	return nil
 }
 
-// changes finds a unique key of which an UPDATE IGNORE may change values.
+// changes returns a unique key whose values an UPDATE IGNORE may change.
 func changes(s *stmt.Statement, t *catalog.Table, keys []catalog.UniqueKey) (catalog.UniqueKey, bool) {
 	if !s.IgnoresErrors {
 		return catalog.UniqueKey{}, false

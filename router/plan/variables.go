@@ -7,9 +7,8 @@ import (
 	"locus/router/stmt"
 )
 
-// ForOneStatement are the variables that a hint, or SET STATEMENT, may set for one
-// statement: they bound what a server spends on it, or say how it goes about it, and
-// no answer depends on them. Each is one that a session may set.
+// ForOneStatement are the variables that a hint, or SET STATEMENT, may set for one statement. They limit the resources of a
+// statement, or change how a server runs it, and don't affect its answer. A session may set each of them.
 var ForOneStatement = words("big_tables", "bulk_insert_buffer_size", "eq_range_index_dive_limit", "expensive_subquery_limit",
 	"histogram_generation_max_mem_size", "in_predicate_conversion_threshold", "innodb_lock_wait_timeout", "internal_tmp_mem_storage_engine",
 	"join_buffer_size", "join_buffer_space_limit", "join_cache_level", "lock_wait_timeout", "log_slow_query", "log_slow_query_time",
@@ -21,8 +20,7 @@ var ForOneStatement = words("big_tables", "bulk_insert_buffer_size", "eq_range_i
 	"slow_query_log", "sort_buffer_size", "sql_buffer_result", "tmp_disk_table_size", "tmp_memory_table_size", "tmp_table_size",
 	"use_stat_tables")
 
-// OnOneShard are those that SET STATEMENT may set beside them, since what it is for
-// runs on one shard alone.
+// OnOneShard are the variables that SET STATEMENT may set in addition, because its statement runs on one shard only.
 var OnOneShard = words("character_set_results", "check_constraint_checks", "collation_connection", "default_week_format",
 	"div_precision_increment", "foreign_key_checks", "group_concat_max_len", "innodb_strict_mode", "lc_messages", "lc_time_names",
 	"max_error_count", "max_recursive_iterations", "max_sort_length", "note_verbosity", "old_mode", "sql_notes", "sql_safe_updates",
@@ -44,7 +42,7 @@ func judged(l *stmt.Lexed) error {
 
 var setVar = regexp.MustCompile(`(?i)set_var[ \t\r\n]*\([ \t\r\n]*([a-z0-9_]+)[ \t\r\n]*=[ \t\r\n]*([a-z0-9_.]+|'[^'\\]*')[ \t\r\n]*\)`)
 
-// hinted refuses hints that reach more than how a server goes about the statement.
+// hinted refuses hints that do more than change how a server runs the statement.
 func hinted(hints []string) error {
 	for _, hint := range hints {
 		lower := strings.ToLower(hint)

@@ -8,20 +8,20 @@ import (
 	"locus/router/stmt"
 )
 
-// expanded is a read of views that reach rows of several shards: their queries stand in the place of
-// their names, as derived tables, and that is planned. Nil: it reads none, or none of which that would
-// be known to say the same; of these the catalog says why.
+// expanded plans a read of views that read rows of several shards. Their queries replace their names as derived tables, and the
+// result is planned. It returns nil if there are no such views, or if the result might not mean the same. The catalog then
+// returns the reason.
 func (c Context) expanded(l *stmt.Lexed, s *stmt.Statement) Plan {
 	switch {
-	case c.Shard != "": // which has the view
+	case c.Shard != "": // the shard has the view
 		return nil
 	case s.Kind != stmt.Select, !slices.ContainsFunc(TablesOf(s), func(t stmt.TableName) bool { return c.derived(t) != "" }):
 		return nil
-	case s.Features&stmt.Locking != 0: // of a derived table's rows none are locked
+	case s.Features&stmt.Locking != 0: // a server locks no rows of a derived table
 		return nil
-	case len(c.Temporary) > 0: // a view never means those of its names, and its query would
+	case len(c.Temporary) > 0: // a temporary table can't replace a table in a view, but it would in the view's query
 		return nil
-	case c.Rights != nil && (c.Rights.Databases != nil || c.Rights.Tables != nil): // a view may be allowed where its tables are not
+	case c.Rights != nil && (c.Rights.Databases != nil || c.Rights.Tables != nil): // the user may be allowed to use a view but not its tables
 		return nil
 	}
 	places, err := stmt.FindPlaces(l)
@@ -40,24 +40,24 @@ func (c Context) expanded(l *stmt.Lexed, s *stmt.Statement) Plan {
 	return &Rewritten{Facts: Facts{Statement: s}, Text: e.text(), What: "views"}
 }
 
-// derived is the query that is to stand in the place of a view; empty: the name is no such view's.
+// derived returns the query that replaces a view. It is empty for other names.
 func (c Context) derived(name stmt.TableName) string { return c.Catalog.Derived(c.full(name)) }
 
-// expansion is a text with queries in the place of views.
+// expansion is a text with queries in place of views.
 type expansion struct {
 	context Context
 	l       *stmt.Lexed
 	edits   []edit
 }
 
-// edit puts a text in the place of one that begins and ends there.
+// edit replaces the text between start and end.
 type edit struct {
 	start, end int
 	text       string
 }
 
-// table puts its query in the place of a view. False: a column may then mean another table's, or it is TABLE v, which not
-// every server knows, or index hints stand behind it.
+// table replaces a view by its query. It returns false in three cases: a column may then refer to another table; the statement is
+// TABLE v, which not every server knows; or index hints follow the view.
 func (e *expansion) table(place stmt.TablePlace) bool {
 	ref := &place.Block.Tables[place.Index]
 	if ref.Derived {
@@ -71,7 +71,7 @@ func (e *expansion) table(place stmt.TablePlace) bool {
 		return false
 	}
 	for i := range place.Block.Tables {
-		if i != place.Index && strings.EqualFold(place.Block.Tables[i].Alias, ref.Alias) { // they are told apart by their schemas
+		if i != place.Index && strings.EqualFold(place.Block.Tables[i].Alias, ref.Alias) { // only their schemas distinguish them
 			return false
 		}
 	}
@@ -88,10 +88,10 @@ func (e *expansion) table(place stmt.TablePlace) bool {
 	return true
 }
 
-// longestAlias is that of a column, in bytes.
+// longestAlias is the length of the longest column alias, in bytes.
 const longestAlias = 256
 
-// field names a field by its text, as it was named, if another text stands in it now.
+// field names a field by its original text if that text is changed.
 func (e *expansion) field(f stmt.UnnamedPlace) {
 	start, end := e.l.Offset(f.Start), e.l.Offset(f.End)
 	changed := slices.ContainsFunc(e.edits, func(x edit) bool { return start <= x.start && x.end <= end && x.start < x.end })
@@ -113,7 +113,8 @@ func (e *expansion) text() string {
 	return out.String()
 }
 
-// viewEverywhere tells CREATE VIEW over what is on every shard alone, and DROP VIEW of such views.
+// viewEverywhere reports whether the statement is CREATE VIEW over objects that are all on every shard, or DROP VIEW of views
+// that all are.
 func (c Context) viewEverywhere(s *stmt.Statement) bool {
 	if !s.View || len(s.Tables) == 0 {
 		return false
@@ -131,8 +132,8 @@ func (c Context) viewEverywhere(s *stmt.Statement) bool {
 	})
 }
 
-// altersView has ALTER VIEW of a view that is on several shards done by the CREATE OR REPLACE VIEW that means the same. Nil: it is
-// another statement.
+// altersView plans ALTER VIEW of a view that is on several shards as the equivalent CREATE OR REPLACE VIEW. It returns nil for
+// other statements.
 func (c Context) altersView(l *stmt.Lexed) Plan {
 	view, replacing, is := l.AlteredView()
 	if !is || !c.Catalog.Everywhere(c.full(view)) {
@@ -141,7 +142,7 @@ func (c Context) altersView(l *stmt.Lexed) Plan {
 	return &Rewritten{Facts: Facts{Statement: noted(l, &stmt.Statement{Kind: stmt.DDL, View: true})}, Text: replacing, What: "views"}
 }
 
-// viewable refuses to make a view on every shard that could not be read there.
+// viewable refuses to create a view on every shard that could not be read there.
 func (c Context) viewable(s *stmt.Statement) error {
 	if s.Verb == "DROP" {
 		return nil
@@ -149,5 +150,5 @@ func (c Context) viewable(s *stmt.Statement) error {
 	if why := catalog.ViewObstacle(s); why != "" {
 		return refuse(TooFar, "view %s over tables that are on every shard: %s", c.full(s.Tables[0]), why)
 	}
-	return c.unnamed(s.Tables[1:]) // each shard would put its own columns in the place of a star
+	return c.unnamed(s.Tables[1:]) // each shard would replace a star by its own columns
 }

@@ -10,18 +10,16 @@ import (
 	"locus/router/stmt"
 )
 
-// naming are the columns of a table of information_schema, or of a SHOW, that say
-// what a row is about. Without a table column a row is about a whole database; with
-// within set it is about something in one, and who may use a part of it doesn't see
-// it.
+// naming contains the columns of information_schema or SHOW that name what a row describes. Without a table column a row
+// describes a whole database. If within is true, it describes something in a database, and a user who may use only a part of the
+// database doesn't see it.
 type naming struct {
 	schema, table string
 	within        bool
-	like          string // what LIKE is about, if not the table
+	like          string // the column that LIKE applies to, if not the table's
 }
 
-// described are the tables of information_schema of which users with bounds see the
-// rows of what they may use.
+// described are the tables of information_schema in which users with rights see the rows about what they may use.
 var described = map[string]naming{
 	"schemata": {schema: "SCHEMA_NAME"},
 	"tables":   {schema: "TABLE_SCHEMA", table: "TABLE_NAME"}, "columns": {schema: "TABLE_SCHEMA", table: "TABLE_NAME"},
@@ -36,15 +34,14 @@ var described = map[string]naming{
 	"events":                  {schema: "EVENT_SCHEMA", within: true},
 }
 
-// general are those that say nothing of anybody's databases.
+// general are the tables that describe no databases.
 var general = map[string]bool{
 	"character_sets": true, "collations": true, "collation_character_set_applicability": true, "engines": true, "plugins": true,
 	"keywords": true, "sql_functions": true, "profiling": true,
 	"processlist": true, "session_variables": true, "global_variables": true, "session_status": true, "global_status": true, "system_variables": true,
 }
 
-// shown are the columns of SHOW; the one of SHOW TABLES has the database's name in
-// it.
+// shown are the columns of SHOW. The column of SHOW TABLES has the database's name appended.
 var shown = map[string]naming{
 	"databases": {schema: "Database", like: "Database"}, "open tables": {schema: "Database", table: "Table"},
 	"tables": {table: "Tables_in_"}, "table status": {table: "Name"}, "triggers": {table: "Table"},
@@ -53,7 +50,7 @@ var shown = map[string]naming{
 	"function status":  {schema: "Db", within: true, like: "Name"},
 }
 
-// narrow has a statement that asks what there is answer with what the user may use.
+// narrow changes a statement that lists objects so that it returns what the user may use.
 func (r *Rights) narrow(l *stmt.Lexed, p Plan, ctx Context) error {
 	if r == nil || r.Databases == nil && r.Tables == nil {
 		return describe(l, p, ctx)
@@ -61,7 +58,7 @@ func (r *Rights) narrow(l *stmt.Lexed, p Plan, ctx Context) error {
 	s := p.About().Statement
 	one, _ := p.(*OneShard)
 	if s.Kind == stmt.Show {
-		if one != nil { // else it shows how servers are built
+		if one != nil { // otherwise it shows how servers are built
 			r.narrowShow(one, ctx)
 		}
 		return nil
@@ -82,8 +79,7 @@ func (r *Rights) narrow(l *stmt.Lexed, p Plan, ctx Context) error {
 	return r.narrowSelect(l, one, ctx)
 }
 
-// narrowSelect puts what has only the rows that the user may see in the place of
-// each table.
+// narrowSelect replaces each table by a derived table with the rows that the user may see.
 func (r *Rights) narrowSelect(l *stmt.Lexed, p *OneShard, ctx Context) error {
 	places, err := stmt.FindPlaces(l)
 	if err != nil || p == nil || len(p.Added) > 0 {
@@ -110,7 +106,7 @@ func (r *Rights) narrowSelect(l *stmt.Lexed, p *OneShard, ctx Context) error {
 	return summable(places, p.Summed)
 }
 
-// among puts the rows of a table of which a condition is true in its place.
+// among replaces a table by its rows that satisfy a condition.
 func among(l *stmt.Lexed, at stmt.TablePlace, condition string) []Splice {
 	name := quote(at.Block.Tables[at.Index].Name)
 	before, behind := "(SELECT * FROM ", " WHERE "+condition+")"
@@ -123,8 +119,7 @@ func among(l *stmt.Lexed, at stmt.TablePlace, condition string) []Splice {
 	return []Splice{{at.Start, before}, {at.End, behind}}
 }
 
-// narrowShow adds a condition to a SHOW. One about a single database has none if the
-// user may use all of it.
+// narrowShow adds a condition to a SHOW. A SHOW about a single database gets none if the user may use all of the database.
 func (r *Rights) narrowShow(p *OneShard, ctx Context) {
 	list := p.Statement.Listed
 	if list == nil {
@@ -158,7 +153,7 @@ func (r *Rights) narrowShow(p *OneShard, ctx Context) {
 	}
 }
 
-// visible is the condition that a row is about what the user may use.
+// visible returns the condition that a row is about what the user may use.
 func (r *Rights) visible(name naming) string {
 	whole := slices.Sorted(maps.Keys(r.Databases))
 	whole = append(whole, "information_schema", "INFORMATION_SCHEMA")
@@ -182,7 +177,7 @@ func (r *Rights) visible(name naming) string {
 	return condition + ")"
 }
 
-// tablesIn lists the tables of a database that the user may use one by one.
+// tablesIn returns the tables of a database that the user may use individually.
 func (r *Rights) tablesIn(schema string) []string {
 	var names []string
 	for t := range r.Tables {
@@ -194,8 +189,8 @@ func (r *Rights) tablesIn(schema string) []string {
 	return names
 }
 
-// within is the condition that a column has one of the names, byte for byte: neither
-// a collation nor a client's character set makes another name of one.
+// within returns the condition that a column has one of the names. It compares bytes, so that neither a collation nor a client's
+// character set changes a name.
 func within(column string, names []string) string {
 	if len(names) == 0 {
 		return "FALSE"

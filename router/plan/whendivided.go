@@ -2,8 +2,9 @@ package plan
 
 import "locus/router/stmt"
 
-// WhenDivided is why a statement that is served today, or that may be, would be refused of a gene whose rows are on two shards,
-// by their sequences; nil: it goes on. It is told of the statement's form: what values do is not known.
+// WhenDivided returns why a statement that runs today would be refused for a divided gene, whose rows are on two shards by their
+// sequences. Nil means that it would not be refused. It examines the form of the statement: the effect of its values is not
+// known.
 func WhenDivided(p Plan) *Refusal {
 	switch p := p.(type) {
 	case *Read:
@@ -58,8 +59,8 @@ func (in *Insertion) whenDivided() *Refusal {
 
 var unsided = refuse(CrossShard, "it does not join rows on the ID or the parent's ID")
 
-// halves reports whether the keys determine a shard for every gene but a divided one: they name owners, or something else that has no
-// residue.
+// halves reports whether the keys determine one shard for every gene that is not divided, and two for a divided one: they name
+// owners, or other keys without a residue.
 func (p *Keyed) halves() bool {
 	for i := range p.classes {
 		if named, sided := p.classes[i].cond.names(); named && !sided {
@@ -69,7 +70,7 @@ func (p *Keyed) halves() bool {
 	return false
 }
 
-// names tells whether a condition narrows rows to single genes, and whether also to residues.
+// names reports whether a condition narrows rows to single genes, and whether it also narrows them to residues.
 func (c *condition) names() (gene, residue bool) {
 	if c == nil {
 		return false, false
