@@ -26,6 +26,7 @@ type Server struct {
 	heard   []Command // all commands but those that have no answer
 	replies []Reply
 	always  []Reply
+	tap     func(text string) Cut
 	held    bool
 	thread  uint32 // the last connection's number
 	conns   map[uint32]*conn
@@ -91,6 +92,14 @@ func (s *Server) Next(replies ...Reply) {
 	}
 }
 
+// Tap sets a function that is called with each statement before it is answered, and decides whether the connection is cut. It comes before
+// the replies of Next. Calls are serialized for one server, not between servers.
+func (s *Server) Tap(tap func(text string) Cut) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tap = tap
+}
+
 // Unmet gives the prefixes of replies that no statement has had.
 func (s *Server) Unmet() (prefixes []string) {
 	s.mu.Lock()
@@ -110,6 +119,15 @@ func (s *Server) Stop() {
 	defer s.mu.Unlock()
 	s.down = true
 	_ = s.listener.Close()
+	for _, c := range s.conns {
+		_ = c.Close()
+	}
+}
+
+// Drop closes all connections of the server. It accepts new ones.
+func (s *Server) Drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, c := range s.conns {
 		_ = c.Close()
 	}
@@ -149,6 +167,11 @@ func (s *Server) uses(database string) Reply {
 
 // reply gives what is to be done at a text. The caller holds mu.
 func (s *Server) reply(text string, prepare bool) (r Reply, ok bool) {
+	if s.tap != nil {
+		if cut := s.tap(text); cut != Whole {
+			return Reply{Cut: cut}, true
+		}
+	}
 	if i := slices.IndexFunc(s.replies, func(r Reply) bool { return r.placed(text, prepare) }); i >= 0 {
 		r = s.replies[i]
 		s.replies = slices.Delete(s.replies, i, i+1)

@@ -1,0 +1,173 @@
+package session_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"locus/internal/test/fakeshard"
+	"locus/proxy/txn"
+)
+
+// Most often that a shard is sent one statement of a client, whatever is lost. A read is sent again only if no row has gone to the client,
+// and a write or a COMMIT never, because its effect may have happened.
+const (
+	mostReads   = 4
+	mostWrites  = 1
+	mostCommits = 1
+)
+
+// faultScripts are what a client sends.
+var faultScripts = map[string]string{
+	"a read":                 "> SELECT id FROM orders WHERE user_id = 3",
+	"a scatter":              "> SELECT id FROM orders WHERE amount > 5",
+	"a read for update":      "> BEGIN\n> SELECT id FROM orders WHERE user_id = 3 FOR UPDATE\n> COMMIT",
+	"a read that is stored":  "> SELECT unheard(id) FROM orders WHERE user_id = 3",
+	"an INSERT":              "> INSERT INTO orders (user_id, amount) VALUES (3, 5)",
+	"an INSERT of two":       "> INSERT INTO orders (user_id, amount) VALUES (1, 5), (3, 5)",
+	"an UPDATE":              "> UPDATE orders SET amount = 1 WHERE user_id = 3",
+	"an UPDATE of two":       "> UPDATE orders SET amount = 1 WHERE user_id IN (1, 3)",
+	"a DELETE of two":        "> DELETE FROM orders WHERE user_id IN (1, 3)",
+	"a transaction":          "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> SELECT id FROM orders WHERE user_id = 3\n> COMMIT",
+	"a transaction of two":   "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> UPDATE orders SET amount = 2 WHERE user_id = 1\n> SELECT id FROM orders WHERE user_id = 1\n> COMMIT",
+	"a rollback":             "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> SAVEPOINT a\n> UPDATE orders SET amount = 2 WHERE user_id = 1\n> ROLLBACK TO a\n> ROLLBACK",
+	"without autocommit":     "> SET autocommit = 0\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> COMMIT\n> SET autocommit = 1",
+	"a setting":              "> SET sql_mode = 'ANSI'\n> SELECT id FROM orders WHERE user_id = 3\n> SET sql_mode = DEFAULT",
+	"locked tables":          "> LOCK TABLES orders WRITE\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> UNLOCK TABLES",
+	"a named lock":           "> SELECT GET_LOCK('a', 1)\n> SELECT RELEASE_LOCK('a')",
+	"a global table":         "> UPDATE country SET name = 'x' WHERE code = 'y'",
+	"a definition":           "> CREATE TABLE fresh (id BIGINT PRIMARY KEY, user_id BIGINT) COMMENT 'locus: owner=user_id'",
+	"a change of definition": "> ALTER TABLE orders ADD KEY (amount)",
+	"a database":             "> CREATE DATABASE fresh",
+	"maintenance":            "> ANALYZE TABLE orders",
+	"a prepared read":        "prepare e: SELECT id FROM orders WHERE user_id = ?\nexecute e: 3\nclose e",
+}
+
+// refusedSetting matches a SET that failed, after which the settings are others than without the fault.
+var refusedSetting = regexp.MustCompile(`(?m)^> SET .*\n(  s.*\n)*  = error`)
+
+// TestFaults cuts the connection at each statement that shards receive: once, from it on, and whenever a statement has the same text. It
+// checks that no statement is sent more
+// often than it may, and that no setting of the session changes. When a session ends, its stand checks that no connection is left lent.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for name, script := range faultScripts {
+		for how, spanning := range map[string]txn.Spanning{"multi": txn.Multi, "xa": txn.XA} {
+			if spanning == txn.XA && !strings.Contains(name, "two") && !strings.Contains(name, "rollback") { // it is on one shard
+				continue
+			}
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				whole := playFaulty(t, script, spanning, func(int, string) bool { return false })
+				if whole.received == nil || whole.settings == "" && !strings.Contains(name, "stored") { // what is stored keeps its connection
+					t.Fatalf("nothing was sent, or the session has ended:\n%s", whole.played)
+				}
+				for n, at := range whole.received {
+					for when, fault := range map[string]func(int, string) bool{
+						"once":     func(i int, _ string) bool { return i == n },
+						"from":     func(i int, _ string) bool { return i >= n },
+						"whenever": func(_ int, text string) bool { return text == at },
+					} {
+						t.Run(fmt.Sprintf("%s %d", when, n), func(t *testing.T) { playFaulty(t, script, spanning, fault).check(t, whole) })
+					}
+				}
+			})
+		}
+	}
+}
+
+// faulty is what came of a script.
+type faulty struct {
+	played   string
+	received []string // by all shards
+	settings string   // what a new connection is sent for the session; empty if the session has ended, or a SET has failed
+}
+
+// playFaulty plays a script, and cuts the connections of statements for which fault returns true, by their numbers and texts.
+func playFaulty(t *testing.T, script string, spanning txn.Spanning, fault func(n int, text string) bool) (out faulty) {
+	t.Helper()
+	o := usual()
+	o.spanning = spanning
+	a := &actor{stand: newStand(t, o)}
+	a.begin()
+	var mu sync.Mutex
+	tap := func(text string) fakeshard.Cut {
+		mu.Lock()
+		defer mu.Unlock()
+		n := len(out.received)
+		if out.received = append(out.received, text); !fault(n, text) {
+			return fakeshard.Whole
+		}
+		return []fakeshard.Cut{fakeshard.Before, fakeshard.Within}[n%2]
+	}
+	for _, shard := range a.shards {
+		shard.Tap(tap)
+	}
+	ended := false
+	for line := range strings.SplitSeq(script, "\n") {
+		said := a.act(line)
+		out.played += line + "\n" + said
+		if ended = strings.Contains(said, "the session ends") || strings.HasPrefix(line, "prepare") && strings.Contains(said, "= error"); ended {
+			break
+		}
+	}
+	for _, shard := range a.shards {
+		shard.Tap(nil)
+	}
+	if ended || refusedSetting.MatchString(out.played) {
+		return out
+	}
+	a.act("> ROLLBACK")
+	for _, shard := range a.shards {
+		shard.Drop()
+	}
+	a.options.settings = true
+	said := a.act("> SELECT id FROM orders WHERE user_id = 3") // on a new connection, which is sent all of them
+	for line := range strings.SplitSeq(said[max(0, strings.LastIndex(said, "  s1: [use]")):], "\n") {
+		if strings.HasPrefix(line, "  s1: ") { // others are sent what was late
+			out.settings += line + "\n"
+		}
+	}
+	return out
+}
+
+// check compares the outcome with that of the same script without faults.
+func (f faulty) check(t *testing.T, whole faulty) {
+	t.Helper()
+	if f.settings != "" && whole.settings != "" && f.settings != whole.settings {
+		t.Errorf("settings have changed:\n%s\nwithout faults:\n%s\n%s", f.settings, whole.settings, f.played)
+	}
+	sent := map[string]int{}
+	command := ""
+	for i, line := range strings.Split(f.played, "\n") {
+		if !strings.HasPrefix(line, "  ") {
+			command = fmt.Sprintf("line %d, %s", i, line)
+			continue
+		}
+		shard, text, is := strings.Cut(line[2:], ": ")
+		if !is || !strings.HasPrefix(shard, "s") || len(shard) != 2 {
+			continue
+		}
+		key := command + ": " + shard + ": " + text
+		if sent[key]++; sent[key] > mostOf(text) {
+			t.Errorf("%s was sent %q %d times:\n%s", shard, text, sent[key], f.played)
+		}
+	}
+}
+
+// mostOf returns how often a shard may be sent a text for one command.
+func mostOf(text string) int {
+	for _, prefix := range []string{"COMMIT", "XA COMMIT", "XA PREPARE"} {
+		if strings.HasPrefix(text, prefix) {
+			return mostCommits
+		}
+	}
+	for _, prefix := range []string{"INSERT", "UPDATE", "DELETE", "CREATE", "ALTER"} {
+		if strings.HasPrefix(text, prefix) {
+			return mostWrites
+		}
+	}
+	return mostReads
+}
