@@ -10,7 +10,7 @@ import (
 	"locus/router"
 )
 
-// Action is what happens to a document.
+// Action is the kind of a document's change.
 type Action string
 
 const (
@@ -19,25 +19,24 @@ const (
 	Removed Action = "removed"
 )
 
-// FieldChange is a field with its values before and after; empty is no value.
+// FieldChange is a field with its values before and after the change; empty: no value.
 type FieldChange struct {
 	Field string `yaml:"field"`
 	From  string `yaml:"from,omitempty"`
 	To    string `yaml:"to,omitempty"`
 }
 
-// Change is what happens to one document.
+// Change is the change of one document.
 type Change struct {
 	Action Action `yaml:"action"`
-	// Document is what it is about: "settings", "shard s0", "routes".
+	// Document names the document: "settings", "shard s0", "routes".
 	Document string        `yaml:"document"`
 	Fields   []FieldChange `yaml:"fields,omitempty"`
-	// Handovers are the genes that change hands, of routes that changed.
+	// Handovers are the genes that get another owner, if the document is the route map.
 	Handovers []router.Handover `yaml:"-"`
 }
 
-// String is a line for the document, and one more for each field or range of
-// genes that changes in it.
+// String returns a line for the document, and one more for each field or range of genes that changes in it.
 func (c Change) String() string {
 	var b strings.Builder
 	b.WriteString(map[Action]string{Added: "+ ", Changed: "~ ", Removed: "- "}[c.Action] + c.Document)
@@ -59,9 +58,9 @@ func (c Change) String() string {
 	return b.String()
 }
 
-// Diff is what happens to the documents from old to next, in the order of the
-// file. old may be nil: everything is added then. Routes that only cut the same
-// owners' genes into other lines have not changed. Both clusters are valid.
+// Diff returns the changes of the documents from old to next, in the order of the file. If old is nil, everything is added. If next has no
+// routes, they don't change. Routes don't change either if only the ranges are split in another way and the owners are the same. Both clusters
+// must be valid.
 func Diff(old, next *Cluster) ([]Change, error) {
 	var changes []Change
 	if old == nil {
@@ -89,7 +88,7 @@ func Diff(old, next *Cluster) ([]Change, error) {
 		after, is := next.Generators[name]
 		d.document("generator "+name, before, was, after, is)
 	}
-	if next.Routes == nil { // they stay
+	if next.Routes == nil { // they are kept
 		return changes, nil
 	}
 	return changes, d.routes(old.Routes, next.Routes)
@@ -146,8 +145,7 @@ func (d differ) routes(old, next *router.Map) error {
 	return nil
 }
 
-// compareFields lists the fields that differ, in the order in which they are
-// written, those of groups as "id.layout".
+// compareFields returns the fields that differ, in the order in which they are written. Fields of groups have names such as "id.layout".
 func compareFields(before, after any) []FieldChange {
 	var changes []FieldChange
 	was := flatten(before)
@@ -178,7 +176,7 @@ func (l fieldList) value(path string) string {
 	return ""
 }
 
-// flatten lists a document's fields that have a value.
+// flatten returns a document's fields that have a value.
 func flatten(document any) fieldList {
 	if document == nil {
 		return nil
@@ -192,8 +190,8 @@ func flatten(document any) fieldList {
 	return list
 }
 
-// listed is a list on one line; lists of groups have each group in braces.
-func listed(node *yaml.Node) string {
+// inlineList returns a list on one line. In lists of groups, each group is in braces.
+func inlineList(node *yaml.Node) string {
 	items := make([]string, 0, len(node.Content))
 	for _, item := range node.Content {
 		if item.Kind == yaml.ScalarNode {
@@ -218,7 +216,7 @@ func (l *fieldList) collect(prefix string, node *yaml.Node) {
 		case value.Kind == yaml.MappingNode:
 			l.collect(path+".", value)
 		case value.Kind == yaml.SequenceNode:
-			*l = append(*l, field{path, listed(value)})
+			*l = append(*l, field{path, inlineList(value)})
 		case value.Value != "":
 			*l = append(*l, field{path, value.Value})
 		}

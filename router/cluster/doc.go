@@ -1,10 +1,9 @@
-// Package cluster is what a cluster declares: its settings, shards, tables,
-// users and route map, as one readable file and as documents under keys.
+// Package cluster contains the declaration of a cluster: its settings, shards, tables, users and route map. It exists as one readable file and
+// as documents under keys.
 //
-// It owns the formats of both, every rule that the declaration must keep by
-// itself, which changes of a declared cluster can't be made, and what a change
-// writes. It never talks to etcd or a database server, never sees a secret
-// (documents hold their names), and doesn't know which genes have rows.
+// It owns the formats of both, every rule that the declaration itself must satisfy, the rules for changes of a declared cluster, and what a
+// change writes. It never connects to etcd or a database server, never sees a secret (documents contain their names), and doesn't know which
+// genes have rows.
 //
 // # Keys
 //
@@ -18,8 +17,6 @@
 //	declared/map                     the route map in force, by package router's codec
 //	history/<version>                every route map, ten digits, the one in force too
 //
-// What is declared has a prefix of its own, so that a watch of it hears nothing
-// of keys that change without end, such as proxies/ and segments/, which are
-// their owners'. A build that knows more kinds of document, or more fields,
-// raises [Schema].
+// The declaration has a prefix of its own. So a watch of it gets no events for keys that change constantly, such as proxies/ and segments/,
+// which other packages own. A build that knows more kinds of document, or more fields, increments [Schema].
 package cluster

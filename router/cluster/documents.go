@@ -15,7 +15,7 @@ import (
 	"locus/router/catalog"
 )
 
-// Each document has its schema beside its fields.
+// Each document contains the schema in addition to its fields.
 type (
 	settingsDocument struct {
 		Schema   int `yaml:"schema"`
@@ -43,11 +43,11 @@ type (
 	}
 )
 
-// ErrNotDeclared is the error of Decode where there is no document at all: no
-// cluster was declared under this prefix.
+// ErrNotDeclared is the error of Decode if no cluster is declared under the prefix: there is no document that every cluster has, and no other
+// readable one.
 var ErrNotDeclared = errors.New("no cluster is declared here")
 
-// Encode writes a valid cluster as documents by key, relative to [Prefix], without those that can't be used.
+// Encode returns the documents of a valid cluster by key relative to [Prefix], without those that can't be used.
 func Encode(c *Cluster) map[string][]byte {
 	documents := map[string][]byte{}
 	if _, skipped := c.Unreadable[SettingsKey]; !skipped {
@@ -91,18 +91,18 @@ func marshal(v any) []byte {
 	return text
 }
 
-// Decode reads all keys under a cluster's [Prefix]. Documents that can't be used are in [Cluster.Unreadable], and what needs
-// them is refused. Without any document that can be read it is ErrNotDeclared.
+// Decode decodes all keys under a cluster's [Prefix]. Documents that can't be used are in [Cluster.Unreadable], and statements that need them
+// are refused. It returns ErrNotDeclared if no cluster is declared.
 func Decode(documents map[string][]byte) (*Cluster, error) {
 	return new(Decoder).Decode(documents, nil)
 }
 
-// Decoder decodes a cluster's documents again and again. It parses a document only if its text has changed since the last call.
-// The zero Decoder is ready for use. It is safe for concurrent use.
+// Decoder decodes a cluster's documents repeatedly. It parses a document only if its text has changed since the last call. The zero Decoder is
+// ready for use. It is safe for concurrent use.
 type Decoder struct {
 	mu     sync.Mutex
 	parsed map[string]parsed
-	last   *Cluster // that the last call returned
+	last   *Cluster // the result of the last call
 }
 
 // parsed is the content of one document.
@@ -112,9 +112,9 @@ type parsed struct {
 	err  error          // why the document can't be read; put is nil then
 }
 
-// Decode is [Decode] for a process in which the cluster before, which may be nil, is in force. Settings and a route map that
-// can't be read stay as they were there. If no document has changed since before was decoded, it returns before. The Decoder keeps
-// the texts, which must not be modified.
+// Decode is [Decode] for a process in which cluster before is in force, which may be nil. If settings or the route map can't be read, it uses
+// those of before. If no document has changed since before was decoded, it returns before. The Decoder keeps the texts, so they must not be
+// modified.
 func (d *Decoder) Decode(documents map[string][]byte, before *Cluster) (*Cluster, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -153,7 +153,7 @@ func (d *Decoder) Decode(documents map[string][]byte, before *Cluster) (*Cluster
 	return c, nil
 }
 
-// parse parses the documents whose texts it doesn't know, and reports whether any is another than in the last call.
+// parse parses the documents with new texts, and reports whether any text has changed since the last call.
 func (d *Decoder) parse(documents map[string][]byte) (changed bool) {
 	next := make(map[string]parsed, len(documents))
 	for key, text := range documents {
@@ -170,14 +170,14 @@ func (d *Decoder) parse(documents map[string][]byte) (changed bool) {
 	return changed
 }
 
-// known reports whether one of the documents that every cluster has is there.
+// known reports whether one of the documents that every cluster has exists.
 func known(documents map[string][]byte) bool {
 	_, settings := documents[SettingsKey]
 	_, routes := documents[MapKey]
 	return settings || routes
 }
 
-// refuseUnreadable refuses the tables that documents which can't be read are about.
+// refuseUnreadable refuses the tables whose documents can't be read.
 func (c *Cluster) refuseUnreadable() {
 	for _, key := range c.UnreadableKeys() {
 		for _, prefix := range []string{TablePrefix, RenamingPrefix, CountersPrefix} {
@@ -200,7 +200,7 @@ func parseDocument(key string, text []byte) (put func(*Cluster), err error) {
 	switch {
 	case key == SettingsKey:
 		return parse(text, func(s settingsDocument) (func(*Cluster), error) {
-			if s.Hash == "" { // which every writer names
+			if s.Hash == "" { // every writer sets it
 				return nil, errors.New("it names no hash")
 			}
 			return func(c *Cluster) { c.Settings = s.Settings }, nil
@@ -229,17 +229,17 @@ func parseDocument(key string, text []byte) (put func(*Cluster), err error) {
 	return parseTableDocument(key, name, text)
 }
 
-// parseTableDocument is parseDocument for the documents that are about tables.
+// parseTableDocument is parseDocument for documents about tables.
 func parseTableDocument(key, name string, text []byte) (put func(*Cluster), err error) {
 	switch {
 	case strings.HasPrefix(key, RenamingPrefix):
 		return parse(text, func(r renamingDocument) (func(*Cluster), error) {
-			table, from, err := names(name, r.From)
+			table, from, err := parseNames(name, r.From)
 			return func(c *Cluster) { c.Renaming[table] = from }, err
 		})
 	case strings.HasPrefix(key, CountersPrefix):
 		return parse(text, func(r countersDocument) (func(*Cluster), error) {
-			table, of, err := names(name, r.Of)
+			table, of, err := parseNames(name, r.Of)
 			return func(c *Cluster) { c.Counters[table] = of }, err
 		})
 	case strings.HasPrefix(key, TablePrefix):
@@ -251,7 +251,7 @@ func parseTableDocument(key, name string, text []byte) (put func(*Cluster), err 
 	return nil, errors.New("this build knows no such document: upgrade locus, or remove the document if it was made by mistake")
 }
 
-// parse parses a text and hands its content to the function.
+// parse parses a text and passes its content to the function.
 func parse[T any](text []byte, then func(T) (func(*Cluster), error)) (func(*Cluster), error) {
 	var v T
 	if err := decodeStrict(text, &v); err != nil {
@@ -260,7 +260,7 @@ func parse[T any](text []byte, then func(T) (func(*Cluster), error)) (func(*Clus
 	return then(v)
 }
 
-// CheckDocument returns why one document, by its key relative to [Prefix], can't be read.
+// CheckDocument returns why one document can't be read, or nil. key is relative to [Prefix].
 func CheckDocument(key string, text []byte) error {
 	_, err := parseDocument(key, text)
 	return err

@@ -26,10 +26,8 @@ type file struct {
 	Routes     routes                         `yaml:"routes"`
 }
 
-// Parse reads cluster.yaml. What isn't YAML, or no field, is an error that names
-// the line; otherwise all problems are reported at once. Settings that are left
-// out get their defaults. Routes that are left out are nil: [Succeed] has those of
-// the cluster that is there stay.
+// Parse parses cluster.yaml. If the text isn't YAML or has an unknown field, the error names the line. Otherwise all problems are reported at
+// once. Omitted settings get their defaults. Omitted routes are nil: [Succeed] then keeps those of the existing cluster.
 func Parse(text []byte) (*Cluster, error) {
 	var f file
 	if err := decodeStrict(text, &f); err != nil {
@@ -64,10 +62,10 @@ func (f *file) cluster() (*Cluster, []error) {
 	}
 	maps.Copy(c.Users, f.Users)
 	maps.Copy(c.Generators, f.Generators)
-	c.resolve()
+	c.setAddresses()
 	c.Settings = f.Settings.withDefaults(c.ShardNames())
 	if !c.Settings.GeneBits.Valid() {
-		return c, problems // how many genes the routes are about isn't known
+		return c, problems // the number of genes in the routes is unknown
 	}
 	if !f.Routes.given {
 		return c, problems
@@ -80,7 +78,8 @@ func (f *file) cluster() (*Cluster, []error) {
 	return c, problems
 }
 
-// Format writes the cluster as a file that Parse reads, without routes if it has none.
+// Format returns the cluster as a file that Parse parses. It omits routes if the cluster has none, or if a shard that owns genes can't be
+// declared.
 func Format(c *Cluster) []byte {
 	tables := make(map[string]catalog.Declaration, len(c.Tables))
 	for name, d := range c.Tables {
@@ -89,7 +88,7 @@ func Format(c *Cluster) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "schema: %d\n", Schema)
 	section(&out, "settings", c.Settings)
-	section(&out, "shards", c.writtenShards())
+	section(&out, "shards", c.declaredShards())
 	section(&out, "tables", tables)
 	section(&out, "users", c.Users)
 	if len(c.Generators) > 0 {
@@ -98,7 +97,7 @@ func Format(c *Cluster) []byte {
 	for _, key := range c.UnreadableKeys() {
 		fmt.Fprintf(&out, "\n# Not shown: %s%s can't be used: %s\n", Prefix, comment(key), comment(c.Unreadable[key].Why))
 	}
-	if c.Routes == nil || c.ownedUnreadably() {
+	if c.Routes == nil || c.hasUnreadableOwner() {
 		return out.Bytes()
 	}
 	out.WriteString("\n# " + comment(describe(c.Routes, c.Stamp)) + "\n")
@@ -109,7 +108,7 @@ func Format(c *Cluster) []byte {
 	return out.Bytes()
 }
 
-// comment returns a text as part of a comment's line. YAML refuses control characters and invalid UTF-8 there too.
+// comment returns a text that is valid in a comment's line. YAML refuses control characters and invalid UTF-8 there too.
 func comment(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -128,7 +127,7 @@ func section(out *bytes.Buffer, name string, v any) {
 	}
 }
 
-// describe is one line on a version of the map.
+// describe returns one line about a version of the map.
 func describe(m *router.Map, s router.Stamp) string {
 	text := fmt.Sprintf("Route map version %d", m.Version())
 	if !s.At.IsZero() {
@@ -143,7 +142,7 @@ func describe(m *router.Map, s router.Stamp) string {
 	return text
 }
 
-// ownedUnreadably reports whether a shard owns genes that the file can't declare.
-func (c *Cluster) ownedUnreadably() bool {
+// hasUnreadableOwner reports whether a shard that the file can't declare owns genes.
+func (c *Cluster) hasUnreadableOwner() bool {
 	return slices.ContainsFunc(c.Routes.Shards(), func(name router.ShardName) bool { return c.Shards[name].Unreadable != "" })
 }

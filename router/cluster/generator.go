@@ -9,7 +9,7 @@ import (
 	"locus/router"
 )
 
-// GeneratorKind says how a generator makes its numbers.
+// GeneratorKind is the method by which a generator makes its numbers.
 type GeneratorKind string
 
 const (
@@ -25,64 +25,64 @@ const (
 	FormatGenerator        GeneratorKind = "format"
 )
 
-// Lock is what keeps callers of a row generator apart before they reach its row.
+// Lock is the lock that callers of a row generator take before they access its row.
 type Lock string
 
 const (
 	NoLock    Lock = ""
-	LocalLock Lock = "local" // those of one process
-	RedisLock Lock = "redis" // those of all
+	LocalLock Lock = "local" // between callers of one process
+	RedisLock Lock = "redis" // between all callers
 )
 
-// Generator is a declared source of numbers, or of texts, by a name.
+// Generator is a declared source of numbers or texts with a name.
 type Generator struct {
 	Kind GeneratorKind `yaml:"kind"`
-	// Server is the host:port of Redis or memcached. With kind segment it is a
-	// Redis in front of the store, with kind row one that has its lock.
+	// Server is the host:port of Redis or memcached. With kind segment it is a Redis in front of the store. With kind row it is the Redis with
+	// the lock.
 	Server string `yaml:"server,omitempty"`
-	// Secret names the password of Redis.
+	// Secret is the name of the secret that contains the password of Redis.
 	Secret string `yaml:"secret,omitempty"`
-	// Servers say more of where it counts.
+	// Servers are the other settings of the servers.
 	Servers `yaml:",inline"`
-	// Keys splits a redis generator over so many keys.
+	// Keys is the number of keys over which a redis generator is split.
 	Keys int `yaml:"keys,omitempty"`
-	// Of are the generators that ha takes in turn, and the one of queue and format.
+	// Of are the generators that ha uses in turn, or the one of queue and format.
 	Of []string `yaml:"of,omitempty,flow"`
-	// Shards have the row of kind row, the tables of auto_increment: one for each
-	// time that a shard is named, which in all are 1, 2, 4 … 1,024.
+	// Shards have the row of kind row, or the tables of auto_increment. Such a generator has one table for each time that a shard is named, and
+	// the number of tables is a power of two up to 1,024.
 	Shards []router.ShardName `yaml:"shards,omitempty,flow"`
 	// Store grants the numbers of kinds segment, redis and memcached; nil is etcd.
 	Store *Store `yaml:"store,omitempty,flow"`
-	// Lock is that of a row.
+	// Lock is the lock of kind row.
 	Lock Lock `yaml:"lock,omitempty"`
-	// Limits say when ha, or auto_increment, keeps away from a member.
+	// Limits define when ha or auto_increment avoids a member.
 	Limits *Limits `yaml:"limits,omitempty,flow"`
-	// Bits is how many low bits a queue makes in memory.
+	// Bits is the number of low bits that a queue adds in memory.
 	Bits uint `yaml:"bits,omitempty"`
-	// Template is that of a format.
+	// Template is the template of kind format.
 	Template string `yaml:"template,omitempty"`
-	// MinStep and MaxStep bound a segment, also of a format's own sequence.
+	// MinStep and MaxStep limit the size of a segment, also for a format's own sequence.
 	MinStep uint64 `yaml:"min_step,omitempty"`
 	MaxStep uint64 `yaml:"max_step,omitempty"`
 }
 
-// Limits are durations such as 100ms, and what is left out has a default. A member that is slow, or fails, is asked only
-// if no better one is left, and probed until it is well again.
+// Limits are durations such as 100ms. Omitted ones have a default. A member that is slow or fails is asked only if no better one is left. It
+// is probed until it is healthy again.
 type Limits struct {
 	Slow    string `yaml:"slow,omitempty"`    // a call that takes longer is slow
-	Strikes int    `yaml:"strikes,omitempty"` // so many slow calls within Within make a member slow
+	Strikes int    `yaml:"strikes,omitempty"` // number of slow calls within Within that make a member slow
 	Within  string `yaml:"within,omitempty"`
-	Timeout string `yaml:"timeout,omitempty"` // of a call while others are left to ask
+	Timeout string `yaml:"timeout,omitempty"` // of a call while there are other members to ask
 	Aside   string `yaml:"aside,omitempty"`   // from a failure to the first probe, and between probes
 }
 
-// duration is one of them; 0 if it isn't given.
+// duration returns the duration of a text, or 0 if the text is empty.
 func (l *Limits) duration(text string) time.Duration {
-	d, _ := time.ParseDuration(text) // Validate has looked
+	d, _ := time.ParseDuration(text) // Validate has checked it
 	return d
 }
 
-// Options are the limits as package ha has them. A nil pointer has the defaults.
+// Options returns the limits as options of package ha. A nil pointer has the defaults.
 func (l *Limits) Options() ha.Options {
 	if l == nil {
 		return ha.Options{}
@@ -92,7 +92,7 @@ func (l *Limits) Options() ha.Options {
 	}
 }
 
-// Store is where a generator's numbers are granted to processes. One is named.
+// Store is the place where a generator's numbers are granted to processes. One kind is set.
 type Store struct {
 	MySQL *MySQLStore `yaml:"mysql,omitempty"`
 }
@@ -101,20 +101,19 @@ type Store struct {
 // step, version and update_time.
 type MySQLStore struct {
 	Shard router.ShardName `yaml:"shard"`
-	// Table is schema.table, which is there, as is its row of the tag; empty is a
-	// table that is made when it is first used.
+	// Table is schema.table. The table and its row with the tag must exist. If Table is empty, a table of locus's own is created at its first
+	// use.
 	Table string `yaml:"table,omitempty"`
 	// Tag is the row's biz_tag; empty is the generator's name.
 	Tag string `yaml:"tag,omitempty"`
 }
 
-// RowOf is the table's name and the row's biz_tag; an empty table is the one that
-// is made.
+// RowOf returns the table's name and the row's biz_tag. An empty table is the one that locus creates.
 func (s MySQLStore) RowOf(generator string) (table, tag string) {
 	return s.Table, cmp.Or(s.Tag, generator)
 }
 
-// Under is a generator and all that it takes from, itself first, each once.
+// Under returns a generator and all generators from which it takes numbers, itself first, each once.
 func (c *Cluster) Under(name string) []string {
 	all := []string{name}
 	for i := 0; i < len(all); i++ {
@@ -127,7 +126,7 @@ func (c *Cluster) Under(name string) []string {
 	return all
 }
 
-// Uses are the shards that have what the generator counts with.
+// Uses returns the shards that contain rows or tables of the generator.
 func (g Generator) Uses() []router.ShardName {
 	if g.Store != nil && g.Store.MySQL != nil {
 		return append(slices.Clone(g.Shards), g.Store.MySQL.Shard)

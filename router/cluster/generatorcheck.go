@@ -16,7 +16,7 @@ import (
 
 var generatorName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// checkGenerator reports what is wrong with a generator.
+// checkGenerator reports problems of a generator.
 func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
 	document := "generator " + name
 	if !generatorName.MatchString(name) {
@@ -44,7 +44,7 @@ func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
 	c.checkGeneratorShards(p, document, name, g)
 }
 
-// checkInner reports what is wrong with the generators that one takes from.
+// checkInner reports problems of the generators from which one takes numbers.
 func (c *Cluster) checkInner(p *problems, document, name string, g Generator) {
 	for _, of := range g.Of {
 		inner, declared := c.Generators[of]
@@ -79,7 +79,7 @@ func (c *Cluster) checkInner(p *problems, document, name string, g Generator) {
 	}
 }
 
-// checkDigits refuses a template that has no room for the first number of the generator that it is of.
+// checkDigits refuses a template with fewer digits than the first number of its generator has.
 func (c *Cluster) checkDigits(p *problems, document string, g Generator) {
 	t, err := format.Parse(g.Template, format.Parts())
 	if g.Kind != FormatGenerator || len(g.Of) != 1 || err != nil {
@@ -91,11 +91,11 @@ func (c *Cluster) checkDigits(p *problems, document string, g Generator) {
 	}
 }
 
-// epochBits are those of a bucket's number and count, below an epoch.
+// epochBits is the number of bits below the epoch, for a bucket's number and count.
 const epochBits = 26
 
-// smallest is the first number of a generator: of one that counts time, one that it has some years after its beginning. There
-// is no ring.
+// smallest returns the first number of a generator. For one that counts time, it is a number that is made some years after its epoch. The
+// generator must not take numbers from itself.
 func (c *Cluster) smallest(name string) uint64 {
 	g := c.Generators[name]
 	switch g.Kind {
@@ -106,7 +106,7 @@ func (c *Cluster) smallest(name string) uint64 {
 	case AutoIncrementGenerator:
 		return 1 << (bits.Len(uint(max(1, len(g.Shards)))) - 1)
 	case HAGenerator, QueueGenerator:
-		first := uint64(1) // of each in turn, so the largest
+		first := uint64(1) // the largest of all, since each is asked in turn
 		for _, of := range g.Of {
 			first = max(first, c.smallest(of))
 		}
@@ -120,7 +120,7 @@ func (c *Cluster) smallest(name string) uint64 {
 	return 1
 }
 
-// ringOf is the way by which a generator takes numbers from itself; nil if it doesn't.
+// ringOf returns the path on which a generator takes numbers from itself, or nil if it doesn't.
 func (c *Cluster) ringOf(name string, way []string) []string {
 	if i := slices.Index(way, name); i >= 0 {
 		return append(slices.Clone(way[i:]), name)
@@ -137,7 +137,8 @@ func (c *Cluster) ringOf(name string, way []string) []string {
 // mostLowBits leaves a trillion numbers.
 const mostLowBits = 23
 
-// lowBits is how many bits a generator, and those that it takes from, add below the numbers that are counted. There is no ring.
+// lowBits returns the number of bits that a generator, and those from which it takes numbers, add below the counted numbers. The generator
+// must not take numbers from itself.
 func (c *Cluster) lowBits(name string) (n uint) {
 	g := c.Generators[name]
 	for _, of := range g.Of {
@@ -155,7 +156,7 @@ func (c *Cluster) lowBits(name string) (n uint) {
 	return n
 }
 
-// snowflakeIn is a snowflake that a generator takes from, however deep; empty without one.
+// snowflakeIn returns the name of a snowflake from which a generator takes numbers, directly or indirectly, or "".
 func (c *Cluster) snowflakeIn(name string) string {
 	for _, of := range c.Generators[name].Of {
 		if c.Generators[of].Kind == SnowflakeGenerator {
@@ -168,14 +169,14 @@ func (c *Cluster) snowflakeIn(name string) string {
 	return ""
 }
 
-// powerOfTwo: 1, 2, 4 … 1,024.
+// powerOfTwo reports whether n is a power of two from 1 to 1,024.
 func powerOfTwo(n int) bool { return n >= 1 && n <= 1024 && n&(n-1) == 0 }
 
-// longestTables is how long the name of a generator can be that names tables: in
-// those of servers, of 64 characters, more stands before and behind it.
+// longestTables is the greatest length of a generator's name from which table names are made. A server's table name has up to 64 characters,
+// and contains more text before and after the generator's name.
 const longestTables = 48
 
-// checkGeneratorShards reports what is wrong with the places of rows and tables.
+// checkGeneratorShards reports problems of the shards with rows and tables of a generator.
 func (c *Cluster) checkGeneratorShards(p *problems, document, name string, g Generator) {
 	for _, shard := range slices.Compact(slices.Sorted(slices.Values(g.Uses()))) {
 		if _, declared := c.Shards[shard]; !declared {
@@ -200,7 +201,7 @@ const (
 	needed
 )
 
-// generatorFields are what a kind takes.
+// generatorFields are the fields that a kind allows.
 type generatorFields struct {
 	server                                                       presence
 	keys, of, shards, store, lock, limits, bits, template, steps bool
@@ -249,10 +250,10 @@ func (f generatorFields) problems(g Generator) []string {
 	return list
 }
 
-// storeTable is a name that stands in statements as it is.
+// storeTable matches names that need no quotes in statements.
 var storeTable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}\.[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
-// longestTag is what biz_tag has room for.
+// longestTag is the size of the column biz_tag.
 const longestTag = 128
 
 func (s *Store) problems() []string {
@@ -275,7 +276,7 @@ func (s *Store) problems() []string {
 	return list
 }
 
-// longestLimit is more than anybody waits for a number.
+// longestLimit is more than a caller waits for a number.
 const longestLimit = time.Hour
 
 func (l *Limits) problems() []string {

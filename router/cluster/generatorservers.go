@@ -10,18 +10,18 @@ import (
 	"locus/router/endpoint"
 )
 
-// What is declared of servers beside the shards.
+// The declarations of servers other than the shards.
 type (
 	Servers  = endpoint.Servers
 	Sentinel = endpoint.Sentinel
 )
 
-// RedisOf is a generator of segments with that Redis in front, and nothing else.
+// RedisOf returns a generator of segments with that Redis in front of the store, and no other settings.
 func RedisOf(r *endpoint.Redis) Generator {
 	return Generator{Kind: SegmentGenerator, Server: r.Server, Secret: r.Secret, Servers: r.Servers}
 }
 
-// Addresses are those that are declared, of one server or of several.
+// Addresses returns the declared addresses, of one server or of several.
 func (g Generator) Addresses() []string {
 	if g.Server != "" {
 		return []string{g.Server}
@@ -34,10 +34,10 @@ func (g Generator) Served() bool {
 	return g.Server != "" || len(g.Several) > 0 || g.Sentinel != nil || g.Cluster
 }
 
-// mostServers is more than anybody spreads numbers over.
+// mostServers is more than the number of servers over which numbers are spread in practice.
 const mostServers = 64
 
-// checkServers reports what is wrong with the servers of a generator.
+// checkServers reports problems of the servers of a generator.
 func (f generatorFields) checkServers(p *problems, document string, g Generator) {
 	refuse := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -66,7 +66,7 @@ func (f generatorFields) redis(g Generator) bool {
 	return f.server != absent && g.Kind != MemcachedGenerator
 }
 
-// checkShape reports which of the servers that are declared don't go together.
+// checkShape reports server settings that contradict each other.
 func (f generatorFields) checkShape(refuse func(bool, string, ...any), g Generator) {
 	refuse(!f.redis(g) && (g.Cluster || g.Sentinel != nil), "cluster and sentinel are of Redis: kind %s has `servers:`", g.Kind)
 	refuse(!f.redis(g) && (g.User != "" || g.TLS != "" || g.CA != ""), "user, tls and ca are of Redis: kind %s has none", g.Kind)
@@ -91,7 +91,7 @@ func checkAddresses(refuse func(bool, string, ...any), what string, addresses []
 	refuse(len(addresses) > mostServers, "%d addresses: at most %d", len(addresses), mostServers)
 }
 
-// checkLogin reports what is wrong with accounts and encryption.
+// checkLogin reports problems of accounts and encryption.
 func (g Generator) checkLogin(p *problems, document string) {
 	secrets := []struct{ field, name string }{{"secret", g.Secret}, {"ca", g.CA}}
 	users := []string{g.User}

@@ -9,14 +9,14 @@ import (
 	"locus/router"
 )
 
-// Version is a route map of the history.
+// Version is a version of the route map with its stamp.
 type Version struct {
 	Map   *router.Map
 	Stamp router.Stamp
 }
 
-// History reads the route maps among keys under the cluster's prefix, the oldest first. One that
-// can't be read does not keep the others from being given.
+// History returns the route maps among the keys under the cluster's prefix, the oldest first. The error contains those that can't be read. The
+// others are returned even so.
 func History(documents map[string][]byte) ([]Version, error) {
 	var versions []Version
 	var errs []error

@@ -6,59 +6,57 @@ import (
 	"locus/router"
 )
 
-// Primary says which server of a shard is written to. It is a document of its own,
-// apart from the route map, so that no map of before brings a former primary back.
-// It is replaced by compare-and-swap alone, and each version has the next epoch:
-// proxies tell which one they obey.
+// Primary is the state of a shard's primary: the server that receives writes. It is a document of its own and not part of the route map, so an
+// earlier version of the map never restores a former primary. It is replaced by compare-and-swap only, and each version has the next epoch.
+// Proxies report which epoch they obey.
 //
 //	settled ── Hold ──▶ held ── Turn ──▶ turned ── Settle ──▶ settled, with another server
 //	   ▲                 │  └─ Release ─▶ broken off
 //	   └──── Settle ─────┴──────────────────┘
 //
-// Leave does what Hold does, for a server that is the primary already.
+// Leave does the same as Hold, for a server that is already the primary.
 //
-// While it is held no proxy sends the shard anything. Broken off is a switchover
-// whose process is gone: the proxies go on with Server, whose read-only mode nobody
-// has taken back yet.
+// While it is held, no proxy sends statements to the shard. It is broken off if the process of a switchover has ended early: the proxies
+// continue with Server, which may still be in read-only mode.
 type Primary struct {
 	Epoch  int64  `yaml:"epoch"`
 	Server string `yaml:"server"`
-	// Next is to become the primary; empty: no switchover is under way.
+	// Next is the server that is to become the primary; empty: no switchover is in progress.
 	Next string `yaml:"next,omitempty"`
-	// Held has proxies hold what is for the shard. Only with Next.
+	// Held makes proxies pause the shard's statements. It is set only with Next.
 	Held bool `yaml:"held,omitempty"`
-	// Former was the primary, and is not known to follow Server yet.
+	// Former is the previous primary, while it is not known to replicate from Server.
 	Former string `yaml:"former,omitempty"`
-	// Cause is why Next is to become the primary.
+	// Cause is the reason why Next is to become the primary.
 	Cause Cause `yaml:"cause,omitempty"`
-	// Alone has Server acknowledge what no replica has: somebody has ordered it, until one is back. It ends with
-	// any change of the primary that is begun.
+	// Alone makes Server acknowledge transactions that no replica has received. An operator has requested it, until a replica is back. It ends
+	// with any change of the primary.
 	Alone bool `yaml:"alone,omitempty"`
-	// By is who wrote this version.
+	// By is the author of this version.
 	By string `yaml:"by,omitempty"`
 }
 
-// Cause is why another server of a shard becomes its primary.
+// Cause is the reason why another server of a shard becomes its primary.
 type Cause string
 
 const (
-	Ordered Cause = ""      // somebody has ordered a switchover, in which both servers play a part
-	Found   Cause = "found" // somebody else has made it the primary already
-	Taken   Cause = "taken" // somebody has said so, whatever there is of the one before
-	Lost    Cause = "lost"  // most proxies don't reach the one before, and this one has all
+	Ordered Cause = ""      // an operator has requested a switchover, in which both servers take part
+	Found   Cause = "found" // another tool has already made it the primary
+	Taken   Cause = "taken" // an operator has requested it, in whatever state the former primary is
+	Lost    Cause = "lost"  // most proxies can't reach the former primary, and this server has all of its transactions
 )
 
-// Encode is the document.
+// Encode returns the document.
 func (p Primary) Encode() []byte { return marshal(primaryDocument{Schema, p}) }
 
-// DecodePrimary reads what Encode wrote.
+// DecodePrimary decodes a result of Encode.
 func DecodePrimary(text []byte) (Primary, error) {
 	var d primaryDocument
 	err := decodeStrict(text, &d)
 	return d.Primary, err
 }
 
-// Holds tells whether a shard is held.
+// Holds reports whether any shard is held.
 func (c *Cluster) Holds() bool {
 	for _, p := range c.Primaries {
 		if p.Held {
@@ -68,7 +66,7 @@ func (c *Cluster) Holds() bool {
 	return false
 }
 
-// Epochs are those of all shards with several servers.
+// Epochs returns the epochs of all shards with several servers.
 func (c *Cluster) Epochs() map[router.ShardName]int64 {
 	epochs := make(map[router.ShardName]int64, len(c.Primaries))
 	for name, p := range c.Primaries {
@@ -77,10 +75,10 @@ func (c *Cluster) Epochs() map[router.ShardName]int64 {
 	return epochs
 }
 
-// Settled tells whether no switchover is under way or broken off.
+// Settled reports whether no switchover is in progress or broken off.
 func (p Primary) Settled() bool { return p.Next == "" && p.Former == "" }
 
-// Aim is the server that a switchover that has not ended is for.
+// Aim returns the server that an unfinished switchover makes the primary. For one that is settled it is the primary.
 func (p Primary) Aim() string {
 	if p.Next != "" {
 		return p.Next
@@ -88,26 +86,26 @@ func (p Primary) Aim() string {
 	return p.Server
 }
 
-// Hold begins a switchover of one that is settled.
+// Hold returns the version that begins a switchover. p must be settled.
 func (p Primary) Hold(next, by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, By: by}
 }
 
-// Leave begins to go over to a server that was found to be the primary, or is taken as it:
-// proxies give up the one before at once.
+// Leave returns the version that begins the change to a server that was found to be the primary, or that an operator or locus makes the
+// primary without the former one. Proxies stop using the former primary at once.
 func (p Primary) Leave(next string, why Cause, by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, Cause: why, By: by}
 }
 
-// Again is the next version that says the same: whoever would replace this one can't any more.
+// Again returns the next version with the same content. A process that is about to replace the current version then fails.
 func (p Primary) Again(by string) Primary {
 	p.Epoch++
 	p.By = by
 	return p
 }
 
-// Turn makes Next the primary of one that is held. Of one that was found nothing is left to
-// do: whoever has made it the primary sees to the others.
+// Turn returns the version in which Next is the primary. p must be held. If Next was found to be the primary, Former is empty: the tool that
+// promoted it also changes the other servers.
 func (p Primary) Turn(by string) Primary {
 	next := Primary{Epoch: p.Epoch + 1, Server: p.Next, Former: p.Server, By: by}
 	if p.Cause == Found {
@@ -116,40 +114,38 @@ func (p Primary) Turn(by string) Primary {
 	return next
 }
 
-// Release lets the proxies go on with Server, and leaves it to others to undo what
-// was done to the servers.
+// Release returns the version in which the proxies continue with Server. Undoing changes of the servers is left to another process.
 func (p Primary) Release(by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: p.Next, Cause: p.Cause, By: by}
 }
 
-// Settle ends what is under way: the servers are what the document says.
+// Settle returns the version that ends a switchover: the servers have the roles of the document.
 func (p Primary) Settle(by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Alone: p.Alone, By: by}
 }
 
-// GoOn has the primary go on without replicas, of one that nothing is under way of.
+// GoOn returns the version in which the primary continues without replicas. p must be settled.
 func (p Primary) GoOn(by string) Primary {
 	p = p.Again(by)
 	p.Alone = true
 	return p
 }
 
-// WaitAgain ends that.
+// WaitAgain returns the version in which the primary waits for a replica again.
 func (p Primary) WaitAgain(by string) Primary {
 	p = p.Again(by)
 	p.Alone = false
 	return p
 }
 
-// PrimaryLease is for how long after a question to etcd a proxy goes by the answer, where
-// the primary may change without it: see [Shard.Leased]. Whoever changes it waits for that
-// long, and the margin: clocks don't run alike.
+// PrimaryLease is the time for which a proxy may rely on an answer from etcd, if the primary may change without that proxy: see
+// [Shard.Leased]. A process that changes the primary waits for the lease and the margin, because clocks differ.
 const (
 	PrimaryLease       = 2 * time.Second
 	PrimaryLeaseMargin = 500 * time.Millisecond
 )
 
-// Leases tells whether there are such shards.
+// Leases reports whether any shard is [Shard.Leased].
 func (c *Cluster) Leases() bool {
 	for _, s := range c.Shards {
 		if s.Leased() {

@@ -11,9 +11,10 @@ import (
 	"locus/router/catalog"
 )
 
-// Two documents of a table's new name outlast and accompany its renaming. No file has them.
+// Two documents under a table's new name record its renaming. One exists during the renaming, the other one after it. They are not part of a
+// file.
 //
-// While it is under way the table is declared by both names, and served by none:
+// During the renaming, the table is declared by both names, and no statement may use either:
 //
 //	declared ── BeginRename ──▶ renaming ── EndRename ──▶ declared, by the new name
 //	   ▲                          │
@@ -29,8 +30,8 @@ type (
 	}
 )
 
-// CountersOf is the name under which a table's IDs and numbers are counted: what it was called first. A table
-// keeps its counters whatever it is called, so that none of them is given again.
+// CountersOf returns the name under which a table's IDs and numbers are counted: the first name of the table. A table keeps its counters when
+// it is renamed, so that no number is granted twice.
 func (c *Cluster) CountersOf(name catalog.TableName) catalog.TableName {
 	if of, renamed := c.Counters[name]; renamed {
 		return of
@@ -38,8 +39,8 @@ func (c *Cluster) CountersOf(name catalog.TableName) catalog.TableName {
 	return name
 }
 
-// RenamesWith are the renames under way that take part in one with a name, in an order in which each new name is free when its
-// turn comes; nil: the table is not being renamed.
+// RenamesWith returns the renames in progress that are connected with a name. They are in an order in which each new name is free when its
+// turn comes. It returns nil if the table is not being renamed.
 func (c *Cluster) RenamesWith(name catalog.TableName) []catalog.Rename {
 	of := map[catalog.TableName]bool{name: true}
 	for grew := true; grew; {
@@ -57,13 +58,14 @@ func (c *Cluster) RenamesWith(name catalog.TableName) []catalog.Rename {
 		}
 	}
 	slices.SortFunc(list, func(a, b catalog.Rename) int { return strings.Compare(a.From.String(), b.From.String()) })
-	if ordered, err := catalog.InOrder(list); err == nil { // it was, when they began
+	if ordered, err := catalog.InOrder(list); err == nil { // they were in such an order at the beginning
 		return ordered
 	}
 	return list
 }
 
-// BeginRename declares tables by their new names too. It does nothing if just these renames are under way; resumed says so.
+// BeginRename returns the cluster in which the tables are declared by their new names too. If exactly these renames are already in progress,
+// it returns c, and resumed is true.
 func (c *Cluster) BeginRename(list []catalog.Rename) (next *Cluster, resumed bool, err error) {
 	begun := 0
 	var errs []error
@@ -96,9 +98,9 @@ func (c *Cluster) BeginRename(list []catalog.Rename) (next *Cluster, resumed boo
 	case c.Routes != nil && len(c.Routes.Moves()) > 0:
 		return nil, false, errors.New("genes are on the move: wait until locus jobs shows the move to be over")
 	case begun > 0:
-		return c, true, c.whole(list)
+		return c, true, c.checkWhole(list)
 	}
-	next = c.renamed()
+	next = c.cloneNames()
 	for _, r := range list {
 		next.Renaming[r.To] = r.From
 		if _, is := next.Tables[r.To]; !is {
@@ -108,8 +110,8 @@ func (c *Cluster) BeginRename(list []catalog.Rename) (next *Cluster, resumed boo
 	return next, false, next.Validate()
 }
 
-// whole refuses to go on with some of the renames that are done together.
-func (c *Cluster) whole(list []catalog.Rename) error {
+// checkWhole refuses a list that contains only some of the renames that are done together.
+func (c *Cluster) checkWhole(list []catalog.Rename) error {
 	for _, r := range list {
 		for _, with := range c.RenamesWith(r.From) {
 			if !slices.Contains(list, with) {
@@ -123,12 +125,13 @@ func (c *Cluster) whole(list []catalog.Rename) error {
 	return nil
 }
 
-// EndRename takes the former names away, once all shards have renamed the tables. It does nothing if these renames are not under way.
+// EndRename returns the cluster without the old names, after all shards have renamed the tables. It returns c if these renames are not in
+// progress.
 func (c *Cluster) EndRename(list []catalog.Rename) (*Cluster, error) {
-	if !c.renaming(list) {
+	if !c.isRenaming(list) {
 		return c, nil
 	}
-	next := c.renamed()
+	next := c.cloneNames()
 	for _, r := range list {
 		delete(next.Tables, r.From)
 		delete(next.Renaming, r.To)
@@ -142,12 +145,13 @@ func (c *Cluster) EndRename(list []catalog.Rename) (*Cluster, error) {
 	return next, next.Validate()
 }
 
-// UndoRename takes the new names away, while no shard has renamed the tables. It does nothing if these renames are not under way.
+// UndoRename returns the cluster without the new names, while no shard has renamed the tables. It returns c if these renames are not in
+// progress.
 func (c *Cluster) UndoRename(list []catalog.Rename) (*Cluster, error) {
-	if !c.renaming(list) {
+	if !c.isRenaming(list) {
 		return c, nil
 	}
-	next := c.renamed()
+	next := c.cloneNames()
 	for _, r := range list {
 		delete(next.Tables, r.To)
 		delete(next.Renaming, r.To)
@@ -158,12 +162,12 @@ func (c *Cluster) UndoRename(list []catalog.Rename) (*Cluster, error) {
 	return next, next.Validate()
 }
 
-func (c *Cluster) renaming(list []catalog.Rename) bool {
+func (c *Cluster) isRenaming(list []catalog.Rename) bool {
 	return !slices.ContainsFunc(list, func(r catalog.Rename) bool { return c.Renaming[r.To] != r.From })
 }
 
-// renamed is a copy of which names may be changed.
-func (c *Cluster) renamed() *Cluster {
+// cloneNames returns a copy whose names may be changed.
+func (c *Cluster) cloneNames() *Cluster {
 	next := *c
 	next.Tables = maps.Clone(c.Tables)
 	for _, m := range []*map[catalog.TableName]catalog.TableName{&next.Renaming, &next.Counters} {
@@ -174,7 +178,7 @@ func (c *Cluster) renamed() *Cluster {
 	return &next
 }
 
-// withNamesOf is the cluster with what the one before has of renamed tables, unless it says so itself.
+// withNamesOf returns the cluster with Renaming and Counters of the old one where its own are nil.
 func (c *Cluster) withNamesOf(old *Cluster) *Cluster {
 	if old == nil {
 		return c
@@ -189,7 +193,7 @@ func (c *Cluster) withNamesOf(old *Cluster) *Cluster {
 	return &whole
 }
 
-// checkRenaming refuses to change, while tables are renamed, what these are, and which shards have to rename them.
+// checkRenaming refuses changes of the declarations and of the shards of tables that are being renamed.
 func checkRenaming(old, next *Cluster) error {
 	if len(old.Renaming) == 0 || !maps.Equal(old.Renaming, next.Renaming) {
 		return nil
@@ -209,8 +213,8 @@ func checkRenaming(old, next *Cluster) error {
 	return errors.Join(slices.CompactFunc(errs, func(a, b error) bool { return a.Error() == b.Error() })...)
 }
 
-// names parses the key and the value of a document that relates one table to another.
-func names(key, of string) (table, other catalog.TableName, err error) {
+// parseNames parses the key and the value of a document that relates one table to another.
+func parseNames(key, of string) (table, other catalog.TableName, err error) {
 	if table, err = catalog.ParseTableKey(key); err != nil {
 		return table, other, err
 	}

@@ -13,15 +13,14 @@ import (
 	"locus/router"
 )
 
-// routes is the section of that name: a text of lines "0x7fff s0", or a list of
-// such lines.
+// routes is the section of that name: a text of lines such as "0x7fff s0", or a list of such lines.
 type routes struct {
-	given   bool // the section is there
+	given   bool // the section exists
 	entries []router.Entry
 	lines   []int // of each entry, in the file
 }
 
-// UnmarshalYAML reports all bad lines at once.
+// UnmarshalYAML reports all invalid lines at once.
 func (r *routes) UnmarshalYAML(node *yaml.Node) error {
 	r.given = true
 	var bad []*yaml.LoadError
@@ -39,7 +38,7 @@ func (r *routes) UnmarshalYAML(node *yaml.Node) error {
 	}
 	switch {
 	case node.Kind == yaml.ScalarNode && node.Style&yaml.LiteralStyle != 0:
-		line := node.Line // of the |, the text begins on the next
+		line := node.Line // of the |; the text begins on the next line
 		for text := range strings.Lines(node.Value) {
 			line++
 			add(text, line)
@@ -66,14 +65,14 @@ func parseRoute(text string) (router.Entry, error) {
 	return router.Entry{}, fmt.Errorf("%q: write the last gene of a range in hex and a shard, like 0x7fff s0", text)
 }
 
-// routeMap is version 1 of the map.
+// routeMap returns the routes as version 1 of the map.
 func (r *routes) routeMap(w gene.Width) (*router.Map, error) {
 	if len(r.entries) == 0 {
 		return nil, errors.New("routes: none: give every gene a shard, for a cluster of one shard: " + w.Last().Format(w) + " s0; or leave the section out, and the routes stay")
 	}
 	m, err := router.New(w, 1, r.entries)
 	if err != nil {
-		return nil, fmt.Errorf("routes, %s: %w", r.where(), unversioned(err))
+		return nil, fmt.Errorf("routes, %s: %w", r.where(), withoutVersion(err))
 	}
 	return m, nil
 }
@@ -86,8 +85,8 @@ func (r *routes) where() string {
 	return fmt.Sprintf("lines %d to %d", first, last)
 }
 
-// unversioned takes the layer away that names a version, which a file has not.
-func unversioned(err error) error {
+// withoutVersion removes the outer error, which names a version. A file has no version.
+func withoutVersion(err error) error {
 	if reason := errors.Unwrap(err); reason != nil {
 		return reason
 	}

@@ -12,47 +12,45 @@ import (
 	"locus/router"
 )
 
-// Failover says who makes another server of a shard the primary.
+// Failover is the way in which another server of a shard becomes the primary.
 type Failover string
 
 const (
-	FailoverNone    Failover = "none" // as is one that is empty: an operator, by a switchover
+	FailoverNone    Failover = "none" // also if it is empty: an operator requests a switchover
 	FailoverFollow  Failover = "follow"
 	FailoverPromote Failover = "promote"
 )
 
-// Admin is an account on a shard's servers that may change their roles. It is
-// apart from the one that statements run as, which a read-only server must refuse
-// to write for.
+// Admin is an account on a shard's servers that may change their roles. It differs from the account of statements, because a read-only server
+// must refuse writes of that account.
 type Admin struct {
 	User   string `yaml:"user,omitempty"`
 	Secret string `yaml:"secret,omitempty"` // the name under which a process looks up the password
 }
 
-// Several tells whether the shard is declared with servers that can change roles.
+// Several reports whether the shard is declared with servers that can change roles.
 func (s Shard) Several() bool { return len(s.Servers) > 0 }
 
-// Leased tells whether proxies send the shard statements only while they are sure, by etcd,
-// who its primary is: somebody may make another server the primary without asking them.
+// Leased reports whether proxies send statements to the shard only while etcd confirms its primary: another server may become the primary
+// without the proxies' consent.
 func (s Shard) Leased() bool { return s.Failover == FailoverFollow || s.Failover == FailoverPromote }
 
-// A primary is promoted for once most proxies have not reached it for that long: see [Shard.FailoverAfter].
+// Limits of [Shard.FailoverAfter].
 const (
 	DefaultFailoverAfter = 3 * time.Second
-	leastFailoverAfter   = time.Second // the proxies look once a second
+	leastFailoverAfter   = time.Second // the proxies check once a second
 	mostFailoverAfter    = time.Hour
 )
 
-// PatienceWithPrimary is FailoverAfter, or what it is if it isn't given.
+// PatienceWithPrimary returns FailoverAfter, or its default.
 func (s Shard) PatienceWithPrimary() time.Duration {
-	if d, err := time.ParseDuration(s.FailoverAfter); err == nil { // Validate has looked
+	if d, err := time.ParseDuration(s.FailoverAfter); err == nil { // Validate has checked it
 		return d
 	}
 	return DefaultFailoverAfter
 }
 
-// Declared is the shard as files and documents have it: which of its servers is the
-// primary stands elsewhere.
+// Declared returns the shard as files and documents contain it. If it has several servers, its primary is in a document of its own.
 func (s Shard) Declared() Shard {
 	if s.Several() {
 		s.Address, s.Replicas = "", nil
@@ -60,7 +58,7 @@ func (s Shard) Declared() Shard {
 	return s
 }
 
-func (c *Cluster) writtenShards() map[router.ShardName]Shard {
+func (c *Cluster) declaredShards() map[router.ShardName]Shard {
 	shards := make(map[router.ShardName]Shard, len(c.Shards))
 	for name, s := range c.Shards {
 		if s.Unreadable == "" {
@@ -70,8 +68,8 @@ func (c *Cluster) writtenShards() map[router.ShardName]Shard {
 	return shards
 }
 
-// led is the shard with this server as its primary, and the others as its replicas.
-func (s Shard) led(primary string) Shard {
+// withPrimary returns the shard with this server as its primary, and the others as its replicas.
+func (s Shard) withPrimary(primary string) Shard {
 	s.Address, s.Replicas = primary, nil
 	for _, address := range s.Servers {
 		if address != primary {
@@ -81,18 +79,17 @@ func (s Shard) led(primary string) Shard {
 	return s
 }
 
-// resolve gives shards with several servers their addresses: the primary's that is
-// told, and before one is the first server's.
-func (c *Cluster) resolve() {
+// setAddresses sets the addresses of shards with several servers. The primary is the one in Primaries, or the first server if there is none.
+func (c *Cluster) setAddresses() {
 	for name, s := range c.Shards {
-		if !s.Several() || s.Address != "" || len(s.Replicas) > 0 { // the latter is refused
+		if !s.Several() || s.Address != "" || len(s.Replicas) > 0 { // checkServers refuses a shard that sets replicas
 			continue
 		}
 		primary := s.Servers[0]
 		if p, told := c.Primaries[name]; told {
 			primary = p.Server
 		}
-		c.Shards[name] = s.led(primary)
+		c.Shards[name] = s.withPrimary(primary)
 	}
 }
 
@@ -108,7 +105,7 @@ func (s Shard) checkServers(p *problems, document string) {
 		p.add(document, "servers: list each server once, and leave address and replicas out: which is the primary is found in etcd")
 		return
 	}
-	checkAddress(p, document, s.Address) // those of the replicas are looked at with them
+	checkAddress(p, document, s.Address) // checkShards checks the addresses of the replicas
 	switch s.Failover {
 	case "", FailoverNone:
 	case FailoverFollow, FailoverPromote:
@@ -147,7 +144,7 @@ func (a Admin) check(p *problems, document string) {
 	}
 }
 
-// primaryProblem is what is wrong with the primary that is told of a shard: only etcd has it.
+// primaryProblem returns the problems of a shard's primary. Only etcd contains it.
 func (c *Cluster) primaryProblem(name router.ShardName) (p problems) {
 	document, primary := PrimaryKey(name), c.Primaries[name]
 	shard, there := c.Shards[name]
@@ -169,8 +166,8 @@ func (c *Cluster) primaryProblem(name router.ShardName) (p problems) {
 	return p
 }
 
-// keepPrimaries gives the cluster the primaries of the one before: a file says which
-// servers there are, and never which of them is written to.
+// keepPrimaries sets the primaries of c to those of the old cluster. A file contains the list of servers, and never the primary. It returns an
+// error if a server that is still needed is missing.
 func (c *Cluster) keepPrimaries(old *Cluster) error {
 	var errs []error
 	primaries, shards := map[router.ShardName]Primary{}, maps.Clone(c.Shards)
@@ -183,9 +180,9 @@ func (c *Cluster) keepPrimaries(old *Cluster) error {
 			continue
 		}
 		if p.Next == "" && p.Former != "" && s.Several() && !slices.Contains(s.Servers, p.Former) {
-			p = p.Settle(p.By) // it is lost, and nobody waits for it to follow any more
+			p = p.Settle(p.By) // it is lost, and no process waits for it to replicate any more
 		}
-		if err := p.keeps(name, was, s); err != nil {
+		if err := p.checkServersKept(name, was, s); err != nil {
 			errs = append(errs, err)
 			continue
 		}
@@ -198,13 +195,13 @@ func (c *Cluster) keepPrimaries(old *Cluster) error {
 				p.Server = was
 			}
 		}
-		primaries[name], shards[name] = p, s.led(p.Server)
+		primaries[name], shards[name] = p, s.withPrimary(p.Server)
 	}
 	c.Primaries, c.Shards = primaries, shards
 	return errors.Join(errs...)
 }
 
-// primaryOf is where a shard is written to, and what etcd has about that.
+// primaryOf returns the address of a shard's primary, and its document in etcd.
 func (c *Cluster) primaryOf(name router.ShardName) (address string, p Primary) {
 	if c == nil {
 		return "", p
@@ -212,8 +209,8 @@ func (c *Cluster) primaryOf(name router.ShardName) (address string, p Primary) {
 	return c.Shards[name].Address, c.Primaries[name]
 }
 
-// keeps refuses servers that leave out those that play a part.
-func (p Primary) keeps(name router.ShardName, was string, next Shard) error {
+// checkServersKept returns an error if the next declaration omits a server that is the primary or takes part in a switchover.
+func (p Primary) checkServersKept(name router.ShardName, was string, next Shard) error {
 	switch {
 	case p.Server == "" && next.Several() && was != "" && !slices.Contains(next.Servers, was):
 		return fmt.Errorf("shard %s: %s is written to, and is none of servers: list it, and locus switchover %s --to another one later", name, was, name)
@@ -227,7 +224,7 @@ func (p Primary) keeps(name router.ShardName, was string, next Shard) error {
 	return nil
 }
 
-// sameServers tells whether all servers of a switchover under way are still the shard's.
+// sameServers reports whether all servers of an unfinished switchover are still servers of the shard.
 func (s Shard) sameServers(p Primary) bool {
 	for _, server := range []string{p.Server, p.Next, p.Former} {
 		if server != "" && !slices.Contains(s.Servers, server) {

@@ -93,7 +93,7 @@ func TestAnEarlierMapLeavesThePrimaries(t *testing.T) {
 	first := succeed(t, nil, mustSeveral(t, "servers: [a:1, b:1]"))
 	turned := *first
 	turned.Primaries = map[router.ShardName]Primary{"s0": first.Primaries["s0"].Hold("b:1", "").Turn("").Settle("")}
-	turned.resolve()
+	turned.setAddresses()
 	now, err := Decode(Encode(&turned))
 	if err != nil {
 		t.Fatal(err)

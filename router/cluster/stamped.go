@@ -8,35 +8,34 @@ import (
 	"locus/router/catalog"
 )
 
-// digits are those of the largest number that a generator makes, 2^63-1.
+// digits is the number of digits of the largest number that a generator makes, 2^63-1.
 const digits = 19
 
-// CheckStamped reports the columns of a table that can't hold everything which
-// the generator that stamps them makes.
+// CheckStamped reports the stamped columns of a table that can't store every value of their generators.
 func (c *Cluster) CheckStamped(t *catalog.Table) error {
 	var errs []error
 	for _, s := range t.StampedColumns {
 		column := &t.Columns[s.Column]
-		if err := c.Generators[s.Generator].fits(column); err != nil {
+		if err := c.Generators[s.Generator].checkColumn(column); err != nil {
 			errs = append(errs, fmt.Errorf("table %s: column %s: generator %s %w", t.TableName, column.Name, s.Generator, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Cast is the type that CAST gives what the generator makes.
+// Cast returns the type for a CAST of the generator's values.
 func (g Generator) Cast() string {
 	if g.Kind != FormatGenerator {
 		return "SIGNED"
 	}
 	t, err := format.Parse(g.Template, format.Parts())
-	if err != nil { // which Validate has seen
+	if err != nil { // Validate has reported it
 		return "CHAR"
 	}
 	return fmt.Sprintf("CHAR(%d)", t.Max())
 }
 
-func (g Generator) fits(column *catalog.Column) error {
+func (g Generator) checkColumn(column *catalog.Column) error {
 	room := 0 // for text
 	if column.IsText() || column.IsBinary() {
 		room = column.Length

@@ -8,8 +8,7 @@ import (
 	"locus/config/strict"
 )
 
-// decodeStrict reads one YAML document, unless it says that a newer build wrote
-// it: unknown fields would be no mistake then.
+// decodeStrict decodes one YAML document. If a newer build wrote it, the error is about that: its unknown fields are no mistakes.
 func decodeStrict(text []byte, into any) error {
 	err := strict.Decode(text, into)
 	if newer := checkSchema(schemaOf(text)); newer != nil {
@@ -18,7 +17,7 @@ func decodeStrict(text []byte, into any) error {
 	return err
 }
 
-// schemaOf is the version that a document says it has: this build's if none.
+// schemaOf returns the schema version in a document, or this build's if it has none.
 func schemaOf(text []byte) int {
 	only := struct{ Schema int }{Schema}
 	if yaml.Unmarshal(text, &only) != nil {

@@ -12,12 +12,12 @@ import (
 	"locus/router/catalog"
 )
 
-// Succeed is next as the successor of old, which may be nil: the route map has
-// old's version and stamp if no row is looked for elsewhere, and otherwise the next
-// version and this stamp. That is so if genes change hands, and if the rows of a table
-// are placed anew, or a shard comes that global tables are to be written on, though the map's entries are the same then: proxies tell which version
-// they obey, so that it is known when none goes by the former declaration any more. Without
-// routes next keeps old's. It refuses, all at once, what can't be changed in a cluster that has rows.
+// Succeed returns next as the successor of old, which may be nil. It reports all changes together that are impossible in a cluster with rows.
+//
+// The route map keeps old's version and stamp if all rows stay in their places. Otherwise it has the next version and this stamp. That is so
+// if genes get another owner, if the rows of a table are placed in another way, or if a shard is added that global tables are written to. In
+// the last two cases the map's entries don't change. The version changes so that it is known when no proxy obeys the old declaration any more:
+// proxies report the version that they obey. If next has no routes, it gets old's.
 func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	next, err := next.withUnreadable(old).withRoutesOf(old)
 	if err != nil {
@@ -44,7 +44,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	}
 	switch {
 	case len(handovers) > 0:
-	case len(PlacedAnew(old, next)) > 0, joins(old, next):
+	case len(PlacedAnew(old, next)) > 0, addsShard(old, next):
 		after.Routes = old.Routes.Renewed()
 		return &after, nil
 	default:
@@ -59,8 +59,8 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	return &after, err
 }
 
-// joins tells whether a shard comes, and there are global tables, which are written on it from then on.
-func joins(old, next *Cluster) bool {
+// addsShard reports whether a shard is added while there are global tables. They are written to it from then on.
+func addsShard(old, next *Cluster) bool {
 	global := false
 	for _, d := range next.Tables {
 		global = global || d.Kind == catalog.Global
@@ -73,12 +73,12 @@ func joins(old, next *Cluster) bool {
 	return false
 }
 
-// PlacedAnew are the tables whose rows are looked for in other places than before, apart from genes that change hands: tables
-// that are declared for the first time, otherwise, or no longer. They are sorted.
+// PlacedAnew returns the tables whose rows may be in other places than before, for other reasons than a gene's new owner. These are tables
+// that are declared for the first time, in another way, or no longer. They are sorted by name.
 func PlacedAnew(old, next *Cluster) []catalog.TableName {
 	var names []catalog.TableName
 	for name, after := range next.Tables {
-		if before, was := old.Tables[name]; !was || !reflect.DeepEqual(placing(before), placing(after)) {
+		if before, was := old.Tables[name]; !was || !reflect.DeepEqual(placement(before), placement(after)) {
 			names = append(names, name)
 		}
 	}
@@ -91,8 +91,8 @@ func PlacedAnew(old, next *Cluster) []catalog.TableName {
 	return names
 }
 
-// placing is what of a declaration says where rows are.
-func placing(d catalog.Declaration) catalog.Declaration {
+// placement returns the part of a declaration that defines where rows are.
+func placement(d catalog.Declaration) catalog.Declaration {
 	d.Version, d.OrderNumber = "", ""
 	if d.ID != nil {
 		id := *d.ID
@@ -101,7 +101,7 @@ func placing(d catalog.Declaration) catalog.Declaration {
 	return d
 }
 
-// withRoutesOf is the cluster with the routes of the one before, if it has none of its own.
+// withRoutesOf returns the cluster with the routes of the old one, if it has none of its own.
 func (c *Cluster) withRoutesOf(old *Cluster) (*Cluster, error) {
 	switch w := c.Settings.GeneBits; {
 	case c.Routes != nil:
@@ -114,8 +114,7 @@ func (c *Cluster) withRoutesOf(old *Cluster) (*Cluster, error) {
 	return &whole, whole.Validate()
 }
 
-// checkGenerators refuses what would make a generator repeat numbers that it has
-// given in another way.
+// checkGenerators refuses changes after which a generator could repeat numbers that it has already made.
 func checkGenerators(old, next *Cluster) error {
 	var errs []error
 	for name, was := range old.Generators {
@@ -126,33 +125,33 @@ func checkGenerators(old, next *Cluster) error {
 		if was.Kind != is.Kind || was.Bits != is.Bits || !slices.Equal(was.Of, is.Of) || !slices.Equal(was.Shards, is.Shards) {
 			errs = append(errs, fmt.Errorf("generators: kind, bits, of and shards of %s can't change, since its numbers could be equal to earlier ones: declare one of another name", name))
 		}
-		if was.Kind == FormatGenerator && is.Kind == FormatGenerator && countsAnew(was.Template, is.Template) {
+		if was.Kind == FormatGenerator && is.Kind == FormatGenerator && sequenceDiffers(was.Template, is.Template) {
 			errs = append(errs, fmt.Errorf("generators: per, zone and hidden of the sequence of %s can't change, since its texts could be equal to earlier ones: declare one of another name", name))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// countsAnew tells whether the sequence of a template is another one than that of the template before, or hidden in another way.
-func countsAnew(before, after string) bool {
+// sequenceDiffers reports whether the sequences of two templates differ, or the way in which they are hidden.
+func sequenceDiffers(before, after string) bool {
 	was, err := format.Parse(before, format.Parts())
 	if err != nil {
-		return false // which nothing was made of
+		return false // no text was made by it
 	}
 	is, err := format.Parse(after, format.Parts())
 	if err != nil {
-		return false // which Validate refuses
+		return false // Validate refuses it
 	}
 	a, b := was.Sequence(), is.Sequence()
 	return a.Scope != b.Scope || a.Zone != b.Zone || a.Hidden != b.Hidden || a.Hidden != 0 && a.Max != b.Max
 }
 
-// checkImporting refuses to declare tables otherwise while an import changes what they are.
+// checkImporting refuses to change the placement of tables that are being imported.
 func checkImporting(old, next *Cluster) error {
 	var errs []error
 	for _, text := range old.Routes.Importing() {
 		name, err := catalog.ParseTableName(text)
-		if err == nil && !reflect.DeepEqual(placing(old.Tables[name]), placing(next.Tables[name])) {
+		if err == nil && !reflect.DeepEqual(placement(old.Tables[name]), placement(next.Tables[name])) {
 			err = fmt.Errorf("table %s is being imported, and is %q until that ends: leave its declaration as locus get prints it, or finish or abort the job; locus jobs shows it",
 				name, old.Tables[name].Words())
 		}
@@ -161,8 +160,8 @@ func checkImporting(old, next *Cluster) error {
 	return errors.Join(errs...)
 }
 
-// checkMoving refuses to declare other sharded tables than before while genes are on the move: a job hands over the rows of those that
-// there were when it began, and those of others would be left behind.
+// checkMoving refuses to change which tables are sharded, and their placement, while genes are moving. A job moves the rows of the tables that
+// were sharded when it began, and would not move those of others.
 func checkMoving(old, next *Cluster) error {
 	moves := old.Routes.Moves()
 	if len(moves) == 0 || moves[0].Tables != nil {
@@ -178,8 +177,8 @@ func checkMoving(old, next *Cluster) error {
 	return errors.Join(errs...)
 }
 
-// checkHiding refuses to hide in place under a key version whose IDs are in clear, and
-// the other way round. An issuer of IDs refuses it too, and then nothing is inserted.
+// checkHiding refuses to change between hidden IDs and order numbers under one key version. An issuer of IDs refuses it too, so every INSERT
+// would fail.
 func checkHiding(old, next *Cluster) error {
 	var errs []error
 	for _, name := range next.TableNames() {
@@ -204,29 +203,26 @@ func checkSettings(old, next Settings) error {
 	return errors.Join(errs...)
 }
 
-// Stored is a document as it was read, with the revision that last changed it.
+// Stored is a document with the revision that last changed it.
 type Stored struct {
 	Value    []byte
 	Revision int64
 }
 
-// Write is what brings stored documents to those of another cluster, to be
-// written at once if every guard holds. Keys are relative to the cluster's
-// prefix.
+// Write is the change from the stored documents to those of another cluster. It must be written in one transaction, if every guard is true.
+// Keys are relative to the cluster's prefix.
 type Write struct {
-	Guards  map[string]int64 // by key, the revision as it was seen; 0: the key wasn't there
+	Guards  map[string]int64 // by key, the revision that was read; 0: the key did not exist
 	Puts    map[string][]byte
 	Deletes []string
 
-	documents map[string][]byte // of the cluster that it is planned for
+	documents map[string][]byte // of the cluster for which it was planned
 }
 
-// PlanWrite is the write that makes the stored documents, by key relative to
-// [Prefix], those of next, which [Succeed] gave. A new version of the map goes
-// into the history too. Settings are always rewritten, so that of two writes
-// that were planned on the same state only one takes effect, whatever else they
-// change. There are as many guards, and as many writes, as documents that
-// change, and at most three more.
+// PlanWrite returns the write that changes the stored documents to those of next, which is a result of [Succeed]. Keys of stored are relative
+// to [Prefix]. A new version of the map is added to the history too. Settings are always rewritten: of two writes that were planned on the
+// same state, only one takes effect, whatever else they change. There are as many guards, and as many writes, as documents that change, and at
+// most three more.
 func PlanWrite(stored map[string]Stored, next *Cluster) Write {
 	documents := Encode(next)
 	w := Write{Guards: map[string]int64{}, Puts: map[string][]byte{}, documents: documents}
@@ -238,7 +234,7 @@ func PlanWrite(stored map[string]Stored, next *Cluster) Write {
 		w.Guards[Prefix+key], w.Puts[Prefix+key] = before.Revision, text
 	}
 	for key, before := range stored {
-		if _, stays := documents[key]; !stays && !next.leaves(key) {
+		if _, stays := documents[key]; !stays && !next.isKept(key) {
 			w.Guards[Prefix+key] = before.Revision
 			w.Deletes = append(w.Deletes, Prefix+key)
 		}
@@ -249,7 +245,7 @@ func PlanWrite(stored map[string]Stored, next *Cluster) Write {
 			w.Puts[Prefix+SettingsKey] = before.Value
 		}
 	}
-	w.Guards[Prefix+MapKey] = stored[MapKey].Revision // what was checked, was checked against this map
+	w.Guards[Prefix+MapKey] = stored[MapKey].Revision // all checks were made against this map
 	if text, changed := w.Puts[Prefix+MapKey]; changed {
 		key := HistoryKey(next.Routes.Version())
 		w.Guards[key], w.Puts[key] = 0, text
@@ -258,8 +254,8 @@ func PlanWrite(stored map[string]Stored, next *Cluster) Write {
 	return w
 }
 
-// leaves reports whether a change leaves a stored document as it is although the cluster doesn't have it.
-func (c *Cluster) leaves(key string) bool {
+// isKept reports whether a change keeps a stored document although the cluster doesn't contain it.
+func (c *Cluster) isKept(key string) bool {
 	_, skipped := c.Unreadable[key]
 	return skipped || key == SettingsKey || key == MapKey
 }

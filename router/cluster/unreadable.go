@@ -11,25 +11,25 @@ import (
 	"locus/router/catalog"
 )
 
-// Unreadable says why this build can't use a stored document. It never changes such a document by itself.
+// Unreadable is the reason why this build can't use a stored document. The build never changes such a document by itself.
 type Unreadable struct {
 	Why string
-	// Follows means that the document itself is readable, and another one that it needs is not.
+	// Follows: the document itself is readable, but another one that it needs is not.
 	Follows bool
 }
 
-// noRoutes is the shard that owns every gene while the route map can't be read. No statement reaches it.
+// noRoutes is the shard that owns every gene while the route map is unknown. No statement can reach it.
 const noRoutes router.ShardName = "unreadable-route-map"
 
 // skip records that a document can't be used.
-func (c *Cluster) skip(key string, why error) { c.leave(key, Unreadable{Why: oneLine(why)}) }
+func (c *Cluster) skip(key string, why error) { c.record(key, Unreadable{Why: oneLine(why)}) }
 
 // skipWith records that a document can't be used because another one can't.
 func (c *Cluster) skipWith(key, other string) {
-	c.leave(key, Unreadable{Why: fmt.Sprintf("it needs %s%s, which can't be read: %s", Prefix, other, c.Unreadable[other].Why), Follows: true})
+	c.record(key, Unreadable{Why: fmt.Sprintf("it needs %s%s, which can't be read: %s", Prefix, other, c.Unreadable[other].Why), Follows: true})
 }
 
-func (c *Cluster) leave(key string, u Unreadable) {
+func (c *Cluster) record(key string, u Unreadable) {
 	if _, known := c.Unreadable[key]; !known {
 		c.Unreadable[key] = u
 	}
@@ -38,18 +38,18 @@ func (c *Cluster) leave(key string, u Unreadable) {
 // oneLine returns joined errors as one line.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-// reason returns why a statement that needs a document is refused.
+// reason returns the message for a statement that is refused because of a document.
 func (c *Cluster) reason(key string) string {
 	return fmt.Sprintf("%s%s can't be used: %s; locus doctor shows the remedy", Prefix, key, c.Unreadable[key].Why)
 }
 
-// UnreadableKeys returns the keys of the documents that can't be used, relative to [Prefix], in order.
+// UnreadableKeys returns the keys of the documents that can't be used, relative to [Prefix], sorted.
 func (c *Cluster) UnreadableKeys() []string { return slices.Sorted(maps.Keys(c.Unreadable)) }
 
 // Refusing returns why no statement may use a table of this name, or "".
 func (c *Cluster) Refusing(name catalog.TableName) string { return c.Refused[name] }
 
-// refuse makes every statement on a table fail, since this build doesn't know where its rows are or how they are numbered.
+// refuse makes every statement on a table fail, because this build doesn't know where its rows are or how they are numbered.
 func (c *Cluster) refuse(name catalog.TableName, key string) {
 	if _, declared := c.Tables[name]; declared && key != TableKey(name) {
 		c.skipWith(TableKey(name), key)
@@ -58,7 +58,7 @@ func (c *Cluster) refuse(name catalog.TableName, key string) {
 	c.Refused[name] = c.reason(key)
 }
 
-// refuseLike refuses every table that a part of a key may have been meant for.
+// refuseLike refuses every undeclared table that the end of an invalid key may mean.
 func (c *Cluster) refuseLike(text, key string) {
 	for at := range len(text) {
 		if text[at] != '.' {
@@ -72,9 +72,9 @@ func (c *Cluster) refuseLike(text, key string) {
 	}
 }
 
-// fit makes the readable documents a whole: what contradicts itself, or needs a document that can't be read, is not used.
-// Before is the cluster that was in force, or nil: settings and routes that can't be read stay as they were there. No job
-// changes which genes a shard has while the document can't be read.
+// fit makes the readable documents consistent. It skips a document that contradicts itself or others, or that needs one that can't be read.
+// before is the cluster that was in force, or nil: if settings or routes can't be read, those of before are used. While a document can't be
+// read, no job changes the owner of genes.
 func (c *Cluster) fit(before *Cluster) {
 	c.fitSettings(before)
 	c.fitRoutes(before)
@@ -84,7 +84,7 @@ func (c *Cluster) fit(before *Cluster) {
 		var p problems
 		if c.checkTable(&p, name, c.Tables[name]); len(p) > 0 {
 			key := TableKey(name)
-			c.leave(key, Unreadable{Why: oneLine(errors.Join(p...)), Follows: c.needsUnreadable(c.Tables[name])})
+			c.record(key, Unreadable{Why: oneLine(errors.Join(p...)), Follows: c.needsUnreadable(c.Tables[name])})
 			delete(c.Tables, name)
 			c.Refused[name] = c.reason(key)
 		}
@@ -143,52 +143,52 @@ func (c *Cluster) fitRoutes(before *Cluster) {
 	if c.Unrouted == "" {
 		return
 	}
-	c.Routes, _ = router.New(c.Settings.GeneBits, 1, []router.Entry{{Bound: c.Settings.GeneBits.Last(), Shard: noRoutes}}) // which is valid
+	c.Routes, _ = router.New(c.Settings.GeneBits, 1, []router.Entry{{Bound: c.Settings.GeneBits.Last(), Shard: noRoutes}}) // it is always valid
 	c.Shards[noRoutes] = Shard{Unreadable: c.Unrouted}
 }
 
-// fitShards finds the shards that can't be reached by what is declared. Statements that need them are refused.
+// fitShards marks the shards that can't be reached with these documents. Statements that need them are refused.
 func (c *Cluster) fitShards() {
 	for _, key := range c.UnreadableKeys() {
 		if name, is := strings.CutPrefix(key, ShardPrefix); is {
-			c.lose(router.ShardName(name), key)
+			c.disableShard(router.ShardName(name), key)
 		}
 	}
 	for _, name := range append(c.Routes.Shards(), c.Settings.DefaultShard) {
 		if _, there := c.Shards[name]; !there {
 			c.skip(ShardKey(name), errors.New("the document is missing"))
-			c.lose(name, ShardKey(name))
+			c.disableShard(name, ShardKey(name))
 		}
 	}
 	c.fitPrimaries()
-	c.resolve()
+	c.setAddresses()
 	for _, name := range c.ShardNames() {
 		var p problems
 		if s := c.Shards[name]; s.Unreadable == "" {
 			if s.check(&p, name); len(p) > 0 {
 				c.skip(ShardKey(name), errors.Join(p...))
-				c.lose(name, ShardKey(name))
+				c.disableShard(name, ShardKey(name))
 			}
 		}
 	}
 	c.fitAddresses()
 }
 
-// lose makes statements that need a shard fail because of a document. A shard that no statement needs is left out: it would
-// keep others from writing to global tables, of which a shard without genes gets the rows before it gets genes.
-func (c *Cluster) lose(name router.ShardName, key string) {
+// disableShard makes statements that need a shard fail because of a document. It removes a shard that no statement needs. Otherwise that shard would
+// prevent writes to global tables, because a shard gets their rows before it gets genes.
+func (c *Cluster) disableShard(name router.ShardName, key string) {
 	if key != ShardKey(name) {
 		c.skipWith(ShardKey(name), key)
 	}
-	if c.needed(name) {
+	if c.isNeeded(name) {
 		c.Shards[name] = Shard{Unreadable: c.reason(key)}
 	} else {
 		delete(c.Shards, name)
 	}
 }
 
-// needed reports whether rows are on a shard, or on their way to it.
-func (c *Cluster) needed(name router.ShardName) bool {
+// isNeeded reports whether a shard has rows, or is about to get some.
+func (c *Cluster) isNeeded(name router.ShardName) bool {
 	if name == c.Settings.DefaultShard || slices.Contains(c.Routes.Shards(), name) {
 		return true
 	}
@@ -205,11 +205,11 @@ func (c *Cluster) needed(name router.ShardName) bool {
 	return false
 }
 
-// fitPrimaries finds the shards of which it is not known which server is the primary.
+// fitPrimaries marks the shards whose primary is unknown.
 func (c *Cluster) fitPrimaries() {
 	for _, name := range slices.Sorted(maps.Keys(c.Primaries)) {
 		if s, there := c.Shards[name]; there && s.Unreadable != "" {
-			continue // its document stays as it is
+			continue // its document is kept as it is
 		}
 		if p := c.primaryProblem(name); len(p) > 0 {
 			c.skip(PrimaryKey(name), errors.Join(p...))
@@ -218,12 +218,12 @@ func (c *Cluster) fitPrimaries() {
 	}
 	for _, name := range c.ShardNames() {
 		if _, skipped := c.Unreadable[PrimaryKey(name)]; skipped && c.Shards[name].Several() {
-			c.lose(name, PrimaryKey(name))
+			c.disableShard(name, PrimaryKey(name))
 		}
 	}
 }
 
-// fitAddresses finds shards that share a server. Of one that has rows and others that don't, the one is used.
+// fitAddresses marks shards that share a server. If exactly one of them is needed, that one is used.
 func (c *Cluster) fitAddresses() {
 	at := map[string][]router.ShardName{}
 	for _, name := range c.ShardNames() {
@@ -236,13 +236,13 @@ func (c *Cluster) fitAddresses() {
 		if len(names) < 2 {
 			continue
 		}
-		needed := slices.DeleteFunc(slices.Compact(slices.Clone(names)), func(name router.ShardName) bool { return !c.needed(name) })
+		needed := slices.DeleteFunc(slices.Compact(slices.Clone(names)), func(name router.ShardName) bool { return !c.isNeeded(name) })
 		for _, name := range slices.Compact(names) {
 			if len(needed) == 1 && needed[0] == name && names[0] != names[len(names)-1] {
 				continue
 			}
 			c.skip(ShardKey(name), fmt.Errorf("the server %s is declared more than once: in %v", address, names))
-			c.lose(name, ShardKey(name))
+			c.disableShard(name, ShardKey(name))
 		}
 	}
 }
@@ -258,7 +258,7 @@ func (s Shard) addresses() (list []string) {
 	return list
 }
 
-// fitGenerators finds generators that can't be used, and then those that take their numbers from them.
+// fitGenerators removes generators that can't be used, and then those that take numbers from them.
 func (c *Cluster) fitGenerators() {
 	for found := true; found; {
 		found = false
@@ -268,15 +268,15 @@ func (c *Cluster) fitGenerators() {
 				continue
 			}
 			follows := slices.ContainsFunc(c.Generators[name].Of, func(of string) bool { return c.Unreadable[GeneratorKey(of)].Why != "" })
-			c.leave(GeneratorKey(name), Unreadable{Why: oneLine(errors.Join(p...)), Follows: follows})
+			c.record(GeneratorKey(name), Unreadable{Why: oneLine(errors.Join(p...)), Follows: follows})
 			delete(c.Generators, name)
 			found = true
 		}
 	}
 }
 
-// withUnreadable returns the cluster with the documents that can't be used of the cluster before, unless it has them itself
-// or declares the same things anew.
+// withUnreadable returns the cluster with the unreadable documents of the old one, unless it has its own. It omits documents whose objects c
+// declares.
 func (c *Cluster) withUnreadable(old *Cluster) *Cluster {
 	if old == nil || c.Unreadable != nil || len(old.Unreadable) == 0 {
 		return c
@@ -308,9 +308,9 @@ func (c *Cluster) withUnreadable(old *Cluster) *Cluster {
 	return &whole
 }
 
-// checkUnreadable refuses changes for which a document would have to be known that can't be used.
+// checkUnreadable refuses changes that depend on a document that can't be used.
 func checkUnreadable(old, next *Cluster) error {
-	if old.Unrouted != "" && (!slices.Equal(old.Routes.Entries(), next.Routes.Entries()) || len(PlacedAnew(old, next)) > 0 || joins(old, next)) {
+	if old.Unrouted != "" && (!slices.Equal(old.Routes.Entries(), next.Routes.Entries()) || len(PlacedAnew(old, next)) > 0 || addsShard(old, next)) {
 		return fmt.Errorf("the route map can't be changed: %s", old.Unrouted)
 	}
 	var errs []error
@@ -328,8 +328,8 @@ func checkUnreadable(old, next *Cluster) error {
 	return errors.Join(errs...)
 }
 
-// ReadBack returns why what a write would leave, the stored documents with its changes, is not read as it was meant. Next is the cluster
-// that the write was planned for. The Decoder has read the stored documents, or is new.
+// ReadBack returns an error if the result of the write would not be decoded to the intended cluster. stored are the documents before the
+// write. next is the cluster for which the write was planned. d must be new or have decoded the stored documents.
 func (w Write) ReadBack(d *Decoder, stored map[string]Stored, next *Cluster) error {
 	left := map[string][]byte{}
 	for key, s := range stored {

@@ -18,8 +18,7 @@ import (
 	"locus/router/catalog"
 )
 
-// Validate reports everything that is wrong with the declaration by itself, all
-// at once.
+// Validate returns all problems of the declaration that can be found without other data, or nil.
 func (c *Cluster) Validate() error {
 	problems := c.problems()
 	if c.Routes == nil {
@@ -28,7 +27,7 @@ func (c *Cluster) Validate() error {
 	return errors.Join(problems...)
 }
 
-// problems leaves routes that are missing to the caller, who may know why.
+// problems returns the problems of the declaration. Missing routes are none: the caller may allow them.
 func (c *Cluster) problems() []error {
 	var p problems
 	c.Settings.check(&p)
@@ -96,9 +95,9 @@ func (c *Cluster) checkShards(p *problems) {
 }
 
 var (
-	secretName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$`)
-	userName   = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,79}$`)
-	proof      = regexp.MustCompile(`^(\*[0-9A-Fa-f]{40}|\$A\$[0-9A-Fa-f]{3}\$(?s:.{63}))$`)
+	secretName     = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$`)
+	userName       = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,79}$`)
+	storedPassword = regexp.MustCompile(`^(\*[0-9A-Fa-f]{40}|\$A\$[0-9A-Fa-f]{3}\$(?s:.{63}))$`)
 )
 
 func checkAddress(p *problems, document, address string) {
@@ -143,8 +142,7 @@ func (s Shard) check(p *problems, name router.ShardName) {
 	}
 }
 
-// checkSecret refuses what can't be a secret's name. It doesn't repeat it, as
-// it may be the secret itself.
+// checkSecret refuses a text that can't be a secret's name. The problem doesn't contain the text, since it may be the secret itself.
 func checkSecret(p *problems, document, field, name string) {
 	switch {
 	case name == "":
@@ -160,7 +158,7 @@ func (c *Cluster) checkTable(p *problems, name catalog.TableName, d catalog.Decl
 		p.add("tables", "%w", err)
 	}
 	if err := d.Validate(); err != nil {
-		for _, e := range each(err) {
+		for _, e := range unjoin(err) {
 			p.add(document, "%w", e)
 		}
 		return
@@ -186,10 +184,10 @@ func (c *Cluster) checkTable(p *problems, name catalog.TableName, d catalog.Decl
 	}
 }
 
-// longestCounter is how long the name of a counter is behind its prefix, as g1000000/65535.
+// longestCounter is the greatest length of a counter's name behind its prefix, such as g1000000/65535.
 const longestCounter = 14
 
-// checkCounters reports what is wrong with the shard that grants the numbers of a table's IDs, and with the Redis in front.
+// checkCounters reports problems of the shard that grants the numbers of a table's IDs, and of the Redis in front of it.
 func (c *Cluster) checkCounters(p *problems, name catalog.TableName, d catalog.Declaration) {
 	if d.ID == nil {
 		return
@@ -210,8 +208,8 @@ func (c *Cluster) checkCounters(p *problems, name catalog.TableName, d catalog.D
 	}
 }
 
-// each takes joined errors apart, so that every problem names its document.
-func each(err error) []error {
+// unjoin returns the errors that were joined, so that every problem names its document.
+func unjoin(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
 	}
@@ -230,7 +228,7 @@ func (u User) check(p *problems, name string) {
 		p.add(document, "give secret or authentication_string, one of the two")
 	case u.Secret != "":
 		checkSecret(p, document, "secret", u.Secret)
-	case !proof.MatchString(u.AuthenticationString):
+	case !storedPassword.MatchString(u.AuthenticationString):
 		p.add(document, "authentication_string is neither '*' and 40 hex digits nor '$A$005$' and 63 characters")
 	}
 	u.checkRights(p, document)
