@@ -12,15 +12,16 @@ import (
 	"locus/router"
 )
 
-// Candidates are the shards that could answer a statement, and which of them is to: the others stand in for it when its server
-// is not well. The first of the list is the first shard.
+// Candidates contains the shards that could answer a statement, and the index of the chosen one. The others replace it when its
+// server is not healthy. The first of the list is the first shard.
 type Candidates struct {
 	Shards []router.ShardName
 	Chosen int
 }
 
-// StandIns returns the shards that may run a statement without tables. The first one is used while it is well, so that values such as
-// @@server_id don't change. State that is reserved on a connection is nowhere else, so such a session has the first one alone.
+// StandIns returns the shards that may run a statement without tables. The first one is used while it is healthy, so that values
+// such as @@server_id don't change. A session with state that is reserved on a connection gets the first shard alone, because no
+// other shard has that state.
 func (e *Environment) StandIns(now *snapshot.Snapshot) Candidates {
 	if e.Conns.ReservesAny() {
 		return Candidates{Shards: now.Catalog.Shards[:1]}
@@ -28,8 +29,8 @@ func (e *Environment) StandIns(now *snapshot.Snapshot) Candidates {
 	return Candidates{Shards: now.Catalog.Shards}
 }
 
-// Copies are for reads of global tables, in turn between sessions. Within a transaction, which a further shard costs a part,
-// the first is asked.
+// Copies returns the shards that may run a read of global tables. Sessions are distributed over them. A transaction reads on the
+// first one, because an additional shard would cost it another branch.
 func (e *Environment) Copies(w *Work) Candidates {
 	now := w.Snapshot
 	switch {
@@ -45,7 +46,7 @@ func (e *Environment) Copies(w *Work) Candidates {
 	return e.withReplica(on)
 }
 
-// withReplica has a read that may be late go to a shard that has a replica, if any does.
+// withReplica chooses a shard that has a replica, for a read that may be late. Without any, it returns c.
 func (e *Environment) withReplica(c Candidates) Candidates {
 	for i := range c.Shards {
 		at := (c.Chosen + i) % len(c.Shards)
@@ -56,7 +57,7 @@ func (e *Environment) withReplica(c Candidates) Candidates {
 	return c
 }
 
-// MayAnswer are those of a statement that any shard would answer alike.
+// MayAnswer returns the candidates for a statement that every shard would answer alike.
 func (e *Environment) MayAnswer(w *Work) Candidates {
 	if w.Facts.Metadata || len(w.Facts.Statement.Tables) == 0 {
 		return e.StandIns(w.Snapshot)
@@ -64,8 +65,8 @@ func (e *Environment) MayAnswer(w *Work) Candidates {
 	return e.Copies(w)
 }
 
-// Best is the candidate that is chosen, or if its server is not well the next one that is better; of those that were tried,
-// none.
+// Best returns the chosen candidate, or if its server is not healthy the next one whose server is in a better state. Shards that
+// were tried are excluded. found is false if none is left.
 func (e *Environment) Best(c Candidates, tried []router.ShardName) (best router.ShardName, found bool) {
 	known, least := e.Health(), health.Well
 	for i := range c.Shards {
@@ -83,9 +84,10 @@ func (e *Environment) Best(c Candidates, tried []router.ShardName) (best router.
 	return best, found
 }
 
-// anywhere has a shard answer that is well: the candidate that is chosen, or one that stands in for it. If one can't be asked,
-// or is lost before it has answered, the next is tried; repeats says that what was sent to it may be sent to another. A server
-// that is away is waited for only if no other one answers. try is told how connections are to be acquired for it.
+// Anywhere runs try on a healthy shard: the chosen candidate, or one that replaces it. If a connection to it can't be acquired, the
+// next is tried. With repeats, the statement may be sent to another shard after it was sent to one, so the next is also tried if a
+// shard is lost before it has answered. It waits for a server that is down only if no other one answers. how is the mode in which
+// try acquires connections.
 func (e *Environment) Anywhere(c Candidates, repeats bool, try func(shard router.ShardName, how txn.Mode) error) error {
 	shard, _ := e.Best(c, nil)
 	if len(c.Shards) == 1 {
@@ -118,16 +120,16 @@ func (e *Environment) Anywhere(c Candidates, repeats bool, try func(shard router
 	}
 }
 
-// elsewhereCodes are the servers' numbers for: no right to a database, no such database, no such function.
-var elsewhereCodes = []uint16{1044, 1049, 1305}
+// otherShardCodes are the servers' error codes for: no right to a database, no such database, no such function.
+var otherShardCodes = []uint16{1044, 1049, 1305}
 
-// lacks tells an error of what may be on the first shard alone: a database that nobody declared, a right.
+// lacks reports whether an error is about something that may exist on the first shard alone: an undeclared database, or a right.
 func lacks(err error) bool {
 	e, ok := errors.AsType[*backend.ServerError](err)
-	return ok && !backend.Unreached(err) && slices.Contains(elsewhereCodes, e.Code)
+	return ok && !backend.Unreached(err) && slices.Contains(otherShardCodes, e.Code)
 }
 
-// Passes tells whether another shard may be tried after an error: nothing of the session's was lost, and nothing was done.
+// Passes reports whether another shard may be tried after an error: the session has lost nothing, and the statement had no effect.
 func (e *Environment) Passes(err error, repeats bool) bool {
 	if _, home := e.Conns.Home(); home || e.Conns.Lost() || e.Conns.LostState() != "" || e.Conns.Unwanted() != nil {
 		return false

@@ -13,29 +13,29 @@ import (
 	"locus/router/stmt"
 )
 
-// Totals are the sums over the parts of a statement that changes rows.
+// Totals contains the sums over the parts of a statement that changes rows.
 type Totals struct {
 	Affected uint64
 	Warnings uint16
-	// Matched and Changed are what an UPDATE says of itself.
+	// Matched and Changed are the counts in the answer to an UPDATE.
 	Matched, Changed uint64
-	// InsertID is the first that a part has generated.
+	// InsertID is the first one that a part has generated.
 	InsertID uint64
 	// Info is the text of the first answer.
 	Info string
-	// Duplicates are the rows of INSERTs that the shards call so. Unaffected are the parts of one row, whose answers have no text, that
-	// had no effect.
+	// Duplicates is the number of rows of INSERTs that the shards report as duplicates. Unaffected is the number of parts of one
+	// row, whose answers have no text, that had no effect.
 	Duplicates, Unaffected uint64
-	// Inserted reports that each row of an INSERT was inserted, and took the place of no other row, as far as the answers say.
+	// Inserted reports that each row of an INSERT was inserted and replaced no other row, according to the answers.
 	Inserted bool
 }
 
-// Change has every shard do its part of a statement.
+// Change runs each part on its shard.
 func (e *Environment) Change(w *Work, parts []Part) (Totals, error) {
 	return e.several(w, txn.Writes).Change(parts)
 }
 
-// Change has every shard do its part. It undoes nothing: a failure leaves the other parts to the transaction around them.
+// Change runs each part on its shard. After a failure it undoes nothing: the transaction around the parts rolls the others back.
 func (x Several) Change(parts []Part) (Totals, error) {
 	if !x.Of.Facts.Clock || len(parts) < 2 || x.Vars.SetsTime() {
 		return x.change(parts)
@@ -48,8 +48,8 @@ func (x Several) Change(parts []Part) (Totals, error) {
 	return total, err
 }
 
-// atOneTime runs a statement with the same time on all shards. Connections carry the time like any setting, until the
-// statement has ended. A zero time is now.
+// atOneTime runs a statement with the same time on all shards. Connections carry the time like a setting until the statement has
+// ended. A zero time stands for the current time.
 func (e *Environment) atOneTime(now time.Time, run func() error) error {
 	if now.IsZero() {
 		now = time.Now()
@@ -69,9 +69,10 @@ func (e *Environment) needsOneTime(w *Work) bool {
 	return w.Facts.Statement.Features&stmt.ReadsClock != 0 && !e.Vars.SetsTime()
 }
 
-// change sends all parts, then reads the answers. Of copies the first shard is asked before the others, and keeps them from what it
-// refuses: it decides which of two changes of the same rows goes first. Each could else hold a row on one shard and wait for it on
-// another, which no server can see.
+// change sends all parts, then reads the answers. If all shards change copies of the same rows, it waits for the first shard's
+// answer before it sends the others anything, and sends them nothing if the first one refuses. The first shard thus decides which
+// of two changes of the same rows comes first. Otherwise each change could lock a row on one shard and wait for it on another, a
+// deadlock that no server can detect.
 func (x Several) change(parts []Part) (Totals, error) {
 	leases, err := x.acquire(parts)
 	if err != nil {
@@ -100,21 +101,21 @@ func (x Several) change(parts []Part) (Totals, error) {
 	if failure == nil {
 		failure = o.failure
 	}
-	o.total.Warnings = uint16(min(o.warnings, math.MaxUint16)) // as a server that has more says it
+	o.total.Warnings = uint16(min(o.warnings, math.MaxUint16)) // a server with more warnings reports the same
 	return o.total, failure
 }
 
-// outcomes are the answers to the parts of a change. Of copies that are changed alike the first shard's answer counts, to which
-// the others are held: one that is new may not have all rows yet.
+// outcomes collects the answers to the parts of a change. If shards change copies, the first shard's answer counts for all, because
+// a new shard may not have all rows yet.
 type outcomes struct {
 	Several
 	leases   []txn.Lease
-	errs     []error // of the leases
+	errs     []error // one for each lease
 	total    Totals
 	warnings int
-	failure  error // the first one, or the one about the first row
-	row      int   // of the statement that it is about, or 0
-	from     int   // the place of the first warning
+	failure  error // the first error, or the one about the first row
+	row      int   // the row of the statement that failure is about, or 0
+	from     int   // index of the first warning
 }
 
 func (o *outcomes) read(leases []txn.Lease, parts []Part) {
@@ -122,14 +123,14 @@ func (o *outcomes) read(leases []txn.Lease, parts []Part) {
 		ok, err := l.Conn.Outcome()
 		o.Observer.Trace().Answered(string(l.Shard), ok.AffectedRows, txn.CodeOf(err))
 		if err != nil {
-			o.failed(err, parts[i].Rows)
+			o.noteFailure(err, parts[i].Rows)
 		}
 		if err == nil && (len(o.errs) == 0 || !o.copies()) {
 			o.total.add(ok, len(parts[i].Rows))
 			o.warnings += int(ok.Warnings)
 			if ok.Warnings > 0 {
 				from := len(o.Vars.Conditions)
-				o.warned(l)
+				o.takeWarnings(l)
 				o.Vars.Renumber(from, parts[i].Rows)
 			}
 		}
@@ -137,8 +138,9 @@ func (o *outcomes) read(leases []txn.Lease, parts []Part) {
 	}
 }
 
-// failed notes a shard's error. A server ends an INSERT at the first row that it can't insert, so the error about the first row counts.
-func (o *outcomes) failed(err error, rows []int) {
+// noteFailure records a shard's error. A server ends an INSERT at the first row that it can't insert, so the error about the first
+// row counts.
+func (o *outcomes) noteFailure(err error, rows []int) {
 	row := 0
 	if e, ok := errors.AsType[*backend.ServerError](err); ok && rows != nil {
 		e.Message, row = sysvars.Renumbered(e.Message, rows)
@@ -148,7 +150,7 @@ func (o *outcomes) failed(err error, rows []int) {
 	}
 }
 
-// end gives the connections back, once all answers are read: one may end the transaction of all.
+// end ends the leases, once all answers are read, because ending one may end the transaction of all.
 func (o *outcomes) end() {
 	for i, l := range o.leases {
 		if err := o.errs[i]; err != nil {
@@ -174,8 +176,8 @@ func (t *Totals) add(ok wire.OK, rows int) {
 	}
 }
 
-// countRows adds what the answer to an INSERT of so many rows says of them. An INSERT of one row says it by the number of affected rows
-// alone.
+// countRows adds the counts in the answer to an INSERT of so many rows. The answer to an INSERT of one row has no text, so they are
+// derived from the number of affected rows.
 func (t *Totals) countRows(ok wire.OK, rows int) {
 	var records, duplicates uint64
 	if n, _ := fmt.Sscanf(string(ok.Info), "Records: %d  Duplicates: %d", &records, &duplicates); n == 2 {

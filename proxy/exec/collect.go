@@ -7,8 +7,8 @@ import (
 	"locus/proxy/txn"
 )
 
-// Collect writes the rows of all answers into a table, counts the warnings, and ends the leases. What is left of an answer after an error
-// is read, up to drain bytes, or given up with its connection.
+// Collect writes the rows of all answers into a table, counts the warnings, and ends the leases. After an error it discards the
+// rest of an answer if that is at most drain bytes long, and otherwise gives up the connection.
 func (x Several) Collect(ctx context.Context, leases []txn.Lease, into *gather.Table, drain int) (warnings int, failure error) {
 	for _, l := range leases {
 		table, before := *into, into.Left.Rows
@@ -25,10 +25,10 @@ func (x Several) Collect(ctx context.Context, leases []txn.Lease, into *gather.T
 		}
 		warnings += int(answer.Warnings)
 		if answer.Clean && answer.Warnings > 0 {
-			x.warned(l)
+			x.takeWarnings(l)
 		}
 		if answer.Clean {
-			answered(l, answer.Status)
+			endAnswered(l, answer.Status)
 		} else {
 			l.Lost()
 		}

@@ -14,7 +14,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Copy runs a query over the temporary tables and has its rows added elsewhere: each is what stands in the parentheses of VALUES.
+// Copy runs a query over the temporary tables and passes each row to add, as the text between the parentheses of VALUES.
 func (h *Host) Copy(text string, params []wire.Param, into plan.Destination, add Add) error {
 	rows, err := h.open(text, params)
 	if err != nil {
@@ -35,11 +35,10 @@ func (h *Host) Copy(text string, params []wire.Param, into plan.Destination, add
 	}
 }
 
-// open sends the query, so that values come in binary form: as text some are
-// rounded.
+// open sends the query as a prepared statement, so that values arrive in binary form. As text, some are rounded.
 func (h *Host) open(text string, params []wire.Param) (*gather.Rows, error) {
 	c := h.At.Conn
-	settings := h.Vars.Settings.With("character_set_results", "utf8mb4").Without("sql_select_limit") // it is for rows that clients get
+	settings := h.Vars.Settings.With("character_set_results", "utf8mb4").Without("sql_select_limit") // it limits only rows that clients get
 	if err := c.Carry(h.Context, settings); err != nil {
 		return nil, err
 	}
@@ -64,7 +63,7 @@ func (h *Host) open(text string, params []wire.Param) (*gather.Rows, error) {
 	return gather.Open(c)
 }
 
-// literals says how the values of a row are written.
+// literals returns the function that writes the values of a row as literals for the columns of into.
 func (h *Host) literals(fields []wire.Column, into plan.Destination) (func(out []byte, values [][]byte) ([]byte, error), error) {
 	if len(fields) != len(into.Columns) {
 		return nil, wire.Errorf(mysql.ER_WRONG_VALUE_COUNT_ON_ROW, "21S01", "Column count doesn't match value count at row 1")
@@ -97,8 +96,7 @@ func (h *Host) literals(fields []wire.Column, into plan.Destination) (func(out [
 	}, nil
 }
 
-// fixedZone refuses a TIMESTAMP in a time zone whose clocks go back: as text it
-// would be ambiguous then.
+// fixedZone returns an error for a TIMESTAMP in a time zone whose clocks go back, because its text would be ambiguous.
 func (h *Host) fixedZone() error {
 	switch zone := h.Vars.TimeZone(); {
 	case strings.HasPrefix(zone, "+"), strings.HasPrefix(zone, "-"), zone == "UTC":
@@ -119,8 +117,8 @@ func fixedOffset(zone string) bool {
 	return zone == "UTC" || zone == "GMT" || strings.HasPrefix(zone, "+") || strings.HasPrefix(zone, "-")
 }
 
-// Leniently has values read and inserted as they are: what the session's sql_mode has to
-// say of them was said before; and its limits of queries are none of theirs.
+// Leniently runs f with an sql_mode under which values are read and inserted without checks. The session's sql_mode was applied to
+// them before. The session's limits on queries don't apply to f.
 func (h *Host) Leniently(f func() error) error {
 	rows, err := h.At.Conn.Own().Query(h.Context, "SELECT @@sql_mode")
 	if err != nil {

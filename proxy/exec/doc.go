@@ -1,9 +1,9 @@
-// Package exec carries a statement out as its plan says: on one shard, whose answer goes to the client as it comes, on any of
-// several that would answer alike, or on several. All of these are sent their parts before any answer is awaited, and the answers
-// are merged into one for the client (package scatter), gathered in temporary tables (package gather), or added up.
+// Package exec runs a statement according to its plan: on one shard, whose answer is relayed as it arrives, on any one of several
+// shards that would answer alike, or on several. In the last case all shards are sent their parts before any answer is awaited. The
+// answers are merged into one for the client (package scatter), gathered in temporary tables (package gather), or added up.
 //
-// It owns the way of a statement to its shards and back, the texts that shards are sent in place of the client's, the temporary
-// tables, and what becomes of each connection: what a statement has left there is read and carried on, or keeps the connection
-// with the session. It never reads a command, never decides where a statement goes, and knows of the session only what
-// [Environment] and [Work] say.
+// It owns the round trip of a statement to its shards, the texts that shards are sent instead of the client's, and the temporary
+// tables. It decides what happens to each connection afterwards: state that a statement has left there is read and carried to other
+// connections, or the connection stays reserved for the session. It never reads a command, and never decides where a statement is
+// sent. It knows of the session only what [Environment] and [Work] contain.
 package exec

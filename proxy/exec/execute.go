@@ -13,9 +13,8 @@ import (
 	"locus/proxy/wire"
 )
 
-// executePacket builds COM_STMT_EXECUTE for one connection, on which the
-// statement is prepared first if it isn't yet. With the client's own text and
-// parameters its packet goes out with nothing changed but the statement's ID.
+// executePacket builds COM_STMT_EXECUTE for a connection, and prepares the statement there first if it isn't yet. If text and
+// params are nil, it sends the client's own packet with another statement ID. before contains statements that are sent ahead of it.
 func (e *Environment) executePacket(c *backend.Conn, w *Work, text []byte, params []wire.Param, before []string) ([]byte, error) {
 	p := w.Prepared
 	sql := p.Text
@@ -41,7 +40,7 @@ func (e *Environment) executePacket(c *backend.Conn, w *Work, text []byte, param
 	for _, b := range before {
 		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(b))
 	}
-	if params == nil && e.Client.Capabilities&mysql.CLIENT_QUERY_ATTRIBUTES == 0 && asItCame(w.Payload, p, there) {
+	if params == nil && e.Client.Capabilities&mysql.CLIENT_QUERY_ATTRIBUTES == 0 && isComplete(w.Payload, p, there) {
 		start := len(out)
 		out, _ = wire.AppendPacket(out, 0, w.Payload)
 		binary.LittleEndian.PutUint32(out[start+wire.HeaderSize+1:], there.ID)
@@ -68,16 +67,16 @@ func (e *Environment) preparedFor(c *backend.Conn, under *backend.Settings, sql 
 	}
 	there, err := c.PrepareUnder(e.Context, under, sql, e.binding)
 	if lost, ok := errors.AsType[*backend.LostError](err); ok {
-		lost.Sent = false // the execution, which alone has an effect
+		lost.Sent = false // the execution was not sent, and only it has an effect
 	}
 	return there, err
 }
 
-// longPiece is how much of a value goes into one packet, in bytes.
+// longPiece is the number of bytes of a value in one packet.
 const longPiece = 1 << 20
 
-// appendLong sends long values as the client did: in one packet with the others
-// they could be more than a shard takes at once.
+// appendLong appends packets with long values, in pieces as the client sent them. In one packet with the other values they could
+// exceed the shard's max_allowed_packet.
 func appendLong(out []byte, statement uint32, long [][]byte, params []wire.Param) []byte {
 	for i, value := range long {
 		if len(value) < longPiece || i >= len(params) {
@@ -91,18 +90,17 @@ func appendLong(out []byte, statement uint32, long [][]byte, params []wire.Param
 	return out
 }
 
-// asItCame tells whether the client's packet says everything that the
-// connection needs: the types of the parameters are sent once per statement and
-// connection, and this connection may have them from another session.
-func asItCame(payload []byte, p *kept.Statement, there *backend.Statement) bool {
+// isComplete reports whether the client's packet contains everything that the connection needs. Clients send the types of the
+// parameters once per statement, and this connection may have the types of another session.
+func isComplete(payload []byte, p *kept.Statement, there *backend.Statement) bool {
 	if len(p.Long) > 0 || len(p.Added) > 0 {
 		return false
 	}
 	return p.Params == 0 || bytes.Equal(there.Types, p.Types) || typesSent(payload, p.Params)
 }
 
-// typesSent tells whether a COM_STMT_EXECUTE carries types: a flag behind the
-// command, the statement, the cursor, the iterations and the bitmap of NULLs.
+// typesSent reports whether a COM_STMT_EXECUTE contains types. A flag reports that, which follows the command, the statement, the
+// cursor, the iterations and the bitmap of NULLs.
 func typesSent(payload []byte, params int) bool {
 	at := 1 + 4 + 1 + 4 + (params+7)/8
 	return at < len(payload) && payload[at] == 1

@@ -9,22 +9,23 @@ import (
 	"locus/router/plan"
 )
 
-// Look is a question to one shard.
+// Look is a query to one shard.
 type Look struct {
 	Shard router.ShardName
 	Text  string
 }
 
-// Found is what a shard has of the rows that are looked for.
+// Found describes the rows that a lookup has found on a shard.
 type Found uint8
 
 const (
 	None    Found = iota
-	Staying       // some, each of the gene that the statement gives it, if it gives it one
-	Moved         // one of another gene among them
+	Staying       // some, and the statement changes the gene of none
+	Moved         // some, and the statement changes the gene of at least one
 )
 
-// Find asks shards within the transaction, all at once, and tells what they have. The error is the first one's.
+// Find sends the queries to their shards within the transaction, all at once, and returns what each shard has. The error is the
+// first shard's that fails.
 func (r *Request) Find(looks []Look) (found []Found, failure error) {
 	parts := make([]Part, len(looks))
 	for i, look := range looks {
@@ -35,11 +36,11 @@ func (r *Request) Find(looks []Look) (found []Found, failure error) {
 		return nil, err
 	}
 	answers, errs, opened := make([]*backend.Rows, len(leases)), make([]error, len(leases)), make([]bool, len(leases))
-	var asking sync.WaitGroup
+	var querying sync.WaitGroup
 	for i, l := range leases {
 		r.Observer.Sent(l)
 		opening := l.Opening()
-		asking.Go(func() {
+		querying.Go(func() {
 			for _, text := range opening {
 				if _, errs[i] = l.Conn.Own().Exec(r.Context, text); errs[i] != nil {
 					return
@@ -49,7 +50,7 @@ func (r *Request) Find(looks []Look) (found []Found, failure error) {
 			answers[i], errs[i] = l.Conn.Own().Query(r.Context, looks[i].Text)
 		})
 	}
-	asking.Wait()
+	querying.Wait()
 	found = make([]Found, len(leases))
 	for i, l := range leases {
 		r.Observer.Trace().Answered(string(l.Shard), 0, txn.CodeOf(errs[i]))
@@ -69,7 +70,7 @@ func (r *Request) Find(looks []Look) (found []Found, failure error) {
 	return found, failure
 }
 
-// readFound reads a shard's answer: no row, or whether one is of another gene.
+// readFound returns what a shard's answer to a lookup means.
 func readFound(answer *backend.Rows) Found {
 	switch {
 	case len(answer.Rows) == 0:

@@ -5,7 +5,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// Answer runs the statement over the temporary tables, and passes the answer on.
+// Answer runs the statement over the temporary tables, and relays the answer to the client.
 func (g *Gathering) Answer() error {
 	l, w := g.At, g.Work
 	if err := l.Conn.Carry(g.Context, g.Vars.Settings); err != nil {
@@ -25,7 +25,7 @@ func (g *Gathering) Answer() error {
 		return err
 	}
 	g.Observer.Answered(l.Shard)
-	a := g.answered(w)
+	a := g.readAnswer(w)
 	g.takeOver(l, w, a, leftBy(w.Facts, a, true)&(warnings|foundRows))
 	if !a.Failed {
 		l.Conn.SetStatus(a.status)

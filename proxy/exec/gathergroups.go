@@ -11,9 +11,8 @@ import (
 	"locus/router/stmt"
 )
 
-// sumUp gathers the groups of each shard's own, where the statement can run over
-// those: far fewer than the rows that they are of. A type or a value that this is not
-// known to leave as it is has the rows be gathered.
+// sumUp gathers the groups that each shard computes of its own rows, if the statement can run over groups. They are far fewer than
+// the rows. If a type or a value may not stay the same that way, it sets nothing, and the rows are gathered.
 func (g *Gathering) sumUp(p *plan.Partial) error {
 	from, ok, err := g.literally(g.edit(p.Start, p.End, ""), p.Filters)
 	if err != nil || !ok || g.Vars.Foreign {
@@ -36,10 +35,10 @@ func (g *Gathering) sumUp(p *plan.Partial) error {
 	}
 	g.groups = true
 	into := &gather.Table{Conn: g.At.Conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
-	said := len(g.Vars.Conditions)
+	conditions := len(g.Vars.Conditions)
 	err = g.read(g.groupsOf(p, from, into.Columns), into)
 	if txn.CodeOf(err) == erOutOfRange { // perhaps a group's sum: the error would show locus' own SQL, so the statement is run over the rows
-		g.groups, g.warned, g.Vars.Conditions = false, 0, g.Vars.Conditions[:said]
+		g.groups, g.warned, g.Vars.Conditions = false, 0, g.Vars.Conditions[:conditions]
 		return g.Unmake()
 	}
 	return err
@@ -48,7 +47,7 @@ func (g *Gathering) sumUp(p *plan.Partial) error {
 // erOutOfRange is ER_DATA_OUT_OF_RANGE, which shards return and locus never does.
 const erOutOfRange = 1690
 
-// keys asks which types the keys are of, which are columns.
+// keys returns the types of the group's keys, which are columns.
 func (g *Gathering) keys(p *plan.Partial) ([]gather.Column, error) {
 	if len(p.Keys) == 0 {
 		return nil, nil
@@ -60,7 +59,7 @@ func (g *Gathering) keys(p *plan.Partial) ([]gather.Column, error) {
 	return gather.OfAll(rows.Columns)
 }
 
-// noRows reads the tables' columns, all of which may be NULL, and no rows.
+// noRows returns a FROM clause with the tables' columns, all of which may be NULL, and no rows.
 func noRows(p *plan.Partial) string {
 	text := " FROM (SELECT 1) AS `locus_one`"
 	for _, t := range p.Tables {
@@ -69,8 +68,8 @@ func noRows(p *plan.Partial) string {
 	return text + " LIMIT 0"
 }
 
-// sums asks which types the sums are of, and says how columns are defined that hold
-// them. The session's variables take part in what an expression is.
+// sums returns the types of the sums, and the definitions of columns for them. The type of an expression depends on the session's
+// variables.
 func (g *Gathering) sums(p *plan.Partial, from string) (columns []gather.Column, types []string, err error) {
 	if len(p.Sums) == 0 {
 		return nil, nil, nil
@@ -91,7 +90,7 @@ func (g *Gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 	}
 	for i, d := range rows.Columns {
 		if p.Sums[i].Column != "" {
-			continue // it is one of a table
+			continue // its type is that of a table's column
 		}
 		defined, err := gather.Defined(d)
 		if err != nil {
@@ -103,13 +102,13 @@ func (g *Gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 	return columns, types, err
 }
 
-// summed is the expression of a sum, in the session's own words.
+// summed returns the expression of a sum, in the text of the session's statement.
 func (g *Gathering) summed(s *plan.PartialSum) string {
 	return s.Function + "(" + string(g.Values.Text[g.Values.Offset(s.Start):g.Values.Offset(s.End)]) + "\n)"
 }
 
-// groupsTable makes the table of the groups: first the sums, of these types, then what
-// is of the very type of a table's column, as keys are.
+// groupsTable returns the statement that creates the table of the groups. Sums of the given types come first. Columns with exactly
+// the type of a table's column follow, such as the keys.
 func groupsTable(p *plan.Partial, types []string) string {
 	var defined, copied []string
 	for i, s := range p.Sums {
@@ -133,7 +132,7 @@ func groupsTable(p *plan.Partial, types []string) string {
 	return text
 }
 
-// groupsOf is the text that has a shard give its groups.
+// groupsOf returns the query for the groups of a shard.
 func (g *Gathering) groupsOf(p *plan.Partial, from string, columns []gather.Column) string {
 	keys := keyColumns(p)
 	fields := make([]string, len(columns))
@@ -159,7 +158,7 @@ func keyColumns(p *plan.Partial) []string {
 	return out
 }
 
-// overGroups has the statement read the groups.
+// overGroups returns the edits that make the statement read the groups.
 func (g *Gathering) overGroups(p *plan.Partial) []stmt.Edit {
 	edits := []stmt.Edit{g.edit(p.Start, p.End, p.Stand())}
 	for _, e := range p.Edits {
@@ -168,7 +167,7 @@ func (g *Gathering) overGroups(p *plan.Partial) []stmt.Edit {
 	return edits
 }
 
-// summedUp tells a placeholder that stands where groups are read now.
+// summedUp reports whether a placeholder is in the part of the statement that the groups replace.
 func (g *Gathering) summedUp(literal stmt.Literal) bool {
 	return g.groups && g.edit(g.plan.Partial.Start, g.plan.Partial.End, "").Covers(literal)
 }

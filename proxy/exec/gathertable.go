@@ -14,7 +14,7 @@ import (
 	"locus/router/stmt"
 )
 
-// table makes the n-th temporary table and reads its rows.
+// table creates the n-th temporary table and fills it with its rows.
 func (g *Gathering) table(n int, t *plan.Gathered) error {
 	defer g.Observer.Trace().Enter(trace.Table, t.Alias)()
 	columns, err := g.columns(t)
@@ -37,10 +37,10 @@ func (g *Gathering) table(n int, t *plan.Gathered) error {
 	return g.read(t.Read(selected, filters), into)
 }
 
-// columns asks the shard which columns a table has, and keeps those that are
-// needed; of none, the first.
+// columns returns the columns of a table that the statement needs, as the shard describes them. If it needs none, columns returns
+// the first.
 func (g *Gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
-	rows, err := g.askOf(t, "SELECT * FROM "+t.Quoted()+" LIMIT 0")
+	rows, err := g.query(t, "SELECT * FROM "+t.Quoted()+" LIMIT 0")
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func (g *Gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
 	return gather.OfAll(wanted)
 }
 
-// shown tells whether every shard has a column of a declared table, as far as is known, and shows it. Somebody may be adding one
-// on one shard after the other.
+// shown reports whether every shard has a column of a declared table and shows it, as far as is known. A process may be adding the
+// column to one shard after the other.
 func (g *Gathering) shown(t *plan.Gathered, column string) bool {
 	table, err := g.Catalog.Find(t.TableName)
 	if err != nil || table == nil || len(table.Columns) == 0 {
@@ -72,9 +72,8 @@ func (g *Gathering) shown(t *plan.Gathered, column string) bool {
 
 func notASCII(r rune) bool { return r >= utf8.RuneSelf }
 
-// create makes a temporary table with the very columns of a table. With its
-// primary key too, on which it depends what GROUP BY may leave out, and which
-// joins want; and with indexes on other columns by which joins look rows up.
+// create creates a temporary table with exactly the types of a table's columns. It also has the primary key, because joins use it
+// and because it determines which columns GROUP BY may omit. It has indexes on the other columns by which joins look up rows.
 func (g *Gathering) create(name string, t *plan.Gathered, columns []gather.Column) error {
 	names := make([]string, len(columns))
 	for i, c := range columns {
@@ -90,7 +89,7 @@ func (g *Gathering) create(name string, t *plan.Gathered, columns []gather.Colum
 	}
 	sql := "CREATE TEMPORARY TABLE " + name + key + " ENGINE = InnoDB AS SELECT " + strings.Join(names, ", ") + " FROM " + t.Quoted() + " LIMIT 0"
 	if t.From != "" && t.From != g.At.Shard {
-		defined, err := g.defined(t, columns)
+		defined, err := g.columnDefinitions(t, columns)
 		if err != nil {
 			return err
 		}
@@ -99,7 +98,7 @@ func (g *Gathering) create(name string, t *plan.Gathered, columns []gather.Colum
 	return g.Make(name, sql)
 }
 
-// keyDefinitions are those of its keys.
+// keyDefinitions returns the definitions of the temporary table's keys.
 func (g *Gathering) keyDefinitions(t *plan.Gathered, columns []gather.Column) (keys []string, err error) {
 	primary, err := g.primaryKey(t, columns)
 	if err != nil {
@@ -117,17 +116,17 @@ func (g *Gathering) keyDefinitions(t *plan.Gathered, columns []gather.Column) (k
 	return keys, nil
 }
 
-// askOf asks a question about a table where it is.
-func (g *Gathering) askOf(t *plan.Gathered, sql string) (*backend.Rows, error) {
+// query sends a query about a table to the shard that has it.
+func (g *Gathering) query(t *plan.Gathered, sql string) (*backend.Rows, error) {
 	if t.From == "" || t.From == g.At.Shard {
 		return g.At.Conn.Own().Query(g.Context, sql)
 	}
 	return g.Ask(t.From, g.plain(), sql)
 }
 
-// defined writes the definitions of columns of a table that is on another shard.
-func (g *Gathering) defined(t *plan.Gathered, columns []gather.Column) ([]string, error) {
-	rows, err := g.askOf(t, "SHOW FULL COLUMNS FROM "+t.Quoted())
+// columnDefinitions returns the definitions of columns of a table that is on another shard.
+func (g *Gathering) columnDefinitions(t *plan.Gathered, columns []gather.Column) ([]string, error) {
+	rows, err := g.query(t, "SHOW FULL COLUMNS FROM "+t.Quoted())
 	if err != nil {
 		return nil, err
 	}
@@ -148,23 +147,23 @@ func (g *Gathering) defined(t *plan.Gathered, columns []gather.Column) ([]string
 	return out, nil
 }
 
-// primaryKey gives the columns of a table's primary key, if all of them are
-// gathered and it holds for rows of all shards.
+// primaryKey returns the columns of a table's primary key if all of them are gathered and the key is unique over the rows of all
+// shards. Otherwise it returns nil.
 func (g *Gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]string, error) {
-	holds := t.Unique
+	unique := t.Unique
 	parts := 0
 	for _, c := range columns {
 		if c.Key {
 			parts++
-			holds = holds || slices.Contains(t.Keys, strings.ToLower(c.Name))
+			unique = unique || slices.Contains(t.Keys, strings.ToLower(c.Name))
 		}
 	}
-	if !holds || parts == 0 {
+	if !unique || parts == 0 {
 		return nil, nil
 	}
 	length, known := g.primaryKeyLength(t)
 	if !known {
-		rows, err := g.askOf(t, "SHOW KEYS FROM "+t.Quoted()+" WHERE Key_name = 'PRIMARY'")
+		rows, err := g.query(t, "SHOW KEYS FROM "+t.Quoted()+" WHERE Key_name = 'PRIMARY'")
 		if err != nil {
 			return nil, err
 		}
@@ -173,8 +172,8 @@ func (g *Gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]str
 	return gather.PrimaryKey(columns, length), nil
 }
 
-// primaryKeyLength is of how many columns a declared table's primary key is. The server is not asked for it: one that has locks says
-// nothing of tables that are just being altered.
+// primaryKeyLength returns the number of columns of a declared table's primary key. It doesn't ask the server, because a server
+// omits tables that are being altered from its answer to a session that has locks.
 func (g *Gathering) primaryKeyLength(t *plan.Gathered) (n int, known bool) {
 	table, err := g.Catalog.Find(t.TableName)
 	if err != nil || table == nil {
@@ -188,8 +187,8 @@ func (g *Gathering) primaryKeyLength(t *plan.Gathered) (n int, known bool) {
 	return 0, false
 }
 
-// filters are the conditions on a table. One with a value that would not compare
-// as a literal as it does bound is left out: the statement has it anyway.
+// filters returns the conditions on a table. It omits a condition with a value that compares differently as a literal than as a
+// bound parameter. The statement applies that condition anyway.
 func (g *Gathering) filters(t *plan.Gathered) ([]string, error) {
 	var out []string
 	for _, f := range t.Filters {
@@ -204,8 +203,8 @@ func (g *Gathering) filters(t *plan.Gathered) ([]string, error) {
 	return out, nil
 }
 
-// literally gives a piece of the text with the values of its placeholders, which must
-// all stand within conditions that take them.
+// literally returns a piece of the text with literals in place of its placeholders. It returns false if a placeholder is not within
+// a condition that allows that.
 func (g *Gathering) literally(piece stmt.Edit, within []plan.Filter) (string, bool, error) {
 	var out []byte
 	from := piece.From
@@ -229,9 +228,8 @@ func (g *Gathering) literally(piece stmt.Edit, within []plan.Filter) (string, bo
 	return string(append(out, g.Values.Text[from:piece.To]...)), true, nil
 }
 
-// mayBeLiteral tells whether a condition says the same with a value in its text. NULL
-// has no type there: MySQL compares by doubles then what it compares by integers where
-// NULL is bound, as in id NOT BETWEEN 4279409206466969662 AND NULL.
+// mayBeLiteral reports whether a condition means the same with a value in its text. A literal NULL has no type. MySQL then compares
+// as doubles what it compares as integers if NULL is bound, as in id NOT BETWEEN 4279409206466969662 AND NULL.
 func mayBeLiteral(f plan.Filter, v stmt.Value) bool {
 	switch v.Kind {
 	case stmt.Int, stmt.Uint:

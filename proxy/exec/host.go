@@ -9,15 +9,16 @@ import (
 	"locus/router"
 )
 
-// Host is a shard's connection that has temporary tables for one statement. It is neither reserved nor the transaction's.
+// Host is a connection to a shard with temporary tables for one statement. It is neither reserved nor the transaction's.
 type Host struct {
 	*Request
 	At   txn.Lease
 	made []string // temporary tables
 }
 
-// OnHost lends a connection for temporary tables, and takes those away again. It waits until few enough do so on the shard: each
-// has a connection there while it takes others, and must not wait for those who wait for its own.
+// OnHost lends a connection for temporary tables, and drops the tables afterwards. It first waits for a reservation on the shard,
+// which limits the number of hosts. Each host keeps a connection there while it takes others, so hosts could otherwise wait for
+// each other's connections.
 func (r *Request) OnHost(shard router.ShardName, use func(*Host) error) error {
 	pool, ok := r.Conns.Pools.Pool(shard)
 	if !ok {
@@ -37,13 +38,13 @@ func (r *Request) OnHost(shard router.ShardName, use func(*Host) error) error {
 	return err
 }
 
-// plain are the settings under which rows are written: nothing of the session's may change a value.
+// plain returns the settings under which rows are written. No setting of the session may change a value.
 func (h *Host) plain() *backend.Settings {
 	return backend.Default.WithDatabase(h.Vars.Settings.Database()).
 		With("sql_mode", "'ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO'").With("time_zone", "'+00:00'")
 }
 
-// Make makes a temporary table, by one statement after the other.
+// Make creates a temporary table by executing the statements in their order.
 func (h *Host) Make(name string, texts ...string) error {
 	h.made = append(h.made, name)
 	for _, text := range texts {
@@ -64,22 +65,22 @@ func (h *Host) Unmake() error {
 	return err
 }
 
-// Unread gives up the connection, whose answer is not wanted any more.
+// Unread gives up the connection, because its answer is not wanted any more. It returns why.
 func (h *Host) Unread(why error) error {
 	_ = h.At.Conn.Lost(true, txn.ErrUnread)
 	return why
 }
 
-// clean takes the temporary tables away. A connection that may have some left is closed.
+// clean drops the temporary tables and ends the lease. A connection that may still have some is closed.
 func (h *Host) clean() {
-	if !h.At.Conn.Usable() || h.swept() != nil {
+	if !h.At.Conn.Usable() || h.sweep() != nil {
 		h.At.Lost()
 		return
 	}
 	h.At.Done(h.At.Conn.Status())
 }
 
-func (h *Host) swept() error {
+func (h *Host) sweep() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(h.Context), txn.UndoTime)
 	defer cancel()
 	if h.At.Conn.InTransaction() { // with autocommit off
@@ -90,7 +91,7 @@ func (h *Host) swept() error {
 	if len(h.made) == 0 {
 		return nil
 	}
-	if err := h.At.Conn.Carry(ctx, h.plain()); err != nil { // READ ONLY among them, say
+	if err := h.At.Conn.Carry(ctx, h.plain()); err != nil { // the session's settings may contain READ ONLY
 		return err
 	}
 	_, err := h.At.Conn.Own().Exec(ctx, "DROP TEMPORARY TABLE IF EXISTS "+strings.Join(h.made, ", "))

@@ -7,8 +7,8 @@ import (
 	"locus/router/stmt"
 )
 
-// left is the state that a statement may leave on its connection and that belongs to the session. Some of it is read before the
-// connection is lent to another session; the rest keeps the connection reserved for this one.
+// left is the set of states that a statement may leave on its connection and that belong to the session. Some are read before the
+// connection is lent to another session. The others keep the connection reserved for this one.
 type left uint16
 
 const (
@@ -16,8 +16,8 @@ const (
 	insertID            // LAST_INSERT_ID()
 	foundRows           // SQL_CALC_FOUND_ROWS
 	assigned            // user variables that the statement assigns
-	routineState        // whatever stored code may have left, user variables too
-	procedureState      // whatever is not known, user variables that the statement reads too
+	routineState        // whatever stored code may have left, including user variables
+	procedureState      // any unknown state, including user variables that the statement reads
 	namedLocks
 	xaBranch
 	lockedTables
@@ -25,14 +25,14 @@ const (
 	closedHandler
 	madeTemporary
 	lostTemporary
-	metadataLocks // though no transaction is open
+	metadataLocks // although no transaction is open
 )
 
-// leftBy decides it by the statement's facts and the server's answer. Commits says that the server ends what it holds with the
-// statement: autocommit is on, or the connection is the transaction's.
+// leftBy returns the states that a statement may have left, by its facts and the server's answer. commits reports that locks end
+// with the statement: autocommit is on, or the connection is the transaction's.
 func leftBy(f *plan.Facts, a answer, commits bool) (l left) {
 	st := f.Statement
-	if a.Failed || a.warned { // an error is one of them, seldom alone
+	if a.Failed || a.warned { // an error is a warning as well, and rarely the only one
 		l |= warnings
 	}
 	if f.KeepsInsertID && (!a.Failed && a.inserted || f.ReadsInsertID && (!a.Failed || f.Leaves != plan.LeavesNothing)) {
@@ -66,7 +66,7 @@ func leftBy(f *plan.Facts, a answer, commits bool) (l left) {
 	return l
 }
 
-// ownedBy is what a statement that was done has made, or taken away, that only its connection has.
+// ownedBy returns the state that a successful statement has made or removed and that only its connection has.
 func ownedBy(st *stmt.Statement) left {
 	switch {
 	case st.Kind == stmt.XA:
@@ -85,12 +85,12 @@ func ownedBy(st *stmt.Statement) left {
 	return 0
 }
 
-// mayHoldMetadataLocks reports whether the server may hold metadata locks after a statement, though it reports no open transaction.
-// With autocommit off, procedures and tables of engines without transactions leave such locks until a COMMIT. In the pool the connection
-// would block every DROP for as long as nobody borrows it.
+// mayHoldMetadataLocks reports whether the server may hold metadata locks after a statement although it reports no open
+// transaction. With autocommit off, procedures and tables of engines without transactions leave such locks until a COMMIT. An idle
+// connection in the pool would block every DROP.
 func mayHoldMetadataLocks(st *stmt.Statement) bool {
 	switch st.Kind {
-	case stmt.Call, stmt.Other: // whatever the parser could not read
+	case stmt.Call, stmt.Other: // Other: the parser could not read it
 		return true
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
 		return len(st.Tables) > 0

@@ -5,8 +5,7 @@ import (
 	"locus/router/plan"
 )
 
-// Stage reads the client's file into the temporary table, as the session's settings
-// say. It gives the number of warnings.
+// Stage reads the client's file into the temporary table, according to the session's settings. It returns the number of warnings.
 func (h *Host) Stage(load *plan.Load) (uint16, error) {
 	if err := h.Make(load.Temporary(), load.Make()...); err != nil {
 		return 0, err
@@ -19,7 +18,7 @@ func (h *Host) Stage(load *plan.Load) (uint16, error) {
 		return 0, err
 	}
 	switch err := h.Client.PassFile(c); {
-	case txn.IsRefusal(err): // the file was not asked for
+	case txn.IsRefusal(err): // the server did not request the file
 		return 0, err
 	case err != nil:
 		return 0, h.Unread(err)

@@ -15,16 +15,15 @@ import (
 	"locus/router/catalog"
 )
 
-// maintenance is ANALYZE TABLE or one of its kin under way, of tables that are on every
-// shard.
+// maintenance is a running ANALYZE TABLE or a similar statement on tables that are on every shard.
 type maintenance struct {
 	*Request
 	leases  []txn.Lease
 	answers []*backend.Rows
 }
 
-// Maintain has every shard do it at once, and makes one answer of theirs. CHECKSUM TABLE
-// within a transaction counts what that has written, and begins none.
+// Maintain runs the statement on all shards at once, and makes one answer of theirs. Within a transaction, CHECKSUM TABLE also
+// counts the rows that the transaction has written. It begins no transaction.
 func (r *Request) Maintain() (columns []wire.Column, rows [][][]byte, err error) {
 	m := &maintenance{Request: r}
 	if m.leases, err = (Several{Environment: r.Environment, Mode: txn.Outside}).acquire(Everywhere(r.Catalog.Shards, nil)); err != nil {
@@ -41,17 +40,17 @@ func (r *Request) Maintain() (columns []wire.Column, rows [][][]byte, err error)
 	return m.answers[0].Columns, rows, err
 }
 
-// ask has all shards answer. The error is the first one's.
+// ask sends the statement to all shards and reads the answers. The error is that of the first shard that fails.
 func (m *maintenance) ask() error {
 	m.answers = make([]*backend.Rows, len(m.leases))
 	errs := make([]error, len(m.leases))
-	var asking sync.WaitGroup
+	var running sync.WaitGroup
 	for i, l := range m.leases {
 		m.Observer.Sent(l)
 		l.Conn.Note(txn.Effects(m.Facts))
-		asking.Go(func() { m.answers[i], errs[i] = l.Conn.Own().Query(m.Context, string(m.Values.Text)) })
+		running.Go(func() { m.answers[i], errs[i] = l.Conn.Own().Query(m.Context, string(m.Values.Text)) })
 	}
-	asking.Wait()
+	running.Wait()
 	var failure error
 	for i, l := range m.leases {
 		m.Observer.Trace().Answered(string(l.Shard), 0, txn.CodeOf(errs[i]))
@@ -70,23 +69,23 @@ func (m *maintenance) ask() error {
 	return failure
 }
 
-// findings are what the shards say of each table, in the order of the tables. What all say
-// is said once; of the rest each row names its shard.
+// findings returns the shards' rows about each table, in the order of the tables. A row that all shards return is returned once.
+// Each other row names its shard.
 func (m *maintenance) findings() (rows [][][]byte) {
 	for _, table := range m.tables() {
-		said := map[string]int{}
+		counts := map[string]int{}
 		for _, a := range m.answers {
 			for _, key := range slices.Compact(slices.Sorted(keysOf(a, table))) {
-				said[key]++
+				counts[key]++
 			}
 		}
-		told := map[string]bool{}
+		returned := map[string]bool{}
 		for i, a := range m.answers {
 			for _, row := range a.Rows {
 				switch key := keyOfRow(row); {
-				case string(row[0]) != table || told[key]:
-				case said[key] == len(m.answers):
-					told[key] = true
+				case string(row[0]) != table || returned[key]:
+				case counts[key] == len(m.answers):
+					returned[key] = true
 					rows = append(rows, row)
 				default:
 					named := slices.Clone(row)
@@ -100,7 +99,7 @@ func (m *maintenance) findings() (rows [][][]byte) {
 	return rows
 }
 
-// tables are those that some shard has told of.
+// tables returns the tables about which a shard has returned a row.
 func (m *maintenance) tables() (names []string) {
 	for _, a := range m.answers {
 		for _, row := range a.Rows {
@@ -130,8 +129,8 @@ func keyOfRow(row [][]byte) string {
 	return b.String()
 }
 
-// checksums answers CHECKSUM TABLE. A server adds up those of a table's rows, so of a sharded
-// table the shards' are added up; the copies of a global one must have the same.
+// checksums returns the answer to CHECKSUM TABLE. A server adds up the checksums of a table's rows, so those of a sharded table are
+// added up over the shards. The copies of a global table must have equal checksums.
 func (m *maintenance) checksums() ([][][]byte, error) {
 	rows := slices.Clone(m.answers[0].Rows)
 	for i := range rows {
@@ -144,7 +143,7 @@ func (m *maintenance) checksums() ([][][]byte, error) {
 	return rows, nil
 }
 
-// checksum is that of the table of the i-th row; nil is NULL.
+// checksum returns the checksum of the table of the i-th row; nil is NULL.
 func (m *maintenance) checksum(i int) ([]byte, error) {
 	sum, global := uint32(0), m.global(i)
 	for k, a := range m.answers {

@@ -7,7 +7,7 @@ import (
 	"locus/router/plan"
 )
 
-// Merge makes one answer of all for the client, and ends the leases.
+// Merge merges the answers into one for the client, and ends the leases.
 func (x Several) Merge(leases []txn.Lease, how *plan.Merge, format scatter.Format, limit plan.Window, as scatter.Options) (scatter.Outcome, error) {
 	conns := make([]*backend.Conn, len(leases))
 	for i, l := range leases {
@@ -24,15 +24,15 @@ func (x Several) Merge(leases []txn.Lease, how *plan.Merge, format scatter.Forma
 			continue
 		}
 		if outcome.Warnings > 0 {
-			x.warned(l)
+			x.takeWarnings(l)
 		}
-		answered(l, outcome.Status[i])
+		endAnswered(l, outcome.Status[i])
 	}
 	return outcome, err
 }
 
-// answered ends a lease whose answer was read whole; without a status it was an error.
-func answered(l txn.Lease, status uint16) {
+// endAnswered ends a lease whose answer was read completely. Status 0 means that the answer was an error.
+func endAnswered(l txn.Lease, status uint16) {
 	if status != 0 {
 		l.Done(status)
 	} else {

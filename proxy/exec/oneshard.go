@@ -14,20 +14,21 @@ import (
 	"locus/router/stmt"
 )
 
-// OneShard sends a statement to a shard and relays the answer, whose end may be changed. It is done again if that may be.
+// OneShard sends a statement to a shard and relays the answer, whose end last may change. It repeats a read that was lost if that
+// is safe.
 func (e *Environment) OneShard(w *Work, p Part, last reply.Ending) error {
 	err := e.roundTrip(w, p, last)
 	for again := runsAgain; again > 0 && e.mayRunAgain(w, err); again-- {
 		e.Tally.Retried.Add(1)
-		w.Replica = false // its primary, this time
+		w.Replica = false // the shard's primary this time
 		err = e.roundTrip(w, p, last)
 	}
 	return err
 }
 
-// roundTrip is the way of a statement to one shard and back. On the plain way it waits twice: for a connection, and for the answer,
-// which goes to the client as it comes. Beside it, what opens a transaction ahead of the statement and what is read of the connection
-// afterwards wait too; see send and takeOver.
+// roundTrip sends a statement to one shard and relays the answer. In the usual case it waits twice: for a connection, and for the
+// answer, which is relayed as it arrives. In other cases it also waits for the statements that open a transaction (see send), and
+// for what is read from the connection afterwards (see takeOver).
 func (e *Environment) roundTrip(w *Work, p Part, last reply.Ending) error {
 	l, err := e.Conns.Acquire(p.Shard, e.mode(w)) // waits
 	if err != nil {
@@ -49,7 +50,7 @@ func (e *Environment) roundTrip(w *Work, p Part, last reply.Ending) error {
 		return err
 	}
 	e.Observer.Answered(p.Shard)
-	a := e.answered(w)
+	a := e.readAnswer(w)
 	left := leftBy(w.Facts, a, e.Vars.Autocommit || l.Joined())
 	e.takeOver(l, w, a, left)
 	if w.Cursor && a.opened() {
@@ -69,16 +70,16 @@ func (e *Environment) roundTrip(w *Work, p Part, last reply.Ending) error {
 	return nil
 }
 
-// ErrTransactionLost is why the client's connection is closed.
+// ErrTransactionLost is the reason why the client's connection is closed.
 var ErrTransactionLost = errors.New("a connection that the session needs was lost")
 
-// mode is what a statement's connection is acquired for, on the one shard that has it.
+// mode returns the mode in which the connection for a statement on one shard is acquired.
 func (e *Environment) mode(w *Work) txn.Mode {
 	m := e.purpose(w)
 	if w.Facts.Statement.Effects&stmt.MayEnd != 0 {
 		m |= txn.MayEnd
 	}
-	if e.temporary(w) {
+	if e.usesTemporary(w) {
 		m |= txn.Temporary
 	}
 	if w.Cursor {
@@ -87,7 +88,7 @@ func (e *Environment) mode(w *Work) txn.Mode {
 	return m
 }
 
-// purpose is what a statement's connections are acquired for, on however many shards.
+// purpose returns the mode in which a statement's connections are acquired, on one shard or several.
 func (e *Environment) purpose(w *Work) (m txn.Mode) {
 	if w.Outside {
 		m |= txn.Outside
@@ -98,7 +99,7 @@ func (e *Environment) purpose(w *Work) (m txn.Mode) {
 			m |= txn.SeesOwn
 		}
 	}
-	if w.Stale && !w.Cursor && w.Elsewhere == 0 { // else another shard may have the rows, and be sure of them
+	if w.Stale && !w.Cursor && w.Elsewhere == 0 { // otherwise another shard, with a confirmed primary, may have the rows
 		m |= txn.MayBeStale | txn.ReadsOnly
 	}
 	if MayWrite(w.Facts) {
@@ -107,7 +108,7 @@ func (e *Environment) purpose(w *Work) (m txn.Mode) {
 	return m | w.Elsewhere
 }
 
-// response is what the statement is answered by.
+// response returns the kind of the answer to the statement.
 func (w *Work) response() wire.ResponseKind {
 	if w.Cursor {
 		return wire.CursorResponse
@@ -115,7 +116,7 @@ func (w *Work) response() wire.ResponseKind {
 	return wire.QueryResponse
 }
 
-// Relay passes a shard's answer on to the client with more flags set, and notes the error that it may be.
+// Relay relays a shard's answer to the client with additional flags, and records that it was relayed.
 func (e *Environment) Relay(c *backend.Conn, kind wire.ResponseKind, flags uint16, last reply.Ending) error {
 	err := e.Client.Relay(c, kind, flags, last)
 	if err == reply.ErrNoFile { //nolint:errorlint // it is never wrapped
@@ -127,21 +128,21 @@ func (e *Environment) Relay(c *backend.Conn, kind wire.ResponseKind, flags uint1
 	return err
 }
 
-// answer is what a shard said that the client was told.
+// answer describes a shard's answer that was relayed to the client.
 type answer struct {
 	sysvars.Answer
-	code     uint16 // of one that failed
+	code     uint16 // error code if it failed
 	status   uint16
 	warned   bool
-	inserted bool // it tells an ID
+	inserted bool // its OK packet contains an ID
 	insertID uint64
 }
 
-// opened tells whether the shard has a cursor open now.
+// opened reports whether the shard has opened a cursor.
 func (a *answer) opened() bool { return !a.Failed && a.status&mysql.SERVER_STATUS_CURSOR_EXISTS != 0 }
 
-// answered reads what was relayed.
-func (e *Environment) answered(w *Work) answer {
+// readAnswer returns the answer that was just relayed.
+func (e *Environment) readAnswer(w *Work) answer {
 	seen := &e.Client.Scanner
 	ok, has := seen.OK()
 	a := answer{status: seen.Status(), warned: seen.Warnings() > 0, inserted: has && ok.LastInsertID != 0, insertID: ok.LastInsertID}
@@ -153,7 +154,7 @@ func (e *Environment) answered(w *Work) answer {
 	return a
 }
 
-// offset is the OFFSET of a query, 0 if it is not known.
+// offset returns the OFFSET of a query, or 0 if it is not known.
 func offset(w *Work) uint64 {
 	blocks := w.Facts.Statement.Blocks
 	if len(blocks) == 0 || blocks[0].Limit == nil || blocks[0].Limit.Offset == nil || blocks[0].Limit.Unplaced {
@@ -163,13 +164,11 @@ func offset(w *Work) uint64 {
 	return n
 }
 
-// runsAgain is how often a read that was lost is run again: while a server shuts
-// down, another of its connections may be lost too.
+// runsAgain is how often a lost read is repeated. While a server shuts down, another of its connections may be lost as well.
 const runsAgain = 3
 
-// mayRunAgain tells whether an error is that of a read that was lost before any of
-// its answer arrived: nothing of it can have taken effect, and no transaction was
-// lost with it.
+// mayRunAgain reports whether an error is that of a read that was lost before any part of its answer arrived. Nothing of it can
+// have taken effect, and no transaction was lost with it.
 func (e *Environment) mayRunAgain(w *Work, err error) bool {
 	if err == nil || e.Conns.Lost() || e.Conns.LostState() != "" || e.Conns.Running() || e.Context.Err() != nil {
 		return false

@@ -15,7 +15,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Value reads a parameter as routing and stamping see it.
+// Value returns a parameter as a value for routing and stamping.
 func Value(p wire.Param) stmt.Value {
 	if p.Value == nil {
 		return stmt.Value{Kind: stmt.Null}
@@ -39,7 +39,7 @@ func Value(p wire.Param) stmt.Value {
 	return stmt.Value{Kind: stmt.String, Text: p.Value}
 }
 
-// Literal is a parameter as a literal in a text that the session reads.
+// Literal returns a parameter as a literal for a text that is read under the session's settings.
 func Literal(p wire.Param, vars *sysvars.Values) (string, error) {
 	if p.Value == nil {
 		return "NULL", nil
@@ -68,7 +68,7 @@ func Literal(p wire.Param, vars *sysvars.Values) (string, error) {
 	case mysql.MYSQL_TYPE_TINY_BLOB, mysql.MYSQL_TYPE_MEDIUM_BLOB, mysql.MYSQL_TYPE_LONG_BLOB, mysql.MYSQL_TYPE_BLOB:
 		return "X'" + hex.EncodeToString(p.Value) + "'", nil
 	}
-	if !vars.Foreign && !utf8.Valid(p.Value) { // no server takes it as a text
+	if !vars.Foreign && !utf8.Valid(p.Value) { // servers refuse it as a text
 		return "X'" + hex.EncodeToString(p.Value) + "'", nil
 	}
 	text := strings.ReplaceAll(string(p.Value), "'", "''")

@@ -9,15 +9,15 @@ import (
 	"locus/router"
 )
 
-// SendPresent is Send of a read for which the rows of the shards that are there will do: those that can't be asked are left out.
-// If none can, it fails as ever.
+// SendPresent is Send for a read that may return the rows of reachable shards alone. It omits the shards that can't be reached, and
+// adds them to the work's Absent. If none can be reached, it fails like Send.
 func (x Several) SendPresent(parts []Part) ([]txn.Lease, error) {
 	x.Mode |= txn.Soon
-	parts = slices.DeleteFunc(parts, func(p Part) bool { return slices.Contains(x.Of.Absent, p.Shard) }) // it is run again
+	parts = slices.DeleteFunc(parts, func(p Part) bool { return slices.Contains(x.Of.Absent, p.Shard) }) // a repeated read omits the same shards
 	for {
 		leases, err := x.Send(parts)
-		shard, away := unasked(err)
-		if !away || len(parts) <= 1 {
+		shard, down := unreachable(err)
+		if !down || len(parts) <= 1 {
 			return leases, err
 		}
 		parts = slices.DeleteFunc(parts, func(p Part) bool { return p.Shard == shard })
@@ -26,8 +26,8 @@ func (x Several) SendPresent(parts []Part) ([]txn.Lease, error) {
 	}
 }
 
-// unasked gives the shard that an error is about, of which it says that it is not there, and not merely busy.
-func unasked(err error) (shard router.ShardName, ok bool) {
+// unreachable returns the shard that an error is about, if the error means that the shard is unreachable and not only busy.
+func unreachable(err error) (shard router.ShardName, ok bool) {
 	if e, is := errors.AsType[*backend.UnavailableError](err); is {
 		return e.Shard, true
 	}

@@ -9,8 +9,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Routed gives each shard of a route its part: mostly the same text, which is the statement's with edits. While genes are on the
-// move, a shard leaves out rows that are others'.
+// Routed returns the part of each shard of a route. Usually all have the same text, the statement's with edits. While genes are
+// moving, a shard's text excludes the rows of genes that other shards own.
 func Routed(m *router.Map, v *plan.Values, route *plan.Route, k *plan.Keyed, text []byte, edits []stmt.Edit, params []wire.Param) ([]Part, error) {
 	shards := m.Shards()
 	parts := make([]Part, len(route.Shards))

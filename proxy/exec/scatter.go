@@ -69,7 +69,7 @@ func (e *Environment) scatter(w *Work, p *plan.Read, route *plan.Route) (unmerge
 		format = scatter.Binary
 	}
 	outcome, err := all.Merge(leases, p.Merge, format, limit, scatter.Options{Status: status, Warnings: len(w.Absent) + len(e.stale), ZeroIsNull: e.sortsZeroAsNull(w.Snapshot.Flavor)})
-	e.merged(w, outcome, err)
+	e.noteMerge(w, outcome, err)
 	if began && w.Unbegun(err) {
 		e.Conns.Unbegin()
 	}
@@ -86,7 +86,8 @@ func (e *Environment) sortsZeroAsNull(servers flavor.Flavor) func(typ byte) bool
 	return func(typ byte) bool { return servers.SortsZeroAsNull(typ, strings.ToUpper(modes)) }
 }
 
-// ReadParts is what each shard of a route is sent of a read, if they are several as what is merged.
+// ReadParts returns the part of a read that each shard of a route is sent. If there are several shards, these are the parts whose
+// answers are merged.
 func (e *Environment) ReadParts(w *Work, p *plan.Read, route *plan.Route) ([]Part, error) {
 	if len(route.Shards) > 1 {
 		parts, _, err := e.scattering(w, p, route)
@@ -95,7 +96,7 @@ func (e *Environment) ReadParts(w *Work, p *plan.Read, route *plan.Route) ([]Par
 	return Routed(w.Snapshot.Map, w.Values, route, &p.Keyed, w.Values.Text, nil, nil)
 }
 
-// scattering is what each shard is sent, and the LIMIT of the whole.
+// scattering returns the part of each shard, and the LIMIT of the whole statement.
 func (e *Environment) scattering(w *Work, p *plan.Read, route *plan.Route) ([]Part, plan.Window, error) {
 	limit, edits, ok := p.Merge.Edits(w.Values)
 	if !ok {
@@ -113,8 +114,8 @@ func (e *Environment) scattering(w *Work, p *plan.Read, route *plan.Route) ([]Pa
 	return parts, limit, err
 }
 
-// merged notes what became of a merge.
-func (e *Environment) merged(w *Work, outcome scatter.Outcome, err error) {
+// noteMerge records the result of a merge in the session.
+func (e *Environment) noteMerge(w *Work, outcome scatter.Outcome, err error) {
 	e.Client.Seq, e.Observer.Failed = outcome.NextSeq, outcome.Err != nil
 	e.Vars.RowCount = -1
 	switch {
@@ -129,8 +130,8 @@ func (e *Environment) merged(w *Work, outcome scatter.Outcome, err error) {
 	}
 }
 
-// mergeError sorts a merge's error: into what the client can still be told as
-// an error of the statement, and what ends the session.
+// mergeError returns a merge's error in a type that shows whether the client can still be sent an error of the statement, or the
+// session must end.
 func mergeError(outcome scatter.Outcome, err error) error {
 	if gone, ok := errors.AsType[*scatter.ClientError](err); ok {
 		return &reply.GoneError{Err: gone}

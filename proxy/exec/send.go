@@ -13,8 +13,8 @@ import (
 	"locus/router/stmt"
 )
 
-// send sends a connection what must come before the statement, and the statement, with one write where it can; the answers to
-// what came before are read. Without a text, the client's own is meant.
+// send sends a connection what must precede the statement, and the statement, in one write if possible. It reads the answers to
+// what precedes the statement. A nil text stands for the client's own command.
 func (e *Environment) send(l txn.Lease, w *Work, text []byte, params []wire.Param) error {
 	if e.unsent != nil {
 		if err := e.unsent(l.Shard); err != nil {
@@ -24,7 +24,7 @@ func (e *Environment) send(l txn.Lease, w *Work, text []byte, params []wire.Para
 	if err := e.prepareTextual(l, w); err != nil {
 		return err
 	}
-	before := e.before(l, w)
+	before := e.preceding(l, w)
 	if err := e.Gate.StillLeased(w.Admission); err != nil {
 		return err
 	}
@@ -51,8 +51,8 @@ func (e *Environment) send(l txn.Lease, w *Work, text []byte, params []wire.Para
 	return nil
 }
 
-// openFirst sends what must come before, ahead of a PREPARE: MariaDB prepares no write
-// where a transaction could only read, and this one may write.
+// openFirst sends what must precede the statement, and reads the answers, before a PREPARE. MariaDB refuses to prepare a write in a
+// transaction that is read-only, and the one that is opened here may write.
 func (e *Environment) openFirst(l txn.Lease, before []string) error {
 	for _, text := range before {
 		if _, err := l.Conn.Own().Exec(e.Context, text); err != nil {
@@ -63,14 +63,14 @@ func (e *Environment) openFirst(l txn.Lease, before []string) error {
 	return nil
 }
 
-// before lists the statements that a connection must be sent first.
-func (e *Environment) before(l txn.Lease, w *Work) []string {
+// preceding returns the statements that must be sent on a connection first.
+func (e *Environment) preceding(l txn.Lease, w *Work) []string {
 	list := l.Opening()
 	if w.Facts.ReadsInsertID {
 		list = append(slices.Clip(list), "SET last_insert_id = "+utoa(e.Vars.InsertID))
 	}
 	if e.Vars.ForcedID != 0 && forcesID(w) {
-		l.Conn.Note(backend.State) // a statement that is refused leaves it for the next one
+		l.Conn.Note(backend.State) // if the statement is refused, the value remains for the next one
 		list = append(slices.Clip(list), "SET insert_id = "+utoa(e.Vars.ForcedID))
 	}
 	return list
@@ -78,7 +78,7 @@ func (e *Environment) before(l txn.Lease, w *Work) []string {
 
 func utoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// forcesID tells a statement that SET insert_id may have been meant for.
+// forcesID reports whether SET insert_id may have been meant for a statement.
 func forcesID(w *Work) bool {
 	switch w.Facts.Statement.Kind {
 	case stmt.Insert, stmt.Replace, stmt.LoadData:
@@ -89,8 +89,7 @@ func forcesID(w *Work) bool {
 	}
 }
 
-// packet builds the command for a connection. The client's own packet goes out
-// as it came where nothing is to be changed.
+// packet builds the command for a connection. The client's own packet is sent unchanged if nothing is to be changed.
 func (e *Environment) packet(c *backend.Conn, w *Work, text []byte, params []wire.Param, before []string) ([]byte, error) {
 	if w.Prepared != nil {
 		return e.executePacket(c, w, text, params, before)

@@ -9,16 +9,16 @@ import (
 	"locus/router/plan"
 )
 
-// Part is what one shard is sent of a statement.
+// Part is the part of a statement that one shard is sent.
 type Part struct {
 	Shard  router.ShardName
 	Text   []byte // nil: the client's own
 	Params []wire.Param
-	// Rows are the numbers in the client's statement of the rows that an INSERT's part has. nil: the part has all of them.
+	// Rows contains the numbers, in the client's statement, of the rows of an INSERT's part. nil: the part has all rows.
 	Rows []int
 }
 
-// Everywhere is the same text for all shards.
+// Everywhere returns parts with the same text for all shards.
 func Everywhere(shards []router.ShardName, text []byte) []Part {
 	parts := make([]Part, len(shards))
 	for i, shard := range shards {
@@ -27,37 +27,38 @@ func Everywhere(shards []router.ShardName, text []byte) []Part {
 	return parts
 }
 
-// Several carries one statement out on several shards.
+// Several runs one statement on several shards.
 type Several struct {
 	*Environment
 	Of   *Work
-	Mode txn.Mode // that connections are acquired for
-	// At is when the statement is, if it may put the time into rows: all shards take the same, unless the client has set one. Zero: now.
+	Mode txn.Mode // the mode in which connections are acquired
+	// At is the time of the statement. All shards use the same time if the statement may write it into rows, unless the client has
+	// set one. Zero: the current time.
 	At time.Time
-	// silent: its warnings are nobody's.
+	// silent: the warnings are discarded.
 	silent bool
 }
 
-// several has a statement carried out on several shards. It has a copy of its work, as Request has.
+// several returns the execution of a statement on several shards. It copies the work, as Request does.
 func (e *Environment) several(w *Work, m txn.Mode) Several {
 	own := *w
 	return Several{Environment: e, Of: &own, Mode: m}
 }
 
-// warned takes over the warnings of a connection's last answer.
-func (x Several) warned(l txn.Lease) {
+// takeWarnings records the warnings of a connection's last answer for the client.
+func (x Several) takeWarnings(l txn.Lease) {
 	if !x.silent {
 		x.keepWarnings(l)
 	}
 }
 
-// copies tells a change that every shard makes alike, of which the client is told once.
+// copies reports whether the statement is a change that every shard makes alike. The client gets the result of one shard.
 func (x Several) copies() bool {
 	_, is := x.Of.Plan.(*plan.Global)
 	return is
 }
 
-// Send sends all parts. If one can't be sent, the connections of those that were are given up.
+// Send sends all parts. If one can't be sent, the connections of the parts that were sent are given up.
 func (x Several) Send(parts []Part) ([]txn.Lease, error) {
 	leases, err := x.acquire(parts)
 	if err != nil {
@@ -73,8 +74,8 @@ func (x Several) Send(parts []Part) ([]txn.Lease, error) {
 	return nil, err
 }
 
-// sendTo sends the parts in their order to the first of the leases, and gives these. After an error it gives those that were sent
-// theirs, and has released all others.
+// sendTo sends the parts in their order to the first leases, and returns these leases. After an error it returns the leases whose
+// parts were sent, and has ended all others.
 func (x Several) sendTo(leases []txn.Lease, parts []Part) ([]txn.Lease, error) {
 	for i, p := range parts {
 		if err := x.send(leases[i], x.Of, p.Text, p.Params); err != nil {
@@ -86,8 +87,8 @@ func (x Several) sendTo(leases []txn.Lease, parts []Part) ([]txn.Lease, error) {
 	return leases[:len(parts)], nil
 }
 
-// acquire finds a connection to each shard, in their order: it is the same for all sessions, so that two never wait for each
-// other's.
+// acquire acquires a connection to each shard, in the order of the parts. That order is the same for all sessions, so that two
+// sessions never wait for each other's connections.
 func (x Several) acquire(parts []Part) ([]txn.Lease, error) {
 	leases := make([]txn.Lease, 0, len(parts))
 	for _, p := range parts {

@@ -23,7 +23,7 @@ func (e *Environment) markStale(w *Work, l txn.Lease) {
 		l.Shard, l.Conn.Addr()))
 }
 
-// Settle forgets what was marked for the statement that has ended.
+// Settle clears the marks after the statement has ended.
 func (e *Environment) Settle() {
 	if len(e.stale) > 0 {
 		e.stale, e.Client.Added = e.stale[:0], 0

@@ -11,25 +11,25 @@ import (
 	"locus/router/plan"
 )
 
-// Issuers give what the rows of an INSERT leave to be made.
+// Issuers generate the values that the rows of an INSERT omit.
 type Issuers struct {
 	IDs stamp.IDs
-	// Numbers are for AUTO_INCREMENT columns; nil: they can't be numbered.
+	// Numbers generates numbers for AUTO_INCREMENT columns; nil: none can be generated.
 	Numbers stamp.Numbers
-	// Generators are those that the cluster declares; nil: there are none.
+	// Generators contains the generators that the cluster declares; nil: there are none.
 	Generators Generators
-	// Ring is the keys of the moment; it gives nil where there are none.
+	// Ring returns the current keys, or nil if there are none.
 	Ring func() *cipher.Ring
 }
 
-// Generators make numbers, or texts, by the name that they are declared under.
+// Generators generate numbers or texts, by the name of the declared generator.
 type Generators interface {
-	// Texts gives n of a generator's as they are, for a column to be stamped. The values
-	// are for a template's {context:…}.
+	// Texts returns n values of a generator, for a column that is stamped. values replaces {context:…} in a template.
 	Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error)
 }
 
-// Stamp makes what the rows of an INSERT leave to be made, and splits them by shard.
+// Stamp generates the values that the rows of an INSERT omit, and splits the rows by shard. The result's parameters are valid until
+// the next Stamp.
 func (e *Environment) Stamp(w *Work, p *plan.Stamped) (*stamp.Result, error) {
 	defer e.Observer.Trace().Enter(trace.Issue, "")()
 	if e.Generators != nil && len(p.Insert.Table.StampedColumns) > 0 {
@@ -38,8 +38,8 @@ func (e *Environment) Stamp(w *Work, p *plan.Stamped) (*stamp.Result, error) {
 			return e.Generators.Texts(ctx, declared, generator, n, values)
 		}
 	}
-	e.numbering(p.Insert)
-	e.integers = e.integers[:0] // once for all shards: their parameters are views of it
+	e.setNumbering(p.Insert)
+	e.integers = e.integers[:0] // once for all shards, because their parameters are views of it
 	var result *stamp.Result
 	var err error
 	if w.Prepared != nil {
@@ -57,21 +57,21 @@ func (e *Environment) Stamp(w *Work, p *plan.Stamped) (*stamp.Result, error) {
 	return result, nil
 }
 
-// numbering tells the stamper how the rows of an INSERT get numbers for an AUTO_INCREMENT column, if they do.
-func (e *Environment) numbering(in *plan.Insertion) {
+// setNumbering configures the stamper to number the rows of an INSERT, if its table has an AUTO_INCREMENT column.
+func (e *Environment) setNumbering(in *plan.Insertion) {
 	if in.Numbered() == nil {
 		return
 	}
 	e.stamper.Numbers, e.stamper.ZeroIsNumber, e.stamper.Unnumbered = e.Numbers, e.zeroIsNumber(), e.unnumbered()
 }
 
-// zeroIsNumber tells whether the session's sql_mode has NO_AUTO_VALUE_ON_ZERO, as dumps do.
+// zeroIsNumber reports whether the session's sql_mode has NO_AUTO_VALUE_ON_ZERO, which dumps set.
 func (e *Environment) zeroIsNumber() bool {
 	literal, _ := e.Vars.Settings.Lookup("sql_mode")
 	return strings.Contains(strings.ToUpper(literal), "NO_AUTO_VALUE_ON_ZERO")
 }
 
-// unnumbered is why rows would have other numbers than on one server; empty: they would not.
+// unnumbered returns the reason why rows would get other numbers than on one server, or "" if they would not.
 func (e *Environment) unnumbered() string {
 	if e.Vars.ForcedID != 0 {
 		return "insert_id is set, which is for tables that are not sharded: give the number in the row"
@@ -84,7 +84,7 @@ func (e *Environment) unnumbered() string {
 	return ""
 }
 
-// stampPart stamps a part of the statement.
+// stampPart stamps a part of the statement, and counts the generated IDs.
 func (r *Request) stampPart(p *plan.Stamped, v *plan.Values) (*stamp.Result, error) {
 	result, err := r.Stamp(r.Work.Part(p, v), p)
 	if err == nil {
@@ -96,7 +96,7 @@ func (r *Request) stampPart(p *plan.Stamped, v *plan.Values) (*stamp.Result, err
 // StampCopies numbers the rows of an INSERT into a global table.
 func (e *Environment) StampCopies(w *Work, p *plan.Global) (*stamp.Result, error) {
 	defer e.Observer.Trace().Enter(trace.Issue, "")()
-	e.numbering(p.Insert)
+	e.setNumbering(p.Insert)
 	e.integers = e.integers[:0]
 	result, err := e.stamper.StampCopies(e.Conns.Waits(), p, w.Values, w.Prepared != nil)
 	if err != nil {
@@ -106,5 +106,5 @@ func (e *Environment) StampCopies(w *Work, p *plan.Global) (*stamp.Result, error
 	return result, nil
 }
 
-// RowsOf returns the numbers in the statement, counted from 1, of the stamped rows that a shard has.
+// RowsOf returns the numbers in the statement, counted from 1, of the stamped rows that are on a shard.
 func (e *Environment) RowsOf(shard int) []int { return e.stamper.RowsOf(shard) }

@@ -13,10 +13,10 @@ import (
 // statusReadOnly is SERVER_STATUS_IN_TRANS_READONLY.
 const statusReadOnly = 0x2000
 
-// statusAnsiQuotes is a flag of MariaDB's own.
+// statusAnsiQuotes is a flag that only MariaDB has.
 const statusAnsiQuotes = 1 << 15
 
-// Status gives the flags of answers that no shard gave.
+// Status returns the flags of answers that come from no shard.
 func (e *Environment) Status() uint16 {
 	var flags uint16
 	if e.Vars.Autocommit {
@@ -28,7 +28,7 @@ func (e *Environment) Status() uint16 {
 			flags |= statusReadOnly
 		}
 	}
-	if e.Vars.Mode&stmt.NoBackslash != 0 { // clients escape by it
+	if e.Vars.Mode&stmt.NoBackslash != 0 { // clients escape quotes according to it
 		flags |= mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED
 	}
 	if e.Vars.Mode&stmt.AnsiQuotes != 0 && e.Flavor().TellsAnsiQuotes() {
@@ -40,11 +40,11 @@ func (e *Environment) Status() uint16 {
 	return flags
 }
 
-// ofSession are the flags that tell of a session, not of an answer.
+// ofSession contains the flags that describe the session, and not the answer.
 const ofSession = mysql.SERVER_STATUS_AUTOCOMMIT | mysql.SERVER_STATUS_IN_TRANS | statusReadOnly | mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED | statusAnsiQuotes
 
-// Retold is an ending for the answer of a connection that has not been told of the session's changes: it tells the session's flags in
-// place of the connection's.
+// Retold implements [reply.Ending] for the answer of a connection that doesn't have the session's state. It replaces the
+// connection's flags by the session's.
 func (e *Environment) Retold(dst, packet []byte) ([]byte, error) {
 	at := len(dst)
 	dst = append(dst, packet...)
@@ -54,13 +54,14 @@ func (e *Environment) Retold(dst, packet []byte) ([]byte, error) {
 	return dst, wire.PatchStatus(dst[at:], ofSession, e.Status())
 }
 
-// ReadsOnly tells that servers refuse to write in the transaction that runs, or that a statement would begin.
+// ReadsOnly reports whether servers refuse writes in the current transaction, or in the one that a statement would begin.
 func (e *Environment) ReadsOnly() bool {
 	access := e.Conns.Access()
 	return access == stmt.ReadOnly || access == stmt.AnyAccess && e.Vars.ReadsOnly()
 }
 
-// flags are set in the answer of a connection that does not know of the session's transaction: it has no part in it, or was not told to begin.
+// flags returns flags to set in an answer of a connection that doesn't have the session's transaction: it takes no part in it, or
+// the transaction was not begun there.
 func (e *Environment) flags(w *Work) uint16 {
 	if w.Outside && e.Conns.Running() || e.Conns.BegunUnderLocks() && w.Facts.Statement.Effects&stmt.Commits == 0 {
 		return e.Status()
@@ -68,7 +69,7 @@ func (e *Environment) flags(w *Work) uint16 {
 	return 0
 }
 
-// TransactionState is how the client is told of its transaction.
+// TransactionState returns the state of the transaction in the form in which it is reported to the client.
 func (e *Environment) TransactionState() string {
 	switch {
 	case e.Conns.Reserved(txn.GlobalTransaction):
@@ -81,12 +82,12 @@ func (e *Environment) TransactionState() string {
 	return sysvars.Begun
 }
 
-// telling is an ending that tells, in the OK of a shard, how a statement leaves the
-// transaction; nil if the client knows.
-func (e *Environment) telling(w *Work) reply.Ending {
+// transactionEnding returns an ending that reports in the OK packet of a shard whether a transaction is open after the statement.
+// It returns nil if the client knows the state.
+func (e *Environment) transactionEnding(w *Work) reply.Ending {
 	xa := w.Facts.Statement.Kind == stmt.XA
 	if !e.Vars.TellsTransactions() || e.Conns.Begun() && e.Vars.InTransaction() && !xa {
-		return nil // in a transaction that it was told of
+		return nil // the client knows of this transaction
 	}
 	state := e.TransactionState()
 	if xa {
@@ -111,7 +112,7 @@ func (e *Environment) telling(w *Work) reply.Ending {
 	}
 }
 
-// stateOfXA is the state that an XA statement leads to from another one.
+// stateOfXA returns the state after an XA statement, given the state before.
 func stateOfXA(verb, from string) string {
 	switch verb {
 	case "start":
@@ -122,10 +123,10 @@ func stateOfXA(verb, from string) string {
 	return from
 }
 
-// Ending is what changes the end of a statement's answer on one shard; nil: nothing does.
+// Ending returns the change of the end of a statement's answer on one shard; nil: there is none.
 func (e *Environment) Ending(w *Work) reply.Ending {
 	if e.Client.Capabilities&mysql.CLIENT_SESSION_TRACK == 0 || w.Outside && e.Conns.Running() {
 		return nil
 	}
-	return e.telling(w)
+	return e.transactionEnding(w)
 }

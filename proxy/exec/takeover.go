@@ -13,24 +13,24 @@ import (
 	"locus/router/stmt"
 )
 
-// takeOver takes over what a statement left on its connection: what can be carried is read, and carried from then on; for the
-// rest the connection is reserved. What is asked of the connection leaves it as it was.
+// takeOver handles the state that a statement left on its connection. It reads the values that other connections can carry, and
+// carries them from then on. For other state it reserves the connection. Its queries don't change the connection's state.
 func (e *Environment) takeOver(l txn.Lease, w *Work, a answer, left left) {
 	if left&warnings != 0 {
 		e.keepWarnings(l)
 	}
-	if a.Failed { // its status is what the connection has said since, to whoever asked for its warnings, or said before
+	if a.Failed { // an error packet has no status: use that of the connection's last answer
 		a.status = l.Conn.Status()
 	}
-	asked := left &^ (warnings | metadataLocks)
-	if e.Vars.Count(w.Facts.Statement, a.Answer) { // behind the warnings: what is asked of the shard may warn
+	pending := left &^ (warnings | metadataLocks)
+	if e.Vars.Count(w.Facts.Statement, a.Answer) { // after reading the warnings: the query may itself cause some
 		e.readFoundRows(l)
-		asked |= foundRows
+		pending |= foundRows
 	}
 	if e.Vars.ForcedID != 0 && forcesID(w) {
 		e.Vars.ForcedID = 0
 	}
-	if asked == 0 {
+	if pending == 0 {
 		return
 	}
 	e.takeValues(l, w, a, left)
@@ -38,7 +38,7 @@ func (e *Environment) takeOver(l txn.Lease, w *Work, a answer, left left) {
 	l.Conn.SetStatus(a.status)
 }
 
-// takeValues reads what every connection of the session can carry.
+// takeValues reads the values that every connection of the session can carry.
 func (e *Environment) takeValues(l txn.Lease, w *Work, a answer, left left) {
 	st := w.Facts.Statement
 	if left&insertID != 0 && !e.insert.inserted {
@@ -60,14 +60,14 @@ func (e *Environment) takeValues(l txn.Lease, w *Work, a answer, left left) {
 	}
 }
 
-// reserveRoutine keeps the connection on which stored code ran: it may have left
-// whatever a connection can have, which is the session's, and nobody else's.
+// reserveRoutine reserves a connection on which stored code ran. The code may have left any state of a connection. It belongs to
+// the session, and no other session may see it.
 func (e *Environment) reserveRoutine(l txn.Lease) {
 	l.Reserve(txn.Routine)
 	e.learnAll(l)
 }
 
-// reserve keeps the connection with the session for what can't be carried, or ends that.
+// reserve reserves the connection for state that can't be carried, or ends such a reservation.
 func (e *Environment) reserve(l txn.Lease, w *Work, left left, status uint16) {
 	st := w.Facts.Statement
 	if left&namedLocks != 0 {
@@ -89,7 +89,7 @@ func (e *Environment) reserve(l txn.Lease, w *Work, left left, status uint16) {
 	}
 }
 
-// locks are the named locks that the statement may have got or let go.
+// locks returns the named locks that the statement may have acquired or released.
 func (w *Work) locks() txn.NamedLocks {
 	locks := txn.NamedLocks{ReleasesAll: w.Facts.Statement.Effects&stmt.ReleasesAllLocks != 0}
 	for _, o := range w.Facts.Statement.Locks {
@@ -102,16 +102,15 @@ func (w *Work) locks() txn.NamedLocks {
 	return locks
 }
 
-// temporary tells a statement that makes, drops or names temporary tables.
-func (e *Environment) temporary(w *Work) bool {
+// usesTemporary reports whether a statement makes, drops or names temporary tables.
+func (e *Environment) usesTemporary(w *Work) bool {
 	st := w.Facts.Statement
 	return st.Features&stmt.TemporaryTable != 0 || e.Conns.Reserved(txn.TemporaryTable) && slices.ContainsFunc(st.Tables, func(t stmt.TableName) bool {
 		return slices.Contains(e.Conns.TemporaryTables(), e.FullName(w, t))
 	})
 }
 
-// Room tells why a statement can't be run that may add to what a connection is
-// reserved for.
+// Room returns the reason why a statement can't run that may add to the state for which a connection is reserved; nil: it can.
 func (e *Environment) Room(st *stmt.Statement) error {
 	switch {
 	case !e.Conns.ReservesAny():
@@ -123,8 +122,7 @@ func (e *Environment) Room(st *stmt.Statement) error {
 	return nil
 }
 
-// keepWarnings fetches a statement's warnings while the connection is still the
-// session's.
+// keepWarnings reads a statement's warnings while the connection still belongs to the session.
 func (e *Environment) keepWarnings(l txn.Lease) {
 	rows, err := l.Conn.Own().Query(e.Context, sysvars.AskWarnings)
 	if err != nil {
@@ -137,9 +135,9 @@ func (e *Environment) keepWarnings(l txn.Lease) {
 	}
 }
 
-// keepInsertID asks the connection for LAST_INSERT_ID(), before it is lent to
-// another session: the OK packet also tells IDs that were given, not generated. The
-// connection has another session's value where the statement has set none.
+// keepInsertID reads LAST_INSERT_ID() from the connection before it is lent to another session. The OK packet doesn't suffice,
+// because it also contains IDs that were given and not generated. If the statement has set no ID, the connection has another
+// session's value.
 func (e *Environment) keepInsertID(l txn.Lease, a answer) {
 	if id, ok := e.number(l, "SELECT LAST_INSERT_ID()"); ok && (!a.inserted || id == a.insertID) {
 		e.Vars.InsertID = id
@@ -152,7 +150,7 @@ func (e *Environment) readFoundRows(l txn.Lease) {
 	}
 }
 
-// number asks a connection for one.
+// number returns the result of a query for one number, or false if it failed.
 func (e *Environment) number(l txn.Lease, text string) (uint64, bool) {
 	rows, err := l.Conn.Own().Query(e.Context, text)
 	if err != nil || len(rows.Rows) != 1 {
@@ -162,8 +160,8 @@ func (e *Environment) number(l txn.Lease, text string) (uint64, bool) {
 	return n, err == nil
 }
 
-// unlock gives a connection back without its metadata locks. The client has its answer:
-// a connection that can't be unlocked is closed, which unlocks it too.
+// unlock ends the metadata locks of a connection and gives it back. A connection on which this fails is closed, which also ends its
+// locks. The client has its answer already.
 func (e *Environment) unlock(l txn.Lease) {
 	if _, err := l.Conn.Own().Exec(e.Context, "COMMIT"); err != nil {
 		l.Lost()
@@ -172,8 +170,8 @@ func (e *Environment) unlock(l txn.Lease) {
 	l.Done(l.Conn.Status())
 }
 
-// TellLeft logs a statement after which its connection is not lent on as it is, for who looks for what costs resets. It is told
-// without its literals.
+// TellLeft logs, without its literals, a statement that may leave state on its connection. The log shows operators which statements
+// cause resets of connections.
 func (e *Environment) TellLeft(w *Work) {
 	if w.Facts.Leaves == plan.LeavesNothing || !e.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return

@@ -11,14 +11,13 @@ import (
 	"locus/router/stmt"
 )
 
-// Edited gives a text with edits. It is a view of a buffer.
+// Edited returns a text with edits. The result is a view of a buffer.
 func (e *Environment) Edited(text []byte, edits []stmt.Edit) []byte {
 	e.text = stmt.AppendEdited(e.text[:0], text, edits)
 	return e.text
 }
 
-// Spliced gives the statement's text where it isn't the client's own; nil where
-// it is. It is a view of a buffer.
+// Spliced returns the statement's text with the added pieces, or nil if there are none. The result is a view of a buffer.
 func (e *Environment) Spliced(w *Work, added []plan.Splice) []byte {
 	if len(added) == 0 {
 		return nil
@@ -34,7 +33,7 @@ func (e *Environment) Spliced(w *Work, added []plan.Splice) []byte {
 	return e.text
 }
 
-// Bind turns numbers in the places of placeholders into parameters. It gives the other edits.
+// Bind converts edits that write numbers in place of placeholders into values of the parameters. It returns the other edits.
 func Bind(l *stmt.Lexed, edits []stmt.Edit, params []wire.Param) []stmt.Edit {
 	kept := edits[:0]
 	for _, e := range edits {

@@ -9,11 +9,10 @@ import (
 	"locus/router/stmt"
 )
 
-// TextualName is what connections know a text by that they are about to execute.
-// It is prepared anew each time.
+// TextualName is the name under which connections prepare a text that they are about to execute. It is prepared again each time.
 const TextualName = "locus_text"
 
-// prepareTextual has a connection prepare what an EXECUTE is about to run on it.
+// prepareTextual prepares on a connection the text that an EXECUTE is about to run there.
 func (e *Environment) prepareTextual(l txn.Lease, w *Work) error {
 	if w.Textual == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Unbegun tells a statement that was refused before it began a transaction of its
-// own, so that SET TRANSACTION still stands.
+// Unbegun reports whether a statement was refused before it began a transaction of its own, so that SET TRANSACTION still applies
+// to the next one.
 func (w *Work) Unbegun(err error) bool {
 	code := w.Code
 	switch {
@@ -22,20 +22,19 @@ func (w *Work) Unbegun(err error) bool {
 		return !mayHaveBegun(err)
 	}
 	if w.Snapshot.Flavor.BeginsBeforeColumns() && w.Prepared == nil && code == mysql.ER_BAD_FIELD_ERROR {
-		return false // its tables were opened; a prepared one is refused before
+		return false // its tables were opened; a prepared statement is refused before that
 	}
 	return w.Facts.Statement.Effects&stmt.Commits == 0 && beforeBeginning(code)
 }
 
-// mayHaveBegun tells an error that a server may have given to a statement under way.
+// mayHaveBegun reports whether an error may come from a server that had begun to run the statement.
 func mayHaveBegun(err error) bool {
 	_, lost := errors.AsType[*backend.LostError](err)
 	return lost
 }
 
-// beforeBeginning tells the numbers of what servers refuse as they read a statement
-// or open its tables: no database, unknown tables and columns, syntax, rights, tables
-// that are not locked, and writes in a transaction that is read only.
+// beforeBeginning reports whether servers return an error code while they parse a statement or open its tables: no database,
+// unknown tables and columns, syntax, rights, tables that are not locked, and writes in a read-only transaction.
 func beforeBeginning(code uint16) bool { return slices.Contains(refusedAtOnce, code) }
 
 var refusedAtOnce = []uint16{1044, 1046, 1049, 1050, 1051, 1052, 1054, 1064, 1066, 1099, 1100, 1109, 1136, 1142, 1143, 1146, 1192, 1305, 1792}

@@ -12,24 +12,23 @@ import (
 	"locus/router/plan"
 )
 
-// learn reads user variables from the connection on which a statement assigned
-// them, so that every other one carries them too.
+// learn reads user variables from the connection on which a statement assigned them, so that the other connections carry them too.
 func (e *Environment) learn(l txn.Lease, names []string) {
 	if len(names) == 0 {
 		return
 	}
 	rows, err := l.Conn.Own().Query(e.Context, sysvars.AskUserVariables(names))
 	if err != nil {
-		e.losesValues(l, unreadable(l.Shard))
+		e.endUnreadable(l, unreadable(l.Shard))
 		return
 	}
 	next, carried := sysvars.WithUserVariables(e.Vars.Settings, names, rows)
 	if next == nil {
-		e.losesValues(l, unreadable(l.Shard))
+		e.endUnreadable(l, unreadable(l.Shard))
 		return
 	}
 	if err := e.Carriable(next); err != nil {
-		e.losesValues(l, err)
+		e.endUnreadable(l, err)
 		return
 	}
 	l.Conn.Adopt(next)
@@ -37,34 +36,33 @@ func (e *Environment) learn(l txn.Lease, names []string) {
 	e.Carry(next)
 }
 
-// unreadable is about values that a shard has and does not give, since HEX of them is
-// larger than its max_allowed_packet, or the connection was lost.
+// unreadable returns the error for values that a shard has but doesn't return. Their HEX is larger than the shard's
+// max_allowed_packet, or the connection was lost.
 func unreadable(shard router.ShardName) error {
 	return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(
 		"user variables that the statement before assigned could not be read from shard %s, being larger than half of its max_allowed_packet, or since the connection was lost: keep large values in a table", shard)}
 }
 
-// losesValues ends the session before its next statement, which would not see what the
-// last one has assigned: the client has the answer to that already. Nobody else gets the
-// connection.
-func (e *Environment) losesValues(l txn.Lease, why error) {
+// endUnreadable makes the session end before its next statement, which would not see the variables that the last one assigned. The
+// client already has the answer to that one. The connection is lent to no other session.
+func (e *Environment) endUnreadable(l txn.Lease, why error) {
 	l.Conn.Note(backend.Unknown)
 	e.Unreadable = why
 }
 
-// mostLearned is how many variables are read by one statement: servers give at most 4,096 columns.
+// mostLearned is the number of variables that one query reads. Servers return at most 4,096 columns.
 const mostLearned = 500
 
-// learnAll reads whichever user variables a routine may have assigned. Servers list their names; where one doesn't, since its
-// performance_schema is off or is not for the proxy's account, those are asked for that the session has, and that the bodies of
-// routines name.
+// learnAll reads the user variables that a routine may have assigned. Servers list their names. A server doesn't if its
+// performance_schema is off, or the proxy's account has no right to it. Then learnAll reads the variables that the session has, and
+// those that the bodies of routines name.
 func (e *Environment) learnAll(l txn.Lease) {
 	var names []string
 	rows, err := l.Conn.Own().Query(e.Context, e.Flavor().UserVariables())
 	switch {
 	case err == nil && len(rows.Rows) > 0:
 		for _, row := range rows.Rows {
-			if row[0] != nil { // the row that says that they are listed
+			if row[0] != nil { // one row has no name and shows that variables are listed
 				names = append(names, strings.ToLower(string(row[0])))
 			}
 		}
@@ -79,14 +77,14 @@ func (e *Environment) learnAll(l txn.Lease) {
 	}
 }
 
-// assignedOf gives the variables that the session has, and those of the candidates that have a value.
+// assignedOf returns the variables that the session has, and the candidates that have a value.
 func (e *Environment) assignedOf(l txn.Lease, candidates []string) []string {
 	names := e.Vars.UserVariables()
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return slices.Contains(names, name) })
 	for chunk := range slices.Chunk(candidates, mostLearned) {
 		rows, err := l.Conn.Own().Query(e.Context, sysvars.AskAssigned(chunk))
 		if err != nil || len(rows.Rows) != 1 || len(rows.Columns) != len(chunk) {
-			e.losesValues(l, unreadable(l.Shard))
+			e.endUnreadable(l, unreadable(l.Shard))
 			return nil
 		}
 		for i, name := range chunk {

@@ -16,44 +16,44 @@ import (
 // Work is one execution of one statement.
 type Work struct {
 	Plan     plan.Plan
-	Facts    *plan.Facts // the plan's
+	Facts    *plan.Facts // the facts of Plan
 	Values   *plan.Values
 	Snapshot *snapshot.Snapshot
-	// Prepared is set for prepared statements, whose client's parameters are Params.
+	// Prepared is set for prepared statements. Params contains the client's parameters then.
 	Prepared *kept.Statement
 	Params   []wire.Param
 	// Payload is the client's own command.
 	Payload []byte
-	// Textual is what PREPARE was given, of an EXECUTE that the shard runs itself.
+	// Textual is the text given to PREPARE, for an EXECUTE that the shard runs itself.
 	Textual *kept.Text
-	// Cursor: the client asks for one, and the statement can have it.
+	// Cursor: the client requests a cursor, and the statement can have one.
 	Cursor bool
-	// Outside: it takes no part in the transaction.
+	// Outside: the statement takes no part in the transaction.
 	Outside bool
-	// Replica: it may be answered by one.
+	// Replica: a replica may answer it.
 	Replica bool
-	// Stale: it may be answered by the last known primaries while etcd does not confirm them.
+	// Stale: the last known primaries may answer it while etcd does not confirm them.
 	Stale bool
-	// Partial: it does with the rows of the shards that are there, and Absent were not.
+	// Partial: the rows of the reachable shards suffice. Absent contains the shards that were not reached.
 	Partial bool
 	Absent  []router.ShardName
-	// Elsewhere is what Anywhere gives for a shard that is asked: another one could answer.
+	// Elsewhere is the mode that Anywhere passes for a shard, if another one could answer.
 	Elsewhere txn.Mode
 	fence.Admission
-	Faring observe.Faring // of one on moving genes, how it fares
-	// Code is the error that a shard answered with, 0 if none did.
+	Faring observe.Faring // records the outcome of a statement on moving genes
+	// Code is the code of the error that a shard returned, or 0.
 	Code uint16
 }
 
-// Follow has the statement run by another plan.
+// Follow replaces the plan of the statement.
 func (w *Work) Follow(p plan.Plan) { w.Plan, w.Facts = p, p.About() }
 
-// Part is the work of a text that is run as a part of the statement.
+// Part returns the work of a text that is run as a part of the statement.
 func (w *Work) Part(p plan.Plan, v *plan.Values) *Work {
 	return &Work{Plan: p, Facts: p.About(), Snapshot: w.Snapshot, Admission: w.Admission, Values: v, Replica: w.Replica, Stale: w.Stale, Partial: w.Partial}
 }
 
-// reading is how a text was read that was prepared before; nil: it is read now.
+// reading returns the settings under which the text was prepared; nil: it is read under the current ones.
 func (w *Work) reading() *kept.Reading {
 	switch {
 	case w.Prepared != nil:
@@ -64,7 +64,7 @@ func (w *Work) reading() *kept.Reading {
 	return nil
 }
 
-// Schema is the default database of a statement.
+// Schema returns the default database of a statement.
 func (e *Environment) Schema(w *Work) string {
 	if r := w.reading(); r != nil {
 		return r.Settings.Database()
@@ -72,7 +72,7 @@ func (e *Environment) Schema(w *Work) string {
 	return e.Vars.Settings.Database()
 }
 
-// FullName is a table's that the statement names.
+// FullName returns the full name of a table that the statement names.
 func (e *Environment) FullName(w *Work, t stmt.TableName) catalog.TableName {
 	return plan.FullName(t, e.Schema(w))
 }
@@ -85,13 +85,12 @@ func (e *Environment) fullNames(w *Work, tables []stmt.TableName) []catalog.Tabl
 	return list
 }
 
-// RunsCode tells a statement that may change something: it writes, or runs what
-// somebody has stored, whether or not that leaves state.
+// RunsCode reports whether a statement may change something: it writes, or calls stored code, whether or not that leaves state.
 func RunsCode(f *plan.Facts) bool {
 	return f.Writes || f.Leaves == plan.LeavesRoutine || f.Statement.Features&stmt.UnknownFunction != 0
 }
 
-// MayWrite tells whether a statement may change something. A stored function may.
+// MayWrite reports whether a statement may change something. A stored function may.
 func MayWrite(f *plan.Facts) bool {
 	if f.Writes {
 		return true
