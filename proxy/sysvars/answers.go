@@ -10,44 +10,44 @@ import (
 	"locus/router/stmt"
 )
 
-// Answers are what a session's questions about itself and its server are answered from: its state, and facts of its login and of
-// the process.
+// Answers contains what is needed to answer a session's questions about itself and its server. That is the session's state, and facts of its
+// login and of the process.
 type Answers struct {
 	*State
 	ID           uint32 // of the session
 	User         string
 	Host         string // of the client
-	Port         string // that it came to
-	Version      string // what the proxy calls itself
+	Port         string // to which the client connected
+	Version      string // the proxy's version, as clients see it
 	Hostname     string // of the machine
-	MaxStatement int    // in bytes
+	MaxStatement int    // the longest statement, in bytes
 	Timeouts     Timeouts
 	Bounded      bool // the user may not see everything
-	Admin        bool // but for what the cluster knows of itself
+	Admin        bool // a Bounded user may still read the schema locus
 	Status       func() Status
 	Processes    func() []Process
-	Virtual      Virtual         // nil: there are no tables of the schema locus
-	Ctx          context.Context // of their reading
-	FirstUnwell  bool            // the first shard's server: it is not asked what sessions do
+	Virtual      Virtual         // nil if there are no tables of the schema locus
+	Ctx          context.Context // for reading those tables
+	FirstUnwell  bool            // the first shard's server is not healthy, and so is not asked what sessions do
 }
 
-// Timeouts are the process's limits of waits for a client. 0: none, and the shard's value is shown.
+// Timeouts contains the process's limits of waits for a client. 0 means that there is none. Then the shard's value is shown.
 type Timeouts struct{ Idle, Write, Read time.Duration }
 
-// question is how a variable is asked for.
+// question describes how a statement asks for a variable.
 type question struct {
 	name   string
 	global bool
-	shard  string // how the shard's own value is written
+	shard  string // the expression for the shard's own value
 }
 
-// functions are those that speak of the session.
+// functions contains the SQL functions whose result depends on the session, and their values as SQL.
 var functions = map[string]func(*Answers) string{
 	"connection_id()":     func(a *Answers) string { return utoa(a.ID) },
 	"current_user()":      func(a *Answers) string { return backend.Quote(a.User + "@%") },
 	"found_rows()":        func(a *Answers) string { return utoa(a.FoundRows) },
 	"last_insert_id()":    func(a *Answers) string { return utoa(a.InsertID) },
-	"release_all_locks()": func(*Answers) string { return "(CAST(RELEASE_ALL_LOCKS() AS SIGNED) - 1)" }, // but for the one that marks the connection as ours
+	"release_all_locks()": func(*Answers) string { return "(CAST(RELEASE_ALL_LOCKS() AS SIGNED) - 1)" }, // minus the lock that marks the connection as the proxy's
 	"row_count()":         func(a *Answers) string { return strconv.FormatInt(a.RowCount, 10) },
 	"session_user()":      (*Answers).account,
 	"system_user()":       (*Answers).account,
@@ -57,20 +57,20 @@ var functions = map[string]func(*Answers) string{
 
 func (a *Answers) account() string { return backend.Quote(a.User + "@" + a.Host) }
 
-// Owned are the names under which a statement asks for what the session answers itself (stmt.Owned, stmt.Shown). The texts of
-// those that ask are rewritten.
+// Owned contains the names under which a statement asks for what the session answers itself (stmt.Owned, stmt.Shown). The text of such a
+// statement is rewritten.
 var Owned = func() map[string]bool {
 	names := map[string]bool{}
 	for name := range strings.SplitSeq("is_used_lock(),table processlist,table session_variables,table global_variables,"+
 		"table information_schema.tables,table information_schema.columns,"+
 		"show variables,show status,show processlist,show grants,show tables,show table status,show columns,show create table,show index,"+
-		"set last_insert_id(),set @@last_insert_id,set @@identity", ",") { // SET takes what a shard computes, and no shard is told of the ID first
+		"set last_insert_id(),set @@last_insert_id,set @@identity", ",") { // SET gets the value that a shard computes, and no shard is sent the ID first
 		names[name] = true
 	}
 	for name := range functions {
 		names[name] = true
 	}
-	delete(names, "last_insert_id()") // the shard is told it first
+	delete(names, "last_insert_id()") // the shard is sent the ID first
 	for table := range stmt.OwnTables {
 		names["table "+stmt.Own+"."+table] = true
 	}
@@ -82,13 +82,13 @@ var Owned = func() map[string]bool {
 	return names
 }()
 
-// owned tells whether a shard is not asked for the variable as it is.
+// owned reports whether the proxy's value replaces the variable in a statement's text.
 func (v variable) owned() bool {
-	return v.class == ReadOnly || v.class == Ignored || v.path || v.is != nil && v.class != Answered || v.ours
+	return v.class == ReadOnly || v.class == Ignored || v.path || v.sql != nil && v.class != Answered || v.ours
 }
 
-// of gives what a place of a text is replaced with; empty: it stays.
-func (a *Answers) of(o stmt.Owned) (sql string) {
+// ownedValue returns the SQL that replaces a place of a text, or "" if the text stays.
+func (a *Answers) ownedValue(o stmt.Owned) (sql string) {
 	if is := functions[o.Name]; is != nil {
 		return is(a)
 	}
@@ -98,13 +98,13 @@ func (a *Answers) of(o stmt.Owned) (sql string) {
 	return ""
 }
 
-// variable gives a system variable's value; empty: that of a shard.
+// variable returns the value of a system variable as SQL, or "" if a shard's value applies.
 func (a *Answers) variable(q question) (sql string) {
 	switch row := variables[q.name]; {
 	case row.path && a.Bounded:
 		return "''"
-	case row.is != nil:
-		return row.is(a, q)
+	case row.sql != nil:
+		return row.sql(a, q)
 	case q.global:
 		return ""
 	}
@@ -120,7 +120,7 @@ func version(a *Answers, _ question) string        { return backend.Quote(a.Vers
 func versionComment(_ *Answers, q question) string { return "CONCAT(" + q.shard + ", ' (locus)')" }
 func warningCount(a *Answers, _ question) string   { return strconv.Itoa(len(a.Conditions)) }
 
-// gtidMode is off: one shard's positions say nothing of the cluster.
+// gtidMode returns OFF, because the positions of one shard are no positions of the cluster. It returns "" if the servers have no such variable.
 func gtidMode(a *Answers, q question) string {
 	if !a.flavor().HasVariable(q.name) {
 		return ""
@@ -132,7 +132,7 @@ func maxAllowedPacket(a *Answers, q question) string {
 	return "CAST(LEAST(" + q.shard + " + 0, " + strconv.Itoa(a.MaxStatement) + ") AS UNSIGNED)"
 }
 
-// timeout gives what the session has set, or the process's limit.
+// timeout returns the value that the session has set, or the process's limit. It returns "" if there is neither.
 func timeout(a *Answers, q question) string {
 	if set, is := a.ignored[q.name]; is && !q.global {
 		return set

@@ -12,7 +12,7 @@ import (
 	"locus/router/stmt"
 )
 
-// asked are the answers of a session that has something to tell.
+// asked returns the answers of a session with values for each question.
 func asked(f *fakeShard) *Answers {
 	s := newState(f)
 	s.InsertID, s.RowCount, s.FoundRows, s.Reads, s.Partial = 77, 3, 4, Replica, true
@@ -54,7 +54,7 @@ func TestRewrite(t *testing.T) {
 		{text: "SET @a = @@port + CONNECTION_ID()", want: "SET @a = 3306 + 5"},
 		{text: "SELECT RELEASE_ALL_LOCKS() AS n", want: "SELECT (CAST(RELEASE_ALL_LOCKS() AS SIGNED) - 1) AS n"},
 		{text: "SELECT IS_USED_LOCK('x') AS n", want: "SELECT IF(TRUE, CASE IS_USED_LOCK('x') WHEN 31 THEN 5 ELSE IS_USED_LOCK('x') END, IS_USED_LOCK('x')) AS n"},
-		{text: "SELECT * FROM information_schema.session_variables", want: "SELECT * FROM information_schema.session_variables"}, // MySQL has it elsewhere
+		{text: "SELECT * FROM information_schema.session_variables", want: "SELECT * FROM information_schema.session_variables"}, // MySQL has it in another schema
 	} {
 		a := asked(&fakeShard{is: test.is})
 		st, l := parse(t, test.text)
@@ -65,7 +65,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// What speaks of sessions in the servers' tables has the proxy's values in it.
+// The servers' tables about sessions have the proxy's values in them.
 func TestTablesOfSessions(t *testing.T) {
 	for text, want := range map[string][]string{
 		"SELECT * FROM information_schema.session_variables": {"FROM information_schema.session_variables) AS `session_variables`", " WHEN 'identity' THEN 77", " WHEN 'port' THEN 3306", " WHEN 'wait_timeout' THEN 30"},
@@ -103,7 +103,7 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// Users with bounds see neither where files lie nor others' statements.
+// Users with limited rights see neither paths of files nor the statements of others.
 func TestBoundedUsers(t *testing.T) {
 	a := asked(&fakeShard{})
 	a.Bounded = true
@@ -152,7 +152,7 @@ func TestShow(t *testing.T) {
 	}
 }
 
-// MySQL's tables of status don't count commands, so what SHOW has is put beside them.
+// MySQL's tables of status don't count commands, so the counters of SHOW STATUS are added to them.
 func TestCountersBesideTheTable(t *testing.T) {
 	f := &fakeShard{answers: map[string]*backend.Rows{
 		"SHOW SESSION STATUS LIKE 'Com%'": table([]string{"Com_select", "100"}, []string{"Compression", "OFF"}),

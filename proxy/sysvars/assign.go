@@ -9,19 +9,18 @@ import (
 	"locus/router/stmt"
 )
 
-// How variables are assigned: what takes the literal, or the value as it was written.
+// Functions that assign a variable. One kind gets the value as a literal, the other as it was written.
 
-// setApplied carries a variable to every connection that serves the session; whether it exists and takes the value is the
-// server's to say.
+// setApplied sets a variable on every connection that serves the session. The server decides whether the variable exists and the value is valid.
 func setApplied(s *Set, v stmt.Variable, literal string) error {
 	s.carry(v.Name, literal)
 	return nil
 }
 
-// longestTimeout is the greatest value in seconds that servers take for a timeout: a year.
+// longestTimeout is the largest timeout in seconds that servers accept: a year.
 const longestTimeout = 365 * 24 * 60 * 60
 
-// setIgnored remembers a variable that is about the connection to the client.
+// setIgnored records a variable that concerns the connection to the client.
 func setIgnored(s *Set, v stmt.Variable, literal string) error {
 	timeout := strings.HasSuffix(v.Name, "_timeout")
 	if !timeout && !strings.HasPrefix(v.Name, "net_") || literal == defaultValue {
@@ -33,13 +32,13 @@ func setIgnored(s *Set, v stmt.Variable, literal string) error {
 		return wrongType(v.Name)
 	}
 	if timeout {
-		n = min(max(n, 1), longestTimeout) // as servers do
+		n = min(max(n, 1), longestTimeout) // servers limit the value too
 	}
 	s.ignore(v.Name, strconv.FormatInt(n, 10))
 	return nil
 }
 
-// setEqual lets a variable be set to the value that it has on the shards.
+// setEqual accepts only the value that the variable has on the shards.
 func setEqual(s *Set, v stmt.Variable, literal string) error {
 	if literal == defaultValue {
 		return nil
@@ -78,10 +77,10 @@ func takeForcedID(s *Set, v stmt.Variable) (err error) {
 	return err
 }
 
-// integer gives a value that has to be a number.
+// integer returns a value that must be an integer.
 func integer(v stmt.Variable) (uint64, error) {
 	n, ok := v.Value.Integer()
-	if !ok { // an expression among them
+	if !ok { // an expression is refused too
 		return 0, wrongType(v.Name)
 	}
 	return n.Bits(), nil
@@ -99,7 +98,7 @@ func setPartial(s *Set, _ stmt.Variable, literal string) error {
 	return nil
 }
 
-// setShard names a shard, or with nothing none. Whether there is one of that name isn't known here.
+// setShard sets the shard of locus_shard, or none for an empty value. Whether a shard of that name exists is not known here.
 func setShard(s *Set, _ stmt.Variable, literal string) error {
 	s.Shard = router.ShardName(unquote(literal))
 	if isDefault(literal) || literal == "NULL" {
@@ -113,7 +112,7 @@ func setContext(s *Set, _ stmt.Variable, literal string) (err error) {
 	return err
 }
 
-// setTransactionTracking takes OFF alone: what the transactions of several shards have read and written is not told.
+// setTransactionTracking accepts only OFF, because the proxy does not report the reads and writes of transactions on several shards.
 func setTransactionTracking(_ *Set, _ stmt.Variable, literal string) error {
 	switch strings.ToUpper(unquote(literal)) {
 	case "OFF", "0", defaultValue:
@@ -122,13 +121,14 @@ func setTransactionTracking(_ *Set, _ stmt.Variable, literal string) error {
 	return cantSet("session_track_transaction_info: the proxy does not track the state of transactions; leave it OFF")
 }
 
-// setMode notes that texts are read otherwise from then on.
+// setMode records that texts are parsed differently from now on.
 func setMode(s *Set, v stmt.Variable, literal string) error {
 	s.mode = true
 	return setApplied(s, v, literal)
 }
 
-// setProfiling has a server that would have the second SET in its profile told once: it warns of nothing.
+// setProfiling avoids a second SET where it would appear in the server's profile. Then it does not collect the warnings of the assignment, which
+// gives none.
 func setProfiling(s *Set, v stmt.Variable, literal string) error {
 	if !s.state.flavor().ProfilesSet() {
 		return setApplied(s, v, literal)
@@ -137,8 +137,8 @@ func setProfiling(s *Set, v stmt.Variable, literal string) error {
 	return nil
 }
 
-// setIncremental assigns a variable that takes changes of what it has: the whole value that a change leads to is carried, so that
-// a fresh connection can be given it.
+// setIncremental assigns a variable whose values are changes of its previous value. Connections get the complete resulting value, so that a new
+// connection can get it too.
 func setIncremental(s *Set, v stmt.Variable, literal string) (err error) {
 	if literal != defaultValue {
 		literal, err = s.effective(v.Name, literal)
@@ -159,7 +159,7 @@ func (s *Set) effective(name, change string) (value string, err error) {
 			return err
 		}
 		if value, err = valueOf(c, name); err == nil {
-			_, err = c.Exec("SET " + name + " = " + before) // the connection may stay the session's
+			_, err = c.Exec("SET " + name + " = " + before) // the connection may stay with the session
 		}
 		if err != nil {
 			c.Note(backend.State)
@@ -169,7 +169,7 @@ func (s *Set) effective(name, change string) (value string, err error) {
 	return value, err
 }
 
-// valueOf gives a variable's value on a connection as a constant.
+// valueOf returns the value of a variable on a connection as a constant.
 func valueOf(c Conn, name string) (string, error) {
 	rows, err := c.Query("SELECT @@" + name)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-// readOnlyNames are what servers call the variable by which all transactions of a session read only.
+// readOnlyNames are the servers' names for the variable that makes all transactions of a session read only.
 var readOnlyNames = [...]string{"tx_read_only", "transaction_read_only"}
 
 func setIsolation(s *Set, v stmt.Variable, literal string) error {
@@ -20,8 +20,8 @@ func setReadOnly(s *Set, v stmt.Variable, literal string) error {
 	return s.characteristic(v, "read_only", literal)
 }
 
-// characteristic sets the isolation level or read-only mode, for the session or for the next transaction. The servers have
-// different names for them.
+// characteristic sets the isolation level or the read-only mode, for the session or for the next transaction. The servers have different names
+// for them.
 func (s *Set) characteristic(v stmt.Variable, what, literal string) error {
 	if v.NextOnly {
 		if s.transaction.Active {
@@ -31,7 +31,7 @@ func (s *Set) characteristic(v stmt.Variable, what, literal string) error {
 		return nil
 	}
 	name := "transaction_" + what
-	if v.Name != name { // which MariaDB 10.11 doesn't know, and says so
+	if v.Name != name { // MariaDB 10.11 refuses the new name
 		name = s.state.flavor().Characteristic(name)
 	}
 	if what == "read_only" && literal != defaultValue {
@@ -50,7 +50,7 @@ func (s *Set) characteristic(v stmt.Variable, what, literal string) error {
 	return nil
 }
 
-// clause writes a value as SET TRANSACTION has it.
+// clause returns the clause of SET TRANSACTION for a value.
 func clause(what, literal string) string {
 	switch {
 	case what == "isolation":

@@ -14,21 +14,19 @@ const (
 	collationConnection    = "collation_connection"
 )
 
-// charsets are what SET NAMES and SET CHARACTER SET change, as clients are told.
+// charsets are the variables that the client is notified of after SET NAMES and SET CHARACTER SET.
 var charsets = []string{characterSetClient, characterSetConnection, characterSetResults}
 
-// readable are the character sets whose bytes below 0x80 are ASCII's wherever they
-// stand: in no letter is such a byte the second one, but for letters of euckr. Both
-// servers' sets were looked at; a set that a later server brings is refused until
-// somebody has. Those that are left out: in gbk, gb18030, big5, sjis and cp932 a
-// letter's second byte may be a backslash or a backquote; swe7 has letters in place
-// of @, [ and the backslash; ucs2, utf16, utf16le and utf32 no server takes from
-// clients.
+// readable contains the character sets in which every byte below 0x80 is the ASCII character, wherever it occurs. In none of them is such a byte
+// the second byte of a letter, except for letters of euckr. The sets of both servers were checked. A set that a later server adds is refused
+// until it is checked.
+//
+// The following sets are excluded. In gbk, gb18030, big5, sjis and cp932 the second byte of a letter may be a backslash or a backquote. swe7 has
+// letters in place of @, [ and the backslash. No server accepts ucs2, utf16, utf16le and utf32 from clients.
 var readable = set(`armscii8 ascii binary cp1250 cp1251 cp1256 cp1257 cp850 cp852 cp866 dec8 eucjpms euckr gb2312
 	geostd8 greek hebrew hp8 keybcs2 koi8r koi8u latin1 latin2 latin5 latin7 macce macroman tis620 ujis utf8 utf8mb3 utf8mb4`)
 
-// unreadable are sets that servers have, wideCharsets those that they take from no
-// client.
+// unreadable contains character sets of the servers that clients may not use. wideCharsets contains those that the servers accept from no client.
 var (
 	unreadable   = set("big5 cp932 gb18030 gbk sjis swe7")
 	wideCharsets = set("ucs2 utf16 utf16le utf32")
@@ -42,10 +40,10 @@ func set(words string) map[string]bool {
 	return out
 }
 
-// Readable tells whether clients may use a character set.
+// Readable reports whether clients may use a character set.
 func Readable(charset string) bool { return readable[charset] }
 
-// clientCharset refuses what texts can't be read in.
+// clientCharset returns an error for a character set in which texts can't be parsed.
 func clientCharset(name string) error {
 	switch lower := strings.ToLower(name); {
 	case readable[lower]:
@@ -56,8 +54,8 @@ func clientCharset(name string) error {
 	return unknownCharset("Unknown character set: '%s'", name)
 }
 
-// reading is how texts in a character set are read.
-func reading(charset string) stmt.Mode {
+// readingMode returns the mode in which texts in a character set are parsed.
+func readingMode(charset string) stmt.Mode {
 	switch charset {
 	case "utf8mb4", "utf8mb3", "utf8":
 		return 0
@@ -67,13 +65,12 @@ func reading(charset string) stmt.Mode {
 	return stmt.NotUTF8
 }
 
-// UnsafeCharset is the error of a client whose texts could not be read.
+// UnsafeCharset returns the error of a client whose texts could not be parsed.
 func UnsafeCharset(name string) error {
 	return unknownCharset("character set %s: statements in it can't be read safely; use utf8mb4", name)
 }
 
-// utf8Charsets are those in which a text's bytes are those of UTF-8, which is
-// what owners are hashed in.
+// utf8Charsets contains the character sets in which the bytes of a text are those of UTF-8. Owners are hashed in UTF-8.
 var utf8Charsets = map[string]bool{"utf8mb4": true, "utf8mb3": true, "utf8": true, "ascii": true, "binary": true}
 
 func takeNames(s *Set, v stmt.Variable) error {
@@ -88,15 +85,15 @@ func takeNames(s *Set, v stmt.Variable) error {
 		return unknownCharset("Unknown character set: '%s'", charset)
 	}
 	s.Settings = s.Settings.WithNames(charset, collation)
-	said := "NAMES " + charset
+	assignment := "NAMES " + charset
 	if collation != "" {
-		said += " COLLATE " + collation
+		assignment += " COLLATE " + collation
 	}
-	s.say(said)
+	s.addAssignment(assignment)
 	return nil
 }
 
-// takeCharset is SET CHARACTER SET, which takes the connection's own character set from the database.
+// takeCharset runs SET CHARACTER SET, which sets the connection's collation to that of the database.
 func takeCharset(s *Set, v stmt.Variable) error {
 	charset := string(v.Value.Text)
 	literal, err := s.charsetLiteral(characterSetClient, backend.Quote(charset), charset == "")
@@ -108,7 +105,7 @@ func takeCharset(s *Set, v stmt.Variable) error {
 		return err
 	}
 	s.Settings = s.Settings.With(characterSetClient, literal).With(characterSetResults, literal).With(collationConnection, collation)
-	s.say("CHARACTER SET " + literal)
+	s.addAssignment("CHARACTER SET " + literal)
 	return nil
 }
 
@@ -121,8 +118,7 @@ func setCharsetVariable(s *Set, v stmt.Variable, literal string) error {
 	return err
 }
 
-// charsetLiteral gives the name of a character set that a variable is to have:
-// servers take numbers too, and have defaults of their own.
+// charsetLiteral returns the value for a character set variable, as a constant. The servers accept numbers too, and have their own defaults.
 func (s *Set) charsetLiteral(variable, literal string, byDefault bool) (string, error) {
 	switch {
 	case byDefault:
@@ -134,15 +130,14 @@ func (s *Set) charsetLiteral(variable, literal string, byDefault bool) (string, 
 		return "", unknownCharset("Unknown character set: '%s': write its name", literal)
 	}
 	name := strings.ToLower(unquote(literal))
-	if variable == characterSetConnection && (wideCharsets[name] || literal == "NULL") { // no text is in it
+	if variable == characterSetConnection && (wideCharsets[name] || literal == "NULL") { // no text is written in this set
 		return literal, nil
 	}
 	return literal, clientCharset(name)
 }
 
-// collated gives a text the character set and collation that it has where the
-// client wrote it: a user variable keeps them on every connection. Without them
-// a server would take those that the connection had before it was brought over.
+// collated adds to a text the character set and collation that it had where the client wrote it. So a user variable keeps them on every
+// connection. Otherwise the server would use those that the connection had before it got the settings.
 func collated(literal string, settings *backend.Settings) string {
 	charset, collation := settings.Names()
 	switch {

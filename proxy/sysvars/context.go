@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Context is what a session gives the templates of generators, by locus_context. It is not changed.
+// Context contains the values that a session passes to the templates of ID generators, by locus_context. It is immutable.
 type Context struct {
 	text   string // as it was set
 	Values map[string]string
 }
 
-// longestContext bounds what a session keeps, in bytes.
+// longestContext limits the value that a session keeps, in bytes.
 const longestContext = 1024
 
-// readContext reads a value of locus_context: name=value&name=value, as in a request over HTTP.
+// readContext parses a value of locus_context. It is name=value&name=value, as in an HTTP request.
 func readContext(literal string) (Context, error) {
 	refuse := func(why string) (Context, error) {
 		return Context{}, wrongValue("Variable 'locus_context' can't be set to the value of %s: %s",
@@ -50,7 +50,7 @@ func readContext(literal string) (Context, error) {
 	return Context{text, values}, nil
 }
 
-// unquoted is the text of a constant as literal gives it.
+// unquoted returns the text of a constant that literal returned. ok is false for a constant that is no text.
 func unquoted(literal string) (string, bool) {
 	if digits, ok := strings.CutPrefix(literal, "_utf8mb4 X'"); ok {
 		text, err := hex.DecodeString(strings.TrimSuffix(digits, "'"))

@@ -12,9 +12,9 @@ import (
 	"locus/router/stmt"
 )
 
-// Diagnostics are what can be asked about the statement before.
+// Diagnostics contains what a client can ask about the previous statement.
 type Diagnostics struct {
-	Conditions []Condition // its warnings and errors
+	Conditions []Condition // its warnings, errors and notes
 	RowCount   int64       // ROW_COUNT()
 	FoundRows  uint64      // FOUND_ROWS()
 }
@@ -22,8 +22,8 @@ type Diagnostics struct {
 // Condition is one row of SHOW WARNINGS.
 type Condition struct {
 	level, code, message string
-	state                string // SQLSTATE, where it was told
-	row                  int    // the statement's row, while conditions of several shards are sorted
+	state                string // SQLSTATE, or "" if the server did not report it
+	row                  int    // the statement's row, which is used to sort conditions of several shards
 }
 
 const (
@@ -31,13 +31,13 @@ const (
 	levelError   = "Error"
 )
 
-// MostWarnings is what is kept of one statement's at most; max_error_count is 64 on MariaDB and 1024 on MySQL unless it is set.
+// MostWarnings is the largest number of warnings that is kept of a statement. By default max_error_count is 64 on MariaDB and 1024 on MySQL.
 const MostWarnings = 1024
 
 // AskWarnings is the query for a connection's warnings.
 var AskWarnings = "SHOW WARNINGS LIMIT " + strconv.Itoa(MostWarnings)
 
-// Keep adds the warnings that a shard has told of.
+// Keep adds the warnings that a shard has reported.
 func (d *Diagnostics) Keep(rows *backend.Rows) {
 	for _, row := range rows.Rows {
 		if len(row) == 3 {
@@ -46,8 +46,8 @@ func (d *Diagnostics) Keep(rows *backend.Rows) {
 	}
 }
 
-// NoteState keeps the SQLSTATE of the error that ended an answer, the last of those from a place on: SIGNAL may give any to a
-// number.
+// NoteState records the SQLSTATE of the error that ended an answer. The error is the last of that number among the conditions from an index on.
+// SIGNAL may combine any SQLSTATE with a number.
 func (d *Diagnostics) NoteState(from int, code uint16, state string) {
 	list := d.Conditions[from:]
 	for i := range slices.Backward(list) {
@@ -58,45 +58,45 @@ func (d *Diagnostics) NoteState(from int, code uint16, state string) {
 	}
 }
 
-// Fail makes an error the only condition.
+// Fail replaces all conditions by an error.
 func (d *Diagnostics) Fail(e *mysql.MyError) {
 	d.Conditions = append(d.Conditions[:0], Condition{level: levelError, code: utoa(e.Code), message: e.Message, state: e.State})
 }
 
-// Warn adds a warning of the proxy's own. It has the number of ER_UNKNOWN_ERROR, as there is no better one.
+// Warn adds a warning of the proxy. Its number is that of ER_UNKNOWN_ERROR, because no number fits better.
 func (d *Diagnostics) Warn(message string) {
 	d.Conditions = append(d.Conditions, Condition{level: levelWarning, code: utoa(uint16(mysql.ER_UNKNOWN_ERROR)), message: "locus: " + message})
 }
 
-// WarnAs adds a warning of the proxy's own whose text begins with a code that stays the same from version to version.
+// WarnAs adds a warning of the proxy whose text begins with a code. The code does not change from version to version.
 func (d *Diagnostics) WarnAs(code, message string) {
 	d.Conditions = append(d.Conditions, Condition{level: levelWarning, code: utoa(uint16(mysql.ER_UNKNOWN_ERROR)), message: code + ": " + message})
 }
 
-// Note adds a note of the proxy's own about an error that did not matter.
+// Note adds a note of the proxy about an error that did not matter.
 func (d *Diagnostics) Note(code uint16, message string) {
 	d.Conditions = append(d.Conditions, Condition{level: "Note", code: utoa(code), message: "locus: " + message})
 }
 
-// Soften adds a server's error as a note, in its own words.
+// Soften adds a server's error as a note, with the server's text.
 func (d *Diagnostics) Soften(e *mysql.MyError) {
 	d.Conditions = append(d.Conditions, Condition{level: "Note", code: utoa(e.Code), message: e.Message})
 }
 
-// Aside begins with no conditions, and gives those that there were.
+// Aside removes the conditions, and returns them.
 func (d *Diagnostics) Aside() (before []Condition) {
 	before, d.Conditions = d.Conditions, nil
 	return before
 }
 
-// Back takes them back if there are no others.
+// Back restores conditions from Aside, if no others were added.
 func (d *Diagnostics) Back(before []Condition) {
 	if len(d.Conditions) == 0 {
 		d.Conditions = before
 	}
 }
 
-// errors counts the conditions that are some: @@error_count.
+// errors returns the number of errors among the conditions: @@error_count.
 func (d *Diagnostics) errors() (n int) {
 	for _, c := range d.Conditions {
 		if c.level == levelError {
@@ -123,8 +123,8 @@ func (s *State) ShowDiagnostics(show *stmt.Shown) (columns []wire.Column, rows [
 	return s.DiagnosticColumns(show), rows, nil
 }
 
-// DiagnosticColumns are the columns of SHOW WARNINGS and its kin as the shard defines them for this client; where none can be
-// asked, they are much like it.
+// DiagnosticColumns returns the columns of SHOW WARNINGS and similar statements, as the shard defines them for this client. If the shard does not
+// answer, the columns are similar.
 func (s *State) DiagnosticColumns(show *stmt.Shown) []wire.Column {
 	text := "SHOW " + show.What + " LIMIT 0"
 	if show.Count {
@@ -148,7 +148,7 @@ const (
 	binaryCollation = 63 // of numbers
 )
 
-// number is a column of unsigned integers.
+// number returns a column of unsigned integers.
 func number(name string) wire.Column {
 	return wire.Column{Name: []byte(name), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_LONG, Flags: mysql.NOT_NULL_FLAG | mysql.UNSIGNED_FLAG, Length: 4}
 }

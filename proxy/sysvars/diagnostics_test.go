@@ -12,7 +12,7 @@ import (
 	"locus/router/stmt"
 )
 
-// diagnosed is a session after a statement that warned, and failed.
+// diagnosed returns a session after a statement with a warning and errors.
 func diagnosed(f *fakeShard) *State {
 	s := newState(f)
 	s.Keep(table([]string{"Note", "1051", "Unknown table"}, []string{"Error", "1644", "mine"}, []string{"Error", "1062", "Duplicate"}))
@@ -32,7 +32,7 @@ func TestShowWarnings(t *testing.T) {
 		"SHOW COUNT(*) WARNINGS":   {{"3"}},
 		"SHOW COUNT(*) ERRORS":     {{"2"}},
 	} {
-		s := diagnosed(&fakeShard{}) // which can't be asked for columns
+		s := diagnosed(&fakeShard{}) // it does not answer questions about columns
 		columns, rows, err := s.ShowDiagnostics(shown(t, text))
 		if err != nil || !slices.EqualFunc(rows, want, slices.Equal) || s.RowCount != -1 || len(want) > 0 && len(columns) != len(want[0]) {
 			t.Errorf("%s: %v, %v", text, rows, err)

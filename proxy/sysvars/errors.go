@@ -6,28 +6,28 @@ import (
 	"locus/proxy/wire"
 )
 
-// Numbers of errors that the library has no name for.
+// Error numbers for which the library has no name.
 const (
 	erUnknownVariable = 1193
 	erReadOnly        = 1238
 )
 
-// cantSet is the error of a variable that can't be set, or not to that.
+// cantSet returns the error of a variable that can't be set, or not to that value.
 func cantSet(format string, args ...any) error {
 	return wire.Errorf(erReadOnly, wire.StateGeneral, format, args...)
 }
 
-// wrongValue is the error of a value that a variable doesn't take.
+// wrongValue returns the error of a value that a variable does not accept.
 func wrongValue(format string, args ...any) error {
 	return wire.Errorf(mysql.ER_WRONG_VALUE_FOR_VAR, "42000", format, args...)
 }
 
-// wrongType is the error of a variable that takes numbers.
+// wrongType returns the error of a value that is no number, for a variable that accepts only numbers.
 func wrongType(name string) error {
 	return wire.Errorf(mysql.ER_WRONG_TYPE_FOR_VAR, "42000", "Incorrect argument type to variable '%s'", name)
 }
 
-// unknownCharset is the error of a character set that clients can't have.
+// unknownCharset returns the error of a character set that clients can't use.
 func unknownCharset(format string, args ...any) error {
 	return wire.Errorf(mysql.ER_UNKNOWN_CHARACTER_SET, "42000", format, args...)
 }

@@ -14,8 +14,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Diagnose is GET DIAGNOSTICS into user variables, of the conditions that the session keeps: it gives the settings with what they
-// are to have. A condition that is not there is an error which is added to the others, while to the client all is well.
+// Diagnose runs GET DIAGNOSTICS into user variables, for the conditions that the session keeps. It returns the settings with the variables' new
+// values. If the condition does not exist, it adds an error to the conditions, and the client still gets OK.
 func (s *State) Diagnose(d *stmt.Diagnosing) (*backend.Settings, error) {
 	c, err := s.condition(d.Condition)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *State) Diagnose(d *stmt.Diagnosing) (*backend.Settings, error) {
 		return next, nil
 	}
 	for _, i := range d.Items {
-		literal, err := s.diagnosed(c, i.Item)
+		literal, err := s.diagnosticItem(c, i.Item)
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +36,7 @@ func (s *State) Diagnose(d *stmt.Diagnosing) (*backend.Settings, error) {
 	return next, nil
 }
 
-// condition finds the one that is asked about, counted from 1; nil if there is none.
+// condition returns a condition by its number, which counts from 1. It returns nil if there is none.
 func (s *State) condition(number string) (*Condition, error) {
 	if number == "" {
 		return nil, nil
@@ -47,7 +47,7 @@ func (s *State) condition(number string) (*Condition, error) {
 		if err != nil {
 			return nil, err
 		}
-		n, _ = strconv.Atoi(literal) // of NULL there is none
+		n, _ = strconv.Atoi(literal) // NULL becomes 0
 	}
 	if n < 1 || n > len(s.Conditions) {
 		return nil, nil
@@ -55,8 +55,8 @@ func (s *State) condition(number string) (*Condition, error) {
 	return &s.Conditions[n-1], nil
 }
 
-// diagnosed gives what is told of the statement or of a condition, as a constant.
-func (s *State) diagnosed(c *Condition, item string) (string, error) {
+// diagnosticItem returns an item of the statement or of a condition, as a constant.
+func (s *State) diagnosticItem(c *Condition, item string) (string, error) {
 	switch item {
 	case "NUMBER":
 		return strconv.Itoa(len(s.Conditions)), nil
@@ -65,19 +65,19 @@ func (s *State) diagnosed(c *Condition, item string) (string, error) {
 	case "MYSQL_ERRNO":
 		return c.code, nil
 	case "MESSAGE_TEXT":
-		return named(c.message), nil
+		return nameLiteral(c.message), nil
 	case "RETURNED_SQLSTATE":
-		return named(c.sqlState()), nil
+		return nameLiteral(c.sqlState()), nil
 	}
 	return "", &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("GET DIAGNOSTICS of %s: SIGNAL may have given it any value, which servers show within a program only", item)}
 }
 
-// named is a text in the character set of servers' names and messages.
-func named(text string) string {
+// nameLiteral returns a text as a constant in the character set of servers' names and messages.
+func nameLiteral(text string) string {
 	return fmt.Sprintf("_utf8mb3 X'%X' COLLATE utf8mb3_general_ci", text)
 }
 
-// sqlState is what the server said, or what goes with the number.
+// sqlState returns the SQLSTATE that the server reported, or the usual one of the number.
 func (c *Condition) sqlState() string {
 	code, _ := strconv.ParseUint(c.code, 10, 16)
 	return cmp.Or(c.state, mysql.MySQLState[uint16(code)], wire.StateGeneral)

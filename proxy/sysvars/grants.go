@@ -8,13 +8,14 @@ import (
 	"locus/proxy/backend"
 )
 
-// grantee is how SHOW GRANTS names who has the rights, and password what it must not show.
+// grantee matches the account in SHOW GRANTS. password matches what must not be shown.
 var (
 	grantee  = regexp.MustCompile("( TO )(`[^`]*`@`[^`]*`|'[^']*'@'[^']*')")
 	password = regexp.MustCompile(` IDENTIFIED (?:BY|WITH|VIA) .*?('\*?[^']*'|USING '[^']*')`)
 )
 
-// showGrants shows what the proxy's account has on the shards, which is what its clients have there, under the client's own name.
+// showGrants returns a query for the rights of the proxy's account on the shards, which are the rights of its clients there. The client's own
+// name replaces the account's.
 func (a *Answers) showGrants() ([]byte, error) {
 	rows, err := a.Ask("SHOW GRANTS")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// limited applies LIMIT [offset,] count to rows of our own.
+// limited applies LIMIT [offset,] count to rows of the proxy.
 func limited(rows [][]string, clause string) ([][]string, error) {
 	numbers := strings.FieldsFunc(strings.ToLower(clause), func(r rune) bool { return r == ' ' || r == ',' || r == '\t' || r == '\n' })
 	if len(numbers) == 0 {
@@ -31,7 +31,7 @@ func limited(rows [][]string, clause string) ([][]string, error) {
 	return rows[:min(window[1], uint64(len(rows)))], nil
 }
 
-// BadLimit is the error of a LIMIT whose numbers are none.
+// BadLimit returns the error of a LIMIT without valid numbers.
 func BadLimit() error {
 	return wire.Errorf(mysql.ER_PARSE_ERROR, "42000", "LIMIT takes whole numbers from 0 up")
 }

@@ -9,11 +9,11 @@ import (
 	"locus/router/stmt"
 )
 
-// listings begin the names of the places where a statement reads what the server has.
+// listings is the prefix of the listed tables' names in Owned.
 const listings = "information_schema."
 
-// listing is a derived table of what a server's information_schema lists in TABLES or COLUMNS, and of the schema locus:
-// programs that show databases ask there. Which columns such a table has is the server's matter.
+// listing returns a derived table with the rows of a server's information_schema.TABLES or COLUMNS, and those of the schema locus. Programs that
+// show databases read them. The server decides which columns such a table has.
 func (a *Answers) listing(table string) (string, error) {
 	rows, err := a.ask("SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'information_schema' AND TABLE_NAME = '"+table+
 		"' ORDER BY ORDINAL_POSITION", backend.Nothing)
@@ -27,9 +27,9 @@ func (a *Answers) listing(table string) (string, error) {
 	var b strings.Builder
 	b.WriteString("(SELECT " + strings.Join(columns, ", ") + " FROM information_schema." + table)
 	for _, of := range a.visible() {
-		list := []map[string]any{of.listed()}
+		list := []map[string]any{of.tablesRow()}
 		if table == "COLUMNS" {
-			list = of.listedColumns()
+			list = of.columnsRows()
 		}
 		for _, row := range list {
 			b.WriteString(" UNION ALL SELECT ")
@@ -45,15 +45,15 @@ func (a *Answers) listing(table string) (string, error) {
 	return b.String(), nil
 }
 
-// listed is the table's row in TABLES; a column that it doesn't have is NULL there.
-func (t VirtualTable) listed() map[string]any {
+// tablesRow returns the table's row in TABLES. A column that is missing in it is NULL.
+func (t VirtualTable) tablesRow() map[string]any {
 	return map[string]any{
 		"TABLE_CATALOG": "def", "TABLE_SCHEMA": stmt.Own, "TABLE_NAME": t.Name, "TABLE_TYPE": "SYSTEM VIEW", "TABLE_COMMENT": ownComment, "CREATE_OPTIONS": "",
 	}
 }
 
-// listedColumns are its rows in COLUMNS.
-func (t VirtualTable) listedColumns() (rows []map[string]any) {
+// columnsRows returns the table's rows in COLUMNS.
+func (t VirtualTable) columnsRows() (rows []map[string]any) {
 	for i, c := range t.Columns {
 		row := map[string]any{
 			"TABLE_CATALOG": "def", "TABLE_SCHEMA": stmt.Own, "TABLE_NAME": t.Name, "COLUMN_NAME": c.Name, "ORDINAL_POSITION": int64(i + 1),
@@ -65,23 +65,23 @@ func (t VirtualTable) listedColumns() (rows []map[string]any) {
 		switch first, second, _ := strings.Cut(arguments, ","); c.Type {
 		case VirtualText:
 			row["CHARACTER_SET_NAME"] = textCharset
-			row["CHARACTER_MAXIMUM_LENGTH"], row["CHARACTER_OCTET_LENGTH"] = whole(first), 4*whole(first)
+			row["CHARACTER_MAXIMUM_LENGTH"], row["CHARACTER_OCTET_LENGTH"] = parseInteger(first), 4*parseInteger(first)
 		case VirtualInteger:
 			row["NUMERIC_PRECISION"], row["NUMERIC_SCALE"] = int64(19), int64(0)
 		case VirtualNumber:
-			row["NUMERIC_PRECISION"], row["NUMERIC_SCALE"] = whole(first), whole(second)
+			row["NUMERIC_PRECISION"], row["NUMERIC_SCALE"] = parseInteger(first), parseInteger(second)
 		case VirtualTime:
-			row["DATETIME_PRECISION"] = whole(first)
+			row["DATETIME_PRECISION"] = parseInteger(first)
 		}
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-// textCharset is that of columns of text.
+// textCharset is the character set of text columns.
 const textCharset = "utf8mb4"
 
-// collation is the name of a text's; nil of others.
+// collation returns the collation of a text, or nil for another type.
 func (t VirtualType) collation() any {
 	if t == VirtualText {
 		return textCharset + "_general_ci"
@@ -89,7 +89,7 @@ func (t VirtualType) collation() any {
 	return nil
 }
 
-func whole(digits string) int64 {
+func parseInteger(digits string) int64 {
 	n, _ := strconv.ParseInt(digits, 10, 64)
 	return n
 }

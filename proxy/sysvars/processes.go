@@ -8,39 +8,37 @@ import (
 	"locus/proxy/backend"
 )
 
-// Process is a session as SHOW PROCESSLIST has it.
+// Process is a session as SHOW PROCESSLIST shows it.
 type Process struct {
 	ID      uint32
 	User    string
 	Host    string
 	DB      *string
 	Command string
-	Time    int // seconds in this state
+	Time    int // in seconds in this state
 	State   string
 	Info    *string
-	// Thread is the number of its connection to the first shard, whose server knows
-	// what the statement under way does or waits for; 0: it has none.
+	// Thread is the server's ID of the session's connection to the first shard, or 0. That server knows what the current statement does or waits
+	// for.
 	Thread uint32
-	// Pinned is the number of the one that it keeps there; 0: it keeps none.
+	// Pinned is the server's ID of the reserved connection to the first shard, or 0.
 	Pinned uint32
 }
 
-// processTable is a table of the proxy's sessions, without its alias. What a
-// statement does or waits for is the first shard's to say, where it runs there, in
-// its table of threads. While its server is not well any shard can answer, of which
-// none knows these numbers.
+// processTable returns a derived table of the proxy's sessions, without its alias. threads is the first shard's table of threads. It has the
+// state of statements that run there. While the first shard's server is not healthy, any shard may answer, and no other shard knows these IDs.
 func (a *Answers) processTable(threads string) string {
 	state, join := "COALESCE(NULLIF(threads.STATE, ''), ours.STATE)", " LEFT JOIN "+threads+" AS threads ON threads.ID = ours.THREAD"
 	if a.FirstUnwell {
 		state, join = "ours.STATE", ""
 	}
 	list := a.Processes()
-	if a.Bounded { // others' statements are not for everybody
+	if a.Bounded { // not every user may see the statements of others
 		list = slices.DeleteFunc(list, func(p Process) bool { return p.User != a.User })
 	}
 	slices.SortFunc(list, func(a, b Process) int { return int(a.ID) - int(b.ID) })
 	text, err := json.Marshal(list)
-	if err != nil { // of plain fields
+	if err != nil { // never, with plain fields
 		text = []byte("[]")
 	}
 	return "(SELECT ours.ID, ours.USER, ours.HOST, ours.DB, ours.COMMAND, ours.TIME, " +
@@ -63,9 +61,8 @@ func (a *Answers) showProcessList(full bool) string {
 	return query + " FROM " + a.processTable(threads) + " AS sessions ORDER BY ID"
 }
 
-// holder gives whose lock it is: sessions of this process are known by the connections
-// that they have pinned.
-func (a *Answers) holder(call string) string {
+// lockOwner returns an expression for the session that has a named lock. It maps pinned connections to the sessions of this process.
+func (a *Answers) lockOwner(call string) string {
 	var b strings.Builder
 	for _, p := range a.Processes() {
 		if p.Pinned != 0 {

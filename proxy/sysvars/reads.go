@@ -7,18 +7,18 @@ import (
 	"locus/router/stmt"
 )
 
-// ReadsFrom is where plain reads outside of transactions go: locus_read.
+// ReadsFrom determines where plain reads outside of transactions go: locus_read.
 type ReadsFrom uint8
 
 const (
 	Primary ReadsFrom = iota
-	// Replica may be late.
+	// Replica allows late rows.
 	Replica
-	// OwnReplica is a replica that has all that the session has written.
+	// OwnReplica is a replica that has applied all writes of the session.
 	OwnReplica
 )
 
-// readsFrom are the words of locus_read.
+// readsFrom contains the values of locus_read.
 var readsFrom = [...]string{Primary: "primary", Replica: "replica", OwnReplica: "session"}
 
 func setRead(s *Set, _ stmt.Variable, literal string) error {

@@ -9,7 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Diagnoses tells a statement that asks for the number of warnings, which leaves them as they are.
+// Diagnoses reports whether a statement asks for the number of warnings or errors. Such a statement does not change the diagnostics.
 func Diagnoses(st *stmt.Statement) bool {
 	return slices.ContainsFunc(st.Owned, func(o stmt.Owned) bool {
 		name, variable := strings.CutPrefix(o.Name, "@@")
@@ -17,8 +17,8 @@ func Diagnoses(st *stmt.Statement) bool {
 	})
 }
 
-// Rewrite writes what the session knows into a statement's text, as values in the places that ask for it. A column keeps the name
-// that it would have had.
+// Rewrite returns the text of a statement with the session's values in the places that ask for them. A column keeps the name that it would have
+// had.
 func (a *Answers) Rewrite(st *stmt.Statement, l *stmt.Lexed) ([]byte, error) {
 	w := rewriting{values: &a.Values, text: l.Text, fields: st.Unnamed}
 	for _, o := range st.Owned {
@@ -35,31 +35,31 @@ func (a *Answers) Rewrite(st *stmt.Statement, l *stmt.Lexed) ([]byte, error) {
 	return append(w.out, w.text[w.from:]...), nil
 }
 
-// replacement gives what stands in one place of a statement, in place of what is written there; empty: that stays.
+// replacement returns the SQL that replaces a place of a statement, or "" if the text stays. written is the text in that place.
 func (a *Answers) replacement(st *stmt.Statement, l *stmt.Lexed, o stmt.Owned, written string) (sql string, err error) {
 	if table, isTable := strings.CutPrefix(o.Name, "table "); isTable {
 		f := a.flavor()
 		lists := strings.HasPrefix(table, listings)
 		if o.Statement && !f.HasTableStatement() || !lists && !f.HasStatusTable(table) && strings.Contains(strings.ToLower(written), "information_schema") {
-			return "", nil // the shard says so
+			return "", nil // the shard returns the error
 		}
 		return a.table(st, table, o.Statement, !o.Statement && l.Aliased(o.End))
 	}
-	if sql = a.of(o); o.Name == "is_used_lock()" {
-		sql = a.holder(written)
+	if sql = a.ownedValue(o); o.Name == "is_used_lock()" {
+		sql = a.lockOwner(written)
 	}
 	switch {
 	case sql == "", st.Kind == stmt.Set:
-	case Tableless(st) && o.Name != "release_all_locks()" && !variables[strings.TrimPrefix(o.Name, "@@")].ours: // whose asking has effects, or that no shard has
+	case Tableless(st) && o.Name != "release_all_locks()" && !variables[strings.TrimPrefix(o.Name, "@@")].ours: // no function with effects, and no variable that shards lack
 		sql = typed(sql, o, written)
 	default:
-		sql = ownNumber(sql)
+		sql = castNumber(sql)
 	}
 	return sql, nil
 }
 
-// table gives what stands for one of the servers' tables that speak of sessions, or of the schema locus: in place of its name, or
-// of the whole statement TABLE name.
+// table returns the SQL that replaces the name of a server's table about sessions, or of a table of the schema locus. With statement set, it
+// replaces the whole statement TABLE name.
 func (a *Answers) table(st *stmt.Statement, name string, statement, aliased bool) (sql string, err error) {
 	switch own, isOwn := strings.CutPrefix(name, stmt.Own+"."); {
 	case isOwn:
@@ -84,13 +84,13 @@ func (a *Answers) table(st *stmt.Statement, name string, statement, aliased bool
 	return sql, nil
 }
 
-// rewriting is a text with other words in some places.
+// rewriting is a text some parts of which are replaced.
 type rewriting struct {
 	values    *Values
 	text, out []byte
-	from      int // what of text is not in out yet
+	from      int // the first byte of text that is not in out yet
 	replaced  []stmt.Owned
-	fields    []stmt.Unnamed // that end behind what was looked at
+	fields    []stmt.Unnamed // which end after the last replaced place
 }
 
 func (w *rewriting) replace(o stmt.Owned, sql string) {
@@ -98,7 +98,7 @@ func (w *rewriting) replace(o stmt.Owned, sql string) {
 	w.from, w.replaced = o.End, append(w.replaced, o)
 }
 
-// name names the fields up to a place by the texts that they had, if something was replaced in them.
+// name adds aliases to the fields that end before a place, if a part of them was replaced. The alias is the field's original text.
 func (w *rewriting) name(upTo int) {
 	for ; len(w.fields) > 0 && w.fields[0].End <= upTo; w.fields = w.fields[1:] {
 		f := w.fields[0]
@@ -109,15 +109,15 @@ func (w *rewriting) name(upTo int) {
 	}
 }
 
-// Tableless tells a query of no rows, such as SELECT ROW_COUNT().
+// Tableless reports whether a query reads no table, such as SELECT ROW_COUNT().
 func Tableless(st *stmt.Statement) bool {
 	return st.Kind == stmt.Select && !slices.ContainsFunc(st.Blocks, func(b *stmt.Block) bool { return len(b.Tables) > 0 })
 }
 
-// typed gives a value the type that the shard's own, which was asked for, has.
+// typed gives a value the type of the shard's own value.
 func typed(sql string, o stmt.Owned, asked string) string {
 	if strings.HasPrefix(o.Name, "@@") {
-		asked = o.Name // in whatever scope the shard has it
+		asked = o.Name // in any scope, because the shard may lack the one that was asked for
 	}
 	signed := o.Name == "row_count()" || o.Name == "found_rows()"
 	if _, err := strconv.ParseUint(sql, 10, 64); err == nil && !signed {
@@ -126,19 +126,19 @@ func typed(sql string, o stmt.Owned, asked string) string {
 	return "IF(TRUE, " + sql + ", " + asked + ")"
 }
 
-// ownNumber makes a number one that ORDER BY doesn't take for a field's.
-func ownNumber(sql string) string {
+// castNumber wraps a number so that ORDER BY does not take it for the number of a field.
+func castNumber(sql string) string {
 	if _, err := strconv.ParseInt(sql, 10, 64); err != nil {
 		return sql
 	}
 	return "CAST(" + sql + " AS SIGNED)"
 }
 
-// longestName is that of an alias, in characters.
+// longestName is the longest alias, in bytes.
 const longestName = 256
 
-// AppendAlias names a field by the text that it had. Servers' names have no characters of four bytes: they show a question mark
-// for each.
+// AppendAlias appends an alias that names a field by its original text. The names of servers have no characters of four bytes. They have a
+// question mark for each.
 func (v *Values) AppendAlias(out, name []byte) []byte {
 	if len(name) > longestName {
 		return out
@@ -155,7 +155,7 @@ func appendAlias(out, name []byte) []byte {
 	return append(out, '`')
 }
 
-// withoutWide is UTF-8 with question marks for what lies beyond the basic plane.
+// withoutWide returns UTF-8 with a question mark in place of each character beyond the basic plane.
 func withoutWide(text []byte) []byte {
 	const leadsFour = 0xf0
 	if !slices.ContainsFunc(text, func(b byte) bool { return b >= leadsFour }) {

@@ -2,28 +2,28 @@ package sysvars
 
 import "locus/router/stmt"
 
-// Answer is what a shard's answer to a statement says of itself.
+// Answer describes a shard's answer to a statement.
 type Answer struct {
 	Failed   bool
-	Begun    bool   // of one that failed: the server had begun to run it
-	Columns  bool   // it has rows
-	Rows     uint64 // so many
-	Offset   uint64 // that were left out before them
-	OK       bool   // it ends with OK
+	Begun    bool   // for a statement that failed: the server had begun to run it
+	Columns  bool   // the answer has rows
+	Rows     uint64 // their number
+	Offset   uint64 // the number of rows that OFFSET skipped
+	OK       bool   // the answer ends with OK
 	Affected uint64
 }
 
-// Count keeps what ROW_COUNT() and FOUND_ROWS() are to say of a statement that a shard has answered. It tells whether only the
-// shard knows how many rows it found.
+// Count records ROW_COUNT() and FOUND_ROWS() for a statement that a shard has answered. It reports whether the number of found rows must be asked
+// from the shard.
 func (s *State) Count(st *stmt.Statement, a Answer) (ask bool) {
 	switch {
 	case a.Failed:
 		s.RowCount = -1
-		// MySQL says what it has said before, and MariaDB what it had found, if it had begun to look.
+		// MySQL keeps the previous number. MariaDB returns the number that it had found, if it had begun to run the query.
 		return a.Begun && (st.Kind == stmt.Select || copies(st)) && s.flavor().ForgetsFoundRows()
 	case a.Columns && st.Kind != stmt.Call:
 		s.RowCount = -1
-		return finds(st) && s.found(st, a)
+		return countsFound(st) && s.countFound(st, a)
 	case !a.OK:
 		return false
 	}
@@ -35,9 +35,9 @@ func (s *State) Count(st *stmt.Statement, a Answer) (ask bool) {
 	return copies(st) && (st.Kind != stmt.DDL || s.flavor().FindsRowsOfCreate())
 }
 
-// found counts the rows that the client got, and those before them. Where it got none behind an OFFSET, and where LIMIT stands
-// behind a UNION, the server knows.
-func (s *State) found(st *stmt.Statement, a Answer) (ask bool) {
+// countFound counts the client's rows and the skipped rows before them. It reports whether only the server knows the number. That is so if the
+// client got no row because of an OFFSET, and for a LIMIT after a UNION.
+func (s *State) countFound(st *stmt.Statement, a Answer) (ask bool) {
 	limitedUnion := st.Features&stmt.Union != 0 && st.Features&stmt.Limited != 0
 	if a.Offset > 0 && a.Rows == 0 || limitedUnion && s.flavor().FindsRowsBehindUnion() {
 		return true
@@ -46,9 +46,9 @@ func (s *State) found(st *stmt.Statement, a Answer) (ask bool) {
 	return false
 }
 
-// finds tells a statement whose rows count for FOUND_ROWS(): what tables of the server's own answer, and not what is told of one
-// thing. One that has them all counted is asked about in any case, and can be only once.
-func finds(st *stmt.Statement) bool {
+// countsFound reports whether FOUND_ROWS() counts the rows of a statement. It counts the rows of the server's own tables, but not those of a SHOW
+// about one object. A statement with SQL_CALC_FOUND_ROWS is excluded, because the server is asked in any case, and can be asked only once.
+func countsFound(st *stmt.Statement) bool {
 	switch st.Kind {
 	case stmt.Explain, stmt.Other, stmt.Handler:
 		return false
@@ -57,7 +57,7 @@ func finds(st *stmt.Statement) bool {
 	}
 }
 
-// copies tells INSERT … SELECT and CREATE TABLE … SELECT, whose rows are found too.
+// copies reports whether a statement is INSERT … SELECT or CREATE TABLE … SELECT, whose rows are counted too.
 func copies(st *stmt.Statement) bool {
 	switch st.Kind {
 	case stmt.Insert, stmt.Replace:

@@ -6,11 +6,11 @@ import (
 	"strconv"
 )
 
-// atRow is the end of a server's message about a row of an INSERT.
+// atRow matches the end of a server's message about a row of an INSERT.
 var atRow = regexp.MustCompile(` at row (\d+)$`)
 
-// Renumbered returns a server's message about a row of one shard's part of an INSERT with the row's number in the client's statement,
-// and that number. rows are the numbers of the part's rows, in order. Other messages are returned as they are, with the number 0.
+// Renumbered returns a server's message about a row of one shard's part of an INSERT, with the number of that row in the client's statement. It
+// also returns that number. rows contains the numbers of the part's rows, in order. Other messages are returned unchanged, with the number 0.
 func Renumbered(message string, rows []int) (string, int) {
 	at := atRow.FindStringSubmatchIndex(message)
 	if at == nil {
@@ -23,7 +23,7 @@ func Renumbered(message string, rows []int) (string, int) {
 	return message[:at[2]] + strconv.Itoa(rows[n-1]), rows[n-1]
 }
 
-// Renumber is [Renumbered] for the conditions from a place on, which one shard has reported.
+// Renumber applies [Renumbered] to the conditions from an index on, which one shard has reported.
 func (d *Diagnostics) Renumber(from int, rows []int) {
 	for i := range d.Conditions[from:] {
 		c := &d.Conditions[from+i]
@@ -31,8 +31,7 @@ func (d *Diagnostics) Renumber(from int, rows []int) {
 	}
 }
 
-// SortByRow brings the conditions from a place on into the order of the statement's rows. A condition that names no row stays behind
-// the one that it followed.
+// SortByRow sorts the conditions from an index on by the statement's rows. A condition that names no row stays after the one that it followed.
 func (d *Diagnostics) SortByRow(from int) {
 	list := d.Conditions[from:]
 	for i := 1; i < len(list); i++ {

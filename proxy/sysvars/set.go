@@ -10,23 +10,23 @@ import (
 	"locus/router/stmt"
 )
 
-// Set is one SET on its way: nothing of it is the session's until a shard has taken it.
+// Set is a SET in progress. The session gets its values only after a shard has accepted them.
 type Set struct {
-	Values                                // as they will be
-	Characteristics []stmt.Characteristic // that it gives transactions
+	Values                                // the values after the SET
+	Characteristics []stmt.Characteristic // the characteristics that it sets for transactions
 
 	state       *State
-	before      *backend.Settings // of the session as it began
-	assigned    []string          // the names by which connections carry what it assigns
+	before      *backend.Settings // of the session, before the SET
+	assigned    []string          // the names of the settings that it assigns
 	transaction Transaction
-	said        []string // what of it the shard may warn of
-	mode        bool     // sql_mode is another one
+	assignments []string // the assignments for which the shard may give a warning
+	mode        bool     // the SET changes sql_mode
 }
 
-// Transaction is what SET has to know of the session's.
+// Transaction is the state of the session's transaction that SET needs.
 type Transaction struct {
-	Active  bool // one is open, as the servers' status has it
-	Running bool // statements join one, whether or not it has begun anywhere
+	Active  bool // a transaction is open, as the status of the servers shows it
+	Running bool // statements join a transaction, whether or not it has begun on a shard
 }
 
 // Set begins a SET.
@@ -34,7 +34,7 @@ func (s *State) Set(t Transaction) *Set {
 	return &Set{Values: s.Values, state: s, before: s.Settings, transaction: t}
 }
 
-// Assign makes one of its assignments.
+// Assign makes one assignment of the SET.
 func (s *Set) Assign(v stmt.Variable) error {
 	err := s.assign(v)
 	if err == nil {
@@ -43,10 +43,10 @@ func (s *Set) Assign(v stmt.Variable) error {
 	return err
 }
 
-// AssignsAutocommit tells whether it says anything of autocommit.
+// AssignsAutocommit reports whether the SET assigns autocommit.
 func (s *Set) AssignsAutocommit() bool { return slices.Contains(s.assigned, autocommit) }
 
-// carriedNames are the names by which connections carry what one assignment changes.
+// carriedNames returns the names of the settings that an assignment changes.
 func (s *State) carriedNames(v stmt.Variable) []string {
 	switch row := variables[v.Name]; {
 	case v.NextOnly:
@@ -85,8 +85,7 @@ func (s *Set) assign(v stmt.Variable) error {
 	return s.refuseUnclassified(v.Name)
 }
 
-// literal gives a value as a constant; what is more than one is computed by the shard. Nothing that the same SET assigns is seen
-// by its values.
+// literal returns a value as a constant. The shard computes expressions. They do not see the other assignments of the same SET.
 func (s *Set) literal(v stmt.Variable) (string, error) {
 	switch {
 	case v.Expression != "":
@@ -99,13 +98,14 @@ func (s *Set) literal(v stmt.Variable) (string, error) {
 	return v.Value.String(), nil
 }
 
-// carry has every connection carry a variable, and the shard say what it thinks of it.
+// carry adds a variable to the settings of connections, and to the assignments whose warnings the shard gives.
 func (s *Set) carry(name, literal string) {
 	s.Settings = s.Settings.With(name, literal)
-	s.say(name + " = " + literal)
+	s.addAssignment(name + " = " + literal)
 }
 
-// refuseUnclassified leaves it to the server to say that a session has no such variable.
+// refuseUnclassified returns the error for a variable that the table does not contain. The server returns the error of a variable that does not
+// exist for sessions.
 func (s *Set) refuseUnclassified(name string) error {
 	if !plainName(name) {
 		return wire.Errorf(erUnknownVariable, wire.StateGeneral, "Unknown system variable '%s'", name)

@@ -15,13 +15,13 @@ import (
 	"locus/router/stmt"
 )
 
-// What SET makes of the settings, what the shard hears of it, and what is refused.
+// The settings after a SET, the assignments that the shard gets, and the refused ones.
 func TestSet(t *testing.T) {
 	for _, test := range []struct {
 		text    string
 		answers map[string]*backend.Rows
 		want    string // the settings
-		said    string // what the shard is to say something about
+		said    string // the assignments whose warnings the shard gives
 		refused string
 	}{
 		{text: "SET tmp_table_size = 1024", want: "tmp_table_size=1024", said: "tmp_table_size = 1024"},
@@ -89,7 +89,7 @@ func TestSet(t *testing.T) {
 			} else if got := variablesOf(next.Settings); got != want {
 				t.Errorf("%s: %q, want %q", test.text, got, want)
 			}
-			if got := strings.Join(next.said, ", "); got != test.said {
+			if got := strings.Join(next.assignments, ", "); got != test.said {
 				t.Errorf("%s: the shard hears %q, want %q", test.text, got, test.said)
 			}
 		}
@@ -100,7 +100,7 @@ func computing(expression string) string {
 	return "SELECT v, HEX(v), CHARSET(v), COLLATION(v) FROM (SELECT " + expression + " AS v) AS t"
 }
 
-// What SET keeps in the session itself.
+// The values of a SET that the session keeps itself.
 func TestSetOfTheSessionsOwn(t *testing.T) {
 	s := newState(&fakeShard{})
 	for _, text := range []string{
@@ -140,7 +140,7 @@ func TestSetOfTheSessionsOwn(t *testing.T) {
 }
 
 func TestWhatAnswersAreBoundedBy(t *testing.T) {
-	for text, want := range map[string][2]bool{ // rows limited, reads only
+	for text, want := range map[string][2]bool{ // whether rows are limited, and whether transactions read only
 		"SET sql_select_limit = 5": {true, false}, "SET sql_select_limit = DEFAULT": {}, "SET sql_select_limit = 18446744073709551615": {},
 		"SET SESSION TRANSACTION READ ONLY": {false, true}, "SET SESSION TRANSACTION READ WRITE": {},
 	} {
@@ -220,7 +220,7 @@ func TestCharacteristics(t *testing.T) {
 	}
 }
 
-// A change of a variable that takes them is made on a connection, and undone there.
+// A change of a variable is applied on a connection, and reverted there.
 func TestIncrementalVariables(t *testing.T) {
 	f := &fakeShard{answers: map[string]*backend.Rows{"SELECT @@optimizer_switch": row("mrr=on,x=off")}}
 	s := newState(f)
@@ -229,7 +229,7 @@ func TestIncrementalVariables(t *testing.T) {
 	}
 	want := []string{
 		"SELECT @@optimizer_switch", "SET optimizer_switch = 'mrr=off'", "SELECT @@optimizer_switch", "SET optimizer_switch = 'mrr=on,x=off'",
-		"SET optimizer_switch = 'mrr=on,x=off'", // the fake's value is what it was
+		"SET optimizer_switch = 'mrr=on,x=off'", // the fake's value is unchanged
 	}
 	if !slices.Equal(f.heard, want) || variablesOf(s.Settings) != "optimizer_switch='mrr=on,x=off'" {
 		t.Errorf("%q, %s", f.heard, variablesOf(s.Settings))
@@ -240,11 +240,11 @@ func TestIncrementalVariables(t *testing.T) {
 	}
 }
 
-// What functions within a SET assign is not lost.
+// Assignments by functions within a SET are kept.
 func TestSetLearnsWhatItsValuesAssign(t *testing.T) {
 	s := newState(&fakeShard{})
 	next := s.Set(Transaction{})
-	s.Carry(s.Settings.With("@made", "1").With("@both", "1")) // by a function of an expression
+	s.Carry(s.Settings.With("@made", "1").With("@both", "1")) // by a function in an expression
 	next.Settings = next.Settings.With("@both", "2")
 	next.Finish()
 	if got := variablesOf(next.Settings); got != "@both=2 @made=1" {
@@ -268,13 +268,13 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// Each variable has one place in the table, and what routing may do with one for a statement is what a session may do with it.
+// Each variable has one place in the table. A variable that routing accepts for one statement is one that a session can set.
 func TestEachVariableHasOnePlace(t *testing.T) {
 	seen := map[string]int{}
-	for name := range rows {
+	for name := range special {
 		seen[name]++
 	}
-	for _, list := range plain {
+	for _, list := range byClass {
 		for name := range strings.FieldsSeq(list) {
 			seen[name]++
 		}

@@ -6,26 +6,27 @@ import (
 	"locus/proxy/wire"
 )
 
-// Shard is the shard whose server is asked about what the proxy doesn't know: the first one.
+// Shard is the shard that is asked about what the proxy doesn't know. It is the first shard.
 type Shard interface {
-	// Flavor is that of all shards.
+	// Flavor returns the flavor of all shards.
 	Flavor() flavor.Flavor
-	// On has f talk over one connection that carries the settings. It sees what the session's transaction has done there.
+	// On calls f with a connection that has the settings. On it, f sees what the session's transaction has done on the shard.
 	On(settings *backend.Settings, f func(Conn) error) error
-	// Compute answers a query that the client has written a part of. What that leaves on its connection stays with the session,
-	// whose settings may be others afterwards: functions assign user variables.
+	// Compute runs a query of which the client has written a part. The session keeps the state that it leaves on the connection. The session's
+	// settings may have changed afterwards, because functions can assign user variables.
 	Compute(settings *backend.Settings, query string) (*backend.Rows, error)
-	// Anew has connections on which stored code ran be given variables anew when they carry settings next: it may have set them. The
-	// name names stands for what SET NAMES sets. undo ends that, if a server has refused the values; it is nil if there is none.
+	// Anew makes the connections on which stored code ran receive the named variables again with their next settings, because the code may have
+	// set them. The name names represents what SET NAMES sets. undo reverts that, for a server that refused the values. It is nil if there are no
+	// such connections.
 	Anew(names []string) (undo func())
 }
 
-// Conn is a connection to a shard, for texts of the proxy's own.
+// Conn is a connection to a shard, for the proxy's own texts.
 type Conn interface {
 	Query(text string) (*backend.Rows, error)
 	Exec(text string) (wire.OK, error)
-	// Carry brings the connection to other settings.
+	// Carry applies other settings to the connection.
 	Carry(*backend.Settings) error
-	// Note says what a text may leave, if it isn't nothing.
+	// Note declares the state that the next text may leave on the connection, if any.
 	Note(backend.Leaves)
 }

@@ -13,14 +13,14 @@ import (
 	"locus/router/stmt"
 )
 
-// fakeShard answers what it was given an answer for, and notes what it hears.
+// fakeShard answers the questions for which it has an answer, and records all texts.
 type fakeShard struct {
 	is      flavor.Flavor
 	answers map[string]*backend.Rows // by text
-	refuses map[string]error         // by text, or settings by "carry " and their variables
-	warns   uint16                   // of what it executes
+	refuses map[string]error         // by text, or for settings by "carry " and their variables
+	warns   uint16                   // of each executed text
 	heard   []string
-	carried int // how often settings
+	carried int // how often settings were carried
 	noted   []backend.Leaves
 	code    bool // stored code ran on a connection
 	anew    []string
@@ -72,7 +72,7 @@ func (f *fakeShard) Carry(settings *backend.Settings) error {
 
 func (f *fakeShard) Note(l backend.Leaves) { f.noted = append(f.noted, l) }
 
-// row is an answer of one row of texts.
+// row returns an answer of one row of texts.
 func row(values ...string) *backend.Rows { return table(values) }
 
 func table(list ...[]string) *backend.Rows {
@@ -90,14 +90,14 @@ func table(list ...[]string) *backend.Rows {
 	return rows
 }
 
-// number64 is an answer of one number.
+// number64 returns an answer of one number.
 func number64(value string) *backend.Rows {
 	rows := row(value)
 	rows.Columns[0].Type = mysql.MYSQL_TYPE_LONGLONG
 	return rows
 }
 
-// variablesOf writes what settings assign: "a=1 b='x'".
+// variablesOf returns the assignments of settings: "a=1 b='x'".
 func variablesOf(settings *backend.Settings) string {
 	var list []string
 	for _, a := range settings.Assignments() {
@@ -106,7 +106,7 @@ func variablesOf(settings *backend.Settings) string {
 	return strings.Join(list, " ")
 }
 
-// newState is that of a session that has just logged in.
+// newState returns the state of a session that has just logged in.
 func newState(f *fakeShard) *State {
 	s := New(f)
 	s.Reset(Values{Settings: backend.Default, Autocommit: true})
@@ -124,7 +124,7 @@ func parse(t *testing.T, text string) (*stmt.Statement, *stmt.Lexed) {
 	return st, l
 }
 
-// assign runs a SET up to where a shard is to take it.
+// assign runs a SET up to the point where a shard must accept it.
 func assign(t *testing.T, s *State, text string, transaction Transaction) (*Set, error) {
 	t.Helper()
 	st, _ := parse(t, text)

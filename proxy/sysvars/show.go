@@ -10,7 +10,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Show writes a SHOW as the query whose answer it has.
+// Show returns a query that answers a SHOW.
 func (a *Answers) Show(show *stmt.Shown) ([]byte, error) {
 	switch show.What {
 	case "variables", "status":
@@ -46,7 +46,7 @@ func (a *Answers) showValues(show *stmt.Shown) ([]byte, error) {
 	return []byte("SELECT * FROM " + table + " AS " + name + " " + clause + " ORDER BY Variable_name"), nil
 }
 
-// tableOf is the servers' table that has what SHOW VARIABLES or SHOW STATUS shows.
+// tableOf returns the servers' table for SHOW VARIABLES or SHOW STATUS.
 func tableOf(show *stmt.Shown) string { return strings.ToLower(scopeOf(show)) + "_" + show.What }
 
 func scopeOf(show *stmt.Shown) string {
@@ -56,7 +56,7 @@ func scopeOf(show *stmt.Shown) string {
 	return "SESSION"
 }
 
-// variableTable is the shard's table of variables or of status, with the proxy's values in it.
+// variableTable returns the shard's table of variables or of status as a derived table, with the proxy's values in it.
 func (a *Answers) variableTable(table, name, value string) string {
 	var b strings.Builder
 	b.WriteString("(SELECT " + name + ", CASE LOWER(VARIABLE_NAME)")
@@ -64,7 +64,7 @@ func (a *Answers) variableTable(table, name, value string) string {
 		b.WriteString(" WHEN '" + v.name + "' THEN " + v.sql)
 	}
 	rest := "VARIABLE_VALUE"
-	if table == "session_status" { // what other sessions did on the connection is none of ours
+	if table == "session_status" { // the connection counted statements of other sessions
 		rest = "IF(VARIABLE_NAME LIKE 'COM~_%' ESCAPE '~', '0', VARIABLE_VALUE)"
 	}
 	b.WriteString(" ELSE " + rest + " END AS " + value + " FROM " + a.flavor().VariableTables() + "." + table + ")")
@@ -91,14 +91,14 @@ func (a *Answers) overrides(table string) (list []override) {
 	return list
 }
 
-// Patched answers SHOW VARIABLES and SHOW STATUS: what the shard shows, with the proxy's values in place of some of its own. It
-// tells false of what has to be asked for in another way: where a condition may be on values, the shard has to see ours first.
+// Patched answers SHOW VARIABLES and SHOW STATUS with the rows of the shard, in which it replaces some values by the proxy's. done is false if
+// the statement needs another query. If a condition may be on values, the shard must evaluate it on the proxy's values.
 func (a *Answers) Patched(show *stmt.Shown) (columns []wire.Column, list [][]string, done bool, err error) {
 	if show == nil || show.What != "variables" && show.What != "status" || aboutValues.MatchString(show.Clause) {
 		return nil, nil, false, nil
 	}
 	leaves := backend.Nothing
-	if strings.Contains(show.Clause, "(") { // a function of anybody's
+	if strings.Contains(show.Clause, "(") { // it may call any function
 		leaves = backend.State
 	}
 	rows, err := a.ask("SHOW "+scopeOf(show)+" "+show.What+" "+show.Clause, leaves)
@@ -117,10 +117,10 @@ func (a *Answers) Patched(show *stmt.Shown) (columns []wire.Column, list [][]str
 	return rows.Columns, list, true, nil
 }
 
-// aboutValues may be a condition on values: one with a WHERE and the word in it.
+// aboutValues matches a clause that may have a condition on values: a WHERE with that word in it.
 var aboutValues = regexp.MustCompile("(?is)^where.*value")
 
-// patch puts the proxy's values into rows of names and values.
+// patch replaces values in rows of names and values by the proxy's.
 func (a *Answers) patch(rows [][][]byte, table string) error {
 	ours := map[string]string{}
 	for _, o := range a.overrides(table) {
@@ -136,7 +136,7 @@ func (a *Answers) patch(rows [][][]byte, table string) error {
 		switch sql, ok := ours[name]; {
 		case ok:
 			places, asked = append(places, i), append(asked, sql)
-		case table == "session_status" && strings.HasPrefix(name, "com_"): // what other sessions did on the connection
+		case table == "session_status" && strings.HasPrefix(name, "com_"): // the connection counted statements of other sessions
 			row[1] = []byte("0")
 		}
 	}

@@ -8,12 +8,12 @@ import (
 	"locus/router/stmt"
 )
 
-// ownComment is that of the tables, which no server has.
+// ownComment is the comment of these tables, which no server has.
 const ownComment = "answered by the proxy, in UTC"
 
-// visible are the tables that the user may read, by name.
+// visible returns the tables that the user may read, sorted by name.
 func (a *Answers) visible() []VirtualTable {
-	if a.Virtual == nil || a.mayLook("tables") != nil {
+	if a.Virtual == nil || a.mayRead("tables") != nil {
 		return nil
 	}
 	return slices.SortedFunc(slices.Values(a.Virtual.Tables()), func(x, y VirtualTable) int { return strings.Compare(x.Name, y.Name) })
@@ -34,7 +34,7 @@ func (a *Answers) showOwnTables(show *stmt.Shown) ([]byte, error) {
 	return t.filtered(rows, column.Name, show.Clause), nil
 }
 
-// showOwnStatus answers SHOW TABLE STATUS FROM locus, in the columns that all servers have.
+// showOwnStatus answers SHOW TABLE STATUS FROM locus, with the columns that all servers have.
 func (a *Answers) showOwnStatus(show *stmt.Shown) ([]byte, error) {
 	t := VirtualTable{}
 	for _, name := range []string{
@@ -52,7 +52,7 @@ func (a *Answers) showOwnStatus(show *stmt.Shown) ([]byte, error) {
 	return t.filtered(rows, "Name", show.Clause), nil
 }
 
-// showOwnIndexes answers SHOW INDEX FROM locus.jobs: nothing, in the server's own columns.
+// showOwnIndexes answers SHOW INDEX FROM locus.jobs with no rows, in the server's own columns.
 func (a *Answers) showOwnIndexes(show *stmt.Shown) ([]byte, error) {
 	if _, err := a.virtual(show.Table); err != nil {
 		return nil, err
@@ -86,8 +86,8 @@ func (a *Answers) showOwnColumns(show *stmt.Shown) ([]byte, error) {
 	return t.filtered(rows, "Field", show.Clause), nil
 }
 
-// showOwnCreate answers SHOW CREATE TABLE locus.jobs: what a table of its columns would be
-// made by. No server has it, which its comment says.
+// showOwnCreate answers SHOW CREATE TABLE locus.jobs with a definition of a table with these columns. The comment in it shows that no server has
+// the table.
 func (a *Answers) showOwnCreate(show *stmt.Shown) ([]byte, error) {
 	of, err := a.virtual(show.Table)
 	if err != nil {
@@ -105,7 +105,7 @@ func (a *Answers) showOwnCreate(show *stmt.Shown) ([]byte, error) {
 	return []byte("SELECT " + backend.Quote(of.Name) + " AS `Table`, " + backend.Quote(b.String()) + " AS `Create Table`"), nil
 }
 
-// filtered is a SHOW's answer as a query: LIKE is about its first column.
+// filtered returns a query for the answer of a SHOW. name is the column to which a LIKE applies.
 func (t VirtualTable) filtered(rows [][]any, name, clause string) []byte {
 	if strings.HasPrefix(strings.ToLower(clause), "like") {
 		clause = "WHERE `" + name + "` " + clause

@@ -7,7 +7,7 @@ import (
 	"locus/proxy/flavor"
 )
 
-// State is what one session has set, and what its statements have left to be asked about. It belongs to the session's goroutine.
+// State is what a session has set, and what its client can ask about the statements. Only the session's goroutine uses it.
 type State struct {
 	Values
 	Diagnostics
@@ -16,22 +16,22 @@ type State struct {
 	shard    Shard
 }
 
-// New makes the state of a session that has set nothing.
+// New returns the state of a session that has set nothing.
 func New(shard Shard) State { return State{shard: shard} }
 
-// Reset makes the session's values those of one that has just logged in, and forgets the rest.
+// Reset sets the values of a new login, and clears the rest.
 func (s *State) Reset(v Values) {
-	s.Values, s.Diagnostics, s.told, s.Commands = v, Diagnostics{}, "", Counters{}
+	s.Values, s.Diagnostics, s.reported, s.Commands = v, Diagnostics{}, "", Counters{}
 }
 
 func (s *State) flavor() flavor.Flavor { return s.shard.Flavor() }
 
-// Try has a connection carry the settings, so that the server can refuse them.
+// Try applies settings to a connection, so that the server can refuse them.
 func (s *State) Try(settings *backend.Settings) error {
 	return s.shard.On(settings, func(Conn) error { return nil })
 }
 
-// Ask asks the shard something small in the session's settings, that leaves nothing.
+// Ask sends the shard a small query that leaves no state, with the session's settings.
 func (s *State) Ask(text string) (*backend.Rows, error) { return s.ask(text, backend.Nothing) }
 
 func (s *State) ask(text string, leaves backend.Leaves) (rows *backend.Rows, err error) {
@@ -43,7 +43,7 @@ func (s *State) ask(text string, leaves backend.Leaves) (rows *backend.Rows, err
 	return rows, err
 }
 
-// Compute gives the value of an expression as a constant.
+// Compute returns the value of an expression as a constant.
 func (s *State) Compute(settings *backend.Settings, expression string) (string, error) {
 	rows, err := s.shard.Compute(settings, "SELECT "+expression)
 	if err != nil {
@@ -55,13 +55,13 @@ func (s *State) Compute(settings *backend.Settings, expression string) (string, 
 	return constant(rows.Rows[0][0], rows.Columns[0].Type), nil
 }
 
-// ComputeValue is Compute for a user variable, which keeps everything of the value.
+// ComputeValue is Compute for a user variable. It loses nothing of the value.
 func (s *State) ComputeValue(expression string) (string, error) {
 	rows, err := s.shard.Compute(s.Settings, "SELECT "+valueFields("v")+" FROM (SELECT "+expression+" AS v) AS t")
 	if err != nil {
 		return "", err
 	}
-	if !valued(rows, 1) {
+	if !hasValues(rows, 1) {
 		return "", fmt.Errorf("compute %s: the shard has answered with %d rows of %d columns", expression, len(rows.Rows), len(rows.Columns))
 	}
 	return valueLiteral(rows, 0, 0), nil

@@ -10,11 +10,11 @@ import (
 	"locus/router/stmt"
 )
 
-// Counters are how often a session has run each kind of statement since its login, or FLUSH STATUS. Connections are borrowed, so
-// what a shard counts for one is of many sessions.
+// Counters counts how often a session has run each kind of statement since its login, or since FLUSH STATUS. A shard's own counters are not
+// usable, because a connection serves many sessions.
 type Counters [stmt.Counters]uint32
 
-// Count notes a statement.
+// Count counts a statement.
 func (c *Counters) Count(st *stmt.Statement) {
 	c[st.Counter]++
 	switch {
@@ -25,13 +25,12 @@ func (c *Counters) Count(st *stmt.Statement) {
 	}
 }
 
-// preparing are counters of the protocol's commands, which the statements of the
-// same meaning raise beside their own.
+// preparing contains the counters of the protocol's commands. The statements with the same effect increment them in addition to their own.
 var preparing = map[string]stmt.Counter{
 	"prepare": stmt.CountPrepare, "execute": stmt.CountExecute, "deallocate": stmt.CountClose,
 }
 
-// Status is what SHOW STATUS tells of the process, and of the connection to the client.
+// Status is the part of SHOW STATUS about the process, and about the connection to the client.
 type Status struct {
 	Prepared           int64
 	Statements         uint64
@@ -39,7 +38,7 @@ type Status struct {
 	TLSVersion, Cipher string
 }
 
-// statusOverrides are the values of status that the proxy has itself.
+// statusOverrides returns the status values that the proxy has itself.
 func (a *Answers) statusOverrides(session bool) []override {
 	status, clients := a.Status(), a.Processes()
 	running := 0
@@ -67,8 +66,7 @@ func (a *Answers) statusOverrides(session bool) []override {
 	return list
 }
 
-// withCounters adds the counters of commands, Com_…, to the table that SHOW
-// STATUS is answered from: MySQL's tables leave them out.
+// withCounters adds the counters of commands, Com_…, to the table for SHOW STATUS, because MySQL's tables lack them.
 func (a *Answers) withCounters(table string, show *stmt.Shown) (string, error) {
 	if a.flavor().TablesCountCommands() || !mayNameCounters(show.Clause) {
 		return table, nil
@@ -78,7 +76,7 @@ func (a *Answers) withCounters(table string, show *stmt.Shown) (string, error) {
 		return "", err
 	}
 	text, err := json.Marshal(a.counters(rows, show.Global))
-	if err != nil { // of texts
+	if err != nil { // never, with texts
 		return "", err
 	}
 	columns := "Variable_name VARCHAR(64) PATH '$[0]', Value VARCHAR(1024) PATH '$[1]'"
@@ -86,7 +84,7 @@ func (a *Answers) withCounters(table string, show *stmt.Shown) (string, error) {
 		"CONVERT(Value USING utf8mb4) COLLATE utf8mb4_0900_ai_ci FROM JSON_TABLE(" + backend.Quote(string(text)) + ", '$[*]' COLUMNS (" + columns + ")) AS counters)", nil
 }
 
-// counters are the shard's, or under the shard's names the session's own.
+// counters returns the shard's counters, or, under the shard's names, the session's own.
 func (a *Answers) counters(rows *backend.Rows, global bool) [][2]string {
 	own := map[string]uint32{}
 	for c, n := range a.Commands {
@@ -106,7 +104,7 @@ func (a *Answers) counters(rows *backend.Rows, global bool) [][2]string {
 	return list
 }
 
-// mayNameCounters tells whether what follows SHOW STATUS can be about Com_….
+// mayNameCounters reports whether the clause of a SHOW STATUS can match Com_….
 func mayNameCounters(clause string) bool {
 	words := strings.Fields(strings.ToLower(clause))
 	if len(words) < 2 || words[0] != "like" || len(words[1]) < 2 {

@@ -8,25 +8,24 @@ import (
 	"locus/router/stmt"
 )
 
-// Class says what the proxy does with a system variable.
+// Class is how the proxy handles a system variable.
 type Class uint8
 
 const (
-	// unclassified: nobody has looked at it, so it can't be set. A server that is newer than this table may have brought it.
+	// unclassified variables are not checked yet, so they can't be set. A server that is newer than this table may have added them.
 	unclassified Class = iota
-	// Applied: carried to every connection that serves the session. The server says whether it exists and takes the value. What
-	// it changes is the same on one shard and on several, and neither routes, transactions nor what moves read depend on it.
+	// Applied variables are set on every connection that serves the session. The server decides whether the variable exists and the value is
+	// valid. Its effect is the same on one shard and on several. Neither routes, transactions nor the reads of moves depend on it.
 	Applied
-	// Answered: the session keeps it, and says what it is.
+	// Answered variables are kept and answered by the session.
 	Answered
-	// ReadOnly: the proxy says what it is, and it can't be set.
+	// ReadOnly variables are answered by the proxy, and can't be set.
 	ReadOnly
-	// Ignored: it is about the connection to the client, which is ours. The session remembers what was set, and does nothing
-	// else with it, except for the timeouts.
+	// Ignored variables concern the connection to the client, which is the proxy's. The session records the value, and uses only the timeouts.
 	Ignored
-	// Forbidden: it would change what other sessions see, or make IDs and routes that are not the cluster's.
+	// Forbidden variables would change what other sessions see, or make IDs and routes that are not the cluster's.
 	Forbidden
-	// EqualOnly: it can only be set to what the shards have.
+	// EqualOnly variables can only be set to the value that the shards have.
 	EqualOnly
 )
 
@@ -34,59 +33,59 @@ func (c Class) String() string {
 	return [...]string{"not known", "applied", "answered by the proxy", "read-only", "ignored", "refused", "equal only"}[c]
 }
 
-// variable is what the proxy does with one system variable.
+// variable describes how the proxy handles one system variable.
 type variable struct {
 	class Class
-	// set makes an assignment of a constant, in a way of its own or in that of its class; takes has the value as it was written.
+	// set assigns a constant, by a function of the variable or of its class. takes gets the value as it was written.
 	set   func(s *Set, v stmt.Variable, literal string) error
 	takes func(*Set, stmt.Variable) error
-	// is gives its value as SQL, nothing for that of a shard; nil: a shard's, or what was set if it is ignored.
-	is func(*Answers, question) (sql string)
-	// carried are the names by which connections carry what an assignment changes, changes those that a client is told of; nil: its
-	// own.
+	// sql returns the variable's value as SQL, or "" if a shard's value applies. If sql is nil, a shard's value applies, or, for an ignored
+	// variable, the value that was set.
+	sql func(*Answers, question) (sql string)
+	// carried contains the names of the settings that an assignment changes. changes contains the variables that the client is notified of. nil
+	// means the variable's own name.
 	carried, changes []string
-	// path: it says where something lies on a server's disks, which is not for users with bounds.
+	// path is set if the value is a path on a server. Users with limited rights don't see it.
 	path bool
-	// ours: no shard has one of that name.
+	// ours is set if no shard has a variable of that name.
 	ours bool
-	// diagnoses: asking for it leaves the diagnostics as they are.
+	// diagnoses is set if a query for the variable does not change the diagnostics.
 	diagnoses bool
 }
 
-// variables has every variable that a session of a server may set, of the versions that somebody has looked at, and those that
-// the proxy answers.
-var variables = listed()
+// variables contains every variable that a session can set on the server versions that were checked, and those that the proxy answers.
+var variables = allVariables()
 
-// rows are those that have a way of their own.
-var rows = map[string]variable{
+// special contains the variables that have their own functions.
+var special = map[string]variable{
 	autocommit:              {class: Answered, set: setAutocommit},
 	"insert_id":             {class: Answered, takes: takeForcedID},
-	"identity":              {class: Answered, takes: takeInsertID, is: insertID},
-	"last_insert_id":        {class: Answered, takes: takeInsertID, is: insertID},
-	"locus_context":         {class: Answered, set: setContext, is: contextText, ours: true},
-	"locus_read":            {class: Answered, set: setRead, is: read, ours: true},
-	"locus_partial":         {class: Answered, set: setPartial, is: partial, ours: true},
-	"locus_shard":           {class: Answered, set: setShard, is: shardNamed, ours: true},
+	"identity":              {class: Answered, takes: takeInsertID, sql: insertID},
+	"last_insert_id":        {class: Answered, takes: takeInsertID, sql: insertID},
+	"locus_context":         {class: Answered, set: setContext, sql: contextText, ours: true},
+	"locus_read":            {class: Answered, set: setRead, sql: read, ours: true},
+	"locus_partial":         {class: Answered, set: setPartial, sql: partial, ours: true},
+	"locus_shard":           {class: Answered, set: setShard, sql: shardNamed, ours: true},
 	"transaction_isolation": {class: Answered, set: setIsolation},
 	"tx_isolation":          {class: Answered, set: setIsolation},
 	"transaction_read_only": {class: Answered, set: setReadOnly},
 	"tx_read_only":          {class: Answered, set: setReadOnly},
 
-	"error_count":        {class: ReadOnly, is: errorCount, diagnoses: true},
-	"warning_count":      {class: ReadOnly, is: warningCount, diagnoses: true},
-	"gtid_mode":          {class: ReadOnly, is: gtidMode},
-	"hostname":           {class: ReadOnly, is: hostname},
-	"max_allowed_packet": {class: ReadOnly, is: maxAllowedPacket},
-	"port":               {class: ReadOnly, is: port},
+	"error_count":        {class: ReadOnly, sql: errorCount, diagnoses: true},
+	"warning_count":      {class: ReadOnly, sql: warningCount, diagnoses: true},
+	"gtid_mode":          {class: ReadOnly, sql: gtidMode},
+	"hostname":           {class: ReadOnly, sql: hostname},
+	"max_allowed_packet": {class: ReadOnly, sql: maxAllowedPacket},
+	"port":               {class: ReadOnly, sql: port},
 
-	netReadTimeout:  {class: Ignored, set: setIgnored, is: timeout},
-	netWriteTimeout: {class: Ignored, set: setIgnored, is: timeout},
-	waitTimeout:     {class: Ignored, set: setIgnored, is: timeout},
+	netReadTimeout:  {class: Ignored, set: setIgnored, sql: timeout},
+	netWriteTimeout: {class: Ignored, set: setIgnored, sql: timeout},
+	waitTimeout:     {class: Ignored, set: setIgnored, sql: timeout},
 
-	"version":         {class: ReadOnly, is: version},
-	"version_comment": {class: ReadOnly, is: versionComment},
+	"version":         {class: ReadOnly, sql: version},
+	"version_comment": {class: ReadOnly, sql: versionComment},
 
-	"pseudo_thread_id":               {class: Forbidden, is: connectionID},
+	"pseudo_thread_id":               {class: Forbidden, sql: connectionID},
 	"session_track_transaction_info": {class: EqualOnly, set: setTransactionTracking},
 
 	characterSetClient:     {class: Applied, set: setCharsetVariable},
@@ -96,16 +95,16 @@ var rows = map[string]variable{
 	"profiling":            {class: Applied, set: setProfiling},
 	"sql_mode":             {class: Applied, set: setMode},
 
-	// What SET calls so is no variable.
+	// SET has these names too, but they are no variables.
 	"names":   {takes: takeNames, carried: []string{"names"}, changes: charsets},
 	"charset": {takes: takeCharset, carried: []string{"names", characterSetClient, characterSetResults, collationConnection}, changes: charsets},
 }
 
-// sets are how variables are assigned that have no way of their own.
-var sets = map[Class]func(*Set, stmt.Variable, string) error{Applied: setApplied, Ignored: setIgnored, EqualOnly: setEqual}
+// setters contains the functions that assign variables without functions of their own.
+var setters = map[Class]func(*Set, stmt.Variable, string) error{Applied: setApplied, Ignored: setIgnored, EqualOnly: setEqual}
 
-// plain are the others.
-var plain = map[Class]string{
+// byClass contains the other variables.
+var byClass = map[Class]string{
 	Ignored: `interactive_timeout net_buffer_length net_retry_count session_track_gtids tcp_nodelay thread_pool_priority`,
 	Forbidden: `default_master_connection gtid_domain_id gtid_seq_no immediate_server_version log_disabled_statements max_relay_log_size
 		original_commit_timestamp original_server_version pseudo_replica_mode pseudo_slave_mode rand_seed1 rand_seed2 redirect_url
@@ -163,7 +162,7 @@ var plain = map[Class]string{
 		wsrep_retry_autocommit wsrep_sync_wait`,
 }
 
-// paths are the servers' variables that say where their files, keys and sockets are.
+// paths contains the servers' variables for the locations of their files, keys and sockets.
 const paths = `admin_ssl_ca admin_ssl_capath admin_ssl_cert admin_ssl_crl admin_ssl_crlpath admin_ssl_key aria_log_dir_path basedir
 		caching_sha2_password_private_key_path caching_sha2_password_public_key_path character_sets_dir datadir ft_stopword_file
 		general_log_file init_file innodb_data_file_path innodb_data_home_dir innodb_doublewrite_dir innodb_log_group_home_dir
@@ -173,12 +172,12 @@ const paths = `admin_ssl_ca admin_ssl_capath admin_ssl_cert admin_ssl_crl admin_
 		sha256_password_public_key_path slave_load_tmpdir slow_query_log_file socket ssl_ca ssl_capath ssl_cert ssl_crl
 		ssl_crlpath ssl_key tmpdir wsrep_data_home_dir`
 
-// listed adds the variables that stand in lists to those with rows.
-func listed() map[string]variable {
-	all := maps.Clone(rows)
-	for class, list := range plain {
+// allVariables returns the special variables and those in lists.
+func allVariables() map[string]variable {
+	all := maps.Clone(special)
+	for class, list := range byClass {
 		for name := range strings.FieldsSeq(list) {
-			all[name] = variable{class: class, set: sets[class]}
+			all[name] = variable{class: class, set: setters[class]}
 		}
 	}
 	for name := range strings.FieldsSeq(paths) {
@@ -189,7 +188,7 @@ func listed() map[string]variable {
 	return all
 }
 
-// All gives each variable that somebody has looked at, and its class.
+// All returns each checked variable with its class.
 func All() iter.Seq2[string, Class] {
 	return func(yield func(string, Class) bool) {
 		for name, row := range variables {
@@ -200,8 +199,8 @@ func All() iter.Seq2[string, Class] {
 	}
 }
 
-// Classified tells whether somebody has looked at what a session variable does.
+// Classified reports whether the effect of a session variable was checked.
 func Classified(name string) bool { return variables[name].class != unclassified }
 
-// HidesPath tells whether a variable says where something lies on a server's disks.
+// HidesPath reports whether a variable's value is a path on a server.
 func HidesPath(name string) bool { return variables[name].path }

@@ -10,25 +10,25 @@ import (
 	"locus/router/stmt"
 )
 
-// Tracking is what a client is told of its session: the next OK tells one with CLIENT_SESSION_TRACK what its statement changed. What
-// is to be told is set by session_track_…, which are variables like others and carried to the shards, so that their values can be
-// read and wrong ones are refused there.
+// Tracking contains the changes of a session that its client must be notified of. For a client with CLIENT_SESSION_TRACK, the next OK contains
+// what its statement changed. The variables session_track_… select the changes. They are also set on the shards, so that their values can be read
+// and wrong ones are refused.
 type Tracking struct {
-	Tracks  bool   // the client wants to be told
-	changes []byte // what the next OK tells, as wire.NextChange reads it
-	told    string // the state of its transaction that it was told last; empty: that there is none
+	Tracks   bool   // the client has CLIENT_SESSION_TRACK
+	changes  []byte // for the next OK, as wire.NextChange reads them
+	reported string // the transaction state that was last reported; empty if none was
 }
 
-// Told takes what is to be told, which is then told.
+// Told returns the changes to report in the next OK packet, and clears them.
 func (t *Tracking) Told() (changes []byte) {
 	changes, t.changes = t.changes, nil
 	return changes
 }
 
-// trackedByDefault is session_track_system_variables of both engines.
+// trackedByDefault is the default of session_track_system_variables in both engines.
 const trackedByDefault = "time_zone,autocommit,character_set_client,character_set_results,character_set_connection"
 
-// tracked reads a session_track_… variable that is on or off.
+// tracked returns the value of a session_track_… variable that is on or off. otherwise is its default.
 func (s *State) tracked(name string, otherwise bool) bool {
 	literal, ok := s.Settings.Lookup(name)
 	if !ok || isDefault(unquote(literal)) {
@@ -37,7 +37,7 @@ func (s *State) tracked(name string, otherwise bool) bool {
 	return switched(literal) == "1"
 }
 
-// TrackSchema notes that the database is another one, or the same once more.
+// TrackSchema records a change of the database, possibly to the same one.
 func (s *State) TrackSchema() {
 	if s.Tracks && s.tracked("session_track_schema", true) {
 		s.changes = wire.AppendTextChange(s.changes, mysql.SESSION_TRACK_SCHEMA, []byte(s.Settings.Database()))
@@ -45,7 +45,7 @@ func (s *State) TrackSchema() {
 	s.trackChange()
 }
 
-// trackChange notes that something changed, whatever it is.
+// trackChange records that something changed.
 func (s *State) trackChange() {
 	if s.Tracks && s.tracked(trackStateChange, false) {
 		s.changes = wire.AppendTextChange(s.changes, mysql.SESSION_TRACK_STATE_CHANGE, []byte("1"))
@@ -54,7 +54,7 @@ func (s *State) trackChange() {
 
 const trackStateChange = "session_track_state_change"
 
-// TrackVariables notes what a SET has assigned.
+// TrackVariables records the assignments of a SET.
 func (s *State) TrackVariables(assigned []stmt.Variable) {
 	if !s.Tracks {
 		return
@@ -75,7 +75,7 @@ func (s *State) TrackVariables(assigned []stmt.Variable) {
 	}
 }
 
-// assignedNames are the system variables that one assignment changes.
+// assignedNames returns the system variables that an assignment changes.
 func (s *State) assignedNames(v stmt.Variable) []string {
 	if v.User || v.NextOnly {
 		return nil
@@ -99,8 +99,8 @@ func (s *State) tracksVariable(name string) bool {
 	return false
 }
 
-// trackValues asks a shard for the variables as they are now: it knows what DEFAULT
-// and utf8 stand for. What it does not tell is left out.
+// trackValues records the current values of variables, which it asks from a shard. The shard resolves values such as DEFAULT and utf8. If it does
+// not answer, nothing is recorded.
 func (s *State) trackValues(names []string) {
 	if len(names) == 1 && names[0] == autocommit {
 		s.changes = wire.AppendVariableChange(s.changes, []byte(autocommit), onOff(s.Autocommit))
@@ -126,41 +126,40 @@ func onOff(on bool) []byte {
 	return []byte("OFF")
 }
 
-// The states of a transaction that are told: of those that session_track_transaction_info
-// asks for, only which there are.
+// The transaction states that are reported. Of the flags of session_track_transaction_info, they have only those for an open transaction and its
+// kind.
 const (
 	NotBegun     = "________"
 	Begun        = "T_______"
 	BegunReading = "T_R_____" // WITH CONSISTENT SNAPSHOT
 )
 
-// TellsTransactions tells whether the client is told that a transaction was begun or ended.
+// TellsTransactions reports whether the client is notified of the begin and end of transactions.
 func (s *State) TellsTransactions() bool { return s.Tracks && s.flavor().ReportsTransactions() }
 
-// Restate notes that a transaction has ended and the next one begun: something
-// changed, though the state is what it was.
+// Restate records that a transaction ended and another one began. The state is the same as before, but an OK must report a change.
 func (s *State) Restate() {
 	if s.TellsTransactions() && s.changes == nil {
 		s.changes = []byte{}
 	}
 }
 
-// TrackTransaction notes the state of the transaction, if the client is told.
+// TrackTransaction records the state of the transaction, if it changed.
 func (s *State) TrackTransaction(state string) { s.changes = s.AppendState(s.changes, state) }
 
-// Knows tells whether a state is what the client was told last.
+// Knows reports whether a state is the last one that the client was notified of.
 func (t *Tracking) Knows(state string) bool {
-	return state == t.told || state == NotBegun && t.told == ""
+	return state == t.reported || state == NotBegun && t.reported == ""
 }
 
-// InTransaction tells whether the client was told of one that is open.
-func (t *Tracking) InTransaction() bool { return t.told != "" && t.told != NotBegun }
+// InTransaction reports whether the client was notified of an open transaction.
+func (t *Tracking) InTransaction() bool { return t.reported != "" && t.reported != NotBegun }
 
-// AppendState tells a state that the client doesn't know.
+// AppendState appends a state to changes, unless the client knows it.
 func (t *Tracking) AppendState(changes []byte, state string) []byte {
 	if t.Knows(state) {
 		return changes
 	}
-	t.told = state
+	t.reported = state
 	return wire.AppendTextChange(changes, mysql.SESSION_TRACK_TRANSACTION_STATE, []byte(state))
 }

@@ -16,7 +16,7 @@ var changeNames = map[byte]string{
 	mysql.SESSION_TRACK_TRANSACTION_STATE: "state",
 }
 
-// told writes what the next OK tells: "schema shop, changed 1".
+// told returns the changes in the next OK: "schema shop, changed 1".
 func told(t *testing.T, s *State) string {
 	t.Helper()
 	var list []string
@@ -48,7 +48,7 @@ func TestTracking(t *testing.T) {
 	}
 	for _, test := range []struct {
 		is         flavor.Flavor
-		set        string // before
+		set        string // before the statement
 		text, want string
 	}{
 		{text: "SET autocommit = 0", want: "variable autocommit OFF"},
@@ -62,7 +62,7 @@ func TestTracking(t *testing.T) {
 		{set: "session_track_system_variables=DEFAULT", text: "SET autocommit = 0", want: "variable autocommit OFF"},
 		{text: "SET session_track_state_change = 1"},
 		{is: flavor.MariaDB, text: "SET session_track_state_change = 1", want: "changed 1"},
-		{text: "SET div_precision_increment = 5, time_zone = 'nowhere'"}, // the shard doesn't tell
+		{text: "SET div_precision_increment = 5, time_zone = 'nowhere'"}, // the shard doesn't answer
 	} {
 		s := newState(&fakeShard{is: test.is, answers: answers})
 		if name, literal, set := strings.Cut(test.set, "="); set {
@@ -99,7 +99,7 @@ func TestTrackingOfTheSchema(t *testing.T) {
 	}
 }
 
-// A state of the transaction is told once, and a transaction that follows another is told as a change of nothing.
+// A transaction state is reported once. If a transaction follows another one in the same state, an empty change is reported.
 func TestTrackingOfTransactions(t *testing.T) {
 	s := newState(&fakeShard{})
 	if s.TellsTransactions() {

@@ -12,7 +12,7 @@ import (
 	"locus/router/stmt"
 )
 
-// AskUserVariables is the query for what user variables have.
+// AskUserVariables returns the query for the values of user variables.
 func AskUserVariables(names []string) string {
 	fields := make([]string, len(names))
 	for i, name := range names {
@@ -21,7 +21,7 @@ func AskUserVariables(names []string) string {
 	return "SELECT " + strings.Join(fields, ", ")
 }
 
-// AskAssigned is the query for which user variables have a value: 1, and 0 for NULL.
+// AskAssigned returns the query for which user variables have a value: 1, or 0 for NULL.
 func AskAssigned(names []string) string {
 	fields := make([]string, len(names))
 	for i, name := range names {
@@ -30,13 +30,13 @@ func AskAssigned(names []string) string {
 	return "SELECT " + strings.Join(fields, ", ")
 }
 
-// quotedVariable writes a user variable in a statement.
+// quotedVariable returns a user variable as SQL.
 func quotedVariable(name string) string { return "@`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// WithUserVariables are settings with what AskUserVariables was answered with, and the names by which they carry it; nil if
-// values are missing, which are too large for the shard to give them in a way that loses nothing.
+// WithUserVariables returns settings with the values from an answer to AskUserVariables, and the names of these settings. It returns nil if a
+// value is missing in the answer: it was too large for the shard to return it without a loss.
 func WithUserVariables(settings *backend.Settings, names []string, rows *backend.Rows) (next *backend.Settings, carried []string) {
-	if !valued(rows, len(names)) {
+	if !hasValues(rows, len(names)) {
 		return nil, nil
 	}
 	value := rows.Rows[0]
@@ -54,7 +54,7 @@ func WithUserVariables(settings *backend.Settings, names []string, rows *backend
 	return settings, carried
 }
 
-// UserVariables are the names of those that the session has.
+// UserVariables returns the names of the session's user variables.
 func (v *Values) UserVariables() (names []string) {
 	for _, a := range v.Settings.Assignments() {
 		if name, user := strings.CutPrefix(a.Name, "@"); user {
@@ -67,10 +67,10 @@ func (v *Values) UserVariables() (names []string) {
 	return names
 }
 
-// nullText begins a NULL that has a text's character set: MySQL reads later statements by it.
+// nullText begins a NULL with a text's character set. MySQL uses that set when it reads later statements.
 const nullText = "CONVERT(NULL USING "
 
-// variableName is a user variable's in settings.
+// variableName returns the name of a user variable in settings.
 func variableName(name string) string {
 	if plainName(name) {
 		return "@" + name
@@ -78,18 +78,17 @@ func variableName(name string) string {
 	return quotedVariable(name)
 }
 
-// valueFields asks for a value in a way that loses nothing of it: as it is, as
-// bytes, and with its character set and collation.
+// valueFields returns the fields that represent a value without a loss: the value itself, its bytes, its character set and its collation.
 func valueFields(expression string) string {
 	return expression + ", HEX(" + expression + "), CHARSET(" + expression + "), COLLATION(" + expression + ")"
 }
 
-// valued tells whether an answer is one row of n values that were asked for with valueFields.
-func valued(rows *backend.Rows, n int) bool {
+// hasValues reports whether an answer is one row of n values in the form of valueFields.
+func hasValues(rows *backend.Rows, n int) bool {
 	return len(rows.Rows) == 1 && len(rows.Columns) == 4*n
 }
 
-// valueLiteral writes a value that was asked for with valueFields as a constant.
+// valueLiteral returns a value in the form of valueFields as a constant.
 func valueLiteral(rows *backend.Rows, row, at int) string {
 	value, columns := rows.Rows[row], rows.Columns
 	switch t := columns[at].Type; {
@@ -98,7 +97,7 @@ func valueLiteral(rows *backend.Rows, row, at int) string {
 	case t == mysql.MYSQL_TYPE_FLOAT, t == mysql.MYSQL_TYPE_DOUBLE:
 		number := string(value[at])
 		if !strings.ContainsAny(number, "eE") {
-			number += "e0" // else it would be a decimal
+			number += "e0" // otherwise it would be a decimal
 		}
 		return number
 	case numeric(t):
@@ -114,7 +113,7 @@ func numeric(columnType byte) bool {
 		columnType == mysql.MYSQL_TYPE_INT24 || columnType == mysql.MYSQL_TYPE_NEWDECIMAL
 }
 
-// assignUser is SET @name = value.
+// assignUser runs SET @name = value.
 func (s *Set) assignUser(v stmt.Variable) (err error) {
 	var literal string
 	if expression := s.asExpression(v); expression != "" {
@@ -128,8 +127,7 @@ func (s *Set) assignUser(v stmt.Variable) (err error) {
 	return err
 }
 
-// asExpression gives the value where the shard is to compute it; empty where it is a constant whose character set is known to be
-// that of SET NAMES.
+// asExpression returns a value as SQL if the shard must compute it. It returns "" for a constant whose character set is that of SET NAMES.
 func (s *Set) asExpression(v stmt.Variable) string {
 	_, charset := s.state.Settings.Lookup(characterSetConnection)
 	_, collation := s.state.Settings.Lookup(collationConnection)
@@ -140,8 +138,7 @@ func (s *Set) asExpression(v stmt.Variable) string {
 	return v.Expression
 }
 
-// UserVariable gives the constant that a user variable holds; NULL if it was
-// never assigned.
+// UserVariable returns the value of a user variable as a constant. It returns NULL if the variable was never assigned.
 func (v *Values) UserVariable(name string) string {
 	literal, ok := v.Settings.Lookup(variableName(name))
 	if !ok || strings.HasPrefix(literal, nullText) {
@@ -150,16 +147,16 @@ func (v *Values) UserVariable(name string) string {
 	return Uncollated(literal)
 }
 
-// Uncollated is a constant without its collation.
+// Uncollated returns a constant without its collation.
 func Uncollated(literal string) string {
 	bare, _, _ := strings.Cut(literal, " COLLATE ")
 	return bare
 }
 
-// UserText gives the text that a user variable holds.
+// UserText returns the text in a user variable.
 func (s *State) UserText(name string) (string, error) {
 	literal := s.UserVariable(name)
-	if spelledOtherwise(literal) {
+	if notUTF8(literal) {
 		var err error
 		if literal, err = s.ComputeValue("CONVERT(" + literal + " USING utf8mb4)"); err != nil {
 			return "", err
@@ -168,9 +165,8 @@ func (s *State) UserText(name string) (string, error) {
 	return LiteralText(literal, "@"+name)
 }
 
-// spelledOtherwise tells a text in a character set whose letters are not those of
-// UTF-8.
-func spelledOtherwise(literal string) bool {
+// notUTF8 reports whether a constant is a text in a character set whose bytes are not those of UTF-8.
+func notUTF8(literal string) bool {
 	charset, _, introduced := strings.Cut(strings.TrimPrefix(literal, "_"), " ")
 	if !strings.HasPrefix(literal, "_") {
 		return false
@@ -181,7 +177,7 @@ func spelledOtherwise(literal string) bool {
 	return introduced && !utf8Charsets[charset]
 }
 
-// LiteralText gives the text that a constant stands for.
+// LiteralText returns the text of a constant. of names its source in the error for NULL.
 func LiteralText(literal, of string) (string, error) {
 	literal = Uncollated(literal)
 	if at := strings.IndexAny(literal, "X'"); at >= 0 && strings.HasSuffix(literal, "'") {

@@ -14,30 +14,30 @@ import (
 	"locus/router/stmt"
 )
 
-// Values are what a session has, of what SET assigns. SET makes others and replaces all of them.
+// Values contains the session's values of what SET can assign. A SET makes new Values and replaces the old ones.
 type Values struct {
-	Settings   *backend.Settings // carried to every connection that serves the session
-	Mode       stmt.Mode         // how texts are read
+	Settings   *backend.Settings // set on every connection that serves the session
+	Mode       stmt.Mode         // how texts are parsed
 	Foreign    bool              // the client's character set is not UTF-8
 	Autocommit bool
 	InsertID   uint64 // LAST_INSERT_ID()
-	ForcedID   uint64 // of the next INSERT into a table that is not sharded: insert_id
+	ForcedID   uint64 // insert_id: the ID of the next INSERT into a table that is not sharded
 	Reads      ReadsFrom
 	Partial    bool             // locus_partial = 'on'
-	Shard      router.ShardName // to which statements are sent, wherever rows belong: locus_shard; empty: none is named
+	Shard      router.ShardName // locus_shard: statements are sent to this shard, wherever rows belong; empty if none is set
 	Context    Context
-	ignored    map[string]string // what variables that are ignored were set to; it is not changed
+	ignored    map[string]string // the values of ignored variables; the map is immutable
 }
 
-// Carry makes settings those of the session, whose texts are read by their character set.
+// Carry sets the session's settings. Their character set determines how texts are parsed.
 func (v *Values) Carry(settings *backend.Settings) {
 	v.Settings = settings
 	charset := v.Charset()
 	v.Foreign = !utf8Charsets[charset]
-	v.Mode = v.Mode&^stmt.Reading | reading(charset)
+	v.Mode = v.Mode&^stmt.Reading | readingMode(charset)
 }
 
-// Charset is that of the client's texts.
+// Charset returns the character set of the client's texts.
 func (v *Values) Charset() string {
 	if client, ok := v.Settings.Lookup(characterSetClient); ok {
 		return strings.ToLower(unquote(client))
@@ -56,11 +56,11 @@ func (v *Values) Results() wire.Wide {
 	return wire.WideOf(name)
 }
 
-// wideCollations are the default collations of the wide character sets. Their numbers stand for the sets.
+// wideCollations are the default collations of the wide character sets. Their numbers represent the sets.
 var wideCollations = map[string]string{"35": "ucs2", "54": "utf16", "56": "utf16le", "60": "utf32"}
 
-// TimeLimit is the time that the session allows a statement, as the servers have it: max_execution_time in milliseconds,
-// max_statement_time in seconds. 0: it takes as long as it takes.
+// TimeLimit returns the longest time of a statement that the session has set in the variables of the servers, or 0. max_execution_time is in
+// milliseconds, and max_statement_time in seconds.
 func (v *Values) TimeLimit() time.Duration {
 	for name, unit := range map[string]time.Duration{"max_execution_time": time.Millisecond, "max_statement_time": time.Second} {
 		if literal, ok := v.Settings.Lookup(name); ok {
@@ -98,7 +98,7 @@ func (v *Values) limit(name string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// ReadsOnly tells a session whose transactions read only unless they say otherwise.
+// ReadsOnly reports whether the session's transactions are read only by default.
 func (v *Values) ReadsOnly() bool {
 	for _, name := range readOnlyNames {
 		if literal, set := v.Settings.Lookup(name); set && literal != "0" {
@@ -108,7 +108,7 @@ func (v *Values) ReadsOnly() bool {
 	return false
 }
 
-// Writing are the settings without what makes transactions read only.
+// Writing returns the settings without those that make transactions read only.
 func (v *Values) Writing() *backend.Settings {
 	settings := v.Settings
 	for _, name := range readOnlyNames {
@@ -117,18 +117,18 @@ func (v *Values) Writing() *backend.Settings {
 	return settings
 }
 
-// SetsTime tells whether the session has set the time that its statements take.
+// SetsTime reports whether the session has set the time of its statements.
 func (v *Values) SetsTime() bool {
 	literal, set := v.Settings.Lookup("timestamp")
 	return set && literal != "0" && !isDefault(literal)
 }
 
-// WithTime are the settings with that time.
+// WithTime returns the settings with t as the time of statements.
 func (v *Values) WithTime(t time.Time) *backend.Settings {
 	return v.Settings.With("timestamp", fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000))
 }
 
-// TimeZone is the session's, in capitals; empty: that of a shard.
+// TimeZone returns the session's time zone in capitals, or "" if it is that of a shard.
 func (v *Values) TimeZone() string {
 	literal, _ := v.Settings.Lookup("time_zone")
 	zone := strings.ToUpper(unquote(literal))
@@ -138,19 +138,19 @@ func (v *Values) TimeZone() string {
 	return zone
 }
 
-// QuotesUTF8 tells whether literals are texts in UTF-8.
+// QuotesUTF8 reports whether literals are UTF-8.
 func (v *Values) QuotesUTF8() bool {
 	charset, set := v.Settings.Lookup(characterSetConnection)
 	return !v.Foreign && (!set || strings.HasPrefix(strings.ToLower(unquote(charset)), "utf8mb4"))
 }
 
-// LimitsRows tells whether the client has bounded its answers by sql_select_limit, which each shard would obey by itself.
+// LimitsRows reports whether the client has limited its answers by sql_select_limit. Each shard would apply that limit by itself.
 func (v *Values) LimitsRows() bool {
 	limit, set := v.Settings.Lookup("sql_select_limit")
 	return set && !isDefault(limit) && limit != strconv.FormatUint(math.MaxUint64, 10)
 }
 
-// ignore is the values with one more of the variables that are ignored.
+// ignore records the value of an ignored variable.
 func (v *Values) ignore(name, literal string) {
 	ignored := maps.Clone(v.ignored)
 	if ignored == nil {
@@ -163,8 +163,8 @@ func (v *Values) ignore(name, literal string) {
 	v.ignored = ignored
 }
 
-// learn takes over what the values of a SET have changed themselves, by functions that assign.
-func (v *Values) learn(before, after *backend.Settings) {
+// mergeComputed adds the changes that the expressions of a SET have made themselves, by functions that assign variables.
+func (v *Values) mergeComputed(before, after *backend.Settings) {
 	if before == after {
 		return
 	}
@@ -182,13 +182,13 @@ func isDefault(literal string) bool { return strings.EqualFold(literal, defaultV
 
 func unquote(literal string) string { return strings.Trim(literal, "'") }
 
-// switched gives a constant without quotes, and the words for a switch's positions as numbers.
+// switched returns a constant without quotes. It replaces the words for on and off by 1 and 0.
 func switched(literal string) string {
 	word := unquote(literal)
 	switch strings.ToLower(word) {
 	case "on", "true":
 		return "1"
-	case "off", "false", "no_chain": // the last is completion_type's
+	case "off", "false", "no_chain": // the last one is a value of completion_type
 		return "0"
 	}
 	return word

@@ -16,19 +16,18 @@ import (
 	"locus/router/stmt"
 )
 
-// Virtual is tables that no server has: what the cluster knows of itself. They
-// are read only, and answered by a shard that gets their rows as literals.
+// Virtual contains the tables that no server has, with the state of the cluster. They are read only. A shard answers queries on them, and gets
+// their rows as literals.
 type Virtual interface {
-	// Tables is all of them, with the same names as stmt.OwnTables.
+	// Tables returns all of them, with the same names as stmt.OwnTables.
 	Tables() []VirtualTable
-	// Rows gives a table's rows as they are now: a value for each column, of type
-	// string, int64, float64, bool, time.Time, or nil.
+	// Rows returns the current rows of a table. A row has a value for each column, of type string, int64, float64, bool, time.Time, or nil.
 	Rows(ctx context.Context, table string) ([][]any, error)
-	// Empty has a table begin anew; ErrNotEmptied: it can't be.
+	// Empty deletes the rows of a table. It returns ErrNotEmptied if that is not possible.
 	Empty(ctx context.Context, table string) error
 }
 
-// ErrNotEmptied is of tables whose rows are what is, and not what was counted.
+// ErrNotEmptied is the error of a table whose rows are the current state rather than counts.
 var ErrNotEmptied = errors.New("only locus.statements can be emptied")
 
 // Empty answers TRUNCATE TABLE of a table of the schema locus.
@@ -53,13 +52,13 @@ type VirtualTable struct {
 	Columns []VirtualColumn
 }
 
-// VirtualColumn is a column of one.
+// VirtualColumn is a column of a VirtualTable.
 type VirtualColumn struct {
 	Name string
 	Type VirtualType
 }
 
-// VirtualType is a type of MySQL's, as DESCRIBE shows it.
+// VirtualType is a type of MySQL, as DESCRIBE shows it.
 type VirtualType string
 
 // The types.
@@ -70,7 +69,7 @@ const (
 	VirtualTime    VirtualType = "datetime(3)" // in UTC
 )
 
-// cast is what gives a literal the type.
+// cast returns the target type of a CAST to the type.
 func (t VirtualType) cast() string {
 	switch t {
 	case VirtualInteger:
@@ -84,11 +83,11 @@ func (t VirtualType) cast() string {
 	return "CHAR(1024) CHARACTER SET utf8mb4"
 }
 
-// mostVirtualRows bounds a table, since a shard has to read the text of it.
+// mostVirtualRows limits the rows of a table, because a shard must parse them as text. The last rows are kept.
 const mostVirtualRows = 1000
 
-// mayLook refuses the tables to users with bounds who are no admins.
-func (a *Answers) mayLook(table string) error {
+// mayRead returns an error if the user has limited rights and is no admin.
+func (a *Answers) mayRead(table string) error {
 	if !a.Bounded || a.Admin {
 		return nil
 	}
@@ -102,15 +101,14 @@ func (a *Answers) virtual(name string) (VirtualTable, error) {
 	if a.Virtual != nil {
 		for _, t := range a.Virtual.Tables() {
 			if t.Name == name {
-				return t, a.mayLook(name)
+				return t, a.mayRead(name)
 			}
 		}
 	}
 	return VirtualTable{}, wire.Errorf(mysql.ER_NO_SUCH_TABLE, "42S02", "Table '%s.%s' doesn't exist", stmt.Own, name)
 }
 
-// virtualTable gives what stands for one: a derived table of literals, without
-// its alias.
+// virtualTable returns the SQL that replaces a table: a derived table of literals, without its alias.
 func (a *Answers) virtualTable(name string, st *stmt.Statement) (string, error) {
 	if st.Kind == stmt.Update || st.Kind == stmt.Delete || st.Insert != nil && strings.EqualFold(st.Insert.Table.Schema, stmt.Own) {
 		return "", notUpdatable(name)
@@ -126,7 +124,7 @@ func (a *Answers) virtualTable(name string, st *stmt.Statement) (string, error) 
 	return t.derived(rows[max(0, len(rows)-mostVirtualRows):]), nil
 }
 
-// derived writes the rows; the first one, which is none, gives names and types.
+// derived returns rows as a derived table. Its first SELECT has no rows, and defines the names and types.
 func (t VirtualTable) derived(rows [][]any) string {
 	var b strings.Builder
 	b.WriteString("(SELECT ")

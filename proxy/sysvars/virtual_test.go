@@ -10,7 +10,7 @@ import (
 	"locus/router/plan"
 )
 
-// knowing is a cluster that knows of two moves, and can't read its shards.
+// knowing is a cluster with two moves, whose shards can't be read.
 type knowing struct{}
 
 var errUnread = errors.New("etcd is away")
@@ -81,7 +81,7 @@ func TestShowOfTheCluster(t *testing.T) {
 	}
 }
 
-// The cluster is shown to users without bounds, and to admins.
+// Users without limited rights, and admins, see the cluster.
 func TestWhoSeesTheCluster(t *testing.T) {
 	for _, test := range []struct{ bounded, admin, sees bool }{{false, false, true}, {true, true, true}, {true, false, false}} {
 		a := asked(&fakeShard{})

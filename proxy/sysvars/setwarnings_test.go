@@ -9,7 +9,7 @@ import (
 	"locus/proxy/backend"
 )
 
-// The warnings of a SET are asked for once, and known from then on to all sessions under the same conditions.
+// The warnings of a SET are queried once. Then all sessions with the same settings know them.
 func TestWarningsOfSetAreKnown(t *testing.T) {
 	known := new(SetWarnings)
 	const text = "SET tmp_table_size = 1"
@@ -29,19 +29,19 @@ func TestWarningsOfSetAreKnown(t *testing.T) {
 	if f.heard = nil; take(t, s, text, known) != nil || len(f.heard) != 2 {
 		t.Errorf("with sql_notes = 0: %q", f.heard)
 	}
-	if list, ok := known.of(text + ";0;"); !ok || len(list) != 1 {
+	if list, ok := known.lookup(text + ";0;"); !ok || len(list) != 1 {
 		t.Errorf("%v, %v", list, ok)
 	}
-	for range mostSets + 1 { // it is bounded
-		known.learn("SET x = "+utoa(uint64(len(known.known))), nil)
+	for range mostSets + 1 { // the cache is limited
+		known.remember("SET x = "+utoa(uint64(len(known.known))), nil)
 	}
-	known.learn(strings.Repeat("x", longestSet+1), nil)
+	known.remember(strings.Repeat("x", longestSet+1), nil)
 	if len(known.known) > mostSets {
 		t.Errorf("%d texts are known", len(known.known))
 	}
 }
 
-// A SET that a server refuses leaves nothing behind: neither in the session nor on connections that were to be given it anew.
+// A SET that a server refuses leaves nothing: neither in the session, nor on connections that were to receive its variables again.
 func TestRefusedSet(t *testing.T) {
 	refused := errors.New("refused")
 	for text, refuses := range map[string]string{
@@ -64,7 +64,7 @@ func TestRefusedSet(t *testing.T) {
 	}
 }
 
-// What stored code may have set is assigned anew, though the session's value is what it was.
+// Variables that stored code may have set are assigned again, even if the session's value is unchanged.
 func TestAssignedAnew(t *testing.T) {
 	for _, test := range []struct {
 		text string
@@ -93,7 +93,7 @@ func TestAssignedAnew(t *testing.T) {
 	}
 }
 
-// In a character set whose words are no words nothing is said in words.
+// In a wide character set, no SET is sent as text.
 func TestWideCharacterSets(t *testing.T) {
 	f := &fakeShard{warns: 1}
 	s := newState(f)

@@ -9,21 +9,20 @@ import (
 	"locus/router/stmt"
 )
 
-// SetWarnings remembers which warnings a server gave to a SET, so that settings
-// which many sessions choose are not tried out for each of them: a connection
-// that carries them already is then enough. It may be used concurrently.
+// SetWarnings is a cache of the warnings that servers gave to SET statements. So settings that many sessions use are not tried for each of them.
+// A connection that already has them is enough. It is safe for concurrent use. A nil SetWarnings remembers nothing.
 type SetWarnings struct {
 	mu    sync.Mutex
-	known map[string][]Condition // by text; the lists are not changed
+	known map[string][]Condition // by text; the lists are immutable
 }
 
-// What is remembered at most.
+// Limits of the cache.
 const (
-	longestSet = 256 // bytes
+	longestSet = 256 // in bytes
 	mostSets   = 1000
 )
 
-func (w *SetWarnings) of(text string) ([]Condition, bool) {
+func (w *SetWarnings) lookup(text string) ([]Condition, bool) {
 	if w == nil {
 		return nil, false
 	}
@@ -33,7 +32,7 @@ func (w *SetWarnings) of(text string) ([]Condition, bool) {
 	return list, ok
 }
 
-func (w *SetWarnings) learn(text string, list []Condition) {
+func (w *SetWarnings) remember(text string, list []Condition) {
 	if w == nil || len(text) > longestSet {
 		return
 	}
@@ -45,13 +44,13 @@ func (w *SetWarnings) learn(text string, list []Condition) {
 	w.known[text] = list
 }
 
-// say notes an assignment of system variables as a server is to hear it.
-func (s *Set) say(assignment string) { s.said = append(s.said, assignment) }
+// addAssignment records an assignment of system variables, as the server must get it.
+func (s *Set) addAssignment(assignment string) { s.assignments = append(s.assignments, assignment) }
 
-// Finish ends the assignments.
-func (s *Set) Finish() { s.learn(s.before, s.state.Settings) }
+// Finish ends the assignments of a SET.
+func (s *Set) Finish() { s.mergeComputed(s.before, s.state.Settings) }
 
-// Take has the shard take what a SET changes, and keeps its warnings, of which known may have been told before.
+// Take runs on the shard what a SET changes, and adds its warnings to the conditions. They come from known if the same SET ran before.
 func (s *State) Take(next *Set, known *SetWarnings) error {
 	err := s.tryOut(next, known)
 	if err == nil && next.mode {
@@ -61,8 +60,8 @@ func (s *State) Take(next *Set, known *SetWarnings) error {
 }
 
 func (s *State) tryOut(next *Set, known *SetWarnings) error {
-	if len(next.said) > 0 && !Wide(s.Settings) && !Wide(next.Settings) {
-		return s.hear("SET "+strings.Join(next.said, ", "), next, known)
+	if len(next.assignments) > 0 && !Wide(s.Settings) && !Wide(next.Settings) {
+		return s.runAssignments("SET "+strings.Join(next.assignments, ", "), next, known)
 	}
 	undo := s.shard.Anew(next.assigned)
 	if undo == nil && next.Settings == s.Settings {
@@ -78,8 +77,8 @@ func orUndo(undo func(), err error) error {
 	return err
 }
 
-// Wide tells whether texts are read in a character set in which words are no words: the settings then go out in another form,
-// and warnings are lost.
+// Wide reports whether the connection's literals are in a character set with more than one byte for ASCII letters. The settings are then sent in
+// another form, and warnings are lost.
 func Wide(settings *backend.Settings) bool {
 	for _, name := range [...]string{characterSetConnection, collationConnection} {
 		literal, _ := settings.Lookup(name)
@@ -92,15 +91,15 @@ func Wide(settings *backend.Settings) bool {
 	return false
 }
 
-// hear learns what a server says to the assignments alone. They run on a connection that carries what the session had before: one
-// that must be brought to more than they change would be warned of more.
-func (s *State) hear(text string, next *Set, known *SetWarnings) error {
+// runAssignments runs only the assignments on a server, to get their warnings. The connection has the session's previous settings. A connection
+// with other settings would also get the warnings of those.
+func (s *State) runAssignments(text string, next *Set, known *SetWarnings) error {
 	key := text
-	for _, name := range [...]string{"sql_notes", "max_error_count"} { // they change what is told
+	for _, name := range [...]string{"sql_notes", "max_error_count"} { // they change which warnings are given
 		literal, _ := s.Settings.Lookup(name)
 		key += ";" + literal
 	}
-	if list, ok := known.of(key); ok {
+	if list, ok := known.lookup(key); ok {
 		s.Conditions = append(s.Conditions, list...)
 		return orUndo(s.shard.Anew(next.assigned), s.Try(next.Settings))
 	}
@@ -118,23 +117,23 @@ func (s *State) hear(text string, next *Set, known *SetWarnings) error {
 			}
 			s.Keep(rows)
 		}
-		known.learn(key, slices.Clone(s.Conditions[from:]))
+		known.remember(key, slices.Clone(s.Conditions[from:]))
 		return orUndo(s.shard.Anew(next.assigned), c.Carry(next.Settings))
 	})
 }
 
-// readMode learns what a sql_mode means for the reading of texts; ANSI, say, stands for several modes.
+// readMode asks the shard how a sql_mode changes the parsing of texts. A mode such as ANSI implies several others.
 func (s *State) readMode(settings *backend.Settings) (mode stmt.Mode, err error) {
 	err = s.shard.On(settings, func(c Conn) error {
 		rows, err := c.Query("SELECT @@sql_mode")
 		if err != nil || len(rows.Rows) != 1 {
 			return err
 		}
-		said := string(rows.Rows[0][0])
-		if name := stmt.OtherValues(said); name != "" {
+		resolved := string(rows.Rows[0][0])
+		if name := stmt.OtherValues(resolved); name != "" {
 			return wrongValue("Variable 'sql_mode' can't be set to the value of '%s' through the proxy, which would not see what is stored", name)
 		}
-		mode = stmt.ModeOf(said)
+		mode = stmt.ModeOf(resolved)
 		return nil
 	})
 	return mode, err
