@@ -33,7 +33,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// A proxy that doesn't know a kind of change must take it for a change of everything, which an empty one is.
+// A proxy that doesn't know a kind of change must not ignore it: the change must count as one of everything.
 func TestChangesOfLaterKinds(t *testing.T) {
 	var known struct {
 		Everything bool

@@ -7,8 +7,7 @@ import (
 	"locus/router"
 )
 
-// foreignWorld is a catalog of two shards with one foreign key, on those of its shards
-// that are given.
+// foreignWorld returns a catalog of two shards. The shards in on have one foreign key.
 func foreignWorld(t *testing.T, f ForeignKey, on ...router.ShardName) *Catalog {
 	t.Helper()
 	columns := []Column{{Name: "id", DataType: "bigint"}, {Name: "order_id", DataType: "bigint"}, {Name: "owner", DataType: "bigint"}, {Name: "x", DataType: "bigint"}}
@@ -54,8 +53,7 @@ func foreignKey(child, column, parent, referred, onDelete, onUpdate string) Fore
 	}
 }
 
-// What a foreign key ties on one server, it ties on several, or the two tables aren't
-// written.
+// A foreign key has the same effect as on a single server, or its two tables can't be written.
 func TestForeignKeysThatAreTornApart(t *testing.T) {
 	both := []router.ShardName{"s0", "s1"}
 	one := both[:1]
@@ -94,7 +92,7 @@ func TestForeignKeysThatAreTornApart(t *testing.T) {
 		{foreignKey("goods", "x", "kinds", "id", "CASCADE", no), one, true},
 		{foreignKey("goods", "x", "plain", "id", no, no), one, false},
 		{foreignKey("goods", "x", "plain", "id", no, "CASCADE"), one, true},
-		{foreignKey("items", "order_id", "later", "id", "CASCADE", no), both, false}, // which no shard has yet
+		{foreignKey("items", "order_id", "later", "id", "CASCADE", no), both, false}, // a table that no shard has yet
 		{foreignKey("goods", "x", "later", "id", no, "CASCADE"), both, false},
 		{foreignKey("items", "order_id", "later", "id", no, no), one, true},
 		{foreignKey("orders", "owner", "later", "id", no, "CASCADE"), both, true},
@@ -119,8 +117,7 @@ func TestForeignKeysThatAreTornApart(t *testing.T) {
 	}
 }
 
-// A change that comes to a table by a foreign key which is whole counts as one of it, as
-// do a view's and a procedure's.
+// Cascades of an intact foreign key count as writes to the table, and so do writes by a view or a procedure.
 func TestForeignKeysAreFollowed(t *testing.T) {
 	c := foreignWorld(t, foreignKey("plain", "x", "orders", "id", "CASCADE", "NO ACTION"), "s0")
 	if c.Writing(TableName{"shop", "v"}) == nil || c.Reading(TableName{"shop", "v"}) != nil {

@@ -13,15 +13,14 @@ import (
 	"locus/router/stmt"
 )
 
-// constant is a value as SQL, with the argument of a prepared statement if it
-// is a placeholder, and as we see it.
+// constant is a value as SQL text, with the argument of a prepared statement if it is a placeholder, and as locus reads it.
 type constant struct {
 	sql   string
 	arg   any
 	value stmt.Value
 }
 
-// understood fills in what our own reading makes of a constant.
+// understood sets the value that locus reads in the SQL text.
 func (c *constant) understood() {
 	if c.arg != nil {
 		return
@@ -33,7 +32,7 @@ func (c *constant) understood() {
 	c.value = a.Cell(l.Cells[0])
 }
 
-// reading makes a value of an SQL literal, of `?` something that is a parameter.
+// reading returns the value of an SQL literal; `?` is a parameter with an unknown value.
 func reading(text string) stmt.Value {
 	c := constant{sql: text}
 	c.understood()
@@ -92,7 +91,7 @@ func TestOf(t *testing.T) {
 		value stmt.Value
 		want  string
 	}{
-		// The golden genes of the specification, however the value is written.
+		// The reference genes of the specification, in all forms of the value.
 		{&owner, reading("42"), "0x3eab"},
 		{&owner, reading("0042"), "0x3eab"},
 		{&owner, reading("'42'"), "0x3eab"},
@@ -107,7 +106,7 @@ func TestOf(t *testing.T) {
 		{&narrowOwner, reading("10001"), "0x03fe"},
 		{&smallOwner, reading("42"), "0x3eab"},
 		{&unsignedOwner, reading("42"), "0x3eab"},
-		// What a server converts, or may find equal to other values as well.
+		// Values that a server converts, or may find equal to other values too.
 		{&owner, reading("' 42'"), "anywhere"},
 		{&owner, reading("'42abc'"), "anywhere"},
 		{&owner, reading("'042'"), "anywhere"},
@@ -121,14 +120,14 @@ func TestOf(t *testing.T) {
 		{&owner, stmt.FloatValue(math.NaN()), "anywhere"},
 		{&owner, stmt.FloatValue(math.Inf(-1)), "anywhere"},
 		{&owner, reading("null"), "nowhere"},
-		// Doubles and integers are one below 2^53 and no further.
+		// Doubles and integers are equal below 2^53 only.
 		{&owner, reading("'9007199254740991'"), gene.OfInt(1<<53-1, gene.W16).String()},
-		{&owner, reading("'9007199254740993'"), gene.OfInt(1<<53+1, gene.W16).String()}, // alone, it is converted
+		{&owner, reading("'9007199254740993'"), gene.OfInt(1<<53+1, gene.W16).String()}, // as the only value, it is converted
 		{&owner, reading("9007199254740993"), gene.OfInt(1<<53+1, gene.W16).String()},
 		{&owner, reading("9007199254740993.0"), gene.OfInt(1<<53+1, gene.W16).String()},
 		{&owner, reading("9007199254740992e0"), "anywhere"},
 		{&owner, reading("'9223372036854775808'"), "anywhere"}, // the double next to 2^63-1
-		// Out of the column's range. In lists of mixed types MySQL forgets the sign.
+		// Values out of the column's range. In lists of mixed types, MySQL ignores the sign.
 		{&owner, reading("18446744073709551615"), "0x2bba"},
 		{&unsignedOwner, reading("-1"), "0x2bba"},
 		{&unsignedOwner, reading("-1.0"), "0x2bba"},
@@ -160,10 +159,10 @@ func TestOf(t *testing.T) {
 		// IDs carry their gene in the top bits.
 		{&id, reading(strconv.Itoa(idOf)), "0x3eab"},
 		{&id, reading(fmt.Sprintf("'%d'", idOf)), "0x3eab"},
-		{&id, stmt.FloatValue(idOf), "0x3eab"}, // rounded, as JavaScript's drivers do
+		{&id, stmt.FloatValue(idOf), "0x3eab"}, // rounded, as JavaScript drivers do
 		{&narrowID, reading(strconv.Itoa(0x7eab << 47)), "0x3eab"},
 		{&id, reading(fmt.Sprintf("'%d'", 0x3eab<<47)), "0x3eab"},
-		{&id, stmt.FloatValue(0x3eab << 47), "anywhere"}, // it may be of the gene before
+		{&id, stmt.FloatValue(0x3eab << 47), "anywhere"}, // it may be an ID of the previous gene
 		{&id, reading(strconv.Itoa(0x3eab << 47)), "0x3eab"},
 		{&id, reading("-5"), "nowhere"},
 		{&id, reading("'-5'"), "nowhere"},
@@ -175,7 +174,7 @@ func TestOf(t *testing.T) {
 		{&plainUnsigned, reading("13835058055282163712"), "0xc000"},
 		{&plainUnsigned, reading("-4611686018427387904"), "0xc000"},
 		{&plainID, reading("'-4611686018427387904'"), "0xc000"},
-		{&plainID, stmt.FloatValue(-4611686018427387904), "anywhere"}, // 0xbfff.. and 0xc000.. meet
+		{&plainID, stmt.FloatValue(-4611686018427387904), "anywhere"}, // the boundary of 0xbfff.. and 0xc000..
 		{&plainID, stmt.FloatValue(-4611686018427000000), "0xc000"},
 		{&plainID, reading("'13835058055282550000'"), "anywhere"}, // out of range
 		{&plainUnsigned, reading("'13835058055282550000'"), "0xc000"},
@@ -207,7 +206,7 @@ func TestOfListed(t *testing.T) {
 		{&owner, text("-9007199254740992"), "anywhere"},
 		{&owner, reading("9007199254740993"), gene.OfInt(1<<53+1, gene.W16).String()},
 		{&id, text(strconv.Itoa(idOf)), "0x3eab"},
-		{&id, text(strconv.Itoa(0x3eab << 47)), "anywhere"}, // the double may be of the gene before
+		{&id, text(strconv.Itoa(0x3eab << 47)), "anywhere"}, // the double may be an ID of the previous gene
 		{&id, text(strconv.Itoa(0x3eac<<47 - 1)), "anywhere"},
 		{&plainID, text("-4611686018427387904"), "anywhere"},
 		{&textOwner, text("alice"), "0x35e3"},
@@ -277,7 +276,7 @@ func TestStored(t *testing.T) {
 		{&textOwner, text("alice"), "0x35e3"},
 		{&textOwner, text("alice   "), "0x35e3"},
 		{&noPadOwner, text("alice "), gene.OfBytes([]byte("alice "), gene.W16).String()},
-		{&charOwner, text("alice "), "0x35e3"}, // CHAR gives it back without the space
+		{&charOwner, text("alice "), "0x35e3"}, // CHAR returns it without the space
 		{&byteOwner, reading("X'616c696365'"), "0x35e3"},
 		{&textOwner, reading("42"), "is a number for a varchar column; quote it"},
 		{&textOwner, text("12345678901"), "is longer than the column's 10 characters"},
@@ -348,7 +347,7 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// TestBetweenHoldsAll: no ID within the bounds has a gene outside of the range.
+// TestBetweenHoldsAll checks that no ID within the bounds has a gene outside of the range.
 func TestBetweenHoldsAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.SampledFrom([]*Key{&id, &shortID}).Draw(t, "key")

@@ -7,8 +7,7 @@ import (
 	"locus/router"
 )
 
-// TestEqualComparesEveryField changes each exported field of each kind of entry, so that a field that is added later can't be
-// forgotten in Equal.
+// TestEqualComparesEveryField changes each exported field of each kind of entry. So Equal can't omit a field that is added later.
 func TestEqualComparesEveryField(t *testing.T) {
 	one := func() *Listing {
 		return &Listing{Tables: make([]ListedTable, 1), Programs: make([]Program, 1), ForeignKeys: make([]ForeignKey, 1)}
@@ -34,7 +33,7 @@ func TestEqualComparesEveryField(t *testing.T) {
 	}
 }
 
-// change gives a field another value than zero.
+// change sets a field to a value other than zero.
 func change(t *testing.T, v reflect.Value) {
 	t.Helper()
 	switch v.Kind() {
@@ -53,7 +52,8 @@ func change(t *testing.T, v reflect.Value) {
 	}
 }
 
-// TestTextsMentionLaterTables adds and removes what views and routines mention, and expects the same as of a listing that was read whole.
+// TestTextsMentionLaterTables adds and removes tables that views and routines mention. It expects the same result as for a listing that was
+// read as a whole.
 func TestTextsMentionLaterTables(t *testing.T) {
 	base := func(schema, name string) ListedTable {
 		return ListedTable{TableName: TableName{schema, name}, Type: "BASE TABLE"}
@@ -89,7 +89,7 @@ func TestTextsMentionLaterTables(t *testing.T) {
 	}
 }
 
-// leadsTo returns which views and routines lead to which table, and to which of its schema.
+// leadsTo returns, for each base table, whether the programs and the views of the listing reach it.
 func leadsTo(l *Listing) map[string]bool {
 	leads := map[string]bool{}
 	for i := range l.Tables {

@@ -8,7 +8,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Shards that have the same text share what it says; with another sql_mode it says something else.
+// Shards with the same text share its content. With another sql_mode, the content is another one.
 func TestATextIsReadOnce(t *testing.T) {
 	const query = "select `shop`.`a`.`x` AS `x` from `shop`.`a` where \"y\" = 1"
 	one, other := readText(query, 0), readText(strings.Clone(query), 0)
@@ -20,7 +20,7 @@ func TestATextIsReadOnce(t *testing.T) {
 	}
 }
 
-// What is kept of texts is bounded.
+// The size of the cache of texts is limited.
 func TestTextsAreForgotten(t *testing.T) {
 	c := contents{known: map[body]*content{}, most: 1 << 10}
 	for i := range 40 {

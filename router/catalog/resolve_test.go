@@ -14,7 +14,7 @@ import (
 	"locus/router"
 )
 
-// live are the columns of the table that declarations are held against.
+// live returns the columns of the table for which declarations are checked.
 func live() []Column {
 	return []Column{
 		{Name: "id", DataType: "bigint"},
@@ -36,7 +36,7 @@ func live() []Column {
 	}
 }
 
-// declarations by what is wrong with them.
+// declarations are invalid, each with its error.
 var declarations = []struct {
 	what string
 	d    Declaration
@@ -116,8 +116,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestRefusalsName: each says the table and the column, or the word of the
-// declaration, that is to be mended.
+// TestRefusalsName checks that each error names the table and the column, or the word of the declaration, that must be corrected.
 func TestRefusalsName(t *testing.T) {
 	for _, c := range declarations {
 		_, err := Resolve(TableName{"shop", "orders"}, c.d, live(), gene.W16)

@@ -22,7 +22,7 @@ import (
 	"locus/router/stmt"
 )
 
-// database starts a server of its own for the test.
+// database starts a server for this test only.
 func database(t *testing.T, engine dbserver.Engine) *sql.DB {
 	t.Helper()
 	installation, err := dbserver.Find(t.Context(), engine, "")
@@ -51,16 +51,16 @@ func database(t *testing.T, engine dbserver.Engine) *sql.DB {
 	return db
 }
 
-// subject is a column that is compared: x is indexed, y holds the same and is not.
+// subject is a column that is compared. x has an index, and y has the same values without one.
 type subject struct {
 	table, sqlType string
 	keys           []Key
-	rows           []string // as SQL
+	rows           []string // as SQL text
 }
 
 func (s subject) String() string { return s.sqlType }
 
-// interesting integers: where types, doubles and genes end.
+// interesting returns integers at the limits of types, doubles and genes.
 func interesting() []*big.Int {
 	var out []*big.Int
 	around := func(center *big.Int) {
@@ -73,9 +73,9 @@ func interesting() []*big.Int {
 		around(power)
 		around(new(big.Int).Neg(power))
 	}
-	border := new(big.Int).Lsh(big.NewInt(0x2a5c), 47) // where two genes of int64 meet
+	border := new(big.Int).Lsh(big.NewInt(0x2a5c), 47) // the boundary of two genes of int64
 	around(border)
-	around(new(big.Int).Lsh(big.NewInt(0x9a5c), 48)) // and two of plain64
+	around(new(big.Int).Lsh(big.NewInt(0x9a5c), 48)) // and of two genes of plain64
 	around(big.NewInt(math.MinInt64 + 0x1234<<48))
 	return append(out, big.NewInt(42), big.NewInt(-42))
 }
@@ -120,7 +120,7 @@ func create(t *testing.T, db *sql.DB, s subject) {
 	}
 }
 
-// spelled writes an integer in one of the many ways.
+// spelled writes an integer in one of many forms.
 func spelled(t *rapid.T, n *big.Int) constant {
 	text := n.String()
 	asFloat, _ := new(big.Float).SetInt(n).Float64()
@@ -156,12 +156,12 @@ func spelled(t *rapid.T, n *big.Int) constant {
 	return constant{sql: text}
 }
 
-// introduced puts an introducer before a string.
+// introduced adds an introducer before a string.
 func introduced(t *rapid.T, quoted string) string {
 	return rapid.SampledFrom([]string{"_binary", "_utf8mb4", "_utf8mb3 ", "N", "_latin1", "_ascii"}).Draw(t, "introducer") + quoted
 }
 
-// conditions put constants $1, $2, … into every form that is routed by.
+// conditions are all forms of conditions by which statements are routed, with the constants $1, $2, ….
 var conditions = []string{
 	"x = $1", "$1 = x", "x IN ($1)", "x IN ($1, $2)", "x IN ($1, $2, $3)", "x <=> $1", "x = $1 OR x = $2",
 	"NOT (x <> $1)", "n IN (SELECT n FROM $t WHERE x = $1)", "EXISTS (SELECT 1 FROM $t t LEFT JOIN $t u ON u.x = $1 WHERE t.x = $1 AND t.n = $t.n)",
@@ -199,8 +199,7 @@ func ask(db *sql.DB, table, condition string, constants []constant) (rows []stri
 	return rows, found.Err()
 }
 
-// TestServersCompare: whatever the form of a condition, real servers find it
-// true only for rows whose genes Of gives.
+// TestServersCompare checks that real servers find a condition of any form true only for rows with the genes that Of returns.
 func TestServersCompare(t *testing.T) {
 	for _, engine := range dbserver.Engines() {
 		t.Run(string(engine), func(t *testing.T) {
@@ -245,7 +244,7 @@ func TestServersCompare(t *testing.T) {
 	}
 }
 
-// convertible tells whether all constants of the condition are strings of integers.
+// convertible reports whether all constants of the condition are strings of integers.
 func convertible(key *Key, condition string, constants []constant) bool {
 	for i, c := range constants {
 		if !strings.Contains(condition, "$"+strconv.Itoa(i+1)) {
@@ -258,8 +257,7 @@ func convertible(key *Key, condition string, constants []constant) bool {
 	return true
 }
 
-// holdsTo asks the server and holds the rows to Of; it tells whether the
-// condition would be routed at all.
+// holdsTo queries the server and compares the rows with the result of Of. It reports whether the condition would be routed by its genes.
 func holdsTo(t *rapid.T, db *sql.DB, table string, key *Key, condition string, constants []constant) bool {
 	genes := map[gene.Gene]bool{}
 	of, residue := key.Of, key.Residue
@@ -291,7 +289,7 @@ func holdsTo(t *rapid.T, db *sql.DB, table string, key *Key, condition string, c
 	for _, x := range rows {
 		n, _ := stmt.Value{Kind: stmt.String, Text: []byte(x)}.Integer()
 		g, match := key.Of(n)
-		if match == Nowhere { // no ID of the layout, no gene: no such row can exist
+		if match == Nowhere { // the value is no ID of the layout or no gene, so no such row can exist
 			continue
 		}
 		if !genes[g] {
@@ -304,8 +302,7 @@ func holdsTo(t *rapid.T, db *sql.DB, table string, key *Key, condition string, c
 	return true
 }
 
-// TestServersStore: a value that Stored reads is stored as a row of that gene,
-// in strict mode and without.
+// TestServersStore checks that a value which Stored accepts is stored as a row of that gene, in strict mode and in other modes.
 func TestServersStore(t *testing.T) {
 	for _, engine := range dbserver.Engines() {
 		t.Run(string(engine), func(t *testing.T) {
@@ -353,7 +350,7 @@ func TestServersStore(t *testing.T) {
 						args = append(args, c.arg)
 					}
 					result, err := db.Exec("INSERT INTO "+s.table+" (x) VALUES ("+c.sql+")", args...)
-					if err != nil { // refused by the server is as good
+					if err != nil { // it is fine if the server refuses it
 						return
 					}
 					n, _ := result.LastInsertId()
@@ -450,7 +447,7 @@ func textHoldsTo(t *rapid.T, db *sql.DB, s subject, condition string, constants 
 		}
 	}
 	rows, err := ask(db, s.table, condition, constants)
-	if err != nil { // a text that is no utf8mb4 is no wrong answer
+	if err != nil { // a text that isn't valid utf8mb4 can't give a wrong answer
 		return
 	}
 	for _, x := range rows {

@@ -13,7 +13,7 @@ import (
 	"locus/router/stmt"
 )
 
-// sideTables has a table for each way in which a column holds IDs.
+// sideTables returns a table for each way in which a column stores IDs.
 func sideTables() (tables []*Table, types []string) {
 	for _, c := range []struct {
 		sqlType string
@@ -33,7 +33,7 @@ func sideTables() (tables []*Table, types []string) {
 	return tables, types
 }
 
-// checkSides asks a server for what is nobody else's, and holds its answers to what the keys say of values.
+// checkSides selects the rows that don't belong to other shards. It compares the server's results with what the keys return for the values.
 func checkSides(t *testing.T, db *sql.DB) {
 	const hot, other = gene.Gene(0x9eab), gene.Gene(0x1000)
 	foreign := []router.Foreign{
@@ -49,7 +49,7 @@ func checkSides(t *testing.T, db *sql.DB) {
 		if _, err := db.Exec("CREATE TABLE " + table.Name + " (id " + types[i] + " PRIMARY KEY, n INT)"); err != nil {
 			t.Fatal(err)
 		}
-		none := make([]int, len(foreign)) // how many rows are none of those
+		none := make([]int, len(foreign)) // the number of rows that are none of those
 		for n := range 200 {
 			l := key.Layout
 			if n%2 == 0 && !key.Wide.IsZero() {
@@ -102,12 +102,12 @@ func checkSides(t *testing.T, db *sql.DB) {
 
 func genes(g gene.Gene) gene.Set { return gene.NewSet(gene.Range{First: g, Last: g}) }
 
-// What servers may compare as a double, or as another type, tells no residue.
+// A value that servers may compare as a double, or as another type, has no known residue.
 func TestResidueOfValues(t *testing.T) {
 	key := id
 	for _, test := range []struct {
 		v     stmt.Value
-		alone int // -1: it tells none
+		alone int // -1: no residue is known
 		list  int
 	}{
 		{stmt.IntValue(123), 23, 23},
@@ -137,7 +137,7 @@ func TestResidueOfValues(t *testing.T) {
 	}
 }
 
-// The side is told by the parent's ID where there is one, by no column that may be NULL, and by no order number.
+// The side is the parent's ID if there is one. It is never a column that may be NULL, and never an order number.
 func TestSide(t *testing.T) {
 	c := func(name string) *Column { return &Column{Name: name, DataType: "bigint"} }
 	nullable := c("parent")

@@ -13,8 +13,7 @@ import (
 	"locus/idgen/orderid"
 )
 
-// A wider gene is in one of the ranges exactly if its low bits are in the
-// narrow range, and no range spans the middle.
+// A wider gene is in one of the ranges exactly if its low bits are in the narrow range. No range contains the middle.
 func TestWidenAgainstTheLowBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := rapid.SampledFrom([]gene.Width{14, 15, 16, 23}).Draw(t, "from")
@@ -36,8 +35,8 @@ func TestWidenAgainstTheLowBits(t *testing.T) {
 	})
 }
 
-// In a column of both lengths, whatever the genes: an ID is in exactly one span if
-// its gene is of them, and in none otherwise; the spans are in the column's order.
+// In a column of both lengths, an ID is in exactly one span if it has one of the genes, and in none otherwise. The spans are in the column's
+// order.
 func TestSpansOfBothLengths(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		narrow := layoutNamed(rapid.SampledFrom([]string{"int64", "int64-15", "int64-14", "plain64", "js53"}).Draw(t, "layout"))

@@ -39,7 +39,7 @@ func TestNamesAreReadAsTheyAreWritten(t *testing.T) {
 	}
 }
 
-// Names that earlier versions could read keep their keys.
+// Names that earlier versions could parse have the same keys as there.
 func TestKeysStayAsTheyWere(t *testing.T) {
 	for _, text := range []string{"shop.orders", "a.b.c", "shop.größe", "shop.a%b", `shop."x"`, "shop.a-b", "shop.a;b"} {
 		n, err := ParseTableName(text)

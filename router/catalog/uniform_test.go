@@ -20,7 +20,7 @@ func TestShardsAreAlikeIfAllThatTheyHaveIsDeclaredToBeOnEach(t *testing.T) {
 		}
 		return l
 	}
-	own := listing("orders", "product") // what every server has
+	own := listing("orders", "product") // objects that every server has
 	own.Tables = append(own.Tables, ListedTable{TableName: TableName{"sys", "version"}, Type: view})
 	own.Programs = []Program{{TableName: TableName{"sys", "ps_setup"}, Type: "PROCEDURE"}}
 	stored := listing("orders", "product")

@@ -8,7 +8,7 @@ import (
 	"locus/router"
 )
 
-// viewWorld is a catalog of two shards with a sharded table, a single one, and views, each on the shards that are given.
+// viewWorld returns a catalog of two shards with a sharded table, a single one, and views. Each view is on the given shards.
 func viewWorld(t *testing.T, views map[string][]router.ShardName, queries map[string]string) *Catalog {
 	t.Helper()
 	table, err := Resolve(TableName{"shop", "orders"}, Declaration{Kind: Sharded, Owner: "owner", ID: &IDColumn{Column: "id", Layout: "int64"}},
@@ -33,7 +33,8 @@ func viewWorld(t *testing.T, views map[string][]router.ShardName, queries map[st
 	return NewListed(shards, []*Table{table}, nil, listings)
 }
 
-// What was made over a view before that came to be on every shard is found, unless it reads what is not everywhere.
+// A view that was created before the view that it reads was on every shard is found, unless it also reads something that is not on every
+// shard.
 func TestViewsThatLag(t *testing.T) {
 	first, both := []router.ShardName{"s0"}, []router.ShardName{"s0", "s1"}
 	queries := map[string]string{
@@ -71,7 +72,7 @@ func TestViewsThatLag(t *testing.T) {
 	}
 }
 
-// A view that is read as its query is nothing to remark on; one whose query can't stand there is.
+// A view that is replaced by its query causes no remark. One whose query can't replace it causes a remark.
 func TestRemarksOnViews(t *testing.T) {
 	both := []router.ShardName{"s0", "s1"}
 	catalog := viewWorld(t, map[string][]router.ShardName{"read": both, "sorted": both, "apart": {"s0"}}, map[string]string{

@@ -17,7 +17,7 @@ import (
 	"locus/router/catalog"
 )
 
-// drawn is any valid cluster.
+// drawn draws a valid cluster.
 func drawn(t *rapid.T) *Cluster {
 	c := &Cluster{
 		Shards: map[router.ShardName]Shard{},
@@ -132,7 +132,7 @@ func TestFileRoundTrip(t *testing.T) {
 	})
 }
 
-// unusable is what is wrong with documents that can't be used.
+// unusable returns the reasons why documents can't be used.
 func unusable(t *testing.T, documents map[string][]byte) error {
 	t.Helper()
 	c, err := Decode(documents)
@@ -183,7 +183,7 @@ func TestDecodeWithoutDocuments(t *testing.T) {
 	}
 }
 
-// A Decoder that has decoded other documents returns what a new one does.
+// A Decoder that has decoded other documents returns the same result as a new one.
 func TestDecoderFollowsChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var d Decoder

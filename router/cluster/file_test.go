@@ -120,7 +120,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Each line is good.yaml with one generator more.
+// Each line is good.yaml with one more generator.
 func TestGeneratorsRefused(t *testing.T) {
 	text, err := os.ReadFile("testdata/good.yaml")
 	if err != nil {
@@ -210,7 +210,7 @@ func TestGeneratorsRefused(t *testing.T) {
 	}
 }
 
-// What is declared of servers is read back as it was.
+// Declarations of servers are the same after they are written and read.
 func TestServersOfGeneratorsAreReadBack(t *testing.T) {
 	c := good(t)
 	c.Generators = map[string]Generator{
@@ -276,7 +276,7 @@ func TestRoutesAsList(t *testing.T) {
 	}
 }
 
-// A counter's row is found by a tag that the column has room for.
+// The tag of a counter's row fits in its column.
 func TestTagsOfCounters(t *testing.T) {
 	for length, fits := range map[int]bool{50: true, 64: false} {
 		c := good(t)
@@ -292,7 +292,7 @@ func TestTagsOfCounters(t *testing.T) {
 	}
 }
 
-// A Redis in front of the counters of a table is declared, and refused, as one of a generator.
+// The Redis in front of a table's counters is declared and checked like that of a generator.
 func TestRedisBeforeCounters(t *testing.T) {
 	const of = "table shop.parcel: segments: redis: "
 	for declared, reason := range map[string]string{

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Whatever is read is either refused or means the same after it was written.
+// Every text is either refused, or has the same meaning after the cluster is written and read again.
 func FuzzParse(f *testing.F) {
 	text, err := os.ReadFile("testdata/good.yaml")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 func shop(name string) catalog.TableName { return catalog.TableName{Schema: "shop", Name: name} }
 
-// named is a cluster of two shards with tables a and b, sharded, and c, global.
+// named returns a cluster of two shards with the sharded tables a and b, and the global table c.
 func named(t *testing.T) *Cluster {
 	t.Helper()
 	c, err := Parse([]byte(`
@@ -41,7 +41,7 @@ func pairs(text string) (list []catalog.Rename) {
 	return list
 }
 
-// begun is a cluster with renames under way.
+// begun returns a cluster with renames in progress.
 func begun(t *testing.T, c *Cluster, list []catalog.Rename) *Cluster {
 	t.Helper()
 	next, resumed, err := c.BeginRename(list)
@@ -78,7 +78,7 @@ func TestARenameGoesThroughBothNames(t *testing.T) {
 	}
 }
 
-// Counters stay those of the first name, through whatever names, and back.
+// A table keeps the counters of its first name, whatever it is renamed to.
 func TestCountersStayWithTheTable(t *testing.T) {
 	c := named(t)
 	for _, text := range []string{"a>z", "z>y", "b>z", "y>b"} {

@@ -7,7 +7,7 @@ import (
 	"locus/router"
 )
 
-// several is a cluster whose first shard is declared with these words.
+// several parses a cluster whose first shard is declared with these words.
 func several(t *testing.T, words string) (*Cluster, error) {
 	t.Helper()
 	return Parse([]byte("shards:\n  s0: {" + words + ", user: u, secret: s}\nroutes: [0xffff s0]\n"))
@@ -60,7 +60,7 @@ func TestServersRefused(t *testing.T) {
 	}
 }
 
-// A file says which servers there are, etcd which of them is written to.
+// A file lists the servers, and etcd contains which one is the primary.
 func TestThePrimaryIsNoPartOfAFile(t *testing.T) {
 	first := succeed(t, nil, mustSeveral(t, "servers: [a:1, b:1, c:1]"))
 	if p := first.Primaries["s0"]; p != (Primary{Epoch: 1, Server: "a:1"}) || first.Shards["s0"].Address != "a:1" {
@@ -88,7 +88,7 @@ func TestThePrimaryIsNoPartOfAFile(t *testing.T) {
 	}
 }
 
-// A map of before is put back without the primaries of then.
+// Restoring an earlier map doesn't restore the primaries of that time.
 func TestAnEarlierMapLeavesThePrimaries(t *testing.T) {
 	first := succeed(t, nil, mustSeveral(t, "servers: [a:1, b:1]"))
 	turned := *first

@@ -42,7 +42,7 @@ func TestSucceedNumbersMapsThatChange(t *testing.T) {
 	}
 }
 
-// Who goes by what is declared of tables is known by the map's version.
+// The version of the map shows which proxies use which declarations of tables.
 func TestSucceedNumbersTablesThatArePlacedAnew(t *testing.T) {
 	first := good(t)
 	for what, change := range map[string]func(*Cluster, catalog.TableName, catalog.Declaration){
@@ -80,7 +80,7 @@ func TestSucceedNumbersTablesThatArePlacedAnew(t *testing.T) {
 	}
 }
 
-// A file that is kept with an application does not go stale with every cut-over.
+// A file that is stored with an application stays valid after genes have moved.
 func TestRoutesThatAreLeftOutStay(t *testing.T) {
 	first, err := Succeed(nil, good(t), stamp)
 	if err != nil {
@@ -121,7 +121,7 @@ func TestSucceedRefusesWhatRowsRelyOn(t *testing.T) {
 	}
 }
 
-// What would make a generator count anew, or in other bits, under its name.
+// Changes that would make a generator restart its count, or use other bits, are refused.
 func TestSucceedRefusesWhatNumbersRelyOn(t *testing.T) {
 	table := func(shards ...router.ShardName) *Cluster {
 		c := good(t)
@@ -138,7 +138,7 @@ func TestSucceedRefusesWhatNumbersRelyOn(t *testing.T) {
 	}
 }
 
-// What would have a format count anew, or hide in another way, under its name.
+// Changes that would make a format restart its count, or hide the sequence in another way, are refused.
 func TestSucceedRefusesWhatTextsRelyOn(t *testing.T) {
 	made := func(template string) *Cluster {
 		c := good(t)
@@ -246,7 +246,7 @@ func TestHistoryIsInOrder(t *testing.T) {
 	}
 }
 
-// IDs of one key version are hidden or in clear, and not both one after the other.
+// IDs of one key version are either hidden or not. The declaration can't change from one to the other.
 func TestSucceedRefusesToHideUnderAVersionInClear(t *testing.T) {
 	name := catalog.TableName{Schema: "shop", Name: "test_order"}
 	declared := func(number string, hidden bool) *Cluster {
@@ -271,7 +271,7 @@ func TestSucceedRefusesToHideUnderAVersionInClear(t *testing.T) {
 	}
 }
 
-// While an import changes what a table is, nobody else does.
+// While a table is imported, its placement can't be changed.
 func TestSucceedLeavesImportedTablesAlone(t *testing.T) {
 	name := catalog.TableName{Schema: "shop", Name: "old"}
 	importing := func() *Cluster {

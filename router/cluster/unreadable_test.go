@@ -13,7 +13,7 @@ import (
 	"locus/router/catalog"
 )
 
-// garbage are values that no reader understands.
+// garbage returns values that no decoder accepts.
 func garbage() map[string]string {
 	return map[string]string{
 		"empty": "", "bytes": "\x00\xff\xfe\x01", "list": "[]", "null": "null", "number": "42", "text": "\"text\"", "newer": "schema: 99\nnew: field\n",
@@ -55,7 +55,7 @@ func wholeCluster(t *testing.T) *Cluster {
 	return c
 }
 
-// planted are keys under which somebody could write, and what has to go on however little of the value is understood.
+// planted returns keys to which another program could write. Each has a check of what must still work if its value can't be read.
 func planted() map[string]func(*Cluster) bool {
 	orders, items := catalog.TableName{Schema: "shop", Name: "orders"}, catalog.TableName{Schema: "shop", Name: "items"}
 	has := func(c *Cluster, name catalog.TableName) bool {
@@ -130,7 +130,7 @@ func TestUnreadableDocumentsStopNothingElse(t *testing.T) {
 	}
 }
 
-// keepsDocuments changes something else of a cluster, and looks whether every other document stays as it is.
+// keepsDocuments changes another part of a cluster, and checks that every other document stays the same.
 func keepsDocuments(t *testing.T, what string, documents map[string][]byte, c *Cluster) {
 	t.Helper()
 	next := *c
@@ -162,7 +162,7 @@ func keepsDocuments(t *testing.T, what string, documents map[string][]byte, c *C
 	}
 }
 
-// All at once, and a change of everything else on top.
+// Ten documents are unreadable at the same time, and all others change.
 func TestTenUnreadableDocuments(t *testing.T) {
 	documents := Encode(wholeCluster(t))
 	values := slices.Sorted(maps.Values(garbage()))
@@ -182,7 +182,7 @@ func TestTenUnreadableDocuments(t *testing.T) {
 	keepsDocuments(t, "all", documents, c)
 }
 
-// A process in which a cluster is in force goes on by its settings and its route map.
+// A process in which a cluster is in force keeps using its settings and its route map.
 func TestWhatIsInForceStays(t *testing.T) {
 	before := wholeCluster(t)
 	for _, key := range []string{SettingsKey, MapKey} {
@@ -202,7 +202,7 @@ func TestWhatIsInForceStays(t *testing.T) {
 	}
 }
 
-// A file declares anew what can't be read, but for the map and which server is the primary.
+// A file replaces unreadable documents, except for the map and the primaries.
 func TestAFileRepairs(t *testing.T) {
 	first := wholeCluster(t)
 	file, err := Parse(Format(first))
@@ -241,7 +241,7 @@ func TestAFileRepairs(t *testing.T) {
 	}
 }
 
-// What is written under one name is never read as another one's.
+// A document that is written under one name is never read as another object's.
 func TestWhatIsReadAsSomethingElseIsNotWritten(t *testing.T) {
 	c := wholeCluster(t)
 	for _, name := range []catalog.TableName{
@@ -275,7 +275,7 @@ func TestWhatIsReadAsSomethingElseIsNotWritten(t *testing.T) {
 	}
 }
 
-// Whatever unreadable documents and the last change say, the file that is written of a cluster can be read.
+// The file of a cluster can be parsed, whatever text is in unreadable documents and in the last change.
 func TestAFileWithUnreadableDocumentsIsRead(t *testing.T) {
 	for _, odd := range []string{"a\x01b", "a\x7fb", "a\u0085b", "a\u2028b", "a\xffb", "a\nb: c", "a\r- b", "a\x1b[31m"} {
 		documents := Encode(wholeCluster(t))
