@@ -20,6 +20,7 @@ func TestSwitchover(t *testing.T) {
 		s := start(t, engine)
 		t.Run("under load", func(t *testing.T) { s.underLoad(t) })
 		t.Run("gave up", func(t *testing.T) { s.gaveUp(t) })
+		t.Run("behind", func(t *testing.T) { s.appliesAll(t) })
 		t.Run("broken off", func(t *testing.T) { s.brokenOff(t) })
 		t.Run("nobody gives the order again", func(t *testing.T) { s.looksAfterItself(t) })
 		t.Run("followed", func(t *testing.T) { s.followed(t) })
