@@ -249,7 +249,7 @@ func mergeReal(conns []*backend.Conn, m *plan.Merge, f Format, limit plan.Window
 func TestServersOrdered(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		l := newLive(t, engine)
-		limits := []plan.Window{{}, {0, 10, true}, {95, 120, true}, {290, 50, true}}
+		limits := []plan.Window{{}, {Count: 10, Set: true}, {Offset: 95, Count: 120, Set: true}, {Offset: 290, Count: 50, Set: true}}
 		for i, c := range l.columns {
 			if c.Name == "uni" {
 				continue // its letters may expand, and the planner refuses it
