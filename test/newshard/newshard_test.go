@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"locus/internal/test/servers"
 )
@@ -29,7 +30,18 @@ func (c *stand) fill(db *sql.DB) {
 	}
 }
 
-// write changes the global tables without a pause, as one client of several, and holds what the server says to what it must say.
+// pace is the pause of a client between two statements: the servers are tested, not the machine.
+const pace = 3 * time.Millisecond
+
+// rest waits for the pace or for the end of the test.
+func rest(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(pace):
+	}
+}
+
+// write changes the global tables, as one client of several, and holds what the server says to what it must say.
 func write(ctx context.Context, t *testing.T, db *sql.DB, client int) (statements int) {
 	code := client * 1_000_000 // far from others', so that they wait for no gaps of each other
 	for i := 1; ctx.Err() == nil; i++ {
@@ -52,6 +64,7 @@ func write(ctx context.Context, t *testing.T, db *sql.DB, client int) (statement
 				t.Errorf("%s: %d rows, want %d", s.text, n, s.affected)
 			}
 			statements++
+			rest(ctx)
 		}
 	}
 	return statements
@@ -75,6 +88,7 @@ func read(ctx context.Context, t *testing.T, db *sql.DB) (looks int) {
 				return looks
 			}
 			looks++
+			rest(ctx)
 		}
 	}
 	return looks
