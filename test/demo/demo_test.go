@@ -272,6 +272,8 @@ func TestAMapChangeUnderLoad(t *testing.T) {
 	failed := make(chan error, 1)
 	go func() {
 		defer close(failed)
+		pace := time.NewTicker(3 * time.Millisecond) // statements at each moment of a change, not all that the machine can do
+		defer pace.Stop()
 		for ctx.Err() == nil {
 			// Buyers 42 and 1 have genes below 0x6000.
 			if _, err := db.Exec("INSERT INTO test_order (buyer_uid) VALUES (?)", 1+41*(inserted.Load()%2)); err != nil {
@@ -279,6 +281,7 @@ func TestAMapChangeUnderLoad(t *testing.T) {
 				return
 			}
 			inserted.Add(1)
+			<-pace.C
 		}
 	}()
 	path := filepath.Join(t.TempDir(), "cluster.yaml")
