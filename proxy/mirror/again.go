@@ -8,26 +8,27 @@ import (
 )
 
 const (
-	// mostDoubtful bounds the reads that are checked again.
+	// mostDoubtful is the greatest number of reads that are checked again.
 	mostDoubtful = 256
-	// seenTwice is how many consecutive times a difference must be seen; see the package comment.
-	seenTwice = 2
-	// mostLooks is the number of inconclusive checks after which a read is unsettled.
-	mostLooks = 8
+	// confirmations is how many consecutive checks must find a difference; see the package comment.
+	confirmations = 2
+	// mostChecks is the number of inconclusive checks after which a read is unsettled.
+	mostChecks = 8
 )
 
-// doubtful holds reads whose answers differed.
+// doubtful contains the reads whose answers differed.
 type doubtful struct {
 	mu   sync.Mutex // guards list
 	list []*doubt
-	more chan struct{} // holds a token if list isn't empty; capacity 1
+	more chan struct{} // contains a token if list isn't empty; capacity 1
 }
 
-// doubt is one read whose answers differed. Except for its fields in the list, it belongs to the goroutine that settles.
+// doubt is one read whose answers differed. The list's lock guards times. All other fields belong to the goroutine that runs
+// settle.
 type doubt struct {
 	read           *Read
 	times          uint64 // number of times that this read had this outcome
-	looks, seen    int
+	checks, seen   int
 	source, target Answer // the answers when they last differed
 }
 
@@ -53,7 +54,7 @@ func (m *Mirror) doubt(r *Read) {
 	}
 }
 
-// settle checks all differing reads repeatedly until ctx ends.
+// settle checks all reads that differ repeatedly until ctx ends.
 func (m *Mirror) settle(ctx context.Context) {
 	var in Reader
 	for {
@@ -62,7 +63,7 @@ func (m *Mirror) settle(ctx context.Context) {
 			return
 		case <-m.again.more:
 		}
-		for m.look(ctx, &in); m.again.any(); m.look(ctx, &in) {
+		for m.checkAll(ctx, &in); m.again.any(); m.checkAll(ctx, &in) {
 			if !pause(ctx, m.config.Pause) {
 				return
 			}
@@ -76,7 +77,7 @@ func (a *doubtful) any() bool {
 	return len(a.list) > 0
 }
 
-// all returns the current list by job.
+// all returns the current list, grouped by job.
 func (a *doubtful) all() map[string][]*doubt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -87,7 +88,7 @@ func (a *doubtful) all() map[string][]*doubt {
 	return by
 }
 
-// remove removes a doubt and returns its times.
+// remove removes a doubt from the list and returns its times.
 func (a *doubtful) remove(d *doubt) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,10 +103,10 @@ func (a *doubtful) remove(d *doubt) uint64 {
 	return d.times
 }
 
-// look checks all jobs' reads once.
-func (m *Mirror) look(ctx context.Context, in *Reader) {
+// checkAll checks the reads of all jobs once.
+func (m *Mirror) checkAll(ctx context.Context, in *Reader) {
 	for job, list := range m.again.all() {
-		err := m.lookAt(ctx, job, list, in)
+		err := m.checkJob(ctx, job, list, in)
 		if ctx.Err() != nil {
 			return
 		}
@@ -113,29 +114,29 @@ func (m *Mirror) look(ctx context.Context, in *Reader) {
 			m.config.Log.Debug("look again at what a mirrored read differed in", "job", job, "error", err)
 		}
 		for _, d := range list {
-			if d.looks++; d.looks >= mostLooks && d.seen < seenTwice {
-				m.unsettled(d)
+			if d.checks++; d.checks >= mostChecks && d.seen < confirmations {
+				m.giveUp(d)
 			}
 		}
 	}
 }
 
-// unsettled gives up a read after inconclusive checks.
-func (m *Mirror) unsettled(d *doubt) {
+// giveUp removes a read after inconclusive checks, and counts it as unsettled.
+func (m *Mirror) giveUp(d *doubt) {
 	if times := m.again.remove(d); times > 0 {
 		m.count(d.read, func(f *figures) { f.Unsettled += times })
 	}
 }
 
-var errNobodyTells = errors.New("how far the stream is can't be asked")
+var errNoProgress = errors.New("how far the stream is can't be asked")
 
-// lookAt checks the reads of one job once. It waits for the stream once for all of them. After an error the rest are left to
-// the next check.
-func (m *Mirror) lookAt(ctx context.Context, job string, list []*doubt, in *Reader) error {
+// checkJob checks the reads of one job once. It waits for the stream once for all of them. After an error the remaining reads are
+// left to the next check.
+func (m *Mirror) checkJob(ctx context.Context, job string, list []*doubt, in *Reader) error {
 	before := make([]Answer, len(list))
 	for i, d := range list {
-		if !d.read.concerned(m.config.Map()) {
-			d.looks = mostLooks // the genes were handed over, or the move is no longer mirrored
+		if !d.read.isMirrored(m.config.Map()) {
+			d.checks = mostChecks // the genes were handed over, or the move is no longer mirrored
 			continue
 		}
 		var err error
@@ -147,7 +148,7 @@ func (m *Mirror) lookAt(ctx context.Context, job string, list []*doubt, in *Read
 		return err
 	}
 	for i, d := range list {
-		if d.looks >= mostLooks {
+		if d.checks >= mostChecks {
 			continue
 		}
 		at, err := m.ask(ctx, d.read.To, d.read, in)
@@ -158,7 +159,7 @@ func (m *Mirror) lookAt(ctx context.Context, job string, list []*doubt, in *Read
 		if err != nil {
 			return err
 		}
-		if d.read.concerned(m.config.Map()) {
+		if d.read.isMirrored(m.config.Map()) {
 			m.judge(d, before[i], at, after)
 		}
 	}
@@ -167,7 +168,7 @@ func (m *Mirror) lookAt(ctx context.Context, job string, list []*doubt, in *Read
 
 func (m *Mirror) applied(ctx context.Context, of *Read) error {
 	if m.config.Applied == nil {
-		return errNobodyTells
+		return errNoProgress
 	}
 	ctx, cancel := context.WithTimeout(ctx, m.config.Patience)
 	defer cancel()
@@ -199,7 +200,7 @@ func (m *Mirror) judge(d *doubt, before, target, after Answer) {
 	case wasLag:
 		times := m.again.remove(d)
 		m.count(d.read, func(f *figures) { f.Lag += times })
-		d.seen = seenTwice // counts as settled
+		d.seen = confirmations // counts as settled
 	case isMoving:
 		d.seen = 0
 	case isDifferent:
@@ -207,14 +208,14 @@ func (m *Mirror) judge(d *doubt, before, target, after Answer) {
 			d.seen = 0
 		}
 		d.source, d.target = before, target
-		if d.seen++; d.seen == seenTwice {
-			m.different(d)
+		if d.seen++; d.seen == confirmations {
+			m.recordDifference(d)
 		}
 	}
 }
 
-// different counts and records a difference.
-func (m *Mirror) different(d *doubt) {
+// recordDifference counts, keeps and logs a difference.
+func (m *Mirror) recordDifference(d *doubt) {
 	times := m.again.remove(d)
 	kept := differenceOf(d, times, m.config.Map().Width(), time.Now())
 	m.count(d.read, func(f *figures) {
@@ -225,7 +226,7 @@ func (m *Mirror) different(d *doubt) {
 		"source_rows", kept.SourceRows, "target_rows", kept.TargetRows)
 }
 
-// pause waits. It returns false if ctx ended.
+// pause waits for a duration. It returns false if ctx ended before.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

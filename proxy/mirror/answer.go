@@ -30,8 +30,8 @@ func (s Sum) plus(o Sum) Sum {
 type Answer struct {
 	Rows    uint64
 	Columns Sum // the columns' names, types and character sets, in order
-	Set     Sum // of the rows regardless of order
-	Order   Sum // of the rows in order
+	Set     Sum // hash of the rows regardless of order
+	Order   Sum // hash of the rows in order
 	// Code is the error code that ended the answer, or 0 if it has rows.
 	Code uint16
 	// Long reports that the answer exceeds what is compared.
@@ -40,7 +40,7 @@ type Answer struct {
 	Took time.Duration
 }
 
-// mostBytes is how much of an answer is hashed on the client's path. A longer answer is not compared.
+// mostBytes is the longest answer in bytes that is hashed while it is relayed to the client. A longer answer is not compared.
 const mostBytes = 1 << 20
 
 // Reader computes an Answer from passing packets. The zero value ignores them until Begin. It accepts packets split at any
@@ -58,7 +58,7 @@ type Reader struct {
 	rest        int // bytes of the payload to come
 	first       bool
 	columns     uint64 // columns to come
-	packet      []byte // a packet that is read whole
+	packet      []byte // a packet that is read completely before it is parsed
 	columnHash  hash.Hash
 	rowHash     hash.Hash
 	sum         [sha256.Size]byte
@@ -68,11 +68,11 @@ type phase uint8
 
 const (
 	head       phase = iota
-	definition       // of a column
+	definition       // definition of a column
 	definitionsEnd
 	row
 	ended
-	given // given up: the answer is too long, or can't be compared
+	abandoned // the answer is too long, or can't be compared
 )
 
 // Begin begins an answer. Its command has just been sent.
@@ -98,7 +98,7 @@ func (r *Reader) Answer() (Answer, bool) {
 	return a, true
 }
 
-// Long reports whether the answer was given up because of its length.
+// Long reports whether the answer was abandoned because of its length.
 func (r *Reader) Long() bool { return r.bytes > mostBytes }
 
 // Saw processes received bytes.
@@ -108,41 +108,41 @@ func (r *Reader) Saw(b []byte) {
 	}
 	r.last = time.Now()
 	if r.bytes += len(b); r.bytes > mostBytes {
-		r.phase = given
+		r.phase = abandoned
 	}
 	for len(b) > 0 && r.phase < ended {
 		if r.have < len(r.header) {
 			n := copy(r.header[r.have:], b)
 			r.have, b = r.have+n, b[n:]
 			if r.have == len(r.header) {
-				r.begins()
+				r.beginPacket()
 			}
 			continue
 		}
 		n := min(r.rest, len(b))
-		r.takes(b[:n])
+		r.takePayload(b[:n])
 		b = b[n:]
 		if r.rest -= n; r.rest == 0 {
-			r.ends()
+			r.endPacket()
 		}
 	}
 }
 
-// begins handles a packet's header.
-func (r *Reader) begins() {
+// beginPacket handles a packet's header.
+func (r *Reader) beginPacket() {
 	r.rest, _ = wire.Header(r.header[:])
 	r.first, r.packet = true, r.packet[:0]
 	if r.rest == 0 {
-		r.phase = given // answers contain no empty packets
+		r.phase = abandoned // answers contain no empty packets
 	}
 }
 
-// takes handles a part of a packet's payload.
-func (r *Reader) takes(b []byte) {
+// takePayload handles a part of a packet's payload.
+func (r *Reader) takePayload(b []byte) {
 	if r.first && r.phase == row && endsRows(b[0], r.rest) {
 		r.phase = ended // ended by the packet after the rows, or by an error
 		if b[0] == mysql.ERR_HEADER {
-			r.phase = given // an error amid rows
+			r.phase = abandoned // an error after some rows
 		}
 		return
 	}
@@ -160,45 +160,45 @@ func endsRows(first byte, length int) bool {
 	return first == mysql.EOF_HEADER && length < 9 || first == mysql.ERR_HEADER
 }
 
-// ends handles the end of a packet.
-func (r *Reader) ends() {
+// endPacket handles the end of a packet.
+func (r *Reader) endPacket() {
 	r.have = 0
 	switch r.phase {
 	case head:
-		r.begun()
+		r.readCount()
 	case definition:
-		r.described()
+		r.readDefinition()
 	case definitionsEnd:
-		r.answer.Columns, r.phase = r.cut(r.columnHash), row
+		r.answer.Columns, r.phase = r.sumOf(r.columnHash), row
 	case row:
-		one := r.cut(r.rowHash)
+		one := r.sumOf(r.rowHash)
 		r.rowHash.Reset()
 		r.answer.Rows++
 		r.answer.Set = r.answer.Set.plus(one)
 		r.answer.Order = r.chained(one)
-	case ended, given:
+	case ended, abandoned:
 	}
 }
 
-// begun reads the start of an answer, the number of columns.
-func (r *Reader) begun() {
+// readCount reads the first packet of an answer, which contains the number of columns.
+func (r *Reader) readCount() {
 	n, length := wire.LenInt(r.packet)
 	if length != len(r.packet) || n == 0 || r.packet[0] == mysql.ERR_HEADER || r.packet[0] == mysql.LocalInFile_HEADER {
-		r.phase = given
+		r.phase = abandoned
 		return
 	}
 	r.columns, r.phase = n, definition
 }
 
-// described hashes the parts of a column definition that matter to a reader of rows.
-func (r *Reader) described() {
+// readDefinition hashes the parts of a column definition that matter to a reader of rows.
+func (r *Reader) readDefinition() {
 	parse := wire.ParseColumn
 	if r.Extended {
 		parse = wire.ParseExtendedColumn
 	}
 	c, err := parse(r.packet)
 	if err != nil {
-		r.phase = given
+		r.phase = abandoned
 		return
 	}
 	about := binary.LittleEndian.AppendUint32(nil, uint32(len(c.Name)))
@@ -211,12 +211,12 @@ func (r *Reader) described() {
 	}
 }
 
-func (r *Reader) cut(h hash.Hash) Sum {
+func (r *Reader) sumOf(h hash.Hash) Sum {
 	b := h.Sum(r.sum[:0])
 	return Sum{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
 }
 
-// chained adds a row to the ordered hash. Multiplying by an odd number makes it depend on the order.
+// chained returns the ordered hash with a row added. Multiplying by an odd number makes it depend on the order.
 func (r *Reader) chained(one Sum) Sum {
 	const odd = 0x9e3779b97f4a7c15
 	o := r.answer.Order

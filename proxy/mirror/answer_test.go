@@ -10,7 +10,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// packets are a server's answer of one text column, with rows of one value each.
+// packets returns a server's answer with one text column, and one row for each value.
 func packets(column wire.Column, rows ...string) (out []byte) {
 	seq := byte(1)
 	out, seq = wire.AppendPacket(out, seq, []byte{1})
@@ -26,7 +26,7 @@ func packets(column wire.Column, rows ...string) (out []byte) {
 
 var amount = wire.Column{Name: []byte("amount"), Charset: 45, Type: mysql.MYSQL_TYPE_VAR_STRING}
 
-// read reads an answer in pieces that end where cut says.
+// read passes an answer to a Reader in pieces whose lengths cut returns.
 func read(t testing.TB, b []byte, cut func(left int) int) Answer {
 	var r Reader
 	r.Begin()
@@ -45,7 +45,7 @@ func read(t testing.TB, b []byte, cut func(left int) int) Answer {
 
 func whole(left int) int { return left }
 
-// The order of the rows makes no difference to their set, and neither does where the bytes are cut.
+// TestAnyOrderIsTheSameSet: neither the order of the rows nor the places where the bytes are split change the hash of the set.
 func TestAnyOrderIsTheSameSet(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rows := rapid.SliceOfN(rapid.StringN(0, 300, 300), 0, 40).Draw(rt, "rows")
@@ -62,7 +62,7 @@ func TestAnyOrderIsTheSameSet(t *testing.T) {
 	})
 }
 
-// One byte that is another makes another set, and so does a row that is there twice.
+// TestOneByteIsAnotherSet: a changed byte changes the hash of the set, and so does a row that is there twice more.
 func TestOneByteIsAnotherSet(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rows := rapid.SliceOfN(rapid.StringN(1, 100, 100), 1, 20).Draw(rt, "rows")
@@ -82,7 +82,7 @@ func TestOneByteIsAnotherSet(t *testing.T) {
 	})
 }
 
-// Rows that come in another order have another Order.
+// TestOrder: rows in another order have another Order.
 func TestOrder(t *testing.T) {
 	a, b := read(t, packets(amount, "1", "2", "3"), whole), read(t, packets(amount, "1", "3", "2"), whole)
 	if a.Set != b.Set || a.Order == b.Order {
@@ -90,7 +90,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Of columns the name, the type, the character set and the sign count; where they come from and how long they may be does not.
+// TestColumns: the hash of the columns depends on name, type, character set and sign, and not on their table or length.
 func TestColumns(t *testing.T) {
 	same := func(c wire.Column) bool {
 		return read(t, packets(c, "1"), whole).Columns == read(t, packets(amount, "1"), whole).Columns
@@ -104,7 +104,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// What is no answer of rows, or is too long, is none that can be compared.
+// TestNoAnswer: an answer that has no rows, has an error after rows, is incomplete, or is too long, can't be compared.
 func TestNoAnswer(t *testing.T) {
 	refusal, _ := wire.AppendERR(nil, 1, &mysql.MyError{Code: 1146, State: "42S02", Message: "no such table"}, mysql.CLIENT_PROTOCOL_41)
 	ok, _ := wire.AppendOK(nil, 1, wire.OK{}, mysql.CLIENT_PROTOCOL_41)
@@ -122,7 +122,7 @@ func TestNoAnswer(t *testing.T) {
 		if _, whole := r.Answer(); whole || r.Long() != (name == "too long") {
 			t.Errorf("%s: %v, long: %v", name, whole, r.Long())
 		}
-		r.Begin() // another one
+		r.Begin() // another answer
 		r.Saw(packets(amount, "1"))
 		if a, whole := r.Answer(); !whole || a.Rows != 1 {
 			t.Errorf("after %s: %+v", name, a)

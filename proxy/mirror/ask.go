@@ -16,7 +16,7 @@ import (
 // errLong means that the answer exceeds what is compared.
 var errLong = errors.New("the answer is too long")
 
-// errNoRows means that the answer to a read has no column definitions.
+// errNoRows means that the answer has no column definitions, so it is not the answer to a read.
 var errNoRows = errors.New("the answer is none of a read")
 
 // errGone means that the shard is no longer declared.
@@ -33,7 +33,7 @@ func (m *Mirror) ask(ctx context.Context, shard router.ShardName, r *Read, in *R
 	}
 	conn, err := pool.BorrowSoon(ctx, r.Settings, r.Profile)
 	if err != nil {
-		return said(err)
+		return errorAnswer(err)
 	}
 	in.Extended = r.Profile&backend.ExtendedMetadata != 0
 	err = run(ctx, conn, r, in)
@@ -47,18 +47,18 @@ func (m *Mirror) ask(ctx context.Context, shard router.ShardName, r *Read, in *R
 	case errors.Is(err, errLong):
 		return Answer{Long: true}, nil
 	case err != nil:
-		return said(err)
+		return errorAnswer(err)
 	case !whole:
 		return a, errNoRows
 	}
 	return a, nil
 }
 
-// errLate is why a copy that took too long ends.
+// errLate is the cause of the end of a copy that took too long.
 var errLate = errors.New("no answer in time")
 
-// said converts a server's error into an Answer.
-func said(err error) (Answer, error) {
+// errorAnswer converts a server's error about the statement into an Answer, and returns other errors.
+func errorAnswer(err error) (Answer, error) {
 	if _, login := errors.AsType[*backend.LoginError](err); login {
 		return Answer{}, err
 	}
@@ -83,7 +83,7 @@ func run(ctx context.Context, conn *backend.Conn, r *Read, in *Reader) error {
 	}
 	defer conn.Watch(ctx)()
 	if err := conn.Send(packet, backend.Nothing); err != nil {
-		return why(ctx, err)
+		return causeOf(ctx, err)
 	}
 	in.Begin()
 	var scanner wire.Scanner
@@ -100,18 +100,18 @@ func run(ctx context.Context, conn *backend.Conn, r *Read, in *Reader) error {
 		case in.Long():
 			return conn.Lost(true, errLong) // the rest of the answer is not read
 		case state == wire.Done:
-			return over(conn, &scanner)
+			return endAnswer(conn, &scanner)
 		case state != wire.NeedBytes:
 			return conn.Lost(true, fmt.Errorf("%s in the answer to a read", state))
 		}
 		if err := from.Fill(); err != nil {
-			return why(ctx, conn.Lost(true, err))
+			return causeOf(ctx, conn.Lost(true, err))
 		}
 	}
 }
 
-// over handles the end of an answer.
-func over(conn *backend.Conn, scanner *wire.Scanner) error {
+// endAnswer handles the end of an answer.
+func endAnswer(conn *backend.Conn, scanner *wire.Scanner) error {
 	code, failed := scanner.ErrCode()
 	switch {
 	case failed && code == mysql.ER_SERVER_SHUTDOWN:
@@ -123,15 +123,15 @@ func over(conn *backend.Conn, scanner *wire.Scanner) error {
 	return nil
 }
 
-// why returns the deadline's error if the deadline, not the network, ended a read.
-func why(ctx context.Context, err error) error {
+// causeOf returns the deadline's error if the deadline ended a read, and otherwise err.
+func causeOf(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
-// command builds the command. Preparing a statement for it isn't part of the measured time.
+// command builds the packet that runs the read. It prepares the statement if necessary, outside of the measured time.
 func command(ctx context.Context, conn *backend.Conn, r *Read) ([]byte, error) {
 	if !r.Prepared {
 		packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, r.Text)
@@ -143,7 +143,7 @@ func command(ctx context.Context, conn *backend.Conn, r *Read) ([]byte, error) {
 	if !ok {
 		var err error
 		if there, err = conn.PrepareUnder(ctx, under, text, binding); err != nil {
-			return nil, why(ctx, err)
+			return nil, causeOf(ctx, err)
 		}
 	}
 	if there.Params != len(r.Params) {

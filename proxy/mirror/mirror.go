@@ -23,13 +23,13 @@ type Config struct {
 
 	Deadline time.Duration // time limit of a copy; default 5 s
 	Patience time.Duration // time limit of a wait for the stream, per check; default 15 s
-	Pause    time.Duration // interval between checks of differences, and between tries of a target that is away; default 1 s
+	Pause    time.Duration // interval between checks of differences, and between attempts to reach a target that is down; default 1 s
 }
 
 const (
-	// workers is the number of goroutines that send copies, and so of connections used from a target's pool.
+	// workers is the number of goroutines that send copies. Each uses one connection of a target's pool at a time.
 	workers = 4
-	// mostWaiting bounds the waiting copies, each of at most mostText bytes.
+	// mostWaiting is the greatest number of waiting copies, each of at most mostText bytes.
 	mostWaiting = 256
 )
 
@@ -61,36 +61,36 @@ func orDefault(d *time.Duration, otherwise time.Duration) {
 	}
 }
 
-// Chooses decides at random whether a read of a move is mirrored.
+// Chooses reports, at random, whether a read of a move is mirrored.
 func (*Mirror) Chooses(move *router.Move) bool {
 	return move.Mirror > 0 && rand.IntN(100) < move.Mirror
 }
 
-// Offer queues a read that a client has been answered. It copies what it keeps and never blocks. If there is no room, the read
-// is dropped and counted.
+// Offer queues a read whose answer the client has received. It copies what it keeps and never blocks. If the queue is full, the
+// read is dropped and counted.
 func (m *Mirror) Offer(r *Read, source Answer) {
 	m.mu.Lock()
 	f := m.jobs[r.Job]
-	room := len(m.queue) < cap(m.queue)
+	free := len(m.queue) < cap(m.queue)
 	if f != nil {
 		f.Sampled++
 		switch {
-		case !room:
+		case !free:
 			f.Dropped++
-		case f.away.keepsOff(time.Now()):
+		case f.outage.skips(time.Now()):
 			f.Unsent++
-			room = false
+			free = false
 		}
 	}
 	m.mu.Unlock()
-	if f == nil || !room {
+	if f == nil || !free {
 		return
 	}
-	r.own()
+	r.detach()
 	r.source = source
 	select {
 	case m.queue <- r:
-	default: // another session took the room
+	default: // another session took the place
 		m.count(r, func(f *figures) { f.Dropped++ })
 	}
 }
@@ -136,14 +136,14 @@ func (m *Mirror) work(ctx context.Context) {
 
 // repeat sends a read to the target and compares the answers.
 func (m *Mirror) repeat(ctx context.Context, r *Read, in *Reader) {
-	asks := false
-	concerned := r.concerned(m.config.Map())
+	send := false
+	mirrored := r.isMirrored(m.config.Map())
 	m.count(r, func(f *figures) {
-		if asks = concerned && f.away.asks(time.Now(), m.config.Pause); !asks {
+		if send = mirrored && f.outage.admit(time.Now(), m.config.Pause); !send {
 			f.Unsent++
 		}
 	})
-	if !asks {
+	if !send {
 		return
 	}
 	answer, err := m.ask(ctx, r.To, r, in)
@@ -158,7 +158,7 @@ func (m *Mirror) repeat(ctx context.Context, r *Read, in *Reader) {
 	case err != nil:
 		m.count(r, func(f *figures) {
 			f.Failed++
-			f.away.begin(err, time.Now(), m.config.Pause)
+			f.outage.note(err, time.Now(), m.config.Pause)
 		})
 	default:
 		m.times.Add(r.Job, meter.Target, answer.Took, answer.Code != 0)
@@ -166,12 +166,12 @@ func (m *Mirror) repeat(ctx context.Context, r *Read, in *Reader) {
 	}
 }
 
-// compare counts the target's answer.
+// compare counts the target's answer, and schedules a check if it differs.
 func (m *Mirror) compare(r *Read, answer Answer) {
 	same := r.alike(r.source, answer)
 	m.count(r, func(f *figures) {
 		f.Compared++
-		f.away = away{}
+		f.outage = outage{}
 		if same && r.reordered(r.source, answer) {
 			f.Reordered++
 		}

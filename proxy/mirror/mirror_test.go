@@ -19,16 +19,16 @@ import (
 	"locus/router"
 )
 
-// stand is a mirror between two fake shards, and what the source has answered the client.
+// stand is a mirror between two fake shards.
 type stand struct {
 	*Mirror
 	t              *testing.T
 	pools          *backend.Registry
 	source, target *fakeshard.Server
-	spare          *fakeshard.Server // in the target's place, later
+	spare          *fakeshard.Server // replaces the target later
 	routes         atomic.Pointer[router.Map]
 	applied        func() error
-	waits          int // for the stream
+	waits          int // number of waits for the stream
 }
 
 const question = "SELECT amount FROM orders WHERE user_id = 4711"
@@ -59,7 +59,7 @@ func newStand(t *testing.T, c Config) *stand {
 	return s
 }
 
-// moves has the routes say how much of the reads of genes 0 to 7 is mirrored, and who owns these.
+// moves publishes a map in which the given percentage of the reads of genes 0 to 7 is mirrored, and owner owns these genes.
 func (s *stand) moves(percent int, owner router.ShardName) {
 	s.t.Helper()
 	m, err := router.New(gene.W16, 1, []router.Entry{{Bound: 7, Shard: owner}, {Bound: 0xffff, Shard: "s0"}})
@@ -72,7 +72,7 @@ func (s *stand) moves(percent int, owner router.ShardName) {
 	s.routes.Store(m)
 }
 
-// answers has a server answer the question with rows, always or once.
+// answers makes a server answer the query with rows, always or once.
 func answers(on *fakeshard.Server, always bool, rows ...string) {
 	r := fakeshard.Reply{Prefix: "SELECT amount", Always: always, Columns: []wire.Column{amount}, Rows: [][]string{}}
 	for _, row := range rows {
@@ -99,10 +99,10 @@ func (s *stand) repeats(r *Read, rows ...string) {
 	}
 }
 
-// looks looks again at what differs, until nothing does.
-func (s *stand) looks() (times int) {
+// checks checks the reads that differ until none is left, and returns the number of checks.
+func (s *stand) checks() (times int) {
 	for s.again.any() {
-		s.look(s.t.Context(), new(Reader))
+		s.checkAll(s.t.Context(), new(Reader))
 		times++
 	}
 	return times
@@ -117,7 +117,7 @@ func (s *stand) counted(want Counts) Report {
 	return r
 }
 
-// The target's answer is the source's: that is counted, with how long both took, and nobody looks again.
+// TestEqualAnswers: equal answers are counted, with the time that each took, and are not checked again.
 func TestEqualAnswers(t *testing.T) {
 	s := newStand(t, Config{})
 	answers(s.target, true, "3", "1")
@@ -134,7 +134,7 @@ func TestEqualAnswers(t *testing.T) {
 	}
 }
 
-// An execution is repeated with its values.
+// TestPrepared: an execution is repeated with its parameters.
 func TestPrepared(t *testing.T) {
 	s := newStand(t, Config{})
 	answers(s.source, true, "1")
@@ -142,22 +142,22 @@ func TestPrepared(t *testing.T) {
 	r := asked()
 	r.Text, r.Prepared, r.Under = []byte("SELECT amount FROM orders WHERE user_id = ?"), true, r.Settings
 	r.Params = []wire.Param{{Type: mysql.MYSQL_TYPE_LONGLONG, Value: make([]byte, 8)}}
-	s.repeats(r, "1") // as text, and so it is not the same
-	s.looks()
+	s.repeats(r, "1") // the client got text, so the answer differs
+	s.checks()
 	s.counted(Counts{Sampled: 1, Compared: 1, Lag: 1})
 	if heard := fmt.Sprint(s.source.Heard(), s.target.Heard()); strings.Count(heard, "[execute]") < 4 {
 		t.Errorf("heard %s", heard)
 	}
 }
 
-// What stays different, while the source answers the same before and after, is a difference: kept without literals.
+// TestDifference: an answer that stays different while the source's stays the same is a difference. It is kept without literals.
 func TestDifference(t *testing.T) {
 	s := newStand(t, Config{})
 	answers(s.source, true, "1", "3")
 	answers(s.target, true, "1")
 	s.repeats(asked(), "1", "3")
 	s.repeats(asked(), "1", "3")
-	if n := s.looks(); n != seenTwice || s.waits != seenTwice {
+	if n := s.checks(); n != confirmations || s.waits != confirmations {
 		t.Errorf("%d looks, %d waits for the stream", n, s.waits)
 	}
 	r := s.counted(Counts{Sampled: 2, Compared: 2, Different: 2})
@@ -168,26 +168,26 @@ func TestDifference(t *testing.T) {
 	if d.SourceRows != 2 || d.TargetRows != 1 || d.Times != 2 || d.Gene != "0x0003" || d.SourceHash == d.TargetHash || strings.Contains(d.Statement, "4711") || d.Digest == "" {
 		t.Errorf("%+v", d)
 	}
-	s.repeats(asked(), "1", "3") // and again
-	s.looks()
+	s.repeats(asked(), "1", "3") // the same difference again
+	s.checks()
 	if r = s.counted(Counts{Sampled: 3, Compared: 3, Different: 3}); len(r.Differences) != 1 || r.Differences[0].Times != 3 {
 		t.Errorf("%+v", r.Differences)
 	}
 }
 
-// The target refuses what the source answers: its table is another one.
+// TestRefusedByTheTarget: an error of the target for a read that the source answers is a difference.
 func TestRefusedByTheTarget(t *testing.T) {
 	s := newStand(t, Config{})
 	answers(s.source, true, "1")
 	s.target.Next(fakeshard.Reply{Prefix: "SELECT amount", Always: true, Code: mysql.ER_BAD_FIELD_ERROR})
 	s.repeats(asked(), "1")
-	s.looks()
+	s.checks()
 	if r := s.counted(Counts{Sampled: 1, Compared: 1, Different: 1}); len(r.Differences) != 1 || r.Differences[0].Code != mysql.ER_BAD_FIELD_ERROR {
 		t.Errorf("%+v", r.Differences)
 	}
 }
 
-// What the target has once the stream has come further is lag, whichever of the source's answers it is.
+// TestLag: the answer was late if the target later gives either of the source's answers.
 func TestLag(t *testing.T) {
 	for name, last := range map[string][]string{"as before": {"1"}, "as after": {"2"}} {
 		s := newStand(t, Config{})
@@ -196,14 +196,14 @@ func TestLag(t *testing.T) {
 		answers(s.target, false, "0")
 		answers(s.target, false, last...)
 		s.repeats(asked(), "1")
-		s.looks()
+		s.checks()
 		if r := s.counted(Counts{Sampled: 1, Compared: 1, Lag: 1}); len(r.Differences) > 0 {
 			t.Errorf("%s: %+v", name, r.Differences)
 		}
 	}
 }
 
-// Seen once it is no difference: the source may show late what it has logged.
+// TestSeenOnce: a difference that one check finds is none, because the source may show rows later than it logs them.
 func TestSeenOnce(t *testing.T) {
 	s := newStand(t, Config{})
 	answers(s.target, false, "0")
@@ -213,32 +213,32 @@ func TestSeenOnce(t *testing.T) {
 	answers(s.source, true, "2")
 	answers(s.target, true, "2")
 	s.repeats(asked(), "1")
-	if n := s.looks(); n != 2 {
+	if n := s.checks(); n != 2 {
 		t.Errorf("%d looks", n)
 	}
 	s.counted(Counts{Sampled: 1, Compared: 1, Lag: 1})
 }
 
-// Rows that change at each look, and a stream that nobody can ask about, tell nothing.
+// TestUnsettled: a read stays unsettled if its rows change with each check, or if the progress of the stream can't be read.
 func TestUnsettled(t *testing.T) {
 	s := newStand(t, Config{})
-	for i := range 2 * mostLooks {
+	for i := range 2 * mostChecks {
 		answers(s.source, false, fmt.Sprint(i))
 	}
 	answers(s.target, true, "elsewhere")
 	s.repeats(asked(), "1")
-	if n := s.looks(); n != mostLooks {
+	if n := s.checks(); n != mostChecks {
 		t.Errorf("%d looks", n)
 	}
 	s.counted(Counts{Sampled: 1, Compared: 1, Unsettled: 1})
 	s.applied = func() error { return errors.New("the mover is away") }
 	answers(s.source, true, "1")
 	s.repeats(asked(), "1")
-	s.looks()
+	s.checks()
 	s.counted(Counts{Sampled: 2, Compared: 2, Unsettled: 2})
 }
 
-// LIMIT chooses among rows as a server likes: their number counts.
+// TestCutByLimit: with LIMIT, servers may choose different rows, so only their number is compared.
 func TestCutByLimit(t *testing.T) {
 	s := newStand(t, Config{})
 	r := asked()
@@ -248,7 +248,8 @@ func TestCutByLimit(t *testing.T) {
 	s.counted(Counts{Sampled: 1, Compared: 1})
 }
 
-// A read of genes that have been handed over, or are mirrored no more, is not sent; what differed is not looked at again.
+// TestNotMirroredAnyMore: a read is not sent if its genes were handed over or are no longer mirrored. One that differed is not
+// checked again.
 func TestNotMirroredAnyMore(t *testing.T) {
 	for name, changes := range map[string]func(*stand){
 		"handed over": func(s *stand) { s.moves(100, "s1") },
@@ -260,7 +261,7 @@ func TestNotMirroredAnyMore(t *testing.T) {
 		changes(s)
 		s.target.Sent()
 		s.repeats(asked(), "1")
-		s.looks()
+		s.checks()
 		if sent := append(s.target.Sent(), s.source.Sent()...); len(sent) > 0 {
 			t.Errorf("%s: sent %q", name, sent)
 		}
@@ -268,7 +269,8 @@ func TestNotMirroredAnyMore(t *testing.T) {
 	}
 }
 
-// A target that is away is sent nothing but a try now and then, says so, and is asked again when it is back.
+// TestTargetAway: a target that is down gets only occasional attempts, which the report shows. Copies are sent again once it is
+// back.
 func TestTargetAway(t *testing.T) {
 	s := newStand(t, Config{Pause: time.Hour})
 	s.target.Stop()
@@ -277,7 +279,7 @@ func TestTargetAway(t *testing.T) {
 	if r := s.counted(Counts{Sampled: 2, Failed: 1, Unsent: 1}); r.Away == "" || r.AwaySince.IsZero() {
 		t.Errorf("%+v", r)
 	}
-	s.count(asked(), func(f *figures) { f.away.next = time.Time{} }) // an hour later
+	s.count(asked(), func(f *figures) { f.outage.next = time.Time{} }) // an hour later
 	answers(s.spare, true, "1")
 	s.pools.Apply([]backend.Target{s.source.Target("s0"), s.spare.Target("s1")})
 	s.repeats(asked(), "1")
@@ -287,7 +289,8 @@ func TestTargetAway(t *testing.T) {
 	}
 }
 
-// A copy that takes too long is given up, and counts with the deadline: an index that is missing shows in the figures.
+// TestDeadline: a copy that takes too long is ended, and counts with the deadline, so that a missing index is visible in the
+// figures.
 func TestDeadline(t *testing.T) {
 	s := newStand(t, Config{Deadline: 20 * time.Millisecond})
 	s.target.Next(fakeshard.Reply{Prefix: "SELECT amount", Waits: true})
@@ -298,7 +301,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// With nobody to send them as many copies wait as may, and the rest is dropped at once.
+// TestBound: without workers, copies wait up to the limit, and further ones are dropped at once.
 func TestBound(t *testing.T) {
 	s := newStand(t, Config{})
 	for range mostWaiting + 44 {
@@ -315,7 +318,7 @@ func TestBound(t *testing.T) {
 	}
 }
 
-// A copy has nothing of the client's command, which is another one soon.
+// TestCopies: a copy doesn't refer to the client's command, whose memory is reused.
 func TestCopies(t *testing.T) {
 	s := newStand(t, Config{})
 	text, value, genes := []byte(question), []byte{1}, []gene.Gene{3}
@@ -334,7 +337,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// Figures begin anew with each time that a move is mirrored, stay when it is not any more, and go with the job.
+// TestFollow: figures begin at zero each time that a move is mirrored, remain when it is not mirrored any more, and are deleted
+// with the job.
 func TestFollow(t *testing.T) {
 	s := newStand(t, Config{})
 	answers(s.target, true, "1")
@@ -353,7 +357,7 @@ func TestFollow(t *testing.T) {
 	if all := s.Reports(); len(all) > 0 {
 		t.Errorf("%+v", all)
 	}
-	s.Offer(asked(), Answer{}) // of a job that is gone
+	s.Offer(asked(), Answer{}) // of a job that has ended
 	if len(s.queue) > 0 {
 		t.Error("it waits")
 	}
@@ -373,7 +377,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// Everything that was begun has ended when Run returns, copies that wait for a silent server too.
+// TestRunEnds: when Run returns, everything that it began has ended, including copies that wait for a silent server.
 func TestRunEnds(t *testing.T) {
 	s := newStand(t, Config{Pause: time.Millisecond})
 	answers(s.source, true, "1")

@@ -32,8 +32,8 @@ type Read struct {
 	source Answer
 }
 
-// concerned reports whether the read is still mirrored, because its genes belong to the job and to the source.
-func (r *Read) concerned(m *router.Map) bool {
+// isMirrored reports whether the read is still mirrored: its genes belong to the job, and to the source.
+func (r *Read) isMirrored(m *router.Map) bool {
 	for _, g := range r.Genes {
 		move, moving := m.MoveWith(g)
 		if !moving || move.Job != r.Job || move.Mirror == 0 || m.Shard(m.Lookup(g)) != r.From {
@@ -55,8 +55,8 @@ func (r *Read) Fits() bool {
 	return size <= mostText
 }
 
-// own copies everything that the read refers to.
-func (r *Read) own() {
+// detach copies everything that the read refers to.
+func (r *Read) detach() {
 	r.Text, r.Genes = bytes.Clone(r.Text), slices.Clone(r.Genes)
 	params := make([]wire.Param, len(r.Params))
 	for i, p := range r.Params {
@@ -66,7 +66,7 @@ func (r *Read) own() {
 	r.Params = params
 }
 
-// same reports whether two reads ask the same.
+// same reports whether two reads are the same statement with the same values.
 func (r *Read) same(o *Read) bool {
 	if r.Job != o.Job || r.Settings != o.Settings || r.Prepared != o.Prepared || !bytes.Equal(r.Text, o.Text) || len(r.Params) != len(o.Params) {
 		return false
@@ -79,7 +79,7 @@ func (r *Read) same(o *Read) bool {
 	return true
 }
 
-// alike reports whether two answers to the read are equal in what it requested.
+// alike reports whether two answers to the read are equal, as far as the read determines them.
 func (r *Read) alike(a, b Answer) bool {
 	if a.Long || b.Long || a.Code != b.Code || a.Rows != b.Rows || a.Columns != b.Columns {
 		return false
@@ -106,7 +106,7 @@ func Repeatable(f *plan.Facts) bool {
 			return false
 		}
 		for _, field := range b.Fields {
-			if field.Aggregate == stmt.OtherAggregate { // GROUP_CONCAT and similar functions have an order of their own
+			if field.Aggregate == stmt.OtherAggregate { // the result of GROUP_CONCAT and similar functions depends on the order of rows
 				return false
 			}
 		}

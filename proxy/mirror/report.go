@@ -16,14 +16,14 @@ type Counts struct {
 	Sampled   uint64 `json:"sampled"`   // chosen for mirroring
 	Dropped   uint64 `json:"dropped"`   // because the queue was full
 	TooLong   uint64 `json:"too_long"`  // too long to copy or compare
-	Unsent    uint64 `json:"unsent"`    // because the target was away or the genes had been handed over
+	Unsent    uint64 `json:"unsent"`    // because the target was down or the genes had been handed over
 	Compared  uint64 `json:"compared"`  // answered by the target
 	Late      uint64 `json:"late"`      // no answer within the deadline
 	Failed    uint64 `json:"failed"`    // no answer because of the connection or the server
 	Lag       uint64 `json:"lag"`       // differed until the target had applied the source's changes
 	Different uint64 `json:"different"` // differed otherwise
 	Unsettled uint64 `json:"unsettled"` // differed, without a verdict
-	Reordered uint64 `json:"reordered"` // had rows in another order, though one was requested
+	Reordered uint64 `json:"reordered"` // had rows in another order, although one was requested
 }
 
 // Plus returns the sum of two Counts.
@@ -34,18 +34,18 @@ func (c Counts) Plus(o Counts) Counts {
 	}
 }
 
-// Each calls tell with each outcome of a sampled read and its count.
-func (c Counts) Each(tell func(outcome string, n uint64)) {
-	tell("dropped", c.Dropped)
-	tell("too_long", c.TooLong)
-	tell("unsent", c.Unsent)
-	tell("compared", c.Compared)
-	tell("late", c.Late)
-	tell("failed", c.Failed)
-	tell("lag", c.Lag)
-	tell("different", c.Different)
-	tell("unsettled", c.Unsettled)
-	tell("reordered", c.Reordered)
+// Each calls yield with each outcome of a sampled read and its count.
+func (c Counts) Each(yield func(outcome string, n uint64)) {
+	yield("dropped", c.Dropped)
+	yield("too_long", c.TooLong)
+	yield("unsent", c.Unsent)
+	yield("compared", c.Compared)
+	yield("late", c.Late)
+	yield("failed", c.Failed)
+	yield("lag", c.Lag)
+	yield("different", c.Different)
+	yield("unsettled", c.Unsettled)
+	yield("reordered", c.Reordered)
 }
 
 // Report is a proxy's report of one job.
@@ -54,9 +54,9 @@ type Report struct {
 	Percent int              `json:"percent"`
 	From    router.ShardName `json:"from"`
 	To      router.ShardName `json:"to"`
-	// Looking is the number of reads being checked again.
+	// Looking is the number of reads that are being checked again.
 	Looking int `json:"looking"`
-	// Away is why nothing is sent to the target, or empty, and AwaySince since when.
+	// Away is the reason why nothing is sent to the target, or empty. AwaySince is the time from which it applies.
 	Away      string    `json:"away,omitempty"`
 	AwaySince time.Time `json:"away_since,omitzero"`
 	// Source and Target are the times of the same reads on both shards.
@@ -77,11 +77,11 @@ type Difference struct {
 	SourceHash string    `json:"source_hash"`
 	TargetHash string    `json:"target_hash"`
 	Code       uint16    `json:"code,omitempty"` // the target's error code, or 0
-	Times      uint64    `json:"times"`          // number of times asked
+	Times      uint64    `json:"times"`          // number of mirrored reads that had it
 	At         time.Time `json:"at"`             // last found
 }
 
-// mostKept bounds the differences kept per job.
+// mostKept is the greatest number of differences that are kept for a job.
 const mostKept = 50
 
 // digestText is the longest statement text in bytes that is kept.
@@ -99,13 +99,13 @@ func differenceOf(d *doubt, times uint64, w gene.Width, now time.Time) Differenc
 	}
 }
 
-// figures holds the figures of one job.
+// figures contains the figures of one job.
 type figures struct {
 	Counts
 	percent  int
 	from, to router.ShardName
-	away     away
-	kept     []Difference // the newest last
+	outage   outage
+	kept     []Difference // sorted by age, the newest last
 }
 
 // keep adds a difference, or counts it with an equal one.
@@ -143,7 +143,7 @@ func (m *Mirror) Follow(moves []router.Move) {
 		before.percent = v.Mirror
 		all, next[v.Job] = append(all, v), before
 	}
-	m.times.Follow(kept) // forgets those that begin anew
+	m.times.Follow(kept) // discards the times of those that begin again
 	m.times.Follow(all)
 	m.jobs = next
 }
@@ -160,7 +160,7 @@ func (m *Mirror) Reports() map[string]Report {
 	all := map[string]Report{}
 	for job, f := range m.jobs {
 		r := Report{
-			Counts: f.Counts, Percent: f.percent, From: f.from, To: f.to, Looking: looking[job], Away: f.away.why, AwaySince: f.away.since,
+			Counts: f.Counts, Percent: f.percent, From: f.from, To: f.to, Looking: looking[job], Away: f.outage.why, AwaySince: f.outage.since,
 			Source: times[job].Source, Target: times[job].Target, Differences: slices.Clone(f.kept),
 		}
 		slices.Reverse(r.Differences)
@@ -171,12 +171,12 @@ func (m *Mirror) Reports() map[string]Report {
 
 // SumReports adds up several proxies' reports of one job.
 func SumReports(reports []Report) (sum Report) {
-	var away []string
+	var reasons []string
 	for _, r := range reports {
 		sum.Counts = sum.Counts.Plus(r.Counts)
 		sum.Percent, sum.From, sum.To, sum.Looking = max(sum.Percent, r.Percent), r.From, r.To, sum.Looking+r.Looking
-		if r.Away != "" && !slices.Contains(away, r.Away) {
-			away = append(away, r.Away)
+		if r.Away != "" && !slices.Contains(reasons, r.Away) {
+			reasons = append(reasons, r.Away)
 		}
 		if r.Away != "" && (sum.AwaySince.IsZero() || r.AwaySince.Before(sum.AwaySince)) {
 			sum.AwaySince = r.AwaySince
@@ -184,7 +184,7 @@ func SumReports(reports []Report) (sum Report) {
 		sum.Source.Times, sum.Target.Times = meter.AddTimes(sum.Source.Times, r.Source.Times), meter.AddTimes(sum.Target.Times, r.Target.Times)
 		sum.Differences = append(sum.Differences, r.Differences...)
 	}
-	sum.Away = strings.Join(away, "; ")
+	sum.Away = strings.Join(reasons, "; ")
 	slices.SortStableFunc(sum.Differences, func(a, b Difference) int { return b.At.Compare(a.At) })
 	return sum
 }
