@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Times of statements are counted in cells. Each cell lies within one bucket of Prometheus's native histograms of
-// NativeSchema and within one classic bucket of Bounds. So both are derived exactly from one count.
+// Times of statements are counted in cells. Each cell lies within one bucket of Prometheus's native histograms of [NativeSchema],
+// and within one classic bucket of [Bounds]. Both histograms are therefore derived exactly from one count.
 
 // NativeSchema is the resolution of the native buckets. Their bounds grow by the eighth root of two.
 const NativeSchema = 3
@@ -32,7 +32,7 @@ var Bounds = [...]float64{
 // bound splits. Only the bound of one second splits none.
 const manyCells = 1 + nativeBuckets + len(Bounds) - 1
 
-// grid holds the cells' bounds. It never changes.
+// grid contains the cells' bounds. It never changes.
 var grid = newGrid()
 
 type cellGrid struct {
@@ -69,7 +69,7 @@ func (g *cellGrid) bound(i int) float64 {
 	return math.Ldexp(g.within[i%nativePerOctave], lowestOctave+i/nativePerOctave)
 }
 
-// of returns the cell of a time. Times above the last cell's bound count in the last cell.
+// of returns the cell of a time. A time above the last cell's bound is counted in the last cell.
 func (g *cellGrid) of(took time.Duration) int {
 	seconds := float64(took) / 1e9
 	if seconds <= NativeZero {
@@ -94,8 +94,8 @@ func (g *cellGrid) of(took time.Duration) int {
 	return g.first[i]
 }
 
-// cells counts times. Few of its counters are used, because the statements of one digest take similar times. So the
-// counters are allocated in runs when needed.
+// cells counts times. Few of its counters are used, because the statements of one digest take similar times. The counters are
+// therefore allocated in runs when needed.
 type cells struct {
 	runs [(manyCells + runOfCells - 1) / runOfCells]atomic.Pointer[[runOfCells]atomic.Uint64]
 	sum  atomic.Uint64 // nanoseconds
@@ -183,8 +183,8 @@ func (d *Distribution) Times() (list []Times) {
 	return list
 }
 
-// Quantile returns the time within which the given share of the statements ended. It may exceed the true value by up to
-// a ninth, since it is the bound of a bucket.
+// Quantile returns the time within which the given share of the statements ended. It may exceed the true value by up to a ninth,
+// because it is the bound of a bucket.
 func Quantile(list []Times, share float64) time.Duration {
 	all := uint64(0)
 	for _, t := range list {
@@ -216,8 +216,7 @@ func AddTimes(a, b []Times) []Times {
 	return sum
 }
 
-// SinceTimes returns what was added to a list since an earlier one. It returns false if now is not a later state of
-// before.
+// SinceTimes returns the difference between a list and an earlier one. It returns false if now is not a later state of before.
 func SinceTimes(now, before []Times) ([]Times, bool) {
 	var since []Times
 	for _, t := range now {

@@ -21,7 +21,7 @@ func anyTime() *rapid.Generator[time.Duration] {
 	})
 }
 
-// What both kinds of buckets say is what a plain count of the times says, on bounds too.
+// TestBothKindsOfBucketsAreExact: native and classic buckets equal a plain count of the times, also for times that are bounds.
 func TestBothKindsOfBucketsAreExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		times := rapid.SliceOfN(anyTime(), 1, 50).Draw(t, "times")
@@ -48,7 +48,7 @@ func TestBothKindsOfBucketsAreExact(t *testing.T) {
 				continue
 			}
 			index := int(math.Ceil(math.Log2(seconds) * 8))
-			for math.Exp2(float64(index)/8) < seconds { // what logarithms round
+			for math.Exp2(float64(index)/8) < seconds { // corrects the rounding of the logarithm
 				index++
 			}
 			for math.Exp2(float64(index-1)/8) >= seconds {
@@ -87,7 +87,7 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-// Lists of times add up and are told apart again.
+// TestTimesAddUp: SinceTimes reverses AddTimes.
 func TestTimesAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := func(name string) []Times {

@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // Codes counts errors by MySQL's error codes. The zero value is ready. It is safe for concurrent use.
 //
-// Once mostCodes codes are present, further codes are counted together, since a SIGNAL may raise any code.
+// Once it counts mostCodes codes, it counts all further codes together, because a SIGNAL may raise any code.
 type Codes struct {
 	slots  [mostCodes]atomic.Uint64 // the code in the lowest 16 bits, its count above them
 	others atomic.Uint64

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Figures are the figures of one digest, or of several together.
+// Figures contains the figures of one digest, or the sums over several.
 type Figures struct {
 	Hash     string `json:"digest,omitempty"`
 	Text     string `json:"statement"`
@@ -35,25 +35,25 @@ type Figures struct {
 // Others is the text that stands for several digests together.
 const Others = "(others)"
 
-// Report holds a proxy's figures of its statements.
+// Report contains a proxy's figures of its statements.
 type Report struct {
 	Digests []Figures `json:"digests"`
 	// Others sums up all digests not listed.
 	Others Figures `json:"others"`
-	// Kept is the number of digests with figures, Most the limit.
+	// Kept is the number of digests that have figures. Most is the limit.
 	Kept  int       `json:"kept"`
 	Most  int       `json:"most"`
 	Since time.Time `json:"since"` // when counting began
 	At    time.Time `json:"at"`
 }
 
-// Report returns the digests that have cost most in total and those that cost most now, at most most of each. Texts are
-// cut to the given number of letters.
+// Report returns the digests that have cost most in total and those that cost most now, up to most of each kind. Texts are cut to
+// the given number of letters.
 func (s *Statements) Report(now time.Time, most, letters int) Report {
 	s.Turn(now)
 	r := Report{At: now, Most: MostDigests, Others: Figures{Text: Others}}
 	all := s.figures(&r)
-	told := map[int]bool{}
+	listed := map[int]bool{}
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -63,7 +63,7 @@ func (s *Statements) Report(now time.Time, most, letters int) Report {
 			return cmp.Or(cmp.Compare(by(all[b].Figures), by(all[a].Figures)), cmp.Compare(a, b))
 		})
 		for _, i := range order[:min(most, len(order))] {
-			told[i] = told[i] || by(all[i].Figures) > 0
+			listed[i] = listed[i] || by(all[i].Figures) > 0
 		}
 	}
 	for i := range all {
@@ -72,7 +72,7 @@ func (s *Statements) Report(now time.Time, most, letters int) Report {
 			continue // planned but not run yet
 		}
 		f.Times = all[i].spread.Times()
-		if !told[i] {
+		if !listed[i] {
 			r.Others.Add(*f)
 			continue
 		}

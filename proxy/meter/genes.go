@@ -14,8 +14,8 @@ const (
 	slots    = 1 << slotBits
 )
 
-// Genes counts statements by gene. If genes have more than 16 bits, neighbours share a count. The zero value is ready.
-// It is safe for concurrent use.
+// Genes counts statements by gene. If genes have more than 16 bits, neighbouring genes share a count. The zero value is ready. It
+// is safe for concurrent use.
 type Genes struct {
 	counts    [slots]atomic.Uint32 // since the last Turn
 	scattered atomic.Uint64        // statements that name no gene
@@ -39,7 +39,7 @@ func (g *Genes) AddScattered() { g.scattered.Add(1) }
 // Fading is the age at which a statement counts 1/e of a current one.
 const Fading = time.Minute
 
-// Turn adds the counts since the last Turn to the rates. Call it regularly, more often than [Fading].
+// Turn adds the counts since the last Turn to the rates. The caller calls it regularly, more often than [Fading].
 func (g *Genes) Turn(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -75,5 +75,5 @@ func (g *Genes) turn(now time.Time) {
 	g.spread = g.spread*old + float64(g.scattered.Swap(0))/seconds*(1-old)
 }
 
-// faded is the rate below which a rate counts as 0.
+// faded is the smallest rate that is kept. A lower one becomes 0.
 const faded = 1e-5

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Kind classifies statements, for people and dashboards.
+// Kind classifies statements, for reports and dashboards.
 type Kind uint8
 
 // Kinds of statements.
@@ -58,14 +58,13 @@ func (o Ending) String() string { return [endings]string{"ok", "error"}[o] }
 // power of two.
 const lanes = 8
 
-// Latencies holds the times of statements by kind, shard and ending. The zero value is ready. It is safe for concurrent
-// use.
+// Latencies contains the times of statements by kind, shard and ending. The zero value is ready. It is safe for concurrent use.
 type Latencies struct {
 	mu     sync.Mutex // held while a new shard is added
 	series [kinds][endings]atomic.Pointer[map[string]*striped]
 }
 
-// striped holds cells for each lane. Rare statements leave most of them nil.
+// striped contains cells for each lane. For rare statements most of them are nil.
 type striped [lanes]atomic.Pointer[cells]
 
 func (s *striped) of(lane uint32) *cells {
@@ -108,7 +107,7 @@ func (l *Latencies) grow(at *atomic.Pointer[map[string]*striped], shard string) 
 	return s
 }
 
-// Latency is the times of the statements of one kind, shard and ending.
+// Latency contains the times of the statements of one kind, shard and ending.
 type Latency struct {
 	Kind   Kind
 	Shard  string

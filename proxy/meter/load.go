@@ -9,22 +9,22 @@ import (
 	"locus/idgen/gene"
 )
 
-// Size of a report: the heaviest slots are listed singly, the others summed by stripe.
+// A report lists the mostTop slots with the highest rates singly, and the sums of the others by stripe.
 const (
 	mostTop = 256
 	stripes = 256
 )
 
-// Load holds one proxy's statements per second by gene, in a few kilobytes.
+// Load contains one proxy's statements per second by gene, in a few kilobytes.
 type Load struct {
 	// Heaviest lists slots of genes and their rates.
 	Heaviest []Rate `json:"heaviest,omitempty"`
-	// Stripes are the sums of all other rates, in runs of 256 slots.
+	// Stripes contains the sums of all other rates, over runs of 256 slots.
 	Stripes   []float64 `json:"stripes,omitempty"`
 	Scattered float64   `json:"scattered"`
 }
 
-// Rate is the statements per second on a slot's genes.
+// Rate is the number of statements per second on a slot's genes.
 type Rate struct {
 	Slot      int     `json:"slot"`
 	PerSecond float64 `json:"per_second"`
@@ -63,7 +63,7 @@ func (g *Genes) Load(now time.Time) Load {
 	return l
 }
 
-// rounded keeps four digits, to shorten reports.
+// rounded returns f with four significant digits, to shorten reports.
 func rounded(f float64) float64 {
 	if f == 0 {
 		return 0
@@ -74,7 +74,7 @@ func rounded(f float64) float64 {
 
 // Loads is the load of several proxies together.
 type Loads struct {
-	// Scattered is the statements per second that concern every gene.
+	// Scattered is the number of statements per second that concern every gene.
 	Scattered float64
 
 	width gene.Width

@@ -1,6 +1,6 @@
 package meter
 
-// Meter holds all counters of a proxy. The zero value is ready. It is safe for concurrent use.
+// Meter contains all counters of a proxy. The zero value is ready. It is safe for concurrent use.
 type Meter struct {
 	Genes      Genes
 	Moves      Moves
@@ -10,7 +10,7 @@ type Meter struct {
 	Codes      Codes
 }
 
-// Ran counts a statement that has ended. d is its digest, or nil if there was no room for one.
+// Ran counts a statement that has ended. d is its digest, or nil if [Statements.Find] returned none.
 func (m *Meter) Ran(d *Digest, r *Run) {
 	cell, ending := grid.of(r.Took), Done
 	if r.Failed {

@@ -14,7 +14,7 @@ import (
 	"locus/router"
 )
 
-// The rates of a steady load are its rates, from the beginning on and for ever.
+// TestRatesOfASteadyLoad: the rates of a steady load are correct from its beginning on.
 func TestRatesOfASteadyLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := new(Genes)
@@ -37,7 +37,7 @@ func TestRatesOfASteadyLoad(t *testing.T) {
 	})
 }
 
-// What is over fades.
+// TestOldCountsFade: the rate of a load that has ended decreases.
 func TestOldCountsFade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := new(Genes)
@@ -60,8 +60,8 @@ func TestOldCountsFade(t *testing.T) {
 	})
 }
 
-// Whatever the load, a report keeps the sum of every stripe, tells the heaviest
-// genes, and is short.
+// TestReportsKeepTheSum: for any load, a report keeps the sum of every stripe, contains the genes with the highest rates, and is
+// short.
 func TestReportsKeepTheSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := rapid.SampledFrom([]gene.Width{gene.W14, gene.W16, gene.W23}).Draw(t, "width")
@@ -111,7 +111,7 @@ func TestAGeneIsFoundAmongMany(t *testing.T) {
 
 func TestMovesAreFollowed(t *testing.T) {
 	var m Moves
-	m.Add("split-1", Source, time.Millisecond, false) // nobody asked for it
+	m.Add("split-1", Source, time.Millisecond, false) // the job is not followed yet
 	m.Follow([]router.Move{{Job: "split-1"}, {Job: "split-2"}})
 	for i := range 100 {
 		m.Add("split-1", Source, time.Millisecond, i%10 == 0)
@@ -134,7 +134,7 @@ func TestMovesAreFollowed(t *testing.T) {
 	}
 }
 
-// Every time is in a bucket that ends above it, by an eighth at most.
+// TestBuckets: every time is in a bucket whose upper bound exceeds it by an eighth at most.
 func TestBuckets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		took := time.Duration(rapid.Int64Range(1<<lowest, int64(time.Minute)).Draw(t, "ns"))

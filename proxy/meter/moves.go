@@ -31,13 +31,13 @@ type job struct {
 	sides [2]side
 }
 
-// side holds the outcomes on one shard.
+// side contains the outcomes on one shard.
 type side struct {
 	failed  atomic.Uint64
 	buckets [buckets]atomic.Uint64
 }
 
-// A bucket of times covers an eighth of an octave above 2^10 ns. The last one holds everything above a minute.
+// A bucket of times covers an eighth of an octave above 2^10 ns. The last one contains everything above a minute.
 const (
 	perOctave = 8
 	octaves   = 27
@@ -80,8 +80,8 @@ func (m *Moves) Follow(moves []router.Move) {
 	m.jobs.Store(&next)
 }
 
-// Add counts a statement. took is the time from when the statement was admitted to the end of its answer. failed
-// reports that the answer was an error.
+// Add counts a statement. took is the time from the admission of the statement to the end of its answer. failed reports that the
+// answer was an error.
 func (m *Moves) Add(name string, on Side, took time.Duration, failed bool) {
 	p := m.jobs.Load()
 	if p == nil {
@@ -99,7 +99,7 @@ func (m *Moves) Add(name string, on Side, took time.Duration, failed bool) {
 	}
 }
 
-// Outcome is the outcomes of a job's statements since the proxy learned of the job.
+// Outcome contains the outcomes of a job's statements since the proxy learned of the job.
 type Outcome struct {
 	Source Tally `json:"source"`
 	Target Tally `json:"target"`

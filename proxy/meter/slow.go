@@ -46,8 +46,8 @@ type Took struct {
 	Hash, Text     string
 	Database, User string
 	Route, Shards  string
-	// All is the total time. Waited is the part spent waiting for connections, Held the part spent held while genes
-	// changed hands.
+	// All is the total time. Waited is the part that was spent waiting for connections. Held is the part during which the statement
+	// was paused while genes changed hands.
 	All, Waited, Held time.Duration
 	Rows              uint64
 	Failed            bool

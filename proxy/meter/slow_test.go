@@ -32,7 +32,7 @@ func TestSlowDigestsAddUp(t *testing.T) {
 	}
 }
 
-// However many digests there are, few are kept: those that cost most.
+// TestSlowDigestsAreBounded: of many digests, only the most expensive ones are kept.
 func TestSlowDigestsAreBounded(t *testing.T) {
 	var s Slow
 	for i := range 10 * MostSlow {
@@ -47,7 +47,7 @@ func TestSlowDigestsAreBounded(t *testing.T) {
 	}
 }
 
-// So many lines a second are logged; the next one tells how many were not.
+// TestSlowStatementsFloodNoLog: the number of lines per second is limited, and the next line contains the number of omitted ones.
 func TestSlowStatementsFloodNoLog(t *testing.T) {
 	var s Slow
 	at, logged, told := time.Unix(1000, 0), 0, uint64(0)

@@ -18,7 +18,7 @@ const MostDigests = 4000
 const (
 	// quiet is how long a digest must not have been seen before it may be evicted.
 	quiet = time.Minute
-	// atOnce is how many are evicted together. sweepEvery is the interval between two searches for them.
+	// atOnce is the number of digests that are evicted together. sweepEvery is the interval between two searches for them.
 	atOnce     = MostDigests / 16
 	sweepEvery = time.Second
 	// A digest seen more than oftenFrom times per second has separate counters for each lane, for up to mostOften
@@ -27,10 +27,10 @@ const (
 	mostOften = 64
 )
 
-// Statements keeps the cost of each digest's statements. The zero value is ready. It is safe for concurrent use.
+// Statements counts the cost of each digest's statements. The zero value is ready. It is safe for concurrent use.
 //
-// It is bounded. Once MostDigests are kept, digests not seen for a minute are evicted, and their figures are added to
-// others. If none can be evicted, new digests are counted in others directly. So the sum includes every statement.
+// Its size is bounded. Once it contains MostDigests digests, it evicts those not seen for a minute and adds their figures to
+// others. If none can be evicted, it counts new digests in others directly. The sum therefore includes every statement.
 type Statements struct {
 	mu     sync.Mutex // guards the fields below; never held across a wait; not taken to count
 	kept   map[statementKey]*Digest
@@ -47,13 +47,13 @@ type statementKey struct {
 	hash     uint64
 }
 
-// Digest holds the figures of one digest. Plans refer to it, so that counting needs no lookup.
+// Digest contains the figures of one digest. Plans refer to it, so that counting needs no lookup.
 type Digest struct {
 	key  statementKey
 	text string
 	kind Kind
 
-	gone  atomic.Bool // it was evicted; it is restored when it counts again
+	gone  atomic.Bool // it was evicted; it is restored when its next statement ends
 	often atomic.Bool // it has parts for all lanes
 	parts [lanes]atomic.Pointer[tally]
 
@@ -76,10 +76,11 @@ func (d *Digest) of(lane uint32) *tally {
 	if t := p.Load(); t != nil {
 		return t
 	}
-	return new(tally) // it was just forgotten
+	return new(tally) // the digest was just evicted or forgotten
 }
 
-// Find returns the digest with that hash. It calls text if the digest is new. It returns nil if there is no room.
+// Find returns the digest with that hash. It calls text if the digest is new. It returns nil if there is no place for another
+// digest.
 func (s *Statements) Find(database string, hash uint64, k Kind, text func() string) *Digest {
 	key := statementKey{database, hash}
 	s.mu.Lock()
@@ -87,7 +88,7 @@ func (s *Statements) Find(database string, hash uint64, k Kind, text func() stri
 	if d := s.kept[key]; d != nil {
 		return d
 	}
-	if !s.room() {
+	if !s.makeRoom() {
 		return nil
 	}
 	d := &Digest{key: key, text: text(), kind: k}
@@ -103,26 +104,26 @@ func (s *Statements) keep(d *Digest) {
 	s.kept[d.key] = d
 }
 
-// add counts a statement. d is the result of Find.
+// add counts a statement. d is a result of Find.
 func (s *Statements) add(d *Digest, r *Run, cell int) {
 	if d != nil && d.gone.Load() {
-		d = s.again(d)
+		d = s.restore(d)
 	}
 	if d == nil {
-		s.rest().add(r, cell)
+		s.otherTally().add(r, cell)
 		return
 	}
 	d.of(r.Lane).add(r, cell)
 }
 
-// again restores an evicted digest that is seen once more.
-func (s *Statements) again(d *Digest) *Digest {
+// restore adds an evicted digest again, because a statement of it has ended. It returns nil if there is no place for it.
+func (s *Statements) restore(d *Digest) *Digest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch other := s.kept[d.key]; {
 	case other != nil: // may be d itself by now
 		return other
-	case !s.room():
+	case !s.makeRoom():
 		return nil
 	}
 	d.counted, d.spent, d.rate, d.load = 0, 0, 0, 0
@@ -131,7 +132,7 @@ func (s *Statements) again(d *Digest) *Digest {
 	return d
 }
 
-func (s *Statements) rest() *tally {
+func (s *Statements) otherTally() *tally {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.others == nil {
@@ -140,8 +141,8 @@ func (s *Statements) rest() *tally {
 	return s.others
 }
 
-// room makes room for a digest and reports whether there is any.
-func (s *Statements) room() bool {
+// makeRoom evicts digests if there is no place for another one, and reports whether there is one.
+func (s *Statements) makeRoom() bool {
 	if len(s.kept) < MostDigests {
 		return true
 	}
@@ -161,12 +162,13 @@ func (s *Statements) room() bool {
 	}
 	slices.SortFunc(old, func(a, b seen) int { return cmp.Compare(a.last, b.last) })
 	for _, o := range old[:min(atOnce, len(old))] {
-		s.leave(o.d)
+		s.evict(o.d)
 	}
 	return len(s.kept) < MostDigests
 }
 
-// last returns when the digest was last seen, since Epoch. For one that never ran, that is when it was found.
+// last returns when the digest was last seen, in nanoseconds since Epoch. For a digest that never ran, it is the time when Find
+// added it.
 func (d *Digest) last() int64 {
 	last := int64(d.first.Sub(Epoch))
 	for i := range d.parts {
@@ -177,8 +179,8 @@ func (d *Digest) last() int64 {
 	return last
 }
 
-// leave adds a digest's figures to others.
-func (s *Statements) leave(d *Digest) {
+// evict removes a digest and adds its figures to others.
+func (s *Statements) evict(d *Digest) {
 	if s.others == nil {
 		s.others = new(tally)
 	}
@@ -186,7 +188,7 @@ func (s *Statements) leave(d *Digest) {
 	delete(s.kept, d.key)
 }
 
-// drop removes a digest's figures.
+// drop removes a digest's figures, and calls with for each part.
 func (s *Statements) drop(d *Digest, with func(*tally)) {
 	d.gone.Store(true)
 	if d.often.Swap(false) {
@@ -210,7 +212,7 @@ func (s *Statements) Forget(now time.Time) {
 	s.others, s.since, s.turned, s.weight = nil, now, now, 0
 }
 
-// Turn adds the counts since the last Turn to the rates. Call it regularly, more often than [Fading].
+// Turn adds the counts since the last Turn to the rates. The caller calls it regularly, more often than [Fading].
 func (s *Statements) Turn(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -49,8 +49,8 @@ func TestDigestsAddUp(t *testing.T) {
 	})
 }
 
-// However many digests there are, so many have figures. Those that are not seen any
-// more make room, and what they had is not lost from the sum.
+// TestDigestsAreBounded: the number of digests with figures is limited. Those that are not seen any more are evicted, and the sum
+// still includes their figures.
 func TestDigestsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s Statements
@@ -83,7 +83,7 @@ func TestDigestsAreBounded(t *testing.T) {
 	})
 }
 
-// A plan keeps its digest. One that has made room or was forgotten comes back.
+// TestADigestComesBack: a plan keeps its digest. An evicted or forgotten digest is restored.
 func TestADigestComesBack(t *testing.T) {
 	var s Statements
 	d := s.Find("", 1, Insert, func() string { return "insert" })
@@ -102,8 +102,8 @@ func TestADigestComesBack(t *testing.T) {
 	}
 }
 
-// The rates are those of the last minutes, and what is heavy now is told even if others
-// have cost more since the start.
+// TestWhatIsHeavyNowIsTold: rates cover the last minutes. A report contains the digests with the highest current load even if
+// others have cost more since the start.
 func TestWhatIsHeavyNowIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s Statements
@@ -142,7 +142,7 @@ func TestReportsAddUp(t *testing.T) {
 	}
 	b.ran(2, time.Millisecond, func(r *Run) { r.Failed, r.Code = true, 1064 })
 	for _, s := range []*Statements{&a, &b} {
-		s.add(nil, &Run{Took: time.Millisecond}, grid.of(time.Millisecond)) // there was no room for its digest
+		s.add(nil, &Run{Took: time.Millisecond}, grid.of(time.Millisecond)) // no place was free for its digest
 	}
 	sum := SumReports(a.Report(time.Now(), 10, 100), b.Report(time.Now(), 10, 100))
 	if sum.Others.Count != 2 {
@@ -158,8 +158,7 @@ func TestReportsAddUp(t *testing.T) {
 	}
 }
 
-// However many sessions count, at once and with reports and turns in between, nothing
-// is lost.
+// TestSessionsCountAtOnce: no count is lost if many sessions count at once, with reports and turns in between.
 func TestSessionsCountAtOnce(t *testing.T) {
 	m := new(Meter)
 	m.Statements.Turn(time.Now().Add(-time.Minute))
@@ -188,7 +187,7 @@ func TestSessionsCountAtOnce(t *testing.T) {
 	}
 }
 
-// Numbers of errors are few, whatever SIGNAL gives.
+// TestCodesAreBounded: the number of counted codes is limited, whatever codes SIGNAL raises.
 func TestCodesAreBounded(t *testing.T) {
 	var c Codes
 	for code := range uint16(1000) {

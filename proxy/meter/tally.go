@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// tally is a sum of statement figures.
+// tally contains the sums of the figures of statements.
 type tally struct {
 	cells
 	ran, failed, rows, several atomic.Uint64
@@ -15,13 +15,13 @@ type tally struct {
 	code                       atomic.Uint32 // code of the last error
 }
 
-// Run is a statement that has ended.
+// Run describes a statement that has ended.
 type Run struct {
 	Lane  uint32 // the session's lane, always the same
 	Kind  Kind
 	Shard string // also NoShard or SeveralShards
-	// Took is the time from the command's arrival to the end of its answer. Waited is the part spent waiting for
-	// connections, Held the part spent held while genes changed hands.
+	// Took is the time from the command's arrival to the end of its answer. Waited is the part that was spent waiting for
+	// connections. Held is the part during which the statement was paused while genes changed hands.
 	Took, Waited, Held time.Duration
 	Rows               uint64
 	Failed             bool
