@@ -5,7 +5,8 @@ import (
 	"encoding/hex"
 )
 
-// Parent is the application's span that a statement belongs to, from a W3C traceparent. The zero value is no parent.
+// Parent is the span of the application that a statement belongs to, from a W3C traceparent. The zero value means that there is
+// none.
 type Parent struct {
 	Trace [16]byte
 	Span  [8]byte
@@ -19,10 +20,10 @@ func (p Parent) sampled() bool { return p.Flags&sampledFlag != 0 }
 // IsZero reports whether there is no parent.
 func (p Parent) IsZero() bool { return p == Parent{} }
 
-// key precedes the traceparent in a comment of sqlcommenter: `/*…,traceparent='00-…-…-01'*/`.
+// key precedes the traceparent in a comment in the format of sqlcommenter: `/*…,traceparent='00-…-…-01'*/`.
 var key = []byte("traceparent='")
 
-// parentIn finds a traceparent in a comment. It allocates nothing.
+// parentIn returns the traceparent in a comment. It allocates nothing.
 func parentIn(comment []byte) (Parent, bool) {
 	at := bytes.Index(comment, key)
 	if at < 0 {

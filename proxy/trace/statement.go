@@ -22,7 +22,7 @@ type Statement struct {
 	current int // innermost open part that can contain others; -1 for none
 }
 
-// Known is what the text and the session determine about a statement.
+// Known contains what is known of a statement from its text and session.
 type Known struct {
 	Flavor    flavor.Flavor
 	Hash      string // hash of its digest
@@ -39,7 +39,8 @@ type Outcome struct {
 	Route  string
 	Shards []string
 	Rows   uint64
-	// Code is the MySQL error code at its end, 0 for none. Cut reports that the answer did not reach the client whole.
+	// Code is the MySQL error code at the end of the statement, or 0. Cut reports that the answer did not reach the client
+	// completely.
 	Code         uint16
 	Cut          bool
 	Waited, Held time.Duration
@@ -51,11 +52,11 @@ type Kind uint8
 const (
 	// Shard is a command to one shard, up to the end of its answer.
 	Shard Kind = iota
-	// Hold is a wait while genes change hands.
+	// Hold is a wait while the statement was paused because genes changed hands.
 	Hold
 	// Issue is the generation of IDs.
 	Issue
-	// Gather is the whole work of a gathered statement. Each Table within it is filled, and then a Shard is queried.
+	// Gather is the whole work of a gathered statement. Each Table within it is filled, then a Shard is queried.
 	Gather
 	Table
 	// Prepare, Decide and Commit are the phases of a commit on several shards.
@@ -75,7 +76,7 @@ type Part struct {
 	Code         uint16
 }
 
-// mostParts bounds the memory for a statement of many batches.
+// mostParts is the greatest number of recorded parts. It bounds the memory for a statement of many batches.
 const mostParts = 128
 
 func (s *Statement) add(p Part) bool {

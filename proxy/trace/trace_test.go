@@ -2,7 +2,7 @@ package trace
 
 import "testing"
 
-// kept is a sink in memory.
+// kept is a sink that stores traces in memory.
 type kept struct {
 	statements []*Statement
 	segments   []Segment
@@ -20,7 +20,7 @@ func TestTheApplicationDecides(t *testing.T) {
 		share       float64
 		first, last []byte
 		traced      bool
-		child       bool // of the application's span
+		child       bool // the span is a child of the application's span
 	}{
 		{"nobody asks", 0, nil, nil, false, false},
 		{"everything", 1, nil, nil, true, false},
@@ -52,7 +52,7 @@ func TestTheApplicationDecides(t *testing.T) {
 	}
 }
 
-// A statement that isn't traced costs nothing, whoever decided it.
+// TestNothingIsAllocatedForOthers: a statement that isn't traced causes no allocation, whatever the reason.
 func TestNothingIsAllocatedForOthers(t *testing.T) {
 	unsampled := []byte("/*traceparent='" + example[:len(example)-1] + "0'*/")
 	tracer := New(new(kept), 0)
@@ -76,13 +76,13 @@ func TestTheShareIsKept(t *testing.T) {
 			traced++
 		}
 	}
-	if traced < of/5 || traced > of*3/10 { // further off than chance gets once in many lives
+	if traced < of/5 || traced > of*3/10 { // practically impossible by chance
 		t.Errorf("%d of %d", traced, of)
 	}
 }
 
-// Parts are within what was begun before them and has not ended; what has not ended by
-// itself ends with the statement.
+// TestPartsOfAStatement: a part is within the innermost open part that began before it. A part that is still open ends with the
+// statement.
 func TestPartsOfAStatement(t *testing.T) {
 	sink := new(kept)
 	s := New(sink, 1).Begin(nil, nil)
@@ -118,7 +118,7 @@ func TestPartsOfAStatement(t *testing.T) {
 	}
 }
 
-// A statement of very many parts takes no more memory than one of many.
+// TestPartsAreBounded: the memory for a statement of very many parts is limited.
 func TestPartsAreBounded(t *testing.T) {
 	s := New(new(kept), 1).Begin(nil, nil)
 	for range 1000 {

@@ -11,7 +11,7 @@ type Sink interface {
 	Segment(Segment)
 }
 
-// Segment is the loading of a segment of IDs' sequence numbers, by the statement that exhausted the last segment.
+// Segment is the loading of a segment of sequence numbers for IDs, by the statement that exhausted the last segment.
 type Segment struct {
 	Counter      string
 	Size         uint64
@@ -34,17 +34,17 @@ func New(sink Sink, share float64) *Tracer {
 
 func (t *Tracer) chosen() bool { return rand.Uint64()>>1 < t.below }
 
-// Begin returns the record for a statement, or nil if it isn't traced. first and last are its comments, either of which
-// may contain a traceparent.
+// Begin returns the record for a statement, or nil if it isn't traced. first and last are the statement's comments. Either may
+// contain a traceparent.
 func (t *Tracer) Begin(first, last []byte) *Statement {
 	if t == nil {
 		return nil
 	}
-	parent, told := parentIn(last)
-	if !told {
-		parent, told = parentIn(first)
+	parent, found := parentIn(last)
+	if !found {
+		parent, found = parentIn(first)
 	}
-	if told && !parent.sampled() || !told && !t.chosen() {
+	if found && !parent.sampled() || !found && !t.chosen() {
 		return nil
 	}
 	return &Statement{sink: t.sink, Parent: parent, current: -1}
