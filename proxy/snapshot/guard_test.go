@@ -10,7 +10,7 @@ import (
 	"locus/router/plan"
 )
 
-// guarded is what becomes of a statement under a guard: it runs, it runs and warns, or it is refused with a code.
+// guarded returns the effect of a guard on a statement: it runs, it runs with a warning, or it is refused with a code.
 func guarded(ask func(told *sysvars.Diagnostics) error) string {
 	var told sysvars.Diagnostics
 	err := ask(&told)
@@ -26,7 +26,7 @@ func guarded(ask func(told *sysvars.Diagnostics) error) string {
 	return "runs"
 }
 
-// Each guard is about its own statements: set to refuse, it has nothing to do with others.
+// TestGuards: a guard that refuses its statements has no effect on other statements.
 func TestGuards(t *testing.T) {
 	unfiltered, filtered := &plan.Facts{Unfiltered: true}, &plan.Facts{}
 	statements := map[string]func(*Account, *sysvars.Diagnostics) error{
@@ -62,7 +62,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// A user's own bounds hold within those of everybody only where more is refused.
+// TestGatherLimits: the user's own bounds lower the limits only if exceeding them is refused.
 func TestGatherLimits(t *testing.T) {
 	for _, c := range []struct {
 		account                  Account
@@ -93,7 +93,8 @@ func TestGatherLimits(t *testing.T) {
 	}
 }
 
-// Whom nobody declared may do nothing where anybody is declared; where nobody is, everybody may do what costs one shard.
+// TestAccounts: a user that is not declared has no rights if any user is declared. If none is, every user may do everything but
+// change rows on several shards.
 func TestAccounts(t *testing.T) {
 	own := &Account{Admin: true}
 	declared := &Snapshot{Accounts: map[string]*Account{"known": own}}

@@ -12,20 +12,20 @@ import (
 	"locus/router/stmt"
 )
 
-// Snapshot is the state that a statement is planned and run against. It is immutable; a change replaces it as a whole. A
-// session loads it once per statement.
+// Snapshot is the state that a statement is planned and run against. It is immutable; a change replaces it as a whole. A session
+// loads it once for each statement.
 type Snapshot struct {
 	Map     *router.Map
 	Catalog *catalog.Catalog
-	// Copies are the shards with rows, each of which has a full copy of every global table. The first shard comes first.
+	// Copies contains the shards with rows, each of which has a full copy of every global table. The first shard comes first.
 	Copies []router.ShardName
 	// Plans caches the plans made for this catalog.
 	Plans *plan.Cache
 	// Sets caches the shards' warnings of SET; nil disables the cache.
 	Sets *sysvars.SetWarnings
-	// Accounts are those of the declared users; nil means that every user has all rights.
+	// Accounts contains the accounts of the declared users; nil means that every user has all rights.
 	Accounts map[string]*Account
-	// Declared holds the generators and the shards that some of them take numbers from.
+	// Declared contains the generators, and the shards from which some of them take numbers.
 	Declared *cluster.Cluster
 	// Settling contains the broken tables that another session may be declaring, and the time when that must have ended.
 	Settling map[catalog.TableName]time.Time
@@ -34,6 +34,6 @@ type Snapshot struct {
 	// Charset and Collation are the shards' defaults, to which sessions of MySQL return. An empty Collation means the
 	// character set's default.
 	Charset, Collation string
-	// Flavor is the shards' server, which is the same on all.
+	// Flavor is the flavor of the shards' servers, which is the same on all.
 	Flavor flavor.Flavor
 }
