@@ -12,7 +12,7 @@ import (
 	"locus/router/catalog"
 )
 
-// After any definition, reading what it can have changed finds what reading everything does.
+// After any definition, Again finds the same as Find, which reads everything.
 func TestAgainFindsWhatFindDoes(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := open(t, servers.Shared(t, engine, 2)...)
@@ -31,7 +31,7 @@ func TestAgainFindsWhatFindDoes(t *testing.T) {
 				if one.onFirst && i > 0 {
 					continue
 				}
-				if _, err := s.servers[i].DB(t, s.database).Exec(one.text); err == nil { // most of those that fail name what is not there
+				if _, err := s.servers[i].DB(t, s.database).Exec(one.text); err == nil { // most definitions that fail name an object that doesn't exist
 					made++
 				}
 			}
@@ -42,7 +42,7 @@ func TestAgainFindsWhatFindDoes(t *testing.T) {
 			if one.routine != "" {
 				change = change.And(catalog.Change{Routines: []catalog.TableName{s.name(one.routine)}})
 			}
-			if n == 20 { // a table that is declared later was not asked about before
+			if n == 20 { // a table that is declared later was not read before
 				s.Tables[s.name("c")] = catalog.Declaration{Kind: catalog.Global}
 			}
 			known, err = known.Again(t.Context(), s.queriers, s.Cluster, nil, change)
@@ -71,7 +71,7 @@ func TestAgainFindsWhatFindDoes(t *testing.T) {
 	})
 }
 
-// own returns what a listing has of the shop's database.
+// own returns the part of a listing that belongs to the shop's database.
 func (s *shop) own(l *catalog.Listing) string {
 	var own catalog.Listing
 	for _, t := range l.Tables {
@@ -88,7 +88,7 @@ func (s *shop) own(l *catalog.Listing) string {
 	return fmt.Sprintf("%#v", own)
 }
 
-// madeDefinition is a definition with the names in it.
+// madeDefinition is a definition with the names that it contains.
 type madeDefinition struct {
 	text    string
 	tables  []string

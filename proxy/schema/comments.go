@@ -10,9 +10,8 @@ import (
 	"locus/router/cluster"
 )
 
-// Disagreements are the tables whose comments, on some shard, declare something else than the
-// cluster does, or that are not declared. Which of the two is right nobody can tell but who
-// wrote them.
+// Disagreements returns the tables whose comment on some shard contradicts the declaration in the cluster, or which the cluster doesn't
+// declare. Only the authors of the two can know which one is right.
 func (l *Loaded) Disagreements(c *cluster.Cluster) (list []error) {
 	listings := l.Catalog.Listings()
 	told := map[catalog.TableName]bool{}

@@ -10,23 +10,22 @@ import (
 	"locus/router/catalog"
 )
 
-// integerWidth is what MariaDB says of an integer and MySQL no longer does; it
-// means nothing but for ZEROFILL.
+// integerWidth matches the width of an integer type. MariaDB writes it and MySQL no longer does. It has a meaning for ZEROFILL only.
 var integerWidth = regexp.MustCompile(`^((?:tiny|small|medium|big)?int)\(\d+\)`)
 
-// fullType spells a type the same for both engines.
+// fullType returns a type in the same form for both engines.
 func fullType(columnType string) string {
 	return integerWidth.ReplaceAllString(strings.ToLower(columnType), "$1")
 }
 
-// copies is the same table on several shards, in the order of the shards' names.
+// copies contains the same table on several shards, in the order of the shards' names.
 type copies struct {
 	name   catalog.TableName
 	shards []router.ShardName
-	tables []*liveTable // nil where it doesn't exist
+	tables []*liveTable // nil if it doesn't exist
 }
 
-// compare says where the copies differ from the first, and how to fix it.
+// compare returns the differences between the copies and the first one, with their remedies.
 func (c *copies) compare() []error {
 	if missing := c.missing(); missing != nil {
 		return missing
@@ -57,8 +56,9 @@ func (c *copies) missing() []error {
 		strings.Join(without, ", "), c.name, with[0])}
 }
 
-// made takes the column for the gene away where some copies have it and others don't: it is being made, and none has it yet.
-func (c *copies) made() {
+// removePartialGene removes the column for the gene from the copies that have it, if others don't. The column is being added, and counts as missing until
+// all have it.
+func (c *copies) removePartialGene() {
 	lacks := slices.ContainsFunc(c.tables, func(t *liveTable) bool { return t != nil && t.find(catalog.OwnGene) == nil })
 	for i, t := range c.tables {
 		if lacks && t != nil && t.find(catalog.OwnGene) != nil {
@@ -91,9 +91,9 @@ func (c *copies) compareTo(i int) []error {
 			problems = append(problems, fmt.Errorf("column %s: %s has it and %s does not: add it on %s, or drop it everywhere", o.Name, there, here, here))
 		}
 	}
-	if problems == nil && !slices.Equal(model.order(), other.order()) {
+	if problems == nil && !slices.Equal(model.columnNames(), other.columnNames()) {
 		problems = append(problems, fmt.Errorf("the order of columns is (%s) on %s and (%s) on %s: an INSERT without a column list would mix them up: ALTER TABLE %s MODIFY … AFTER …",
-			strings.Join(model.order(), ", "), here, strings.Join(other.order(), ", "), there, c.name))
+			strings.Join(model.columnNames(), ", "), here, strings.Join(other.columnNames(), ", "), there, c.name))
 	}
 	return problems
 }
@@ -107,7 +107,7 @@ func (t *liveTable) find(name string) *liveColumn {
 	return nil
 }
 
-func (t *liveTable) order() []string {
+func (t *liveTable) columnNames() []string {
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		names[i] = c.Name
@@ -115,7 +115,7 @@ func (t *liveTable) order() []string {
 	return names
 }
 
-// describe spells the type and whatever else differs from the other column.
+// describe returns the type and all other attributes in which the column differs from the other one.
 func (c liveColumn) describe(other liveColumn) string {
 	words := []string{c.fullType}
 	for _, part := range []struct {

@@ -1,31 +1,28 @@
-// Package schema holds declared tables to the tables that the shards really
-// have.
+// Package schema compares declared tables with the tables that the shards really have.
 //
-// It owns the questions to information_schema, in the words of MariaDB and of
-// MySQL, and what must be equal on all shards. It never changes a schema, never
-// decides what a declaration needs (package catalog does), and keeps no
-// connection: it asks through a [Querier] that its caller lends.
+// It owns the queries of information_schema, for MariaDB and for MySQL, and the rules for what must be equal on all shards. It never changes a
+// schema, never decides what a declaration needs (package catalog does), and keeps no connection: it sends its queries through a [Querier] of
+// its caller.
 package schema
 
 import (
 	"context"
 )
 
-// Querier runs statements with small results, one at a time.
+// Querier runs statements with small results, one after the other.
 type Querier interface {
-	// Query gives the rows as the server's text; nil is NULL. An error names
-	// the server.
+	// Query returns the rows in the server's text format; nil is NULL. An error names the server.
 	Query(ctx context.Context, sql string) (rows [][][]byte, err error)
 }
 
 // Pipeliner is a Querier that sends several statements in one round trip.
 type Pipeliner interface {
 	Querier
-	// QueryEach gives the rows of each statement, as Query does. After an error there are none.
+	// QueryEach returns the rows of each statement, as Query does. After an error it returns none.
 	QueryEach(ctx context.Context, statements []string) (rows [][][][]byte, err error)
 }
 
-// queryEach asks all statements at once if the Querier can.
+// queryEach sends all statements in one round trip if the Querier can do that.
 func queryEach(ctx context.Context, q Querier, statements []string) (answers [][][][]byte, err error) {
 	if p, can := q.(Pipeliner); can {
 		return p.QueryEach(ctx, statements)

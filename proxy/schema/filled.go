@@ -7,8 +7,8 @@ import (
 	"locus/router/stmt"
 )
 
-// fill notes what a server puts into a column that a statement leaves out.
-func (s *server) fill(c *liveColumn, value []byte, extra string) {
+// setDefault sets what a server stores in a column that a statement omits.
+func (s *server) setDefault(c *liveColumn, value []byte, extra string) {
 	text := string(value)
 	written := s.flavor.WritesDefaults()
 	none := value == nil || written && text == "NULL"
@@ -28,8 +28,8 @@ func (s *server) fill(c *liveColumn, value []byte, extra string) {
 	}
 }
 
-// originOf reads the expression of a default as servers spell it. MySQL escapes the
-// quotes in it. What can't be read may be anything.
+// originOf returns the origin of a default's value by its expression, as servers write it. MySQL escapes the quotes in it. If the expression
+// can't be parsed, the value may differ on each server.
 func originOf(expression string) catalog.Origin {
 	for _, text := range []string{expression, strings.ReplaceAll(expression, `\'`, `'`)} {
 		var l stmt.Lexed
@@ -43,8 +43,8 @@ func originOf(expression string) catalog.Origin {
 	return catalog.Anew
 }
 
-// origin: of all that a statement may use, an expression of one row's columns and the
-// statement's time is alike everywhere.
+// origin returns the origin of an expression with these features. Its value is the same on all servers if it uses only the row's columns and
+// the statement's time.
 func origin(f stmt.Feature) catalog.Origin {
 	switch f {
 	case 0:

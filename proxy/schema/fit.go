@@ -8,13 +8,14 @@ import (
 	"locus/router/catalog"
 )
 
-// Fit holds a declaration to the columns of a table as one server has it, before any other has. A table that isn't there fits.
+// Fit returns why a declaration doesn't fit a table's columns on one server, before any other server has the table. It returns nil if the
+// table doesn't exist, or lacks only the column for the gene.
 func Fit(ctx context.Context, q Querier, name catalog.TableName, d catalog.Declaration, width gene.Width) error {
 	s := &server{tables: map[catalog.TableName]*liveTable{}}
 	if err := s.readVersion(ctx, q); err != nil {
 		return err
 	}
-	if err := ask(ctx, q, s.liveQuestions([]catalog.TableName{name})); err != nil {
+	if err := runQueries(ctx, q, s.liveQueries([]catalog.TableName{name})); err != nil {
 		return err
 	}
 	t := s.tables[name]

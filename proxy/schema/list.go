@@ -12,14 +12,14 @@ import (
 	"locus/router/stmt"
 )
 
-// The schemas that each server has for itself, and the proxies' own.
+// Conditions that omit the schemas that each server has for itself, and the proxies' own schema.
 const (
 	withoutSystem = " NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', '" + stmt.Own + "')"
 	withoutViews  = " NOT IN ('information_schema', 'performance_schema', '" + stmt.Own + "')"
 	everySchema   = " IS NOT NULL"
 )
 
-// selection restricts a question to some names of one schema. The zero selection restricts nothing.
+// selection limits a query to some names of one schema. The zero selection has no limit.
 type selection struct {
 	schema string
 	names  []string
@@ -38,9 +38,8 @@ func selections(names []catalog.TableName) (list []selection) {
 	return list
 }
 
-// where returns the condition on the columns with schema and name. Without a selection it is that the schema isn't one of those
-// left out. A schema that is a constant keeps MariaDB from opening every table, and one name that is a constant from listing
-// the schema's directory.
+// where returns the condition on the columns with schema and name. Without a selection, the condition omits the schemas of leftOut. A constant
+// schema keeps MariaDB from opening every table. A single constant name keeps it from listing the schema's directory.
 func (s selection) where(schema, name, leftOut string) string {
 	switch len(s.names) {
 	case 0:
@@ -55,26 +54,26 @@ func (s selection) where(schema, name, leftOut string) string {
 	return schema + " = " + text(s.schema) + " AND " + name + " IN (" + strings.Join(quoted, ", ") + ")"
 }
 
-// question is a query of information_schema, and the function that takes each of its rows.
-type question struct {
+// query is a query of information_schema, and the function that processes each of its rows.
+type query struct {
 	sql string
 	row func([][]byte) error
 }
 
-// ask sends all questions together, and hands over their rows in order.
-func ask(ctx context.Context, q Querier, questions []question) error {
-	if len(questions) == 0 {
+// runQueries sends all queries together, and passes their rows to the functions in order.
+func runQueries(ctx context.Context, q Querier, queries []query) error {
+	if len(queries) == 0 {
 		return nil
 	}
-	statements := make([]string, len(questions))
-	for i, one := range questions {
+	statements := make([]string, len(queries))
+	for i, one := range queries {
 		statements[i] = one.sql
 	}
 	answers, err := queryEach(ctx, q, statements)
 	if err != nil {
 		return err
 	}
-	for i, one := range questions {
+	for i, one := range queries {
 		for _, row := range answers[i] {
 			if err := one.row(row); err != nil {
 				return err
@@ -84,7 +83,7 @@ func ask(ctx context.Context, q Querier, questions []question) error {
 	return nil
 }
 
-// texts adapts a function that takes rows as texts. NULL is the text null.
+// texts adapts a function that accepts rows as texts. NULL is the text null.
 func texts(take func([]string)) func([][]byte) error {
 	return func(row [][]byte) error {
 		texts := make([]string, len(row))
@@ -98,35 +97,35 @@ func texts(take func([]string)) func([][]byte) error {
 	}
 }
 
-// list reads everything that one server has by name, with the texts of what is run there. The number of its questions doesn't
-// depend on the number of tables. Before is an earlier listing, or nil.
+// list reads the names of all objects of one server, and the texts of its stored code. The number of queries doesn't depend on the number of
+// tables. before is an earlier listing, or nil.
 func (s *server) list(ctx context.Context, q Querier, before *catalog.Listing) (*catalog.Listing, error) {
 	l := newLister()
 	everything := selection{}
-	questions := slices.Concat(s.tableQuestions(l, everything), s.viewQuestions(l, everything), s.routineQuestions(l, everything), []question{{
+	queries := slices.Concat(s.tableQueries(l, everything), s.viewQueries(l, everything), s.routineQueries(l, everything), []query{{
 		"SELECT EVENT_SCHEMA, EVENT_NAME, 'EVENT', '', SQL_MODE, EVENT_DEFINITION, 'SQL' FROM information_schema.EVENTS", texts(l.program),
 	}})
-	if err := ask(ctx, q, questions); err != nil {
+	if err := runQueries(ctx, q, queries); err != nil {
 		return nil, err
 	}
 	return l.finished(before), nil
 }
 
-// tableQuestions ask about all base tables and all that belongs to them.
-func (s *server) tableQuestions(l *lister, of selection) []question {
-	return append([]question{
+// tableQueries returns the queries of all base tables and everything that belongs to them.
+func (s *server) tableQueries(l *lister, of selection) []query {
+	return append([]query{
 		{"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT FROM information_schema.TABLES WHERE " +
 			of.where("TABLE_SCHEMA", "TABLE_NAME", withoutSystem) + " AND TABLE_TYPE NOT LIKE '%VIEW'", texts(l.base)},
 		{s.columnExpressions(of), texts(l.expression)},
-	}, s.belongings(l, of)...)
+	}, s.dependentQueries(l, of)...)
 }
 
-// belongings ask about what belongs to base tables, but for their columns.
-func (s *server) belongings(l *lister, of selection) []question {
-	questions := []question{
+// dependentQueries returns the queries of what belongs to base tables, except for their columns.
+func (s *server) dependentQueries(l *lister, of selection) []query {
+	queries := []query{
 		{"SELECT TRIGGER_SCHEMA, TRIGGER_NAME, 'TRIGGER', EVENT_OBJECT_TABLE, SQL_MODE, ACTION_STATEMENT, 'SQL' FROM information_schema.TRIGGERS WHERE " +
 			of.where("TRIGGER_SCHEMA", "EVENT_OBJECT_TABLE", everySchema), texts(l.program)},
-		// MariaDB takes many times as long to join the two.
+		// MariaDB takes many times as long to join these two tables.
 		{"SELECT TABLE_SCHEMA, TABLE_NAME, CONSTRAINT_NAME, COLUMN_NAME, REFERENCED_TABLE_SCHEMA, REFERENCED_TABLE_NAME, REFERENCED_COLUMN_NAME" +
 			" FROM information_schema.KEY_COLUMN_USAGE WHERE REFERENCED_TABLE_NAME IS NOT NULL AND " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema) +
 			" ORDER BY 1, 2, 3, ORDINAL_POSITION", texts(l.foreignKey)},
@@ -134,40 +133,40 @@ func (s *server) belongings(l *lister, of selection) []question {
 			of.where("CONSTRAINT_SCHEMA", "TABLE_NAME", everySchema), texts(l.rules)},
 	}
 	if s.flavor == flavor.MariaDB {
-		questions = append(questions, question{"SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE " +
+		queries = append(queries, query{"SELECT CONSTRAINT_SCHEMA, TABLE_NAME, CHECK_CLAUSE FROM information_schema.CHECK_CONSTRAINTS WHERE " +
 			of.where("CONSTRAINT_SCHEMA", "TABLE_NAME", withoutSystem), texts(l.expression)})
 	}
-	return questions
+	return queries
 }
 
-// viewQuestions ask about views.
-func (s *server) viewQuestions(l *lister, of selection) []question {
-	questions := []question{{
+// viewQueries returns the queries of views.
+func (s *server) viewQueries(l *lister, of selection) []query {
+	queries := []query{{
 		"SELECT TABLE_SCHEMA, TABLE_NAME, SECURITY_TYPE, VIEW_DEFINITION FROM information_schema.VIEWS WHERE " +
 			of.where("TABLE_SCHEMA", "TABLE_NAME", withoutViews), texts(l.view),
 	}}
-	if s.flavor != flavor.MariaDB { // whose views' queries name the columns
-		questions = append(questions, question{
+	if s.flavor != flavor.MariaDB { // MariaDB's text of a view's query names the columns
+		queries = append(queries, query{
 			"SELECT c.TABLE_SCHEMA, c.TABLE_NAME, c.COLUMN_NAME FROM information_schema.VIEWS v JOIN information_schema.COLUMNS c" +
 				" ON c.TABLE_SCHEMA = v.TABLE_SCHEMA AND c.TABLE_NAME = v.TABLE_NAME WHERE " +
 				of.where("v.TABLE_SCHEMA", "v.TABLE_NAME", withoutViews) + " ORDER BY 1, 2, c.ORDINAL_POSITION", texts(l.viewColumn),
 		})
 	}
-	return questions
+	return queries
 }
 
-// routineQuestions ask about procedures and functions.
-func (s *server) routineQuestions(l *lister, of selection) []question {
-	return []question{{
+// routineQueries returns the queries of procedures and functions.
+func (s *server) routineQueries(l *lister, of selection) []query {
+	return []query{{
 		"SELECT ROUTINE_SCHEMA, ROUTINE_NAME, ROUTINE_TYPE, '', SQL_MODE, ROUTINE_DEFINITION, " + s.language() + " FROM information_schema.ROUTINES WHERE " +
 			of.where("ROUTINE_SCHEMA", "ROUTINE_NAME", everySchema), texts(l.program),
 	}}
 }
 
-// null stands for a body that the account may not see.
+// null is the text for NULL. A body is NULL if the account may not see it.
 const null = "\x00"
 
-// columnExpressions asks for what servers compute by themselves in columns of base tables, see [server.computes].
+// columnExpressions returns the query of what servers compute by themselves in columns of base tables, see [server.computes].
 func (s *server) columnExpressions(of selection) string {
 	text := "SELECT TABLE_SCHEMA, TABLE_NAME, CONCAT_WS(' ', GENERATION_EXPRESSION, COLUMN_DEFAULT) FROM information_schema.COLUMNS WHERE " +
 		of.where("TABLE_SCHEMA", "TABLE_NAME", withoutSystem)
@@ -177,7 +176,8 @@ func (s *server) columnExpressions(of selection) string {
 	return text + " AND (GENERATION_EXPRESSION <> '' OR EXTRA LIKE '%DEFAULT_GENERATED%')"
 }
 
-// computes reports whether a server computes a column's value: its default, EXTRA and GENERATION_EXPRESSION as information_schema has them.
+// computes reports whether a server computes a column's value. filled, extra and generated are COLUMN_DEFAULT, EXTRA and GENERATION_EXPRESSION
+// of information_schema.
 func (s *server) computes(filled []byte, extra string, generated []byte) bool {
 	if s.flavor == flavor.MariaDB {
 		low := strings.ToLower(string(filled))
@@ -196,12 +196,12 @@ func (s *server) language() string {
 // lister adds rows to a listing.
 type lister struct {
 	listing *catalog.Listing
-	tables  map[catalog.TableName]int // those that it has added, by their places
-	keys    map[keyName]int           // likewise foreign keys
-	views   []catalog.TableName       // of which nothing but the names are known yet
+	tables  map[catalog.TableName]int // positions of the tables that it has added
+	keys    map[keyName]int           // positions of the foreign keys that it has added
+	views   []catalog.TableName       // views of which only the names are known yet
 }
 
-// keyName names a foreign key.
+// keyName is the name of a foreign key and its table.
 type keyName struct {
 	table catalog.TableName
 	name  string
@@ -209,13 +209,13 @@ type keyName struct {
 
 func newLister() *lister { return listerOf(&catalog.Listing{}) }
 
-// listerOf returns a lister that adds to a listing, which is the lister's from then on.
+// listerOf returns a lister that adds to a listing. The caller must not use the listing afterwards.
 func listerOf(listing *catalog.Listing) *lister {
 	return &lister{listing: listing, tables: map[catalog.TableName]int{}, keys: map[keyName]int{}}
 }
 
-// finished returns the listing, which doesn't depend on how it was read. It leaves out a foreign key that was dropped before its rules
-// were read.
+// finished returns the listing in a form that doesn't depend on how it was read. It omits a foreign key that was dropped before its rules were
+// read.
 func (l *lister) finished(before *catalog.Listing) *catalog.Listing {
 	l.listing.ForeignKeys = slices.DeleteFunc(l.listing.ForeignKeys, func(k catalog.ForeignKey) bool { return k.OnDelete == "" })
 	l.listing.FinishAfter(before)
@@ -261,7 +261,7 @@ func (l *lister) expression(row []string) {
 	}
 }
 
-// foreignKey takes one column of a foreign key, whose columns come one after the other.
+// foreignKey adds one column of a foreign key. The columns of a key come one after the other.
 func (l *lister) foreignKey(row []string) {
 	key := keyName{catalog.TableName{Schema: row[0], Name: row[1]}, row[2]}
 	at, known := l.keys[key]
@@ -276,8 +276,8 @@ func (l *lister) foreignKey(row []string) {
 	f.Columns, f.Referred = append(f.Columns, row[3]), append(f.Referred, row[6])
 }
 
-// rules takes what a foreign key does to the rows that refer to a changed one. A key that was made since its columns were read is not
-// known; its definition is announced by itself.
+// rules sets the rules of a foreign key for changes of the referenced rows. It ignores a key that was created after its columns were read:
+// that definition causes a change of its own.
 func (l *lister) rules(row []string) {
 	if at, known := l.keys[keyName{catalog.TableName{Schema: row[0], Name: row[1]}, row[2]}]; known {
 		l.listing.ForeignKeys[at].OnDelete, l.listing.ForeignKeys[at].OnUpdate = row[3], row[4]
@@ -295,7 +295,7 @@ func (l *lister) program(row []string) {
 	l.listing.Programs = append(l.listing.Programs, p)
 }
 
-// hidden says of a body that can't be seen why nothing is known of it.
+// hidden returns why a body is unknown, or "" if it is known.
 func hidden(body, privilege string) string {
 	if body != null && body != "" {
 		return ""

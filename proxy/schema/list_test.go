@@ -12,7 +12,7 @@ import (
 	"locus/router/catalog"
 )
 
-// TestListing reads what a server has, in the words of both engines.
+// TestListing reads a server's objects with the queries for both engines.
 func TestListing(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := open(t, servers.Shared(t, engine, 1)...)

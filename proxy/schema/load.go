@@ -15,35 +15,32 @@ import (
 	"locus/router/cluster"
 )
 
-// Loaded is the declared tables as the shards have them.
+// Loaded contains the declared tables as they are on the shards.
 type Loaded struct {
-	// Catalog has the tables that fit, and those that don't with their reasons.
+	// Catalog contains the tables that fit, and those that don't with their reasons.
 	Catalog *catalog.Catalog
-	// Warnings are what works and will hurt, by the order of tables, and then what is
-	// there and refused.
+	// Warnings are problems that are not refused yet, in the order of tables, and then objects that exist and are refused.
 	Warnings []error
-	// Unseen is what the shards' accounts lack to see all that is there.
+	// Unseen lists the privileges that the shards' accounts need to see all objects.
 	Unseen error
 }
 
-// Problems is why tables can't be served, all at once and in their order; nil
-// if all can.
+// Problems returns why tables can't be served, all together and in their order, or nil if all can.
 func (l *Loaded) Problems() error { return problems(l.Catalog.Broken()) }
 
 func problems(broken map[catalog.TableName]error) error {
 	var all []error
 	for _, name := range sortedNames(maps.Keys(broken)) {
-		if !errors.Is(broken[name], errOutside) { // which is as it is to be
+		if !errors.Is(broken[name], errOutside) { // this is intended
 			all = append(all, broken[name])
 		}
 	}
 	return errors.Join(all...)
 }
 
-// Load reads the declared tables on the shards, side by side, and resolves each
-// declaration. Shards that are missing among those given, because they can't be
-// reached, are not compared, and a single table there is broken. An error means
-// that a shard could not be asked; it names the shard.
+// Load reads the declared tables on the shards in parallel, and resolves each declaration. shards contains the shards that can be
+// reached. The others are not compared, and their single tables are broken. Load returns an error if a shard could not be read; it
+// names the shard.
 func Load(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster) (*Loaded, error) {
 	f, err := Find(ctx, shards, c, nil)
 	if err != nil {
@@ -52,10 +49,10 @@ func Load(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.C
 	return f.Load(), nil
 }
 
-// Found is what the shards have, of the declared tables and beside them, before it is followed what reaches what: that takes a
-// reading of every body and view, which who looks whether anything has changed spares himself.
+// Found contains the objects of the shards, declared and undeclared, before references between them are followed. Following them requires
+// reading every body and view. Code that only checks whether anything has changed doesn't need that.
 type Found struct {
-	shards   []router.ShardName // as a catalog has them
+	shards   []router.ShardName // in a catalog's order
 	tables   []*catalog.Table
 	broken   map[catalog.TableName]error
 	listings map[router.ShardName]*catalog.Listing
@@ -65,15 +62,15 @@ type Found struct {
 	resolved map[catalog.TableName]*resolution
 }
 
-// Find is the first part of [Load]. Before is what there was before, nil if nothing is known: of shards that are missing among
-// those given, what they had then stands, the columns of their single tables too.
+// Find is the first part of [Load]. before is the previous catalog, or nil if nothing is known. For shards that are missing in shards, it uses
+// the earlier listings, and the earlier columns of their single tables.
 func Find(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster, before *catalog.Catalog) (*Found, error) {
 	return (*Found)(nil).Again(ctx, shards, c, before, catalog.Anything)
 }
 
-// Again returns what the shards have after a change. It asks the shards that were asked before only about what the change can
-// have touched, and about tables that are declared since; it asks the others about everything. The arguments are as for [Find],
-// except that shards that the change doesn't concern may be missing, and are as they were. A nil Found knows nothing.
+// Again returns the objects of the shards after a change. For shards that f has read, it reads only what the change may have touched, and
+// tables that have been declared since. For the others it reads everything. The arguments are as for [Find]. But shards that the change
+// doesn't concern may be missing, and count as unchanged. A nil Found knows nothing.
 func (f *Found) Again(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster, before *catalog.Catalog, change catalog.Change) (*Found, error) {
 	var known map[router.ShardName]*server
 	if f != nil && !slices.ContainsFunc(slices.Concat(change.Tables, change.Routines), inSystemSchema) {
@@ -102,13 +99,13 @@ func (f *Found) Again(ctx context.Context, shards map[router.ShardName]Querier, 
 
 func inSystemSchema(name catalog.TableName) bool { return catalog.IsSystemSchema(name.Schema) }
 
-// Declared is what was found, held to other declarations of tables that an import is about. No shard is asked.
+// Declared returns f compared with other declarations of tables that an import is about. It queries no shard.
 func (f *Found) Declared(c *cluster.Cluster, before *catalog.Catalog) *Found {
 	return f.find(f.servers, c, before)
 }
 
-// find compares the declarations with what the servers have. It takes the results of tables from f, which may be nil, if nothing that
-// decides them has changed.
+// find compares the declarations with the servers' tables. It reuses the results of f, which may be nil, for tables for which no input has
+// changed.
 func (f *Found) find(servers map[router.ShardName]*server, c *cluster.Cluster, before *catalog.Catalog) *Found {
 	previous := f
 	f = &Found{
@@ -120,7 +117,7 @@ func (f *Found) find(servers map[router.ShardName]*server, c *cluster.Cluster, b
 		r := previous.resolution(name, c, servers)
 		f.resolved[name] = r
 		t, warnings, err := r.table, r.warnings, r.err
-		if known := standing(name, c, servers, before); known != nil {
+		if known := unreachableTable(name, c, servers, before); known != nil {
 			t, err = known, nil
 		}
 		if err != nil {
@@ -147,11 +144,11 @@ func (f *Found) find(servers map[router.ShardName]*server, c *cluster.Cluster, b
 	return f
 }
 
-// Broken tells whether a table doesn't fit what it is declared to be.
+// Broken reports whether a table doesn't fit its declaration.
 func (f *Found) Broken(name catalog.TableName) bool { return f.broken[name] != nil }
 
-// Unfits reports whether a table doesn't fit its declaration and did in the catalog before, where it was declared alike. A table that is on
-// no shard any more doesn't count.
+// Unfits reports whether a table doesn't fit its declaration, but did in the catalog before with an equal declaration. A table that no shard
+// has any more doesn't count.
 func (f *Found) Unfits(before *catalog.Catalog) bool {
 	for name, err := range f.broken {
 		misfit, is := errors.AsType[*catalog.Misfit](err)
@@ -166,11 +163,11 @@ func (f *Found) Unfits(before *catalog.Catalog) bool {
 	return false
 }
 
-// Problems is as of [Loaded].
+// Problems is [Loaded.Problems].
 func (f *Found) Problems() error { return problems(f.broken) }
 
-// Same tells whether a catalog was made of the same: with [Found.Problems] that is all there is to compare, as long as
-// the declarations are the same.
+// Same reports whether a catalog was made of the same objects. If the declarations and the result of [Found.Problems] are the same too,
+// nothing has changed.
 func (f *Found) Same(c *catalog.Catalog) bool {
 	tables := slices.SortedFunc(slices.Values(f.tables), func(a, b *catalog.Table) int { return a.TableName.Compare(b.TableName) })
 	return maps.EqualFunc(f.listings, c.Listings(), (*catalog.Listing).Equal) && slices.EqualFunc(tables, c.Tables(), func(a, b *catalog.Table) bool {
@@ -178,7 +175,7 @@ func (f *Found) Same(c *catalog.Catalog) bool {
 	})
 }
 
-// Load is the second part of Load.
+// Load is the second part of the function Load.
 func (f *Found) Load() *Loaded {
 	l := &Loaded{Catalog: catalog.NewListed(f.shards, f.tables, f.broken, f.listings), Unseen: f.unseen}
 	l.Warnings = slices.Concat(f.warnings, l.Catalog.Remarks())
@@ -192,8 +189,9 @@ func (f *Found) Load() *Loaded {
 	return l
 }
 
-// standing is a single table of a shard that can't be asked, as it was when it could be, and declared as it was then.
-func standing(name catalog.TableName, c *cluster.Cluster, servers map[router.ShardName]*server, before *catalog.Catalog) *catalog.Table {
+// unreachableTable returns a single table of an unreachable shard as it was when the shard could be read. It returns nil if the table is unknown, or
+// is declared in another way now.
+func unreachableTable(name catalog.TableName, c *cluster.Cluster, servers map[router.ShardName]*server, before *catalog.Catalog) *catalog.Table {
 	d := c.Tables[name]
 	if before == nil || d.Kind != catalog.Single || servers[d.Shard] != nil {
 		return nil
@@ -217,15 +215,15 @@ func unseenOn(c *cluster.Cluster, servers map[router.ShardName]*server) error {
 	return errors.Join(all...)
 }
 
-// defaultFirst is the shards with the one first that has what isn't declared.
+// defaultFirst returns the names of the shards, the default shard first.
 func defaultFirst(c *cluster.Cluster) []router.ShardName {
 	others := slices.DeleteFunc(c.ShardNames(), func(n router.ShardName) bool { return n == c.Settings.DefaultShard })
 	return slices.Insert(others, 0, c.Settings.DefaultShard)
 }
 
-// readEach reads every shard, all at the same time. The error names the shards that could not be read.
+// readEach reads all shards in parallel. The error names the shards that could not be read.
 func readEach(shards map[router.ShardName]Querier, read func(router.ShardName, Querier) (*server, error)) (map[router.ShardName]*server, error) {
-	var mu sync.Mutex // of servers and failed
+	var mu sync.Mutex // protects servers and failed
 	servers := map[router.ShardName]*server{}
 	var failed []error
 	var asking sync.WaitGroup
@@ -246,7 +244,7 @@ func readEach(shards map[router.ShardName]Querier, read func(router.ShardName, Q
 	return servers, errors.Join(failed...)
 }
 
-// tablesOf are the declared tables of a shard, and copies of those that an import is about to shard.
+// tablesOf returns the declared tables of a shard, and the copies of tables that an import is about to shard.
 func tablesOf(c *cluster.Cluster, shard router.ShardName) []catalog.TableName {
 	var imported []string
 	if c.Routes != nil {
@@ -258,11 +256,11 @@ func tablesOf(c *cluster.Cluster, shard router.ShardName) []catalog.TableName {
 	})
 }
 
-// errOutside keeps clients from copies that are not whole.
+// errOutside keeps clients from using incomplete copies.
 var errOutside = errors.New("its rows are on a server outside of the cluster, from which an import brings them: " +
 	"go on using that server; locus jobs shows the import, and its cutover lets the table be used here")
 
-// resolve holds one declaration to its table on the servers.
+// resolve compares one declaration with its table on the servers. It also returns warnings.
 func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.ShardName]*server) (*catalog.Table, []error, error) {
 	d := c.Tables[name]
 	if d.Kind == catalog.Outside {
@@ -283,15 +281,15 @@ func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.Shar
 		return nil, nil, fmt.Errorf("table %s: its shard %s can't be reached, so its columns are unknown", name, d.Shard)
 	}
 	if d.MakesGene() {
-		all.made()
+		all.removePartialGene()
 	}
 	raw := slices.Clone(all.tables)
 	var uneven catalog.Unevenness
 	if d.Kind != catalog.Single {
-		uneven = all.level(d)
+		uneven = all.alignColumns(d)
 	}
 	problems := all.compare()
-	if problems != nil { // by more than that: all of it is told
+	if problems != nil { // they differ in more than that, so all differences are reported
 		all.tables = raw
 		problems = all.compare()
 	}
@@ -313,10 +311,10 @@ func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.Shar
 	}
 	t = t.WithUnique(all.unique(t)).WithUneven(uneven)
 	t.Counters = c.CountersOf(name)
-	return t, slices.Concat(all.warnings(t), all.unevenness(uneven, raw)), nil
+	return t, slices.Concat(all.warnings(t), all.unevenWarnings(uneven, raw)), nil
 }
 
-// checkKind refuses what has no rows of its own where rows are to be placed.
+// checkKind refuses a declaration of a view or the like, which has no rows of its own.
 func checkKind(d catalog.Declaration, t *liveTable) []error {
 	if d.Kind == catalog.Single || t.kind == "BASE TABLE" || t.kind == "SYSTEM VERSIONED" {
 		return nil

@@ -85,7 +85,7 @@ table test_order: column note: s2 has it and s0 does not: add it on s0, or drop 
 		if got != want {
 			t.Errorf("problems are\n%s\nand not\n%s", got, want)
 		}
-		// Of one that is equal everywhere, the catalog says what is wrong.
+		// If a table is equal on all shards, the catalog reports what is wrong.
 		for _, column := range []string{"buyer", "id"} {
 			if !strings.Contains(resolved, "column "+column+": ") {
 				t.Errorf("column %s is missing in %s", column, resolved)
@@ -94,7 +94,7 @@ table test_order: column note: s2 has it and s0 does not: add it on s0, or drop 
 	})
 }
 
-// Shards that differ by columns alone which a row may leave out don't keep a table from being served: those count that all show.
+// A table is served if its copies differ only by columns that a row may omit. The columns that all copies show are used.
 func TestLoadLevelsColumns(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := open(t, servers.Shared(t, engine, 3)...)
@@ -173,7 +173,7 @@ table heap on s0: no index begins with order_id, so to find the rows of a gene i
 	})
 }
 
-// A unique key tells rows apart if none of its columns may be NULL.
+// A unique key identifies rows if none of its columns may be NULL.
 func TestLoadWarnsOfRowsThatNothingTellsApart(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		for keys, warns := range map[string]bool{
@@ -223,7 +223,7 @@ func TestLoadWithoutAShard(t *testing.T) {
 	}
 }
 
-// A single table of a shard that is away now is what it was, unless it is declared as another one.
+// A single table of an unreachable shard keeps its columns, unless it is declared in another way.
 func TestASingleTableOfAShardThatIsAwayStaysWhatItWas(t *testing.T) {
 	s := open(t, servers.Shared(t, servers.MariaDB, 2)...)
 	s.on(t, 1, "CREATE TABLE setting (name VARCHAR(64) PRIMARY KEY)")
@@ -248,7 +248,7 @@ func TestASingleTableOfAShardThatIsAwayStaysWhatItWas(t *testing.T) {
 	}
 }
 
-// What the shards have is told to be the same as long as nobody changes it, and to be another thing as soon as somebody has.
+// Found.Same is true while no definition is made, and false afterwards.
 func TestFoundIsTheSameUntilSomethingChanges(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := open(t, servers.Shared(t, engine, 2)...)
@@ -278,8 +278,8 @@ func TestFoundIsTheSameUntilSomethingChanges(t *testing.T) {
 	})
 }
 
-// A table that fitted, and doesn't any more, may be one on which a definition runs. One that is on no shard any more, or that did not fit
-// before, is none.
+// A table that fitted its declaration and no longer does may be the object of a running definition. One that no shard has any more, or that
+// did not fit before, is not.
 func TestUnfits(t *testing.T) {
 	s := open(t, servers.Shared(t, servers.MariaDB, 2)...)
 	s.everywhere(t, testOrder, "CREATE TABLE product (product_id INT PRIMARY KEY)")

@@ -10,23 +10,24 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// markerStatus are the status variables that count definitions, and the one that tells a restart, which sets the counters to zero.
-// Both servers count a statement wherever it runs: alone, prepared, in a routine or in an event. FLUSH is among them since it
-// makes rights valid that were written into their tables.
+// markerStatus reads the status variables that count definitions, and Uptime, which shows a restart that resets the counters. Both servers
+// count a statement wherever it runs: alone, prepared, in a routine or in an event. FLUSH is included because it makes privileges effective
+// that were written directly into their tables.
 const markerStatus = "SHOW GLOBAL STATUS WHERE Variable_name REGEXP '^Com_(alter|create|drop|rename|grant|revoke|import|install|uninstall|flush)' OR Variable_name = 'Uptime'"
 
-// uptimeSlack is how much less a server's uptime may have grown than the time that has passed: it counts whole seconds.
+// uptimeSlack is the tolerance when the growth of a server's uptime is compared with the time that has passed, because the uptime counts whole
+// seconds.
 const uptimeSlack = 2 * time.Second
 
-// Marker tells cheaply whether a server may have another schema than before: whether it ran a definition, was restarted, or is
+// Marker allows a cheap check whether a server may have another schema than before: whether it has run a definition, was restarted, or is
 // another server.
 type Marker struct {
-	Counts string        `json:"counts"` // a digest of the server's name and counters
+	Counts string        `json:"counts"` // digest of the server's identity and counters
 	Uptime time.Duration `json:"uptime"`
-	At     time.Time     `json:"at"` // of the process's clock, before the server was asked
+	At     time.Time     `json:"at"` // time of the process's clock before the server was queried
 }
 
-// ReadMarker reads a server's marker. A schema that is read after it is not older than the marker.
+// ReadMarker reads a server's marker. A schema that is read afterwards is at least as new as the marker.
 func ReadMarker(ctx context.Context, q Querier) (*Marker, error) {
 	m := &Marker{At: time.Now()}
 	counts := xxhash.New()
@@ -53,8 +54,8 @@ func ReadMarker(ctx context.Context, q Querier) (*Marker, error) {
 	return m, nil
 }
 
-// Same reports whether the schema can't have changed since an earlier marker was read, perhaps by another process. If that process's clock
-// is ahead, a restart may go unnoticed after which the server has counted the same definitions again. A nil Marker is like no other.
+// Same reports whether the schema can't have changed since an earlier marker was read, perhaps by another process. If that process's clock is
+// ahead, a restart may be missed after which the server has counted the same definitions again. A nil Marker equals no other.
 func (m *Marker) Same(before *Marker) bool {
 	return m != nil && before != nil && m.Counts == before.Counts &&
 		m.Uptime >= before.Uptime && m.Uptime+uptimeSlack >= before.Uptime+m.At.Sub(before.At)

@@ -9,7 +9,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// Every way to change a schema changes the marker, and what changes no schema doesn't.
+// Every way to change a schema changes the marker. Statements that change no schema don't.
 func TestMarker(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := open(t, servers.Start(t, engine, 1)...)
@@ -31,7 +31,7 @@ func TestMarker(t *testing.T) {
 			{"INSERT INTO t VALUES (1)", false},
 			{"SELECT * FROM t", false},
 			{"ANALYZE TABLE t", false},
-			{"CREATE TEMPORARY TABLE x (id INT)", true}, // which is more than needed
+			{"CREATE TEMPORARY TABLE x (id INT)", true}, // more than necessary
 			{"ALTER TABLE t ADD COLUMN n INT", true},
 			{"CREATE INDEX n ON t (n)", true},
 			{"DROP INDEX n ON t", true},

@@ -12,14 +12,14 @@ import (
 	"locus/router/cluster"
 )
 
-// Pooled asks one shard through its pool, a connection for each question.
+// Pooled queries one shard through its pool. It borrows a connection for each call.
 type Pooled struct{ Pool *backend.Pool }
 
-// askedAgain is how often a question is asked whose connection was lost: a process that moves rows ends those of proxies
-// that are gone, and one that has just begun is not known yet.
-const askedAgain = 3
+// queryAttempts is the number of attempts if a connection is lost. A process that moves rows kills the connections of proxies that have ended,
+// and may not know yet a proxy that has just started.
+const queryAttempts = 3
 
-// Query implements Querier. What reads a schema changes nothing, so it is asked again if its connection is lost.
+// Query implements Querier. Reading a schema changes nothing, so the query is repeated if its connection is lost.
 func (p Pooled) Query(ctx context.Context, sql string) ([][][]byte, error) {
 	answers, err := p.QueryEach(ctx, []string{sql})
 	if err != nil {
@@ -28,10 +28,10 @@ func (p Pooled) Query(ctx context.Context, sql string) ([][][]byte, error) {
 	return answers[0], nil
 }
 
-// QueryEach implements Pipeliner, on one connection. It asks again as Query does.
+// QueryEach implements Pipeliner, on one connection. It repeats the statements as Query does.
 func (p Pooled) QueryEach(ctx context.Context, statements []string) (answers [][][][]byte, err error) {
-	for range askedAgain {
-		answers, err = p.ask(ctx, statements)
+	for range queryAttempts {
+		answers, err = p.queryOnce(ctx, statements)
 		if _, lost := errors.AsType[*backend.LostError](err); !lost || ctx.Err() != nil {
 			break
 		}
@@ -39,7 +39,7 @@ func (p Pooled) QueryEach(ctx context.Context, statements []string) (answers [][
 	return answers, err
 }
 
-func (p Pooled) ask(ctx context.Context, statements []string) (answers [][][][]byte, err error) {
+func (p Pooled) queryOnce(ctx context.Context, statements []string) (answers [][][][]byte, err error) {
 	conn, err := p.Pool.Borrow(ctx, backend.Default, 0)
 	if err != nil {
 		return nil, err
@@ -56,10 +56,9 @@ func (p Pooled) ask(ctx context.Context, statements []string) (answers [][][][]b
 	return answers, nil
 }
 
-// Target is how a declared shard is reached, with its secrets found by their
-// names: the password at every login, the authorities now. Each call makes
-// another TLS configuration. A shard whose documents can't be used fails every login
-// with the reason.
+// Target returns the address and credentials of a declared shard. secret returns a secret by its name. The password is read at every login,
+// the authorities are read now. Each call creates another TLS configuration. For a shard whose documents can't be used, every login fails with
+// the reason.
 func Target(name router.ShardName, s cluster.Shard, secret func(name string) (string, error)) (backend.Target, error) {
 	if s.Unreadable != "" {
 		return backend.Target{Shard: name, Password: func() (string, error) { return "", errors.New(s.Unreadable) }}, nil
@@ -75,7 +74,7 @@ func Target(name router.ShardName, s cluster.Shard, secret func(name string) (st
 	switch s.TLS {
 	case cluster.TLSOff:
 	case cluster.TLSOn:
-		t.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} // what tls: on means
+		t.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} // this is the definition of tls: on
 	case cluster.TLSVerify:
 		t.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 		if s.CA == "" {

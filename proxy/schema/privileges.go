@@ -11,13 +11,12 @@ import (
 	"locus/proxy/flavor"
 )
 
-// privileges is what an account holds by itself: on all schemas, "", and on each.
+// privileges are the privileges of an account without its roles: on all schemas, under "", and on each schema.
 type privileges map[string]map[string]bool
 
-// unseen tells which privileges the account lacks without which the server leaves
-// things out of its lists. Roles are taken to give what is missing: information_schema
-// does not say what they do.
-func (s *server) unseen(ctx context.Context, q Querier) error {
+// missingPrivileges returns an error that lists missing privileges. Without them, the server omits objects in its lists. If the account has a role,
+// missingPrivileges returns nil: information_schema doesn't list the privileges of roles, so they are assumed to be sufficient.
+func (s *server) missingPrivileges(ctx context.Context, q Querier) error {
 	account, err := q.Query(ctx, `SELECT CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), ''''), COALESCE(NULLIF(CURRENT_ROLE(), 'NONE'), '')`)
 	if err != nil {
 		return err
@@ -41,11 +40,11 @@ func (s *server) unseen(ctx context.Context, q Querier) error {
 		}
 		held[schema][string(row[1])] = true
 	}
-	return errors.Join(held.lacking(who, s.flavor)...)
+	return errors.Join(held.missing(who, s.flavor)...)
 }
 
-// lacking says what to grant.
-func (held privileges) lacking(who string, f flavor.Flavor) []error {
+// missing returns the privileges to grant.
+func (held privileges) missing(who string, f flavor.Flavor) []error {
 	var problems []error
 	all := held[""]
 	for _, schema := range slices.Sorted(maps.Keys(held)) {

@@ -10,7 +10,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// An account that would be shown a part of what there is, is told what it lacks.
+// If an account would see only a part of the objects, the error lists the missing privileges.
 func TestUnseen(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := open(t, servers.Shared(t, engine, 1)...)

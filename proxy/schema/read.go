@@ -12,77 +12,74 @@ import (
 	"locus/router/catalog"
 )
 
-// server is what one shard's server says of the declared tables.
+// server contains what was read from one shard's server.
 type server struct {
 	flavor flavor.Flavor
-	// noPad are the collations that count trailing spaces; of MySQL alone, since
-	// MariaDB tells by their names.
+	// noPad are the collations that count trailing spaces. It is set for MySQL only, since MariaDB's collations have names that show it.
 	noPad map[string]bool
-	// asked are the declared tables that the server was asked about, and tables are those that it has.
-	asked   map[catalog.TableName]bool
+	// queried are the declared tables for which the server was queried, and tables are those that it has.
+	queried map[catalog.TableName]bool
 	tables  map[catalog.TableName]*liveTable
 	listing *catalog.Listing
-	hidden  error // why the listing may lack something
+	hidden  error // why the listing may be incomplete
 }
 
-// liveTable is a table as it stands on one shard.
+// liveTable is a table as it is on one shard.
 type liveTable struct {
 	kind    string // information_schema's TABLE_TYPE: "BASE TABLE", "VIEW"
 	engine  string // empty for views
 	columns []liveColumn
-	// leading are the columns that begin an index, in lower case.
+	// leading are the first columns of indexes, in lower case.
 	leading    map[string]bool
 	primaryKey bool
 	unique     []uniqueIndex
 }
 
-// uniqueIndex is a unique index by the columns that it has whole, in lower case.
+// uniqueIndex is a unique index with the columns that it contains as a whole, in lower case.
 type uniqueIndex struct {
 	name    string
 	columns []string
-	partial bool // it has parts that are none
+	partial bool // it also contains prefixes or expressions
 }
 
-// liveColumn is a column with its type as the server spells it.
+// liveColumn is a column with its type as the server writes it.
 type liveColumn struct {
 	catalog.Column
 	fullType string
-	filled   string // its default, where that is a value
+	filled   string // its default, if that is a value
 }
 
-// read asks one server about tables of its own. Those it doesn't have are
-// missing in the answer, and those may be too many whose names differ in letter
-// case alone: information_schema compares without it, and tables don't. Before is
-// an earlier listing, or nil.
+// read queries one server for the given tables and its listing. Tables that don't exist are missing in the result. The result may contain
+// other tables whose names differ in letter case: information_schema ignores it, and table names don't. before is an earlier listing, or nil.
 func read(ctx context.Context, q Querier, names []catalog.TableName, before *catalog.Listing) (*server, error) {
 	s := &server{tables: map[catalog.TableName]*liveTable{}}
 	if err := s.readVersion(ctx, q); err != nil {
 		return nil, err
 	}
-	if err := ask(ctx, q, s.liveQuestions(names)); err != nil {
+	if err := runQueries(ctx, q, s.liveQueries(names)); err != nil {
 		return nil, err
 	}
-	s.asked = setOf(names)
+	s.queried = setOf(names)
 	var err error
 	if s.listing, err = s.list(ctx, q, before); err != nil {
 		return nil, err
 	}
-	s.hidden = s.unseen(ctx, q)
+	s.hidden = s.missingPrivileges(ctx, q)
 	return s, nil
 }
 
-// reread returns the server as it is after a change: it asks about what the change can have touched, and about names that were
-// not asked about before. Names are the declared tables, as for [read]. It doesn't modify s.
+// reread returns the state of the server after a change. It reads only what the change may have touched, and names that have not been read
+// before. names are the declared tables, as for [read]. It doesn't modify s.
 //
-// It asks which of the names are tables first, and everything else then: a table that was dropped, or is declared and not made yet,
-// costs a server little.
+// It first queries which of the names are tables, and then everything else. So a table that was dropped, or is declared and not created yet,
+// costs the server little.
 func (s *server) reread(ctx context.Context, q Querier, names []catalog.TableName, change catalog.Change) (*server, error) {
-	next := &server{flavor: s.flavor, noPad: s.noPad, hidden: s.hidden, listing: s.listing, asked: setOf(names), tables: map[catalog.TableName]*liveTable{}}
+	next := &server{flavor: s.flavor, noPad: s.noPad, hidden: s.hidden, listing: s.listing, queried: setOf(names), tables: map[catalog.TableName]*liveTable{}}
 	tables := s.listing.Involved(change.Tables)
 	touched := setOf(tables)
 	var again []catalog.TableName
 	for _, n := range names {
-		if touched[n] || !s.asked[n] {
+		if touched[n] || !s.queried[n] {
 			again = append(again, n)
 		} else if t := s.tables[n]; t != nil {
 			next.tables[n] = t
@@ -90,14 +87,14 @@ func (s *server) reread(ctx context.Context, q Querier, names []catalog.TableNam
 	}
 	l := listerOf(s.listing.Without(tables, change.Routines))
 	found := &present{server: next, lister: l, live: setOf(again), listed: touched}
-	questions := found.questions(again, tables)
+	queries := found.queries(again, tables)
 	for _, of := range selections(change.Routines) {
-		questions = append(questions, next.routineQuestions(l, of)...)
+		queries = append(queries, next.routineQueries(l, of)...)
 	}
-	if err := ask(ctx, q, questions); err != nil {
+	if err := runQueries(ctx, q, queries); err != nil {
 		return nil, err
 	}
-	if err := ask(ctx, q, found.more()); err != nil {
+	if err := runQueries(ctx, q, found.more()); err != nil {
 		return nil, err
 	}
 	if len(tables)+len(change.Routines) > 0 {
@@ -106,29 +103,29 @@ func (s *server) reread(ctx context.Context, q Querier, names []catalog.TableNam
 	return next, nil
 }
 
-// present finds which of some names are tables or views, and asks more about those.
+// present finds which of some names are tables or views, and creates the queries for their details.
 type present struct {
 	*server
 	*lister
-	live, listed map[catalog.TableName]bool // names of declared tables, and those to list
+	live, listed map[catalog.TableName]bool // declared tables, and names to list
 
-	columns, base []catalog.TableName // of live and of listed names, those that are tables
+	columns, base []catalog.TableName // names in live that are tables, and names in listed that are base tables
 }
 
-// questions ask which of the names there are.
-func (p *present) questions(live, listed []catalog.TableName) (questions []question) {
+// queries returns the queries for the existence of the names.
+func (p *present) queries(live, listed []catalog.TableName) (queries []query) {
 	all := slices.Concat(live, listed)
 	slices.SortFunc(all, catalog.TableName.Compare)
 	for _, of := range selections(slices.Compact(all)) {
-		questions = append(questions, question{
+		queries = append(queries, query{
 			"SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT, ENGINE FROM information_schema.TABLES WHERE " +
 				of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema), p.take,
 		})
 	}
-	return questions
+	return queries
 }
 
-// take takes a table's row. The server may return names that differ in letter case.
+// take processes a table's row. The server may return names that differ in letter case.
 func (p *present) take(row [][]byte) error {
 	name := catalog.TableName{Schema: string(row[0]), Name: string(row[1])}
 	if p.live[name] {
@@ -146,24 +143,25 @@ func (p *present) take(row [][]byte) error {
 	return texts(p.lister.base)(row[:4])
 }
 
-// more asks about the tables and views that were found. The expressions of tables whose columns are read are in these.
-func (p *present) more() (questions []question) {
+// more returns the queries for details of the tables and views that were found. The expressions of tables in live are read together with their
+// columns.
+func (p *present) more() (queries []query) {
 	for _, of := range selections(p.columns) {
-		questions = append(questions, p.columnQuestions(of, func(row [][]byte) error {
+		queries = append(queries, p.columnQueries(of, func(row [][]byte) error {
 			p.columnExpression(row)
 			return nil
 		})...)
 	}
 	for _, of := range selections(slices.DeleteFunc(slices.Clone(p.base), func(n catalog.TableName) bool { return p.live[n] })) {
-		questions = append(questions, question{p.columnExpressions(of), texts(p.expression)})
+		queries = append(queries, query{p.columnExpressions(of), texts(p.expression)})
 	}
 	for _, of := range selections(p.base) {
-		questions = append(questions, p.belongings(p.lister, of)...)
+		queries = append(queries, p.dependentQueries(p.lister, of)...)
 	}
 	for _, of := range selections(p.views) {
-		questions = append(questions, p.viewQuestions(p.lister, of)...)
+		queries = append(queries, p.viewQueries(p.lister, of)...)
 	}
-	return questions
+	return queries
 }
 
 // columnExpression adds the expression of a column of a table that is listed.
@@ -172,7 +170,7 @@ func (p *present) columnExpression(row [][]byte) {
 	if !p.computes(filled, extra, generated) {
 		return
 	}
-	var parts []string // as CONCAT_WS joins them
+	var parts []string // joined as by CONCAT_WS
 	for _, part := range [][]byte{generated, filled} {
 		if part != nil {
 			parts = append(parts, string(part))
@@ -211,20 +209,21 @@ func (s *server) readVersion(ctx context.Context, q Querier) error {
 	return nil
 }
 
-// liveQuestions ask about the columns and keys of declared tables.
-func (s *server) liveQuestions(names []catalog.TableName) (questions []question) {
+// liveQueries returns the queries for the columns and keys of declared tables.
+func (s *server) liveQueries(names []catalog.TableName) (queries []query) {
 	for _, of := range selections(names) {
-		questions = append(questions, question{tableColumns + " WHERE " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema), s.ofTable(4, (*liveTable).describe)})
-		questions = append(questions, s.columnQuestions(of, nil)...)
+		queries = append(queries, query{tableColumns + " WHERE " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema), s.ofTable(4, (*liveTable).describe)})
+		queries = append(queries, s.columnQueries(of, nil)...)
 	}
-	return questions
+	return queries
 }
 
-// columnQuestions ask about the columns and keys of declared tables of one schema. The function also gets each column's row; it may be nil.
-func (s *server) columnQuestions(of selection, also func([][]byte) error) []question {
+// columnQueries returns the queries for the columns and keys of declared tables in one schema. also is called with each column's row too; it
+// may be nil.
+func (s *server) columnQueries(of selection, also func([][]byte) error) []query {
 	which := " WHERE " + of.where("TABLE_SCHEMA", "TABLE_NAME", everySchema)
 	column := s.ofTable(13, s.addColumn)
-	return []question{
+	return []query{
 		{columnColumns + which + " ORDER BY TABLE_NAME, ORDINAL_POSITION", func(row [][]byte) error {
 			if err := column(row); err != nil || also == nil {
 				return err
@@ -235,7 +234,7 @@ func (s *server) columnQuestions(of selection, also func([][]byte) error) []ques
 	}
 }
 
-// ofTable returns a function that takes rows of a width, which begin with a table's name.
+// ofTable returns a function that processes rows of a width, which begin with a table's name.
 func (s *server) ofTable(width int, take func(*liveTable, [][]byte) error) func([][]byte) error {
 	return func(row [][]byte) error {
 		if len(row) != width {
@@ -248,8 +247,7 @@ func (s *server) ofTable(width int, take func(*liveTable, [][]byte) error) func(
 	}
 }
 
-// The columns in the order in which the rows are read below; schema and name
-// come first in all of them.
+// The columns are in the order in which the functions below read them. Schema and name are the first ones.
 const (
 	tableColumns  = "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, ENGINE FROM information_schema.TABLES"
 	columnColumns = "SELECT TABLE_SCHEMA, TABLE_NAME, COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, " +
@@ -300,10 +298,10 @@ func (s *server) addColumn(t *liveTable, row [][]byte) error {
 	c.Unsigned = strings.Contains(c.fullType, "unsigned")
 	c.Nullable = string(row[3]) == "YES"
 	c.AutoIncrement = strings.Contains(extra, "AUTO_INCREMENT")
-	// Not DEFAULT_GENERATED, which MySQL says of a default that is an expression.
+	// Not DEFAULT_GENERATED, which is MySQL's word for a default that is an expression.
 	c.Generated = len(row[9]) > 0 || strings.Contains(extra, "STORED GENERATED") || strings.Contains(extra, "VIRTUAL GENERATED")
 	c.Invisible = strings.Contains(extra, "INVISIBLE")
-	s.fill(&c, row[4], extra)
+	s.setDefault(&c, row[4], extra)
 	c.HasDefault = c.Nullable || c.AutoIncrement || c.Generated || row[4] != nil
 	if row[5] != nil {
 		length, err := strconv.ParseUint(string(row[5]), 10, 63)
@@ -318,10 +316,10 @@ func (s *server) addColumn(t *liveTable, row [][]byte) error {
 	return nil
 }
 
-// countsSpaces tells whether trailing spaces count in comparisons by the collation.
+// countsSpaces reports whether trailing spaces count in comparisons by the collation.
 func (s *server) countsSpaces(collation string) bool {
 	return s.flavor.NamesNoPad(collation) || s.noPad[collation]
 }
 
-// text makes a literal of a name.
+// text returns a name as an SQL literal.
 func text(s string) string { return "'" + strings.NewReplacer(`'`, `''`, `\`, `\\`).Replace(s) + "'" }

@@ -10,7 +10,7 @@ import (
 	"locus/router/cluster"
 )
 
-// resolution is the result of [resolve], and everything that decides it.
+// resolution is the result of [resolve] for a table, with all its inputs.
 type resolution struct {
 	table    *catalog.Table
 	warnings []error
@@ -24,7 +24,7 @@ type resolution struct {
 	live       map[router.ShardName]*liveTable
 }
 
-// resolution returns the known resolution of a table if it still holds, or a new one. A nil Found knows none.
+// resolution returns the known resolution of a table if its inputs are the same, or a new one. A nil Found knows none.
 func (f *Found) resolution(name catalog.TableName, c *cluster.Cluster, servers map[router.ShardName]*server) *resolution {
 	now := &resolution{
 		declared: c.Tables[name], counters: c.CountersOf(name), renames: c.RenamesWith(name), settings: c.Settings,
@@ -36,16 +36,16 @@ func (f *Found) resolution(name catalog.TableName, c *cluster.Cluster, servers m
 	for shard, s := range servers {
 		now.live[shard] = s.tables[name]
 	}
-	if f != nil && f.resolved[name].decidedBy(now) {
+	if f != nil && f.resolved[name].equalInputs(now) {
 		return f.resolved[name]
 	}
 	now.table, now.warnings, now.err = resolve(name, c, servers)
 	return now
 }
 
-// decidedBy reports whether two resolutions of a table have the same result, since the same decides both. A nil resolution has none. Tables
-// that were not read again are the same on every shard.
-func (r *resolution) decidedBy(other *resolution) bool {
+// equalInputs reports whether two resolutions of a table have the same inputs, and so the same result. It is false for a nil resolution. Tables
+// that were not read again are identical pointers.
+func (r *resolution) equalInputs(other *resolution) bool {
 	return r != nil && maps.Equal(r.live, other.live) && r.settings == other.settings && r.counters == other.counters &&
 		slices.Equal(r.renames, other.renames) && reflect.DeepEqual(r.declared, other.declared) && reflect.DeepEqual(r.generators, other.generators)
 }

@@ -11,8 +11,8 @@ import (
 	"locus/router/cluster"
 )
 
-// TestResolutionsAreReused changes everything that decides how a table fits, one by one. The result must be that of a Found that knows
-// nothing, and must be reused if nothing has changed.
+// TestResolutionsAreReused changes every input of a resolution, one by one. The result must equal that of a Found that knows nothing. If
+// nothing has changed, it must be reused.
 func TestResolutionsAreReused(t *testing.T) {
 	name, other := catalog.TableName{Schema: "shop", Name: "a"}, catalog.TableName{Schema: "shop", Name: "b"}
 	live := func(columns ...string) *liveTable {

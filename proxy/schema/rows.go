@@ -11,10 +11,10 @@ import (
 	"locus/router/catalog"
 )
 
-// rangesPerQuery bounds the length of one statement.
+// rangesPerQuery limits the length of one statement.
 const rangesPerQuery = 200
 
-// Row is one row of those that were looked for.
+// Row is a row that was found.
 type Row struct {
 	Column string
 	Value  string // an SQL literal
@@ -23,9 +23,8 @@ type Row struct {
 
 func (r *Row) String() string { return fmt.Sprintf("%s = %s, gene %s", r.Column, r.Value, r.Gene) }
 
-// Rows looks for a row of the genes in a sharded table on one shard: nil if
-// there is none. It reads ranges of the ID, the parent's ID or the gene column,
-// one row at most; without an index on that column it reads the table.
+// Rows returns a row with one of the genes in a sharded table on one shard, or nil if there is none. It reads ranges of the ID, the parent's
+// ID or the gene column, and one row at most. Without an index on that column it reads the whole table.
 func Rows(ctx context.Context, q Querier, t *catalog.Table, genes gene.Set) (*Row, error) {
 	key := geneKey(t)
 	if key == nil {
@@ -35,7 +34,7 @@ func Rows(ctx context.Context, q Querier, t *catalog.Table, genes gene.Set) (*Ro
 	for len(conditions) > 0 {
 		some := conditions[:min(rangesPerQuery, len(conditions))]
 		conditions = conditions[len(some):]
-		row, err := oneOf(ctx, q, t, key, some)
+		row, err := findRow(ctx, q, t, key, some)
 		if row != nil || err != nil {
 			return row, err
 		}
@@ -43,7 +42,7 @@ func Rows(ctx context.Context, q Querier, t *catalog.Table, genes gene.Set) (*Ro
 	return nil, nil
 }
 
-func oneOf(ctx context.Context, q Querier, t *catalog.Table, key *catalog.Key, conditions []string) (*Row, error) {
+func findRow(ctx context.Context, q Querier, t *catalog.Table, key *catalog.Key, conditions []string) (*Row, error) {
 	column := quoteName(key.Column.Name)
 	shown := column
 	if key.Column.IsBinary() {
@@ -84,7 +83,7 @@ func geneOf(t *catalog.Table, key *catalog.Key, value string) (gene.Gene, error)
 	return key.Layout.Gene(id) & t.Width.Last(), nil
 }
 
-// conditionsOf says in SQL that a row is of the genes, each range by itself.
+// conditionsOf returns the SQL conditions that a row has one of the genes, one for each range.
 func conditionsOf(key *catalog.Key, genes gene.Set) []string {
 	var conditions []string
 	for _, span := range key.Spans(genes) {

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(servers.Runner{M: m}, goleak.IgnoreAnyFunction("database/sql.(*DB).connectionOpener"))
 }
 
-// asked is a Querier over the standard library's client.
+// asked is a Querier that uses the standard library's client.
 type asked struct{ db *sql.DB }
 
 func (a asked) Query(ctx context.Context, text string) ([][][]byte, error) {
@@ -76,7 +76,7 @@ func open(t *testing.T, shards ...*servers.Server) *shop {
 	return s
 }
 
-// on runs statements on one shard, everywhere on all.
+// on runs statements on one shard. everywhere runs them on all.
 func (s *shop) on(t *testing.T, shard int, statements ...string) {
 	t.Helper()
 	s.servers[shard].Exec(t, append([]string{"USE " + s.database}, statements...)...)
@@ -102,7 +102,7 @@ func (s *shop) load(t *testing.T) *Loaded {
 	return l
 }
 
-// table is the one that must fit.
+// table returns a table that must fit.
 func (s *shop) table(t *testing.T, name string) *catalog.Table {
 	t.Helper()
 	found, err := s.load(t).Catalog.Find(s.name(name))

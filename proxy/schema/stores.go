@@ -9,18 +9,17 @@ import (
 	"locus/router/cluster"
 )
 
-// Stores says what keeps rows of tables that are there from granting numbers to the
-// generators that are declared to take theirs from them. Shards that are missing among
-// those given are not asked.
+// Stores returns the errors that prevent existing table rows from granting numbers to the generators that are declared to use them. Shards
+// that are missing in shards are not queried.
 func Stores(ctx context.Context, shards map[router.ShardName]Querier, c *cluster.Cluster) []error {
 	var problems []error
 	for _, name := range c.GeneratorNames() {
 		store := c.Generators[name].Store
 		if store == nil || store.MySQL.Table == "" {
-			continue // it is etcd, or made when it is first used
+			continue // the store is etcd, or a table that is created at its first use
 		}
 		if q := shards[store.MySQL.Shard]; q != nil {
-			if err := granting(ctx, q, name, *store.MySQL); err != nil {
+			if err := checkStoreRow(ctx, q, name, *store.MySQL); err != nil {
 				problems = append(problems, fmt.Errorf("generator %s: %w", name, err))
 			}
 		}
@@ -28,8 +27,8 @@ func Stores(ctx context.Context, shards map[router.ShardName]Querier, c *cluster
 	return problems
 }
 
-// granting looks for the row with all its columns. A version may be missing, as in the tables of Leaf.
-func granting(ctx context.Context, q Querier, generator string, s cluster.MySQLStore) error {
+// checkStoreRow checks the row and its columns. The column version may be missing, as in the tables of Leaf.
+func checkStoreRow(ctx context.Context, q Querier, generator string, s cluster.MySQLStore) error {
 	table, tag := s.RowOf(generator)
 	rows, err := q.Query(ctx, "SELECT step, max_id, update_time FROM "+table+" WHERE biz_tag = X'"+hex.EncodeToString([]byte(tag))+"'")
 	switch where := fmt.Sprintf("row %s of %s on shard %s", tag, table, s.Shard); {

@@ -13,7 +13,7 @@ import (
 	"locus/router/cluster"
 )
 
-// Each row is one that grants, or is said to grant nothing with what mends it.
+// Each store either grants numbers, or is reported with its remedy.
 func TestStores(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Shared(t, engine, 1)[0]
@@ -34,12 +34,12 @@ func TestStores(t *testing.T) {
 			want  string
 		}{
 			{cluster.MySQLStore{Shard: "s0"}, ""},
-			{cluster.MySQLStore{Shard: "s1", Table: "no.matter"}, ""}, // it can't be reached
+			{cluster.MySQLStore{Shard: "s1", Table: "no.matter"}, ""}, // the shard can't be reached
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc"}, ""},
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc", Tag: "other"}, "generator good: row other of " + database + ".alloc on shard s0 is not there: INSERT it"},
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc", Tag: "x' OR 'x' = 'x"}, "is not there"},
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc", Tag: "still"}, "has step 0, which grants nothing: UPDATE it to 1 or more"},
-			{cluster.MySQLStore{Shard: "s0", Table: database + ".leaf"}, ""}, // a version may be missing
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".leaf"}, ""}, // the column version may be missing
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".short"}, "'step'"},
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".none"}, "make the table with biz_tag, max_id, step, version and update_time"},
 		} {

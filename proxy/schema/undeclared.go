@@ -10,9 +10,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Undeclared lists tables and views on one shard that the cluster doesn't
-// declare, 20 at most: what the default shard has for all others. The proxies' own are
-// on each shard for itself.
+// Undeclared returns up to 20 tables and views on one shard that the cluster doesn't declare. On the default shard these are the undeclared
+// tables of the cluster. The proxies' own tables are omitted, since each shard has its own.
 func Undeclared(ctx context.Context, q Querier, c *cluster.Cluster) ([]catalog.TableName, error) {
 	rows, err := q.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES "+
 		"WHERE TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', "+text(stmt.Own)+") ORDER BY 1, 2")
@@ -29,7 +28,7 @@ func Undeclared(ctx context.Context, q Querier, c *cluster.Cluster) ([]catalog.T
 	return names, nil
 }
 
-// AnyRow tells whether a table has a row on one shard.
+// AnyRow reports whether a table has a row on one shard.
 func AnyRow(ctx context.Context, q Querier, name catalog.TableName) (bool, error) {
 	rows, err := q.Query(ctx, "SELECT 1 FROM "+quoteName(name.Schema)+"."+quoteName(name.Name)+" LIMIT 1")
 	if err != nil {
@@ -38,7 +37,7 @@ func AnyRow(ctx context.Context, q Querier, name catalog.TableName) (bool, error
 	return len(rows) > 0, nil
 }
 
-// Exists tells whether one shard has a table or view.
+// Exists reports whether one shard has a table or view.
 func Exists(ctx context.Context, q Querier, name catalog.TableName) (bool, error) {
 	rows, err := q.Query(ctx, "SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+text(name.Schema)+
 		" AND TABLE_NAME = "+text(name.Name))
@@ -53,7 +52,7 @@ func Exists(ctx context.Context, q Querier, name catalog.TableName) (bool, error
 	return false, nil
 }
 
-// HasColumn tells whether a table has a column on one shard.
+// HasColumn reports whether a table has a column on one shard.
 func HasColumn(ctx context.Context, q Querier, name catalog.TableName, column string) (bool, error) {
 	rows, err := q.Query(ctx, "SELECT TABLE_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+text(name.Schema)+
 		" AND TABLE_NAME = "+text(name.Name)+" AND COLUMN_NAME = "+text(column))

@@ -8,20 +8,21 @@ import (
 	"locus/router/catalog"
 )
 
-// level has all copies show the columns that all have, where they differ by others alone that a row may leave out: somebody adds
-// one, or drops one, shard by shard. What a statement says without naming columns is then said of those that all show.
-func (c *copies) level(d catalog.Declaration) (u catalog.Unevenness) {
+// alignColumns makes all copies alike if they differ only by columns that a row may omit. That is so while an operator adds or drops a column
+// shard by shard. It removes the columns that only some copies have, and hides those that only some show. A statement without column
+// names then uses the columns that all copies show. level returns the differences.
+func (c *copies) alignColumns(d catalog.Declaration) (u catalog.Unevenness) {
 	if slices.Contains(c.tables, nil) {
 		return u
 	}
 	for _, t := range c.tables {
 		for _, column := range t.columns {
-			here, hidden := c.having(column.Name)
+			here, hidden := c.countColumn(column.Name)
 			switch {
 			case slices.ContainsFunc(u.Partial, func(p catalog.Column) bool { return p.Name == column.Name }):
-			case here < len(c.tables) && omissible(column, d):
+			case here < len(c.tables) && isOmissible(column, d):
 				u.Partial = append(u.Partial, column.Column)
-			case here == len(c.tables) && hidden > 0 && hidden < here && omissible(column, d):
+			case here == len(c.tables) && hidden > 0 && hidden < here && isOmissible(column, d):
 				u.Hidden = append(u.Hidden, column.Name)
 			}
 		}
@@ -32,13 +33,13 @@ func (c *copies) level(d catalog.Declaration) (u catalog.Unevenness) {
 	slices.Sort(u.Hidden)
 	u.Hidden = slices.Compact(u.Hidden)
 	for i, t := range c.tables {
-		c.tables[i] = t.leveled(u)
+		c.tables[i] = t.aligned(u)
 	}
 	return u
 }
 
-// having counts the copies that have a column, and those in which it is invisible.
-func (c *copies) having(column string) (n, hidden int) {
+// countColumn returns the number of copies that have a column, and the number of those in which it is invisible.
+func (c *copies) countColumn(column string) (n, hidden int) {
 	for _, t := range c.tables {
 		if found := t.find(column); found != nil {
 			n++
@@ -50,13 +51,13 @@ func (c *copies) having(column string) (n, hidden int) {
 	return n, hidden
 }
 
-// omissible tells a column that a statement may leave out on those shards that have it, so that rows are what they would be on one
-// server. In copies of a row it must come to the same.
-func omissible(c liveColumn, d catalog.Declaration) bool {
+// isOmissible reports whether a statement may omit a column on the shards that have it, with the same effect as on a single server. In copies of
+// a row, the default must have the same value.
+func isOmissible(c liveColumn, d catalog.Declaration) bool {
 	return c.HasDefault && !c.AutoIncrement && d.RoleOf(c.Name) == "" && c.Name != catalog.OwnGene && (d.Kind != catalog.Global || c.Default != catalog.Anew)
 }
 
-func (t *liveTable) leveled(u catalog.Unevenness) *liveTable {
+func (t *liveTable) aligned(u catalog.Unevenness) *liveTable {
 	next := *t
 	next.columns = slices.DeleteFunc(slices.Clone(t.columns), func(c liveColumn) bool {
 		return slices.ContainsFunc(u.Partial, func(p catalog.Column) bool { return p.Name == c.Name })
@@ -69,8 +70,8 @@ func (t *liveTable) leveled(u catalog.Unevenness) *liveTable {
 	return &next
 }
 
-// unevenness is what is told of copies that differ so.
-func (c *copies) unevenness(u catalog.Unevenness, raw []*liveTable) []error {
+// unevenWarnings returns the warnings about copies with these differences.
+func (c *copies) unevenWarnings(u catalog.Unevenness, raw []*liveTable) []error {
 	var warnings []error
 	for _, p := range u.Partial {
 		var with, without []string

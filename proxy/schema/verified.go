@@ -13,21 +13,21 @@ import (
 	"locus/router/catalog"
 )
 
-// Verified records that a process has read the whole schema of a shard. Processes that know the same schema need not read it
-// themselves. It is a value of the cluster's protocol, as JSON.
+// Verified records that a process has read the whole schema of a shard. Processes with the same schema need not read it themselves. It is part
+// of the cluster's protocol, as JSON.
 type Verified struct {
 	Marker Marker `json:"marker"` // read before the schema
-	Digest string `json:"digest"` // of the schema, see [Found.Digest]
+	Digest string `json:"digest"` // of the schema; see [Found.Digest]
 }
 
-// Verifies reports whether a shard still has what was found there, since another process has verified that no longer ago than fresh. Now
-// is the shard's marker.
+// Verifies reports whether a shard still has the schema that f contains, because another process has verified it within the duration fresh.
+// now is the shard's marker.
 func (f *Found) Verifies(shard router.ShardName, v Verified, now *Marker, fresh time.Duration) bool {
 	return now.Same(&v.Marker) && now.At.Sub(v.Marker.At) < fresh && v.Digest != "" && v.Digest == f.Digest(shard)
 }
 
-// Digest returns a digest of everything that was read of a shard, or "" if the shard was not read. Processes that declare the same tables
-// and read the same get the same.
+// Digest returns a digest of everything that was read from a shard, or "" if the shard was not read. Processes that declare the same tables
+// and read the same schema get the same digest.
 func (f *Found) Digest(shard router.ShardName) string {
 	if f == nil || f.servers[shard] == nil {
 		return ""
@@ -37,8 +37,8 @@ func (f *Found) Digest(shard router.ShardName) string {
 	if err := json.NewEncoder(hash).Encode(s.listing); err != nil {
 		panic(fmt.Sprintf("schema: plain fields can't fail to marshal: %v", err))
 	}
-	names := make([]catalog.TableName, 0, len(s.asked))
-	for name := range s.asked {
+	names := make([]catalog.TableName, 0, len(s.queried))
+	for name := range s.queried {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, catalog.TableName.Compare)

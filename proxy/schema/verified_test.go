@@ -9,14 +9,14 @@ import (
 	"locus/router/catalog"
 )
 
-// TestVerifies accepts what another process has read only if nothing can have changed since and both know the same.
+// TestVerifies checks that the schema of another process is accepted only if nothing can have changed since and both processes know the same.
 func TestVerifies(t *testing.T) {
 	found := func(column string) *Found {
 		name := catalog.TableName{Schema: "shop", Name: "orders"}
 		table := &liveTable{kind: "BASE TABLE", columns: []liveColumn{{Column: catalog.Column{Name: column}}}, leading: map[string]bool{"id": true, "owner": true}}
 		return &Found{servers: map[router.ShardName]*server{"s0": {
 			listing: &catalog.Listing{Tables: []catalog.ListedTable{{TableName: name, Type: "BASE TABLE"}}},
-			asked:   map[catalog.TableName]bool{name: true}, tables: map[catalog.TableName]*liveTable{name: table},
+			queried: map[catalog.TableName]bool{name: true}, tables: map[catalog.TableName]*liveTable{name: table},
 		}}}
 	}
 	start := time.Now()

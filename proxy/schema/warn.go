@@ -9,7 +9,7 @@ import (
 	"locus/router/catalog"
 )
 
-// warnings are what keeps a table from being safe or quick, on any shard.
+// warnings returns the problems of a table that make it unsafe or slow, on any shard.
 func (c *copies) warnings(t *catalog.Table) []error {
 	var warnings []error
 	for i, live := range c.tables {
@@ -19,7 +19,7 @@ func (c *copies) warnings(t *catalog.Table) []error {
 		if t.Kind != catalog.Single && live.engine != "InnoDB" {
 			warn("its engine is %s, which can't roll back: ALTER TABLE %s ENGINE=InnoDB", live.engine, c.name)
 		}
-		if t.Kind != catalog.Single && !live.tellsRows() {
+		if t.Kind != catalog.Single && !live.identifiesRows() {
 			warn("it has no primary key, and no unique key of whole NOT NULL columns, so its rows can't be moved or compared: add one")
 		}
 		if key := geneKey(t); key != nil && !live.leading[strings.ToLower(key.Column.Name)] {
@@ -27,11 +27,11 @@ func (c *copies) warnings(t *catalog.Table) []error {
 				key.Column.Name, c.name, key.Column.Name)
 		}
 	}
-	return append(warnings, c.writing(t)...)
+	return append(warnings, c.insertWarnings(t)...)
 }
 
-// tellsRows reports whether a key tells the table's rows apart.
-func (t *liveTable) tellsRows() bool {
+// identifiesRows reports whether a key identifies each row of the table.
+func (t *liveTable) identifiesRows() bool {
 	return t.primaryKey || slices.ContainsFunc(t.unique, func(u uniqueIndex) bool {
 		return !u.partial && !slices.ContainsFunc(u.columns, t.mayRepeat)
 	})
@@ -43,8 +43,8 @@ func (t *liveTable) mayRepeat(column string) bool {
 	return i < 0 || t.columns[i].Nullable || t.columns[i].Generated
 }
 
-// writing is what keeps some INSERTs into a sharded table from being run.
-func (c *copies) writing(t *catalog.Table) []error {
+// insertWarnings returns warnings about INSERTs into a sharded table that are refused.
+func (c *copies) insertWarnings(t *catalog.Table) []error {
 	if t.Kind != catalog.Sharded {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (c *copies) writing(t *catalog.Table) []error {
 	return warnings
 }
 
-// unique gives the unique keys that some shard has.
+// unique returns the unique keys that exist on at least one shard.
 func (c *copies) unique(t *catalog.Table) []catalog.UniqueKey {
 	var keys []catalog.UniqueKey
 	for _, live := range c.tables {
@@ -78,8 +78,7 @@ func (c *copies) unique(t *catalog.Table) []catalog.UniqueKey {
 	return keys
 }
 
-// geneKey is the column by which SQL tells a row's gene: nil if the table isn't
-// sharded.
+// geneKey returns the key by which SQL can compute a row's gene, or nil if the table isn't sharded.
 func geneKey(t *catalog.Table) *catalog.Key {
 	for _, role := range []catalog.Role{catalog.ID, catalog.Parent, catalog.Gene} {
 		for i := range t.Keys {
