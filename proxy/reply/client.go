@@ -7,15 +7,15 @@ import (
 	"locus/proxy/wire"
 )
 
-// Client is the client to answer. It belongs to the goroutine of its session.
+// Client is the client that a session answers. Only the session's goroutine uses it.
 type Client struct {
 	Stream       *stream.Conn
 	Capabilities uint32
-	Extended     bool // it gets MariaDB's extended column metadata
-	Seq          byte // number of the next packet to it
+	Extended     bool // the client gets MariaDB's extended column metadata
+	Seq          byte // the number of the next packet to the client
 	More         bool // another answer to the same command follows
 	Binary       bool // rows are in the binary protocol
-	Warned       int  // the least number of warnings at the end of relayed rows: those of the shards whose groups they are of
+	Warned       int  // a lower limit of the number of warnings at the end of relayed rows, from the shards of the rows' groups
 
 	Added int // warnings of the proxy's own, in addition to the shards'
 
@@ -36,14 +36,13 @@ type Tap interface {
 	Saw(packets []byte)
 }
 
-// Buffers hold the memory to read and write answers.
+// Buffers contains the memory for reading and writing answers.
 type Buffers struct {
 	Out     []byte // packets to the client or to a shard
 	Scanner wire.Scanner
 }
 
-// Compressed reports whether the client uses compression. The numbers of its packets then don't matter; those of the frames are
-// checked.
+// Compressed reports whether the client uses compression. Then the numbers of its packets don't matter, and only those of the frames are checked.
 func (t *Client) Compressed() bool {
 	return t.Capabilities&(mysql.CLIENT_COMPRESS|mysql.CLIENT_ZSTD_COMPRESSION_ALGORITHM) != 0
 }

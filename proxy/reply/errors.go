@@ -8,8 +8,8 @@ type GoneError struct{ Err error }
 func (e *GoneError) Error() string { return "write to client: " + e.Err.Error() }
 func (e *GoneError) Unwrap() error { return e.Err }
 
-// PartialError means that a shard was lost after part of its answer had reached the client. Closing the connection is then the
-// only way to tell the client.
+// PartialError means that a shard was lost after part of its answer had reached the client. Only closing the connection can then notify the
+// client.
 type PartialError struct{ Err error }
 
 func (e *PartialError) Error() string { return "in the middle of an answer: " + e.Err.Error() }

@@ -11,23 +11,22 @@ import (
 	"locus/proxy/wire"
 )
 
-// LOAD DATA LOCAL: the shard requests a file in the middle of its answer. The request is passed to the client, which
-// sends the file in packets of any length, the last one empty. They are forwarded as their bytes arrive. The shard
-// answers only after the last packet, so the two sides can't deadlock.
+// LOAD DATA LOCAL: the shard requests a file in the middle of its answer. The proxy passes the request to the client, which sends the file in
+// packets of any length, the last one empty. They are forwarded as their bytes arrive. The shard answers only after the last packet, so the two
+// sides can't deadlock.
 
 // file is the state of a client's file in transfer to a shard.
 type file struct {
 	next byte // number of the next packet from the client
-	rest int  // bytes to come of the current packet
+	rest int  // bytes of the current packet that have not arrived
 	long bool // the last packet is continued by the next
 	last bool // the empty packet at the end has arrived
 	// unnumbered means that the client's packet numbers must be ignored.
 	unnumbered bool
 }
 
-// sendFile forwards the client's file to the shard, after the client was asked for it. next is the packet number that the
-// shard expects. Even if the shard fails, it reads the client's file to the end, because the client reads no answer
-// before.
+// sendFile forwards the client's file to the shard, after the client got the request. next is the packet number that the shard expects. If the
+// shard fails, sendFile still reads the client's file to the end, because the client reads no answer before that.
 func (t *Client) sendFile(c *backend.Conn, next byte) error {
 	t.Stream.Done() // the command, which is no longer needed
 	t.Seq++
@@ -57,7 +56,7 @@ func (t *Client) sendFile(c *backend.Conn, next byte) error {
 	return nil
 }
 
-// take processes the packets in b, renumbers them for the shard, and returns how many bytes to forward.
+// take processes the packets in b and renumbers them for the shard. It returns how many bytes to forward.
 func (f *file) take(b []byte, shift byte) (int, error) {
 	n := min(f.rest, len(b))
 	f.rest -= n
@@ -77,8 +76,8 @@ func (f *file) take(b []byte, shift byte) (int, error) {
 	return n, nil
 }
 
-// PassFile requests the client's file for the shard and forwards it. If the shard doesn't accept local files, it has
-// refused the statement instead, with a *backend.ServerError.
+// PassFile requests the client's file for the shard and forwards it. If the shard doesn't accept local files, it has refused the statement
+// instead, and PassFile returns a *backend.ServerError.
 func (t *Client) PassFile(c *backend.Conn) error {
 	asked, seq, err := c.Stream().Payload()
 	if err != nil {
@@ -96,8 +95,8 @@ func (t *Client) PassFile(c *backend.Conn) error {
 	return t.sendFile(c, seq+1)
 }
 
-// withoutFile sends the shard an empty file, and an error to the client, which may not send files and isn't asked.
-func (t *Client) withoutFile(c *backend.Conn) error {
+// refuseFile sends the shard an empty file and reads its answer. It returns ErrNoFile, because the client may not send files and gets no request.
+func (t *Client) refuseFile(c *backend.Conn) error {
 	if err := c.Send([]byte{0, 0, 0, t.Scanner.NextSeq()}, backend.Nothing); err != nil {
 		return err
 	}

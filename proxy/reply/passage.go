@@ -7,18 +7,18 @@ import (
 	"locus/proxy/wire"
 )
 
-// passage is the state of an answer being relayed. Shards end column definitions and rows with EOF packets. For a
-// client without EOFs the first is removed, the second is replaced by an OK, and packets are renumbered, all in place.
+// passage is the state of an answer that is being relayed. Shards end column definitions and rows with EOF packets. For a client without EOFs the
+// first EOF is removed, the second is replaced by an OK, and packets are renumbered. All of that happens in place.
 type passage struct {
 	from       *stream.Conn
 	withoutEOF bool   // CLIENT_DEPRECATE_EOF
 	flags      uint16 // set in the packets that end definitions and results
-	held       int    // bytes at the start of Unread held back for what follows
+	held       int    // bytes at the start of Unread that are not sent until the next packets arrive
 	forwarded  bool   // part of the answer may have reached the client
 	numbers    renumbering
 }
 
-func (t *Client) passage(from *stream.Conn, flags uint16) passage {
+func (t *Client) newPassage(from *stream.Conn, flags uint16) passage {
 	p := passage{from: from, withoutEOF: t.Capabilities&mysql.CLIENT_DEPRECATE_EOF != 0, flags: flags}
 	if t.More {
 		p.flags |= mysql.SERVER_MORE_RESULTS_EXISTS
@@ -26,7 +26,7 @@ func (t *Client) passage(from *stream.Conn, flags uint16) passage {
 	return p
 }
 
-// endDefinitions holds back the column definitions until there are rows. n bytes arrived since the last call. It
+// endDefinitions holds the column definitions back until there are rows. n bytes arrived since the last call. For a client without EOFs it
 // removes the final packet by moving the definitions over it.
 func (p *passage) endDefinitions(n, packet int) error {
 	p.held += n
@@ -48,8 +48,8 @@ func (p *passage) flag(packet []byte) error {
 	return wire.PatchStatus(packet, 0, p.flags)
 }
 
-// grown returns the end of an answer with room behind it for the bytes that an OK has more than an EOF. It returns nil
-// if the buffer has no room.
+// grown returns the end of an answer, extended by the bytes by which an OK is longer than an EOF. It returns nil if the buffer has no space for
+// them.
 func (p *passage) grown(piece []byte) []byte {
 	n := len(piece) + wire.OKOverEOF
 	if len(p.from.Unread()) > len(piece) || cap(piece) < n {
@@ -58,12 +58,12 @@ func (p *passage) grown(piece []byte) []byte {
 	return piece[:n]
 }
 
-// renumbering rewrites the sequence numbers of an answer's packets. It is needed if packets are removed, or if the
-// command to the shard had another number of packets than the client's, for example because it grew past 16 MiB.
+// renumbering rewrites the sequence numbers of an answer's packets. It is needed if packets are removed. It is also needed if the command to the
+// shard had another number of packets than the client's, for example because it grew beyond 16 MiB.
 type renumbering struct {
 	needed bool
 	next   byte
-	rest   int // bytes still to come of the current packet
+	rest   int // bytes of the current packet that have not arrived
 }
 
 // begin examines the first packet of the answer. want is its correct number.

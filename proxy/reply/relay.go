@@ -11,14 +11,13 @@ import (
 	"locus/proxy/wire"
 )
 
-// Ending changes the packet that ends an answer before the client gets it. The packet is given with its header.
+// Ending changes the packet that ends an answer before the client gets it. The packet includes its header.
 type Ending func(dst, packet []byte) ([]byte, error)
 
-// Relay forwards one answer to the client undecoded, as its bytes arrive. Everything buffered is sent with one write.
-// The scanner holds the contents of the answer. Flags are set in the packets that end definitions and results; if last is set, it changes the
-// final packet.
+// Relay forwards one answer to the client undecoded, as its bytes arrive. Everything in the buffer is sent with one write. After Relay, the
+// scanner describes the answer. flags are set in the packets that end definitions and results. last, if not nil, changes the final packet.
 func (t *Client) Relay(c *backend.Conn, kind wire.ResponseKind, flags uint16, last Ending) error {
-	p := t.passage(c.Stream(), flags)
+	p := t.newPassage(c.Stream(), flags)
 	t.Scanner.StopBeforeRows = p.withoutEOF || p.flags != 0
 	t.Scanner.Reset(kind)
 	if t.Tap != nil {
@@ -27,16 +26,16 @@ func (t *Client) Relay(c *backend.Conn, kind wire.ResponseKind, flags uint16, la
 	for {
 		n, state, err := t.Scanner.Scan(p.from.Unread()[p.held:])
 		if err != nil {
-			return lost(c, p.forwarded, fmt.Errorf("answer of shard %s: %w", c.Shard(), err))
+			return loseAnswer(c, p.forwarded, fmt.Errorf("answer of shard %s: %w", c.Shard(), err))
 		}
 		if t.Tap != nil {
 			t.Tap.Saw(p.from.Unread()[p.held : p.held+n])
 		}
 		if state == wire.FileRequest && t.Capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
 			p.from.Discard(n)
-			return t.withoutFile(c)
+			return t.refuseFile(c)
 		}
-		if state == wire.Done && !p.forwarded && p.held == 0 && t.leaving() {
+		if state == wire.Done && !p.forwarded && p.held == 0 && t.isShutdown() {
 			return c.Leaving()
 		}
 		if err := t.forward(&p, n, state, last); err != nil {
@@ -44,7 +43,7 @@ func (t *Client) Relay(c *backend.Conn, kind wire.ResponseKind, flags uint16, la
 		}
 		switch state {
 		case wire.Done:
-			t.relayed(&p)
+			t.setNextSeq(&p)
 			return nil
 		case wire.ResultEnd, wire.DefinitionsEnd:
 			continue
@@ -57,26 +56,26 @@ func (t *Client) Relay(c *backend.Conn, kind wire.ResponseKind, flags uint16, la
 		case wire.NeedBytes:
 		}
 		if err := p.from.Fill(); err != nil {
-			return lost(c, p.forwarded, err)
+			return loseAnswer(c, p.forwarded, err)
 		}
 	}
 }
 
-// leaving reports whether the answer says that the server is shutting down.
-func (t *Client) leaving() bool {
+// isShutdown reports whether the answer is the error of a server that is shutting down.
+func (t *Client) isShutdown() bool {
 	code, failed := t.Scanner.ErrCode()
 	return failed && code == mysql.ER_SERVER_SHUTDOWN
 }
 
-// relayed sets the number of the next packet.
-func (t *Client) relayed(p *passage) {
+// setNextSeq sets the number of the next packet.
+func (t *Client) setNextSeq(p *passage) {
 	t.Seq = t.Scanner.NextSeq()
 	if p.numbers.needed {
 		t.Seq = p.numbers.next
 	}
 }
 
-// forward sends what the scanner has consumed, in the form for this client.
+// forward sends the part of the answer that the scanner has consumed, in the form for this client.
 func (t *Client) forward(p *passage, n int, state wire.State, last Ending) error {
 	if state == wire.DefinitionsEnd {
 		return p.endDefinitions(n, t.Scanner.LastPacket())
@@ -96,7 +95,7 @@ func (t *Client) forward(p *passage, n int, state wire.State, last Ending) error
 		err = t.passEnd(p, piece, t.Final(last))
 	case wire.ResultEnd:
 		flags := p.flags
-		if p.withoutEOF && t.Scanner.OutParams() { // this client doesn't see the packet that ends the definitions
+		if p.withoutEOF && t.Scanner.OutParams() { // this client does not get the packet that ends the definitions
 			p.flags |= mysql.SERVER_PS_OUT_PARAMS | mysql.SERVER_MORE_RESULTS_EXISTS
 		}
 		err = t.passEnd(p, piece, nil)
@@ -112,6 +111,7 @@ func (t *Client) forward(p *passage, n int, state wire.State, last Ending) error
 	return nil
 }
 
+// Pass sends packets to the client. Its error is a *GoneError.
 func (t *Client) Pass(packets []byte) error {
 	if _, err := t.Stream.Write(packets); err != nil {
 		return &GoneError{err}
@@ -119,7 +119,7 @@ func (t *Client) Pass(packets []byte) error {
 	return nil
 }
 
-// passEnd sends a piece that ends with the last packet of a result.
+// passEnd sends a part of the answer that ends with the last packet of a result.
 func (t *Client) passEnd(p *passage, piece []byte, last Ending) error {
 	at := len(piece) - t.Scanner.LastPacket()
 	if err := p.flag(piece[at:]); err != nil {
@@ -143,7 +143,7 @@ func (t *Client) passEnd(p *passage, piece []byte, last Ending) error {
 	return t.passChanged(piece[at:], 0, nil, true)
 }
 
-// raiseWarnings makes the number of warnings in the packet that ends rows at least Warned, and adds Added.
+// raiseWarnings raises the number of warnings in the packet that ends rows to at least Warned, and then adds Added.
 func (t *Client) raiseWarnings(end []byte) {
 	if (t.Warned > 0 || t.Added > 0) && wire.IsEOF(end) {
 		count := end[1:3]
@@ -151,7 +151,7 @@ func (t *Client) raiseWarnings(end []byte) {
 	}
 }
 
-// passChanged sends a piece with its last packet replaced.
+// passChanged sends a part of the answer with its last packet replaced.
 func (t *Client) passChanged(piece []byte, at int, last Ending, replaced bool) error {
 	out, err := append(t.Out[:0], piece[:at]...), error(nil)
 	if last == nil {
@@ -168,7 +168,8 @@ func (t *Client) passChanged(piece []byte, at int, last Ending, replaced bool) e
 	return nil
 }
 
-func lost(c *backend.Conn, forwarded bool, err error) error {
+// loseAnswer gives the shard's connection up, and returns the error. It is a *PartialError if a part of the answer was forwarded.
+func loseAnswer(c *backend.Conn, forwarded bool, err error) error {
 	e := c.Lost(true, err)
 	if forwarded {
 		return &PartialError{e}

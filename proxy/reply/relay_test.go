@@ -17,14 +17,14 @@ import (
 	"locus/proxy/wire"
 )
 
-// stand is a client, and a shard that answers it.
+// stand contains a client, and a shard that answers it.
 type stand struct {
 	Client
 	t     testing.TB
 	near  net.Conn
 	shard *fakeshard.Server
 	conn  *backend.Conn
-	flags uint16 // set in its answers
+	flags uint16 // set in the answers of the shard
 }
 
 func newStand(t testing.TB, capabilities uint32) *stand {
@@ -56,7 +56,7 @@ func newStand(t testing.TB, capabilities uint32) *stand {
 	}
 }
 
-// ask has the shard answer a statement, and relays that.
+// ask makes the shard answer a statement, and relays the answer.
 func (s *stand) ask(reply fakeshard.Reply, last Ending) error {
 	s.t.Helper()
 	reply.Prefix = "ASK"
@@ -68,7 +68,7 @@ func (s *stand) ask(reply fakeshard.Reply, last Ending) error {
 	return s.Relay(s.conn, wire.QueryResponse, s.flags, last)
 }
 
-// packets are what the client has been sent, checked for their numbers, from that of the answer on.
+// packets returns the packets that the client was sent. It checks their numbers, which begin at that of the answer.
 func (s *stand) packets() (list [][]byte) {
 	s.t.Helper()
 	_ = s.Stream.Close()
@@ -89,7 +89,7 @@ func (s *stand) packets() (list [][]byte) {
 
 var oneRow = fakeshard.Reply{Columns: []wire.Column{fakeshard.Number("n")}, Rows: [][]string{{"7"}}, Warnings: 3}
 
-// An old client gets a shard's packets as they are; one that wants no EOF, the rows without the first and an OK for the second.
+// An old client gets a shard's packets unchanged. A client without EOFs gets the rows without the first EOF, and an OK in place of the second.
 func TestRelay(t *testing.T) {
 	for _, c := range []struct {
 		capabilities uint32
@@ -115,7 +115,7 @@ func TestRelay(t *testing.T) {
 			t.Fatalf("%+v: %q", c, list)
 		}
 		last := list[len(list)-1]
-		status := uint16(last[len(last)-2]) | uint16(last[len(last)-1])<<8 // an EOF has it at its end
+		status := uint16(last[len(last)-2]) | uint16(last[len(last)-1])<<8 // an EOF has the status at its end
 		if c.packets == 4 {
 			ok, err := wire.ParseOK(last, c.capabilities)
 			if status = ok.Status; err != nil || ok.Warnings != 3 {
@@ -131,7 +131,7 @@ func TestRelay(t *testing.T) {
 	}
 }
 
-// The packet at the end is held back for the statement's ending, whatever stands before it.
+// The packet at the end is held back until the statement's ending has changed it, whatever packets come before it.
 func TestRelayEnding(t *testing.T) {
 	for _, capabilities := range []uint32{mysql.CLIENT_PROTOCOL_41, mysql.CLIENT_PROTOCOL_41 | mysql.CLIENT_DEPRECATE_EOF} {
 		s := newStand(t, capabilities)
@@ -154,7 +154,7 @@ func TestRelayEnding(t *testing.T) {
 	}
 }
 
-// A shard that is lost before its answer can be told of; one that is lost behind a part of it can't.
+// The client gets an error if a shard is lost before its answer. After a part of the answer it can't get one.
 func TestRelayLost(t *testing.T) {
 	for cut, halfway := range map[fakeshard.Cut]bool{fakeshard.Before: false, fakeshard.Within: false, fakeshard.Amid: true} {
 		s, reply := newStand(t, mysql.CLIENT_PROTOCOL_41), oneRow
@@ -167,7 +167,7 @@ func TestRelayLost(t *testing.T) {
 	}
 }
 
-// A shard's refusal is an answer; that it is going away is none.
+// A shard's refusal is an answer. An error about its shutdown is not.
 func TestRelayRefusal(t *testing.T) {
 	s := newStand(t, mysql.CLIENT_PROTOCOL_41)
 	if err := s.ask(fakeshard.Reply{Code: mysql.ER_DUP_ENTRY}, nil); err != nil {
@@ -183,7 +183,7 @@ func TestRelayRefusal(t *testing.T) {
 	}
 }
 
-// A client that is gone ends the session, and no shard is blamed.
+// If the client is gone, the session ends, and the shard's connection is not blamed.
 func TestRelayClientGone(t *testing.T) {
 	s := newStand(t, mysql.CLIENT_PROTOCOL_41)
 	_ = s.Stream.Close()
@@ -192,7 +192,7 @@ func TestRelayClientGone(t *testing.T) {
 	}
 }
 
-// file is what a client sends of its file, numbered behind the question.
+// file returns the packets of a client's file, which are numbered after the request.
 func sentFile(pieces ...string) (out []byte) {
 	seq := byte(2)
 	for _, piece := range append(pieces, "") {
@@ -201,7 +201,7 @@ func sentFile(pieces ...string) (out []byte) {
 	return out
 }
 
-// A client's file goes on to the shard as it comes, and its answer to the client behind it.
+// A client's file is forwarded to the shard as it arrives, and the shard's answer follows to the client.
 func TestRelayFile(t *testing.T) {
 	s := newStand(t, mysql.CLIENT_PROTOCOL_41|mysql.CLIENT_LOCAL_FILES)
 	if _, err := s.near.Write(sentFile("1,2\n", "3,4\n")); err != nil {
@@ -215,7 +215,7 @@ func TestRelayFile(t *testing.T) {
 	}
 }
 
-// Packets of a file out of their order end the session: where the next command begins is not known.
+// File packets out of order end the session, because the start of the next command is unknown.
 func TestRelayFileOutOfOrder(t *testing.T) {
 	s := newStand(t, mysql.CLIENT_PROTOCOL_41|mysql.CLIENT_LOCAL_FILES)
 	wrong := sentFile("1,2\n")
@@ -229,7 +229,7 @@ func TestRelayFileOutOfOrder(t *testing.T) {
 	}
 }
 
-// A client that may send none isn't asked; the shard gets an empty file, and its connection works on.
+// A client that may not send files gets no request. The shard gets an empty file, and its connection stays usable.
 func TestRelayNoFile(t *testing.T) {
 	s := newStand(t, mysql.CLIENT_PROTOCOL_41)
 	if err := s.ask(fakeshard.Reply{File: true}, nil); !errors.Is(err, ErrNoFile) {
@@ -243,7 +243,7 @@ func TestRelayNoFile(t *testing.T) {
 	}
 }
 
-// Tables of the session's own are in text or binary form, as the client asked.
+// The session's own tables are in text or binary form, depending on the client's command.
 func TestTables(t *testing.T) {
 	columns := TextColumns([]string{"a", "b"}, [][]string{{"x", "long"}})
 	columns = append(columns, fakeshard.Number("n"))

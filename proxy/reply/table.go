@@ -13,7 +13,7 @@ import (
 // textCollation is utf8mb4_general_ci, which all servers and clients support.
 const textCollation = 45
 
-// AppendDefinitions appends column definitions and, if there are any, the end of the list.
+// AppendDefinitions appends column definitions and, if there are any, the EOF that ends the list.
 func (t *Client) AppendDefinitions(out []byte, seq byte, columns []wire.Column, status uint16) ([]byte, byte) {
 	for _, c := range columns {
 		out, seq = t.AppendColumn(out, seq, c)
@@ -33,12 +33,12 @@ func TextColumns(names []string, rows [][]string) []wire.Column {
 	return columns
 }
 
-// Rows sends a small table of texts and unsigned numbers. NULL is nil.
+// Rows sends a small table of texts and unsigned numbers. A nil value is NULL.
 func (t *Client) Rows(columns []wire.Column, rows [][][]byte, status uint16) error {
 	return t.RowsWarned(columns, rows, wire.OK{Status: status})
 }
 
-// RowsWarned is Rows with the status and the number of warnings at the end.
+// RowsWarned is Rows with the status and the number of warnings of the final packet.
 func (t *Client) RowsWarned(columns []wire.Column, rows [][][]byte, end wire.OK) error {
 	out, seq := wire.AppendColumnCount(t.Out[:0], t.Seq, len(columns))
 	types := make([]byte, len(columns))
@@ -77,7 +77,7 @@ func (t *Client) AppendColumn(out []byte, seq byte, c wire.Column) ([]byte, byte
 	return wire.AppendColumn(out, seq, c)
 }
 
-// binaryValue encodes a value for a prepared statement's row. Numbers are those that this package wrote.
+// binaryValue encodes a value for a row in the binary protocol. Numbers are those that this package wrote.
 func binaryValue(columnType byte, text string) []byte {
 	switch columnType {
 	case mysql.MYSQL_TYPE_LONG:
