@@ -12,15 +12,15 @@ import (
 	"locus/router"
 )
 
-// activity is the part of a session that other goroutines may read. command is a view of the packet being served. It is
-// copied under the lock, which is why the end of a command takes the lock.
+// activity is the part of a session that other goroutines may read. command is a view of the current packet. Other goroutines copy it under the
+// lock, so the end of a command takes the lock too.
 type activity struct {
-	mu       sync.Mutex
-	user     string
-	database string
-	pinned   string
-	kept     uint32 // ID of the connection to the first pinned shard
-	command  []byte // nil between commands
+	mu           sync.Mutex
+	user         string
+	database     string
+	pinned       string
+	pinnedThread uint32 // the server's ID of the reserved connection to the first shard
+	command      []byte // nil between commands
 }
 
 func (a *activity) begin(command []byte) {
@@ -57,16 +57,16 @@ func (s *Session) Uses(database string) { s.activity.set(func(a *activity) { a.d
 // Reserves implements txn.Observer.
 func (s *Session) Reserves(reasons string, thread func(router.ShardName) uint32) {
 	first := thread(s.now().Catalog.First())
-	s.activity.set(func(a *activity) { a.pinned, a.kept = reasons, first })
+	s.activity.set(func(a *activity) { a.pinned, a.pinnedThread = reasons, first })
 }
 
-// Process describes the session for the process list. took is how long it has been in its state, thread the ID of its
-// connection to the first shard. It is safe for concurrent use.
+// Process returns the session's row of the process list. took is how long it has been in its state. thread is the server's ID of its connection
+// to the first shard. It is safe for concurrent use.
 func (s *Session) Process(took time.Duration, thread uint32) sysvars.Process {
 	a := &s.activity
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := sysvars.Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", Time: int(took.Seconds()), State: a.pinned, Pinned: a.kept}
+	p := sysvars.Process{ID: s.id, User: a.user, Host: s.host, Command: "Sleep", Time: int(took.Seconds()), State: a.pinned, Pinned: a.pinnedThread}
 	if a.database != "" {
 		database := a.database
 		p.DB = &database

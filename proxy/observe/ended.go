@@ -8,7 +8,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Figured sets where the plan's statements are counted. It is called before the plan is shared.
+// Figured sets the digest under which the plan's statements are counted. It is called before the plan is shared.
 func (s *Session) Figured(l *stmt.Lexed, p plan.Plan) {
 	if p != nil {
 		facts := p.About()
@@ -16,7 +16,7 @@ func (s *Session) Figured(l *stmt.Lexed, p plan.Plan) {
 	}
 }
 
-// digestOf returns the digest of a text, or nil if it is counted together with others.
+// digestOf returns the digest of a text, or nil if the text is counted together with others.
 func (s *Session) digestOf(l *stmt.Lexed, p *plan.Facts) (*meter.Digest, meter.Kind) {
 	text, hash := l.AppendDigest(s.digest)
 	s.digest = text[:0]
@@ -29,12 +29,12 @@ func (s *Session) digestOf(l *stmt.Lexed, p *plan.Facts) (*meter.Digest, meter.K
 	}), k
 }
 
-// Ended records that a statement was answered. err is what ends the session.
+// Ended records that a statement was answered. err is the error that ends the session, or nil.
 func (s *Session) Ended(l *stmt.Lexed, err error) {
 	s.endTrace(err)
 	t, at := s.Notes, time.Since(epoch)
 	r := meter.Run{
-		Lane: s.id, Shard: t.where(), Took: at - t.began, Waited: t.waited, Held: t.held,
+		Lane: s.id, Shard: t.shardLabel(), Took: at - t.began, Waited: t.waited, Held: t.held,
 		Failed: err != nil || t.code != 0, Code: t.code, At: at,
 	}
 	d := (*meter.Digest)(nil)
@@ -49,8 +49,8 @@ func (s *Session) Ended(l *stmt.Lexed, err error) {
 	s.services.Meter.Ran(d, &r)
 }
 
-// where returns the one shard that the statement was sent to, or a label if there is not exactly one.
-func (n *Notes) where() string {
+// shardLabel returns the shard to which the statement was sent, or a label if there is not exactly one.
+func (n *Notes) shardLabel() string {
 	switch len(n.shards) {
 	case 0:
 		return meter.NoShard

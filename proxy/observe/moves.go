@@ -9,7 +9,7 @@ import (
 	"locus/router"
 )
 
-// Weighs counts a statement on the genes that it concerns. named reports whether its keys name them.
+// Weighs counts a statement on the genes that it concerns. named reports whether the statement's keys determine the genes.
 func (s *Session) Weighs(m *router.Map, genes []gene.Gene, named bool) {
 	if !named {
 		s.services.Meter.Genes.AddScattered()
@@ -21,15 +21,15 @@ func (s *Session) Weighs(m *router.Map, genes []gene.Gene, named bool) {
 	}
 }
 
-// Faring measures a statement on one moving gene. The zero value measures nothing.
+// Faring measures a statement on moving genes of one job. The zero value measures nothing.
 type Faring struct {
 	job   string
 	on    meter.Side
 	began time.Time
 }
 
-// Begin starts the measurement when a statement is admitted, if all its genes belong to one shard. A statement on a divided gene
-// counts for the target if it runs there.
+// Begin starts the measurement when a statement is admitted, if all its genes belong to one shard. A statement on a divided gene counts for the
+// target if it runs there.
 func (f *Faring) Begin(m *router.Map, genes []gene.Gene, shards []int) {
 	move, ok := m.MoveWith(genes[0])
 	if !ok {

@@ -15,16 +15,16 @@ import (
 	"locus/router/plan"
 )
 
-// Services receive what all sessions report.
+// Services receive the records of all sessions.
 type Services struct {
 	// Meter counts statements by digest and by gene, and the outcomes of those on moving genes.
 	Meter *meter.Meter
-	// Tracer decides which statements are traced. If it is nil, none is.
+	// Tracer decides which statements are traced. It is nil if none are.
 	Tracer *trace.Tracer
 	Log    *slog.Logger
 }
 
-// Session records one session's activity. It belongs to the session's goroutine, except for Process and User.
+// Session records one session's activity. Only the session's goroutine uses it, except for Process and User.
 type Session struct {
 	services Services
 	id       uint32
@@ -37,22 +37,22 @@ type Session struct {
 	*Notes
 }
 
-// New returns the record of an idle session. vars and client are the session's own.
+// New returns the record of an idle session. vars and client are the session's own. now returns the current snapshot.
 func New(services Services, id uint32, host string, vars *sysvars.State, client *reply.Client, now func() *snapshot.Snapshot) *Session {
 	return &Session{services: services, id: id, host: host, vars: vars, client: client, now: now}
 }
 
-// Notes describe the current command. They are nil between commands.
+// Notes describes the current command. It is nil between commands.
 type Notes struct {
 	Failed bool // the statement ended with an error
 
 	began  time.Duration      // since epoch
 	waited time.Duration      // time spent waiting for connections
-	held   time.Duration      // time spent held while genes changed hands
-	shards []router.ShardName // that received it
+	held   time.Duration      // time for which the statement was paused while genes changed hands
+	shards []router.ShardName // to which it was sent
 	plan   *plan.Facts        // nil if it was not planned
 	code   uint16             // code of the error sent to the client
-	trace  *trace.Statement   // nil if it isn't traced
+	trace  *trace.Statement   // nil if it is not traced
 	digest []byte             // buffer for a digest's text
 }
 
@@ -87,10 +87,10 @@ func (s *Session) End() {
 // Waited adds time spent waiting for a connection.
 func (s *Session) Waited(d time.Duration) { s.waited += d }
 
-// Held adds time during which the statement's genes changed hands.
+// Held adds time for which the statement was paused while its genes changed hands.
 func (s *Session) Held(d time.Duration) { s.held += d }
 
-// Trace returns the statement's trace, or nil if it isn't traced.
+// Trace returns the statement's trace, or nil if the statement is not traced.
 func (s *Session) Trace() *trace.Statement { return s.trace }
 
 // Asked records that a shard is queried on behalf of the statement.
@@ -119,7 +119,7 @@ func (s *Session) Answered(shard router.ShardName) {
 // Relayed records that the client got a shard's answer unchanged.
 func (s *Session) Relayed() { s.code, s.Failed = s.client.Scanner.ErrCode() }
 
-// Told records the code of an error sent to the client.
+// Told records the code of an error that was sent to the client.
 func (s *Session) Told(code uint16) {
 	s.code = code
 	if t := s.trace; t != nil {

@@ -23,13 +23,13 @@ import (
 	"locus/router/stmt"
 )
 
-// sink keeps what was traced.
+// sink collects the traces.
 type sink struct{ statements []*trace.Statement }
 
 func (s *sink) Statement(t *trace.Statement) { s.statements = append(s.statements, t) }
 func (s *sink) Segment(trace.Segment)        {}
 
-// watched is a session of which everything is noted.
+// watched returns a session that records everything.
 type watched struct {
 	*Session
 	meter  *meter.Meter
@@ -51,7 +51,7 @@ func watch() *watched {
 	return w
 }
 
-// run runs a statement that two shards are asked, as a session tells of it.
+// run runs a statement that asks two shards, with the calls that a session makes.
 func (w *watched) run(t *testing.T, text string, after time.Duration, err error) {
 	t.Helper()
 	var lexed stmt.Lexed
@@ -77,7 +77,7 @@ func (w *watched) run(t *testing.T, text string, after time.Duration, err error)
 	w.End()
 }
 
-// A statement is counted, traced, and told if it is slow, each shard once and without its literals.
+// A statement is counted and traced, and logged if it is slow. Each shard is named once, and no literal appears.
 func TestStatement(t *testing.T) {
 	w := watch()
 	w.run(t, "SELECT * FROM report WHERE id = 4711", time.Nanosecond, nil)
@@ -98,7 +98,7 @@ func TestStatement(t *testing.T) {
 	}
 }
 
-// Others see what a session does while it does it, and what keeps connections with it.
+// Other goroutines see the session's current command and the reasons for its reserved connections.
 func TestProcess(t *testing.T) {
 	w := watch()
 	w.Uses("shop")

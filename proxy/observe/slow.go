@@ -10,11 +10,11 @@ import (
 	"locus/router/stmt"
 )
 
-// Planned records the plan by which the statement runs now.
+// Planned records the plan under which the statement runs now.
 func (s *Session) Planned(p *plan.Facts) { s.Failed, s.plan = false, p }
 
-// Ran records that a planned statement has run or failed. after is the user's own threshold for slow statements; 0 means
-// the general one.
+// Ran records that a planned statement has run or failed. after is the user's own threshold for slow statements. If it is 0, the general one
+// applies.
 func (s *Session) Ran(p plan.Plan, v *plan.Values, after time.Duration, err error) {
 	failed := err != nil || s.Failed
 	if s.trace != nil {
@@ -25,13 +25,13 @@ func (s *Session) Ran(p plan.Plan, v *plan.Values, after time.Duration, err erro
 	}
 	if after > 0 {
 		if took := time.Since(epoch) - s.began; took >= after {
-			s.slow(p, v, took, failed)
+			s.recordSlow(p, v, took, failed)
 		}
 	}
 }
 
-// slow records a slow statement without its literals, which may be secrets.
-func (s *Session) slow(p plan.Plan, v *plan.Values, all time.Duration, failed bool) {
+// recordSlow records a slow statement without its literals, which may be secrets.
+func (s *Session) recordSlow(p plan.Plan, v *plan.Values, all time.Duration, failed bool) {
 	digest := v.Digest(DigestText)
 	shards := make([]string, len(s.shards))
 	for i, shard := range s.shards {

@@ -9,7 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Read records that the statement's text was lexed, and decides whether it is traced. Before that nothing is recorded.
+// Read records that the statement's text was lexed, and decides whether it is traced. Nothing is traced before.
 func (s *Session) Read(l *stmt.Lexed) {
 	if s.services.Tracer == nil {
 		return
@@ -35,7 +35,7 @@ func firstWord(text string) string {
 	return strings.ToUpper(text[:end])
 }
 
-// endTrace completes the statement's trace. err is what ends the session.
+// endTrace completes the statement's trace. err is the error that ends the session, or nil.
 func (s *Session) endTrace(err error) {
 	t := s.trace
 	if t == nil {
@@ -59,7 +59,7 @@ func (s *Session) noteOutcome(p plan.Plan, failed bool) {
 	}
 }
 
-// tablesOf lists the distinct tables that a statement names.
+// tablesOf returns the distinct tables that a statement names.
 func tablesOf(st *stmt.Statement) []string {
 	var names []string
 	add := func(n stmt.TableName) {
