@@ -14,7 +14,7 @@ import (
 	"locus/router/stmt"
 )
 
-// session is one that keeps things, of a memory of its own.
+// session is a session with its own memory.
 type session struct {
 	*Statements
 	memory *Memory
@@ -34,7 +34,7 @@ func newSession(t testing.TB) *session {
 	return s
 }
 
-// add prepares a statement of so many parameters.
+// add prepares a statement with the given number of parameters.
 func (s *session) add(t testing.TB, params int) *Statement {
 	t.Helper()
 	p := &Statement{Text: "SELECT ?", Params: params}
@@ -42,7 +42,7 @@ func (s *session) add(t testing.TB, params int) *Statement {
 		t.Fatal(err)
 	}
 	s.Add(p)
-	s.Release(p) // is for those that were not added
+	s.Release(p) // it applies only to statements that were not added
 	return p
 }
 
@@ -72,7 +72,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// One that could not be prepared holds nothing.
+// A statement that could not be prepared keeps no memory.
 func TestRelease(t *testing.T) {
 	s := newSession(t)
 	p := new(Statement)
@@ -86,7 +86,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// Statements by number and by name are as many as there may be.
+// The number of statements by number and by name is limited.
 func TestStatementsAreCounted(t *testing.T) {
 	s := newSession(t)
 	for range most - 1 {
@@ -104,8 +104,7 @@ func TestStatementsAreCounted(t *testing.T) {
 	}
 }
 
-// Values that came in pieces are kept up to a bound, whichever parameters they are
-// for; beyond it they are dropped, and what is kept of it is that the execution fails.
+// Values in pieces are kept up to a limit for all parameters together. Beyond it they are dropped, and only the failure of the execution is kept.
 func TestLongDataIsBounded(t *testing.T) {
 	s := newSession(t)
 	p := s.add(t, 1<<16)
@@ -127,13 +126,13 @@ func TestLongDataIsBounded(t *testing.T) {
 		t.Errorf("%v, %d bytes", p.TooLong, s.share.Held()-alone)
 	}
 	s.Lengthen(wire.LongData{Statement: 99, Piece: []byte("x")})
-	s.Lengthen(piece(s.add(t, 1), 1, 1)) // of no parameter
+	s.Lengthen(piece(s.add(t, 1), 1, 1)) // for a parameter that does not exist
 	if n := s.share.Held(); n != 2*alone+10*(100_000+sliceSize) {
 		t.Errorf("%d bytes", n)
 	}
 }
 
-// Many statements with the last of many parameters sent hold no more than a session may.
+// Many statements, each with only the last of many parameters sent, keep no more memory than a session may.
 func TestStatementsAreBoundedTogether(t *testing.T) {
 	s := newSession(t)
 	refused := 0
@@ -150,7 +149,7 @@ func TestStatementsAreBoundedTogether(t *testing.T) {
 	}
 }
 
-// What all sessions keep is bounded too, and given back with a session's end.
+// The memory of all sessions is limited too, and released when a session ends.
 func TestAllSessionsAreBounded(t *testing.T) {
 	memory := NewMemory(DefaultMemory)
 	var all []*Share
@@ -175,7 +174,7 @@ func TestAllSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// The texts of PREPARE count as well.
+// The texts of PREPARE count too.
 func TestTextsAreBounded(t *testing.T) {
 	s := newSession(t)
 	text, kept := strings.Repeat("x", 1<<20), 0
@@ -184,7 +183,7 @@ func TestTextsAreBounded(t *testing.T) {
 			kept++
 		}
 	}
-	if kept != least>>20-1 { // names and what is kept for each take a little
+	if kept != least>>20-1 { // the names and the entries take a little
 		t.Errorf("%d MiB are kept", kept)
 	}
 	if s.Named("0") == nil || s.Named("99") != nil {
@@ -207,7 +206,7 @@ func TestVariablesAreBounded(t *testing.T) {
 	}
 }
 
-// What a session has set counts as long as it is set, and not before.
+// The values that a session has set count while they are set, and not before.
 func TestSettingsCount(t *testing.T) {
 	memory := NewMemory(least)
 	s := NewShare(memory, 0)
@@ -239,7 +238,7 @@ func TestSettingsCount(t *testing.T) {
 	}
 }
 
-// A text is read as it was when it was prepared, under whatever settings its connection has.
+// A text is parsed as it was when it was prepared, whatever the settings of its connection.
 func TestReading(t *testing.T) {
 	now := backend.Default.WithDatabase("shop").With("sql_mode", "'ANSI_QUOTES'")
 	r := Reading{Settings: now.Reading(), Mode: stmt.AnsiQuotes}

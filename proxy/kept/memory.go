@@ -2,7 +2,7 @@ package kept
 
 import "sync/atomic"
 
-// Memory is the budget in bytes of what all sessions of a process keep between commands. It is safe for concurrent use.
+// Memory is the budget in bytes for what all sessions of a process keep between commands. It is safe for concurrent use.
 type Memory struct {
 	most int64
 	held atomic.Int64
@@ -14,7 +14,7 @@ const DefaultMemory = 1 << 30
 // NewMemory returns a budget of most bytes.
 func NewMemory(most int64) *Memory { return &Memory{most: most} }
 
-// Held returns the bytes kept now.
+// Held returns the bytes that are kept now.
 func (m *Memory) Held() int64 { return m.held.Load() }
 
 // Most returns the budget.

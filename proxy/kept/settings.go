@@ -7,14 +7,14 @@ import (
 	"locus/router/plan"
 )
 
-// mostSettings bounds the size in bytes of the values that SET leaves in a session. mostAssignments bounds their number, because
-// each SET compares all of them.
+// mostSettings limits the size in bytes of the values that SET leaves in a session. mostAssignments limits their number, because each SET
+// compares all of them.
 const (
 	mostSettings    = 16 << 20
 	mostAssignments = 4096
 )
 
-// Settable returns an error if a session can't have the settings.
+// Settable returns an error if the settings exceed a session's limits.
 func Settable(next *backend.Settings) error {
 	if n := len(next.Assignments()); n > mostAssignments {
 		return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(
@@ -27,8 +27,8 @@ func Settable(next *backend.Settings) error {
 	return nil
 }
 
-// weightOf returns the bytes that a session keeps for settings, including their key in the table of all settings. Default
-// settings count nothing.
+// weightOf returns the bytes that a session keeps for settings, including their key in the table of all settings. It returns 0 for default
+// settings.
 func weightOf(settings *backend.Settings) int {
 	n := len(settings.Assignments())
 	if n == 0 {
@@ -37,7 +37,7 @@ func weightOf(settings *backend.Settings) int {
 	return 2*settings.Size() + n*64
 }
 
-// Carriable returns an error if the session can't have other settings than now.
+// Carriable returns an error if the session can't have the settings next. It doesn't count them.
 func (s *Share) Carriable(next *backend.Settings) error {
 	if err := Settable(next); err != nil {
 		return err

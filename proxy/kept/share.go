@@ -6,13 +6,13 @@ import (
 	"locus/router/plan"
 )
 
-// least is the bytes that a session may keep, unless twice its longest statement is more.
+// least is how many bytes a session may keep, unless twice its longest statement is more.
 const least = 64 << 20
 
-// mapEntry is the size in bytes that is counted for an entry besides its text.
+// mapEntry is the size in bytes that is counted for an entry in addition to its text.
 const mapEntry = 512
 
-// Share is one session's part of the common budget. It belongs to the session's goroutine.
+// Share is one session's part of the common budget. Only the session's goroutine uses it.
 type Share struct {
 	of       *Memory
 	most     int
@@ -25,7 +25,7 @@ func NewShare(of *Memory, longest int) *Share {
 	return &Share{of: of, most: int(min(int64(max(least, 2*longest)), of.most))}
 }
 
-// Take counts n more bytes, or returns why the session may not keep them.
+// Take counts n more bytes, or returns an error if the session may not keep them.
 func (s *Share) Take(n int) error {
 	if s.held+n > s.most {
 		return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(

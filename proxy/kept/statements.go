@@ -8,14 +8,14 @@ import (
 	"locus/proxy/wire"
 )
 
-// most bounds a session's statements, by number and by name together, and so their memory.
+// most is the largest number of a session's statements, by number and by name together. It also limits their memory.
 const most = 4096
 
-// Error codes that the library doesn't name.
+// Error codes for which the library has no name.
 const erUnknownStmt = 1243
 
-// Statements are the statements that a client has prepared and not closed, by number and by PREPARE's name. It belongs to the
-// session's goroutine.
+// Statements contains the statements that a client has prepared and not closed, by number and by PREPARE's name. Only the session's goroutine
+// uses it.
 type Statements struct {
 	share    *Share
 	longest  int           // longest parameter, in bytes
@@ -25,7 +25,7 @@ type Statements struct {
 	byName   map[string]*Text
 }
 
-// NewStatements returns an empty list. A parameter's value has at most longest bytes. open counts the statements of all sessions.
+// NewStatements returns an empty list. longest is the largest size in bytes of a parameter's value. open counts the statements of all sessions.
 func NewStatements(share *Share, longest int, open *atomic.Int64) *Statements {
 	return &Statements{share: share, longest: longest, open: open}
 }
@@ -42,7 +42,7 @@ func tooMany() error {
 	return wire.Errorf(mysql.ER_MAX_PREPARED_STMT_COUNT_REACHED, "42000", "this session has %d prepared statements: close some", most)
 }
 
-// Hold counts a statement's bytes before it is known whether it can be prepared. Release undoes that unless it was added.
+// Hold counts a statement's bytes before it is known whether the statement can be prepared. Release reverts that unless the statement was added.
 func (l *Statements) Hold(p *Statement) error {
 	n := p.size()
 	if err := l.share.Take(n); err != nil {
@@ -52,7 +52,7 @@ func (l *Statements) Hold(p *Statement) error {
 	return nil
 }
 
-// Release releases the bytes of a statement that was not added.
+// Release subtracts the bytes of a statement that was not added.
 func (l *Statements) Release(p *Statement) {
 	if p.ID == 0 {
 		l.share.Give(p.held)
@@ -70,7 +70,7 @@ func (l *Statements) Add(p *Statement) {
 	l.open.Add(1)
 }
 
-// Find returns the statement that a command names.
+// Find returns the statement to which a command refers.
 func (l *Statements) Find(payload []byte) (*Statement, error) {
 	id, err := wire.ParseStatement(payload)
 	if err != nil {
@@ -83,7 +83,7 @@ func (l *Statements) Find(payload []byte) (*Statement, error) {
 	return p, nil
 }
 
-// Close forgets a statement.
+// Close removes a statement and closes its cursor.
 func (l *Statements) Close(p *Statement) {
 	p.Cursor.Close()
 	l.ForgetLong(p)
@@ -92,7 +92,7 @@ func (l *Statements) Close(p *Statement) {
 	l.open.Add(-1)
 }
 
-// Reset forgets all statements and closes their cursors.
+// Reset removes all statements. txn.Connections.Reset closes their cursors.
 func (l *Statements) Reset() {
 	l.open.Add(-int64(len(l.byNumber)))
 	for _, p := range l.byNumber {
@@ -105,11 +105,11 @@ func (l *Statements) Reset() {
 	}
 }
 
-// sliceSize is the size in bytes of one more empty value.
+// sliceSize is the size in bytes that is counted for one more empty value.
 const sliceSize = 24
 
-// Lengthen appends a piece to a parameter's value. If the value gets too long, the execution will fail. A piece for an unknown
-// parameter is ignored.
+// Lengthen appends a piece to a parameter's value. If the value gets too long, the execution will fail. A piece for an unknown parameter is
+// ignored.
 func (l *Statements) Lengthen(data wire.LongData) {
 	p := l.byNumber[data.Statement]
 	if p == nil || int(data.Param) >= p.Given() || p.TooLong != nil {

@@ -11,7 +11,7 @@ type Text struct {
 // Named returns the text with a name, or nil if there is none.
 func (l *Statements) Named(name string) *Text { return l.byName[name] }
 
-// UnknownName returns the error for a statement that names an unknown text.
+// UnknownName returns the error of a statement that names an unknown text.
 func UnknownName(name, to string) error {
 	return wire.Errorf(erUnknownStmt, wire.StateGeneral, "Unknown prepared statement handler (%s) given to %s", name, to)
 }
