@@ -13,9 +13,9 @@ import (
 type kind uint8
 
 const (
-	number   kind = iota // unchanged
+	number   kind = iota // seconds since 1970, written as a time in UTC
 	double               // with an exponent, so that it isn't a DECIMAL
-	instant              // seconds since 1970, written in UTC
+	instant              // the number of an ENUM value; 0 for an invalid value
 	bits                 // as a number
 	member               // number of an ENUM value; 0 for an invalid value
 	temporal             // in quotes
@@ -36,7 +36,7 @@ type Column struct {
 
 const binaryCharset = 63
 
-// TypeError means that a column's type is not known to survive the transfer unchanged.
+// TypeError means that the values of a column of this type might change in the copy.
 type TypeError struct {
 	Column string
 	Type   byte

@@ -13,8 +13,8 @@ var integers = map[byte]string{
 	mysql.MYSQL_TYPE_LONG: "INT", mysql.MYSQL_TYPE_LONGLONG: "BIGINT",
 }
 
-// Defined returns the SQL type of a column that can hold the values of an answer's column. It supports numbers and
-// times, whose types the answer describes fully.
+// Defined returns the SQL type of a column for the values of an answer's column. It supports numbers and times, whose types the answer describes
+// fully.
 func Defined(d wire.Column) (string, error) {
 	unsigned := ""
 	if d.Flags&mysql.UNSIGNED_FLAG != 0 {

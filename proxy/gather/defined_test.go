@@ -11,7 +11,7 @@ import (
 func TestDefined(t *testing.T) {
 	for _, c := range []struct {
 		column wire.Column
-		want   string // empty: not known to be held
+		want   string // empty if the type is not supported
 	}{
 		{wire.Column{Type: mysql.MYSQL_TYPE_LONGLONG, Length: 21}, "BIGINT"},
 		{wire.Column{Type: mysql.MYSQL_TYPE_LONGLONG, Length: 21, Flags: mysql.UNSIGNED_FLAG}, "BIGINT UNSIGNED"},

@@ -9,7 +9,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// Limits are the remaining rows and bytes that may be gathered for one statement.
+// Limits contains the rows and bytes that may still be gathered for one statement.
 type Limits struct{ Rows, Bytes int64 }
 
 // LimitError means that a statement would gather more than its limits.
@@ -20,7 +20,7 @@ func (e *LimitError) Error() string { return "more than " + e.What + " would be 
 // batch is the length in bytes at which an INSERT is sent.
 const batch = 256 << 10
 
-// Table is a temporary table that rows are gathered into.
+// Table is a temporary table into which rows are gathered.
 type Table struct {
 	Conn    *backend.Conn
 	Name    string // as SQL
@@ -36,9 +36,8 @@ type Answer struct {
 	Clean bool
 }
 
-// Fill reads the answer to a query of the columns and inserts its rows. Its errors are those of either connection,
-// *LimitError, and errors about values that can't be written. After an error it reads up to drain bytes to reach the
-// end of the answer.
+// Fill reads the answer to a query of the columns and inserts its rows. Its errors are those of either connection, *LimitError, and errors about
+// values that can't be written. After an error it reads up to drain bytes to reach the end of the answer.
 func (t *Table) Fill(ctx context.Context, from *backend.Conn, drain int) (Answer, error) {
 	defer from.Watch(ctx)()
 	r := &reading{t: t, from: from}
@@ -63,14 +62,14 @@ func (t *Table) Fill(ctx context.Context, from *backend.Conn, drain int) (Answer
 	return r.answer, err
 }
 
-// reading is an answer being read.
+// reading is an answer that is being read.
 type reading struct {
 	t      *Table
 	from   *backend.Conn
 	out    []byte
 	values [][]byte
 	rows   int
-	odd    int // rows with an expected warning
+	warned int // rows with an expected warning
 	answer Answer
 	begun  bool
 	ended  bool
@@ -167,22 +166,22 @@ func (r *reading) write() error {
 	} else {
 		r.out = append(r.out, ", ("...)
 	}
-	odd := false
+	warns := false
 	for i, v := range r.values {
 		if i > 0 {
 			r.out = append(r.out, ',')
 		}
-		var o bool
+		var w bool
 		var err error
-		if r.out, o, err = r.t.Columns[i].append(r.out, v); err != nil {
+		if r.out, w, err = r.t.Columns[i].append(r.out, v); err != nil {
 			return fmt.Errorf("column %s: %w", r.t.Columns[i].Name, err)
 		}
-		odd = odd || o
+		warns = warns || w
 	}
 	r.out = append(r.out, ')')
 	r.rows++
-	if odd {
-		r.odd++
+	if warns {
+		r.warned++
 	}
 	return nil
 }
@@ -193,10 +192,10 @@ func (r *reading) insert(ctx context.Context) error {
 		return nil
 	}
 	ok, err := r.t.Conn.Own().Exec(ctx, string(r.out))
-	if err == nil && (int(ok.AffectedRows) != r.rows || ok.Warnings > 0 && r.odd == 0) {
+	if err == nil && (int(ok.AffectedRows) != r.rows || ok.Warnings > 0 && r.warned == 0) {
 		err = fmt.Errorf("%d of %d rows were written to %s, with %d warnings: %w", ok.AffectedRows, r.rows, r.t.Name, ok.Warnings, errChanged)
 	}
-	r.out, r.rows, r.odd = r.out[:0], 0, 0
+	r.out, r.rows, r.warned = r.out[:0], 0, 0
 	return err
 }
 

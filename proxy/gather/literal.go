@@ -13,9 +13,8 @@ import (
 	"locus/router/catalog"
 )
 
-// Literal determines how the values of an answer's column are written, so that a table's column takes them as it would
-// from a query. It depends on both types, because servers convert some fields differently from literals. Such
-// conversions are refused.
+// Literal is how the values of an answer's column are written, so that a table's column converts them as in a query. It depends on both types,
+// because servers convert some fields differently from literals. Such conversions are refused.
 type Literal struct {
 	form     form
 	typ      byte
@@ -34,7 +33,7 @@ const (
 	asTimeText             // in quotes, with the column's decimals
 	asText                 // in quotes
 	asOctets               // bytes in hexadecimal
-	asBinary               // bytes in hexadecimal that the server takes as text
+	asBinary               // bytes in hexadecimal that the server reads as text
 )
 
 // target groups column types that convert values in the same way.
@@ -82,7 +81,8 @@ func (e *ConversionError) Error() string {
 	return fmt.Sprintf("field %s of the query is of another kind than column %s, a %s column", e.From, e.To.Name, strings.ToUpper(e.To.DataType))
 }
 
-// Into returns how values of an answer's column are written for a table's column.
+// Into returns how values of an answer's column are written for a table's column. It returns a *ConversionError if the literal would be converted
+// differently.
 func Into(from wire.Column, to *catalog.Column) (Literal, error) {
 	l := Literal{typ: from.Type, unsigned: from.Flags&mysql.UNSIGNED_FLAG != 0, decimals: int(from.Decimals)}
 	f, ok := formOf(from, targetOf(to))
@@ -145,8 +145,8 @@ func pick(first bool, a, b form) form {
 	return b
 }
 
-// Append writes a value of a binary row as a literal. backslashes reports whether backslashes are escapes. If not, only
-// quotes are doubled in a text.
+// Append writes a value of a binary row as a literal. backslashes reports whether backslashes are escapes. If they are not, only quotes are
+// doubled in a text.
 func (l Literal) Append(out, value []byte, backslashes bool) ([]byte, error) {
 	if value == nil {
 		return append(out, "NULL"...), nil

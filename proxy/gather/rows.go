@@ -64,7 +64,7 @@ func (r *Rows) payload() ([]byte, error) {
 	return nil, err
 }
 
-// Next returns the values of the next row, valid until the next call, or nil at the end.
+// Next returns the values of the next row, or nil at the end. They are valid until the next call.
 func (r *Rows) Next() ([][]byte, error) {
 	payload, err := r.payload()
 	if err != nil {

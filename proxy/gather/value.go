@@ -11,8 +11,8 @@ import (
 	"locus/proxy/wire"
 )
 
-// append writes a value as a literal. odd reports that the server will warn about it although the value is unchanged.
-func (c Column) append(out, value []byte) (_ []byte, odd bool, err error) {
+// append writes a value as a literal. warns reports that the server will warn about it although the value is unchanged.
+func (c Column) append(out, value []byte) (_ []byte, warns bool, err error) {
 	if value == nil {
 		return append(out, "NULL"...), false, nil
 	}
