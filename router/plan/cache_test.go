@@ -12,8 +12,8 @@ import (
 	"locus/router/stmt"
 )
 
-// TestCacheAgainstMap: what the cache gives is what was put last under the key,
-// or nothing; and what was used since half of the cache was filled is there.
+// TestCacheAgainstMap checks that the cache returns the last value put under a key, or nothing. A key that was used since half of
+// the cache was filled must be present.
 func TestCacheAgainstMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const entries = cacheShards * 8
@@ -58,7 +58,7 @@ func TestCacheAgainstMap(t *testing.T) {
 	})
 }
 
-// plans counts what the cache holds.
+// plans returns the number of plans in the cache.
 func (c *Cache) plans() int {
 	n := 0
 	for i := range c.shards {
@@ -92,7 +92,7 @@ func TestCacheIsBounded(t *testing.T) {
 	if n := c.plans(); n > 64 || n == 0 {
 		t.Errorf("%d plans in a cache of 64", n)
 	}
-	// Each generation of each part may hold one key that makes it full.
+	// Each generation of each part may contain one key that fills it.
 	if most := 64*keyBytes + 2*cacheShards*longestKey; c.bytes() > most {
 		t.Errorf("%d bytes of keys, at most %d should be kept", c.bytes(), most)
 	}

@@ -35,11 +35,11 @@ func (p *Change) explain(e *explainer) {
 	switch {
 	case len(e.r.Shards) < 2:
 	case e.r.Whole():
-		e.say("changes", "rows of both shards of the gene, in one transaction")
+		e.addLine("changes", "rows of both shards of the gene, in one transaction")
 	case p.finds(e.v):
-		e.say("changes", "rows of the shards that have some, which a locking read by %s tells", p.Finding)
+		e.addLine("changes", "rows of the shards that have some, which a locking read by %s tells", p.Finding)
 	default:
-		e.say("changes", "rows of each shard, in one transaction, where scatter_writes allows the user that")
+		e.addLine("changes", "rows of each shard, in one transaction, where scatter_writes allows the user that")
 	}
 	e.texts(&p.Keyed, Edits(e.v, p.Added))
 }

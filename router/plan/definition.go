@@ -40,11 +40,11 @@ func (p *Definition) explain(e *explainer) {
 	e.everywhere()
 	switch {
 	case p.Adds != nil:
-		e.say("meanwhile", "statements go on: each shard adds the columns when nobody holds the table there, and shows them once all have them")
+		e.addLine("meanwhile", "statements go on: each shard adds the columns when nobody holds the table there, and shows them once all have them")
 	case p.Course == Locked:
-		e.say("meanwhile", "statements wait: the table is locked on all shards, once nobody holds it on any, then they do it")
+		e.addLine("meanwhile", "statements wait: the table is locked on all shards, once nobody holds it on any, then they do it")
 	case p.Course == Severally:
-		e.say("meanwhile", "statements go on as each server lets them: a shard does it when nobody holds the table there")
+		e.addLine("meanwhile", "statements go on as each server lets them: a shard does it when nobody holds the table there")
 	}
 }
 

@@ -40,30 +40,30 @@ type explainer struct {
 	lines []Line
 }
 
-func (e *explainer) say(part, format string, args ...any) {
+func (e *explainer) addLine(part, format string, args ...any) {
 	e.lines = append(e.lines, Line{part, fmt.Sprintf(format, args...)})
 }
 
-func (e *explainer) everywhere() { e.say("shards", "all registered ones") }
+func (e *explainer) everywhere() { e.addLine("shards", "all registered ones") }
 
 // rows adds where the rows are, whether or not the statement can run there.
 func (e *explainer) rows(k *Keyed, can bool) {
 	if can {
-		e.say("shards", "%s", e.shards(e.r.Shards))
+		e.addLine("shards", "%s", e.shards(e.r.Shards))
 	}
-	e.say("genes", "%s", e.genes())
+	e.addLine("genes", "%s", e.genes())
 	for i := range k.classes {
 		e.why(&k.classes[i])
 	}
 	if k.pinned != "" {
-		e.say("why", "a table that is on shard %s alone", k.pinned)
+		e.addLine("why", "a table that is on shard %s alone", k.pinned)
 	}
 }
 
 // text adds the text for the shards if it differs from the client's.
 func (e *explainer) text(splices []Splice) {
 	if len(splices) > 0 {
-		e.say("text", "%s", e.spliced(splices))
+		e.addLine("text", "%s", e.spliced(splices))
 	}
 }
 
@@ -82,13 +82,13 @@ func (e *explainer) texts(k *Keyed, edits []stmt.Edit) {
 	}
 	if !narrowed {
 		if text := stmt.AppendEdited(nil, e.v.Text, edits); !bytes.Equal(text, e.v.Text) {
-			e.say("text", "%s", text)
+			e.addLine("text", "%s", text)
 		}
 		return
 	}
 	for i, shard := range e.r.Shards {
 		all := stmt.SortEdits(slices.Concat(edits, Edits(e.v, own[i])))
-		e.say("text", "%s: %s", e.m.Shard(shard), stmt.AppendEdited(nil, e.v.Text, all))
+		e.addLine("text", "%s: %s", e.m.Shard(shard), stmt.AppendEdited(nil, e.v.Text, all))
 	}
 }
 
@@ -120,7 +120,7 @@ func (e *explainer) gathered(g *Gathering) {
 		for n, f := range t.Filters {
 			text += []string{" where ", " and "}[min(n, 1)] + string(e.v.Text[e.v.Offset(f.Start):e.v.Offset(f.End)])
 		}
-		e.say("gather", "%s", text)
+		e.addLine("gather", "%s", text)
 		w.upTo(e.v.Offset(t.Start))
 		w.WriteString(strings.TrimSpace(t.Stand(i)))
 		w.from = e.v.Offset(t.End)
@@ -129,8 +129,8 @@ func (e *explainer) gathered(g *Gathering) {
 			w.from = e.v.Offset(t.Hints.End)
 		}
 	}
-	e.say("answered by", "%s, over the gathered rows", where)
-	e.say("text", "%s", w.rest())
+	e.addLine("answered by", "%s, over the gathered rows", where)
+	e.addLine("text", "%s", w.rest())
 }
 
 // summedUp adds which groups are read, and the text that is run over them.
@@ -146,8 +146,8 @@ func (e *explainer) summedUp(p *Partial, where string) {
 	if keys != nil {
 		text += " group by " + strings.Join(keys, ", ")
 	}
-	e.say("gather", "groups of each shard: %s", text)
-	e.say("answered by", "%s, over the gathered groups", where)
+	e.addLine("gather", "groups of each shard: %s", text)
+	e.addLine("answered by", "%s, over the gathered groups", where)
 	edits := append([]Edit{{p.Start, p.End, p.Stand()}}, p.Edits...)
 	slices.SortFunc(edits, func(a, b Edit) int { return e.v.Offset(a.Start) - e.v.Offset(b.Start) })
 	w := writer{text: e.v.Text}
@@ -156,7 +156,7 @@ func (e *explainer) summedUp(p *Partial, where string) {
 		w.WriteString(edit.Text)
 		w.from = e.v.Offset(edit.End)
 	}
-	e.say("text", "%s", w.rest())
+	e.addLine("text", "%s", w.rest())
 }
 
 func (e *explainer) piece(start, end stmt.Anchor) string {
@@ -167,10 +167,10 @@ func (e *explainer) refusal(err error) {
 	var r *Refusal
 	if errors.As(err, &r) {
 		code, state := r.MySQL()
-		e.say("refused", "%d (%s): %s", code, state, r.Error())
+		e.addLine("refused", "%d (%s): %s", code, state, r.Error())
 		return
 	}
-	e.say("refused", "%v", err)
+	e.addLine("refused", "%v", err)
 }
 
 func (e *explainer) shards(list []int) string {
@@ -216,7 +216,7 @@ func (e *explainer) genes() string {
 // why adds the columns that determined the route.
 func (e *explainer) why(c *class) {
 	if c.cond == nil {
-		e.say("why", "%s is not narrowed by its owner or an ID", c.table.TableName)
+		e.addLine("why", "%s is not narrowed by its owner or an ID", c.table.TableName)
 		return
 	}
 	e.condition(c.cond)
@@ -238,12 +238,12 @@ func (e *explainer) condition(c *condition) {
 		g, match := c.of(value, how)
 		switch match {
 		case catalog.Here:
-			e.say("why", "%s = %s, the %s of %s: gene %s on %s", c.key.Column.Name, value, c.key.Role, c.table,
+			e.addLine("why", "%s = %s, the %s of %s: gene %s on %s", c.key.Column.Name, value, c.key.Role, c.table,
 				g.Format(e.m.Width()), e.on(c, g, value, how))
 		case catalog.Nowhere:
-			e.say("why", "%s = %s, the %s of %s: holds for no row", c.key.Column.Name, value, c.key.Role, c.table)
+			e.addLine("why", "%s = %s, the %s of %s: holds for no row", c.key.Column.Name, value, c.key.Role, c.table)
 		case catalog.Anywhere:
-			e.say("why", "%s = %s, the %s of %s: may hold for any gene", c.key.Column.Name, value, c.key.Role, c.table)
+			e.addLine("why", "%s = %s, the %s of %s: may hold for any gene", c.key.Column.Name, value, c.key.Role, c.table)
 		}
 	}
 }
@@ -265,11 +265,11 @@ func (e *explainer) bounds(c *condition) {
 	genes, ok := c.key.Between(low, high)
 	switch {
 	case !ok:
-		e.say("why", "a range of %s, the %s of %s: may hold for any gene", c.key.Column.Name, c.key.Role, c.table)
+		e.addLine("why", "a range of %s, the %s of %s: may hold for any gene", c.key.Column.Name, c.key.Role, c.table)
 	case genes.Len() == 0:
-		e.say("why", "a range of %s, the %s of %s: holds for no row", c.key.Column.Name, c.key.Role, c.table)
+		e.addLine("why", "a range of %s, the %s of %s: holds for no row", c.key.Column.Name, c.key.Role, c.table)
 	default:
-		e.say("why", "a range of %s, the %s of %s: genes %s", c.key.Column.Name, c.key.Role, c.table, genes)
+		e.addLine("why", "a range of %s, the %s of %s: genes %s", c.key.Column.Name, c.key.Role, c.table, genes)
 	}
 }
 

@@ -30,9 +30,9 @@ func (p *Stamped) explain(e *explainer) {
 		shards = union(shards, of[row])
 	}
 	root := in.Table.Root()
-	e.say("shards", "%s", e.shards(shards))
+	e.addLine("shards", "%s", e.shards(shards))
 	for row, g := range genes {
-		e.say("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, root.Column.Name, in.root(e.v, row),
+		e.addLine("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, root.Column.Name, in.root(e.v, row),
 			root.Role, in.Table.TableName, g.Format(e.m.Width()), e.either(of[row]))
 	}
 	if err := p.Returned(len(shards)); err != nil {
@@ -47,7 +47,7 @@ func (p *Stamped) explain(e *explainer) {
 		if len(shards) > 1 {
 			text = string(e.m.Shard(shard)) + ": " + text
 		}
-		e.say("text", "%s", text)
+		e.addLine("text", "%s", text)
 	}
 }
 
@@ -164,11 +164,11 @@ func (p *InsertQuery) explain(e *explainer) {
 	switch p.Into.Kind {
 	case catalog.Sharded:
 		root := p.Into.Root()
-		e.say("inserts", "its rows into %s, each by its %s, the %s, in one transaction", p.Into.TableName, root.Column.Name, root.Role)
+		e.addLine("inserts", "its rows into %s, each by its %s, the %s, in one transaction", p.Into.TableName, root.Column.Name, root.Role)
 	case catalog.Global:
-		e.say("inserts", "its rows into %s, on all registered shards, in one transaction", p.Into.TableName)
+		e.addLine("inserts", "its rows into %s, on all registered shards, in one transaction", p.Into.TableName)
 	case catalog.Single:
-		e.say("inserts", "its rows into %s, on %s", p.Into.TableName, p.Into.Shard)
+		e.addLine("inserts", "its rows into %s, on %s", p.Into.TableName, p.Into.Shard)
 	case catalog.Outside: // it is refused
 	}
 }

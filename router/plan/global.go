@@ -25,10 +25,10 @@ func (p *Global) explain(e *explainer) {
 	}
 	e.everywhere()
 	if c := p.Insert.Numbered(); c != nil {
-		e.say("numbers", "%s, by the cluster: the same on all of them", c.Name)
+		e.addLine("numbers", "%s, by the cluster: the same on all of them", c.Name)
 	}
 	if p.Clock {
-		e.say("time", "the proxy's, the same on all of them")
+		e.addLine("time", "the proxy's, the same on all of them")
 	}
 }
 

@@ -16,12 +16,11 @@ import (
 	"locus/router/stmt"
 )
 
-// A golden file is read by a DBA: remarks, a statement, a line of four dashes,
-// what is done with it, a blank line. Above a statement may stand what the
-// session has:
+// A golden file can be read by a DBA. It contains remarks, a statement, a line of four dashes, how the statement is run, and a
+// blank line. Lines above a statement set what the session has:
 //
 //	given 42, 'x'        the parameters of a prepared statement
-//	schema other         another current database ("schema -" is none)
+//	schema other         another default database ("schema -" is none)
 //	mode ANSI_QUOTES     the sql_mode
 //	insert-id 5          LAST_INSERT_ID()
 //	variable x = 5       user variables
@@ -35,7 +34,7 @@ type session struct {
 	share     orderid.Residue
 }
 
-// valuesOf reads a comma-separated list of SQL literals.
+// valuesOf returns the values of a comma-separated list of SQL literals.
 func valuesOf(list string) []stmt.Value {
 	l := lexedText("insert into t values ("+list+")", 0)
 	var a stmt.Args
@@ -91,7 +90,7 @@ func (s *session) routes(t testing.TB) *router.Map {
 	return divided
 }
 
-// planned explains one statement.
+// planned returns the explanation of one statement.
 func (s *session) planned(t *testing.T, text string) string {
 	l := lexedText(text, s.mode)
 	p, err := Make(l, Context{Catalog: shopCatalog(t), Schema: s.schema})
@@ -113,7 +112,7 @@ func (s *session) planned(t *testing.T, text string) string {
 	return b.String()
 }
 
-// remarks are what a session must know beside the route.
+// remarks returns what a session must know in addition to the route.
 func remarks(p *Facts) []Line {
 	var words []string
 	for _, r := range []struct {
@@ -164,7 +163,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// played replaces what stands below each statement.
+// played replaces the text below each statement.
 func played(t *testing.T, text string) (out string, statements int) {
 	var b bytes.Buffer
 	for _, s := range scenes(text) {
@@ -178,7 +177,7 @@ func played(t *testing.T, text string) (out string, statements int) {
 	return strings.TrimRight(b.String(), "\n") + "\n", statements
 }
 
-// scene is one statement of a golden file, with everything above its dashes.
+// scene is one statement of a golden file, with all lines above its dashes.
 type scene struct {
 	head    string
 	text    string

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What joins, correlations and subqueries look up by whole numbers has an index where it is gathered.
+// TestIndexedColumns checks which columns of gathered tables get an index: the integer columns of joins, correlations and subqueries.
 func TestIndexedColumns(t *testing.T) {
 	catalog := shopCatalog(t)
 	for text, want := range map[string]string{

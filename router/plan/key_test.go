@@ -13,7 +13,7 @@ import (
 	"locus/router/stmt"
 )
 
-// others are literals that may stand in place of one of the same kind.
+// others are literals that may replace one of the same kind.
 var others = map[stmt.LiteralKind][]string{
 	stmt.IntLiteral:        {"42", "1", "0", "-1"[1:], "2257851525684527105", "18446744073709551615", "3", "2"},
 	stmt.DecimalLiteral:    {"42.0", "1.5", ".5"},
@@ -26,7 +26,7 @@ var others = map[stmt.LiteralKind][]string{
 	stmt.CommentLiteral:    {"/* x */", "/**/"},
 }
 
-// varied writes the text with other literals, and lists of other lengths.
+// varied returns the text with other literals, and with lists of other lengths.
 func varied(t *rapid.T, l *stmt.Lexed) string {
 	var b strings.Builder
 	at := 0
@@ -54,8 +54,7 @@ func varied(t *rapid.T, l *stmt.Lexed) string {
 	return b.String()
 }
 
-// TestPlansHoldForTheirKey: a plan made for one text does with every text of
-// its key what that text's own plan does.
+// TestPlansHoldForTheirKey checks that a plan has the same result for every text of its key as the plan made from that text.
 func TestPlansHoldForTheirKey(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil {
@@ -83,7 +82,7 @@ func TestPlansHoldForTheirKey(t *testing.T) {
 					t.Fatalf("%s\n%s\nhave two keys", s.text, text)
 				}
 				own, err := Make(other, ctx)
-				if err != nil { // LIMIT 'x', say, is for a server to judge
+				if err != nil { // a server checks LIMIT 'x', for example
 					return
 				}
 				s.session.bound = slices.Repeat([]stmt.Value{stmt.IntValue(42)}, other.Params)

@@ -7,8 +7,8 @@ import (
 	"locus/router/catalog"
 )
 
-// What a statement leaves decides whether its connection is lent on as it is: a reset that is not needed costs a round trip and
-// the prepared statements, one that is missing shows a session's state to others.
+// The state that a statement leaves decides whether its connection is reused as it is. An unnecessary reset costs a round trip
+// and the prepared statements. A missing one exposes a session's state to others.
 func TestLeaves(t *testing.T) {
 	ctx := Context{Schema: "shop", Catalog: tracedCatalog()}
 	for text, want := range map[string]Leaves{
@@ -69,9 +69,9 @@ func TestLeaves(t *testing.T) {
 		"DROP VIEW seen":                                                    LeavesNothing,
 		"CREATE DATABASE other":                                             LeavesNothing,
 		"ALTER DATABASE shop CHARACTER SET ascii":                           LeavesNothing,
-		"DROP DATABASE other":                                               LeavesState, // it may be the connection's own
+		"DROP DATABASE other":                                               LeavesState, // it may be the connection's default database
 
-		// What the parser can't read.
+		// The parser can't read the following texts.
 		"DESCRIBE `plain` '%'": LeavesState,
 		"CREATE TABLE other (a INT, g MULTIPOLYGON, SPATIAL KEY (g))":                       LeavesState,
 		"CREATE TABLE other (g MULTIPOLYGON) AS SELECT keeps()":                             LeavesRoutine,
@@ -96,7 +96,7 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// tracedCatalog is of one shard, with a function that leaves something, and with what reaches it.
+// tracedCatalog returns the catalog of one shard, with a function that leaves state, and with objects that use it.
 func tracedCatalog() *catalog.Catalog {
 	in := func(name string) catalog.TableName { return catalog.TableName{Schema: "shop", Name: name} }
 	listing := &catalog.Listing{

@@ -146,9 +146,9 @@ func (load *Load) stamped(list *stmt.Insertion) error {
 }
 
 func (load *Load) explain(e *explainer) {
-	e.say("load", "the first shard reads the file into a temporary table, and its rows are inserted as by %s", load.Head())
+	e.addLine("load", "the first shard reads the file into a temporary table, and its rows are inserted as by %s", load.Head())
 	if load.Into.Kind == catalog.Sharded {
 		root := load.Into.Root()
-		e.say("why", "each row goes where its %s, the %s of %s, has its gene", root.Column.Name, root.Role, load.Into.TableName)
+		e.addLine("why", "each row goes where its %s, the %s of %s, has its gene", root.Column.Name, root.Role, load.Into.TableName)
 	}
 }

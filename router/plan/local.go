@@ -14,7 +14,7 @@ type Local struct {
 
 func (*Local) String() string { return "session" }
 
-func (*Local) explain(e *explainer) { e.say("place", "answered by the proxy itself") }
+func (*Local) explain(e *explainer) { e.addLine("place", "answered by the proxy itself") }
 
 // Rewritten is a statement that the session rewrites and plans again. It refers to the session, whose values are put into the
 // text. Or it reads views of rows on several shards, or all columns of tables whose shards differ in them.

@@ -17,12 +17,12 @@ const (
 	hotScatter = "SELECT COUNT(*) FROM orders WHERE status = 'new'"
 )
 
-// surroundings are what a look-up is done in, and should not depend on.
+// surroundings contains what the time of a lookup should not depend on.
 type surroundings struct{ shards, entries, tables int }
 
 var small, large = surroundings{2, 4, len(shop)}, surroundings{64, 4096, 1000}
 
-// mapOf gives genes to shards in turn.
+// mapOf assigns genes to shards in turn.
 func (s surroundings) mapOf(t testing.TB) *router.Map {
 	t.Helper()
 	entries := make([]router.Entry, s.entries)
@@ -38,7 +38,7 @@ func (s surroundings) mapOf(t testing.TB) *router.Map {
 	return m
 }
 
-// catalogOf declares the shop's tables, and as many more as are asked for.
+// catalogOf declares the shop's tables, and as many more as requested.
 func (s surroundings) catalogOf(t testing.TB, m *router.Map) *catalog.Catalog {
 	t.Helper()
 	var tables []*catalog.Table
@@ -57,8 +57,8 @@ func (s surroundings) catalogOf(t testing.TB, m *router.Map) *catalog.Catalog {
 	return catalog.New(m.Shards(), tables, nil)
 }
 
-// lookUp gives what a session does for a text whose plan is in the cache: lexing,
-// the cache, the key's gene, the shards.
+// lookUp does what a session does for a text whose plan is in the cache. It scans the text, and finds the plan, the key's gene
+// and the shards.
 func (s surroundings) lookUp(t testing.TB, sql string) func() int {
 	t.Helper()
 	var (
@@ -109,8 +109,8 @@ func BenchmarkLookupHit(b *testing.B) {
 	}
 }
 
-// BenchmarkLookupLarge tells what a look-up costs among many shards, entries and
-// tables, in turn with one among few: one shard's, and that of a read of all shards.
+// BenchmarkLookupLarge measures a lookup with many shards, map entries and tables, in turn with one with few. It measures a
+// lookup of one shard, and one of a read of all shards.
 func BenchmarkLookupLarge(b *testing.B) {
 	for b.Loop() {
 		b.ReportMetric(largeToSmall(b, hotSelect), "ratio")
@@ -118,8 +118,7 @@ func BenchmarkLookupLarge(b *testing.B) {
 	}
 }
 
-// largeToSmall is the median of many short rounds, so that what else the machine does
-// hits both alike.
+// largeToSmall returns the median of many short rounds, so that other load on the machine affects both alike.
 func largeToSmall(b *testing.B, sql string) float64 {
 	few, many := small.lookUp(b, sql), large.lookUp(b, sql)
 	timed := func(once func() int) float64 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSortKeys: where in the answer the merge finds what to sort by.
+// TestSortKeys checks which columns of the answer the merge sorts by.
 func TestSortKeys(t *testing.T) {
 	for text, want := range map[string]string{
 		"select id from orders order by amount":                                         "hidden 0",

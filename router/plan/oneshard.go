@@ -34,14 +34,14 @@ func (p *OneShard) String() string {
 
 func (p *OneShard) explain(e *explainer) {
 	if p.Named {
-		e.say("shards", "%s, which the session has named: SET locus_shard = DEFAULT has statements run where their rows are", p.Shard)
+		e.addLine("shards", "%s, which the session has named: SET locus_shard = DEFAULT has statements run where their rows are", p.Shard)
 		return
 	}
 	if p.Alike {
-		e.say("shards", "%s, or another one while its server is not well: all of them would answer alike", p.Shard)
+		e.addLine("shards", "%s, or another one while its server is not well: all of them would answer alike", p.Shard)
 		return
 	}
-	e.say("shards", "%s", p.Shard)
+	e.addLine("shards", "%s", p.Shard)
 }
 
 // AnyShard is a read for which every shard would return the same. It runs on any available shard.
@@ -50,7 +50,7 @@ type AnyShard struct{ Facts }
 func (*AnyShard) String() string { return "any" }
 
 func (*AnyShard) explain(e *explainer) {
-	e.say("shards", "any one: all of them would answer alike")
+	e.addLine("shards", "any one: all of them would answer alike")
 }
 
 // planTemporary plans CREATE and DROP TEMPORARY TABLE on the first shard, where undeclared tables are. It refuses a temporary

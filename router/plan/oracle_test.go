@@ -15,9 +15,8 @@ import (
 	"locus/router/stmt"
 )
 
-// The oracle: statements over a few rows, evaluated by brute force, once with
-// all rows in one place and once as they are planned, on the rows of the shards
-// alone. It knows no optimisation and no rule of routing.
+// The oracle evaluates statements over a few rows by brute force: once with all rows in one place, and once as they are planned,
+// on the rows of each shard alone. It has no optimisation and no rule of routing.
 
 // cell is a value; nil is NULL.
 type cell *int64
@@ -28,10 +27,10 @@ func same(a, b cell) bool { return a != nil && b != nil && *a == *b }
 
 type row map[string]cell
 
-// database holds the rows of each table.
+// database contains the rows of each table.
 type database map[string][]row
 
-// truth is SQL's logic of three values.
+// truth is a value of SQL's three-valued logic.
 type truth int8
 
 const (
@@ -47,8 +46,8 @@ func truthOf(b bool) truth {
 	return no
 }
 
-// scopeRow is what the columns of an alias mean, and of the query around it; a
-// nil row is one that an outer join did not find.
+// scopeRow contains the values of the columns by alias, including those of the query around it. A nil row is one that an outer
+// join did not find.
 type env struct {
 	rows   map[string]row
 	parent *env
@@ -63,14 +62,13 @@ func (e *env) column(alias, name string) cell {
 	panic("no alias " + alias)
 }
 
-// expression is a condition as text and as what it means.
+// expression is a condition as text and as a function.
 type expression struct {
 	text string
 	eval func(d database, e *env) truth
 }
 
-// source is a FROM clause, or a part of it: its text, its aliases, and the
-// combinations of rows that it gives.
+// source is a FROM clause, or a part of it: its text, its aliases, and the combinations of rows that it returns.
 type source struct {
 	text    string
 	aliases []*table
@@ -83,7 +81,7 @@ type table struct {
 	columns []string
 }
 
-// generator writes random queries.
+// generator returns random queries.
 type generator struct {
 	*rapid.T
 	n   int
@@ -108,7 +106,7 @@ func (g *generator) alias() string {
 	return fmt.Sprintf("t%d", g.n)
 }
 
-// constant gives a value that a column may have.
+// constant returns a value that a column may have.
 func (g *generator) constant(column string) int64 {
 	switch column {
 	case "id", "order_id":
@@ -129,7 +127,7 @@ func kindOf(column string) string {
 	return "number"
 }
 
-// base is one table, or a derived one.
+// base returns one table, or a derived one.
 func (g *generator) base(depth int) source {
 	if depth > 0 && g.pick(4) == 0 {
 		return g.derived(depth - 1)
@@ -218,7 +216,7 @@ func absent(tables []*table) map[string]row {
 	return out
 }
 
-// from is a tree of joins.
+// from returns a tree of joins.
 func (g *generator) from(depth int) source {
 	left := g.base(depth)
 	for g.pick(2) == 0 && g.n < 9 {
@@ -267,7 +265,7 @@ func (g *generator) join(left, right source, how string) source {
 	}}
 }
 
-// columnOf picks a column, rather one that carries a gene.
+// columnOf returns a column, preferably one that determines a gene.
 func (g *generator) columnOf(tables []*table, kind string) (alias, name string, ok bool) {
 	var found [][2]string
 	for _, t := range tables {
@@ -284,7 +282,7 @@ func (g *generator) columnOf(tables []*table, kind string) (alias, name string, 
 	return f[0], f[1], true
 }
 
-// condition is about the tables, and those of the query around.
+// condition returns a condition on the tables, and on those of the query around it.
 func (g *generator) condition(tables, outer []*table, subqueries, depth int) expression {
 	if depth > 0 {
 		switch g.pick(9) {
@@ -322,7 +320,7 @@ func negated(a expression) expression {
 	return expression{"not (" + a.text + ")", func(d database, e *env) truth { return -a.eval(d, e) }}
 }
 
-// equality compares two columns of one kind.
+// equality returns a comparison of two columns of one kind.
 func (g *generator) equality(tables, outer []*table) (expression, bool) {
 	kind := g.oneOf("id", "id", "owner", "number")
 	a, x, ok1 := g.columnOf(tables, kind)
@@ -352,7 +350,7 @@ func equal(a, b cell) truth {
 	return truthOf(*a == *b)
 }
 
-// comparison compares a column with constants.
+// comparison returns a comparison of a column with constants.
 func (g *generator) comparison(tables, outer []*table) expression {
 	a, x, _ := g.columnOf(tables, g.oneOf("owner", "owner", "id", ""))
 	if a == "" {
@@ -389,7 +387,7 @@ func (g *generator) comparison(tables, outer []*table) expression {
 	return expression{fmt.Sprintf("%s = %d", name, c), func(_ database, e *env) truth { return equal(value(e), number(c)) }}
 }
 
-// subquery is EXISTS or IN of a query that may be about the tables around it.
+// subquery returns EXISTS or IN of a query that may refer to the tables around it.
 func (g *generator) subquery(tables, outer []*table, depth int) expression {
 	all := append(slices.Clone(tables), outer...)
 	q := g.query(depth, all)
@@ -420,7 +418,7 @@ func (g *generator) subquery(tables, outer []*table, depth int) expression {
 	return expression{"exists (" + q.text + ")", func(d database, e *env) truth { return truthOf(len(q.eval(d, e)) > 0) }}
 }
 
-// grouped makes an aggregate of a query of one column, sometimes.
+// grouped sometimes makes an aggregate of a query of one column.
 func (g *generator) grouped(q query) (text string, of func([][]cell) [][]cell) {
 	column := q.columns[0].alias + "." + q.columns[0].name
 	switch g.pick(6) {
@@ -516,7 +514,7 @@ func (q query) eval(d database, e *env) [][]cell {
 	return out
 }
 
-// world is rows, and where they are.
+// world contains rows and their shards.
 type oracleWorld struct {
 	all    database
 	shards []database
@@ -607,8 +605,7 @@ func canonical(rows [][]cell) string {
 	return strings.Join(out, "\n")
 }
 
-// TestOracle: a statement that is routed gives what it gives where all rows are
-// in one place.
+// TestOracle checks that a statement that is routed returns what it returns with all rows in one place.
 func TestOracle(t *testing.T) {
 	c := shopCatalog(t)
 	routed, several, refused := 0, 0, 0

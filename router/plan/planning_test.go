@@ -10,11 +10,11 @@ import (
 	"locus/router/stmt"
 )
 
-// manyValues are texts with so many values each.
+// manyValues returns texts with that many values each.
 var manyValues = []int{10_000, 40_000, 500_000}
 
-// BenchmarkPlanning tells how what planning takes grows with the text: the largest
-// time for a byte among the texts, by the smallest.
+// BenchmarkPlanning measures how the time of planning grows with the text. It reports the ratio of the largest time for a byte to
+// the smallest.
 func BenchmarkPlanning(b *testing.B) {
 	under := Context{Catalog: shopCatalog(b), Schema: "shop"}
 	for b.Loop() {
@@ -28,8 +28,8 @@ func BenchmarkPlanning(b *testing.B) {
 	}
 }
 
-// planningTime is the median of some rounds, in nanoseconds of the process's cores:
-// what else the machine does doesn't count.
+// planningTime returns the median of some rounds, in nanoseconds of CPU time of the process. Other load on the machine isn't
+// counted.
 func planningTime(b *testing.B, text []byte, under Context, rounds int) float64 {
 	var l stmt.Lexed
 	var took []time.Duration
@@ -45,7 +45,7 @@ func planningTime(b *testing.B, text []byte, under Context, rounds int) float64 
 	return float64(took[len(took)/2])
 }
 
-// used is what the process has used of its cores.
+// used returns the CPU time of the process.
 func used(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -29,7 +29,7 @@ func (p *Read) explain(e *explainer) {
 	case err != nil:
 		e.refusal(err)
 	case len(e.r.Shards) > 1:
-		e.say("merge", "%s", p.Merge)
+		e.addLine("merge", "%s", p.Merge)
 		if _, edits, ok := p.Merge.Edits(e.v); ok {
 			e.texts(&p.Keyed, edits)
 		}

@@ -18,7 +18,7 @@ func TestPlansAreKeptApartByRights(t *testing.T) {
 	}
 }
 
-// What can't be read can't be allowed.
+// A text that can't be read can't be allowed.
 func TestAnUnreadableTextIsDenied(t *testing.T) {
 	for _, text := range []string{"FROBNICATE the_server", "HANDLER t OPEN"} {
 		var l stmt.Lexed
@@ -31,7 +31,7 @@ func TestAnUnreadableTextIsDenied(t *testing.T) {
 	}
 }
 
-// Who may use a part is asked about, and shown, that part.
+// A user with rights to a part can query and see that part.
 func TestWhatIsAskedForIsNarrowed(t *testing.T) {
 	part := &Rights{ID: 1, User: "u", Tables: map[catalog.TableName]bool{{Schema: "shop", Name: "a"}: true}}
 	const shop, a = "X'73686f70'", "X'61'"
@@ -62,7 +62,7 @@ func TestWhatIsAskedForIsNarrowed(t *testing.T) {
 			t.Errorf("%s becomes\n%s, want\n%s", text, got, want)
 		}
 	}
-	for _, text := range []string{"SHOW CHARACTER SET", "SHOW COLLATION LIKE 'utf8%'", "SHOW ENGINES"} { // nobody's databases
+	for _, text := range []string{"SHOW CHARACTER SET", "SHOW COLLATION LIKE 'utf8%'", "SHOW ENGINES"} { // of no database
 		var l stmt.Lexed
 		l.Lex([]byte(text), 0)
 		p, err := Make(&l, Context{Catalog: shopCatalog(t), Schema: "shop", Rights: part})

@@ -6,8 +6,8 @@ import (
 	"locus/router/stmt"
 )
 
-// ROLLUP over the shards' groups is planned only where nothing is computed from the groups' columns: they may be NULL, and servers
-// take a NOT NULL column for never NULL.
+// ROLLUP over the shards' groups is planned only if no expression uses the groups' columns. These may be NULL, and servers assume
+// that a NOT NULL column is never NULL.
 func TestRollupOfComputedColumns(t *testing.T) {
 	for text, groups := range map[string]bool{
 		"SELECT status, amount, COUNT(*) FROM orders GROUP BY status, amount WITH ROLLUP":                       true,

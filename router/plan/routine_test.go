@@ -10,7 +10,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Where a routine is made, by what is known of the shards: s2 could not be asked, unless it is listed.
+// The cases are where a routine is created, by what is known of the shards. s2 is unreachable unless it is listed.
 func TestWhereRoutinesAreMade(t *testing.T) {
 	const first, everywhere = "*plan.OneShard", "*plan.Definition"
 	listing := func(tables []string, routines ...string) *catalog.Listing {

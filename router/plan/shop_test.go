@@ -10,8 +10,7 @@ import (
 	"locus/router/stmt"
 )
 
-// The tables that plans are tested with. Their rows are on s0, s1 and s2; s3 is
-// registered and has no genes.
+// These are the tables that plans are tested with. Their rows are on s0, s1 and s2. s3 is registered and has no genes.
 
 func bigint(name string) catalog.Column { return catalog.Column{Name: name, DataType: "bigint"} }
 
@@ -115,7 +114,7 @@ var shop = []struct {
 	{"report", catalog.Declaration{Kind: catalog.Single, Shard: "s0"}, []catalog.Column{bigint("id"), bigint("buyer_uid")}, nil},
 }
 
-// uneven are the tables that shards have with other columns than others.
+// uneven are the tables whose columns differ between shards.
 var uneven = map[string]catalog.Unevenness{
 	"parcel":  {Partial: []catalog.Column{typed("colour", "varchar")}, Hidden: []string{"size"}},
 	"carrier": {Partial: []catalog.Column{{Name: "since", DataType: "datetime", HasDefault: true, Default: catalog.Clock}}},

@@ -7,7 +7,7 @@ import (
 	"locus/router/stmt"
 )
 
-// TestWhenDivided asks for statements by their digests, of which no value is known.
+// TestWhenDivided checks statements by their digests, whose values are not known.
 func TestWhenDivided(t *testing.T) {
 	tables := shopCatalog(t)
 	for text, want := range map[string]string{
