@@ -19,7 +19,7 @@ type Change struct {
 	Finding *Finding
 
 	onlyOne  *Refusal // why it may not run on several shards; nil: it may
-	unspread string   // the part of the statement that onlyOne names
+	obstacle string   // the part of the statement that onlyOne names
 	agree    []agreement
 }
 
@@ -36,7 +36,7 @@ func (p *Change) explain(e *explainer) {
 	case len(e.r.Shards) < 2:
 	case e.r.Whole():
 		e.addLine("changes", "rows of both shards of the gene, in one transaction")
-	case p.finds(e.v):
+	case p.canFind(e.v):
 		e.addLine("changes", "rows of the shards that have some, which a locking read by %s tells", p.Finding)
 	default:
 		e.addLine("changes", "rows of each shard, in one transaction, where scatter_writes allows the user that")
@@ -49,12 +49,12 @@ func (p *Change) Route(m *router.Map, v *Values, out *Route) error {
 	if err := p.Locate(m, v, out); err != nil {
 		return err
 	}
-	if len(out.Shards) > 1 && !p.finds(v) {
+	if len(out.Shards) > 1 && !p.canFind(v) {
 		if err := p.Spreads(); err != nil {
 			return p.unlessDivided(m, out, err)
 		}
 	}
-	return p.agreed(m, v, out)
+	return p.checkAgreements(m, v, out)
 }
 
 // unlessDivided returns the refusal to use instead of err. It is another one if the change names its owner and its rows are on
@@ -65,7 +65,7 @@ func (p *Change) unlessDivided(m *router.Map, out *Route, err error) error {
 		return err
 	}
 	return refuse(ScatterWrite, "the rows of gene %s are on two shards, by their sequences, and it has %s: name the ID in WHERE, or wait until locus jobs shows the move to be over",
-		g.Format(m.Width()), p.unspread)
+		g.Format(m.Width()), p.obstacle)
 }
 
 // Spreads returns the *Refusal of running on several shards, or nil if the change may do that.
@@ -76,12 +76,12 @@ func (p *Change) Spreads() error {
 	return p.onlyOne
 }
 
-// finds reports whether a locking read can find the shards.
-func (p *Change) finds(v *Values) bool {
+// canFind reports whether a locking read can find the shards.
+func (p *Change) canFind(v *Values) bool {
 	if p.Finding == nil {
 		return false
 	}
-	_, ok := p.Finding.look(v, router.Foreign{}, nil)
+	_, ok := p.Finding.lockingRead(v, router.Foreign{}, nil)
 	return ok
 }
 
@@ -103,7 +103,7 @@ func (p *Change) Look(v *Values, foreign router.Foreign) (text string, ok bool) 
 		}
 		given = &g
 	}
-	return p.Finding.look(v, foreign, given)
+	return p.Finding.lockingRead(v, foreign, given)
 }
 
 // Moves returns the refusal of a change that would change the gene of a row that was found.
@@ -111,18 +111,18 @@ func (p *Change) Moves(v *Values) error {
 	a := p.agree[0]
 	value := v.operand(&a.value)
 	g, _ := a.key.Stored(value)
-	return p.moves(a, value, g)
+	return p.refuseKeyChange(a, value, g)
 }
 
-func (p *Change) moves(a agreement, value stmt.Value, g gene.Gene) *Refusal {
+func (p *Change) refuseKeyChange(a agreement, value stmt.Value, g gene.Gene) *Refusal {
 	return refuse(KeyChange, "setting %s = %s would give rows of %s the gene %s, and they would be on the wrong shard: "+
 		"name the same owner in WHERE, or insert the row anew and delete the old one", a.key.Column.Name, value, a.table, g)
 }
 
-// rules checks the assignments of a change, and sets the fields that depend on them.
-func (p *Change) rules(s *stmt.Statement, sc *scope) error {
-	if reason := p.unspreadable(s, sc); reason != "" {
-		p.unspread = reason
+// checkAssignments checks the assignments of a change, and sets the fields that depend on them.
+func (p *Change) checkAssignments(s *stmt.Statement, sc *scope) error {
+	if reason := p.spreadObstacle(s, sc); reason != "" {
+		p.obstacle = reason
 		p.onlyOne = refuse(ScatterWrite, "it would change rows on several shards, with %s: name the owner, the ID or the order number in WHERE", reason)
 	}
 	p.Finding = sc.finding(s, &p.Keyed)
@@ -134,13 +134,13 @@ func (p *Change) rules(s *stmt.Statement, sc *scope) error {
 	for i := range sc.nodes {
 		if n := &sc.nodes[i]; n.sharded() {
 			p.Clock = p.Clock || n.table.UpdatesClock()
-			if err := ignoresUnseen(s, n.table); err != nil {
+			if err := checkIgnore(s, n.table); err != nil {
 				return err
 			}
 		}
 	}
 	for _, a := range s.Assign {
-		if err := p.assigned(sc, outer, a); err != nil {
+		if err := p.addAgreement(sc, outer, a); err != nil {
 			return err
 		}
 	}
@@ -153,9 +153,9 @@ func Scattered() *Refusal {
 	return refuse(ScatterWrite, "it would change rows on several shards: name the owner, the ID or the order number in WHERE, or allow the user such changes (scatter_writes)")
 }
 
-// unspreadable returns what prevents a change from having the same effect on several shards as on one server, if each shard
+// spreadObstacle returns what prevents a change from having the same effect on several shards as on one server, if each shard
 // changes its own rows. Empty means nothing.
-func (p *Change) unspreadable(s *stmt.Statement, sc *scope) string {
+func (p *Change) spreadObstacle(s *stmt.Statement, sc *scope) string {
 	for i := range sc.nodes {
 		if !sc.nodes[i].sharded() {
 			return "tables that are not sharded"
@@ -172,7 +172,7 @@ func (p *Change) unspreadable(s *stmt.Statement, sc *scope) string {
 		return "values that the session keeps"
 	case f&(stmt.Volatile|stmt.UnknownFunction|stmt.NamedLock|stmt.ReadsNamedLock) != 0:
 		return "a function or variable that each shard may answer differently"
-	case len(p.classes) != 1, p.pinned != "", !sc.firm(), s.Blocks[0].Natural, s.Blocks[0].Using:
+	case len(p.classes) != 1, p.pinned != "", !sc.everyRowSharded(), s.Blocks[0].Natural, s.Blocks[0].Using:
 		return "joins on other columns than the keys"
 	}
 	return ""
@@ -190,7 +190,7 @@ type agreement struct {
 // generator of IDs prevents the same ID on both sides.
 func (a agreement) ofID() bool { return a.side || a.key.Role == catalog.ID }
 
-func (p *Change) assigned(sc *scope, b *stmt.Block, a stmt.Assignment) error {
+func (p *Change) addAgreement(sc *scope, b *stmt.Block, a stmt.Assignment) error {
 	n, unknown := sc.within(b, a.Column)
 	if n == nil && (unknown && sc.anyKey(b, a.Column.Name) || !ascii(a.Column.Name)) {
 		return refuse(UnknownColumn, "Unknown or ambiguous column '%s' in SET: write it as table.column", a.Column.Name)
@@ -220,14 +220,14 @@ func (sc *scope) anyKey(b *stmt.Block, column string) bool {
 	return false
 }
 
-// agreed checks the assigned keys against the gene that the statement is routed by. For a divided gene it also checks them
+// checkAgreements checks the assigned keys against the gene that the statement is routed by. For a divided gene it also checks them
 // against the shard that the statement runs on.
-func (p *Change) agreed(m *router.Map, v *Values, out *Route) error {
+func (p *Change) checkAgreements(m *router.Map, v *Values, out *Route) error {
 	if len(p.agree) == 0 {
 		return nil
 	}
 	only, one := out.onlyGene()
-	found := !one && p.Finds(out) && p.finds(v) && p.Finding.table.Telling() != nil // then the locking read compares the rows' genes
+	found := !one && p.Finds(out) && p.canFind(v) && p.Finding.table.Telling() != nil // then the locking read compares the rows' genes
 	for i, a := range p.agree {
 		value := v.operand(&a.value)
 		g, err := a.key.Stored(value)
@@ -238,13 +238,13 @@ func (p *Change) agreed(m *router.Map, v *Values, out *Route) error {
 			only = g
 		}
 		if !one && !found || g != only {
-			return p.moves(a, value, g)
+			return p.refuseKeyChange(a, value, g)
 		}
 		if _, _, divided := m.Sides(g); !divided || !a.ofID() {
 			continue
 		}
-		residue, told := a.key.Residue(value)
-		if !told || !a.side || len(out.Shards) != 1 || m.LookupRow(g, residue) != out.Shards[0] {
+		residue, known := a.key.Residue(value)
+		if !known || !a.side || len(out.Shards) != 1 || m.LookupRow(g, residue) != out.Shards[0] {
 			return refuse(KeyChange, "setting %s = %s while the rows of gene %s are on two shards, by their sequences, could leave rows of %s on the wrong one: "+
 				"insert the row anew and delete the old one", a.key.Column.Name, value, g, a.table)
 		}

@@ -17,7 +17,7 @@ func (m *Merge) aggregate(b *stmt.Block, sc *scope, aggregated int) *Refusal {
 	}
 	var names, hidden []string
 	for _, f := range b.Fields {
-		if reason := combinable(b, sc, f); reason != nil {
+		if reason := checkCombinable(b, sc, f); reason != nil {
 			return reason
 		}
 		c := Combined{Function: f.Aggregate}
@@ -37,7 +37,7 @@ var aggregateNames = map[stmt.Aggregate]string{
 	stmt.Count: "COUNT", stmt.Sum: "SUM", stmt.Min: "MIN", stmt.Max: "MAX", stmt.Avg: "AVG",
 }
 
-func combinable(b *stmt.Block, sc *scope, f stmt.Field) *Refusal {
+func checkCombinable(b *stmt.Block, sc *scope, f stmt.Field) *Refusal {
 	switch {
 	case f.Aggregate == stmt.OtherAggregate:
 		return refuse(ScatterShape, "an aggregate that can't be combined from several shards (COUNT, SUM, MIN, MAX and AVG by themselves can): %s", narrowIt)

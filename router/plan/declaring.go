@@ -16,15 +16,15 @@ type Declaring struct {
 	Exists bool
 }
 
-// declaring plans CREATE and ALTER TABLE with a comment that declares the table. It returns nil, nil if there is no such comment,
+// planDeclaring plans CREATE and ALTER TABLE with a comment that declares the table. It returns nil, nil if there is no such comment,
 // or if the table already has this declaration.
-func (c Context) declaring(s *stmt.Statement) (Plan, error) {
+func (c Context) planDeclaring(s *stmt.Statement) (Plan, error) {
 	if s.Comment == nil || len(s.Tables) == 0 {
 		return nil, nil
 	}
-	name := c.full(s.Tables[0])
+	name := c.fullName(s.Tables[0])
 	words, declares := catalog.Said(*s.Comment)
-	if !declares || c.temporary(name) {
+	if !declares || c.isTemporary(name) {
 		return nil, nil
 	}
 	said, err := catalog.ParseWords(words)
@@ -32,43 +32,43 @@ func (c Context) declaring(s *stmt.Statement) (Plan, error) {
 		return nil, refuse(Undeclarable, "the comment of table %s declares nothing that can be: %v", name, err)
 	}
 	if declared, is := c.Catalog.Declared(name); is {
-		return nil, agrees(name, declared, said)
+		return nil, checkAgreement(name, declared, said)
 	}
 	if _, err := c.find(s.Tables[0]); err != nil {
 		return nil, err
 	}
-	if err := c.declarable(s, name, said); err != nil {
+	if err := c.checkDeclarable(s, name, said); err != nil {
 		return nil, err
 	}
 	added, err := c.ownGene(s, said)
 	return &Definition{Facts: Facts{Writes: true}, Declares: &Declaring{name, said, s.Features&stmt.MakesTable == 0}, Added: added}, err
 }
 
-// agrees refuses a comment that differs from the existing declaration. Neither may silently override the other.
-func agrees(name catalog.TableName, declared, said catalog.Declaration) error {
+// checkAgreement refuses a comment that differs from the existing declaration. Neither may silently override the other.
+func checkAgreement(name catalog.TableName, declared, said catalog.Declaration) error {
 	if declared.Agrees(said) {
 		return nil
 	}
 	return refuse(Undeclarable, "table %s is declared as %q, and the comment says %q: make the comment agree, or change what is declared by locus apply", name, declared.Words(), said.Words())
 }
 
-func (c Context) declarable(s *stmt.Statement, name catalog.TableName, said catalog.Declaration) error {
-	if err := c.foreign(name); err != nil {
+func (c Context) checkDeclarable(s *stmt.Statement, name catalog.TableName, said catalog.Declaration) error {
+	if err := c.checkDeclarableName(name); err != nil {
 		return err
 	}
 	switch {
 	case said.Kind == catalog.Single:
 		return refuse(Undeclarable, "the comment says that table %s is on shard %s alone, which comments can't: locus table add %s shard=%s declares it", name, said.Shard, name, said.Shard)
 	case s.Features&stmt.MakesTable != 0:
-		return c.madeEverywhere(s)
+		return c.checkCreate(s)
 	case !s.CommentAlone:
 		return refuse(Undeclarable, "an ALTER TABLE whose comment declares table %s does nothing else: send the COMMENT by itself", name)
 	}
 	return nil
 }
 
-// foreign refuses a name in a schema where no table can be declared.
-func (c Context) foreign(name catalog.TableName) error {
+// checkDeclarableName refuses a name in a schema where no table can be declared.
+func (c Context) checkDeclarableName(name catalog.TableName) error {
 	switch schema := strings.ToLower(name.Schema); {
 	case name.Schema == "": // servers return this error without a default database
 		return &Unknown{Number: erNoDatabase, State: "3D000", Message: "No database selected"}
@@ -78,9 +78,9 @@ func (c Context) foreign(name catalog.TableName) error {
 	return nil
 }
 
-// undeclared refuses a text that the parser can't read if it has a comment that may declare a table. The table would be created
+// checkDeclaringComment refuses a text that the parser can't read if it has a comment that may declare a table. The table would be created
 // without the declaration.
-func undeclared(l *stmt.Lexed, syntax *stmt.SyntaxError) error {
+func checkDeclaringComment(l *stmt.Lexed, syntax *stmt.SyntaxError) error {
 	if !stmt.DefinesTable(l) || !l.SaysInString("locus:") {
 		return nil
 	}

@@ -235,7 +235,7 @@ func (e *explainer) condition(c *condition) {
 	}
 	how := c.manner(e.v)
 	for _, value := range e.values(c.operands) {
-		g, match := c.of(value, how)
+		g, match := c.geneOf(value, how)
 		switch match {
 		case catalog.Here:
 			e.addLine("why", "%s = %s, the %s of %s: gene %s on %s", c.key.Column.Name, value, c.key.Role, c.table,
@@ -254,7 +254,7 @@ func (e *explainer) on(c *condition, g gene.Gene, v stmt.Value, how manner) stri
 	if !divided {
 		return string(e.m.Shard(e.m.Lookup(g)))
 	}
-	if residue, told := c.residue(v, how); told {
+	if residue, known := c.residue(v, how); known {
 		return fmt.Sprintf("%s, by its sequence mod %d = %d", e.m.Shard(e.m.LookupRow(g, residue)), orderid.Modulus, residue)
 	}
 	return fmt.Sprintf("%s and %s, by sequence", e.m.Shard(low), e.m.Shard(high))

@@ -26,14 +26,14 @@ func (p *Stamped) explain(e *explainer) {
 				return
 			}
 		}
-		of[row] = e.of(in, row, g)
+		of[row] = e.shardsOfRow(in, row, g)
 		shards = union(shards, of[row])
 	}
 	root := in.Table.Root()
 	e.addLine("shards", "%s", e.shards(shards))
 	for row, g := range genes {
 		e.addLine("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, root.Column.Name, in.root(e.v, row),
-			root.Role, in.Table.TableName, g.Format(e.m.Width()), e.either(of[row]))
+			root.Role, in.Table.TableName, g.Format(e.m.Width()), e.rowShard(of[row]))
 	}
 	if err := p.Returned(len(shards)); err != nil {
 		e.refusal(err)
@@ -51,8 +51,8 @@ func (p *Stamped) explain(e *explainer) {
 	}
 }
 
-// either returns the name of the shard that a row is inserted into.
-func (e *explainer) either(shards []int) string {
+// rowShard returns the name of the shard that a row is inserted into.
+func (e *explainer) rowShard(shards []int) string {
 	if len(shards) == 1 {
 		return string(e.m.Shard(shards[0]))
 	}

@@ -10,7 +10,7 @@ import (
 
 // fallback plans a text that the parser can't read.
 func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
-	p, err := passedOn(l, ctx, reason)
+	p, err := passThrough(l, ctx, reason)
 	if err == nil {
 		facts := p.About()
 		facts.Reserved = reserved(facts.Statement, facts.Writes, ctx)
@@ -18,36 +18,36 @@ func fallback(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	return p, err
 }
 
-// passedOn returns the plan of a text that the parser can't read, and does not set Reserved. A server may know the statement. The
+// passThrough returns the plan of a text that the parser can't read, and does not set Reserved. A server may know the statement. The
 // text is sent to the first shard unchanged, and the server answers in its own words, on three conditions:
 //
 // 1. Its first words are those of a statement that touches only what it names.
 // 2. It names only what is on the first shard.
 // 3. It leaves no state on the connection.
-func passedOn(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
+func passThrough(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 	var syntax *stmt.SyntaxError
 	if !errors.As(reason, &syntax) {
 		return nil, reason
 	}
-	if p, err := ctx.beforeWords(l, syntax); p != nil || err != nil {
+	if p, err := ctx.planWithoutWords(l, syntax); p != nil || err != nil {
 		return p, err
 	}
 	text := wordsOf(l)
 	if charset, ok := strings.CutPrefix(syntax.Reason, "[parser:1115]"); ok && text.bare[text.verb()] == "set" { // no server knows it
 		return nil, &Unknown{Number: 1115, Message: charset}
 	}
-	if err := judged(l); err != nil {
+	if err := checkSetStatement(l); err != nil {
 		return nil, err
 	}
-	if err := ctx.unreadable(l, syntax, text); err != nil {
+	if err := ctx.checkUnreadable(l, syntax, text); err != nil {
 		return nil, err
 	}
 	reach := l.Reach()
-	object, name := text.created()
-	state := text.state()
+	object, name := text.createdObject()
+	state := text.connectionState()
 	if object == "event" || object == "program" {
 		state = "" // its body runs later, or on another connection
-		if err := ctx.program(l, &reach); err != nil {
+		if err := ctx.checkProgramReach(l, &reach); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +63,7 @@ func passedOn(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		r.Unread = true
 		return nil, r
 	case !reach.Passes:
-		return nil, text.notPassed(syntax)
+		return nil, text.refusal(syntax)
 	case !ctx.Rewritten && text.namesTheServers(ctx):
 		return nil, refuse(NotAllowed, "%s; it may name the server's own tables: connect to the shard for it", syntax.Error())
 	case reach.Dynamic != "":
@@ -74,14 +74,14 @@ func passedOn(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		return &Schema{Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: stmt.CreateSchema, Schema: name})}}, nil
 	case object == "new database": // it may replace an existing one
 		return &Schema{Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name})}}, nil
-	case text.pins() != 0:
-		return &OneShard{Facts: Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: text.pins()})}, Shard: ctx.Catalog.First()}, nil
+	case text.pinningKind() != 0:
+		return &OneShard{Facts: Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: text.pinningKind()})}, Shard: ctx.Catalog.First()}, nil
 	case object == "program" && text.assignsFromTrigger():
 		return nil, refuse(Unsupported, "a trigger that names user variables: what it assigns to them would be lost to the session; use a column")
 	case text.loadsXML() && !slices.Contains(text.bare[2:min(len(text.bare), 4)], "local"):
 		return nil, refuse(NotAllowed, "LOAD XML of a file on a server reaches that rather than tables: use LOAD XML LOCAL")
 	case text.loadsXML():
-		s := text.left(object)
+		s := text.statement(object)
 		s.Kind = stmt.LoadData
 		l.Note(s)
 		return &OneShard{Facts: Facts{Writes: true, KeepsInsertID: true, Statement: s, Leaves: text.leaves(s, ctx)}, Shard: ctx.Catalog.First()}, nil
@@ -91,35 +91,35 @@ func passedOn(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		return nil, r
 	}
 	facts := unreadFacts(l, ctx, text, object)
-	if p, err := ctx.routine(l, facts); p != nil || err != nil {
+	if p, err := ctx.planRoutine(l, facts); p != nil || err != nil {
 		return p, err
 	}
 	p := &OneShard{Shard: ctx.Catalog.First(), Alike: ctx.Alike, Facts: facts}
-	readsForRoutines(p)
+	trackInsertID(p)
 	return p, nil
 }
 
-// unreadable refuses a text that the parser can't read if it contains what no such text may contain.
-func (c Context) unreadable(l *stmt.Lexed, syntax *stmt.SyntaxError, text unread) error {
-	if err := undeclared(l, syntax); err != nil {
+// checkUnreadable refuses a text that the parser can't read if it contains what no such text may contain.
+func (c Context) checkUnreadable(l *stmt.Lexed, syntax *stmt.SyntaxError, text unread) error {
+	if err := checkDeclaringComment(l, syntax); err != nil {
 		return err
 	}
-	if err := c.notCopiedUnread(l, text.bare); err != nil {
+	if err := c.checkOnlineCopyUnread(l, text.bare); err != nil {
 		return err
 	}
-	return hinted(l.Hints())
+	return checkHints(l.Hints())
 }
 
-// beforeWords plans or refuses a text that the parser can't read without examining its words. It returns nil, nil if the words
+// planWithoutWords plans or refuses a text that the parser can't read without examining its words. It returns nil, nil if the words
 // decide.
-func (c Context) beforeWords(l *stmt.Lexed, syntax *stmt.SyntaxError) (Plan, error) {
+func (c Context) planWithoutWords(l *stmt.Lexed, syntax *stmt.SyntaxError) (Plan, error) {
 	if l.Blank() { // comments only, whatever they name: the server returns its error for an empty query
 		return &OneShard{Facts: Facts{Statement: &stmt.Statement{Kind: stmt.Other}, Leaves: LeavesNothing}, Shard: c.Catalog.First()}, nil
 	}
-	if p := c.altersView(l); p != nil {
+	if p := c.planAlterView(l); p != nil {
 		return p, nil
 	}
-	if err := c.Rights.unread(syntax); err != nil {
+	if err := c.Rights.denyUnread(syntax); err != nil {
 		return nil, err
 	}
 	if c.Shard != "" {
@@ -127,12 +127,12 @@ func (c Context) beforeWords(l *stmt.Lexed, syntax *stmt.SyntaxError) (Plan, err
 		r.Unread = true
 		return nil, r
 	}
-	return c.maintained(l)
+	return c.planMaintained(l)
 }
 
 // unreadFacts returns the facts of a text that is sent to shards without being parsed.
 func unreadFacts(l *stmt.Lexed, ctx Context, text unread, object string) Facts {
-	left := noted(l, text.left(object))
+	left := noted(l, text.statement(object))
 	return Facts{
 		Writes: true, KeepsInsertID: true,
 		ReadsInsertID: slices.Contains(text.bare, "last_insert_id") || slices.Contains(text.bare, "returning"), // rows don't contain it
@@ -168,8 +168,8 @@ func (u unread) assignsFromTrigger() bool {
 // loadsXML reports whether the text is LOAD XML, which leaves the same state on its connection as LOAD DATA.
 func (u unread) loadsXML() bool { return len(u.bare) > 2 && u.bare[0] == "load" && u.bare[1] == "xml" }
 
-// left returns a statement of which only the state that it may leave on its connection is known.
-func (u unread) left(object string) *stmt.Statement {
+// statement returns a statement of which only the state that it may leave on its connection is known.
+func (u unread) statement(object string) *stmt.Statement {
 	s := &stmt.Statement{Kind: stmt.Other}
 	if u.program == stmt.Compound {
 		s.Kind = stmt.Call
@@ -192,8 +192,8 @@ func (u unread) left(object string) *stmt.Statement {
 	return s
 }
 
-// bare returns a word in lower case, without quotes.
-func bare(word []byte) string { return stmt.Unquoted(word) }
+// unquoted returns a word in lower case, without quotes.
+func unquoted(word []byte) string { return stmt.Unquoted(word) }
 
 // dropsProgram reports whether the text is DROP of a routine, trigger or event. It doesn't run the program.
 func (u unread) dropsProgram() bool {
@@ -214,7 +214,7 @@ func mentioned(l *stmt.Lexed, ctx Context) string {
 	if !ctx.Rewritten {
 		l.AnyWords(func(word string) { all = append(all, word) })
 	}
-	l.Words(func(word []byte) { all = append(all, bare(word)) })
+	l.Words(func(word []byte) { all = append(all, unquoted(word)) })
 	name, _ := ctx.Catalog.Mentions(ctx.Schema, all)
 	return name
 }
@@ -238,7 +238,7 @@ type unread struct {
 func wordsOf(l *stmt.Lexed) (u unread) {
 	u.program = l.Programs()
 	l.Calls(func(word []byte, called bool) {
-		u.bare = append(u.bare, bare(word))
+		u.bare = append(u.bare, unquoted(word))
 		u.called = append(u.called, called)
 		u.written = append(u.written, string(word))
 	})
@@ -256,8 +256,8 @@ func (u unread) verb() int {
 	return 0
 }
 
-// state returns a word because of which the text can't run on a borrowed connection, or "".
-func (u unread) state() string {
+// connectionState returns a word because of which the text can't run on a borrowed connection, or "".
+func (u unread) connectionState() string {
 	verb, program := u.verb(), u.program == stmt.Compound
 	for i, w := range u.bare {
 		if stateful[w] && (u.called[i] || w == "sql_calc_found_rows") || i == verb && stays[w] && !program {
@@ -267,9 +267,9 @@ func (u unread) state() string {
 	return ""
 }
 
-// created returns the kind of object that a CREATE or ALTER is about: "database", "new database" with its name if it may replace
+// createdObject returns the kind of object that a CREATE or ALTER is about: "database", "new database" with its name if it may replace
 // one, "event" or "program".
-func (u unread) created() (object, name string) {
+func (u unread) createdObject() (object, name string) {
 	bare, written := u.bare[u.verb():], u.written[u.verb():]
 	switch {
 	case len(bare) == 0 || bare[0] != "create" && bare[0] != "alter":
@@ -292,8 +292,8 @@ func (u unread) created() (object, name string) {
 // stateful are words that depend on the connection wherever they are in a text.
 var stateful = words("found_rows", "row_count", "sql_calc_found_rows", "connection_id")
 
-// pins returns the kind of a statement for which the session keeps the connection, or 0 for others.
-func (u unread) pins() stmt.Kind {
+// pinningKind returns the kind of a statement for which the session keeps the connection, or 0 for others.
+func (u unread) pinningKind() stmt.Kind {
 	switch bare := u.bare[u.verb():]; {
 	case len(bare) < 2:
 	case bare[0] == "handler":
@@ -312,8 +312,8 @@ var stays = words("begin", "start", "commit", "rollback", "savepoint", "release"
 	"prepare", "execute", "deallocate", "kill", "shutdown", "restart", "flush", "reset", "purge", "change", "stop", "install", "uninstall",
 	"grant", "revoke", "backup", "clone", "binlog", "load", "import", "cache", "get", "delimiter")
 
-// single reports whether all semicolons of a text are in the body of a program, except one that only comments follow.
-func single(l *stmt.Lexed) bool {
+// isOneStatement reports whether all semicolons of a text are in the body of a program, except one that only comments follow.
+func isOneStatement(l *stmt.Lexed) bool {
 	_, next := stmt.First(l.Text, l.Mode)
 	return stmt.Blank(l.Text[next:])
 }

@@ -30,8 +30,8 @@ type fixed struct {
 // Moved is the result of the locking read if a row would get another gene.
 const Moved = "2"
 
-// mostFound limits the number of values in a locking read.
-const mostFound = 1000
+// maxFound limits the number of values in a locking read.
+const maxFound = 1000
 
 // finding returns the Finding of a statement. It returns nil if the conditions fix no such key, or if the statement returns more
 // than the number of rows.
@@ -43,7 +43,7 @@ func (sc *scope) finding(s *stmt.Statement, k *Keyed) *Finding {
 	n := &sc.nodes[0]
 	f := &Finding{table: n.table, alias: n.ref.Alias, owners: k.Owned}
 	found := map[int]fixed{}
-	sc.fixes(n, s.Blocks[0].Where, found)
+	sc.collectFixed(n, s.Blocks[0].Where, found)
 	for _, columns := range n.table.Findable() {
 		if slices.ContainsFunc(columns, func(c int) bool { return found[c].operands == nil }) {
 			continue
@@ -64,13 +64,13 @@ func (f *Finding) String() string {
 	return strings.Join(names, ", ")
 }
 
-// fixes adds to found the integer columns that must have one of some values, by their positions.
-func (sc *scope) fixes(n *node, c *stmt.Condition, found map[int]fixed) {
+// collectFixed adds to found the integer columns that must have one of some values, by their positions.
+func (sc *scope) collectFixed(n *node, c *stmt.Condition, found map[int]fixed) {
 	switch {
 	case c == nil:
 	case c.Kind == stmt.And:
 		for _, arg := range c.Args {
-			sc.fixes(n, arg, found)
+			sc.collectFixed(n, arg, found)
 		}
 	case c.Kind == stmt.Equal && !c.NullSafe && !c.InRows:
 		if of, _ := sc.within(n.block, c.Column); of != n || slices.ContainsFunc(c.Operands, func(o stmt.Operand) bool { return !o.Known() }) {
@@ -82,10 +82,10 @@ func (sc *scope) fixes(n *node, c *stmt.Condition, found map[int]fixed) {
 	}
 }
 
-// look returns the locking read for a shard, which leaves out foreign rows. If given is not nil, it is the gene that the change
+// lockingRead returns the locking read for a shard, which leaves out foreign rows. If given is not nil, it is the gene that the change
 // assigns. The result is then Moved if one of the rows has another gene. ok is false if a server might not compare one of the
 // values with the column as an integer.
-func (f *Finding) look(v *Values, foreign router.Foreign, given *gene.Gene) (text string, ok bool) {
+func (f *Finding) lockingRead(v *Values, foreign router.Foreign, given *gene.Gene) (text string, ok bool) {
 	found, last := "1", " LIMIT 1 FOR UPDATE"
 	if given != nil {
 		found = "IF(" + f.table.NoneOf(f.alias, router.Foreign{Genes: gene.NewSet(gene.Range{First: *given, Last: *given})}) + ", " + Moved + ", 1)"
@@ -130,7 +130,7 @@ func (c fixed) values(v *Values) (list []string, ok bool) {
 			switch {
 			case value.Kind == stmt.Null:
 				list = append(list, "NULL")
-			case !whole || len(list) == mostFound:
+			case !whole || len(list) == maxFound:
 				return nil, false
 			case n.Kind == stmt.Int:
 				list = append(list, strconv.FormatInt(n.Int, 10))

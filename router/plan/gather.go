@@ -76,7 +76,7 @@ func TemporaryName(n int) string { return fmt.Sprintf("locus_gathered_%d", n) }
 
 // planGather plans how a SELECT is gathered, or returns why it can't be.
 func planGather(l *stmt.Lexed, s *stmt.Statement, ctx Context) (*Gathering, *Refusal) {
-	if what := ungatherable(s); what != "" {
+	if what := gatherObstacle(s); what != "" {
 		return nil, refuse(ScatterShape, "%s over rows of several shards: %s", what, narrowIt)
 	}
 	places, err := stmt.FindPlaces(l)
@@ -135,8 +135,8 @@ func (sc *scope) aloneOn(n *node) router.ShardName {
 	return sc.ctx.Catalog.First()
 }
 
-// ungatherable returns what prevents a statement from running on another connection than the session's. Empty means nothing.
-func ungatherable(s *stmt.Statement) string {
+// gatherObstacle returns what prevents a statement from running on another connection than the session's. Empty means nothing.
+func gatherObstacle(s *stmt.Statement) string {
 	switch f := s.Features; {
 	case f&stmt.Locking != 0:
 		return "FOR UPDATE and FOR SHARE of what is no plain read"

@@ -32,9 +32,9 @@ func (p *Global) explain(e *explainer) {
 	}
 }
 
-// alike refuses a change of a global table whose effect would differ between shards. It sets Clock if the change reads the clock:
+// checkAlike refuses a change of a global table whose effect would differ between shards. It sets Clock if the change reads the clock:
 // the session then sets the same time on all shards.
-func (p *Global) alike(s *stmt.Statement, t *catalog.Table) error {
+func (p *Global) checkAlike(s *stmt.Statement, t *catalog.Table) error {
 	what := ""
 	switch {
 	case s.Features&stmt.Returning != 0:
@@ -51,28 +51,28 @@ func (p *Global) alike(s *stmt.Statement, t *catalog.Table) error {
 	}
 	p.Clock = p.Clock || s.Features&stmt.ReadsClock != 0
 	p.Clock = p.Clock || t.ReadsClock()
-	return defaultsAlike(s, t)
+	return checkDefaults(s, t)
 }
 
-// copiesAlike refuses an UPDATE or DELETE of global tables whose effect would differ between shards.
-func (p *Global) copiesAlike(s *stmt.Statement, sc *scope) error {
+// checkCopies refuses an UPDATE or DELETE of global tables whose effect would differ between shards.
+func (p *Global) checkCopies(s *stmt.Statement, sc *scope) error {
 	for i := range sc.nodes {
 		n := &sc.nodes[i]
 		if !n.global() || !n.ref.Written {
 			continue
 		}
-		if err := p.alike(s, n.table); err != nil {
+		if err := p.checkAlike(s, n.table); err != nil {
 			return err
 		}
-		if err := joinedAlike(s, n.table); err != nil {
+		if err := checkJoined(s, n.table); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// defaultsAlike refuses DEFAULT of a column for which each shard would compute another value.
-func defaultsAlike(s *stmt.Statement, t *catalog.Table) error {
+// checkDefaults refuses DEFAULT of a column for which each shard would compute another value.
+func checkDefaults(s *stmt.Statement, t *catalog.Table) error {
 	assigned := s.Assign
 	if s.Insert != nil {
 		assigned = s.Insert.Update
@@ -83,11 +83,11 @@ func defaultsAlike(s *stmt.Statement, t *catalog.Table) error {
 			continue
 		}
 		if s.ReadsDefault {
-			return madeAnew(t, c)
+			return refuseDefault(t, c)
 		}
 		for _, a := range assigned {
 			if at, ok := t.Column(a.Column.Name); ok && at == i && a.Value.Const.Kind == stmt.Default {
-				return madeAnew(t, c)
+				return refuseDefault(t, c)
 			}
 		}
 	}
@@ -98,14 +98,14 @@ func defaultsAlike(s *stmt.Statement, t *catalog.Table) error {
 // DEFAULT in a row.
 func (in *Insertion) defaultsToClock() bool { return in.Table.ReadsClock() }
 
-func madeAnew(t *catalog.Table, c *catalog.Column) *Refusal {
+func refuseDefault(t *catalog.Table, c *catalog.Column) *Refusal {
 	return refuse(CopiesDiffer, "the default of column %s of global table %s would be another one on each shard: give the value", c.Name, t.TableName)
 }
 
-// joinedAlike refuses a change of a global table by the rows of another table. If several rows match, each shard may use another
+// checkJoined refuses a change of a global table by the rows of another table. If several rows match, each shard may use another
 // one.
-func joinedAlike(s *stmt.Statement, t *catalog.Table) error {
-	if u, ok := changes(s, t, t.Unique); ok {
+func checkJoined(s *stmt.Statement, t *catalog.Table) error {
+	if u, ok := changedKey(s, t, t.Unique); ok {
 		return refuse(CopiesDiffer, "UPDATE IGNORE of global table %s and its unique key %s: which of two rows keeps its values depends on the order in which a shard finds them: write a plain UPDATE", t.TableName, u.Name)
 	}
 	if len(s.Blocks) == 0 || len(s.Blocks[0].Tables) < 2 {
@@ -119,16 +119,16 @@ func joinedAlike(s *stmt.Statement, t *catalog.Table) error {
 	return nil
 }
 
-// copied returns the Insertion of an INSERT into a global table whose rows must be checked. It returns nil if any rows would be
+// planCopies returns the Insertion of an INSERT into a global table whose rows must be checked. It returns nil if any rows would be
 // the same on all shards.
-func copied(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
+func planCopies(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 	anew := func(c catalog.Column) bool { return c.Default == catalog.Anew && !c.Generated }
 	if t.Numbered() < 0 && !slices.ContainsFunc(t.Columns, anew) {
 		return nil, nil
 	}
-	in, err := given(n, t)
+	in, err := newInsertion(n, t)
 	if err == nil {
-		err = in.numberedHere()
+		err = in.locateNumber()
 	}
 	if err != nil {
 		return nil, err
@@ -139,9 +139,9 @@ func copied(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 		}
 		at := slices.Index(in.Columns, i)
 		if at < 0 {
-			return nil, madeAnew(t, &t.Columns[i])
+			return nil, refuseDefault(t, &t.Columns[i])
 		}
-		in.anew = append(in.anew, at)
+		in.noDefault = append(in.noDefault, at)
 	}
 	in.locate()
 	return in, nil
@@ -161,12 +161,12 @@ func (p *Global) Alike(v *Values) error {
 		if !in.Set && int(v.Args.Rows[row].Count) != len(in.Columns) {
 			return refuse(RowShape, "Column count doesn't match value count at row %d", row+1)
 		}
-		if err := in.rowNumbered(v, row); err != nil {
+		if err := in.checkRowNumber(v, row); err != nil {
 			return err
 		}
-		for _, at := range in.anew {
+		for _, at := range in.noDefault {
 			if in.Value(v, row, at).Kind == stmt.Default {
-				return madeAnew(in.Table, &in.Table.Columns[in.Columns[at]])
+				return refuseDefault(in.Table, &in.Table.Columns[in.Columns[at]])
 			}
 		}
 	}

@@ -148,7 +148,7 @@ func TestGolden(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, n := played(t, string(want))
+			got, n := replaced(t, string(want))
 			statements += n
 			if golden.Update(t, file, got) {
 				return
@@ -163,8 +163,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// played replaces the text below each statement.
-func played(t *testing.T, text string) (out string, statements int) {
+// replaced replaces the text below each statement.
+func replaced(t *testing.T, text string) (out string, statements int) {
 	var b bytes.Buffer
 	for _, s := range scenes(text) {
 		b.WriteString(s.head)

@@ -23,8 +23,8 @@ func (c Context) withoutGenes(qualifier, table string) string {
 	return ""
 }
 
-// hidesIn reports whether such rows of a table must be removed.
-func (c Context) hidesIn(t stmt.TableName) bool {
+// hidesRows reports whether such rows of a table must be removed.
+func (c Context) hidesRows(t stmt.TableName) bool {
 	return strings.EqualFold(c.schemaOf(t), "information_schema") && c.withoutGenes("", t.Name) != ""
 }
 
@@ -32,25 +32,25 @@ func (c Context) hidesIn(t stmt.TableName) bool {
 // shards.
 func describe(l *stmt.Lexed, p Plan, ctx Context) error {
 	one, is := p.(*OneShard)
-	described := func(t stmt.TableName) bool { return ctx.hidesIn(t) || ctx.sums(t) }
+	described := func(t stmt.TableName) bool { return ctx.hidesRows(t) || ctx.sums(t) }
 	if !is || one.Named || one.Statement.Kind != stmt.Select || len(one.Added) > 0 || !slices.ContainsFunc(TablesOf(one.Statement), described) {
 		return nil
 	}
 	places, err := stmt.FindPlaces(l)
 	if err != nil {
-		return ctx.unsummed(l, one.Statement, err)
+		return ctx.checkSizes(l, one.Statement, err)
 	}
 	h := hiding{l: l, places: places, sourceNames: ctx.SourceNames, terms: places.Terms(), conditions: map[*stmt.Block]string{}}
 	for _, at := range places.Tables {
 		switch t := at.Block.Tables[at.Index]; {
-		case ctx.hidesIn(t.TableName):
-			h.table(at, ctx.withoutGenes(qualifierOf(&t), t.Name))
+		case ctx.hidesRows(t.TableName):
+			h.hide(at, ctx.withoutGenes(qualifierOf(&t), t.Name))
 		case ctx.sums(t.TableName) && namesSizes(places):
 			h.summed = append(h.summed, summed(l, at, ""))
 		}
 	}
 	one.Added, one.Summed = append(one.Added, h.splices()...), h.summed
-	return summable(places, h.summed)
+	return checkQualified(places, h.summed)
 }
 
 // hiding removes rows from what a SELECT reads. If possible it adds a condition to an existing one, because names, definitions of
@@ -76,14 +76,14 @@ func qualifierOf(t *stmt.TableRef) string {
 	return quote(t.Alias) + "."
 }
 
-// table removes the rows of a table that don't satisfy a condition.
-func (h *hiding) table(at stmt.TablePlace, condition string) {
+// hide removes the rows of a table that don't satisfy a condition.
+func (h *hiding) hide(at stmt.TablePlace, condition string) {
 	switch t := at.Block.Tables[at.Index]; {
 	case at.Statement:
 	case t.Nullable:
 		for _, c := range h.terms { // its own ON
 			if c.Outer && c.Block == at.Block && c.First == at.Index && c.Last == at.Index+1 {
-				h.beside(c.Start, c.End, condition)
+				h.addCondition(c.Start, c.End, condition)
 				return
 			}
 		}
@@ -108,8 +108,8 @@ func (h *hiding) term(b *stmt.Block) *stmt.Conjunct {
 	return &h.terms[at]
 }
 
-// beside adds a condition to the one between start and end.
-func (h *hiding) beside(start, end stmt.Anchor, condition string) {
+// addCondition adds a condition to the one between start and end.
+func (h *hiding) addCondition(start, end stmt.Anchor, condition string) {
 	h.added = append(h.added, Splice{start, " ("}, Splice{end, "\n) AND " + condition + " "})
 }
 
@@ -120,9 +120,9 @@ func (h *hiding) splices() []Splice {
 		switch {
 		case !b.HasFilter:
 			c := h.term(b)
-			h.beside(c.Start, c.End, condition)
+			h.addCondition(c.Start, c.End, condition)
 		case b.Filter.There:
-			h.beside(b.Filter.Open, b.Filter.Close, condition)
+			h.addCondition(b.Filter.Open, b.Filter.Close, condition)
 		default:
 			h.added = append(h.added, Splice{b.Filter.Open, " WHERE " + condition + " "})
 		}

@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// mostIndexes is the limit of the indexes on one temporary table.
-const mostIndexes = 8
+// maxIndexes is the limit of the indexes on one temporary table.
+const maxIndexes = 8
 
 // indexed returns the columns of gathered tables that get indexes: integer columns that joins, correlations and subqueries
 // compare with integers. Text columns get none, because servers don't always find by an index of texts what they find without
@@ -26,7 +26,7 @@ func (sc *scope) indexed(blocks []*stmt.Block) map[*node][]string {
 	for n, names := range found {
 		slices.Sort(names)
 		names = slices.Compact(names)
-		found[n] = names[:min(mostIndexes, len(names))]
+		found[n] = names[:min(maxIndexes, len(names))]
 	}
 	return found
 }
@@ -46,17 +46,17 @@ func (x indexer) condition(b *stmt.Block, c *stmt.Condition) {
 			x.condition(b, part)
 		}
 	case stmt.Join:
-		x.compared(b, c.Column, b, c.Other)
+		x.recordCompared(b, c.Column, b, c.Other)
 	case stmt.Within:
 		if q := c.Query; q != nil && c.Field < len(q.Fields) && q.Fields[c.Field].Column != nil {
-			x.compared(b, c.Column, q, *q.Fields[c.Field].Column)
+			x.recordCompared(b, c.Column, q, *q.Fields[c.Field].Column)
 		}
 	case stmt.Opaque, stmt.Or, stmt.Equal, stmt.Between:
 	}
 }
 
-// compared records two columns that are compared, each as a block names it.
-func (x indexer) compared(a *stmt.Block, left stmt.ColumnRef, b *stmt.Block, right stmt.ColumnRef) {
+// recordCompared records two columns that are compared, each as a block names it.
+func (x indexer) recordCompared(a *stmt.Block, left stmt.ColumnRef, b *stmt.Block, right stmt.ColumnRef) {
 	l, r := x.outwards(a, left), x.outwards(b, right)
 	if l == nil || r == nil || !wholeNumber(l, left.Name) || !wholeNumber(r, right.Name) {
 		return

@@ -33,8 +33,8 @@ type Insertion struct {
 	places           []int // positions in a row by Stamp, or -1
 	// unlisted is true if the statement names no columns.
 	unlisted bool
-	// anew are the positions in a row that may not be DEFAULT, because every server would compute another default.
-	anew []int
+	// noDefault are the positions in a row that may not be DEFAULT, because every server would compute another default.
+	noDefault []int
 	// unseen are the unique keys of which no row may be a duplicate.
 	unseen []unseenKey
 	// unsided are the unique keys of which no row of a divided gene may be a duplicate, because the other row may be on the other
@@ -105,17 +105,17 @@ func planInsert(s *stmt.Statement, ctx Context) (Plan, error) {
 	if s.Insert.Partitioned {
 		return nil, refuse(Unsupported, "PARTITION in an INSERT into sharded table %s: leave it out", t.TableName)
 	}
-	in, err := insertion(s.Insert, t)
+	in, err := planInsertion(s.Insert, t)
 	if err != nil {
 		return nil, err
 	}
 	if verb := replacing(s); verb != "" {
-		if err := in.seesDuplicates(verb); err != nil {
+		if err := in.checkDuplicates(verb); err != nil {
 			return nil, err
 		}
 		in.replaces = true
 	}
-	in.seesOtherSide()
+	in.collectUnsided()
 	facts := Facts{
 		Writes: true, Cacheable: true, Clock: s.Features&stmt.ReadsClock != 0 || in.defaultsToClock(),
 		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,
@@ -158,7 +158,7 @@ func listedCopies(n *stmt.Insertion, in *Insertion, t *catalog.Table) ([]Splice,
 	}
 	if in == nil {
 		var err error
-		if in, err = given(n, t); err != nil {
+		if in, err = newInsertion(n, t); err != nil {
 			return nil, err
 		}
 	}
@@ -192,10 +192,10 @@ func Listing(p Plan) []Splice {
 	return []Splice{in.listed(at)}
 }
 
-func insertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
-	in, err := given(n, t)
+func planInsertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
+	in, err := newInsertion(n, t)
 	if err == nil {
-		err = in.numberedHere()
+		err = in.locateNumber()
 	}
 	if err != nil {
 		return nil, err
@@ -207,8 +207,8 @@ func insertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 	return in, nil
 }
 
-// given returns an Insertion with the columns that the INSERT assigns, in the order of its values.
-func given(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
+// newInsertion returns an Insertion with the columns that the INSERT assigns, in the order of its values.
+func newInsertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 	in := &Insertion{Table: t, Root: -1, ID: -1, OrderNumber: -1, Gene: -1, Version: -1, numbered: -1, number: -1, List: n.ColumnsEnd}
 	names := n.Columns
 	switch {

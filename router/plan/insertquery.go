@@ -48,12 +48,12 @@ func planInsertQuery(facts Facts, s *stmt.Statement, t *catalog.Table, columns [
 		return nil, refuse(Unsupported, "such an INSERT into %s table %s from a query: write INSERT INTO … (…) SELECT …", t.Kind, t.TableName)
 	}
 	p := &InsertQuery{Facts: facts, Start: s.Insert.Query, End: s.Insert.Tail, Destination: Destination{t, columns}}
-	return p, updatesAlone(s, t, ctx)
+	return p, checkUpdateTail(s, t, ctx)
 }
 
-// updatesAlone refuses an ON DUPLICATE KEY UPDATE that would change its meaning, or be invalid, after rows that are written as
+// checkUpdateTail refuses an ON DUPLICATE KEY UPDATE that would change its meaning, or be invalid, after rows that are written as
 // VALUES. It may compute with those columns of the table that no table of the query has.
-func updatesAlone(s *stmt.Statement, t *catalog.Table, ctx Context) error {
+func checkUpdateTail(s *stmt.Statement, t *catalog.Table, ctx Context) error {
 	in := s.Insert
 	if in.TailQueries {
 		return refuse(Unsupported, "a query in ON DUPLICATE KEY UPDATE of an INSERT into %s from a query: read the values first", t.TableName)

@@ -113,7 +113,7 @@ func (in *Insertion) rowGene(v *Values, row int) (gene.Gene, error) {
 		return 0, refuse(RowShape, "Column count doesn't match value count at row %d", row+1)
 	}
 	root := in.Table.Root()
-	if in.rootNumbered() && v.Numbers == nil && in.asks(v, row) {
+	if in.rootNumbered() && v.Numbers == nil && in.asksNumber(v, row) {
 		return 0, refuse(OwnerUnusable, "row %d: %s, the %s of %s, is numbered when the statement runs", row+1, root.Column.Name, root.Role, in.Table.TableName)
 	}
 	value := in.root(v, row)
@@ -121,7 +121,7 @@ func (in *Insertion) rowGene(v *Values, row int) (gene.Gene, error) {
 	if err != nil {
 		return 0, refuse(OwnerUnusable, "row %d: %s, the %s of %s, %v", row+1, root.Column.Name, root.Role, in.Table.TableName, err)
 	}
-	if err := in.rowAlone(v, row); err != nil {
+	if err := in.checkRow(v, row); err != nil {
 		return 0, err
 	}
 	for _, k := range in.keys {

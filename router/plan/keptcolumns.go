@@ -7,27 +7,27 @@ import (
 	"locus/router/stmt"
 )
 
-// keepsColumns refuses a definition after which rows of a sharded table could not be found on their shards, or would not be
+// checkKeptColumns refuses a definition after which rows of a sharded table could not be found on their shards, or would not be
 // created as declared. The table would then be refused, or statements would apply to other rows.
-func (c Context) keepsColumns(l *stmt.Lexed, s *stmt.Statement) error {
+func (c Context) checkKeptColumns(l *stmt.Lexed, s *stmt.Statement) error {
 	if s.Features&stmt.TemporaryTable != 0 {
 		return nil
 	}
 	for _, name := range s.Tables {
-		if table := c.full(name); !c.temporary(table) && c.declaration(s, table).MakesGene() && l.Names(catalog.OwnGene) {
+		if table := c.fullName(name); !c.isTemporary(table) && c.declaration(s, table).MakesGene() && l.Names(catalog.OwnGene) {
 			return refuse(ColumnKept, "it names %s, the column of table %s that locus makes, fills and hides: leave it out, and give a column or an index of your own another name", catalog.OwnGene, table)
 		}
 	}
-	if s.Altering == nil || c.temporary(c.full(s.Tables[0])) {
+	if s.Altering == nil || c.isTemporary(c.fullName(s.Tables[0])) {
 		return nil
 	}
-	return c.keepsDeclared(s.Altering, c.full(s.Tables[0]))
+	return c.checkDeclaredColumns(s.Altering, c.fullName(s.Tables[0]))
 }
 
 // declaration returns the declaration of a table, or the one in a comment of the statement.
 func (c Context) declaration(s *stmt.Statement, table catalog.TableName) catalog.Declaration {
 	d, is := c.Catalog.Declared(table)
-	if !is && s.Comment != nil && table == c.full(s.Tables[0]) {
+	if !is && s.Comment != nil && table == c.fullName(s.Tables[0]) {
 		if words, says := catalog.Said(*s.Comment); says {
 			d, _ = catalog.ParseWords(words)
 		}
@@ -35,8 +35,8 @@ func (c Context) declaration(s *stmt.Statement, table catalog.TableName) catalog
 	return d
 }
 
-// keepsDeclared refuses to drop or rename a declared column, and to change the type of a column that determines a row's gene.
-func (c Context) keepsDeclared(a *stmt.Altering, table catalog.TableName) error {
+// checkDeclaredColumns refuses to drop or rename a declared column, and to change the type of a column that determines a row's gene.
+func (c Context) checkDeclaredColumns(a *stmt.Altering, table catalog.TableName) error {
 	d, _ := c.Catalog.Declared(table)
 	if d.Kind != catalog.Sharded {
 		return nil
@@ -54,19 +54,19 @@ func (c Context) keepsDeclared(a *stmt.Altering, table catalog.TableName) error 
 		case !strings.EqualFold(column.Becomes, column.Name):
 			return refuse(ColumnKept, "column %s is declared as %s of table %s, and would be called %s: keep its name", column.Name, role, table, column.Becomes)
 		case t != nil && column.Type != nil:
-			if err := keepsType(t, column); err != nil {
+			if err := checkType(t, column); err != nil {
 				return err
 			}
 		}
 	}
 	if t != nil && a.Converts != nil {
-		return keepsCharset(t, a.Converts)
+		return checkCharset(t, a.Converts)
 	}
 	return nil
 }
 
-// keepsType refuses a type under which an existing value may have another gene. A longer type is allowed.
-func keepsType(t *catalog.Table, column stmt.AlteredColumn) error {
+// checkType refuses a type under which an existing value may have another gene. A longer type is allowed.
+func checkType(t *catalog.Table, column stmt.AlteredColumn) error {
 	key, is := t.KeyOf(column.Name)
 	if !is || key.Column.KeptBy(column.Type) {
 		return nil
@@ -77,8 +77,8 @@ func keepsType(t *catalog.Table, column stmt.AlteredColumn) error {
 	return refuse(ColumnKept, "column %s decides where a row of %s lives, and values of another type may be of other genes: it is %s, and may be made longer, of the same kind, sign and collation", column.Name, t.TableName, key.Column.Spelled())
 }
 
-// keepsCharset is keepsType for the conversion of all text columns.
-func keepsCharset(t *catalog.Table, to *stmt.ColumnType) error {
+// checkCharset is checkType for the conversion of all text columns.
+func checkCharset(t *catalog.Table, to *stmt.ColumnType) error {
 	for _, key := range t.Keys {
 		if c := key.Column; c.IsText() && !strings.EqualFold(to.Collation, c.Collation) {
 			return refuse(ColumnKept, "column %s decides where a row of %s lives, and values in another collation than %s may be of other genes: convert the other columns one by one, or say COLLATE %s", c.Name, t.TableName, c.Collation, c.Collation)
@@ -87,14 +87,14 @@ func keepsCharset(t *catalog.Table, to *stmt.ColumnType) error {
 	return nil
 }
 
-// likeOwnGene refuses CREATE TABLE … LIKE a table with the gene column of locus, if the new table is not declared to have that
+// checkLike refuses CREATE TABLE … LIKE a table with the gene column of locus, if the new table is not declared to have that
 // column.
-func (c Context) likeOwnGene(s *stmt.Statement, d catalog.Declaration) error {
+func (c Context) checkLike(s *stmt.Statement, d catalog.Declaration) error {
 	if s.DefinitionsEnd != nil || len(s.Tables) < 2 || d.MakesGene() {
 		return nil
 	}
-	if like, is := c.Catalog.Declared(c.full(s.Tables[1])); is && like.MakesGene() {
-		return refuse(Unsupported, "CREATE TABLE of %s like %s, which has a column that locus made: write its columns out", c.full(s.Tables[0]), c.full(s.Tables[1]))
+	if like, is := c.Catalog.Declared(c.fullName(s.Tables[1])); is && like.MakesGene() {
+		return refuse(Unsupported, "CREATE TABLE of %s like %s, which has a column that locus made: write its columns out", c.fullName(s.Tables[0]), c.fullName(s.Tables[1]))
 	}
 	return nil
 }

@@ -79,9 +79,9 @@ func leavesDefinition(s *stmt.Statement) Leaves {
 	return LeavesNothing
 }
 
-// readsForRoutines sets the facts so that stored code reads the session's LAST_INSERT_ID(), not that of the previous session on
+// trackInsertID sets the facts so that stored code reads the session's LAST_INSERT_ID(), not that of the previous session on
 // the connection. The session then also reads the value that the code leaves.
-func readsForRoutines(p Plan) {
+func trackInsertID(p Plan) {
 	switch p.(type) {
 	case *OneShard, *AnyShard:
 		if f := p.About(); f.Leaves == LeavesRoutine || f.Leaves == LeavesUnknown {
@@ -173,7 +173,7 @@ func (u unread) definesProgram() bool {
 	if u.verb() > 0 || len(u.bare) < 2 {
 		return false
 	}
-	object, _ := u.created()
+	object, _ := u.createdObject()
 	return u.bare[0] == "create" && object == "program" || u.dropsProgram()
 }
 

@@ -65,9 +65,9 @@ func (load *Load) list() string {
 	return strings.Join(names, ", ")
 }
 
-// unloadable refuses a LOAD DATA that would read files of the server, or that would read state of the shard's connection instead
+// checkLoad refuses a LOAD DATA that would read files of the server, or that would read state of the shard's connection instead
 // of the session's. SET is computed on a shard, once for each row.
-func unloadable(load *stmt.Loading) error {
+func checkLoad(load *stmt.Loading) error {
 	switch {
 	case load == nil:
 	case !load.Local:
@@ -116,11 +116,11 @@ func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
 			return nil, refuse(RowShape, "LOAD DATA that fills no column of %s", t.TableName)
 		}
 		var in *Insertion
-		if in, err = copied(list, t); in.Numbered() != nil {
+		if in, err = planCopies(list, t); in.Numbered() != nil {
 			load.generated = append(load.generated, in.number)
 		}
 	} else {
-		err = load.stamped(list)
+		err = load.setGenerated(list)
 	}
 	for i, c := range t.Columns {
 		if must := !c.Nullable && !c.HasDefault && !c.Generated && !c.AutoIncrement; must && !slices.Contains(load.generated, i) && !slices.Contains(load.Columns, i) {
@@ -130,11 +130,11 @@ func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
 	return load, err
 }
 
-// stamped sets generated to the generated columns of a sharded table.
-func (load *Load) stamped(list *stmt.Insertion) error {
-	in, err := insertion(list, load.Into)
+// setGenerated sets generated to the generated columns of a sharded table.
+func (load *Load) setGenerated(list *stmt.Insertion) error {
+	in, err := planInsertion(list, load.Into)
 	if err == nil {
-		err = in.seesDuplicates("LOAD DATA LOCAL, which keeps or replaces rows that are there, of")
+		err = in.checkDuplicates("LOAD DATA LOCAL, which keeps or replaces rows that are there, of")
 	}
 	if err != nil {
 		return err

@@ -24,8 +24,8 @@ func planLock(s *stmt.Statement, ctx Context) (Plan, error) {
 		}
 	}
 	for _, l := range s.LockTables {
-		has := ctx.Catalog.On(ctx.full(l.TableName))
-		for _, name := range ctx.behind(l.TableName) {
+		has := ctx.Catalog.On(ctx.fullName(l.TableName))
+		for _, name := range ctx.tablesBehind(l.TableName) {
 			shards, err := ctx.lockedOn(name)
 			if err != nil {
 				return nil, err
@@ -50,15 +50,15 @@ func (c Context) lockedOn(name stmt.TableName) ([]router.ShardName, error) {
 		return []router.ShardName{t.Shard}, nil
 	case t != nil:
 		return c.Catalog.Shards, nil
-	case c.far(name):
-		return c.Catalog.On(c.full(name)), nil
+	case c.isFarView(name):
+		return c.Catalog.On(c.fullName(name)), nil
 	}
 	return []router.ShardName{c.Catalog.First()}, nil
 }
 
 // lockToo adds a table that the client may have named too. A server accepts one lock for each table.
 func (c Context) lockToo(locks []stmt.LockTable, l stmt.LockTable) []stmt.LockTable {
-	i := slices.IndexFunc(locks, func(there stmt.LockTable) bool { return c.full(there.TableName) == c.full(l.TableName) })
+	i := slices.IndexFunc(locks, func(there stmt.LockTable) bool { return c.fullName(there.TableName) == c.fullName(l.TableName) })
 	switch {
 	case i < 0:
 		return append(locks, l)
@@ -70,18 +70,18 @@ func (c Context) lockToo(locks []stmt.LockTable, l stmt.LockTable) []stmt.LockTa
 
 func reads(l stmt.LockTable) bool { return strings.HasPrefix(strings.ToUpper(l.Mode), "READ") }
 
-// far reports whether a name is a view of rows on several shards.
-func (c Context) far(name stmt.TableName) bool {
-	full := c.full(name)
-	return !c.temporary(full) && c.Catalog.Behind(full) != nil
+// isFarView reports whether a name is a view of rows on several shards.
+func (c Context) isFarView(name stmt.TableName) bool {
+	full := c.fullName(name)
+	return !c.isTemporary(full) && c.Catalog.Behind(full) != nil
 }
 
-// behind returns the tables that a view of rows on several shards reads, directly or through other views.
-func (c Context) behind(view stmt.TableName) (tables []stmt.TableName) {
-	if !c.far(view) {
+// tablesBehind returns the tables that a view of rows on several shards reads, directly or through other views.
+func (c Context) tablesBehind(view stmt.TableName) (tables []stmt.TableName) {
+	if !c.isFarView(view) {
 		return nil
 	}
-	next := c.Catalog.Behind(c.full(view))
+	next := c.Catalog.Behind(c.fullName(view))
 	seen := map[catalog.TableName]bool{}
 	for len(next) > 0 {
 		name := next[0]
@@ -99,15 +99,15 @@ func (c Context) behind(view stmt.TableName) (tables []stmt.TableName) {
 	return tables
 }
 
-// closedLocks refuses tables of LOCK TABLES, and tables that its views read, that the shards don't have as named.
-func (c Context) closedLocks(s *stmt.Statement) error {
+// checkLocks refuses tables of LOCK TABLES, and tables that its views read, that the shards don't have as named.
+func (c Context) checkLocks(s *stmt.Statement) error {
 	var names []stmt.TableName
 	for _, name := range s.Tables {
-		if c.far(name) {
-			names = append(names, c.behind(name)...)
+		if c.isFarView(name) {
+			names = append(names, c.tablesBehind(name)...)
 		} else {
 			names = append(names, name)
 		}
 	}
-	return c.each(names, c.Catalog.Reading)
+	return c.checkEach(names, c.Catalog.Reading)
 }

@@ -66,7 +66,7 @@ type Combined struct {
 
 // planMerge plans how a SELECT runs on several shards, or returns why it can't.
 func planMerge(s *stmt.Statement, sc *scope) (*Merge, *Refusal) {
-	if reason := scatterShape(s, sc); reason != nil {
+	if reason := checkScatterShape(s, sc); reason != nil {
 		return nil, reason
 	}
 	b := s.Blocks[0]
@@ -96,8 +96,8 @@ const concatenated = "rows of one shard after those of another"
 
 const narrowIt = "name one owner, ID or order number in WHERE"
 
-// scatterShape refuses a statement that can't be answered shard by shard. It returns nil for others.
-func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
+// checkScatterShape refuses a statement that can't be answered shard by shard. It returns nil for others.
+func checkScatterShape(s *stmt.Statement, sc *scope) *Refusal {
 	b := s.Blocks[0]
 	what := ""
 	switch {
@@ -117,7 +117,7 @@ func scatterShape(s *stmt.Statement, sc *scope) *Refusal {
 		what = "HAVING"
 	case b.Natural || b.Using:
 		what = "NATURAL JOIN and USING of several tables"
-	case !sc.firm():
+	case !sc.everyRowSharded():
 		what = "an outer join that keeps the rows of tables which are not sharded"
 	case b.Braced:
 		what = "a SELECT in parentheses"
@@ -167,9 +167,9 @@ func (sc *scope) groupKeys(b *stmt.Block) iter.Seq2[*node, *catalog.Key] {
 	}
 }
 
-// firm reports whether every row of the answer contains a row of a sharded table, and so comes from one shard. Otherwise an outer
+// everyRowSharded reports whether every row of the answer contains a row of a sharded table, and so comes from one shard. Otherwise an outer
 // join would return the other rows once on each shard.
-func (sc *scope) firm() bool {
+func (sc *scope) everyRowSharded() bool {
 	for i := range sc.nodes {
 		if n := &sc.nodes[i]; n.sharded() && !n.ref.Nullable {
 			return true

@@ -8,33 +8,33 @@ import (
 	"locus/router/stmt"
 )
 
-// closed refuses names that the shards don't have as the statement means them. Servers would find something by each name, but
+// checkNames refuses names that the shards don't have as the statement means them. Servers would find something by each name, but
 // possibly not all that the name means.
-func (c Context) closed(s *stmt.Statement) error {
+func (c Context) checkNames(s *stmt.Statement) error {
 	for _, call := range s.Called {
-		if err := c.closedError(c.Catalog.Calling(c.Schema, call.Schema, call.Name)); err != nil {
+		if err := c.catalogRefusal(c.Catalog.Calling(c.Schema, call.Schema, call.Name)); err != nil {
 			return err
 		}
-		if err := c.stored(s, call); err != nil {
+		if err := c.checkStored(s, call); err != nil {
 			return err
 		}
 	}
 	switch s.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
-		return c.closedRows(s)
+		return c.checkRows(s)
 	case stmt.LoadData:
-		return c.each(s.Tables, c.Catalog.Reading, c.Catalog.Writing)
+		return c.checkEach(s.Tables, c.Catalog.Reading, c.Catalog.Writing)
 	case stmt.DDL, stmt.Other:
-		return c.closedDefinition(s)
+		return c.checkDefinedNames(s)
 	case stmt.Lock:
-		return c.closedLocks(s)
+		return c.checkLocks(s)
 	default:
 		return nil
 	}
 }
 
-// stored refuses a routine that is missing on a shard that may have the rows.
-func (c Context) stored(s *stmt.Statement, call stmt.Called) error {
+// checkStored refuses a routine that is missing on a shard that may have the rows.
+func (c Context) checkStored(s *stmt.Statement, call stmt.Called) error {
 	has, lack := c.Catalog.StoredOn(c.Schema, call.Schema, call.Name)
 	if len(has) == 0 || len(lack) == 0 {
 		return nil
@@ -54,15 +54,15 @@ func (c Context) stored(s *stmt.Statement, call stmt.Called) error {
 	return nil
 }
 
-// each returns the first error of the checks of these tables. It skips temporary tables of the session.
-func (c Context) each(names []stmt.TableName, ask ...func(catalog.TableName) error) error {
+// checkEach returns the first error of the checks of these tables. It skips temporary tables of the session.
+func (c Context) checkEach(names []stmt.TableName, ask ...func(catalog.TableName) error) error {
 	for _, name := range names {
-		full := c.full(name)
-		if c.temporary(full) {
+		full := c.fullName(name)
+		if c.isTemporary(full) {
 			continue
 		}
 		for _, a := range ask {
-			if err := c.closedError(a(full)); err != nil {
+			if err := c.catalogRefusal(a(full)); err != nil {
 				return err
 			}
 		}
@@ -70,8 +70,8 @@ func (c Context) each(names []stmt.TableName, ask ...func(catalog.TableName) err
 	return nil
 }
 
-func (c Context) closedRows(s *stmt.Statement) error {
-	if err := c.each(TablesOf(s), c.Catalog.Reading); err != nil {
+func (c Context) checkRows(s *stmt.Statement) error {
+	if err := c.checkEach(TablesOf(s), c.Catalog.Reading); err != nil {
 		return err
 	}
 	var written []stmt.TableName
@@ -85,47 +85,47 @@ func (c Context) closedRows(s *stmt.Statement) error {
 			}
 		}
 	}
-	return c.each(written, c.Catalog.Writing)
+	return c.checkEach(written, c.Catalog.Writing)
 }
 
-// closedDefinition checks what a definition creates and names.
-func (c Context) closedDefinition(s *stmt.Statement) error {
+// checkDefinedNames checks what a definition creates and names.
+func (c Context) checkDefinedNames(s *stmt.Statement) error {
 	names := slices.DeleteFunc(slices.Clone(s.Tables), func(n stmt.TableName) bool { return slices.Contains(s.Created, n) })
 	if c.viewEverywhere(s) {
 		return nil
 	}
 	if s.View && s.Verb == "DROP" {
-		return c.droppedViews(names)
+		return c.checkDroppedViews(names)
 	}
 	if s.View && len(names) > 0 {
-		if err := c.withinView(names[0], names[1:]); err != nil {
+		if err := c.checkView(names[0], names[1:]); err != nil {
 			return err
 		}
 		names = names[1:]
 	}
 	// DROP TABLE of a view does nothing, and the server returns that. Dumps write it before each view.
-	return c.each(slices.DeleteFunc(names, func(n stmt.TableName) bool { return slices.Contains(s.Dropped, n) && c.far(n) }), c.Catalog.Reading)
+	return c.checkEach(slices.DeleteFunc(names, func(n stmt.TableName) bool { return slices.Contains(s.Dropped, n) && c.isFarView(n) }), c.Catalog.Reading)
 }
 
-// withinView refuses a view that would read tables that its shard doesn't have.
-func (c Context) withinView(view stmt.TableName, names []stmt.TableName) error {
+// checkView refuses a view that would read tables that its shard doesn't have.
+func (c Context) checkView(view stmt.TableName, names []stmt.TableName) error {
 	for _, name := range names {
 		t, err := c.find(name)
 		if err != nil {
 			return err
 		}
 		if t != nil && t.Kind != catalog.Single {
-			return c.closedError(catalog.FarView(c.full(view), string(t.Kind)+" table "+t.String()))
+			return c.catalogRefusal(catalog.FarView(c.fullName(view), string(t.Kind)+" table "+t.String()))
 		}
 	}
 	return nil
 }
 
-// droppedViews allows DROP of views that are on the default shard alone, whatever tables they read.
-func (c Context) droppedViews(names []stmt.TableName) error {
+// checkDroppedViews allows DROP of views that are on the default shard alone, whatever tables they read.
+func (c Context) checkDroppedViews(names []stmt.TableName) error {
 	for _, name := range names {
-		if shards := c.Catalog.On(c.full(name)); len(shards) > 1 {
-			return refuse(Ambiguous, "view %s is on shards %s: drop it in a statement of its own, or with others that are there too", c.full(name), catalog.List(shards))
+		if shards := c.Catalog.On(c.fullName(name)); len(shards) > 1 {
+			return refuse(Ambiguous, "view %s is on shards %s: drop it in a statement of its own, or with others that are there too", c.fullName(name), catalog.List(shards))
 		}
 	}
 	return nil
@@ -139,16 +139,16 @@ func FullName(t stmt.TableName, schema string) catalog.TableName {
 	return catalog.TableName{Schema: t.Schema, Name: t.Name}
 }
 
-// full returns a table's name with its schema.
-func (c Context) full(name stmt.TableName) catalog.TableName {
+// fullName returns a table's name with its schema.
+func (c Context) fullName(name stmt.TableName) catalog.TableName {
 	return catalog.TableName{Schema: c.schemaOf(name), Name: name.Name}
 }
 
-// temporary reports whether a name is that of a temporary table of the session. Servers find these before all other tables.
-func (c Context) temporary(name catalog.TableName) bool { return slices.Contains(c.Temporary, name) }
+// isTemporary reports whether a name is that of a temporary table of the session. Servers find these before all other tables.
+func (c Context) isTemporary(name catalog.TableName) bool { return slices.Contains(c.Temporary, name) }
 
-// closedError returns the refusal for an error of the catalog about a name, or nil.
-func (c Context) closedError(err error) error {
+// catalogRefusal returns the refusal for an error of the catalog about a name, or nil.
+func (c Context) catalogRefusal(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -187,13 +187,13 @@ func (f *Facts) UnlistedTable(c Context) bool {
 		return false
 	}
 	return slices.ContainsFunc(TablesOf(f.Statement), func(name stmt.TableName) bool {
-		full := c.full(name)
-		return full.Schema != "" && !c.temporary(full) && !c.Catalog.Knows(full)
+		full := c.fullName(name)
+		return full.Schema != "" && !c.isTemporary(full) && !c.Catalog.Knows(full)
 	})
 }
 
-// program refuses the definition of a routine, trigger or event that would use tables that its shard doesn't have.
-func (c Context) program(l *stmt.Lexed, reach *stmt.Reach) error {
+// checkProgramReach refuses the definition of a routine, trigger or event that would use tables that its shard doesn't have.
+func (c Context) checkProgramReach(l *stmt.Lexed, reach *stmt.Reach) error {
 	if mention := mentioned(l, c); mention != "" {
 		return refuse(TooFar, "a stored program that names %s, of which it would find one shard's rows: send the statements of its body themselves", mention)
 	}

@@ -8,9 +8,9 @@ import (
 	"locus/router/stmt"
 )
 
-// numberedHere sets the position of the value of an AUTO_INCREMENT column. The cluster numbers integer columns. It refuses an
+// locateNumber sets the position of the value of an AUTO_INCREMENT column. The cluster numbers integer columns. It refuses an
 // INSERT that leaves out a column of another type, because each shard would number that one by itself.
-func (in *Insertion) numberedHere() error {
+func (in *Insertion) locateNumber() error {
 	column := in.Table.Numbered()
 	if column < 0 {
 		return nil
@@ -20,7 +20,7 @@ func (in *Insertion) numberedHere() error {
 	case c.IsInteger():
 		in.number = column
 	case in.numbered < 0:
-		return in.numbers(c.Name, "an INSERT into %s must give %s", in.Table.TableName, c.Name)
+		return in.refuseNumbers(c.Name, "an INSERT into %s must give %s", in.Table.TableName, c.Name)
 	}
 	return nil
 }
@@ -46,8 +46,8 @@ func numberValue(n uint64) stmt.Value {
 	return stmt.IntValue(int64(n))
 }
 
-// asks reports whether a row leaves its number to the cluster. In the mode NO_AUTO_VALUE_ON_ZERO it doesn't if the value is 0.
-func (in *Insertion) asks(v *Values, row int) bool {
+// asksNumber reports whether a row leaves its number to the cluster. In the mode NO_AUTO_VALUE_ON_ZERO it doesn't if the value is 0.
+func (in *Insertion) asksNumber(v *Values, row int) bool {
 	return in.numbered < 0 || Asked(in.written(v, row, in.numbered))
 }
 
@@ -68,7 +68,7 @@ func (in *Insertion) Number(v *Values, row int, zero bool) (n uint64, asked bool
 	if in.numbered < 0 {
 		return 0, true, nil
 	}
-	if err := in.rowNumbered(v, row); err != nil {
+	if err := in.checkRowNumber(v, row); err != nil {
 		return 0, false, err
 	}
 	value := in.written(v, row, in.numbered)
@@ -82,16 +82,16 @@ func (in *Insertion) Number(v *Values, row int, zero bool) (n uint64, asked bool
 	return given.Bits(), false, nil
 }
 
-// numbers returns the refusal of rows that the shards would number.
-func (in *Insertion) numbers(column, what string, args ...any) *Refusal {
+// refuseNumbers returns the refusal of rows that the shards would number.
+func (in *Insertion) refuseNumbers(column, what string, args ...any) *Refusal {
 	r := refuse(ServerNumbers, what, args...)
 	r.Message += ", which is AUTO_INCREMENT and no integer: each shard would number it for itself, and numbers would repeat; give the number, or make " + column + " a BIGINT"
 	return r
 }
 
-// rowNumbered refuses a row that leaves its number to the shards. 0 asks for a number in most SQL modes, and so does a value that
+// checkRowNumber refuses a row that leaves its number to the shards. 0 asks for a number in most SQL modes, and so does a value that
 // becomes 0.
-func (in *Insertion) rowNumbered(v *Values, row int) error {
+func (in *Insertion) checkRowNumber(v *Values, row int) error {
 	if in.numbered < 0 {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (in *Insertion) rowNumbered(v *Values, row int) error {
 	if ok && !n.IsZero() && !(c.Unsigned && n.Kind == stmt.Int && n.Int < 0) {
 		return nil
 	}
-	return in.numbers(c.Name, "row %d: %s for %s of %s", row+1, value, c.Name, in.Table.TableName)
+	return in.refuseNumbers(c.Name, "row %d: %s for %s of %s", row+1, value, c.Name, in.Table.TableName)
 }
 
 // LastNumber returns the number of the last row in an AUTO_INCREMENT column, which servers return in the OK packet. It returns 0

@@ -22,15 +22,15 @@ func copyOf(name string) (of string, is bool) {
 	return "", false
 }
 
-// notCopied refuses to create the table into which such a tool copies a sharded or global table. The name is the only sign of the
+// checkOnlineCopy refuses to create the table into which such a tool copies a sharded or global table. The name is the only sign of the
 // tool before it creates triggers or reads the binary log. Neither works through the proxy, so the tool would fail and leave the
 // table, or even a declared one, because it copies the comment. A user's own table of such a name is allowed if it is declared or
 // exists.
-func (c Context) notCopied(s *stmt.Statement) error {
+func (c Context) checkOnlineCopy(s *stmt.Statement) error {
 	if s.Features&stmt.MakesTable == 0 || len(s.Tables) == 0 {
 		return nil
 	}
-	name := c.full(s.Tables[0])
+	name := c.fullName(s.Tables[0])
 	of, is := copyOf(name.Name)
 	if _, declared := c.Catalog.Declared(name); !is || declared || len(c.Catalog.On(name)) > 0 {
 		return nil
@@ -41,8 +41,8 @@ func (c Context) notCopied(s *stmt.Statement) error {
 	return nil
 }
 
-// notCopiedUnread is notCopied for a text that the parser can't read. It uses the words of the text.
-func (c Context) notCopiedUnread(l *stmt.Lexed, words []string) error {
+// checkOnlineCopyUnread is checkOnlineCopy for a text that the parser can't read. It uses the words of the text.
+func (c Context) checkOnlineCopyUnread(l *stmt.Lexed, words []string) error {
 	if !stmt.DefinesTable(l) {
 		return nil
 	}

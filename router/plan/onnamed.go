@@ -6,9 +6,9 @@ import (
 	"locus/router/stmt"
 )
 
-// onNamed plans a statement on the shard that the session has chosen, whatever the declarations of its tables are and wherever
+// planNamed plans a statement on the shard that the session has chosen, whatever the declarations of its tables are and wherever
 // its rows belong. It returns nil, nil for statements that the session itself answers.
-func (c Context) onNamed(s *stmt.Statement) (Plan, error) {
+func (c Context) planNamed(s *stmt.Statement) (Plan, error) {
 	if !slices.Contains(c.Catalog.Shards, c.Shard) {
 		return nil, refuse(ShardNamed, "the session has named shard %s (locus_shard), which is not registered any more: SET locus_shard = DEFAULT", c.Shard)
 	}

@@ -14,30 +14,30 @@ func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 	if s.Features&stmt.TemporaryTable != 0 {
 		return planTemporary(s, ctx)
 	}
-	if ctx.emptiesOwn(s) {
+	if ctx.truncatesOwn(s) {
 		return &Local{Facts: Facts{Writes: true}}, nil
 	}
-	if err := ctx.notCopied(s); err != nil {
+	if err := ctx.checkOnlineCopy(s); err != nil {
 		return nil, err
 	}
-	if p, err := ctx.declaring(s); p != nil || err != nil {
+	if p, err := ctx.planDeclaring(s); p != nil || err != nil {
 		return p, err
 	}
-	if p, err := ctx.alike(s); p != nil || err != nil {
+	if p, err := ctx.planLike(s); p != nil || err != nil {
 		return p, err
 	}
-	if p, err := ctx.renaming(s); p != nil || err != nil {
+	if p, err := ctx.planRenaming(s); p != nil || err != nil {
 		return p, err
 	}
-	if p, err := ctx.everywhere(s); p != nil || err != nil {
+	if p, err := ctx.planEverywhere(s); p != nil || err != nil {
 		return p, err
 	}
-	if err := ctx.keepsOthers(s); err != nil {
+	if err := ctx.checkForeignKeys(s); err != nil {
 		return nil, err
 	}
 	shard := router.ShardName("")
 	for _, name := range s.Tables {
-		on, t, err := ctx.alone(s, name)
+		on, t, err := ctx.onlyShard(s, name)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 		case s.Kind == stmt.LoadData:
 			return planLoad(s, t)
 		default:
-			return nil, undone(s, t)
+			return nil, refuseSpread(s, t)
 		}
 		if shard != "" && shard != on {
 			return nil, refuse(CrossShard, "it names tables that live on shards %s and %s: write one statement for each", shard, on)
@@ -63,10 +63,10 @@ func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 	return &OneShard{Facts: facts, Shard: shard}, nil
 }
 
-// alone returns the only shard that a table is on, or the table if its rows are on several shards. A definition may name a table
+// onlyShard returns the only shard that a table is on, or the table if its rows are on several shards. A definition may name a table
 // that doesn't fit its declaration, because the definition may fix that.
-func (c Context) alone(s *stmt.Statement, name stmt.TableName) (router.ShardName, *catalog.Table, error) {
-	if unfit := c.Catalog.Unfit(c.full(name)); unfit != nil && unfit.Kind == catalog.Single && s.Features&(stmt.Redefines|stmt.MakesTable) != 0 && !c.temporary(c.full(name)) {
+func (c Context) onlyShard(s *stmt.Statement, name stmt.TableName) (router.ShardName, *catalog.Table, error) {
+	if unfit := c.Catalog.Unfit(c.fullName(name)); unfit != nil && unfit.Kind == catalog.Single && s.Features&(stmt.Redefines|stmt.MakesTable) != 0 && !c.isTemporary(c.fullName(name)) {
 		return unfit.Shard, nil, nil
 	}
 	t, err := c.find(name)
@@ -81,15 +81,15 @@ func (c Context) alone(s *stmt.Statement, name stmt.TableName) (router.ShardName
 	return "", t, nil
 }
 
-// emptiesOwn reports whether the statement is TRUNCATE of a table that the proxy provides and that no shard has.
-func (c Context) emptiesOwn(s *stmt.Statement) bool {
+// truncatesOwn reports whether the statement is TRUNCATE of a table that the proxy provides and that no shard has.
+func (c Context) truncatesOwn(s *stmt.Statement) bool {
 	return s.Verb == "TRUNCATE" && len(s.Tables) == 1 && strings.EqualFold(c.schemaOf(s.Tables[0]), stmt.Own) &&
 		stmt.OwnTables[strings.ToLower(s.Tables[0].Name)]
 }
 
-// undone returns the refusal of a statement on a table whose rows are on several shards. Its message contains what to do instead.
+// refuseSpread returns the refusal of a statement on a table whose rows are on several shards. Its message contains what to do instead.
 // It must never suggest to run on each shard what would then have different results.
-func undone(s *stmt.Statement, t *catalog.Table) error {
+func refuseSpread(s *stmt.Statement, t *catalog.Table) error {
 	instead := "leave that table out of it"
 	switch s.Verb {
 	case "ANALYZE", "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR":
@@ -106,11 +106,11 @@ func undone(s *stmt.Statement, t *catalog.Table) error {
 	return refuse(Unsupported, "%s on %s table %s: %s", s.Verb, t.Kind, t.TableName, instead)
 }
 
-// everywhere plans what every shard runs by itself: definitions of sharded and global tables only, and the maintenance of such
+// planEverywhere plans what every shard runs by itself: definitions of sharded and global tables only, and the maintenance of such
 // tables. It returns nil, nil for other statements.
-func (c Context) everywhere(s *stmt.Statement) (Plan, error) {
+func (c Context) planEverywhere(s *stmt.Statement) (Plan, error) {
 	if s.Features&stmt.MakesTable != 0 {
-		return c.making(s)
+		return c.planCreate(s)
 	}
 	if c.viewEverywhere(s) {
 		return &Definition{Facts: Facts{Writes: true}}, nil
@@ -120,52 +120,52 @@ func (c Context) everywhere(s *stmt.Statement) (Plan, error) {
 		return nil, nil
 	}
 	for _, name := range s.Tables {
-		if spread, err := c.spread(name); err != nil || !spread {
+		if spread, err := c.onEveryShard(name); err != nil || !spread {
 			return nil, err
 		}
 	}
 	if s.Verb == "CHECKSUM" { // it reads all columns
-		if err := c.checksummed(s.Tables); err != nil {
+		if err := c.checkChecksum(s.Tables); err != nil {
 			return nil, err
 		}
 	}
 	if maintains {
 		return &Maintenance{Facts: Facts{Writes: true}, Stays: s.Verb != "ANALYZE" && s.Verb != "CHECK"}, nil
 	}
-	if err := c.keepsWritable(s); err != nil {
+	if err := c.checkWritable(s); err != nil {
 		return nil, err
 	}
-	return &Definition{Facts: Facts{Writes: true}, Adds: c.adds(s), Course: course(s)}, nil
+	return &Definition{Facts: Facts{Writes: true}, Adds: c.addedColumns(s), Course: course(s)}, nil
 }
 
-// keepsWritable refuses a definition whose foreign keys would make it impossible to write to a table.
-func (c Context) keepsWritable(s *stmt.Statement) error {
-	if err := c.keepsOthers(s); err != nil {
+// checkWritable refuses a definition whose foreign keys would make it impossible to write to a table.
+func (c Context) checkWritable(s *stmt.Statement) error {
+	if err := c.checkForeignKeys(s); err != nil {
 		return err
 	}
 	for _, k := range s.ForeignKeys {
-		child := c.full(s.Tables[0])
+		child := c.fullName(s.Tables[0])
 		if k.Name == "" {
 			k.Name = "(" + strings.Join(k.Columns, ", ") + ")"
 		}
 		err := c.Catalog.Tears(&catalog.ForeignKey{
-			TableName: child, Name: k.Name, Columns: k.Columns, References: c.full(k.References), Referred: k.Referred, OnDelete: k.OnDelete, OnUpdate: k.OnUpdate,
+			TableName: child, Name: k.Name, Columns: k.Columns, References: c.fullName(k.References), Referred: k.Referred, OnDelete: k.OnDelete, OnUpdate: k.OnUpdate,
 		}, c.declaration(s, child))
 		if err != nil {
-			return refuse(TooFar, "nothing could be written to %s nor to %s any more: %v", child, c.full(k.References), err)
+			return refuse(TooFar, "nothing could be written to %s nor to %s any more: %v", child, c.fullName(k.References), err)
 		}
 	}
 	return nil
 }
 
-// checksummed refuses CHECKSUM TABLE of tables that have more columns on the shards than on a single server.
-func (c Context) checksummed(tables []stmt.TableName) error {
+// checkChecksum refuses CHECKSUM TABLE of tables that have more columns on the shards than on a single server.
+func (c Context) checkChecksum(tables []stmt.TableName) error {
 	for _, name := range tables {
-		if d, is := c.Catalog.Declared(c.full(name)); is && d.MakesGene() {
-			return refuse(Unsupported, "CHECKSUM TABLE of %s, which has the hidden column %s: servers would count it: compare by COUNT(*) and by sums of CRC32(…)", c.full(name), catalog.OwnGene)
+		if d, is := c.Catalog.Declared(c.fullName(name)); is && d.MakesGene() {
+			return refuse(Unsupported, "CHECKSUM TABLE of %s, which has the hidden column %s: servers would count it: compare by COUNT(*) and by sums of CRC32(…)", c.fullName(name), catalog.OwnGene)
 		}
 	}
-	return c.unnamed(tables)
+	return c.checkUneven(tables)
 }
 
 // course returns how shards run a definition of an existing table.
@@ -179,9 +179,9 @@ func course(s *stmt.Statement) Course {
 	return Severally
 }
 
-// adds returns the columns that an ALTER TABLE adds while the table is in use. It returns nil for other definitions, and if a row
+// addedColumns returns the columns that an ALTER TABLE adds while the table is in use. It returns nil for other definitions, and if a row
 // needs a value for one of the columns.
-func (c Context) adds(s *stmt.Statement) []stmt.AddedColumn {
+func (c Context) addedColumns(s *stmt.Statement) []stmt.AddedColumn {
 	if s.Altering == nil || s.Altering.Adds == nil {
 		return nil
 	}
@@ -194,23 +194,23 @@ func (c Context) adds(s *stmt.Statement) []stmt.AddedColumn {
 	return s.Altering.Adds
 }
 
-// making plans CREATE TABLE of a table that is declared to be on every shard. The table may exist: the shards check that.
-func (c Context) making(s *stmt.Statement) (Plan, error) {
+// planCreate plans CREATE TABLE of a table that is declared to be on every shard. The table may exist: the shards check that.
+func (c Context) planCreate(s *stmt.Statement) (Plan, error) {
 	if len(s.Tables) == 0 {
 		return nil, nil
 	}
-	if spread, err := c.spread(s.Tables[0]); err != nil || !spread {
+	if spread, err := c.onEveryShard(s.Tables[0]); err != nil || !spread {
 		return nil, err
 	}
-	declared, _ := c.Catalog.Declared(c.full(s.Tables[0]))
-	if err := c.likeOwnGene(s, declared); err != nil {
+	declared, _ := c.Catalog.Declared(c.fullName(s.Tables[0]))
+	if err := c.checkLike(s, declared); err != nil {
 		return nil, err
 	}
 	added, err := c.ownGene(s, declared)
 	if err != nil {
 		return nil, err
 	}
-	return &Definition{Facts: Facts{Writes: true}, Added: added}, c.madeEverywhere(s)
+	return &Definition{Facts: Facts{Writes: true}, Added: added}, c.checkCreate(s)
 }
 
 // ownGene returns the insertion of the gene column into a CREATE TABLE, if the table is declared to have one. CREATE TABLE … LIKE
@@ -222,49 +222,49 @@ func (c Context) ownGene(s *stmt.Statement, d catalog.Declaration) ([]Splice, er
 	case s.DefinitionsEnd != nil:
 		return []Splice{{*s.DefinitionsEnd, ", " + catalog.OwnGeneDefinition}}, nil
 	case len(s.Tables) > 1:
-		if like, is := c.Catalog.Declared(c.full(s.Tables[1])); is && like.MakesGene() {
+		if like, is := c.Catalog.Declared(c.fullName(s.Tables[1])); is && like.MakesGene() {
 			return nil, nil
 		}
 	}
-	return nil, refuse(Unsupported, "CREATE TABLE of %s, which is sharded by %s and has no ID that tells a row's gene, without a list of columns: write its columns out", c.full(s.Tables[0]), d.Owner)
+	return nil, refuse(Unsupported, "CREATE TABLE of %s, which is sharded by %s and has no ID that tells a row's gene, without a list of columns: write its columns out", c.fullName(s.Tables[0]), d.Owner)
 }
 
-// madeEverywhere refuses CREATE TABLE of a declared table if the tables would differ between shards. A foreign key to a missing
+// checkCreate refuses CREATE TABLE of a declared table if the tables would differ between shards. A foreign key to a missing
 // table is allowed, as servers allow it with foreign_key_checks off: dumps create that table later. If that table is then on the
 // default shard only, both tables are read-only.
-func (c Context) madeEverywhere(s *stmt.Statement) error {
+func (c Context) checkCreate(s *stmt.Statement) error {
 	if s.Effects&stmt.Copies != 0 {
-		return refuse(Unsupported, "CREATE TABLE … SELECT of declared table %s, of which each shard would have its own rows: create it with its columns, then INSERT … SELECT", c.full(s.Tables[0]))
+		return refuse(Unsupported, "CREATE TABLE … SELECT of declared table %s, of which each shard would have its own rows: create it with its columns, then INSERT … SELECT", c.fullName(s.Tables[0]))
 	}
 	for _, name := range s.Tables[1:] {
-		if spread, err := c.spread(name); err != nil || !spread && c.full(name) != c.full(s.Tables[0]) && !c.Catalog.Missing(c.full(name)) {
+		if spread, err := c.onEveryShard(name); err != nil || !spread && c.fullName(name) != c.fullName(s.Tables[0]) && !c.Catalog.Missing(c.fullName(name)) {
 			if err == nil {
 				err = refuse(Unsupported, "CREATE TABLE of declared table %s names %s, which is not on every shard: write its columns out, without LIKE and without a foreign key to that one",
-					c.full(s.Tables[0]), c.full(name))
+					c.fullName(s.Tables[0]), c.fullName(name))
 			}
 			return err
 		}
 	}
-	return c.keepsWritable(s)
+	return c.checkWritable(s)
 }
 
-// keepsOthers refuses to create a table if existing foreign keys refer to it and would make it impossible to write to it.
-func (c Context) keepsOthers(s *stmt.Statement) error {
-	if s.Features&stmt.MakesTable == 0 || len(s.Tables) == 0 || !c.Catalog.Missing(c.full(s.Tables[0])) {
+// checkForeignKeys refuses to create a table if existing foreign keys refer to it and would make it impossible to write to it.
+func (c Context) checkForeignKeys(s *stmt.Statement) error {
+	if s.Features&stmt.MakesTable == 0 || len(s.Tables) == 0 || !c.Catalog.Missing(c.fullName(s.Tables[0])) {
 		return nil
 	}
-	name := c.full(s.Tables[0])
+	name := c.fullName(s.Tables[0])
 	if torn := c.Catalog.TornBy(name, c.declaration(s, name)); torn != nil {
 		return refuse(TooFar, "%v", torn[0])
 	}
 	return nil
 }
 
-// spread reports whether a table is on every shard. That includes a table that doesn't fit its declaration, because a definition
+// onEveryShard reports whether a table is on every shard. That includes a table that doesn't fit its declaration, because a definition
 // ran on some shards only.
-func (c Context) spread(name stmt.TableName) (bool, error) {
-	if unfit := c.Catalog.Unfit(c.full(name)); unfit != nil {
-		if c.beingRenamed(c.full(name)) != nil {
+func (c Context) onEveryShard(name stmt.TableName) (bool, error) {
+	if unfit := c.Catalog.Unfit(c.fullName(name)); unfit != nil {
+		if c.renamingError(c.fullName(name)) != nil {
 			return false, refuse(BrokenTable, "%v", unfit.Err)
 		}
 		return unfit.Kind != catalog.Single, nil
@@ -273,15 +273,15 @@ func (c Context) spread(name stmt.TableName) (bool, error) {
 	return t != nil && t.Kind != catalog.Single, err
 }
 
-// maintained plans ANALYZE TABLE and similar statements in a syntax that the parser doesn't know. It returns nil, nil for other
+// planMaintained plans ANALYZE TABLE and similar statements in a syntax that the parser doesn't know. It returns nil, nil for other
 // statements, and for tables that are on one shard.
-func (c Context) maintained(l *stmt.Lexed) (Plan, error) {
+func (c Context) planMaintained(l *stmt.Lexed) (Plan, error) {
 	names := stmt.Maintained(l)
 	if names == nil {
 		return nil, nil
 	}
 	s := noted(l, &stmt.Statement{Kind: stmt.Other, Tables: names})
-	if p, err := c.everywhere(s); p != nil || err != nil {
+	if p, err := c.planEverywhere(s); p != nil || err != nil {
 		if p != nil {
 			p.About().Statement, p.About().Leaves = s, LeavesState
 		}
@@ -290,7 +290,7 @@ func (c Context) maintained(l *stmt.Lexed) (Plan, error) {
 	for _, name := range names {
 		if t, err := c.find(name); err != nil || t != nil && t.Kind != catalog.Single {
 			if err == nil {
-				err = undone(s, t)
+				err = refuseSpread(s, t)
 			}
 			return nil, err
 		}

@@ -67,7 +67,7 @@ func (p *Partial) Temporary() string { return quote(p.Schema) + "." + quote(Temp
 // plain query of tables whose matching rows are on one shard.
 func planPartial(l *stmt.Lexed, sc *scope, places *stmt.Places) *Partial {
 	s := places.Statement
-	if places.Summary == nil || len(s.Blocks) != 1 || !sc.firm() || len(sc.classes()) != 1 {
+	if places.Summary == nil || len(s.Blocks) != 1 || !sc.everyRowSharded() || len(sc.classes()) != 1 {
 		return nil
 	}
 	const excluded = stmt.Union | stmt.With | stmt.Windows | stmt.ReadsUserVariable | stmt.ReadsInsertID | stmt.UnknownFunction | stmt.OneServer
@@ -77,10 +77,10 @@ func planPartial(l *stmt.Lexed, sc *scope, places *stmt.Places) *Partial {
 		return nil
 	}
 	m := &partialMaker{sc: sc, b: b, places: places, out: Partial{Start: b.From, End: b.Filter.Close, sided: sc.sided()}}
-	if !m.tables() || !m.columns() || !m.aggregates() {
+	if !m.setTables() || !m.addKeys() || !m.editAggregates() {
 		return nil
 	}
-	if !m.unnamed(l) {
+	if !m.recordUnnamed(l) {
 		return nil
 	}
 	for _, c := range places.Conjuncts {
@@ -93,15 +93,15 @@ func planPartial(l *stmt.Lexed, sc *scope, places *stmt.Places) *Partial {
 }
 
 type partialMaker struct {
-	sc     *scope
-	b      *stmt.Block
-	places *stmt.Places
-	out    Partial
-	dated  bool // an aggregate is MIN or MAX of a date column
+	sc        *scope
+	b         *stmt.Block
+	places    *stmt.Places
+	out       Partial
+	usesDates bool // an aggregate is MIN or MAX of a date column
 }
 
-// tables sets the tables of FROM. It returns false if some of them are not on every shard.
-func (m *partialMaker) tables() bool {
+// setTables sets the tables of FROM. It returns false if some of them are not on every shard.
+func (m *partialMaker) setTables() bool {
 	for i := range m.sc.nodes {
 		n := &m.sc.nodes[i]
 		if !n.sharded() && !n.global() || !n.known() {
@@ -135,27 +135,27 @@ func (m *partialMaker) find(ref stmt.ColumnRef) (found, bool) {
 	return found{n, &n.table.Columns[i]}, true
 }
 
-// columns makes keys of the columns outside of aggregates. It returns false if one of them may have several values in a group,
+// addKeys makes keys of the columns outside of aggregates. It returns false if one of them may have several values in a group,
 // because the statement doesn't group by it. With DISTINCT, the keys are the fields, which must be plain columns.
-func (m *partialMaker) columns() bool {
+func (m *partialMaker) addKeys() bool {
 	var groups []found
 	for _, c := range m.places.Summary.Columns {
 		if c.Part != stmt.InGroup && (m.b.Grouped || !m.b.Distinct || c.Part != stmt.InField) {
 			continue
 		}
-		f, _, ok := m.means(c)
+		f, _, ok := m.resolve(c)
 		if !ok || !c.Whole || !groupable(f.column) {
 			return false
 		}
 		groups = append(groups, f)
 	}
 	for _, c := range m.places.Summary.Columns {
-		f, alias, ok := m.means(c)
+		f, alias, ok := m.resolve(c)
 		switch {
 		case !ok, !alias && !slices.Contains(groups, f), m.b.Rollup && m.computed(c):
 			return false
 		case !alias:
-			m.replace(c, m.key(f))
+			m.replace(c, m.addKey(f))
 		}
 	}
 	switch {
@@ -173,9 +173,9 @@ func (m *partialMaker) computed(c stmt.ColumnPlace) bool {
 	return c.Part == stmt.InHaving || !c.Whole
 }
 
-// means returns the column that a name refers to. alias is true if it refers to a field. If the name is both and the columns
+// resolve returns the column that a name refers to. alias is true if it refers to a field. If the name is both and the columns
 // differ, servers have rules of their own. Only one of these is assumed: an item of ORDER BY is a field.
-func (m *partialMaker) means(c stmt.ColumnPlace) (f found, alias, ok bool) {
+func (m *partialMaker) resolve(c stmt.ColumnPlace) (f found, alias, ok bool) {
 	f, ok = m.find(c.Column)
 	at := -1
 	if c.Part != stmt.InField {
@@ -207,18 +207,18 @@ func groupable(c *catalog.Column) bool {
 	return comparable(c.DataType)
 }
 
-// key returns the key for a column in SQL. It adds the key if it is new.
-func (m *partialMaker) key(f found) string {
+// addKey returns the key for a column in SQL. It adds the key if it is new.
+func (m *partialMaker) addKey(f found) string {
 	i := slices.IndexFunc(m.out.Keys, func(k PartialKey) bool { return k.Column == f.sql() })
 	if i < 0 {
 		i = len(m.out.Keys)
 		m.out.Keys = append(m.out.Keys, PartialKey{fmt.Sprintf("locus_key_%d", i), f.sql()})
 	}
-	return m.own(m.out.Keys[i].Name)
+	return m.column(m.out.Keys[i].Name)
 }
 
-// own returns a column of the temporary table in SQL.
-func (m *partialMaker) own(name string) string { return quote(m.out.Alias) + "." + quote(name) }
+// column returns a column of the temporary table in SQL.
+func (m *partialMaker) column(name string) string { return quote(m.out.Alias) + "." + quote(name) }
 
 func (m *partialMaker) replace(c stmt.ColumnPlace, text string) {
 	if c.Unnamed {
@@ -227,14 +227,14 @@ func (m *partialMaker) replace(c stmt.ColumnPlace, text string) {
 	m.out.Edits = append(m.out.Edits, Edit{c.Start, c.End, text})
 }
 
-// sum adds a sum of each shard's group, and returns it in SQL.
-func (m *partialMaker) sum(function string, a stmt.AggregatePlace, column string) string {
+// addSum adds a sum of each shard's group, and returns it in SQL.
+func (m *partialMaker) addSum(function string, a stmt.AggregatePlace, column string) string {
 	name := fmt.Sprintf("locus_sum_%d", len(m.out.Sums))
 	m.out.Sums = append(m.out.Sums, PartialSum{name, function, a.ArgumentStart, a.ArgumentEnd, column})
-	return m.own(name)
+	return m.column(name)
 }
 
-func (m *partialMaker) aggregates() bool {
+func (m *partialMaker) editAggregates() bool {
 	for _, a := range m.places.Summary.Aggregates {
 		text, ok := m.aggregate(a)
 		if !ok || a.Placeholders {
@@ -242,7 +242,7 @@ func (m *partialMaker) aggregates() bool {
 		}
 		m.out.Edits = append(m.out.Edits, Edit{a.Start, a.End, text})
 	}
-	if m.dated && !m.b.Grouped && len(m.out.Keys) > 0 {
+	if m.usesDates && !m.b.Grouped && len(m.out.Keys) > 0 {
 		return false // in groups MariaDB leaves out invalid dates, such as February 30
 	}
 	slices.SortStableFunc(m.out.Sums, func(a, b PartialSum) int { return cmp.Compare(min(len(a.Column), 1), min(len(b.Column), 1)) })
@@ -252,24 +252,24 @@ func (m *partialMaker) aggregates() bool {
 // aggregate returns the expression over groups that replaces an aggregate over rows.
 func (m *partialMaker) aggregate(a stmt.AggregatePlace) (string, bool) {
 	if a.Distinct {
-		return m.distinct(a)
+		return m.distinctKeys(a)
 	}
 	switch a.Function {
 	case "count":
-		return "COALESCE(CAST(SUM(" + m.sum("COUNT", a, "") + ") AS SIGNED), 0)", true
+		return "COALESCE(CAST(SUM(" + m.addSum("COUNT", a, "") + ") AS SIGNED), 0)", true
 	case "sum", "bit_or", "bit_and", "bit_xor":
 		name := strings.ToUpper(a.Function)
-		return name + "(" + m.sum(name, a, "") + ")", m.summable(a)
+		return name + "(" + m.addSum(name, a, "") + ")", m.summable(a)
 	case "avg":
-		return "(SUM(" + m.sum("SUM", a, "") + ") / SUM(" + m.sum("COUNT", a, "") + "))", m.summable(a)
+		return "(SUM(" + m.addSum("SUM", a, "") + ") / SUM(" + m.addSum("COUNT", a, "") + "))", m.summable(a)
 	case "min", "max":
 		return m.extreme(a)
 	}
 	return "", false
 }
 
-// distinct makes keys of the columns whose distinct values are aggregated.
-func (m *partialMaker) distinct(a stmt.AggregatePlace) (string, bool) {
+// distinctKeys makes keys of the columns whose distinct values are aggregated.
+func (m *partialMaker) distinctKeys(a stmt.AggregatePlace) (string, bool) {
 	if a.Columns == nil || a.Function == "group_concat" {
 		return "", false
 	}
@@ -279,7 +279,7 @@ func (m *partialMaker) distinct(a stmt.AggregatePlace) (string, bool) {
 		if !ok || !groupable(f.column) {
 			return "", false
 		}
-		names = append(names, m.key(f))
+		names = append(names, m.addKey(f))
 	}
 	return strings.ToUpper(a.Function) + "(DISTINCT " + strings.Join(names, ", ") + ")", true
 }
@@ -305,14 +305,14 @@ func (m *partialMaker) extreme(a stmt.AggregatePlace) (string, bool) {
 			return "", false
 		}
 		column = f.sql()
-		m.dated = m.dated || f.column.DataType == "date" || f.column.DataType == "datetime"
+		m.usesDates = m.usesDates || f.column.DataType == "date" || f.column.DataType == "datetime"
 	}
-	return name + "(" + m.sum(name, a, column) + ")", true
+	return name + "(" + m.addSum(name, a, column) + ")", true
 }
 
-// unnamed records the fields without an alias whose text is changed. It returns false if a comment precedes one of them, because
+// recordUnnamed records the fields without an alias whose text is changed. It returns false if a comment precedes one of them, because
 // MariaDB includes the comment in the name, and the names are then unknown.
-func (m *partialMaker) unnamed(l *stmt.Lexed) bool {
+func (m *partialMaker) recordUnnamed(l *stmt.Lexed) bool {
 	for _, u := range m.places.Unnamed {
 		from, to := l.Offset(u.Start), l.Offset(u.End)
 		if !slices.ContainsFunc(m.out.Edits, func(e Edit) bool { return from <= l.Offset(e.Start) && l.Offset(e.End) <= to }) {

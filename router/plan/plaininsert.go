@@ -20,10 +20,10 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, er
 	if t != nil && t.Kind == catalog.Global {
 		all = &Global{Facts: facts}
 		all.KeepsInsertID = false
-		if err := all.alike(s, t); err != nil {
+		if err := all.checkAlike(s, t); err != nil {
 			return nil, err
 		}
-		in, err := copied(s.Insert, t)
+		in, err := planCopies(s.Insert, t)
 		if err != nil {
 			return nil, err
 		}
@@ -35,8 +35,8 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, er
 	if len(s.Blocks) == 0 {
 		return p, nil
 	}
-	err := insertSelect(s, ctx, one.Shard, all)
-	if elsewhere(err) && t != nil && len(t.Columns) > 0 && s.Insert.FromSelect && len(s.Insert.Update) == 0 {
+	err := checkInsertSelect(s, ctx, one.Shard, all)
+	if isCrossShard(err) && t != nil && len(t.Columns) > 0 && s.Insert.FromSelect && len(s.Insert.Update) == 0 {
 		columns, err := columnsOf(s.Insert, t)
 		if err != nil {
 			return nil, err
@@ -46,14 +46,14 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, er
 	return p, err
 }
 
-// elsewhere reports whether err is the refusal of a query whose rows are on other shards than the table's.
-func elsewhere(err error) bool {
+// isCrossShard reports whether err is the refusal of a query whose rows are on other shards than the table's.
+func isCrossShard(err error) bool {
 	r, ok := err.(*Refusal) //nolint:errorlint // it is never wrapped
 	return ok && r.Code == CrossShard
 }
 
-// insertSelect refuses a query in an INSERT unless the tables of both are on one shard, or on all shards.
-func insertSelect(s *stmt.Statement, ctx Context, shard router.ShardName, all *Global) error {
+// checkInsertSelect refuses a query in an INSERT unless the tables of both are on one shard, or on all shards.
+func checkInsertSelect(s *stmt.Statement, ctx Context, shard router.ShardName, all *Global) error {
 	if all != nil && s.Insert.FromSelect && (s.Insert.Ignore || s.Kind == stmt.Replace || len(s.Insert.Update) > 0) {
 		return refuse(Unsupported, "rows of a query that replace each other in a global table, in whichever order a shard finds them: read the rows, then insert them")
 	}

@@ -98,8 +98,8 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	if u, ok := errors.AsType[*stmt.Uncertain](l.Err); ok {
 		return nil, refuse(UncertainText, "%s", u.Error())
 	}
-	if l.Several && !single(l) {
-		return nil, several(l)
+	if l.Several && !isOneStatement(l) {
+		return nil, refuseSeveral(l)
 	}
 	defer l.Planned()
 	l.Within = ctx.Schema
@@ -111,10 +111,10 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 		return fallback(l, ctx, err)
 	}
 	if s.Features&stmt.Program != 0 {
-		err = ctx.storedProgram(l, s.Unread)
+		err = ctx.checkProgram(l, s.Unread)
 	}
 	if err == nil {
-		err = hinted(s.Hints)
+		err = checkHints(s.Hints)
 	}
 	if err != nil {
 		return nil, err
@@ -124,25 +124,25 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 		return nil, refuse(NotAllowed, "%s() reaches the server rather than tables: connect to the shard for it", s.Reaches)
 	}
 	if ctx.rewrites(s) {
-		if err := ofTheServer(s, false, ctx); err != nil {
+		if err := checkSystemTables(s, false, ctx); err != nil {
 			return nil, err
 		}
 		return &Rewritten{Facts: Facts{Statement: s}}, nil
 	}
-	if p := ctx.expanded(l, s); p != nil {
+	if p := ctx.planViews(l, s); p != nil {
 		return p, nil
 	}
-	p, err := ctx.made(l, s)
+	p, err := ctx.planStatement(l, s)
 	if err == nil {
-		err = ctx.definable(l, s)
+		err = ctx.checkDefinition(l, s)
 	}
 	if err != nil {
 		p = &OneShard{} // a statement that is refused needs no explanation
 	}
 	facts := p.About()
 	facts.Statement, facts.Leaves = s, leaves(s, ctx)
-	readsForRoutines(p)
-	if denied := ctx.Rights.check(l, facts, ctx); denied != nil && !ctx.emptiesOwn(s) { // only an admin may run it
+	trackInsertID(p)
+	if denied := ctx.Rights.check(l, facts, ctx); denied != nil && !ctx.truncatesOwn(s) { // only an admin may run it
 		return nil, denied
 	}
 	if denied := ctx.Rights.narrow(l, p, ctx); denied != nil {
@@ -151,15 +151,15 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := ofTheServer(s, facts.Writes, ctx); err != nil {
+	if err := checkSystemTables(s, facts.Writes, ctx); err != nil {
 		return nil, err
 	}
 	if ctx.Shard == "" {
-		if named, err := ctx.named(l, s); named != nil || err != nil {
+		if named, err := ctx.planStars(l, s); named != nil || err != nil {
 			return named, err
 		}
 	}
-	if err := ctx.gathers(p, l); err != nil {
+	if err := ctx.planGathering(p, l); err != nil {
 		return nil, err
 	}
 	facts.Reserved = reserved(s, facts.Writes, ctx)
@@ -167,18 +167,18 @@ func Make(l *stmt.Lexed, ctx Context) (Plan, error) {
 	return p, nil
 }
 
-// made returns the plan of a statement, which may be a stored program that is routed by its text.
-func (c Context) made(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
+// planStatement returns the plan of a statement, which may be a stored program that is routed by its text.
+func (c Context) planStatement(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
 	if s.Features&stmt.Program != 0 && c.Shard == "" {
-		if p, err := c.routine(l, Facts{Writes: true, Statement: s}); p != nil || err != nil {
+		if p, err := c.planRoutine(l, Facts{Writes: true, Statement: s}); p != nil || err != nil {
 			return p, err
 		}
 	}
 	return build(s, c)
 }
 
-// gathers plans how rows are gathered for a plan that needs it.
-func (c Context) gathers(p Plan, l *stmt.Lexed) error {
+// planGathering plans how rows are gathered for a plan that needs it.
+func (c Context) planGathering(p Plan, l *stmt.Lexed) error {
 	switch p := p.(type) {
 	case *Read:
 		p.gather(l, c)
@@ -188,22 +188,22 @@ func (c Context) gathers(p Plan, l *stmt.Lexed) error {
 	return nil
 }
 
-// definable refuses a definition that would change the meaning of tables, or of the views over them.
-func (c Context) definable(l *stmt.Lexed, s *stmt.Statement) error {
+// checkDefinition refuses a definition that would change the meaning of tables, or of the views over them.
+func (c Context) checkDefinition(l *stmt.Lexed, s *stmt.Statement) error {
 	if c.viewEverywhere(s) {
-		if err := c.viewable(s); err != nil {
+		if err := c.checkViewable(s); err != nil {
 			return err
 		}
 	}
 	if s.Kind == stmt.DDL {
-		return c.keepsColumns(l, s)
+		return c.checkKeptColumns(l, s)
 	}
 	return nil
 }
 
-// storedProgram refuses a stored program that would do what no statement of a client may do.
-func (c Context) storedProgram(l *stmt.Lexed, reach *stmt.Reach) error {
-	if err := c.program(l, reach); err != nil {
+// checkProgram refuses a stored program that would do what no statement of a client may do.
+func (c Context) checkProgram(l *stmt.Lexed, reach *stmt.Reach) error {
+	if err := c.checkProgramReach(l, reach); err != nil {
 		return err
 	}
 	switch {
@@ -215,8 +215,8 @@ func (c Context) storedProgram(l *stmt.Lexed, reach *stmt.Reach) error {
 	return nil
 }
 
-// several refuses a text with more than one statement. It sets Near to the text after the first statement, as servers do.
-func several(l *stmt.Lexed) *Refusal {
+// refuseSeveral refuses a text with more than one statement. It sets Near to the text after the first statement, as servers do.
+func refuseSeveral(l *stmt.Lexed) *Refusal {
 	_, next := stmt.First(l.Text, l.Mode)
 	r := refuse(SeveralStatements, "several statements in one text: send them one by one, or have the driver ask for CLIENT_MULTI_STATEMENTS")
 	r.Near = &Near{Text: string(bytes.TrimRight(l.Text[next:], "; \t\r\n")), Line: 1 + bytes.Count(l.Text[:next], []byte("\n"))}
@@ -240,15 +240,15 @@ func reserved(s *stmt.Statement, writes bool, ctx Context) bool {
 }
 
 func build(s *stmt.Statement, ctx Context) (Plan, error) {
-	if err := unsupported(s); err != nil {
+	if err := checkSupported(s); err != nil {
 		return nil, err
 	}
 	if ctx.Shard != "" {
-		if p, err := ctx.onNamed(s); p != nil || err != nil {
+		if p, err := ctx.planNamed(s); p != nil || err != nil {
 			return p, err
 		}
 	}
-	if err := ctx.closed(s); err != nil {
+	if err := ctx.checkNames(s); err != nil {
 		return nil, err
 	}
 	switch s.Kind {
@@ -271,9 +271,9 @@ func build(s *stmt.Statement, ctx Context) (Plan, error) {
 	return planOther(s, ctx)
 }
 
-// unsupported refuses a statement that would leave state on a borrowed connection, or would act on the connection instead of the
+// checkSupported refuses a statement that would leave state on a borrowed connection, or would act on the connection instead of the
 // session.
-func unsupported(s *stmt.Statement) error {
+func checkSupported(s *stmt.Statement) error {
 	switch {
 	case s.Features&stmt.IntoTarget != 0:
 		return refuse(NotAllowed, "SELECT … INTO a file: it would be a file of the shard; read the rows and write them at the client")
@@ -281,7 +281,7 @@ func unsupported(s *stmt.Statement) error {
 	switch s.Kind {
 	default:
 	case stmt.LoadData:
-		return unloadable(s.Load)
+		return checkLoad(s.Load)
 	case stmt.Admin:
 		return refuse(NotAllowed, "FLUSH, SHUTDOWN, ALTER INSTANCE, EXPLAIN FOR CONNECTION and their kin reach the server rather than tables: connect to the shard for them")
 	case stmt.Account:
@@ -312,14 +312,14 @@ func planShow(s *stmt.Statement, ctx Context) (Plan, error) {
 		one.Alike = s.Listed.What != "databases" && s.Listed.What != "open tables" && ctx.Catalog.Uniform()
 		one.Totals = s.Listed.What == "table status" && ctx.Catalog.HasSharded(cmp.Or(s.Schema, ctx.Schema))
 		if one.Totals {
-			return one, totalled(s.Listed)
+			return one, checkTotalledCondition(s.Listed)
 		}
 	}
 	return one, nil
 }
 
-// totalled refuses a condition of SHOW TABLE STATUS on a column whose value on one shard differs from the total of all shards.
-func totalled(l *stmt.Listed) error {
+// checkTotalledCondition refuses a condition of SHOW TABLE STATUS on a column whose value on one shard differs from the total of all shards.
+func checkTotalledCondition(l *stmt.Listed) error {
 	for _, column := range []string{"Rows", "Data_length", "Index_length", "Data_free", "Avg_row_length", "Auto_increment", "Update_time"} {
 		if slices.ContainsFunc(l.Columns, func(name string) bool { return strings.EqualFold(name, column) }) {
 			return refuse(Unsupported, "SHOW TABLE STATUS with a condition on %s, of a database with sharded tables, whose sizes are added up: leave the condition out, or use one on Name", column)
@@ -339,8 +339,8 @@ func (c Context) schemaOf(name stmt.TableName) string {
 // find returns the table with a name, or nil if it is not in the catalog or is a temporary table of the session. The error is an
 // *Unknown or a *Refusal.
 func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
-	full := c.full(name)
-	if c.temporary(full) {
+	full := c.fullName(name)
+	if c.isTemporary(full) {
 		return nil, nil
 	}
 	t, err := c.Catalog.Find(full)

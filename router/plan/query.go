@@ -13,7 +13,7 @@ func planQuery(s *stmt.Statement, ctx Context) (Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := sc.place(s, queryFacts(s))
+	p, err := sc.choosePlan(s, queryFacts(s))
 	if err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func planQuery(s *stmt.Statement, ctx Context) (Plan, error) {
 	}
 	switch p := p.(type) {
 	case *Change:
-		return p, p.rules(s, sc)
+		return p, p.checkAssignments(s, sc)
 	case *Read:
 		p.merge(s, sc)
 	}
@@ -47,7 +47,7 @@ type tally struct {
 	written                 int              // global tables that are changed
 	systemWritten           bool             // whether the server's own tables are changed
 	single                  router.ShardName // of the single tables
-	elsewhere               bool             // single tables of several shards
+	severalShards           bool             // single tables of several shards
 }
 
 func (sc *scope) tally(s *stmt.Statement) tally {
@@ -72,7 +72,7 @@ func (sc *scope) tally(s *stmt.Statement) tally {
 			if n.table != nil {
 				shard = n.table.Shard
 			}
-			t.elsewhere = t.elsewhere || t.single != "" && t.single != shard
+			t.severalShards = t.severalShards || t.single != "" && t.single != shard
 			t.single = shard
 		}
 	}
@@ -93,14 +93,14 @@ func (sc *scope) changes(s *stmt.Statement, n *node) bool {
 	return false
 }
 
-// place returns the plan that the kinds of the tables require.
-func (sc *scope) place(s *stmt.Statement, f Facts) (Plan, error) {
+// choosePlan returns the plan that the kinds of the tables require.
+func (sc *scope) choosePlan(s *stmt.Statement, f Facts) (Plan, error) {
 	t, first := sc.tally(s), sc.ctx.Catalog.First()
 	switch {
-	case t.elsewhere:
-		return sc.apart(s, f, refuse(CrossShard, "it joins single tables that live on different shards: read them in two statements"))
+	case t.severalShards:
+		return sc.planWithoutShard(s, f, refuse(CrossShard, "it joins single tables that live on different shards: read them in two statements"))
 	case t.sharded > 0 && t.system > 0:
-		return sc.apart(s, f, refuse(CrossShard, "it joins a sharded table with a table of the server's own: read them in two statements"))
+		return sc.planWithoutShard(s, f, refuse(CrossShard, "it joins a sharded table with a table of the server's own: read them in two statements"))
 	case t.written > 0 && (t.sharded > 0 || t.single != "" || t.system > 0):
 		return nil, refuse(Unsupported, "changing a global table in a statement that names tables which are not global: read the values first")
 	case t.systemWritten:
@@ -113,7 +113,7 @@ func (sc *scope) place(s *stmt.Statement, f Facts) (Plan, error) {
 		return &Read{Facts: f, Keyed: k}, nil
 	case t.written > 0:
 		p := &Global{Facts: f}
-		return p, p.copiesAlike(s, sc)
+		return p, p.checkCopies(s, sc)
 	case t.single != "":
 		f.KeepsInsertID = f.KeepsInsertID || f.Writes
 		return &OneShard{Facts: f, Shard: t.single}, nil
@@ -165,10 +165,10 @@ func (sc *scope) eachSystem(holds func(schema, table string) bool) bool {
 	return true
 }
 
-// apart plans a statement if no single shard has all of its tables. A read may gather them.
-func (sc *scope) apart(s *stmt.Statement, f Facts, reason *Refusal) (Plan, error) {
+// planWithoutShard plans a statement if no single shard has all of its tables. A read may gather them.
+func (sc *scope) planWithoutShard(s *stmt.Statement, f Facts, reason *Refusal) (Plan, error) {
 	if s.Kind != stmt.Select {
 		return nil, reason
 	}
-	return &Read{Facts: f, Keyed: Keyed{classes: sc.classes(), apart: reason}}, nil
+	return &Read{Facts: f, Keyed: Keyed{classes: sc.classes(), noShard: reason}}, nil
 }

@@ -56,7 +56,7 @@ func (p *Read) Route(m *router.Map, v *Values, out *Route) error {
 // merge decides how the answers of several shards are combined, and sets Merge or NoMerge.
 func (p *Read) merge(s *stmt.Statement, sc *scope) {
 	switch {
-	case p.apart != nil:
+	case p.noShard != nil:
 	case s.Features&stmt.SetsUserVariable != 0:
 		p.NoMerge = refuse(ScatterShape, "user variables are assigned in a read of several shards: name one owner, ID or order number in WHERE")
 	case s.Features&stmt.CalcFoundRows != 0:
@@ -72,7 +72,7 @@ func (p *Read) gather(l *stmt.Lexed, ctx Context) {
 		return
 	}
 	var reason *Refusal
-	if p.Gather, reason = planGather(l, p.Statement, ctx); reason != nil && p.Merge == nil && p.apart == nil {
+	if p.Gather, reason = planGather(l, p.Statement, ctx); reason != nil && p.Merge == nil && p.noShard == nil {
 		p.NoMerge = reason
 	}
 }

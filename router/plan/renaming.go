@@ -7,8 +7,8 @@ import (
 	"locus/router/stmt"
 )
 
-// renaming plans RENAME TABLE and ALTER TABLE … RENAME of tables that are on every shard. It returns nil, nil for other tables.
-func (c Context) renaming(s *stmt.Statement) (Plan, error) {
+// planRenaming plans RENAME TABLE and ALTER TABLE … RENAME of tables that are on every shard. It returns nil, nil for other tables.
+func (c Context) planRenaming(s *stmt.Statement) (Plan, error) {
 	if s.Renames == nil {
 		return nil, nil
 	}
@@ -16,12 +16,12 @@ func (c Context) renaming(s *stmt.Statement) (Plan, error) {
 	meanwhile := map[catalog.TableName]bool{}
 	every, other := catalog.TableName{}, catalog.TableName{}
 	for i, r := range s.Renames {
-		list[i] = catalog.Rename{From: c.full(r.From), To: c.full(r.To)}
+		list[i] = catalog.Rename{From: c.fullName(r.From), To: c.fullName(r.To)}
 		if meanwhile[list[i].From] {
 			continue // it is a new name of a table before it
 		}
 		meanwhile[list[i].To] = true
-		on, err := c.renamed(r.From)
+		on, err := c.onEveryShardOrRenaming(r.From)
 		switch {
 		case err != nil:
 			return nil, err
@@ -43,44 +43,44 @@ func (c Context) renaming(s *stmt.Statement) (Plan, error) {
 	if err != nil {
 		return nil, refuse(Unsupported, "%s of table %s, which is on every shard: %v", s.Verb, every, err)
 	}
-	return &Definition{Facts: Facts{Writes: true}, Renames: net}, c.renamable(net)
+	return &Definition{Facts: Facts{Writes: true}, Renames: net}, c.checkRenames(net)
 }
 
-// renamed reports whether a table is on every shard, or is being renamed on every shard.
-func (c Context) renamed(name stmt.TableName) (bool, error) {
-	if d, is := c.Catalog.Declared(c.full(name)); is && !c.temporary(c.full(name)) {
+// onEveryShardOrRenaming reports whether a table is on every shard, or is being renamed on every shard.
+func (c Context) onEveryShardOrRenaming(name stmt.TableName) (bool, error) {
+	if d, is := c.Catalog.Declared(c.fullName(name)); is && !c.isTemporary(c.fullName(name)) {
 		return d.Kind != catalog.Single && d.Kind != catalog.Outside, nil
 	}
 	_, err := c.find(name)
 	return false, err
 }
 
-// renamable refuses a new name that another known table has.
-func (c Context) renamable(net []catalog.Rename) error {
+// checkRenames refuses a new name that another known table has.
+func (c Context) checkRenames(net []catalog.Rename) error {
 	froms := map[catalog.TableName]bool{}
 	for _, r := range net {
 		froms[r.From] = true
 	}
 	for _, r := range net {
 		_, taken := c.Catalog.Declared(r.To)
-		if renaming := c.beingRenamed(r.To); renaming != nil {
+		if renaming := c.renamingError(r.To); renaming != nil {
 			taken = false // this statement may finish that renaming
 		}
 		if taken && !froms[r.To] {
 			return refuse(Undeclarable, "table %s can't be called %s, which is declared: drop that table, and take its declaration away by locus table drop %s", r.From, r.To, r.To)
 		}
-		if _, err := c.find(stmt.TableName(r.To)); err != nil && !taken && c.beingRenamed(r.To) == nil {
+		if _, err := c.find(stmt.TableName(r.To)); err != nil && !taken && c.renamingError(r.To) == nil {
 			return err
 		}
-		if err := c.foreign(r.To); err != nil {
+		if err := c.checkDeclarableName(r.To); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// beingRenamed returns the error of a table that is being renamed, or nil if the table is not.
-func (c Context) beingRenamed(name catalog.TableName) *catalog.RenamingError {
+// renamingError returns the error of a table that is being renamed, or nil if the table is not.
+func (c Context) renamingError(name catalog.TableName) *catalog.RenamingError {
 	unfit := c.Catalog.Unfit(name)
 	if unfit == nil {
 		return nil
@@ -89,13 +89,13 @@ func (c Context) beingRenamed(name catalog.TableName) *catalog.RenamingError {
 	return e
 }
 
-// alike plans CREATE TABLE … LIKE a table that is on every shard. The new table gets the declaration of the other. It returns
+// planLike plans CREATE TABLE … LIKE a table that is on every shard. The new table gets the declaration of the other. It returns
 // nil, nil for other statements, and if the new table is already declared.
-func (c Context) alike(s *stmt.Statement) (Plan, error) {
+func (c Context) planLike(s *stmt.Statement) (Plan, error) {
 	if s.Like == nil || s.Features&stmt.MakesTable == 0 {
 		return nil, nil
 	}
-	name := c.full(s.Tables[0])
+	name := c.fullName(s.Tables[0])
 	if _, is := c.Catalog.Declared(name); is {
 		return nil, nil
 	}
@@ -106,7 +106,7 @@ func (c Context) alike(s *stmt.Statement) (Plan, error) {
 	if _, err := c.find(s.Tables[0]); err != nil {
 		return nil, err
 	}
-	if err := c.foreign(name); err != nil {
+	if err := c.checkDeclarableName(name); err != nil {
 		return nil, err
 	}
 	return &Definition{Facts: Facts{Writes: true}, Declares: &Declaring{name, like.Declaration, false}}, nil

@@ -81,8 +81,8 @@ func (r *Rights) deniedTable(command, table string) error {
 	return &Denied{erTableDenied, fmt.Sprintf("%s command denied to user '%s'@'%%' for table '%s'", command, r.User, table)}
 }
 
-// unread refuses a text that the parser can't read.
-func (r *Rights) unread(reason error) error {
+// denyUnread refuses a text that the parser can't read.
+func (r *Rights) denyUnread(reason error) error {
 	if r == nil {
 		return nil
 	}
@@ -108,16 +108,16 @@ func (r *Rights) check(l *stmt.Lexed, f *Facts, ctx Context) error {
 		if r.Table(full) != nil || pathTables[strings.ToLower(full.Name)] && systemSchema(full.Schema) {
 			return r.deniedTable(command, name.Name)
 		}
-		if (r.Databases != nil || r.Tables != nil) && !ctx.temporary(full) && ctx.Catalog.Invokes(full) {
-			return r.invokes(full)
+		if (r.Databases != nil || r.Tables != nil) && !ctx.isTemporary(full) && ctx.Catalog.Invokes(full) {
+			return r.denyInvoker(full)
 		}
 	}
 	return nil
 }
 
-// invokes returns the refusal of a view that is run with the rights of its reader. On the shard the reader is the proxies'
+// denyInvoker returns the refusal of a view that is run with the rights of its reader. On the shard the reader is the proxies'
 // account, which has no such limits.
-func (r *Rights) invokes(view catalog.TableName) error {
+func (r *Rights) denyInvoker(view catalog.TableName) error {
 	return &Denied{erTableDenied, fmt.Sprintf("command denied to user '%s'@'%%' for view '%s': it is SQL SECURITY INVOKER, which users with bounds may not use", r.User, view.Name)}
 }
 

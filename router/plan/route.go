@@ -17,7 +17,7 @@ type Keyed struct {
 	classes []class
 	sided   bool             // each class's rows are on one shard even if their gene is divided
 	pinned  router.ShardName // the shard of the single tables that are joined with the sharded ones; may be empty
-	apart   *Refusal         // why no shard can have all tables; nil: one can
+	noShard *Refusal         // why no shard can have all tables; nil: one can
 }
 
 // class is a group of sharded tables whose joined rows have one gene, with the statement's condition on that gene.
@@ -49,8 +49,8 @@ const (
 	mixed // among values of other types, in a list of rows
 )
 
-// of returns the gene of the rows that satisfy the condition with a value.
-func (c *condition) of(v stmt.Value, how manner) (gene.Gene, catalog.Match) {
+// geneOf returns the gene of the rows that satisfy the condition with a value.
+func (c *condition) geneOf(v stmt.Value, how manner) (gene.Gene, catalog.Match) {
 	switch {
 	case c.nullSafe && v.Kind == stmt.Null, // matches rows that an outer join doesn't find
 		how == mixed:
@@ -83,8 +83,8 @@ func (c *condition) manner(v *Values) manner {
 	return alone
 }
 
-// mostBeside limits the values that are compared with all others, which takes quadratic time.
-const mostBeside = 100
+// maxBeside limits the values that are compared with all others, which takes quadratic time.
+const maxBeside = 100
 
 // besideTexts reports whether all values in the same place of a list of rows are compared with the column as text. If one is a
 // number, MariaDB also compares the texts as numbers: (name, n) IN (('ann', 1), (42, 2)) finds 'zoe', because both 'ann' and
@@ -93,7 +93,7 @@ func (c *condition) besideTexts(v *Values) bool {
 	text := func(v stmt.Value) bool {
 		return v.Kind == stmt.String || v.Kind == stmt.Null || v.Kind == stmt.Bytes && c.key.Column.IsBinary()
 	}
-	if len(c.beside) > mostBeside {
+	if len(c.beside) > maxBeside {
 		return false
 	}
 	for i := range c.beside {
@@ -182,34 +182,34 @@ func (v *Values) variable(name string) stmt.Value {
 // Locate finds the shards of the rows, whether or not their answers can be combined.
 func (p *Keyed) Locate(m *router.Map, v *Values, out *Route) error {
 	out.reset()
-	if p.apart != nil {
+	if p.noShard != nil {
 		out.All = true
-		return p.apart
+		return p.noShard
 	}
 	for i := range p.classes {
 		if i == 0 {
-			out.class(m, p.classes[0].cond, v)
+			out.setClass(m, p.classes[0].cond, v)
 			continue
 		}
-		if reason := p.together(m, i, v, out); reason != nil {
+		if reason := p.joinClass(m, i, v, out); reason != nil {
 			return reason
 		}
 	}
 	if p.pinned != "" {
-		if reason := p.pin(m, out); reason != nil {
+		if reason := p.requirePinned(m, out); reason != nil {
 			return reason
 		}
 	}
-	if reason := p.divided(m, out); reason != nil {
+	if reason := p.checkDivided(m, out); reason != nil {
 		return reason
 	}
 	return nil
 }
 
-// together requires that another class is on the single shard of the classes before it. A class without rows can be on any shard.
-func (p *Keyed) together(m *router.Map, i int, v *Values, out *Route) *Refusal {
+// joinClass requires that another class is on the single shard of the classes before it. A class without rows can be on any shard.
+func (p *Keyed) joinClass(m *router.Map, i int, v *Values, out *Route) *Refusal {
 	var other Route
-	other.class(m, p.classes[i].cond, v)
+	other.setClass(m, p.classes[i].cond, v)
 	out.Genes, out.sides = append(out.Genes, other.Genes...), append(out.sides, other.sides...)
 	out.ranges = append(out.ranges, other.ranges...)
 	out.All = out.All || other.All
@@ -226,8 +226,8 @@ func (p *Keyed) together(m *router.Map, i int, v *Values, out *Route) *Refusal {
 		p.classes[0].table.TableName, p.classes[i].table.TableName)
 }
 
-// pin requires that the rows are on the shard of the single tables.
-func (p *Keyed) pin(m *router.Map, out *Route) *Refusal {
+// requirePinned requires that the rows are on the shard of the single tables.
+func (p *Keyed) requirePinned(m *router.Map, out *Route) *Refusal {
 	if len(out.Shards) == 0 {
 		if at := slices.Index(m.Shards(), p.pinned); at >= 0 {
 			out.Shards = append(out.Shards, at)
@@ -253,10 +253,10 @@ func (r *Route) onlyGene() (only gene.Gene, one bool) {
 	return r.Genes[0], true
 }
 
-// class sets the route from the condition of one class.
-func (r *Route) class(m *router.Map, c *condition, v *Values) {
+// setClass sets the route from the condition of one class.
+func (r *Route) setClass(m *router.Map, c *condition, v *Values) {
 	if c != nil && c.kind == stmt.Equal && len(c.operands) == 1 {
-		if r.single(m, c, v) {
+		if r.setSingle(m, c, v) {
 			return
 		}
 	}
@@ -269,14 +269,14 @@ func (r *Route) class(m *router.Map, c *condition, v *Values) {
 	r.Shards = append(r.Shards[:0], set...)
 }
 
-// single handles the common case of one column and one value. It returns false if the condition is not that case.
-func (r *Route) single(m *router.Map, c *condition, v *Values) bool {
+// setSingle handles the common case of one column and one value. It returns false if the condition is not that case.
+func (r *Route) setSingle(m *router.Map, c *condition, v *Values) bool {
 	o := &c.operands[0]
 	if o.Slot >= 0 && v.Slots[o.Slot].Count != 1 {
 		return false
 	}
 	value, how := v.operand(o), c.manner(v)
-	g, match := c.of(value, how)
+	g, match := c.geneOf(value, how)
 	if match != catalog.Here {
 		return false
 	}
@@ -350,7 +350,7 @@ func (r *Route) evalEqual(m *router.Map, c *condition, v *Values) (shards []int,
 
 // add adds the shards of one value. It returns false if a row on any shard may match the value.
 func (r *Route) add(m *router.Map, c *condition, value stmt.Value, how manner, shards *[]int) bool {
-	g, match := c.of(value, how)
+	g, match := c.geneOf(value, how)
 	switch match {
 	case catalog.Anywhere:
 		return false

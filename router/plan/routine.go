@@ -8,11 +8,11 @@ import (
 	"locus/router/stmt"
 )
 
-// routine plans the definition of a procedure or function. The routine is created on every shard if its text names nothing that
+// planRoutine plans the definition of a procedure or function. The routine is created on every shard if its text names nothing that
 // is on the default shard only, so that it can be called for any row. Otherwise it is created on the default shard only. It is
 // not known whether an unreachable shard has a routine of this name, and an old one must not remain there. routine returns nil,
 // nil for other statements, and if the default shard runs it.
-func (c Context) routine(l *stmt.Lexed, facts Facts) (Plan, error) {
+func (c Context) planRoutine(l *stmt.Lexed, facts Facts) (Plan, error) {
 	d, is := l.DefinesRoutine()
 	if !is || len(c.Catalog.Shards) == 1 || !c.Catalog.Listed() {
 		return nil, nil
@@ -42,6 +42,6 @@ func (c Context) routine(l *stmt.Lexed, facts Facts) (Plan, error) {
 
 // namesIn returns the words of a text, in lower case and without quotes.
 func namesIn(l *stmt.Lexed) (names []string) {
-	l.Words(func(word []byte) { names = append(names, bare(word)) })
+	l.Words(func(word []byte) { names = append(names, unquoted(word)) })
 	return names
 }

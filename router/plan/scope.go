@@ -101,7 +101,7 @@ func (sc *scope) onlyDerived(b *stmt.Block) *node {
 // through follows a column of a derived table to the table that it is read from.
 func (sc *scope) through(n *node, column string) (*node, *catalog.Key) {
 	for n != nil && n.ref.Source != nil {
-		ref, ok := named(n.ref.Source, column)
+		ref, ok := plainField(n.ref.Source, column)
 		if !ok {
 			return n, nil
 		}
@@ -119,8 +119,8 @@ func (sc *scope) through(n *node, column string) (*node, *catalog.Key) {
 	return n, n.key(column)
 }
 
-// named returns the column that the field of a name is. ok is false if the field is not a plain column.
-func named(b *stmt.Block, name string) (ref stmt.ColumnRef, ok bool) {
+// plainField returns the column that the field of a name is. ok is false if the field is not a plain column.
+func plainField(b *stmt.Block, name string) (ref stmt.ColumnRef, ok bool) {
 	star := 0
 	for _, f := range b.Fields {
 		switch {

@@ -57,8 +57,8 @@ func (sc *scope) sided() bool {
 	return true
 }
 
-// divided refuses a statement that joins rows of divided genes that may be on different shards.
-func (p *Keyed) divided(m *router.Map, r *Route) *Refusal {
+// checkDivided refuses a statement that joins rows of divided genes that may be on different shards.
+func (p *Keyed) checkDivided(m *router.Map, r *Route) *Refusal {
 	if p.sided || m.Divided().Empty() || !r.Meets(m.Divided()) {
 		return nil
 	}
@@ -76,19 +76,19 @@ const anySide side = -1
 func (r *Route) owners(m *router.Map, c *condition, g gene.Gene, v stmt.Value, how manner) (low, high int) {
 	low, high, divided := m.Sides(g)
 	if !divided {
-		r.note(g, anySide)
+		r.record(g, anySide)
 		return m.Lookup(g), -1
 	}
-	residue, told := c.residue(v, how)
-	if !told {
-		r.note(g, anySide)
+	residue, known := c.residue(v, how)
+	if !known {
+		r.record(g, anySide)
 		return low, high
 	}
-	r.note(g, side(residue))
+	r.record(g, side(residue))
 	return m.LookupRow(g, residue), -1
 }
 
-func (r *Route) note(g gene.Gene, s side) {
+func (r *Route) record(g gene.Gene, s side) {
 	r.Genes, r.sides = append(r.Genes, g), append(r.sides, s)
 }
 
@@ -130,7 +130,7 @@ func (r *Route) Whole() bool {
 
 // Residue returns the residue of the ID by which a row of a divided gene is placed. It returns false if the row has no such ID
 // yet. The residue is then that of the ID it is issued.
-func (in *Insertion) Residue(v *Values, row int) (r orderid.Residue, told bool) {
+func (in *Insertion) Residue(v *Values, row int) (r orderid.Residue, known bool) {
 	switch side := in.Table.Side(); {
 	case side == nil:
 		return 0, false
@@ -143,9 +143,9 @@ func (in *Insertion) Residue(v *Values, row int) (r orderid.Residue, told bool) 
 	}
 }
 
-// seesOtherSide sets unsided to the unique keys whose equal values may be on both sides of a divided gene. These are the keys
+// collectUnsided sets unsided to the unique keys whose equal values may be on both sides of a divided gene. These are the keys
 // without the column that determines the residue, and without the order number of that ID.
-func (in *Insertion) seesOtherSide() {
+func (in *Insertion) collectUnsided() {
 	t := in.Table
 	side := t.Side()
 	for _, u := range t.Unique {
@@ -189,13 +189,13 @@ func (in *Insertion) Sided(v *Values, row int, g gene.Gene) *Refusal {
 	return nil
 }
 
-// of returns the shards that a row of an INSERT may be inserted into.
-func (e *explainer) of(in *Insertion, row int, g gene.Gene) []int {
+// shardsOfRow returns the shards that a row of an INSERT may be inserted into.
+func (e *explainer) shardsOfRow(in *Insertion, row int, g gene.Gene) []int {
 	low, high, divided := e.m.Sides(g)
 	if !divided {
 		return []int{e.m.Lookup(g)}
 	}
-	if r, told := in.Residue(e.v, row); told {
+	if r, known := in.Residue(e.v, row); known {
 		return []int{e.m.LookupRow(g, r)}
 	}
 	return []int{low, high}

@@ -42,16 +42,16 @@ func summed(l *stmt.Lexed, at stmt.TablePlace, condition string) Summed {
 	return s
 }
 
-// summable refuses a statement that qualifies columns in a way that doesn't work with a derived table.
-func summable(places *stmt.Places, list []Summed) error {
+// checkQualified refuses a statement that qualifies columns in a way that doesn't work with a derived table.
+func checkQualified(places *stmt.Places, list []Summed) error {
 	if len(list) > 0 && places.Qualified {
 		return refuse(Unsupported, "columns of information_schema.TABLES, whose sizes are added up over the shards, written with the database's name: write TABLES.TABLE_ROWS, or give the table an alias")
 	}
 	return nil
 }
 
-// unsummed refuses a statement that may read a size, because the places of its tables in the text are unknown.
-func (c Context) unsummed(l *stmt.Lexed, s *stmt.Statement, unplaced error) error {
+// checkSizes refuses a statement that may read a size, because the places of its tables in the text are unknown.
+func (c Context) checkSizes(l *stmt.Lexed, s *stmt.Statement, unplaced error) error {
 	words := wordsOf(l).bare
 	names := func(column string) bool { return slices.Contains(words, strings.ToLower(column)) }
 	if slices.ContainsFunc(TablesOf(s), c.sums) && (names(averageLength) || slices.ContainsFunc(SizeColumns, names)) {

@@ -8,9 +8,9 @@ import (
 	"locus/router/stmt"
 )
 
-// named plans the statement with each * replaced by the columns that all shards show, if shards differ in their columns or soon
+// planStars plans the statement with each * replaced by the columns that all shards show, if shards differ in their columns or soon
 // will. It returns nil, nil if no table of a * is such a table.
-func (c Context) named(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
+func (c Context) planStars(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
 	switch s.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
 	default:
@@ -18,12 +18,12 @@ func (c Context) named(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
 	}
 	e := expansion{context: c, l: l}
 	for _, b := range s.Blocks {
-		if err := e.block(b); err != nil {
+		if err := e.expandStars(b); err != nil {
 			return nil, err
 		}
 	}
 	if s.Features&stmt.Returning != 0 && l.ReturnsAll() {
-		if err := c.unnamed(s.Named()); err != nil {
+		if err := c.checkUneven(s.Named()); err != nil {
 			return nil, err
 		}
 	}
@@ -33,21 +33,21 @@ func (c Context) named(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
 	return &Rewritten{Facts: Facts{Statement: s}, Text: e.text(), What: "columns"}, nil
 }
 
-// block replaces the stars of a block by columns. It refuses a block that refers to all columns in a form that can't be written
+// expandStars replaces the stars of a block by columns. It refuses a block that refers to all columns in a form that can't be written
 // out.
-func (e *expansion) block(b *stmt.Block) error {
+func (e *expansion) expandStars(b *stmt.Block) error {
 	stars := slices.ContainsFunc(b.Fields, func(f stmt.Field) bool { return f.Star })
 	var uneven []stmt.TableName
 	for i := range b.Tables {
-		if t := e.changing(&b.Tables[i]); t != nil {
+		if t := e.unevenTable(&b.Tables[i]); t != nil {
 			uneven = append(uneven, b.Tables[i].TableName)
 		}
 	}
 	switch {
 	case uneven == nil || !stars && !b.Natural:
 		return nil
-	case b.Natural || b.Using || !told(b):
-		return e.context.unnamed(uneven)
+	case b.Natural || b.Using || !haveDistinctNames(b):
+		return e.context.checkUneven(uneven)
 	}
 	for i := range b.Fields {
 		f := &b.Fields[i]
@@ -57,14 +57,14 @@ func (e *expansion) block(b *stmt.Block) error {
 		start := e.l.Offset(f.StarAt)
 		end, ok := e.l.StarEnd(start)
 		if !ok {
-			return e.context.unnamed(uneven)
+			return e.context.checkUneven(uneven)
 		}
 		text, ok := e.columns(b, f.StarOf), true
 		if f.StarOf == "" && len(b.Merged) > 0 {
-			text, ok = e.merged(b)
+			text, ok = e.mergedColumns(b)
 		}
 		if !ok {
-			return e.context.unnamed(uneven)
+			return e.context.checkUneven(uneven)
 		}
 		if text != "" {
 			e.edits = append(e.edits, edit{start, end, text})
@@ -73,8 +73,8 @@ func (e *expansion) block(b *stmt.Block) error {
 	return nil
 }
 
-// told reports whether a block's tables have different names.
-func told(b *stmt.Block) bool {
+// haveDistinctNames reports whether a block's tables have different names.
+func haveDistinctNames(b *stmt.Block) bool {
 	for i := range b.Tables {
 		for j := range i {
 			if strings.EqualFold(b.Tables[i].Alias, b.Tables[j].Alias) {
@@ -85,8 +85,8 @@ func told(b *stmt.Block) bool {
 	return true
 }
 
-// changing returns the table of a reference if all of its columns must be named, or nil.
-func (e *expansion) changing(ref *stmt.TableRef) *catalog.Table {
+// unevenTable returns the table of a reference if all of its columns must be named, or nil.
+func (e *expansion) unevenTable(ref *stmt.TableRef) *catalog.Table {
 	if ref.Derived {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (e *expansion) columns(b *stmt.Block, of string) string {
 		if of != "" && !strings.EqualFold(of, ref.Alias) {
 			continue
 		}
-		t := e.changing(ref)
+		t := e.unevenTable(ref)
 		if t == nil {
 			list = append(list, quote(ref.Alias)+".*")
 			continue
@@ -120,9 +120,9 @@ func (e *expansion) columns(b *stmt.Block, of string) string {
 	return strings.Join(list, ", ")
 }
 
-// merged returns the columns that replace the * of two tables joined by USING: the merged columns in the first table's order,
+// mergedColumns returns the columns that replace the * of two tables joined by USING: the merged columns in the first table's order,
 // then the others of each table. ok is false if the order is not known, as for a RIGHT JOIN.
-func (e *expansion) merged(b *stmt.Block) (text string, ok bool) {
+func (e *expansion) mergedColumns(b *stmt.Block) (text string, ok bool) {
 	if len(b.Tables) != 2 || slices.ContainsFunc(b.Merged, func(m stmt.MergedColumn) bool { return m.Alias != b.Tables[0].Alias }) {
 		return "", false
 	}
@@ -154,9 +154,9 @@ func shownOf(t *catalog.Table, alias string, which func(catalog.Column) bool) (l
 	return list
 }
 
-// unnamed refuses a statement that refers to all columns of tables in a form that can't be written out, if the shards differ in
+// checkUneven refuses a statement that refers to all columns of tables in a form that can't be written out, if the shards differ in
 // these columns.
-func (c Context) unnamed(tables []stmt.TableName) error {
+func (c Context) checkUneven(tables []stmt.TableName) error {
 	for _, name := range tables {
 		if t, err := c.find(name); err == nil && t != nil && !t.Uneven.Even() {
 			return refuse(BrokenTable, "the columns of table %s differ between shards (%s), and a statement of this shape means all of them: name the columns, without NATURAL JOIN, USING and TABLE, or make the table alike on every shard", t.TableName, t.Uneven)

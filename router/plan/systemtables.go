@@ -49,8 +49,8 @@ var pathTables = words("files", "innodb_datafiles", "innodb_sys_datafiles", "inn
 // HiddenTable reports whether a table of information_schema was reviewed and may not be read.
 func HiddenTable(name string) bool { return hiddenTables[name] }
 
-// ofTheServer refuses to read the server's own tables that may not be read, and to change any of them.
-func ofTheServer(s *stmt.Statement, writes bool, ctx Context) error {
+// checkSystemTables refuses to read the server's own tables that may not be read, and to change any of them.
+func checkSystemTables(s *stmt.Statement, writes bool, ctx Context) error {
 	if s.Kind == stmt.Show || s.Kind == stmt.Use {
 		return nil
 	}

@@ -17,8 +17,8 @@ func (u unread) plain() []string {
 	return out
 }
 
-// notPassed returns the refusal of a text that the parser can't read, with what to do instead.
-func (u unread) notPassed(syntax *stmt.SyntaxError) *Refusal {
+// refusal returns the refusal of a text that the parser can't read, with what to do instead.
+func (u unread) refusal(syntax *stmt.SyntaxError) *Refusal {
 	plain := u.plain()[u.verb():]
 	r := refuse(NotAllowed, "%s; statements that reach more than the tables that they name can't be passed on unread: connect to the shard for it", syntax.Error())
 	if len(plain) > 1 && plain[0] == "kill" {

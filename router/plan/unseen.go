@@ -27,9 +27,9 @@ func replacing(s *stmt.Statement) string {
 	return ""
 }
 
-// seesDuplicates sets the unique keys that each row must be checked against, because a duplicate may be on another shard than the
-// new row. It refuses the statement if every row has such a duplicate key.
-func (in *Insertion) seesDuplicates(verb string) error {
+// checkDuplicates sets the unique keys that each row must be checked against, because a duplicate may be on another shard than the
+// new row. It refuses the statement if no value of such a key can be NULL or generated.
+func (in *Insertion) checkDuplicates(verb string) error {
 	t := in.Table
 	for _, u := range t.Unseen {
 		key := unseenKey{name: u.Name}
@@ -46,7 +46,7 @@ func (in *Insertion) seesDuplicates(verb string) error {
 		switch {
 		case alone:
 		case key.at == nil:
-			return in.unseenBy(verb, u.Name)
+			return in.refuseUnseen(verb, u.Name)
 		default:
 			in.unseen = append(in.unseen, key)
 		}
@@ -54,13 +54,13 @@ func (in *Insertion) seesDuplicates(verb string) error {
 	return nil
 }
 
-func (in *Insertion) unseenBy(verb, key string) *Refusal {
+func (in *Insertion) refuseUnseen(verb, key string) *Refusal {
 	return refuse(UniqueUnseen, "%s %s, whose unique key %s does not contain the owner or an ID: a duplicate on another shard would not be seen: "+
 		"look for the row first and write a plain INSERT or UPDATE, or add %s to the key", verb, in.Table.TableName, key, in.Table.Root().Column.Name)
 }
 
-// rowAlone refuses a row that may have a duplicate on another shard, and a row that the shard would number.
-func (in *Insertion) rowAlone(v *Values, row int) error {
+// checkRow refuses a row that may have a duplicate on another shard, and a row that the shard would number.
+func (in *Insertion) checkRow(v *Values, row int) error {
 	for _, u := range in.unseen {
 		alone := func(at int) bool {
 			value, c := in.written(v, row, at), in.Columns[at]
@@ -73,23 +73,23 @@ func (in *Insertion) rowAlone(v *Values, row int) error {
 			return value.Kind == stmt.Null || value.Kind == stmt.Default && in.Table.Columns[c].DefaultsToNull
 		}
 		if !slices.ContainsFunc(u.at, alone) {
-			return in.unseenBy("a row that may be a duplicate, of", u.name)
+			return in.refuseUnseen("a row that may be a duplicate, of", u.name)
 		}
 	}
-	return in.rowNumbered(v, row)
+	return in.checkRowNumber(v, row)
 }
 
-// ignoresUnseen refuses UPDATE IGNORE of a unique key's columns, if a duplicate on another shard would not be seen.
-func ignoresUnseen(s *stmt.Statement, t *catalog.Table) error {
-	if u, ok := changes(s, t, t.Unseen); ok {
+// checkIgnore refuses UPDATE IGNORE of a unique key's columns, if a duplicate on another shard would not be seen.
+func checkIgnore(s *stmt.Statement, t *catalog.Table) error {
+	if u, ok := changedKey(s, t, t.Unseen); ok {
 		return refuse(UniqueUnseen, "UPDATE IGNORE of %s, whose unique key %s does not contain the owner or an ID: a duplicate on another shard would not be seen: "+
 			"look for it first, and write a plain UPDATE", t.TableName, u.Name)
 	}
 	return nil
 }
 
-// changes returns a unique key whose values an UPDATE IGNORE may change.
-func changes(s *stmt.Statement, t *catalog.Table, keys []catalog.UniqueKey) (catalog.UniqueKey, bool) {
+// changedKey returns a unique key whose values an UPDATE IGNORE may change.
+func changedKey(s *stmt.Statement, t *catalog.Table, keys []catalog.UniqueKey) (catalog.UniqueKey, bool) {
 	if !s.IgnoresErrors {
 		return catalog.UniqueKey{}, false
 	}

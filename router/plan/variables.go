@@ -26,8 +26,8 @@ var OnOneShard = words("character_set_results", "check_constraint_checks", "coll
 	"max_error_count", "max_recursive_iterations", "max_sort_length", "note_verbosity", "old_mode", "sql_notes", "sql_safe_updates",
 	"sql_select_limit", "sql_warnings", "standard_compliant_cte", "time_zone", "timestamp", "unique_checks", "sql_mode")
 
-// judged refuses variables that SET STATEMENT may not set.
-func judged(l *stmt.Lexed) error {
+// checkSetStatement refuses variables that SET STATEMENT may not set.
+func checkSetStatement(l *stmt.Lexed) error {
 	names, there, ok := l.ForStatement()
 	if there && !ok {
 		return refuse(NotAllowed, "SET STATEMENT whose values are more than constants: use SET, then the statement")
@@ -42,8 +42,8 @@ func judged(l *stmt.Lexed) error {
 
 var setVar = regexp.MustCompile(`(?i)set_var[ \t\r\n]*\([ \t\r\n]*([a-z0-9_]+)[ \t\r\n]*=[ \t\r\n]*([a-z0-9_.]+|'[^'\\]*')[ \t\r\n]*\)`)
 
-// hinted refuses hints that do more than change how a server runs the statement.
-func hinted(hints []string) error {
+// checkHints refuses hints that do more than change how a server runs the statement.
+func checkHints(hints []string) error {
 	for _, hint := range hints {
 		lower := strings.ToLower(hint)
 		if strings.Contains(lower, "resource_group") {

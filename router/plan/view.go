@@ -8,14 +8,14 @@ import (
 	"locus/router/stmt"
 )
 
-// expanded plans a read of views that read rows of several shards. Their queries replace their names as derived tables, and the
+// planViews plans a read of views that read rows of several shards. Their queries replace their names as derived tables, and the
 // result is planned. It returns nil if there are no such views, or if the result might not mean the same. The catalog then
 // returns the reason.
-func (c Context) expanded(l *stmt.Lexed, s *stmt.Statement) Plan {
+func (c Context) planViews(l *stmt.Lexed, s *stmt.Statement) Plan {
 	switch {
 	case c.Shard != "": // the shard has the view
 		return nil
-	case s.Kind != stmt.Select, !slices.ContainsFunc(TablesOf(s), func(t stmt.TableName) bool { return c.derived(t) != "" }):
+	case s.Kind != stmt.Select, !slices.ContainsFunc(TablesOf(s), func(t stmt.TableName) bool { return c.viewQuery(t) != "" }):
 		return nil
 	case s.Features&stmt.Locking != 0: // a server locks no rows of a derived table
 		return nil
@@ -30,7 +30,7 @@ func (c Context) expanded(l *stmt.Lexed, s *stmt.Statement) Plan {
 	}
 	e := expansion{context: c, l: l}
 	for _, place := range places.Tables {
-		if !e.table(place) {
+		if !e.expandView(place) {
 			return nil
 		}
 	}
@@ -40,8 +40,8 @@ func (c Context) expanded(l *stmt.Lexed, s *stmt.Statement) Plan {
 	return &Rewritten{Facts: Facts{Statement: s}, Text: e.text(), What: "views"}
 }
 
-// derived returns the query that replaces a view. It is empty for other names.
-func (c Context) derived(name stmt.TableName) string { return c.Catalog.Derived(c.full(name)) }
+// viewQuery returns the query that replaces a view. It is empty for other names.
+func (c Context) viewQuery(name stmt.TableName) string { return c.Catalog.Derived(c.fullName(name)) }
 
 // expansion is a text with queries in place of views.
 type expansion struct {
@@ -56,14 +56,14 @@ type edit struct {
 	text       string
 }
 
-// table replaces a view by its query. It returns false in three cases: a column may then refer to another table; the statement is
+// expandView replaces a view by its query. It returns false in three cases: a column may then refer to another table; the statement is
 // TABLE v, which not every server knows; or index hints follow the view.
-func (e *expansion) table(place stmt.TablePlace) bool {
+func (e *expansion) expandView(place stmt.TablePlace) bool {
 	ref := &place.Block.Tables[place.Index]
 	if ref.Derived {
 		return true
 	}
-	query := e.context.derived(ref.TableName)
+	query := e.context.viewQuery(ref.TableName)
 	if query == "" {
 		return true
 	}
@@ -120,35 +120,35 @@ func (c Context) viewEverywhere(s *stmt.Statement) bool {
 		return false
 	}
 	if s.Verb == "DROP" {
-		return !slices.ContainsFunc(s.Tables, func(t stmt.TableName) bool { return !c.Catalog.Everywhere(c.full(t)) })
+		return !slices.ContainsFunc(s.Tables, func(t stmt.TableName) bool { return !c.Catalog.Everywhere(c.fullName(t)) })
 	}
-	view := c.full(s.Tables[0])
+	view := c.fullName(s.Tables[0])
 	if _, declared := c.Catalog.Declared(view); declared || c.Catalog.HasTable(view) {
 		return false
 	}
 	return len(s.Tables) > 1 && !slices.ContainsFunc(s.Tables[1:], func(t stmt.TableName) bool {
-		spread, err := c.spread(t)
-		return err != nil || !spread && c.derived(t) == ""
+		spread, err := c.onEveryShard(t)
+		return err != nil || !spread && c.viewQuery(t) == ""
 	})
 }
 
-// altersView plans ALTER VIEW of a view that is on several shards as the equivalent CREATE OR REPLACE VIEW. It returns nil for
+// planAlterView plans ALTER VIEW of a view that is on several shards as the equivalent CREATE OR REPLACE VIEW. It returns nil for
 // other statements.
-func (c Context) altersView(l *stmt.Lexed) Plan {
+func (c Context) planAlterView(l *stmt.Lexed) Plan {
 	view, replacing, is := l.AlteredView()
-	if !is || !c.Catalog.Everywhere(c.full(view)) {
+	if !is || !c.Catalog.Everywhere(c.fullName(view)) {
 		return nil
 	}
 	return &Rewritten{Facts: Facts{Statement: noted(l, &stmt.Statement{Kind: stmt.DDL, View: true})}, Text: replacing, What: "views"}
 }
 
-// viewable refuses to create a view on every shard that could not be read there.
-func (c Context) viewable(s *stmt.Statement) error {
+// checkViewable refuses to create a view on every shard that could not be read there.
+func (c Context) checkViewable(s *stmt.Statement) error {
 	if s.Verb == "DROP" {
 		return nil
 	}
 	if why := catalog.ViewObstacle(s); why != "" {
-		return refuse(TooFar, "view %s over tables that are on every shard: %s", c.full(s.Tables[0]), why)
+		return refuse(TooFar, "view %s over tables that are on every shard: %s", c.fullName(s.Tables[0]), why)
 	}
-	return c.unnamed(s.Tables[1:]) // each shard would replace a star by its own columns
+	return c.checkUneven(s.Tables[1:]) // each shard would replace a star by its own columns
 }

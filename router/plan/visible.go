@@ -83,7 +83,7 @@ func (r *Rights) narrow(l *stmt.Lexed, p Plan, ctx Context) error {
 func (r *Rights) narrowSelect(l *stmt.Lexed, p *OneShard, ctx Context) error {
 	places, err := stmt.FindPlaces(l)
 	if err != nil || p == nil || len(p.Added) > 0 {
-		return r.unread(fmt.Errorf("a statement about information_schema of this shape is not taken apart"))
+		return r.denyUnread(fmt.Errorf("a statement about information_schema of this shape is not taken apart"))
 	}
 	for _, at := range places.Tables {
 		t := at.Block.Tables[at.Index]
@@ -103,7 +103,7 @@ func (r *Rights) narrowSelect(l *stmt.Lexed, p *OneShard, ctx Context) error {
 	}
 	p.Added = append(p.Added, fieldNames(l, places, slices.Concat(p.Added, openings(p.Summed)), ctx.SourceNames)...)
 	slices.SortStableFunc(p.Added, func(a, b Splice) int { return l.Offset(a.At) - l.Offset(b.At) })
-	return summable(places, p.Summed)
+	return checkQualified(places, p.Summed)
 }
 
 // among replaces a table by its rows that satisfy a condition.

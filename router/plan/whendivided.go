@@ -19,7 +19,7 @@ func WhenDivided(p Plan) *Refusal {
 
 func (p *Read) whenDivided() *Refusal {
 	switch {
-	case p.apart != nil || p.Gather != nil:
+	case p.noShard != nil || p.Gather != nil:
 	case !p.sided:
 		return unsided
 	case !p.halves():
@@ -36,7 +36,7 @@ func (p *Change) whenDivided() *Refusal {
 	case !p.sided:
 		return unsided
 	case p.onlyOne != nil && p.halves():
-		return refuse(ScatterWrite, "it has %s, and names no ID", p.unspread)
+		return refuse(ScatterWrite, "it has %s, and names no ID", p.obstacle)
 	}
 	for _, a := range p.agree {
 		if a.ofID() {

@@ -79,11 +79,11 @@ var looksAtText = map[string][]string{
 		"proxy/exec (*maintenance).ask",
 		"proxy/ddl (*definition).defineDatabaseOn",
 		"proxy/session (*Session).planned",
-		"router/plan single",
+		"router/plan isOneStatement",
 	},
 	"it quotes the text in an error": {
 		"proxy/session (*Session).nearest",
-		"router/plan several",
+		"router/plan refuseSeveral",
 	},
 	"it writes SHOW's condition into the query that answers it": {
 		"proxy/sysvars (*Answers).showOwnTables",
