@@ -56,8 +56,8 @@ func (c *copies) missing() []error {
 		strings.Join(without, ", "), c.name, with[0])}
 }
 
-// removePartialGene removes the column for the gene from the copies that have it, if others don't. The column is being added, and counts as missing until
-// all have it.
+// removePartialGene removes the column for the gene from the copies that have it, if others don't. The column is being added, and counts as
+// missing until all have it.
 func (c *copies) removePartialGene() {
 	lacks := slices.ContainsFunc(c.tables, func(t *liveTable) bool { return t != nil && t.find(catalog.OwnGene) == nil })
 	for i, t := range c.tables {

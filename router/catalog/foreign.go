@@ -113,7 +113,7 @@ func (c *Catalog) primaryKey(name TableName) (columns []string) {
 
 // definitionConflict is conflict without the check that all shards have the key.
 func (c *Catalog) definitionConflict(f *ForeignKey, child, parent Declaration, shard router.ShardName) string {
-	if c.isNowhere(f.References) && f.References != f.TableName { // a dump creates the table later; until then each shard returns a single server's error
+	if c.isNowhere(f.References) && f.References != f.TableName { // a dump creates the table later; until then each shard acts like a single server
 		if child.Kind == Sharded && f.changesPlace(child, parent) {
 			return placing
 		}
@@ -172,8 +172,8 @@ func (f *ForeignKey) colocated(child, parent Declaration) bool {
 	return false
 }
 
-// changesPlace reports whether the key could change the place of rows. A column that places rows of the parent never changes its gene. So a cascade of its
-// changes to a column of the same domain moves no row.
+// changesPlace reports whether the key could change the place of rows. A column that places rows of the parent never changes its gene. So a
+// cascade of its changes to a column of the same domain moves no row.
 func (f *ForeignKey) changesPlace(child, parent Declaration) bool {
 	for i, name := range f.Columns {
 		domain := child.domain(name)

@@ -25,8 +25,8 @@ func KeyObstacles(keys []ForeignKey, declared func(TableName) Declaration) (list
 // obstacle returns why rows with this key can't be moved, or nil.
 //
 // A key between two sharded tables moves with the rows: cascades have no effect outside of one owner's rows. A key to a global table is no
-// obstacle, since the target has the same rows. It is one if changes of the global table change the moving rows, because the stream could not
-// distinguish them from the changes that the target makes itself.
+// obstacle, since the target has the same rows. It is one if changes of the global table change the moving rows: the stream could not
+// distinguish them from changes that the target makes itself.
 func (f *ForeignKey) obstacle(declared func(TableName) Declaration) *Obstacle {
 	child, parent := declared(f.TableName).Kind, declared(f.References).Kind
 	drop := fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s", f.TableName, f.Name)

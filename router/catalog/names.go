@@ -48,7 +48,8 @@ func (e *FarError) Error() string {
 	return fmt.Sprintf("%s %s reaches %s, of which its shard may not have all rows: %s", e.What, e.Name, e.Reach, e.Remedy)
 }
 
-// Knows reports whether some shard has a table or view of the name, or the name is declared. It is true if the listings are unknown.
+// Knows reports whether some shard has a table or view of the name, or the name is declared. It is also true for system schemas, and if the
+// listings are unknown.
 func (c *Catalog) Knows(name TableName) bool {
 	if c.closed == nil || IsSystemSchema(name.Schema) {
 		return true

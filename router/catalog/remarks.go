@@ -8,8 +8,8 @@ import (
 )
 
 // Remarks returns the objects that the proxy refuses to use, in the schemas of declared tables. These are undeclared tables on other shards
-// than the default one, tables that can't be written, and views, routines, triggers, events and foreign keys that reach rows of other shards.
-// Each text ends with its remedy.
+// than the default one, and tables that can't be written. They are also views, routines, triggers, events and foreign keys that reach rows of
+// other shards. Each text ends with its remedy.
 func (c *Catalog) Remarks() []error {
 	if c.closed == nil {
 		return nil

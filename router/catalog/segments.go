@@ -21,8 +21,8 @@ type Segments struct {
 	MinStep uint64 `yaml:"min_step,omitempty"`
 	MaxStep uint64 `yaml:"max_step,omitempty"`
 	Buffer  string `yaml:"buffer,omitempty"`
-	// Sizing is measured or leaf. With leaf, a segment has twice as many numbers as the last one if that one lasted less than 15 minutes, and
-	// half as many if it lasted more than 30.
+	// Sizing is measured or leaf. With leaf, a segment is twice as large as the last one if that one lasted less than 15 minutes. It is half as
+	// large if that one lasted more than 30.
 	Sizing string `yaml:"sizing,omitempty"`
 	// Store grants the numbers. If it is omitted, etcd grants them.
 	Store *SegmentStore `yaml:"store,omitempty,flow"`

@@ -33,8 +33,7 @@ func viewWorld(t *testing.T, views map[string][]router.ShardName, queries map[st
 	return NewListed(shards, []*Table{table}, nil, listings)
 }
 
-// A view that was created before the view that it reads was on every shard is found, unless it also reads something that is not on every
-// shard.
+// A view was created before the view that it reads was on every shard. It is found, unless it also reads something that is not on every shard.
 func TestViewsThatLag(t *testing.T) {
 	first, both := []router.ShardName{"s0"}, []router.ShardName{"s0", "s1"}
 	queries := map[string]string{

@@ -1,9 +1,8 @@
 // Package cluster contains the declaration of a cluster: its settings, shards, tables, users and route map. It exists as one readable file and
 // as documents under keys.
 //
-// It owns the formats of both, every rule that the declaration itself must satisfy, the rules for changes of a declared cluster, and what a
-// change writes. It never connects to etcd or a database server, never sees a secret (documents contain their names), and doesn't know which
-// genes have rows.
+// It owns the formats of both, the rules for the declaration itself and for changes of a declared cluster, and what a change writes. It never
+// connects to etcd or a database server, never sees a secret (documents contain their names), and doesn't know which genes have rows.
 //
 // # Keys
 //

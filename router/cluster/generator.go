@@ -48,8 +48,8 @@ type Generator struct {
 	Keys int `yaml:"keys,omitempty"`
 	// Of are the generators that ha uses in turn, or the one of queue and format.
 	Of []string `yaml:"of,omitempty,flow"`
-	// Shards have the row of kind row, or the tables of auto_increment. Such a generator has one table for each time that a shard is named, and
-	// the number of tables is a power of two up to 1,024.
+	// Shards have the row of kind row, or the tables of auto_increment. Such a generator has one table for each time that a shard is named. The
+	// number of tables is a power of two up to 1,024.
 	Shards []router.ShardName `yaml:"shards,omitempty,flow"`
 	// Store grants the numbers of kinds segment, redis and memcached; nil is etcd.
 	Store *Store `yaml:"store,omitempty,flow"`

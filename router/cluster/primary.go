@@ -6,9 +6,9 @@ import (
 	"locus/router"
 )
 
-// Primary is the state of a shard's primary: the server that receives writes. It is a document of its own and not part of the route map, so an
-// earlier version of the map never restores a former primary. It is replaced by compare-and-swap only, and each version has the next epoch.
-// Proxies report which epoch they obey.
+// Primary is the state of a shard's primary: the server that receives writes. It is a document of its own. So restoring an earlier version of
+// the route map never restores a former primary. It is replaced by compare-and-swap only, and each version has the next epoch. Proxies report
+// which epoch they obey.
 //
 //	settled ── Hold ──▶ held ── Turn ──▶ turned ── Settle ──▶ settled, with another server
 //	   ▲                 │  └─ Release ─▶ broken off
@@ -91,8 +91,8 @@ func (p Primary) Hold(next, by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, By: by}
 }
 
-// Leave returns the version that begins the change to a server that was found to be the primary, or that an operator or locus makes the
-// primary without the former one. Proxies stop using the former primary at once.
+// Leave returns the version that begins the change to a server that was found to be the primary. It also begins a change that an operator or
+// locus makes without the former primary's help. Proxies stop using the former primary at once.
 func (p Primary) Leave(next string, why Cause, by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, Cause: why, By: by}
 }

@@ -14,10 +14,10 @@ import (
 
 // Succeed returns next as the successor of old, which may be nil. It reports all changes together that are impossible in a cluster with rows.
 //
-// The route map keeps old's version and stamp if all rows stay in their places. Otherwise it has the next version and this stamp. That is so
-// if genes get another owner, if the rows of a table are placed in another way, or if a shard is added that global tables are written to. In
-// the last two cases the map's entries don't change. The version changes so that it is known when no proxy obeys the old declaration any more:
-// proxies report the version that they obey. If next has no routes, it gets old's.
+// The route map keeps old's version and stamp if all rows stay in their places. Otherwise it has the next version and this stamp. Three
+// changes have this effect: genes get another owner, rows of a table are placed in another way, or a shard is added while there are global
+// tables. After the last two, the map's entries are the same. The new version shows when no proxy obeys the old declaration any more: proxies
+// report the version that they obey. If next has no routes, it gets old's.
 func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	next, err := next.withUnreadable(old).withRoutesOf(old)
 	if err != nil {
