@@ -29,7 +29,7 @@ func rows(values ...string) fakeshard.Reply {
 	return r
 }
 
-// merged reads two shards, and gives the rows that the client got.
+// merged merges the answers of two shards, and returns the rows that the client got.
 func (s *stand) merged() ([]string, scatter.Outcome, error) {
 	s.t.Helper()
 	near, far := net.Pipe()
@@ -85,7 +85,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A shard that refuses leaves all connections in use, one that is lost takes the transaction with it.
+// TestMergeFails: after a refusal all connections stay in use. A lost connection ends the transaction.
 func TestMergeFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply fakeshard.Reply
@@ -107,7 +107,7 @@ func TestMergeFails(t *testing.T) {
 	}
 }
 
-// collected gathers two shards' rows on a third.
+// collected gathers the rows of two shards on a third.
 func (s *stand) collected(limit int64) error {
 	s.t.Helper()
 	at, err := s.Conns.AcquireAs("s2", 0, backend.Default)
@@ -144,7 +144,7 @@ func TestCollect(t *testing.T) {
 	}
 }
 
-// After an error, what the other shards answer is read and written nowhere: their connections go on.
+// TestCollectFails: after an error the answers of the other shards are read and discarded, so that their connections stay in use.
 func TestCollectFails(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply fakeshard.Reply
@@ -166,7 +166,7 @@ func TestCollectFails(t *testing.T) {
 	}
 }
 
-// A transaction ends with what a shard has ended or lost.
+// TestCollectInATransaction: the transaction ends if a shard ends it or a connection is lost.
 func TestCollectInATransaction(t *testing.T) {
 	for name, reply := range map[string]fakeshard.Reply{
 		"deadlock": {Prefix: "SELECT", Code: mysql.ER_LOCK_DEADLOCK, Ends: true}, "lost": {Prefix: "SELECT", Cut: fakeshard.Before},
@@ -179,7 +179,7 @@ func TestCollectInATransaction(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if s.Conns.Running() {
-			t.Errorf("%s: the transaction goes on", name)
+			t.Errorf("%s: the transaction continues", name)
 		}
 	}
 }

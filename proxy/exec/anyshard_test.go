@@ -7,7 +7,7 @@ import (
 	"locus/router"
 )
 
-// states is what is known of servers of shards.
+// states returns a snapshot in which the shards' primaries have the given states, and their replicas are down.
 func states(of map[router.ShardName]health.State) func() *health.Snapshot {
 	var list []health.Status
 	for shard, state := range of {
@@ -26,14 +26,14 @@ func TestWhichShardAnswersWhatAnyCould(t *testing.T) {
 		tried  []router.ShardName
 		want   router.ShardName // empty: none
 	}{
-		{name: "nothing is known", want: "s0"},
-		{name: "nothing is known, and it is another's turn", chosen: 2, want: "s2"},
-		{name: "all are well", states: map[router.ShardName]health.State{"s0": health.Well, "s1": health.Well}, want: "s0"},
+		{name: "no state is known", want: "s0"},
+		{name: "no state is known, and another is chosen", chosen: 2, want: "s2"},
+		{name: "all are healthy", states: map[router.ShardName]health.State{"s0": health.Well, "s1": health.Well}, want: "s0"},
 		{name: "it is read-only", states: map[router.ShardName]health.State{"s0": health.ReadOnly}, want: "s0"},
 		{name: "it is slow", states: map[router.ShardName]health.State{"s0": health.Slow}, want: "s1"},
-		{name: "it is frozen, and so is the next", states: map[router.ShardName]health.State{"s0": health.Frozen, "s1": health.Frozen}, want: "s2"},
-		{name: "the last is away", states: map[router.ShardName]health.State{"s2": health.Away}, chosen: 2, want: "s0"},
-		{name: "a slow one before those that are down", states: map[router.ShardName]health.State{"s0": health.Away, "s1": health.Slow, "s2": health.Frozen}, want: "s1"},
+		{name: "it is unresponsive, and so is the next", states: map[router.ShardName]health.State{"s0": health.Frozen, "s1": health.Frozen}, want: "s2"},
+		{name: "the last is down", states: map[router.ShardName]health.State{"s2": health.Away}, chosen: 2, want: "s0"},
+		{name: "a slow one precedes those that are down", states: map[router.ShardName]health.State{"s0": health.Away, "s1": health.Slow, "s2": health.Frozen}, want: "s1"},
 		{name: "all are down", states: map[router.ShardName]health.State{"s0": health.Away, "s1": health.Away, "s2": health.Away}, chosen: 1, want: "s1"},
 		{name: "it was tried", tried: []router.ShardName{"s0"}, want: "s1"},
 		{name: "all were tried", tried: all},
@@ -46,7 +46,7 @@ func TestWhichShardAnswersWhatAnyCould(t *testing.T) {
 	}
 }
 
-// What is known is looked at for statements that may have gone to any shard: it costs nothing.
+// TestChoosingAShardAllocatesNothing: choosing a shard is on the path of frequent statements, so it must not allocate.
 func TestChoosingAShardAllocatesNothing(t *testing.T) {
 	e := &Environment{Health: states(map[router.ShardName]health.State{"s0": health.Frozen})}
 	all := []router.ShardName{"s0", "s1", "s2"}

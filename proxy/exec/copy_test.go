@@ -14,7 +14,7 @@ import (
 	"locus/router/plan"
 )
 
-// into is where rows of an ID and an amount go.
+// into returns the destination of rows of an ID and an amount.
 func (a *asking) into() plan.Destination {
 	a.t.Helper()
 	table, err := a.Catalog.Find(catalog.TableName{Schema: "shop", Name: "orders"})
@@ -24,7 +24,7 @@ func (a *asking) into() plan.Destination {
 	return plan.Destination{Into: table, Columns: []int{0, 2}}
 }
 
-// copied copies the rows of a query, and gives them as they are written.
+// copied copies the rows of a query, and returns them as they are written.
 func (a *asking) copied(into plan.Destination, fails error) (written []string, err error) {
 	err = a.OnHost("s2", func(h *Host) error {
 		if err := h.Make("t", "CREATE t"); err != nil {
@@ -39,7 +39,7 @@ func (a *asking) copied(into plan.Destination, fails error) (written []string, e
 	return written, err
 }
 
-// answeredRows are in binary form.
+// answeredRows returns an answer to a query with rows in binary form.
 func answeredRows(rows ...[]string) fakeshard.Reply {
 	for _, row := range rows {
 		for i, v := range row {
@@ -63,7 +63,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// A query whose rows are not wanted to their end costs its connection; what the server refuses doesn't.
+// TestCopyFails: a query whose rows are not read to the end costs its connection. An error of the server doesn't.
 func TestCopyFails(t *testing.T) {
 	why := errors.New("no room")
 	s := newStand(t)
@@ -73,7 +73,7 @@ func TestCopyFails(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	if sent := s.statements("s2"); sent[len(sent)-1] != "SELECT q" {
-		t.Errorf("amid an answer s2 was sent %q", sent)
+		t.Errorf("within an answer s2 was sent %q", sent)
 	}
 	for _, reply := range failures("SELECT q") {
 		s.shards["s2"].Next(reply)
@@ -93,7 +93,7 @@ func TestCopyFails(t *testing.T) {
 	}
 }
 
-// A TIMESTAMP is copied where clocks don't go back: in a zone of the session's, or of its server's.
+// TestCopyTimes: a TIMESTAMP is copied if the clocks of the session's or the server's time zone don't go back.
 func TestCopyTimes(t *testing.T) {
 	for _, c := range []struct {
 		zone, server string
@@ -123,7 +123,7 @@ func TestCopyTimes(t *testing.T) {
 	}
 }
 
-// Leniently the strict modes are off, for the session's connections too, and on again whatever happens.
+// TestLeniently: the strict modes are off within Leniently, also on the session's other connections, and on again afterwards.
 func TestLeniently(t *testing.T) {
 	s := newStand(t)
 	a := s.request("SELECT 1")

@@ -32,24 +32,24 @@ import (
 	"locus/router/stmt"
 )
 
-// stand is a session with three shards. When the test ends, each pool must have got everything back.
+// stand is a session with three shards. When the test ends, all connections must have been given back to their pools.
 type stand struct {
 	Several
 	t      testing.TB
 	client *fakeshard.Client
 	shards map[router.ShardName]*fakeshard.Server
-	// unsent are errors of what is to be sent to shards.
+	// unsent contains the errors of sending to shards.
 	unsent map[router.ShardName]error
 	ids    issuer
 	traces *traces
 
 	logs map[router.ShardName][]string
-	// partial has reads do without shards that are away.
+	// partial makes reads omit shards that are down.
 	partial bool
-	warned  []router.ShardName // that were asked for their warnings
+	warned  []router.ShardName // shards that were asked for their warnings
 }
 
-// issuer gives IDs, and counts how often it is asked.
+// issuer issues IDs, and counts them.
 type issuer struct {
 	asked   int
 	refused error
@@ -64,13 +64,13 @@ func (i *issuer) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int) 
 	return t.Layout, id, err
 }
 
-// traces keeps the shards of the last statement that was traced.
+// traces stores the shards of the last statement that was traced.
 type traces struct{ shards []string }
 
 func (s *traces) Statement(t *trace.Statement) { s.shards = t.Shards }
 func (s *traces) Segment(trace.Segment)        {}
 
-// asked are the shards that were asked something since the observer was told of the statement.
+// asked returns the shards that were sent a query since the observer noted the statement.
 func (s *stand) asked() []string {
 	s.Observer.Ended(s.Of.Values.Lexed, nil)
 	return s.traces.shards
@@ -102,7 +102,7 @@ func newStand(t testing.TB) *stand {
 	return s
 }
 
-// work plans a statement.
+// work returns the work of a statement.
 func (s *stand) work(text string, params ...wire.Param) *Work {
 	s.t.Helper()
 	var bound []stmt.Value
@@ -119,7 +119,7 @@ func (s *stand) work(text string, params ...wire.Param) *Work {
 	return w
 }
 
-// begin opens a transaction that has s0 and s1.
+// begin opens a transaction on s0 and s1.
 func (s *stand) begin() {
 	s.t.Helper()
 	s.Vars.Autocommit = false
@@ -131,7 +131,7 @@ func (s *stand) begin() {
 	s.statements("s1")
 }
 
-// parts are one text for several shards.
+// parts returns parts with the same text for several shards.
 func parts(text string, shards ...router.ShardName) []Part {
 	var out []Part
 	for _, shard := range shards {
@@ -140,7 +140,7 @@ func parts(text string, shards ...router.ShardName) []Part {
 	return out
 }
 
-// statements gives what a shard was sent since the last time, but for settings, and the question for warnings.
+// statements returns what a shard was sent since the last call, without settings and the query for warnings.
 func (s *stand) statements(shard router.ShardName) []string {
 	s.readLogs()
 	sent := s.logs[shard]
@@ -148,7 +148,7 @@ func (s *stand) statements(shard router.ShardName) []string {
 	return sent
 }
 
-// warnedBy are the shards that were asked for their warnings.
+// warnedBy returns the shards that were asked for their warnings.
 func (s *stand) warnedBy() []router.ShardName {
 	s.readLogs()
 	return s.warned
@@ -166,7 +166,7 @@ func (s *stand) readLogs() {
 	}
 }
 
-// sent checks what each shard was sent since the last time.
+// sent checks what each shard was sent since the last call.
 func (s *stand) sent(want map[router.ShardName]string) {
 	s.t.Helper()
 	for shard := range s.shards {
@@ -176,13 +176,13 @@ func (s *stand) sent(want map[router.ShardName]string) {
 	}
 }
 
-// refused tells a shard's own error of a number.
+// refused reports whether an error is a shard's error with a code.
 func refused(err error, code uint16) bool {
 	e, ok := errors.AsType[*mysql.MyError](err)
 	return ok && e.Code == code
 }
 
-// lost tells the error of a connection that was lost.
+// lost reports whether an error is that of a lost connection.
 func lost(err error) bool {
 	_, ok := errors.AsType[*backend.LostError](err)
 	return ok

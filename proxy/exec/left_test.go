@@ -16,7 +16,7 @@ func planOf(t testing.TB, text string) plan.Plan {
 	return p
 }
 
-// What a statement leaves on its connection follows from its facts and from what the server said.
+// TestLeft: the state that a statement may leave on its connection follows from its facts and the server's answer.
 func TestLeft(t *testing.T) {
 	done, failed := answer{}, answer{Answer: sysvars.Answer{Failed: true}, code: 1146}
 	for _, c := range []struct {
@@ -54,7 +54,8 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// With autocommit off a connection outside of a transaction may hold metadata locks, unless the server says that it goes on.
+// TestMetadataLocksLeft: with autocommit off, a connection outside of a transaction may hold metadata locks, unless the server
+// reports an open transaction or cursor.
 func TestMetadataLocksLeft(t *testing.T) {
 	for _, c := range []struct {
 		text    string

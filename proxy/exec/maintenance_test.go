@@ -8,7 +8,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// told are rows that a shard answers maintenance with.
+// told returns a shard's answer to a maintenance statement.
 func told(verb string, rows ...[]string) fakeshard.Reply {
 	r := fakeshard.Reply{Prefix: verb, Rows: rows}
 	for range rows[0] {
@@ -17,7 +17,7 @@ func told(verb string, rows ...[]string) fakeshard.Reply {
 	return r
 }
 
-// maintained gives the rows of the answer, in one text.
+// maintained returns the rows of the answer as one text.
 func (a *asking) maintained() (string, error) {
 	_, rows, err := a.Maintain()
 	var lines []string
@@ -31,7 +31,7 @@ func (a *asking) maintained() (string, error) {
 	return strings.Join(lines, "; "), err
 }
 
-// What all shards say of a table is said once, the rest with the shard's name.
+// TestMaintain: a row that all shards return is returned once. The other rows name their shard.
 func TestMaintain(t *testing.T) {
 	s := newStand(t)
 	a := s.request("ANALYZE TABLE orders, country")
@@ -44,7 +44,7 @@ func TestMaintain(t *testing.T) {
 	}
 }
 
-// Checksums of a sharded table's shards are added up, those of a global table's copies are the same.
+// TestChecksums: the checksums of a sharded table are added up. Those of a global table's copies must be equal.
 func TestChecksums(t *testing.T) {
 	for _, c := range []struct {
 		orders, country [3]string
@@ -69,7 +69,7 @@ func TestChecksums(t *testing.T) {
 	}
 }
 
-// The first shard's error is the statement's; all connections are given back, or closed.
+// TestMaintainFails: the statement returns the first error, and all connections are given back or closed.
 func TestMaintainFails(t *testing.T) {
 	for _, reply := range failures("ANALYZE") {
 		s := newStand(t)

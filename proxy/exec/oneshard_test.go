@@ -19,7 +19,7 @@ import (
 	"locus/router/plan"
 )
 
-// told gives the bytes that the client is sent.
+// told returns the bytes that the client was sent.
 func (s *stand) told(f func() error) (string, error) {
 	s.t.Helper()
 	near, far := net.Pipe()
@@ -40,7 +40,7 @@ func (s *stand) one(text string, shard router.ShardName) (string, error) {
 	return s.told(func() error { return s.OneShard(s.work(text), Part{Shard: shard}, nil) })
 }
 
-// The client's own packet goes to the shard, and the shard's answer to the client.
+// TestOneShard: the shard gets the client's own packet, and the client gets the shard's answer.
 func TestOneShard(t *testing.T) {
 	s := newStand(t)
 	s.shards["s0"].Next(rows("7"))
@@ -65,10 +65,10 @@ func TestOneShard(t *testing.T) {
 	}
 }
 
-// A read that is lost before any of its answer has come is sent again, outside of a transaction; a write is not, nor is a read of
-// which the client has a part.
+// TestOneShardIsLost: outside of a transaction, a read that is lost before any part of its answer arrived is repeated. A write is
+// not, and neither is a read of whose answer the client has a part.
 func TestOneShardIsLost(t *testing.T) {
-	before, amid := fakeshard.Reply{Cut: fakeshard.Before}, fakeshard.Reply{Cut: fakeshard.Amid, Columns: numbers, Rows: [][]string{{"1"}}}
+	before, within := fakeshard.Reply{Cut: fakeshard.Before}, fakeshard.Reply{Cut: fakeshard.Amid, Columns: numbers, Rows: [][]string{{"1"}}}
 	for _, c := range []struct {
 		name, text string
 		reply      fakeshard.Reply
@@ -80,7 +80,7 @@ func TestOneShardIsLost(t *testing.T) {
 		{"a read in a transaction", "SELECT a FROM report", before, true, 0, false},
 		{"a write", "UPDATE report SET id = 1", before, false, 0, false},
 		{"a function", "SELECT f(a) FROM report", before, false, 0, false},
-		{"amid its answer", "SELECT a FROM report", amid, false, 0, true},
+		{"within its answer", "SELECT a FROM report", within, false, 0, true},
 	} {
 		s := newStand(t)
 		if c.begun {
@@ -96,7 +96,7 @@ func TestOneShardIsLost(t *testing.T) {
 	}
 }
 
-// What comes before a statement goes out ahead of it, and its answers are not the client's.
+// TestSentBefore: statements that must precede a statement are sent ahead of it, and their answers are not relayed.
 func TestSentBefore(t *testing.T) {
 	s := newStand(t)
 	s.Conns.SetNext("SET TRANSACTION READ ONLY")
@@ -117,7 +117,7 @@ func TestSentBefore(t *testing.T) {
 	}
 }
 
-// What only a connection has stays with the session, until it is taken away.
+// TestTakenOver: state that only one connection has reserves that connection for the session until the state is removed.
 func TestTakenOver(t *testing.T) {
 	for _, c := range []struct {
 		takes, ends string
@@ -148,7 +148,7 @@ func TestTakenOver(t *testing.T) {
 	}
 }
 
-// A named lock keeps its connection for as long as the server says that it is held.
+// TestNamedLockTakenOver: a named lock reserves its connection as long as the server reports it as held.
 func TestNamedLockTakenOver(t *testing.T) {
 	s := newStand(t)
 	s.shards["s0"].Hold(true)
@@ -161,8 +161,8 @@ func TestNamedLockTakenOver(t *testing.T) {
 	}
 }
 
-// Counts that only the shard knows are asked for, and user variables that a statement assigns; if those can't be read, the
-// session ends before its next statement.
+// TestValuesTakenOver: counts that only the shard knows are read, and so are user variables that a statement assigns. If the
+// variables can't be read, the session ends before its next statement.
 func TestValuesTakenOver(t *testing.T) {
 	s := newStand(t)
 	found := rows("40")
@@ -183,7 +183,7 @@ func TestValuesTakenOver(t *testing.T) {
 	}
 }
 
-// With autocommit off a connection is given back without the metadata locks that it may have.
+// TestUnlocked: with autocommit off, the metadata locks of a connection are ended before it is given back.
 func TestUnlocked(t *testing.T) {
 	s := newStand(t)
 	s.Vars.Autocommit = false
@@ -195,7 +195,7 @@ func TestUnlocked(t *testing.T) {
 	}
 }
 
-// The first generated ID goes into the OK, if the row was inserted by it.
+// TestInsertOne: the OK packet contains the first generated ID if the row was inserted, and not updated.
 func TestInsertOne(t *testing.T) {
 	for _, affected := range []uint64{1, 2} {
 		s := newStand(t)
@@ -225,7 +225,7 @@ func TestInsertOne(t *testing.T) {
 	}
 }
 
-// A statement that any shard would answer alike goes to the next if one can't be asked.
+// TestAnywhere: a statement that any shard would answer alike is sent to the next shard if one is unreachable.
 func TestAnywhere(t *testing.T) {
 	s := newStand(t)
 	s.unsent["s0"] = &lostBefore
@@ -247,5 +247,5 @@ func TestAnywhere(t *testing.T) {
 	}
 }
 
-// lostBefore is a connection that was lost before it was sent anything.
+// lostBefore is the error of a connection that was lost before anything was sent.
 var lostBefore = backend.LostError{Shard: "s0", Err: errors.New("gone")}

@@ -51,7 +51,8 @@ func TestLiteral(t *testing.T) {
 	}
 }
 
-// What is bound stays bound where the statement runs. Shards have it as literals, where they compare alike; else they give all rows.
+// TestGatherBound: parameters stay bound in the statement over the gathered rows. The shards get them as literals if these compare
+// alike; otherwise they return all rows.
 func TestGatherBound(t *testing.T) {
 	for value, want := range map[*wire.Param]string{
 		{Type: mysql.MYSQL_TYPE_LONGLONG, Value: integer(5).Value}: "WHERE (a.amount > 5\n)",
@@ -77,7 +78,7 @@ func TestGatherBound(t *testing.T) {
 	}
 }
 
-// Over groups a value that can't be a literal has rows gathered.
+// TestGatherGroupsBound: rows are gathered instead of groups if a parameter can't be a literal.
 func TestGatherGroupsBound(t *testing.T) {
 	for value, bound := range map[*wire.Param]int{
 		{Type: mysql.MYSQL_TYPE_LONGLONG, Value: integer(5).Value}: 0,

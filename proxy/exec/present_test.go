@@ -9,10 +9,11 @@ import (
 	"locus/router"
 )
 
-// Shards that can't be asked are left out, the rest are sent their parts; run again, they are left out from the start.
+// TestSendPresent: unreachable shards are omitted, and the others are sent their parts. A repeated read omits the same shards from
+// the start.
 func TestSendPresent(t *testing.T) {
 	for name, why := range map[string]error{
-		"away":    &backend.UnavailableError{Shard: "s1", Reason: errors.New("refused")},
+		"down":    &backend.UnavailableError{Shard: "s1", Reason: errors.New("refused")},
 		"login":   &backend.LoginError{Shard: "s1", Err: errors.New("refused")},
 		"severed": &backend.LostError{Shard: "s1", Err: errors.New("gone")},
 	} {
@@ -30,7 +31,8 @@ func TestSendPresent(t *testing.T) {
 	}
 }
 
-// An answer is never without the last shard, nor without one that is only busy, or whose loss may have been its statement's.
+// TestSendPresentFails: the last shard is never omitted. Neither is a shard that is only busy, or whose connection may have been
+// lost because of the statement.
 func TestSendPresentFails(t *testing.T) {
 	s := newStand(t)
 	s.unsent["s0"] = &backend.UnavailableError{Shard: "s0", Reason: errors.New("refused")}

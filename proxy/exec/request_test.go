@@ -22,7 +22,7 @@ type asking struct {
 	*stand
 }
 
-// request plans a statement.
+// request returns the request for a statement.
 func (s *stand) request(text string, params ...wire.Param) *asking {
 	s.t.Helper()
 	r := s.Environment.Request(s.work(text, params...))
@@ -70,7 +70,7 @@ func testCatalog(t testing.TB) *catalog.Catalog {
 	return catalog.New([]router.ShardName{"s0", "s1", "s2"}, tables, nil)
 }
 
-// A shard is asked apart from the transaction, and the connection is given back whatever it says.
+// TestAsk: Ask doesn't use the transaction's connection, and gives its connection back after any answer.
 func TestAsk(t *testing.T) {
 	s := newStand(t)
 	s.begin()
@@ -96,7 +96,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// A shard is there if it answers, outside of whatever the session has there.
+// TestReach: a shard is reachable if it answers on a connection that is not the session's.
 func TestReach(t *testing.T) {
 	s := newStand(t)
 	s.begin()

@@ -9,7 +9,7 @@ import (
 	"locus/router/plan"
 )
 
-// While genes are on the move, the shard that they come to leaves their rows out, in a text of its own.
+// TestRouted: while genes are moving, the target's text excludes their rows.
 func TestRouted(t *testing.T) {
 	s := newStand(t)
 	a := s.request("SELECT id FROM orders")
@@ -33,6 +33,6 @@ func TestRouted(t *testing.T) {
 		t.Errorf("%s and %s, %v", got[0].Text, got[1].Text, err)
 	}
 	if _, err := routed(&plan.Keyed{}); err == nil {
-		t.Error("others' rows are left out of a statement that has no place to say so")
+		t.Error("rows of other shards are excluded from a statement that has no place for the condition")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"locus/router/plan"
 )
 
-// scattered runs a read of both shards that have genes.
+// scattered runs a read on both shards that have genes.
 func (s *stand) scattered(text string) (got string, unmerged bool, err error) {
 	s.t.Helper()
 	w := s.work(text)
@@ -28,7 +28,7 @@ func (s *stand) scattered(text string) (got string, unmerged bool, err error) {
 	return got, unmerged, err
 }
 
-// sorted is an answer with the column that it is merged by, which the client does not get.
+// sorted returns an answer with the hidden column by which it is merged.
 func sorted(values ...string) fakeshard.Reply {
 	r := fakeshard.Reply{Prefix: "SELECT", Columns: []wire.Column{fakeshard.Number("id"), fakeshard.Number("locus_hidden_0")}}
 	for _, v := range values {
@@ -37,7 +37,7 @@ func sorted(values ...string) fakeshard.Reply {
 	return r
 }
 
-// The rows of the shards come merged, and those that OFFSET leaves out are counted.
+// TestScatter: the client gets the merged rows. Rows that OFFSET skips are counted as found.
 func TestScatter(t *testing.T) {
 	s := newStand(t)
 	s.shards["s0"].Next(sorted("1", "3"))
@@ -51,8 +51,8 @@ func TestScatter(t *testing.T) {
 	s.sent(map[router.ShardName]string{"s0": all, "s1": all})
 }
 
-// A read that was lost is sent again; an error behind rows is the statement's; what can't be merged may be gathered, and nothing
-// else that is refused.
+// TestScatterFails: a lost read is repeated, and an error of a shard is returned. Rows may be gathered if their answers can't be
+// merged, but not after another refusal.
 func TestScatterFails(t *testing.T) {
 	s := newStand(t)
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "SELECT", Cut: fakeshard.Before})
@@ -78,7 +78,7 @@ func TestScatterFails(t *testing.T) {
 	}
 }
 
-// Shards that are away are left out where the session does with the rest.
+// TestScatterPartially: shards that are down are omitted if the session accepts that.
 func TestScatterPartially(t *testing.T) {
 	s := newStand(t)
 	s.partial = true
@@ -89,7 +89,7 @@ func TestScatterPartially(t *testing.T) {
 	}
 }
 
-// The host answers over the gathered rows, as any shard answers a statement.
+// TestAnswer: the host's answer over the gathered rows is relayed like any shard's answer.
 func TestAnswer(t *testing.T) {
 	s := newStand(t)
 	a := s.request(across)
@@ -104,6 +104,6 @@ func TestAnswer(t *testing.T) {
 	s.filled()
 	s.shards["s2"].Next(fakeshard.Reply{Prefix: "SELECT a.amount", Cut: fakeshard.Amid, Columns: numbers, Rows: [][]string{{"7"}}})
 	if _, err := s.told(func() error { return a.Gather(a.of(), "s2", plenty, (*Gathering).Answer) }); err == nil {
-		t.Error("an answer that was cut is none")
+		t.Error("an answer that was cut off has no error")
 	}
 }

@@ -12,11 +12,12 @@ import (
 	"locus/router"
 )
 
-// Nothing is sent before there is a connection to each shard, and all are sent before any answer is read.
+// TestNothingIsSentWithoutAllConnections: nothing is sent before a connection to each shard is acquired, and all parts are sent
+// before any answer is read.
 func TestNothingIsSentWithoutAllConnections(t *testing.T) {
 	s := newStand(t)
 	if _, err := s.Change(parts("UPDATE a", "s0", "nowhere")); err == nil {
-		t.Error("a shard that is not there has done its part")
+		t.Error("an unknown shard has run its part")
 	}
 	s.sent(nil)
 	if total, err := s.Change(parts("UPDATE a", "s0", "s1", "s2")); err != nil || total.Affected != 3 {
@@ -25,7 +26,8 @@ func TestNothingIsSentWithoutAllConnections(t *testing.T) {
 	s.sent(map[router.ShardName]string{"s0": "UPDATE a", "s1": "UPDATE a", "s2": "UPDATE a"})
 }
 
-// A part that can't be sent leaves those behind it untouched. Of those before it the answers are read, where they count.
+// TestUnsent: after a part that can't be sent, the following ones are not sent. The answers to the preceding ones are read if they
+// count.
 func TestUnsent(t *testing.T) {
 	s := newStand(t)
 	s.unsent["s1"] = &mysql.MyError{Code: 1064, State: "42000", Message: "its PREPARE"}
@@ -45,7 +47,7 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// Within a transaction a part that can't be sent ends it, if its connection is gone.
+// TestUnsentInATransaction: a part that can't be sent ends the transaction if its connection is lost.
 func TestUnsentInATransaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
@@ -63,7 +65,7 @@ func TestUnsentInATransaction(t *testing.T) {
 	}
 }
 
-// Totals are of the parts that were done; the error is the first shard's.
+// TestChange: the totals include the parts that succeeded. The error is the first shard's.
 func TestChange(t *testing.T) {
 	s := newStand(t)
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Info: "Rows matched: 5  Changed: 3  Warnings: 0"})
@@ -80,7 +82,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// A part that is lost takes the transaction with it; a part that is refused leaves that to who has begun it.
+// TestChangeInATransaction: a lost part ends the transaction. A refused part leaves that decision to the owner of the transaction.
 func TestChangeInATransaction(t *testing.T) {
 	for name, c := range map[string]struct {
 		reply fakeshard.Reply
@@ -110,7 +112,7 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
-// Warnings of several shards are as many as a packet can say, and not those that are left of them.
+// TestWarningsOfSeveral: the sum of the shards' warnings is limited to what a packet can contain. It doesn't wrap around.
 func TestWarningsOfSeveral(t *testing.T) {
 	for _, copies := range []bool{false, true} {
 		s := newStand(t)
@@ -130,8 +132,8 @@ func TestWarningsOfSeveral(t *testing.T) {
 	}
 }
 
-// The first shard decides who changes a global table's row: the others are not asked before it has answered, and not at all if it
-// refuses.
+// TestTheFirstCopyDecides: of concurrent changes of a global table's row, the first shard decides which comes first. The other
+// shards are sent the change after its answer, and not at all if it refuses.
 func TestTheFirstCopyDecides(t *testing.T) {
 	s := newStand(t)
 	s.Of = s.work("UPDATE country SET id = 1")

@@ -8,7 +8,7 @@ import (
 	"locus/router/stmt"
 )
 
-// planned reads a text, and gives its LIMIT as a merge has it.
+// planned returns the values of a text, and a merge with its LIMIT.
 func planned(t *testing.T, text string, bound ...stmt.Value) (*plan.Values, *plan.Merge) {
 	t.Helper()
 	var l stmt.Lexed
@@ -22,7 +22,7 @@ func planned(t *testing.T, text string, bound ...stmt.Value) (*plan.Values, *pla
 	return &plan.Values{Args: &args}, &plan.Merge{Limit: s.Blocks[0].Limit, Columns: plan.Splice{At: s.Blocks[0].From, Text: ", b "}}
 }
 
-// Each shard is asked for all rows up to the end of the LIMIT, from the first.
+// TestForMerge: each shard is sent a LIMIT that begins at its first row and ends at the end of the client's.
 func TestForMerge(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
@@ -49,7 +49,7 @@ func TestForMerge(t *testing.T) {
 	}
 }
 
-// Hidden columns stand before what LIMIT changes.
+// TestHiddenColumns: hidden columns are inserted before the edits of LIMIT.
 func TestHiddenColumns(t *testing.T) {
 	v, m := planned(t, "select a from t limit 5 offset 1")
 	m.Hidden = 1
@@ -59,7 +59,7 @@ func TestHiddenColumns(t *testing.T) {
 	}
 }
 
-// The numbers of a prepared statement's LIMIT are parameters, and its text stays.
+// TestBind: the numbers of a prepared statement's LIMIT become parameters, and its text stays the same.
 func TestBind(t *testing.T) {
 	const text = "select a from t where b = ? limit ? offset ?"
 	v, m := planned(t, text, stmt.IntValue(1), stmt.IntValue(5), stmt.UintValue(7))
@@ -70,7 +70,7 @@ func TestBind(t *testing.T) {
 	params := make([]wire.Param, 3)
 	kept := Bind(v.Lexed, append([]stmt.Edit{{Text: "x"}}, edits...), params)
 	if len(kept) != 1 || kept[0].Text != "x" {
-		t.Errorf("%v are no parameters", kept)
+		t.Errorf("%v are not parameters", kept)
 	}
 	if params[0].Value != nil || wire.Uint(params[1].Value) != 12 || wire.Uint(params[2].Value) != 0 || !params[1].Unsigned() {
 		t.Errorf("%+v", params)
