@@ -19,7 +19,7 @@ func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 	if err != nil {
 		return err
 	}
-	shown, _, err := s.shownBy(r, p, text)
+	shown, _, err := s.shownBy(r, p, s.vars.Settings, text)
 	if err != nil {
 		return err
 	}
@@ -28,9 +28,9 @@ func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 	return s.writeRows(shown.Columns, shown.Rows)
 }
 
-// shownBy returns a shard's answer to a text, and the shard. If the plan's shard is unhealthy and all shards have the same answer, another
+// shownBy returns a shard's answer to a text under some settings, and the shard. If the plan's shard is unhealthy and all shards have the same answer, another
 // one is queried.
-func (s *Session) shownBy(r *exec.Work, p *plan.OneShard, text []byte) (shown *backend.Rows, by router.ShardName, err error) {
+func (s *Session) shownBy(r *exec.Work, p *plan.OneShard, settings *backend.Settings, text []byte) (shown *backend.Rows, by router.ShardName, err error) {
 	s.Counts.OneShard.Add(1)
 	at := s.env.Request(r)
 	on := s.env.StandIns(r.Snapshot)
@@ -39,16 +39,13 @@ func (s *Session) shownBy(r *exec.Work, p *plan.OneShard, text []byte) (shown *b
 	}
 	err = s.env.Anywhere(on, true, func(shard router.ShardName, how txn.Mode) error {
 		at.Elsewhere, by = how, shard
-		l, err := at.Apart(shard, s.vars.Settings)
+		l, err := at.Apart(shard, settings)
 		if err != nil {
 			return err
 		}
-		if shown, err = l.Conn.Query(s.ctx, string(text)); err != nil {
-			l.Fail(err)
-			return err
-		}
-		l.Done(l.Conn.Status())
-		return nil
+		shown, err = l.Conn.Query(s.ctx, string(text))
+		l.End(err)
+		return err
 	})
 	return shown, by, err
 }

@@ -105,15 +105,14 @@ func (s *Session) prepareAt(shard router.ShardName, how txn.Mode, text string) (
 	return statement, answer, nil
 }
 
-// lendToPrepare finds a connection on which a write may be prepared, wherever it is
-// executed later: MariaDB prepares none in a session that reads only.
+// lendToPrepare lends a connection on which a write may be prepared, wherever it is executed later: MariaDB prepares no write in a session
+// that is read-only.
 func (s *Session) lendToPrepare(shard router.ShardName, how txn.Mode) (txn.Lease, error) {
+	settings := s.vars.Settings
 	if s.vars.ReadsOnly() {
-		settings := s.vars.Settings
-		s.vars.Settings = s.vars.Writing()
-		defer func() { s.vars.Settings = settings }()
+		settings = s.vars.Writing()
 	}
-	return s.conns.Acquire(shard, txn.Outside|txn.Describes(how))
+	return s.conns.AcquireAs(shard, txn.Outside|txn.Describes(how), settings)
 }
 
 // preparedOn are the shards that have the tables of a plan, any of which may prepare it.

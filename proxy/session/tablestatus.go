@@ -23,7 +23,7 @@ func (s *Session) runTableStatus(r *exec.Work, p *plan.OneShard) error {
 	if err != nil {
 		return err
 	}
-	shown, from, err := s.shownBy(r, p, text)
+	shown, from, err := s.shownBy(r, p, s.vars.Settings, text)
 	if err != nil {
 		return err
 	}
@@ -51,10 +51,7 @@ func (s *Session) shownNames(r *exec.Work, p *plan.OneShard, text []byte, shown 
 	at := slices.IndexFunc(shown.Columns, func(c wire.Column) bool { return string(c.Name) == "Name" })
 	encoded := slices.ContainsFunc(shown.Rows, func(row [][]byte) bool { return !isASCII(string(row[at])) })
 	if encoded && s.vars.Results() == wire.NotWide {
-		settings := s.vars.Settings
-		s.vars.Settings = settings.With("character_set_results", "utf8mb4")
-		again, _, err := s.shownBy(r, p, text)
-		s.vars.Settings = settings
+		again, _, err := s.shownBy(r, p, s.vars.Settings.With("character_set_results", "utf8mb4"), text)
 		if err != nil {
 			return nil, err
 		}
