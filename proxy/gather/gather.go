@@ -83,6 +83,7 @@ func (r *reading) fail(cause error) error {
 	return r.from.Lost(true, cause)
 }
 
+// payload returns the next packet of the answer. After a server's error the answer has ended, or the connection is lost.
 func (r *reading) payload() ([]byte, error) {
 	stream := r.from.Stream()
 	stream.Done()
@@ -101,6 +102,7 @@ func (r *reading) payload() ([]byte, error) {
 	return nil, err
 }
 
+// head reads the definitions of the columns, and checks their number.
 func (r *reading) head() error {
 	payload, err := r.payload()
 	if err != nil {
@@ -131,6 +133,7 @@ func (r *reading) end(payload []byte) {
 	r.from.Stream().Done()
 }
 
+// row reads a row, checks the limits, and sends an INSERT when enough rows are written.
 func (r *reading) row(ctx context.Context) error {
 	payload, err := r.payload()
 	if err != nil {
@@ -159,6 +162,7 @@ func (r *reading) row(ctx context.Context) error {
 	return r.insert(ctx)
 }
 
+// write adds the row in values to the INSERT.
 func (r *reading) write() error {
 	if len(r.out) == 0 {
 		r.out = append(append(r.out, "INSERT INTO "...), r.t.Name...)

@@ -96,6 +96,7 @@ func Into(from wire.Column, to *catalog.Column) (Literal, error) {
 // notFixedDecimals is the decimals value of a DOUBLE without a fixed number of decimals.
 const notFixedDecimals = 31
 
+// formOf returns the form of the literals. It returns false if the column would convert them differently.
 func formOf(from wire.Column, to target) (form, bool) {
 	written := to == toText || to == toOctets
 	switch from.Type {

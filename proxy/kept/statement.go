@@ -34,8 +34,7 @@ type Statement struct {
 	held, longHeld int // the bytes that are counted for the statement and for these values
 }
 
-// Added is a parameter that the session adds to a prepared statement in place of a call to a generator, because each execution gets its own
-// number.
+// Added is a parameter that the session adds to a prepared statement in place of a call to a generator. Each execution gets its own number.
 type Added struct {
 	At        int // index among all parameters
 	Generator string

@@ -149,6 +149,8 @@ func setIncremental(s *Set, v stmt.Variable, literal string) (err error) {
 	return err
 }
 
+// effective returns the value that a change of a variable leads to, as a constant. It assigns the change on a connection, and then the previous
+// value.
 func (s *Set) effective(name, change string) (value string, err error) {
 	err = s.state.shard.On(s.state.Settings, func(c Conn) error {
 		before, err := valueOf(c, name)

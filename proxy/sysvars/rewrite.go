@@ -93,6 +93,7 @@ type rewriting struct {
 	fields    []stmt.Unnamed // which end after the last replaced place
 }
 
+// replace writes sql in the place of o. Places must come in the order of the text.
 func (w *rewriting) replace(o stmt.Owned, sql string) {
 	w.out = append(append(w.out, w.text[w.from:o.Start]...), sql...)
 	w.from, w.replaced = o.End, append(w.replaced, o)

@@ -36,7 +36,7 @@ func (s *State) Count(st *stmt.Statement, a Answer) (ask bool) {
 }
 
 // countFound counts the client's rows and the skipped rows before them. It reports whether only the server knows the number. That is so if the
-// client got no row because of an OFFSET, and for a LIMIT after a UNION.
+// client got no row because of an OFFSET, and on MariaDB for a LIMIT after a UNION.
 func (s *State) countFound(st *stmt.Statement, a Answer) (ask bool) {
 	limitedUnion := st.Features&stmt.Union != 0 && st.Features&stmt.Limited != 0
 	if a.Offset > 0 && a.Rows == 0 || limitedUnion && s.flavor().FindsRowsBehindUnion() {

@@ -123,6 +123,7 @@ func (s *Set) refuseUnclassified(name string) error {
 	return cantSet("variable '%s' can't be set through the proxy, which doesn't know what it does: set it on every shard, with SET GLOBAL or in the configuration", name)
 }
 
+// plainName reports whether a name needs no quotes in SQL.
 func plainName(name string) bool {
 	return name != "" && !slices.ContainsFunc([]byte(name), func(c byte) bool {
 		return c != '_' && c != '.' && (c < 'a' || c > 'z') && (c < '0' || c > '9')

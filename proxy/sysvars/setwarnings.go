@@ -59,6 +59,7 @@ func (s *State) Take(next *Set, known *SetWarnings) error {
 	return err
 }
 
+// tryOut applies a SET on the shard, so that the server can refuse it. It collects warnings if the texts of the assignments can be sent.
 func (s *State) tryOut(next *Set, known *SetWarnings) error {
 	if len(next.assignments) > 0 && !Wide(s.Settings) && !Wide(next.Settings) {
 		return s.runAssignments("SET "+strings.Join(next.assignments, ", "), next, known)
@@ -70,6 +71,7 @@ func (s *State) tryOut(next *Set, known *SetWarnings) error {
 	return orUndo(undo, s.Try(next.Settings))
 }
 
+// orUndo returns err, and calls undo if both are not nil.
 func orUndo(undo func(), err error) error {
 	if err != nil && undo != nil {
 		undo()

@@ -74,6 +74,7 @@ func (a *Answers) variableTable(table, name, value string) string {
 // override is a row of such a table whose value is the proxy's.
 type override struct{ name, sql string }
 
+// overrides returns the rows of a table whose values are the proxy's.
 func (a *Answers) overrides(table string) (list []override) {
 	if strings.HasSuffix(table, "_status") {
 		return a.statusOverrides(table == "session_status")

@@ -67,6 +67,7 @@ func (s *State) ComputeValue(expression string) (string, error) {
 	return valueLiteral(rows, 0, 0), nil
 }
 
+// constant returns a value of an answer as a constant.
 func constant(value []byte, columnType byte) string {
 	switch {
 	case value == nil:

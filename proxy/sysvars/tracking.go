@@ -86,6 +86,7 @@ func (s *State) assignedNames(v stmt.Variable) []string {
 	return []string{s.flavor().Characteristic(v.Name)}
 }
 
+// tracksVariable reports whether session_track_system_variables selects a variable.
 func (s *State) tracksVariable(name string) bool {
 	list, ok := s.Settings.Lookup("session_track_system_variables")
 	if list = strings.ToLower(unquote(list)); !ok || list == "default" {

@@ -108,6 +108,7 @@ func valueLiteral(rows *backend.Rows, row, at int) string {
 	return "_" + string(value[at+2]) + " X'" + string(value[at+1]) + "' COLLATE " + string(value[at+3])
 }
 
+// numeric reports whether the values of a column type are numbers.
 func numeric(columnType byte) bool {
 	return columnType <= mysql.MYSQL_TYPE_DOUBLE || columnType == mysql.MYSQL_TYPE_LONGLONG ||
 		columnType == mysql.MYSQL_TYPE_INT24 || columnType == mysql.MYSQL_TYPE_NEWDECIMAL

@@ -97,6 +97,7 @@ func (a *Answers) mayRead(table string) error {
 	}
 }
 
+// virtual returns a table of the schema locus. It returns an error if there is none of that name, or if the user may not read it.
 func (a *Answers) virtual(name string) (VirtualTable, error) {
 	if a.Virtual != nil {
 		for _, t := range a.Virtual.Tables() {

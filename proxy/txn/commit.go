@@ -41,6 +41,9 @@ func (c *Connections) Commit() error {
 	return nil
 }
 
+// commitFailure counts a transaction whose commit failed on the shard at, and returns its error. done are the branches that were committed
+// before, and rest those that were rolled back. If the first server refused the commit, nothing was committed, and its error is returned
+// unchanged.
 func (c *Connections) commitFailure(err error, at router.ShardName, done, rest []branch, shards int) error {
 	_, refused := refusal(err)
 	undone := refused || backend.NotSent(err)
@@ -96,6 +99,7 @@ func (c *Connections) RollBack() {
 // UndoTime is the time limit of a rollback. After it the connection is closed instead.
 const UndoTime = 5 * time.Second
 
+// rollback rolls branches back and gives their connections back. A connection on which that fails is closed.
 func (c *Connections) rollback(branches []branch) {
 	if len(branches) == 0 {
 		return

@@ -1,10 +1,10 @@
 // Package txn keeps a session's connections to shards.
 //
-// It owns the set of connections and the reason for each one. They are the branches of the transaction, the connections that are reserved because
-// they have state that no other connection has, and the connections from which cursors are read. It begins, commits and rolls back transactions,
-// and sets savepoints. A transaction is on one shard, or in two phases on several. Only this package takes connections from pools and gives them
-// back. The code that runs a statement gets a connection by Acquire, as a [Lease]. It ends the lease by Done, Refused, Fail, Lost or Release. The
-// package never parses what a client sent, never decides to which shard a statement goes, and never answers a client.
+// It owns the set of connections and the reason for each one. They are the branches of the transaction, reserved connections, and the connections
+// from which cursors are read. A reserved connection has state that no other connection has. The package begins, commits and rolls back
+// transactions, and sets savepoints. It commits on one shard, or in two phases on several. Only this package takes connections from pools and
+// gives them back. The code that runs a statement gets a connection by Acquire, as a [Lease]. It ends the lease by Done, Refused, Fail, Lost or
+// Release. The package never parses what a client sent, never decides to which shard a statement goes, and never answers a client.
 //
 // # When a connection is a branch
 //

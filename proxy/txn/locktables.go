@@ -31,6 +31,7 @@ func (c *Connections) LockTables(tables []catalog.TableName, on []TableLocks) er
 	return nil
 }
 
+// lockOn runs LOCK TABLES on one shard, and reserves the connection.
 func (c *Connections) lockOn(locks TableLocks, tables []catalog.TableName) error {
 	if err := c.Unwanted(); err != nil {
 		return err

@@ -47,6 +47,7 @@ func (c *Connections) positionOf(shard router.ShardName, settings *backend.Setti
 	return len(c.positions) - 1, true
 }
 
+// askPosition asks the primary of a shard for its position. known is false if it does not answer, or if the position cannot be kept.
 func (c *Connections) askPosition(shard router.ShardName, settings *backend.Settings) (gtids string, known bool) {
 	pool, ok := c.Pools.Pool(shard)
 	if !ok {

@@ -143,6 +143,7 @@ func (l Lease) Reserve(reason Reason) {
 // Unreserve ends a reason on every shard. A connection without another reason is given back, unless the transaction or this lease uses it.
 func (l Lease) Unreserve(reason Reason) { l.of.unreserve(reason, l.Conn) }
 
+// unreserve is Unreserve without a lease. The connection busy is not given back.
 func (c *Connections) unreserve(reason Reason, busy *backend.Conn) {
 	if !c.Reserved(reason) {
 		return
@@ -177,6 +178,7 @@ func (c *Connections) dropEmpty() {
 	}
 }
 
+// uncount subtracts a reservation from the counters of its reasons.
 func (c *Connections) uncount(r reservation) {
 	for reason := range reasons {
 		if r.has(reason) {

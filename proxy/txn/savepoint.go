@@ -72,6 +72,7 @@ func (t *transaction) forget(name string) {
 	}
 }
 
+// unmark removes a savepoint by its index in marks.
 func (t *transaction) unmark(at int) {
 	first := len(t.opening) - len(t.marks)
 	t.marks, t.opening = slices.Delete(t.marks, at, at+1), slices.Delete(t.opening, first+at, first+at+1)

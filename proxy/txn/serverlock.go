@@ -77,6 +77,7 @@ func (c *Connections) noneHalfCommitted(lock stmt.ServerLock, shards []router.Sh
 	return len(halves) == 0, err
 }
 
+// lockEach locks the servers of shards and reserves their connections. It stops at the first error, and leaves the earlier locks to the caller.
 func (c *Connections) lockEach(lock stmt.ServerLock, shards []router.ShardName) error {
 	for _, shard := range shards {
 		l, err := c.AcquireAs(shard, Outside, c.settingsAnywhere())

@@ -97,6 +97,7 @@ func (p *committing) decide() error {
 	return nil
 }
 
+// commitHome commits the home branch, and so the decision. After an error the connection is closed and the outcome is unknown.
 func (p *committing) commitHome() error {
 	ctx, cancel := context.WithTimeout(p.of.awaiting, phaseTime)
 	defer cancel()
@@ -140,6 +141,7 @@ func (p *committing) finish(v twophase.Verdict) bool {
 	return false
 }
 
+// commitBranches commits the prepared branches. It reports whether all of them have ended. Recovery ends the others.
 func (p *committing) commitBranches() bool {
 	ctx, cancel := context.WithTimeout(p.of.awaiting, phaseTime)
 	defer cancel()
@@ -166,6 +168,7 @@ func (p *committing) commitBranches() bool {
 	return ended
 }
 
+// rollBack rolls all branches back. It returns false if a branch may still be prepared.
 func (p *committing) rollBack() bool {
 	ctx, cancel := context.WithTimeout(p.of.awaiting, UndoTime)
 	defer cancel()
