@@ -106,8 +106,8 @@ func TestCacheGetAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestCacheIsShared is for the race detector.
-func TestCacheIsShared(t *testing.T) {
+// TestCacheConcurrently is for the race detector.
+func TestCacheConcurrently(t *testing.T) {
 	c := NewCache(32)
 	plans := make([]Plan, 200)
 	for i := range plans {

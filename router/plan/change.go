@@ -57,8 +57,8 @@ func (p *Change) Route(m *router.Map, v *Values, out *Route) error {
 	return p.checkAgreements(m, v, out)
 }
 
-// unlessDivided returns the refusal to use instead of err. It is another one if the change names its owner and its rows are on
-// two shards only because their gene is divided.
+// unlessDivided returns err, or another refusal if the change names its owner. The rows of that owner are on two shards only while
+// their gene is divided.
 func (p *Change) unlessDivided(m *router.Map, out *Route, err error) error {
 	g, one := out.onlyGene()
 	if !one {

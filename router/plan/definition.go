@@ -17,7 +17,7 @@ type Definition struct {
 	Renames []catalog.Rename
 	// Adds are the columns that the statement adds, if it does nothing else and other statements may run during the change.
 	Adds []stmt.AddedColumn
-	// Course is how the shards run the other definitions.
+	// Course is how the shards run the definition if Adds and Renames are nil.
 	Course Course
 }
 

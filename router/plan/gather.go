@@ -47,8 +47,8 @@ type Gathered struct {
 	Names map[string]bool
 	// Filters are the conditions that a row must satisfy to affect the answer.
 	Filters []Filter
-	// Unique is true if rows of several shards never have the same primary key. For a sharded table this is the case if its
-	// primary key contains one of Keys. Keys are in lower case.
+	// Unique is true for a table that is not sharded: rows from several shards never have the same primary key. Rows of a sharded
+	// table don't either, if its primary key contains one of Keys. Keys are in lower case.
 	Unique bool
 	Keys   []string
 	// Indexed are the columns by which the rows are looked up, in lower case.
@@ -259,6 +259,7 @@ func (g *Gathered) Read(columns []string, conditions []string) string {
 // Quoted returns the table's full name in SQL.
 func (g *Gathered) Quoted() string { return quote(g.Schema) + "." + quote(g.Name) }
 
+// Temporary returns the full name of the temporary table of the n-th table, in SQL. It has the same schema as the table.
 func (g *Gathered) Temporary(n int) string { return quote(g.Schema) + "." + quote(TemporaryName(n)) }
 
 // Quote returns a name in SQL.

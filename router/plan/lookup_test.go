@@ -87,7 +87,7 @@ func (s surroundings) lookUp(t testing.TB, sql string) func() int {
 	}
 }
 
-func TestALookUpOnAHitAllocatesNothing(t *testing.T) {
+func TestLookupAllocatesNothing(t *testing.T) {
 	for _, s := range []surroundings{small, large} {
 		for sql, want := range map[string]int{hotSelect: 1, hotScatter: s.shards} {
 			once := s.lookUp(t, sql)

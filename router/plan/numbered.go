@@ -59,7 +59,7 @@ func (in *Insertion) Numbered() *catalog.Column {
 	return &in.Table.Columns[in.number]
 }
 
-// Number returns the number that a row gives, or 0 for a negative one. asked is true if the row leaves its number to the cluster.
+// Number returns the number in a row, or 0 for a negative one. asked is true if the row leaves its number to the cluster.
 // zero is true if 0 is a number like others (NO_AUTO_VALUE_ON_ZERO).
 func (in *Insertion) Number(v *Values, row int, zero bool) (n uint64, asked bool, err error) {
 	if !in.Set && int(v.Args.Rows[row].Count) != len(in.Columns) {

@@ -336,8 +336,8 @@ func (c Context) schemaOf(name stmt.TableName) string {
 	return c.Schema
 }
 
-// find returns the table with a name, or nil if it is not in the catalog or is a temporary table of the session. The error is an
-// *Unknown or a *Refusal.
+// find returns the table with a name, or nil if it is not declared or is a temporary table of the session. The error is an *Unknown
+// or a *Refusal.
 func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
 	full := c.fullName(name)
 	if c.isTemporary(full) {

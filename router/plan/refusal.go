@@ -26,9 +26,9 @@ const (
 	TooFar Code = 1007
 	// NotAllowed: the statement reaches the server rather than the tables that it names.
 	NotAllowed Code = 1008
-	// TooLarge: the statement is too large to be planned, or to be kept.
+	// TooLarge: the statement is too large to be planned, or the session would keep more than it may.
 	TooLarge Code = 1009
-	// Undeclarable: a table can't be declared as its comment says.
+	// Undeclarable: a table can't be declared as its comment specifies.
 	Undeclarable Code = 1010
 	// ColumnKept: a definition would remove or change a column by which rows of a declared table are placed or made.
 	ColumnKept Code = 1011

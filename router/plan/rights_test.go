@@ -9,7 +9,7 @@ import (
 	"locus/router/stmt"
 )
 
-func TestPlansAreKeptApartByRights(t *testing.T) {
+func TestRightsInKeys(t *testing.T) {
 	key := AppendContext([]byte("select"), "shop", 0)
 	a := AppendRights(bytes.Clone(key), &Rights{ID: 1})
 	b := AppendRights(bytes.Clone(key), &Rights{ID: 2})
@@ -19,7 +19,7 @@ func TestPlansAreKeptApartByRights(t *testing.T) {
 }
 
 // A text that can't be read can't be allowed.
-func TestAnUnreadableTextIsDenied(t *testing.T) {
+func TestUnreadableTextIsDenied(t *testing.T) {
 	for _, text := range []string{"FROBNICATE the_server", "HANDLER t OPEN"} {
 		var l stmt.Lexed
 		l.Lex([]byte(text), 0)
@@ -32,7 +32,7 @@ func TestAnUnreadableTextIsDenied(t *testing.T) {
 }
 
 // A user with rights to a part can query and see that part.
-func TestWhatIsAskedForIsNarrowed(t *testing.T) {
+func TestNarrow(t *testing.T) {
 	part := &Rights{ID: 1, User: "u", Tables: map[catalog.TableName]bool{{Schema: "shop", Name: "a"}: true}}
 	const shop, a = "X'73686f70'", "X'61'"
 	own := "CAST(`TABLE_SCHEMA` AS BINARY) IN (X'696e666f726d6174696f6e5f736368656d61', X'494e464f524d4154494f4e5f534348454d41')" +

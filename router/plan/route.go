@@ -226,7 +226,7 @@ func (p *Keyed) joinClass(m *router.Map, i int, v *Values, out *Route) *Refusal 
 		p.classes[0].table.TableName, p.classes[i].table.TableName)
 }
 
-// requirePinned requires that the rows are on the shard of the single tables.
+// requirePinned requires that the rows are on the shard of the single tables. If no row can match, it sets the route to that shard.
 func (p *Keyed) requirePinned(m *router.Map, out *Route) *Refusal {
 	if len(out.Shards) == 0 {
 		if at := slices.Index(m.Shards(), p.pinned); at >= 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // The cases are where a routine is created, by what is known of the shards. s2 is unreachable unless it is listed.
-func TestWhereRoutinesAreMade(t *testing.T) {
+func TestRoutines(t *testing.T) {
 	const first, everywhere = "*plan.OneShard", "*plan.Definition"
 	listing := func(tables []string, routines ...string) *catalog.Listing {
 		var l catalog.Listing

@@ -104,7 +104,7 @@ func (c *condition) residue(v stmt.Value, how manner) (orderid.Residue, bool) {
 	return c.key.Residue(v)
 }
 
-// Concerns reports whether the statement may concern foreign rows of some shard.
+// Concerns reports whether the statement may concern rows of f, which are the foreign rows of some shard.
 func (r *Route) Concerns(f router.Foreign) bool {
 	if r.All {
 		return !f.Empty()
