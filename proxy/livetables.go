@@ -110,8 +110,8 @@ func (p *Proxy) watchTables(ctx context.Context, b *builder) {
 // pollTime is the time limit of one poll. A server may stop answering after it was greeted.
 const pollTime = time.Minute
 
-// poll reports whether the tables on the shards differ from those in force. It reads a shard's tables only if the shard's marker shows that
-// they can have changed, or if they were read long ago, and only if no other proxy has read them since.
+// poll reports whether the tables on the shards differ from those in force. It reads the tables if the shards' markers show that
+// they can have changed, or if they were read long ago. It omits the shards that another proxy has read since.
 func (p *Proxy) poll(ctx context.Context) (differs bool) {
 	ctx, cancel := context.WithTimeout(ctx, pollTime)
 	defer cancel()
@@ -148,8 +148,8 @@ const unlistedEvery = 100 * time.Millisecond
 // polling allows one poll because of unknown names at a time.
 type polling struct {
 	place chan struct{} // full during a poll
-	began atomic.Int64  // the last poll, in nanoseconds of the clock
-	count atomic.Uint64 // of polls that have begun
+	began atomic.Int64  // start of the last poll, in nanoseconds of the clock
+	count atomic.Uint64 // number of polls that have begun
 }
 
 // pollUnlisted polls the shards because a statement names a table that no shard had. It reports whether another snapshot is in

@@ -9,10 +9,10 @@ import (
 	"locus/router"
 )
 
-// turnEvery is the interval at which the meters discard their oldest counts.
+// turnEvery is the interval between two updates of the rates.
 const turnEvery = 10 * time.Second
 
-// turnMeter discards the counts of statements by gene and by digest that are older than some minutes. It returns when ctx ends.
+// turnMeter updates the decaying rates of statements by gene and by digest until ctx ends.
 func (p *Proxy) turnMeter(ctx context.Context) {
 	p.meter.Genes.Turn(time.Now())
 	p.meter.Statements.Turn(time.Now())

@@ -11,7 +11,7 @@ import (
 )
 
 // mode returns what the shards' global sql_mode means for the reading of texts. Sessions begin with it, so it must be the same on
-// all shards that answer. A later change on the shards takes effect at the next read of their tables. If no shard answers, mode
+// all shards that answer. A later change on the shards takes effect at the next read of all tables. If no shard answers, mode
 // returns the former mode.
 func (b *builder) mode(ctx context.Context, shards []router.ShardName) (stmt.Mode, error) {
 	var common commonMode

@@ -25,8 +25,8 @@ import (
 	"locus/router/plan"
 )
 
-// numbers generates numbers for AUTO_INCREMENT columns of sharded and global tables. A counter in etcd records how far the numbers
-// of a table are given. No process reserves numbers in advance. The counter is raised to a number that a client gives before its
+// numbers generates numbers for AUTO_INCREMENT columns of sharded and global tables. A counter in etcd stores the last number that
+// was issued for a table. No process reserves numbers in advance. The counter is raised to a number that a client gives before its
 // row is written, so that number is never generated later.
 type numbers struct {
 	kv     segment.KV
@@ -38,7 +38,8 @@ type numbers struct {
 	catalog func() *catalog.Catalog
 	// countersOf returns the name under which a declared table is counted.
 	countersOf func(catalog.TableName) catalog.TableName
-	// forgetEverywhere makes every proxy forget how far numbers are given, and waits until no statement uses such numbers.
+	// forgetEverywhere makes every proxy forget the last issued numbers of the change's counters. It waits until no statement uses
+	// such numbers.
 	forgetEverywhere func(ctx context.Context, counted catalog.Change) error
 	// lease returns the ID of the lease by which other proxies know that this one must be asked, or 0 if it has none. May be nil.
 	lease func() int64
@@ -161,7 +162,7 @@ func (n *numbers) highestCounted(ctx context.Context, t *catalog.Table) (highest
 	return highest, nil
 }
 
-// forget forgets how far numbers are given that are counted under the change's names.
+// forget forgets the last issued numbers of the counters with the change's names.
 func (n *numbers) forget(counted catalog.Change) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

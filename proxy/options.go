@@ -29,7 +29,8 @@ type Options struct {
 	Declared live.Source
 	// Secrets looks up a password by the name it is declared under.
 	Secrets func(name string) (string, error)
-	// Segments stores how far sequences are granted. Name is the name of this process, which is recorded with each grant.
+	// Segments stores the last granted number of each sequence. Name is the name of this process, which is recorded with each
+	// grant.
 	Segments segment.KV
 	Name     string
 	// CounterStore returns the store of the counters of tables that are declared with a store, or with a Redis in front of the
@@ -65,17 +66,17 @@ type Options struct {
 	Stop func(point string)
 
 	Backends         backend.Limits
-	Stall            time.Duration // after which a silent server is unresponsive; default 5 s
+	Stall            time.Duration // time after which a silent server counts as unresponsive; default 5 s
 	Spanning         txn.Spanning
 	MaxConnections   int           // clients at once; default 10,000
 	MaxStatement     int           // bytes of one command; default 64 MiB
 	SessionMemory    int64         // bytes that all sessions may keep from command to command; default 1 GiB
 	MaxLoginPacket   int           // bytes before the login is complete; default 16 KiB
 	LoginTimeout     time.Duration // default 10 s
-	IdleTimeout      time.Duration // of a client between commands; 0: none
+	IdleTimeout      time.Duration // how long a client may be silent between commands; 0: no limit
 	NetWriteTimeout  time.Duration // how long a client may read nothing of its answer; default 60 s
 	NetReadTimeout   time.Duration // how long a client may send nothing within a command; default 30 s
-	StatementTimeout time.Duration // after which a statement is ended; 0: none
+	StatementTimeout time.Duration // time limit of a statement; 0: none
 	SlowStatement    time.Duration // duration from which a statement is slow; 0: no statement is slow
 	SchemaRefresh    time.Duration // interval between polls of the live tables; default 10 s
 	DrainDelay       time.Duration // how long clients are still accepted after the proxy was asked to stop; default 0

@@ -12,7 +12,7 @@ import (
 // concurrent use.
 type requests struct {
 	mu     sync.Mutex
-	number uint64 // of requests so far
+	number uint64 // number of the last request
 	change catalog.Change
 	// tables is the last request that was made before the tables on the shards were read, and declared the last one before
 	// the declared documents were.

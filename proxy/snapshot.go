@@ -176,7 +176,7 @@ func (b *builder) sameTables(c *cluster.Cluster) bool {
 		reflect.DeepEqual(b.last.declared.Tables, c.Tables) &&
 		maps.Equal(b.last.declared.Refused, c.Refused) &&
 		maps.Equal(b.last.declared.Renaming, c.Renaming) && maps.Equal(b.last.declared.Counters, c.Counters) &&
-		reflect.DeepEqual(b.last.declared.Generators, c.Generators) // columns must hold what they make
+		reflect.DeepEqual(b.last.declared.Generators, c.Generators) // columns must fit the values that they generate
 }
 
 // sameShard reports whether two declarations of a shard differ in nothing but the primary. Another primary has the same tables.
@@ -345,7 +345,7 @@ func (b *builder) server(ctx context.Context, w *state, q schema.Querier) error 
 		w.snapshot.Charset, w.snapshot.Collation = string(rows[0][2]), string(rows[0][3])
 	}
 	if w.snapshot.Charset == "utf8mb4" && w.snapshot.Collation == mysqlDefault {
-		w.snapshot.Collation = "" // as sessions have it that name none
+		w.snapshot.Collation = "" // the default, as in sessions that name no collation
 	}
 	for id, set := range w.server.charsets {
 		if set.collation == string(rows[0][1]) && sysvars.Readable(set.charset) {

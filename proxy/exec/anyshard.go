@@ -84,10 +84,10 @@ func (e *Environment) Best(c Candidates, tried []router.ShardName) (best router.
 	return best, found
 }
 
-// Anywhere runs try on a healthy shard: the chosen candidate, or one that replaces it. If a connection to it can't be acquired, the
-// next is tried. With repeats, the statement may be sent to another shard after it was sent to one, so the next is also tried if a
-// shard is lost before it has answered. It waits for a server that is down only if no other one answers. how is the mode in which
-// try acquires connections.
+// Anywhere runs try on a healthy shard: the chosen candidate, or one that replaces it. If a connection to it can't be acquired, it
+// tries the next one. repeats reports that the statement may be sent to a second shard. It then also tries the next one if a shard
+// is lost before it has answered. It waits for a server that is down only if no other one answers. how is the mode in which try
+// acquires connections.
 func (e *Environment) Anywhere(c Candidates, repeats bool, try func(shard router.ShardName, how txn.Mode) error) error {
 	shard, _ := e.Best(c, nil)
 	if len(c.Shards) == 1 {

@@ -69,10 +69,10 @@ func (e *Environment) needsOneTime(w *Work) bool {
 	return w.Facts.Statement.Features&stmt.ReadsClock != 0 && !e.Vars.SetsTime()
 }
 
-// change sends all parts, then reads the answers. If all shards change copies of the same rows, it waits for the first shard's
-// answer before it sends the others anything, and sends them nothing if the first one refuses. The first shard thus decides which
-// of two changes of the same rows comes first. Otherwise each change could lock a row on one shard and wait for it on another, a
-// deadlock that no server can detect.
+// change sends all parts, then reads the answers. If all shards change copies of the same rows, it sends the first shard its part
+// and waits for the answer. It sends the others nothing if the first one refuses. The first shard thus decides which of two changes
+// of the same rows comes first. Otherwise each change could lock a row on one shard and wait for it on another, a deadlock that no
+// server can detect.
 func (x Several) change(parts []Part) (Totals, error) {
 	leases, err := x.acquire(parts)
 	if err != nil {

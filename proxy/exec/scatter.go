@@ -130,8 +130,8 @@ func (e *Environment) noteMerge(w *Work, outcome scatter.Outcome, err error) {
 	}
 }
 
-// mergeError returns a merge's error in a type that shows whether the client can still be sent an error of the statement, or the
-// session must end.
+// mergeError returns a merge's error as a type that decides what follows. The client is sent the error of the statement, or the
+// session ends.
 func mergeError(outcome scatter.Outcome, err error) error {
 	if gone, ok := errors.AsType[*scatter.ClientError](err); ok {
 		return &reply.GoneError{Err: gone}
