@@ -15,14 +15,14 @@ import (
 type privileges map[string]map[string]bool
 
 // missingPrivileges returns an error that lists missing privileges. Without them, the server omits objects in its lists. If the account has a role,
-// missingPrivileges returns nil: information_schema doesn't list the privileges of roles, so they are assumed to be sufficient.
-func (s *server) missingPrivileges(ctx context.Context, q Querier) error {
+// missing is nil: information_schema doesn't list the privileges of roles, so they are assumed to be sufficient.
+func (s *server) missingPrivileges(ctx context.Context, q Querier) (missing, err error) {
 	account, err := q.Query(ctx, `SELECT CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), ''''), COALESCE(NULLIF(CURRENT_ROLE(), 'NONE'), '')`)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(account) != 1 || len(account[0][1]) > 0 {
-		return nil
+		return nil, nil
 	}
 	who := string(account[0][0])
 	rows, err := q.Query(ctx, "SELECT '', PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = "+text(who)+
@@ -30,7 +30,7 @@ func (s *server) missingPrivileges(ctx context.Context, q Querier) error {
 		" UNION ALL SELECT 'mysql', CONCAT('proc ', PRIVILEGE_TYPE) FROM information_schema.TABLE_PRIVILEGES"+
 		" WHERE TABLE_SCHEMA = 'mysql' AND TABLE_NAME = 'proc' AND GRANTEE = "+text(who))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	held := privileges{"": {}}
 	for _, row := range rows {
@@ -40,7 +40,7 @@ func (s *server) missingPrivileges(ctx context.Context, q Querier) error {
 		}
 		held[schema][string(row[1])] = true
 	}
-	return errors.Join(held.missing(who, s.flavor)...)
+	return errors.Join(held.missing(who, s.flavor)...), nil
 }
 
 // missing returns the privileges to grant.

@@ -64,7 +64,9 @@ func read(ctx context.Context, q Querier, names []catalog.TableName, before *cat
 	if s.listing, err = s.list(ctx, q, before); err != nil {
 		return nil, err
 	}
-	s.hidden = s.missingPrivileges(ctx, q)
+	if s.hidden, err = s.missingPrivileges(ctx, q); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 
