@@ -61,7 +61,7 @@ func (a *addition) run(f flavor.Flavor) error {
 
 // altered is what a shard was sent of it.
 func (a *addition) altered(shard router.ShardName) string {
-	list := slices.DeleteFunc(a.statements(shard), func(sql string) bool { return !strings.HasPrefix(sql, "ALTER") })
+	list := slices.DeleteFunc(a.log.Statements(shard), func(sql string) bool { return !strings.HasPrefix(sql, "ALTER") })
 	return strings.Join(list, "; ")
 }
 
@@ -167,7 +167,7 @@ func TestAddColumnsUnderLocks(t *testing.T) {
 	if err := a.run(flavor.MySQL); err != nil || len(a.told.Done) != 3 || a.plain() != "" || a.known != 0 {
 		t.Errorf("%v, told %+v, %q", err, a.told, a.plain())
 	}
-	if got := strings.Join(a.statements("s2"), "; "); !strings.HasSuffix(got, locks+"; "+adds+"; UNLOCK TABLES") {
+	if got := strings.Join(a.log.Statements("s2"), "; "); !strings.HasSuffix(got, locks+"; "+adds+"; UNLOCK TABLES") {
 		t.Errorf("s2 was sent %q", got)
 	}
 }

@@ -18,10 +18,10 @@ func TestDefineDatabase(t *testing.T) {
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "DROP", Affected: 3})
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "DROP", Affected: 2, Warnings: 1})
 	ok, err := a.DefineDatabase(a.Statement)
-	if err != nil || ok.AffectedRows != 3 || ok.Warnings != 1 || a.Dropped() != "shop" || len(s.warnedBy()) != 0 {
-		t.Errorf("%+v, %v, drops %q, warned by %v", ok, err, a.Dropped(), s.warnedBy())
+	if err != nil || ok.AffectedRows != 3 || ok.Warnings != 1 || a.Dropped() != "shop" || len(s.log.WarnedBy()) != 0 {
+		t.Errorf("%+v, %v, drops %q, warned by %v", ok, err, a.Dropped(), s.log.WarnedBy())
 	}
-	s.sent(map[router.ShardName]string{"s0": "DO 0; DROP DATABASE shop", "s1": "DO 0; DROP DATABASE shop", "s2": "DO 0; DROP DATABASE shop"})
+	s.log.Sent(map[router.ShardName]string{"s0": "DO 0; DROP DATABASE shop", "s1": "DO 0; DROP DATABASE shop", "s2": "DO 0; DROP DATABASE shop"})
 }
 
 // The warnings are those of the first shard alone: the others' are the same.
@@ -31,8 +31,8 @@ func TestDefineDatabaseWarns(t *testing.T) {
 	for _, shard := range []router.ShardName{"s0", "s1", "s2"} {
 		s.shards[shard].Next(fakeshard.Reply{Prefix: "CREATE", Warnings: 1})
 	}
-	if ok, err := a.DefineDatabase(a.Statement); err != nil || ok.Warnings != 1 || len(s.warnedBy()) != 1 || s.warnedBy()[0] != "s0" || a.Dropped() != "" {
-		t.Errorf("%+v, %v, drops %q, warned by %v", ok, err, a.Dropped(), s.warnedBy())
+	if ok, err := a.DefineDatabase(a.Statement); err != nil || ok.Warnings != 1 || len(s.log.WarnedBy()) != 1 || s.log.WarnedBy()[0] != "s0" || a.Dropped() != "" {
+		t.Errorf("%+v, %v, drops %q, warned by %v", ok, err, a.Dropped(), s.log.WarnedBy())
 	}
 }
 
@@ -45,7 +45,7 @@ func TestDefineDatabasePartly(t *testing.T) {
 		if _, err := a.DefineDatabase(a.Statement); !failed(err) || strings.Contains(err.Error(), "was done on") {
 			t.Errorf("%+v: %v", reply, err)
 		}
-		s.sent(map[router.ShardName]string{"s0": "DO 0; CREATE DATABASE new", "s1": "DO 0", "s2": "DO 0"})
+		s.log.Sent(map[router.ShardName]string{"s0": "DO 0; CREATE DATABASE new", "s1": "DO 0", "s2": "DO 0"})
 		s.shards["s2"].Next(reply)
 		_, err := a.DefineDatabase(a.Statement)
 		e, told := errors.AsType[*mysql.MyError](err)

@@ -50,13 +50,13 @@ func TestDefine(t *testing.T) {
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "ALTER", Warnings: 2})
 	s.shards["s2"].Next(fakeshard.Reply{Prefix: "ALTER", Warnings: 1, Affected: 5})
 	got, err := a.everywhere()
-	if err != nil || got == nil || len(got.Done) != 3 || got.OK.Warnings != 2 || got.OK.AffectedRows != 5 || !slices.Equal(s.warnedBy(), []router.ShardName{"s1"}) {
-		t.Errorf("%+v, %v, warned by %v", got, err, s.warnedBy())
+	if err != nil || got == nil || len(got.Done) != 3 || got.OK.Warnings != 2 || got.OK.AffectedRows != 5 || !slices.Equal(s.log.WarnedBy(), []router.ShardName{"s1"}) {
+		t.Errorf("%+v, %v, warned by %v", got, err, s.log.WarnedBy())
 	}
-	if got := strings.Join(s.statements("s0"), "; "); !strings.HasPrefix(got, "DO RELEASE_LOCK('locus definition ") {
+	if got := strings.Join(s.log.Statements("s0"), "; "); !strings.HasPrefix(got, "DO RELEASE_LOCK('locus definition ") {
 		t.Errorf("s0 was sent %q", got)
 	}
-	s.sent(map[router.ShardName]string{"s1": "DO 0; " + altering, "s2": "DO 0; " + altering})
+	s.log.Sent(map[router.ShardName]string{"s1": "DO 0; " + altering, "s2": "DO 0; " + altering})
 }
 
 // Where one can't begin, nothing is done.
@@ -82,7 +82,7 @@ func TestDefineBeginsNowhere(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for shard := range s.shards {
-			if slices.Contains(s.statements(shard), altering) {
+			if slices.Contains(s.log.Statements(shard), altering) {
 				t.Errorf("%s: %s has it", name, shard)
 			}
 		}
@@ -123,7 +123,7 @@ func TestDefineFails(t *testing.T) {
 			t.Errorf("%s: %v, told %+v", c.name, err, told)
 		}
 		for _, shard := range a.catalog.Shards[1:] { // define has looked at the first
-			if got, want := slices.Contains(s.statements(shard), "DROP TABLE `shop`.`orders`"), slices.Contains(c.dropped, shard); got != want {
+			if got, want := slices.Contains(s.log.Statements(shard), "DROP TABLE `shop`.`orders`"), slices.Contains(c.dropped, shard); got != want {
 				t.Errorf("%s: dropped on %s is %t", c.name, shard, got)
 			}
 		}
@@ -172,7 +172,7 @@ func TestDefineRoutines(t *testing.T) {
 		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) || told == nil || len(told.Passed) != c.passed {
 			t.Errorf("%s: %v, told %+v", c.name, err, told)
 		}
-		if got := slices.Contains(s.statements("s2"), "DROP FUNCTION `shop`.`paid`"); got != c.dropped {
+		if got := slices.Contains(s.log.Statements("s2"), "DROP FUNCTION `shop`.`paid`"); got != c.dropped {
 			t.Errorf("%s: dropped again is %t", c.name, got)
 		}
 	}
@@ -217,7 +217,7 @@ func TestDefineIfNotExists(t *testing.T) {
 		if text == making && (err != nil || len(told.Done) != 0 || len(told.Passed) != 3) || text != making && !refused(err, mysql.ER_TABLE_EXISTS_ERROR) {
 			t.Errorf("%v, told %+v", err, told)
 		}
-		if sent := strings.Join(s.statements("s1"), "; "); strings.Contains(sent, "EXISTS") {
+		if sent := strings.Join(s.log.Statements("s1"), "; "); strings.Contains(sent, "EXISTS") {
 			t.Errorf("s1 was sent %q", sent)
 		}
 	}

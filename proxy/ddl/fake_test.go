@@ -16,7 +16,6 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/snapshot"
-	"locus/proxy/sysvars"
 	"locus/proxy/trace"
 	"locus/proxy/txn"
 	"locus/router"
@@ -35,12 +34,10 @@ type stand struct {
 	t          testing.TB
 	client     *fakeshard.Client
 	shards     map[router.ShardName]*fakeshard.Server
+	log        *fakeshard.Log
 	now        *snapshot.Snapshot
 	session    Session
 	conditions conditions
-
-	logs   map[router.ShardName][]string
-	warned []router.ShardName // the shards that were asked for their warnings
 }
 
 // conditions are the diagnostics of the session, as texts.
@@ -59,7 +56,7 @@ func (unobserved) Trace() *trace.Statement { return nil }
 func newStand(t testing.TB) *stand {
 	t.Helper()
 	c := fakeshard.NewCluster(t)
-	s := &stand{t: t, client: c.Client, shards: c.Shards, logs: map[router.ShardName][]string{}}
+	s := &stand{t: t, client: c.Client, shards: c.Shards, log: c.Log(t)}
 	s.now = &snapshot.Snapshot{Map: testMap(t), Catalog: testCatalog(t), Flavor: flavor.MySQL}
 	conns := txn.New(&txn.Services{Pools: c.Pools, Spanning: txn.Multi, Counts: &txn.Counts{}, Log: slog.New(slog.DiscardHandler)},
 		txn.Environment{ID: 7, Context: context.Background(), Client: c.Client, Interrupts: c.Client, Observer: c.Client})
@@ -130,42 +127,6 @@ func (s *stand) request(text string) *trial {
 
 // plain returns the note that the definition is made on all shards at once, or "".
 func (a *trial) plain() string { return strings.Join(a.conditions.notes, "; ") }
-
-// statements returns what a shard was sent since the last call, without settings and the question for warnings.
-func (s *stand) statements(shard router.ShardName) []string {
-	s.readLogs()
-	sent := s.logs[shard]
-	delete(s.logs, shard)
-	return sent
-}
-
-// warnedBy returns the shards that were asked for their warnings.
-func (s *stand) warnedBy() []router.ShardName {
-	s.readLogs()
-	return s.warned
-}
-
-func (s *stand) readLogs() {
-	for _, shard := range []router.ShardName{"s0", "s1", "s2"} {
-		for _, text := range s.shards[shard].Statements() {
-			if text == sysvars.AskWarnings {
-				s.warned = append(s.warned, shard)
-			} else {
-				s.logs[shard] = append(s.logs[shard], text)
-			}
-		}
-	}
-}
-
-// sent checks what each shard was sent since the last time.
-func (s *stand) sent(want map[router.ShardName]string) {
-	s.t.Helper()
-	for shard := range s.shards {
-		if got := strings.Join(s.statements(shard), "; "); got != want[shard] {
-			s.t.Errorf("%s was sent %q, want %q", shard, got, want[shard])
-		}
-	}
-}
 
 // failures are the ways in which a statement with a prefix can fail.
 func failures(prefix string) []fakeshard.Reply {

@@ -34,7 +34,7 @@ func (s *stand) changing(text string) *trial {
 // heard is what a shard was sent of it: L and U for locks, A for the text, I for that which is to write nothing anew, "?" for the size.
 func (a *trial) heard(shard router.ShardName) string {
 	var out strings.Builder
-	for _, sql := range a.statements(shard) {
+	for _, sql := range a.log.Statements(shard) {
 		switch {
 		case sql == locks:
 			out.WriteByte('L')

@@ -80,8 +80,8 @@ func TestMerge(t *testing.T) {
 	warns.Warnings = 2
 	s.shards["s0"].Next(warns)
 	s.shards["s1"].Next(rows("5"))
-	if _, outcome, err = s.merged(); err != nil || outcome.Warnings != 2 || len(s.warnedBy()) == 0 {
-		t.Errorf("%+v, %v, warned by %v", outcome, err, s.warnedBy())
+	if _, outcome, err = s.merged(); err != nil || outcome.Warnings != 2 || len(s.log.WarnedBy()) == 0 {
+		t.Errorf("%+v, %v, warned by %v", outcome, err, s.log.WarnedBy())
 	}
 }
 
@@ -138,9 +138,9 @@ func TestCollect(t *testing.T) {
 	if err := s.collected(10); err != nil {
 		t.Error(err)
 	}
-	s.sent(map[router.ShardName]string{"s0": "SELECT a", "s1": "SELECT a", "s2": "INSERT INTO t VALUES (1); INSERT INTO t VALUES (3)"})
-	if !slices.Equal(s.warnedBy(), []router.ShardName{"s0"}) {
-		t.Errorf("warned by %v", s.warnedBy())
+	s.log.Sent(map[router.ShardName]string{"s0": "SELECT a", "s1": "SELECT a", "s2": "INSERT INTO t VALUES (1); INSERT INTO t VALUES (3)"})
+	if !slices.Equal(s.log.WarnedBy(), []router.ShardName{"s0"}) {
+		t.Errorf("warned by %v", s.log.WarnedBy())
 	}
 }
 
@@ -160,7 +160,7 @@ func TestCollectFails(t *testing.T) {
 		if err := s.collected(2); !c.is(err) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := s.statements("s2"); len(got) != 0 {
+		if got := s.log.Statements("s2"); len(got) != 0 {
 			t.Errorf("%s: s2 was sent %q", name, got)
 		}
 	}

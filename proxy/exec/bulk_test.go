@@ -38,7 +38,7 @@ func TestInsert(t *testing.T) {
 	}
 	var first, last int // rows of the batches
 	for _, shard := range []router.ShardName{"s0", "s1"} {
-		sent := s.statements(shard)
+		sent := s.log.Statements(shard)
 		if sent[0] != "BEGIN" || sent[len(sent)-1] != "COMMIT" || !strings.Contains(sent[1], strconv.FormatUint(got.FirstID, 10)) && shard == "s1" {
 			t.Errorf("%s was sent %.300q", shard, sent)
 		}
@@ -76,7 +76,7 @@ func TestInsertLongRows(t *testing.T) {
 	}
 	batches := 0
 	for shard := range s.shards {
-		batches += strings.Count(strings.Join(s.statements(shard), ";"), "INSERT")
+		batches += strings.Count(strings.Join(s.log.Statements(shard), ";"), "INSERT")
 	}
 	if batches != 2 {
 		t.Errorf("%d batches", batches)
@@ -92,11 +92,11 @@ func TestInsertOfOthers(t *testing.T) {
 			s.shards[shard].Next(fakeshard.Reply{Prefix: "INSERT", Affected: 2, Warnings: 1})
 		}
 		got, err := a.insert(table, 2, nil)
-		if err != nil || got.Affected != 2 || got.Warnings != 1 || got.Rows != 2 || len(s.warnedBy()) != 1 {
-			t.Errorf("%s: %+v, %v, warned by %v", table, got, err, s.warnedBy())
+		if err != nil || got.Affected != 2 || got.Warnings != 1 || got.Rows != 2 || len(s.log.WarnedBy()) != 1 {
+			t.Errorf("%s: %+v, %v, warned by %v", table, got, err, s.log.WarnedBy())
 		}
 		for _, shard := range shards {
-			if sent := strings.Join(s.statements(shard), "; "); !strings.Contains(sent, "VALUES (0,5),(1,5) ON") {
+			if sent := strings.Join(s.log.Statements(shard), "; "); !strings.Contains(sent, "VALUES (0,5),(1,5) ON") {
 				t.Errorf("%s was sent %q", shard, sent)
 			}
 		}
@@ -119,7 +119,7 @@ func TestInsertFails(t *testing.T) {
 		if err := fail(s.request("SELECT 1")); !errors.Is(err, why) || s.Conns.Running() || s.Conns.Lost() {
 			t.Errorf("%s: %v, running is %t", name, err, s.Conns.Running())
 		}
-		if sent := strings.Join(s.statements("s0"), "; "); strings.Contains(sent, "COMMIT") {
+		if sent := strings.Join(s.log.Statements("s0"), "; "); strings.Contains(sent, "COMMIT") {
 			t.Errorf("%s: s0 was sent %.300q", name, sent)
 		}
 	}
@@ -129,7 +129,7 @@ func TestInsertFails(t *testing.T) {
 		if _, err := s.request("SELECT 1").insert("orders", bulkRows+1, nil); !failed(err) || s.Conns.Running() {
 			t.Errorf("%+v: %v, running is %t", reply, err, s.Conns.Running())
 		}
-		if sent := s.statements("s0"); sent[len(sent)-1] != "ROLLBACK" {
+		if sent := s.log.Statements("s0"); sent[len(sent)-1] != "ROLLBACK" {
 			t.Errorf("%+v: s0 was sent %.300q", reply, sent)
 		}
 	}
@@ -144,7 +144,7 @@ func TestInsertInATransaction(t *testing.T) {
 		if _, err := s.request("SELECT 1").insert("orders", 1, nil); !failed(err) || s.Conns.Running() == lost(err) {
 			t.Errorf("%+v: %v, running is %t", reply, err, s.Conns.Running())
 		}
-		if sent := strings.Join(s.statements("s0"), "; "); reply.Code != 0 && !strings.HasSuffix(sent, "ROLLBACK TO SAVEPOINT `locus_statement`") {
+		if sent := strings.Join(s.log.Statements("s0"), "; "); reply.Code != 0 && !strings.HasSuffix(sent, "ROLLBACK TO SAVEPOINT `locus_statement`") {
 			t.Errorf("s0 was sent %q", sent)
 		}
 	}
@@ -170,7 +170,7 @@ func TestInsertRefuses(t *testing.T) {
 	if _, err := a.Insert(in, one("1")); err == nil {
 		t.Error("what is no INSERT was sent")
 	}
-	s.sent(nil)
+	s.log.Sent(nil)
 	l, err := s.Conns.Acquire("s2", 0)
 	if err != nil {
 		t.Fatal(err)

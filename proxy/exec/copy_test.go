@@ -72,7 +72,7 @@ func TestCopyFails(t *testing.T) {
 	if got, err := a.copied(a.into(), why); !errors.Is(err, why) || len(got) != 1 {
 		t.Errorf("%q, %v", got, err)
 	}
-	if sent := s.statements("s2"); sent[len(sent)-1] != "SELECT q" {
+	if sent := s.log.Statements("s2"); sent[len(sent)-1] != "SELECT q" {
 		t.Errorf("within an answer s2 was sent %q", sent)
 	}
 	for _, reply := range failures("SELECT q") {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
 	"testing"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
@@ -38,15 +37,14 @@ type stand struct {
 	t      testing.TB
 	client *fakeshard.Client
 	shards map[router.ShardName]*fakeshard.Server
+	log    *fakeshard.Log
 	// unsent contains the errors of sending to shards.
 	unsent map[router.ShardName]error
 	ids    issuer
 	traces *traces
 
-	logs map[router.ShardName][]string
 	// partial makes reads omit shards that are down.
 	partial bool
-	warned  []router.ShardName // shards that were asked for their warnings
 }
 
 // issuer issues IDs, and counts them.
@@ -79,7 +77,7 @@ func (s *stand) asked() []string {
 func newStand(t testing.TB) *stand {
 	t.Helper()
 	c := fakeshard.NewCluster(t)
-	s := &stand{t: t, client: c.Client, shards: c.Shards, unsent: map[router.ShardName]error{}, logs: map[router.ShardName][]string{}, traces: new(traces)}
+	s := &stand{t: t, client: c.Client, shards: c.Shards, log: c.Log(t), unsent: map[router.ShardName]error{}, traces: new(traces)}
 	quiet := slog.New(slog.DiscardHandler)
 	now := &snapshot.Snapshot{Map: testMap(t), Catalog: testCatalog(t), Flavor: flavor.MariaDB}
 	e := new(Environment)
@@ -127,8 +125,8 @@ func (s *stand) begin() {
 	if _, err := s.Change(parts("UPDATE a", "s0", "s1")); err != nil {
 		s.t.Fatal(err)
 	}
-	s.statements("s0")
-	s.statements("s1")
+	s.log.Statements("s0")
+	s.log.Statements("s1")
 }
 
 // parts returns parts with the same text for several shards.
@@ -138,42 +136,6 @@ func parts(text string, shards ...router.ShardName) []Part {
 		out = append(out, Part{Shard: shard, Text: []byte(text)})
 	}
 	return out
-}
-
-// statements returns what a shard was sent since the last call, without settings and the query for warnings.
-func (s *stand) statements(shard router.ShardName) []string {
-	s.readLogs()
-	sent := s.logs[shard]
-	delete(s.logs, shard)
-	return sent
-}
-
-// warnedBy returns the shards that were asked for their warnings.
-func (s *stand) warnedBy() []router.ShardName {
-	s.readLogs()
-	return s.warned
-}
-
-func (s *stand) readLogs() {
-	for _, shard := range []router.ShardName{"s0", "s1", "s2"} {
-		for _, text := range s.shards[shard].Statements() {
-			if text == sysvars.AskWarnings {
-				s.warned = append(s.warned, shard)
-			} else {
-				s.logs[shard] = append(s.logs[shard], text)
-			}
-		}
-	}
-}
-
-// sent checks what each shard was sent since the last call.
-func (s *stand) sent(want map[router.ShardName]string) {
-	s.t.Helper()
-	for shard := range s.shards {
-		if got := strings.Join(s.statements(shard), "; "); got != want[shard] {
-			s.t.Errorf("%s was sent %q, want %q", shard, got, want[shard])
-		}
-	}
 }
 
 // refused reports whether an error is a shard's error with a code.

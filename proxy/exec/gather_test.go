@@ -79,7 +79,7 @@ func TestGather(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	read := "START TRANSACTION READ ONLY; SELECT `a`.`id`, `a`.`amount` FROM `shop`.`orders` AS `a` WHERE (a.amount > 5\n); SELECT `b`.`id`, `b`.`amount` FROM `shop`.`orders` AS `b`; ROLLBACK"
-	s.sent(map[router.ShardName]string{"s0": read, "s1": read, "s2": strings.Join([]string{
+	s.log.Sent(map[router.ShardName]string{"s0": read, "s1": read, "s2": strings.Join([]string{
 		"SELECT * FROM `shop`.`orders` LIMIT 0",
 		"CREATE TEMPORARY TABLE `shop`.`locus_gathered_0` (KEY (`amount`)) ENGINE = InnoDB AS SELECT `id`, `amount` FROM `shop`.`orders` LIMIT 0",
 		"INSERT INTO `shop`.`locus_gathered_0` VALUES (1,10)", "INSERT INTO `shop`.`locus_gathered_0` VALUES (2,20)",
@@ -88,8 +88,8 @@ func TestGather(t *testing.T) {
 		"INSERT INTO `shop`.`locus_gathered_1` VALUES (1,10)", "INSERT INTO `shop`.`locus_gathered_1` VALUES (2,20)",
 		"DROP TEMPORARY TABLE IF EXISTS `shop`.`locus_gathered_0`, `shop`.`locus_gathered_1`",
 	}, "; ")})
-	if asked := s.asked(); asked[0] != "s2" || s.Conns.Running() || s.warnedBy() != nil {
-		t.Errorf("asked %v, running is %t, warned by %v", asked, s.Conns.Running(), s.warnedBy())
+	if asked := s.asked(); asked[0] != "s2" || s.Conns.Running() || s.log.WarnedBy() != nil {
+		t.Errorf("asked %v, running is %t, warned by %v", asked, s.Conns.Running(), s.log.WarnedBy())
 	}
 }
 
@@ -115,7 +115,7 @@ func TestGatherFails(t *testing.T) {
 			if text, err := a.gather("s2", plenty); !failed(err) || text != "" {
 				t.Errorf("%+v on %s: %q, %v", reply, c.shard, text, err)
 			}
-			drops := slices.ContainsFunc(s.statements("s2"), func(sql string) bool { return strings.HasPrefix(sql, "DROP") })
+			drops := slices.ContainsFunc(s.log.Statements("s2"), func(sql string) bool { return strings.HasPrefix(sql, "DROP") })
 			if want := c.made && (reply.Code != 0 || c.shard != "s2"); drops != want {
 				t.Errorf("%+v on %s: dropped is %t", reply, c.shard, drops)
 			}
@@ -193,7 +193,7 @@ func TestHostIsGivenUp(t *testing.T) {
 		if err := a.OnHost("s2", func(h *Host) error { thread = h.At.Conn.ThreadID(); return c.use(h) }); !errors.Is(err, why) {
 			t.Error(err)
 		}
-		if sent := s.statements("s2"); (sent[len(sent)-1] == "CREATE t") != (c.reply.Code == 0) {
+		if sent := s.log.Statements("s2"); (sent[len(sent)-1] == "CREATE t") != (c.reply.Code == 0) {
 			t.Errorf("%+v: s2 was sent %q", c.reply, sent)
 		}
 		if err := a.OnHost("s2", func(h *Host) error {
@@ -212,7 +212,7 @@ func TestHostEndsWhatItBegan(t *testing.T) {
 	s := newStand(t)
 	a := s.request(across)
 	err := a.OnHost("s2", func(h *Host) error { return h.Make("t", "CREATE t", "BEGIN") })
-	if got := strings.Join(s.statements("s2"), "; "); err != nil || got != "CREATE t; BEGIN; ROLLBACK; DROP TEMPORARY TABLE IF EXISTS t" {
+	if got := strings.Join(s.log.Statements("s2"), "; "); err != nil || got != "CREATE t; BEGIN; ROLLBACK; DROP TEMPORARY TABLE IF EXISTS t" {
 		t.Errorf("%q, %v", got, err)
 	}
 }
@@ -281,7 +281,7 @@ func TestGatherFromAnotherShard(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 	want := "CREATE TEMPORARY TABLE `shop`.`locus_gathered_0` (`id` bigint COLLATE utf8mb4_bin NOT NULL, `amount` int COLLATE utf8mb4_bin NULL, PRIMARY KEY (`id`)) ENGINE = InnoDB"
-	if got := s.statements("s0"); len(got) == 0 || got[0] != want {
+	if got := s.log.Statements("s0"); len(got) == 0 || got[0] != want {
 		t.Errorf("%q", got)
 	}
 }

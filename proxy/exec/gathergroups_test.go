@@ -33,15 +33,15 @@ func TestGatherGroups(t *testing.T) {
 	a := s.request(summed)
 	s.typed()
 	text, err := a.gather("s2", plenty)
-	if err != nil || !strings.Contains(text, "FROM `shop`.`locus_gathered_0` AS `orders`") || strings.Contains(text, "id > 5") || len(s.warnedBy()) != 2 {
-		t.Errorf("%q, %v, warned by %v", text, err, s.warnedBy())
+	if err != nil || !strings.Contains(text, "FROM `shop`.`locus_gathered_0` AS `orders`") || strings.Contains(text, "id > 5") || len(s.log.WarnedBy()) != 2 {
+		t.Errorf("%q, %v, warned by %v", text, err, s.log.WarnedBy())
 	}
 	for _, shard := range []router.ShardName{"s0", "s1"} {
-		if got := strings.Join(s.statements(shard), "; "); !strings.Contains(got, "FROM orders WHERE id > 5 \nGROUP BY `orders`.`amount`") {
+		if got := strings.Join(s.log.Statements(shard), "; "); !strings.Contains(got, "FROM orders WHERE id > 5 \nGROUP BY `orders`.`amount`") {
 			t.Errorf("%s was sent %q", shard, got)
 		}
 	}
-	if got := strings.Join(s.statements("s2"), "; "); !strings.Contains(got, "CREATE TEMPORARY TABLE `shop`.`locus_gathered_0` (") || strings.Count(got, "INSERT INTO") != 2 {
+	if got := strings.Join(s.log.Statements("s2"), "; "); !strings.Contains(got, "CREATE TEMPORARY TABLE `shop`.`locus_gathered_0` (") || strings.Count(got, "INSERT INTO") != 2 {
 		t.Errorf("s2 was sent %q", got)
 	}
 }

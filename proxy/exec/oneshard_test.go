@@ -51,10 +51,10 @@ func TestOneShard(t *testing.T) {
 	if s.Vars.FoundRows != 1 || s.Vars.RowCount != -1 {
 		t.Errorf("%d rows found, %d changed", s.Vars.FoundRows, s.Vars.RowCount)
 	}
-	s.sent(map[router.ShardName]string{"s0": "SELECT a FROM report"})
+	s.log.Sent(map[router.ShardName]string{"s0": "SELECT a FROM report"})
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Affected: 3, Warnings: 1})
-	if _, err = s.one("UPDATE report SET id = 1", "s0"); err != nil || s.Vars.RowCount != 3 || len(s.warnedBy()) != 1 {
-		t.Errorf("%v, %d rows changed, warned by %v", err, s.Vars.RowCount, s.warnedBy())
+	if _, err = s.one("UPDATE report SET id = 1", "s0"); err != nil || s.Vars.RowCount != 3 || len(s.log.WarnedBy()) != 1 {
+		t.Errorf("%v, %d rows changed, warned by %v", err, s.Vars.RowCount, s.log.WarnedBy())
 	}
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062})
 	if got, err = s.one("UPDATE report SET id = 1", "s0"); err != nil || got[4] != mysql.ERR_HEADER || !s.Observer.Failed || s.Vars.RowCount != -1 {
@@ -190,7 +190,7 @@ func TestUnlocked(t *testing.T) {
 	if _, err := s.one("CALL p()", "s0"); err != nil {
 		t.Error(err)
 	}
-	if sent := s.statements("s0"); sent[len(sent)-1] != "COMMIT" {
+	if sent := s.log.Statements("s0"); sent[len(sent)-1] != "COMMIT" {
 		t.Errorf("s0 was sent %q", sent)
 	}
 }

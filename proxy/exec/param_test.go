@@ -72,7 +72,7 @@ func TestGatherBound(t *testing.T) {
 		if want != "" {
 			read += " " + want
 		}
-		if got := s.statements("s0"); err != nil || len(got) < 2 || got[1] != read {
+		if got := s.log.Statements("s0"); err != nil || len(got) < 2 || got[1] != read {
 			t.Errorf("%q, %v; want %q", got, err, read)
 		}
 	}

@@ -48,7 +48,7 @@ func TestScatter(t *testing.T) {
 		t.Errorf("%q, %v, unmerged %t, %d found, %d changed", got, err, unmerged, s.Vars.FoundRows, s.Vars.RowCount)
 	}
 	all := "SELECT id , `orders`.`id` AS `locus_hidden_0` FROM orders ORDER BY id LIMIT 3 OFFSET 0"
-	s.sent(map[router.ShardName]string{"s0": all, "s1": all})
+	s.log.Sent(map[router.ShardName]string{"s0": all, "s1": all})
 }
 
 // TestScatterFails: a lost read is repeated, and an error of a shard is returned. Rows may be gathered if their answers can't be
@@ -97,8 +97,8 @@ func TestAnswer(t *testing.T) {
 		s.filled()
 		s.shards["s2"].Next(fakeshard.Reply{Prefix: "SELECT a.amount", Columns: numbers, Rows: [][]string{{"7"}}, Warnings: 1})
 		got, err := s.told(func() error { return a.Gather(a.of(), "s2", plenty, (*Gathering).Answer) })
-		if err != nil || !strings.Contains(got, "\x017") || s.Vars.FoundRows != 1 || len(s.warnedBy()) == 0 {
-			t.Errorf("%q, %v, %d found, warned by %v", got, err, s.Vars.FoundRows, s.warnedBy())
+		if err != nil || !strings.Contains(got, "\x017") || s.Vars.FoundRows != 1 || len(s.log.WarnedBy()) == 0 {
+			t.Errorf("%q, %v, %d found, warned by %v", got, err, s.Vars.FoundRows, s.log.WarnedBy())
 		}
 	}
 	s.filled()

@@ -19,11 +19,11 @@ func TestNothingIsSentWithoutAllConnections(t *testing.T) {
 	if _, err := s.Change(parts("UPDATE a", "s0", "nowhere")); err == nil {
 		t.Error("an unknown shard has run its part")
 	}
-	s.sent(nil)
+	s.log.Sent(nil)
 	if total, err := s.Change(parts("UPDATE a", "s0", "s1", "s2")); err != nil || total.Affected != 3 {
 		t.Errorf("%+v, %v", total, err)
 	}
-	s.sent(map[router.ShardName]string{"s0": "UPDATE a", "s1": "UPDATE a", "s2": "UPDATE a"})
+	s.log.Sent(map[router.ShardName]string{"s0": "UPDATE a", "s1": "UPDATE a", "s2": "UPDATE a"})
 }
 
 // TestUnsent: after a part that can't be sent, the following ones are not sent. The answers to the preceding ones are read if they
@@ -42,7 +42,7 @@ func TestUnsent(t *testing.T) {
 	if _, err := s.Change(parts("UPDATE c", "s0", "s1", "s2")); err == nil || err.Error() != "gone" {
 		t.Error(err)
 	}
-	if got := s.statements("s2"); len(got) != 0 {
+	if got := s.log.Statements("s2"); len(got) != 0 {
 		t.Errorf("s2 was sent %q", got)
 	}
 }
@@ -141,12 +141,12 @@ func TestTheFirstCopyDecides(t *testing.T) {
 	if _, err := s.Change(parts("UPDATE a", "s0", "s1", "s2")); !refused(err, 1062) {
 		t.Error(err)
 	}
-	s.sent(map[router.ShardName]string{"s0": "UPDATE a"})
+	s.log.Sent(map[router.ShardName]string{"s0": "UPDATE a"})
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1205})
 	if _, err := s.Change(parts("UPDATE b", "s0", "s1", "s2")); !refused(err, 1205) {
 		t.Error(err)
 	}
-	if first, last := s.statements("s0"), s.statements("s2"); len(first) != 1 || last[0] != "UPDATE b" {
+	if first, last := s.log.Statements("s0"), s.log.Statements("s2"); len(first) != 1 || last[0] != "UPDATE b" {
 		t.Errorf("s0 was sent %q, s2 %q", first, last)
 	}
 	if total, err := s.Change(parts("UPDATE c", "s0", "s1", "s2")); err != nil || total.Affected != 1 {
