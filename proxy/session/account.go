@@ -12,15 +12,15 @@ import (
 	"locus/router/stmt"
 )
 
-// obey takes the user's account from the snapshot.
-func (s *Session) obey(w *snapshot.Snapshot) {
+// refreshAccount takes the user's account from a snapshot, if that is not the snapshot of the last call.
+func (s *Session) refreshAccount(w *snapshot.Snapshot) {
 	if s.under != w {
 		s.under, s.account = w, w.Account(s.user)
 		s.env.Account = s.account
 	}
 }
 
-// planContext is what statements are planned in.
+// planContext returns the context in which the session's statements are planned under a snapshot.
 func (s *Session) planContext(w *snapshot.Snapshot) plan.Context {
 	return plan.Context{
 		Catalog: w.Catalog, Schema: s.vars.Settings.Database(), Rights: s.account.Rights, Owned: sysvars.Owned, Temporary: slices.Clone(s.conns.TemporaryTables()), Shard: s.vars.Shard,
@@ -28,12 +28,12 @@ func (s *Session) planContext(w *snapshot.Snapshot) plan.Context {
 	}
 }
 
-// mayRun refuses what only users with admin may run.
+// mayRun returns an error if only users with admin may run the statement.
 func (s *Session) mayRun(f *plan.Facts) error {
 	switch {
 	case s.account.Admin:
 	case f.Reserved:
-		return s.reserved()
+		return s.reservedError()
 	case f.Statement.Files != "":
 		return &plan.Refusal{Code: plan.NotAllowed, Message: f.Statement.Files + " lets the table's rows be stored in files or servers that the statement chooses: " +
 			"leave it out, or have a user with admin run it; nothing was changed"}
@@ -41,8 +41,9 @@ func (s *Session) mayRun(f *plan.Facts) error {
 	return nil
 }
 
-// reserved refuses what names the tables that proxies keep in the schema locus of a shard.
-func (s *Session) reserved() error {
+// reservedError returns the error for a statement that names tables of the schema locus, in which the proxies store their own
+// data on a shard.
+func (s *Session) reservedError() error {
 	return &plan.Denied{
 		Number:  mysql.ER_DBACCESS_DENIED_ERROR,
 		Message: fmt.Sprintf("Access denied for user '%s'@'%%' to database '%s': proxies keep decisions and positions there; only users with admin may use them", s.user, stmt.Own),

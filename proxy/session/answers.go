@@ -10,11 +10,11 @@ import (
 	"locus/proxy/sysvars"
 )
 
-// answers are what the session's questions about itself are answered from.
+// answers returns the source of the answers to questions about the session itself.
 func (s *Session) answers() *sysvars.Answers {
 	conn := s.client.Stream.NetConn()
-	_, port := address(conn.LocalAddr())
-	host, _ := address(conn.RemoteAddr())
+	_, port := hostPort(conn.LocalAddr())
+	host, _ := hostPort(conn.RemoteAddr())
 	return &sysvars.Answers{
 		State: &s.vars, ID: s.id, User: s.user, Host: host, Port: port, Version: s.Version(), Hostname: s.Hostname,
 		MaxStatement: s.MaxStatement, Timeouts: s.Timeouts, Bounded: s.account.Rights != nil, Status: s.shownStatus, Processes: s.Processes,
@@ -22,9 +22,8 @@ func (s *Session) answers() *sysvars.Answers {
 	}
 }
 
-// address is where an end of a connection is, as MySQL writes it without looking up
-// names.
-func address(a net.Addr) (host, port string) {
+// hostPort returns the address of one end of a connection, as MySQL writes it without a lookup of names.
+func hostPort(a net.Addr) (host, port string) {
 	host, port, err := net.SplitHostPort(a.String())
 	if err != nil {
 		return "localhost", "0"
@@ -32,7 +31,7 @@ func address(a net.Addr) (host, port string) {
 	return host, port
 }
 
-// shownStatus is what SHOW STATUS tells of the process and of the client's connection.
+// shownStatus returns what SHOW STATUS shows about the process and the client's connection.
 func (s *Session) shownStatus() sysvars.Status {
 	status := sysvars.Status{Prepared: s.Counts.Prepared.Load(), Statements: s.Counts.Statements.Load(), Uptime: time.Since(s.Began)}
 	under := s.client.Stream.NetConn()

@@ -10,7 +10,7 @@ import (
 	"locus/router/plan"
 )
 
-// health is what is known of the servers.
+// health returns the known states of the servers, or nil if none are known.
 func (s *Session) health() *health.Snapshot {
 	if s.Health == nil {
 		return nil
@@ -18,23 +18,24 @@ func (s *Session) health() *health.Snapshot {
 	return s.Health()
 }
 
-// runAny takes the shard that the transaction is on, or one that is well.
+// runAny runs a statement that every shard can answer. It runs on the shard of the transaction, or else on a healthy shard.
 func (s *Session) runAny(r *exec.Work) error {
 	if home, ok := s.conns.Home(); ok && !r.Facts.Metadata {
 		return s.runOn(r, home, nil)
 	}
-	// A read that any shard can answer must not decide which one a transaction
-	// is on, where it can be on one only.
+	// If a transaction may be on one shard only, a read that any shard can answer must not decide which shard that is.
 	r.Outside = s.placesNothing(r.Facts)
 	return s.runAnywhere(r, s.env.MayAnswer(r), !exec.RunsCode(r.Facts), nil)
 }
 
-// runAlike runs on a shard what the others would say of themselves too, if its server is not well.
+// runAlike runs a statement that all shards answer alike. It runs on the first shard, or on another one if that shard's server is
+// not healthy.
 func (s *Session) runAlike(r *exec.Work, p *plan.OneShard) error {
 	return s.runAnywhere(r, s.env.StandIns(r.Snapshot), !exec.RunsCode(r.Facts), p.Added)
 }
 
-// runNowhere runs a statement that no row can match: any shard gives the empty answer, in its own words.
+// runNowhere runs a statement that no row can match. The empty answer comes from the transaction's shard, or from any shard that
+// has copies of the global tables.
 func (s *Session) runNowhere(r *exec.Work, added []plan.Splice) error {
 	if home, ok := s.conns.Home(); ok {
 		return s.runOn(r, home, added)
@@ -42,7 +43,8 @@ func (s *Session) runNowhere(r *exec.Work, added []plan.Splice) error {
 	return s.runAnywhere(r, s.env.Copies(r), !exec.RunsCode(r.Facts), added)
 }
 
-// runAnywhere runs a statement on one of the shards; repeats says that it may be sent to another one after it.
+// runAnywhere runs a statement on one of the candidates. repeats reports that it may be sent to another shard after the first
+// one.
 func (s *Session) runAnywhere(r *exec.Work, on exec.Candidates, repeats bool, added []plan.Splice) error {
 	return s.env.Anywhere(on, repeats, func(shard router.ShardName, how txn.Mode) error {
 		r.Elsewhere = how
@@ -50,7 +52,8 @@ func (s *Session) runAnywhere(r *exec.Work, on exec.Candidates, repeats bool, ad
 	})
 }
 
-// prepareAnywhere has a shard prepare a statement that has the tables.
+// prepareAnywhere prepares a statement on a shard that has the tables of its plan. It returns the shard, its prepared statement,
+// and its answer.
 func (s *Session) prepareAnywhere(w *snapshot.Snapshot, p plan.Plan, text string) (shard router.ShardName, there *backend.Statement, answer []byte, err error) {
 	err = s.env.Anywhere(s.preparedOn(w, p), true, func(at router.ShardName, how txn.Mode) (err error) {
 		shard = at

@@ -8,8 +8,7 @@ import (
 	"locus/router/stmt"
 )
 
-// dispatch answers one command. An error ends the session; what concerns the
-// statement alone is written to the client.
+// dispatch answers one command. An error ends the session. Errors that concern the statement alone are written to the client.
 func (s *Session) dispatch(command byte, payload []byte) error {
 	switch command {
 	case mysql.COM_QUERY:
@@ -52,10 +51,10 @@ func (s *Session) dispatch(command byte, payload []byte) error {
 	return s.writeError(unknownCommand())
 }
 
-// unknownCommand is MySQL's own error.
+// unknownCommand returns MySQL's error for an unknown command.
 func unknownCommand() error { return mysql.NewDefaultError(erUnknownCommand) }
 
-// answer writes OK, or the error.
+// answer writes an OK, or the error if err is not nil.
 func (s *Session) answer(err error) error {
 	if err != nil {
 		return s.writeError(err)
@@ -63,9 +62,9 @@ func (s *Session) answer(err error) error {
 	return s.writeOK(wire.OK{})
 }
 
-// resetConnection answers COM_RESET_CONNECTION: the session is as it was after login,
-// but for the current database and FOUND_ROWS(), which both servers keep. A MySQL
-// forgets the login's character set and collation too, and takes its own.
+// resetConnection resets the session for COM_RESET_CONNECTION. Afterwards the session is as it was after its login, except for
+// the current database and FOUND_ROWS(), which MySQL and MariaDB both keep. MySQL also replaces the login's character set and
+// collation by the server's own.
 func (s *Session) resetConnection() {
 	database, found := s.vars.Settings.Database(), s.vars.FoundRows
 	s.reset()
@@ -77,7 +76,7 @@ func (s *Session) resetConnection() {
 	s.vars.FoundRows = found
 }
 
-// reset makes the session as it was after login.
+// reset restores the state after the login. It rolls back the transaction, and closes prepared statements.
 func (s *Session) reset() {
 	s.conns.Reset()
 	mode := s.Snapshot().Mode
@@ -98,7 +97,7 @@ const (
 	multiStatementsOff = 1
 )
 
-// setOption knows one option: several statements in one text.
+// setOption answers COM_SET_OPTION. The only option is whether a text may contain several statements.
 func (s *Session) setOption(payload []byte) error {
 	if len(payload) != 3 || payload[2] != 0 {
 		return s.writeError(unknownCommand())

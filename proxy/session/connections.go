@@ -5,7 +5,7 @@ import (
 	"locus/proxy/interrupt"
 )
 
-// interrupts are the session's as its connections know them.
+// interrupts adapts the session's interrupt handle to the interface that its connections need.
 type interrupts struct{ *interrupt.Handle }
 
 func (i interrupts) Await(pool *backend.Pool, c *backend.Conn) error { return i.Handle.Await(pool, c) }

@@ -23,8 +23,7 @@ func (s *Session) runGlobal(r *exec.Work, p *plan.Global) error {
 	return s.done(wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID, Info: []byte(total.Info)})
 }
 
-// insertCopies runs an INSERT into a global table whose rows the cluster numbers, so that every
-// shard gives them the same numbers.
+// insertCopies runs an INSERT into a global table whose rows the cluster numbers. Each row gets the same number on every shard.
 func (s *Session) insertCopies(r *exec.Work, p *plan.Global) error {
 	result, err := s.env.StampCopies(r, p)
 	if err != nil {
@@ -33,7 +32,7 @@ func (s *Session) insertCopies(r *exec.Work, p *plan.Global) error {
 	only := result.Shards[0]
 	parts := exec.Everywhere(r.Snapshot.Catalog.Shards, only.Text)
 	if r.Prepared != nil {
-		params := s.env.StampedParams(r, only.Params) // shards only read them
+		params := s.env.StampedParams(r, only.Params) // the shards share it, and only read it
 		for i := range parts {
 			parts[i].Params = params
 		}

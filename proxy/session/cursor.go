@@ -9,13 +9,12 @@ import (
 	"locus/router/stmt"
 )
 
-// wantsCursor tells an execution that asks for a cursor, of a statement that can
-// have one.
+// wantsCursor reports whether an execution requests a cursor, and the statement can have one.
 func wantsCursor(e wire.Execute, p *kept.Statement) bool {
 	return e.Cursor&mysql.CURSOR_TYPE_READ_ONLY != 0 && p.Plan.About().Statement.Kind == stmt.Select && !p.Plan.About().Writes
 }
 
-// fetch answers COM_STMT_FETCH. The connection of a cursor has no part in what the session does after it was opened.
+// fetch answers COM_STMT_FETCH. The connection of a cursor takes no part in what the session does after the cursor was opened.
 func (s *Session) fetch(payload []byte) error {
 	s.vars.Commands[stmt.CountFetch]++
 	p, err := s.kept.Find(payload)

@@ -1,13 +1,11 @@
-// Package session serves one client: its commands, its prepared statements and
-// its errors, from the login's end to the last byte.
+// Package session serves one client from the end of its login to the last byte: its commands, prepared statements and errors.
 //
-// It owns the loop of commands, which way a planned statement takes, and what the client is
-// told of what went wrong. It runs in one goroutine, that of [Serve]; only what says so may be
-// called from others.
+// It owns the loop that reads commands. It chooses the function that runs a plan, and it writes the error that the client gets. A
+// session runs in one goroutine, that of [Session.Serve]. Only methods that are documented so may be called from other
+// goroutines.
 //
-// It never decides where a statement goes (router/plan does), never sends one to its shards
-// (proxy/exec does), never takes a connection from a pool or gives one back (proxy/txn does,
-// and has the transaction), never watches the route map (it loads the snapshot once for each
-// statement), never decodes the rows of a single shard's answer, and knows
-// nothing of etcd or of moves.
+// It never decides where a statement goes (router/plan does), and never sends one to its shards (proxy/exec does). It never takes
+// a connection from a pool or returns one (proxy/txn does, which also owns the transaction). It never watches the route map, but
+// loads the snapshot once for each statement. It never decodes the rows of a single shard's answer, and doesn't know etcd or
+// moves.
 package session

@@ -18,7 +18,7 @@ import (
 	"locus/router/stmt"
 )
 
-// MySQL's numbers of errors that the library has no name for.
+// MySQL's error numbers for which the library has no name.
 const (
 	erConCount       = 1040
 	erNotLocked      = 1100
@@ -34,12 +34,12 @@ const (
 	erRoutineDenied  = 1370
 )
 
-// clientError turns any error into what the client reads. Errors that are not
-// listed here are internal: the client learns that much, the log the rest.
+// clientError returns the error that the client gets for any error. Errors that are not listed here are internal: the client gets
+// only their text, and they are logged.
 func (s *Session) clientError(err error) *mysql.MyError {
 	if e, ok := err.(*ddl.Error); ok { //nolint:errorlint // it is never wrapped
-		said := s.clientError(e.Err)
-		return wire.Errorf(said.Code, said.State, "%s%s%s", e.Before, said.Message, e.After)
+		inner := s.clientError(e.Err)
+		return wire.Errorf(inner.Code, inner.State, "%s%s%s", e.Before, inner.Message, e.After)
 	}
 	if e, ok := errors.AsType[*mysql.MyError](err); ok && !backend.Unreached(err) {
 		return s.nearest(s.reworded(e))
@@ -70,23 +70,22 @@ func (s *Session) clientError(err error) *mysql.MyError {
 	return s.failure(err)
 }
 
-// reworded says why a shard was asked to end a statement, where it was us who
-// asked: the shard calls it interrupted.
+// reworded replaces a shard's error by the reason for which the proxy ended the statement. The shard itself reports only that the
+// query was interrupted.
 func (s *Session) reworded(e *mysql.MyError) *mysql.MyError {
 	r := s.interrupts.Reason()
 	if r != 0 && e.Code == mysql.ER_QUERY_INTERRUPTED {
-		if why := r.Error(s.flavor()); !strings.Contains(e.Message, why.Message) { // else it says so, and what it left
+		if why := r.Error(s.flavor()); !strings.Contains(e.Message, why.Message) { // otherwise it contains the reason
 			e = why
 		}
 	}
-	if r == interrupt.Preempted && e.Code == erDeadlock { // no other error says that the transaction is rolled back
+	if r == interrupt.Preempted && e.Code == erDeadlock { // only this error reports that the transaction is rolled back
 		s.gate.Tell()
 	}
 	return e
 }
 
-// failure names what is known of the effect of a statement that failed on the
-// way.
+// failure returns the error for a failed statement. The error reports what is known of the statement's effect.
 func (s *Session) failure(err error) *mysql.MyError {
 	if e, ok := errors.AsType[*backend.ExhaustedError](err); ok && e.Unleased {
 		return wire.Errorf(wire.ErNetRead, wire.StateLink, "%v; the statement was not run", e)
@@ -94,7 +93,7 @@ func (s *Session) failure(err error) *mysql.MyError {
 		return wire.Errorf(erConCount, "08004", "%v; the statement was not run", e)
 	}
 	if e, ok := errors.AsType[*backend.LostError](err); ok {
-		return wire.Errorf(wire.ErNetRead, wire.StateLink, "%v", e) // says what is known of its effect
+		return wire.Errorf(wire.ErNetRead, wire.StateLink, "%v", e) // the error reports its effect
 	}
 	var unavailable *backend.UnavailableError
 	var login *backend.LoginError

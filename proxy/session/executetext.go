@@ -15,10 +15,9 @@ import (
 	"locus/router/stmt"
 )
 
-// runPrepared runs a text that PREPARE was given. Where the first shard alone is
-// asked it prepares and executes the text itself: there the values of USING keep
-// their types, which literals in their place can't in all cases. Else they are
-// written into the text, for routing to see.
+// runPrepared runs a text that was given to PREPARE. If only the first shard runs it, that shard prepares and executes the text
+// itself. There the values of USING keep their types, which literals can't express in all cases. Otherwise the values are written
+// into the text as literals, so that it can be routed.
 func (s *Session) runPrepared(r *exec.Work, t *kept.Text, p *stmt.TextPrepared) error {
 	lexed := new(stmt.Lexed)
 	if err := s.readBy(lexed, []byte(t.Text), t.Reading.Mode); err != nil {
@@ -40,12 +39,12 @@ func (s *Session) runPrepared(r *exec.Work, t *kept.Text, p *stmt.TextPrepared) 
 	args.Foreign = s.vars.Foreign || t.Reading.Foreign
 	args.Reset(lexed, nil)
 	return s.run(&exec.Work{
-		Plan: inner, Facts: inner.About(), Snapshot: r.Snapshot, Textual: t, Payload: append([]byte{mysql.COM_QUERY}, executing(p)...),
+		Plan: inner, Facts: inner.About(), Snapshot: r.Snapshot, Textual: t, Payload: append([]byte{mysql.COM_QUERY}, executeText(p)...),
 		Values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
 	})
 }
 
-// runsThere tells whether the first shard can be given a text as it is.
+// runsThere reports whether the first shard can be sent the text unchanged.
 func (s *Session) runsThere(w *snapshot.Snapshot, t *kept.Text, l *stmt.Lexed, inner plan.Plan, p *stmt.TextPrepared) bool {
 	if !s.readsAsThen(w, &t.Reading, t.Text, inner) {
 		return false
@@ -64,8 +63,9 @@ func (s *Session) runsThere(w *snapshot.Snapshot, t *kept.Text, l *stmt.Lexed, i
 	return there && plain && readable && len(s.conns.Shards()) <= 1 && !sysvars.Wide(s.vars.Settings)
 }
 
-func executing(p *stmt.TextPrepared) string {
-	list := slices.Clip(p.Values) // of a plan that others use too
+// executeText returns the EXECUTE statement that a shard is sent.
+func executeText(p *stmt.TextPrepared) string {
+	list := slices.Clip(p.Values) // other sessions share the plan
 	for _, name := range p.Using {
 		list = append(list, "@`"+strings.ReplaceAll(name, "`", "``")+"`")
 	}

@@ -18,8 +18,9 @@ import (
 	"locus/router/stmt"
 )
 
-// admit lets a statement go on that concerns these genes, or with all set every
-// one, unless a step of a move holds some of them. Shards are those that it runs on, as far as genes are divided.
+// admit admits a statement that concerns the given genes, or every gene if all is set. If a step of a move holds some of them, it
+// returns a [fence.HeldError]. shards are the shards on which the statement runs. They are used only while genes are divided
+// between shards.
 func (s *Session) admit(r *exec.Work, genes []gene.Gene, all bool, shards []int) (err error) {
 	r.Faring = observe.Faring{}
 	concerned := genes
@@ -35,19 +36,19 @@ func (s *Session) admit(r *exec.Work, genes []gene.Gene, all bool, shards []int)
 	return nil
 }
 
-// admitUnsharded is admit for a statement that concerns no sharded rows.
+// admitUnsharded admits a statement that concerns no sharded rows.
 func (s *Session) admitUnsharded(r *exec.Work) error {
 	if s.mayConcernImport(r) {
 		if err := s.admit(r, nil, false, nil); err != nil {
 			return err
 		}
-		return s.redefinesImport(r)
+		return s.refuseRedefinition(r)
 	}
 	s.gate.ConcernsNone(r.Snapshot.Map)
 	return nil
 }
 
-// admitRoute is admit for a statement that was routed.
+// admitRoute admits a statement that was routed.
 func (s *Session) admitRoute(r *exec.Work) error {
 	s.observer.Weighs(r.Snapshot.Map, s.route.Genes, s.route.Named())
 	if !readsLatest(r.Facts.Statement) {
@@ -61,16 +62,16 @@ func (s *Session) admitRoute(r *exec.Work) error {
 	return nil
 }
 
-// attempt runs a statement, again if it was held meanwhile.
+// attempt runs a statement. If a fence holds it, attempt waits for another map and runs it again.
 func (s *Session) attempt(r *exec.Work) error {
 	if s.gate.Untold() && r.Facts.Statement.Kind != stmt.Rollback {
 		return interrupt.Preempted.Error(s.flavor())
 	}
 	s.vars.Commands.Count(r.Facts.Statement)
-	err := s.runCounted(r)
+	err := s.runRecorded(r)
 	if unlike, is := err.(*plan.Refusal); is && unlike.Unlike && s.changedMeanwhile(r, unlike) { //nolint:errorlint // it is never wrapped
 		if err = s.replanHeld(r); err == nil {
-			err = s.runCounted(r)
+			err = s.runRecorded(r)
 		}
 	}
 	why, held := err.(*fence.HeldError) //nolint:errorlint // it is never wrapped
@@ -79,7 +80,7 @@ func (s *Session) attempt(r *exec.Work) error {
 	}
 	hold, there := s.gate.Hold()
 	if !there {
-		return s.deadlocked("%v, and as many statements wait as may", why)
+		return s.rollBackAsDeadlock("%v, and as many statements wait as may", why)
 	}
 	defer hold.End()
 	s.Counts.Held.Add(1)
@@ -92,14 +93,14 @@ func (s *Session) attempt(r *exec.Work) error {
 		if err = s.replanHeld(r); err != nil {
 			return err
 		}
-		err = s.runCounted(r)
+		err = s.runRecorded(r)
 		why, held = err.(*fence.HeldError) //nolint:errorlint // it is never wrapped
 	}
 	return err
 }
 
-// runCounted is run, and tells how it went if that was on moving genes.
-func (s *Session) runCounted(r *exec.Work) error {
+// runRecorded runs a statement, and reports its outcome to the observer if it was on moving genes.
+func (s *Session) runRecorded(r *exec.Work) error {
 	err := s.run(r)
 	switch err.(type) { //nolint:errorlint // the types are never wrapped
 	case *fence.HeldError, *reply.GoneError:
@@ -117,12 +118,12 @@ func (s *Session) awaitMap(hold fence.Hold, m *router.Map, why *fence.HeldError)
 	err := hold.Wait(s.interrupts.Waits(), m, why, s.conns.Running())
 	if errors.Is(err, fence.ErrTooLong) {
 		s.Counts.HeldTooLong.Add(1)
-		return s.deadlocked("%v; the statement was held for %v and not run", why, hold.Limit())
+		return s.rollBackAsDeadlock("%v; the statement was held for %v and not run", why, hold.Limit())
 	}
 	return err
 }
 
-// replanHeld plans a held statement for the snapshot that has come into force.
+// replanHeld plans a held statement again under the snapshot that is in force now.
 func (s *Session) replanHeld(r *exec.Work) error {
 	before := r.Snapshot
 	r.Snapshot = s.snapshot()
@@ -148,9 +149,9 @@ func (s *Session) replanHeld(r *exec.Work) error {
 	return nil
 }
 
-// deadlocked is MySQL's error for a transaction that lost to another one:
-// applications try it again. The transaction is rolled back, as with MySQL.
-func (s *Session) deadlocked(format string, args ...any) error {
+// rollBackAsDeadlock rolls the transaction back, as MySQL does after a deadlock. It returns MySQL's error for a transaction that
+// lost to another one. Applications repeat such a transaction.
+func (s *Session) rollBackAsDeadlock(format string, args ...any) error {
 	s.conns.RollBack()
 	e := wire.Errorf(erDeadlock, "40001", format, args...)
 	e.Message += "; try restarting transaction"

@@ -13,8 +13,7 @@ import (
 	"locus/router/catalog"
 )
 
-// fieldList answers COM_FIELD_LIST, which the command-line clients send for
-// every table when they connect.
+// fieldList answers COM_FIELD_LIST, which the command-line clients send for every table when they connect.
 func (s *Session) fieldList(payload []byte) error {
 	w := s.snapshot()
 	table, _, _ := bytes.Cut(payload[1:], []byte{0})
@@ -25,7 +24,7 @@ func (s *Session) fieldList(payload []byte) error {
 	return s.finish(s.env.Anywhere(s.columnsOf(w, name), true, func(shard router.ShardName, how txn.Mode) error { return s.fieldListOn(shard, how, payload) }))
 }
 
-// columnsOf are the shards that know the columns of a table: all of them those of one that is on each.
+// columnsOf returns the shards that know the columns of a table. For a table that every shard has, these are all shards.
 func (s *Session) columnsOf(w *snapshot.Snapshot, name catalog.TableName) exec.Candidates {
 	t, err := w.Catalog.Find(name)
 	switch {
@@ -37,7 +36,7 @@ func (s *Session) columnsOf(w *snapshot.Snapshot, name catalog.TableName) exec.C
 	return s.env.StandIns(w)
 }
 
-// fieldListOn asks one shard.
+// fieldListOn relays one shard's answer.
 func (s *Session) fieldListOn(shard router.ShardName, how txn.Mode, payload []byte) error {
 	l, err := s.conns.Acquire(shard, txn.Outside|txn.Describes(how))
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"locus/router/plan"
 )
 
-// runGathered answers a statement that no shard can answer, and whose answers
-// can't be merged.
+// runGathered answers a statement that no shard can answer alone, and for which the answers of the shards can't be merged.
 func (s *Session) runGathered(r *exec.Work, p *plan.Gathering) error {
 	if err := s.mayReadAll(r); err != nil {
 		return err
@@ -18,15 +17,13 @@ func (s *Session) runGathered(r *exec.Work, p *plan.Gathering) error {
 	return s.gather(r, p)
 }
 
-// gather reads the rows that a statement needs into temporary tables on one
-// shard and has that answer it.
+// gather reads the rows that a statement needs into temporary tables on one shard. That shard then answers the statement.
 func (s *Session) gather(r *exec.Work, p *plan.Gathering) error {
-	return s.gathered(r, p, (*exec.Gathering).Answer)
+	return s.gatherFor(r, p, (*exec.Gathering).Answer)
 }
 
-// gathered reads the rows that a statement needs into temporary tables on one
-// shard, for use.
-func (s *Session) gathered(r *exec.Work, p *plan.Gathering, use func(*exec.Gathering) error) error {
+// gatherFor reads the rows that a statement needs into temporary tables on one shard, and calls use with them.
+func (s *Session) gatherFor(r *exec.Work, p *plan.Gathering, use func(*exec.Gathering) error) error {
 	r.Cursor = false
 	if r.Prepared != nil && s.past(&r.Prepared.Reading) {
 		return outlived()
@@ -50,6 +47,7 @@ func (s *Session) gathered(r *exec.Work, p *plan.Gathering, use func(*exec.Gathe
 	})
 }
 
+// mayGather returns an error if temporary tables can't be used for the statement.
 func (s *Session) mayGather(r *exec.Work, p *plan.Gathering) error {
 	if p.Reopens && !r.Snapshot.Flavor.ReopensTemporary() {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a common table expression that is read more than once, over rows of several shards: MySQL can't; name one owner, ID or order number in WHERE, or write it out twice"}
@@ -60,8 +58,8 @@ func (s *Session) mayGather(r *exec.Work, p *plan.Gathering) error {
 	return nil
 }
 
-// gatherShard is where the statement runs: where its single tables are, else on
-// any of the shards that own genes, not the same for all sessions.
+// gatherShard returns the shard that runs the statement. It is the shard of the statement's single tables. Without any, it is one
+// of the shards that own genes, and sessions are distributed over them.
 func (s *Session) gatherShard(r *exec.Work, p *plan.Gathering) router.ShardName {
 	if shard := p.Shard; shard != "" {
 		return shard

@@ -13,7 +13,7 @@ import (
 	"locus/router/plan"
 )
 
-// runHiding answers SHOW and DESCRIBE of a table that has the column for the gene without it.
+// runHiding answers SHOW and DESCRIBE of a table that has the column for the gene. The answer doesn't contain that column.
 func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 	text, err := s.withValues(r)
 	if err != nil {
@@ -28,8 +28,8 @@ func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 	return s.writeRows(shown.Columns, shown.Rows)
 }
 
-// shownBy returns a shard's answer to a text under some settings, and the shard. If the plan's shard is unhealthy and all shards have the same answer, another
-// one is queried.
+// shownBy returns a shard's answer to a text under some settings, and the shard. If the plan's shard is unhealthy and all shards
+// have the same answer, another one is queried.
 func (s *Session) shownBy(r *exec.Work, p *plan.OneShard, settings *backend.Settings, text []byte) (shown *backend.Rows, by router.ShardName, err error) {
 	s.Counts.OneShard.Add(1)
 	at := s.env.Request(r)
@@ -50,7 +50,7 @@ func (s *Session) shownBy(r *exec.Work, p *plan.OneShard, settings *backend.Sett
 	return shown, by, err
 }
 
-// withoutGene takes out of what SHOW COLUMNS, SHOW INDEX or SHOW CREATE TABLE shows the column for the gene.
+// withoutGene removes the column for the gene from the answer to SHOW COLUMNS, SHOW INDEX or SHOW CREATE TABLE.
 func withoutGene(columns []wire.Column, rows [][][]byte) [][][]byte {
 	at := func(name string) int {
 		return slices.IndexFunc(columns, func(c wire.Column) bool { return string(c.Name) == name })
@@ -65,8 +65,8 @@ func withoutGene(columns []wire.Column, rows [][][]byte) [][][]byte {
 	return slices.DeleteFunc(rows, func(row [][]byte) bool { return named >= 0 && string(row[named]) == catalog.OwnGene })
 }
 
-// withoutLines takes the column and its index out of a CREATE TABLE as servers write it: a line for each part, with commas
-// between them.
+// withoutLines removes the column for the gene and its index from a CREATE TABLE that a server has written. Each part of such a
+// text is on a line of its own, with commas between the parts.
 func withoutLines(text []byte) []byte {
 	lines := bytes.Split(text, []byte("\n"))
 	kept := slices.DeleteFunc(lines, func(line []byte) bool {

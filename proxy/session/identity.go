@@ -10,13 +10,12 @@ import (
 	"locus/proxy/wire"
 )
 
-// identify makes the session that of a client who has just logged in: nothing
-// of what it was before is left.
+// identify makes the session that of a client that has just logged in. No earlier state remains.
 func (s *Session) identify(c *Client) {
 	s.observer.Login(c.User)
 	s.user, s.client.Capabilities, s.change, s.client.Seq = c.User, c.Capabilities, c.Change, c.NextSeq
 	s.under = nil
-	s.obey(s.Snapshot())
+	s.refreshAccount(s.Snapshot())
 	s.client.Stream.SetLimit(s.MaxStatement)
 	s.env.ClientProfile = 0
 	if c.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {
@@ -36,8 +35,8 @@ func (s *Session) identify(c *Client) {
 	s.reset()
 }
 
-// welcome ends a login with an OK, or with an error, after which the session
-// ends, if what it asked for can't be.
+// welcome ends a login with an OK. If the character set or database of the login can't be used, it writes an error and ends the
+// session.
 func (s *Session) welcome(database string) error {
 	if charset, _ := s.initial.Names(); !sysvars.Readable(charset) {
 		return errors.Join(s.writeError(sysvars.UnsafeCharset(charset)), errQuit)
@@ -51,12 +50,11 @@ func (s *Session) welcome(database string) error {
 	return s.writeOK(wire.OK{})
 }
 
-// changeUser answers COM_CHANGE_USER. Whatever the session had ends before it is
-// known whether the client may be somebody else, as with MySQL; if it may not,
+// changeUser answers COM_CHANGE_USER. As with MySQL, the session is reset before the new login is checked. If the login fails,
 // the connection ends too.
 func (s *Session) changeUser(payload []byte) error {
 	s.reset()
-	s.client.Stream.LimitWrites(0) // the login has limits of its own
+	s.client.Stream.LimitWrites(0) // the login has its own time limits
 	s.client.Stream.LimitReads(0)
 	changed, err := s.change(s.ctx, s.client.Stream, payload, s.client.Seq-1)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"locus/router/stmt"
 )
 
-// mayConcernImport tells whether a statement may read or write tables that an import shards, or has sharded and may take back. What isn't
-// certain to leave them alone may: what reaches tables through views, triggers and routines, and what no parser reads.
+// mayConcernImport reports whether a statement may read or write tables that an import shards, or has sharded and may still roll
+// back. Statements that could reach such tables indirectly count too: through views, triggers and routines, or because no parser
+// reads the statement.
 func (s *Session) mayConcernImport(r *exec.Work) bool {
 	if r.Snapshot.Map.Importing() == nil {
 		return false
@@ -21,7 +22,7 @@ func (s *Session) mayConcernImport(r *exec.Work) bool {
 	switch st.Kind {
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.ShowWarnings, stmt.Unlock, stmt.Use, stmt.Kill, stmt.Diagnose, stmt.Procedure:
 		return false
-	case stmt.XA: // the statements of its transaction are looked at one by one
+	case stmt.XA: // the statements of its transaction are checked one by one
 		return false
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.Set:
 	default:
@@ -32,8 +33,9 @@ func (s *Session) mayConcernImport(r *exec.Work) bool {
 	})
 }
 
-// redefinesImport refuses to define tables anew that are imported: their rows are followed as they were defined.
-func (s *Session) redefinesImport(r *exec.Work) error {
+// refuseRedefinition refuses to change the definition of tables that are imported. The import follows their rows under the
+// definition that it has read.
+func (s *Session) refuseRedefinition(r *exec.Work) error {
 	st := r.Facts.Statement
 	if st.Kind != stmt.DDL || st.Features&stmt.TemporaryTable != 0 {
 		return nil
@@ -54,7 +56,7 @@ func (s *Session) mayReachImport(r *exec.Work, name stmt.TableName) bool {
 		return true
 	}
 	if t, err := r.Snapshot.Catalog.Find(full); err == nil && t != nil && t.Kind != catalog.Single {
-		return false // it is another one
+		return false // a declared table that is not imported
 	}
 	return !r.Snapshot.Catalog.Alone(full)
 }

@@ -41,7 +41,7 @@ func (s *Session) runStamped(r *exec.Work, p *plan.Stamped) error {
 func (s *Session) insertParts(r *exec.Work, in *plan.Insertion, result *stamp.Result, parts []exec.Part) error {
 	var total exec.Totals
 	var first *plan.Issued
-	err := s.together(r, func() (err error) {
+	err := s.runTogether(r, func() (err error) {
 		if total, err = s.env.Change(r, parts); err == nil {
 			first, err = s.env.FirstInserted(r, in, result, &total)
 		}
@@ -53,7 +53,7 @@ func (s *Session) insertParts(r *exec.Work, in *plan.Insertion, result *stamp.Re
 	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings}
 	insert := r.Facts.Statement.Insert
 	if rows := uint64(in.Rows(r.Values.Args)); rows > 1 {
-		ok.Info = records(rows, total, insert.Ignore)
+		ok.Info = insertInfo(rows, total, insert.Ignore)
 	}
 	switch {
 	case first != nil:
@@ -69,8 +69,8 @@ func (s *Session) insertParts(r *exec.Work, in *plan.Insertion, result *stamp.Re
 	return s.done(ok)
 }
 
-// records is what the OK of an INSERT says in words.
-func records(rows uint64, total exec.Totals, ignores bool) []byte {
+// insertInfo returns the info text in the OK of an INSERT.
+func insertInfo(rows uint64, total exec.Totals, ignores bool) []byte {
 	duplicates := total.Duplicates
 	if ignores {
 		duplicates += total.Unaffected
@@ -78,9 +78,9 @@ func records(rows uint64, total exec.Totals, ignores bool) []byte {
 	return fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", rows, duplicates, total.Warnings)
 }
 
-// inserted writes the OK of rows from elsewhere.
-func (s *Session) inserted(in exec.Inserted, words []byte) error {
-	ok := wire.OK{AffectedRows: in.Affected, Warnings: in.Warnings, Info: words}
+// writeInserted writes the OK of an INSERT whose rows came from a query or a file.
+func (s *Session) writeInserted(in exec.Inserted, info []byte) error {
+	ok := wire.OK{AffectedRows: in.Affected, Warnings: in.Warnings, Info: info}
 	if in.FirstID != 0 && in.Affected > 0 {
 		s.vars.InsertID = in.FirstID
 	}

@@ -11,17 +11,16 @@ import (
 	"locus/router/stmt"
 )
 
-// runInsertQuery runs an INSERT whose query's rows are not where they go: the
-// query is answered over gathered rows, as a SELECT would be, and its rows are
-// inserted as they come.
+// runInsertQuery runs an INSERT whose query returns rows for other shards than the one that has them. The query is answered over
+// gathered rows, as a SELECT would be. Its rows are inserted as they arrive.
 func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
 	if err := s.mayReadAll(r); err != nil {
 		return err
 	}
-	if err := s.writable(); err != nil {
+	if err := s.requireUTF8(); err != nil {
 		return err
 	}
-	if s.env.ReadsOnly() { // a server that is asked for rows says nothing of it where it finds none
+	if s.env.ReadsOnly() { // if the query returns no rows, no server is sent an INSERT to refuse
 		return wire.Errorf(mysql.ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, "25006", "Cannot execute statement in a READ ONLY transaction")
 	}
 	read := q.Lex(r.Values.Lexed)
@@ -31,7 +30,7 @@ func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
 	own := *r
 	own.Values = &plan.Values{Args: args, InsertID: s.vars.InsertID, UserVariable: r.Values.UserVariable}
 	var in exec.Inserted
-	err := s.gathered(&own, q.Gather, func(g *exec.Gathering) (err error) {
+	err := s.gatherFor(&own, q.Gather, func(g *exec.Gathering) (err error) {
 		text := string(s.env.Edited(g.Values.Text, g.Edits()))
 		as := exec.Insertion{
 			Head: strings.TrimRight(string(r.Values.Text[:r.Values.Offset(q.Start)]), blanks),
@@ -43,11 +42,11 @@ func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
 	if err != nil {
 		return err
 	}
-	return s.inserted(in, records(in.Rows, in.Totals, r.Facts.Statement.Insert.Ignore))
+	return s.writeInserted(in, insertInfo(in.Rows, in.Totals, r.Facts.Statement.Insert.Ignore))
 }
 
-// writable refuses what could not be written into a text as it is.
-func (s *Session) writable() error {
+// requireUTF8 refuses a client whose character set is not UTF-8, because values are written into the texts of INSERTs.
+func (s *Session) requireUTF8() error {
 	if !s.vars.QuotesUTF8() {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "rows from elsewhere for several shards, for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
 	}

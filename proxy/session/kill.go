@@ -16,30 +16,29 @@ import (
 	"locus/router/stmt"
 )
 
-// Sessions are those of this process.
+// Sessions is the set of sessions in this process.
 type Sessions interface {
-	// Kill ends another session, or with Query set the statement that it runs,
-	// on behalf of a user. The error is ErrNoSession, ErrOtherUsers, or says that
-	// a shard goes on with the statement.
+	// Kill ends another session on behalf of a user. With Query set, it ends only the statement that the session runs. It returns
+	// ErrNoSession, ErrOtherUsers, or an error which reports that a shard continues the statement.
 	Kill(ctx context.Context, k KillRequest) error
 }
 
-// KillRequest says who ends what.
+// KillRequest describes a KILL.
 type KillRequest struct {
 	ID    uint64
 	Query bool
-	By    string // the user
-	Any   bool   // whosever it is
+	By    string // the user that requests it
+	Any   bool   // the session may belong to another user
 }
 
 var (
-	// ErrNoSession: no session has the ID.
+	// ErrNoSession means that no session has the ID.
 	ErrNoSession = errors.New("no such session")
-	// ErrOtherUsers: the session is another user's.
+	// ErrOtherUsers means that the session belongs to another user.
 	ErrOtherUsers = errors.New("the session is another user's")
 )
 
-// killTime bounds a kill.
+// killTime is the time limit of a kill.
 const killTime = 5 * time.Second
 
 // killText answers KILL.
@@ -54,7 +53,7 @@ func (s *Session) killText(r *exec.Work) error {
 		if err != nil {
 			return err
 		}
-		killing.ID, _ = strconv.ParseUint(literal, 10, 64) // of NULL there is no session
+		killing.ID, _ = strconv.ParseUint(literal, 10, 64) // NULL is no session's ID
 	}
 	return s.kill(killing)
 }

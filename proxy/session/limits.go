@@ -5,9 +5,9 @@ import (
 	"locus/proxy/wire"
 )
 
-// interruption is last, or for a statement that was cancelled an ending that says
-// why, and for one before others of the same text one that quotes those too.
-func (s *Session) interruption(last reply.Ending) reply.Ending {
+// finalEnding returns the ending that an answer gets after last. For a cancelled statement it replaces an error by the reason.
+// For a statement before others of the same text, it makes a syntax error quote those too. Otherwise it returns last itself.
+func (s *Session) finalEnding(last reply.Ending) reply.Ending {
 	if !s.interrupts.Cancelled() && len(s.behind) == 0 {
 		return last
 	}

@@ -10,21 +10,20 @@ import (
 	"locus/router/plan"
 )
 
-// runLoad runs a LOAD DATA LOCAL whose rows go to several shards: one reads the
-// client's file into a temporary table, from which the rows are inserted in one
-// transaction.
+// runLoad runs a LOAD DATA LOCAL whose rows go to several shards. One shard reads the client's file into a temporary table. The
+// rows are inserted from that table in one transaction.
 func (s *Session) runLoad(r *exec.Work, load *plan.Load) error {
 	if s.client.Capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
 		return r.Snapshot.Flavor.NoLocalFiles()
 	}
-	if err := s.writable(); err != nil {
+	if err := s.requireUTF8(); err != nil {
 		return err
 	}
 	if err := s.admit(r, nil, true, nil); err != nil {
 		return err
 	}
 	own := s.env.Request(r)
-	own.Outside = true // of the file: the rows are inserted on its behalf
+	own.Outside = true // the temporary table is outside the transaction, and the rows are inserted in it
 	var in exec.Inserted
 	first := r.Snapshot.Catalog.First() // it has the functions that SET may call
 	err := own.OnHost(first, func(h *exec.Host) error {
@@ -41,7 +40,7 @@ func (s *Session) runLoad(r *exec.Work, load *plan.Load) error {
 		return err
 	})
 	if held, ok := err.(*fence.HeldError); ok { //nolint:errorlint // it is never wrapped
-		return s.deadlocked("%v", held) // the client's file has been read, and can't be asked for again
+		return s.rollBackAsDeadlock("%v", held) // the client's file was read, and can't be requested again
 	}
 	if err != nil {
 		return err
@@ -50,5 +49,5 @@ func (s *Session) runLoad(r *exec.Work, load *plan.Load) error {
 	if load.Replace {
 		deleted, skipped = max(0, int64(in.Affected)-int64(in.Rows)), 0
 	}
-	return s.inserted(in, fmt.Appendf(nil, "Records: %d  Deleted: %d  Skipped: %d  Warnings: %d", in.Rows, deleted, skipped, in.Warnings))
+	return s.writeInserted(in, fmt.Appendf(nil, "Records: %d  Deleted: %d  Skipped: %d  Warnings: %d", in.Rows, deleted, skipped, in.Warnings))
 }

@@ -51,7 +51,7 @@ func (s *Session) local(r *exec.Work, p *plan.Local) error {
 	case stmt.TextPrepare:
 		return s.textPrepared(r)
 	case stmt.DDL:
-		return s.answer(s.defineHere(st))
+		return s.answer(s.defineLocally(st))
 	case stmt.Explain:
 		return s.explain(r)
 	default:
@@ -59,16 +59,16 @@ func (s *Session) local(r *exec.Work, p *plan.Local) error {
 	return &plan.Refusal{Code: plan.Unsupported, Message: "this statement"}
 }
 
-// defineHere runs a definition that concerns no shard: ALTER TABLE … DISABLE KEYS, which
-// no engine of ours has, and TRUNCATE of a table of the schema locus.
-func (s *Session) defineHere(st *stmt.Statement) error {
+// defineLocally runs a definition that concerns no shard. This is ALTER TABLE … DISABLE KEYS, which none of the supported engines
+// implements, or TRUNCATE of a table of the schema locus.
+func (s *Session) defineLocally(st *stmt.Statement) error {
 	if err := s.conns.Commit(); err != nil || st.Verb != "TRUNCATE" {
 		return err
 	}
 	return s.answers().Empty(strings.ToLower(st.Tables[0].Name))
 }
 
-// complete ends a transaction, with AND CHAIN and RELEASE as MySQL has them.
+// complete ends a transaction by calling end. It implements AND CHAIN and RELEASE as MySQL does.
 func (s *Session) complete(st *stmt.Statement, end func() error) error {
 	again := s.conns.Chained()
 	for _, shard := range s.conns.Shards() {
@@ -92,20 +92,20 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 	return nil
 }
 
-// use makes a database current once the first shard has let it.
+// use makes a database current after the first shard has accepted it.
 func (s *Session) use(database string) error {
-	s.obey(s.Snapshot())
+	s.refreshAccount(s.Snapshot())
 	if err := s.account.Rights.Database(database); err != nil {
 		return err
 	}
-	if database == "" { // to the settings it is the absence of one
+	if database == "" { // settings with an empty name have no database
 		return wire.Errorf(mysql.ER_NO_DB_ERROR, "3D000", "No database selected")
 	}
-	spelled, err := s.spelledName(database)
+	converted, err := s.nameInUTF8(database)
 	if err != nil {
 		return err
 	}
-	next := s.vars.Settings.WithDatabase(spelled)
+	next := s.vars.Settings.WithDatabase(converted)
 	if err := s.vars.Try(next); err != nil {
 		return err
 	}
@@ -114,8 +114,8 @@ func (s *Session) use(database string) error {
 	return nil
 }
 
-// spelledName gives a database's name in UTF-8, in which it is carried.
-func (s *Session) spelledName(name string) (string, error) {
+// nameInUTF8 returns a database's name in UTF-8, the encoding in which the settings contain it.
+func (s *Session) nameInUTF8(name string) (string, error) {
 	if !s.vars.Foreign || isASCII(name) {
 		return name, nil
 	}
@@ -123,8 +123,8 @@ func (s *Session) spelledName(name string) (string, error) {
 	if err != nil || len(rows.Rows) != 1 {
 		return name, err
 	}
-	spelled, err := hex.DecodeString(string(rows.Rows[0][0]))
-	return string(spelled), err
+	converted, err := hex.DecodeString(string(rows.Rows[0][0]))
+	return string(converted), err
 }
 
 func isASCII(s string) bool {

@@ -12,11 +12,10 @@ import (
 	"locus/router/stmt"
 )
 
-// lockTables runs LOCK TABLES: on every shard that has one of the tables, in the
-// map's order, so that two sessions never wait for each other's. The connections
-// stay the session's until UNLOCK TABLES.
+// lockTables runs LOCK TABLES on every shard that has one of the tables. The shards are locked in the map's order, so that two
+// sessions never wait for each other. The connections are reserved for the session until UNLOCK TABLES.
 func (s *Session) lockTables(r *exec.Work, p *plan.Local) error {
-	if err := s.locksNothing(r); err != nil {
+	if err := s.checkLockable(r); err != nil {
 		return err
 	}
 	if err := s.underReadLock(); err != nil {
@@ -35,9 +34,9 @@ func (s *Session) lockTables(r *exec.Work, p *plan.Local) error {
 	return s.conns.LockTables(locked, on)
 }
 
-// notLocked refuses declared tables that LOCK TABLES does not name, as servers do: on a
-// shard that has none of the locks the server would let the statement pass.
-func (s *Session) notLocked(r *exec.Work) error {
+// refuseUnlocked refuses declared tables that LOCK TABLES did not name, as servers do. A shard that has none of the locks would
+// run the statement.
+func (s *Session) refuseUnlocked(r *exec.Work) error {
 	if !s.conns.Reserved(txn.LockedTables) {
 		return nil
 	}

@@ -7,8 +7,8 @@ import (
 	"locus/router"
 )
 
-// runMoving is runOn of a read of moving genes: its answer is hashed as it passes, and the read handed to who sends the target a
-// copy, if that is to be.
+// runMoving runs a read of moving genes like runOn. If the read is to be mirrored, its answer is hashed while it is relayed, and
+// the read is offered to the mirror, which sends a copy of it to the target.
 func (s *Session) runMoving(r *exec.Work, shard router.ShardName) error {
 	read := s.mirrored(r, shard)
 	if read == nil {
@@ -18,7 +18,7 @@ func (s *Session) runMoving(r *exec.Work, shard router.ShardName) error {
 	s.client.Tap = in
 	err := s.runOn(r, shard, nil)
 	s.client.Tap = nil
-	if err != nil || r.Code != 0 { // what the client is not told is nothing to compare
+	if err != nil || r.Code != 0 { // only a complete answer is compared
 		return err
 	}
 	answer, whole := in.Answer()
@@ -30,7 +30,7 @@ func (s *Session) runMoving(r *exec.Work, shard router.ShardName) error {
 	return nil
 }
 
-// mirrored is the read that is mirrored; nil: this one is not. It is a view of the client's command.
+// mirrored returns the read that is mirrored, or nil if it is not to be. The read is a view of the client's command.
 func (s *Session) mirrored(r *exec.Work, shard router.ShardName) *mirror.Read {
 	m, genes := r.Snapshot.Map, s.route.Genes
 	if s.Mirror == nil || len(genes) == 0 || !s.route.Named() {
@@ -57,8 +57,8 @@ func (s *Session) mirrored(r *exec.Work, shard router.ShardName) *mirror.Read {
 	return read
 }
 
-// repeatable tells a read that a connection of nobody's answers as the session's does: outside of transactions, and with nothing
-// that only the session's connection has.
+// repeatable reports whether a connection outside the session answers the read as the session's connection does. The read must be
+// outside of transactions, and must use nothing that only the session's connection has.
 func (s *Session) repeatable(r *exec.Work) bool {
 	switch {
 	case !mirror.Repeatable(r.Facts), r.Cursor, r.Textual != nil, r.Replica:

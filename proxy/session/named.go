@@ -15,8 +15,8 @@ import (
 	"locus/router/stmt"
 )
 
-// nameable refuses a SET that names a shard which there is not.
-func (s *Session) nameable(next *sysvars.Set, shards []router.ShardName) error {
+// checkShardName refuses a SET of locus_shard to a shard that does not exist.
+func (s *Session) checkShardName(next *sysvars.Set, shards []router.ShardName) error {
 	if next.Shard == "" || next.Shard == s.vars.Shard || slices.Contains(shards, next.Shard) {
 		return nil
 	}
@@ -27,7 +27,8 @@ func (s *Session) nameable(next *sysvars.Set, shards []router.ShardName) error {
 	return wire.Errorf(mysql.ER_WRONG_VALUE_FOR_VAR, "42000", "Variable 'locus_shard' can't be set to the value of '%s': the shards are %s", next.Shard, strings.Join(names, ", "))
 }
 
-// mayRunNamed holds what is sent to a shard that the session has named to what the user may: others than admins read.
+// mayRunNamed refuses statements that may change or lock rows on a shard that the session has named. Only users with admin may
+// run them, and only while no genes move.
 func (s *Session) mayRunNamed(r *exec.Work) error {
 	p, is := r.Plan.(*plan.OneShard)
 	if !is || !p.Named || !exec.MayWrite(r.Facts) && r.Facts.Statement.Features&stmt.Locking == 0 {

@@ -12,15 +12,16 @@ import (
 	"locus/router/stmt"
 )
 
-// Generators make numbers, or texts, by the name that they are declared under.
+// Generators generates numbers or texts. Each generator has the name under which it is declared.
 type Generators interface {
-	// Literals gives n of a generator's numbers or texts, as SQL spells them. The values
-	// are for a template's {context:…}.
+	// Literals returns n of a generator's numbers or texts, as SQL literals. values contains the values of a template's
+	// {context:…}.
 	Literals(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error)
 	exec.Generators
 }
 
-// nextValues finds the places of a statement's text that ask declared generators.
+// nextValues returns the places of a statement's text at which declared generators are used. It refuses a statement that may need
+// more than one value for a place.
 func (s *Session) nextValues(w *snapshot.Snapshot, l *stmt.Lexed) ([]stmt.NextValue, error) {
 	if s.Generators == nil || len(w.Declared.Generators) == 0 {
 		return nil, nil
@@ -33,7 +34,7 @@ func (s *Session) nextValues(w *snapshot.Snapshot, l *stmt.Lexed) ([]stmt.NextVa
 	return places, nil
 }
 
-// numbered puts numbers in these places; ok if there were some.
+// numbered returns the text with generated values in these places. ok is false if there are no such places.
 func (s *Session) numbered(w *snapshot.Snapshot, l *stmt.Lexed) (text []byte, ok bool, err error) {
 	places, err := s.nextValues(w, l)
 	if err != nil || len(places) == 0 {
@@ -57,8 +58,7 @@ func (s *Session) numbered(w *snapshot.Snapshot, l *stmt.Lexed) (text []byte, ok
 	return s.env.Edited(l.Text, edits), true, nil
 }
 
-// fromGenerators asks them for a number or text each, those of one name in a row
-// together.
+// fromGenerators returns a number or text for each name. Equal names in a row are generated together.
 func (s *Session) fromGenerators(w *snapshot.Snapshot, ask func(context.Context, *cluster.Cluster, string, int, map[string]string) ([]string, error), names []string) ([]string, error) {
 	var all []string
 	for len(names) > 0 {

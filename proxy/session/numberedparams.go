@@ -15,7 +15,7 @@ import (
 	"locus/router/stmt"
 )
 
-// addParams puts placeholders in these places of a statement that is prepared.
+// addParams replaces these places of a statement to be prepared by placeholders.
 func (s *Session) addParams(w *snapshot.Snapshot, p *kept.Statement) error {
 	places, err := s.nextValues(w, &p.Lexed)
 	if err != nil || len(places) == 0 {
@@ -25,7 +25,7 @@ func (s *Session) addParams(w *snapshot.Snapshot, p *kept.Statement) error {
 	for i, place := range places {
 		p.Added = append(p.Added, kept.Added{At: i + paramsBefore(&p.Lexed, place.Start), Generator: place.Name})
 		text := "?"
-		if place.Selected { // elsewhere the column that it goes to has a type
+		if place.Selected { // at other places, the type is that of the column
 			text = "CAST(? AS " + w.Declared.Generators[place.Name].Cast() + ")"
 		}
 		if place.Item {
@@ -38,7 +38,7 @@ func (s *Session) addParams(w *snapshot.Snapshot, p *kept.Statement) error {
 	return nil
 }
 
-// paramsBefore counts the client's own placeholders before a place of the text.
+// paramsBefore returns the number of the client's own placeholders before a place of the text.
 func paramsBefore(l *stmt.Lexed, at int) int {
 	before, _ := slices.BinarySearchFunc(l.Literals, at, func(literal stmt.Literal, at int) int { return int(literal.Start) - at })
 	for ; before > 0; before-- {
@@ -49,7 +49,7 @@ func paramsBefore(l *stmt.Lexed, at int) int {
 	return 0
 }
 
-// addNumbers puts numbers among the parameters that the client has sent.
+// addNumbers inserts generated values among the parameters that the client has sent.
 func (s *Session) addNumbers(w *snapshot.Snapshot, p *kept.Statement) error {
 	names := make([]string, len(p.Added))
 	for i, a := range p.Added {
@@ -75,8 +75,8 @@ func numberParam(g cluster.Generator, text string) wire.Param {
 	return wire.Param{Type: mysql.MYSQL_TYPE_VAR_STRING, Value: []byte(text)}
 }
 
-// withoutAdded leaves the parameters that the session adds out of the answer to
-// COM_STMT_PREPARE, and says what that describes then.
+// withoutAdded removes the parameters that the session adds from the answer to COM_STMT_PREPARE. It returns the packets, and the
+// description of the statement that they then contain.
 func withoutAdded(packets []byte, of *backend.Statement, p *kept.Statement) ([]byte, backend.Statement) {
 	described := *of
 	if len(p.Added) == 0 {
@@ -86,6 +86,6 @@ func withoutAdded(packets []byte, of *backend.Statement, p *kept.Statement) ([]b
 	binary.LittleEndian.PutUint16(packets[wire.HeaderSize+7:], uint16(described.Params))
 	return without(packets, func(number int) bool {
 		isAdded := slices.ContainsFunc(p.Added, func(a kept.Added) bool { return number == 1+a.At })
-		return isAdded || described.Params == 0 && number == 1+of.Params // which ends them
+		return isAdded || described.Params == 0 && number == 1+of.Params // the end of the parameters
 	}), described
 }

@@ -10,27 +10,24 @@ import (
 	"locus/router/stmt"
 )
 
-// longText is from which length on, in bytes, a text is planned beside its session. A
-// shorter one takes milliseconds.
+// longText is the length in bytes above which a text is planned in a goroutine of its own. A shorter one takes milliseconds.
 const longText = 64 << 10
 
-// planners are the places of texts that are planned beside their sessions, for the
-// whole process: half of the cores are left to everybody else's statements. A text
-// that nobody waits for any more keeps its place until it is planned, since the parser
-// can't be interrupted.
+// planners contains a place for each long text that is being planned in the process. The number of places is half of the cores,
+// so that the other half is left to other statements. A text whose session no longer waits keeps its place until it is planned,
+// because the parser can't be interrupted.
 var planners = make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2)
 
-// goneLook is how often a session that waits for a plan looks whether its client does.
-const goneLook = 50 * time.Millisecond
+// goneInterval is the interval at which a session that waits for a plan checks whether its client has disconnected.
+const goneInterval = 50 * time.Millisecond
 
-// read reads a text into l. A long one is given up if its command is cancelled.
+// read parses a text into l. It stops reading a long text if the command is cancelled.
 //
-// Comments that some servers run are resolved in it, so that what is planned, sent,
-// prepared and traced is what the shards would run: the text is changed where it
-// stands, and may become shorter: l.Text is the one to go on with.
+// read resolves comments that only some servers run. So the text that is planned, sent, prepared and traced is the text that the
+// shards would run. The text is changed in place and may become shorter. The caller continues with l.Text.
 func (s *Session) read(l *stmt.Lexed, text []byte) error { return s.readBy(l, text, s.vars.Mode) }
 
-// readBy is read of a text of another time.
+// readBy is read under the given sql_mode.
 func (s *Session) readBy(l *stmt.Lexed, text []byte, mode stmt.Mode) error {
 	if len(text) <= longText {
 		l.Lex(text, mode)
@@ -46,7 +43,7 @@ func (s *Session) readBy(l *stmt.Lexed, text []byte, mode stmt.Mode) error {
 	return nil
 }
 
-// servers are those of all shards and replicas, by what they greeted with.
+// servers returns the servers of all shards and replicas, by the versions in their greetings.
 func (s *Session) servers() (list []stmt.Server) {
 	for _, version := range s.Versions() {
 		if server, ok := stmt.ServerOf(version); ok {
@@ -56,27 +53,27 @@ func (s *Session) servers() (list []stmt.Server) {
 	return list
 }
 
-// planUnder plans a text that was read. A long one is planned beside the session,
-// which answers at once when its command is cancelled.
+// planUnder plans a text that was read. A long text is planned in another goroutine, so that planUnder returns at once when the
+// command is cancelled.
 func (s *Session) planUnder(l *stmt.Lexed, under plan.Context) (plan.Plan, error) {
 	if l.Length() <= longText {
 		return plan.Make(l, under)
 	}
 	ctx, cancel := s.planningTime(l)
 	defer cancel()
-	look := time.NewTicker(goneLook)
-	defer look.Stop()
+	ticker := time.NewTicker(goneInterval)
+	defer ticker.Stop()
 	made, place := make(chan planned, 1), planners
 	for {
 		select {
 		case place <- struct{}{}:
-			place = nil // one is enough
-			go planBeside(l.Clone(), under, made)
+			place = nil // one place is enough
+			go planInBackground(l.Clone(), under, made)
 		case out := <-made:
 			return out.plan, out.err
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-look.C:
+		case <-ticker.C:
 			if s.client.Stream.PeerGone() {
 				return nil, interrupt.ClientGone.Error(s.flavor())
 			}
@@ -84,20 +81,20 @@ func (s *Session) planUnder(l *stmt.Lexed, under plan.Context) (plan.Plan, error
 	}
 }
 
-// planned is a plan that was made, or why there is none.
+// planned is a plan, or the reason why there is none.
 type planned struct {
 	plan plan.Plan
 	err  error
 }
 
-// planBeside gives back the place that was taken for it.
-func planBeside(l *stmt.Lexed, under plan.Context, made chan<- planned) {
+// planInBackground plans a text, and then releases the place that its caller acquired.
+func planInBackground(l *stmt.Lexed, under plan.Context, made chan<- planned) {
 	defer func() { <-planners }()
 	p, err := plan.Make(l, under)
 	made <- planned{p, err}
 }
 
-// planningTime ends with the command's cancellation, or when the statement's time is over.
+// planningTime returns a context that ends when the command is cancelled, or when the statement's time limit is reached.
 func (s *Session) planningTime(l *stmt.Lexed) (context.Context, context.CancelFunc) {
 	limit := s.vars.TimeLimit()
 	if limit == 0 || !s.flavor().TimesOutWrites() && len(l.Rows) > 0 {

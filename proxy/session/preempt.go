@@ -8,11 +8,10 @@ import (
 	"locus/router/catalog"
 )
 
-// Preempt has the session give way to a hand-over of the genes: what it has under
-// way on them by a map older than version is rolled back. A session that waits for
-// its client in a transaction does so at once; one with a command under way when
-// that ends, and the caller may cancel it. It tells whether there is anything to
-// wait for. It may be called from any goroutine, and again.
+// Preempt makes the session give way to a hand-over of the genes. What it runs on them under a map older than version is rolled
+// back. A session that waits for its client within a transaction rolls back at once. A session with a running command rolls back
+// when the command ends, and the caller may cancel the command. Preempt reports whether there is anything to wait for. It is safe
+// for concurrent use, and may be called repeatedly.
 func (s *Session) Preempt(version int64, held gene.Set) bool {
 	if !s.gate.Preempt(version, held) {
 		return false
@@ -21,8 +20,7 @@ func (s *Session) Preempt(version int64, held gene.Set) bool {
 	return true
 }
 
-// PreemptAt has the session give way to a switchover: what it has under way on connections of the pool is rolled back, as by
-// Preempt.
+// PreemptAt makes the session give way to a switchover, like Preempt. What it runs on connections of the pool is rolled back.
 func (s *Session) PreemptAt(pool interrupt.Pool) bool {
 	if !s.interrupts.At(pool) {
 		return false
@@ -32,41 +30,40 @@ func (s *Session) PreemptAt(pool interrupt.Pool) bool {
 	return true
 }
 
-// Obeys tells whether nothing of the session goes on by a map older than version
-// that may concern one of the genes; with an empty set, nothing at all. It may be
-// called from any goroutine.
+// Obeys reports whether nothing of the session that may concern one of the genes runs under a map older than version. With an
+// empty set, it considers everything that the session runs. It is safe for concurrent use.
 func (s *Session) Obeys(version int64, held gene.Set) bool { return s.gate.Obeys(version, held) }
 
-// Planning gives the number of the command under way; busy says that one is which may have been planned already. A definition
-// is none: it looks itself whether what it was planned by still holds. It may be called from any goroutine.
+// Planning returns the number of the current or last command. busy reports whether a command is running that may have been
+// planned already. It is false for a definition, which itself checks whether the basis of its plan is still valid. Planning is
+// safe for concurrent use.
 func (s *Session) Planning() (command uint64, busy bool) {
 	command, busy = s.interrupts.Command()
 	return command, busy && !s.defining.Load()
 }
 
-// Numbering is Planning of a command that holds numbers that are counted under one of the names. It may be called from any
-// goroutine.
+// Numbering is Planning for a command that holds numbers that are counted under one of the names. It is safe for concurrent use.
 func (s *Session) Numbering(counted catalog.Change) (command uint64, busy bool) {
 	command, _ = s.interrupts.Command()
 	return command, s.held.Holds(counted)
 }
 
-// awaitCommand waits for the client's next command. In a transaction the wait can be ended
-// by Preempt; then it is false, as it is with an error.
+// awaitCommand waits for the client's next command if a transaction is open, because Preempt can end that wait. It returns true
+// if the session may read the command. It returns false if Preempt ended the wait, or after an error.
 func (s *Session) awaitCommand() (bool, error) {
 	if !s.conns.Running() || len(s.client.Stream.Unread()) > 0 {
 		return true, nil
 	}
 	woken, err := s.interrupts.Fill()
 	if woken {
-		s.giveWay()
+		s.yieldIfPreempted()
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// giveWay rolls back what a fence waits for.
-func (s *Session) giveWay() {
+// yieldIfPreempted rolls back the transaction if a fence or a switchover waits for it.
+func (s *Session) yieldIfPreempted() {
 	if s.gate.Preempted(s.conns.Running()) {
 		s.Counts.Yielded.Add(1)
 		s.conns.RollBack()
@@ -75,13 +72,12 @@ func (s *Session) giveWay() {
 	}
 }
 
-// snapshot loads what the statement is planned against, and makes known by which
-// map.
+// snapshot returns the snapshot under which the statement is planned, and records its map for fences.
 func (s *Session) snapshot() *snapshot.Snapshot {
 	for {
 		w := s.Snapshot()
 		if s.gate.Enter(w.Map, s.conns.Running()) {
-			s.obey(w)
+			s.refreshAccount(w)
 			s.conns.At(txn.Moment{Map: w.Map, Catalog: w.Catalog})
 			return w
 		}

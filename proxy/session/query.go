@@ -187,7 +187,7 @@ func (s *Session) runPlaced(r *exec.Work) error {
 			return err
 		}
 	}
-	if err := s.notLocked(r); err != nil {
+	if err := s.refuseUnlocked(r); err != nil {
 		return err
 	}
 	if r.Facts.Statement.Kind == stmt.XA {

@@ -68,5 +68,5 @@ func locationOf(c *catalog.Catalog, name catalog.TableName) location {
 
 // unseen rolls the transaction back, as servers do after a deadlock.
 func (s *Session) unseen(shard router.ShardName) error {
-	return s.deadlocked("rows that it concerns came to shard %s after the transaction had begun there, and it would not see all of them; the transaction was rolled back", shard)
+	return s.rollBackAsDeadlock("rows that it concerns came to shard %s after the transaction had begun there, and it would not see all of them; the transaction was rolled back", shard)
 }

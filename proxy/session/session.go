@@ -82,7 +82,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
 	s.vars = sysvars.New(exec.FirstShard{Environment: &s.env})
 	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.Snapshot().Map })
-	s.client.Final = s.interruption
+	s.client.Final = s.finalEnding
 	now := func() *snapshot.Snapshot { return services.Snapshot() }
 	told := observe.Services{Meter: services.Meter, Tracer: services.Tracer, Log: services.Log}
 	s.observer = observe.New(told, c.ID, c.Stream.NetConn().RemoteAddr().String(), &s.vars, &s.client, now)
@@ -114,7 +114,7 @@ func (s *Session) Serve(database string) error {
 		}
 		return err
 	}
-	for err == nil && !s.drained() {
+	for err == nil && !s.endsDrained() {
 		err = s.next()
 	}
 	if errors.Is(err, errQuit) || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
@@ -174,7 +174,7 @@ func (s *Session) serve(payload []byte, seq byte) error {
 func (s *Session) rest() {
 	s.observer.End()
 	s.interrupts.End(s.conns.Running())
-	s.giveWay()
+	s.yieldIfPreempted()
 	s.gate.Rest(s.conns.Running())
 	s.held.Release()
 }

@@ -45,7 +45,7 @@ func (s *Session) assignAll(r *exec.Work) error {
 			return err
 		}
 	}
-	if err := s.nameable(next, r.Snapshot.Catalog.Shards); err != nil {
+	if err := s.checkShardName(next, r.Snapshot.Catalog.Shards); err != nil {
 		return err
 	}
 	next.Finish()

@@ -81,7 +81,7 @@ func (s *Session) looks(r *exec.Work, p *plan.Change) (looks []exec.Look, err er
 // its own words.
 func (s *Session) runFound(r *exec.Work, p *plan.Change, looks []exec.Look) (total exec.Totals, err error) {
 	route := slices.Clone(s.route.Shards)
-	err = s.together(r, func() error {
+	err = s.runTogether(r, func() error {
 		found, err := s.env.Request(r).Find(looks)
 		if err != nil {
 			return err
