@@ -24,7 +24,7 @@ func (s *Session) runAny(r *exec.Work) error {
 		return s.runOn(r, home, nil)
 	}
 	// If a transaction may be on one shard only, a read that any shard can answer must not decide which shard that is.
-	r.Outside = s.placesNothing(r.Facts)
+	r.Outside = s.staysOutside(r.Facts)
 	return s.runAnywhere(r, s.env.MayAnswer(r), !exec.RunsCode(r.Facts), nil)
 }
 
@@ -55,7 +55,7 @@ func (s *Session) runAnywhere(r *exec.Work, on exec.Candidates, repeats bool, ad
 // prepareAnywhere prepares a statement on a shard that has the tables of its plan. It returns the shard, its prepared statement,
 // and its answer.
 func (s *Session) prepareAnywhere(w *snapshot.Snapshot, p plan.Plan, text string) (shard router.ShardName, there *backend.Statement, answer []byte, err error) {
-	err = s.env.Anywhere(s.preparedOn(w, p), true, func(at router.ShardName, how txn.Mode) (err error) {
+	err = s.env.Anywhere(s.preparedAmong(w, p), true, func(at router.ShardName, how txn.Mode) (err error) {
 		shard = at
 		there, answer, err = s.prepareAt(at, how, text)
 		return err

@@ -42,11 +42,11 @@ func (s *Session) clientError(err error) *mysql.MyError {
 		return wire.Errorf(inner.Code, inner.State, "%s%s%s", e.Before, inner.Message, e.After)
 	}
 	if e, ok := errors.AsType[*mysql.MyError](err); ok && !backend.Unreached(err) {
-		return s.nearest(s.reworded(e))
+		return s.quoteRest(s.reworded(e))
 	}
 	if e, ok := errors.AsType[*plan.Refusal](err); ok {
 		s.Counts.Refused.add(e.Code)
-		s.tellRefusal(e)
+		s.logRefusal(e)
 		code, state := e.MySQL()
 		if e.Near != nil {
 			return s.syntaxError(*e.Near)

@@ -31,8 +31,8 @@ func (s *Session) executePrepared(p *kept.Statement, payload []byte) error {
 	if err != nil {
 		return s.writeError(err)
 	}
-	if !s.readsAsThen(w, &p.Reading, p.Text, p.Plan) {
-		return s.writeError(outlived())
+	if !s.readsAlike(w, &p.Reading, p.Text, p.Plan) {
+		return s.writeError(staleReading())
 	}
 	if err := p.TooLong; err != nil {
 		s.kept.ForgetLong(p)
@@ -65,7 +65,7 @@ func (s *Session) executePrepared(p *kept.Statement, payload []byte) error {
 	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
 	s.client.Binary = true
 	defer func() { s.client.Binary = false }()
-	err = s.finish(s.observed(&exec.Work{
+	err = s.finish(s.runObserved(&exec.Work{
 		Plan: p.Plan, Facts: p.Plan.About(), Values: &s.values, Snapshot: w,
 		Prepared: p, Params: s.params, Payload: payload, Cursor: wantsCursor(e, p),
 	}))

@@ -23,10 +23,10 @@ func (s *Session) runPrepared(r *exec.Work, t *kept.Text, p *stmt.TextPrepared) 
 	if err := s.readBy(lexed, []byte(t.Text), t.Reading.Mode); err != nil {
 		return err
 	}
-	inner, err := s.planUnder(lexed, s.contextThen(r.Snapshot, &t.Reading))
+	inner, err := s.planUnder(lexed, s.preparedContext(r.Snapshot, &t.Reading))
 	if err != nil || !s.runsThere(r.Snapshot, t, lexed, inner, p) {
-		if s.past(&t.Reading) {
-			return outlived()
+		if s.readsDifferently(&t.Reading) {
+			return staleReading()
 		}
 		bound, err := s.boundText(t.Text, p)
 		if err != nil {
@@ -46,7 +46,7 @@ func (s *Session) runPrepared(r *exec.Work, t *kept.Text, p *stmt.TextPrepared) 
 
 // runsThere reports whether the first shard can be sent the text unchanged.
 func (s *Session) runsThere(w *snapshot.Snapshot, t *kept.Text, l *stmt.Lexed, inner plan.Plan, p *stmt.TextPrepared) bool {
-	if !s.readsAsThen(w, &t.Reading, t.Text, inner) {
+	if !s.readsAlike(w, &t.Reading, t.Text, inner) {
 		return false
 	}
 	switch inner.About().Statement.Kind {
@@ -58,7 +58,7 @@ func (s *Session) runsThere(w *snapshot.Snapshot, t *kept.Text, l *stmt.Lexed, i
 	if one, ok := inner.(*plan.OneShard); ok {
 		there = one.Shard == w.Catalog.First() && len(one.Added) == 0 && len(one.Summed) == 0
 	}
-	plain := l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.past(&t.Reading))
+	plain := l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.readsDifferently(&t.Reading))
 	readable := utf8.ValidString(t.Text) && (!s.vars.Foreign && !t.Reading.Foreign || isASCII(t.Text))
 	return there && plain && readable && len(s.conns.Shards()) <= 1 && !sysvars.Wide(s.vars.Settings)
 }

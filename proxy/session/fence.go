@@ -52,7 +52,7 @@ func (s *Session) admitUnsharded(r *exec.Work) error {
 func (s *Session) admitRoute(r *exec.Work) error {
 	s.observer.Weighs(r.Snapshot.Map, s.route.Genes, s.route.Named())
 	if !readsLatest(r.Facts.Statement) {
-		if err := s.seesGenes(r, s.route.Meets); err != nil {
+		if err := s.refuseUnseenGenes(r, s.route.Meets); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (s *Session) attempt(r *exec.Work) error {
 	}
 	s.vars.Commands.Count(r.Facts.Statement)
 	err := s.runRecorded(r)
-	if unlike, is := err.(*plan.Refusal); is && unlike.Unlike && s.changedMeanwhile(r, unlike) { //nolint:errorlint // it is never wrapped
+	if unlike, is := err.(*plan.Refusal); is && unlike.Unlike && s.pollUnlike(r, unlike) { //nolint:errorlint // it is never wrapped
 		if err = s.replanHeld(r); err == nil {
 			err = s.runRecorded(r)
 		}

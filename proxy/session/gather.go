@@ -11,7 +11,7 @@ import (
 
 // runGathered answers a statement that no shard can answer alone, and for which the answers of the shards can't be merged.
 func (s *Session) runGathered(r *exec.Work, p *plan.Gathering) error {
-	if err := s.mayReadAll(r); err != nil {
+	if err := s.guardAll(r); err != nil {
 		return err
 	}
 	return s.gather(r, p)
@@ -25,14 +25,14 @@ func (s *Session) gather(r *exec.Work, p *plan.Gathering) error {
 // gatherFor reads the rows that a statement needs into temporary tables on one shard, and calls use with them.
 func (s *Session) gatherFor(r *exec.Work, p *plan.Gathering, use func(*exec.Gathering) error) error {
 	r.Cursor = false
-	if r.Prepared != nil && s.past(&r.Prepared.Reading) {
-		return outlived()
+	if r.Prepared != nil && s.readsDifferently(&r.Prepared.Reading) {
+		return staleReading()
 	}
 	defer s.observer.Trace().Enter(trace.Gather, "")()
 	if err := s.mayGather(r, p); err != nil {
 		return err
 	}
-	if err := s.seesGenes(r, func(set gene.Set) bool { return !set.Empty() }); err != nil {
+	if err := s.refuseUnseenGenes(r, func(set gene.Set) bool { return !set.Empty() }); err != nil {
 		return err
 	}
 	if err := s.admit(r, nil, true, nil); err != nil {

@@ -14,7 +14,7 @@ import (
 // runInsertQuery runs an INSERT whose query returns rows for other shards than the one that has them. The query is answered over
 // gathered rows, as a SELECT would be. Its rows are inserted as they arrive.
 func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
-	if err := s.mayReadAll(r); err != nil {
+	if err := s.guardAll(r); err != nil {
 		return err
 	}
 	if err := s.requireUTF8(); err != nil {

@@ -19,7 +19,7 @@ func (s *Session) finalEnding(last reply.Ending) reply.Ending {
 				return nil, err
 			}
 			_, seq := wire.Header(packet)
-			dst, _ = wire.AppendERR(dst, seq, s.nearest(s.reworded(e)), s.client.Capabilities)
+			dst, _ = wire.AppendERR(dst, seq, s.quoteRest(s.reworded(e)), s.client.Capabilities)
 			return dst, nil
 		case last == nil:
 			return append(dst, packet...), nil

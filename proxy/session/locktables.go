@@ -18,7 +18,7 @@ func (s *Session) lockTables(r *exec.Work, p *plan.Local) error {
 	if err := s.checkLockable(r); err != nil {
 		return err
 	}
-	if err := s.underReadLock(); err != nil {
+	if err := s.refuseUnderReadLock(); err != nil {
 		return err
 	}
 	var locked []catalog.TableName

@@ -84,7 +84,7 @@ func withoutAdded(packets []byte, of *backend.Statement, p *kept.Statement) ([]b
 	}
 	described.Params = p.Given()
 	binary.LittleEndian.PutUint16(packets[wire.HeaderSize+7:], uint16(described.Params))
-	return without(packets, func(number int) bool {
+	return withoutPackets(packets, func(number int) bool {
 		isAdded := slices.ContainsFunc(p.Added, func(a kept.Added) bool { return number == 1+a.At })
 		return isAdded || described.Params == 0 && number == 1+of.Params // the end of the parameters
 	}), described

@@ -20,7 +20,7 @@ import (
 	"locus/router/stmt"
 )
 
-// prepare answers COM_STMT_PREPARE with what a shard says of the statement.
+// prepare answers COM_STMT_PREPARE with a shard's answer for the statement.
 func (s *Session) prepare(text []byte) error {
 	s.vars.Commands[stmt.CountPrepare]++
 	if err := s.kept.Full(); err != nil {
@@ -49,17 +49,17 @@ func (s *Session) prepare(text []byte) error {
 	case err != nil:
 		return s.writeError(err)
 	case there == nil:
-		return s.preparedHere(p, columns)
+		return s.prepareLocally(p, columns)
 	}
-	return s.preparedThere(w, p, sent, there)
+	return s.prepareOnShard(w, p, sent, there)
 }
 
-// replan makes the plan anew if the tables have changed, and gives the snapshot to run it under.
+// replan makes a new plan if the tables have changed. It returns the snapshot under which the plan must run.
 func (s *Session) replan(w *snapshot.Snapshot, p *kept.Statement) (*snapshot.Snapshot, error) {
 	if p.Under == w.Catalog && p.Rights == s.account.Rights && p.Shard == s.vars.Shard && p.Plan != nil && slices.Equal(p.Temporary, s.conns.TemporaryTables()) {
 		return w, nil
 	}
-	made, w, err := s.planned(w, &p.Lexed, s.contextThen(w, &p.Reading))
+	made, w, err := s.planned(w, &p.Lexed, s.preparedContext(w, &p.Reading))
 	if err != nil {
 		return w, err
 	}
@@ -68,12 +68,12 @@ func (s *Session) replan(w *snapshot.Snapshot, p *kept.Statement) (*snapshot.Sna
 	return w, nil
 }
 
-// preparedThere has a shard prepare the statement, for the types of its columns
-// and for the errors that only a server finds.
-func (s *Session) preparedThere(w *snapshot.Snapshot, p *kept.Statement, text string, there plan.Plan) error {
+// prepareOnShard prepares the statement on a shard, which returns the types of its columns and the errors that only a server
+// finds.
+func (s *Session) prepareOnShard(w *snapshot.Snapshot, p *kept.Statement, text string, there plan.Plan) error {
 	shard, statement, answer, err := s.prepareAnywhere(w, there, text)
 	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.conns.Lost() {
-		statement, answer, err = s.prepareAt(shard, 0, text) // nothing happens by preparing twice
+		statement, answer, err = s.prepareAt(shard, 0, text) // preparing twice has no effect
 	}
 	if err != nil {
 		return s.writeError(err)
@@ -87,12 +87,13 @@ func (s *Session) preparedThere(w *snapshot.Snapshot, p *kept.Statement, text st
 	if s.client.Capabilities&mysql.CLIENT_DEPRECATE_EOF != 0 {
 		out = withoutEOFs(out, &described)
 	}
-	showStatus(out, s.env.Status())
+	patchStatuses(out, s.env.Status())
 	return s.client.Flush(renumbered(out, s.client.Seq))
 }
 
+// prepareAt prepares a text on one shard. It returns the prepared statement and the shard's answer.
 func (s *Session) prepareAt(shard router.ShardName, how txn.Mode, text string) (*backend.Statement, []byte, error) {
-	l, err := s.lendToPrepare(shard, how)
+	l, err := s.acquireToPrepare(shard, how)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -105,9 +106,9 @@ func (s *Session) prepareAt(shard router.ShardName, how txn.Mode, text string) (
 	return statement, answer, nil
 }
 
-// lendToPrepare lends a connection on which a write may be prepared, wherever it is executed later: MariaDB prepares no write in a session
-// that is read-only.
-func (s *Session) lendToPrepare(shard router.ShardName, how txn.Mode) (txn.Lease, error) {
+// acquireToPrepare acquires a connection on which a write may be prepared, wherever the write is executed later. MariaDB prepares
+// no write in a read-only session.
+func (s *Session) acquireToPrepare(shard router.ShardName, how txn.Mode) (txn.Lease, error) {
 	settings := s.vars.Settings
 	if s.vars.ReadsOnly() {
 		settings = s.vars.Writing()
@@ -115,8 +116,8 @@ func (s *Session) lendToPrepare(shard router.ShardName, how txn.Mode) (txn.Lease
 	return s.conns.AcquireAs(shard, txn.Outside|txn.Describes(how), settings)
 }
 
-// preparedOn are the shards that have the tables of a plan, any of which may prepare it.
-func (s *Session) preparedOn(w *snapshot.Snapshot, p plan.Plan) exec.Candidates {
+// preparedAmong returns the shards that have the tables of a plan. Any of them may prepare it.
+func (s *Session) preparedAmong(w *snapshot.Snapshot, p plan.Plan) exec.Candidates {
 	on := s.singleOf(w, p)
 	switch p := p.(type) {
 	case *plan.OneShard:
@@ -142,7 +143,8 @@ func (s *Session) preparedOn(w *snapshot.Snapshot, p plan.Plan) exec.Candidates 
 	return exec.Candidates{Shards: []router.ShardName{on}}
 }
 
-// singleOf is the shard of a table that a statement names and no other shard has: a single one, or one that nobody declared; empty: it names none.
+// singleOf returns the shard of a table that the statement names and that no other shard has. Such a table is a single table, or
+// an undeclared one. singleOf returns "" if the statement names none.
 func (s *Session) singleOf(w *snapshot.Snapshot, p plan.Plan) router.ShardName {
 	for _, named := range p.About().Statement.Tables {
 		name := plan.FullName(named, s.vars.Settings.Database())
@@ -160,29 +162,29 @@ func (s *Session) singleOf(w *snapshot.Snapshot, p plan.Plan) router.ShardName {
 	return ""
 }
 
-// showStatus has what ends lists of definitions tell the session's flags: the connection has no part in its transaction.
-func showStatus(packets []byte, status uint16) {
+// patchStatuses sets the status flags of the packets that end lists of definitions. The session's flags replace those of the
+// connection, which takes no part in the session's transaction.
+func patchStatuses(packets []byte, status uint16) {
 	for len(packets) > 0 {
 		length, _ := wire.Header(packets)
 		if end := wire.HeaderSize + length; wire.IsEOF(packets[wire.HeaderSize:end]) {
-			_ = wire.PatchStatus(packets[:end], mysql.SERVER_STATUS_AUTOCOMMIT|mysql.SERVER_STATUS_IN_TRANS, status) // an EOF has them
+			_ = wire.PatchStatus(packets[:end], mysql.SERVER_STATUS_AUTOCOMMIT|mysql.SERVER_STATUS_IN_TRANS, status) // an EOF has status flags
 		}
 		packets = packets[wire.HeaderSize+length:]
 	}
 }
 
-// withoutEOFs leaves out what ends the two lists of definitions in the answer to
-// COM_STMT_PREPARE.
+// withoutEOFs removes the packets that end the two lists of definitions in the answer to COM_STMT_PREPARE.
 func withoutEOFs(packets []byte, of *backend.Statement) []byte {
 	params := 1 + of.Params // packets up to the end of the first list
 	columns := params + min(1, of.Params) + of.Columns
-	return without(packets, func(number int) bool {
+	return withoutPackets(packets, func(number int) bool {
 		return number == params && of.Params > 0 || number == columns && of.Columns > 0
 	})
 }
 
-// without leaves out those packets whose number, from 0 on, is one to drop.
-func without(packets []byte, drop func(number int) bool) []byte {
+// withoutPackets removes the packets for whose number, counted from 0, drop returns true.
+func withoutPackets(packets []byte, drop func(number int) bool) []byte {
 	out, number := packets[:0], 0
 	for at := 0; at < len(packets); number++ {
 		length, _ := wire.Header(packets[at:])
@@ -195,7 +197,7 @@ func without(packets []byte, drop func(number int) bool) []byte {
 	return out
 }
 
-// renumbered gives packets the sequence numbers from seq on.
+// renumbered sets the sequence numbers of packets. The first one gets seq.
 func renumbered(packets []byte, seq byte) []byte {
 	for at := 0; at+wire.HeaderSize <= len(packets); {
 		n, _ := wire.Header(packets[at:])
@@ -206,8 +208,8 @@ func renumbered(packets []byte, seq byte) []byte {
 	return packets
 }
 
-// closeStatement forgets a statement; MySQL has no answer to it. Connections
-// keep theirs for the next session that prepares the same text.
+// closeStatement forgets a statement. The command has no answer. Connections keep their prepared statement for the next session
+// that prepares the same text.
 func (s *Session) closeStatement(payload []byte) error {
 	s.vars.Commands[stmt.CountClose]++
 	if p, err := s.kept.Find(payload); err == nil {
@@ -227,8 +229,7 @@ func (s *Session) resetStatement(payload []byte) error {
 	return s.writeOK(wire.OK{})
 }
 
-// longData collects a parameter's value; MySQL has no answer to it. What is too
-// long makes the execution fail.
+// longData collects a parameter's value. The command has no answer. If a value is too long, the execution fails.
 func (s *Session) longData(payload []byte) error {
 	s.vars.Commands[stmt.CountLongData]++
 	if data, err := wire.ParseLongData(payload); err == nil {

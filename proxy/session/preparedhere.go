@@ -15,8 +15,8 @@ import (
 	"locus/router/stmt"
 )
 
-// preparedHere answers for statements that the session runs itself.
-func (s *Session) preparedHere(p *kept.Statement, columns []wire.Column) error {
+// prepareLocally answers COM_STMT_PREPARE for a statement that the session runs itself.
+func (s *Session) prepareLocally(p *kept.Statement, columns []wire.Column) error {
 	s.kept.Add(p)
 	out, seq := wire.AppendPrepared(s.client.Out[:0], s.client.Seq, wire.Prepared{Statement: p.ID, Columns: uint16(len(columns)), Params: uint16(p.Given())})
 	params := make([]wire.Column, p.Given())
@@ -28,16 +28,15 @@ func (s *Session) preparedHere(p *kept.Statement, columns []wire.Column) error {
 	return s.client.Flush(out)
 }
 
-// preparable gives the text and the plan that a shard is to prepare for a
-// statement: of one into which the session writes what it knows, what comes of
-// that. It is nil for a statement that the session runs itself, which has the
-// columns given.
+// preparable returns the text and the plan that a shard must prepare for a statement. If the session writes values into the
+// statement, these are the resulting text and its plan. The plan is nil for a statement that the session runs itself. Its answer
+// has the returned columns.
 func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text string, there plan.Plan, columns []wire.Column, err error) {
 	r := &exec.Work{Plan: p.Plan, Facts: p.Plan.About(), Snapshot: w, Values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
 	r.Values.Reset(&p.Lexed, nil)
 	text, there = p.Text, p.Plan
 	for {
-		changed, under, err := s.changed(r, there)
+		changed, under, err := s.replacement(r, there)
 		if err != nil {
 			return "", nil, nil, err
 		}
@@ -60,7 +59,7 @@ func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text stri
 	}
 	st := there.About().Statement
 	if !w.Flavor.PreparesAll() && textOnly[st.Kind] {
-		return "", nil, nil, s.unprepared(w, st, text)
+		return "", nil, nil, s.unpreparedError(w, st, text)
 	}
 	switch st.Kind {
 	case stmt.ShowWarnings:
@@ -79,36 +78,37 @@ func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text stri
 		}
 		columns = reply.TextColumns(explained, nil)
 	case stmt.TextPrepare:
-		return "", nil, nil, unpreparable()
+		return "", nil, nil, unpreparableError()
 	default:
 	}
 	return text, nil, columns, nil
 }
 
-// textOnly is what MySQL does not prepare: clients that hear of it send the text.
+// textOnly contains the kinds of statements that MySQL does not prepare. Clients that get the error send the text instead.
 var textOnly = map[stmt.Kind]bool{
 	stmt.Use: true, stmt.Begin: true, stmt.Savepoint: true, stmt.Lock: true, stmt.Unlock: true, stmt.ShowWarnings: true,
 	stmt.Diagnose: true,
 }
 
-// unprepared says why MySQL does not prepare a statement: one that names tables is found
-// wrong first where there can't be any.
-func (s *Session) unprepared(w *snapshot.Snapshot, st *stmt.Statement, text string) error {
+// unpreparedError returns the error for a statement that MySQL does not prepare. LOCK TABLES of tables that can't be locked gets
+// the server's error, which servers find first.
+func (s *Session) unpreparedError(w *snapshot.Snapshot, st *stmt.Statement, text string) error {
 	if st.Kind == stmt.Lock {
-		if said := s.readByServer(w, text); txn.IsRefusal(said) {
-			return said
+		if refused := s.readByServer(w, text); txn.IsRefusal(refused) {
+			return refused
 		}
 	}
-	return unpreparable()
+	return unpreparableError()
 }
 
-func unpreparable() error {
+// unpreparableError returns MySQL's error for a statement that can't be prepared.
+func unpreparableError() error {
 	return wire.Errorf(mysql.ER_UNSUPPORTED_PS, wire.StateGeneral, "This command is not supported in the prepared statement protocol yet")
 }
 
-// changed gives the text that stands for a statement into which the session writes what it knows, or
-// views' queries; nil: it stays as it is.
-func (s *Session) changed(r *exec.Work, p plan.Plan) (text []byte, under plan.Context, err error) {
+// replacement returns the text that replaces a statement, and the context in which that is planned. The text contains values of
+// the session, or the queries of views. It is nil if the statement is not replaced.
+func (s *Session) replacement(r *exec.Work, p plan.Plan) (text []byte, under plan.Context, err error) {
 	if text, expanded := expandedText(p); expanded {
 		return text, s.planContext(r.Snapshot), nil
 	}
@@ -118,7 +118,7 @@ func (s *Session) changed(r *exec.Work, p plan.Plan) (text []byte, under plan.Co
 	return nil, under, nil
 }
 
-// planAgain plans a text into which the session has written what it knows.
+// planAgain plans a text that replaces a statement.
 func (s *Session) planAgain(lexed *stmt.Lexed, under plan.Context, text []byte) (plan.Plan, error) {
 	if err := s.read(lexed, text); err != nil {
 		return nil, err
@@ -126,8 +126,7 @@ func (s *Session) planAgain(lexed *stmt.Lexed, under plan.Context, text []byte) 
 	return s.planUnder(lexed, under)
 }
 
-// runBound runs a statement of the session's own with the values of its
-// placeholders in the text.
+// runBound runs a statement that the session answers itself, with the values of its placeholders in the text.
 func (s *Session) runBound(r *exec.Work) error {
 	text, err := s.withValues(r)
 	if err != nil {

@@ -15,24 +15,24 @@ import (
 	"locus/router/stmt"
 )
 
-// Procedures are those of the schema locus: what operators order, said in SQL.
+// Procedures runs the procedures of the schema locus, by which operators send commands in SQL.
 type Procedures interface {
-	// Call runs one on behalf of a user. The error is ErrNoProcedure, a *BadArguments,
-	// or says why nothing was changed, or that it is not known whether something was.
+	// Call runs a procedure on behalf of a user. It returns ErrNoProcedure, a *BadArguments, or an error which reports that
+	// nothing was changed, or that the effect is unknown.
 	Call(ctx context.Context, procedure string, args []stmt.Value, by string) (Answer, error)
 }
 
-// Answer is a row to show, and what SHOW WARNINGS tells beside it.
+// Answer contains a row to show, and the warnings for SHOW WARNINGS.
 type Answer struct{ Columns, Row, Warnings []string }
 
-// ErrNoProcedure: the schema locus has no procedure of the name.
+// ErrNoProcedure means that the schema locus has no procedure of the name.
 var ErrNoProcedure = errors.New("no such procedure")
 
-// BadArguments are too few, too many, or not what the procedure takes.
+// BadArguments is the error for arguments that the procedure does not accept.
 type BadArguments struct {
 	Given    int
-	Takes    string // the procedure's own words
-	Argument string // what is wrong with one of them; empty: their number
+	Takes    string // the procedure's description of its arguments
+	Argument string // what is wrong with one argument; empty if their number is wrong
 }
 
 func (b *BadArguments) Error() string {
@@ -42,11 +42,11 @@ func (b *BadArguments) Error() string {
 	return fmt.Sprintf("%s: got %d arguments", b.Takes, b.Given)
 }
 
-// procedureTime bounds a call: shards are asked before a move begins.
+// procedureTime is the time limit of a call, in which shards may be queried before a move begins.
 const procedureTime = 30 * time.Second
 
-// procedure answers CALL locus.…. It takes effect at once, and is no part of a
-// transaction: what it changes is in etcd.
+// procedure answers CALL locus.…. The call takes effect at once and is not part of a transaction, because it changes data in
+// etcd.
 func (s *Session) procedure(r *exec.Work) error {
 	call := r.Facts.Statement.OwnCall
 	if !s.account.Admin {
@@ -80,8 +80,8 @@ func noProcedure(name string) error {
 	return wire.Errorf(erNoProcedure, "42000", "PROCEDURE %s.%s does not exist", stmt.Own, name)
 }
 
-// procedureError is what went wrong, in the terms of servers: a condition that the
-// procedure raised is a SIGNAL's.
+// procedureError returns the servers' error for a failed call. An error that the procedure returned becomes the error of a
+// SIGNAL.
 func procedureError(name string, err error) error {
 	bad, isBad := errors.AsType[*BadArguments](err)
 	switch {

@@ -63,19 +63,18 @@ func (s *Session) runLexed(payload []byte) error {
 	s.args.Reset(&s.lexed, nil)
 	s.args.Foreign = s.vars.Foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
-	return s.finish(s.observed(&exec.Work{Plan: p, Facts: p.About(), Values: &s.values, Snapshot: w, Payload: payload}))
+	return s.finish(s.runObserved(&exec.Work{Plan: p, Facts: p.About(), Values: &s.values, Snapshot: w, Payload: payload}))
 }
 
-// observed is attempt, and tells of it.
-func (s *Session) observed(r *exec.Work) error {
+// runObserved is attempt with reports to the observer.
+func (s *Session) runObserved(r *exec.Work) error {
 	s.observer.Planned(r.Facts)
 	err := s.attempt(r)
 	s.observer.Ran(r.Plan, r.Values, s.account.SlowStatement, err)
 	return err
 }
 
-// finish writes what concerns the statement alone to the client. What ends the
-// session goes up.
+// finish writes an error that concerns the statement alone to the client. It returns an error that ends the session.
 func (s *Session) finish(err error) error {
 	switch e := err.(type) { //nolint:errorlint // the two types are never wrapped
 	case nil:
@@ -86,7 +85,7 @@ func (s *Session) finish(err error) error {
 	return s.writeError(err)
 }
 
-// planOf finds the plan for a text, or makes it; with the snapshot to run it under.
+// planOf returns the plan for a text, from the cache or newly made, and the snapshot under which it must run.
 func (s *Session) planOf(w *snapshot.Snapshot, l *stmt.Lexed) (plan.Plan, *snapshot.Snapshot, error) {
 	l.Key = plan.AppendContext(l.Key, s.vars.Settings.Database(), s.vars.Mode)
 	l.Key = plan.AppendRights(l.Key, s.account.Rights)
@@ -108,7 +107,7 @@ func (s *Session) planOf(w *snapshot.Snapshot, l *stmt.Lexed) (plan.Plan, *snaps
 	return p, w, nil
 }
 
-// run runs a statement where its plan says.
+// run runs a statement as its plan requires.
 func (s *Session) run(r *exec.Work) error {
 	if err := s.mayRun(r.Facts); err != nil {
 		return err
@@ -123,13 +122,13 @@ func (s *Session) run(r *exec.Work) error {
 	if err := s.account.MayRunUnfiltered(r.Facts, &s.vars.Diagnostics); err != nil {
 		return err
 	}
-	if err := s.seesTables(r); err != nil {
+	if err := s.refuseUnseenTables(r); err != nil {
 		return err
 	}
-	if takesItsTime(r.Facts.Statement) {
+	if isUnlimited(r.Facts.Statement) {
 		s.interrupts.Unlimited()
 	}
-	s.place(r)
+	s.setReadModes(r)
 	defer s.env.Settle()
 	if s.conns.Next() != "" {
 		return s.runNext(r)
@@ -137,8 +136,7 @@ func (s *Session) run(r *exec.Work) error {
 	return s.runPlaced(r)
 }
 
-// namesNoTable tells the statements that leave MariaDB the warnings of the one before,
-// unless they have some of their own.
+// namesNoTable reports whether MariaDB keeps the warnings of the previous statement after this one, unless this one has its own.
 func namesNoTable(r *exec.Work) bool {
 	switch r.Facts.Statement.Kind {
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.Use, stmt.Unlock:
@@ -154,8 +152,8 @@ func namesNoTable(r *exec.Work) bool {
 	}
 }
 
-// runNext runs a statement for which SET TRANSACTION may have been meant: it was
-// for one transaction, and a statement outside of one is one of its own.
+// runNext runs a statement after a SET TRANSACTION, which may apply to it. SET TRANSACTION applies to one transaction, and a
+// statement outside of a transaction is one by itself.
 func (s *Session) runNext(r *exec.Work) error {
 	next := s.conns.Next()
 	err := s.runPlaced(r)
@@ -165,7 +163,7 @@ func (s *Session) runNext(r *exec.Work) error {
 	case *plan.Local, *plan.Rewritten:
 		own = false
 	}
-	reads := !namesNone(r.Facts.Statement) // else it is no transaction
+	reads := !namesNone(r.Facts.Statement) // without a table it is no transaction
 	switch {
 	case !own || !reads || s.conns.Running():
 	case r.Unbegun(err):
@@ -176,11 +174,12 @@ func (s *Session) runNext(r *exec.Work) error {
 	return err
 }
 
-// namesNone tells a statement that begins no transaction, as it reads no table.
+// namesNone reports whether a statement begins no transaction because it reads no table.
 func namesNone(st *stmt.Statement) bool {
 	return sysvars.Tableless(st) || st.Verb == "DO" && len(st.Tables) == 0
 }
 
+// runPlaced checks locked tables and XA, admits the statement, and calls the function that runs its type of plan.
 func (s *Session) runPlaced(r *exec.Work) error {
 	if s.conns.ReservesAny() {
 		if err := s.withinXA(r); err != nil {
@@ -245,9 +244,9 @@ func (s *Session) runPlaced(r *exec.Work) error {
 	return &plan.Refusal{Code: plan.Unsupported, Message: "this statement"}
 }
 
-// placesNothing tells whether a read that any shard can answer is kept out of the
-// transaction. With XA, where the second shard costs, that are those of no rows.
-func (s *Session) placesNothing(f *plan.Facts) bool {
+// staysOutside reports whether a read that any shard can answer takes no part in the transaction. With XA, a second shard makes
+// the commit more expensive. There, only reads of no rows stay outside.
+func (s *Session) staysOutside(f *plan.Facts) bool {
 	switch s.Spanning {
 	case txn.Single:
 		return !f.Writes && f.Statement.Features&stmt.Locking == 0
@@ -259,7 +258,7 @@ func (s *Session) placesNothing(f *plan.Facts) bool {
 	return false
 }
 
-// runRead runs a SELECT where the genes of its keys are.
+// runRead runs a SELECT on the shards that have the genes of its keys.
 func (s *Session) runRead(r *exec.Work, p *plan.Read) error {
 	err := p.Route(r.Snapshot.Map, r.Values, &s.route)
 	if err == nil {
@@ -274,7 +273,7 @@ func (s *Session) runRead(r *exec.Work, p *plan.Read) error {
 		}
 		var shard router.ShardName
 		var added []plan.Splice
-		if shard, added, err = s.alone(r, &p.Keyed, nil); err == nil {
+		if shard, added, err = s.soleShard(r, &p.Keyed, nil); err == nil {
 			if r.Moving && len(added) == 0 {
 				return s.runMoving(r, shard)
 			}
@@ -287,7 +286,7 @@ func (s *Session) runRead(r *exec.Work, p *plan.Read) error {
 	return err
 }
 
-// runChange runs an UPDATE or DELETE where the genes of its keys are.
+// runChange runs an UPDATE or DELETE on the shards that have the genes of its keys.
 func (s *Session) runChange(r *exec.Work, p *plan.Change) error {
 	if err := p.Route(r.Snapshot.Map, r.Values, &s.route); err != nil {
 		return err
@@ -301,15 +300,15 @@ func (s *Session) runChange(r *exec.Work, p *plan.Change) error {
 	if len(s.route.Shards) == 0 {
 		return s.runNowhere(r, p.Added)
 	}
-	shard, added, err := s.alone(r, &p.Keyed, p.Added)
+	shard, added, err := s.soleShard(r, &p.Keyed, p.Added)
 	if err != nil {
 		return err
 	}
 	return s.runOn(r, shard, added)
 }
 
-// alone gives the one shard of a route, and what is added to the text there.
-func (s *Session) alone(r *exec.Work, k *plan.Keyed, added []plan.Splice) (router.ShardName, []plan.Splice, error) {
+// soleShard returns the only shard of the route, and the insertions into the text for that shard.
+func (s *Session) soleShard(r *exec.Work, k *plan.Keyed, added []plan.Splice) (router.ShardName, []plan.Splice, error) {
 	m := r.Snapshot.Map
 	shard := s.route.Shards[0]
 	added, err := k.Own(m, &s.route, shard, added)

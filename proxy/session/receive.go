@@ -11,9 +11,9 @@ import (
 	"locus/proxy/wire"
 )
 
-// unreadable tells a client whose packets can't be made sense of, and ends the
-// session: where the next command begins is not known any more.
-func (s *Session) unreadable(err error) error {
+// refuseUnreadable writes the error for packets that can't be parsed. It returns an error that ends the session, because the
+// start of the next command is unknown.
+func (s *Session) refuseUnreadable(err error) error {
 	s.client.Seq = 1
 	switch {
 	case errors.Is(err, stream.ErrTooLarge):
@@ -25,14 +25,13 @@ func (s *Session) unreadable(err error) error {
 	return err
 }
 
-// ordered refuses a command whose packets are not numbered from 0 on; seq is
-// the number of the last.
-func (s *Session) ordered(payload []byte, seq byte) error {
+// checkOrder refuses a command whose packets are not numbered from 0. seq is the number of the last packet.
+func (s *Session) checkOrder(payload []byte, seq byte) error {
 	if s.client.Compressed() {
 		return nil
 	}
 	if due := byte(len(payload) / wire.MaxPayload); seq != due {
-		return s.unreadable(fmt.Errorf("packet %d where %d is due: %w", seq, due, stream.ErrOutOfOrder))
+		return s.refuseUnreadable(fmt.Errorf("packet %d where %d is due: %w", seq, due, stream.ErrOutOfOrder))
 	}
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"locus/router/plan"
 )
 
-// Refusals count refused statements by their codes.
+// Refusals counts refused statements by their codes.
 type Refusals struct{ counts [mostCodes]atomic.Uint64 }
 
-// The codes of refusals are from firstCode on, and fewer than so many.
+// The codes of refusals begin at firstCode. mostCodes is an upper bound for their number.
 const (
 	firstCode = 1000
 	mostCodes = 400
@@ -24,7 +24,7 @@ func (r *Refusals) add(c plan.Code) {
 	}
 }
 
-// All gives each code that there was, in their order.
+// All yields each code that has occurred and its count, in the order of the codes.
 func (r *Refusals) All(yield func(plan.Code, uint64) bool) {
 	for at := range r.counts {
 		if n := r.counts[at].Load(); n > 0 && !yield(plan.Code(firstCode+at), n) {
@@ -33,8 +33,8 @@ func (r *Refusals) All(yield func(plan.Code, uint64) bool) {
 	}
 }
 
-// tellRefusal logs a refusal for who looks for them. The statement is told without its literals.
-func (s *Session) tellRefusal(e *plan.Refusal) {
+// logRefusal logs a refusal at the debug level. It logs the statement without its literals.
+func (s *Session) logRefusal(e *plan.Refusal) {
 	if !s.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}

@@ -13,12 +13,11 @@ import (
 	"locus/router/stmt"
 )
 
-// runRewritten runs a statement that speaks of the session: what the session
-// knows is written into the text as values, and that is planned and run like any
-// other statement, wherever it leads. So is one with views' queries in it.
+// runRewritten runs a statement that refers to the session, or whose text contains the queries of views. Values of the session
+// are written into the text, which is then planned and run like any other statement.
 func (s *Session) runRewritten(r *exec.Work) error {
 	if text, expanded := expandedText(r.Plan); expanded {
-		return s.runChanged(r, text, s.planContext(r.Snapshot)) // in the views' queries the session may be spoken of too
+		return s.runChanged(r, text, s.planContext(r.Snapshot)) // the views' queries may refer to the session too
 	}
 	if done, err := s.showPatched(r); done || err != nil {
 		return err
@@ -35,14 +34,14 @@ func (s *Session) runRewritten(r *exec.Work) error {
 	if err == nil || answers.FirstUnwell || !listsProcesses(r.Facts.Statement) || !s.env.Passes(err, true) {
 		return err
 	}
-	answers.FirstUnwell = true // it was lost meanwhile: the list is there without it
+	answers.FirstUnwell = true // the first shard was lost since then; the list does not need it
 	if text, under, err = s.rewritten(r, answers); err != nil {
 		return err
 	}
 	return s.runChanged(r, text, under)
 }
 
-// expandedText gives the text of a read of views that has their queries in it.
+// expandedText returns the text of a read of views that contains their queries. It returns false for other plans.
 func expandedText(p plan.Plan) (text []byte, is bool) {
 	r, is := p.(*plan.Rewritten)
 	if !is || r.Text == "" {
@@ -51,8 +50,8 @@ func expandedText(p plan.Plan) (text []byte, is bool) {
 	return []byte(r.Text), true
 }
 
-// listsProcesses tells a statement that asks for the list of sessions alone, which is the proxy's own but for what the first
-// shard does for each of them.
+// listsProcesses reports whether a statement reads only the list of sessions. The proxy has that list, except for what the first
+// shard does for each session.
 func listsProcesses(st *stmt.Statement) bool {
 	if st.Kind == stmt.Show {
 		return st.Shown.What == "processlist"
@@ -69,18 +68,18 @@ func listsProcesses(st *stmt.Statement) bool {
 	return lists && st.Kind == stmt.Select && st.Features&(stmt.NamedLock|stmt.ReadsNamedLock|stmt.UnknownFunction|stmt.Locking) == 0
 }
 
-// rewrittenContext is what a rewritten text is planned in.
+// rewrittenContext returns the context in which a rewritten text is planned.
 func (s *Session) rewrittenContext(r *exec.Work) plan.Context {
 	under := s.planContext(r.Snapshot)
-	under.Owned, under.Rewritten = nil, true // nothing is left of it
+	under.Owned, under.Rewritten = nil, true // nothing of it remains in the text
 	st := r.Facts.Statement
 	if st.Kind == stmt.Show && len(st.Tables) == 0 {
-		under.Rights = nil // the text is ours
+		under.Rights = nil // the text is locus's own
 	}
 	return under
 }
 
-// rewritten gives the text that is run in place of the client's, and what that is planned in.
+// rewritten returns the text that is run in place of the client's, and the context in which it is planned.
 func (s *Session) rewritten(r *exec.Work, answers *sysvars.Answers) (text []byte, under plan.Context, err error) {
 	st := r.Facts.Statement
 	under = s.rewrittenContext(r)
@@ -93,7 +92,7 @@ func (s *Session) rewritten(r *exec.Work, answers *sysvars.Answers) (text []byte
 	return text, under, err
 }
 
-// showPatched answers SHOW VARIABLES and SHOW STATUS by itself, where that can be.
+// showPatched answers SHOW VARIABLES and SHOW STATUS without a rewritten text, if possible. done reports whether it did.
 func (s *Session) showPatched(r *exec.Work) (done bool, err error) {
 	st := r.Facts.Statement
 	if st.Kind != stmt.Show || st.Shown == nil || r.Prepared != nil && r.Prepared.Params > 0 {
@@ -109,8 +108,7 @@ func (s *Session) showPatched(r *exec.Work) (done bool, err error) {
 	return true, nil
 }
 
-// runChanged runs another text in place of the client's, with the client's own
-// parameters.
+// runChanged runs another text in place of the client's, with the client's own parameters.
 func (s *Session) runChanged(r *exec.Work, text []byte, under plan.Context) error {
 	lexed, read := new(stmt.Lexed), s.reading()
 	if r.Prepared != nil {
@@ -124,11 +122,11 @@ func (s *Session) runChanged(r *exec.Work, text []byte, under plan.Context) erro
 	if err != nil {
 		return err
 	}
-	if r.Prepared != nil && !s.readsAsThen(r.Snapshot, &read, string(text), p) {
-		return outlived()
+	if r.Prepared != nil && !s.readsAlike(r.Snapshot, &read, string(text), p) {
+		return staleReading()
 	}
 	if r.Facts.Statement.Kind == stmt.TextPrepare {
-		s.vars.Commands.Count(p.About().Statement) // servers count EXECUTE and what it runs
+		s.vars.Commands.Count(p.About().Statement) // servers count both EXECUTE and the statement that it runs
 	}
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign

@@ -7,7 +7,7 @@ import (
 	"locus/router/stmt"
 )
 
-// runOn runs a statement on one shard, with what is added to its text, and passes the answer on.
+// runOn runs a statement with insertions into its text on one shard, and relays the answer.
 func (s *Session) runOn(r *exec.Work, shard router.ShardName, added []plan.Splice) error {
 	s.Counts.OneShard.Add(1)
 	if err := s.endBefore(r.Facts.Statement); err != nil {
@@ -24,13 +24,13 @@ func (s *Session) runOn(r *exec.Work, shard router.ShardName, added []plan.Splic
 	return s.env.OneShard(r, exec.Part{Shard: shard, Text: s.env.Spliced(r, added)}, last)
 }
 
-// endBefore ends what a statement ends before it runs: locked tables, and the transaction, wherever it is.
+// endBefore ends what a statement ends before it runs: locked tables, and the transaction on all of its shards.
 func (s *Session) endBefore(st *stmt.Statement) error {
 	if err := s.env.Room(st); err != nil {
 		return err
 	}
 	if st.Kind == stmt.Lock {
-		if err := s.underReadLock(); err != nil {
+		if err := s.refuseUnderReadLock(); err != nil {
 			return err
 		}
 		if err := s.conns.UnlockTables(); err != nil {

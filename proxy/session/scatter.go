@@ -7,48 +7,48 @@ import (
 	"locus/router/plan"
 )
 
-// mayRead is what goes before any read of several shards: the user's guard, and
-// the time that it may take.
-func (s *Session) mayRead(shards int) error {
-	if err := s.mayMerge(); err != nil {
+// guardScatter prepares a read of several shards. It applies limitScatter, and returns an error if the user's guard refuses that
+// many shards.
+func (s *Session) guardScatter(shards int) error {
+	if err := s.limitScatter(); err != nil {
 		return err
 	}
 	return s.account.MayScatter(shards, &s.vars.Diagnostics)
 }
 
-// mayMerge is mayRead for a user who need not be asked.
-func (s *Session) mayMerge() error {
+// limitScatter counts a read of several shards and sets its time limit, without the user's guard. It refuses sql_select_limit.
+func (s *Session) limitScatter() error {
 	s.Counts.Scattered.Add(1)
 	if s.vars.LimitsRows() {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: SET sql_select_limit = DEFAULT, and use LIMIT"}
 	}
 	if limit := s.vars.TimeLimit(); limit > 0 {
-		s.interrupts.Limit(time.Now().Add(limit)) // each shard has it as well, from when it begins
+		s.interrupts.Limit(time.Now().Add(limit)) // each shard has this limit too, from the start of its part
 	}
 	return nil
 }
 
-// mayReadRoute is mayRead for the shards of the route. That the rows of one gene are on two shards is no matter of the user's.
-func (s *Session) mayReadRoute() error {
+// guardRoute is guardScatter for the shards of the route. The guard is not applied if the rows of one gene are on two shards.
+func (s *Session) guardRoute() error {
 	if s.route.Whole() {
-		return s.mayMerge()
+		return s.limitScatter()
 	}
-	return s.mayRead(len(s.route.Shards))
+	return s.guardScatter(len(s.route.Shards))
 }
 
-// mayReadAll is mayRead for a read of every shard that has genes.
-func (s *Session) mayReadAll(r *exec.Work) error {
+// guardAll is guardScatter for a read of every shard that has genes.
+func (s *Session) guardAll(r *exec.Work) error {
 	m := r.Snapshot.Map
-	return s.mayRead(len(m.ShardsOf(0, m.Width().Last(), nil)))
+	return s.guardScatter(len(m.ShardsOf(0, m.Width().Last(), nil)))
 }
 
 // runScatter runs a SELECT on several shards and merges their answers.
 func (s *Session) runScatter(r *exec.Work, p *plan.Read) error {
-	if err := s.mayReadRoute(); err != nil {
+	if err := s.guardRoute(); err != nil {
 		return err
 	}
 	unmerged, err := s.env.Scatter(r, p, &s.route)
-	if why, refused := err.(*plan.Refusal); refused && unmerged && s.changedMeanwhile(r, why) { //nolint:errorlint // it is never wrapped
+	if why, refused := err.(*plan.Refusal); refused && unmerged && s.pollUnlike(r, why) { //nolint:errorlint // it is never wrapped
 		return err
 	}
 	if unmerged && p.Gather != nil {

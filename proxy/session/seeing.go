@@ -9,49 +9,51 @@ import (
 	"locus/router/stmt"
 )
 
-// A transaction sees a shard's rows as they were when it first read there. Rows that a move or an import has brought to the shard since,
-// it would miss, though they had been committed long before: so it is refused to read them, and may begin again.
+// A transaction sees a shard's rows as of its first read there. It would miss rows that a move or an import has brought to the
+// shard since then, although they had been committed long before. So a statement that may read such rows is refused, and its
+// transaction is rolled back for a repetition.
 
-// seesGenes refuses a statement in a transaction if it may concern genes that came to a shard after the transaction had joined there.
-func (s *Session) seesGenes(r *exec.Work, meets func(gene.Set) bool) error {
+// refuseUnseenGenes refuses a statement in a transaction if it may concern genes that came to a shard after the transaction had
+// joined there.
+func (s *Session) refuseUnseenGenes(r *exec.Work, meets func(gene.Set) bool) error {
 	for shard, then := range s.conns.Earlier() {
 		if then.Map != r.Snapshot.Map && meets(r.Snapshot.Map.Gained(then.Map, shard)) {
-			return s.unseen(shard)
+			return s.rollBackUnseen(shard)
 		}
 	}
 	return nil
 }
 
-// readsLatest tells a statement that sees each row as it is now: it changes or locks rows.
+// readsLatest reports whether a statement sees the latest version of each row because it changes or locks the rows.
 func readsLatest(st *stmt.Statement) bool {
 	switch st.Kind {
 	case stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
 		return true
 	case stmt.Select:
-		return st.Features&stmt.Locking != 0 && len(st.Blocks) == 1 // what a subquery reads it does not lock
+		return st.Features&stmt.Locking != 0 && len(st.Blocks) == 1 // a subquery does not lock the rows that it reads
 	default:
 		return false
 	}
 }
 
-// seesTables is seesGenes of tables that were declared otherwise when the transaction joined: an import has brought their rows since, or
-// taken them back.
-func (s *Session) seesTables(r *exec.Work) error {
+// refuseUnseenTables is refuseUnseenGenes for tables whose declaration has changed since the transaction joined. An import has
+// brought their rows since, or has moved them back.
+func (s *Session) refuseUnseenTables(r *exec.Work) error {
 	for shard, then := range s.conns.Earlier() {
 		if then.Catalog == r.Snapshot.Catalog {
 			continue
 		}
 		for _, t := range plan.TablesOf(r.Facts.Statement) {
 			if name := s.env.FullName(r, t); locationOf(then.Catalog, name) != locationOf(r.Snapshot.Catalog, name) {
-				return s.unseen(shard)
+				return s.rollBackUnseen(shard)
 			}
 		}
 	}
 	return nil
 }
 
-// location is where a table's rows are, as far as its declaration tells; and what a view reads that is planned as its text. What nobody
-// declares is on the default shard: that an import declares it there, as its first step, moves no row.
+// location is the place of a table's rows according to its declaration. view is the query of a view that is planned as its text.
+// An undeclared table is on the default shard. If an import declares it there as its first step, no row moves.
 type location struct {
 	kind  catalog.Kind
 	shard router.ShardName
@@ -66,7 +68,7 @@ func locationOf(c *catalog.Catalog, name catalog.TableName) location {
 	return location{kind: d.Kind, shard: d.Shard}
 }
 
-// unseen rolls the transaction back, as servers do after a deadlock.
-func (s *Session) unseen(shard router.ShardName) error {
+// rollBackUnseen rolls the transaction back, as servers do after a deadlock, and returns the error.
+func (s *Session) rollBackUnseen(shard router.ShardName) error {
 	return s.rollBackAsDeadlock("rows that it concerns came to shard %s after the transaction had begun there, and it would not see all of them; the transaction was rolled back", shard)
 }

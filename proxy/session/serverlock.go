@@ -17,8 +17,8 @@ import (
 // erLockedAlready is ER_LOCK_OR_ACTIVE_TRANSACTION.
 const erLockedAlready = mysql.ER_LOCK_OR_ACTIVE_TRANSACTION
 
-// lockServers runs FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP and UNLOCK INSTANCE on every shard, in the map's order. The
-// connections stay the session's until the lock ends.
+// lockServers runs FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP and UNLOCK INSTANCE on every shard, in the map's order.
+// The connections are reserved for the session until the lock ends.
 func (s *Session) lockServers(r *exec.Work) error {
 	lock := r.Facts.Statement.ServerLock
 	if !s.account.Admin {
@@ -39,15 +39,15 @@ func (s *Session) lockServers(r *exec.Work) error {
 	return s.conns.LockServers(lock, r.Snapshot.Catalog.Shards)
 }
 
-// underReadLock refuses LOCK TABLES while the session has the read lock on all shards, which UNLOCK TABLES would end with it.
-func (s *Session) underReadLock() error {
+// refuseUnderReadLock refuses LOCK TABLES while the session has the read lock on all shards. UNLOCK TABLES would end both.
+func (s *Session) refuseUnderReadLock() error {
 	if s.conns.Reserved(txn.ReadLock) {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "LOCK TABLES after FLUSH TABLES WITH READ LOCK, which one UNLOCK TABLES would end together: UNLOCK TABLES first"}
 	}
 	return nil
 }
 
-// unlockTables runs UNLOCK TABLES, which ends both kinds of locks. Of a read lock on all shards the transaction goes on.
+// unlockTables runs UNLOCK TABLES, which ends both kinds of locks. After a read lock on all shards, the transaction continues.
 func (s *Session) unlockTables() error {
 	if err := s.conns.UnlockTables(); err != nil {
 		return err
@@ -55,8 +55,9 @@ func (s *Session) unlockTables() error {
 	return s.conns.FreeServers(stmt.ReadLock)
 }
 
-// begin runs BEGIN and START TRANSACTION. WITH CONSISTENT SNAPSHOT every shard that has rows of declared tables joins at once, unless
-// a transaction may be on one shard only. It concerns all rows, so that none changes hands while it is open.
+// begin runs BEGIN and START TRANSACTION. WITH CONSISTENT SNAPSHOT, every shard that has rows of declared tables joins at once,
+// unless a transaction may be on one shard only. Such a transaction concerns all rows, so that no gene is handed over while it is
+// open.
 func (s *Session) begin(r *exec.Work) error {
 	how := *r.Facts.Statement.Opening
 	if how.Snapshot {
@@ -74,7 +75,7 @@ func (s *Session) begin(r *exec.Work) error {
 	if err != nil || s.Spanning == txn.Single {
 		return err
 	}
-	read := readFor(r.Snapshot.Catalog)
+	read := snapshotReads(r.Snapshot.Catalog)
 	for _, shard := range r.Snapshot.Catalog.Shards {
 		if home, _ := s.conns.Home(); shard == home || read[shard] == "" {
 			continue
@@ -87,9 +88,9 @@ func (s *Session) begin(r *exec.Work) error {
 	return nil
 }
 
-// readFor gives, for each shard that has rows of declared tables, a read of one of them: a server takes its snapshot with the first
-// read where it isn't told to at the beginning.
-func readFor(c *catalog.Catalog) map[router.ShardName]string {
+// snapshotReads returns a read of a declared table for each shard that has rows of one. A server takes its snapshot at the first
+// read, unless the transaction's first statement requests it.
+func snapshotReads(c *catalog.Catalog) map[router.ShardName]string {
 	read := map[router.ShardName]string{}
 	for _, t := range c.Tables() {
 		text := "SELECT 1 FROM " + plan.Quote(t.Schema) + "." + plan.Quote(t.Name) + " LIMIT 1"

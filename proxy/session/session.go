@@ -30,19 +30,18 @@ type Client struct {
 	User         string
 	Database     string
 	Capabilities uint32
-	Extended     uint32 // of MariaDB's own capabilities
+	Extended     uint32 // MariaDB's own capabilities
 	// Charset and Collation are the client's choice at login.
 	Charset, Collation string
-	// NextSeq numbers the OK that ends the login.
+	// NextSeq is the sequence number of the OK that ends the login.
 	NextSeq byte
-	// Change conducts COM_CHANGE_USER on the stream that the session has, and
-	// gives who the client is from then on. After an error the stream is closed;
-	// the client knows why.
+	// Change conducts COM_CHANGE_USER on the session's stream, and returns the client that the session serves from then on. After
+	// an error the stream is closed, and the client has been notified.
 	Change func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
 }
 
-// Session is one client's. Everything but what others see and end of it belongs to
-// the goroutine of Serve.
+// Session serves one client. Everything belongs to the goroutine of Serve, except methods that are documented as safe for
+// concurrent use.
 type Session struct {
 	*Services
 	ctx    context.Context
@@ -51,28 +50,28 @@ type Session struct {
 	user   string
 	change func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
 
-	initial *backend.Settings // what COM_RESET_CONNECTION goes back to
+	initial *backend.Settings // the settings after the login, which COM_RESET_CONNECTION restores
 	vars    sysvars.State
 	conns   *txn.Connections
 	env     exec.Environment
 	share   *kept.Share
 	kept    *kept.Statements
-	behind  []byte // what follows the statement in the same text, from its semicolon on
+	behind  []byte // the text after the current statement of the same command, from its semicolon on
 
-	*work // of the command under way, nil between commands
+	*work // the memory of the current command; nil between commands
 
-	under   *snapshot.Snapshot // the snapshot that account is of
+	under   *snapshot.Snapshot // the snapshot that contains account
 	account *snapshot.Account  // never nil
 
 	interrupts *interrupt.Handle
-	last       bool // the command under way may be the session's last: its answer is held back
+	last       bool // the current command may be the session's last, so that its answer is held back
 	gate       *fence.Gate
-	held       stamp.Held  // the numbers that the command under way holds
-	defining   atomic.Bool // a definition is under way
+	held       stamp.Held  // the numbers that the current command holds
+	defining   atomic.Bool // a definition is running
 	observer   *observe.Session
 }
 
-// New makes the session of a client that has logged in.
+// New returns the session of a client that has logged in.
 func New(ctx context.Context, services *Services, c *Client) *Session {
 	s := &Session{
 		Services: services, ctx: ctx, client: reply.Client{Stream: c.Stream}, id: c.ID,
@@ -84,8 +83,8 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.Snapshot().Map })
 	s.client.Final = s.finalEnding
 	now := func() *snapshot.Snapshot { return services.Snapshot() }
-	told := observe.Services{Meter: services.Meter, Tracer: services.Tracer, Log: services.Log}
-	s.observer = observe.New(told, c.ID, c.Stream.NetConn().RemoteAddr().String(), &s.vars, &s.client, now)
+	reported := observe.Services{Meter: services.Meter, Tracer: services.Tracer, Log: services.Log}
+	s.observer = observe.New(reported, c.ID, c.Stream.NetConn().RemoteAddr().String(), &s.vars, &s.client, now)
 	var numbers stamp.Numbers
 	if services.Numbers != nil {
 		s.held.Numbers, numbers = services.Numbers, &s.held
@@ -101,8 +100,8 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	return s
 }
 
-// Serve answers commands until the client leaves, which is no error. It ends
-// the login with an OK, or an error if the database it asked for can't be used.
+// Serve answers commands until the client disconnects, which is not an error. It first ends the login with an OK, or with an
+// error if the login's database can't be used.
 func (s *Session) Serve(database string) error {
 	defer s.leave()
 	s.acquireWork()
@@ -125,7 +124,7 @@ func (s *Session) Serve(database string) error {
 
 var errQuit = errors.New("the client said goodbye")
 
-// leave gives back what the session holds; an open transaction is rolled back.
+// leave releases everything that the session holds. An open transaction is rolled back.
 func (s *Session) leave() {
 	s.kept.Reset()
 	s.share.End()
@@ -146,16 +145,16 @@ func (s *Session) next() error {
 	s.acquireWork()
 	defer s.releaseWork()
 	if err != nil {
-		return s.unreadable(err)
+		return s.refuseUnreadable(err)
 	}
 	return s.serve(payload, seq)
 }
 
-// serve answers a command. Go runs the deferred calls of this and of next for next
-// to nothing only as long as neither has many of them and many returns.
+// serve answers a command. It is separate from next, because Go makes deferred calls cheap only in a function with few of
+// them and few returns.
 func (s *Session) serve(payload []byte, seq byte) error {
-	defer func() { s.client.Stream.Done() }() // of the stream that the command leaves
-	if err := s.ordered(payload, seq); err != nil {
+	defer func() { s.client.Stream.Done() }() // the stream that is the session's after the command
+	if err := s.checkOrder(payload, seq); err != nil {
 		return err
 	}
 	s.client.Seq = seq + 1
@@ -166,12 +165,12 @@ func (s *Session) serve(payload []byte, seq byte) error {
 		s.holdBack(payload[0])
 	}
 	s.observer.Begin(payload)
-	defer s.rest()
+	defer s.endCommand()
 	return s.dispatch(payload[0], payload)
 }
 
-// rest is the end of a command.
-func (s *Session) rest() {
+// endCommand ends a command.
+func (s *Session) endCommand() {
 	s.observer.End()
 	s.interrupts.End(s.conns.Running())
 	s.yieldIfPreempted()
@@ -179,14 +178,14 @@ func (s *Session) rest() {
 	s.held.Release()
 }
 
-// User is who has logged in. It may be called from any goroutine.
+// User returns the name of the logged-in user. It is safe for concurrent use.
 func (s *Session) User() string { return s.observer.User() }
 
-// Process describes the session. It may be called from any goroutine. How long it has been doing what it does is what
-// the watcher has seen, for a command may end without a look at the clock.
+// Process describes the session. The duration of its command is measured by the watcher, because a command may end without
+// reading the clock. Process is safe for concurrent use.
 func (s *Session) Process(now time.Time) sysvars.Process {
 	return s.observer.Process(s.interrupts.Took(now), s.interrupts.Thread(s.Snapshot().Catalog.First()))
 }
 
-// Interrupts is how others end what the session does. It may be called from any goroutine.
+// Interrupts returns the handle by which others end what the session runs. It is safe for concurrent use.
 func (s *Session) Interrupts() *interrupt.Handle { return s.interrupts }

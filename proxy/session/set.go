@@ -13,23 +13,22 @@ import (
 	"locus/router/plan"
 )
 
-// set runs SET. One that warns of nothing leaves MariaDB the warnings of the
-// statement before.
+// set runs SET. On MariaDB, a SET without warnings keeps the warnings of the previous statement.
 func (s *Session) set(r *exec.Work) error {
 	before := s.vars.Aside()
 	if err := s.assignAll(r); err != nil {
 		return s.writeError(err)
 	}
-	told := len(s.vars.Conditions)
+	warned := len(s.vars.Conditions)
 	if r.Snapshot.Flavor.KeepsWarnings() {
 		s.vars.Back(before)
 	}
-	return s.writeOK(wire.OK{Warnings: uint16(min(told, sysvars.MostWarnings))})
+	return s.writeOK(wire.OK{Warnings: uint16(min(warned, sysvars.MostWarnings))})
 }
 
 // assignAll makes all of the assignments, or none.
 func (s *Session) assignAll(r *exec.Work) error {
-	if err := s.readsDeclared(r); err != nil {
+	if err := s.refuseDeclared(r); err != nil {
 		return err
 	}
 	assigned := r.Facts.Statement.Variables
@@ -56,9 +55,9 @@ func (s *Session) assignAll(r *exec.Work) error {
 	return nil
 }
 
-// readsDeclared refuses values that are read from declared tables: expressions are
-// computed by the first shard, which has undeclared ones.
-func (s *Session) readsDeclared(r *exec.Work) error {
+// refuseDeclared refuses values that are read from declared tables. The first shard computes expressions, and it has all
+// undeclared tables.
+func (s *Session) refuseDeclared(r *exec.Work) error {
 	for _, name := range r.Facts.Statement.Tables {
 		full := catalog.TableName{Schema: name.Schema, Name: name.Name}
 		if full.Schema == "" {
@@ -71,7 +70,7 @@ func (s *Session) readsDeclared(r *exec.Work) error {
 	return nil
 }
 
-// adopt makes what a SET assigns the session's, after a shard has taken it.
+// adopt applies what a SET assigns to the session, after a shard has accepted it.
 func (s *Session) adopt(next *sysvars.Set) error {
 	if err := s.env.Carriable(next.Settings); err != nil {
 		return err
@@ -95,15 +94,15 @@ func (s *Session) adopt(next *sysvars.Set) error {
 	return nil
 }
 
-// limitWaits bounds the waits for the client by the session's timeouts, or by the process's.
+// limitWaits sets the time limits of the waits for the client: the session's timeouts, or those of the process.
 func (s *Session) limitWaits() {
 	s.interrupts.LimitIdle(s.vars.IdleLimit())
 	s.client.Stream.LimitWrites(cmp.Or(s.vars.WriteLimit(), s.Timeouts.Write))
 	s.client.Stream.LimitReads(cmp.Or(s.vars.ReadLimit(), s.Timeouts.Read))
 }
 
-// tryOn makes settings the session's, once the first shard has let it.
-func (s *Session) tryOn(next *backend.Settings) error {
+// trySettings makes settings those of the session after the first shard has accepted them.
+func (s *Session) trySettings(next *backend.Settings) error {
 	if next == s.vars.Settings {
 		return nil
 	}

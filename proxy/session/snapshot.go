@@ -19,59 +19,55 @@ import (
 	"locus/proxy/txn"
 )
 
-// flavor is that of the shards.
+// flavor returns the flavor of the shards' servers.
 func (s *Session) flavor() flavor.Flavor { return s.Snapshot().Flavor }
 
-// Services are what all sessions of a process share. The fields don't change
-// once the first session runs.
+// Services contains what all sessions of a process share. The fields don't change after the first session has started.
 type Services struct {
 	txn.Services
 	Snapshot func() *snapshot.Snapshot
-	// Health is what is known of the servers now; it gives nil where nothing is. May be nil.
+	// Health returns the known states of the servers, or nil if none are known. The field may be nil.
 	Health func() *health.Snapshot
-	// Versions are those of all servers, replicas too.
+	// Versions returns the versions of all servers, replicas included.
 	Versions func() []string
 	Sessions Sessions
 	IDs      stamp.IDs
-	// Generators are for NEXT VALUE FOR; nil: there are none.
+	// Generators serves NEXT VALUE FOR. Nil means that there are no generators.
 	Generators Generators
-	// Numbers are for AUTO_INCREMENT columns of sharded tables; nil: they can't be numbered.
+	// Numbers serves AUTO_INCREMENT columns of sharded tables. Nil means that such columns can't be numbered.
 	Numbers stamp.Numbers
-	// Ring is the keys of the moment; it gives nil where there are none.
+	// Ring returns the current keys, or nil if there are none.
 	Ring func() *cipher.Ring
-	// MaxStatement bounds a command's payload in bytes, as max_allowed_packet does.
+	// MaxStatement is the largest payload of a command in bytes, like max_allowed_packet.
 	MaxStatement int
-	// Timeouts bound the waits for a client, as long as the session sets no others.
+	// Timeouts are the time limits of waits for a client, unless the session sets its own.
 	Timeouts sysvars.Timeouts
-	// Memory bounds what all sessions keep from command to command.
+	// Memory limits what all sessions together keep from command to command.
 	Memory  *kept.Memory
 	Fencing fence.Config
 	Counts  *Counts
-	// Meter counts statements by gene, and how those on moving genes fare.
+	// Meter counts statements by gene, and the outcomes of those on moving genes.
 	Meter *meter.Meter
-	// Tracer decides which statements are traced; nil: none is.
+	// Tracer decides which statements are traced. Nil means none.
 	Tracer *trace.Tracer
-	// Mirror is offered reads of moving genes; nil: nobody wants them.
+	// Mirror is offered reads of moving genes. Nil means that no reads are mirrored.
 	Mirror *mirror.Mirror
-	// Began is when the process began to serve, and Clients counts those it has
-	// now: for COM_STATISTICS.
+	// Began is the time when the process started to serve. Clients returns the number of its clients, for COM_STATISTICS.
 	Began   time.Time
 	Clients func() int
-	// Version is what the proxy calls itself, at login and after; Hostname is the
-	// machine's.
+	// Version returns the version that the proxy reports at login and later. Hostname is the name of the machine.
 	Version  func() string
 	Hostname string
-	// Processes describes all of the proxy's.
+	// Processes describes all sessions of the proxy.
 	Processes func() []sysvars.Process
 	// Definitions are the parts of the process that definitions use.
 	Definitions ddl.Services
-	// Unlisted has the shards looked at again since a name is unknown, and tells whether
-	// they have something else than before: then another snapshot is in force. They are not
-	// asked too often: unless it waits until they may be, nothing is done then. Nil: they
-	// are looked at now and then.
+	// Unlisted polls the shards because a name is unknown. It reports whether the shards differ from before, so that another
+	// snapshot is in force. Polls have a minimum interval. With waits set, Unlisted waits for it. Otherwise it returns false if
+	// it may not poll at once. If the field is nil, the shards are only polled periodically.
 	Unlisted func(ctx context.Context, waits bool) bool
-	// Virtual is the tables of the schema locus; nil: there are none.
+	// Virtual contains the tables of the schema locus. Nil means none.
 	Virtual sysvars.Virtual
-	// Procedures are those of the schema locus; nil: there are none.
+	// Procedures runs the procedures of the schema locus. Nil means that there are none.
 	Procedures Procedures
 }

@@ -10,21 +10,21 @@ import (
 	"locus/router/stmt"
 )
 
-// runSpread runs an UPDATE or DELETE on every shard of its route that may have rows of it, in one
-// transaction. While genes are on the move each shard leaves others' rows out.
+// runSpread runs an UPDATE or DELETE on every shard of its route that may have matching rows, in one transaction. While genes are
+// being moved, each shard leaves out the rows of other shards.
 func (s *Session) runSpread(r *exec.Work, p *plan.Change) error {
-	looks, err := s.looks(r, p)
+	lookups, err := s.lookups(r, p)
 	if err != nil {
 		return err
 	}
 	var total exec.Totals
-	if looks == nil {
-		if !s.route.Whole() { // else its rows are on two shards for now
+	if lookups == nil {
+		if !s.route.Whole() { // otherwise the rows of one owner are on two shards for now
 			if err := s.account.MayScatterWrite(len(s.route.Shards), &s.vars.Diagnostics); err != nil {
 				return err
 			}
 		}
-		parts, err := s.spread(r, p, s.route.Shards)
+		parts, err := s.changeParts(r, p, s.route.Shards)
 		if err != nil {
 			return err
 		}
@@ -32,7 +32,7 @@ func (s *Session) runSpread(r *exec.Work, p *plan.Change) error {
 		if err != nil {
 			return err
 		}
-	} else if total, err = s.runFound(r, p, looks); err != nil {
+	} else if total, err = s.runFound(r, p, lookups); err != nil {
 		return err
 	}
 	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings}
@@ -42,8 +42,8 @@ func (s *Session) runSpread(r *exec.Work, p *plan.Change) error {
 	return s.done(ok)
 }
 
-// spread gives shards their parts.
-func (s *Session) spread(r *exec.Work, p *plan.Change, shards []int) ([]exec.Part, error) {
+// changeParts returns the part of each shard.
+func (s *Session) changeParts(r *exec.Work, p *plan.Change, shards []int) ([]exec.Part, error) {
 	parts := make([]exec.Part, 0, len(shards))
 	for _, shard := range shards {
 		added, err := p.Own(r.Snapshot.Map, &s.route, shard, p.Added)
@@ -55,8 +55,9 @@ func (s *Session) spread(r *exec.Work, p *plan.Change, shards []int) ([]exec.Par
 	return parts, nil
 }
 
-// looks are the questions which shards of the route have rows; nil: it can't be asked so.
-func (s *Session) looks(r *exec.Work, p *plan.Change) (looks []exec.Look, err error) {
+// lookups returns the queries that ask each shard of the route whether it has matching rows. It returns nil if the shards can't
+// be asked.
+func (s *Session) lookups(r *exec.Work, p *plan.Change) (lookups []exec.Look, err error) {
 	if p.Finding == nil {
 		return nil, nil
 	}
@@ -69,20 +70,20 @@ func (s *Session) looks(r *exec.Work, p *plan.Change) (looks []exec.Look, err er
 		if !ok {
 			return nil, nil
 		}
-		looks = append(looks, exec.Look{Shard: r.Snapshot.Map.Shard(shard), Text: text})
+		lookups = append(lookups, exec.Look{Shard: r.Snapshot.Map.Shard(shard), Text: text})
 	}
 	if s.route.Whole() {
-		return looks, nil
+		return lookups, nil
 	}
-	return looks, s.account.MayScatter(len(looks), &s.vars.Diagnostics)
+	return lookups, s.account.MayScatter(len(lookups), &s.vars.Diagnostics)
 }
 
-// runFound runs an UPDATE or DELETE where a locking read has found rows, and where there are none on one shard, which says so in
-// its own words.
-func (s *Session) runFound(r *exec.Work, p *plan.Change, looks []exec.Look) (total exec.Totals, err error) {
+// runFound runs an UPDATE or DELETE on the shards on which a locking read has found rows. If there are no rows, it runs on one
+// shard, whose answer the client gets.
+func (s *Session) runFound(r *exec.Work, p *plan.Change, lookups []exec.Look) (total exec.Totals, err error) {
 	route := slices.Clone(s.route.Shards)
 	err = s.runTogether(r, func() error {
-		found, err := s.env.Request(r).Find(looks)
+		found, err := s.env.Request(r).Find(lookups)
 		if err != nil {
 			return err
 		}
@@ -105,7 +106,7 @@ func (s *Session) runFound(r *exec.Work, p *plan.Change, looks []exec.Look) (tot
 		if err != nil {
 			return err
 		}
-		parts, err := s.spread(r, p, shards)
+		parts, err := s.changeParts(r, p, shards)
 		if err == nil {
 			total, err = s.env.Change(r, parts)
 		}

@@ -7,8 +7,8 @@ import (
 	"locus/proxy/wire"
 )
 
-// statistics answers COM_STATISTICS by one line in MySQL's form, with no header
-// before it. What concerns tables is the shards' own business and stands at 0.
+// statistics answers COM_STATISTICS with one line in MySQL's form, without a header. The values about tables are the shards' own,
+// and are 0 here.
 func (s *Session) statistics() error {
 	uptime := max(1, int(time.Since(s.Began).Seconds()))
 	questions := s.Counts.Statements.Load()

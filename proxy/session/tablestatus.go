@@ -16,8 +16,8 @@ import (
 	"locus/router/plan"
 )
 
-// runTableStatus answers SHOW TABLE STATUS of a schema with sharded tables: their sizes are sums over all shards. While a shard
-// is down they are unknown.
+// runTableStatus answers SHOW TABLE STATUS of a schema with sharded tables, whose sizes are sums over all shards. While a shard
+// is down, the sizes are unknown.
 func (s *Session) runTableStatus(r *exec.Work, p *plan.OneShard) error {
 	text, err := s.withValues(r, p.Added...)
 	if err != nil {
@@ -44,8 +44,8 @@ func (s *Session) runTableStatus(r *exec.Work, p *plan.OneShard) error {
 	return s.writeRowsWarned(shown.Columns, shown.Rows, warnings)
 }
 
-// shownNames returns the tables' names of an answer to SHOW TABLE STATUS in UTF-8. If a name has a character whose encoding depends on the
-// session, the shard is asked again for them.
+// shownNames returns the names of the tables in an answer to SHOW TABLE STATUS, in UTF-8. If a name has a character whose
+// encoding depends on the session, the shard is queried again for the names.
 func (s *Session) shownNames(r *exec.Work, p *plan.OneShard, text []byte, shown *backend.Rows) ([]string, error) {
 	named := shown
 	at := slices.IndexFunc(shown.Columns, func(c wire.Column) bool { return string(c.Name) == "Name" })
@@ -98,14 +98,14 @@ func (s *Session) runSummed(r *exec.Work, p *plan.OneShard) error {
 	return s.runOn(r, p.Shard, added)
 }
 
-// tableSizes are the sizes of the sharded tables of one database on some shards, by the tables' names.
+// tableSizes contains the sizes of the sharded tables of one database on some shards, by the tables' names.
 type tableSizes map[string]sizesOf
 
-// sizesOf are the sizes of one table as servers print them, in the order of [plan.SizeColumns]. One that is unknown is nil.
+// sizesOf contains the sizes of one table as servers print them, in the order of [plan.SizeColumns]. An unknown size is nil.
 type sizesOf [6][]byte
 
-// sizesElsewhere returns the sizes of a database's sharded tables on all shards but one, added up. Those of a table that a shard lacks, or
-// of a shard that doesn't answer, are unknown; for the latter the session gets a warning.
+// sizesElsewhere returns the sums of the sizes of a database's sharded tables on all shards except one. If a shard lacks a table
+// or does not answer, the sums are unknown. In the second case the session gets a warning.
 func (s *Session) sizesElsewhere(r *exec.Work, except router.ShardName, schema string) (total tableSizes, warnings uint16, err error) {
 	total = tableSizes{}
 	for _, name := range r.Snapshot.Catalog.ShardedIn(schema) {
@@ -137,10 +137,10 @@ func (s *Session) sizesElsewhere(r *exec.Work, except router.ShardName, schema s
 	return total, warnings, nil
 }
 
-// names returns the tables' names in their order.
+// names returns the sorted names of the tables.
 func (t tableSizes) names() []string { return slices.Sorted(maps.Keys(t)) }
 
-// add adds the sizes of another shard: its rows have a table's name, and its sizes.
+// add adds the sizes on another shard. Each row contains a table's name and its sizes.
 func (t tableSizes) add(shard *backend.Rows) {
 	there := map[string]sizesOf{}
 	for _, row := range shard.Rows {
@@ -151,7 +151,7 @@ func (t tableSizes) add(shard *backend.Rows) {
 	}
 }
 
-// addTo adds the sizes to the rows of SHOW TABLE STATUS, which are about tables of these names.
+// addTo adds the sizes to the rows of SHOW TABLE STATUS. names contains the name of the table of each row.
 func (t tableSizes) addTo(shown *backend.Rows, names []string) {
 	at := map[string]int{}
 	for i, c := range shown.Columns {
@@ -229,7 +229,7 @@ func sum(a, b []byte) []byte {
 	return strconv.AppendUint(nil, x+y, 10)
 }
 
-// greatest returns the greater of two numbers. NULL is less than any.
+// greatest returns the greater of two numbers. NULL is less than any number.
 func greatest(a, b []byte) []byte {
 	x, err := strconv.ParseUint(string(a), 10, 64)
 	y, other := strconv.ParseUint(string(b), 10, 64)

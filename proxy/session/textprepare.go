@@ -13,9 +13,8 @@ import (
 	"locus/router/stmt"
 )
 
-// textPrepared runs PREPARE, EXECUTE and DEALLOCATE PREPARE. The session keeps
-// the texts; what is executed is the text with the variables' values in it,
-// planned like any other.
+// textPrepared runs PREPARE, EXECUTE and DEALLOCATE PREPARE. The session keeps the texts. EXECUTE plans the text with the values
+// of the variables in it like any other text.
 func (s *Session) textPrepared(r *exec.Work) error {
 	p := r.Facts.Statement.Prepared
 	if (p.Expression != "" || len(p.Values) > 0) && !r.Snapshot.Flavor.PreparesExpressions() {
@@ -43,7 +42,7 @@ func (s *Session) textPrepared(r *exec.Work) error {
 	return s.answer(nil)
 }
 
-// prepareText has a shard read the text, for the errors that a server finds.
+// prepareText runs PREPARE. A shard prepares the text too, to find the errors that only a server finds.
 func (s *Session) prepareText(r *exec.Work, p *stmt.TextPrepared) error {
 	s.kept.Forget(p.Name)
 	text, err := s.preparedText(p)
@@ -67,9 +66,9 @@ func (s *Session) prepareText(r *exec.Work, p *stmt.TextPrepared) error {
 	_, here := inner.(*plan.Local)
 	switch {
 	case st.Kind == stmt.TextPrepare:
-		return unpreparable()
+		return unpreparableError()
 	case !r.Snapshot.Flavor.PreparesAll() && textOnly[st.Kind]:
-		return s.unprepared(r.Snapshot, st, text)
+		return s.unpreparedError(r.Snapshot, st, text)
 	case !here:
 		if _, _, _, err := s.prepareAnywhere(r.Snapshot, inner, text); err != nil {
 			return err
@@ -78,7 +77,7 @@ func (s *Session) prepareText(r *exec.Work, p *stmt.TextPrepared) error {
 	return s.kept.Name(p.Name, kept.Text{Text: text, Reading: s.reading()})
 }
 
-// preparedText gives the text that is to be prepared.
+// preparedText returns the text to prepare.
 func (s *Session) preparedText(p *stmt.TextPrepared) (string, error) {
 	switch {
 	case p.Expression != "":
@@ -93,7 +92,7 @@ func (s *Session) preparedText(p *stmt.TextPrepared) (string, error) {
 	return p.Text, nil
 }
 
-// runImmediate is EXECUTE IMMEDIATE: a text that is prepared, run and forgotten.
+// runImmediate runs EXECUTE IMMEDIATE: it prepares a text, runs it, and forgets it.
 func (s *Session) runImmediate(r *exec.Work, p *stmt.TextPrepared) error {
 	text, err := s.preparedText(p)
 	if err != nil {
@@ -109,13 +108,13 @@ func (s *Session) runImmediate(r *exec.Work, p *stmt.TextPrepared) error {
 		return err
 	}
 	r.Snapshot = w
-	if inner.About().Statement.Kind == stmt.TextPrepare { // which might name itself
-		return unpreparable()
+	if inner.About().Statement.Kind == stmt.TextPrepare { // the text could name itself
+		return unpreparableError()
 	}
 	return s.runPrepared(r, &kept.Text{Text: text, Reading: s.reading()}, p)
 }
 
-// boundText puts the values of USING in the places of the placeholders.
+// boundText returns a text with the values of USING in place of its placeholders.
 func (s *Session) boundText(text string, p *stmt.TextPrepared) ([]byte, error) {
 	var values []string
 	for _, name := range p.Using {

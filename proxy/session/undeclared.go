@@ -9,11 +9,11 @@ import (
 	"locus/router/stmt"
 )
 
-// declaresNothing reports whether the statement creates a table that is not declared in a database with sharded ones: its rows will be on
-// the default shard alone, which may not be what the client meant.
+// declaresNothing reports whether the statement creates an undeclared table in a database with sharded tables. Its rows will be
+// on the default shard alone, which may not be what the client intended.
 func (s *Session) declaresNothing(r *exec.Work) bool {
 	st := r.Facts.Statement
-	if st.Features&stmt.MakesTable == 0 || len(st.Tables) == 0 || !s.notes() {
+	if st.Features&stmt.MakesTable == 0 || len(st.Tables) == 0 || !s.wantsNotes() {
 		return false
 	}
 	name := s.env.FullName(r, st.Tables[0])
@@ -21,8 +21,8 @@ func (s *Session) declaresNothing(r *exec.Work) bool {
 	return !declared && r.Snapshot.Catalog.HasSharded(name.Schema)
 }
 
-// notes reports whether the session wants notes.
-func (s *Session) notes() bool {
+// wantsNotes reports whether the session has not switched off notes.
+func (s *Session) wantsNotes() bool {
 	literal, set := s.vars.Settings.Lookup("sql_notes")
 	return !set || literal != "0" && literal != "OFF" && literal != "'OFF'"
 }

@@ -6,17 +6,17 @@ import (
 	"locus/router/stmt"
 )
 
-// lookingAfter are first words of statements that go through whole tables.
-var lookingAfter = []string{"ANALYZE", "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR"}
+// maintenanceVerbs contains the first words of statements that read whole tables.
+var maintenanceVerbs = []string{"ANALYZE", "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR"}
 
-// takesItsTime tells a statement whose time depends on how large a table is, and that would have to be begun anew: it has no limit
-// but the client's own.
-func takesItsTime(st *stmt.Statement) bool {
+// isUnlimited reports whether a statement has no time limit but the client's own. The duration of such a statement depends on the
+// size of a table, and after an interruption it would have to start from the beginning.
+func isUnlimited(st *stmt.Statement) bool {
 	switch st.Kind {
 	case stmt.DDL, stmt.CreateSchema, stmt.LoadData:
 		return true
 	case stmt.Other:
-		return slices.Contains(lookingAfter, st.Verb)
+		return slices.Contains(maintenanceVerbs, st.Verb)
 	default:
 		return false
 	}

@@ -13,12 +13,11 @@ func (s *Session) showWarnings(r *exec.Work) error {
 	return s.writeTexts(columns, rows)
 }
 
-// diagnose is GET DIAGNOSTICS into user variables. The conditions stay as they are, and
-// so does ROW_COUNT().
+// diagnose runs GET DIAGNOSTICS into user variables. It changes neither the conditions nor ROW_COUNT().
 func (s *Session) diagnose(r *exec.Work) error {
 	next, err := s.vars.Diagnose(r.Facts.Statement.Diagnosing)
 	if err == nil {
-		err = s.tryOn(next)
+		err = s.trySettings(next)
 	}
 	rows := s.vars.RowCount
 	defer func() { s.vars.RowCount = rows }()

@@ -11,8 +11,8 @@ import (
 	"locus/router/stmt"
 )
 
-// work is the memory that a command needs while it is served. Sessions that
-// wait for their client have none: there may be ten thousand of them.
+// work is the memory that a command needs while it is served. A session that waits for its client has none, because there may be
+// ten thousand such sessions.
 type work struct {
 	answer reply.Buffers
 	exec   exec.Buffers
@@ -22,20 +22,20 @@ type work struct {
 	values plan.Values
 	bound  []stmt.Value
 	params []wire.Param
-	types  []byte // of params, where they came with names
+	types  []byte // the types of params, if they came with names
 	route  plan.Route
 }
 
-// idleWork is what sessions without a command share.
+// idleWork contains the memory that sessions without a command have released.
 var idleWork = sync.Pool{New: func() any { return new(work) }}
 
-// acquireWork gives the session memory for a command.
+// acquireWork assigns memory for a command to the session.
 func (s *Session) acquireWork() {
 	s.work = idleWork.Get().(*work)
 	s.client.Buffers, s.env.Buffers, s.observer.Notes = &s.work.answer, &s.work.exec, &s.work.notes
 }
 
-// releaseWork gives it back, but for what only a long statement needs.
+// releaseWork releases that memory. Memory that only a long statement needs is not reused.
 func (s *Session) releaseWork() {
 	w := s.work
 	s.work, s.client.Buffers, s.env.Buffers, s.observer.Notes = nil, nil, nil, nil
@@ -50,10 +50,10 @@ func (s *Session) releaseWork() {
 	idleWork.Put(w)
 }
 
-// keepBuffer is the largest buffer, in bytes, that is kept for other commands.
+// keepBuffer is the size in bytes of the largest buffer that is kept for other commands.
 const keepBuffer = 64 << 10
 
-// long tells memory that grew beyond what most commands need.
+// long reports whether the memory has grown beyond what most commands need.
 func (w *work) long() bool {
 	const literals = keepBuffer / 64
 	return cap(w.answer.Out) > keepBuffer || w.exec.Long(keepBuffer, literals) || w.notes.Size() > keepBuffer ||

@@ -9,7 +9,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// binaryCollation is that of numbers and bytes.
+// binaryCollation is the collation of numbers and bytes.
 const binaryCollation = 63
 
 func (s *Session) writeOK(ok wire.OK) error {
@@ -22,7 +22,7 @@ func (s *Session) writeOK(ok wire.OK) error {
 	return s.client.OK(ok)
 }
 
-// done tells the client of a statement that is done.
+// done writes the OK of a finished statement.
 func (s *Session) done(ok wire.OK) error {
 	if err := s.writeOK(ok); err != nil {
 		return &reply.GoneError{Err: err}
@@ -30,9 +30,8 @@ func (s *Session) done(ok wire.OK) error {
 	return nil
 }
 
-// writeError tells the client. If the transaction was lost with what failed, the
-// session ends, as it does with MySQL, whose transaction ends with its
-// connection: nothing that the client sends next may run as if it were open.
+// writeError writes an error to the client. If the transaction was lost with the failed statement, the session ends. With MySQL
+// the transaction ends with its connection too. No later statement of the client may run as if the transaction were open.
 func (s *Session) writeError(err error) error {
 	e := s.clientError(err)
 	var end error
@@ -66,7 +65,7 @@ func (s *Session) writeTexts(columns []wire.Column, rows [][]string) error {
 	return s.writeRows(columns, all)
 }
 
-// writeRows is writeTexts for rows that may contain NULL, which is nil.
+// writeRows is writeTexts for values that may be NULL, which is nil.
 func (s *Session) writeRows(columns []wire.Column, rows [][][]byte) error {
 	return s.writeRowsWarned(columns, rows, 0)
 }
@@ -74,12 +73,12 @@ func (s *Session) writeRows(columns []wire.Column, rows [][][]byte) error {
 // writeRowsWarned is writeRows with the number of warnings.
 func (s *Session) writeRowsWarned(columns []wire.Column, rows [][][]byte, warnings uint16) error {
 	if w := s.vars.Results(); w != wire.NotWide {
-		columns, rows = s.definitions(columns), s.widened(w, columns, rows)
+		columns, rows = s.definitions(columns), s.encodeWide(w, columns, rows)
 	}
 	return s.client.RowsWarned(columns, rows, wire.OK{Status: s.env.Status(), Warnings: warnings})
 }
 
-// definitions encodes definitions of the session's own columns in the client's character set, if that is a wide one.
+// definitions returns definitions of the session's own columns, encoded in the client's character set if that is a wide one.
 func (s *Session) definitions(columns []wire.Column) []wire.Column {
 	out := make([]wire.Column, len(columns))
 	for i, c := range columns {
@@ -88,8 +87,8 @@ func (s *Session) definitions(columns []wire.Column) []wire.Column {
 	return out
 }
 
-// widened encodes values as the servers do.
-func (s *Session) widened(w wire.Wide, columns []wire.Column, rows [][][]byte) [][][]byte {
+// encodeWide returns values in a wide character set, encoded as the servers do.
+func (s *Session) encodeWide(w wire.Wide, columns []wire.Column, rows [][][]byte) [][][]byte {
 	out := make([][][]byte, len(rows))
 	for n, row := range rows {
 		out[n] = slices.Clone(row)

@@ -15,26 +15,25 @@ import (
 	"locus/router/stmt"
 )
 
-// A client's own XA transaction is on the first shard, on single and undeclared
-// tables: from XA START to its end the session keeps one connection there. What is
-// prepared outlives the session, and nothing of ours would know of it while genes
-// move; so it has no part in sharded and global tables.
+// A client's own XA transaction is on the first shard, on single and undeclared tables. From XA START to its end, the session
+// keeps one connection to that shard. A prepared transaction outlives the session, and the proxies would not know of it while
+// genes move. So it can't use sharded and global tables.
 
-// Of XA, as MySQL numbers them.
+// MySQL's error numbers for XA.
 const (
 	erXAOutside = 1400 // XAER_OUTSIDE
 )
 
-// ours is what the names of transactions over several shards begin with.
-const ours = "locus-"
+// ownPrefix is the prefix of the names of transactions over several shards.
+const ownPrefix = "locus-"
 
-// runXA runs XA START and its kin.
+// runXA runs XA START and the other XA statements.
 func (s *Session) runXA(r *exec.Work) error {
 	b := r.Facts.Statement.Branch
 	switch {
 	case b.Verb == "recover" && b.Named:
 		return s.recoverXA(b)
-	case !s.account.Admin && (!b.Named || slices.ContainsFunc(b.Names, func(name string) bool { return strings.Contains(name, ours) })):
+	case !s.account.Admin && (!b.Named || slices.ContainsFunc(b.Names, func(name string) bool { return strings.Contains(name, ownPrefix) })):
 		return &plan.Refusal{Code: plan.Unsupported, Message: "XA of a name that begins with locus-, or that isn't a plain text: the proxies' own transactions have those, and proxies finish them; give it another name, in quotes"}
 	case b.Verb == "start" && s.conns.Running() && !s.conns.Reserved(txn.GlobalTransaction):
 		return wire.Errorf(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
@@ -42,7 +41,7 @@ func (s *Session) runXA(r *exec.Work) error {
 	return s.runOn(r, r.Snapshot.Catalog.First(), nil)
 }
 
-// withinXA refuses what can't be a part of the client's XA transaction.
+// withinXA refuses a statement that can't be a part of the client's own XA transaction.
 func (s *Session) withinXA(r *exec.Work) error {
 	if !s.conns.Reserved(txn.GlobalTransaction) {
 		return nil
@@ -75,8 +74,7 @@ func (s *Session) withinXA(r *exec.Work) error {
 	return &plan.Refusal{Code: plan.TransactionUnsafe, Message: fmt.Sprintf("a table on shard %s within an XA transaction of the client's own, which is on shard %s", shard, first)}
 }
 
-// recoverXA shows what is prepared, but for the branches of the proxies' own
-// transactions.
+// recoverXA answers XA RECOVER without the branches of the proxies' own transactions.
 func (s *Session) recoverXA(b *stmt.XABranch) error {
 	var rows *backend.Rows
 	err := s.env.OnFirst(s.vars.Settings, func(l txn.Lease) (err error) { // no other shard has any
