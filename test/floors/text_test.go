@@ -82,7 +82,7 @@ var looksAtText = map[string][]string{
 		"router/plan isOneStatement",
 	},
 	"it quotes the text in an error": {
-		"proxy/session (*Session).nearest",
+		"proxy/session (*Session).quoteRest",
 		"router/plan refuseSeveral",
 	},
 	"it writes SHOW's condition into the query that answers it": {
