@@ -12,45 +12,45 @@ import (
 	"locus/router/stmt"
 )
 
-// Rows that don't stand in an INSERT's text are inserted in batches: of so many
-// rows, or as many as make so long a text.
+// Rows that are not in an INSERT's text are inserted in batches. A batch ends when it has bulkRows rows, or when its text has
+// bulkBytes bytes.
 const (
 	bulkRows  = 1000
 	bulkBytes = 256 << 10
 )
 
-// Insertion is the INSERT that rows from elsewhere are written into.
+// Insertion is the INSERT into which rows of a query or file are written.
 type Insertion struct {
-	Head string // up to VALUES
-	Tail string // behind the rows
+	Head string // the text up to VALUES
+	Tail string // the text after the rows
 	In   plan.Context
 }
 
-// Inserted is what the client is told of it.
+// Inserted describes the inserted rows for the OK that the client gets.
 type Inserted struct {
-	Rows uint64 // that were given
+	Rows uint64 // the number of rows that were added
 	Totals
 	FirstID   uint64
-	CountFrom uint64 // what the OK tells: see stamp.Result
+	CountFrom uint64 // the ID in the OK packet; see stamp.Result
 }
 
-// Add takes a row, which is appended as it stands in the parentheses of VALUES.
+// Add adds a row. row appends the text between the parentheses of VALUES to out.
 type Add func(row func(out []byte) ([]byte, error)) error
 
-// bulk is an insertion under way.
+// bulk is an insertion in progress.
 type bulk struct {
 	*Request
 	Insertion
 	Inserted
 	text   []byte
-	rows   int // in text
+	rows   int // the number of rows in text
 	plan   plan.Plan
-	stamps *stamp.Result // of the rows in text; nil: none are stamped
+	stamps *stamp.Result // the stamps of the rows in text, or nil if they are not stamped
 	at     time.Time
 }
 
-// Insert inserts all rows that are added, or none, as INSERT … VALUES would: in the
-// client's transaction, or one of its own.
+// Insert inserts all rows that are added, or none, as INSERT … VALUES would. It runs in the client's transaction, or else in one
+// of its own.
 func (r *Request) Insert(as Insertion, rows func(Add) error) (Inserted, error) {
 	if r.Conns.Reserved(txn.LockedTables) {
 		return Inserted{}, &plan.Refusal{Code: plan.Unsupported, Message: "rows for several shards while this session has locked tables: end that first"}
@@ -83,12 +83,12 @@ func (b *bulk) add(row func([]byte) ([]byte, error)) error {
 	return b.flush()
 }
 
-// flush inserts the rows of the text.
+// flush inserts the rows in the text.
 func (b *bulk) flush() error {
 	if b.rows == 0 {
 		return nil
 	}
-	if !b.holds(b.text) {
+	if !b.encodable(b.text) {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "rows from elsewhere with letters that this session's character set has not, in which they would be sent: use SET NAMES utf8mb4"}
 	}
 	before := int(b.Rows)
@@ -115,28 +115,28 @@ func (b *bulk) flush() error {
 	if err != nil {
 		return err
 	}
-	if err := b.gave(values, &total); err != nil {
+	if err := b.recordIssued(values, &total); err != nil {
 		return err
 	}
-	b.number(values, total.InsertID)
+	b.recordNumber(values, total.InsertID)
 	b.Affected += total.Affected
 	b.Duplicates, b.Unaffected = b.Duplicates+total.Duplicates, b.Unaffected+total.Unaffected
 	b.Warn(total.Warnings)
 	return nil
 }
 
-// Warn adds warnings.
+// Warn adds to the number of warnings.
 func (i *Inserted) Warn(n uint16) { i.Warnings = uint16(min(int(i.Warnings)+int(n), math.MaxUint16)) }
 
-// holds tells whether the session's character set has all letters of a text in UTF-8.
-func (b *bulk) holds(text []byte) bool {
+// encodable reports whether the session's character set has all characters of a UTF-8 text.
+func (b *bulk) encodable(text []byte) bool {
 	charset, _ := b.Vars.Settings.Names()
 	most := byte(0xff)
 	switch charset {
 	case "ascii":
 		most = 0x7f
 	case "utf8", "utf8mb3":
-		most = 0xef // four bytes begin above
+		most = 0xef // four-byte characters begin above it
 	}
 	return !slices.ContainsFunc(text, func(c byte) bool { return c > most })
 }
@@ -174,8 +174,9 @@ func (b *bulk) parts(v *plan.Values, before int) (parts []Part, err error) {
 	return nil, &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT of this kind from elsewhere"}
 }
 
-// gave notes the IDs that were issued for a batch and that rows have.
-func (b *bulk) gave(v *plan.Values, total *Totals) error {
+// recordIssued records the first ID that was generated for a row of the batch and that a row has, unless an earlier batch had
+// one.
+func (b *bulk) recordIssued(v *plan.Values, total *Totals) error {
 	result := b.stamps
 	if b.stamps = nil; result == nil || !result.HasID {
 		return nil
@@ -200,8 +201,8 @@ func (b *bulk) gave(v *plan.Values, total *Totals) error {
 	return err
 }
 
-// number notes what the OK is to count from, as long as no ID was issued.
-func (b *bulk) number(v *plan.Values, insertID uint64) {
+// recordNumber records the ID for the OK, as long as no ID was recorded for a row.
+func (b *bulk) recordNumber(v *plan.Values, insertID uint64) {
 	if b.FirstID != 0 {
 		return
 	}

@@ -12,14 +12,15 @@ import (
 	"locus/router/stmt"
 )
 
-// FirstShard is where the session's variables are asked about.
+// FirstShard implements [sysvars.Shard]. It sends questions about the session's variables to the first shard.
 type FirstShard struct{ *Environment }
 
+// On implements [sysvars.Shard].
 func (f FirstShard) On(settings *backend.Settings, ask func(sysvars.Conn) error) error {
 	return f.OnAny(settings, func(l txn.Lease) error { return ask(firstConn{l.Conn, f.Context}) })
 }
 
-// firstConn is a connection there, for texts of the proxy's own.
+// firstConn is a connection to that shard, for locus's own texts.
 type firstConn struct {
 	*backend.Conn
 	ctx context.Context
@@ -29,8 +30,8 @@ func (c firstConn) Query(text string) (*backend.Rows, error) { return c.Own().Qu
 func (c firstConn) Exec(text string) (wire.OK, error)        { return c.Own().Exec(c.ctx, text) }
 func (c firstConn) Carry(settings *backend.Settings) error   { return c.Conn.Carry(c.ctx, settings) }
 
-// Compute has the shard compute a query of the client's making, and takes over what that
-// leaves.
+// Compute runs a query that contains the client's own expressions. It takes over the session state that the query leaves on the
+// connection. If all shards compute the same result, another shard may run it.
 func (f FirstShard) Compute(settings *backend.Settings, query string) (*backend.Rows, error) {
 	lexed := new(stmt.Lexed)
 	lexed.Lex([]byte(query), f.Vars.Mode)
@@ -53,16 +54,17 @@ func (f FirstShard) Compute(settings *backend.Settings, query string) (*backend.
 	return rows, err
 }
 
-// Anew implements sysvars.Shard.
+// Anew implements [sysvars.Shard].
 func (f FirstShard) Anew(names []string) (undo func()) { return f.Conns.Invalidate(names, nil) }
 
-// OnFirst runs f on a connection to the first shard that carries the settings: the
-// transaction's own if it is there, so that it sees the same.
+// OnFirst calls f with a connection to the first shard that carries the settings. If the transaction has a connection to that
+// shard, f gets this one, so that it sees the same rows.
 func (e *Environment) OnFirst(settings *backend.Settings, f func(txn.Lease) error) error {
 	return e.on(e.Snapshot().Catalog.First(), 0, settings, f)
 }
 
-// OnAny is OnFirst of what other shards may be asked too if the first is not well: once more, if one is lost.
+// OnAny is OnFirst for a question that other shards can answer too. They are asked if the first shard is not healthy. If a shard
+// is lost, f is called again.
 func (e *Environment) OnAny(settings *backend.Settings, f func(txn.Lease) error) error {
 	return e.Anywhere(e.StandIns(e.Snapshot()), true, func(shard router.ShardName, how txn.Mode) error { return e.on(shard, txn.Describes(how), settings, f) })
 }

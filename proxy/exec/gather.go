@@ -15,15 +15,16 @@ import (
 type Gathering struct {
 	*Host
 	plan *plan.Gathering
-	own  bool // the transaction that the rows are read in is the statement's own
+	own  bool // the rows are read in a transaction of the statement's own
 	left gather.Limits
-	// groups: the shards' groups are gathered, and not rows.
+	// groups is true if the shards' groups are gathered instead of rows.
 	groups bool
-	// warned counts the warnings of the shards' groups.
+	// warned is the number of warnings of the shards' groups.
 	warned int
 }
 
-// Gather reads the rows that a statement needs into temporary tables on a shard, for use.
+// Gather reads the rows that a statement needs into temporary tables on a shard, and calls use with them. most limits the rows.
+// If the statement may depend on the current time, all shards get the same time.
 func (r *Request) Gather(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
 	if !r.needsOneTime(r.Work) {
 		return r.gather(p, on, most, use)
@@ -41,7 +42,7 @@ func (r *Request) gather(p *plan.Gathering, on router.ShardName, most gather.Lim
 	}))
 }
 
-// gatherError gives the errors of gathering that are the statement's own.
+// gatherError replaces errors of package gather by the refusals that the client gets.
 func gatherError(err error) error {
 	if e, ok := errors.AsType[*gather.LimitError](err); ok {
 		return &plan.Refusal{Code: plan.GatherLimit, Message: e.Error() + " from several shards: name the owner, the ID or the order number in WHERE, or conditions on each table by itself"}
@@ -52,11 +53,11 @@ func gatherError(err error) error {
 	return err
 }
 
-// Left is what might have been gathered beside what was.
+// Left returns how much more could have been gathered.
 func (g *Gathering) Left() gather.Limits { return g.left }
 
-// fill makes and fills the temporary tables. All rows that a shard gives are of one
-// moment: they are read in a transaction, the client's or one of the statement's own.
+// fill creates and fills the temporary tables. All rows of a shard are of one moment, because they are read in one transaction.
+// It is the client's transaction, or else one of the statement's own.
 func (g *Gathering) fill() error {
 	if g.own = !g.Conns.Running() && g.Vars.Autocommit; g.own {
 		return g.Conns.Reading(g.fillAll)
@@ -64,6 +65,7 @@ func (g *Gathering) fill() error {
 	return g.fillAll()
 }
 
+// fillAll is fill within the transaction.
 func (g *Gathering) fillAll() error {
 	if p := g.plan.Groups(g.Map); p != nil {
 		if err := g.sumUp(p); err != nil || g.groups {
@@ -85,12 +87,12 @@ func (g *Gathering) fillAll() error {
 	return nil
 }
 
-// inPlace tells whether a table is read where the statement runs. Within a
-// transaction only what has nothing to do with it may be.
+// inPlace reports whether the statement reads a table itself instead of a temporary one. Within the client's transaction, it does
+// so only for system tables, which no transaction concerns.
 func (g *Gathering) inPlace(t *plan.Gathered) bool { return t.System || t.Here && g.own }
 
-// Edits have the statement read the temporary tables, by columns of the names that
-// they would have had.
+// Edits returns the edits that make the statement read the temporary tables. The columns of its answer keep the names that they
+// would have had.
 func (g *Gathering) Edits() (edits []stmt.Edit) {
 	unnamed := g.plan.Unnamed
 	if p := g.plan.Partial; g.groups {
@@ -105,10 +107,12 @@ func (g *Gathering) Edits() (edits []stmt.Edit) {
 	return stmt.SortEdits(edits)
 }
 
+// edit returns an edit between two places of the statement.
 func (g *Gathering) edit(start, end stmt.Anchor, text string) stmt.Edit {
 	return stmt.Edit{From: g.Values.Offset(start), To: g.Values.Offset(end), Text: text}
 }
 
+// overRows returns the edits that replace tables by temporary tables, and that remove the tables' hints.
 func (g *Gathering) overRows() (edits []stmt.Edit) {
 	for i := range g.plan.Tables {
 		if t := &g.plan.Tables[i]; !g.inPlace(t) {
@@ -121,7 +125,7 @@ func (g *Gathering) overRows() (edits []stmt.Edit) {
 	return edits
 }
 
-// Bound are the parameters of what runs over the temporary tables, nil for a text.
+// Bound returns the parameters of the statement that runs over the temporary tables. It returns nil for a statement sent as text.
 func (g *Gathering) Bound() []wire.Param {
 	if g.Params == nil {
 		return nil
@@ -135,7 +139,7 @@ func (g *Gathering) Bound() []wire.Param {
 	return out
 }
 
-// read has every shard that may have rows of a table give them, and writes them.
+// read reads rows from every shard that may have rows of a table, and writes them into a temporary table.
 func (g *Gathering) read(text string, into *gather.Table) error {
 	sent, lexed := []byte(text), new(stmt.Lexed)
 	lexed.Lex(sent, g.Vars.Mode)
@@ -150,7 +154,7 @@ func (g *Gathering) read(text string, into *gather.Table) error {
 	}
 	g.Conns.Imply()
 	all := g.part(p, values)
-	all.silent = !g.groups // of rows, the statement warns itself
+	all.silent = !g.groups // if rows are gathered, the statement itself warns
 	leases, err := all.Send(parts)
 	if err != nil {
 		return err
@@ -166,7 +170,7 @@ func (g *Gathering) read(text string, into *gather.Table) error {
 	return err
 }
 
-// parts are what the shards of a table's rows are sent.
+// parts returns the part that is sent to each shard with rows of a table.
 func (g *Gathering) parts(p plan.Plan, v *plan.Values, text []byte) ([]Part, error) {
 	switch p := p.(type) {
 	case *plan.Read:

@@ -43,16 +43,16 @@ func (e *Environment) InsertOne(w *Work, p *plan.Stamped, result *stamp.Result) 
 	return nil
 }
 
-// keepReturned keeps the generated ID as LAST_INSERT_ID() if a row has it: rows
-// that RETURNING gave don't say which of them were updated.
+// keepReturned keeps the generated ID as LAST_INSERT_ID() if a row has it. The rows of a RETURNING don't show which of them were
+// updated.
 func (e *Environment) keepReturned(in *plan.Insertion, shard router.ShardName) {
 	if first, err := e.firstOf(in, shard, e.stamper.Generated()); err == nil && first != nil {
 		e.Vars.InsertID = first.ID.Lo
 	}
 }
 
-// MayLeaveOut reports whether an INSERT on one shard may insert some of the rows that have a generated ID, and leave out or update
-// others, so that the answer doesn't tell the first ID that was inserted.
+// MayLeaveOut reports whether an INSERT on one shard may insert some of the rows that have a generated ID, and leave out or
+// update others. Its answer then does not show the first ID that was inserted.
 func (e *Environment) MayLeaveOut(w *Work, in *plan.Insertion, result *stamp.Result) bool {
 	st := w.Facts.Statement
 	updates := len(st.Insert.Update) > 0
@@ -60,16 +60,16 @@ func (e *Environment) MayLeaveOut(w *Work, in *plan.Insertion, result *stamp.Res
 		return false
 	}
 	if w.Facts.Leaves != plan.LeavesNothing || e.Conns.ReservesAny() {
-		return false // only a relayed answer is followed by reading what the statement left
+		return false // state that a statement leaves is read only after a relayed answer
 	}
 	return len(result.Genes) > 1 || updates && e.countsMatched() && in.Table.IDColumn >= 0
 }
 
-// countsMatched reports whether a row that an upsert leaves as it is counts 1, as a row that is inserted.
+// countsMatched reports whether a row that an upsert leaves unchanged counts 1, like an inserted row.
 func (e *Environment) countsMatched() bool { return e.Client.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 }
 
-// FirstInserted returns the first row with a generated ID that was inserted, or nil. total are the answers of all parts. The
-// transaction of the statement must still be open.
+// FirstInserted returns the first row with a generated ID that was inserted, or nil. total is the sum of the answers of all
+// parts. The transaction of the statement must still be open.
 func (e *Environment) FirstInserted(w *Work, in *plan.Insertion, result *stamp.Result, total *Totals) (*plan.Issued, error) {
 	st := w.Facts.Statement
 	all := e.stamper.Generated()
@@ -146,18 +146,17 @@ func CountFrom(result *stamp.Result, first *plan.Issued) uint64 {
 	return first.ID.Lo
 }
 
-// inserting is what insertEnding must know of the INSERT under way.
+// inserting contains what endInsert needs of the current INSERT.
 type inserting struct {
-	id        uint64 // the first generated
-	countFrom uint64 // what the OK tells
-	mayUpdate bool   // its one row may take the place of another
+	id        uint64 // the first generated ID
+	countFrom uint64 // the ID in the OK
+	mayUpdate bool   // its only row may update another row
 	numbered  bool   // the ID is a number of an AUTO_INCREMENT column, which servers report
 	inserted  bool   // a row with it was inserted
 }
 
-// endInsert is an ending that puts the first generated ID into the OK, and
-// keeps it as LAST_INSERT_ID(), if a row was inserted by it: one that took the
-// place of nothing counts 1, and one that was updated instead counts 2 or 0.
+// endInsert implements [reply.Ending]. If a row with the first generated ID was inserted, endInsert writes that ID into the OK
+// and keeps it as LAST_INSERT_ID(). An inserted row counts 1. A row that was updated instead counts 2 or 0.
 func (e *Environment) endInsert(dst, packet []byte) ([]byte, error) {
 	if _, failed := e.Client.Scanner.ErrCode(); !failed && e.Client.Scanner.Columns() > 0 { // RETURNING
 		if e.Client.Scanner.Rows() > 0 && !e.insert.mayUpdate {
@@ -176,19 +175,19 @@ func (e *Environment) endInsert(dst, packet []byte) ([]byte, error) {
 		return dst, err
 	}
 	if e.insert.mayUpdate && e.insert.numbered && e.countsMatched() && ok.LastInsertID != e.insert.id {
-		return append(dst, packet...), nil // a row stays as it is, which counts if the client counts rows that match
+		return append(dst, packet...), nil // an unchanged row counts 1 for clients that count matched rows
 	}
 	e.Vars.InsertID, e.insert.inserted = e.insert.id, true
 	return wire.RebuildOK(dst, packet, ok.AffectedRows, e.insert.countFrom)
 }
 
-// StampedParams are those of a spliced statement, or of a part of one.
+// StampedParams returns the parameters of a stamped statement, or of a part of one.
 func (e *Environment) StampedParams(w *Work, list []stamp.Param) []wire.Param {
 	return e.stampedParams(nil, w.Params, list)
 }
 
-// stampedParams appends the parameters of the spliced statement: the client's,
-// in their new places, and generated ones between them.
+// stampedParams appends the parameters of a stamped statement: the client's in their new places, with generated ones between
+// them.
 func (e *Environment) stampedParams(dst, params []wire.Param, list []stamp.Param) []wire.Param {
 	for _, p := range list {
 		if p.Bound >= 0 {
