@@ -13,7 +13,7 @@ import (
 	"locus/router/plan"
 )
 
-// insert inserts rows of a table, each of which is two numbers.
+// insert inserts rows into a table. Each row is two numbers.
 func (a *asking) insert(into string, rows int, fails error) (Inserted, error) {
 	as := Insertion{Head: "INSERT INTO " + into + " (buyer, amount)", Tail: " ON DUPLICATE KEY UPDATE amount = 1", In: plan.Context{Catalog: a.Catalog, Schema: "shop"}}
 	return a.Insert(as, func(add Add) error {
@@ -26,7 +26,8 @@ func (a *asking) insert(into string, rows int, fails error) (Inserted, error) {
 	})
 }
 
-// Rows go out in batches, each stamped by itself, all in one transaction; what the OK tells is of the first.
+// Rows are sent in batches, and each batch is stamped separately. All batches are in one transaction. The OK reports the ID of
+// the first row.
 func TestInsert(t *testing.T) {
 	s := newStand(t)
 	a := s.request("SELECT 1")
@@ -36,7 +37,7 @@ func TestInsert(t *testing.T) {
 	if want := (Totals{Affected: 3, Warnings: 3}); err != nil || got.Rows != bulkRows+1 || got.Totals != want || got.FirstID == 0 || got.CountFrom != got.FirstID {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	var first, last int // rows of the batches
+	var first, last int // the number of rows in the batches
 	for _, shard := range []router.ShardName{"s0", "s1"} {
 		sent := s.log.Statements(shard)
 		if sent[0] != "BEGIN" || sent[len(sent)-1] != "COMMIT" || !strings.Contains(sent[1], strconv.FormatUint(got.FirstID, 10)) && shard == "s1" {
@@ -58,7 +59,7 @@ func TestInsert(t *testing.T) {
 	}
 }
 
-// Long rows make a batch of fewer.
+// With long rows, a batch has fewer rows.
 func TestInsertLongRows(t *testing.T) {
 	s := newStand(t)
 	a := s.request("SELECT 1")
@@ -83,7 +84,7 @@ func TestInsertLongRows(t *testing.T) {
 	}
 }
 
-// Every shard has a copy of a global table, and the client is told of one; a single table is on its shard.
+// Every shard has a copy of a global table, and the client gets the result of one copy. A single table is on its shard.
 func TestInsertOfOthers(t *testing.T) {
 	for table, shards := range map[string][]router.ShardName{"country": {"s0", "s1", "s2"}, "report": {"s0"}} {
 		s := newStand(t)
@@ -103,7 +104,7 @@ func TestInsertOfOthers(t *testing.T) {
 	}
 }
 
-// Of a failure nothing remains: what was inserted before is rolled back, also the batches before.
+// After a failure nothing remains. The rows that were inserted before it are rolled back, including those of earlier batches.
 func TestInsertFails(t *testing.T) {
 	why := errors.New("the client is gone")
 	for name, fail := range map[string]func(a *asking) error{
@@ -135,7 +136,7 @@ func TestInsertFails(t *testing.T) {
 	}
 }
 
-// Within the client's transaction a failure undoes the insertion alone, unless it ends that.
+// Within the client's transaction, a failure undoes the insertion alone, unless the failure ends the transaction.
 func TestInsertInATransaction(t *testing.T) {
 	for _, reply := range failures("INSERT") {
 		s := newStand(t)
@@ -150,7 +151,7 @@ func TestInsertInATransaction(t *testing.T) {
 	}
 }
 
-// What can't be inserted so is refused before any shard has it.
+// Rows that can't be inserted from a query or file are refused before any shard gets them.
 func TestInsertRefuses(t *testing.T) {
 	s := newStand(t)
 	a := s.request("SELECT 1")
@@ -166,7 +167,7 @@ func TestInsertRefuses(t *testing.T) {
 	if _, err := a.Insert(in, one("1,'ä'")); err == nil || !strings.Contains(err.Error(), "use SET NAMES utf8mb4") {
 		t.Error(err)
 	}
-	in.Head = "SELECT id FROM orders WHERE (id, buyer) IN (" // no INSERT at all
+	in.Head = "SELECT id FROM orders WHERE (id, buyer) IN (" // this is not an INSERT
 	if _, err := a.Insert(in, one("1")); err == nil {
 		t.Error("what is no INSERT was sent")
 	}
@@ -182,7 +183,7 @@ func TestInsertRefuses(t *testing.T) {
 	}
 }
 
-// A statement that may put the time into rows has the same one on all shards, and leaves none behind.
+// A statement that may write the time into rows has the same time on all shards. The time does not remain on the connections.
 func TestChangeAtOneTime(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		s := newStand(t)
@@ -201,7 +202,7 @@ func TestChangeAtOneTime(t *testing.T) {
 		for _, shard := range []router.ShardName{"s0", "s1"} {
 			for _, sql := range s.shards[shard].Sent() {
 				if strings.HasPrefix(sql, "UPDATE") {
-					break // a pool makes its connection ready again, with the same settings, at any time after it
+					break // at any time after it, a pool may reset its connection and apply the same settings
 				}
 				if _, rest, ok := strings.Cut(sql, "timestamp="); ok {
 					times = append(times, strings.Fields(rest)[0])

@@ -19,24 +19,24 @@ import (
 
 const across = "SELECT a.amount, b.id FROM orders a JOIN orders b ON a.amount = b.id WHERE a.amount > 5"
 
-// orders is what a shard says of the columns of a table.
+// orders returns a shard's description of the columns of a table.
 func orders() fakeshard.Reply {
 	return fakeshard.Reply{Prefix: "SELECT * FROM", Columns: []wire.Column{fakeshard.Number("id"), fakeshard.Number("buyer"), fakeshard.Number("amount")}}
 }
 
-// pairs are rows of two columns.
+// pairs returns rows of two columns.
 func pairs(rows ...[]string) fakeshard.Reply {
 	return fakeshard.Reply{Prefix: "SELECT `", Columns: []wire.Column{fakeshard.Number("id"), fakeshard.Number("amount")}, Rows: rows}
 }
 
-// failures are the ways in which a statement that begins so fails.
+// failures returns the ways in which a statement with the prefix fails.
 func failures(prefix string) []fakeshard.Reply {
 	return []fakeshard.Reply{{Prefix: prefix, Code: 1146}, {Prefix: prefix, Cut: fakeshard.Before}, {Prefix: prefix, Cut: fakeshard.Within}}
 }
 
 func failed(err error) bool { return refused(err, 1146) || lost(err) }
 
-// of is the gathering that was planned.
+// of returns the planned gathering.
 func (a *asking) of() *plan.Gathering {
 	a.t.Helper()
 	p, ok := a.Plan.(*plan.Read)
@@ -46,7 +46,7 @@ func (a *asking) of() *plan.Gathering {
 	return p.Gather
 }
 
-// gather gathers on a shard, and gives the statement that would run there.
+// gather gathers on a shard, and returns the statement that would run there.
 func (a *asking) gather(on router.ShardName, most gather.Limits) (text string, err error) {
 	err = a.Gather(a.of(), on, most, func(g *Gathering) error {
 		text = string(stmt.AppendEdited(nil, a.Values.Text, g.Edits()))
@@ -57,7 +57,7 @@ func (a *asking) gather(on router.ShardName, most gather.Limits) (text string, e
 
 var plenty = gather.Limits{Rows: 100, Bytes: 1 << 20}
 
-// filled sets what the shards answer when two tables are gathered.
+// filled sets the shards' answers for the gathering of two tables.
 func (s *stand) filled() {
 	for range 2 {
 		s.shards["s2"].Next(orders())
@@ -68,7 +68,7 @@ func (s *stand) filled() {
 	}
 }
 
-// The rows of both shards are read at one moment, and written to temporary tables that go again.
+// The rows of both shards are read at one moment, and written to temporary tables that are dropped afterwards.
 func TestGather(t *testing.T) {
 	s := newStand(t)
 	a := s.request(across)
@@ -93,12 +93,12 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// Whatever fails on the way, nothing is left: tables that were made are dropped, or their connection is closed.
+// After any failure nothing remains. Temporary tables are dropped, or their connection is closed.
 func TestGatherFails(t *testing.T) {
 	for _, c := range []struct {
 		shard  router.ShardName
 		prefix string
-		made   bool // there is a table by then
+		made   bool // a temporary table exists at that point
 	}{
 		{"s2", "SELECT * FROM", false},
 		{"s2", "CREATE", true},
@@ -123,7 +123,7 @@ func TestGatherFails(t *testing.T) {
 	}
 }
 
-// Rows that come out as others, and more than there may be, are errors.
+// Rows that would change when they are gathered, and more rows than the limit, are errors.
 func TestGatherRefuses(t *testing.T) {
 	geometry := orders()
 	geometry.Columns = slices.Clone(geometry.Columns)
@@ -150,7 +150,7 @@ func TestGatherRefuses(t *testing.T) {
 	}
 }
 
-// What can't be sent any more ends the gathering before or between its steps.
+// A cancellation ends the gathering before or between its steps.
 func TestGatherIsCancelled(t *testing.T) {
 	gone := errors.New("the client is gone")
 	s := newStand(t)
@@ -176,7 +176,7 @@ func TestGatherIsCancelled(t *testing.T) {
 	}
 }
 
-// A connection is closed whose answer was not read, or that could not be swept.
+// A connection is closed if its answer was not read, or if its tables could not be dropped.
 func TestHostIsGivenUp(t *testing.T) {
 	s := newStand(t)
 	a := s.request(across)
@@ -207,7 +207,7 @@ func TestHostIsGivenUp(t *testing.T) {
 	}
 }
 
-// With autocommit off the statement over the tables has begun a transaction, which is not the session's.
+// With autocommit off, the statement over the temporary tables begins a transaction that is not the session's.
 func TestHostEndsWhatItBegan(t *testing.T) {
 	s := newStand(t)
 	a := s.request(across)
@@ -217,7 +217,8 @@ func TestHostEndsWhatItBegan(t *testing.T) {
 	}
 }
 
-// Within a transaction it is read there, and everything that it must see: even what is on the host, though that has no genes.
+// Within a transaction, the rows are read in that transaction. So is everything else whose changes the statement must see, even a
+// table of the host that has no genes.
 func TestGatherInATransaction(t *testing.T) {
 	s := newStand(t)
 	s.begin()
@@ -258,7 +259,8 @@ func TestGatherInATransaction(t *testing.T) {
 	}
 }
 
-// Alone a table of the host is read in place; one of another shard is defined by what that says of it.
+// Outside a transaction, a table of the host is read in place. A temporary table for a table of another shard is defined as that
+// shard describes it.
 func TestGatherFromAnotherShard(t *testing.T) {
 	s := newStand(t)
 	a := s.request("SELECT c.id FROM setting c JOIN report r ON c.id = r.amount")

@@ -11,7 +11,7 @@ import (
 
 const summed = "SELECT amount, COUNT(*), SUM(buyer) FROM orders WHERE id > 5 GROUP BY amount"
 
-// typed are the types of a key and of two sums, and what a shard gives of each.
+// typed sets the types of a key and of two sums, and each shard's values.
 func (s *stand) typed() {
 	double := fakeshard.Number("s")
 	double.Type, double.Decimals = 5, 31
@@ -27,7 +27,7 @@ func (s *stand) typed() {
 	}
 }
 
-// Each shard sums up its own rows, and the statement runs over the groups of all.
+// Each shard sums up its own rows, and the statement runs over the groups of all shards.
 func TestGatherGroups(t *testing.T) {
 	s := newStand(t)
 	a := s.request(summed)
@@ -46,7 +46,7 @@ func TestGatherGroups(t *testing.T) {
 	}
 }
 
-// Of types that sums are not known to have, rows are gathered; all other failures are the statement's.
+// If a sum could have a type that is not supported, rows are gathered instead. All other failures are the statement's.
 func TestGatherGroupsFails(t *testing.T) {
 	s := newStand(t)
 	a := s.request(summed)

@@ -1,6 +1,6 @@
 //go:build !race
 
-// With the race detector, sync.Pool drops at random what it is given.
+// The tests are excluded under the race detector, where sync.Pool drops random items.
 
 package session
 
@@ -10,7 +10,7 @@ func TestStatementsAllocateNothing(t *testing.T) {
 	for dialect, capabilities := range dialects {
 		c := newHotClient(t, capabilities)
 		for name, packets := range hotScripts(c) {
-			c.run(packets...) // fills caches and buffers
+			c.run(packets...) // fill caches and buffers
 			if n := testing.AllocsPerRun(300, func() { c.run(packets...) }); n != 0 {
 				t.Errorf("%s, %s: %v allocations", dialect, name, n)
 			}

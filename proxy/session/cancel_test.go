@@ -10,7 +10,7 @@ import (
 	"locus/proxy/interrupt"
 )
 
-// A server forgets a kill that comes before it has begun to read the statement: who cancels again has it killed again.
+// A server forgets a kill that arrives before it has started to read the statement. A repeated cancellation sends the kill again.
 func TestCancelledAgain(t *testing.T) {
 	s := newStand(t, usual())
 	p, _ := s.join("app", "shop")
@@ -22,7 +22,7 @@ func TestCancelledAgain(t *testing.T) {
 	if first, err := h.Cancel(t.Context(), interrupt.Killed, 0); !first || err != nil {
 		t.Fatalf("cancelled: %t, %v", first, err)
 	}
-	pause := time.NewTicker(time.Millisecond) // between two that ask again
+	pause := time.NewTicker(time.Millisecond) // between two cancellations
 	defer pause.Stop()
 	for len(shard.Unmet()) > 0 || h.Cancelled() {
 		if first, err := h.Cancel(t.Context(), interrupt.TimedOut, 0); first || err != nil {

@@ -40,7 +40,7 @@ func (s *sequence) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int
 
 func bigint(name string) catalog.Column { return catalog.Column{Name: name, DataType: "bigint"} }
 
-// catalogOf is a catalog of tables without triggers, which is known.
+// catalogOf returns a catalog of tables that are known to have no triggers.
 func catalogOf(shards []router.ShardName, tables ...*catalog.Table) *catalog.Catalog {
 	listings := map[router.ShardName]*catalog.Listing{}
 	for _, shard := range shards {
@@ -53,7 +53,7 @@ func catalogOf(shards []router.ShardName, tables ...*catalog.Table) *catalog.Cat
 	return catalog.NewListed(shards, tables, nil, listings)
 }
 
-// hotServices are those of a cluster of one shard, on a fake server, with one sharded table.
+// hotServices returns the services of a cluster with one shard, which is a fake server, and one sharded table.
 func hotServices(t testing.TB) (*Services, *fakeShard) {
 	t.Helper()
 	m, err := router.New(gene.W16, 1, []router.Entry{{Bound: 0xffff, Shard: "s0"}})
@@ -86,22 +86,22 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 		Services: txn.Services{Pools: pools, Counts: &counts.Counts, Log: slog.New(slog.DiscardHandler)},
 		Snapshot: func() *snapshot.Snapshot { return now }, Versions: pools.Versions, IDs: &sequence{}, Ring: func() *cipher.Ring { return ring },
 		MaxStatement: 1 << 20, Memory: kept.NewMemory(kept.DefaultMemory), Counts: counts, Meter: measured,
-		Tracer: trace.New(nil, 0), // traces are on, and these statements are not chosen
+		Tracer: trace.New(nil, 0), // tracing is on, but these statements are not chosen
 	}, shard
 }
 
-// hotClient is a client of a session that runs, with what it sends ready made.
+// hotClient is a client of a running session, with prebuilt packets.
 type hotClient struct {
 	t       testing.TB
 	stream  *stream.Conn
 	scanner wire.Scanner
 	session *Session
 	shard   *fakeShard
-	// planning is called once, the next time that the session asks for the snapshot.
+	// planning is called once, when the session next reads the snapshot.
 	planning *atomic.Pointer[func()]
 }
 
-// dialects are the capabilities of clients old and new.
+// dialects contains the capabilities of old and new clients.
 var dialects = map[string]uint32{"classic": backend.Capabilities, "without EOF": backend.Capabilities | mysql.CLIENT_DEPRECATE_EOF}
 
 func newHotClient(t testing.TB, capabilities uint32) *hotClient {
@@ -144,7 +144,7 @@ func newHotClient(t testing.TB, capabilities uint32) *hotClient {
 	return c
 }
 
-// run sends commands, each after the answer to the one before.
+// run sends commands, each after the answer to the previous one.
 func (c *hotClient) run(packets ...[]byte) {
 	for _, p := range packets {
 		c.send(p)
@@ -164,7 +164,7 @@ func (c *hotClient) answer(kind wire.ResponseKind) {
 	}
 }
 
-// outcome reads an answer and gives its error's number; 0: it is none.
+// outcome reads an answer and returns its error code, or 0.
 func (c *hotClient) outcome(kind wire.ResponseKind) uint16 {
 	c.scanner.Reset(kind)
 	for {
@@ -188,7 +188,7 @@ func textCommand(sql string) []byte {
 	return packet
 }
 
-// executeCommand prepares a text and gives the command that runs it with integers.
+// executeCommand prepares a text and returns the command that executes it with integers.
 func (c *hotClient) executeCommand(sql string, values ...int64) []byte {
 	packet, _ := wire.AppendCommand(nil, mysql.COM_STMT_PREPARE, []byte(sql))
 	if _, err := c.stream.Write(packet); err != nil {
@@ -228,7 +228,7 @@ const (
 	hotInsert     = "INSERT INTO orders (user_id, amount) VALUES (?, 5)"
 )
 
-// hotScripts are what applications do all day.
+// hotScripts returns the statements that applications run most.
 func hotScripts(c *hotClient) map[string][][]byte {
 	const user = 4711
 	text := func(sql string) []byte { return textCommand(strings.Replace(sql, "?", fmt.Sprint(user), 1)) }

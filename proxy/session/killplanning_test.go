@@ -12,8 +12,8 @@ import (
 	"locus/proxy/wire"
 )
 
-// BenchmarkKillPlanning tells how long a client waits at most for the end of a
-// statement that is killed while it is planned.
+// BenchmarkKillPlanning measures the longest time that a client waits for the end of a statement that is killed while it is
+// planned.
 func BenchmarkKillPlanning(b *testing.B) {
 	c := newHotClient(b, backend.Capabilities)
 	packet := textCommand("SELECT COUNT(*) FROM orders WHERE id IN (" + strings.Repeat("1, -1, ", 20_000) + "1)")

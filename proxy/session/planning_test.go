@@ -13,10 +13,10 @@ import (
 	"locus/router/stmt"
 )
 
-// longRead is long enough to be planned beside its session.
+// longRead is a text that is long enough to be planned in another goroutine.
 var longRead = textCommand("SELECT COUNT(*) FROM orders WHERE id IN (1" + strings.Repeat(", 2", longText/3) + ")")
 
-// fillPlanners has no place left for long texts until the test ends.
+// fillPlanners occupies all places for long texts until the test ends.
 func fillPlanners(t *testing.T) {
 	t.Helper()
 	for range cap(planners) {
@@ -29,8 +29,7 @@ func fillPlanners(t *testing.T) {
 	})
 }
 
-// A long text that waits to be planned, or is read, ends when it is killed; short ones
-// go on beside it.
+// A kill ends a long text that waits to be planned, or is being read. Short texts run meanwhile.
 func TestPlanningIsCancelled(t *testing.T) {
 	fillPlanners(t)
 	c := newHotClient(t, backend.Capabilities)
@@ -52,7 +51,7 @@ func TestPlanningIsCancelled(t *testing.T) {
 	}
 }
 
-// A statement's own time limit counts while its text waits to be planned.
+// A statement's time limit includes the time in which its text waits to be planned.
 func TestPlanningTimesOut(t *testing.T) {
 	fillPlanners(t)
 	c := newHotClient(t, backend.Capabilities)
@@ -64,7 +63,7 @@ func TestPlanningTimesOut(t *testing.T) {
 	}
 }
 
-// A session whose client leaves while its text waits to be planned ends.
+// A session ends if its client disconnects while its text waits to be planned.
 func TestPlanningEndsWithItsClient(t *testing.T) {
 	fillPlanners(t)
 	c := newHotClient(t, backend.Capabilities)
@@ -72,7 +71,7 @@ func TestPlanningEndsWithItsClient(t *testing.T) {
 	_ = c.stream.Close() // the cleanup waits for the session's end
 }
 
-// A reading that is stopped says so, wherever it is.
+// Every function that reads a text returns the reason if the reading was stopped.
 func TestReadingStops(t *testing.T) {
 	var l stmt.Lexed
 	asked := 0

@@ -19,12 +19,14 @@ import (
 	"locus/proxy/txn"
 )
 
-// TestScenes plays the scenes of testdata/scenes: what a client sends, and below it, indented, what each shard is sent then, and
-// what the client is told. A shard's line has its name; the client's begins with "=".
+// TestScenes plays the scenes of testdata/scenes. A scene contains what a client sends. The indented lines below each action
+// contain what each shard is then sent, and what the client gets. A shard's line begins with its name, and the client's with "=".
 //
-// A scene begins with "## " and its name. "# " begins a comment. What a client does stands at the beginning of its line: "> " is a
-// COM_QUERY, and verbs has the rest. "s1: UPDATE -> error 1062 Duplicate" says what a shard is to do at the next statement that
-// begins so; "with connections" tells a shard's apart, which may be sent their commands at the same time. Users 1 and 2 have their rows on s0, 3 and 4 on s1, 5 and 9 on s2. Generated IDs have names.
+// A scene begins with "## " and its name. A line with "# " is a comment. An action of the client is not indented. "> " is a
+// COM_QUERY, and the map verbs contains the other actions. "s1: UPDATE -> error 1062 Duplicate" sets the reply of a shard to its
+// next statement with that prefix. "with connections" shows a shard's statements by connection, for connections that may be sent
+// their commands at the same time. Users 1 and 2 have their rows on s0, users 3 and 4 on s1, users 5 and 9 on s2. Generated IDs
+// are shown by names.
 func TestScenes(t *testing.T) {
 	files, err := filepath.Glob("testdata/scenes/*.txt")
 	if err != nil || len(files) == 0 {
@@ -44,7 +46,7 @@ func playFile(t *testing.T, file string) {
 	out := head
 	for scene := range strings.SplitSeq(rest, "\n## ") {
 		name, body, _ := strings.Cut(scene, "\n")
-		played := strings.TrimSpace(body) + "\n" // of one that is broken off
+		played := strings.TrimSpace(body) + "\n" // for a scene that stops early
 		t.Run(name, func(t *testing.T) {
 			played = play(t, body)
 			if played != strings.TrimSpace(body)+"\n" && !golden.Updating() {
@@ -56,7 +58,7 @@ func playFile(t *testing.T, file string) {
 	golden.Update(t, file, strings.TrimSpace(out)+"\n")
 }
 
-// difference marks the lines that are not where they are wanted.
+// difference marks the lines that differ from the wanted line at the same position.
 func difference(played, wanted string) string {
 	want := strings.Split(strings.TrimSpace(wanted), "\n")
 	var out strings.Builder
@@ -70,7 +72,7 @@ func difference(played, wanted string) string {
 	return out.String()
 }
 
-// usual is what a scene begins with unless it says otherwise.
+// usual returns the options of a scene that sets none.
 func usual() options {
 	return options{
 		flavor: flavor.MariaDB, spanning: txn.Multi, user: "app", database: "shop", statement: 1 << 20, places: 10,
@@ -78,12 +80,12 @@ func usual() options {
 	}
 }
 
-// play plays a scene, and gives it with what came of it.
+// play plays a scene, and returns the scene with its outcome.
 func play(t *testing.T, body string) string {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(body), "\n")
 	o := usual()
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  ") }) // of the last time
+	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, "  ") }) // the outcome of the last run
 	for _, line := range lines {
 		if words, is := strings.CutPrefix(line, "with "); is {
 			o.read(t, words)
@@ -112,13 +114,13 @@ func play(t *testing.T, body string) string {
 	return strings.TrimSpace(out.String()) + "\n"
 }
 
-// prepares tells a line that is about what comes before the client.
+// prepares reports whether a line applies before the client logs in.
 func prepares(line string) bool {
 	word, _, _ := strings.Cut(line, " ")
 	return line == "" || line[0] == '#' || word == "with" || strings.HasSuffix(word, ":")
 }
 
-// begin has the client log in.
+// begin logs the client in.
 func (a *actor) begin() string {
 	p, told := a.join(a.options.user, a.options.database)
 	a.person = p
@@ -129,7 +131,7 @@ func (a *actor) begin() string {
 	return opening
 }
 
-// read reads what a scene begins with.
+// read parses the options in a line of a scene.
 func (o *options) read(t testing.TB, words string) {
 	t.Helper()
 	for word := range strings.FieldsSeq(words) {
@@ -175,14 +177,14 @@ func (o *options) read(t testing.TB, words string) {
 	}
 }
 
-// capabilities are what clients may have beyond the usual, or lack.
+// capabilities contains the capabilities that a scene can add to the usual ones, or remove from them.
 var capabilities = map[string]uint32{
 	"deprecate-eof": mysql.CLIENT_DEPRECATE_EOF, "track": mysql.CLIENT_SESSION_TRACK, "files": mysql.CLIENT_LOCAL_FILES,
 	"multi": mysql.CLIENT_MULTI_STATEMENTS, "attributes": mysql.CLIENT_QUERY_ATTRIBUTES, "found-rows": mysql.CLIENT_FOUND_ROWS,
 	"ignore-space": mysql.CLIENT_IGNORE_SPACE,
 }
 
-// shown is what came of an action: what the shards were sent, and what the client was told.
+// shown returns the outcome of an action: what the shards were sent, and what the client got.
 func (a *actor) shown(told []string) string {
 	var out strings.Builder
 	for _, name := range a.names {
@@ -216,7 +218,7 @@ func (a *actor) shown(told []string) string {
 	return out.String()
 }
 
-// readable gives a text without what differs from time to time: a shard's address, a generated ID.
+// readable replaces what differs between runs: the addresses of shards, and generated IDs.
 func (s *stand) readable(text string) string {
 	for _, p := range s.sessions {
 		text = strings.ReplaceAll(text, p.net.LocalAddr().String(), "127.0.0.1:54321")
@@ -227,7 +229,7 @@ func (s *stand) readable(text string) string {
 	return strings.NewReplacer("\n", `\n`, "\x00", `\0`).Replace(s.ids.readable(text))
 }
 
-// isSetting tells what brings a connection to a session's settings, or makes it clean.
+// isSetting reports whether a statement applies a session's settings to a connection, or resets it.
 func isSetting(text string) bool {
 	for _, shown := range []string{"SET TRANSACTION", "SET last_insert_id", "SET insert_id"} {
 		if strings.HasPrefix(text, shown) {

@@ -14,7 +14,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// client speaks the protocol and writes down what it is told, one line for each packet that says something.
+// client speaks the protocol. It records what it receives, with a line for each packet that has content.
 type client struct {
 	t            testing.TB
 	net          net.Conn
@@ -23,8 +23,8 @@ type client struct {
 	seq          byte // of the last packet
 	file         string
 	statements   map[string]*prepared
-	sent         int    // bytes
-	sends        func() // is called before each write
+	sent         int    // in bytes
+	sends        func() // called before each write
 }
 
 // prepared is a statement that the client has prepared.
@@ -34,7 +34,7 @@ type prepared struct {
 	columns []wire.Column // of the result
 }
 
-// send sends a command; the answer comes with its number.
+// send sends a command. The packets of its answer continue the command's sequence numbers.
 func (c *client) send(payload []byte) {
 	packets, _ := wire.AppendPacket(nil, 0, payload)
 	c.write(packets)
@@ -44,10 +44,10 @@ func (c *client) send(payload []byte) {
 func (c *client) write(packets []byte) {
 	c.sent += len(packets)
 	c.sends()
-	_, _ = c.net.Write(packets) // a session that has ended says so by the end of its answers
+	_, _ = c.net.Write(packets) // the answers of an ended session show its end
 }
 
-// next reads a packet; false: the connection is closed.
+// next reads a packet. It returns false if the connection is closed.
 func (c *client) next() ([]byte, bool) {
 	payload, seq, err := c.packets.Payload()
 	if err != nil {
@@ -60,10 +60,10 @@ func (c *client) next() ([]byte, bool) {
 	return payload, true
 }
 
-// cut is what there is to say of an answer that ends with its connection.
+// cut is the line for an answer that ends with its connection.
 const cut = "the connection is closed"
 
-// answer reads the answer to a statement, all of its results.
+// answer reads the answer to a statement with all of its results.
 func (c *client) answer(columns []wire.Column, binary bool) (lines []string) {
 	for {
 		result, more := c.result(binary)
@@ -73,7 +73,7 @@ func (c *client) answer(columns []wire.Column, binary bool) (lines []string) {
 	}
 }
 
-// result reads one result, and tells whether more follow.
+// result reads one result, and reports whether more follow.
 func (c *client) result(binary bool) (lines []string, more bool) {
 	head, ok := c.next()
 	c.packets.Done()
@@ -103,7 +103,7 @@ func (c *client) result(binary bool) (lines []string, more bool) {
 	return append([]string{names}, lines...), more
 }
 
-// definitions reads n columns, and what ends them, which with CLIENT_DEPRECATE_EOF is nothing.
+// definitions reads n columns and the packet that ends them. With CLIENT_DEPRECATE_EOF there is no such packet.
 func (c *client) definitions(n int, ended bool) (columns []wire.Column, end []byte, ok bool) {
 	for range n {
 		payload, there := c.next()
@@ -139,7 +139,7 @@ func named(columns []wire.Column) string {
 	return strings.Join(names, ", ")
 }
 
-// rows reads rows up to what ends them.
+// rows reads rows up to their end.
 func (c *client) rows(columns []wire.Column, binary bool) (lines []string, more bool) {
 	types := make([]byte, len(columns))
 	for i, column := range columns {
@@ -188,7 +188,7 @@ func shown(values [][]byte, types []byte, binary bool) string {
 	return strings.Join(texts, ", ")
 }
 
-// end reads what ends rows.
+// end reads the packet that ends rows.
 func (c *client) end(payload []byte) (lines []string, more bool) {
 	if c.capabilities&mysql.CLIENT_DEPRECATE_EOF != 0 {
 		return c.ok(payload, "end")
@@ -241,7 +241,7 @@ func tracked(change wire.Change) string {
 	return fmt.Sprintf("tracked: [%d] %s", change.Kind, text)
 }
 
-// flags are the words for what a status says beyond autocommit.
+// flags returns the words for the status flags except autocommit.
 func flags(status uint16) (words string) {
 	for _, flag := range []struct {
 		bit  uint16
@@ -280,7 +280,7 @@ func (c *client) refusal(payload []byte) string {
 	return fmt.Sprintf("error %d (%s): %s", e.Code, e.State, e.Message)
 }
 
-// sendFile sends what a LOAD DATA LOCAL asks for.
+// sendFile sends the file that a LOAD DATA LOCAL requests.
 func (c *client) sendFile() {
 	var packets []byte
 	seq := c.seq + 1
@@ -321,7 +321,7 @@ func (c *client) prepare(name, text string) []string {
 	return []string{line}
 }
 
-// execute sends an execution with values as SQL spells them.
+// execute sends an execution with values that are written as in SQL.
 func (c *client) execute(name string, cursor byte, values []string) {
 	p := c.statements[name]
 	e := wire.Execute{Statement: p.id, Cursor: cursor}
@@ -333,7 +333,7 @@ func (c *client) execute(name string, cursor byte, values []string) {
 	c.write(packets)
 }
 
-// param is a value: NULL, a number, a text in quotes, or LONG for one that was sent ahead.
+// param returns a parameter: NULL, a number, a text in quotes, or LONG for one that was sent before.
 func param(value string) wire.Param {
 	n, err := strconv.ParseInt(value, 10, 64)
 	switch {

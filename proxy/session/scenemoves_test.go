@@ -9,13 +9,13 @@ import (
 	"locus/router/catalog"
 )
 
-// What moves in the scenes: the genes of s0, which are those of users 1 and 2.
+// The genes that move in the scenes are those of s0, and belong to users 1 and 2.
 var (
 	moving = gene.NewSet(gene.Range{First: 0x4000, Last: 0x5fff}, gene.Range{First: 0xd000, Last: 0xffff})
-	first  = gene.NewSet(gene.Range{First: 0x4000, Last: 0x5fff}) // in the first step, with user 1
+	first  = gene.NewSet(gene.Range{First: 0x4000, Last: 0x5fff}) // the genes of the first step, with user 1
 )
 
-// move has a move of genes from s0 to s1 take its next step.
+// move executes the next step of a move of genes from s0 to s1.
 func (a *actor) move(name string) []string {
 	m := a.snapshot().Map
 	step := func(held gene.Set, changes ...router.Change) []string {
@@ -43,9 +43,9 @@ func (a *actor) move(name string) []string {
 		return imports(false)
 	case "fence the import":
 		return imports(true)
-	case "declare plain as it is": // as an import does at first
+	case "declare plain as it is": // the first step of an import
 		return a.redeclare(catalog.Declaration{Kind: catalog.Single, Shard: "s0"}, "plain")
-	case "end the import": // with plain, which nobody has declared
+	case "end the import": // including plain, which is not declared
 		return a.redeclare(catalog.Declaration{Kind: catalog.Sharded, Owner: "user_id"}, "notes", "plain")
 	case "take the import back":
 		return a.redeclare(catalog.Declaration{Kind: catalog.Single, Shard: "s1"}, "notes")
@@ -67,7 +67,7 @@ func (a *actor) move(name string) []string {
 	return nil
 }
 
-// redeclare has tables of the shop declared otherwise, or at all.
+// redeclare changes or adds the declarations of tables of the shop.
 func (a *actor) redeclare(d catalog.Declaration, names ...string) []string {
 	tables := slices.DeleteFunc(shopTables(a.t), func(t *catalog.Table) bool { return slices.Contains(names, t.Name) })
 	for _, name := range names {

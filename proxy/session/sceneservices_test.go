@@ -16,18 +16,18 @@ import (
 	"locus/router/stmt"
 )
 
-// services are what a proxy has beside its sessions and shards.
+// services contains the other parts of a proxy that a session uses.
 type services struct {
 	stand    *stand
 	numbers  map[catalog.TableName]uint64
 	declared map[catalog.TableName]catalog.Declaration // by statements
-	renaming []catalog.Rename                          // under way
+	renaming []catalog.Rename                          // in progress
 	renamed  map[catalog.TableName]catalog.TableName   // the new names of tables
-	calls    []string                                  // of what is asked of them
-	sent     map[router.ShardName][]string             // statements, of all the time
+	calls    []string                                  // the calls since the last time
+	sent     map[router.ShardName][]string             // all statements so far
 	traced   []*trace.Statement
 
-	redefine, unnumbered, undeclared error // why they fail
+	redefine, unnumbered, undeclared error // the errors of calls
 }
 
 func newServices(s *stand) *services {
@@ -38,7 +38,7 @@ func (s *services) say(format string, args ...any) {
 	s.calls = append(s.calls, fmt.Sprintf(format, args...))
 }
 
-// said gives what was asked of them since the last time.
+// said returns the calls since the last time.
 func (s *services) said() []string {
 	said := s.calls
 	s.calls = nil
@@ -68,7 +68,7 @@ func (s *services) Renumber(_ context.Context, t *catalog.Table) error {
 	return s.unnumbered
 }
 
-// generators give 101, 102 …
+// generators generates 101, 102 …
 type generators struct{ *services }
 
 func (g generators) Literals(ctx context.Context, c *cluster.Cluster, name string, n int, values map[string]string) ([]string, error) {
@@ -88,7 +88,7 @@ func (g generators) Texts(_ context.Context, _ *cluster.Cluster, name string, n 
 	return list, nil
 }
 
-// Call implements session.Procedures: status takes nothing, move takes a shard's name.
+// Call implements session.Procedures. The procedure status takes no argument, and move takes a shard's name.
 func (s *services) Call(_ context.Context, procedure string, args []stmt.Value, by string) (a session.Answer, err error) {
 	s.say("%s calls %s%v", by, procedure, args)
 	switch {
@@ -123,7 +123,7 @@ func (s *services) Withdraw(_ context.Context, name catalog.TableName, _ catalog
 	return nil
 }
 
-// Redefined reads the tables again: those that statements have declared exist once each shard was sent that they be made.
+// Redefined reads the tables again. A table that a statement has declared exists after each shard was sent its creation.
 func (s *services) Redefined(context.Context, catalog.Change) error {
 	s.say("all proxies read the tables")
 	if s.redefine != nil {
@@ -142,7 +142,7 @@ func (s *services) Redefined(context.Context, catalog.Change) error {
 	return nil
 }
 
-// shop is the tables of the shop as they are called now.
+// shop returns the tables of the shop under their current names.
 func (s *services) shop() (tables []*catalog.Table, broken map[catalog.TableName]error) {
 	broken = map[catalog.TableName]error{}
 	for _, t := range shopTables(s.stand.t) {
@@ -170,13 +170,13 @@ func (s *services) shop() (tables []*catalog.Table, broken map[catalog.TableName
 	return tables, broken
 }
 
-// Settled is Redefined that waits for statements to end.
+// Settled is Redefined after a wait for running statements.
 func (s *services) Settled(ctx context.Context, change catalog.Change) error {
 	s.say("nothing is under way that began before")
 	return s.Redefined(ctx, change)
 }
 
-// renames rename tables in what is declared.
+// renames renames declared tables.
 type renames struct{ *services }
 
 // Begin implements ddl.Renames.
@@ -210,7 +210,7 @@ func (r renames) Undo(_ context.Context, list []catalog.Rename, by string) error
 	return nil
 }
 
-// read is a table as the shards have it.
+// read returns a table as it is on the shards.
 func (s *services) read(name catalog.TableName, d catalog.Declaration) (*catalog.Table, error) {
 	for _, shard := range s.stand.names {
 		s.sent[shard] = append(s.sent[shard], s.stand.shards[shard].Sent()...)
@@ -225,7 +225,7 @@ func (s *services) read(name catalog.TableName, d catalog.Declaration) (*catalog
 	return catalog.Resolve(name, d, has, gene.W16)
 }
 
-// recatalog has other tables known.
+// recatalog puts other tables in force.
 func (s *stand) recatalog(tables []*catalog.Table, broken map[catalog.TableName]error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -239,7 +239,7 @@ func (s *services) Statement(t *trace.Statement) { s.traced = append(s.traced, t
 // Segment implements trace.Sink.
 func (s *services) Segment(trace.Segment) {}
 
-// traces gives what was traced since the last time.
+// traces returns what was traced since the last time.
 func (s *services) traces() (lines []string) {
 	for _, t := range s.traced {
 		line := fmt.Sprintf("traced: %s %s of %v on %v, %d rows", t.Operation, t.Route, t.Tables, t.Shards, t.Rows)
@@ -255,5 +255,5 @@ func (s *services) traces() (lines []string) {
 	return lines
 }
 
-// declaredGenerators are the cluster's.
+// declaredGenerators contains the generators that the cluster declares.
 var declaredGenerators = map[string]cluster.Generator{"serials": {Kind: cluster.SegmentGenerator}}

@@ -37,7 +37,7 @@ import (
 	"locus/router/plan"
 )
 
-// stand is a cluster of three shards, and the sessions of one proxy before it.
+// stand is a cluster of three shards, and the sessions of one proxy in front of it.
 type stand struct {
 	t        testing.TB
 	options  options
@@ -50,16 +50,16 @@ type stand struct {
 	mu      sync.Mutex
 	now     *snapshot.Snapshot
 	changed chan struct{}
-	holding chan struct{} // a statement is held
+	holding chan struct{} // gets a value when a statement is held
 
 	lease    atomic.Int64
-	planning atomic.Pointer[func()] // called once, the next time that a session asks for the snapshot
-	looking  atomic.Pointer[func()] // called once, the next time that the shards are looked at again, which have something else then
+	planning atomic.Pointer[func()] // called once, when a session next reads the snapshot
+	looking  atomic.Pointer[func()] // called once, when the shards are next polled, which then have changed
 	sessions []*person
 	beside   *services
 }
 
-// options are what a scene begins with.
+// options contains the options of a scene.
 type options struct {
 	flavor       flavor.Flavor
 	spanning     txn.Spanning
@@ -67,22 +67,22 @@ type options struct {
 	user         string
 	database     string
 	charset      string
-	settings     bool // what brings connections to the session's settings is shown
-	opening      bool // and the login
-	traced       bool // all statements are
-	connections  bool // what goes to a shard is shown by connection
-	statement    int  // the longest, in bytes
-	places       int  // of statements that are held
+	settings     bool // the statements that apply the session's settings are shown
+	opening      bool // the login is shown
+	traced       bool // all statements are traced
+	connections  bool // the statements of a shard are shown by connection
+	statement    int  // the longest statement, in bytes
+	places       int  // the number of places for held statements
 }
 
-// issuer issues 1, 2, 3 … and remembers what they are.
+// issuer issues 1, 2, 3 … and remembers the names of the IDs.
 type issuer struct {
 	ring *cipher.Ring
 
 	mu     sync.Mutex
 	last   uint64
 	failed error
-	names  []string // pairs of what stands in texts, and how it is shown
+	names  []string // pairs of an ID in a text, and its name
 }
 
 func (i *issuer) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int) (orderid.Layout, orderid.ID, error) {
@@ -109,14 +109,14 @@ func (i *issuer) Issue(_ context.Context, t *catalog.Table, g gene.Gene, n int) 
 	return t.Layout, first, nil
 }
 
-// readable shows the IDs of a text by their names.
+// readable replaces the IDs in a text by their names.
 func (i *issuer) readable(text string) string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return strings.NewReplacer(i.names...).Replace(text)
 }
 
-// named puts IDs in place of their names.
+// named replaces the names in a text by their IDs.
 func (i *issuer) named(text string) string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -127,12 +127,12 @@ func (i *issuer) named(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// column is one of a data type.
+// column returns a column with a data type.
 func column(name, dataType string) catalog.Column {
 	return catalog.Column{Name: name, DataType: dataType}
 }
 
-// shopTables are those of the schema shop that are declared.
+// shopTables returns the declared tables of the schema shop.
 func shopTables(t testing.TB) (list []*catalog.Table) {
 	t.Helper()
 	counter := column("n", "bigint")
@@ -163,7 +163,7 @@ func shopTables(t testing.TB) (list []*catalog.Table) {
 	return list
 }
 
-// shopCatalog has the declared tables on each shard, and what else the first one has.
+// shopCatalog returns a catalog with the declared tables on each shard, and further objects on the first one.
 func shopCatalog(shards []router.ShardName, tables []*catalog.Table, broken map[catalog.TableName]error) *catalog.Catalog {
 	name := func(n string) catalog.TableName { return catalog.TableName{Schema: "shop", Name: n} }
 	listings := map[router.ShardName]*catalog.Listing{}
@@ -244,7 +244,7 @@ func newStand(t testing.TB, o options) *stand {
 		s.services.Tracer = trace.New(s.beside, 1)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // of what is missing
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // for connections that were not returned
 		defer cancel()
 		if err := pools.Close(ctx); err != nil {
 			t.Error(err)
@@ -253,7 +253,7 @@ func newStand(t testing.TB, o options) *stand {
 	return s
 }
 
-// accounts are the declared users.
+// accounts returns the declared users.
 func accounts() map[string]*snapshot.Account {
 	return map[string]*snapshot.Account{
 		"app":   {},
@@ -267,7 +267,7 @@ func accounts() map[string]*snapshot.Account {
 	}
 }
 
-// standing is what servers answer unless a scene says otherwise.
+// standing contains the answers of the servers unless a scene sets others.
 var standing = []fakeshard.Reply{
 	{Prefix: "SHOW WARNINGS", Always: true, Columns: []wire.Column{fakeshard.Text("Level"), fakeshard.Number("Code"), fakeshard.Text("Message")}},
 	{Prefix: "SHOW warnings", Always: true, Columns: []wire.Column{fakeshard.Text("Level"), fakeshard.Number("Code"), fakeshard.Text("Message")}},
@@ -300,7 +300,7 @@ func (s *stand) snapshot() *snapshot.Snapshot {
 	return s.now
 }
 
-// change is asked for by statements that are held.
+// change is called by statements that are held.
 func (s *stand) change() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -311,7 +311,7 @@ func (s *stand) change() <-chan struct{} {
 	return s.changed
 }
 
-// publish has another map in force.
+// publish puts another map in force.
 func (s *stand) publish(m *router.Map) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -321,7 +321,7 @@ func (s *stand) publish(m *router.Map) {
 	s.changed = make(chan struct{})
 }
 
-// processes are all sessions.
+// processes describes all sessions.
 func (s *stand) processes() (list []sysvars.Process) {
 	for _, p := range s.sessions {
 		list = append(list, p.session.Process(time.Now()))
@@ -351,18 +351,18 @@ type person struct {
 	session *session.Session
 	near    *watched
 	ended   chan error
-	over    bool // ended has told
+	over    bool // the result was read from ended
 }
 
-// watched is the session's end of a client's connection: it knows when the session waits for the next command.
+// watched is the session's end of a client's connection. It records when the session waits for the next command.
 type watched struct {
 	*net.TCPConn
 	mu      sync.Mutex
-	changes sync.Cond // of mu
+	changes sync.Cond // on mu
 	read    int
 	waiting bool
 	over    bool
-	stuck   bool // it does not come to rest
+	stuck   bool // the session did not become idle in time
 }
 
 func (w *watched) Read(b []byte) (int, error) {
@@ -379,7 +379,7 @@ func (w *watched) set(change func()) {
 	w.changes.Broadcast()
 }
 
-// idle waits until so many bytes were read and more are wanted, or the session is over.
+// idle waits until that many bytes were read and the session waits for more, or until the session is over.
 func (w *watched) idle(read int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -390,10 +390,10 @@ func (w *watched) idle(read int) {
 	}
 }
 
-// patience is how long a client waits for an answer that does not come.
+// patience is how long a client waits for an answer that doesn't arrive.
 const patience = 20 * time.Second
 
-// join begins a session.
+// join starts a session.
 func (s *stand) join(user, database string) (*person, []string) {
 	s.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -430,7 +430,7 @@ func (s *stand) join(user, database string) (*person, []string) {
 		client: &client{
 			t: s.t, net: far, packets: stream.New(far), capabilities: s.options.capabilities, seq: 1, statements: map[string]*prepared{},
 			sends: func() { near.set(func() {}) },
-		}, // so that the session sees what the test has set
+		}, // orders the session's reads after what the test has set
 	}
 	s.sessions = append(s.sessions, p)
 	go func() {
@@ -449,7 +449,7 @@ func (s *stand) join(user, database string) (*person, []string) {
 	return p, append(lines, p.rests()...)
 }
 
-// rests waits until the session wants the next command, and tells how it has ended if it has.
+// rests waits until the session waits for the next command. If the session has ended, it returns how.
 func (p *person) rests() (lines []string) {
 	p.near.idle(p.sent)
 	p.near.mu.Lock()

@@ -20,16 +20,16 @@ import (
 	"locus/router/catalog"
 )
 
-// actor does what the lines of a scene say.
+// actor performs the lines of a scene.
 type actor struct {
 	*stand
 	person *person
 	other  *person // the second client
-	// awaited: the next line waits for what a shard hears, which is told there.
+	// awaited is true if the next line waits for a statement on a shard. The shards' statements are then shown at that line.
 	awaited bool
 }
 
-// act does what one line says, and gives what came of it.
+// act performs one line, and returns its outcome.
 func (a *actor) act(line string) string {
 	word, rest, _ := strings.Cut(line, " ")
 	if shard, colon := strings.CutSuffix(word, ":"); colon {
@@ -48,7 +48,7 @@ func (a *actor) act(line string) string {
 	return a.shown(told)
 }
 
-// verbs are what a client does, and what happens to its session.
+// verbs contains the actions of a client, and events of its session.
 var verbs map[string]func(a *actor, rest string) []string
 
 func init() {
@@ -113,11 +113,11 @@ func unquoted(text string) string {
 	return s
 }
 
-// text is a COM_QUERY.
+// text returns a COM_QUERY.
 func (a *actor) text(sql string) []byte {
 	out := []byte{mysql.COM_QUERY}
 	if a.options.capabilities&mysql.CLIENT_QUERY_ATTRIBUTES != 0 {
-		out = append(out, 0, 1) // no attributes, of one set
+		out = append(out, 0, 1) // no attributes, in one set
 	}
 	return append(out, strings.NewReplacer(`\n`, "\n", `\xfc`, "\xfc").Replace(sql)...)
 }
@@ -127,7 +127,7 @@ func (a *actor) query(p *person, sql string) []string {
 	return p.answer(nil, false)
 }
 
-// otherQuery is a query of a second client.
+// otherQuery sends a query of a second client.
 func (a *actor) otherQuery(sql string) []string {
 	if a.other == nil {
 		user := a.options.user
@@ -175,7 +175,7 @@ func (a *actor) fetch(rest string) []string {
 	return lines
 }
 
-// long sends a parameter ahead: "p 0 text", or "p 0 of 2000000".
+// long sends a parameter before the execution: "p 0 text", or "p 0 of 2000000".
 func (a *actor) long(rest string) []string {
 	words := strings.SplitN(rest, " ", 3)
 	param, _ := strconv.Atoi(words[1])
@@ -220,7 +220,7 @@ func (a *actor) option(number string) []string {
 	return lines
 }
 
-// statistics gives the words, but for their numbers.
+// statistics returns the answer to COM_STATISTICS without its numbers.
 func (a *actor) statistics(string) []string {
 	a.person.send([]byte{mysql.COM_STATISTICS})
 	payload, _ := a.person.next()
@@ -263,7 +263,7 @@ func (a *actor) kill(number string) []string {
 	return a.person.answer(nil, false)
 }
 
-// user is COM_CHANGE_USER: a name, and perhaps a database.
+// user sends a COM_CHANGE_USER with a name, and optionally a database.
 func (a *actor) user(rest string) []string {
 	name, database, _ := strings.Cut(rest, " ")
 	payload := append([]byte{mysql.COM_CHANGE_USER}, name...)
@@ -275,7 +275,7 @@ func (a *actor) user(rest string) []string {
 	return a.person.answer(nil, false)
 }
 
-// raw sends a command's bytes.
+// raw sends the bytes of a command.
 func (a *actor) raw(digits string) []string {
 	payload, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))
 	if err != nil {
@@ -285,7 +285,7 @@ func (a *actor) raw(digits string) []string {
 	return a.person.answer(nil, false)
 }
 
-// packet sends a COM_QUERY in a packet of another number than 0.
+// packet sends a COM_QUERY in a packet whose sequence number isn't 0.
 func (a *actor) packet(rest string) []string {
 	number, sql, _ := strings.Cut(rest, " ")
 	n, _ := strconv.Atoi(number)
@@ -304,7 +304,7 @@ func (w *watched) left() {
 	}
 }
 
-// happen is what happens to the session from outside.
+// happen triggers an event from outside the session.
 func (a *actor) happen(name string) []string {
 	h := a.person.session.Interrupts()
 	switch name {
@@ -386,8 +386,8 @@ func ended(first bool, err error) []string {
 	return nil
 }
 
-// script sets what a shard does: "UPDATE -> error 1062 Duplicate entry". "all" are all shards, and "always" stands before what is
-// done again and again.
+// script sets a shard's reply: "UPDATE -> error 1062 Duplicate entry". "all" means all shards. With "always" in front, the reply
+// applies repeatedly.
 func (a *actor) script(shard, rest string) {
 	prefix, what, is := strings.Cut(rest, " -> ")
 	if !is {
@@ -405,7 +405,7 @@ func (a *actor) script(shard, rest string) {
 	}
 }
 
-// fill reads what a reply is; a further result stands behind " THEN ".
+// fill parses a reply. A further result follows after " THEN ".
 func (a *actor) fill(r *fakeshard.Reply, what string) {
 	what, then, more := strings.Cut(what, " THEN ")
 	if more {
@@ -439,7 +439,7 @@ func (a *actor) fill(r *fakeshard.Reply, what string) {
 	}
 }
 
-// okay reads what an OK has: "3 rows, id 7, 2 warnings, info …".
+// okay parses the values of an OK: "3 rows, id 7, 2 warnings, info …".
 func (a *actor) okay(r *fakeshard.Reply, words string) {
 	for part := range strings.SplitSeq(words, ", ") {
 		first, rest, _ := strings.Cut(part, " ")
@@ -459,7 +459,7 @@ func (a *actor) okay(r *fakeshard.Reply, words string) {
 	}
 }
 
-// rows reads columns and rows: "id, name:text | 7, a | 8, NULL", perhaps with "2 warnings" in the end.
+// rows parses columns and rows: "id, name:text | 7, a | 8, NULL", optionally with "2 warnings" at the end.
 func (a *actor) rows(r *fakeshard.Reply, what string) {
 	parts := strings.Split(what, " | ")
 	for name := range strings.SplitSeq(parts[0], ", ") {

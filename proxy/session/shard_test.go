@@ -15,8 +15,9 @@ import (
 	"locus/proxy/wire"
 )
 
-// fakeShard is a server that takes any login, answers SELECT with one row and everything else with OK. It allocates nothing per
-// command, so that what a test counts is the session's; whoever counts nothing has package fakeshard.
+// fakeShard is a server that accepts any login, answers SELECT with one row, and answers everything else with OK. It allocates
+// nothing per command, so that a test counts the allocations of the session alone. Tests that don't count them use package
+// fakeshard.
 type fakeShard struct {
 	listener net.Listener
 	serving  sync.WaitGroup
@@ -47,11 +48,11 @@ func startShard(t testing.TB) *fakeShard {
 
 func (f *fakeShard) addr() string { return f.listener.Addr().String() }
 
-// shardConn is one connection's state at the server.
+// shardConn is the server's state of one connection.
 type shardConn struct {
 	stream   *stream.Conn
 	status   uint16
-	prepared []bool // by ID, from 1: it is a SELECT
+	prepared []bool // by ID, from 1: whether the statement is a SELECT
 	out      []byte
 }
 
@@ -100,7 +101,7 @@ func (c *shardConn) answer(payload []byte) error {
 	case mysql.COM_STMT_PREPARE:
 		c.prepared = append(c.prepared, bytes.HasPrefix(argument, []byte("SELECT")))
 		return c.statement(strings.Count(string(argument), "?"))
-	case mysql.COM_STMT_CLOSE: // has no answer
+	case mysql.COM_STMT_CLOSE: // it has no answer
 		return nil
 	case mysql.COM_STMT_EXECUTE:
 		if id := binary.LittleEndian.Uint32(argument); c.prepared[id-1] {
@@ -117,7 +118,7 @@ func (c *shardConn) ok(seq byte) error {
 
 var oneColumn = wire.Column{Name: []byte("id"), Charset: 45, Type: mysql.MYSQL_TYPE_LONGLONG}
 
-// row answers with a row of one column; a session doesn't look at what it holds.
+// row answers with a row of one column. The session doesn't read its value.
 func (c *shardConn) row() error {
 	out, seq := wire.AppendColumnCount(c.out[:0], 1, 1)
 	out, seq = wire.AppendColumn(out, seq, oneColumn)
