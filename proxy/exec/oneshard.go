@@ -18,7 +18,8 @@ import (
 // is safe.
 func (e *Environment) OneShard(w *Work, p Part, last reply.Ending) error {
 	err := e.roundTrip(w, p, last)
-	for again := runsAgain; again > 0 && e.mayRunAgain(w, err); again-- {
+	for w.again < runsAgain && e.mayRunAgain(w, err) {
+		w.again++
 		e.Tally.Retried.Add(1)
 		w.Replica = false // the shard's primary this time
 		err = e.roundTrip(w, p, last)

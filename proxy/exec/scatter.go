@@ -22,7 +22,8 @@ import (
 func (e *Environment) Scatter(w *Work, p *plan.Read, route *plan.Route) (unmerged bool, err error) {
 	w.Cursor = false
 	unmerged, err = e.scatterOnce(w, p, route)
-	for again := runsAgain; again > 0 && e.mayRunAgain(w, err); again-- {
+	for w.again < runsAgain && e.mayRunAgain(w, err) {
+		w.again++
 		e.Tally.Retried.Add(1)
 		unmerged, err = e.scatterOnce(w, p, route)
 	}

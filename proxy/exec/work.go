@@ -42,7 +42,8 @@ type Work struct {
 	fence.Admission
 	Faring observe.Faring // records the outcome of a statement on moving genes
 	// Code is the code of the error that a shard returned, or 0.
-	Code uint16
+	Code  uint16
+	again int // how often it was run again after a lost connection
 }
 
 // Follow replaces the plan of the statement.

@@ -3,6 +3,7 @@ package session_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,65 +12,88 @@ import (
 	"locus/proxy/txn"
 )
 
-// The limits on how often a shard may be sent one statement of a client, whatever is lost. A read is sent again only if the
-// client got no row. A write or a COMMIT is never sent again, because it may have taken effect.
+// Limits of how often one shard is sent one statement of a client, whatever is lost. A read is sent again only if no row has gone to the client:
+// three times, and once more if every other shard that could answer is lost too. A write or a COMMIT is never sent again, because its effect may
+// have happened.
 const (
-	mostReads   = 4
+	mostReads   = 5
 	mostWrites  = 1
 	mostCommits = 1
 )
 
-// faultScripts contains what the clients send.
+// faultScripts are what a client sends.
 var faultScripts = map[string]string{
-	"a read":                 "> SELECT id FROM orders WHERE user_id = 3",
-	"a scatter":              "> SELECT id FROM orders WHERE amount > 5",
-	"a read for update":      "> BEGIN\n> SELECT id FROM orders WHERE user_id = 3 FOR UPDATE\n> COMMIT",
-	"a read that is stored":  "> SELECT unheard(id) FROM orders WHERE user_id = 3",
-	"an INSERT":              "> INSERT INTO orders (user_id, amount) VALUES (3, 5)",
-	"an INSERT of two":       "> INSERT INTO orders (user_id, amount) VALUES (1, 5), (3, 5)",
-	"an UPDATE":              "> UPDATE orders SET amount = 1 WHERE user_id = 3",
-	"an UPDATE of two":       "> UPDATE orders SET amount = 1 WHERE user_id IN (1, 3)",
-	"a DELETE of two":        "> DELETE FROM orders WHERE user_id IN (1, 3)",
-	"a transaction":          "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> SELECT id FROM orders WHERE user_id = 3\n> COMMIT",
-	"a transaction of two":   "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> UPDATE orders SET amount = 2 WHERE user_id = 1\n> SELECT id FROM orders WHERE user_id = 1\n> COMMIT",
-	"a rollback":             "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> SAVEPOINT a\n> UPDATE orders SET amount = 2 WHERE user_id = 1\n> ROLLBACK TO a\n> ROLLBACK",
-	"without autocommit":     "> SET autocommit = 0\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> COMMIT\n> SET autocommit = 1",
-	"a setting":              "> SET sql_mode = 'ANSI'\n> SELECT id FROM orders WHERE user_id = 3\n> SET sql_mode = DEFAULT",
-	"locked tables":          "> LOCK TABLES orders WRITE\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> UNLOCK TABLES",
-	"a named lock":           "> SELECT GET_LOCK('a', 1)\n> SELECT RELEASE_LOCK('a')",
-	"a global table":         "> UPDATE country SET name = 'x' WHERE code = 'y'",
-	"a definition":           "> CREATE TABLE fresh (id BIGINT PRIMARY KEY, user_id BIGINT) COMMENT 'locus: owner=user_id'",
-	"a change of definition": "> ALTER TABLE orders ADD KEY (amount)",
-	"a database":             "> CREATE DATABASE fresh",
-	"maintenance":            "> ANALYZE TABLE orders",
-	"a prepared read":        "prepare e: SELECT id FROM orders WHERE user_id = ?\nexecute e: 3\nclose e",
+	"a read":                    "> SELECT id FROM orders WHERE user_id = 3",
+	"a scatter":                 "> SELECT id FROM orders WHERE amount > 5",
+	"a read for update":         "> BEGIN\n> SELECT id FROM orders WHERE user_id = 3 FOR UPDATE\n> COMMIT",
+	"a read that is stored":     "> SELECT unheard(id) FROM orders WHERE user_id = 3",
+	"an INSERT":                 "> INSERT INTO orders (user_id, amount) VALUES (3, 5)",
+	"an INSERT of two":          "> INSERT INTO orders (user_id, amount) VALUES (1, 5), (3, 5)",
+	"an UPDATE":                 "> UPDATE orders SET amount = 1 WHERE user_id = 3",
+	"an UPDATE of two":          "> UPDATE orders SET amount = 1 WHERE user_id IN (1, 3)",
+	"a DELETE of two":           "> DELETE FROM orders WHERE user_id IN (1, 3)",
+	"a transaction":             "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> SELECT id FROM orders WHERE user_id = 3\n> COMMIT",
+	"a transaction of two":      "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> UPDATE orders SET amount = 2 WHERE user_id = 1\n> SELECT id FROM orders WHERE user_id = 1\n> COMMIT",
+	"a rollback":                "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> SAVEPOINT a\n> UPDATE orders SET amount = 2 WHERE user_id = 1\n> ROLLBACK TO a\n> ROLLBACK",
+	"without autocommit":        "> SET autocommit = 0\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> COMMIT\n> SET autocommit = 1",
+	"a setting":                 "> SET sql_mode = 'ANSI'\n> SELECT id FROM orders WHERE user_id = 3\n> SET sql_mode = DEFAULT",
+	"locked tables":             "> LOCK TABLES orders WRITE\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> UNLOCK TABLES",
+	"a named lock":              "> SELECT GET_LOCK('a', 1)\n> SELECT RELEASE_LOCK('a')",
+	"a global table":            "> UPDATE country SET name = 'x' WHERE code = 'y'",
+	"a definition":              "> CREATE TABLE fresh (id BIGINT PRIMARY KEY, user_id BIGINT) COMMENT 'locus: owner=user_id'",
+	"a change of definition":    "> ALTER TABLE orders ADD KEY (amount)",
+	"a database":                "> CREATE DATABASE fresh",
+	"maintenance":               "> ANALYZE TABLE orders",
+	"a cursor":                  cursor,
+	"a cursor in a transaction": "> BEGIN\n" + cursor + "\n> COMMIT",
+	"a cursor, stored":          "> SELECT unheard(id) FROM orders WHERE user_id = 3\n" + cursor,
+	"a cursor and locks":        "> LOCK TABLES orders WRITE\n" + cursor + "\n> UNLOCK TABLES",
+	"a cursor and its update":   cursor + "\n> UPDATE orders SET amount = 1 WHERE user_id = 3\nfetch p 5",
+	"a temporary table, stored": "> CREATE TEMPORARY TABLE brief (id INT)\n> SELECT id FROM brief\n> DROP TEMPORARY TABLE brief",
+	"a procedure, stored":       "> CALL unheard(1)\n> SELECT id FROM orders WHERE user_id = 3",
+	"a client's XA":             "> XA START 'a'\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> XA END 'a'\n> XA PREPARE 'a'\n> XA COMMIT 'a'",
+	"rows that are gathered":    "> SELECT a.id FROM orders a JOIN orders b USING (amount)",
+	"INSERT of a query":         "> INSERT INTO orders (user_id, amount) SELECT user_id, amount FROM orders",
+	"found rows":                "> SELECT SQL_CALC_FOUND_ROWS id FROM orders WHERE user_id = 3\n> SELECT FOUND_ROWS()",
+	"a rename":                  "> RENAME TABLE orders TO bought",
+	"columns":                   "> ALTER TABLE orders ADD colour INT",
+	"SHOW":                      "> SHOW TABLES\n> SHOW CREATE TABLE orders",
+	"EXPLAIN":                   "> EXPLAIN SELECT id FROM orders WHERE amount > 5",
+	"a change of database":      "use shop\n> SELECT id FROM orders WHERE user_id = 3",
+	"a prepared read":           "prepare e: SELECT id FROM orders WHERE user_id = ?\nexecute e: 3\nclose e",
 }
 
-// refusedSetting matches a SET that failed. The settings afterwards differ from those without the fault.
+const cursor = "prepare p: SELECT id FROM orders WHERE user_id = ?\nexecute p with cursor: 3\nfetch p 1\nfetch p 5"
+
+// refusedSetting matches a SET that failed, after which the settings are others than without the fault.
 var refusedSetting = regexp.MustCompile(`(?m)^> SET .*\n(  s.*\n)*  = error`)
 
-// TestFaults cuts the connection at each statement that shards receive: once, from that statement on, and for each statement with
-// the same text. It checks that no statement is sent too often, and that no setting of the session changes. When a session ends,
-// its stand checks that it has returned all connections.
+// TestFaults cuts the connection at each statement that shards receive: once, from it on, and whenever a statement has the same text. It
+// checks that no statement is sent more
+// often than it may, and that no setting of the session changes. When a session ends, its stand checks that no connection is left lent.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, script := range faultScripts {
 		for how, spanning := range map[string]txn.Spanning{"multi": txn.Multi, "xa": txn.XA} {
-			if spanning == txn.XA && !strings.Contains(name, "two") && !strings.Contains(name, "rollback") { // such a script uses one shard
+			if spanning == txn.XA && !strings.Contains(name, "two") && !strings.Contains(name, "rollback") { // it is on one shard
 				continue
 			}
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
 				whole := playFaulty(t, script, spanning, func(int, string) bool { return false })
-				if whole.received == nil || whole.settings == "" && !strings.Contains(name, "stored") { // stored code keeps its connection
+				if whole.received == nil || whole.settings == "" && !strings.Contains(name, "stored") { // what is stored keeps its connection
 					t.Fatalf("nothing was sent, or the session has ended:\n%s", whole.played)
 				}
 				for n, at := range whole.received {
+					before := slices.Contains(whole.received[:n], at)
 					for when, fault := range map[string]func(int, string) bool{
 						"once":     func(i int, _ string) bool { return i == n },
 						"from":     func(i int, _ string) bool { return i >= n },
 						"whenever": func(_ int, text string) bool { return text == at },
 					} {
+						if when == "whenever" && before {
+							continue
+						}
 						t.Run(fmt.Sprintf("%s %d", when, n), func(t *testing.T) { playFaulty(t, script, spanning, fault).check(t, whole) })
 					}
 				}
@@ -78,15 +102,14 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// faulty is the outcome of a script.
+// faulty is what came of a script.
 type faulty struct {
 	played   string
-	received []string // by all shards together
-	settings string   // the settings that a new connection gets for the session; empty if the session has ended, or a SET has failed
+	received []string // by all shards
+	settings string   // what a new connection is sent for the session; empty if the session has ended, or a SET has failed
 }
 
-// playFaulty plays a script. It cuts the connections of statements for which fault returns true. fault gets a statement's number
-// and text.
+// playFaulty plays a script, and cuts the connections of statements for which fault returns true, by their numbers and texts.
 func playFaulty(t *testing.T, script string, spanning txn.Spanning, fault func(n int, text string) bool) (out faulty) {
 	t.Helper()
 	o := usual()
@@ -125,9 +148,9 @@ func playFaulty(t *testing.T, script string, spanning txn.Spanning, fault func(n
 		shard.Drop()
 	}
 	a.options.settings = true
-	said := a.act("> SELECT id FROM orders WHERE user_id = 3") // on a new connection, which gets all settings
+	said := a.act("> SELECT id FROM orders WHERE user_id = 3") // on a new connection, which is sent all of them
 	for line := range strings.SplitSeq(said[max(0, strings.LastIndex(said, "  s1: [use]")):], "\n") {
-		if strings.HasPrefix(line, "  s1: ") { // the other shards may get late statements
+		if strings.HasPrefix(line, "  s1: ") { // others are sent what was late
 			out.settings += line + "\n"
 		}
 	}
@@ -149,6 +172,9 @@ func (f faulty) check(t *testing.T, whole faulty) {
 		}
 		shard, text, is := strings.Cut(line[2:], ": ")
 		if !is || !strings.HasPrefix(shard, "s") || len(shard) != 2 {
+			continue
+		}
+		if strings.Contains(text, "`locus_gathered_") { // rows of several shards, which can be equal
 			continue
 		}
 		key := command + ": " + shard + ": " + text

@@ -70,11 +70,11 @@ func (o *Cursor) Lost() {
 	}
 	c, h := o.of, o.on
 	c.loseCursors(h.Conn)
-	if h.own {
+	if slices.ContainsFunc(c.branches, func(b branch) bool { return b.Conn == h.Conn }) {
+		c.loseTransaction(h.Shard)
+	} else { // it is kept for the cursor, or reserved
 		c.discard(h.branch)
-		return
 	}
-	c.loseTransaction(h.Shard)
 }
 
 // takeForCursor returns a connection of the session that already has cursors, and clears its own flag. It returns nil if there is none, or if a
