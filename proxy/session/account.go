@@ -14,8 +14,8 @@ import (
 
 // refreshAccount takes the user's account from a snapshot, if that is not the snapshot of the last call.
 func (s *Session) refreshAccount(w *snapshot.Snapshot) {
-	if s.under != w {
-		s.under, s.account = w, w.Account(s.user)
+	if s.accountFrom != w {
+		s.accountFrom, s.account = w, w.Account(s.user)
 		s.env.Account = s.account
 	}
 }

@@ -34,12 +34,12 @@ func hostPort(a net.Addr) (host, port string) {
 // shownStatus returns what SHOW STATUS shows about the process and the client's connection.
 func (s *Session) shownStatus() sysvars.Status {
 	status := sysvars.Status{Prepared: s.Counts.Prepared.Load(), Statements: s.Counts.Statements.Load(), Uptime: time.Since(s.Began)}
-	under := s.client.Stream.NetConn()
-	if c, ok := under.(*compressed.Conn); ok {
-		under = c.NetConn()
+	conn := s.client.Stream.NetConn()
+	if c, ok := conn.(*compressed.Conn); ok {
+		conn = c.NetConn()
 	}
-	if conn, ok := under.(interface{ ConnectionState() tls.ConnectionState }); ok {
-		state := conn.ConnectionState()
+	if secured, ok := conn.(interface{ ConnectionState() tls.ConnectionState }); ok {
+		state := secured.ConnectionState()
 		status.TLSVersion = strings.Replace(tls.VersionName(state.Version), "TLS 1.", "TLSv1.", 1)
 		status.Cipher = tls.CipherSuiteName(state.CipherSuite)
 	}

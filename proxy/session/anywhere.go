@@ -54,11 +54,11 @@ func (s *Session) runAnywhere(r *exec.Work, on exec.Candidates, repeats bool, ad
 
 // prepareAnywhere prepares a statement on a shard that has the tables of its plan. It returns the shard, its prepared statement,
 // and its answer.
-func (s *Session) prepareAnywhere(w *snapshot.Snapshot, p plan.Plan, text string) (shard router.ShardName, there *backend.Statement, answer []byte, err error) {
+func (s *Session) prepareAnywhere(w *snapshot.Snapshot, p plan.Plan, text string) (shard router.ShardName, statement *backend.Statement, answer []byte, err error) {
 	err = s.env.Anywhere(s.preparedAmong(w, p), true, func(at router.ShardName, how txn.Mode) (err error) {
 		shard = at
-		there, answer, err = s.prepareAt(at, how, text)
+		statement, answer, err = s.prepareAt(at, how, text)
 		return err
 	})
-	return shard, there, answer, err
+	return shard, statement, answer, err
 }

@@ -26,6 +26,7 @@ func (s *Session) execute(payload []byte) error {
 	return err
 }
 
+// executePrepared executes a prepared statement with the parameters in the command's payload.
 func (s *Session) executePrepared(p *kept.Statement, payload []byte) error {
 	w, err := s.replan(s.snapshot(), p)
 	if err != nil {

@@ -54,13 +54,13 @@ func (s *Session) runsThere(w *snapshot.Snapshot, t *kept.Text, l *stmt.Lexed, i
 	default:
 		return false
 	}
-	_, there := inner.(*plan.AnyShard)
+	_, onFirst := inner.(*plan.AnyShard)
 	if one, ok := inner.(*plan.OneShard); ok {
-		there = one.Shard == w.Catalog.First() && len(one.Added) == 0 && len(one.Summed) == 0
+		onFirst = one.Shard == w.Catalog.First() && len(one.Added) == 0 && len(one.Summed) == 0
 	}
 	plain := l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.readsDifferently(&t.Reading))
 	readable := utf8.ValidString(t.Text) && (!s.vars.Foreign && !t.Reading.Foreign || isASCII(t.Text))
-	return there && plain && readable && len(s.conns.Shards()) <= 1 && !sysvars.Wide(s.vars.Settings)
+	return onFirst && plain && readable && len(s.conns.Shards()) <= 1 && !sysvars.Wide(s.vars.Settings)
 }
 
 // executeText returns the EXECUTE statement that a shard is sent.

@@ -78,8 +78,8 @@ func (s *Session) attempt(r *exec.Work) error {
 	if !held || s.conns.Lost() {
 		return err
 	}
-	hold, there := s.gate.Hold()
-	if !there {
+	hold, free := s.gate.Hold()
+	if !free {
 		return s.rollBackAsDeadlock("%v, and as many statements wait as may", why)
 	}
 	defer hold.End()

@@ -14,7 +14,7 @@ import (
 func (s *Session) identify(c *Client) {
 	s.observer.Login(c.User)
 	s.user, s.client.Capabilities, s.change, s.client.Seq = c.User, c.Capabilities, c.Change, c.NextSeq
-	s.under = nil
+	s.accountFrom = nil
 	s.refreshAccount(s.Snapshot())
 	s.client.Stream.SetLimit(s.MaxStatement)
 	s.env.ClientProfile = 0

@@ -46,10 +46,13 @@ func (s *Session) refuseRedefinition(r *exec.Work) error {
 	return nil
 }
 
+// isImported reports whether an import shards the table.
 func (s *Session) isImported(r *exec.Work, name catalog.TableName) bool {
 	return slices.ContainsFunc(r.Snapshot.Map.Importing(), func(t string) bool { return strings.EqualFold(t, name.String()) })
 }
 
+// mayReachImport reports whether a statement that names the table may read or write an imported one. An undeclared table may be a
+// view, or may have triggers.
 func (s *Session) mayReachImport(r *exec.Work, name stmt.TableName) bool {
 	full := s.env.FullName(r, name)
 	if s.isImported(r, full) {

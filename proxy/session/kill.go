@@ -66,6 +66,8 @@ func (s *Session) processKill(payload []byte) error {
 	return s.finish(s.kill(stmt.Killing{ID: uint64(binary.LittleEndian.Uint32(payload[1:]))}))
 }
 
+// kill ends another session or its statement. If the ID is the session's own, it returns the error of a killed session or
+// statement.
 func (s *Session) kill(k stmt.Killing) error {
 	if k.Own || k.ID == uint64(s.id) {
 		if k.Query {

@@ -70,7 +70,7 @@ func (s *Session) defineLocally(st *stmt.Statement) error {
 
 // complete ends a transaction by calling end. It implements AND CHAIN and RELEASE as MySQL does.
 func (s *Session) complete(st *stmt.Statement, end func() error) error {
-	again := s.conns.Chained()
+	begin := s.conns.Chained()
 	for _, shard := range s.conns.Shards() {
 		s.observer.Asked(shard)
 	}
@@ -78,7 +78,7 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 		return err
 	}
 	if st.Features&stmt.AndChain != 0 {
-		if err := again(); err != nil {
+		if err := begin(); err != nil {
 			return err
 		}
 		s.vars.Restate()
@@ -127,6 +127,7 @@ func (s *Session) nameInUTF8(name string) (string, error) {
 	return string(converted), err
 }
 
+// isASCII reports whether a text has only ASCII characters.
 func isASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }

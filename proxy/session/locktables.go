@@ -55,6 +55,7 @@ func (s *Session) refuseUnlocked(r *exec.Work) error {
 	return nil
 }
 
+// lockText returns the LOCK TABLES statement for some tables.
 func lockText(tables []stmt.LockTable) string {
 	var b strings.Builder
 	b.WriteString("LOCK TABLES ")

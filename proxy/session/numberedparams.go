@@ -68,6 +68,8 @@ func (s *Session) addNumbers(w *snapshot.Snapshot, p *kept.Statement) error {
 	return nil
 }
 
+// numberParam returns a generated value as a parameter. It is an integer if the generator generates numbers that fit into 63
+// bits, and otherwise a text.
 func numberParam(g cluster.Generator, text string) wire.Param {
 	if n, err := strconv.ParseUint(text, 10, 63); err == nil && g.Kind != cluster.FormatGenerator {
 		return wire.Param{Type: mysql.MYSQL_TYPE_LONGLONG, Value: binary.LittleEndian.AppendUint64(nil, n)}

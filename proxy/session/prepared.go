@@ -41,17 +41,17 @@ func (s *Session) prepare(text []byte) error {
 	if err != nil {
 		return s.writeError(err)
 	}
-	sent, there, columns, err := s.preparable(w, p)
+	sent, shardPlan, columns, err := s.preparable(w, p)
 	if err == nil {
 		err = s.kept.Hold(p)
 	}
 	switch {
 	case err != nil:
 		return s.writeError(err)
-	case there == nil:
+	case shardPlan == nil:
 		return s.prepareLocally(p, columns)
 	}
-	return s.prepareOnShard(w, p, sent, there)
+	return s.prepareOnShard(w, p, sent, shardPlan)
 }
 
 // replan makes a new plan if the tables have changed. It returns the snapshot under which the plan must run.
@@ -70,8 +70,8 @@ func (s *Session) replan(w *snapshot.Snapshot, p *kept.Statement) (*snapshot.Sna
 
 // prepareOnShard prepares the statement on a shard, which returns the types of its columns and the errors that only a server
 // finds.
-func (s *Session) prepareOnShard(w *snapshot.Snapshot, p *kept.Statement, text string, there plan.Plan) error {
-	shard, statement, answer, err := s.prepareAnywhere(w, there, text)
+func (s *Session) prepareOnShard(w *snapshot.Snapshot, p *kept.Statement, text string, shardPlan plan.Plan) error {
+	shard, statement, answer, err := s.prepareAnywhere(w, shardPlan, text)
 	if _, lost := errors.AsType[*backend.LostError](err); lost && !s.conns.Lost() {
 		statement, answer, err = s.prepareAt(shard, 0, text) // preparing twice has no effect
 	}
@@ -218,6 +218,7 @@ func (s *Session) closeStatement(payload []byte) error {
 	return nil
 }
 
+// resetStatement answers COM_STMT_RESET. It closes the statement's cursor and forgets its long parameters.
 func (s *Session) resetStatement(payload []byte) error {
 	s.vars.Commands[stmt.CountReset]++
 	p, err := s.kept.Find(payload)

@@ -31,12 +31,12 @@ func (s *Session) prepareLocally(p *kept.Statement, columns []wire.Column) error
 // preparable returns the text and the plan that a shard must prepare for a statement. If the session writes values into the
 // statement, these are the resulting text and its plan. The plan is nil for a statement that the session runs itself. Its answer
 // has the returned columns.
-func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text string, there plan.Plan, columns []wire.Column, err error) {
+func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text string, shardPlan plan.Plan, columns []wire.Column, err error) {
 	r := &exec.Work{Plan: p.Plan, Facts: p.Plan.About(), Snapshot: w, Values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
 	r.Values.Reset(&p.Lexed, nil)
-	text, there = p.Text, p.Plan
+	text, shardPlan = p.Text, p.Plan
 	for {
-		changed, under, err := s.replacement(r, there)
+		changed, under, err := s.replacement(r, shardPlan)
 		if err != nil {
 			return "", nil, nil, err
 		}
@@ -44,20 +44,20 @@ func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text stri
 			break
 		}
 		lexed := new(stmt.Lexed)
-		if there, err = s.planAgain(lexed, under, changed); err != nil {
+		if shardPlan, err = s.planAgain(lexed, under, changed); err != nil {
 			return "", nil, nil, err
 		}
 		text = string(changed)
-		r.Follow(there)
+		r.Follow(shardPlan)
 		r.Values.Reset(lexed, nil)
 	}
-	if _, ok := there.(*plan.Local); !ok {
-		if listed := s.env.Spliced(r, plan.Listing(there)); listed != nil {
+	if _, ok := shardPlan.(*plan.Local); !ok {
+		if listed := s.env.Spliced(r, plan.Listing(shardPlan)); listed != nil {
 			text = string(listed)
 		}
-		return text, there, nil, nil
+		return text, shardPlan, nil, nil
 	}
-	st := there.About().Statement
+	st := shardPlan.About().Statement
 	if !w.Flavor.PreparesAll() && textOnly[st.Kind] {
 		return "", nil, nil, s.unpreparedError(w, st, text)
 	}

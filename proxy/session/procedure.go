@@ -76,6 +76,7 @@ func (s *Session) procedure(r *exec.Work) error {
 	return s.writeTexts(reply.TextColumns(answer.Columns, rows), rows)
 }
 
+// noProcedure returns the servers' error for an unknown procedure.
 func noProcedure(name string) error {
 	return wire.Errorf(erNoProcedure, "42000", "PROCEDURE %s.%s does not exist", stmt.Own, name)
 }

@@ -41,6 +41,7 @@ func (s *Session) runText(payload []byte) error {
 	return err
 }
 
+// runLexed plans and runs the text in lexed, after it has inserted generated values.
 func (s *Session) runLexed(payload []byte) error {
 	if s.env.Unreadable != nil {
 		return s.writeError(s.env.Unreadable)
@@ -179,7 +180,8 @@ func namesNone(st *stmt.Statement) bool {
 	return sysvars.Tableless(st) || st.Verb == "DO" && len(st.Tables) == 0
 }
 
-// runPlaced checks locked tables and XA, admits the statement, and calls the function that runs its type of plan.
+// runPlaced checks XA and locked tables, and calls the function that runs the statement's type of plan. Plans of sharded rows are
+// admitted by those functions, and all others here.
 func (s *Session) runPlaced(r *exec.Work) error {
 	if s.conns.ReservesAny() {
 		if err := s.withinXA(r); err != nil {

@@ -18,6 +18,7 @@ const (
 	mostCodes = 400
 )
 
+// add counts a refusal. It ignores a code that is out of range.
 func (r *Refusals) add(c plan.Code) {
 	if at := int(c) - firstCode; at >= 0 && at < mostCodes {
 		r.counts[at].Add(1)

@@ -60,6 +60,7 @@ type location struct {
 	view  string
 }
 
+// locationOf returns a table's location in a catalog.
 func locationOf(c *catalog.Catalog, name catalog.TableName) location {
 	d, ok := c.Declared(name)
 	if !ok {

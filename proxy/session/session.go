@@ -60,8 +60,8 @@ type Session struct {
 
 	*work // the memory of the current command; nil between commands
 
-	under   *snapshot.Snapshot // the snapshot that contains account
-	account *snapshot.Account  // never nil
+	accountFrom *snapshot.Snapshot // the snapshot from which account was taken
+	account     *snapshot.Account  // never nil
 
 	interrupts *interrupt.Handle
 	last       bool // the current command may be the session's last, so that its answer is held back

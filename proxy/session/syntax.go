@@ -65,8 +65,8 @@ func beingDeclared(w *snapshot.Snapshot, err error) (until time.Time, is bool) {
 // awaitDeclaration waits for the next snapshot, at most until a time, and reports whether to plan the statement again. It does
 // not delay fences.
 func (s *Session) awaitDeclaration(w *snapshot.Snapshot, until time.Time) bool {
-	hold, there := s.gate.Hold()
-	if !there {
+	hold, free := s.gate.Hold()
+	if !free {
 		return false
 	}
 	defer hold.End()

@@ -12,6 +12,7 @@ import (
 // binaryCollation is the collation of numbers and bytes.
 const binaryCollation = 63
 
+// writeOK writes an OK with the session's status flags and the changes that the client tracks. It sets ROW_COUNT().
 func (s *Session) writeOK(ok wire.OK) error {
 	ok.Status |= s.env.Status()
 	if s.vars.TellsTransactions() {
