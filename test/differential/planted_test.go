@@ -70,9 +70,9 @@ var bugs = []bug{
 		"if planted(\"enumerations in an order\") {\n\t\t\tkey.Weighted = true\n\t\t\treturn key, \"CAST(\" + name + \" AS BINARY)\", nil\n\t\t}\n\t\treturn key, name + \" + 0\", nil",
 	},
 	{
-		"rows that a shard is asked for", "proxy/exec/text.go",
-		"count := number(v, m.Limit.Count, wanted)",
-		"if planted(\"rows that a shard is asked for\") {\n\t\twanted = limit.Count\n\t}\n\tcount := number(v, m.Limit.Count, wanted)",
+		"rows that a shard is asked for", "router/plan/texts.go",
+		"count := literal(v, m.Limit.Count, wanted)",
+		"if planted(\"rows that a shard is asked for\") {\n\t\twanted = w.Count\n\t}\n\tcount := literal(v, m.Limit.Count, wanted)",
 	},
 	{
 		"count", "proxy/scatter/arithmetic.go",
@@ -130,7 +130,7 @@ var bugs = []bug{
 	},
 	{
 		"outer joins", "router/plan/merge.go",
-		"case !sc.firm():", `case !sc.firm() && !planted("outer joins"):`,
+		"case !sc.everyRowSharded():", `case !sc.everyRowSharded() && !planted("outer joins"):`,
 	},
 	{
 		"union", "router/plan/merge.go",
@@ -142,8 +142,8 @@ var bugs = []bug{
 	},
 	{
 		"joins across shards", "router/plan/route.go",
-		"if reason := p.together(m, i, v, out); reason != nil {",
-		"if reason := p.together(m, i, v, out); reason != nil && !planted(\"joins across shards\") && !planted(\"subqueries\") && !planted(\"union\") {",
+		"if reason := p.joinClass(m, i, v, out); reason != nil {",
+		"if reason := p.joinClass(m, i, v, out); reason != nil && !planted(\"joins across shards\") && !planted(\"subqueries\") && !planted(\"union\") {",
 	},
 	{
 		"intersection of keys", "router/plan/route.go",
@@ -164,14 +164,14 @@ var bugs = []bug{
 	},
 	{
 		"counts of groups", "router/plan/partial.go",
-		`return "COALESCE(CAST(SUM("`, "if planted(\"counts of groups\") {\n\t\t\treturn \"COUNT(\" + m.sum(\"COUNT\", a, \"\") + \")\", true\n\t\t}\n\t\t" + `return "COALESCE(CAST(SUM("`,
+		`return "COALESCE(CAST(SUM("`, "if planted(\"counts of groups\") {\n\t\t\treturn \"COUNT(\" + m.addSum(\"COUNT\", a, \"\") + \")\", true\n\t\t}\n\t\t" + `return "COALESCE(CAST(SUM("`,
 	},
 	{
 		"averages of groups", "router/plan/partial.go",
-		`return "(SUM(" + m.sum("SUM", a, "")`, `if planted("averages of groups") {
-			return "AVG(" + m.sum("AVG", a, "") + ")", true
+		`return "(SUM(" + m.addSum("SUM", a, "")`, `if planted("averages of groups") {
+			return "AVG(" + m.addSum("AVG", a, "") + ")", true
 		}
-		return "(SUM(" + m.sum("SUM", a, "")`,
+		return "(SUM(" + m.addSum("SUM", a, "")`,
 	},
 	{
 		"different values of groups", "router/plan/partial.go",
