@@ -24,7 +24,7 @@ func (s *Session) definer(r *exec.Work) *ddl.Session {
 			if err := s.conns.Commit(); err != nil {
 				return err
 			}
-			s.held.Release() // what earlier statements of the same command held is written
+			s.held.Release() // the rows with the numbers of earlier statements of this command are committed
 			s.env.TellLeft(r)
 			return nil
 		},

@@ -18,8 +18,8 @@ import (
 	"locus/router/stmt"
 )
 
-// explain answers EXPLAIN with the route, and beside it with what the server of each shard says of its part. What is one shard's
-// whatever its values is that one's to explain.
+// explain answers EXPLAIN with the route, and with what each shard's server answers to EXPLAIN of its part. If a statement runs
+// on one shard whatever its values are, that shard explains the whole statement.
 func (s *Session) explain(r *exec.Work) error {
 	var x explaining
 	if err := s.read(&x.lexed, r.Values.Text[r.Facts.Statement.Inner:]); err != nil {
@@ -40,15 +40,15 @@ func (s *Session) explain(r *exec.Work) error {
 			return err
 		}
 	}
-	if err := s.mayRun(x.plan.About()); err != nil { // servers run what they analyze, and read what is constant
+	if err := s.mayRun(x.plan.About()); err != nil { // servers run what they analyze, and EXPLAIN reads constant tables
 		return err
 	}
 	if on, one := s.explainedAt(r.Snapshot, x.plan); one && rows == nil {
-		if r.Facts.Statement.Analyzes { // it runs
+		if r.Facts.Statement.Analyzes { // the statement runs
 			r.Facts = x.plan.About()
 		} else {
 			facts := *r.Facts
-			facts.Leaves = x.plan.About().Leaves // servers may compute what is constant
+			facts.Leaves = x.plan.About().Leaves // servers may compute constant expressions
 			r.Facts = &facts
 		}
 		return s.runAnywhere(r, on, true, nil)
@@ -59,23 +59,23 @@ func (s *Session) explain(r *exec.Work) error {
 	for _, line := range plan.Explain(x.plan, r.Snapshot.Map, &values, &x.route) {
 		rows = append(rows, []string{line.Part, line.Detail})
 	}
-	said, err := s.saidByServers(r, &x)
+	plans, err := s.serverPlans(r, &x)
 	if err != nil {
 		return err
 	}
-	rows = append(rows, said...)
+	rows = append(rows, plans...)
 	return s.writeTexts(reply.TextColumns(explained, rows), rows)
 }
 
-// explained are the columns of a route.
+// explained contains the column names of a route.
 var explained = []string{"locus", "detail"}
 
-// explainedAt gives the shards any of which explains a statement of one shard by itself.
+// explainedAt returns the shards that can explain a statement of one shard. Any of them may do it.
 func (s *Session) explainedAt(w *snapshot.Snapshot, p plan.Plan) (on exec.Candidates, ok bool) {
 	switch p := p.(type) {
 	case *plan.OneShard:
 		switch {
-		case p.Named: // that it goes there is to be told
+		case p.Named: // the answer must show that the statement goes to this shard
 			return on, false
 		case p.Alike:
 			return s.env.StandIns(w), true
@@ -87,7 +87,7 @@ func (s *Session) explainedAt(w *snapshot.Snapshot, p plan.Plan) (on exec.Candid
 	return on, false
 }
 
-// boundOf gives the values of a prepared statement's placeholders.
+// boundOf returns the values of a prepared statement's placeholders. It returns nil for a text statement.
 func (s *Session) boundOf(r *exec.Work) []stmt.Value {
 	if r.Prepared == nil {
 		return nil
@@ -102,9 +102,9 @@ type explaining struct {
 	route plan.Route
 }
 
-// saidByServers is what the servers of the shards say of their parts, a line for each row of theirs. A shard that can't be asked
-// is no error of the rest.
-func (s *Session) saidByServers(r *exec.Work, x *explaining) (lines [][]string, err error) {
+// serverPlans returns what the shards' servers answer for their parts, with a line for each of their rows. If a shard can't be
+// queried, its line contains the error.
+func (s *Session) serverPlans(r *exec.Work, x *explaining) (lines [][]string, err error) {
 	analyzes := r.Facts.Statement.Analyzes
 	if analyzes && !readsAlone(x.plan.About()) {
 		return nil, &plan.Refusal{Code: plan.Unsupported, Message: "what is analyzed is run, and of sharded and global tables only reads are that lock, assign and call nothing: EXPLAIN it without ANALYZE"}
@@ -112,7 +112,7 @@ func (s *Session) saidByServers(r *exec.Work, x *explaining) (lines [][]string, 
 	parts, err := s.explainedParts(r, x)
 	if err != nil {
 		if _, refused := err.(*plan.Refusal); refused { //nolint:errorlint // it is never wrapped
-			return nil, nil // the route has said it
+			return nil, nil // the route contains the refusal
 		}
 		return nil, err
 	}
@@ -123,24 +123,25 @@ func (s *Session) saidByServers(r *exec.Work, x *explaining) (lines [][]string, 
 	}
 	how := string(r.Values.Text[:r.Facts.Statement.Inner])
 	for _, part := range parts {
-		said, err := s.saidBy(r, part.Shard, how+string(part.Text), txn.Effects(x.plan.About()))
-		wrong, answered := errors.AsType[*backend.ServerError](err)
+		answer, err := s.serverPlan(r, part.Shard, how+string(part.Text), txn.Effects(x.plan.About()))
+		refusal, answered := errors.AsType[*backend.ServerError](err)
 		switch {
 		case err == nil:
-		case answered && wrong.Code == mysql.ER_PARSE_ERROR, s.interrupts.Unwanted() != nil: // no server of ours explains so
+		case answered && refusal.Code == mysql.ER_PARSE_ERROR, s.interrupts.Unwanted() != nil: // no server accepts this form of EXPLAIN
 			return nil, err
 		default:
-			said = []string{err.Error()}
+			answer = []string{err.Error()}
 		}
-		for _, line := range said {
+		for _, line := range answer {
 			lines = append(lines, []string{"plan on " + string(part.Shard), line})
 		}
 	}
 	return lines, nil
 }
 
-// explainedParts are the texts that the shards of the route would be sent, with the values of placeholders in them. There are none
-// of what is gathered, stamped or made everywhere. The error is a *plan.Refusal of what isn't run either.
+// explainedParts returns the texts that the shards of the route would be sent, with the values of placeholders in them. There are
+// none for a statement that is gathered, stamped, or run on every shard. The error is a *plan.Refusal if the statement would not
+// be run either.
 func (s *Session) explainedParts(r *exec.Work, x *explaining) ([]exec.Part, error) {
 	lexed, p := &x.lexed, x.plan
 	if r.Prepared != nil && lexed.Params > 0 {
@@ -185,6 +186,7 @@ func (s *Session) explainedParts(r *exec.Work, x *explaining) ([]exec.Part, erro
 	return nil, nil
 }
 
+// explainedText returns the text of a part.
 func (s *Session) explainedText(w *exec.Work, added []plan.Splice) []byte {
 	if text := s.env.Spliced(w, added); text != nil {
 		return slices.Clone(text)
@@ -192,8 +194,8 @@ func (s *Session) explainedText(w *exec.Work, added []plan.Splice) []byte {
 	return w.Values.Text
 }
 
-// saidBy is a server's answer to EXPLAIN: its one text, as it is, or a line for each row of its table.
-func (s *Session) saidBy(r *exec.Work, shard router.ShardName, text string, leaves backend.Leaves) (lines []string, err error) {
+// serverPlan returns a server's answer to EXPLAIN: its only text unchanged, or a line for each row of its table.
+func (s *Session) serverPlan(r *exec.Work, shard router.ShardName, text string, leaves backend.Leaves) (lines []string, err error) {
 	l, err := s.env.Request(r).Apart(shard, s.vars.Settings)
 	if err != nil {
 		return nil, err

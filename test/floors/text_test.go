@@ -38,7 +38,7 @@ var looksAtText = map[string][]string{
 		"proxy/session (*Session).numbered",
 		"proxy/session (*Session).addParams",
 		"proxy/session (*Session).explain",
-		"proxy/session (*Session).saidByServers",
+		"proxy/session (*Session).serverPlans",
 		"proxy/session (*Session).explainedParts",
 		"proxy/session (*Session).preparable",
 		"proxy/session (*Session).runInsertQuery",
