@@ -65,6 +65,7 @@ func (r *Request) Insert(as Insertion, rows func(Add) error) (Inserted, error) {
 	return b.Inserted, err
 }
 
+// add implements [Add]. It inserts the batch when the batch is full.
 func (b *bulk) add(row func([]byte) ([]byte, error)) error {
 	if b.rows == 0 {
 		b.text = append(append(b.text[:0], b.Head...), " VALUES "...)

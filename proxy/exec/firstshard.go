@@ -69,6 +69,7 @@ func (e *Environment) OnAny(settings *backend.Settings, f func(txn.Lease) error)
 	return e.Anywhere(e.StandIns(e.Snapshot()), true, func(shard router.ShardName, how txn.Mode) error { return e.on(shard, txn.Describes(how), settings, f) })
 }
 
+// on calls f with a connection to a shard that carries the settings. A shard that is not part of the open transaction does not join it.
 func (e *Environment) on(shard router.ShardName, how txn.Mode, settings *backend.Settings, f func(txn.Lease) error) error {
 	if e.Conns.Running() {
 		how |= txn.Outside

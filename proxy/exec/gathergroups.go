@@ -150,6 +150,7 @@ func (g *Gathering) groupsOf(p *plan.Partial, from string, columns []gather.Colu
 	return text
 }
 
+// keyColumns returns the expressions of the groups' keys.
 func keyColumns(p *plan.Partial) []string {
 	out := make([]string, len(p.Keys))
 	for i, k := range p.Keys {

@@ -147,8 +147,8 @@ func (g *Gathering) columnDefinitions(t *plan.Gathered, columns []gather.Column)
 	return out, nil
 }
 
-// primaryKey returns the columns of a table's primary key if all of them are gathered and the key is unique over the rows of all
-// shards. Otherwise it returns nil.
+// primaryKey returns the columns of a table's primary key. It returns nil if not all of them are gathered, or if the key is not
+// unique over the rows of all shards.
 func (g *Gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]string, error) {
 	unique := t.Unique
 	parts := 0

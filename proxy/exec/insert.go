@@ -199,6 +199,7 @@ func (e *Environment) stampedParams(dst, params []wire.Param, list []stamp.Param
 	return dst
 }
 
+// generatedParam returns a generated value as a parameter. The value of an integer is in a buffer of the statement.
 func (e *Environment) generatedParam(v stmt.Value) wire.Param {
 	if v.Kind == stmt.Bytes || v.Kind == stmt.String {
 		return wire.Param{Type: mysql.MYSQL_TYPE_VAR_STRING, Value: v.Text}

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestExplainShowsWhatIsSent compares the texts that EXPLAIN prints for shards with those that the shards are sent, before, during and after
-// a step that changes the owner of rows.
+// TestExplainShowsWhatIsSent compares the texts that EXPLAIN prints for shards with those that the shards are sent. It does so
+// before, during and after a step that changes the owner of rows.
 func TestExplainShowsWhatIsSent(t *testing.T) {
 	for name, preparing := range map[string]string{
 		"at rest": "", "announced": "do announce\n", "in part": "do announce\ndo fence\ndo hand over\n",

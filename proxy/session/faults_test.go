@@ -21,7 +21,7 @@ const (
 	mostCommits = 1
 )
 
-// faultScripts are what a client sends.
+// faultScripts contains what the clients send.
 var faultScripts = map[string]string{
 	"a read":                    "> SELECT id FROM orders WHERE user_id = 3",
 	"a scatter":                 "> SELECT id FROM orders WHERE amount > 5",
@@ -65,23 +65,23 @@ var faultScripts = map[string]string{
 
 const cursor = "prepare p: SELECT id FROM orders WHERE user_id = ?\nexecute p with cursor: 3\nfetch p 1\nfetch p 5"
 
-// refusedSetting matches a SET that failed, after which the settings are others than without the fault.
+// refusedSetting matches a SET that failed. The settings afterwards differ from those without the fault.
 var refusedSetting = regexp.MustCompile(`(?m)^> SET .*\n(  s.*\n)*  = error`)
 
-// TestFaults cuts the connection at each statement that shards receive: once, from it on, and whenever a statement has the same text. It
-// checks that no statement is sent more
-// often than it may, and that no setting of the session changes. When a session ends, its stand checks that no connection is left lent.
+// TestFaults cuts the connection at each statement that shards receive: once, from that statement on, and for each statement with
+// the same text. It checks that no statement is sent too often, and that no setting of the session changes. When a session ends,
+// its stand checks that it has returned all connections.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, script := range faultScripts {
 		for how, spanning := range map[string]txn.Spanning{"multi": txn.Multi, "xa": txn.XA} {
-			if spanning == txn.XA && !strings.Contains(name, "two") && !strings.Contains(name, "rollback") { // it is on one shard
+			if spanning == txn.XA && !strings.Contains(name, "two") && !strings.Contains(name, "rollback") { // such a script uses one shard
 				continue
 			}
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
 				whole := playFaulty(t, script, spanning, func(int, string) bool { return false })
-				if whole.received == nil || whole.settings == "" && !strings.Contains(name, "stored") { // what is stored keeps its connection
+				if whole.received == nil || whole.settings == "" && !strings.Contains(name, "stored") { // stored code keeps its connection
 					t.Fatalf("nothing was sent, or the session has ended:\n%s", whole.played)
 				}
 				for n, at := range whole.received {
@@ -102,14 +102,15 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// faulty is what came of a script.
+// faulty is the outcome of a script.
 type faulty struct {
 	played   string
-	received []string // by all shards
-	settings string   // what a new connection is sent for the session; empty if the session has ended, or a SET has failed
+	received []string // by all shards together
+	settings string   // the settings that a new connection gets for the session; empty if the session has ended, or a SET has failed
 }
 
-// playFaulty plays a script, and cuts the connections of statements for which fault returns true, by their numbers and texts.
+// playFaulty plays a script. It cuts the connections of statements for which fault returns true. fault gets a statement's number
+// and text.
 func playFaulty(t *testing.T, script string, spanning txn.Spanning, fault func(n int, text string) bool) (out faulty) {
 	t.Helper()
 	o := usual()
@@ -148,9 +149,9 @@ func playFaulty(t *testing.T, script string, spanning txn.Spanning, fault func(n
 		shard.Drop()
 	}
 	a.options.settings = true
-	said := a.act("> SELECT id FROM orders WHERE user_id = 3") // on a new connection, which is sent all of them
+	said := a.act("> SELECT id FROM orders WHERE user_id = 3") // on a new connection, which gets all settings
 	for line := range strings.SplitSeq(said[max(0, strings.LastIndex(said, "  s1: [use]")):], "\n") {
-		if strings.HasPrefix(line, "  s1: ") { // others are sent what was late
+		if strings.HasPrefix(line, "  s1: ") { // the other shards may get late statements
 			out.settings += line + "\n"
 		}
 	}

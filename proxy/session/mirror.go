@@ -7,8 +7,8 @@ import (
 	"locus/router"
 )
 
-// runMoving runs a read of moving genes like runOn. If the read is to be mirrored, its answer is hashed while it is relayed, and
-// the read is offered to the mirror, which sends a copy of it to the target.
+// runMoving runs a read of moving genes like runOn. If the read is to be mirrored, its answer is hashed while it is relayed. The
+// read is then offered to the mirror, which sends a copy of it to the target.
 func (s *Session) runMoving(r *exec.Work, shard router.ShardName) error {
 	read := s.mirrored(r, shard)
 	if read == nil {
