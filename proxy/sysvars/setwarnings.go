@@ -115,6 +115,7 @@ func (s *State) runAssignments(text string, next *Set, known *SetWarnings) error
 		if ok.Warnings > 0 {
 			rows, err := c.Query(AskWarnings)
 			if err != nil {
+				c.Note(backend.State) // the assignments took effect
 				return err
 			}
 			s.Keep(rows)
