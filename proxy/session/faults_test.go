@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/internal/test/fakeshard"
 	"locus/proxy/txn"
 )
@@ -68,9 +70,9 @@ const cursor = "prepare p: SELECT id FROM orders WHERE user_id = ?\nexecute p wi
 // refusedSetting matches a SET that failed. The settings afterwards differ from those without the fault.
 var refusedSetting = regexp.MustCompile(`(?m)^> SET .*\n(  s.*\n)*  = error`)
 
-// TestFaults cuts the connection at each statement that shards receive: once, from that statement on, and for each statement with
-// the same text. It checks that no statement is sent too often, and that no setting of the session changes. When a session ends,
-// its stand checks that it has returned all connections.
+// TestFaults cuts the connection at each statement that shards receive: once, from that statement on, and for each statement with the same text.
+// It also refuses each statement once, as after KILL QUERY. It checks that no statement is sent too often, and that no setting of the session
+// changes. When a session ends, its stand checks that it has returned all connections.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for name, script := range faultScripts {
@@ -80,18 +82,21 @@ func TestFaults(t *testing.T) {
 			}
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
-				whole := playFaulty(t, script, spanning, func(int, string) bool { return false })
+				whole := playFaulty(t, script, spanning, func(int, string) fakeshard.Reply { return fakeshard.Reply{} })
 				if whole.received == nil || whole.settings == "" && !strings.Contains(name, "stored") { // stored code keeps its connection
 					t.Fatalf("nothing was sent, or the session has ended:\n%s", whole.played)
 				}
 				for n, at := range whole.received {
 					before := slices.Contains(whole.received[:n], at)
-					for when, fault := range map[string]func(int, string) bool{
-						"once":     func(i int, _ string) bool { return i == n },
-						"from":     func(i int, _ string) bool { return i >= n },
-						"whenever": func(_ int, text string) bool { return text == at },
+					lost := fakeshard.Reply{Cut: []fakeshard.Cut{fakeshard.Before, fakeshard.Within}[n%2]}
+					killed := fakeshard.Reply{Code: mysql.ER_QUERY_INTERRUPTED, State: "70100"}
+					for when, fault := range map[string]func(int, string) fakeshard.Reply{
+						"lost once":     func(i int, _ string) fakeshard.Reply { return only(i == n, lost) },
+						"lost from":     func(i int, _ string) fakeshard.Reply { return only(i >= n, lost) },
+						"lost whenever": func(_ int, text string) fakeshard.Reply { return only(text == at, lost) },
+						"killed":        func(i int, _ string) fakeshard.Reply { return only(i == n, killed) },
 					} {
-						if when == "whenever" && before {
+						if when == "lost whenever" && before {
 							continue
 						}
 						t.Run(fmt.Sprintf("%s %d", when, n), func(t *testing.T) { playFaulty(t, script, spanning, fault).check(t, whole) })
@@ -102,6 +107,14 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// only returns a reply if a condition holds, and otherwise one without effect.
+func only(holds bool, r fakeshard.Reply) fakeshard.Reply {
+	if holds {
+		return r
+	}
+	return fakeshard.Reply{}
+}
+
 // faulty is the outcome of a script.
 type faulty struct {
 	played   string
@@ -109,23 +122,21 @@ type faulty struct {
 	settings string   // the settings that a new connection gets for the session; empty if the session has ended, or a SET has failed
 }
 
-// playFaulty plays a script. It cuts the connections of statements for which fault returns true. fault gets a statement's number
-// and text.
-func playFaulty(t *testing.T, script string, spanning txn.Spanning, fault func(n int, text string) bool) (out faulty) {
+// playFaulty plays a script. fault gets the number and the text of each statement that shards receive, and can return a reply that cuts the
+// connection or refuses the statement.
+func playFaulty(t *testing.T, script string, spanning txn.Spanning, fault func(n int, text string) fakeshard.Reply) (out faulty) {
 	t.Helper()
 	o := usual()
 	o.spanning = spanning
 	a := &actor{stand: newStand(t, o)}
 	a.begin()
 	var mu sync.Mutex
-	tap := func(text string) fakeshard.Cut {
+	tap := func(text string) (fakeshard.Reply, bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		n := len(out.received)
-		if out.received = append(out.received, text); !fault(n, text) {
-			return fakeshard.Whole
-		}
-		return []fakeshard.Cut{fakeshard.Before, fakeshard.Within}[n%2]
+		out.received = append(out.received, text)
+		r := fault(len(out.received)-1, text)
+		return r, r.Cut != fakeshard.Whole || r.Code != 0
 	}
 	for _, shard := range a.shards {
 		shard.Tap(tap)

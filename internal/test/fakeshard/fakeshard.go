@@ -26,7 +26,7 @@ type Server struct {
 	heard   []Command // all commands but those that have no answer
 	replies []Reply
 	always  []Reply
-	tap     func(text string) Cut
+	tap     func(text string) (r Reply, ok bool)
 	held    bool
 	thread  uint32 // the last connection's number
 	conns   map[uint32]*conn
@@ -92,9 +92,9 @@ func (s *Server) Next(replies ...Reply) {
 	}
 }
 
-// Tap sets a function that is called with each statement before it is answered, and decides whether the connection is cut. It comes before
-// the replies of Next. Calls are serialized for one server, not between servers.
-func (s *Server) Tap(tap func(text string) Cut) {
+// Tap sets a function that is called with each statement, and can return the reply to it. It comes before the replies of Next. Calls are
+// serialized for one server, not between servers.
+func (s *Server) Tap(tap func(text string) (r Reply, ok bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tap = tap
@@ -168,8 +168,8 @@ func (s *Server) uses(database string) Reply {
 // reply gives what is to be done at a text. The caller holds mu.
 func (s *Server) reply(text string, prepare bool) (r Reply, ok bool) {
 	if s.tap != nil {
-		if cut := s.tap(text); cut != Whole {
-			return Reply{Cut: cut}, true
+		if r, ok := s.tap(text); ok {
+			return r, true
 		}
 	}
 	if i := slices.IndexFunc(s.replies, func(r Reply) bool { return r.placed(text, prepare) }); i >= 0 {
