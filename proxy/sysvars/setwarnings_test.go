@@ -47,10 +47,14 @@ func TestRefusedSet(t *testing.T) {
 	for text, refuses := range map[string]string{
 		"SET tmp_table_size = 1":  "SET tmp_table_size = 1",
 		"SET tmp_table_size = 2":  "carry tmp_table_size=2",
+		"SET tmp_table_size = 3":  AskWarnings,
 		"SET @a = 1":              "carry @a=1",
 		"SET sql_mode = 'BROKEN'": "SELECT @@sql_mode",
 	} {
-		f := &fakeShard{code: true, refuses: map[string]error{refuses: refused}}
+		f := &fakeShard{code: true, warns: 1, refuses: map[string]error{refuses: refused}}
+		if refuses != AskWarnings {
+			f.answers = map[string]*backend.Rows{AskWarnings: table([]string{"Warning", "1292", "Truncated"})}
+		}
 		s := newState(f)
 		if err := take(t, s, text, nil); !errors.Is(err, refused) || s.Settings != backend.Default {
 			t.Errorf("%s: %v, %s", text, err, variablesOf(s.Settings))
@@ -58,7 +62,7 @@ func TestRefusedSet(t *testing.T) {
 		if want := strings.HasPrefix(refuses, "carry"); (f.undone == 1) != want {
 			t.Errorf("%s: undone %d times", text, f.undone)
 		}
-		if refuses == text && !slices.Contains(f.noted, backend.State) {
+		if (refuses == text || refuses == AskWarnings) && !slices.Contains(f.noted, backend.State) {
 			t.Errorf("%s: the connection is taken for as it was", text)
 		}
 	}
