@@ -26,10 +26,21 @@ func WaitShown(ctx context.Context, c *link.Conn, p Position) error {
 	if err != nil {
 		return err
 	}
+	return awaitShown(ctx, shown)
+}
+
+// awaitShown repeats a check until it returns true, at most for shownPatience.
+func awaitShown(ctx context.Context, shown func(context.Context) (bool, error)) error {
 	limited, cancel := context.WithTimeout(ctx, shownPatience)
 	defer cancel()
 	for wait := time.Millisecond; ; wait = min(2*wait, shownPause) {
-		if done, err := shown(ctx); done || err != nil {
+		done, err := shown(limited)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && limited.Err() != nil:
+			return fmt.Errorf("read how far the server has committed its log: it has not answered within %v: %w", shownPatience, err)
+		case done, err != nil:
 			return err
 		}
 		switch err := rest(limited, wait); {
