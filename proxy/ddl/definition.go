@@ -35,7 +35,7 @@ type definition struct {
 	notes  uint16 // for the client
 }
 
-// Outcome is what became of a definition on the shards.
+// Outcome is the result of a definition on the shards.
 type Outcome struct {
 	OK wire.OK
 	// Done are the shards that have made it, and Passed those that reported that it was made there before.

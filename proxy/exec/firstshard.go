@@ -54,8 +54,8 @@ func (f FirstShard) Compute(settings *backend.Settings, query string) (*backend.
 	return rows, err
 }
 
-// Anew implements [sysvars.Shard].
-func (f FirstShard) Anew(names []string) (undo func()) { return f.Conns.Invalidate(names, nil) }
+// Reassign implements [sysvars.Shard].
+func (f FirstShard) Reassign(names []string) (undo func()) { return f.Conns.Invalidate(names, nil) }
 
 // OnFirst calls f with a connection to the first shard that carries the settings. If the transaction has a connection to that
 // shard, f gets this one, so that it sees the same rows.

@@ -39,7 +39,7 @@ func (e *Environment) send(l txn.Lease, w *Work, text []byte, params []wire.Para
 		return err
 	}
 	e.Observer.Sent(l)
-	e.TellLeft(w)
+	e.LogEffects(w)
 	if err := l.Conn.Send(packet, txn.Effects(w.Facts)); err != nil {
 		return err
 	}

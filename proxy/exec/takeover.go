@@ -170,9 +170,9 @@ func (e *Environment) unlock(l txn.Lease) {
 	l.Done(l.Conn.Status())
 }
 
-// TellLeft logs, without its literals, a statement that may leave state on its connection. The log shows operators which statements
+// LogEffects logs, without its literals, a statement that may leave state on its connection. The log shows operators which statements
 // cause resets of connections.
-func (e *Environment) TellLeft(w *Work) {
+func (e *Environment) LogEffects(w *Work) {
 	if w.Facts.Leaves == plan.LeavesNothing || !e.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}

@@ -25,7 +25,7 @@ func (s *Session) definer(r *exec.Work) *ddl.Session {
 				return err
 			}
 			s.held.Release() // the rows with the numbers of earlier statements of this command are committed
-			s.env.TellLeft(r)
+			s.env.LogEffects(r)
 			return nil
 		},
 	}

@@ -158,7 +158,7 @@ func namesNoTable(r *exec.Work) bool {
 func (s *Session) runNext(r *exec.Work) error {
 	next := s.conns.Next()
 	err := s.runPlaced(r)
-	defer s.conns.Untell()
+	defer s.conns.DropCharacteristics()
 	own := !r.Facts.Metadata
 	switch r.Plan.(type) {
 	case *plan.Local, *plan.Rewritten:

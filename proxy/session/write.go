@@ -18,7 +18,7 @@ func (s *Session) writeOK(ok wire.OK) error {
 	if s.vars.TellsTransactions() {
 		s.vars.TrackTransaction(s.env.TransactionState())
 	}
-	ok.Changes = s.vars.Told()
+	ok.Changes = s.vars.TakeChanges()
 	s.vars.RowCount = int64(ok.AffectedRows)
 	return s.client.OK(ok)
 }
@@ -50,7 +50,7 @@ func (s *Session) writeError(err error) error {
 	}
 	s.env.NoteError(e)
 	s.observer.Failed = true
-	s.vars.Told()
+	s.vars.TakeChanges()
 	s.vars.RowCount = -1
 	return errors.Join(s.client.Error(e), end)
 }

@@ -64,7 +64,7 @@ func (s *State) tryOut(next *Set, known *SetWarnings) error {
 	if len(next.assignments) > 0 && !Wide(s.Settings) && !Wide(next.Settings) {
 		return s.runAssignments("SET "+strings.Join(next.assignments, ", "), next, known)
 	}
-	undo := s.shard.Anew(next.assigned)
+	undo := s.shard.Reassign(next.assigned)
 	if undo == nil && next.Settings == s.Settings {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (s *State) runAssignments(text string, next *Set, known *SetWarnings) error
 	}
 	if list, ok := known.lookup(key); ok {
 		s.Conditions = append(s.Conditions, list...)
-		return orUndo(s.shard.Anew(next.assigned), s.Try(next.Settings))
+		return orUndo(s.shard.Reassign(next.assigned), s.Try(next.Settings))
 	}
 	return s.shard.On(s.Settings, func(c Conn) error {
 		ok, err := c.Exec(text)
@@ -121,7 +121,7 @@ func (s *State) runAssignments(text string, next *Set, known *SetWarnings) error
 			s.Keep(rows)
 		}
 		known.remember(key, slices.Clone(s.Conditions[from:]))
-		return orUndo(s.shard.Anew(next.assigned), c.Carry(next.Settings))
+		return orUndo(s.shard.Reassign(next.assigned), c.Carry(next.Settings))
 	})
 }
 

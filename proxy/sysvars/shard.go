@@ -15,10 +15,10 @@ type Shard interface {
 	// Compute runs a query of which the client has written a part. The session keeps the state that it leaves on the connection. The session's
 	// settings may have changed afterwards, because functions can assign user variables.
 	Compute(settings *backend.Settings, query string) (*backend.Rows, error)
-	// Anew makes the connections on which stored code ran receive the named variables again with their next settings, because the code may have
+	// Reassign makes the connections on which stored code ran receive the named variables again with their next settings, because the code may have
 	// set them. The name names represents what SET NAMES sets. undo reverts that, for a server that refused the values. It is nil if there are no
 	// such connections.
-	Anew(names []string) (undo func())
+	Reassign(names []string) (undo func())
 }
 
 // Conn is a connection to a shard, for the proxy's own texts.

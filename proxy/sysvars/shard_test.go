@@ -42,7 +42,7 @@ func (f *fakeShard) Compute(_ *backend.Settings, query string) (*backend.Rows, e
 	return f.Query(query)
 }
 
-func (f *fakeShard) Anew(names []string) func() {
+func (f *fakeShard) Reassign(names []string) func() {
 	if f.anew = append(f.anew, names...); !f.code {
 		return nil
 	}

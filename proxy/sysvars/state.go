@@ -7,7 +7,7 @@ import (
 	"locus/proxy/flavor"
 )
 
-// State is what a session has set, and what its client can ask about the statements. Only the session's goroutine uses it.
+// State contains the settings of a session, and the diagnostics of its statements. Only the session's goroutine uses it.
 type State struct {
 	Values
 	Diagnostics

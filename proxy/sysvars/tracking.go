@@ -19,8 +19,8 @@ type Tracking struct {
 	reported string // the transaction state that was last reported; empty if none was
 }
 
-// Told returns the changes to report in the next OK packet, and clears them.
-func (t *Tracking) Told() (changes []byte) {
+// TakeChanges returns the changes to report in the next OK packet, and clears them.
+func (t *Tracking) TakeChanges() (changes []byte) {
 	changes, t.changes = t.changes, nil
 	return changes
 }

@@ -20,7 +20,7 @@ var changeNames = map[byte]string{
 func told(t *testing.T, s *State) string {
 	t.Helper()
 	var list []string
-	for rest := s.Told(); len(rest) > 0; {
+	for rest := s.TakeChanges(); len(rest) > 0; {
 		c, next, err := wire.NextChange(rest)
 		if err != nil {
 			t.Fatal(err)
@@ -117,12 +117,12 @@ func TestTrackingOfTransactions(t *testing.T) {
 			t.Errorf("%s: in a transaction: %v", step.state, s.InTransaction())
 		}
 	}
-	if s.Restate(); s.Told() == nil {
+	if s.Restate(); s.TakeChanges() == nil {
 		t.Error("a transaction after another is not told")
 	}
 	maria := newState(&fakeShard{is: flavor.MariaDB})
 	maria.Tracks = true
-	if maria.Restate(); maria.TellsTransactions() || maria.Told() != nil {
+	if maria.Restate(); maria.TellsTransactions() || maria.TakeChanges() != nil {
 		t.Error("MariaDB tells of no transactions")
 	}
 }

@@ -32,9 +32,9 @@ func (c *Connections) Access() stmt.Access {
 	return stmt.AnyAccess
 }
 
-// Untell removes a SET TRANSACTION from a reserved connection whose statement did not use it. The next statement that needs it sends it again,
+// DropCharacteristics removes a SET TRANSACTION from a reserved connection whose statement did not use it. The next statement that needs it sends it again,
 // perhaps on another connection.
-func (c *Connections) Untell() {
+func (c *Connections) DropCharacteristics() {
 	conn := c.sentNext
 	c.sentNext = nil
 	if conn == nil || c.next == "" {

@@ -46,19 +46,19 @@ func TestNext(t *testing.T) {
 }
 
 // A reserved connection forgets a SET TRANSACTION that its statement did not use.
-func TestUntell(t *testing.T) {
+func TestDropCharacteristics(t *testing.T) {
 	const next = "SET TRANSACTION READ ONLY"
 	s := newStand(t, XA)
-	s.Untell()
+	s.DropCharacteristics()
 	s.reserve("s0", NamedLock)
 	s.SetNext(next)
 	s.must("s0", "DO 1", 0)
-	s.Untell()
-	s.Untell()
+	s.DropCharacteristics()
+	s.DropCharacteristics()
 	s.sent("s0", next, "DO 1", "ROLLBACK")
 	s.must("s0", "DO 1", 0)
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "ROLLBACK", Cut: fakeshard.Before})
-	s.Untell()
+	s.DropCharacteristics()
 	if s.LostState() == "" {
 		t.Error("it is still reserved")
 	}

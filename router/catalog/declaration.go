@@ -99,7 +99,7 @@ func (d Declaration) Hiding() Hiding {
 // sixteen is the layout of 16 bytes that continues one of 8 bytes.
 var sixteen, _ = orderid.ByName("bytes16")
 
-// Declaration is what an operator declares about one table.
+// Declaration is the declaration of one table.
 type Declaration struct {
 	Kind Kind `yaml:"kind"`
 	// Shard is the shard of a single table.

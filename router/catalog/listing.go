@@ -124,7 +124,7 @@ type ListedTable struct {
 	sought bool       // whether the listing's texts were searched for its name
 }
 
-// expressive is what the expressions of a table may do.
+// expressive describes the effects that the expressions of a table can have.
 type expressive byte
 
 const (

@@ -7,7 +7,7 @@ import (
 	"locus/router"
 )
 
-// Trace is what is known about the state that stored code leaves on a connection. Stored code is that of views, triggers, routines and sequences.
+// Trace describes the state that stored code leaves on a connection. Stored code is that of views, triggers, routines and sequences.
 type Trace uint8
 
 const (

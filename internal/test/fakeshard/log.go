@@ -10,7 +10,7 @@ import (
 	"locus/router"
 )
 
-// Log is what the shards of a cluster were sent, without settings.
+// Log contains the statements that the shards of a cluster received, without settings.
 type Log struct {
 	t          testing.TB
 	shards     map[router.ShardName]*Server
