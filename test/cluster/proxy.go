@@ -18,7 +18,7 @@ type Proxy struct {
 
 	Wiring   string        // the change of the wiring that the next process gets, see Main
 	Patience time.Duration // of the next process's mover with what fails; 0: the default
-	Hold     time.Duration // how long the next process holds a statement at most; 0: the default
+	Hold     time.Duration // the longest time that the next process holds a statement, and waits for a transaction; 0: the defaults
 
 	t *testing.T
 	c *Cluster

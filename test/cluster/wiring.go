@@ -145,9 +145,12 @@ func (r proxyRole) wire(n *node, identity *handshake.Identity) Wiring {
 	}
 }
 
+// fence configures the fences. With hold, a step that waits for a transaction for too long fails and is repeated, instead of rolling
+// the transaction back. Two transactions can make a step wait: one that runs on the genes waits for a row lock of another one, which
+// is held by the fence.
 func (n *node) fence(hold time.Duration) proxy.Fence {
 	return proxy.Fence{
-		Hold: hold,
+		Hold: hold, Patience: hold,
 		Release: func(ctx context.Context, version int64) error {
 			return declared.ReleaseFence(ctx, n.kv, version, n.name)
 		},

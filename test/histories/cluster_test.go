@@ -29,7 +29,7 @@ type world struct {
 	*harness.Cluster
 	swapped  bool          // steps read the position before they hold anything
 	patience time.Duration // of movers with what fails; 0: the default
-	hold     time.Duration // of statements while their rows change hands; 0: the default
+	hold     time.Duration // the longest time that a statement is held, and that a step or a lock waits for a transaction; 0: the defaults
 	stride   float64       // percent that one step under faults hands over
 	pace     time.Duration // of clients under faults
 	struck   struck
@@ -51,9 +51,10 @@ func openAs(t *testing.T, engine servers.Engine, like world, args ...string) *wo
 	t.Helper()
 	w := &like
 	w.stride, w.pace, w.struck = 25, scale.Of(6*time.Millisecond, 2*time.Millisecond), struck{processes: map[string]bool{}}
+	lockWait := cmp.Or(int(w.hold.Seconds()), 2)
 	options := harness.Options{
 		Shards: 2, Spare: 1, Proxies: 3, SQL: w.tables(), Tables: w.declarations(), UserFields: w.granted,
-		Routes: cmp.Or(w.genes, "  0xbfff s0\n  0xffff s1\n"), ServerArgs: append(args, "--innodb-lock-wait-timeout=2"),
+		Routes: cmp.Or(w.genes, "  0xbfff s0\n  0xffff s1\n"), ServerArgs: append(args, fmt.Sprintf("--innodb-lock-wait-timeout=%d", lockWait)),
 	}
 	if w.blinded {
 		options.Address = func(s *harness.Shard) string { return blindly(t, s.Addr()) }
