@@ -139,21 +139,22 @@ func (g *Gathering) Bound() []wire.Param {
 	return out
 }
 
-// read reads rows from every shard that may have rows of a table, and writes them into a temporary table.
-func (g *Gathering) read(text string, into *gather.Table) error {
-	sent, lexed := []byte(text), new(stmt.Lexed)
-	lexed.Lex(sent, g.Vars.Mode)
-	p, err := plan.Make(lexed, plan.Context{Catalog: g.Catalog, Schema: g.Vars.Settings.Database()})
-	if err != nil {
-		return err
+// anyShard returns the shard that is asked for rows that every shard has.
+func (g *Gathering) anyShard() router.ShardName {
+	if shard, ok := g.Conns.Home(); ok {
+		return shard
 	}
-	values := &plan.Values{Args: &stmt.Args{Lexed: lexed, Foreign: g.Vars.Foreign}, InsertID: g.Vars.InsertID}
-	parts, err := g.parts(p, values, sent)
-	if err != nil {
-		return err
+	return g.At.Shard
+}
+
+// read sends the queries to their shards, and writes all rows into a temporary table.
+func (g *Gathering) read(queries []plan.Query, into *gather.Table) error {
+	parts := make([]Part, len(queries))
+	for i, q := range queries {
+		parts[i] = Part{Shard: q.Shard, Text: []byte(q.Text)}
 	}
 	g.Conns.Imply()
-	all := g.part(p, values)
+	all := g.part(g.plan.Reads(g.Facts), g.Values)
 	all.silent = !g.groups // if rows are gathered, the statement itself warns
 	leases, err := all.Send(parts)
 	if err != nil {
@@ -168,25 +169,4 @@ func (g *Gathering) read(text string, into *gather.Table) error {
 		g.warned += warned
 	}
 	return err
-}
-
-// parts returns the part that is sent to each shard with rows of a table.
-func (g *Gathering) parts(p plan.Plan, v *plan.Values, text []byte) ([]Part, error) {
-	switch p := p.(type) {
-	case *plan.Read:
-		var route plan.Route
-		if err := p.Locate(g.Map, v, &route); err != nil {
-			return nil, err
-		}
-		return Routed(g.Map, v, &route, &p.Keyed, text, nil, nil)
-	case *plan.OneShard:
-		return []Part{{Shard: p.Shard, Text: text}}, nil
-	case *plan.AnyShard:
-		shard, ok := g.Conns.Home()
-		if !ok {
-			shard = g.At.Shard
-		}
-		return []Part{{Shard: shard, Text: text}}, nil
-	}
-	return nil, plan.Unowned()
 }

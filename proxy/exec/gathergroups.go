@@ -14,7 +14,8 @@ import (
 // sumUp gathers the groups that each shard computes of its own rows, if the statement can run over groups. They are far fewer than
 // the rows. If a type or a value may not stay the same that way, it sets nothing, and the rows are gathered.
 func (g *Gathering) sumUp(p *plan.Partial) error {
-	from, ok, err := g.literally(g.edit(p.Start, p.End, ""), p.Filters)
+	piece := g.edit(p.Start, p.End, "")
+	edits, ok, err := g.literally(piece, p.Filters)
 	if err != nil || !ok || g.Vars.Foreign {
 		return err
 	}
@@ -22,7 +23,7 @@ func (g *Gathering) sumUp(p *plan.Partial) error {
 	if err != nil {
 		return err
 	}
-	sums, types, err := g.sums(p, from)
+	sums, types, err := g.sums(p, string(stmt.AppendPiece(nil, g.Values.Text, piece.From, piece.To, edits)))
 	if _, unknown := errors.AsType[*gather.TypeError](err); unknown {
 		return nil
 	}
@@ -35,8 +36,13 @@ func (g *Gathering) sumUp(p *plan.Partial) error {
 	}
 	g.groups = true
 	into := &gather.Table{Conn: g.At.Conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
+	var route plan.Route
+	queries, err := p.Queries(g.Map, g.Values, &route, g.groupFields(p, into.Columns), edits)
+	if err != nil {
+		return err
+	}
 	conditions := len(g.Vars.Conditions)
-	err = g.read(g.groupsOf(p, from, into.Columns), into)
+	err = g.read(queries, into)
 	if txn.CodeOf(err) == erOutOfRange { // perhaps a group's sum: the error would show locus' own SQL, so the statement is run over the rows
 		g.groups, g.warned, g.Vars.Conditions = false, 0, g.Vars.Conditions[:conditions]
 		return g.Unmake()
@@ -52,7 +58,7 @@ func (g *Gathering) keys(p *plan.Partial) ([]gather.Column, error) {
 	if len(p.Keys) == 0 {
 		return nil, nil
 	}
-	rows, err := g.At.Conn.Own().Query(g.Context, "SELECT "+strings.Join(keyColumns(p), ", ")+noRows(p))
+	rows, err := g.At.Conn.Own().Query(g.Context, "SELECT "+strings.Join(p.KeyColumns(), ", ")+noRows(p))
 	if err != nil {
 		return nil, err
 	}
@@ -132,9 +138,9 @@ func groupsTable(p *plan.Partial, types []string) string {
 	return text
 }
 
-// groupsOf returns the query for the groups of a shard.
-func (g *Gathering) groupsOf(p *plan.Partial, from string, columns []gather.Column) string {
-	keys := keyColumns(p)
+// groupFields returns the fields of the query for the groups of a shard.
+func (g *Gathering) groupFields(p *plan.Partial, columns []gather.Column) []string {
+	keys := p.KeyColumns()
 	fields := make([]string, len(columns))
 	for i, c := range columns {
 		if i < len(p.Sums) {
@@ -143,20 +149,7 @@ func (g *Gathering) groupsOf(p *plan.Partial, from string, columns []gather.Colu
 			fields[i] = c.Read(keys[i-len(p.Sums)])
 		}
 	}
-	text := "SELECT " + strings.Join(fields, ", ") + " " + from
-	if len(keys) > 0 {
-		text += "\nGROUP BY " + strings.Join(keys, ", ")
-	}
-	return text
-}
-
-// keyColumns returns the expressions of the groups' keys.
-func keyColumns(p *plan.Partial) []string {
-	out := make([]string, len(p.Keys))
-	for i, k := range p.Keys {
-		out[i] = k.Column
-	}
-	return out
+	return fields
 }
 
 // overGroups returns the edits that make the statement read the groups.

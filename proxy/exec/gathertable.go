@@ -34,7 +34,12 @@ func (g *Gathering) table(n int, t *plan.Gathered) error {
 		return err
 	}
 	into := &gather.Table{Conn: g.At.Conn, Name: name, Columns: columns, Left: &g.left}
-	return g.read(t.Read(selected, filters), into)
+	var route plan.Route
+	queries, err := t.Queries(g.Map, g.Values, &route, g.anyShard(), selected, filters)
+	if err != nil {
+		return err
+	}
+	return g.read(queries, into)
 }
 
 // columns returns the columns of a table that the statement needs, as the shard describes them. If it needs none, columns returns
@@ -192,22 +197,21 @@ func (g *Gathering) primaryKeyLength(t *plan.Gathered) (n int, known bool) {
 func (g *Gathering) filters(t *plan.Gathered) ([]string, error) {
 	var out []string
 	for _, f := range t.Filters {
-		text, ok, err := g.literally(g.edit(f.Start, f.End, ""), []plan.Filter{f})
+		piece := g.edit(f.Start, f.End, "")
+		edits, ok, err := g.literally(piece, []plan.Filter{f})
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			out = append(out, text+"\n")
+			out = append(out, string(stmt.AppendPiece(nil, g.Values.Text, piece.From, piece.To, edits))+"\n")
 		}
 	}
 	return out, nil
 }
 
-// literally returns a piece of the text with literals in place of its placeholders. It returns false if a placeholder is not within
-// a condition that allows that.
-func (g *Gathering) literally(piece stmt.Edit, within []plan.Filter) (string, bool, error) {
-	var out []byte
-	from := piece.From
+// literally returns the edits that write literals in place of the placeholders of a piece of the text. It returns false if a
+// placeholder is not within a condition that allows that.
+func (g *Gathering) literally(piece stmt.Edit, within []plan.Filter) (edits []stmt.Edit, ok bool, err error) {
 	for _, literal := range g.Values.Literals {
 		if literal.Kind != stmt.ParamLiteral || !piece.Covers(literal) {
 			continue
@@ -216,16 +220,15 @@ func (g *Gathering) literally(piece stmt.Edit, within []plan.Filter) (string, bo
 		if !slices.ContainsFunc(within, func(f plan.Filter) bool {
 			return g.edit(f.Start, f.End, "").Covers(literal) && mayBeLiteral(f, Value(p))
 		}) {
-			return "", false, nil
+			return nil, false, nil
 		}
 		value, err := Literal(p, &g.Vars.Values)
 		if err != nil {
-			return "", false, err
+			return nil, false, err
 		}
-		out = append(append(out, g.Values.Text[from:literal.Start]...), value...)
-		from = int(literal.End)
+		edits = append(edits, stmt.Edit{From: int(literal.Start), To: int(literal.End), Text: string(value)})
 	}
-	return string(append(out, g.Values.Text[from:piece.To]...)), true, nil
+	return edits, true, nil
 }
 
 // mayBeLiteral reports whether a condition means the same with a value in its text. A literal NULL has no type. MySQL then compares

@@ -212,7 +212,9 @@ func (sc *scope) classes() []class {
 		c := class{table: n.table}
 		for at, h := range n.homes {
 			if slices.Index(n.homes, h) == at && (h.groups == nil || !slices.Contains(n.homes, home{block: h.block})) {
-				c.cond = both(c.cond, sc.narrow(h, h.block.Where, i))
+				c.cond = both(c.cond, sc.narrow(h.block, h.block.Where, func(n *node, key *catalog.Key) bool {
+					return sc.root(n) == i && (h.groups == nil || sc.groupsBy(h.groups, n, key))
+				}))
 			}
 		}
 		out = append(out, c)
@@ -230,18 +232,18 @@ func both(a, b *condition) *condition {
 	return &condition{kind: stmt.And, args: []*condition{a, b}}
 }
 
-// narrow returns the part of a condition that determines where the rows of a class are. Nil means that rows of any gene may
-// satisfy it.
-func (sc *scope) narrow(h home, c *stmt.Condition, root int) *condition {
+// narrow returns the part of a block's condition that determines where rows are: the part on the keys that belong to them. Nil means
+// that rows of any gene may satisfy the condition.
+func (sc *scope) narrow(b *stmt.Block, c *stmt.Condition, belongs func(*node, *catalog.Key) bool) *condition {
 	if c == nil {
 		return nil
 	}
 	switch c.Kind {
 	case stmt.And, stmt.Or:
-		return sc.narrowTree(h, c, root)
+		return sc.narrowTree(b, c, belongs)
 	case stmt.Equal, stmt.Between:
-		n, key := sc.resolve(h.block, c.Column)
-		if key == nil || sc.root(n) != root || h.groups != nil && !sc.groupsBy(h.groups, n, key) {
+		n, key := sc.resolve(b, c.Column)
+		if key == nil || !belongs(n, key) {
 			return nil
 		}
 		return leaf(c, key, n.table)
@@ -250,10 +252,10 @@ func (sc *scope) narrow(h home, c *stmt.Condition, root int) *condition {
 	return nil
 }
 
-func (sc *scope) narrowTree(h home, c *stmt.Condition, root int) *condition {
+func (sc *scope) narrowTree(b *stmt.Block, c *stmt.Condition, belongs func(*node, *catalog.Key) bool) *condition {
 	out := &condition{kind: c.Kind}
 	for _, arg := range c.Args {
-		narrowed := sc.narrow(h, arg, root)
+		narrowed := sc.narrow(b, arg, belongs)
 		switch {
 		case narrowed != nil:
 			out.args = append(out.args, narrowed)

@@ -47,6 +47,8 @@ type Gathered struct {
 	Names map[string]bool
 	// Filters are the conditions that a row must satisfy to affect the answer.
 	Filters []Filter
+	// Rows determines where the rows of a sharded table that satisfy the filters are. Nil for other tables.
+	Rows *Keyed
 	// Unique is true for a table that is not sharded: rows from several shards never have the same primary key. Rows of a sharded
 	// table don't either, if its primary key contains one of Keys. Keys are in lower case.
 	Unique bool
@@ -65,10 +67,15 @@ type Filter struct {
 // Groups returns how groups are gathered. It returns nil if rows must be gathered, for example because the rows that belong
 // together are on two shards while their gene is divided.
 func (g *Gathering) Groups(m *router.Map) *Partial {
-	if g.Partial == nil || !g.Partial.sided && !m.Divided().Empty() {
+	if g.Partial == nil || !g.Partial.rows.sided && !m.Divided().Empty() {
 		return nil
 	}
 	return g.Partial
+}
+
+// Reads returns the plan by which the gathered rows of a statement are read: only its facts count.
+func (g *Gathering) Reads(of *Facts) Plan {
+	return &Read{Facts: Facts{Statement: &stmt.Statement{Kind: stmt.Select}, ReadsInsertID: of.ReadsInsertID}}
 }
 
 // TemporaryName returns the name of the n-th table's temporary table.
@@ -181,14 +188,22 @@ func (sc *scope) gathered(l *stmt.Lexed, places *stmt.Places, at stmt.TablePlace
 	b := n.block
 	// The primary key puts rows into the order in which one server would number them.
 	g.All = b.Natural || places.Statement.Features&stmt.OneServer != 0 || slices.ContainsFunc(b.Fields, func(f stmt.Field) bool { return f.Star }) || slices.ContainsFunc(keys(places.Names), notASCII)
+	var filter *condition
 	for _, c := range places.Conjuncts {
 		if c.Block == b && sc.pushable(c, n) {
+			filter = both(filter, sc.narrow(b, c.Condition, func(of *node, _ *catalog.Key) bool { return of == n }))
 			g.Filters = append(g.Filters, bindable(c, func(ref stmt.ColumnRef) *catalog.Column {
 				if i, ok := n.table.Column(ref.Name); ok {
 					return &n.table.Columns[i]
 				}
 				return nil
 			}))
+		}
+	}
+	if n.sharded() {
+		g.Rows = &Keyed{classes: []class{{n.table, filter}}, sided: n.table.Side() != nil}
+		if n.table.Telling() != nil {
+			g.Rows.Owned = &Owned{tables: []ownedTable{{n.ref.Alias, n.table}}}
 		}
 	}
 	return g
@@ -244,8 +259,48 @@ func bindable(c stmt.Conjunct, find func(stmt.ColumnRef) *catalog.Column) Filter
 	return Filter{Start: c.Start, End: c.End, Numbers: numbers, Texts: texts}
 }
 
-// Read returns the query for a gathered table's rows that satisfy these conditions.
-func (g *Gathered) Read(columns []string, conditions []string) string {
+// Query is a text for one shard.
+type Query struct {
+	Shard router.ShardName
+	Text  string
+}
+
+// Queries returns the queries for columns of a table's rows that satisfy the conditions, one for each shard that may have some. Rows
+// that every shard has are read on the shard any. Queries overwrites r. The error is a *Refusal.
+func (g *Gathered) Queries(m *router.Map, v *Values, r *Route, any router.ShardName, columns, conditions []string) ([]Query, error) {
+	switch {
+	case g.From != "":
+		return []Query{{g.From, g.read(columns, conditions)}}, nil
+	case g.Rows == nil:
+		return []Query{{any, g.read(columns, conditions)}}, nil
+	}
+	return g.Rows.queries(m, v, r, func(foreign router.Foreign) string {
+		if foreign.Empty() {
+			return g.read(columns, conditions)
+		}
+		return g.read(columns, append(slices.Clip(conditions), g.Rows.Owned.Without(foreign)))
+	})
+}
+
+// queries returns a query for each shard that may have rows. text returns the text that leaves out foreign rows. queries overwrites r.
+// The error is a *Refusal.
+func (k *Keyed) queries(m *router.Map, v *Values, r *Route, text func(router.Foreign) string) ([]Query, error) {
+	if err := k.Locate(m, v, r); err != nil {
+		return nil, err
+	}
+	list := make([]Query, len(r.Shards))
+	for i, shard := range r.Shards {
+		foreign, err := k.Foreign(m, r, shard)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = Query{m.Shard(shard), text(foreign)}
+	}
+	return list, nil
+}
+
+// read returns the query for a gathered table's rows that satisfy these conditions.
+func (g *Gathered) read(columns []string, conditions []string) string {
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM " + g.Quoted() + " AS " + quote(g.Alias)
 	if g.Hints.Text != "" {
 		text += " " + g.Hints.Text

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/stmt"
 )
@@ -27,8 +28,8 @@ type Partial struct {
 	// alias whose text is changed.
 	Edits   []Edit
 	Unnamed []stmt.UnnamedPlace
-	// sided is true if rows that belong together are on one shard even if their gene is divided.
-	sided bool
+	// rows determines where the rows of FROM and WHERE are.
+	rows Keyed
 }
 
 // PartialTable is a table of the FROM clause.
@@ -63,6 +64,32 @@ func (p *Partial) Stand() string {
 // Temporary returns the temporary table's name in SQL.
 func (p *Partial) Temporary() string { return quote(p.Schema) + "." + quote(TemporaryName(0)) }
 
+// Queries returns the queries for the groups of each shard that may have rows. edits write the values of placeholders in FROM and
+// WHERE as literals. Queries overwrites r. The error is a *Refusal.
+func (p *Partial) Queries(m *router.Map, v *Values, r *Route, fields []string, edits []stmt.Edit) ([]Query, error) {
+	return p.rows.queries(m, v, r, func(foreign router.Foreign) string {
+		all := slices.Clone(edits)
+		if !foreign.Empty() {
+			all = append(all, Edits(v, p.rows.Owned.Splices(foreign))...)
+		}
+		from := stmt.AppendPiece(nil, v.Text, v.Offset(p.Start), v.Offset(p.End), stmt.SortEdits(all))
+		text := "SELECT " + strings.Join(fields, ", ") + " " + string(from)
+		if len(p.Keys) > 0 {
+			text += "\nGROUP BY " + strings.Join(p.KeyColumns(), ", ")
+		}
+		return text
+	})
+}
+
+// KeyColumns returns the columns of the keys, in SQL.
+func (p *Partial) KeyColumns() []string {
+	out := make([]string, len(p.Keys))
+	for i, k := range p.Keys {
+		out[i] = k.Column
+	}
+	return out
+}
+
 // planPartial plans partial aggregation on each shard. It returns nil if an aggregate is not decomposable, or if the statement is not a
 // plain query of tables whose matching rows are on one shard.
 func planPartial(l *stmt.Lexed, sc *scope, places *stmt.Places) *Partial {
@@ -76,7 +103,8 @@ func planPartial(l *stmt.Lexed, sc *scope, places *stmt.Places) *Partial {
 	if !summed || s.Features&excluded != 0 || b.Braced || b.Natural || b.Using || !b.HasFrom || !b.HasFilter {
 		return nil
 	}
-	m := &partialMaker{sc: sc, b: b, places: places, out: Partial{Start: b.From, End: b.Filter.Close, sided: sc.sided()}}
+	rows := Keyed{Owned: sc.owned(s), classes: sc.classes(), sided: sc.sided()}
+	m := &partialMaker{sc: sc, b: b, places: places, out: Partial{Start: b.From, End: b.Filter.Close, rows: rows}}
 	if !m.setTables() || !m.addKeys() || !m.editAggregates() {
 		return nil
 	}

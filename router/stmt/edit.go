@@ -23,10 +23,14 @@ func SortEdits(edits []Edit) []Edit {
 
 // AppendEdited appends a text with edits to dst. The edits are sorted and don't overlap.
 func AppendEdited(dst, text []byte, edits []Edit) []byte {
-	from := 0
+	return AppendPiece(dst, text, 0, len(text), edits)
+}
+
+// AppendPiece is AppendEdited for the bytes from to to of a text. The edits are within them.
+func AppendPiece(dst, text []byte, from, to int, edits []Edit) []byte {
 	for _, e := range edits {
 		dst = append(append(dst, text[from:e.From]...), e.Text...)
 		from = e.To
 	}
-	return append(dst, text[from:]...)
+	return append(dst, text[from:to]...)
 }

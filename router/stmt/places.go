@@ -68,6 +68,8 @@ type Conjunct struct {
 	Outer      bool
 	Start, End Anchor
 	Columns    []ColumnRef
+	// Condition is what it requires of columns; nil if that is not known.
+	Condition *Condition
 }
 
 // FindPlaces reads a SELECT again to find its places. A second parse confirms every place: with another name there, or
@@ -257,7 +259,7 @@ func (r *reader) conjunct(c rawConjunct) (found Conjunct, ok, sequenced bool) {
 		return Conjunct{}, false, pure.sequenced
 	}
 	found, ok = r.term(c)
-	found.Columns = pure.columns
+	found.Columns, found.Condition = pure.columns, r.condition(c.expression)
 	return found, ok, false
 }
 
