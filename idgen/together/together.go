@@ -1,7 +1,8 @@
 // Package together combines calls that arrive during a request into one next request.
 //
 // It owns the choice of the caller that leads the next request, and the distribution of its numbers. It never makes a
-// request while nobody waits, and starts no goroutine: callers lead in turn.
+// request while nobody waits, and starts no goroutine: callers lead in turn. A caller never waits longer than its
+// context, whoever leads, provided that a request ends with its context.
 package together
 
 import (
@@ -9,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -51,15 +53,18 @@ type lane struct {
 	_ [64]byte // different callers lock neighbouring lanes
 }
 
-// waiter is a waiting caller. It gets one message: to lead the next request, or that its numbers are there.
+// waiter is a caller that waits for a request of another one.
 type waiter struct {
 	into []uint64
-	told chan told
+	told chan told // has room for one message
+	gone bool      // the caller has left; the lane's mu guards it
 }
 
+// told is the message to a waiter: to lead the next request, or the result of the one in progress.
 type told struct {
-	lead bool
-	err  error
+	lead  bool
+	first uint64 // of the waiter's numbers
+	err   error
 }
 
 // fill takes numbers, alone or together with others.
@@ -72,7 +77,7 @@ func (l *lane) fill(ctx context.Context, g *Numbers, into []uint64) error {
 		select {
 		case t := <-w.told:
 			if !t.lead {
-				return t.err
+				return w.took(t)
 			}
 		case <-ctx.Done():
 			return l.giveUp(ctx, w)
@@ -84,63 +89,77 @@ func (l *lane) fill(ctx context.Context, g *Numbers, into []uint64) error {
 	return l.lead(ctx, g, w)
 }
 
-// giveUp leaves the lane. A caller that got its message meanwhile passes the lead on.
-func (l *lane) giveUp(ctx context.Context, w *waiter) error {
-	l.mu.Lock()
-	for i, other := range l.waiting {
-		if other == w {
-			l.waiting = append(l.waiting[:i], l.waiting[i+1:]...)
-			l.mu.Unlock()
-			return fmt.Errorf("wait for those before: %w", context.Cause(ctx))
-		}
-	}
-	l.mu.Unlock()
-	if t := <-w.told; !t.lead { // its request is in progress, and into must not be abandoned while it is written
+// took writes the numbers of a result. Only the caller writes to its own slice, so it can leave at any time.
+func (w *waiter) took(t told) error {
+	if t.err != nil {
 		return t.err
 	}
-	l.passOn()
+	for i := range w.into {
+		w.into[i] = t.first + uint64(i)
+	}
+	return nil
+}
+
+// giveUp leaves the lane. The numbers of a request in progress are lost. A caller that was made the leader meanwhile
+// passes the lead on.
+func (l *lane) giveUp(ctx context.Context, w *waiter) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case t := <-w.told:
+		if !t.lead {
+			return w.took(t)
+		}
+		l.passOn()
+	default:
+		w.gone = true
+		l.waiting = slices.DeleteFunc(l.waiting, func(other *waiter) bool { return other == w })
+	}
 	return fmt.Errorf("wait for those before: %w", context.Cause(ctx))
 }
 
 // lead runs a request for this caller and those that wait, and then makes the next one lead. It yields before it
 // collects the waiting callers. If a request is shorter than the time in which callers come back, half of them would
 // miss each request otherwise.
+//
+// The request has the leader's context, so it ends with the leader's time. The others then need another request, with
+// the context of the next leader. Numbers that the first one took meanwhile are lost.
 func (l *lane) lead(ctx context.Context, g *Numbers, w *waiter) error {
 	runtime.Gosched() // callers that were just answered, and come back at once, can join
+	together, n := l.join(g.most, len(w.into))
+	first, err := g.take(ctx, n)
 	l.mu.Lock()
-	n, taken := len(w.into), 0
-	for taken < len(l.waiting) && n+len(l.waiting[taken].into) <= g.most {
+	defer l.mu.Unlock()
+	if err != nil && ctx.Err() != nil {
+		together = slices.DeleteFunc(together, func(other *waiter) bool { return other.gone })
+		l.waiting = append(together, l.waiting...)
+	} else {
+		next := first + uint64(len(w.into))
+		for _, other := range together {
+			other.told <- told{first: next, err: err}
+			next += uint64(len(other.into))
+		}
+	}
+	l.passOn()
+	return w.took(told{first: first, err: err})
+}
+
+// join removes waiting callers from the lane whose numbers fit in a request with n, and returns its size with theirs.
+func (l *lane) join(most, n int) (together []*waiter, all int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	taken := 0
+	for taken < len(l.waiting) && n+len(l.waiting[taken].into) <= most {
 		n += len(l.waiting[taken].into)
 		taken++
 	}
-	together := append([]*waiter(nil), l.waiting[:taken]...)
+	together = append(together, l.waiting[:taken]...)
 	l.waiting = append(l.waiting[:0], l.waiting[taken:]...)
-	l.mu.Unlock()
-
-	// Others wait for this request too, so the end of the leader's context doesn't end it.
-	next, err := g.take(context.WithoutCancel(ctx), n)
-	give(w.into, &next, err)
-	for _, other := range together {
-		give(other.into, &next, err)
-		other.told <- told{err: err}
-	}
-	l.passOn()
-	return err
+	return together, n
 }
 
-func give(into []uint64, next *uint64, err error) {
-	if err != nil {
-		return
-	}
-	for i := range into {
-		into[i] = *next
-		*next++
-	}
-}
-
+// passOn makes the next caller lead. The caller holds mu.
 func (l *lane) passOn() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if len(l.waiting) == 0 {
 		l.busy = false
 		return

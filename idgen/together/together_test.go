@@ -3,6 +3,7 @@ package together
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -92,4 +93,132 @@ func TestWhoGivesUp(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A request ends with its leader's time. The callers that joined it get other numbers, within their own time.
+func TestALeadersTimeIsItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var deadlines []bool
+		g := New(1, 0, func(ctx context.Context, _ int) (uint64, error) {
+			_, has := ctx.Deadline()
+			if deadlines = append(deadlines, has); len(deadlines) == 1 { // the server does not answer
+				<-ctx.Done()
+				return 0, ctx.Err()
+			}
+			return 7, nil
+		})
+		began := time.Now()
+		var callers sync.WaitGroup
+		callers.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			if err := g.Fill(ctx, make([]uint64, 1)); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("the leader got %v", err)
+			}
+		})
+		synctest.Wait() // the first request is in progress
+		callers.Go(func() {
+			into := make([]uint64, 2)
+			if err := g.Fill(t.Context(), into); err != nil || into[0] != 7 || into[1] != 8 {
+				t.Errorf("the other caller got %v, %v", into, err)
+			}
+		})
+		callers.Wait()
+		if waited := time.Since(began); waited != 100*time.Millisecond || !slices.Equal(deadlines, []bool{true, false}) {
+			t.Errorf("%v, requests with deadlines: %v", waited, deadlines)
+		}
+	})
+}
+
+// A caller whose time ends during another caller's request leaves it, and the numbers that arrive later are nobody's.
+func TestACallerLeavesARequestInProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		next := uint64(1)
+		g := New(1, 0, func(_ context.Context, n int) (uint64, error) {
+			<-answer
+			next += uint64(n)
+			return next - uint64(n), nil
+		})
+		var callers sync.WaitGroup
+		fill := func(ctx context.Context, into []uint64, want error) {
+			callers.Go(func() {
+				if err := g.Fill(ctx, into); !errors.Is(err, want) {
+					t.Errorf("%v, want %v", err, want)
+				}
+			})
+			synctest.Wait()
+		}
+		limited, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		late, first, second := make([]uint64, 1), make([]uint64, 1), make([]uint64, 1)
+		fill(t.Context(), first, nil)
+		fill(t.Context(), second, nil)
+		fill(limited, late, context.DeadlineExceeded)
+		answer <- struct{}{} // of the first request; the second one is for both of the others
+		synctest.Wait()
+		began := time.Now()
+		<-limited.Done()
+		synctest.Wait()
+		if late[0] != 0 || time.Since(began) > time.Second {
+			t.Errorf("the late caller got %v after %v", late, time.Since(began))
+		}
+		close(answer)
+		callers.Wait()
+		if late[0] != 0 || first[0] == second[0] || second[0] == 0 {
+			t.Errorf("numbers are %v, %v and %v", late, first, second)
+		}
+	})
+}
+
+// Whatever callers and requests take, each caller ends within its time, and no number is given twice.
+func TestNoCallerOverstaysAndNoNumberTwice(t *testing.T) {
+	for seed := range uint64(50) {
+		synctest.Test(t, func(t *testing.T) { overstay(t, rand.New(rand.NewPCG(seed, 1))) })
+	}
+}
+
+func overstay(t *testing.T, random *rand.Rand) {
+	var mu sync.Mutex // guards random, next and seen
+	next, seen := uint64(1), map[uint64]bool{}
+	ms := func(most int) time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		return time.Duration(random.IntN(most)) * time.Millisecond
+	}
+	g := New(2, 10, func(ctx context.Context, n int) (uint64, error) {
+		mu.Lock()
+		first := next
+		next += uint64(n)
+		mu.Unlock()
+		select {
+		case <-time.After(ms(30)):
+			return first, nil
+		case <-ctx.Done():
+			return 0, ctx.Err() // the numbers are lost
+		}
+	})
+	var callers sync.WaitGroup
+	for range 60 {
+		begin, patience, n := ms(50), ms(60), 1+int(ms(4)/time.Millisecond)
+		callers.Go(func() {
+			time.Sleep(begin)
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			began, into := time.Now(), make([]uint64, n)
+			err := g.Fill(ctx, into)
+			if waited := time.Since(began); waited > patience {
+				t.Errorf("a caller with %v waited for %v", patience, waited)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for _, number := range into {
+				if err == nil && (number == 0 || seen[number]) {
+					t.Errorf("%v", into)
+				}
+				seen[number] = true
+			}
+		})
+	}
+	callers.Wait()
 }
