@@ -6,6 +6,8 @@ package breaker
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -63,7 +65,7 @@ func New(o Options) *Breaker {
 	return &Breaker{options: o}
 }
 
-// Allow reports whether a call may be made. If so, the caller must call Done or Leave.
+// Allow reports whether a call may be made. If so, the caller must call Done, Ended or Leave.
 func (b *Breaker) Allow() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -105,6 +107,16 @@ func (b *Breaker) Done(err error) {
 	if b.trying || b.failures >= b.options.Failures {
 		b.until, b.trying = b.options.Now().Add(b.options.Pause), false
 	}
+}
+
+// Ended records the result of a call with the caller's context. A call that its caller cancelled reveals nothing about
+// the server. One whose time is over counts as a failure, since the server had not answered by then.
+func (b *Breaker) Ended(ctx context.Context, err error) {
+	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
+		b.Leave()
+		return
+	}
+	b.Done(err)
 }
 
 // State returns what happens to the next call.

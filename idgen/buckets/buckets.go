@@ -46,8 +46,10 @@ type Redis interface {
 type Options struct {
 	Prefix  string        // prefix of the keys ("locus:buckets:")
 	Timeout time.Duration // time limit of one command (500 ms)
-	Lanes   int           // concurrent scripts (2 per processor)
-	Breaker breaker.Options
+	// StoreTimeout is the time limit of one request for an epoch (2 s).
+	StoreTimeout time.Duration
+	Lanes        int             // concurrent scripts (2 per processor)
+	Breaker      breaker.Options // of the buckets, the servers, and the store of the epochs
 }
 
 // Generator is safe for concurrent use.
@@ -58,6 +60,7 @@ type Generator struct {
 
 	breakers [buckets]*breaker.Breaker
 	away     []*breaker.Breaker // breakers of the servers
+	store    *breaker.Breaker   // breaker of the store of the epochs
 	turn     atomic.Uint32      // the next bucket
 	epoch    atomic.Uint64      // the highest that this process has begun
 	callers  *together.Numbers
@@ -70,8 +73,9 @@ var _ idgen.Numbers = (*Generator)(nil)
 func New(servers []Redis, epochs idgen.Numbers, o Options) *Generator {
 	o.Prefix = cmp.Or(o.Prefix, "locus:buckets:")
 	o.Timeout = cmp.Or(o.Timeout, 500*time.Millisecond)
+	o.StoreTimeout = cmp.Or(o.StoreTimeout, 2*time.Second)
 	o.Lanes = cmp.Or(o.Lanes, 2*runtime.GOMAXPROCS(0))
-	g := &Generator{servers: servers, epochs: epochs, options: o}
+	g := &Generator{servers: servers, epochs: epochs, options: o, store: breaker.New(o.Breaker)}
 	g.callers = together.New(o.Lanes, 0, g.count)
 	for i := range g.breakers {
 		g.breakers[i] = breaker.New(o.Breaker)
@@ -128,34 +132,45 @@ const attempts = 8
 
 // count takes n numbers of one bucket and returns the first.
 func (g *Generator) count(ctx context.Context, n int) (uint64, error) {
-	var errs []error
-	for looked := 0; looked < buckets && len(errs) < attempts; looked++ {
+	r := &request{Generator: g, n: n}
+	for looked := 0; looked < buckets && len(r.errs) < attempts && ctx.Err() == nil; looked++ {
 		bucket := g.turn.Add(1) % buckets
 		if !g.allow(bucket) {
 			continue
 		}
-		first, err := g.countIn(ctx, bucket, n)
-		g.done(bucket, err)
-		if err == nil {
+		if first, ok := r.countIn(ctx, bucket); ok {
 			return first, nil
 		}
-		errs = append(errs, fmt.Errorf("bucket %d: %w", bucket, err))
-		if ctx.Err() != nil {
-			break
-		}
 	}
-	if len(errs) == 0 { // all failed recently; one of each server may be available again
-		for range g.servers {
-			bucket := g.turn.Add(1) % buckets
-			first, err := g.countIn(ctx, bucket, n)
-			g.done(bucket, err)
-			if err == nil {
+	if len(r.errs) == 0 || errors.Is(r.noEpoch, errNotAsked) { // one of each server, or the store, may be available again
+		r.noEpoch, r.again = nil, true
+		for i := 0; i < len(g.servers) && (i == 0 || ctx.Err() == nil); i++ {
+			if first, ok := r.countIn(ctx, g.turn.Add(1)%buckets); ok {
 				return first, nil
 			}
-			errs = append(errs, fmt.Errorf("bucket %d: %w", bucket, err))
 		}
 	}
-	return 0, fmt.Errorf("buckets: %w", errors.Join(errs...))
+	return 0, fmt.Errorf("buckets: %w", errors.Join(r.errs...))
+}
+
+// request is the state of one request for numbers of a bucket.
+type request struct {
+	*Generator
+	n       int
+	errs    []error // of buckets, or of the first one without an epoch
+	noEpoch error   // why the store gives no epochs; the other buckets then must do with theirs
+	again   bool    // the store is asked although it failed recently
+}
+
+// countIn takes the numbers from a bucket, or keeps the error.
+func (r *request) countIn(ctx context.Context, bucket uint32) (first uint64, ok bool) {
+	before := r.noEpoch
+	first, err := r.attempt(ctx, bucket)
+	r.done(ctx, bucket, err)
+	if err != nil && (before == nil || !errors.Is(err, before)) {
+		r.errs = append(r.errs, fmt.Errorf("bucket %d: %w", bucket, err))
+	}
+	return first, err == nil
 }
 
 // server returns the index of a bucket's server.
@@ -183,21 +198,21 @@ type unanswered struct{ error }
 
 func (e unanswered) Unwrap() error { return e.error }
 
-func (g *Generator) done(bucket uint32, err error) {
-	g.breakers[bucket].Done(err)
+func (g *Generator) done(ctx context.Context, bucket uint32, err error) {
+	g.breakers[bucket].Ended(ctx, err)
 	if len(g.servers) == 1 {
 		return
 	}
 	if !errors.As(err, new(unanswered)) {
 		err = nil
 	}
-	g.away[g.server(bucket)].Done(err)
+	g.away[g.server(bucket)].Ended(ctx, err)
 }
 
-func (g *Generator) countIn(ctx context.Context, bucket uint32, n int) (uint64, error) {
-	redis, key := g.servers[g.server(bucket)], g.options.Prefix+strconv.Itoa(int(bucket))
+func (r *request) attempt(ctx context.Context, bucket uint32) (uint64, error) {
+	redis, key, n := r.servers[r.server(bucket)], r.options.Prefix+strconv.Itoa(int(bucket)), r.n
 	for range 3 {
-		answer, err := g.eval(ctx, redis, countScript, key, strconv.Itoa(n), strconv.Itoa(1<<counterBits))
+		answer, err := r.eval(ctx, redis, countScript, key, strconv.Itoa(n), strconv.Itoa(1<<counterBits))
 		if err != nil {
 			return 0, err
 		}
@@ -205,7 +220,7 @@ func (g *Generator) countIn(ctx context.Context, bucket uint32, n int) (uint64, 
 			return 0, fmt.Errorf("Redis answers %q", answer)
 		}
 		if answer[0] == "reset" {
-			if err := g.reset(ctx, redis, key); err != nil {
+			if err := r.reset(ctx, redis, key); err != nil {
 				return 0, err
 			}
 			continue
@@ -222,9 +237,12 @@ func (g *Generator) countIn(ctx context.Context, bucket uint32, n int) (uint64, 
 
 // reset starts an epoch, unless another caller is doing so. Its lock only saves epochs. Each epoch is used once, so two
 // resets don't repeat a number.
-func (g *Generator) reset(ctx context.Context, redis Redis, key string) error {
+func (r *request) reset(ctx context.Context, redis Redis, key string) error {
+	if r.noEpoch != nil {
+		return r.noEpoch
+	}
 	token := rand.Text()
-	bounded, cancel := context.WithTimeout(ctx, g.options.Timeout)
+	bounded, cancel := context.WithTimeout(ctx, r.options.Timeout)
 	defer cancel()
 	lock := "{" + key + "}:lock" // on the same node of a cluster
 	locked, err := redis.TryLock(bounded, lock, token, 2*time.Second)
@@ -234,18 +252,45 @@ func (g *Generator) reset(ctx context.Context, redis Redis, key string) error {
 	if !locked {
 		return errors.New("it is being reset")
 	}
-	defer func() { _ = redis.Unlock(context.WithoutCancel(bounded), lock, token) }() // it expires by itself
-	epoch, err := idgen.One(ctx, g.epochs)
+	defer r.unlock(ctx, redis, lock, token)
+	epoch, err := r.begin(ctx)
 	if err != nil {
-		return fmt.Errorf("begin an epoch: %w", err)
+		r.noEpoch = fmt.Errorf("begin an epoch: %w", err)
+		return r.noEpoch
+	}
+	_, err = r.eval(ctx, redis, resetScript, key, strconv.FormatUint(epoch, 10))
+	return err
+}
+
+// unlock releases the lock of a reset if the caller has time left. The lock expires by itself.
+func (g *Generator) unlock(ctx context.Context, redis Redis, lock, token string) {
+	ctx, cancel := context.WithTimeout(ctx, g.options.Timeout)
+	defer cancel()
+	if ctx.Err() == nil {
+		_ = redis.Unlock(ctx, lock, token)
+	}
+}
+
+var errNotAsked = fmt.Errorf("the store of epochs failed and %w", idgen.ErrNotAsked)
+
+// begin takes an epoch from the store.
+func (r *request) begin(ctx context.Context) (uint64, error) {
+	if !r.again && !r.store.Allow() {
+		return 0, errNotAsked
+	}
+	bounded, cancel := context.WithTimeout(ctx, r.options.StoreTimeout)
+	defer cancel()
+	epoch, err := idgen.One(bounded, r.epochs)
+	r.store.Ended(ctx, err)
+	if err != nil {
+		return 0, err
 	}
 	if epoch == 0 || epoch > maxEpoch {
-		return fmt.Errorf("epoch %d: %w", epoch, idgen.ErrOutOfRange)
+		return 0, fmt.Errorf("epoch %d: %w", epoch, idgen.ErrOutOfRange)
 	}
-	for highest := g.epoch.Load(); epoch > highest && !g.epoch.CompareAndSwap(highest, epoch); highest = g.epoch.Load() {
+	for highest := r.epoch.Load(); epoch > highest && !r.epoch.CompareAndSwap(highest, epoch); highest = r.epoch.Load() {
 	}
-	_, err = g.eval(ctx, redis, resetScript, key, strconv.FormatUint(epoch, 10))
-	return err
+	return epoch, nil
 }
 
 func (g *Generator) eval(ctx context.Context, redis Redis, script, key string, args ...string) ([]string, error) {

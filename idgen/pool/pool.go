@@ -150,10 +150,10 @@ func (p *Pool) run(ctx context.Context, name string, r *request) {
 }
 
 func (p *Pool) askRedis(ctx context.Context, ask func(context.Context) (taken, error)) (taken, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.options.RedisTimeout)
+	bounded, cancel := context.WithTimeout(ctx, p.options.RedisTimeout)
 	defer cancel()
-	t, err := ask(ctx)
-	p.redisBreaker.Done(err)
+	t, err := ask(bounded)
+	p.redisBreaker.Ended(ctx, err)
 	return t, err
 }
 
@@ -169,10 +169,10 @@ func (p *Pool) extend(ctx context.Context, name string, n uint64) (segment.Grant
 
 // ask asks the durable store, regardless of its breaker.
 func (p *Pool) ask(ctx context.Context, name string, n uint64) (segment.Grant, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.options.StoreTimeout)
+	bounded, cancel := context.WithTimeout(ctx, p.options.StoreTimeout)
 	defer cancel()
-	g, err := p.durable.Extend(ctx, name, n)
-	p.durableBreaker.Done(away(err))
+	g, err := p.durable.Extend(bounded, name, n)
+	p.durableBreaker.Ended(ctx, away(err))
 	if err == nil {
 		err = g.Check(n, 0)
 	}
