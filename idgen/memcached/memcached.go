@@ -94,10 +94,10 @@ func final(ctx context.Context, err error) bool {
 // from takes numbers from one server.
 func (g *Generator) from(ctx context.Context, p *place, n int) (uint64, error) {
 	first, err := p.take(ctx, n)
-	if p.dropIdle(err) {
+	if p.dropIdle(ctx, err) {
 		first, err = p.take(ctx, n)
 	}
-	p.breaker.Done(away(err))
+	p.breaker.Ended(ctx, away(err))
 	if err != nil {
 		return 0, fmt.Errorf("memcached %s at %s: %w", g.tag, p.address, err)
 	}
@@ -117,10 +117,11 @@ func (g *Generator) Breakers() []breaker.State {
 	return states
 }
 
-// Close closes the connections.
+// Close waits for commands in progress and closes the connections.
 func (g *Generator) Close() error {
 	var errs []error
 	for _, p := range g.places {
+		p.asking.Wait()
 		errs = append(errs, p.client.Close())
 	}
 	return errors.Join(errs...)

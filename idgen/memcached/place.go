@@ -28,6 +28,8 @@ type place struct {
 	options Options
 	breaker *breaker.Breaker
 
+	asking sync.WaitGroup // commands in progress
+
 	mu    sync.Mutex // guards block; not held across a call
 	block segment.Grant
 	renew chan struct{} // holds one token; its holder searches for the next block
@@ -50,6 +52,33 @@ type unanswered struct{ error }
 
 func (e unanswered) Unwrap() error { return e.error }
 
+// ask runs a command of the client, which knows no contexts, and returns when ctx ends. The command then ends by the
+// client's time limit, and what it has done is not used.
+func ask[T any](ctx context.Context, p *place, do func() (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	answered := make(chan answer, 1)
+	p.asking.Go(func() {
+		value, err := do()
+		answered <- answer{value, err}
+	})
+	select {
+	case a := <-answered:
+		return a.value, a.err
+	case <-ctx.Done():
+		var none T
+		return none, context.Cause(ctx)
+	}
+}
+
+// written runs a command that returns no value.
+func (p *place) written(ctx context.Context, do func() error) error {
+	_, err := ask(ctx, p, func() (struct{}, error) { return struct{}{}, do() })
+	return err
+}
+
 // attempts bounds how often a block may be used up by others.
 const attempts = 20
 
@@ -57,7 +86,7 @@ func (p *place) take(ctx context.Context, n int) (uint64, error) {
 	for range attempts {
 		block := p.current()
 		if block.First != 0 {
-			first, ok, err := p.within(block, uint64(n))
+			first, ok, err := p.within(ctx, block, uint64(n))
 			if err != nil || ok {
 				return first, err
 			}
@@ -77,8 +106,8 @@ func (p *place) current() segment.Grant {
 
 // within counts within a block. It returns false if the block is over. Without an answer numbers may have been taken,
 // and are lost.
-func (p *place) within(block segment.Grant, n uint64) (first uint64, ok bool, err error) {
-	last, err := p.client.Increment(p.item(block), n)
+func (p *place) within(ctx context.Context, block segment.Grant, n uint64) (first uint64, ok bool, err error) {
+	last, err := ask(ctx, p, func() (uint64, error) { return p.client.Increment(p.item(block), n) })
 	if errors.Is(err, memcache.ErrCacheMiss) {
 		return 0, false, nil
 	}
@@ -99,7 +128,7 @@ func (p *place) next(ctx context.Context, over segment.Grant) error {
 	if p.current() != over {
 		return nil
 	}
-	block, err := p.announced()
+	block, err := p.announced(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,8 +144,8 @@ func (p *place) next(ctx context.Context, over segment.Grant) error {
 }
 
 // announced returns the block that the server names, or the zero Grant.
-func (p *place) announced() (segment.Grant, error) {
-	item, err := p.client.Get(p.options.Prefix + p.tag)
+func (p *place) announced(ctx context.Context) (segment.Grant, error) {
+	item, err := ask(ctx, p, func() (*memcache.Item, error) { return p.client.Get(p.options.Prefix + p.tag) })
 	if errors.Is(err, memcache.ErrCacheMiss) {
 		return segment.Grant{}, nil
 	}
@@ -140,9 +169,9 @@ func away(err error) error {
 
 // dropIdle closes idle connections if an error shows that the server they belong to has ended. It reports whether it
 // did.
-func (p *place) dropIdle(err error) bool {
+func (p *place) dropIdle(ctx context.Context, err error) bool {
 	var network net.Error
-	if away(err) == nil || errors.As(err, &network) && network.Timeout() {
+	if away(err) == nil || ctx.Err() != nil || errors.As(err, &network) && network.Timeout() {
 		return false
 	}
 	_ = p.client.Close() // they are closed, even if Close returns an error
@@ -159,11 +188,13 @@ func (p *place) begin(ctx context.Context) (segment.Grant, error) {
 	if err := block.Check(p.options.Block, 0); err != nil {
 		return segment.Grant{}, err
 	}
-	err = p.client.Add(&memcache.Item{Key: p.item(block), Value: strconv.AppendUint(nil, block.First-1, 10)})
+	counter := &memcache.Item{Key: p.item(block), Value: strconv.AppendUint(nil, block.First-1, 10)}
+	err = p.written(ctx, func() error { return p.client.Add(counter) })
 	if err != nil {
 		return segment.Grant{}, fmt.Errorf("begin block %d-%d: %w: its numbers are lost", block.First, block.Last, unanswered{err})
 	}
-	err = p.client.Set(&memcache.Item{Key: p.options.Prefix + p.tag, Value: fmt.Appendf(nil, "%d-%d", block.First, block.Last)})
+	name := &memcache.Item{Key: p.options.Prefix + p.tag, Value: fmt.Appendf(nil, "%d-%d", block.First, block.Last)}
+	err = p.written(ctx, func() error { return p.client.Set(name) })
 	if err != nil {
 		return segment.Grant{}, fmt.Errorf("announce block %d-%d: %w: its numbers are lost", block.First, block.Last, unanswered{err})
 	}
