@@ -63,25 +63,37 @@ const (
 
 var errAway = errors.New("locks could not be asked for lately")
 
-// Lock implements Lock. It waits at most 100 ms.
+// Lock implements Lock. It waits at most 100 ms, and no more than half of the caller's time, since the row is still to
+// be asked for.
 func (s *Shared) Lock(ctx context.Context) (func(), error) {
-	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	patience := lockPatience
+	if deadline, limited := ctx.Deadline(); limited {
+		patience = min(patience, time.Until(deadline)/2)
+	}
+	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	free, err := s.local.Lock(ctx)
+	free, err := s.local.Lock(waiting)
 	if err != nil {
 		return nil, err
 	}
 	token := rand.Text()
-	if err := s.taken(ctx, token); err != nil {
+	if err := s.taken(waiting, token); err != nil {
 		free()
 		return nil, err
 	}
 	return func() {
 		defer free()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockPatience)
-		defer cancel()
-		_ = s.locks.Unlock(ctx, s.key, token) // it expires by itself
+		s.unlock(ctx, token)
 	}, nil
+}
+
+// unlock releases the lock if the caller has time left. The lock expires by itself.
+func (s *Shared) unlock(ctx context.Context, token string) {
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	if ctx.Err() == nil {
+		_ = s.locks.Unlock(ctx, s.key, token)
+	}
 }
 
 // taken waits until the token holds the lock.
@@ -91,7 +103,7 @@ func (s *Shared) taken(ctx context.Context, token string) error {
 			return errAway
 		}
 		ok, err := s.locks.TryLock(ctx, s.key, token, lockTTL)
-		s.breaker.Done(err)
+		s.breaker.Ended(ctx, err)
 		if ok || err != nil {
 			return err
 		}

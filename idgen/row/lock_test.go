@@ -7,6 +7,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"locus/idgen/breaker"
@@ -74,4 +75,42 @@ func TestALockThatCanNotBeHad(t *testing.T) {
 	if away.State() != breaker.Open {
 		t.Errorf("the breaker is %s", away.State())
 	}
+}
+
+// silentLocks never answer.
+type silentLocks struct{ deadlines []time.Time }
+
+func (s *silentLocks) TryLock(ctx context.Context, _, _ string, _ time.Duration) (bool, error) {
+	return false, s.wait(ctx)
+}
+
+func (s *silentLocks) Unlock(ctx context.Context, _, _ string) error { return s.wait(ctx) }
+
+func (s *silentLocks) wait(ctx context.Context) error {
+	deadline, _ := ctx.Deadline()
+	s.deadlines = append(s.deadlines, deadline)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// A lock that is unresponsive takes at most half of the caller's time, and none once that is over.
+func TestALockLeavesTimeForTheRow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &silentLocks{}
+		shared := NewShared(s, "lock", breaker.Options{})
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		if _, err := shared.Lock(ctx); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 50*time.Millisecond {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		shared.unlock(ctx, "token")
+		if waited := time.Since(began); waited != 100*time.Millisecond {
+			t.Errorf("the unlock ended after %v", waited)
+		}
+		shared.unlock(ctx, "token")
+		if len(s.deadlines) != 2 || time.Since(began) != 100*time.Millisecond {
+			t.Errorf("asked %d times, %v", len(s.deadlines), time.Since(began))
+		}
+	})
 }
