@@ -40,10 +40,10 @@ type Set struct {
 	options Options
 	store   *segment.CASStore
 
-	mu   sync.RWMutex // of open; never held while one is made
-	open map[string]*generator
-
-	making sync.Mutex // what follows; held while one is made, which may wait for servers
+	mu     sync.RWMutex // guards the fields below; never held while a generator is made
+	open   map[string]*generator
+	making map[string]turn // by generator
+	makers sync.WaitGroup  // of generators
 	closed bool
 
 	counting sync.Mutex // what follows; held across no question to a server
@@ -54,10 +54,10 @@ type Set struct {
 
 	connected generator // to those
 
-	marking sync.Mutex // what follows; held while etcd is asked
-	marked  string     // empty: not known yet
+	marking turn   // guards marked; held while etcd is asked
+	marked  string // empty: not known yet
 
-	flaking sync.Mutex        // what follows; held while the worker is claimed
+	flaking turn              // guards the fields below; held while the worker is claimed
 	worker  *snowflake.Worker // one for all snowflakes of the process
 	flake   *snowflake.Generator
 }
@@ -109,7 +109,11 @@ func New(o Options) *Set {
 	if o.Ring == nil {
 		o.Ring = func() *cipher.Ring { return nil }
 	}
-	return &Set{options: o, store: segment.NewCASStore(o.KV, "", o.Name, time.Now), open: map[string]*generator{}, shards: map[router.ShardName]*counters{}, buffers: map[string]*buffer{}, redis: map[string][]*redis.Server{}}
+	return &Set{
+		options: o, store: segment.NewCASStore(o.KV, "", o.Name, time.Now),
+		open: map[string]*generator{}, making: map[string]turn{}, marking: newTurn(), flaking: newTurn(),
+		shards: map[router.ShardName]*counters{}, buffers: map[string]*buffer{}, redis: map[string][]*redis.Server{},
+	}
 }
 
 // HideBy gives the keys of the moment, before the first text is asked for.
@@ -179,16 +183,17 @@ func (s *Set) texts(ctx context.Context, g *generator, r Request) ([]string, err
 	return texts, nil
 }
 
-// generator is an open one, by the declaration in force.
+// generator returns the open generator of a name, as declared now, and opens it if necessary. Several can be opened at the
+// same time, so one whose servers are unresponsive delays no other.
 func (s *Set) generator(ctx context.Context, c *cluster.Cluster, name string) (*generator, error) {
 	if g := s.opened(name); g.is(c, name) {
 		return g, nil
 	}
-	s.making.Lock()
-	defer s.making.Unlock()
-	if s.closed {
-		return nil, segment.ErrClosed
+	leave, err := s.beginMaking(ctx, name)
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	before := s.opened(name)
 	if before.is(c, name) {
 		return before, nil
@@ -207,6 +212,30 @@ func (s *Set) generator(ctx context.Context, c *cluster.Cluster, name string) (*
 		before.end()
 	}
 	return g, nil
+}
+
+// beginMaking waits until no other caller opens the generator. The caller must call leave.
+func (s *Set) beginMaking(ctx context.Context, name string) (leave func(), err error) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil, segment.ErrClosed
+	}
+	turn := s.making[name]
+	if turn == nil {
+		turn = newTurn()
+		s.making[name] = turn
+	}
+	s.makers.Add(1)
+	s.mu.Unlock()
+	if err := turn.take(ctx); err != nil {
+		s.makers.Done()
+		return nil, fmt.Errorf("wait until it is opened: %w", err)
+	}
+	return func() {
+		turn.leave()
+		s.makers.Done()
+	}, nil
 }
 
 func (s *Set) opened(name string) *generator {
@@ -270,17 +299,16 @@ func (g *generator) status(st *Status) {
 	}
 }
 
-// Close closes all.
+// Close waits until no generator is being opened, and closes all.
 func (s *Set) Close() error {
-	s.making.Lock()
-	defer s.making.Unlock()
+	s.mu.Lock()
 	s.closed = true
+	s.mu.Unlock()
+	s.makers.Wait()
 	for _, g := range s.open {
 		g.end()
 	}
 	s.endCounters()
-	s.flaking.Lock()
-	defer s.flaking.Unlock()
 	if s.worker == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -138,43 +139,56 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// While one generator waits for a server to be opened, the others go on.
+// While one generator waits for a server to be opened, open ones go on, others are opened, and callers of this one leave
+// when their time is over.
 func TestOneThatWaitsKeepsNobodyWaiting(t *testing.T) {
 	store := newKV()
 	s := open(t, store)
-	declared := map[string]cluster.Generator{"plain": {Kind: cluster.SegmentGenerator, MinStep: 100}, "flake": {Kind: cluster.SnowflakeGenerator}}
-	plain := Request{Declared: of(declared), Name: "plain", Count: 1}
-	if _, err := s.Next(t.Context(), plain); err != nil {
+	declared := of(map[string]cluster.Generator{
+		"plain": {Kind: cluster.SegmentGenerator, MinStep: 100}, "flake": {Kind: cluster.SnowflakeGenerator}, "other": {Kind: cluster.SegmentGenerator},
+	})
+	next := func(ctx context.Context, name string) error {
+		_, err := s.Next(ctx, Request{Declared: declared, Name: name, Count: 1})
+		return err
+	}
+	if err := next(t.Context(), "plain"); err != nil {
 		t.Fatal(err)
 	}
 	waits, answers := make(chan struct{}), make(chan struct{})
-	var once sync.Once
+	var asked atomic.Bool
 	store.before = func(string) {
-		once.Do(func() { close(waits) })
-		<-answers
+		if !asked.Swap(true) {
+			close(waits)
+			<-answers
+		}
 	}
-	var opening, going sync.WaitGroup
+	var opening sync.WaitGroup
 	opening.Go(func() {
-		if _, err := s.Next(t.Context(), Request{Declared: of(declared), Name: "flake", Count: 1}); err != nil {
+		if err := next(t.Context(), "flake"); err != nil {
 			t.Error(err)
 		}
 	})
 	<-waits
-	gone := make(chan struct{})
-	going.Go(func() {
-		defer close(gone)
-		if _, err := s.Next(t.Context(), plain); err != nil {
-			t.Error(err)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, one := range []struct {
+		name string
+		ctx  context.Context
+		want error
+	}{{"plain", t.Context(), nil}, {"other", t.Context(), nil}, {"flake", over, context.Canceled}} {
+		gone := make(chan error, 1)
+		opening.Go(func() { gone <- next(one.ctx, one.name) })
+		select {
+		case err := <-gone:
+			if !errors.Is(err, one.want) {
+				t.Errorf("%s: %v, want %v", one.name, err, one.want)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s waits for a server of flake", one.name)
 		}
-	})
-	select {
-	case <-gone:
-	case <-time.After(10 * time.Second):
-		t.Error("a generator with numbers in memory waits for another one's server")
 	}
 	close(answers)
 	opening.Wait()
-	going.Wait()
 }
 
 func TestHTTP(t *testing.T) {

@@ -99,7 +99,7 @@ func (m maker) format(ctx context.Context, name, counter string) (idgen.Numbers,
 		store = segment.OnePeriod{Store: m.store}
 		tag += "/" // where the numbers of the one period were counted one by one
 	}
-	m.into.periods = segment.NewPeriods(store, tag, segment.Options{MinStep: d.MinStep, MaxStep: d.MaxStep})
+	m.into.periods = segment.NewPeriods(timedPeriods{store}, tag, segment.Options{MinStep: d.MinStep, MaxStep: d.MaxStep})
 	return nil, nil
 }
 
@@ -192,8 +192,10 @@ func (m maker) members(counter string, g interface {
 
 // snowflake is one for the whole process: two would share its worker's number.
 func (s *Set) snowflake(ctx context.Context) (*snowflake.Generator, error) {
-	s.flaking.Lock()
-	defer s.flaking.Unlock()
+	if err := s.flaking.take(ctx); err != nil {
+		return nil, fmt.Errorf("wait for the worker's number: %w", err)
+	}
+	defer s.flaking.leave()
 	if s.flake == nil {
 		g, w, err := snowflake.Open(ctx, s.options.KV, filepath.Join(s.options.DataDir, "snowflake"), 1024, time.Now)
 		if err != nil {

@@ -26,8 +26,10 @@ var errMark = errors.New("a mark is 12 letters and digits")
 // names, has numbers that another etcd granted, which could be the same ones. Whoever needs it first settles it. A process
 // remembers it in a file, so that one which starts while etcd is away can go on from what Redis has.
 func (s *Set) mark(ctx context.Context) (string, error) {
-	s.marking.Lock()
-	defer s.marking.Unlock()
+	if err := s.marking.take(ctx); err != nil {
+		return "", fmt.Errorf("wait for what begins this cluster's keys in Redis and memcached: %w", err)
+	}
+	defer s.marking.leave()
 	if s.marked != "" {
 		return s.marked, nil
 	}

@@ -192,7 +192,7 @@ func (m maker) buckets(ctx context.Context, d cluster.Generator, counter string)
 	for _, server := range servers {
 		places = append(places, server)
 	}
-	b := buckets.New(places, epochs, buckets.Options{Prefix: "locus:" + mark + ":buckets:" + counter + ":"})
+	b := buckets.New(places, epochs, buckets.Options{Prefix: "locus:" + mark + ":buckets:" + counter + ":", StoreTimeout: patience})
 	m.into.reports(func(st *Status) {
 		st.left("epoch", b.Left())
 		for state, n := range b.States() {

@@ -15,7 +15,16 @@ func (m maker) granting(ctx context.Context, name string) (segment.Store, error)
 	if s := m.declared.Generators[name].Store; s != nil {
 		return m.mySQL(ctx, name, *s.MySQL)
 	}
-	return m.store, nil
+	return timed(m.store), nil
+}
+
+// timed returns a store whose requests end in time, however long the caller waits.
+func timed(store segment.Store) segment.Store {
+	return extend(func(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		return store.Extend(ctx, counter, n)
+	})
 }
 
 // storeName is what metrics call it.
@@ -32,6 +41,16 @@ type extend func(ctx context.Context, counter string, n uint64) (segment.Grant, 
 // Extend implements segment.Store.
 func (e extend) Extend(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
 	return e(ctx, counter, n)
+}
+
+// timedPeriods is the same for numbers that restart with each period.
+type timedPeriods struct{ segment.PeriodStore }
+
+// ExtendPeriod implements segment.PeriodStore.
+func (t timedPeriods) ExtendPeriod(ctx context.Context, counter, name string, at time.Time, n uint64) (segment.Grant, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return t.PeriodStore.ExtendPeriod(ctx, counter, name, at, n)
 }
 
 // mySQL is a row on a shard, with a witness in etcd. The witness is the counter that
