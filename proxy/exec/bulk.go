@@ -21,9 +21,8 @@ const (
 
 // Insertion is the INSERT into which rows of a query or file are written.
 type Insertion struct {
-	Head string // the text up to VALUES
-	Tail string // the text after the rows
-	In   plan.Context
+	plan.Rows           // the text around the rows
+	Plan      plan.Plan // of the INSERT of each batch
 }
 
 // Inserted describes the inserted rows for the OK that the client gets.
@@ -40,11 +39,10 @@ type Add func(row func(out []byte) ([]byte, error)) error
 // bulk is an insertion in progress.
 type bulk struct {
 	*Request
-	Insertion
+	as Insertion
 	Inserted
 	text   []byte
-	rows   int // the number of rows in text
-	plan   plan.Plan
+	rows   int           // the number of rows in text
 	stamps *stamp.Result // the stamps of the rows in text, or nil if they are not stamped
 	at     time.Time
 }
@@ -55,7 +53,7 @@ func (r *Request) Insert(as Insertion, rows func(Add) error) (Inserted, error) {
 	if r.Conns.Reserved(txn.LockedTables) {
 		return Inserted{}, &plan.Refusal{Code: plan.Unsupported, Message: "rows for several shards while this session has locked tables: end that first"}
 	}
-	b := &bulk{Request: r, Insertion: as, at: time.Now()}
+	b := &bulk{Request: r, as: as, at: time.Now()}
 	err := r.Conns.Atomically(func() error {
 		if err := rows(b.add); err != nil {
 			return err
@@ -68,7 +66,7 @@ func (r *Request) Insert(as Insertion, rows func(Add) error) (Inserted, error) {
 // add implements [Add]. It inserts the batch when the batch is full.
 func (b *bulk) add(row func([]byte) ([]byte, error)) error {
 	if b.rows == 0 {
-		b.text = append(append(b.text[:0], b.Head...), " VALUES "...)
+		b.text = append(append(b.text[:0], b.as.Head...), " VALUES "...)
 	} else {
 		b.text = append(b.text, ',')
 	}
@@ -95,22 +93,15 @@ func (b *bulk) flush() error {
 	before := int(b.Rows)
 	b.Rows += uint64(b.rows)
 	b.rows = 0
-	b.text = append(b.text, b.Tail...)
+	b.text = append(b.text, b.as.Tail...)
 	lexed := new(stmt.Lexed)
 	lexed.Lex(b.text, b.Vars.Mode)
-	if b.plan == nil {
-		p, err := plan.Make(lexed, b.In)
-		if err != nil {
-			return err
-		}
-		b.plan = p
-	}
 	values := &plan.Values{Args: &stmt.Args{Lexed: lexed}, InsertID: b.Vars.InsertID}
 	parts, err := b.parts(values, before)
 	if err != nil {
 		return err
 	}
-	all := b.part(b.plan, values)
+	all := b.part(b.as.Plan, values)
 	all.At = b.at
 	total, err := all.Change(parts)
 	if err != nil {
@@ -144,7 +135,7 @@ func (b *bulk) encodable(text []byte) bool {
 
 // parts splits the rows by the shards that they go to. before is the number of the statement's rows that were inserted before.
 func (b *bulk) parts(v *plan.Values, before int) (parts []Part, err error) {
-	switch p := b.plan.(type) {
+	switch p := b.as.Plan.(type) {
 	case *plan.Stamped:
 		result, err := b.stampPart(p, v)
 		if err != nil {
@@ -183,7 +174,7 @@ func (b *bulk) recordIssued(v *plan.Values, total *Totals) error {
 		return nil
 	}
 	var in *plan.Insertion
-	switch p := b.plan.(type) {
+	switch p := b.as.Plan.(type) {
 	case *plan.Stamped:
 		in = p.Insert
 	case *plan.Global:
@@ -195,7 +186,7 @@ func (b *bulk) recordIssued(v *plan.Values, total *Totals) error {
 		}
 		return nil
 	}
-	first, err := b.FirstInserted(b.Work.Part(b.plan, v), in, result, total)
+	first, err := b.FirstInserted(b.Work.Part(b.as.Plan, v), in, result, total)
 	if err == nil && first != nil {
 		b.FirstID, b.CountFrom = first.ID.Lo, CountFrom(result, first)
 	}
@@ -207,7 +198,7 @@ func (b *bulk) recordNumber(v *plan.Values, insertID uint64) {
 	if b.FirstID != 0 {
 		return
 	}
-	switch p := b.plan.(type) {
+	switch p := b.as.Plan.(type) {
 	case *plan.Stamped:
 		b.CountFrom = p.Insert.LastNumber(v)
 	case *plan.Global:

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"strings"
-
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
@@ -32,10 +30,7 @@ func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
 	var in exec.Inserted
 	err := s.gatherFor(&own, q.Gather, func(g *exec.Gathering) (err error) {
 		text := string(s.env.Edited(g.Values.Text, g.Edits()))
-		as := exec.Insertion{
-			Head: strings.TrimRight(string(r.Values.Text[:r.Values.Offset(q.Start)]), blanks),
-			Tail: " " + string(r.Values.Text[r.Values.Offset(q.End):]), In: s.planContext(r.Snapshot),
-		}
+		as := exec.Insertion{Rows: q.Around(r.Values), Plan: q.Batch}
 		in, err = g.Insert(as, func(add exec.Add) error { return g.Copy(text, g.Bound(), q.Destination, add) })
 		return err
 	})

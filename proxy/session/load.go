@@ -32,7 +32,7 @@ func (s *Session) runLoad(r *exec.Work, load *plan.Load) error {
 			return err
 		}
 		err = h.Leniently(func() error {
-			as := exec.Insertion{Head: load.Head(), In: s.planContext(r.Snapshot)}
+			as := exec.Insertion{Rows: load.Around(), Plan: load.Batch}
 			in, err = h.Insert(as, func(add exec.Add) error { return h.Copy(load.Read(), nil, load.Destination, add) })
 			return err
 		})

@@ -16,6 +16,8 @@ type InsertQuery struct {
 	Start, End stmt.Anchor
 	Gather     *Gathering
 	Destination
+	// raising is inserted into the text after End. It raises the version of a row that is updated.
+	raising []Splice
 }
 
 func (p *InsertQuery) String() string {
@@ -34,6 +36,35 @@ type Destination struct {
 	Into *catalog.Table
 	// Columns are the columns of a row's fields, by their positions in the table.
 	Columns []int
+	// Batch is the plan of each INSERT of a batch of rows as VALUES. Only the rows differ between these INSERTs. Nothing is inserted
+	// after the rows, where the place would depend on them.
+	Batch Plan
+}
+
+// Rows is what precedes and follows the rows in the text of each INSERT of a batch.
+type Rows struct{ Head, Tail string }
+
+// Around returns the text around the rows.
+func (p *InsertQuery) Around(v *Values) Rows {
+	tail := v.Offset(p.End)
+	head := strings.TrimRight(string(v.Text[:v.Offset(p.Start)]), " \t") // a newline may end a comment
+	return Rows{head, " " + string(stmt.AppendPiece(nil, v.Text, tail, len(v.Text), Edits(v, p.raising)))}
+}
+
+// planBatch plans the INSERTs of batches of rows for the columns of the destination.
+func (d *Destination) planBatch(around Rows, mode stmt.Mode, ctx Context) error {
+	row := strings.TrimSuffix(strings.Repeat("NULL, ", len(d.Columns)), ", ")
+	l := new(stmt.Lexed)
+	l.Lex([]byte(around.Head+" VALUES ("+row+")"+around.Tail), mode)
+	p, err := Make(l, ctx)
+	if err != nil {
+		return err
+	}
+	if p, stamped := p.(*Stamped); stamped {
+		p.Added = slices.DeleteFunc(p.Added, func(s Splice) bool { return l.Offset(s.At) > int(l.Rows[0].Close) })
+	}
+	d.Batch = p
+	return nil
 }
 
 // planInsertQuery plans an INSERT from a query whose rows are on other shards than the table's, if the query can be answered in a
@@ -47,26 +78,28 @@ func planInsertQuery(facts Facts, s *stmt.Statement, t *catalog.Table, columns [
 	case !in.Placed:
 		return nil, refuse(Unsupported, "such an INSERT into %s table %s from a query: write INSERT INTO … (…) SELECT …", t.Kind, t.TableName)
 	}
-	p := &InsertQuery{Facts: facts, Start: s.Insert.Query, End: s.Insert.Tail, Destination: Destination{t, columns}}
-	return p, checkUpdateTail(s, t, ctx)
+	p := &InsertQuery{Facts: facts, Start: s.Insert.Query, End: s.Insert.Tail, Destination: Destination{Into: t, Columns: columns}}
+	var err error
+	p.raising, err = updateTail(s, t, ctx)
+	return p, err
 }
 
-// checkUpdateTail refuses an ON DUPLICATE KEY UPDATE that would change its meaning, or be invalid, after rows that are written as
-// VALUES. It may compute with those columns of the table that no table of the query has.
-func checkUpdateTail(s *stmt.Statement, t *catalog.Table, ctx Context) error {
+// updateTail returns the insertion into ON DUPLICATE KEY UPDATE that raises the version. It refuses a clause that would change its
+// meaning, or be invalid, after rows that are written as VALUES. The clause may compute with those columns of the table that no
+// table of the query has.
+func updateTail(s *stmt.Statement, t *catalog.Table, ctx Context) ([]Splice, error) {
 	in := s.Insert
 	if in.TailQueries {
-		return refuse(Unsupported, "a query in ON DUPLICATE KEY UPDATE of an INSERT into %s from a query: read the values first", t.TableName)
+		return nil, refuse(Unsupported, "a query in ON DUPLICATE KEY UPDATE of an INSERT into %s from a query: read the values first", t.TableName)
 	}
 	for _, c := range in.TailReads {
 		_, own := t.Column(c.Name)
 		named := c.Table == "" || strings.EqualFold(c.Table, in.Table.Name)
 		if !own || !named || hasColumn(s.Blocks, c, ctx) {
-			return refuse(Unsupported, "column %s in ON DUPLICATE KEY UPDATE of an INSERT into %s from a query, which may be the query's: write VALUES(column)", c.Name, t.TableName)
+			return nil, refuse(Unsupported, "column %s in ON DUPLICATE KEY UPDATE of an INSERT into %s from a query, which may be the query's: write VALUES(column)", c.Name, t.TableName)
 		}
 	}
-	_, err := onDuplicate(s, t)
-	return err
+	return onDuplicate(s, t)
 }
 
 // hasColumn reports whether the query may have such a column.
@@ -88,7 +121,7 @@ func hasColumn(blocks []*stmt.Block, c stmt.ColumnRef, ctx Context) bool {
 	return false
 }
 
-// gather plans how the query is answered.
+// gather plans how the query is answered, and how its rows are inserted.
 func (p *InsertQuery) gather(l *stmt.Lexed, ctx Context) error {
 	read := p.Lex(l)
 	inner, err := stmt.Parse(read)
@@ -103,7 +136,9 @@ func (p *InsertQuery) gather(l *stmt.Lexed, ctx Context) error {
 		return reason
 	}
 	p.Gather = g
-	return nil
+	values := &Values{Args: new(stmt.Args)}
+	values.Reset(l, nil)
+	return p.planBatch(p.Around(values), l.Mode, ctx)
 }
 
 // Lex returns the text of the query, scanned.

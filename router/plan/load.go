@@ -48,13 +48,13 @@ func (load *Load) Make() []string {
 // Read returns the query that reads the temporary table, in the order of the file.
 func (load *Load) Read() string { return "SELECT " + load.list() + " FROM " + load.Temporary() }
 
-// Head returns the beginning of each INSERT. Rows that can't be inserted are skipped with a warning, as LOCAL does.
-func (load *Load) Head() string {
+// Around returns the text around the rows of each INSERT. Rows that can't be inserted are skipped with a warning, as LOCAL does.
+func (load *Load) Around() Rows {
 	verb := "INSERT IGNORE INTO "
 	if load.Replace {
 		verb = "REPLACE INTO "
 	}
-	return verb + load.Temporary() + " (" + load.list() + ")"
+	return Rows{Head: verb + load.Temporary() + " (" + load.list() + ")"}
 }
 
 func (load *Load) list() string {
@@ -78,7 +78,7 @@ func checkLoad(load *stmt.Loading) error {
 	return nil
 }
 
-func planLoad(s *stmt.Statement, t *catalog.Table) (Plan, error) {
+func planLoad(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, error) {
 	in := s.Load
 	switch {
 	case in == nil:
@@ -96,7 +96,7 @@ func planLoad(s *stmt.Statement, t *catalog.Table) (Plan, error) {
 		return nil, err
 	}
 	load.Writes = true
-	return load, nil
+	return load, load.planBatch(load.Around(), 0, ctx)
 }
 
 // loaded returns the Load with the columns that the statement fills. It checks that an INSERT of them can be planned, before the
@@ -110,7 +110,7 @@ func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
 	if i := slices.IndexFunc(columns, func(c int) bool { return t.Columns[c].Generated }); i >= 0 {
 		return nil, refuse(RowShape, "LOAD DATA into column %s of %s, which is generated: name the other columns", t.Columns[columns[i]].Name, t.TableName)
 	}
-	load := &Load{Destination: Destination{t, columns}, Replace: in.Replace}
+	load := &Load{Destination: Destination{Into: t, Columns: columns}, Replace: in.Replace}
 	if t.Kind == catalog.Global {
 		if len(columns) == 0 {
 			return nil, refuse(RowShape, "LOAD DATA that fills no column of %s", t.TableName)
@@ -146,7 +146,7 @@ func (load *Load) setGenerated(list *stmt.Insertion) error {
 }
 
 func (load *Load) explain(e *explainer) {
-	e.addLine("load", "the first shard reads the file into a temporary table, and its rows are inserted as by %s", load.Head())
+	e.addLine("load", "the first shard reads the file into a temporary table, and its rows are inserted as by %s", load.Around().Head)
 	if load.Into.Kind == catalog.Sharded {
 		root := load.Into.Root()
 		e.addLine("why", "each row goes where its %s, the %s of %s, has its gene", root.Column.Name, root.Role, load.Into.TableName)

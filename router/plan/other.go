@@ -47,7 +47,7 @@ func planOther(s *stmt.Statement, ctx Context) (Plan, error) {
 			// InnoDB has no such switch. Dumps write it before and after their rows.
 			return &Local{}, nil
 		case s.Kind == stmt.LoadData:
-			return planLoad(s, t)
+			return planLoad(s, t, ctx)
 		default:
 			return nil, refuseSpread(s, t)
 		}
