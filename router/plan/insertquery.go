@@ -36,8 +36,8 @@ type Destination struct {
 	Into *catalog.Table
 	// Columns are the columns of a row's fields, by their positions in the table.
 	Columns []int
-	// Batch is the plan of each INSERT of a batch of rows as VALUES. Only the rows differ between these INSERTs. Nothing is inserted
-	// after the rows, where the place would depend on them.
+	// Batch is the plan of each INSERT of a batch of rows as VALUES. Only the rows differ between these INSERTs. The plan inserts
+	// nothing after the rows, where the place would depend on them.
 	Batch Plan
 }
 
@@ -56,15 +56,9 @@ func (d *Destination) planBatch(around Rows, mode stmt.Mode, ctx Context) error 
 	row := strings.TrimSuffix(strings.Repeat("NULL, ", len(d.Columns)), ", ")
 	l := new(stmt.Lexed)
 	l.Lex([]byte(around.Head+" VALUES ("+row+")"+around.Tail), mode)
-	p, err := Make(l, ctx)
-	if err != nil {
-		return err
-	}
-	if p, stamped := p.(*Stamped); stamped {
-		p.Added = slices.DeleteFunc(p.Added, func(s Splice) bool { return l.Offset(s.At) > int(l.Rows[0].Close) })
-	}
-	d.Batch = p
-	return nil
+	var err error
+	d.Batch, err = Make(l, ctx)
+	return err
 }
 
 // planInsertQuery plans an INSERT from a query whose rows are on other shards than the table's, if the query can be answered in a
