@@ -308,6 +308,9 @@ func (n *numbers) highest(ctx context.Context, t *catalog.Table) (highest uint64
 	}
 	for _, shard := range n.shards() {
 		one, err := query(shard)
+		if lost, is := errors.AsType[*backend.LostError](err); is { // a read has no effect to report
+			err = fmt.Errorf("no answer of shard %s at %s: %w", lost.Shard, lost.Addr, lost.Err)
+		}
 		if err != nil {
 			return 0, err
 		}

@@ -89,17 +89,28 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	return &rows{left: answer}, nil
 }
 
-// failed tells database/sql to try another connection only if the server has
-// seen nothing.
+// failed makes database/sql try another connection only if the server has received nothing.
 func (c *conn) failed(err error) error {
-	if _, lost := errors.AsType[*backend.LostError](err); lost {
-		c.broken = true
-	}
-	if backend.NotSent(err) {
+	lost, is := errors.AsType[*backend.LostError](err)
+	c.broken = c.broken || is
+	switch {
+	case backend.NotSent(err):
 		return fmt.Errorf("%w (%w)", err, driver.ErrBadConn)
+	case is:
+		return unknownError{lost}
 	}
 	return err
 }
+
+// unknownError means that the effect of a statement is unknown. Its text leaves it to the caller to report that, since a
+// client would take it for the effect of its own statement.
+type unknownError struct{ *backend.LostError }
+
+func (e unknownError) Error() string {
+	return fmt.Sprintf("shard %s: no answer of %s: %v", e.Shard, e.Addr, e.Err)
+}
+
+func (e unknownError) Unwrap() error { return e.LostError }
 
 // IsValid implements driver.Validator.
 func (c *conn) IsValid() bool { return !c.broken }

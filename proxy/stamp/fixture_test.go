@@ -80,6 +80,10 @@ var schema = map[string]struct {
 		catalog.Declaration{Owner: "user_id", ID: id("id", "int64"), Stamped: map[string]string{"serial": "serial", "label": "label"}},
 		[]catalog.Column{bigint("id"), bigint("user_id"), bigint("serial"), varchar("label"), varchar("note")},
 	},
+	"numbered": {
+		catalog.Declaration{Owner: "user_id", Gene: "gene"},
+		[]catalog.Column{{Name: "n", DataType: "bigint", AutoIncrement: true}, bigint("user_id"), varchar("note"), bigint("gene")},
+	},
 	"items": {
 		catalog.Declaration{Parent: id("order_id", "int64"), ID: id("id", "int64"), Version: "odd`name"},
 		[]catalog.Column{bigint("id"), bigint("order_id"), varchar("note"), bigint("odd`name")},

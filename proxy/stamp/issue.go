@@ -46,7 +46,7 @@ func (s *Stamper) issue(ctx context.Context, ids IDs, ring Ring) error {
 		g := &s.groups[i]
 		layout, first, err := ids.Issue(ctx, t, g.gene, g.rows)
 		if err != nil {
-			return fmt.Errorf("stamp %s: %w", t.TableName, err)
+			return notIssued(ctx, fmt.Sprintf("stamp %s", t.TableName), err)
 		}
 		if got := layout.Gene(first); got != g.gene&layout.GeneWidth().Last() {
 			return fmt.Errorf("stamp %s: the issuer gave ID %s of gene %s for gene %s: it was not used", t.TableName, first, got, g.gene)

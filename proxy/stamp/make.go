@@ -32,7 +32,7 @@ func (s *Stamper) make(ctx context.Context) error {
 		}
 		texts, err := s.Make(ctx, c.Generator, n)
 		if err != nil {
-			return fmt.Errorf("stamp %s: column %s: %w: no row was inserted", t.TableName, t.Columns[c.Column].Name, err)
+			return notIssued(ctx, fmt.Sprintf("stamp %s: column %s", t.TableName, t.Columns[c.Column].Name), err)
 		}
 		if err := s.place(k, stamp, texts); err != nil {
 			return err

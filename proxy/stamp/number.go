@@ -59,7 +59,7 @@ func (s *Stamper) number(ctx context.Context) error {
 			end++
 		}
 		if err := s.numberRun(ctx, i, end); err != nil {
-			return fmt.Errorf("number column %s of %s: %w: no row was inserted", column.Name, s.in.Table.TableName, err)
+			return notIssued(ctx, fmt.Sprintf("number column %s of %s", column.Name, s.in.Table.TableName), err)
 		}
 		i = end
 	}
