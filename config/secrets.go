@@ -44,7 +44,17 @@ func (s Secrets) Lookup(name string) (string, error) {
 	if secret := os.Getenv(variable); secret != "" {
 		return secret, nil
 	}
-	return "", fmt.Errorf("secret %q: not found; looked for %s", name, looked)
+	return "", &MissingSecret{Name: name, Looked: looked}
+}
+
+// MissingSecret reports that a secret is in no place where this process looks for it.
+type MissingSecret struct {
+	Name   string
+	Looked string // the places, for people
+}
+
+func (m *MissingSecret) Error() string {
+	return fmt.Sprintf("secret %q: not found; looked for %s", m.Name, m.Looked)
 }
 
 // ReadSecret returns the content of a file with one secret, without one final newline. An empty file is an error.

@@ -179,7 +179,7 @@ func (a *application) withoutShards(old, next *cluster.Cluster) error {
 func ask(conn *connection, old, next *cluster.Cluster) (*fitting.Shards, error) {
 	shards, err := fitting.Open(conn.config.Secrets.Lookup, conn.config.Backends.ConnectTimeout.Std(), old, next)
 	if err != nil {
-		return nil, errors.Join(err, errors.New("without these secrets the tables can't be checked: -c names the configuration that says where they are; --skip-live-check does without"))
+		return nil, errors.Join(err, errors.New("without these secrets the tables can't be checked; --skip-live-check does without them"))
 	}
 	return shards, nil
 }

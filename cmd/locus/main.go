@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"locus/config"
 )
 
 // The exit statuses.
@@ -65,6 +67,7 @@ type problem struct {
 
 // report says what went wrong: one line per problem, or what programs read.
 func (in *invocation) report(command *cobra.Command, err error, status int) {
+	err = in.withConfigurationHint(err)
 	if in.output != table {
 		if text, encoding := in.encoded(problem{err.Error(), command.CommandPath(), status}); encoding == nil {
 			_, _ = in.stderr.Write(text)
@@ -77,6 +80,17 @@ func (in *invocation) report(command *cobra.Command, err error, status int) {
 	if status == wrongUse {
 		fmt.Fprintf(in.stderr, "See '%s --help'.\n", command.CommandPath())
 	}
+}
+
+// withConfigurationHint adds the configuration to name to an error about a missing secret: the file says where the secrets are.
+func (in *invocation) withConfigurationHint(err error) error {
+	switch {
+	case !errors.As(err, new(*config.MissingSecret)):
+		return err
+	case in.configFile == "":
+		return fmt.Errorf("%w\nname the configuration of a process, which says where secrets are: -c locus.yaml, or export LOCUS_CONFIG=locus.yaml", err)
+	}
+	return fmt.Errorf("%w\nsecrets are where %s says; -c and LOCUS_CONFIG name another configuration", err, in.configFile)
 }
 
 // usageError is an error in how a command was called, found after its flags

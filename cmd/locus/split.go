@@ -187,13 +187,10 @@ func (p *planning) choice(loads *measured) orders.Choice {
 // to ask them aren't at hand, whoever runs the job does so before it begins.
 func (p *planning) check(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.Store) error {
 	err := orders.Check(ctx, j, c, store)
-	switch {
-	case !errors.Is(err, orders.ErrNoSecrets):
-		return err
-	case p.dryRun:
-		return fmt.Errorf("%w: put them where they were looked for, or name by -c the configuration that says where they are", err)
+	if errors.Is(err, orders.ErrNoSecrets) && !p.dryRun {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // foretell says which statements of those that clients have sent will be refused while the genes are divided.

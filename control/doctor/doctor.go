@@ -8,9 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"locus/config"
 	"locus/config/etcd"
 	"locus/control/fleet"
 	"locus/control/jobs"
+	"locus/router"
 	"locus/router/cluster"
 )
 
@@ -61,6 +63,7 @@ type examination struct {
 	mu       sync.Mutex // of what follows
 	findings []Finding
 	passing  []Finding // that count if they are there a second time
+	lacking  map[router.ShardName]*config.MissingSecret
 }
 
 // Examine runs all checks. What can't be asked is a finding, too.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/config"
 	"locus/migrate/audit"
 	"locus/migrate/link"
 	"locus/migrate/preflight"
@@ -41,6 +44,7 @@ func (e *examination) shards(ctx context.Context) {
 		})
 	}
 	looking.Wait()
+	e.withoutSecrets()
 	e.kinds(open)
 	e.tables(ctx, open)
 	for _, s := range open {
@@ -57,8 +61,12 @@ func (e *examination) reach(ctx context.Context, name router.ShardName) *shard {
 		return nil
 	}
 	server, err := e.Jobs.Shard(ctx, name)
+	if missing, is := errors.AsType[*config.MissingSecret](err); is {
+		e.lacks(name, missing)
+		return nil
+	}
 	if err != nil {
-		e.find("logins", string(name), "put it there, or name the right configuration: -c locus.yaml", "%v", err)
+		e.find("logins", string(name), "correct it, or name the right configuration: -c locus.yaml, or LOCUS_CONFIG", "%v", err)
 		return nil
 	}
 	c, err := link.Dial(ctx, server)
@@ -71,6 +79,31 @@ func (e *examination) reach(ctx context.Context, name router.ShardName) *shard {
 		return nil
 	}
 	return &shard{Conn: c, name: name, account: declared.User}
+}
+
+// lacks notes that the configuration of this command has no password for a shard.
+func (e *examination) lacks(name router.ShardName, missing *config.MissingSecret) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.lacking == nil {
+		e.lacking = map[router.ShardName]*config.MissingSecret{}
+	}
+	e.lacking[name] = missing
+}
+
+// withoutSecrets reports the shards without a password. That is one finding, which concerns the configuration of this command and not the
+// shards: the proxies may well reach them.
+func (e *examination) withoutSecrets() {
+	names := slices.Sorted(maps.Keys(e.lacking))
+	if len(names) == 0 {
+		return
+	}
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = string(name)
+	}
+	e.find("secrets", "this configuration", "name the configuration of a process: -c locus.yaml, or export LOCUS_CONFIG=locus.yaml; or put the secret there",
+		"shards that were not checked, since their passwords are not found: %s; %v", strings.Join(list, ", "), e.lacking[names[0]])
 }
 
 // check is one thing to look at on a shard.
