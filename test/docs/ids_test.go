@@ -70,6 +70,43 @@ func TestLayoutsAreAllDescribed(t *testing.T) {
 	}
 }
 
+// TestThePictureOfAnID holds README's picture to the layout: the bits of each part, and the value of each part in the ID above it.
+func TestThePictureOfAnID(t *testing.T) {
+	_, picture, _ := strings.Cut(read(t, "README.md"), "order ID ")
+	lines := strings.Split(picture, "\n")
+	id := number(t, strings.TrimSuffix(lines[0], ", as bits:"))
+	bits, names, values := strings.Fields(strings.ReplaceAll(lines[2], " … ", "…")), parts(lines[4]), parts(lines[5])
+	l := orderid.Layouts()[0]
+	top := 63
+	for i, width := range []int{1, l.GeneBits(), l.VersionBits(), l.SequenceBits()} {
+		low := top - width + 1
+		want := fmt.Sprintf("%d…%d", top, low)
+		if width == 1 {
+			want = strconv.Itoa(top)
+		}
+		same(t, names[i], bits[i], want)
+		value := uint64(id) >> low & (1<<width - 1)
+		if values[i] != "" {
+			drawn, err := strconv.ParseUint(strings.TrimPrefix(values[i], "= "), 0, 64)
+			if err != nil || drawn != value {
+				t.Errorf("%s is drawn as %s, and is %#x", names[i], values[i], value)
+			}
+		} else {
+			same(t, "the top bit", names[i], strconv.FormatUint(value, 10))
+		}
+		top = low - 1
+	}
+}
+
+// parts are the cells of a drawn table's line.
+func parts(line string) []string {
+	cells := strings.Split(strings.Trim(strings.TrimSpace(line), "│"), "│")
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	return cells
+}
+
 func TestLayoutVectors(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range tableOf(t, read(t, idsDocument), "layout", "gene", "key version", "sequence", "unsigned or binary", "signed", "bytes") {
