@@ -3,12 +3,14 @@ package demo
 import (
 	"fmt"
 	"net"
+	"regexp"
+	"strings"
 	"text/template"
 
 	"locus/router"
 )
 
-var hintsTemplate = template.Must(template.New("hints").Parse(`
+var hintsTemplate = template.Must(template.New("hints").Funcs(template.FuncMap{"sh": quoted}).Parse(`
 A sharded MySQL server is ready on {{.Addr}}.
 
   mysql -h {{.Host}} -P {{.Port}} -u {{.User}} -p{{.Password}} {{.Database}}
@@ -21,23 +23,25 @@ A sharded MySQL server is ready on {{.Addr}}.
     SELECT order_id, buyer_uid, amount FROM test_order ORDER BY created_at DESC LIMIT 5;
 
 {{range .More}}another proxy: {{.}}
-{{end}}{{range .Shards}}shard {{.Name}}:  mysql -h 127.0.0.1 -P {{.Port}} -u {{.User}} -p"$(cat {{.Secret}})" {{.Database}}
+{{end}}{{range .Shards}}shard {{.Name}}:  mysql -h 127.0.0.1 -P {{.Port}} -u {{.User}} -p"$(cat {{sh .Secret}})" {{.Database}}
 {{end}}
-Look around from another terminal:
+Look around from another terminal, in which LOCUS_CONFIG names the cluster and where its passwords are:
 
-  {{.Binary}} routes show -c {{.Config}}
-  {{.Binary}} gene 42 -c {{.Config}}
-  {{.Binary}} id decode ID -c {{.Config}}
-  {{.Binary}} get -c {{.Config}} > cluster.yaml
+  export LOCUS_CONFIG={{sh .Config}}
+  {{sh .Binary}} status
+  {{sh .Binary}} routes show
+  {{sh .Binary}} gene 42
+  {{sh .Binary}} id decode ID
+  {{sh .Binary}} get > cluster.yaml
 {{if .Spare}}
 Take half of {{.First}}'s rows to {{.Spare}} while orders flow, and back:
 
-  {{.Binary}} split --from {{.First}} --to {{.Spare}} --half -c {{.Config}}
-  {{.Binary}} watch -c {{.Config}}
-  {{.Binary}} cutover split-1 --to 100% --step 5% --every 5s -c {{.Config}}
-  {{.Binary}} rollback split-1 -c {{.Config}}
+  {{sh .Binary}} split --from {{.First}} --to {{.Spare}} --half
+  {{sh .Binary}} watch
+  {{sh .Binary}} cutover split-1 --to 100% --step 5% --every 5s
+  {{sh .Binary}} rollback split-1
 
-or in SQL:  mysql -h {{.Host}} -P {{.Port}} -u {{.DBA}} -p"$(cat {{.DBASecret}})"
+or in SQL:  mysql -h {{.Host}} -P {{.Port}} -u {{.DBA}} -p"$(cat {{sh .DBASecret}})"
 
     CALL locus.split('{{.First}}', '{{.Spare}}', 'half');
     SELECT id, phase, percent, doing FROM locus.jobs;
@@ -46,13 +50,13 @@ or in SQL:  mysql -h {{.Host}} -P {{.Port}} -u {{.DBA}} -p"$(cat {{.DBASecret}})
 Each shard has servers that follow its primary. Make another one the primary while orders flow, or kill the primary:
 writes of the shard go on at another one some seconds later, and the demo starts the killed one again.
 
-  {{.Binary}} switchover {{.Replicated}} --to {{.Replica}} -c {{.Config}}
-  kill -9 $(cat {{.PIDFile}})
-  {{.Binary}} status -c {{.Config}}
+  {{sh .Binary}} switchover {{.Replicated}} --to {{.Replica}}
+  kill -9 $(cat {{sh .PIDFile}})
+  {{sh .Binary}} status
 {{end}}{{if .URL}}
 Dashboard:  {{.URL}}  (user admin, password in {{.Secret}})
 {{end}}Logs:  {{.Logs}} and server.log of each shard
-Etcd:  {{.Etcd}}
+Etcd:  {{.Etcd}}  (--etcd or LOCUS_ETCD alone is not enough for commands that ask the shards: see LOCUS_CONFIG above)
 
 Ctrl-C stops everything; the data stays in {{.Data}}.
 `))
@@ -67,6 +71,14 @@ type hints struct {
 	First, Spare                               router.ShardName
 	Replicated                                 router.ShardName // empty: no shard has replicas
 	Replica, PIDFile                           string
+}
+
+// quoted returns a word as a shell reads it.
+func quoted(word string) string {
+	if regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`).MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 type hintShard struct{ Name, Port, User, Secret, Database string }

@@ -1,0 +1,124 @@
+package demo
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"locus/cmd/dbserver"
+	"locus/internal/test/process"
+)
+
+// TestTheReadmeWordByWord runs README's commands as they are written, in the order in which they are written, in a fresh shell.
+func TestTheReadmeWordByWord(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tries, _ := strings.Cut(string(text), "\n## Try it\n")
+	tries, _, _ = strings.Cut(tries, "\n## ")
+	s, d := openTerminal(t)
+	ran := 0
+	for i, block := range strings.Split(tries, "```") {
+		if i%2 == 0 || strings.Contains(block, "make demo") {
+			continue
+		}
+		for _, line := range commandsOf(strings.ReplaceAll(block, "-P 4306", "-P "+portOf(d.Proxies[0].Addr))) {
+			s.run(t, line)
+			ran++
+		}
+	}
+	if ran < 12 {
+		t.Errorf("README has only %d commands", ran)
+	}
+}
+
+// TestWhatTheDemoPrints runs the commands that the demo prints, in their order, in a fresh shell.
+func TestWhatTheDemoPrints(t *testing.T) {
+	s, d := openTerminal(t)
+	log, err := os.ReadFile(d.program.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, hints, _ := strings.Cut(string(log), "Look around")
+	hints, _, _ = strings.Cut(hints, "\nor in SQL")
+	id := regexp.MustCompile(`\d{19}`).FindString(d.must("id", "next", "--table", "shop.test_order", "--owner", "42"))
+	ran := 0
+	for line := range strings.Lines(hints) {
+		command, indented := strings.CutPrefix(strings.TrimRight(line, "\n"), "  ")
+		if !indented {
+			continue
+		}
+		command = strings.NewReplacer("decode ID", "decode "+id, "--every 5s", "--every 1s").Replace(command)
+		command = regexp.MustCompile(` watch$`).ReplaceAllString(command, " wait split-1") // which ends without a key
+		s.run(t, command)
+		ran++
+	}
+	if ran < 8 {
+		t.Errorf("the demo prints only %d commands:\n%s", ran, log)
+	}
+}
+
+// terminal runs commands in the directory in which a user has built the binary and started the demo.
+type terminal struct {
+	dir   string
+	lines []string // those that set variables, which count for all that follow
+}
+
+func openTerminal(t *testing.T) (*terminal, *demo) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "it's-a-demo") // the commands must quote it
+	if err := os.MkdirAll(filepath.Join(dir, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(binary, filepath.Join(dir, "bin", "locus")); err != nil {
+		t.Fatal(err)
+	}
+	return &terminal{dir: dir}, start(t, dbserver.MariaDB, filepath.Join(dir, "locus-demo-data"))
+}
+
+// run runs a command on a terminal, at which the user agrees to what is asked.
+func (s *terminal) run(t *testing.T, command string) {
+	t.Helper()
+	if strings.HasPrefix(command, "export ") {
+		s.lines = append(s.lines, command)
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), process.Patience)
+	defer cancel()
+	script := strings.Join(append(s.lines, command), "\n")
+	file := filepath.Join(s.dir, "typed.sh")
+	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(ctx, "script", "-qec", "bash -e typed.sh", "/dev/null")
+	c.Dir, c.Env = s.dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "TERM=xterm", "SHELL=/bin/bash"}
+	c.Stdin = strings.NewReader("y\n")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s\n%v\n%s", command, err, out)
+	}
+	t.Logf("%s\n%s", command, out)
+}
+
+// commandsOf returns the commands of a block, without comments. The lines that are typed at a client's prompt are one command with the
+// client's.
+func commandsOf(block string) []string {
+	var commands []string
+	for line := range strings.Lines(block) {
+		line = regexp.MustCompile(`\s+(#|--) .*$`).ReplaceAllString(strings.TrimRight(line, "\n"), "")
+		switch sql, typed := strings.CutPrefix(line, "> "); {
+		case typed:
+			commands[len(commands)-1] += ` -e "` + sql + `"`
+		case line != "":
+			commands = append(commands, line)
+		}
+	}
+	return commands
+}
+
+func portOf(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
