@@ -81,7 +81,7 @@ func newStand(t testing.TB) *stand {
 	quiet := slog.New(slog.DiscardHandler)
 	now := &snapshot.Snapshot{Map: testMap(t), Catalog: testCatalog(t), Flavor: flavor.MariaDB}
 	e := new(Environment)
-	vars := sysvars.New(FirstShard{e})
+	vars := sysvars.New(FirstShard{Environment: e})
 	vars.Values = sysvars.Values{Settings: backend.Default.WithDatabase("shop"), Autocommit: true}
 	client := &reply.Client{Capabilities: backend.Capabilities, Seq: 1, Buffers: new(reply.Buffers), Final: func(last reply.Ending) reply.Ending { return last }}
 	e.Init(Environment{

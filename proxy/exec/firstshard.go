@@ -9,11 +9,14 @@ import (
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
-	"locus/router/stmt"
 )
 
 // FirstShard implements [sysvars.Shard]. It sends questions about the session's variables to the first shard.
-type FirstShard struct{ *Environment }
+type FirstShard struct {
+	*Environment
+	// Plan plans a query for a default database.
+	Plan func(query, schema string) (plan.Plan, error)
+}
 
 // On implements [sysvars.Shard].
 func (f FirstShard) On(settings *backend.Settings, ask func(sysvars.Conn) error) error {
@@ -33,10 +36,8 @@ func (c firstConn) Carry(settings *backend.Settings) error   { return c.Conn.Car
 // Compute runs a query that contains the client's own expressions. It takes over the session state that the query leaves on the
 // connection. If all shards compute the same result, another shard may run it.
 func (f FirstShard) Compute(settings *backend.Settings, query string) (*backend.Rows, error) {
-	lexed := new(stmt.Lexed)
-	lexed.Lex([]byte(query), f.Vars.Mode)
 	facts, on := &plan.Facts{Leaves: plan.LeavesRoutine}, f.OnFirst
-	if p, err := plan.Make(lexed, plan.Context{Catalog: f.Snapshot().Catalog, Schema: settings.Database()}); err == nil {
+	if p, err := f.Plan(query, settings.Database()); err == nil {
 		facts = p.About()
 		if _, alike := p.(*plan.AnyShard); alike && !RunsCode(facts) && len(facts.Statement.Tables) == 0 {
 			on = f.OnAny

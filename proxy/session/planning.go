@@ -57,7 +57,7 @@ func (s *Session) servers() (list []stmt.Server) {
 // command is cancelled.
 func (s *Session) planUnder(l *stmt.Lexed, under plan.Context) (plan.Plan, error) {
 	if l.Length() <= longText {
-		return plan.Make(l, under)
+		return makePlan(l, under)
 	}
 	ctx, cancel := s.planningTime(l)
 	defer cancel()
@@ -81,6 +81,16 @@ func (s *Session) planUnder(l *stmt.Lexed, under plan.Context) (plan.Plan, error
 	}
 }
 
+// planQuery plans a query of the session's own. Rights do not limit it, because the client's statement was checked.
+func (s *Session) planQuery(query, schema string) (plan.Plan, error) {
+	l := new(stmt.Lexed)
+	l.Lex([]byte(query), s.vars.Mode)
+	return s.planUnder(l, plan.Context{Catalog: s.Snapshot().Catalog, Schema: schema})
+}
+
+// makePlan is the only place that plans statements. It replans nothing: the plan contains the plans of all parts of the statement.
+func makePlan(l *stmt.Lexed, under plan.Context) (plan.Plan, error) { return plan.Make(l, under) }
+
 // planned is a plan, or the reason why there is none.
 type planned struct {
 	plan plan.Plan
@@ -90,7 +100,7 @@ type planned struct {
 // planInBackground plans a text, and then releases the place that its caller acquired.
 func planInBackground(l *stmt.Lexed, under plan.Context, made chan<- planned) {
 	defer func() { <-planners }()
-	p, err := plan.Make(l, under)
+	p, err := makePlan(l, under)
 	made <- planned{p, err}
 }
 

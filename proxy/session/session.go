@@ -79,7 +79,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s.share = kept.NewShare(services.Memory, services.MaxStatement)
 	s.kept = kept.NewStatements(s.share, services.MaxStatement, &services.Counts.Prepared)
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
-	s.vars = sysvars.New(exec.FirstShard{Environment: &s.env})
+	s.vars = sysvars.New(exec.FirstShard{Environment: &s.env, Plan: s.planQuery})
 	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.Snapshot().Map })
 	s.client.Final = s.finalEnding
 	now := func() *snapshot.Snapshot { return services.Snapshot() }
