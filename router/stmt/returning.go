@@ -13,7 +13,7 @@ import (
 // parsed otherwise, since to MySQL the word is an ordinary name.
 func nodes(l *Lexed) (node ast.StmtNode, fields *ast.SelectStmt, err error) {
 	text := l.readable()
-	if node, err = tree(l, text); err == nil {
+	if node, err = parsedTree(l, text); err == nil {
 		return node, nil, nil
 	}
 	if _, large := errors.AsType[*SizeError](err); large {
@@ -24,7 +24,7 @@ func nodes(l *Lexed) (node ast.StmtNode, fields *ast.SelectStmt, err error) {
 		return nil, nil, err
 	}
 	behind := at + len("returning")
-	head, headErr := tree(l, text[:at]+strings.Repeat(" ", len(text)-at))
+	head, headErr := parsedTree(l, text[:at]+strings.Repeat(" ", len(text)-at))
 	tail, tailErr := tree(l, strings.Repeat(" ", at)+"SELECT   "+text[behind:])
 	if headErr != nil || tailErr != nil {
 		return nil, nil, err
@@ -38,6 +38,15 @@ func nodes(l *Lexed) (node ast.StmtNode, fields *ast.SelectStmt, err error) {
 		return head, fields, nil
 	}
 	return nil, nil, err
+}
+
+// parsedTree runs the parser, a second time if the text has what it reads only by another name.
+func parsedTree(l *Lexed, text string) (ast.StmtNode, error) {
+	node, err := tree(l, text)
+	if _, syntax := errors.AsType[*SyntaxError](err); !syntax {
+		return node, err
+	}
+	return treeWithValueCalls(l, text, err)
 }
 
 // returning returns the position of the last RETURNING outside of parentheses in an INSERT, REPLACE or DELETE, or -1.
