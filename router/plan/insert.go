@@ -128,6 +128,7 @@ func planInsert(s *stmt.Statement, ctx Context) (Plan, error) {
 	if !s.Insert.HasList && s.Insert.Set == nil {
 		p.Added = append(p.Added, in.listed(s.Insert.ColumnsEnd))
 	}
+	p.Added = append(p.Added, in.aliased(s.Insert)...)
 	version, err := onDuplicate(s, t)
 	p.Added = append(p.Added, version...)
 	return p, err
@@ -177,11 +178,14 @@ func Listing(p Plan) []Splice {
 	case *InsertQuery:
 		columns, t = p.Columns, p.Into
 	case *Global:
-		return p.Added
+		if p.Insert == nil {
+			return p.Added
+		}
+		columns, t = p.Insert.Columns, p.Insert.Table
 	default:
 		return nil
 	}
-	if n.HasList || n.Set != nil {
+	if n.HasList || n.Set != nil || n.FromSelect && !n.Placed {
 		return nil
 	}
 	at := n.ColumnsEnd

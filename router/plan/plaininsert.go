@@ -31,6 +31,7 @@ func planPlainInsert(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, er
 		if all.Added, err = listedCopies(s.Insert, in, t); err != nil {
 			return nil, err
 		}
+		all.Added = append(all.Added, in.aliased(s.Insert)...)
 	}
 	if len(s.Blocks) == 0 {
 		return p, nil
@@ -108,5 +109,8 @@ func onDuplicate(s *stmt.Statement, t *catalog.Table) ([]Splice, error) {
 		return nil, nil
 	}
 	column := quote(t.Columns[t.VersionColumn].Name)
+	if s.Insert.As != nil { // the rows may have a column of that name too
+		column = quote(s.Insert.Table.Name) + "." + column
+	}
 	return []Splice{{s.Insert.End, ", " + column + " = " + column + " + 1"}}, nil
 }

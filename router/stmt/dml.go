@@ -30,8 +30,11 @@ func (r *reader) insert(n *ast.InsertStmt) {
 			r.insertQuery(in)
 		}
 	}
+	r.rowAlias(in)
 	for _, a := range n.OnDuplicate {
-		in.Update = append(in.Update, r.assignment(a))
+		update := r.assignment(a)
+		update.Same = update.Same || n.Select == nil && a.Column.Table.O == "" && sameColumn(a, in.Table.Name)
+		in.Update = append(in.Update, update)
 	}
 	in.Tail = in.End
 	if n.Select != nil {
@@ -141,15 +144,17 @@ func (r *reader) insertSet(in *Insertion, n *ast.InsertStmt) {
 }
 
 func (r *reader) assignment(a *ast.Assignment) Assignment {
-	out := Assignment{Column: columnRef(a.Column), Value: r.operand(a.Expr)}
+	return Assignment{Column: columnRef(a.Column), Value: r.operand(a.Expr), Same: sameColumn(a, a.Column.Table.O)}
+}
+
+// sameColumn reports whether the value is the assigned column, written with a table's name, or LAST_INSERT_ID() of it.
+func sameColumn(a *ast.Assignment, table string) bool {
 	e := unwrap(a.Expr)
 	if f, ok := e.(*ast.FuncCallExpr); ok && f.FnName.L == "last_insert_id" && len(f.Args) == 1 {
 		e = unwrap(f.Args[0])
 	}
-	if c, ok := e.(*ast.ColumnNameExpr); ok {
-		out.Same = lower(c.Name.Name.O) == lower(out.Column.Name) && c.Name.Table.O == out.Column.Table
-	}
-	return out
+	c, ok := e.(*ast.ColumnNameExpr)
+	return ok && lower(c.Name.Name.O) == lower(a.Column.Name.O) && c.Name.Table.O == table
 }
 
 func (r *reader) update(n *ast.UpdateStmt) {

@@ -13,6 +13,7 @@ import (
 //   - hints,
 //   - the WORK of COMMIT WORK, and the LOCAL of SHOW LOCAL STATUS,
 //   - IGNORE n LINES of LOAD DATA,
+//   - AS new (a, b) behind the rows of an INSERT,
 //   - INTO @a, @b of a SELECT, and LIMIT of SHOW WARNINGS, which the parser doesn't support,
 //   - rows and list elements that the key omits, because the cost of a parse grows with the text.
 //
@@ -60,6 +61,9 @@ func (l *Lexed) makeReadable() string {
 	}
 	if limit := l.shownLimit(); limit >= 0 {
 		blank(text, limit, int32(l.end()))
+	}
+	if alias, ok := l.rowAlias(); ok {
+		blank(text, int32(alias.start), int32(alias.end))
 	}
 	if into := l.intoVariables(); into.names != nil {
 		blank(text, into.start, into.end)

@@ -403,6 +403,8 @@ type Insertion struct {
 	TailQueries bool
 	// Partitioned: it has PARTITION (…).
 	Partitioned bool
+	// As is the alias of the rows, or nil.
+	As *RowAlias
 }
 
 // Assignment is column = value.
