@@ -222,6 +222,8 @@ func newInsertion(n *stmt.Insertion, t *catalog.Table) (*Insertion, error) {
 			names = append(names, a.Column.Name)
 			in.Values = append(in.Values, a.Value)
 		}
+	case n.Empty:
+		in.unlisted = true
 	case !n.HasList:
 		in.unlisted = true
 		for i := range t.Columns {

@@ -31,6 +31,7 @@ func (r *reader) insert(n *ast.InsertStmt) {
 		}
 	}
 	r.rowAlias(in)
+	in.Empty = !in.HasList && len(r.l.Rows) > 0 && r.l.Rows[0].Count == 0
 	for _, a := range n.OnDuplicate {
 		update := r.assignment(a)
 		update.Same = update.Same || n.Select == nil && a.Column.Table.O == "" && sameColumn(a, in.Table.Name)

@@ -405,6 +405,8 @@ type Insertion struct {
 	Partitioned bool
 	// As is the alias of the rows, or nil.
 	As *RowAlias
+	// Empty: it has no list of columns, and its first row no values, so that all columns have their defaults.
+	Empty bool
 }
 
 // Assignment is column = value.
