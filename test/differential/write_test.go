@@ -263,13 +263,20 @@ func (g *generator) insertQuery(s *statement) {
 }
 
 func (g *generator) onDuplicate(s *statement, t *table) {
-	set := list(" ON DUPLICATE KEY UPDATE ", ", ")
+	head, given, alone := "", "VALUES(%s)", false
+	switch {
+	case g.oneIn(6): // MySQL's row alias, in which other names may be ambiguous
+		head, given, alone = " AS new", "new.%s", true
+	case g.oneIn(6): // MariaDB's
+		given = "VALUE(%s)"
+	}
+	set := list(head+" ON DUPLICATE KEY UPDATE ", ", ")
 	for _, c := range g.assignable(t) {
 		if c.key && !g.oneIn(5) {
 			continue
 		}
-		if g.oneIn(3) {
-			set.add(all(c.name, " = VALUES(", c.name, ")"))
+		if alone || g.oneIn(3) {
+			set.add(all(c.name, " = ", fmt.Sprintf(given, c.name)))
 			continue
 		}
 		set.add(all(c.name, " = ", g.assigned(source{t, t.name}, c)))
