@@ -18,7 +18,7 @@ func groupCommand(name, short string) *cobra.Command {
 			if len(args) > 0 {
 				return unknownCommand(command, args[0])
 			}
-			return misused("%s needs a command", command.CommandPath())
+			return misused("%s needs a command: %s", command.CommandPath(), anyOf(commandNames(command)))
 		},
 	}
 }

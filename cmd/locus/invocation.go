@@ -26,7 +26,9 @@ type invocation struct {
 	now            func() time.Time
 	random         io.Reader // of salts
 
-	began bool // a command's own work began, so its errors aren't those of flags
+	args   []string // of the command line, without the program
+	began  bool     // a command's own work began, so its errors aren't those of flags
+	misled error    // help was asked for about a command that doesn't exist
 
 	configFile, endpoints, cluster string
 	output                         format

@@ -42,8 +42,12 @@ func main() {
 // run is the whole program but for its process.
 func run(ctx context.Context, args []string, in *invocation) int {
 	root := newRoot(in)
+	in.args = args
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		err = in.misled
+	}
 	switch {
 	case err == nil:
 		return done
@@ -121,8 +125,12 @@ everything on one machine, and the commands that look at and change a cluster.`,
 			}
 			return command.Help()
 		},
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(command *cobra.Command, _ []string) error {
+			if err := errors.Join(command.ValidateRequiredFlags(), command.ValidateFlagGroups()); err != nil {
+				return err // before the command has begun: it is wrong use
+			}
 			in.began = true
+			return nil
 		},
 	}
 	root.SetOut(in.stdout)
@@ -139,7 +147,7 @@ everything on one machine, and the commands that look at and change a cluster.`,
 	last := groups[len(groups)-1].title
 	root.SetHelpCommandGroupID(last)
 	root.SetCompletionCommandGroupID(last)
-	suggest(root)
+	in.suggest(root)
 	in.completions(root)
 	return root
 }

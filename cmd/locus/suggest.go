@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -10,42 +12,147 @@ import (
 	"locus/config/strict"
 )
 
-// suggest makes a wrong flag of any command name the one that may be meant. Where a command is misspelled, its flags are unknown to the
-// group that it would belong to, and the command is reported.
-func suggest(c *cobra.Command) {
-	c.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		if args := command.Flags().Args(); command.HasAvailableSubCommands() && len(args) > 0 {
-			return unknownCommand(command, args[0])
+// suggest makes every command report a mistyped command, flag or argument together with the one that may be meant.
+func (in *invocation) suggest(root *cobra.Command) {
+	root.SetFlagErrorFunc(in.flagError)
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(c *cobra.Command, args []string) {
+		if given := c.Flags().Args(); c.HasAvailableSubCommands() && len(given) > 0 {
+			in.misled = unknownCommand(c, given[0])
+			return
 		}
-		unknown, is := errors.AsType[*pflag.NotExistError](err)
-		if !is || len(unknown.GetSpecifiedName()) < 2 {
-			return err
-		}
-		var names []string
-		add := func(f *pflag.Flag) {
-			if !f.Hidden {
-				names = append(names, "--"+f.Name)
-			}
-		}
-		command.Flags().VisitAll(add)
-		command.InheritedFlags().VisitAll(add)
-		return fmt.Errorf("%w%s", err, strict.DidYouMean("--"+unknown.GetSpecifiedName(), names))
+		help(c, args)
 	})
+	explainArguments(root)
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Args = aboutACommand
+		}
+	}
 }
 
-// unknownCommand is wrong use, and names what may be meant.
-func unknownCommand(parent *cobra.Command, name string) error {
+// aboutACommand accepts the words of a command, for help about it.
+func aboutACommand(help *cobra.Command, words []string) error {
+	c, rest, err := help.Root().Find(words)
+	if err == nil && c.HasAvailableSubCommands() && len(rest) > 0 {
+		return unknownCommand(c, rest[0])
+	}
+	return err
+}
+
+// flagError explains an unknown flag. Where a command is mistyped or comes after its flags, they are unknown to the group that it belongs
+// to, and the command is the mistake.
+func (in *invocation) flagError(c *cobra.Command, err error) error {
+	if c.HasAvailableSubCommands() {
+		if given := c.Flags().Args(); len(given) > 0 {
+			return unknownCommand(c, given[0])
+		}
+		if found := in.commandAfterFlags(c, err); found != nil {
+			return found
+		}
+	}
+	unknown, is := errors.AsType[*pflag.NotExistError](err)
+	if !is || len(unknown.GetSpecifiedName()) < 2 {
+		return err
+	}
 	var names []string
-	for _, c := range parent.Commands() {
+	add := func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	}
+	c.Flags().VisitAll(add)
+	c.InheritedFlags().VisitAll(add)
+	return fmt.Errorf("%w%s", err, strict.DidYouMean("--"+unknown.GetSpecifiedName(), names))
+}
+
+// commandAfterFlags looks among the words after a group for one that is, or is nearly, one of its commands.
+func (in *invocation) commandAfterFlags(group *cobra.Command, err error) error {
+	names := commandNames(group)
+	depth := len(strings.Fields(group.CommandPath())) - 1
+	for i, word := range in.args {
+		switch {
+		case i < depth || strings.HasPrefix(word, "-"):
+		case slices.Contains(names, word):
+			return misused("%w: write the flags of a command after its name: %s %s", err, group.CommandPath(), word)
+		case strict.DidYouMean(word, names) != "" && len(word) > 2:
+			return unknownCommand(group, word)
+		}
+	}
+	return nil
+}
+
+func commandNames(group *cobra.Command) []string {
+	var names []string
+	for _, c := range group.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())
 		}
 	}
-	near := strict.DidYouMean(name, names)
-	for _, c := range parent.Root().Commands() { // it may be one of its own
-		if parent.HasParent() && c.Name() == name {
-			near = ": did you mean " + c.CommandPath() + "?"
-		}
+	return names
+}
+
+// unknownCommand is wrong use. It names what may be meant: a command elsewhere that has this very name, or one of the same group whose name
+// is nearly this.
+func unknownCommand(parent *cobra.Command, name string) error {
+	near := strict.DidYouMean(name, commandNames(parent))
+	if same := namesakes(parent, name); len(same) > 0 {
+		near = ": did you mean " + anyOf(same) + "?"
 	}
 	return misused("unknown command %q for %q%s", name, parent.CommandPath(), near)
+}
+
+// anyOf lists alternatives.
+func anyOf(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// namesakes returns the commands with a name that the user of a group may mean: those beside the group, and for the root those in groups.
+func namesakes(parent *cobra.Command, name string) []string {
+	var paths []string
+	for _, c := range parent.Root().Commands() {
+		candidates := []*cobra.Command{c}
+		if !parent.HasParent() {
+			candidates = c.Commands()
+		}
+		for _, c := range candidates {
+			if c.IsAvailableCommand() && strings.EqualFold(c.Name(), name) {
+				paths = append(paths, c.CommandPath())
+			}
+		}
+	}
+	return paths
+}
+
+// explainArguments makes each command name its form when it is called with other arguments than it takes.
+func explainArguments(c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		explainArguments(sub)
+	}
+	if accept := c.Args; accept != nil {
+		c.Args = func(c *cobra.Command, args []string) error {
+			if err := accept(c, args); err != nil {
+				return wrongArguments(c, args)
+			}
+			return nil
+		}
+	}
+}
+
+func wrongArguments(c *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if len(c.ValidArgs) > 0 && !slices.Contains(c.ValidArgs, arg) {
+			return misused("unknown argument %q: use %s%s", arg, anyOf(c.ValidArgs), strict.DidYouMean(arg, c.ValidArgs))
+		}
+	}
+	form := strings.TrimSpace(c.Parent().CommandPath() + " " + c.Use)
+	if len(args) == 0 {
+		return misused("an argument is missing: %s", form)
+	}
+	return misused("%s given, and the form is: %s", quantity(len(args), "argument"), form)
 }
