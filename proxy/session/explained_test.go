@@ -21,6 +21,8 @@ func TestExplainShowsWhatIsSent(t *testing.T) {
 				"SELECT id FROM orders WHERE amount > 5 LIMIT 2, 10",
 				"SELECT id FROM orders ORDER BY id LIMIT 3",
 				"SELECT COUNT(*) FROM orders WHERE amount > 5",
+				"SELECT id FROM orders WHERE user_id = 1 UNION ALL SELECT id FROM orders WHERE user_id = 3 AND amount > 5 LIMIT 4",
+				"SELECT id FROM orders UNION ALL SELECT id FROM orders WHERE amount = 1 OR amount = 2",
 				"UPDATE orders SET amount = 1 WHERE user_id = 1",
 				"UPDATE orders SET amount = 1 WHERE user_id IN (1, 5)",
 				"UPDATE orders SET amount = 1 WHERE amount = 7 OR amount = 8",
@@ -80,7 +82,7 @@ func sentOf(run, text string) map[string]string {
 	texts := map[string]string{}
 	for line := range strings.SplitSeq(run, "\n") {
 		shard, sent, is := strings.Cut(strings.TrimPrefix(line, "  "), ": ")
-		if is && strings.HasPrefix(line, "  s") && strings.HasPrefix(sent, verb) && !strings.Contains(sent, " FOR UPDATE") {
+		if is && strings.HasPrefix(line, "  s") && strings.HasPrefix(sent, verb) && !strings.Contains(sent, " FOR UPDATE") && sent != "SELECT FOUND_ROWS()" {
 			texts[shard] = strings.TrimSpace(sent)
 		}
 	}

@@ -209,7 +209,7 @@ func (sc *scope) classes() []class {
 		if !n.sharded() || sc.root(n) != i {
 			continue
 		}
-		c := class{table: n.table}
+		c := class{table: n.table, block: n.block}
 		for at, h := range n.homes {
 			if slices.Index(n.homes, h) == at && (h.groups == nil || !slices.Contains(n.homes, home{block: h.block})) {
 				c.cond = both(c.cond, sc.narrow(h.block, h.block.Where, func(n *node, key *catalog.Key) bool {

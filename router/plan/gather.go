@@ -201,7 +201,7 @@ func (sc *scope) gathered(l *stmt.Lexed, places *stmt.Places, at stmt.TablePlace
 		}
 	}
 	if n.sharded() {
-		g.Rows = &Keyed{classes: []class{{n.table, filter}}, sided: n.table.Side() != nil}
+		g.Rows = &Keyed{classes: []class{{n.table, n.block, filter}}, sided: n.table.Side() != nil}
 		if n.table.Telling() != nil {
 			g.Rows.Owned = &Owned{tables: []ownedTable{{n.ref.Alias, n.table}}}
 		}

@@ -13,6 +13,7 @@ import (
 type Owned struct {
 	Filter stmt.Filter
 	tables []ownedTable
+	next   *Owned // of the next arm of a UNION ALL; nil: there is none
 }
 
 type ownedTable struct {
@@ -23,12 +24,21 @@ type ownedTable struct {
 // owned returns how a statement with one block is narrowed, or nil if it can't be. Rows that are joined by their keys have one
 // gene. It is therefore enough to narrow the tables of which every row of the answer contains a row.
 func (sc *scope) owned(s *stmt.Statement) *Owned {
-	if len(s.Blocks) != 1 || !s.Blocks[0].HasFilter {
+	if len(s.Blocks) != 1 {
 		return nil
 	}
-	o := &Owned{Filter: s.Blocks[0].Filter}
-	for i := range sc.nodes {
-		n := &sc.nodes[i]
+	return sc.ownedIn(s.Blocks[0])
+}
+
+// ownedIn is owned for one block.
+func (sc *scope) ownedIn(b *stmt.Block) *Owned {
+	if !b.HasFilter {
+		return nil
+	}
+	o := &Owned{Filter: b.Filter}
+	list := sc.of(b)
+	for i := range list {
+		n := &list[i]
 		if !n.sharded() || n.ref.Nullable {
 			continue
 		}
@@ -63,10 +73,14 @@ func (o *Owned) Without(foreign router.Foreign) string {
 // it comes after them.
 func (o *Owned) Splices(foreign router.Foreign) []Splice {
 	condition := o.Without(foreign)
+	splices := []Splice{{o.Filter.Open, " " + condition + " AND ("}, {o.Filter.Close, ") "}}
 	if !o.Filter.There {
-		return []Splice{{o.Filter.Open, " WHERE " + condition + " "}}
+		splices = []Splice{{o.Filter.Open, " WHERE " + condition + " "}}
 	}
-	return []Splice{{o.Filter.Open, " " + condition + " AND ("}, {o.Filter.Close, ") "}}
+	if o.next != nil {
+		splices = append(splices, o.next.Splices(foreign)...)
+	}
+	return splices
 }
 
 // Foreign returns the rows of other shards that one shard of a route may have while genes are being moved, and that the statement may

@@ -110,6 +110,9 @@ func (sc *scope) choosePlan(s *stmt.Statement, f Facts) (Plan, error) {
 		if f.Writes {
 			return &Change{Facts: f, Keyed: k}, nil
 		}
+		if t.single == "" {
+			sc.splitArms(s, &k)
+		}
 		return &Read{Facts: f, Keyed: k}, nil
 	case t.written > 0:
 		p := &Global{Facts: f}

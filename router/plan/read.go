@@ -61,6 +61,8 @@ func (p *Read) merge(s *stmt.Statement, sc *scope) {
 		p.NoMerge = refuse(ScatterShape, "user variables are assigned in a read of several shards: name one owner, ID or order number in WHERE")
 	case s.Features&stmt.CalcFoundRows != 0:
 		p.NoMerge = refuse(ScatterShape, "SQL_CALC_FOUND_ROWS in a read of several shards: run SELECT COUNT(*) beside it")
+	case p.arms != nil:
+		p.Merge = &Merge{Limit: s.ArmsLimit, describe: concatenated}
 	default:
 		p.Merge, p.NoMerge = planMerge(s, sc)
 	}

@@ -18,12 +18,14 @@ type Keyed struct {
 	sided   bool             // each class's rows are on one shard even if their gene is divided
 	pinned  router.ShardName // the shard of the single tables that are joined with the sharded ones; may be empty
 	noShard *Refusal         // why no shard can have all tables; nil: one can
+	arms    []Keyed          // of a UNION ALL whose arms' rows may be on different shards; nil for other statements
 }
 
 // class is a group of sharded tables whose joined rows have one gene, with the statement's condition on that gene.
 type class struct {
 	table *catalog.Table
-	cond  *condition // nil: any gene
+	block *stmt.Block // of its first table
+	cond  *condition  // nil: any gene
 }
 
 // condition is the part of a WHERE clause that applies to one class.
@@ -185,6 +187,9 @@ func (p *Keyed) Locate(m *router.Map, v *Values, out *Route) error {
 	if p.noShard != nil {
 		out.All = true
 		return p.noShard
+	}
+	if p.arms != nil {
+		return p.locateArms(m, v, out)
 	}
 	for i := range p.classes {
 		if i == 0 {

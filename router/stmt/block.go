@@ -55,13 +55,19 @@ var afterFilter = []string{
 	"union", "intersect", "except",
 }
 
-// filter finds the WHERE clause of an outermost block.
+// setOperators are the words between the arms of a query.
+var setOperators = []string{"union", "intersect", "except"}
+
+// filter finds the WHERE clause of an outermost block, or of an arm.
 func (r *reader) filter(b *Block, from int) {
 	if from < 0 {
 		return
 	}
 	end := r.l.end()
 	where := r.l.clause(from, "where")
+	if next := r.l.clause(from, setOperators...); next >= 0 && next < where {
+		where = -1 // it belongs to another arm
+	}
 	if where >= 0 {
 		from = where + len("where")
 	}
@@ -84,6 +90,40 @@ func (r *reader) union(n *ast.SetOprStmt, parent *Block) {
 	if n.OrderBy != nil {
 		r.expressions(n.OrderBy, parent)
 	}
+	if parent == nil && n.With == nil {
+		r.unionAll(n)
+	}
+}
+
+// unionAll sets the arms of a UNION ALL of plain SELECTs, and finds their clauses.
+func (r *reader) unionAll(n *ast.SetOprStmt) {
+	var arms []*Block
+	at := 0
+	for i, node := range n.SelectList.Selects {
+		arm, ok := node.(*ast.SelectStmt)
+		if !ok || !plainArm(arm, i == 0) {
+			return
+		}
+		from := r.l.clause(at, "from")
+		next := r.l.clause(max(from, at), setOperators...)
+		if last := i == len(n.SelectList.Selects)-1; from < 0 || last != (next < 0) {
+			return
+		}
+		b := r.blocks[arm]
+		b.From, b.HasFrom = r.l.Anchor(from), true
+		r.filter(b, from)
+		arms, at = append(arms, b), next+len("union")
+	}
+	r.out.Arms, r.out.ArmsOrdered, r.out.ArmsLimit = arms, n.OrderBy != nil, r.limit(n.Limit)
+}
+
+// plainArm reports whether an arm is a SELECT without parentheses and clauses of its own before the next arm. UNION ALL precedes it
+// unless it is the first one.
+func plainArm(n *ast.SelectStmt, first bool) bool {
+	if n.IsInBraces || n.Kind != ast.SelectStmtKindSelect || n.With != nil || n.From == nil || n.OrderBy != nil || n.Limit != nil {
+		return false
+	}
+	return first || n.AfterSetOperator != nil && *n.AfterSetOperator == ast.UnionAll
 }
 
 func (r *reader) arms(n *ast.SetOprSelectList, parent *Block) {

@@ -114,8 +114,13 @@ type Statement struct {
 	// Blocks are the query blocks, outermost first: a SELECT, the table part of an UPDATE or DELETE, every subquery, derived
 	// table and arm of a UNION.
 	Blocks []*Block
-	Insert *Insertion   // for Insert, Replace
-	Assign []Assignment // for Update
+	// Arms are the arms of a UNION ALL of at least two plain SELECTs without parentheses, all with a FROM clause. Nil for all other
+	// statements. ArmsLimit is the LIMIT of such a statement. ArmsOrdered reports whether it has ORDER BY.
+	Arms        []*Block
+	ArmsLimit   *Limit
+	ArmsOrdered bool
+	Insert      *Insertion   // for Insert, Replace
+	Assign      []Assignment // for Update
 	// SetClause is the end of an UPDATE's assignment list.
 	SetClause Anchor
 	Variables []Variable // for Set
