@@ -89,7 +89,7 @@ func (p *importing) run(ctx context.Context) error {
 		}
 		return p.in.show(j, func(w io.Writer) {
 			fmt.Fprintf(w, "job %s: %s\n", j.ID, j.Journal[0].What)
-			fmt.Fprintf(w, "locus watch %s shows it; once it is ready: locus cutover %s --to 100%%\n", j.ID, j.ID)
+			fmt.Fprintf(w, "locus watch %s shows it; once it is ready: %s\n", j.ID, j.CutOverCommand())
 		})
 	})
 }

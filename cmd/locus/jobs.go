@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,10 +19,15 @@ import (
 )
 
 func jobsCommand(in *invocation) *cobra.Command {
-	return &cobra.Command{
+	var all bool
+	c := &cobra.Command{
 		Use:   "jobs [JOB]",
 		Short: "List the moves, or show one with its journal",
+		Long: `List the moves, or show one with its journal. The list has all that are under way, the
+commands that they wait for, and the last ones that have ended; --all adds the other
+ones that have ended. For programs, with -o json or yaml, it always has all.`,
 		Example: `  locus jobs
+  locus jobs --all
   locus jobs split-1 -o json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -28,10 +35,12 @@ func jobsCommand(in *invocation) *cobra.Command {
 				if len(args) == 1 {
 					return in.printJob(command.Context(), store, args[0])
 				}
-				return in.printJobs(command.Context(), store)
+				return in.printJobs(command.Context(), store, all)
 			})
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "list all that have ended, too")
+	return c
 }
 
 // withJobs opens the store for one command.
@@ -44,7 +53,7 @@ func (in *invocation) jobsOf(conn *connection) *jobs.Store {
 	return jobs.New(conn.kv, in.operator(), conn.config.Secrets.Lookup)
 }
 
-func (in *invocation) printJobs(ctx context.Context, store *jobs.Store) error {
+func (in *invocation) printJobs(ctx context.Context, store *jobs.Store, all bool) error {
 	list, err := store.Jobs(ctx)
 	if err != nil {
 		return err
@@ -52,14 +61,66 @@ func (in *invocation) printJobs(ctx context.Context, store *jobs.Store) error {
 	if list == nil {
 		list = []*job.Job{}
 	}
-	rows := [][]string{{"JOB", "PHASE", "AT TARGET", "FROM", "TO", "GENES", "BY", "SINCE"}}
+	return in.show(list, func(w io.Writer) {
+		shown := list
+		if !all {
+			shown = lately(list)
+		}
+		rows := [][]string{{"JOB", "PHASE", "AT TARGET", "FROM", "TO", "GENES", "BY", "SINCE"}}
+		for _, j := range shown {
+			rows = append(rows, []string{
+				j.ID, string(j.State.Shown()), watch.Percent(j.State.Percent()), string(j.From), j.Target(),
+				j.Moved(), j.By, stamped(j.Created),
+			})
+		}
+		columns(w, rows)
+		printNext(w, shown)
+		if left := len(list) - len(shown); left > 0 {
+			fmt.Fprintf(w, "\n%s ended earlier: locus jobs --all\n", quantity(left, "job"))
+		}
+	})
+}
+
+// pastShown is how many jobs that have ended are listed without --all.
+const pastShown = 5
+
+// lately leaves out all jobs that have ended but for the last ones.
+func lately(list []*job.Job) []*job.Job {
+	var past []*job.Job
 	for _, j := range list {
-		rows = append(rows, []string{
-			j.ID, string(j.State.Shown()), watch.Percent(j.State.Percent()), string(j.From), j.Target(),
-			j.Moved(), j.By, stamped(j.Created),
-		})
+		if j.State.Over() {
+			past = append(past, j)
+		}
 	}
-	return in.show(list, func(w io.Writer) { columns(w, rows) })
+	slices.SortStableFunc(past, func(a, b *job.Job) int { return changed(a).Compare(changed(b)) })
+	old := past[:max(0, len(past)-pastShown)]
+	return slices.DeleteFunc(slices.Clone(list), func(j *job.Job) bool { return slices.Contains(old, j) })
+}
+
+// changed is when something was last noted about a job.
+func changed(j *job.Job) time.Time { return j.Journal[len(j.Journal)-1].At }
+
+// printNext prints the commands that the jobs wait for.
+func printNext(w io.Writer, list []*job.Job) {
+	head := "\n"
+	for _, j := range list {
+		if next := commandsFor(j); next != "" {
+			fmt.Fprintf(w, "%sjob %s is %s; %s\n", head, j.ID, j.State.Shown(), next)
+			head = ""
+		}
+	}
+}
+
+// commandsFor is the line about the commands that a job waits for; empty: it waits for none.
+func commandsFor(j *job.Job) string {
+	var commands []string
+	for _, next := range j.Next() {
+		commands = append(commands, next.Command)
+	}
+	if commands == nil {
+		return ""
+	}
+	return "next: " + strings.Join(commands, ", or ")
 }
 
 func (in *invocation) printJob(ctx context.Context, store *jobs.Store, id string) error {

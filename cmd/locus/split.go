@@ -146,7 +146,7 @@ func (p *planning) begin(ctx context.Context, conn *connection, c *cluster.Clust
 	return p.in.show(j, func(w io.Writer) {
 		fmt.Fprintf(w, "job %s: %s\n", j.ID, j.Journal[0].What)
 		p.printLoad(w, j, c, loads)
-		fmt.Fprintf(w, "locus watch %s shows it; once it is ready: locus cutover %s --to 100%% --step 5%% --every 1m\n", j.ID, j.ID)
+		fmt.Fprintf(w, "locus watch %s shows it; once it is ready: %s\n", j.ID, j.CutOverCommand())
 	})
 }
 

@@ -61,7 +61,7 @@ func (in *invocation) wait(ctx context.Context, store *jobs.Store, id string, wa
 		case err != nil:
 			return err
 		case there:
-			return in.showTold(s.Job, "")
+			return in.showTold(s.Job, commandsFor(s.Job))
 		}
 		if _, more := <-changes; more {
 			continue

@@ -25,6 +25,7 @@ func (c Canvas) Draw(s Seen, now time.Time) string {
 	d.line("%s  %s  %s → %s  %s%s", d.bold(j.ID), d.phase(j.State), j.From, j.Target(), genes(j), since(r))
 	d.field("why", j.State.Why, red)
 	d.field("remedy", j.State.Remedy, yellow)
+	d.next(j.Next())
 	d.bars(j, r, p)
 	d.figures(j, r, p)
 	d.mirror(j.Mirror, s.Mirror)
@@ -80,6 +81,15 @@ func (c Canvas) cut(line string) string {
 func (d *drawing) field(name, value string, colour int) {
 	if value != "" {
 		d.line("  %-9s  %s", name, d.in(colour, value))
+	}
+}
+
+// next shows the commands that the job waits for.
+func (d *drawing) next(commands []job.Next) {
+	name := "next"
+	for _, c := range commands {
+		d.line("  %-9s  %s  %s", name, d.bold(c.Command), d.in(faint, c.Effect))
+		name = ""
 	}
 }
 

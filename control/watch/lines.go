@@ -37,6 +37,9 @@ func Line(s Seen, now time.Time) string {
 	add(p.NextStep >= 0, "next step in %s", Rounded(p.NextStep))
 	add(j.State.Why != "", "why: %s", j.State.Why)
 	add(r.Trouble != "", "trouble: %s", r.Trouble)
+	for i, next := range j.Next() {
+		add(i == 0, "next: %s", next.Command)
+	}
 	return strings.ReplaceAll(strings.Join(parts, "  "), "\n", " ")
 }
 

@@ -72,6 +72,11 @@ func cutting(t *testing.T) *job.Job {
 	return j
 }
 
+// stopped is a job whose cut-over has reached the share that it was to reach.
+func stopped(t *testing.T, genes int) *job.Job {
+	return split(t, append(ready[:len(ready):len(ready)], phase.Event{Kind: phase.CutTo, Genes: genes, Step: genes}, phase.Event{Kind: phase.StepTaken, Genes: genes})...)
+}
+
 // What is seen of each phase; -update writes it.
 func TestDrawings(t *testing.T) {
 	now := began.Add(time.Minute)
@@ -97,7 +102,11 @@ func TestDrawings(t *testing.T) {
 		{"planned", Seen{Job: split(t)}},
 		{"copying", Seen{Job: split(t, ready[:1]...), Earlier: earlier, Report: report(phase.Copy)}},
 		{"verifying", Seen{Job: split(t, ready[:3]...), Report: through}},
+		{"ready", Seen{Job: split(t, ready...), Report: through}},
 		{"cutting", Seen{Job: cutting(t), Report: through}},
+		{"stopped", Seen{Job: stopped(t, 8192), Report: through}},
+		{"cut", Seen{Job: stopped(t, 16384), Report: through}},
+		{"paused", Seen{Job: split(t, append(ready[:1:1], on(phase.Pause))...), Report: report(phase.Wait)}},
 		{"silent", Seen{Job: cutting(t), Report: silent}},
 		{"failed", Seen{Job: failed, Report: report(phase.Wait)}},
 	} {
