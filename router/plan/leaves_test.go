@@ -116,3 +116,10 @@ func tracedCatalog() *catalog.Catalog {
 	}
 	return catalog.NewListed([]router.ShardName{"s0"}, nil, nil, map[router.ShardName]*catalog.Listing{"s0": listing})
 }
+
+// The reads of a gather leave no state, so that their connections are lent to others without a reset.
+func TestGatherLeavesNothing(t *testing.T) {
+	if leaves := new(Gathering).Reads(new(Facts)).About().Leaves; leaves != LeavesNothing {
+		t.Errorf("%v", leaves)
+	}
+}
