@@ -293,7 +293,7 @@ func TestEachVariableHasOnePlace(t *testing.T) {
 	if n < 200 || Classified("names") || Classified("nothing_like_it") || !HidesPath("datadir") || HidesPath("version") {
 		t.Errorf("%d variables", n)
 	}
-	for _, list := range []map[string]bool{plan.ForOneStatement, plan.OnOneShard} {
+	for _, list := range []map[string]bool{stmt.ForOneStatement, plan.OnOneShard} {
 		for name := range list {
 			if variables[name].class != Applied {
 				t.Errorf("%s can be set for one statement, and for a session it is %v", name, variables[name].class)

@@ -56,6 +56,8 @@ func passThrough(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		mention = ""
 	}
 	switch {
+	case mention != "" && l.SetsForOne():
+		return nil, refuse(Unsupported, "SET STATEMENT of a variable that an answer may depend on, before a statement that names %s: SET it for the session, then the statement", mention)
 	case mention != "":
 		return nil, refuse(Unreadable, "%s; it names %s, so it can't be passed on unread", syntax.Error(), mention)
 	case l.Err != nil: // no server reads beyond a quote that does not end: it refuses the text in its own words

@@ -48,7 +48,7 @@ func leaves(s *stmt.Statement, ctx Context) Leaves {
 		worst = worse(worst, ctx.leavesTable(s, t))
 	}
 	switch {
-	case !traced(s):
+	case !traced(s), s.Limited:
 		return worse(worst, LeavesState)
 	case s.Features&state != 0, s.Features&stmt.SetsUserVariable != 0 && len(s.Assigns) == 0:
 		return worse(worst, LeavesState)

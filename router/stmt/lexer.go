@@ -152,6 +152,7 @@ type Lexed struct {
 	layout   *layout // nil until first needed
 	bare     int     // length of the text's part of Key; callers append to it
 	asides   []aside
+	limitEnd int // end of SET STATEMENT … FOR before the statement, or 0
 	cut      int // where Parse found RETURNING; 0 for nowhere
 	pos      int
 	copied   int // the text up to here is in Key or stripped
@@ -168,7 +169,8 @@ type Lexed struct {
 	cellHas  cellContent
 }
 
-// aside is an optimizer hint: a piece of the text that is in the key but isn't SQL.
+// aside is an optimizer hint, or MariaDB's SET STATEMENT … FOR before a statement: a piece of the text that is in the key, and that
+// the reading of the statement skips.
 type aside struct{ start, end int32 }
 
 // byState tracks `ORDER BY item, item` and `GROUP BY item, item`, in which a plain integer is a field number rather

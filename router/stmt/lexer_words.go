@@ -85,6 +85,13 @@ func (l *Lexed) word() {
 	first := !l.started
 	l.touch()
 	l.pos = end
+	if first && isWord(l.Text[start:end], "set") {
+		l.limited(end)
+	}
+	if l.limitEnd == end && end > 0 {
+		l.asides, l.started = append(l.asides[:0], aside{0, int32(end)}), false
+		return
+	}
 	l.keyword(l.Text[start:end], first)
 }
 

@@ -70,7 +70,7 @@ func Parse(l *Lexed) (*Statement, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	r.out.Hints = l.Hints()
+	r.out.Hints, r.out.Limited = l.Hints(), l.limitEnd > 0
 	return r.out, nil
 }
 

@@ -149,6 +149,8 @@ type Statement struct {
 	Load       *Loading    // for LoadData; nil for LOAD XML
 	// Hints are the texts of optimizer hints, /*+ … */, without delimiters.
 	Hints []string
+	// Limited: SET STATEMENT … FOR precedes it. Servers report that as a change of the connection's state.
+	Limited bool
 	// Called are the functions in query expressions, and the procedure of CALL.
 	Called []Called
 	// View: CREATE VIEW, whose first table is the view, or DROP VIEW. Ordered: its query has ORDER BY without LIMIT. Varies:
