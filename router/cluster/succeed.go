@@ -125,25 +125,22 @@ func checkGenerators(old, next *Cluster) error {
 		if was.Kind != is.Kind || was.Bits != is.Bits || !slices.Equal(was.Of, is.Of) || !slices.Equal(was.Shards, is.Shards) {
 			errs = append(errs, fmt.Errorf("generators: kind, bits, of and shards of %s can't change, since its numbers could be equal to earlier ones: declare one of another name", name))
 		}
-		if was.Kind == FormatGenerator && is.Kind == FormatGenerator && sequenceDiffers(was.Template, is.Template) {
-			errs = append(errs, fmt.Errorf("generators: per, zone and hidden of the sequence of %s can't change, since its texts could be equal to earlier ones: declare one of another name", name))
+		if was.Kind == FormatGenerator && is.Kind == FormatGenerator && repeats(was.Template, is.Template) {
+			errs = append(errs, fmt.Errorf("generators: the template of %s is %s and can't become %s, since its texts could be equal to earlier ones: "+
+				"the sequence stays in its place, and so do per, zone and hidden; declare one of another name", name, was.Template, is.Template))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// sequenceDiffers reports whether the sequences of two templates differ, or the way in which they are hidden.
-func sequenceDiffers(before, after string) bool {
+// repeats reports whether texts of a template could be equal to those of the one before.
+func repeats(before, after string) bool {
 	was, err := format.Parse(before, format.Parts())
 	if err != nil {
 		return false // no text was made by it
 	}
 	is, err := format.Parse(after, format.Parts())
-	if err != nil {
-		return false // Validate refuses it
-	}
-	a, b := was.Sequence(), is.Sequence()
-	return a.Scope != b.Scope || a.Zone != b.Zone || a.Hidden != b.Hidden || a.Hidden != 0 && a.Max != b.Max
+	return err == nil && !is.Follows(was) // Validate refuses others
 }
 
 // checkImporting refuses to change the placement of tables that are being imported.

@@ -154,8 +154,11 @@ func TestSucceedRefusesWhatTextsRelyOn(t *testing.T) {
 		{"A{seq:6,hidden=1}", "A{seq:6}"},
 		{"A{seq:6,hidden=1}", "A{seq:6,hidden=2}"},
 		{"A{seq:6,hidden=1}", "A{seq:7,hidden=1}"},
+		{"9{seq:3}", "{seq}"},
+		{"A{seq:6}", "AB{seq:6}"},
+		{"{context:a:3}{seq:6}", "{context:a:3}{seq:7}"},
 	} {
-		if _, err := Succeed(made(change[0]), made(change[1]), stamp); err == nil || !strings.Contains(err.Error(), "of the sequence of n can't change") {
+		if _, err := Succeed(made(change[0]), made(change[1]), stamp); err == nil || !strings.Contains(err.Error(), "the template of n is "+change[0]+" and can't become "+change[1]) {
 			t.Errorf("%s becomes %s: %v", change[0], change[1], err)
 		}
 	}
