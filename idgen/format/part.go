@@ -28,6 +28,8 @@ type Part struct {
 	Zone string
 	// Hidden is the version of the key that hides the sequence; 0 for none.
 	Hidden uint32
+	// OfOwner reports that it needs an owner; see Values.Width.
+	OfOwner bool
 	// Text generates the text.
 	Text func(ctx context.Context, v *Values) (string, error)
 }

@@ -118,7 +118,7 @@ func genePart(argument string) (Part, error) {
 	if argument != "" {
 		return Part{}, errors.New("write gene")
 	}
-	return Part{Max: 6, Text: func(_ context.Context, v *Values) (string, error) {
+	return Part{Max: 6, OfOwner: true, Text: func(_ context.Context, v *Values) (string, error) {
 		if v.Width == 0 {
 			return "", errors.New("there is no owner to take the gene of")
 		}

@@ -151,6 +151,16 @@ func (t *Template) Scoped() bool {
 // Sequence returns the part that makes the strings unique.
 func (t *Template) Sequence() Part { return *t.pieces[t.unique()].part }
 
+// OfOwner returns the name of a part that needs an owner, or "".
+func (t *Template) OfOwner() string {
+	for _, p := range t.pieces {
+		if p.part != nil && p.part.OfOwner {
+			return p.name
+		}
+	}
+	return ""
+}
+
 // unique returns the index of that part. A template has exactly one.
 func (t *Template) unique() int {
 	return slices.IndexFunc(t.pieces, func(p piece) bool { return p.part != nil && p.part.Unique })

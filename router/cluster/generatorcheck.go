@@ -6,7 +6,6 @@ import (
 	"math/bits"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -74,50 +73,7 @@ func (c *Cluster) checkInner(p *problems, document, name string, g Generator) {
 		p.add(document, "it adds %d low bits to the numbers of %s: at most %d leave enough of them", bits, strings.Join(g.Of, ", "), mostLowBits)
 	} else if flake := c.snowflakeIn(name); flake != "" && bits > 0 {
 		p.add(document, "it adds %d low bits to those of %s, a snowflake, which has all 63 that a number can have", bits, flake)
-	} else {
-		c.checkDigits(p, document, g)
 	}
-}
-
-// checkDigits refuses a template with fewer digits than the first number of its generator has.
-func (c *Cluster) checkDigits(p *problems, document string, g Generator) {
-	t, err := format.Parse(g.Template, format.Parts())
-	if g.Kind != FormatGenerator || len(g.Of) != 1 || err != nil {
-		return
-	}
-	first := c.smallest(g.Of[0])
-	if room, needed := t.Sequence().Max, len(strconv.FormatUint(first, 10)); room < needed {
-		p.add(document, "of %s: its numbers begin at %d, and the sequence has %d digits: give it %d at least", g.Of[0], first, room, needed)
-	}
-}
-
-// epochBits is the number of bits below the epoch, for a bucket's number and count.
-const epochBits = 26
-
-// smallest returns the first number of a generator. For one that counts time, it is a number that is made some years after its epoch. The
-// generator must not take numbers from itself.
-func (c *Cluster) smallest(name string) uint64 {
-	g := c.Generators[name]
-	switch g.Kind {
-	case SnowflakeGenerator:
-		return 1 << 62
-	case BucketsGenerator:
-		return 1 << epochBits
-	case AutoIncrementGenerator:
-		return 1 << (bits.Len(uint(max(1, len(g.Shards)))) - 1)
-	case HAGenerator, QueueGenerator:
-		first := uint64(1) // the largest of all, since each is asked in turn
-		for _, of := range g.Of {
-			first = max(first, c.smallest(of))
-		}
-		added := g.Bits
-		if g.Kind == HAGenerator {
-			added = uint(bits.Len(uint(len(g.Of)))) - 1
-		}
-		return first << added
-	case SegmentGenerator, RedisGenerator, MemcachedGenerator, RowGenerator, FormatGenerator:
-	}
-	return 1
 }
 
 // ringOf returns the path on which a generator takes numbers from itself, or nil if it doesn't.

@@ -29,6 +29,9 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err := after.keepPrimaries(old); err != nil {
 		return nil, err
 	}
+	if err := checkUsable(old, next); err != nil {
+		return nil, err
+	}
 	if old == nil {
 		return &after, nil
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -165,6 +166,50 @@ func TestSucceedRefusesWhatTextsRelyOn(t *testing.T) {
 	for _, change := range [][2]string{{daily, daily}, {"A{seq:6}", "A{seq:7}"}, {"A{seq:6,hidden=1}", "B{seq:6,hidden=1}"}} {
 		if _, err := Succeed(made(change[0]), made(change[1]), stamp); err != nil {
 			t.Errorf("%s becomes %s: %v", change[0], change[1], err)
+		}
+	}
+}
+
+// Generators that would fail at their first use are refused when they are declared or changed. Ones that are declared already
+// don't prevent other changes.
+func TestSucceedRefusesUnusableGenerators(t *testing.T) {
+	text, err := os.ReadFile("testdata/good.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("n", 64)
+	for _, c := range []struct{ generators, want string }{
+		{"a: {kind: format, template: 'A{gene}{seq:6}'}", `generator a: template "A{gene}{seq:6}": part gene: a declared generator has no owner`},
+		{"{a: {kind: buckets, server: 'r:1'}, b: {kind: format, of: [a], template: '{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8}'}}", "generator b: template \"{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8}\": part seq: of a: its numbers are soon above 99999999, and the sequence has 8 digits: give it 13 at least, or leave `of` out"},
+		{"{a: {kind: buckets, server: 'r:1'}, b: {kind: format, of: [a], template: 'A{seq:13}'}}", ""},
+		{"{a: {kind: snowflake}, b: {kind: format, of: [a], template: 'A{seq:18}'}}", "give it 19 at least"},
+		{"{a: {kind: snowflake}, b: {kind: format, of: [a], template: 'A{seq}'}}", ""},
+		{"{a: {kind: buckets, server: 'r:1'}, c: {kind: queue, of: [a], bits: 4}, b: {kind: format, of: [c], template: 'A{seq:13}'}}", "generator b: template \"A{seq:13}\": part seq: of c: its numbers are soon above 9999999999999, and the sequence has 13 digits: give it 14 at least"},
+		{"{a: {kind: segment}, b: {kind: format, of: [a], template: 'A{seq:7}'}}", "give it 8 at least"},
+		{"{a: {kind: segment, max_step: 2000}, b: {kind: format, of: [a], template: 'A{seq:4}'}}", ""},
+		{"{a: {kind: segment, servers: ['r:1', 'r:2'], max_step: 10}, b: {kind: format, of: [a], template: 'A{seq:5}'}}", "give it 6 at least"},
+		{"{a: {kind: redis, server: 'r:1', keys: 1024}, b: {kind: format, of: [a], template: 'A{seq:6}'}}", "give it 7 at least"},
+		{"{a: {kind: redis, servers: ['r:1'], cluster: true, keys: 6}, b: {kind: format, of: [a], template: 'A{seq:6}'}}", "give it 7 at least"},
+		{"{a: {kind: memcached, servers: ['m:1', 'm:2']}, b: {kind: format, of: [a], template: 'A{seq:5}'}}", "give it 6 at least"},
+		{"{a: {kind: row, shards: [s0]}, b: {kind: format, of: [a], template: 'A{seq:4}'}}", ""},
+		{"{a: {kind: row, shards: [s0]}, d: {kind: auto_increment, shards: [s0, s1]}, c: {kind: ha, of: [a, d]}, b: {kind: format, of: [c], template: 'A{seq:3}'}}", "give it 4 at least"},
+		{"a: {kind: format, template: 'A{seq:3}', min_step: 1000}", "a second process begins at 1001, and the sequence has 3 digits: give it 4 at least"},
+		{"a: {kind: format, template: 'A{seq:2}'}", ""},
+		{"a: {kind: segment, min_step: 5000000000}", "generator a: min_step 5000000000 is above 4294967296"},
+		{"{" + long + ": {kind: memcached, server: 'm:1'}, c" + long[1:] + ": {kind: queue, of: [" + long + "]}, b" + long[1:] + ": {kind: queue, of: [c" + long[1:] + "]}}", "generator b" + long[1:] + ": it takes numbers from memcached under a key of 267 bytes"},
+	} {
+		next, err := Parse([]byte(string(text) + "generators:\n  " + c.generators + "\n"))
+		if err != nil {
+			t.Errorf("%s: %v", c.generators, err)
+			continue
+		}
+		for _, old := range []*Cluster{nil, good(t)} {
+			if _, err := Succeed(old, next, stamp); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%s: error is\n  %v\nand not\n  %s", c.generators, err, c.want)
+			}
+		}
+		if _, err := Succeed(next, next, stamp); err != nil {
+			t.Errorf("%s is declared already: %v", c.generators, err)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"locus/idgen/format"
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
+	"locus/router"
 	"locus/router/cluster"
 )
 
@@ -192,6 +193,9 @@ func TestGeneratorsCanBeDeclared(t *testing.T) {
 		}
 		c, err := cluster.Parse([]byte("schema: 1\nshards:\n  s0: {address: 'a:1', user: u, secret: s}\n  s1: {address: 'b:1', user: u, secret: s}\n" +
 			text + "\nroutes: [0x7fff s0, 0xffff s1]\n"))
+		if err == nil {
+			_, err = cluster.Succeed(nil, c, router.Stamp{})
+		}
 		if err != nil {
 			t.Errorf("%v in\n%s", err, text)
 			continue

@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"cmp"
+	"errors"
+	"math/bits"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"locus/idgen/format"
+)
+
+// checkUsable refuses generators that would fail as soon as they are used. It checks those that are new or changed, so that
+// one which was declared before such a check existed does not prevent other changes.
+func checkUsable(old, next *Cluster) error {
+	var p problems
+	for _, name := range next.GeneratorNames() {
+		if old == nil || next.generatorChanged(old, name) {
+			next.checkUse(&p, name)
+		}
+	}
+	return errors.Join(p...)
+}
+
+// generatorChanged reports whether a generator, or one from which it takes numbers, is declared differently.
+func (c *Cluster) generatorChanged(old *Cluster, name string) bool {
+	for _, of := range c.Under(name) {
+		if before, was := old.Generators[of]; !was || !reflect.DeepEqual(before, c.Generators[of]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Cluster) checkUse(p *problems, name string) {
+	g, document := c.Generators[name], "generator "+name
+	if g.MinStep > mostStep {
+		p.add(document, "min_step %d is above %d", g.MinStep, uint64(mostStep))
+	}
+	if long := c.longestItem(name, name); long > longestKey {
+		p.add(document, "it takes numbers from memcached under a key of %d bytes, which is made of the names of all generators in front: at most %d fit; give them shorter names", long, longestKey)
+	}
+	t, err := format.Parse(g.Template, format.Parts())
+	if g.Kind != FormatGenerator || err != nil { // Validate refuses others
+		return
+	}
+	if part := t.OfOwner(); part != "" {
+		p.add(document, "template %q: part %s: a declared generator has no owner: use time, context, seq and check; the gene of an owner is part of the table's ID", g.Template, part)
+	}
+	c.checkDigits(p, document, g, t)
+}
+
+// HiddenBy returns the key versions that hide the sequences of formats, by the generator's name. It leaves out those that
+// old declares in the same way; old may be nil.
+func (c *Cluster) HiddenBy(old *Cluster) map[string]uint32 {
+	versions := map[string]uint32{}
+	for name, g := range c.Generators {
+		t, err := format.Parse(g.Template, format.Parts())
+		if g.Kind != FormatGenerator || err != nil || old != nil && !c.generatorChanged(old, name) {
+			continue
+		}
+		if version := t.Sequence().Hidden; version != 0 {
+			versions[name] = version
+		}
+	}
+	return versions
+}
+
+// mostStep is the longest segment that a generator takes.
+const mostStep = 1 << 32
+
+// thousand numbers must fit into a sequence that is another generator's.
+const thousand = 1000
+
+// checkDigits refuses a template with too few digits for the numbers that its sequence soon has.
+func (c *Cluster) checkDigits(p *problems, document string, g Generator, t *format.Template) {
+	room := t.Sequence().Max
+	if len(g.Of) == 0 {
+		if needed := len(strconv.FormatUint(2*g.MinStep, 10)); g.MinStep > 1 && room < needed {
+			p.add(document, "template %q: part seq: with min_step %d a second process begins at %d, and the sequence has %d digits: give it %d at least, or a smaller min_step",
+				g.Template, g.MinStep, g.MinStep+1, room, needed)
+		}
+		return
+	}
+	soon := c.soon(g.Of[0])
+	if needed := len(strconv.FormatUint(soon, 10)); room < needed {
+		p.add(document, "template %q: part seq: of %s: its numbers are soon above %d, and the sequence has %d digits: give it %d at least, or leave `of` out: "+
+			"a sequence of its own, such as {seq:8,per=yyyyMMdd}, begins at 1", g.Template, g.Of[0], tenTo(room)-1, room, needed)
+	}
+}
+
+// tenTo returns the first number that has more digits.
+func tenTo(digits int) uint64 {
+	n := uint64(1)
+	for range digits {
+		n *= 10
+	}
+	return n
+}
+
+const (
+	epochBits = 26         // bits below the epoch of buckets, for a bucket's number and count
+	epochs    = 1 << 16    // each bucket begins one, and another one after each restart of Redis
+	granted   = 100_000    // numbers that Redis or memcached is filled with at once; see packages pool and memcached
+	spanned   = 1000       // numbers that a key of Redis takes at once; see package pool
+	stepped   = 10_000_000 // the default max_step of segments, which they reach if numbers are taken fast
+)
+
+// soon returns a number that a generator reaches in its first use by several processes, on all of its servers. For one that
+// counts time, it is a number that is made some years after its epoch. The generator must not take numbers from itself.
+func (c *Cluster) soon(name string) uint64 {
+	g := c.Generators[name]
+	places := uint64(g.places())
+	switch g.Kind {
+	case SnowflakeGenerator:
+		return 1 << 62
+	case BucketsGenerator:
+		return epochs << epochBits
+	case AutoIncrementGenerator:
+		return thousand << (bits.Len(uint(max(1, len(g.Shards)))) - 1)
+	case HAGenerator, QueueGenerator:
+		return c.soonOfOthers(g)
+	case SegmentGenerator:
+		step := cmp.Or(g.MaxStep, max(g.MinStep, stepped))
+		if places > 1 {
+			return 2*places*max(granted, 4*step) + thousand
+		}
+		return 2*step + thousand
+	case RedisGenerator, MemcachedGenerator:
+		if places > 1 {
+			return 2*places*granted + thousand
+		}
+		return 2*uint64(g.Keys)*spanned + thousand
+	case RowGenerator, FormatGenerator:
+	}
+	return thousand
+}
+
+// soonOfOthers is soon for a generator that adds low bits to the numbers of others.
+func (c *Cluster) soonOfOthers(g Generator) uint64 {
+	most := uint64(thousand) // the largest of all, since each is asked in turn
+	for _, of := range g.Of {
+		most = max(most, c.soon(of))
+	}
+	if g.Kind == HAGenerator {
+		return most << (bits.Len(uint(len(g.Of))) - 1)
+	}
+	return most << g.Bits
+}
+
+// places returns the number of servers, or parts of a Redis Cluster, each of which has a grant of its own.
+func (g Generator) places() int {
+	if g.Cluster {
+		return max(1, g.Keys)
+	}
+	return max(1, len(g.Several))
+}
+
+// longestKey is the size of a key of memcached.
+const longestKey = 250
+
+// longestItem returns the size of the longest key in memcached of a generator and those from which it takes numbers, or 0.
+// counter is the name of its counter.
+func (c *Cluster) longestItem(name, counter string) (long int) {
+	g := c.Generators[name]
+	if g.Kind == MemcachedGenerator {
+		return len("locus:ABCDEFGHIJKL:generator/") + len(counter) + len(":-") + 2*digits
+	}
+	for i, of := range g.Of {
+		long = max(long, c.longestItem(of, strings.Join([]string{counter, strconv.Itoa(i) + "-" + of}, "/")))
+	}
+	return long
+}
