@@ -5,12 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"locus/control/fitting"
+	"locus/control/fleet"
+	"locus/control/keyring"
 	"locus/control/newshard"
 	"locus/control/owngene"
 	"locus/control/watch"
+	"locus/idgen/cipher"
 	"locus/proxy/schema"
 	"locus/router"
 	"locus/router/catalog"
@@ -19,6 +24,9 @@ import (
 
 // check holds the next cluster to the live shards, and has shards that own no genes given what they lack. old is nil for the first.
 func (a *application) check(ctx context.Context, conn *connection, old, next *cluster.Cluster) (*newshard.Plan, error) {
+	if err := checkDigits(ctx, conn, next.HiddenBy(old)); err != nil {
+		return nil, err
+	}
 	if a.skipLiveCheck {
 		return new(newshard.Plan), a.withoutShards(old, next)
 	}
@@ -40,6 +48,34 @@ func (a *application) check(ctx context.Context, conn *connection, old, next *cl
 		err = fmt.Errorf("%w\nwhat was made on a shard stays, and the next apply takes it as it is", err)
 	}
 	return plan, err
+}
+
+// checkDigits refuses generators whose sequences are hidden by a key version with which the running processes can't do that.
+// While none runs, the key ring of the configuration counts, if it names one.
+func checkDigits(ctx context.Context, conn *connection, hidden map[string]uint32) error {
+	if len(hidden) == 0 {
+		return nil
+	}
+	cards, err := fleet.Processes(ctx, conn.kv)
+	if err != nil {
+		return err
+	}
+	if len(cards) == 0 && conn.config.KeyRing != "" {
+		ring, err := cipher.Load(conn.config.KeyRing)
+		if err != nil {
+			return err
+		}
+		keys := fleet.KeysOf(ring)
+		cards = []fleet.Card{{ID: "the key_ring of the configuration", Keys: &keys}}
+	}
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(hidden)) {
+		for _, lack := range keyring.WithoutDigits(cards, hidden[name]) {
+			problems = append(problems, fmt.Errorf("generator %s: part seq: hidden=%d: %s: write a version of cipher ff1 that every process has (locus keys list), or add the key to the ring first",
+				name, hidden[name], lack))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // checkMade holds the cluster to the shards once all is made, and makes columns for genes.

@@ -21,6 +21,7 @@ type Keys struct {
 type KeyVersion struct {
 	Version     uint32 `json:"version"`
 	Fingerprint string `json:"fingerprint"`
+	Cipher      string `json:"cipher,omitempty"` // older builds don't report it
 }
 
 // KeysOf is what is told of a ring; nil: there is none.
@@ -28,7 +29,7 @@ func KeysOf(ring *cipher.Ring) Keys {
 	var k Keys
 	if ring != nil {
 		for _, v := range ring.Versions() {
-			k.Versions = append(k.Versions, KeyVersion{v, ring.Fingerprint(v)})
+			k.Versions = append(k.Versions, KeyVersion{v, ring.Fingerprint(v), ring.Cipher(v)})
 		}
 	}
 	return k

@@ -550,3 +550,28 @@ func TestDifferences(t *testing.T) {
 		t.Errorf("where nobody has keys: %v", got)
 	}
 }
+
+// Processes that can't hide a sequence of a generator are named, and why; those that make no texts are not.
+func TestWithoutDigits(t *testing.T) {
+	t.Parallel()
+	keys := func(versions ...fleet.KeyVersion) *fleet.Keys { return &fleet.Keys{Versions: versions} }
+	one, two, old := fleet.KeyVersion{Version: 1, Cipher: "ff1"}, fleet.KeyVersion{Version: 2, Cipher: "chacha20"}, fleet.KeyVersion{Version: 3}
+	ids := []config.Task{config.IDsTask}
+	for want, card := range map[string]fleet.Card{
+		"":                                 {ID: "x", Keys: keys(fleet.KeyVersion{Version: 2, Cipher: "ff1"})},
+		" ":                                {ID: "x"},
+		"  ":                               {ID: "x", Keys: keys(), Roles: []config.Task{config.MoverTask}},
+		"x: it has no key ring":            {ID: "x", Keys: keys()},
+		"x: its key ring has versions 1,3": {ID: "x", Roles: ids, Keys: keys(one, old)},
+		"x: its key version 2 is of cipher chacha20, and ff1 hides digits": {ID: "x", Keys: keys(one, two)},
+		"   ": {ID: "x", Keys: keys(fleet.KeyVersion{Version: 2})},
+	} {
+		var got []string
+		for _, l := range keyring.WithoutDigits([]fleet.Card{card}, 2) {
+			got = append(got, l.String())
+		}
+		if strings.Join(got, "\n") != strings.TrimSpace(want) {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+}

@@ -14,6 +14,9 @@ const (
 	MostDigits   = 19
 )
 
+// OfDigits is the name of the only cipher that hides decimal digits.
+const OfDigits = "ff1"
+
 // HideDigits returns another number of the same number of decimal digits: FF1 with radix 10 under the key of a version,
 // which must have cipher ff1. It is a bijection for each tweak. digits is FewestDigits to MostDigits, and n has no more.
 func (r *Ring) HideDigits(version uint32, digits int, tweak string, n uint64) (uint64, error) {
@@ -49,7 +52,7 @@ func (r *Ring) decimal(version uint32, digits int, n uint64) (*ff1, error) {
 	case *ff1:
 		return key, nil
 	default:
-		return nil, fmt.Errorf("key version %d is of cipher %v, and ff1 hides digits", version, key)
+		return nil, fmt.Errorf("key version %d is of cipher %v, and %s hides digits", version, key, OfDigits)
 	}
 }
 

@@ -145,4 +145,4 @@ func (f *ff1) encrypt(in block, buf *[16]byte) block {
 }
 
 // Format prints no key, under any verb.
-func (f *ff1) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, "ff1") }
+func (f *ff1) Format(s fmt.State, _ rune) { _, _ = io.WriteString(s, OfDigits) }
