@@ -214,6 +214,31 @@ func TestSucceedRefusesUnusableGenerators(t *testing.T) {
 	}
 }
 
+// Another server of a generator does not make one fail that is declared already, but more keys can.
+func TestSucceedChecksTheUseOfWhatChanges(t *testing.T) {
+	made := func(server string, keys int) *Cluster {
+		c := good(t)
+		c.Generators = map[string]Generator{
+			"a": {Kind: RedisGenerator, Server: server, Keys: keys}, "b": {Kind: FormatGenerator, Template: "B{seq:4}", Of: []string{"a"}},
+		}
+		return c
+	}
+	for _, c := range []struct {
+		old, next *Cluster
+		refused   bool
+	}{
+		{made("r:1", 4), made("r:2", 4), false},
+		{made("r:1", 4), made("r:1", 5), false},
+		{made("r:1", 300), made("r:2", 300), false}, // too many, but declared
+		{made("r:1", 4), made("r:1", 300), true},
+		{made("r:1", 300), made("r:1", 301), true},
+	} {
+		if _, err := Succeed(c.old, c.next, stamp); (err != nil) != c.refused {
+			t.Errorf("from %+v to %+v: %v", c.old.Generators["a"], c.next.Generators["a"], err)
+		}
+	}
+}
+
 func TestPlanWriteOfTheFirstCluster(t *testing.T) {
 	c := good(t)
 	w := PlanWrite(nil, c)

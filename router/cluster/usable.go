@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/bits"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,14 +24,11 @@ func checkUsable(old, next *Cluster) error {
 	return errors.Join(p...)
 }
 
-// generatorChanged reports whether a generator, or one from which it takes numbers, is declared differently.
+// generatorChanged reports whether a generator is declared differently, or takes larger numbers from others. Another address
+// of a server of theirs is no such change.
 func (c *Cluster) generatorChanged(old *Cluster, name string) bool {
-	for _, of := range c.Under(name) {
-		if before, was := old.Generators[of]; !was || !reflect.DeepEqual(before, c.Generators[of]) {
-			return true
-		}
-	}
-	return false
+	before, was := old.Generators[name]
+	return !was || !reflect.DeepEqual(before, c.Generators[name]) || slices.ContainsFunc(before.Of, func(of string) bool { return c.soon(of) > old.soon(of) })
 }
 
 func (c *Cluster) checkUse(p *problems, name string) {
