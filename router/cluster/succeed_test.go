@@ -228,7 +228,7 @@ func TestSucceedChecksTheUseOfWhatChanges(t *testing.T) {
 		refused   bool
 	}{
 		{made("r:1", 4), made("r:2", 4), false},
-		{made("r:1", 4), made("r:1", 5), false},
+		{made("r:1", 3), made("r:1", 4), false},
 		{made("r:1", 300), made("r:2", 300), false}, // too many, but declared
 		{made("r:1", 4), made("r:1", 300), true},
 		{made("r:1", 300), made("r:1", 301), true},
