@@ -72,7 +72,7 @@ func (g *Gathering) fillAll() error {
 			return err
 		}
 	}
-	for i := range g.plan.Tables {
+	for _, i := range g.plan.Order {
 		t := &g.plan.Tables[i]
 		if g.inPlace(t) {
 			if g.At.Stale() {
@@ -89,7 +89,7 @@ func (g *Gathering) fillAll() error {
 
 // inPlace reports whether the statement reads a table itself instead of a temporary one. Within the client's transaction, it does
 // so only for system tables, which no transaction concerns.
-func (g *Gathering) inPlace(t *plan.Gathered) bool { return t.System || t.Here && g.own }
+func (g *Gathering) inPlace(t *plan.Gathered) bool { return t.System || t.Here && g.own && !t.Source }
 
 // Edits returns the edits that make the statement read the temporary tables. The columns of its answer keep the names that they
 // would have had.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -66,6 +67,7 @@ func (s *stand) filled() {
 		s.shards["s0"].Next(warns)
 		s.shards["s1"].Next(pairs([]string{"2", "20"}))
 	}
+	s.shards["s2"].Next(fakeshard.Reply{Prefix: "SELECT DISTINCT", Columns: []wire.Column{fakeshard.Number("amount")}, Rows: [][]string{{"10"}, {"20"}}})
 }
 
 // The rows of both shards are read at one moment, and written to temporary tables that are dropped afterwards.
@@ -78,18 +80,44 @@ func TestGather(t *testing.T) {
 	if want := "SELECT a.amount, b.id FROM  `shop`.`locus_gathered_0`  a JOIN  `shop`.`locus_gathered_1`  b ON a.amount = b.id WHERE a.amount > 5"; err != nil || text != want {
 		t.Errorf("%q, %v", text, err)
 	}
-	read := "START TRANSACTION READ ONLY; SELECT `a`.`id`, `a`.`amount` FROM `shop`.`orders` AS `a` WHERE (a.amount > 5\n); SELECT `b`.`id`, `b`.`amount` FROM `shop`.`orders` AS `b`; ROLLBACK"
-	s.log.Sent(map[router.ShardName]string{"s0": read, "s1": read, "s2": strings.Join([]string{
+	const first, second = "START TRANSACTION READ ONLY; SELECT `a`.`id`, `a`.`amount` FROM `shop`.`orders` AS `a` WHERE (a.amount > 5\n); ", "SELECT `b`.`id`, `b`.`amount` FROM `shop`.`orders` AS `b` WHERE (`b`.`id` IN (10, 20)); "
+	s.log.Sent(map[router.ShardName]string{"s0": first + second + "ROLLBACK", "s1": first + "ROLLBACK", "s2": strings.Join([]string{
 		"SELECT * FROM `shop`.`orders` LIMIT 0",
 		"CREATE TEMPORARY TABLE `shop`.`locus_gathered_0` (KEY (`amount`)) ENGINE = InnoDB AS SELECT `id`, `amount` FROM `shop`.`orders` LIMIT 0",
 		"INSERT INTO `shop`.`locus_gathered_0` VALUES (1,10)", "INSERT INTO `shop`.`locus_gathered_0` VALUES (2,20)",
 		"SELECT * FROM `shop`.`orders` LIMIT 0",
 		"CREATE TEMPORARY TABLE `shop`.`locus_gathered_1` (KEY (`id`)) ENGINE = InnoDB AS SELECT `id`, `amount` FROM `shop`.`orders` LIMIT 0",
-		"INSERT INTO `shop`.`locus_gathered_1` VALUES (1,10)", "INSERT INTO `shop`.`locus_gathered_1` VALUES (2,20)",
+		"SELECT DISTINCT `amount` + 0 FROM `shop`.`locus_gathered_0` WHERE `amount` IS NOT NULL LIMIT 2001",
+		"INSERT INTO `shop`.`locus_gathered_1` VALUES (1,10)", // both IDs have a gene of s0
 		"DROP TEMPORARY TABLE IF EXISTS `shop`.`locus_gathered_0`, `shop`.`locus_gathered_1`",
 	}, "; ")})
 	if asked := s.asked(); asked[0] != "s2" || s.Conns.Running() || s.log.WarnedBy() != nil {
 		t.Errorf("asked %v, running is %t, warned by %v", asked, s.Conns.Running(), s.log.WarnedBy())
+	}
+}
+
+// Without keys no row of the second table is read. With too many keys all are.
+func TestGatherByKey(t *testing.T) {
+	for want, keys := range map[string]int{"ROLLBACK": 0, "`b`; ROLLBACK": mostKeys + 1} {
+		s := newStand(t)
+		s.shards["s2"].Next(orders(), orders())
+		distinct := fakeshard.Reply{Prefix: "SELECT DISTINCT", Columns: []wire.Column{fakeshard.Number("amount")}}
+		for i := range keys {
+			distinct.Rows = append(distinct.Rows, []string{strconv.Itoa(i)})
+		}
+		s.shards["s2"].Next(distinct)
+		for _, shard := range []router.ShardName{"s0", "s1"} {
+			s.shards[shard].Next(pairs(), pairs())
+		}
+		if _, err := s.request(across).gather("s2", plenty); err != nil {
+			t.Error(err)
+		}
+		for _, shard := range []router.ShardName{"s0", "s1"} {
+			sent := strings.Join(s.log.Statements(shard), "; ")
+			if !strings.HasSuffix(sent, want) || strings.Contains(sent, " IN (") || (keys == 0) == strings.Contains(sent, "`b`") {
+				t.Errorf("with %d keys %s was sent %q", keys, shard, sent)
+			}
+		}
 	}
 }
 

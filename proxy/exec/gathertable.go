@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -34,12 +35,50 @@ func (g *Gathering) table(n int, t *plan.Gathered) error {
 		return err
 	}
 	into := &gather.Table{Conn: g.At.Conn, Name: name, Columns: columns, Left: &g.left}
+	keys, few, err := g.keysFor(t)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !few:
+		return g.readRows(t, selected, filters, into)
+	case len(keys) == 0:
+		return nil
+	}
+	restricted, condition := t.By(keys)
+	return g.readRows(&restricted, selected, append(filters, condition), into)
+}
+
+// readRows reads the rows of a table that satisfy the conditions.
+func (g *Gathering) readRows(t *plan.Gathered, columns, conditions []string, into *gather.Table) error {
 	var route plan.Route
-	queries, err := t.Queries(g.Map, g.Values, &route, g.anyShard(), selected, filters)
+	queries, err := t.Queries(g.Map, g.Values, &route, g.anyShard(), columns, conditions)
 	if err != nil {
 		return err
 	}
 	return g.read(queries, into)
+}
+
+// mostKeys is the number of keys up to which rows are read by key. With more, all rows are read.
+const mostKeys = 2000
+
+// keysFor returns the keys by which rows of a table are read. few is false if they are not read by key.
+func (g *Gathering) keysFor(t *plan.Gathered) (keys []stmt.Value, few bool, err error) {
+	if t.ByKey == nil {
+		return nil, false, nil
+	}
+	rows, err := g.At.Conn.Own().Query(g.Context, g.plan.Values(t.ByKey.Table, t.ByKey.Of, mostKeys+1))
+	if err != nil || len(rows.Rows) > mostKeys {
+		return nil, false, err
+	}
+	for _, row := range rows.Rows {
+		key, ok := stmt.Value{Kind: stmt.String, Text: row[0]}.Integer()
+		if !ok {
+			return nil, false, fmt.Errorf("a key of column %s: %q", t.ByKey.Of, row[0])
+		}
+		keys = append(keys, key)
+	}
+	return keys, true, nil
 }
 
 // columns returns the columns of a table that the statement needs, as the shard describes them. If it needs none, columns returns

@@ -102,10 +102,9 @@ func (e *explainer) gathered(g *Gathering) {
 		e.summedUp(groups, where)
 		return
 	}
-	w := writer{text: e.v.Text}
-	for i := range g.Tables {
+	for _, i := range g.Order {
 		t := &g.Tables[i]
-		if t.Here {
+		if t.Here && !t.Source {
 			continue
 		}
 		columns := "all columns"
@@ -120,7 +119,17 @@ func (e *explainer) gathered(g *Gathering) {
 		for n, f := range t.Filters {
 			text += []string{" where ", " and "}[min(n, 1)] + string(e.v.Text[e.v.Offset(f.Start):e.v.Offset(f.End)])
 		}
+		if by := t.ByKey; by != nil {
+			text += fmt.Sprintf(", where %s is one of the values of %s in %s, if they are few", by.Column, by.Of, g.Tables[by.Table].Alias)
+		}
 		e.addLine("gather", "%s", text)
+	}
+	w := writer{text: e.v.Text}
+	for i := range g.Tables {
+		t := &g.Tables[i]
+		if t.Here && !t.Source {
+			continue
+		}
 		w.upTo(e.v.Offset(t.Start))
 		w.WriteString(strings.TrimSpace(t.Stand(i)))
 		w.from = e.v.Offset(t.End)

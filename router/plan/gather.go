@@ -16,6 +16,8 @@ type Gathering struct {
 	// Shard has the single tables that the statement reads. Empty means that any shard will do.
 	Shard  router.ShardName
 	Tables []Gathered
+	// Order contains the indexes of the tables in the order in which they are gathered.
+	Order []int
 	// Reopens is true if the statement reads a table twice by one name. MySQL can't do this with a temporary table.
 	Reopens bool
 	// Unnamed are the fields that are named by their text, if a table's name is in that text.
@@ -47,6 +49,11 @@ type Gathered struct {
 	Names map[string]bool
 	// Filters are the conditions that a row must satisfy to affect the answer.
 	Filters []Filter
+	// ByKey is set if only the rows are read that have a key of another table's rows.
+	ByKey *ByKey
+	// Source is true if another table is gathered by this one's keys. The rows are then gathered even if Here is true, because they
+	// must not change meanwhile.
+	Source bool
 	// Rows determines where the rows of a sharded table that satisfy the filters are. Nil for other tables.
 	Rows *Keyed
 	// Unique is true for a table that is not sharded: rows from several shards never have the same primary key. Rows of a sharded
@@ -99,6 +106,7 @@ func planGather(l *stmt.Lexed, s *stmt.Statement, ctx Context) (*Gathering, *Ref
 	}
 	g := &Gathering{Shard: sc.gatherOn(), Reopens: places.Reopens}
 	indexed := sc.indexed(places.Statement.Blocks)
+	var nodes []*node
 	for _, place := range places.Tables {
 		n := sc.node(place.Block, place.Index)
 		if n == nil {
@@ -106,8 +114,9 @@ func planGather(l *stmt.Lexed, s *stmt.Statement, ctx Context) (*Gathering, *Ref
 		}
 		t := sc.gathered(l, places, place, n, g.Shard)
 		t.Indexed = indexed[n]
-		g.Tables = append(g.Tables, t)
+		g.Tables, nodes = append(g.Tables, t), append(nodes, n)
 	}
+	sc.orderByKey(g, nodes, places)
 	for _, u := range places.Unnamed {
 		if slices.ContainsFunc(places.Tables, func(t stmt.TablePlace) bool {
 			return l.Offset(u.Start) <= l.Offset(t.Start) && l.Offset(t.End) <= l.Offset(u.End)
@@ -225,14 +234,7 @@ func notASCII(s string) bool { return !ascii(s) }
 // could then make the condition hold. A condition in the ON of an outer join applies to the side that may be absent. It is
 // pushable if this table is all of that side.
 func (sc *scope) pushable(c stmt.Conjunct, n *node) bool {
-	last := c.Last
-	if last < 0 {
-		last = len(n.block.Tables)
-	}
-	switch {
-	case len(c.Columns) == 0, n.index < c.First, n.index >= last:
-		return false
-	case c.Outer && last-c.First != 1, !c.Outer && n.ref.Nullable:
+	if len(c.Columns) == 0 || !needed(c, n) {
 		return false
 	}
 	for _, ref := range c.Columns {

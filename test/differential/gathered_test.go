@@ -47,6 +47,17 @@ var gathered = []string{
 	"SELECT a.n FROM kinds a NATURAL JOIN kinds b",
 	"SELECT EXTRACT(YEAR FROM dt), TRIM(LEADING 'a' FROM vb), n FROM kinds WHERE n IN (SELECT MAX(n) FROM kinds UNION SELECT MIN(n) FROM kinds)",
 	"TABLE rate UNION TABLE rate",
+	// rows that are read by the keys of others
+	"SELECT a.n, b.owner, b.u16, b.i24 FROM kinds a JOIN kinds b ON b.u16 = a.n WHERE a.vc IN ('ann', 'Bob', 'é') OR a.n < 5",
+	"SELECT a.owner, a.n, b.n, b.u64 FROM kinds a LEFT JOIN kinds b ON b.u64 = a.i8 AND b.n > 2 WHERE a.owner IN (1, 2, 3)",
+	"SELECT v.owner, v.n, a.small, a.name FROM visit v LEFT JOIN account a ON a.owner = v.small WHERE v.n IN (1, 2, 3, 4)",
+	"SELECT v.owner, v.n, l.qty, a.owner FROM visit v JOIN line l ON l.product = v.n LEFT JOIN account a ON a.id = l.id AND a.owner > 3 WHERE v.small = 1",
+	"SELECT r.k, v.owner, v.n FROM rate r JOIN visit v ON v.small = r.small WHERE r.k <> 'b' AND r.k IN ('a', 'B', 'ann')",
+	"SELECT r.k, v.owner, v.n FROM visit v LEFT JOIN rate r ON r.small = v.n AND v.owner = r.small WHERE v.small = 2",
+	"SELECT COUNT(*) FROM note n, person p, visit v WHERE p.small = n.small AND v.n = p.id AND n.name = 'ann'",
+	"SELECT a.id IS NULL, p.id FROM person p RIGHT JOIN account a ON p.small = a.small AND a.tiny = 1 WHERE a.small BETWEEN 0 AND 9",
+	"SELECT v.owner, (SELECT MAX(b.n) FROM visit b JOIN note c ON c.small = b.n WHERE b.small = 1 AND c.owner >= v.owner) FROM visit v WHERE v.name = 'ann'",
+	"SELECT a.owner FROM account a JOIN (SELECT v.owner, v.n FROM visit v JOIN note c ON c.n = v.small WHERE v.n = 1) d ON d.n = a.small",
 }
 
 // under are session settings that must change nothing of a value on its way.
