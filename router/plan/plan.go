@@ -181,7 +181,7 @@ func (c Context) planStatement(l *stmt.Lexed, s *stmt.Statement) (Plan, error) {
 func (c Context) planGathering(p Plan, l *stmt.Lexed) error {
 	switch p := p.(type) {
 	case *Read:
-		p.gather(l, c)
+		return p.gather(l, c)
 	case *InsertQuery:
 		return p.gather(l, c)
 	}

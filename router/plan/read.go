@@ -68,13 +68,19 @@ func (p *Read) merge(s *stmt.Statement, sc *scope) {
 	}
 }
 
-// gather plans how rows are gathered, if merging the shards' answers may not be enough.
-func (p *Read) gather(l *stmt.Lexed, ctx Context) {
+// gather plans how rows are gathered, if merging the shards' answers may not be enough. It refuses a read that can't run at all.
+func (p *Read) gather(l *stmt.Lexed, ctx Context) error {
 	if p.Merge != nil && p.Merge.Kind == Concat && !p.Merge.Apart && p.sided && len(p.classes) < 2 && p.pinned == "" {
-		return
+		return nil
 	}
 	var reason *Refusal
-	if p.Gather, reason = planGather(l, p.Statement, ctx); reason != nil && p.Merge == nil && p.noShard == nil {
+	p.Gather, reason = planGather(l, p.Statement, ctx)
+	switch {
+	case reason == nil:
+	case p.noShard != nil:
+		return p.noShard
+	case p.Merge == nil:
 		p.NoMerge = reason
 	}
+	return nil
 }
