@@ -60,7 +60,7 @@ are equal, and that was seen not long ago.`,
 	c.Flags().Var(&step, "step", "how much one step hands over")
 	c.Flags().DurationVar(&every, "every", 0, "the `time` between two steps")
 	c.Flags().StringVar(&onBreach, "on-breach", string(job.PauseThen), "the `reaction` to a watched figure that gets worse: pause, step-back or roll-back")
-	how.flags(c, ask)
+	how.flags(in, c, ask)
 	return c
 }
 
@@ -81,7 +81,7 @@ func rollbackCommand(in *invocation) *cobra.Command {
 	}
 	c.Flags().Var(&to, "to", "how much is to stay at the target")
 	c.Flags().Var(&step, "step", "how much one step hands back")
-	how.flags(c, ask)
+	how.flags(in, c, ask)
 	return c
 }
 
@@ -102,6 +102,6 @@ func throttleCommand(in *invocation) *cobra.Command {
 			})
 		},
 	}
-	how.flags(c, "")
+	how.flags(in, c, "")
 	return c
 }

@@ -47,7 +47,7 @@ refused, and everything else goes on. Each line has the remedy.`,
 }
 
 func documentsRestoreCommand(in *invocation) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "restore KEY",
 		Short: "Bring back the last value of a document that could be used",
 		Long: `Bring back the last value of a document that this version can use, from etcd's history.
@@ -56,6 +56,9 @@ etcd keeps that until it is compacted. KEY is as locus documents list prints it.
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return in.withEtcd(func(conn *connection) error {
+				if err := in.confirm("Document %s: bring back its last value that can be used?", args[0]); err != nil {
+					return err
+				}
 				if err := doctor.Restore(command.Context(), conn.kv, args[0]); err != nil {
 					return err
 				}
@@ -64,10 +67,12 @@ etcd keeps that until it is compacted. KEY is as locus documents list prints it.
 			})
 		},
 	}
+	in.asks(c)
+	return c
 }
 
 func documentsRemoveCommand(in *invocation) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "remove KEY",
 		Short: "Remove a document that can't be used",
 		Long: `Remove a document that this version can't use. One without which rows would not be found,
@@ -78,6 +83,9 @@ KEY is as locus documents list prints it.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return in.withEtcd(func(conn *connection) error {
+				if err := in.confirm("Document %s: remove it?", args[0]); err != nil {
+					return err
+				}
 				if err := doctor.Remove(command.Context(), conn.kv, args[0], in.operator(), in.now()); err != nil {
 					return err
 				}
@@ -86,4 +94,6 @@ KEY is as locus documents list prints it.`,
 			})
 		},
 	}
+	in.asks(c)
+	return c
 }

@@ -26,8 +26,12 @@ type invocation struct {
 	now            func() time.Time
 	random         io.Reader // of salts
 
+	// terminal reports whether a stream is a terminal.
+	terminal func(any) bool
+
 	args   []string // of the command line, without the program
 	began  bool     // a command's own work began, so its errors aren't those of flags
+	yes    bool     // don't ask: see confirm
 	misled error    // help was asked for about a command that doesn't exist
 
 	configFile, endpoints, cluster string

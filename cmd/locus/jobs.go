@@ -168,22 +168,26 @@ func (s shownJob) MarshalJSON() ([]byte, error) {
 // jobOrder is a command that tells a job what an operator wants.
 type jobOrder struct {
 	use, short, example string
-	ask                 string // what is asked for before, if it destroys or goes live
+	ask                 string              // the question before it; empty: none
+	asks                func(*job.Job) bool // whether the question is asked about a job; nil: about each
 	order               job.Order
 }
 
 // telling is how an order is given.
-type telling struct{ yes, dryRun bool }
+type telling struct {
+	dryRun bool
+	asks   func(*job.Job) bool // whether the question is asked about a job; nil: about each
+}
 
-func (v *telling) flags(c *cobra.Command, asks string) {
+func (v *telling) flags(in *invocation, c *cobra.Command, ask string) {
 	c.Flags().BoolVar(&v.dryRun, "dry-run", false, "print the order and whether the job may take it; write nothing")
-	if asks != "" {
-		c.Flags().BoolVar(&v.yes, "yes", false, "don't ask")
+	if ask != "" {
+		in.asks(c)
 	}
 }
 
 func (in *invocation) jobCommand(o jobOrder) *cobra.Command {
-	var how telling
+	how := telling{asks: o.asks}
 	c := &cobra.Command{
 		Use: o.use, Short: o.short, Example: o.example, Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -192,7 +196,7 @@ func (in *invocation) jobCommand(o jobOrder) *cobra.Command {
 			})
 		},
 	}
-	how.flags(c, o.ask)
+	how.flags(in, c, o.ask)
 	return c
 }
 
@@ -209,13 +213,13 @@ func (in *invocation) tell(ctx context.Context, store *jobs.Store, id string, o 
 		}
 		return in.showTold(next, "dry run: nothing was written")
 	}
-	asked := ask == "" || how.yes
+	asked := ask == ""
 	next, err := store.Tell(ctx, id, o, in.operator(), in.now(), func(j *job.Job) error {
-		if asked {
+		if asked || how.asks != nil && !how.asks(j) {
 			return nil
 		}
 		asked = true
-		return in.confirm(fmt.Sprintf(ask, j.ID, j.Source(), j.Target(), j.Ending()))
+		return in.confirm(ask, j.ID, j.Source(), j.Target(), j.Ending())
 	})
 	if err != nil {
 		return err
@@ -242,8 +246,16 @@ func pauseCommand(in *invocation) *cobra.Command {
 func resumeCommand(in *invocation) *cobra.Command {
 	return in.jobCommand(jobOrder{
 		use: "resume JOB", short: "Go on with a move that is paused or has failed", example: "  locus resume split-1",
+		ask:   "Job %[1]s: resume it? Genes change hands between %[2]s and %[3]s again.",
+		asks:  handsOver,
 		order: job.Just("resume", phase.Resume),
 	})
+}
+
+// handsOver reports whether a job that is resumed changes which shard applications use.
+func handsOver(j *job.Job) bool {
+	at := j.State.At()
+	return (at == phase.Cutting || at == phase.RollingBack) && j.State.Cut != j.State.Wanted
 }
 
 func finishCommand(in *invocation) *cobra.Command {

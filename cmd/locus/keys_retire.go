@@ -12,7 +12,7 @@ import (
 )
 
 func (k *keysOf) retire() *cobra.Command {
-	var dryRun, yes bool
+	var dryRun bool
 	command := &cobra.Command{
 		Use:   "retire VERSION",
 		Short: "Remove a key for ever: what it hid can't be decoded any more",
@@ -37,10 +37,8 @@ is named.`,
 				fmt.Fprintf(k.in.stdout, "would change %s: version %d is retired\n", path, version)
 				return nil
 			}
-			if !yes {
-				if err := k.in.confirm(fmt.Sprintf("Numbers of version %d can't be decoded any more. Remove its key?", version)); err != nil {
-					return err
-				}
+			if err := k.in.confirm("Numbers of version %d can't be decoded any more. Remove its key?", version); err != nil {
+				return err
 			}
 			if err := cipher.Retire(path, version); err != nil {
 				return err
@@ -50,7 +48,7 @@ is named.`,
 		},
 	}
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be done; write nothing")
-	command.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	k.in.asks(command)
 	return command
 }
 

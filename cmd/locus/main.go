@@ -43,6 +43,9 @@ func main() {
 func run(ctx context.Context, args []string, in *invocation) int {
 	root := newRoot(in)
 	in.args = args
+	if in.terminal == nil {
+		in.terminal = isTerminal
+	}
 	root.SetArgs(args)
 	command, err := root.ExecuteContextC(ctx)
 	if err == nil {

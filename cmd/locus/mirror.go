@@ -33,6 +33,6 @@ and locus.mirror_differences. 0 % ends it.`,
 		},
 	}
 	c.Flags().Var(&percent, "percent", "how many of the reads are sent to the target as well")
-	how.flags(c, "")
+	how.flags(in, c, "")
 	return c
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/user"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
 
 // operator is who runs this command, for journals and histories: LOCUS_OPERATOR,
@@ -25,12 +27,24 @@ func (in *invocation) operator() string {
 	return name
 }
 
-// confirm asks before something that destroys or goes live.
-func (in *invocation) confirm(question string) error {
+// asks gives a command the flag --yes. Its work calls confirm before it changes what applications experience, or destroys something.
+func (in *invocation) asks(c *cobra.Command) {
+	c.Flags().BoolVar(&in.yes, "yes", false, "don't ask")
+}
+
+// confirm asks the operator on the terminal whether to go on, unless --yes is given. Without a terminal nobody could answer, so it refuses.
+func (in *invocation) confirm(format string, args ...any) error {
+	question := fmt.Sprintf(format, args...)
+	switch {
+	case in.yes:
+		return nil
+	case !in.terminal(in.stdin):
+		return fmt.Errorf("nothing was changed: add --yes, since standard input is not a terminal on which to ask: %s", question)
+	}
 	fmt.Fprintf(in.stderr, "%s [y/N] ", question)
 	answer, err := bufio.NewReader(in.stdin).ReadString('\n')
 	if err != nil && answer == "" {
-		return errors.New("nothing was changed: answer y, or say --yes")
+		return errors.New("nothing was changed: answer y, or add --yes")
 	}
 	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
 		return errors.New("nothing was changed")

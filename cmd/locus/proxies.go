@@ -36,6 +36,7 @@ ends with status 0. The port stays open for proxy.drain_delay (5s), so that load
 notice that it isn't ready. The command waits until it is gone, and prints how far it is. Whether something starts it
 again is up to the service that runs it. PROXY is an ID of locus proxies list, or its
 host and port, or the address.`,
+		ask: "Proxy %s: let its clients go, and stop it?",
 	}), in.stopping(stopping{
 		order: fleet.Evict, short: "Stop a process at once, whatever is under way",
 		long: `Stop a process without waiting for what is under way: its statements are ended on the
@@ -87,7 +88,7 @@ type stopping struct {
 	order            fleet.Order
 	short, long, ask string
 	patience         time.Duration
-	yes, dryRun      bool
+	dryRun           bool
 }
 
 func (in *invocation) stopping(s stopping) *cobra.Command {
@@ -101,7 +102,7 @@ func (in *invocation) stopping(s stopping) *cobra.Command {
 	f := c.Flags()
 	f.DurationVar(&s.patience, "wait", time.Minute, "the `time` to wait until it is gone; 0s: not at all")
 	f.BoolVar(&s.dryRun, "dry-run", false, "print what would be done; write nothing")
-	f.BoolVar(&s.yes, "yes", false, "don't ask")
+	in.asks(c)
 	return c
 }
 
@@ -151,12 +152,10 @@ func (in *invocation) stopProxy(ctx context.Context, kv *etcd.KV, name string, s
 	}
 	question := s.ask
 	if last {
-		question = "Proxy %s is the only one: stop it?"
+		question = "Proxy %s is the only one, so that applications have none without it: stop it?"
 	}
-	if question != "" && !s.yes {
-		if err := in.confirm(fmt.Sprintf(question, id)); err != nil {
-			return err
-		}
+	if err := in.confirm(question, id); err != nil {
+		return err
 	}
 	if err := fleet.Send(ctx, kv, id, s.order, in.operator(), in.now()); err != nil {
 		return err

@@ -22,13 +22,13 @@ import (
 
 // rebalancing is what rebalance was told.
 type rebalancing struct {
-	in          *invocation
-	by          string
-	onto        []string
-	tolerance   share
-	dryRun, yes bool
-	why         string
-	throttle    int
+	in        *invocation
+	by        string
+	onto      []string
+	tolerance share
+	dryRun    bool
+	why       string
+	throttle  int
 }
 
 func rebalanceCommand(in *invocation) *cobra.Command {
@@ -57,7 +57,7 @@ cutover".`,
 	f.StringSliceVar(&b.onto, "onto", nil, "the `shards` that are to share it; all of them if left out")
 	f.Var(&b.tolerance, "tolerance", "how much more than an equal part a shard may have")
 	f.BoolVar(&b.dryRun, "dry-run", false, "print what would be done and what stands in the way; write nothing")
-	f.BoolVar(&b.yes, "yes", false, "don't ask")
+	b.in.asks(c)
 	f.IntVar(&b.throttle, "throttle", 0, "`percent` of the time that copying, comparing and deleting rest")
 	f.StringVar(&b.why, "why", "", "the `reason`, for the journals and the map's history")
 	return c
@@ -260,13 +260,11 @@ func (b *rebalancing) begin(ctx context.Context, c *cluster.Cluster, store *jobs
 	if b.dryRun || len(planned) == 0 {
 		return b.in.show(p, p.print)
 	}
-	if !b.yes {
-		if b.in.output == table {
-			p.print(b.in.stdout)
-		}
-		if err := b.in.confirm("Begin " + quantity(len(records), "move") + "?"); err != nil {
-			return err
-		}
+	if !b.in.yes && b.in.output == table {
+		p.print(b.in.stdout)
+	}
+	if err := b.in.confirm("Begin %s?", quantity(len(records), "move")); err != nil {
+		return err
 	}
 	for _, j := range records {
 		if err := store.Create(ctx, j); err != nil {
@@ -275,7 +273,7 @@ func (b *rebalancing) begin(ctx context.Context, c *cluster.Cluster, store *jobs
 		p.Jobs = append(p.Jobs, j.ID)
 	}
 	return b.in.show(p, func(w io.Writer) {
-		if b.yes {
+		if b.in.yes {
 			p.print(w)
 		}
 		for _, j := range records {

@@ -51,6 +51,7 @@ are told.`,
 		},
 	}
 	c.Flags().StringVar(&save, "save", "", "the `file` to save them to (default: errant-SHARD-SERVER-TIME.binlog, here)")
+	in.asks(c)
 	c.Flags().BoolVar(&rebuild, "rebuild", false, "make the server anew; all that it has is lost")
 	return c
 }
@@ -77,6 +78,9 @@ func (in *invocation) rejoin(ctx context.Context, order switchover.Switchover, f
 	if !rebuild {
 		fmt.Fprint(in.stdout, steps(order.Shard, e))
 		return nil
+	}
+	if err := in.confirm("Server %s: make it anew from the primary %s? All that it has is lost.", e.Server, e.Primary); err != nil {
+		return fmt.Errorf("%w; what it has of its own is saved", err)
 	}
 	switch err := order.Rebuild(ctx, e); {
 	case errors.Is(err, switchover.ErrEnded):

@@ -29,10 +29,16 @@ rollback JOB", or by another move.`,
 				if err != nil {
 					return err
 				}
+				if !a.dryRun {
+					if err := in.confirm("Give every gene back to the shard that had it in version %s of the route map?", args[0]); err != nil {
+						return err
+					}
+				}
 				return a.succeed(ctx, conn, state, former)
 			})
 		},
 	}
+	in.asks(c)
 	flags := c.Flags()
 	flags.BoolVar(&a.dryRun, "dry-run", false, "check and print everything, write nothing")
 	flags.BoolVar(&a.forceMove, "force-move-without-data", false, "hand genes over though rows of them stay behind, invisible")

@@ -90,7 +90,7 @@ func withShard(c *cluster.Cluster, name router.ShardName, s cluster.Shard) (*clu
 
 func shardFillCommand(in *invocation) *cobra.Command {
 	a := &application{in: in}
-	patience, yes := newshard.Patience, false
+	patience := newshard.Patience
 	c := &cobra.Command{
 		Use:   "fill NAME",
 		Short: "Give a shard that owns no genes what every shard has",
@@ -108,17 +108,15 @@ ends with an error, and may be begun again. locus apply does the same for a shar
 				if _, is := c.Shards[name]; !is {
 					return fmt.Errorf("shard %s is not registered; there are %v", name, c.ShardNames())
 				}
-				if !yes {
-					if err := in.confirm(fmt.Sprintf("Shard %s: make the rows of its global tables those of %s?", name, c.Settings.DefaultShard)); err != nil {
-						return err
-					}
+				if err := in.confirm("Shard %s: make the rows of its global tables those of %s?", name, c.Settings.DefaultShard); err != nil {
+					return err
 				}
 				return a.give(command.Context(), conn, c, name, patience)
 			})
 		},
 	}
 	c.Flags().DurationVar(&patience, "wait", newshard.Patience, "the `time` that writers of global tables may wait")
-	c.Flags().BoolVar(&yes, "yes", false, "don't ask")
+	in.asks(c)
 	return c
 }
 

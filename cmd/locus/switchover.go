@@ -56,6 +56,9 @@ primary, which locus doctor and the page tell. Then commits wait again, by thems
 				order := switchover.Switchover{
 					KV: conn.kv, Secrets: conn.config.Secrets.Lookup, Shard: router.ShardName(args[0]), To: to + take, By: by, Log: slog.New(slog.NewTextHandler(in.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 				}
+				if err := in.confirm("%s", asked(args[0], to, take, giveUp)); err != nil {
+					return err
+				}
 				if without {
 					return in.goesOn(command.Context(), order)
 				}
@@ -75,12 +78,26 @@ primary, which locus doctor and the page tell. Then commits wait again, by thems
 			})
 		},
 	}
+	in.asks(c)
 	c.Flags().StringVar(&to, "to", "", "the `server` that is to be the primary")
 	c.Flags().StringVar(&take, "take", "", "the `server` that is to be the primary, whatever there is of the others")
 	c.Flags().BoolVar(&giveUp, "give-up", false, "with --take: leave transactions behind that it lacks")
 	c.Flags().BoolVar(&without, "without-replicas", false, "have the primary go on without replicas, until they follow again")
 	c.Flags().StringVar(&by, "by", "", "the `name` of who orders it (default: you, on this host)")
 	return c
+}
+
+// asked is the question before a change of a shard's primary.
+func asked(shard, to, take string, giveUp bool) string {
+	switch {
+	case to != "":
+		return fmt.Sprintf("Shard %s: make %s its primary? Its statements wait meanwhile.", shard, to)
+	case giveUp:
+		return fmt.Sprintf("Shard %s: make %s its primary, and give up the transactions that it lacks?", shard, take)
+	case take != "":
+		return fmt.Sprintf("Shard %s: make %s its primary, whatever state the other servers are in?", shard, take)
+	}
+	return fmt.Sprintf("Shard %s: let its primary go on without replicas? What it acknowledges from then on may be lost with it.", shard)
 }
 
 // goesOn has the primary go on without replicas.

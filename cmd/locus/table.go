@@ -161,6 +161,11 @@ declares counts for nothing then, until a statement says it again.`,
 		Example: "  locus table drop shop.country",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			if !t.dryRun {
+				if err := in.confirm("Table %s: take its declaration away?", args[0]); err != nil {
+					return err
+				}
+			}
 			if removed, err := t.removeUnreadable(command.Context(), args[0]); removed || err != nil {
 				return err
 			}
@@ -170,15 +175,12 @@ declares counts for nothing then, until a statement says it again.`,
 					return err
 				}
 				delete(tables, name)
-				if t.dryRun || t.yes {
-					return nil
-				}
-				return in.confirm(fmt.Sprintf("Table %s: take its declaration away?", name))
+				return nil
 			})
 		},
 	}
 	t.flags(c)
-	c.Flags().BoolVar(&t.yes, "yes", false, "don't ask")
+	in.asks(c)
 	return c
 }
 

@@ -50,7 +50,6 @@ type userChange struct {
 	required bool
 	stdin    bool
 	replace  bool
-	yes      bool
 }
 
 func (u *userChange) flags(c *cobra.Command) {
@@ -166,15 +165,15 @@ func userRemoveCommand(in *invocation) *cobra.Command {
 					return err
 				}
 				delete(users, args[0])
-				if u.dryRun || u.yes {
+				if u.dryRun {
 					return nil
 				}
-				return in.confirm(fmt.Sprintf("User %s: remove it, and end its sessions?", args[0]))
+				return in.confirm("User %s: remove it, and end its sessions?", args[0])
 			})
 		},
 	}
 	u.flags(c)
-	c.Flags().BoolVar(&u.yes, "yes", false, "don't ask")
+	in.asks(c)
 	return c
 }
 

@@ -53,7 +53,7 @@ a shard can't be asked.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			switch {
-			case !home.repair && (home.how.dryRun || home.how.yes || home.take != ""):
+			case !home.repair && (home.how.dryRun || in.yes || home.take != ""):
 				return misused("--take, --dry-run and --yes are of --repair")
 			case home.repair && len(args) > 0:
 				return misused("--repair is of rows on the wrong shard: locus repair %s repairs what a move's shards differ in", args[0])
@@ -74,7 +74,7 @@ a shard can't be asked.`,
 	c.Flags().BoolVar(&home.repair, "repair", false, "bring rows home that are on a shard which does not own them")
 	c.Flags().StringVar(&home.take, "take", "", "whose `row` stands where the owner has another one: owner, misplaced or newer")
 	c.Flags().BoolVar(&home.how.dryRun, "dry-run", false, "with --repair, list what would be done with each row; write nothing")
-	c.Flags().BoolVar(&home.how.yes, "yes", false, "don't ask")
+	in.asks(c)
 	return c
 }
 

@@ -45,7 +45,7 @@ func (b *broughtHome) add(s repair.Stray) {
 
 // bringHome brings rows to the shards that own them.
 func (in *invocation) bringHome(ctx context.Context, store *jobs.Store, c *cluster.Cluster, how bringing) error {
-	if !how.how.dryRun && !how.how.yes {
+	if !how.how.dryRun {
 		if err := in.confirm("Bring rows home from shards that don't own them? What is changed is kept in locus.move_repair alone."); err != nil {
 			return err
 		}

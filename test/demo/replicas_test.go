@@ -24,7 +24,7 @@ func TestReplicas(t *testing.T) {
 		d := start(t, engine, dir, args...)
 		first, other := d.Shards[0].Addr, d.Shards[0].Replicas[0].Addr
 		d.moreOrders()
-		if out := d.must("switchover", "s0", "--to", other); !strings.Contains(out, other+" is the primary of shard s0") {
+		if out := d.must("switchover", "s0", "--to", other, "--yes"); !strings.Contains(out, other+" is the primary of shard s0") {
 			t.Errorf("switchover: %s", out)
 		}
 		d.moreOrders()

@@ -183,12 +183,12 @@ func (c *stand) refuses(kv *etcd.KV, proxies ...*sql.DB) {
 			if _, err := kv.Commit(t.Context(), nil, etcd.Delete(key)); err != nil {
 				t.Fatal(err)
 			}
-		} else if out, err := c.Locus("documents", "remove", key); (err == nil) != strings.Contains(key, "tables") {
+		} else if out, err := c.Locus("documents", "remove", key, "--yes"); (err == nil) != strings.Contains(key, "tables") {
 			t.Errorf("documents remove %s: %v %s", key, err, out)
 		} else if err == nil { // the removed document is written again; restore does so only for one that is there
 			c.put(kv, key, map[string]string{"declared/tables/shop.region": "schema: 1\nkind: global\n", "declared/tables/shop.ordered": "schema: 1\nkind: sharded\nowner: owner\n"}[key])
 		} else {
-			c.MustLocus("documents", "restore", key)
+			c.MustLocus("documents", "restore", key, "--yes")
 		}
 		for _, db := range proxies {
 			product.Eventually(t, key+" is back", func() bool {
@@ -207,7 +207,7 @@ func (c *stand) refuses(kv *etcd.KV, proxies ...*sql.DB) {
 		if out, err := c.Locus("split", "--from", "s0", "--to", "s1", "--half"); err == nil || !strings.Contains(out, key) && !strings.Contains(out, "owns no genes") {
 			t.Errorf("a split without %s: %s", key, out)
 		}
-		c.MustLocus("documents", "restore", key)
+		c.MustLocus("documents", "restore", key, "--yes")
 	}
 }
 
@@ -227,7 +227,7 @@ func (c *stand) removesAll() {
 			t.Errorf("%q (%q): the remedy is %s", d.Key, raw, d.Remedy)
 			continue
 		}
-		c.MustLocus("documents", "remove", command)
+		c.MustLocus("documents", "remove", command, "--yes")
 	}
 	if out := c.MustLocus("documents", "list"); !strings.Contains(out, "all documents can be used") {
 		t.Error(out)

@@ -287,7 +287,7 @@ func TestAChildThatIsWrittenMeanwhile(t *testing.T) {
 		if _, err := db.Exec("DELETE FROM q_item WHERE order_id = 4711"); err != nil {
 			t.Fatal(err)
 		}
-		c.MustLocus("resume", "import-1")
+		c.MustLocus("resume", "import-1", "--yes")
 		c.MustLocus("wait", "import-1", "--for", "cut")
 		if got := rows(t, db, "SELECT COUNT(*) FROM q_item"); got != "\"2\" \n" {
 			t.Errorf("rows: %s", got)

@@ -24,7 +24,7 @@ func TestTheRunbookOfALostPrimary(t *testing.T) {
 		first, second := s.addr(0), s.addr(1)
 
 		must(t, s.servers[0].Kill())
-		s.refuses(t, second+" is the primary now, but not all is done", "switchover", "s0", "--take", second)
+		s.refuses(t, second+" is the primary now, but not all is done", "switchover", "s0", "--take", second, "--yes")
 		l = s.load(t)
 		l.more(t, 20)
 		s.servers[0].Restart(t) // and takes writes, as its configuration says nothing else
@@ -34,8 +34,8 @@ func TestTheRunbookOfALostPrimary(t *testing.T) {
 
 		s.servers[0].Exec(t, writable[engine]...)
 		s.servers[0].Exec(t, "CREATE DATABASE unsent")
-		s.refuses(t, second+" lacks transactions that "+first+" has: ", "switchover", "s0", "--take", second)
-		s.says(t, second+" is the primary of shard s0", "switchover", "s0", "--take", second, "--give-up")
+		s.refuses(t, second+" lacks transactions that "+first+" has: ", "switchover", "s0", "--take", second, "--yes")
+		s.says(t, second+" is the primary of shard s0", "switchover", "s0", "--take", second, "--give-up", "--yes")
 
 		file := filepath.Join(t.TempDir(), "errant.binlog")
 		if out := s.says(t, "saved to "+file, "rejoin", "s0", first, "--save", file); !strings.Contains(out, "CREATE DATABASE unsent") {
@@ -51,10 +51,10 @@ func TestTheRunbookOfALostPrimary(t *testing.T) {
 			s.says(t, "mariadb-backup --backup", "rejoin", "s0", first, "--save", file+"2")
 			return // the steps are another test's
 		}
-		s.says(t, "start it, and locus switchover s0 --to "+second+" has it follow", "rejoin", "s0", first, "--save", file+"2", "--rebuild")
+		s.says(t, "start it, and locus switchover s0 --to "+second+" has it follow", "rejoin", "s0", first, "--save", file+"2", "--rebuild", "--yes")
 		<-s.servers[0].Done()
 		s.servers[0].Restart(t)
-		s.says(t, second+" is the primary of shard s0", "switchover", "s0", "--to", second)
+		s.says(t, second+" is the primary of shard s0", "switchover", "s0", "--to", second, "--yes")
 		s.wantPrimary(t, 1)
 		s.says(t, "has nothing that the primary "+second+" never had", "rejoin", "s0", first)
 	})
@@ -77,7 +77,7 @@ func (s *stand) goesOn(t *testing.T, primary string) {
 		}
 		return nil
 	})
-	s.says(t, primary+" goes on without replicas", "switchover", "s0", "--without-replicas")
+	s.says(t, primary+" goes on without replicas", "switchover", "s0", "--without-replicas", "--yes")
 	s.wantRecord(t, "what may be lost is told", func(r failover.Record) bool { return r.MayLose != "" })
 	if out, err := s.locus(t, "doctor"); err == nil || !strings.Contains(out, "may be lost with it: it goes on without replicas") {
 		t.Errorf("%v\n%s", err, out)
