@@ -18,23 +18,6 @@ import (
 	"locus/internal/test/servers"
 )
 
-// granted is a durable store in memory that can be away.
-type granted struct {
-	mu    sync.Mutex
-	bound uint64
-	err   error
-}
-
-func (g *granted) Extend(_ context.Context, _ string, n uint64) (segment.Grant, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.err != nil {
-		return segment.Grant{}, g.err
-	}
-	g.bound += n
-	return segment.Grant{First: g.bound - n + 1, Last: g.bound}, nil
-}
-
 // One key and several: no number twice, also when Redis is emptied meanwhile.
 func TestNumbersOfOneKeyAndOfSeveral(t *testing.T) {
 	for _, keys := range []int{0, 4} {
@@ -104,6 +87,72 @@ func TestTheReserveAndNoFurther(t *testing.T) {
 	}
 	if g, err := p.Extend(t.Context(), "orders", 2_000_000_000_000_000); err == nil {
 		t.Errorf("%v", g)
+	}
+}
+
+// A Redis that was stopped, killed, or cut off is filled again as soon as it answers, by one of two processes, although none
+// requests a number. Then the durable store fails, and both processes go on.
+func TestRedisIsFilledWhenItAnswersAgain(t *testing.T) {
+	for name, outage := range map[string]struct {
+		begin, end func(*servers.Process, *link.Link)
+	}{
+		"stopped": {func(p *servers.Process, _ *link.Link) { p.Stop() }, func(p *servers.Process, _ *link.Link) { p.Continue() }},
+		"cut":     {func(_ *servers.Process, l *link.Link) { l.Lead("") }, func(p *servers.Process, l *link.Link) { l.Lead(p.Addr) }},
+		"lossy":   {func(_ *servers.Process, l *link.Link) { l.Swallow() }, func(_ *servers.Process, l *link.Link) { l.Deliver() }},
+		"killed": {func(p *servers.Process, _ *link.Link) { p.Kill() }, func(p *servers.Process, _ *link.Link) {
+			if err := p.Restart(); err != nil {
+				t.Error(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, store := servers.Redis(t), &granted{}
+			way := link.New(t, server.Addr)
+			var all distinct.Numbers
+			var pools []*Pool
+			for range 2 {
+				client := redis.Open(redis.Config{Address: way.Addr(), Timeout: 100 * time.Millisecond})
+				defer client.Close()
+				p := New(client, store, Options{Fill: 1000, RedisTimeout: 100 * time.Millisecond})
+				defer p.Close()
+				pools = append(pools, p)
+			}
+			extend := func(when string) {
+				t.Helper()
+				for _, p := range pools {
+					g, err := p.Extend(t.Context(), "orders", 10)
+					if err != nil {
+						t.Fatalf("%s: %v", when, err)
+					}
+					for n := g.First; n <= g.Last; n++ {
+						all.Add(t, n)
+					}
+				}
+			}
+			extend("in the beginning")
+			outage.begin(server, way)
+			for range 3 {
+				extend("without Redis")
+			}
+			outage.end(server, way)
+			waitFor(t, func() error {
+				for _, p := range pools {
+					p.mu.Lock()
+					recovering := p.recovering
+					p.mu.Unlock()
+					if recovering {
+						return errors.New("a process still waits for Redis")
+					}
+				}
+				return nil
+			})
+			store.mu.Lock()
+			store.err = errors.New("the database is away")
+			store.mu.Unlock()
+			for range 40 {
+				extend("with Redis back and the database away")
+			}
+		})
 	}
 }
 

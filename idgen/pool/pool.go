@@ -47,6 +47,11 @@ type Pool struct {
 	mu       sync.Mutex // never held across a call to a server
 	counters map[string]*counter
 
+	recovering bool // recover runs; mu guards it
+
+	// floor returns the number above which this process needs runs of a counter.
+	floor func(name string) uint64
+
 	filling context.Context // ends background fills
 	cancel  context.CancelFunc
 	fills   sync.WaitGroup
@@ -56,6 +61,8 @@ type Pool struct {
 type counter struct {
 	highest uint64 // highest number given to this process; later runs are above it
 	filling bool   // a background fill is running; at most one does
+	behind  bool   // Redis has not answered, so its pool may have no numbers for this process
+	size    uint64 // numbers that a fill requests
 }
 
 var _ segment.Store = (*Pool)(nil)
@@ -71,6 +78,7 @@ func New(redis Scripts, durable segment.Store, o Options) *Pool {
 		redis: redis, durable: durable, options: o, counters: map[string]*counter{},
 		redisBreaker: breaker.New(o.Redis), durableBreaker: breaker.New(o.Store),
 	}
+	p.floor = p.highest
 	p.filling, p.cancel = context.WithCancel(context.Background())
 	return p
 }
@@ -133,7 +141,7 @@ func (p *Pool) run(ctx context.Context, name string, r *request) {
 	for r.step != done {
 		switch r.step {
 		case taking:
-			t, err := p.askRedis(ctx, func(ctx context.Context) (taken, error) { return p.take(ctx, name, r) })
+			t, err := p.askRedis(ctx, name, r.size, func(ctx context.Context) (taken, error) { return p.take(ctx, name, r) })
 			r.tookFromPool(t, err)
 			if t.fill {
 				p.refill(name, r.size)
@@ -141,7 +149,7 @@ func (p *Pool) run(ctx context.Context, name string, r *request) {
 		case extending:
 			r.extended(p.extend(ctx, name, r.size))
 		case filling:
-			r.filledPool(p.askRedis(ctx, func(ctx context.Context) (taken, error) { return p.fill(ctx, name, r.grant, r.floor) }))
+			r.filledPool(p.askRedis(ctx, name, r.size, func(ctx context.Context) (taken, error) { return p.fill(ctx, name, r.grant, r.floor) }))
 		case direct:
 			r.tookDirectly(p.extend(ctx, name, r.n))
 		case done:
@@ -149,11 +157,14 @@ func (p *Pool) run(ctx context.Context, name string, r *request) {
 	}
 }
 
-func (p *Pool) askRedis(ctx context.Context, ask func(context.Context) (taken, error)) (taken, error) {
+func (p *Pool) askRedis(ctx context.Context, name string, size uint64, ask func(context.Context) (taken, error)) (taken, error) {
 	bounded, cancel := context.WithTimeout(ctx, p.options.RedisTimeout)
 	defer cancel()
 	t, err := ask(bounded)
 	p.redisBreaker.Ended(ctx, err)
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		p.recoverLater(name, size)
+	}
 	return t, err
 }
 
@@ -239,8 +250,21 @@ func (p *Pool) highest(name string) uint64 {
 func (p *Pool) Numbers(tag string) idgen.Numbers {
 	return together.New(max(1, min(p.options.Keys, 4)), 0, func(ctx context.Context, n int) (uint64, error) {
 		g, err := p.Extend(ctx, tag, uint64(n))
+		if err != nil && !final(ctx, err) {
+			if first, ok := p.below(ctx, tag, uint64(n)); ok {
+				return first, nil
+			}
+		}
 		return g.First, err
 	})
+}
+
+// below takes numbers out of the pool that are below those that this process has had. The numbers of a generator must differ,
+// and need not rise while the durable store is unavailable.
+func (p *Pool) below(ctx context.Context, name string, n uint64) (first uint64, ok bool) {
+	r := &request{n: n, size: p.size(n)}
+	t, err := p.askRedis(ctx, name, r.size, func(ctx context.Context) (taken, error) { return p.take(ctx, name, r) })
+	return t.first, err == nil && t.outcome == took
 }
 
 func (p *Pool) handed(name string, last uint64) {

@@ -28,7 +28,7 @@ func TestScriptsAreTheState(t *testing.T) {
 		run, granted := "this run", uint64(0)
 		steps := rapid.IntRange(1, 30).Draw(t, "steps")
 		for range steps {
-			switch rapid.IntRange(0, 6).Draw(t, "what") {
+			switch rapid.IntRange(0, 7).Draw(t, "what") {
 			case 0: // late or went back
 				if granted == 0 {
 					continue
@@ -41,6 +41,12 @@ func TestScriptsAreTheState(t *testing.T) {
 				first := granted + rapid.Uint64Range(1, 10).Draw(t, "gap")
 				granted = first + rapid.Uint64Range(0, 20).Draw(t, "length")
 				checkFill(t, p, counter, &twin, run, segment.Grant{First: first, Last: granted}, floor)
+			case 3:
+				floor := rapid.Uint64Range(0, 1+granted).Draw(t, "floor of a check")
+				got, err := p.rest(t.Context(), counter, floor, 0)
+				if want := twin.rest(run, floor); err != nil || got != want {
+					t.Fatalf("rest above %d: %+v, %v, the state says %+v", floor, got, err, want)
+				}
 			default:
 				r := &request{
 					n:     rapid.Uint64Range(1, 8).Draw(t, "n"),

@@ -83,6 +83,21 @@ end
 end
 `
 
+// restScript is state.rest. KEYS: the pool, the filler. ARGV: floor, the number of remaining numbers at which the caller is
+// asked to fill, which it also is if there is no pool.
+const restScript = identity + `
+local s = redis.call('HMGET', KEYS[1], 'run', 'next', 'last', 'reserve_first', 'reserve_last')
+local floor, left, answer = tonumber(ARGV[1]), 0, 'void'
+if s[1] and s[1] == identity() then
+  answer = 'rest'
+  left = math.max(0, tonumber(s[3]) + 1 - math.max(tonumber(s[2]), floor + 1))
+  if tonumber(s[4]) > 0 then left = left + math.max(0, tonumber(s[5]) + 1 - math.max(tonumber(s[4]), floor + 1)) end
+end
+local fill = '0'
+if left < tonumber(ARGV[2]) and redis.call('SET', KEYS[2], '1', 'NX', 'PX', '1000') then fill = '1' end
+return {answer, text(left), fill}
+`
+
 // fillScript is state.fill. KEYS: the pool, the filler. ARGV: first, last, floor.
 const fillScript = identity + `
 local s = redis.call('HMGET', KEYS[1], 'run', 'high', 'reserve_first', 'version', 'reserve_last')
@@ -128,6 +143,20 @@ func (p *Pool) take(ctx context.Context, counter string, r *request) (taken, err
 		return taken{}, fmt.Errorf("%w: nonsense: %q: %w", errRedis, answer, err)
 	}
 	return taken{outcome: took, first: first, left: left, fill: answer[3] == "1"}, nil
+}
+
+// rest returns how many numbers above floor the pool has, and whether this process must fill it.
+func (p *Pool) rest(ctx context.Context, counter string, floor, low uint64) (taken, error) {
+	answer, err := p.redis.Eval(ctx, restScript, p.keys(counter), number(floor), number(low))
+	if err != nil {
+		return taken{}, errors.Join(errRedis, err)
+	}
+	if len(answer) == 3 && (outcome(answer[0]) == rest || outcome(answer[0]) == void) {
+		if left, err := strconv.ParseUint(answer[1], 10, 64); err == nil {
+			return taken{outcome: outcome(answer[0]), left: left, fill: answer[2] == "1"}, nil
+		}
+	}
+	return taken{}, fmt.Errorf("%w: nonsense: %q", errRedis, answer)
 }
 
 func (p *Pool) fill(ctx context.Context, counter string, g segment.Grant, floor uint64) (taken, error) {

@@ -52,6 +52,7 @@ func NewSpread(places []Place, durable segment.Store, o Options) *Spread {
 	for _, place := range places {
 		o.Part = part + place.Part
 		p := New(place.Redis, s.store, o)
+		p.floor = s.highest
 		if store == nil {
 			store = p.durableBreaker
 		}
@@ -84,6 +85,13 @@ func (s *Spread) home(name string) home {
 		s.homes[name] = h
 	}
 	return h
+}
+
+// highest returns the highest number of a counter's runs that this process was given.
+func (s *Spread) highest(name string) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.homes[name].highest
 }
 
 // from takes a run from the first pool that has one, starting with the pool of the index, and then from the durable

@@ -25,6 +25,7 @@ const (
 	filled   outcome = "filled"
 	reserved outcome = "reserved"
 	full     outcome = "full"  // there is a reserve, and the grant remains the caller's
+	rest     outcome = "rest"  // how much the pool has left
 	stale    outcome = "stale" // at or below what was put in before, and not used
 )
 
@@ -54,6 +55,22 @@ func (s *state) take(run string, n, floor uint64) taken {
 		}
 		next, last, reserve, version = reserve.First, reserve.Last, segment.Grant{}, version+1
 	}
+}
+
+// rest returns how many numbers above floor are left, on the server with the given run.
+func (s *state) rest(run string, floor uint64) taken {
+	if s.run == "" || s.run != run {
+		return taken{outcome: void}
+	}
+	return taken{outcome: rest, left: above(floor, s.next, s.last) + above(floor, s.reserve.First, s.reserve.Last)}
+}
+
+// above returns how many of the numbers first to last are above floor.
+func above(floor, first, last uint64) uint64 {
+	if first = max(first, floor+1); first > last {
+		return 0
+	}
+	return last + 1 - first
 }
 
 func (s *state) left() uint64 {
