@@ -21,7 +21,11 @@ func (in *Insertion) Value(v *Values, row, at int) stmt.Value {
 	if at == in.numbered && v.Numbers != nil && v.Numbers[row] != 0 {
 		return numberValue(v.Numbers[row])
 	}
-	return in.written(v, row, at)
+	written := in.written(v, row, at)
+	if at == in.numbered && v.Numbers != nil && written.Kind == stmt.Default { // it asks for no number
+		return stmt.IntValue(0)
+	}
+	return written
 }
 
 // written returns the value that is written in the statement.

@@ -60,7 +60,7 @@ func (in *Insertion) Numbered() *catalog.Column {
 }
 
 // Number returns the number in a row, or 0 for a negative one. asked is true if the row leaves its number to the cluster.
-// zero is true if 0 is a number like others (NO_AUTO_VALUE_ON_ZERO).
+// zero is true if 0 is a number like others (NO_AUTO_VALUE_ON_ZERO). DEFAULT is 0 then.
 func (in *Insertion) Number(v *Values, row int, zero bool) (n uint64, asked bool, err error) {
 	if !in.Set && int(v.Args.Rows[row].Count) != len(in.Columns) {
 		return 0, false, refuse(RowShape, "Column count doesn't match value count at row %d", row+1)
@@ -74,6 +74,8 @@ func (in *Insertion) Number(v *Values, row int, zero bool) (n uint64, asked bool
 	value := in.written(v, row, in.numbered)
 	given, ok := value.Integer()
 	switch {
+	case zero && value.Kind == stmt.Default: // servers take it for 0
+		return 0, false, nil
 	case !ok, given.IsZero() && !zero:
 		return 0, true, nil
 	case given.Kind == stmt.Int && given.Int < 0:
