@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"time"
 
+	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"locus/control/fleet"
@@ -21,7 +23,8 @@ func topCommand(in *invocation) *cobra.Command {
 		Long: `Show which statements the shards are at work on, what they cost and which fail, by
 digest: all proxies are asked for what they have counted, again and again, and what
 came in between is shown. On a terminal that is a view that follows; q ends it,
-letters sort it. Elsewhere, or with --once, it is printed once.
+letters sort it. With --once it is printed once, and where standard output is no
+terminal too: there with all figures and whole statements.
 
 The same figures, since the proxies began to count, are in the table
 locus.statements; --reset has them begin anew, in all proxies.`,
@@ -81,8 +84,18 @@ func (t *topping) run(ctx context.Context) error {
 			return err
 		}
 		top.Statements = top.Statements[:min(t.most, len(top.Statements))]
-		return t.in.show(top, func(w io.Writer) { _ = watch.WriteTop(w, top, t.most) })
+		return t.in.show(top, func(w io.Writer) { _ = watch.WriteTop(w, top, widthOf(t.in.stdout), t.most) })
 	})
+}
+
+// widthOf returns the width of a terminal in columns, and 0 for other outputs.
+func widthOf(stream any) int {
+	if file, ok := stream.(*os.File); ok {
+		if width, _, err := term.GetSize(file.Fd()); err == nil {
+			return width
+		}
+	}
+	return 0
 }
 
 func (t *topping) begin(ctx context.Context, conn *connection) error {

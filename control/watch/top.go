@@ -68,11 +68,13 @@ type Top struct {
 	P50Ms      float64     `json:"p50_ms"`
 	P99Ms      float64     `json:"p99_ms"`
 	Statements []Statement `json:"statements"`
+
+	by Order // of the statements
 }
 
 // Between computes the activity between two queries.
 func Between(before, now Costs, by Order) Top {
-	t := Top{At: now.At, Proxies: now.Proxies, Silent: now.Silent, Statements: []Statement{}}
+	t := Top{At: now.At, Proxies: now.Proxies, Silent: now.Silent, Statements: []Statement{}, by: by}
 	seconds := now.At.Sub(before.At).Seconds()
 	earlier := map[[2]string]meter.Figures{}
 	for _, f := range before.Digests {
@@ -141,10 +143,79 @@ func (t *Top) sort(by Order) {
 	})
 }
 
-// topHeads are the column titles. The statement gets the remaining width.
-var topHeads = []string{"/S", "UNDER WAY", "P50 MS", "P99 MS", "ERRORS/S", "ROWS/S", "SEVERAL", "TOTAL"}
+// figure is a column of numbers.
+type figure struct {
+	head string
+	by   Order // the sort order that goes by it; empty: none does
+	of   func(Statement) string
+}
 
-// Draw returns the first most statements, or all if most is 0.
+// figures are the columns, in the order in which they are drawn.
+var figures = []figure{
+	{"/S", ByRate, func(s Statement) string { return Rate(s.PerSecond) }},
+	{"UNDER WAY", ByLoad, func(s Statement) string { return Rate(s.Load) }},
+	{"P50 MS", "", func(s Statement) string { return Rate(s.P50Ms) }},
+	{"P99 MS", ByP99, func(s Statement) string { return Rate(s.P99Ms) }},
+	{"ERRORS/S", ByErrors, func(s Statement) string { return Rate(s.Errors) }},
+	{"ROWS/S", ByRows, func(s Statement) string { return Rate(s.Rows) }},
+	{"SEVERAL", "", func(s Statement) string {
+		if s.Several > 0 {
+			return Percent(100 * s.Several)
+		}
+		return ""
+	}},
+	{"TOTAL", ByTotal, func(s Statement) string { return Rounded(time.Duration(s.TotalMs * float64(time.Millisecond))) }},
+}
+
+// needed are the columns in the order in which a narrow terminal gets them, after the one that the statements are sorted by.
+var needed = []string{"/S", "P99 MS", "UNDER WAY", "ERRORS/S", "P50 MS", "ROWS/S", "TOTAL", "SEVERAL"}
+
+const gap = 2 // columns between two cells
+
+// column is a figure of all statements that are shown.
+type column struct {
+	head  string
+	cells []string
+	width int
+}
+
+func columnsOf(shown []Statement) []column {
+	columns := make([]column, len(figures))
+	for i, f := range figures {
+		c := column{head: f.head, width: len(f.head)}
+		for _, s := range shown {
+			cell := f.of(s)
+			c.cells, c.width = append(c.cells, cell), max(c.width, len(cell))
+		}
+		columns[i] = c
+	}
+	return columns
+}
+
+// fitting returns the columns for which a terminal has room. The statement keeps half of the width.
+func fitting(columns []column, by Order, width int) []column {
+	room := width / 2
+	kept := map[string]bool{}
+	keep := func(head string) {
+		c := columns[slices.IndexFunc(columns, func(c column) bool { return c.head == head })]
+		if !kept[head] && c.width+gap <= room {
+			kept[head] = true
+			room -= c.width + gap
+		}
+	}
+	for _, f := range figures {
+		if f.by != "" && f.by == by {
+			keep(f.head)
+		}
+	}
+	for _, head := range needed {
+		keep(head)
+	}
+	return slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return !kept[c.head] })
+}
+
+// Draw returns the first most statements, or all if most is 0. On a terminal the statement comes first, and as many figures follow as fit.
+// Without a width the whole statement follows all figures.
 func (t Top) Draw(c Canvas, most int) string {
 	d := drawing{Canvas: c}
 	d.line("%s", t.headline(d))
@@ -156,39 +227,75 @@ func (t Top) Draw(c Canvas, most int) string {
 		d.line("no statement was seen yet")
 		return d.String()
 	}
-	var rows [][]string
-	for _, s := range t.Statements {
-		if most > 0 && len(rows) == most {
-			break
-		}
-		rows = append(rows, s.cells())
+	shown := t.Statements
+	if most > 0 {
+		shown = shown[:min(most, len(shown))]
 	}
-	width := make([]int, len(topHeads))
-	for _, r := range append(rows, topHeads) {
-		for i := range width {
-			width[i] = max(width[i], len(r[i]))
-		}
+	columns := columnsOf(shown)
+	if c.Width > 0 {
+		d.statementsFirst(shown, fitting(columns, t.by, c.Width))
+		return d.String()
 	}
-	write := func(cells []string, text string, colour int) {
-		var b strings.Builder
-		for i, w := range width {
-			fmt.Fprintf(&b, "%*s  ", w, cells[i])
-		}
-		d.line("%s", d.in(colour, b.String())+text)
-	}
-	write(topHeads, "STATEMENT", faint)
-	for i, r := range rows {
-		s, colour := t.Statements[i], plain
-		if s.Errors > 0 {
-			colour = red
-		}
-		text := strings.Join(strings.Fields(s.Text), " ")
-		if s.Database != "" {
-			text = s.Database + ": " + text
-		}
-		write(r, text, colour)
+	d.line("%s", d.in(faint, strings.TrimPrefix(cells(columns, -1), "  ")+"  STATEMENT"))
+	for i, s := range shown {
+		d.line("%s  %s", d.in(colourOf(s), strings.TrimPrefix(cells(columns, i), "  ")), s.line())
 	}
 	return d.String()
+}
+
+// statementsFirst draws the statements, cut to their column, before the columns.
+func (d *drawing) statementsFirst(shown []Statement, columns []column) {
+	left := d.Width
+	for _, c := range columns {
+		left -= c.width + gap
+	}
+	width := len("STATEMENT")
+	for _, s := range shown {
+		width = max(width, len([]rune(s.line())))
+	}
+	width = min(width, left)
+	d.line("%s", d.in(faint, cell("STATEMENT", width)+cells(columns, -1)))
+	for i, s := range shown {
+		d.line("%s%s", cell(s.line(), width), d.in(colourOf(s), cells(columns, i)))
+	}
+}
+
+// cell returns a text at a column's width: padded, or cut with an ellipsis.
+func cell(text string, width int) string {
+	runes := []rune(text)
+	if len(runes) > width {
+		return string(runes[:max(0, width-1)]) + "…"
+	}
+	return text + strings.Repeat(" ", width-len(runes))
+}
+
+// cells returns a line of figures, each after a gap; at -1 their heads.
+func cells(columns []column, at int) string {
+	var b strings.Builder
+	for _, c := range columns {
+		text := c.head
+		if at >= 0 {
+			text = c.cells[at]
+		}
+		fmt.Fprintf(&b, "%*s", gap+c.width, text)
+	}
+	return b.String()
+}
+
+func colourOf(s Statement) int {
+	if s.Errors > 0 {
+		return red
+	}
+	return plain
+}
+
+// line is the statement on one line, with its database.
+func (s Statement) line() string {
+	text := strings.Join(strings.Fields(s.Text), " ")
+	if s.Database != "" {
+		text = s.Database + ": " + text
+	}
+	return text
 }
 
 func (t Top) headline(d drawing) string {
@@ -200,19 +307,8 @@ func (t Top) headline(d drawing) string {
 	if t.Errors > 0 {
 		errors = d.in(red, errors)
 	}
-	return fmt.Sprintf("%s  %s  %s  %s under way  p50 %s ms  p99 %s ms  %s", t.At.UTC().Format("15:04:05"), proxies,
-		d.bold(Rate(t.PerSecond)+" statements/s"), Rate(t.Load), Rate(t.P50Ms), Rate(t.P99Ms), errors)
-}
-
-func (s Statement) cells() []string {
-	several := ""
-	if s.Several > 0 {
-		several = Percent(100 * s.Several)
-	}
-	return []string{
-		Rate(s.PerSecond), Rate(s.Load), Rate(s.P50Ms), Rate(s.P99Ms), Rate(s.Errors), Rate(s.Rows), several,
-		Rounded(time.Duration(s.TotalMs * float64(time.Millisecond))),
-	}
+	return fmt.Sprintf("%s  %s  %s  %s  p50 %s ms  p99 %s ms  %s under way", t.At.UTC().Format("15:04:05"), proxies,
+		d.bold(Rate(t.PerSecond)+" statements/s"), errors, Rate(t.P50Ms), Rate(t.P99Ms), Rate(t.Load))
 }
 
 // Rate formats a number with a readable number of digits.
@@ -248,8 +344,8 @@ func TopOnce(ctx context.Context, ask Counted, apart time.Duration, by Order) (T
 	return Between(before, now, by), nil
 }
 
-// WriteTop writes the result of TopOnce.
-func WriteTop(w io.Writer, t Top, most int) error {
-	_, err := io.WriteString(w, t.Draw(Canvas{}, most))
+// WriteTop writes the result of TopOnce for a terminal of a width; 0 is no terminal.
+func WriteTop(w io.Writer, t Top, width, most int) error {
+	_, err := io.WriteString(w, t.Draw(Canvas{Width: width}, most))
 	return err
 }

@@ -35,7 +35,7 @@ func costs(n uint64) Costs {
 
 func TestStatementsBetweenTwoLooks(t *testing.T) {
 	top := Between(costs(10), costs(15), ByLoad)
-	want := `05:06:22  2 proxies  1,512 statements/s  1.50 under way  p50 0.20 ms  p99 0.20 ms  1.00 errors/s
+	want := `05:06:22  2 proxies  1,512 statements/s  1.00 errors/s  p50 0.20 ms  p99 0.20 ms  1.50 under way
 
    /S  UNDER WAY  P50 MS  P99 MS  ERRORS/S  ROWS/S  SEVERAL  TOTAL  STATEMENT
  2.00       1.20     600     600      1.00    1.00     50 %   18 s  shop: SELECT SUM(x) FROM t
@@ -55,6 +55,60 @@ func TestStatementsBetweenTwoLooks(t *testing.T) {
 	}
 	if strings.Contains(narrow, "1,500") {
 		t.Errorf("more than one statement:\n%s", narrow)
+	}
+}
+
+// TestStatementsAreSeenAtAnyWidth: on a terminal the statement comes first, with at least half of the width or its whole length. The figure
+// that the statements are sorted by is always there, and no line is wider than the terminal.
+func TestStatementsAreSeenAtAnyWidth(t *testing.T) {
+	long := func(n uint64) Costs {
+		c := costs(n)
+		c.Digests[0].Text = "SELECT order_id, buyer_uid, amount, status FROM test_order WHERE buyer_uid = ? ORDER BY created_at DESC LIMIT ?"
+		c.Digests[1].Text = "SELECT SUM(größe) FROM t"
+		return c
+	}
+	heads := map[Order]string{ByLoad: "UNDER WAY", ByRate: "/S", ByP99: "P99 MS", ByErrors: "ERRORS/S", ByRows: "ROWS/S", ByTotal: "TOTAL"}
+	for _, by := range Orders {
+		top := Between(long(10), long(15), by)
+		for _, width := range []int{30, 40, 60, 80, 100, 132, 200} {
+			for _, colours := range []bool{false, true} {
+				lines := strings.Split(strings.TrimRight(escape.ReplaceAllString(top.Draw(Canvas{Width: width, Colours: colours}, 0), ""), "\n"), "\n")
+				if !strings.HasPrefix(lines[2], "STATEMENT ") || !strings.Contains(lines[2], heads[by]) {
+					t.Errorf("by %s at %d columns the heads are %s", by, width, lines[2])
+				}
+				for _, line := range lines {
+					if n := len([]rune(line)); n > width {
+						t.Errorf("by %s: %d columns of %d: %s", by, n, width, line)
+					}
+				}
+				for _, s := range top.Statements {
+					want := []rune(s.line())
+					want = want[:min(len(want), width/2-1)]
+					if all := strings.Join(lines[3:], "\n"); !strings.Contains(all, "\n"+string(want)) && !strings.HasPrefix(all, string(want)) {
+						t.Errorf("by %s at %d columns %q is missing in\n%s", by, width, string(want), all)
+					}
+				}
+			}
+		}
+	}
+	want := `05:06:22  2 proxies  1,512 statements/s  1.00 errors/s  p50 0.20 ms  p99 0.20 ms
+
+STATEMENT                                        /S  UNDER WAY  P99 MS  ERRORS/S
+shop: SELECT SUM(größe) FROM t                 2.00       1.20     600      1.00
+shop: SELECT order_id, buyer_uid, amount, s…  1,500       0.30    0.20         0
+`
+	if got := Between(long(10), long(15), ByLoad).Draw(Canvas{Width: 80}, 0); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestTheFootOfTopFits: at 80 columns all keys are named.
+func TestTheFootOfTopFits(t *testing.T) {
+	for _, by := range Orders {
+		m := &topModel{by: by, viewport: standard(Canvas{})}
+		if foot := escape.ReplaceAllString(m.text(), ""); !strings.Contains(foot, "q quits") || !strings.HasSuffix(foot, "t total") {
+			t.Errorf("%s", foot)
+		}
 	}
 }
 

@@ -111,7 +111,7 @@ func (m *topModel) View() tea.View {
 }
 
 func (m *topModel) text() string {
-	foot := m.canvas.in(faint, m.canvas.cut(fmt.Sprintf("by %s: l load  s rate  9 p99  e errors  r rows  t total   space stops  ↑ ↓ scroll  q quits", m.by)))
+	foot := m.canvas.in(faint, m.canvas.cut(fmt.Sprintf("q quits  space stops  ↑↓  by %s: l load s rate 9 p99 e errors r rows t total", m.by)))
 	switch {
 	case m.trouble != nil:
 		foot = m.canvas.in(red, m.canvas.cut(fmt.Sprintf("not up to date: %v", m.trouble)))
