@@ -13,6 +13,8 @@ type regression struct {
 	args  []any // prepared where there are any
 	order order
 	mode  string // the sql_mode of the statement; empty: the default
+	// writes is the table that it changes, or nil.
+	writes *table
 	// refused: the answer can't be right, so the proxy must refuse.
 	refused bool
 	// wrong says what is known to be wrong still. Such a case only reports.
@@ -20,7 +22,7 @@ type regression struct {
 }
 
 var regressions = []regression{
-	{name: "DEFAULT where 0 is a number like others", text: "REPLACE INTO person VALUES (DEFAULT, 'x', 1, NULL), (0, 'y', 2, NULL), (NULL, 'z', 3, NULL), (DEFAULT, 'w', 4, NULL)", mode: "NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES"},
+	{name: "DEFAULT where 0 is a number like others", text: "REPLACE INTO person VALUES (DEFAULT, 'x', 1, NULL), (0, 'y', 2, NULL), (NULL, 'z', 3, NULL), (DEFAULT, 'w', 4, NULL)", mode: "NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES", writes: person},
 	{name: "floating-point parameters", text: "SELECT id FROM account WHERE owner IN (?)", args: []any{float64(42)}},
 	{name: "a fraction as parameter", text: "SELECT id FROM account WHERE owner IN (?, ?)", args: []any{42.5, float64(7)}},
 	{name: "negative floating-point parameters", text: "SELECT id FROM account WHERE owner = ?", args: []any{float64(-1)}},
@@ -96,7 +98,7 @@ func TestRegressions(t *testing.T) {
 
 func (p *pair) regression(t *testing.T, c regression) {
 	root := all(c.text)
-	s := &statement{root: root, order: c.order, prepared: c.args != nil, fixed: c.args}
+	s := &statement{root: root, order: c.order, prepared: c.args != nil, fixed: c.args, writes: c.writes}
 	if c.mode != "" {
 		for _, conn := range p.sessions() {
 			p.exec(conn, "SET sql_mode = '"+c.mode+"'")
