@@ -154,6 +154,8 @@ func (sc *scope) aloneOn(n *node) router.ShardName {
 // gatherObstacle returns what prevents a statement from running on another connection than the session's. Empty means nothing.
 func gatherObstacle(s *stmt.Statement) string {
 	switch f := s.Features; {
+	case s.Examined:
+		return rowsExamined
 	case f&stmt.Locking != 0:
 		return "FOR UPDATE and FOR SHARE of what is no plain read"
 	case f&stmt.SetsUserVariable != 0:

@@ -121,8 +121,10 @@ func checkScatterShape(s *stmt.Statement, sc *scope) *Refusal {
 		what = "an outer join that keeps the rows of tables which are not sharded"
 	case b.Braced:
 		what = "a SELECT in parentheses"
-	case b.Limit != nil && b.Limit.Unplaced:
+	case b.Limit != nil && !b.Limit.Divides():
 		what = "such a LIMIT"
+	case s.Examined:
+		what = rowsExamined
 	case s.Features&stmt.SetsInsertID != 0:
 		what = "LAST_INSERT_ID(value)"
 	case s.Features&stmt.OneServer != 0:
@@ -137,6 +139,9 @@ func checkScatterShape(s *stmt.Statement, sc *scope) *Refusal {
 	}
 	return refuse(ScatterShape, "%s over rows of several shards: %s", what, narrowIt)
 }
+
+// rowsExamined names a bound that each shard would apply by itself.
+const rowsExamined = "LIMIT ROWS EXAMINED"
 
 // relevance names a value that each shard would compute from its own rows.
 const relevance = "the relevance of MATCH … AGAINST (a condition IN BOOLEAN MODE needs none)"

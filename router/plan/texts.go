@@ -50,11 +50,20 @@ func (m *Merge) Edits(v *Values) (w Window, edits []stmt.Edit, ok bool) {
 	if m.Kind == Aggregated {
 		wanted = 1
 	}
-	count := literal(v, m.Limit.Count, wanted)
-	if len(offset) > 0 && offset[0].From < count.From {
-		return w, append(append(edits, offset...), count), true
+	edits = append(append(edits, offset...), countEdits(v, m.Limit, wanted)...)
+	return w, stmt.SortEdits(edits), true
+}
+
+// countEdits returns the edit that sets the count of a LIMIT. There is none if the text has no count and no place for one.
+func countEdits(v *Values, l *stmt.Limit, n uint64) []stmt.Edit {
+	switch {
+	case l.Count.Slot >= 0:
+		return []stmt.Edit{literal(v, l.Count, n)}
+	case l.CountAt != nil:
+		at := v.Offset(*l.CountAt)
+		return []stmt.Edit{{From: at, To: at, Text: " " + strconv.FormatUint(n, 10)}}
 	}
-	return w, append(append(edits, count), offset...), true
+	return nil
 }
 
 // LimitNumber returns a number of a LIMIT. ok is false for other values.

@@ -14,7 +14,7 @@ import (
 // splitArms makes the arms of a UNION ALL independent of each other, if every row of each arm is on one shard.
 func (sc *scope) splitArms(s *stmt.Statement, k *Keyed) {
 	const excluded = stmt.With | stmt.Windows | stmt.SetsInsertID | stmt.OneServer | stmt.Scored | stmt.UnknownFunction
-	if len(s.Arms) == 0 || len(s.Blocks) != len(s.Arms) || s.ArmsOrdered || s.Features&excluded != 0 || s.ArmsLimit != nil && s.ArmsLimit.Unplaced {
+	if len(s.Arms) == 0 || len(s.Blocks) != len(s.Arms) || s.ArmsOrdered || s.Examined || s.Features&excluded != 0 || s.ArmsLimit != nil && !s.ArmsLimit.Divides() {
 		return
 	}
 	all := sc.classes()

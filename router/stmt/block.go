@@ -77,6 +77,9 @@ func (r *reader) filter(b *Block, from int) {
 		}
 		end = after
 	}
+	if fetch, ok := r.l.fetchFrom(from); ok {
+		end = min(end, fetch.start)
+	}
 	b.Filter, b.HasFilter = Filter{There: where >= 0, Open: r.l.Anchor(end), Close: r.l.Anchor(end)}, true
 	if where >= 0 {
 		b.Filter.Open = r.l.Anchor(from)

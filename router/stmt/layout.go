@@ -17,6 +17,8 @@ type layout struct {
 	cut           int  // for this cut
 	quoted        bool // a variable's name is a string;
 	quotedSought  bool // whether quoted is known
+	fetches       []fetchClause
+	fetchesSought bool // whether fetches are known
 	looked        int  // number of bytes and tokens examined
 }
 

@@ -39,7 +39,7 @@ func (r *reader) limit(n *ast.Limit) *Limit {
 	}
 	at := r.l.clause(0, "limit")
 	if at < 0 {
-		return &Limit{Unplaced: true}
+		return r.fetched()
 	}
 	first := r.slotFrom(0, at)
 	if first < 0 {

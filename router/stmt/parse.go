@@ -70,7 +70,7 @@ func Parse(l *Lexed) (*Statement, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	r.out.Hints, r.out.Limited = l.Hints(), l.limitEnd > 0
+	r.out.Hints, r.out.Limited, r.out.Examined = l.Hints(), l.limitEnd > 0, len(l.examined()) > 0
 	return r.out, nil
 }
 
@@ -346,6 +346,9 @@ func (r *reader) explain(n *ast.ExplainStmt) {
 		r.out.Kind, r.out.Schema = Show, show.DBName
 		if what, _ := r.ownSchema(show); what == "columns" {
 			r.show(show)
+			if at, ok := r.l.describedWild(); ok {
+				r.out.Shown.Clause = "LIKE " + string(r.l.Text[at.start:at.end])
+			}
 		}
 		return
 	}

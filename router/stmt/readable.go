@@ -14,6 +14,8 @@ import (
 //   - the WORK of COMMIT WORK, and the LOCAL of SHOW LOCAL STATUS,
 //   - IGNORE n LINES of LOAD DATA,
 //   - AS new (a, b) behind the rows of an INSERT,
+//   - OFFSET n ROWS before FETCH, which is a LIMIT without FETCH, and WITH TIES, which is ONLY,
+//   - ROWS EXAMINED n of LIMIT, and the pattern of DESCRIBE t 'pattern',
 //   - INTO @a, @b of a SELECT, and LIMIT of SHOW WARNINGS, which the parser doesn't support,
 //   - rows and list elements that the key omits, because the cost of a parse grows with the text.
 //
@@ -61,6 +63,13 @@ func (l *Lexed) makeReadable() string {
 	}
 	if limit := l.shownLimit(); limit >= 0 {
 		blank(text, limit, int32(l.end()))
+	}
+	l.readFetches(text)
+	for _, at := range l.examined() {
+		blank(text, int32(at.start), int32(at.end))
+	}
+	if at, ok := l.describedWild(); ok {
+		blank(text, int32(at.start), int32(at.end))
 	}
 	if alias, ok := l.rowAlias(); ok {
 		blank(text, int32(alias.start), int32(alias.end))

@@ -151,6 +151,8 @@ type Statement struct {
 	Hints []string
 	// Limited: SET STATEMENT … FOR precedes it. Servers report that as a change of the connection's state.
 	Limited bool
+	// Examined: LIMIT ROWS EXAMINED bounds the rows that a server reads for it.
+	Examined bool
 	// Called are the functions in query expressions, and the procedure of CALL.
 	Called []Called
 	// View: CREATE VIEW, whose first table is the view, or DROP VIEW. Ordered: its query has ORDER BY without LIMIT. Varies:
@@ -380,9 +382,16 @@ type Limit struct {
 	Offset *Operand
 	// Start and End enclose the whole clause.
 	Start, End Anchor
+	// CountAt is where a count can be inserted if the text has none, or nil. Without one, all rows are returned.
+	CountAt *Anchor
+	// Ties: rows that sort as the last one are returned too.
+	Ties bool
 	// Unplaced: it exists, and nothing else is known.
 	Unplaced bool
 }
+
+// Divides reports whether several servers that each have a part of the rows can apply the clause to their parts, with other numbers.
+func (l *Limit) Divides() bool { return !l.Ties && !l.Unplaced }
 
 // Insertion is the contents of INSERT or REPLACE.
 type Insertion struct {

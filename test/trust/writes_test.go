@@ -261,6 +261,25 @@ var tried = []write{
 	writes("1008", "SET STATEMENT max_statement_time=10 + 1 FOR SELECT owner FROM ticket"),
 	writes("1008", "SET STATEMENT sql_log_bin=0 FOR DELETE FROM ticket"),
 
+	// MariaDB's FETCH and OFFSET, of which MySQL knows none.
+	writes("", "INSERT INTO ticket (owner, seat, note) VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 1, 'c'), (4, 7, 'd'), (5, 2, 'e')", "SELECT owner FROM ticket ORDER BY owner FETCH FIRST 2 ROWS ONLY", "SELECT FOUND_ROWS()",
+		"SELECT owner FROM ticket ORDER BY owner FETCH NEXT ROW ONLY", "SELECT owner FROM ticket ORDER BY owner OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY", "SELECT owner FROM ticket WHERE seat = 1 ORDER BY owner OFFSET 1 ROWS FETCH FIRST 5 ROWS ONLY", "SELECT FOUND_ROWS()",
+		"SELECT owner FROM ticket ORDER BY owner DESC OFFSET 2 ROWS FETCH NEXT ROW ONLY", "SELECT FOUND_ROWS()", "SELECT owner FROM ticket ORDER BY owner OFFSET 1 ROWS", "SELECT FOUND_ROWS()", "SELECT owner FROM ticket WHERE owner = 2 OFFSET 0 ROWS FETCH FIRST ROW ONLY",
+		"SELECT seat FROM ticket ORDER BY seat FETCH FIRST 1 ROWS WITH TIES", "SELECT seat FROM ticket ORDER BY seat OFFSET 1 ROWS FETCH FIRST ROW WITH TIES", "SELECT seat, owner FROM ticket WHERE owner = 1 ORDER BY seat FETCH FIRST 1 ROWS WITH TIES", "SELECT seat FROM ticket FETCH FIRST 1 ROWS WITH TIES",
+		"SELECT seat, COUNT(*) FROM ticket GROUP BY seat ORDER BY seat OFFSET 1 ROWS FETCH NEXT 1 ROWS ONLY", "SELECT seat, COUNT(*) FROM ticket GROUP BY seat ORDER BY COUNT(*) FETCH FIRST 1 ROWS WITH TIES", "SELECT COUNT(*) FROM ticket OFFSET 1 ROWS FETCH FIRST 1 ROWS ONLY", "SELECT COUNT(*) FROM ticket OFFSET 0 ROWS",
+		"SELECT * FROM (SELECT owner FROM ticket ORDER BY owner FETCH FIRST 2 ROWS ONLY) x ORDER BY 1 DESC OFFSET 1 ROWS", "(SELECT owner FROM ticket ORDER BY owner OFFSET 1 ROWS FETCH FIRST 2 ROWS ONLY) UNION ALL (SELECT 77) ORDER BY 1",
+		"SELECT owner FROM ticket UNION SELECT 77 ORDER BY 1 FETCH FIRST 2 ROWS WITH TIES", "SELECT owner FROM ticket UNION ALL SELECT owner + 10 FROM ticket ORDER BY 1 DESC OFFSET 1 ROWS FETCH NEXT 2 ROWS ONLY", "SELECT owner FROM ticket UNION ALL SELECT owner FROM ticket OFFSET 20 ROWS",
+		"WITH x AS (SELECT owner, seat FROM ticket ORDER BY seat FETCH FIRST 1 ROWS WITH TIES) SELECT COUNT(*) FROM x", "SELECT owner FROM ticket ORDER BY owner OFFSET 1 ROWS FETCH FIRST 2 ROWS ONLY FOR UPDATE", "SELECT owner FROM ticket ORDER BY owner FETCH FIRST 18446744073709551615 ROWS ONLY",
+		"SELECT SQL_CALC_FOUND_ROWS owner FROM ticket ORDER BY owner FETCH FIRST 1 ROWS ONLY", "SELECT FOUND_ROWS()", "INSERT INTO ticket (owner, seat) SELECT owner + 10, seat FROM ticket ORDER BY owner OFFSET 1 ROWS FETCH FIRST 2 ROWS ONLY"),
+	writes("1001", "SELECT owner FROM ticket ORDER BY owner LIMIT 2 FETCH FIRST 1 ROWS ONLY"),
+	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (4, 2)", "SELECT owner FROM ticket WHERE seat = ? ORDER BY owner OFFSET ? ROWS FETCH NEXT ? ROWS ONLY"}, args: []any{1, 1, 1}},
+	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (4, 2)", "SELECT seat FROM ticket ORDER BY seat OFFSET ? ROWS FETCH NEXT ROW WITH TIES"}, args: []any{1}},
+	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (4, 2)", "SELECT owner FROM ticket ORDER BY owner OFFSET ? ROWS"}, args: []any{1}},
+	writes("", "INSERT INTO ticket (owner, seat) VALUES (1, 1), (1, 2)", "SELECT seat FROM ticket WHERE owner = 1 LIMIT 1 ROWS EXAMINED 100", "SELECT seat FROM ticket WHERE owner = 1 ORDER BY seat LIMIT ROWS EXAMINED 100", "SELECT * FROM (SELECT seat FROM ticket WHERE owner = 1 LIMIT 1, 1 ROWS EXAMINED 100) x"),
+	writes("1102", "SELECT owner FROM ticket LIMIT 2 ROWS EXAMINED 100"),
+	writes("1102", "SELECT COUNT(*) FROM (SELECT owner FROM ticket LIMIT ROWS EXAMINED 100) x"),
+	writes("", "DESCRIBE ticket '%o%'", "DESC ticket 'owner'", "EXPLAIN numbered '%'", "DESC `setting` /* x */ \"n%\"", "DESCRIBE nothing '%'"),
+
 	// The time of a statement, on several shards.
 	writes("", "INSERT INTO dated (owner) VALUES (1), (2), (3), (4), (5), (6)", "UPDATE dated SET v = 1", "SELECT COUNT(DISTINCT seen), MIN(seen) > '2020-01-01' FROM dated",
 		"UPDATE dated SET at = NOW(6)", "SELECT COUNT(DISTINCT at), COUNT(DISTINCT seen) FROM dated", "DO SLEEP(0.001)", "UPDATE dated SET at = NOW(6), seen = DEFAULT WHERE owner = 3",
