@@ -96,7 +96,8 @@ type keyJoin struct {
 	by    ByKey
 }
 
-// keyJoins returns the equalities of two integer columns of a block that rows of a table must satisfy to affect the answer.
+// keyJoins returns the equalities of two integer columns that rows of a table must satisfy to affect the answer. They are conditions
+// on two columns of a block, and conditions of the form column IN (SELECT column …).
 func (sc *scope) keyJoins(nodes []*node, places *stmt.Places) (joins []keyJoin) {
 	for _, c := range places.Conjuncts {
 		if c.Condition == nil || c.Condition.Kind != stmt.Join || c.Condition.NullSafe || c.Condition.InRows || len(c.Columns) != 2 {
@@ -111,6 +112,30 @@ func (sc *scope) keyJoins(nodes []*node, places *stmt.Places) (joins []keyJoin) 
 				key, _ := side[0].node.table.KeyOf(side[0].column.Name)
 				joins = append(joins, keyJoin{table, ByKey{side[0].column.Name, other, side[1].column.Name, key, side[0].node.table}})
 			}
+		}
+	}
+	for _, b := range places.Statement.Blocks {
+		joins = sc.appendWithin(joins, b, b.Where, nodes)
+	}
+	return joins
+}
+
+// appendWithin appends the conditions column IN (SELECT column …) that all rows of a block must satisfy.
+func (sc *scope) appendWithin(joins []keyJoin, b *stmt.Block, c *stmt.Condition, nodes []*node) []keyJoin {
+	switch {
+	case c == nil:
+	case c.Kind == stmt.And:
+		for _, arg := range c.Args {
+			joins = sc.appendWithin(joins, b, arg, nodes)
+		}
+	case c.Kind == stmt.Within && c.Query != nil && c.Field < len(c.Query.Fields) && c.Query.Fields[c.Field].Column != nil:
+		of, in := sc.integer(b, c.Column), sc.integer(c.Query, *c.Query.Fields[c.Field].Column)
+		if of.node == nil || in.node == nil || of.node.ref.Nullable {
+			break
+		}
+		if table, other := slices.Index(nodes, of.node), slices.Index(nodes, in.node); table >= 0 && other >= 0 {
+			key, _ := of.node.table.KeyOf(of.column.Name)
+			joins = append(joins, keyJoin{table, ByKey{of.column.Name, other, in.column.Name, key, of.node.table}})
 		}
 	}
 	return joins

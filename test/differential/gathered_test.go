@@ -57,6 +57,10 @@ var gathered = []string{
 	"SELECT COUNT(*) FROM note n, person p, visit v WHERE p.small = n.small AND v.n = p.id AND n.name = 'ann'",
 	"SELECT a.id IS NULL, p.id FROM person p RIGHT JOIN account a ON p.small = a.small AND a.tiny = 1 WHERE a.small BETWEEN 0 AND 9",
 	"SELECT v.owner, (SELECT MAX(b.n) FROM visit b JOIN note c ON c.small = b.n WHERE b.small = 1 AND c.owner >= v.owner) FROM visit v WHERE v.name = 'ann'",
+	"SELECT v.owner, v.n FROM visit v WHERE v.n IN (SELECT c.small FROM note c WHERE c.name = 'ann') AND v.owner > 0",
+	"SELECT a.owner, a.small FROM account a WHERE a.small IN (SELECT v.n FROM visit v JOIN note c ON c.n = v.small WHERE v.owner IN (1, 2, 42)) ORDER BY a.owner, a.id",
+	"SELECT COUNT(*) FROM account a WHERE a.owner IN (SELECT MAX(v.n) FROM visit v WHERE v.small = 1 GROUP BY v.owner) OR a.small IN (SELECT v.n FROM visit v WHERE v.small = 1)",
+	"SELECT v.n, c.n FROM visit v LEFT JOIN note c ON c.owner = v.n AND c.small IN (SELECT p.small FROM person p WHERE p.name = 'ann') WHERE v.small = 1",
 	"SELECT a.owner FROM account a JOIN (SELECT v.owner, v.n FROM visit v JOIN note c ON c.n = v.small WHERE v.n = 1) d ON d.n = a.small",
 }
 
