@@ -36,6 +36,11 @@ help: ## list what can be made
 build: ## build bin/locus
 	$(GO) build -ldflags '-X main.version=$(VERSION)' -o bin/locus ./cmd/locus
 
+.PHONY: man
+man: build ## write the man pages to bin/man/man1
+	rm -rf bin/man
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) bin/locus man bin/man/man1
+
 # What builds images: docker, podman or buildah.
 ENGINE ?= docker
 

@@ -110,8 +110,9 @@ func misused(format string, args ...any) error { return usageError{fmt.Errorf(fo
 
 func newRoot(in *invocation) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "locus",
-		Short: "A MySQL proxy that shards by genes",
+		DisableAutoGenTag: true, // man pages don't name the library that writes them
+		Use:               "locus",
+		Short:             "A MySQL proxy that shards by genes",
 		Long: `locus is a MySQL proxy that spreads the rows of each owner over shards by a
 gene, a hash that every ID carries. This binary is the proxy, a demo of
 everything on one machine, and the commands that look at and change a cluster.`,
@@ -148,6 +149,9 @@ everything on one machine, and the commands that look at and change a cluster.`,
 		}
 	}
 	last := groups[len(groups)-1].title
+	man := manCommand(in, newRoot)
+	man.GroupID = last
+	root.AddCommand(man)
 	root.SetHelpCommandGroupID(last)
 	root.SetCompletionCommandGroupID(last)
 	in.suggest(root)

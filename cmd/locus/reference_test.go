@@ -215,6 +215,7 @@ var elsewhere = map[string]string{
 	"locus backup":           "test/switchover copies shards and brings them to its moment.",
 	"locus restore":          "test/switchover copies shards and brings them to its moment.",
 	"locus config reference": "It prints config/reference.yaml, which a test holds to the fields.",
+	"locus man":              "TestManPages runs it.",
 	"locus version":          "What it prints differs from build to build.",
 }
 
