@@ -26,7 +26,7 @@ func (g *Gathering) Answer() error {
 	}
 	g.Observer.Answered(l.Shard)
 	a := g.readAnswer(w)
-	g.takeOver(l, w, a, leftBy(w.Facts, a, true)&(warnings|foundRows))
+	g.takeOver(l, w, a, leftBy(w.Facts, a, true)&(warnings|foundRows|assigned))
 	if !a.Failed {
 		l.Conn.SetStatus(a.status)
 	}

@@ -158,7 +158,7 @@ func gatherObstacle(s *stmt.Statement) string {
 		return rowsExamined
 	case f&stmt.Locking != 0:
 		return "FOR UPDATE and FOR SHARE of what is no plain read"
-	case f&stmt.SetsUserVariable != 0:
+	case f&stmt.SetsUserVariable != 0 && s.AssignsWithin:
 		return "assigning user variables"
 	case f&stmt.SetsInsertID != 0:
 		return "LAST_INSERT_ID(value)"

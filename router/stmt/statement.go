@@ -138,6 +138,8 @@ type Statement struct {
 	Unnamed []Unnamed
 	// Assigns are the user variables that a query assigns, and ReadVariables those that it reads, in lower case.
 	Assigns, ReadVariables []string
+	// AssignsWithin reports whether expressions of the query assign variables. Otherwise only INTO does, with the row of the answer.
+	AssignsWithin bool
 	// Shown describes a SHOW about the session, Prepared a TextPrepare, LockTables a Lock.
 	Shown      *Shown
 	Listed     *Listed // for a SHOW of databases, or of a database's contents

@@ -85,6 +85,7 @@ func (v surveyor) variable(n *ast.VariableExpr) {
 	switch {
 	case !n.IsSystem && n.Value != nil:
 		v.r.out.Features |= SetsUserVariable
+		v.r.out.AssignsWithin = true
 		v.r.assigned(n.Name)
 	case !n.IsSystem:
 		v.r.out.Features |= ReadsUserVariable

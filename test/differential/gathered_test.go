@@ -61,6 +61,12 @@ var gathered = []string{
 	"SELECT a.owner, a.small FROM account a WHERE a.small IN (SELECT v.n FROM visit v JOIN note c ON c.n = v.small WHERE v.owner IN (1, 2, 42)) ORDER BY a.owner, a.id",
 	"SELECT COUNT(*) FROM account a WHERE a.owner IN (SELECT MAX(v.n) FROM visit v WHERE v.small = 1 GROUP BY v.owner) OR a.small IN (SELECT v.n FROM visit v WHERE v.small = 1)",
 	"SELECT v.n, c.n FROM visit v LEFT JOIN note c ON c.owner = v.n AND c.small IN (SELECT p.small FROM person p WHERE p.name = 'ann') WHERE v.small = 1",
+	"SELECT COUNT(*), MAX(n) INTO @many, @most FROM kinds WHERE n > 2",
+	"SELECT @many, @most",
+	"SELECT a.small INTO @many FROM account a JOIN visit v ON v.n = a.small WHERE v.owner = -5",
+	"SELECT n FROM visit WHERE small = 1 INTO @most", // several rows
+	"SELECT v.n, @most FROM visit v JOIN note c ON c.n = v.n AND c.n < @many + 3 ORDER BY v.n, v.owner LIMIT 1 INTO @one, @two",
+	"SELECT @many, @most, @one, @two",
 	"SELECT a.owner FROM account a JOIN (SELECT v.owner, v.n FROM visit v JOIN note c ON c.n = v.small WHERE v.n = 1) d ON d.n = a.small",
 }
 
