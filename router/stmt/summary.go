@@ -193,9 +193,13 @@ func (l *Lexed) nameEnd(start int) int {
 	return list[i].end
 }
 
-// Commented reports whether a comment precedes an offset, ignoring blanks.
+// Commented reports whether a comment precedes an offset, ignoring blanks. A comment with optimizer hints is one too, although it is
+// no literal. The offset must not be within a literal.
 func (l *Lexed) Commented(offset int) bool {
 	end := len(bytes.TrimRight(l.Text[:offset], " \t\r\n\f\v"))
+	if bytes.HasSuffix(l.Text[:end], []byte("*/")) {
+		return true
+	}
 	i := l.literalFrom(end) - 1
 	return i >= 0 && l.Literals[i].Kind == CommentLiteral && end <= int(l.Literals[i].End)
 }
