@@ -18,6 +18,8 @@ type layout struct {
 	quoted        bool // a variable's name is a string;
 	quotedSought  bool // whether quoted is known
 	fetches       []fetchClause
+	opaque        map[string]bool // see rowSources
+	lateral       map[string]bool
 	fetchesSought bool // whether fetches are known
 	looked        int  // number of bytes and tokens examined
 }

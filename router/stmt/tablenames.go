@@ -119,8 +119,10 @@ func (l *Lexed) tableNames() []span {
 // tableWord tracks the clauses of a level. second reports whether SELECT precedes.
 func (l *Lexed) tableWord(top *level, word string, second bool) {
 	switch {
-	case word == "dual":
+	case word == "dual", word == "json_table":
 		top.expect = false
+	case word == "values" && (top.expect || !top.query):
+		*top = level{}
 	case word == "select":
 		*top = level{query: true}
 	case word == "with" && !top.query:

@@ -137,11 +137,11 @@ func (r *reader) tableSource(b *Block, n *ast.TableSource, nullable bool) {
 			return
 		}
 		b.Tables = append(b.Tables, TableRef{Alias: n.AsName.O, Derived: true, Nullable: nullable})
-		outer := b.Parent
-		if n.Lateral {
+		outer, read := b.Parent, r.l.laid()
+		if n.Lateral || read.lateral[lower(n.AsName.O)] {
 			outer = b
 		}
-		if query, ok := source.(*ast.SelectStmt); ok && len(n.ColumnNames) == 0 {
+		if query, ok := source.(*ast.SelectStmt); ok && len(n.ColumnNames) == 0 && !read.opaque[lower(n.AsName.O)] {
 			r.reads(b, query)
 		}
 		r.query(source, outer)

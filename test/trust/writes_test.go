@@ -280,6 +280,25 @@ var tried = []write{
 	writes("1102", "SELECT COUNT(*) FROM (SELECT owner FROM ticket LIMIT ROWS EXAMINED 100) x"),
 	writes("", "DESCRIBE ticket '%o%'", "DESC ticket 'owner'", "EXPLAIN numbered '%'", "DESC `setting` /* x */ \"n%\"", "DESCRIBE nothing '%'"),
 
+	// What stands in place of a table: each server knows some of it.
+	writes("", "INSERT INTO ticket (owner, seat, note) VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 1, 'c'), (4, 7, 'd'), (5, 2, 'e')",
+		"SELECT owner, note FROM ticket JOIN (VALUES (1), (2)) AS v ON owner = v.`1` ORDER BY owner", "SELECT owner, note FROM ticket JOIN (VALUES ROW(1), ROW(2)) AS v(b) ON owner = b ORDER BY owner",
+		"SELECT owner, note FROM ticket JOIN (VALUES ROW(1), ROW(2)) AS v ON owner = v.column_0 ORDER BY owner", "WITH v(b) AS (VALUES (1), (2)) SELECT owner, note FROM ticket JOIN v ON owner = b ORDER BY owner",
+		"WITH v(b) AS (VALUES ROW(1), ROW(2)) SELECT owner, note FROM ticket JOIN v ON owner = b ORDER BY owner", "WITH v AS (VALUES (1), (2)) SELECT COUNT(*) FROM ticket, v",
+		"WITH RECURSIVE r(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n, note FROM r JOIN ticket ON owner = n ORDER BY n", "SELECT COUNT(*) FROM ticket WHERE owner IN (VALUES (1), (2))",
+		"SELECT COUNT(*) FROM ticket WHERE (owner, seat) IN (VALUES (1, 1), (5, 2))", "SELECT owner FROM ticket UNION VALUES (77) ORDER BY 1", "SELECT note FROM ticket WHERE owner = 2 UNION ALL VALUES ('x'), ('y')", "VALUES (1, 2), (3, 4)",
+		"SELECT * FROM (SELECT owner, seat FROM ticket) AS x(a, b) ORDER BY a", "SELECT owner, COUNT(*) FROM (SELECT seat, owner FROM ticket) AS x(owner, seat) GROUP BY owner ORDER BY owner",
+		"SELECT s FROM (SELECT seat, owner FROM ticket) AS x(owner, s) WHERE owner = 1 ORDER BY s", "SELECT COUNT(*) FROM ticket JOIN (SELECT seat, owner FROM ticket) x(owner, s) ON ticket.owner = x.owner",
+		"SELECT j.a, owner FROM ticket JOIN JSON_TABLE('[{\"a\":1},{\"a\":2}]', '$[*]' COLUMNS (a INT PATH '$.a')) j ON j.a = owner ORDER BY 1", "SELECT COUNT(*) FROM ticket JOIN JSON_TABLE('[1]', '$[*]' COLUMNS (owner INT PATH '$')) j WHERE j.owner = 1",
+		"SELECT owner, j.a FROM ticket, JSON_TABLE(CONCAT('[', seat, ']'), '$[*]' COLUMNS (a INT PATH '$' DEFAULT '0' ON EMPTY NULL ON ERROR, e INT EXISTS PATH '$.x', NESTED PATH '$.y' COLUMNS (z INT PATH '$'))) AS j WHERE owner = 2",
+		"SELECT owner, j.a FROM ticket LEFT JOIN JSON_TABLE(CONCAT('[', seat, ']'), '$[*]' COLUMNS (a INT PATH '$')) AS j ON 1 ORDER BY owner", "SELECT note, SUM(j.seat) FROM ticket, JSON_TABLE(CONCAT('[', owner, ', 5]'), '$[*]' COLUMNS (seat INT PATH '$')) j GROUP BY note ORDER BY note",
+		"SELECT owner FROM ticket WHERE owner IN (SELECT a FROM JSON_TABLE('[1,2]', '$[*]' COLUMNS (a INT PATH '$')) j) ORDER BY 1", "SELECT owner FROM ticket t WHERE EXISTS (SELECT 1 FROM JSON_TABLE(CONCAT('[', t.seat, ']'), '$[*]' COLUMNS (a INT PATH '$')) j WHERE j.a = 7)",
+		"SELECT j.n, k.n FROM JSON_TABLE('[1,2]', '$[*]' COLUMNS (n INT PATH '$')) j JOIN JSON_TABLE('[2,3]', '$[*]' COLUMNS (n INT PATH '$')) k ON j.n = k.n JOIN ticket ON owner = j.n",
+		"INSERT INTO ticket (owner, seat, note) SELECT a, 9, 'j' FROM JSON_TABLE('[1,2]', '$[*]' COLUMNS (a INT PATH '$')) j", "UPDATE ticket JOIN JSON_TABLE('[1,2]', '$[*]' COLUMNS (a INT PATH '$')) j ON j.a = owner SET note = 'k' WHERE owner = 1",
+		"DELETE ticket FROM ticket JOIN JSON_TABLE('[1,2]', '$[*]' COLUMNS (a INT PATH '$')) j ON j.a = owner WHERE owner = 2"),
+	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1)", "SELECT owner, a FROM ticket JOIN JSON_TABLE(?, '$[*]' COLUMNS (a INT PATH '$')) j ON j.a = owner WHERE seat = ? ORDER BY owner"}, args: []any{"[1, 3]", 1}},
+	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1)", "SELECT owner FROM ticket WHERE owner IN (VALUES (?), (?)) AND seat = ? ORDER BY owner"}, args: []any{1, 3, 1}},
+
 	// The time of a statement, on several shards.
 	writes("", "INSERT INTO dated (owner) VALUES (1), (2), (3), (4), (5), (6)", "UPDATE dated SET v = 1", "SELECT COUNT(DISTINCT seen), MIN(seen) > '2020-01-01' FROM dated",
 		"UPDATE dated SET at = NOW(6)", "SELECT COUNT(DISTINCT at), COUNT(DISTINCT seen) FROM dated", "DO SLEEP(0.001)", "UPDATE dated SET at = NOW(6), seen = DEFAULT WHERE owner = 3",
