@@ -17,14 +17,7 @@ import (
 // OneShard sends a statement to a shard and relays the answer, whose end last may change. It repeats a read that was lost if that
 // is safe.
 func (e *Environment) OneShard(w *Work, p Part, last reply.Ending) error {
-	err := e.roundTrip(w, p, last)
-	for w.again < runsAgain && e.mayRunAgain(w, err) {
-		w.again++
-		e.Tally.Retried.Add(1)
-		w.Replica = false // the shard's primary this time
-		err = e.roundTrip(w, p, last)
-	}
-	return err
+	return e.repeat(w, func() error { return e.roundTrip(w, p, last) })
 }
 
 // roundTrip sends a statement to one shard and relays the answer. In the usual case it waits twice: for a connection, and for the
@@ -167,6 +160,20 @@ func offset(w *Work) uint64 {
 
 // runsAgain is how often a lost read is repeated. While a server shuts down, another of its connections may be lost as well.
 const runsAgain = 3
+
+// repeat runs a statement on its shards, and repeats it up to runsAgain times if it is a read that was lost. A repetition is safe because
+// nothing of the read can have taken effect, the client has got no part of an answer, and the session has lost nothing that it had. All
+// attempts of a statement count together, also those on other shards.
+func (e *Environment) repeat(w *Work, run func() error) error {
+	err := run()
+	for w.again < runsAgain && e.mayRunAgain(w, err) {
+		w.again++
+		e.Tally.Retried.Add(1)
+		w.Replica = false // the primaries this time
+		err = run()
+	}
+	return err
+}
 
 // mayRunAgain reports whether an error is that of a read that was lost before any part of its answer arrived. Nothing of it can
 // have taken effect, and no transaction was lost with it.

@@ -21,12 +21,10 @@ import (
 // may be gathered.
 func (e *Environment) Scatter(w *Work, p *plan.Read, route *plan.Route) (unmerged bool, err error) {
 	w.Cursor = false
-	unmerged, err = e.scatterOnce(w, p, route)
-	for w.again < runsAgain && e.mayRunAgain(w, err) {
-		w.again++
-		e.Tally.Retried.Add(1)
+	err = e.repeat(w, func() (err error) {
 		unmerged, err = e.scatterOnce(w, p, route)
-	}
+		return err
+	})
 	return unmerged, err
 }
 

@@ -64,7 +64,7 @@ func (s *Session) refuseDeclared(r *exec.Work) error {
 			full.Schema = s.vars.Settings.Database()
 		}
 		if t, err := r.Snapshot.Catalog.Find(full); t != nil || err != nil {
-			return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET to a value that is read from the declared table %s: use SELECT … INTO, or, where it reads several shards, SELECT and then SET to what was answered", full)}
+			return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET to a value that is read from the declared table %s: use SELECT … INTO", full)}
 		}
 	}
 	return nil

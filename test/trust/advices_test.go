@@ -84,7 +84,7 @@ var allAdvice = []advice{
 		instead: []string{"CREATE TEMPORARY TABLE product_t (id INT)", "INSERT INTO product_t VALUES (5)", "SELECT * FROM product_t", "DROP TEMPORARY TABLE product_t"},
 	},
 	{code: "1003", refused: "SET @n = (SELECT COUNT(*) FROM test_order WHERE buyer_uid = 7)", says: "use SELECT … INTO", instead: []string{"SELECT COUNT(*) INTO @n FROM test_order WHERE buyer_uid = 7", "SELECT @n"}},
-	{code: "1003", refused: "SET @n = (SELECT COUNT(*) FROM test_order)", says: "SELECT and then SET to what was answered", instead: []string{"SELECT COUNT(*) FROM test_order", "SET @n = 120", "SELECT @n"}},
+	{code: "1003", refused: "SET @n = (SELECT COUNT(*) FROM test_order)", says: "use SELECT … INTO", instead: []string{"SELECT COUNT(*) INTO @n FROM test_order", "SELECT @n"}},
 	{code: "1003", refused: "XA START 'locus-1'", says: "give it another name, in quotes", instead: []string{"XA START 'mine'", "UPDATE plain SET note = 'x' WHERE id = 1", "XA END 'mine'", "XA ROLLBACK 'mine'"}},
 	{
 		code: "1003", before: []string{"PREPARE p FROM 'SELECT status, COUNT(DISTINCT amount) FROM test_order GROUP BY status'", "SET sql_mode = 'ANSI_QUOTES'"}, refused: "EXECUTE p", says: "prepare it again",
