@@ -20,7 +20,7 @@ func (t *Table) Locked(ctx context.Context, tag string, n uint64) (uint64, error
 	result, err := t.db.ExecContext(ctx, "UPDATE "+t.name+" SET max_id = LAST_INSERT_ID(max_id + ?), version = version + 1 WHERE biz_tag = ? AND max_id <= ?",
 		n, []byte(tag), maxID-n)
 	if err != nil {
-		return 0, fmt.Errorf("advance %s by %d: %w: the outcome is unknown, these numbers may be lost", tag, n, err)
+		return 0, fmt.Errorf("advance %s by %d: %w: these numbers may be lost", tag, n, err)
 	}
 	rows, err := result.RowsAffected()
 	if err != nil {

@@ -41,7 +41,7 @@ func (t *Table) Extend(ctx context.Context, tag string, n uint64) (segment.Grant
 		}
 		done, err := t.swap(ctx, tag, version, bound, bound+n+between)
 		if err != nil {
-			return segment.Grant{}, fmt.Errorf("extend %s from %d to %d: %w: the outcome is unknown, these numbers may be lost", tag, bound, bound+n, err)
+			return segment.Grant{}, fmt.Errorf("extend %s from %d to %d: %w: these numbers may be lost", tag, bound, bound+n, err)
 		}
 		if done {
 			t.bounds.Saw(tag, bound+n+between)

@@ -126,7 +126,7 @@ func (s *CASStore) attempt(ctx context.Context, key string, n, above uint64) (Gr
 		next := record{Bound: bound + n, By: s.who, At: s.now().UTC()}
 		ok, err := s.kv.CompareAndSwap(ctx, key, revision, encode(next))
 		if err != nil {
-			return Grant{}, fmt.Errorf("extend %s from %d to %d: compare-and-swap: %w: the outcome is unknown, these numbers may be lost",
+			return Grant{}, fmt.Errorf("extend %s from %d to %d: compare-and-swap: %w: these numbers may be lost",
 				key, bound, next.Bound, unanswered{err})
 		}
 		if ok {

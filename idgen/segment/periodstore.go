@@ -66,7 +66,7 @@ func (s *CASStore) attemptPeriod(ctx context.Context, key string, asked periodRe
 		r.By, r.At = s.who, s.now().UTC()
 		ok, err := s.kv.CompareAndSwap(ctx, key, revision, encode(r))
 		if err != nil {
-			return Grant{}, fmt.Errorf("extend %s for period %s: compare-and-swap: %w: the outcome is unknown, these numbers may be lost", key, asked.Name, unanswered{err})
+			return Grant{}, fmt.Errorf("extend %s for period %s: compare-and-swap: %w: these numbers may be lost", key, asked.Name, unanswered{err})
 		}
 		if ok {
 			s.seen.Saw(seen, bound)
