@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"locus/idgen"
 )
 
-// membersOf makes the members of an ha generator, each within the time that one of its calls has. One that can't be made now,
-// since what it needs does not answer, is made when it is asked. Without any they are all given more time, as long as there is
-// some; then the error is what keeps them from it.
+// membersOf makes the members of an ha generator at the same time, within the time that one of its calls has. A member that
+// can't be made now, since what it needs does not answer, is made when it is asked. If none can be made, all get more time, up to
+// a limit. Then the error contains the reasons.
 func (m maker) membersOf(ctx context.Context, of []string, counter string, within time.Duration) ([]idgen.Numbers, error) {
 	var members []*later
 	for i, name := range of {
@@ -31,20 +32,23 @@ func (m maker) membersOf(ctx context.Context, of []string, counter string, withi
 	}
 }
 
-// opened makes the members that can be made within that time; late tells that one of the others needs more.
+// opened makes the members that can be made within that time. late reports that another one needs more.
 func opened(ctx context.Context, members []*later, of []string, within time.Duration) (all []idgen.Numbers, late bool, errs []error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	all, failed := make([]idgen.Numbers, len(members)), make([]error, len(members))
+	var opening sync.WaitGroup
 	for i, member := range members {
-		limited, cancel := context.WithTimeout(ctx, within)
-		numbers, err := member.numbers(limited)
-		if err != nil {
-			late = late || limited.Err() != nil && within < patience
-			errs = append(errs, fmt.Errorf("generator %s: %w", of[i], err))
-			numbers = member
-		}
-		cancel()
-		all = append(all, numbers)
+		opening.Go(func() { all[i], failed[i] = member.numbers(ctx) })
 	}
-	return all, late, errs
+	opening.Wait()
+	for i, err := range failed {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("generator %s: %w", of[i], err))
+			all[i] = members[i]
+		}
+	}
+	return all, ctx.Err() != nil && within < patience, errs
 }
 
 // later is a generator that is made when it is asked for the first time, and again until that succeeds.
