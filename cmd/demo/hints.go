@@ -34,11 +34,12 @@ Look around from another terminal, in which LOCUS_CONFIG names the cluster and w
   {{sh .Binary}} id decode ID
   {{sh .Binary}} get > cluster.yaml
 {{if .Spare}}
-Take half of {{.First}}'s rows to {{.Spare}} while orders flow, and back:
+Take half of {{.First}}'s rows to {{.Spare}} while orders flow, and back (q ends watch; it names the next command):
 
   {{sh .Binary}} split --from {{.First}} --to {{.Spare}} --half
   {{sh .Binary}} watch
   {{sh .Binary}} cutover split-1 --to 100% --step 5% --every 5s
+  {{sh .Binary}} watch
   {{sh .Binary}} rollback split-1
 
 or in SQL:  mysql -h {{.Host}} -P {{.Port}} -u {{.DBA}} -p"$(cat {{sh .DBASecret}})"

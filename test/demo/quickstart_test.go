@@ -11,6 +11,7 @@ import (
 
 	"locus/cmd/dbserver"
 	"locus/internal/test/process"
+	"locus/test/product"
 )
 
 // TestTheReadmeWordByWord runs README's commands as they are written, in the order in which they are written, in a fresh shell.
@@ -40,27 +41,99 @@ func TestTheReadmeWordByWord(t *testing.T) {
 // TestWhatTheDemoPrints runs the commands that the demo prints, in their order, in a fresh shell.
 func TestWhatTheDemoPrints(t *testing.T) {
 	s, d := openTerminal(t)
-	log, err := os.ReadFile(d.program.Log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var log []byte
+	product.Eventually(t, "all is printed", func() (all bool) {
+		var err error
+		if log, err = os.ReadFile(d.program.Log); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Contains(string(log), "\nCtrl-C stops everything")
+	})
 	_, hints, _ := strings.Cut(string(log), "Look around")
 	hints, _, _ = strings.Cut(hints, "\nor in SQL")
 	id := regexp.MustCompile(`\d{19}`).FindString(d.must("id", "next", "--table", "shop.test_order", "--owner", "42"))
-	ran := 0
+	ran, waits := 0, []string{" wait split-1", " wait split-1 --for cut"}
 	for line := range strings.Lines(hints) {
 		command, indented := strings.CutPrefix(strings.TrimRight(line, "\n"), "  ")
 		if !indented {
 			continue
 		}
 		command = strings.NewReplacer("decode ID", "decode "+id, "--every 5s", "--every 1s").Replace(command)
-		command = regexp.MustCompile(` watch$`).ReplaceAllString(command, " wait split-1") // which ends without a key
+		if watch, is := strings.CutSuffix(command, " watch"); is { // wait ends without a key
+			command = watch + waits[0]
+			waits = waits[1:]
+		}
 		s.run(t, command)
 		ran++
 	}
 	if ran < 8 {
 		t.Errorf("the demo prints only %d commands:\n%s", ran, log)
 	}
+	d.valuesRoute()
+}
+
+// valuesRoute holds the values that docs/routing.md lists to the genes that EXPLAIN shows.
+func (d *demo) valuesRoute() {
+	text, err := os.ReadFile("../../docs/routing.md")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| value for an integer owner | gives |\n| --- | --- |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	tried := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		var want *regexp.Regexp
+		switch gives := strings.TrimSpace(cells[2]); {
+		case strings.HasPrefix(gives, "the gene"):
+			want = regexp.MustCompile(`^0x[0-9a-f]{4}$`)
+		case strings.HasPrefix(gives, "all"):
+			want = regexp.MustCompile(`^all$`)
+		case strings.HasPrefix(gives, "no row"):
+			want = regexp.MustCompile(`^none$`)
+		default:
+			d.t.Fatalf("what does %q mean?", gives)
+		}
+		column := "buyer_uid"
+		for _, part := range strings.SplitAfter(cells[1], "for an ID") {
+			for _, value := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(part, -1) {
+				var name, genes string
+				for _, row := range d.explained("SELECT 1 FROM test_order WHERE " + column + " = " + value[1]) {
+					if row[0] == "genes" {
+						name, genes = row[0], row[1]
+					}
+				}
+				if name == "" || !want.MatchString(genes) {
+					d.t.Errorf("%s = %s: genes %q, want %s", column, value[1], genes, want)
+				}
+				tried++
+			}
+			column = "order_id"
+		}
+	}
+	if tried < 12 {
+		d.t.Errorf("only %d values are listed", tried)
+	}
+}
+
+func (d *demo) explained(statement string) (rows [][2]string) {
+	d.t.Helper()
+	found, err := d.db().Query("EXPLAIN " + statement)
+	if err != nil {
+		d.t.Fatalf("EXPLAIN %s: %v", statement, err)
+	}
+	defer found.Close()
+	for found.Next() {
+		var row [2]string
+		if err := found.Scan(&row[0], &row[1]); err != nil {
+			d.t.Fatal(err)
+		}
+		rows = append(rows, row)
+	}
+	if err := found.Err(); err != nil {
+		d.t.Fatal(err)
+	}
+	return rows
 }
 
 // terminal runs commands in the directory in which a user has built the binary and started the demo.
