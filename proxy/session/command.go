@@ -5,6 +5,7 @@ import (
 
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
+	"locus/router/plan"
 	"locus/router/stmt"
 )
 
@@ -47,6 +48,8 @@ func (s *Session) dispatch(command byte, payload []byte) error {
 		return s.statistics()
 	case mysql.COM_DEBUG:
 		return s.writeError(wire.Errorf(mysql.ER_SPECIFIC_ACCESS_DENIED_ERROR, "42000", "Access denied; you need (at least one of) the SUPER privilege(s) for this operation"))
+	case mysql.COM_BINLOG_DUMP, mysql.COM_BINLOG_DUMP_GTID, mysql.COM_REGISTER_SLAVE:
+		return s.writeError(plan.ReplicationRefused(s.Snapshot().Catalog))
 	}
 	return s.writeError(unknownCommand())
 }

@@ -65,7 +65,7 @@ func passThrough(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		r.Unread = true
 		return nil, r
 	case !reach.Passes:
-		return nil, text.refusal(syntax)
+		return nil, text.refusal(syntax, ctx)
 	case !ctx.Rewritten && text.namesTheServers(ctx):
 		return nil, refuse(NotAllowed, "%s; it may name the server's own tables: connect to the shard for it", syntax.Error())
 	case reach.Dynamic != "":

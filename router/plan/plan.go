@@ -240,7 +240,7 @@ func reserved(s *stmt.Statement, writes bool, ctx Context) bool {
 }
 
 func build(s *stmt.Statement, ctx Context) (Plan, error) {
-	if err := checkSupported(s); err != nil {
+	if err := ctx.checkSupported(s); err != nil {
 		return nil, err
 	}
 	if ctx.Shard != "" {
@@ -273,7 +273,7 @@ func build(s *stmt.Statement, ctx Context) (Plan, error) {
 
 // checkSupported refuses a statement that would leave state on a borrowed connection, or would act on the connection instead of the
 // session.
-func checkSupported(s *stmt.Statement) error {
+func (c Context) checkSupported(s *stmt.Statement) error {
 	switch {
 	case s.Features&stmt.IntoTarget != 0:
 		return refuse(NotAllowed, "SELECT … INTO a file: it would be a file of the shard; read the rows and write them at the client")
@@ -283,6 +283,9 @@ func checkSupported(s *stmt.Statement) error {
 	case stmt.LoadData:
 		return checkLoad(s.Load)
 	case stmt.Admin:
+		if s.Replicates {
+			return ReplicationRefused(c.Catalog)
+		}
 		return refuse(NotAllowed, "FLUSH, SHUTDOWN, ALTER INSTANCE, EXPLAIN FOR CONNECTION and their kin reach the server rather than tables: connect to the shard for them")
 	case stmt.Account:
 		return refuse(NotAllowed, "%s", declaredAccounts)

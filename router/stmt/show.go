@@ -45,6 +45,7 @@ func (r *reader) show(n *ast.ShowStmt) {
 	what, table := r.ownSchema(n)
 	if !showable[n.Tp] || what == "grants" && n.User != nil && !n.User.CurrentUser {
 		r.out.Kind = Admin
+		r.out.Replicates = n.Tp == ast.ShowMasterStatus || n.Tp == ast.ShowBinlogStatus || n.Tp == ast.ShowReplicaStatus
 		return
 	}
 	switch what {

@@ -144,6 +144,7 @@ type Statement struct {
 	Shown      *Shown
 	Listed     *Listed // for a SHOW of databases, or of a database's contents
 	BuiltIn    bool    // a SHOW that is equal on servers of one version
+	Replicates bool    // a SHOW of a server's binary log or replication
 	Prepared   *TextPrepared
 	LockTables []LockTable
 	ServerLock ServerLock  // for LockServers

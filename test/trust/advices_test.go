@@ -187,6 +187,7 @@ var allAdvice = []advice{
 	{code: "1008", on: "mariadb", refused: "SET STATEMENT collation_database = utf8mb4_bin FOR SELECT COUNT(*) FROM test_order", says: "use SET, if the session may set it", instead: []string{"SET collation_database = utf8mb4_bin", "SELECT COUNT(*) FROM test_order"}},
 	{code: "1008", refused: "SELECT COUNT(*) FROM plain INTO OUTFILE '/tmp/x'", says: "read the rows and write them at the client", instead: []string{"SELECT COUNT(*) FROM plain"}},
 	{code: "1008", refused: "SELECT LOAD_FILE('/etc/hostname')", says: "connect to the shard for it", shards: []string{"SELECT LOAD_FILE('/etc/hostname')"}, instead: []string{"SELECT 1"}},
+	{code: "1008", refused: "SHOW BINARY LOGS", says: "each shard has its own, so connect to the shard (", shards: []string{"SHOW BINARY LOGS"}, instead: []string{"SELECT 1"}},
 	{code: "1008", refused: "FLUSH PRIVILEGES", says: "connect to the shard for them", shards: []string{"FLUSH PRIVILEGES"}, instead: []string{"SELECT 1"}},
 	{code: "1008", refused: "SELECT COUNT(*) FROM mysql.user", says: "connect to the shard for it", shards: []string{"SELECT COUNT(*) FROM mysql.user"}, instead: []string{"SELECT 1"}},
 	{
