@@ -5,8 +5,12 @@ import (
 	"time"
 )
 
-// recheck is the interval at which a Redis that did not answer is checked.
-const recheck = 250 * time.Millisecond
+// recheck is the first pause between two checks of a Redis that did not answer. Each is twice as long as the one before, up to
+// slowRecheck.
+const (
+	recheck     = 250 * time.Millisecond
+	slowRecheck = 2 * time.Second
+)
 
 // recoverLater makes the pool of a counter be filled as soon as Redis answers again. Meanwhile this process takes numbers from
 // the durable store, which are higher than those in Redis. Its next runs must be higher still, so the pool is of no use to it
@@ -25,15 +29,17 @@ func (p *Pool) recoverLater(name string, size uint64) {
 
 // recover checks Redis until it has numbers for each counter, or the pool is closed.
 func (p *Pool) recover() {
-	for {
+	for pause := recheck; ; {
 		name, size, found := p.nextBehind()
 		if !found {
 			return
 		}
 		if p.recoverPool(name, size) {
+			pause = recheck
 			continue
 		}
-		timer := time.NewTimer(recheck)
+		timer := time.NewTimer(pause)
+		pause = min(2*pause, slowRecheck)
 		select {
 		case <-timer.C:
 		case <-p.filling.Done():

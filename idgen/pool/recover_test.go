@@ -172,7 +172,7 @@ func TestThePoolRecoversWithRedis(t *testing.T) {
 					for _, s := range servers {
 						outage.end(s)
 					}
-					time.Sleep(recheck + time.Second) // nobody requests a number
+					time.Sleep(2 * slowRecheck) // nobody requests a number
 					synctest.Wait()
 					store.freeze(true)
 					for i := range fill / 10 {
@@ -199,7 +199,7 @@ func newExtender(servers []*fakeRedis, store segment.Store, fill uint64) interfa
 	return NewSpread(places, store, Options{Fill: fill})
 }
 
-// While Redis does not answer it is asked a few times a second by one goroutine, and the durable store grants nothing for it.
+// While Redis does not answer it is asked every two seconds by one goroutine, and the durable store grants nothing for it.
 func TestRecoveryIsModest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		redis, store := newFakeRedis(), &frozenStore{}
@@ -217,7 +217,7 @@ func TestRecoveryIsModest(t *testing.T) {
 		redis.mu.Lock()
 		asked := redis.asked
 		redis.mu.Unlock()
-		if most := int(time.Minute / recheck); asked < most/2 || asked > most+1 || store.bound != 30 {
+		if most := int(time.Minute / slowRecheck); asked < most || asked > most+10 || store.bound != 30 {
 			t.Errorf("Redis was asked %d times, and %d numbers were granted", asked, store.bound)
 		}
 		p.Close() // ends it
