@@ -263,7 +263,7 @@ var allAdvice = []advice{
 	{code: "1102", refused: "SELECT DISTINCT status FROM test_order FOR UPDATE", says: "name one owner, ID or order number in WHERE", instead: []string{"SELECT DISTINCT status FROM test_order WHERE buyer_uid = 7 FOR UPDATE", "SELECT DISTINCT status FROM test_order WHERE order_id = {id} FOR UPDATE"}},
 	{code: "1102", refused: "SELECT status, COUNT(*) FROM test_order PARTITION (p0) GROUP BY status", says: "leave it out", instead: []string{"SELECT status, COUNT(*) FROM test_order GROUP BY status", "SELECT status, COUNT(*) FROM test_order USE INDEX (PRIMARY) GROUP BY status"}},
 	{code: "1102", refused: "SELECT @n := amount FROM test_order", says: "name one owner, ID or order number in WHERE", instead: []string{"SELECT @n := amount FROM test_order WHERE order_id = {id}", "SELECT @n"}},
-	{code: "1102", refused: "SELECT COUNT(*) INTO @n FROM test_order", says: "name one owner, ID or order number in WHERE", instead: []string{"SELECT COUNT(*) INTO @n FROM test_order WHERE buyer_uid = 7", "SELECT @n"}},
+	{code: "1102", refused: "SELECT @n := COUNT(*) FROM test_order", says: "name one owner, ID or order number in WHERE", instead: []string{"SELECT @n := COUNT(*) FROM test_order WHERE buyer_uid = 7", "SELECT @n"}},
 	{
 		code: "1102", before: []string{"SET sql_select_limit = 1"}, refused: "SELECT buyer_uid FROM test_order ORDER BY order_id", says: "SET sql_select_limit = DEFAULT, and use LIMIT",
 		instead: []string{"SET sql_select_limit = DEFAULT", "SELECT buyer_uid FROM test_order ORDER BY order_id LIMIT 1"},
