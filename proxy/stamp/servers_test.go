@@ -48,7 +48,8 @@ func TestServersAcceptGolden(t *testing.T) {
 		var s Stamper
 		for block := range strings.SplitSeq(strings.TrimSpace(string(file)), "\n\n") {
 			question, answer, _ := strings.Cut(block+"\n", "\n----\n")
-			if !strings.HasPrefix(answer, "refused") {
+			aliased := strings.Contains(question, " as new") // MariaDB has no names for the new row
+			if !strings.HasPrefix(answer, "refused") && (!aliased || engine == servers.MySQL) {
 				f.store(t, db, &s, question)
 			}
 		}
