@@ -84,5 +84,8 @@ func checkDeclaringComment(l *stmt.Lexed, syntax *stmt.SyntaxError) error {
 	if !stmt.DefinesTable(l) || !l.SaysInString("locus:") {
 		return nil
 	}
+	if l.Versions() {
+		return refuse(Undeclarable, "WITH SYSTEM VERSIONING of a table that its comment declares: the former versions of a row would stay behind when the row moves to another shard; leave it out")
+	}
 	return refuse(Undeclarable, "%s, so the table's comment can't declare it: leave the comment out, and declare the table by locus table add", syntax.Error())
 }

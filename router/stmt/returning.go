@@ -49,7 +49,10 @@ func parsedTree(l *Lexed, text string) (ast.StmtNode, error) {
 	if node, err = treeWithValueCalls(l, text, err); err == nil {
 		return node, nil
 	}
-	return treeWithRowSources(l, text, err)
+	if node, err = treeWithRowSources(l, text, err); err == nil {
+		return node, nil
+	}
+	return treeWithColumnTypes(l, text, err)
 }
 
 // returning returns the position of the last RETURNING outside of parentheses in an INSERT, REPLACE or DELETE, or -1.
