@@ -21,6 +21,8 @@ type Gathering struct {
 	groups bool
 	// warned is the number of warnings of the shards' groups.
 	warned int
+	// large contains the tables that are read in place because they have too many rows to be the source of keys.
+	large map[*plan.Gathered]bool
 }
 
 // Gather reads the rows that a statement needs into temporary tables on a shard, and calls use with them. most limits the rows.
@@ -74,6 +76,11 @@ func (g *Gathering) fillAll() error {
 	}
 	for _, i := range g.plan.Order {
 		t := &g.plan.Tables[i]
+		if t.Source && t.Here && g.own {
+			if err := g.measure(t); err != nil {
+				return err
+			}
+		}
 		if g.inPlace(t) {
 			if g.At.Stale() {
 				g.markStale(g.Work, g.At)
@@ -89,7 +96,9 @@ func (g *Gathering) fillAll() error {
 
 // inPlace reports whether the statement reads a table itself instead of a temporary one. Within the client's transaction, it does
 // so only for system tables, which no transaction concerns.
-func (g *Gathering) inPlace(t *plan.Gathered) bool { return t.System || t.Here && g.own && !t.Source }
+func (g *Gathering) inPlace(t *plan.Gathered) bool {
+	return t.System || t.Here && g.own && (!t.Source || g.large[t])
+}
 
 // Edits returns the edits that make the statement read the temporary tables. The columns of its answer keep the names that they
 // would have had.

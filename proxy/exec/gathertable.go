@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -62,9 +63,32 @@ func (g *Gathering) readRows(t *plan.Gathered, columns, conditions []string, int
 // mostKeys is the number of keys up to which rows are read by key. With more, all rows are read.
 const mostKeys = 2000
 
+// measure determines whether a table that the shard has is small enough to be gathered as the source of keys. If not, it is read in
+// place.
+func (g *Gathering) measure(t *plan.Gathered) error {
+	filters, err := g.filters(t)
+	if err != nil {
+		return err
+	}
+	rows, err := g.query(t, t.Count(filters, mostKeys+1))
+	if err != nil {
+		return err
+	}
+	if len(rows.Rows) != 1 {
+		return fmt.Errorf("the number of rows of %s: %d rows", t.TableName, len(rows.Rows))
+	}
+	if n, err := strconv.Atoi(string(rows.Rows[0][0])); err != nil || n > mostKeys {
+		if g.large == nil {
+			g.large = map[*plan.Gathered]bool{}
+		}
+		g.large[t] = true
+	}
+	return nil
+}
+
 // keysFor returns the keys by which rows of a table are read. few is false if they are not read by key.
 func (g *Gathering) keysFor(t *plan.Gathered) (keys []stmt.Value, few bool, err error) {
-	if t.ByKey == nil {
+	if t.ByKey == nil || g.inPlace(&g.plan.Tables[t.ByKey.Table]) {
 		return nil, false, nil
 	}
 	rows, err := g.At.Conn.Own().Query(g.Context, g.plan.Values(t.ByKey.Table, t.ByKey.Of, mostKeys+1))

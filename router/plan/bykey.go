@@ -188,6 +188,11 @@ func (g *Gathered) By(values []stmt.Value) (restricted Gathered, text string) {
 	return restricted, quote(g.Alias) + "." + quote(by.Column) + " IN (" + strings.Join(list, ", ") + ")"
 }
 
+// Count returns the query for the number of rows that satisfy the conditions, up to a limit.
+func (g *Gathered) Count(conditions []string, limit int) string {
+	return fmt.Sprintf("SELECT COUNT(*) FROM (%s LIMIT %d) AS locus_few", g.read([]string{"1"}, conditions), limit)
+}
+
 // Values returns the query for the different values that a column of the n-th temporary table has, at most limit of them.
 func (g *Gathering) Values(n int, column string, limit int) string {
 	return fmt.Sprintf("SELECT DISTINCT %[1]s + 0 FROM %[2]s WHERE %[1]s IS NOT NULL LIMIT %[3]d", quote(column), g.Tables[n].Temporary(n), limit)
