@@ -89,15 +89,19 @@ func (in *invocation) report(command *cobra.Command, err error, status int) {
 	}
 }
 
-// withConfigurationHint adds the configuration to name to an error about a missing secret: the file says where the secrets are.
+// withConfigurationHint adds the configuration to name to an error that comes from naming none, or another one: the file says where etcd and
+// the secrets are.
 func (in *invocation) withConfigurationHint(err error) error {
+	missing := errors.As(err, new(*config.MissingSecret))
 	switch {
-	case !errors.As(err, new(*config.MissingSecret)):
-		return err
-	case in.configFile == "":
+	case missing && in.configFile != "":
+		return fmt.Errorf("%w\nsecrets are where %s says; -c and LOCUS_CONFIG name another configuration", err, in.configFile)
+	case missing:
 		return fmt.Errorf("%w\nname the configuration of a process, which says where secrets are: -c locus.yaml, or export LOCUS_CONFIG=locus.yaml", err)
+	case errors.Is(err, context.DeadlineExceeded) && !in.namesCluster():
+		return fmt.Errorf("%w\nno cluster was named: -c locus.yaml, or export LOCUS_CONFIG=locus.yaml, as locus demo prints it", err)
 	}
-	return fmt.Errorf("%w\nsecrets are where %s says; -c and LOCUS_CONFIG name another configuration", err, in.configFile)
+	return err
 }
 
 // usageError is an error in how a command was called, found after its flags
