@@ -73,6 +73,9 @@ var otherFunctions = set(`bit_and bit_or bit_xor count cume_dist dense_rank firs
 	st_mlinefromwkb st_mpointfromwkb st_mpolyfromwkb st_pointfromwkb st_polyfromwkb geomcollection st_lineinterpolatepoint
 	st_lineinterpolatepoints st_pointatdistance`)
 
+// grouping reports for a row of WITH ROLLUP which columns are summed up.
+const grouping = "grouping"
+
 // KnownFunction reports whether a built-in function is classified.
 func KnownFunction(name string) bool {
 	return scalars[name] || volatiles[name] || clocks[name] || serverFunctions[name] || otherFunctions[name]

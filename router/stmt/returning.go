@@ -40,19 +40,18 @@ func nodes(l *Lexed) (node ast.StmtNode, fields *ast.SelectStmt, err error) {
 	return nil, nil, err
 }
 
-// parsedTree runs the parser, a second time if the text has what it reads only by another name.
+// parsedTree runs the parser, again if the text has what it reads only by other words.
 func parsedTree(l *Lexed, text string) (ast.StmtNode, error) {
-	node, err := tree(l, text)
-	if _, syntax := errors.AsType[*SyntaxError](err); !syntax {
-		return node, err
+	node, refused := tree(l, text)
+	if _, syntax := errors.AsType[*SyntaxError](refused); !syntax {
+		return node, refused
 	}
-	if node, err = treeWithValueCalls(l, text, err); err == nil {
-		return node, nil
+	for _, again := range []func(*Lexed, string, error) (ast.StmtNode, error){treeWithValueCalls, treeWithRowSources, treeWithColumnTypes, treeWithMedians} {
+		if node, err := again(l, text, refused); err == nil {
+			return node, nil
+		}
 	}
-	if node, err = treeWithRowSources(l, text, err); err == nil {
-		return node, nil
-	}
-	return treeWithColumnTypes(l, text, err)
+	return nil, refused
 }
 
 // returning returns the position of the last RETURNING outside of parentheses in an INSERT, REPLACE or DELETE, or -1.

@@ -117,6 +117,8 @@ func (v *summarizer) Enter(n ast.Node) (ast.Node, bool) {
 		return n, true
 	case *ast.PositionExpr:
 		v.lost = v.lost || v.part == InGroup
+	case *ast.FuncCallExpr:
+		v.lost = v.lost || n.FnName.L == grouping // its argument is a group, not a value
 	case *ast.SubqueryExpr, *ast.WindowFuncExpr, *ast.DefaultExpr, *ast.ValuesExpr, *ast.MatchAgainst:
 		v.lost = true
 	}

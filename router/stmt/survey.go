@@ -158,6 +158,7 @@ func (v surveyor) function(n *ast.FuncCallExpr) {
 		out.Features |= ReadsNamedLock
 	}
 	switch {
+	case n.FnName.L == grouping && n.Schema.L == "": // MySQL's; it computes from the row that is grouped
 	case !scalar(n):
 		out.Features |= UnknownFunction | Volatile
 	case oneServer(n):

@@ -299,6 +299,17 @@ var tried = []write{
 	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1)", "SELECT owner, a FROM ticket JOIN JSON_TABLE(?, '$[*]' COLUMNS (a INT PATH '$')) j ON j.a = owner WHERE seat = ? ORDER BY owner"}, args: []any{"[1, 3]", 1}},
 	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1)", "SELECT owner FROM ticket WHERE owner IN (VALUES (?), (?)) AND seat = ? ORDER BY owner"}, args: []any{1, 3, 1}},
 
+	// Window functions of MariaDB, and MySQL's GROUPING().
+	writes("", "INSERT INTO ticket (owner, seat, note) VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 1, 'c'), (4, 7, 'd'), (5, 2, 'e'), (2, 9, 'b')", "SELECT MEDIAN(seat) OVER (PARTITION BY note) FROM ticket WHERE owner = 2", "SELECT DISTINCT MEDIAN(seat) OVER () FROM ticket",
+		"SELECT owner, MEDIAN(seat + 1) OVER (PARTITION BY note) AS m FROM ticket ORDER BY owner, m", "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY seat) OVER (PARTITION BY note) FROM ticket WHERE owner = 2",
+		"SELECT owner, PERCENTILE_DISC(0.25) WITHIN GROUP (ORDER BY seat DESC) OVER (PARTITION BY note) p FROM ticket ORDER BY owner, p"),
+	{say: []string{"INSERT INTO ticket (owner, seat, note) VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 1, 'c'), (4, 7, 'd')", "SELECT DISTINCT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY seat + ?) OVER () FROM ticket"}, args: []any{3}},
+	writes("", "INSERT INTO ticket (owner, seat, note) VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 1, 'c'), (4, 7, 'd'), (5, 2, 'e'), (2, 9, 'b')", "SELECT seat, GROUPING(seat), COUNT(*) FROM ticket WHERE owner = 2 GROUP BY seat WITH ROLLUP HAVING GROUPING(seat) = 1"),
+	{say: []string{"INSERT INTO ticket (owner, seat, note) VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 1, 'c'), (4, 7, 'd'), (5, 2, 'e'), (2, 9, 'b')", "SELECT seat, GROUPING(seat), COUNT(*) FROM ticket GROUP BY seat WITH ROLLUP"}},
+	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (2, 9)", "SELECT owner, seat, GROUPING(owner, seat) g, SUM(seat) FROM ticket GROUP BY owner, seat WITH ROLLUP ORDER BY g, owner, seat"}},
+	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (2, 9)", "SELECT IF(GROUPING(seat), 'all', seat) s, COUNT(*) FROM ticket GROUP BY seat WITH ROLLUP HAVING GROUPING(seat) = 1 OR COUNT(*) > 1"}},
+	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (2, 9)", "SELECT seat, GROUPING(note), COUNT(*) FROM ticket GROUP BY seat WITH ROLLUP"}},
+
 	// The time of a statement, on several shards.
 	writes("", "INSERT INTO dated (owner) VALUES (1), (2), (3), (4), (5), (6)", "UPDATE dated SET v = 1", "SELECT COUNT(DISTINCT seen), MIN(seen) > '2020-01-01' FROM dated",
 		"UPDATE dated SET at = NOW(6)", "SELECT COUNT(DISTINCT at), COUNT(DISTINCT seen) FROM dated", "DO SLEEP(0.001)", "UPDATE dated SET at = NOW(6), seen = DEFAULT WHERE owner = 3",
