@@ -122,7 +122,7 @@ func (i *Inserted) Warn(n uint16) { i.Warnings = uint16(min(int(i.Warnings)+int(
 
 // encodable reports whether the session's character set has all characters of a UTF-8 text.
 func (b *bulk) encodable(text []byte) bool {
-	charset, _ := b.Vars.Settings.Names()
+	charset, _ := b.under().Names()
 	most := byte(0xff)
 	switch charset {
 	case "ascii":

@@ -41,23 +41,21 @@ func (x Several) Change(parts []Part) (Totals, error) {
 		return x.change(parts)
 	}
 	var total Totals
-	err := x.atOneTime(x.At, func() (err error) {
+	err := x.atOneTime(x.settingsOr(x.settings), x.At, func(settings *backend.Settings) (err error) {
+		x.settings = settings
 		total, err = x.change(parts)
 		return err
 	})
 	return total, err
 }
 
-// atOneTime runs a statement with the same time on all shards. Connections carry the time like a setting until the statement has
-// ended. A zero time stands for the current time.
-func (e *Environment) atOneTime(now time.Time, run func() error) error {
+// atOneTime runs a statement with the same time on all shards. run gets the settings with the time, which connections carry until the
+// statement has ended. A zero time stands for the current time.
+func (e *Environment) atOneTime(settings *backend.Settings, now time.Time, run func(*backend.Settings) error) error {
 	if now.IsZero() {
 		now = time.Now()
 	}
-	before := e.Vars.Settings
-	e.Vars.Settings = e.Vars.WithTime(now)
-	err := run()
-	e.Vars.Settings = before
+	err := run(sysvars.WithTime(settings, now))
 	if back := e.Conns.Carry(); err == nil {
 		err = back
 	}

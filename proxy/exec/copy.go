@@ -38,7 +38,7 @@ func (h *Host) Copy(text string, params []wire.Param, into plan.Destination, add
 // open sends the query as a prepared statement, so that values arrive in binary form. As text, some are rounded.
 func (h *Host) open(text string, params []wire.Param) (*gather.Rows, error) {
 	c := h.At.Conn
-	settings := h.Vars.Settings.With("character_set_results", "utf8mb4").Without("sql_select_limit") // it limits only rows that clients get
+	settings := h.under().With("character_set_results", "utf8mb4").Without("sql_select_limit") // it limits only rows that clients get
 	if err := c.Carry(h.Context, settings); err != nil {
 		return nil, err
 	}
@@ -130,9 +130,9 @@ func (h *Host) Leniently(f func() error) error {
 			modes = append(modes, mode)
 		}
 	}
-	before := h.Vars.Settings
-	defer func() { h.Vars.Settings = before }()
-	h.Vars.Settings = before.With("sql_mode", "'"+strings.Join(modes, ",")+"'").WithNames("utf8mb4", "").
+	before := h.settings
+	defer func() { h.settings = before }()
+	h.settings = h.under().With("sql_mode", "'"+strings.Join(modes, ",")+"'").WithNames("utf8mb4", "").
 		Without("max_join_size").Without("sql_big_selects")
 	return f()
 }

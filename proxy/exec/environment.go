@@ -107,6 +107,14 @@ func (e *Environment) NoteError(told *mysql.MyError) {
 // Settings implements [txn.Client].
 func (e *Environment) Settings() *backend.Settings { return e.Vars.Settings }
 
+// settingsOr returns the settings under which a statement runs, or the session's if these are nil.
+func (e *Environment) settingsOr(own *backend.Settings) *backend.Settings {
+	if own != nil {
+		return own
+	}
+	return e.Vars.Settings
+}
+
 // Profile implements [txn.Client].
 func (e *Environment) Profile() backend.Profile { return e.ClientProfile }
 

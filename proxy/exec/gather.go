@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"locus/proxy/backend"
 	"locus/proxy/gather"
 	"locus/proxy/wire"
 	"locus/router"
@@ -31,7 +32,10 @@ func (r *Request) Gather(p *plan.Gathering, on router.ShardName, most gather.Lim
 	if !r.needsOneTime(r.Work) {
 		return r.gather(p, on, most, use)
 	}
-	return r.atOneTime(time.Time{}, func() error { return r.gather(p, on, most, use) })
+	return r.atOneTime(r.under(), time.Time{}, func(settings *backend.Settings) error {
+		r.settings = settings
+		return r.gather(p, on, most, use)
+	})
 }
 
 func (r *Request) gather(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {

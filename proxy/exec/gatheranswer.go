@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"locus/proxy/backend"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 )
@@ -8,7 +9,7 @@ import (
 // Answer runs the statement over the temporary tables, and relays the answer to the client.
 func (g *Gathering) Answer() error {
 	l, w := g.At, g.Work
-	if err := l.Conn.Carry(g.Context, g.Vars.Settings); err != nil {
+	if err := l.Conn.Carry(g.Context, g.under()); err != nil {
 		return err
 	}
 	w.Outside = true
@@ -26,6 +27,9 @@ func (g *Gathering) Answer() error {
 	}
 	g.Observer.Answered(l.Shard)
 	a := g.readAnswer(w)
+	if g.settings != nil { // takeOver adopts the session's settings, which are not all that the connection has
+		l.Conn.Note(backend.State)
+	}
 	g.takeOver(l, w, a, leftBy(w.Facts, a, true)&(warnings|foundRows|assigned))
 	if !a.Failed {
 		l.Conn.SetStatus(a.status)

@@ -84,7 +84,7 @@ func (g *Gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 	for i := range p.Sums {
 		fields[i] = g.summed(&p.Sums[i])
 	}
-	if err := g.At.Conn.Carry(g.Context, g.Vars.Settings); err != nil {
+	if err := g.At.Conn.Carry(g.Context, g.under()); err != nil {
 		return nil, nil, err
 	}
 	rows, err := g.At.Conn.Own().Query(g.Context, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")

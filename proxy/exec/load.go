@@ -11,7 +11,7 @@ func (h *Host) Stage(load *plan.Load) (uint16, error) {
 		return 0, err
 	}
 	c := h.At.Conn
-	if err := c.Carry(h.Context, h.Vars.Settings); err != nil {
+	if err := c.Carry(h.Context, h.under()); err != nil {
 		return 0, err
 	}
 	if err := h.send(h.At, h.Work, nil, nil); err != nil {

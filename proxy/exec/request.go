@@ -17,6 +17,9 @@ type Request struct {
 	Catalog *catalog.Catalog
 	Params  []wire.Param // a copy of the client's parameters; nil: the statement is not prepared
 
+	// settings are those under which the statement runs; nil: the session's.
+	settings *backend.Settings
+
 	// Added is spliced into the text of a definition.
 	Added []plan.Splice
 	// Ready is called before a definition is sent to any shard. After an error the definition is not sent. May be nil.
@@ -36,8 +39,11 @@ func (e *Environment) Request(w *Work) *Request {
 // part returns the execution, on several shards, of a text that is run as a part of the statement.
 func (r *Request) part(p plan.Plan, v *plan.Values) Several {
 	w := r.Work.Part(p, v)
-	return Several{Environment: r.Environment, Of: w, Mode: r.purpose(w)}
+	return Several{Environment: r.Environment, Of: w, Mode: r.purpose(w), settings: r.settings}
 }
+
+// under returns the settings under which the statement runs.
+func (r *Request) under() *backend.Settings { return r.settingsOr(r.settings) }
 
 // apartMode returns the mode of connections that are neither reserved nor the transaction's.
 func (r *Request) apartMode() txn.Mode {

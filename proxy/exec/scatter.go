@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/reply"
 	"locus/proxy/scatter"
@@ -31,17 +32,17 @@ func (e *Environment) Scatter(w *Work, p *plan.Read, route *plan.Route) (unmerge
 // scatterOnce runs a read on the shards of its route, and merges their answers.
 func (e *Environment) scatterOnce(w *Work, p *plan.Read, route *plan.Route) (unmerged bool, err error) {
 	if !e.needsOneTime(w) {
-		return e.scatter(w, p, route)
+		return e.scatter(w, p, route, nil)
 	}
-	err = e.atOneTime(time.Time{}, func() (err error) {
-		unmerged, err = e.scatter(w, p, route)
+	err = e.atOneTime(e.Vars.Settings, time.Time{}, func(settings *backend.Settings) (err error) {
+		unmerged, err = e.scatter(w, p, route, settings)
 		return err
 	})
 	return unmerged, err
 }
 
-// scatter sends the shards their parts, and merges the answers.
-func (e *Environment) scatter(w *Work, p *plan.Read, route *plan.Route) (unmerged bool, err error) {
+// scatter sends the shards their parts under the settings, and merges the answers. Nil settings are the session's.
+func (e *Environment) scatter(w *Work, p *plan.Read, route *plan.Route, settings *backend.Settings) (unmerged bool, err error) {
 	parts, limit, err := e.scattering(w, p, route)
 	if err != nil {
 		return false, err
@@ -49,6 +50,7 @@ func (e *Environment) scatter(w *Work, p *plan.Read, route *plan.Route) (unmerge
 	began := !e.Conns.Running()
 	e.Conns.Imply()
 	all := e.several(w, e.purpose(w)&^txn.Outside)
+	all.settings = settings
 	var leases []txn.Lease
 	if w.Partial {
 		leases, err = all.SendPresent(parts)

@@ -3,6 +3,7 @@ package exec
 import (
 	"time"
 
+	"locus/proxy/backend"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -37,6 +38,8 @@ type Several struct {
 	At time.Time
 	// silent: the warnings are discarded.
 	silent bool
+	// settings are those under which the statement runs; nil: the session's.
+	settings *backend.Settings
 }
 
 // several returns the execution of a statement on several shards. It copies the work, as Request does.
@@ -92,7 +95,7 @@ func (x Several) sendTo(leases []txn.Lease, parts []Part) ([]txn.Lease, error) {
 func (x Several) acquire(parts []Part) ([]txn.Lease, error) {
 	leases := make([]txn.Lease, 0, len(parts))
 	for _, p := range parts {
-		l, err := x.Conns.Acquire(p.Shard, x.Mode)
+		l, err := x.Conns.AcquireAs(p.Shard, x.Mode, x.settingsOr(x.settings))
 		if err != nil {
 			release(leases)
 			return nil, err

@@ -181,7 +181,7 @@ func TestWhatValuesAreWrittenBy(t *testing.T) {
 		}
 	}
 	s := newState(&fakeShard{})
-	if got := variablesOf(s.WithTime(time.Unix(12, 34_567_000))); got != "timestamp=12.034567" {
+	if got := variablesOf(WithTime(s.Settings, time.Unix(12, 34_567_000))); got != "timestamp=12.034567" {
 		t.Error(got)
 	}
 }

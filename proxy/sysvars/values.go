@@ -123,9 +123,9 @@ func (v *Values) SetsTime() bool {
 	return set && literal != "0" && !isDefault(literal)
 }
 
-// WithTime returns the settings with t as the time of statements.
-func (v *Values) WithTime(t time.Time) *backend.Settings {
-	return v.Settings.With("timestamp", fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000))
+// WithTime returns settings with t as the time of statements.
+func WithTime(settings *backend.Settings, t time.Time) *backend.Settings {
+	return settings.With("timestamp", fmt.Sprintf("%d.%06d", t.Unix(), t.Nanosecond()/1000))
 }
 
 // TimeZone returns the session's time zone in capitals, or "" if it is that of a shard.

@@ -67,6 +67,8 @@ var gathered = []string{
 	"SELECT n FROM visit WHERE small = 1 INTO @most", // several rows
 	"SELECT v.n, @most FROM visit v JOIN note c ON c.n = v.n AND c.n < @many + 3 ORDER BY v.n, v.owner LIMIT 1 INTO @one, @two",
 	"SELECT @many, @most, @one, @two",
+	"SELECT COUNT(*) INTO @many FROM kinds WHERE n IN (SELECT n FROM visit) AND NOW() > '2020-01-01'", // all shards have one time
+	"SELECT @many",
 	"SELECT a.owner FROM account a JOIN (SELECT v.owner, v.n FROM visit v JOIN note c ON c.n = v.small WHERE v.n = 1) d ON d.n = a.small",
 }
 
