@@ -71,8 +71,8 @@ var bugs = []bug{
 	},
 	{
 		"rows that a shard is asked for", "router/plan/texts.go",
-		"count := literal(v, m.Limit.Count, wanted)",
-		"if planted(\"rows that a shard is asked for\") {\n\t\twanted = w.Count\n\t}\n\tcount := literal(v, m.Limit.Count, wanted)",
+		"edits = append(append(edits, offset...), countEdits(",
+		"if planted(\"rows that a shard is asked for\") {\n\t\twanted = w.Count\n\t}\n\tedits = append(append(edits, offset...), countEdits(",
 	},
 	{
 		"count", "proxy/scatter/arithmetic.go",
@@ -187,8 +187,8 @@ var bugs = []bug{
 		"if err == nil {\n\t\terr = r.insert(ctx)", "if err == nil && !planted(\"the last rows of an answer that is gathered\") {\n\t\terr = r.insert(ctx)",
 	},
 	{
-		"NULLs of an outer join that is gathered", "router/plan/gather.go",
-		"!c.Outer && n.ref.Nullable:", `!c.Outer && n.ref.Nullable && !planted("NULLs of an outer join that is gathered"):`,
+		"NULLs of an outer join that is gathered", "router/plan/bykey.go",
+		"return !n.ref.Nullable\n", "return !n.ref.Nullable || planted(\"NULLs of an outer join that is gathered\")\n",
 	},
 	{
 		"text that is gathered", "proxy/gather/column.go",
