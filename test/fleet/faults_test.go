@@ -53,11 +53,11 @@ func lostProxy(failures []failure) error {
 }
 
 // lostLeader is lostProxy while nodes of etcd are stopped. Until another leader is there, and clients have noticed that a node is frozen,
-// a statement that needs an ID waits; on a machine that is busy for long enough it ends with an error, which says that it has none.
+// a statement that needs an ID waits; on a machine that is busy for long enough it ends with an error, which says that no row was inserted.
 func lostLeader(failures []failure) error {
 	rest := slices.DeleteFunc(slices.Clone(failures), func(f failure) bool {
 		refused := new(mysql.MySQLError)
-		return errors.As(f.err, &refused) && strings.HasSuffix(refused.Message, ": no ID was issued")
+		return errors.As(f.err, &refused) && strings.HasSuffix(refused.Message, ": no row was inserted")
 	})
 	if late := len(failures) - len(rest); late > customers {
 		return fmt.Errorf("%d statements got no ID, of %d customers", late, customers)
