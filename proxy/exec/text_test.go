@@ -19,7 +19,7 @@ func planned(t *testing.T, text string, bound ...stmt.Value) (*plan.Values, *pla
 	}
 	var args stmt.Args
 	args.Reset(&l, bound)
-	return &plan.Values{Args: &args}, &plan.Merge{Limit: s.Blocks[0].Limit, Columns: plan.Splice{At: s.Blocks[0].From, Text: ", b "}}
+	return &plan.Values{Args: &args}, &plan.Merge{Limit: s.Blocks[0].Limit, Columns: []plan.Splice{plan.Splice{At: s.Blocks[0].From, Text: ", b "}}}
 }
 
 // TestForMerge: each shard is sent a LIMIT that begins at its first row and ends at the end of the client's.

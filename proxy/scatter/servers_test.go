@@ -214,8 +214,8 @@ func (l *live) plan(t *testing.T, sql string) (*plan.Merge, string) {
 	if m.Hidden == 0 {
 		return m, sql
 	}
-	at := lexed.Offset(m.Columns.At)
-	return m, sql[:at] + m.Columns.Text + sql[at:]
+	at := lexed.Offset(m.Columns[0].At)
+	return m, sql[:at] + m.Columns[0].Text + sql[at:]
 }
 
 // ask gives the answer of one server with all rows, and the merged one.

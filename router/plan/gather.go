@@ -82,7 +82,8 @@ func (g *Gathering) Groups(m *router.Map) *Partial {
 
 // Reads returns the plan by which the gathered rows of a statement are read: only its facts count.
 func (g *Gathering) Reads(of *Facts) Plan {
-	return &Read{Facts: Facts{Statement: &stmt.Statement{Kind: stmt.Select}, ReadsInsertID: of.ReadsInsertID, Leaves: LeavesNothing}}
+	s := &stmt.Statement{Kind: stmt.Select, Tables: of.Statement.Tables}
+	return &Read{Facts: Facts{Statement: s, ReadsInsertID: of.ReadsInsertID, Leaves: LeavesNothing}}
 }
 
 // TemporaryName returns the name of the n-th table's temporary table.

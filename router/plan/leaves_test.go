@@ -5,6 +5,7 @@ import (
 
 	"locus/router"
 	"locus/router/catalog"
+	"locus/router/stmt"
 )
 
 // The state that a statement leaves decides whether its connection is reused as it is. An unnecessary reset costs a round trip
@@ -120,7 +121,9 @@ func tracedCatalog() *catalog.Catalog {
 
 // The reads of a gather leave no state, so that their connections are lent to others without a reset.
 func TestGatherLeavesNothing(t *testing.T) {
-	if leaves := new(Gathering).Reads(new(Facts)).About().Leaves; leaves != LeavesNothing {
-		t.Errorf("%v", leaves)
+	of := &Facts{Statement: &stmt.Statement{Tables: []stmt.TableName{{Name: "orders"}}}}
+	reads := new(Gathering).Reads(of).About()
+	if reads.Leaves != LeavesNothing || len(reads.Statement.Tables) != 1 {
+		t.Errorf("%v, tables %v", reads.Leaves, reads.Statement.Tables)
 	}
 }

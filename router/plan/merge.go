@@ -25,9 +25,9 @@ const (
 // ones, and are removed from the answer.
 type Merge struct {
 	Kind MergeKind
-	// Hidden is the number of added columns. Columns is inserted before FROM.
+	// Hidden is the number of added columns. Columns are inserted before FROM, of each arm of a UNION ALL.
 	Hidden  int
-	Columns Splice
+	Columns []Splice
 	Keys    []SortKey  // Ordered
 	Fields  []Combined // Aggregated: one for each field
 	Limit   *stmt.Limit
@@ -232,7 +232,7 @@ func (m *Merge) hide(b *stmt.Block, hidden []string) *Refusal {
 		hidden[i] += fmt.Sprintf(" AS `locus_hidden_%d`", i)
 	}
 	if len(hidden) > 0 {
-		m.Columns = Splice{b.From, ", " + strings.Join(hidden, ", ") + " "}
+		m.Columns = []Splice{{b.From, ", " + strings.Join(hidden, ", ") + " "}}
 	}
 	return nil
 }

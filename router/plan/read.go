@@ -62,7 +62,7 @@ func (p *Read) merge(s *stmt.Statement, sc *scope) {
 	case s.Features&stmt.CalcFoundRows != 0:
 		p.NoMerge = refuse(ScatterShape, "SQL_CALC_FOUND_ROWS in a read of several shards: run SELECT COUNT(*) beside it")
 	case p.arms != nil:
-		p.Merge = &Merge{Limit: s.ArmsLimit, describe: concatenated}
+		p.Merge = mergeArms(s)
 	default:
 		p.Merge, p.NoMerge = planMerge(s, sc)
 	}

@@ -26,7 +26,7 @@ type Window struct {
 // and request all rows up to the end of the LIMIT. ok is false if a number of the LIMIT is not a non-negative integer.
 func (m *Merge) Edits(v *Values) (w Window, edits []stmt.Edit, ok bool) {
 	if m.Hidden > 0 {
-		edits = Edits(v, []Splice{m.Columns})
+		edits = Edits(v, m.Columns)
 	}
 	if m.Limit == nil {
 		return w, edits, true

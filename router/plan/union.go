@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 
 	"locus/router"
@@ -8,8 +9,9 @@ import (
 )
 
 // A UNION ALL of sharded tables is sent whole to every shard that has rows of one of its arms. Each shard returns the rows of all arms
-// that it owns, and the answers are concatenated. An arm finds no rows on a shard that only another arm needs: the rows of its keys
-// are on other shards, and foreign rows are left out.
+// that it owns. An arm finds no rows on a shard that only another arm needs: the rows of its keys are on other shards, and foreign
+// rows are left out. A hidden column has the number of the arm. The answers are merged by it, so that the rows of the first arm come
+// first, as servers return them.
 
 // splitArms makes the arms of a UNION ALL independent of each other, if every row of each arm is on one shard.
 func (sc *scope) splitArms(s *stmt.Statement, k *Keyed) {
@@ -41,6 +43,15 @@ func (sc *scope) splitArms(s *stmt.Statement, k *Keyed) {
 			arms[i-1].Owned.next = arms[i].Owned
 		}
 	}
+}
+
+// mergeArms returns how the answers to a UNION ALL are merged.
+func mergeArms(s *stmt.Statement) *Merge {
+	m := &Merge{Kind: Ordered, Hidden: 1, Keys: []SortKey{{Hidden: true}}, Limit: s.ArmsLimit, describe: "rows of one arm after those of another"}
+	for i, b := range s.Arms {
+		m.Columns = append(m.Columns, Splice{b.From, fmt.Sprintf(", %d AS `locus_hidden_0` ", i)})
+	}
+	return m
 }
 
 // concatenates reports whether the rows of an arm on several shards are the arm's rows.

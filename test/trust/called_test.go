@@ -18,7 +18,7 @@ var executed = []string{
 	"PREPARE p FROM 'SELECT COUNT(*)+?, SUM( ? ) FROM zero'", "EXECUTE p USING @a, @a",
 	"PREPARE p FROM 'SELECT ? AS n, ? m, w FROM zero WHERE w > ? - 7 ORDER BY w'", "EXECUTE p USING @a, @a, @a",
 	"PREPARE p FROM 'SELECT `?` FROM (SELECT ? FROM zero) d'", "EXECUTE p USING @a",
-	"PREPARE p FROM 'SELECT ? FROM zero WHERE w = 1 UNION ALL SELECT w FROM zero'", "EXECUTE p USING @a",
+	"PREPARE p FROM 'SELECT ? FROM zero WHERE w = 1 UNION ALL SELECT w FROM zero WHERE w = 2'", "EXECUTE p USING @a",
 	"PREPARE p FROM 'SELECT ?'", "EXECUTE p USING @a", "PREPARE p FROM 'SELECT ?+1, CONNECTION_ID() >= ? * 0'", "EXECUTE p USING @a, @a",
 	"DEALLOCATE PREPARE p",
 }
