@@ -46,13 +46,15 @@ func TestNoReplicaGetsMoreThanTheNextPrimary(t *testing.T) {
 				}
 			}
 		}
-		servers.Eventually(t, "another server is taken", func() error {
-			err := order.Take(t.Context(), false)
-			if errors.As(err, new(*switchover.UnfinishedError)) {
-				return nil // the primary is not there to follow
+		var err error
+		for range 10 { // on a busy machine the time of an order may end first
+			if err = order.Take(t.Context(), false); err == nil || errors.As(err, new(*switchover.UnfinishedError)) { // the primary is not there to follow
+				break
 			}
-			return err
-		})
+		}
+		if err != nil && !errors.As(err, new(*switchover.UnfinishedError)) {
+			t.Fatalf("another server is not taken: %v", err)
+		}
 		if !begun {
 			t.Fatal("nothing was written: there is nothing to test")
 		}

@@ -220,7 +220,7 @@ func (w *Watched) Seeds() []string {
 // Eventually waits until there is no error.
 func Eventually(t testing.TB, what string, look func() error) {
 	t.Helper()
-	deadline := time.After(60 * time.Second)
+	deadline := time.After(process.Patience)
 	for {
 		began := time.Now()
 		err := look()
@@ -230,7 +230,7 @@ func Eventually(t testing.TB, what string, look func() error) {
 		select {
 		case <-time.After(process.Rest(time.Since(began))):
 		case <-deadline:
-			t.Fatalf("%s: not within a minute: %v", what, err)
+			t.Fatalf("%s: not within %v: %v", what, process.Patience, err)
 		}
 	}
 }
