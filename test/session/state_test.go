@@ -52,8 +52,14 @@ func TestUserVariables(t *testing.T) {
 		if got := p.proxy.value(t, "SELECT @orders"); got != "0" {
 			t.Errorf("orders: %s", got)
 		}
-		if got := p.proxy.say("SELECT COUNT(*) INTO @orders FROM test_order"); got != "error 1235 (42000)" {
+		if got := p.proxy.say("SELECT COUNT(*) + 3 INTO @orders FROM test_order"); got != "" {
 			t.Errorf("INTO from several shards: %s", got)
+		}
+		if got := p.proxy.value(t, "SELECT @orders"); got != "3" {
+			t.Errorf("orders of several shards: %s", got)
+		}
+		if got := p.proxy.say("SELECT @orders := COUNT(*) FROM test_order"); got != "error 1235 (42000)" {
+			t.Errorf("an assignment within a query of several shards: %s", got)
 		}
 	})
 }
