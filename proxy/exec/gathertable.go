@@ -11,6 +11,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/gather"
 	"locus/proxy/trace"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -63,27 +64,31 @@ func (g *Gathering) readRows(t *plan.Gathered, columns, conditions []string, int
 // mostKeys is the number of keys up to which rows are read by key. With more, all rows are read.
 const mostKeys = 2000
 
-// measure determines whether a table that the shard has is small enough to be gathered as the source of keys. If not, it is read in
-// place.
+// measure determines whether a table that the shard has is small enough to be gathered as the source of keys. If not, or if that is
+// not known, the table is read in place. The conditions have their meaning under the settings of the statement.
 func (g *Gathering) measure(t *plan.Gathered) error {
 	filters, err := g.filters(t)
 	if err != nil {
 		return err
 	}
-	rows, err := g.query(t, t.Count(filters, mostKeys+1))
-	if err != nil {
+	if err := g.At.Conn.Carry(g.Context, g.under()); err != nil {
 		return err
 	}
-	if len(rows.Rows) != 1 {
-		return fmt.Errorf("the number of rows of %s: %d rows", t.TableName, len(rows.Rows))
+	rows, err := g.At.Conn.Own().Query(g.Context, t.Count(filters, mostKeys+1))
+	if err != nil && !txn.IsRefusal(err) {
+		return err
 	}
-	if n, err := strconv.Atoi(string(rows.Rows[0][0])); err != nil || n > mostKeys {
+	n := mostKeys + 1
+	if err == nil && len(rows.Rows) == 1 {
+		n, err = strconv.Atoi(string(rows.Rows[0][0]))
+	}
+	if err != nil || n > mostKeys {
 		if g.large == nil {
 			g.large = map[*plan.Gathered]bool{}
 		}
 		g.large[t] = true
 	}
-	return nil
+	return g.At.Conn.Carry(g.Context, g.plain())
 }
 
 // keysFor returns the keys by which rows of a table are read. few is false if they are not read by key.

@@ -120,7 +120,8 @@ func (sc *scope) keyJoins(nodes []*node, places *stmt.Places) (joins []keyJoin) 
 	return joins
 }
 
-// appendWithin appends the conditions column IN (SELECT column …) that all rows of a block must satisfy.
+// appendWithin appends the conditions column IN (SELECT column …) that all rows of a block must satisfy. Of rows, servers may compare
+// the columns as doubles.
 func (sc *scope) appendWithin(joins []keyJoin, b *stmt.Block, c *stmt.Condition, nodes []*node) []keyJoin {
 	switch {
 	case c == nil:
@@ -128,7 +129,7 @@ func (sc *scope) appendWithin(joins []keyJoin, b *stmt.Block, c *stmt.Condition,
 		for _, arg := range c.Args {
 			joins = sc.appendWithin(joins, b, arg, nodes)
 		}
-	case c.Kind == stmt.Within && c.Query != nil && c.Field < len(c.Query.Fields) && c.Query.Fields[c.Field].Column != nil:
+	case c.Kind == stmt.Within && !c.InRows && c.Query != nil && c.Field < len(c.Query.Fields) && c.Query.Fields[c.Field].Column != nil:
 		of, in := sc.integer(b, c.Column), sc.integer(c.Query, *c.Query.Fields[c.Field].Column)
 		if of.node == nil || in.node == nil || of.node.ref.Nullable {
 			break

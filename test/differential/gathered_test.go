@@ -52,7 +52,7 @@ var gathered = []string{
 	"SELECT a.owner, a.n, b.n, b.u64 FROM kinds a LEFT JOIN kinds b ON b.u64 = a.i8 AND b.n > 2 WHERE a.owner IN (1, 2, 3)",
 	"SELECT v.owner, v.n, a.small, a.name FROM visit v LEFT JOIN account a ON a.owner = v.small WHERE v.n IN (1, 2, 3, 4)",
 	"SELECT v.owner, v.n, l.qty, a.owner FROM visit v JOIN line l ON l.product = v.n LEFT JOIN account a ON a.id = l.id AND a.owner > 3 WHERE v.small = 1",
-	"SELECT r.k, v.owner, v.n FROM rate r JOIN visit v ON v.small = r.small WHERE r.k <> 'b' AND r.k IN ('a', 'B', 'ann')",
+	"SELECT r.k, v.owner, v.n FROM rate r JOIN visit v ON v.small = r.small WHERE r.k <> 'b' AND r.k IN ('a', 'B', 'ann', 'é')",
 	"SELECT r.k, v.owner, v.n FROM visit v LEFT JOIN rate r ON r.small = v.n AND v.owner = r.small WHERE v.small = 2",
 	"SELECT COUNT(*) FROM note n, person p, visit v WHERE p.small = n.small AND v.n = p.id AND n.name = 'ann'",
 	"SELECT a.id IS NULL, p.id FROM person p RIGHT JOIN account a ON p.small = a.small AND a.tiny = 1 WHERE a.small BETWEEN 0 AND 9",

@@ -22,6 +22,7 @@ type regression struct {
 }
 
 var regressions = []regression{
+	{name: "DEFAULT alone where 0 is a number like others", text: "REPLACE INTO person VALUES (DEFAULT, 'v', 1, NULL), (DEFAULT, 'u', 2, NULL)", mode: "NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES", writes: person},
 	{name: "a hint before a field is part of its name", text: "SELECT COUNT(x.n) AS a, /*+ NO_ICP(x) */ COUNT(*) FROM member x GROUP BY x.day"},
 	{name: "DEFAULT where 0 is a number like others", text: "REPLACE INTO person VALUES (DEFAULT, 'x', 1, NULL), (0, 'y', 2, NULL), (NULL, 'z', 3, NULL), (DEFAULT, 'w', 4, NULL)", mode: "NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES", writes: person},
 	{name: "floating-point parameters", text: "SELECT id FROM account WHERE owner IN (?)", args: []any{float64(42)}},
