@@ -47,7 +47,7 @@ func (s Secrets) Lookup(name string) (string, error) {
 	return "", &MissingSecret{Name: name, Looked: looked}
 }
 
-// MissingSecret reports that a secret is in no place where this process looks for it.
+// MissingSecret means that a secret is in none of the places where this process reads secrets.
 type MissingSecret struct {
 	Name   string
 	Looked string // the places, for people

@@ -67,7 +67,7 @@ etcd keeps that until it is compacted. KEY is as locus documents list prints it.
 			})
 		},
 	}
-	in.asks(c)
+	in.addYes(c)
 	return c
 }
 
@@ -94,6 +94,6 @@ KEY is as locus documents list prints it.`,
 			})
 		},
 	}
-	in.asks(c)
+	in.addYes(c)
 	return c
 }

@@ -32,7 +32,7 @@ type invocation struct {
 	args   []string // of the command line, without the program
 	began  bool     // a command's own work began, so its errors aren't those of flags
 	yes    bool     // don't ask: see confirm
-	misled error    // help was asked for about a command that doesn't exist
+	misled error    // help was requested for a command that doesn't exist
 
 	configFile, endpoints, cluster string
 	output                         format

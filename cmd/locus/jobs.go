@@ -23,9 +23,9 @@ func jobsCommand(in *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "jobs [JOB]",
 		Short: "List the moves, or show one with its journal",
-		Long: `List the moves, or show one with its journal. The list has all that are under way, the
-commands that they wait for, and the last ones that have ended; --all adds the other
-ones that have ended. For programs, with -o json or yaml, it always has all.`,
+		Long: `List the moves, or show one with its journal. The list contains the running moves,
+the commands that they wait for, and the last five that ended. --all lists every move.
+With -o json or yaml, the list is always complete.`,
 		Example: `  locus jobs
   locus jobs --all
   locus jobs split-1 -o json`,
@@ -169,25 +169,25 @@ func (s shownJob) MarshalJSON() ([]byte, error) {
 type jobOrder struct {
 	use, short, example string
 	ask                 string              // the question before it; empty: none
-	asks                func(*job.Job) bool // whether the question is asked about a job; nil: about each
+	mustConfirm         func(*job.Job) bool // reports whether a job requires the question; nil: each does
 	order               job.Order
 }
 
 // telling is how an order is given.
 type telling struct {
-	dryRun bool
-	asks   func(*job.Job) bool // whether the question is asked about a job; nil: about each
+	dryRun      bool
+	mustConfirm func(*job.Job) bool // reports whether a job requires the question; nil: each does
 }
 
 func (v *telling) flags(in *invocation, c *cobra.Command, ask string) {
 	c.Flags().BoolVar(&v.dryRun, "dry-run", false, "print the order and whether the job may take it; write nothing")
 	if ask != "" {
-		in.asks(c)
+		in.addYes(c)
 	}
 }
 
 func (in *invocation) jobCommand(o jobOrder) *cobra.Command {
-	how := telling{asks: o.asks}
+	how := telling{mustConfirm: o.mustConfirm}
 	c := &cobra.Command{
 		Use: o.use, Short: o.short, Example: o.example, Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -215,7 +215,7 @@ func (in *invocation) tell(ctx context.Context, store *jobs.Store, id string, o 
 	}
 	asked := ask == ""
 	next, err := store.Tell(ctx, id, o, in.operator(), in.now(), func(j *job.Job) error {
-		if asked || how.asks != nil && !how.asks(j) {
+		if asked || how.mustConfirm != nil && !how.mustConfirm(j) {
 			return nil
 		}
 		asked = true
@@ -246,9 +246,9 @@ func pauseCommand(in *invocation) *cobra.Command {
 func resumeCommand(in *invocation) *cobra.Command {
 	return in.jobCommand(jobOrder{
 		use: "resume JOB", short: "Go on with a move that is paused or has failed", example: "  locus resume split-1",
-		ask:   "Job %[1]s: resume it? Genes change hands between %[2]s and %[3]s again.",
-		asks:  handsOver,
-		order: job.Just("resume", phase.Resume),
+		ask:         "Job %[1]s: resume it? Genes change hands between %[2]s and %[3]s again.",
+		mustConfirm: handsOver,
+		order:       job.Just("resume", phase.Resume),
 	})
 }
 

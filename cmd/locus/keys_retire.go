@@ -48,7 +48,7 @@ is named.`,
 		},
 	}
 	command.Flags().BoolVar(&dryRun, "dry-run", false, "print what would be done; write nothing")
-	k.in.asks(command)
+	k.in.addYes(command)
 	return command
 }
 

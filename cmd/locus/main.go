@@ -89,8 +89,8 @@ func (in *invocation) report(command *cobra.Command, err error, status int) {
 	}
 }
 
-// withConfigurationHint adds the configuration to name to an error that comes from naming none, or another one: the file says where etcd and
-// the secrets are.
+// withConfigurationHint adds a remedy to an error whose cause may be a missing or wrong configuration: name the one that contains the
+// addresses of etcd and the places of the secrets.
 func (in *invocation) withConfigurationHint(err error) error {
 	missing := errors.As(err, new(*config.MissingSecret))
 	switch {

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// manCommand writes the pages of a tree of its own, in which nothing comes from the environment.
+// manCommand writes the pages of a separate command tree. No default value in that tree comes from the environment.
 func manCommand(in *invocation, tree func(*invocation) *cobra.Command) *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIRECTORY",

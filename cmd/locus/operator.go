@@ -27,12 +27,12 @@ func (in *invocation) operator() string {
 	return name
 }
 
-// asks gives a command the flag --yes. Its work calls confirm before it changes what applications experience, or destroys something.
-func (in *invocation) asks(c *cobra.Command) {
+// addYes adds the flag --yes to a command. The command calls confirm before it changes what applications experience, or destroys something.
+func (in *invocation) addYes(c *cobra.Command) {
 	c.Flags().BoolVar(&in.yes, "yes", false, "don't ask")
 }
 
-// confirm asks the operator on the terminal whether to go on, unless --yes is given. Without a terminal nobody could answer, so it refuses.
+// confirm asks the operator on the terminal whether to go on, unless --yes is given. Without a terminal it refuses, because the operator can't answer.
 func (in *invocation) confirm(format string, args ...any) error {
 	question := fmt.Sprintf(format, args...)
 	switch {

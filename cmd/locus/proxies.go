@@ -102,7 +102,7 @@ func (in *invocation) stopping(s stopping) *cobra.Command {
 	f := c.Flags()
 	f.DurationVar(&s.patience, "wait", time.Minute, "the `time` to wait until it is gone; 0s: not at all")
 	f.BoolVar(&s.dryRun, "dry-run", false, "print what would be done; write nothing")
-	in.asks(c)
+	in.addYes(c)
 	return c
 }
 

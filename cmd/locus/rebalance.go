@@ -57,7 +57,7 @@ cutover".`,
 	f.StringSliceVar(&b.onto, "onto", nil, "the `shards` that are to share it; all of them if left out")
 	f.Var(&b.tolerance, "tolerance", "how much more than an equal part a shard may have")
 	f.BoolVar(&b.dryRun, "dry-run", false, "print what would be done and what stands in the way; write nothing")
-	b.in.asks(c)
+	b.in.addYes(c)
 	f.IntVar(&b.throttle, "throttle", 0, "`percent` of the time that copying, comparing and deleting rest")
 	f.StringVar(&b.why, "why", "", "the `reason`, for the journals and the map's history")
 	return c

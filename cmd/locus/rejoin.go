@@ -51,7 +51,7 @@ are told.`,
 		},
 	}
 	c.Flags().StringVar(&save, "save", "", "the `file` to save them to (default: errant-SHARD-SERVER-TIME.binlog, here)")
-	in.asks(c)
+	in.addYes(c)
 	c.Flags().BoolVar(&rebuild, "rebuild", false, "make the server anew; all that it has is lost")
 	return c
 }

@@ -45,7 +45,7 @@ changed. The process that runs the move does it, while clients write.`,
 	c.Flags().StringVar(&take, "take", "", "whose `row` stands: source, target or newer")
 	c.Flags().StringVar(&rows, "rows", "", "the `numbers` of the rows, like 3,7-9 (default: all that are listed)")
 	c.Flags().BoolVar(&how.dryRun, "dry-run", false, "list what would be done with each row; write nothing")
-	in.asks(c)
+	in.addYes(c)
 	return c
 }
 

@@ -38,7 +38,7 @@ rollback JOB", or by another move.`,
 			})
 		},
 	}
-	in.asks(c)
+	in.addYes(c)
 	flags := c.Flags()
 	flags.BoolVar(&a.dryRun, "dry-run", false, "check and print everything, write nothing")
 	flags.BoolVar(&a.forceMove, "force-move-without-data", false, "hand genes over though rows of them stay behind, invisible")

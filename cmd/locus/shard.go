@@ -116,7 +116,7 @@ ends with an error, and may be begun again. locus apply does the same for a shar
 		},
 	}
 	c.Flags().DurationVar(&patience, "wait", newshard.Patience, "the `time` that writers of global tables may wait")
-	in.asks(c)
+	in.addYes(c)
 	return c
 }
 

@@ -67,7 +67,7 @@ func (in *invocation) flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, strict.DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }
 
-// commandAfterFlags looks among the words after a group for one that is, or is nearly, one of its commands.
+// commandAfterFlags returns the word after a group that is one of its commands, or is similar to one.
 func (in *invocation) commandAfterFlags(group *cobra.Command, err error) error {
 	names := commandNames(group)
 	depth := len(strings.Fields(group.CommandPath())) - 1
@@ -93,8 +93,8 @@ func commandNames(group *cobra.Command) []string {
 	return names
 }
 
-// unknownCommand is wrong use. It names what may be meant: a command elsewhere that has this very name, or one of the same group whose name
-// is nearly this.
+// unknownCommand returns the error for a command that doesn't exist. It suggests a command of another group with the same name, or one of
+// the same group with a similar name.
 func unknownCommand(parent *cobra.Command, name string) error {
 	near := strict.DidYouMean(name, commandNames(parent))
 	if same := namesakes(parent, name); len(same) > 0 {

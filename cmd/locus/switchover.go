@@ -56,7 +56,7 @@ primary, which locus doctor and the page tell. Then commits wait again, by thems
 				order := switchover.Switchover{
 					KV: conn.kv, Secrets: conn.config.Secrets.Lookup, Shard: router.ShardName(args[0]), To: to + take, By: by, Log: slog.New(slog.NewTextHandler(in.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 				}
-				if err := in.confirm("%s", asked(args[0], to, take, giveUp)); err != nil {
+				if err := in.confirm("%s", primaryQuestion(args[0], to, take, giveUp)); err != nil {
 					return err
 				}
 				if without {
@@ -78,7 +78,7 @@ primary, which locus doctor and the page tell. Then commits wait again, by thems
 			})
 		},
 	}
-	in.asks(c)
+	in.addYes(c)
 	c.Flags().StringVar(&to, "to", "", "the `server` that is to be the primary")
 	c.Flags().StringVar(&take, "take", "", "the `server` that is to be the primary, whatever there is of the others")
 	c.Flags().BoolVar(&giveUp, "give-up", false, "with --take: leave transactions behind that it lacks")
@@ -87,8 +87,8 @@ primary, which locus doctor and the page tell. Then commits wait again, by thems
 	return c
 }
 
-// asked is the question before a change of a shard's primary.
-func asked(shard, to, take string, giveUp bool) string {
+// primaryQuestion returns the question before a change of a shard's primary.
+func primaryQuestion(shard, to, take string, giveUp bool) string {
 	switch {
 	case to != "":
 		return fmt.Sprintf("Shard %s: make %s its primary? Its statements wait meanwhile.", shard, to)

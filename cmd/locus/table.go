@@ -180,7 +180,7 @@ declares counts for nothing then, until a statement says it again.`,
 		},
 	}
 	t.flags(c)
-	in.asks(c)
+	in.addYes(c)
 	return c
 }
 

@@ -173,7 +173,7 @@ func userRemoveCommand(in *invocation) *cobra.Command {
 		},
 	}
 	u.flags(c)
-	in.asks(c)
+	in.addYes(c)
 	return c
 }
 

@@ -74,7 +74,7 @@ a shard can't be asked.`,
 	c.Flags().BoolVar(&home.repair, "repair", false, "bring rows home that are on a shard which does not own them")
 	c.Flags().StringVar(&home.take, "take", "", "whose `row` stands where the owner has another one: owner, misplaced or newer")
 	c.Flags().BoolVar(&home.how.dryRun, "dry-run", false, "with --repair, list what would be done with each row; write nothing")
-	in.asks(c)
+	in.addYes(c)
 	return c
 }
 

@@ -54,7 +54,7 @@ type Set struct {
 
 	connected generator // to those
 
-	marking turn   // guards marked; held while etcd is asked
+	marking turn   // guards marked; held during a request to etcd
 	marked  string // empty: not known yet
 
 	flaking turn              // guards the fields below; held while the worker is claimed

@@ -12,7 +12,7 @@ import (
 )
 
 // membersOf makes the members of an ha generator at the same time, within the time that one of its calls has. A member that
-// can't be made now, since what it needs does not answer, is made when it is asked. If none can be made, all get more time, up to
+// can't be made now, since what it needs does not answer, is made at its first use. If none can be made, all get more time, up to
 // a limit. Then the error contains the reasons.
 func (m maker) membersOf(ctx context.Context, of []string, counter string, within time.Duration) ([]idgen.Numbers, error) {
 	var members []*later
@@ -51,7 +51,7 @@ func opened(ctx context.Context, members []*later, of []string, within time.Dura
 	return all, ctx.Err() != nil && within < patience, errs
 }
 
-// later is a generator that is made when it is asked for the first time, and again until that succeeds.
+// later is a generator that is made at its first use, and again until that succeeds.
 type later struct {
 	open    func(ctx context.Context, into *generator) (idgen.Numbers, error)
 	into    *generator

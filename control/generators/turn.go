@@ -2,7 +2,7 @@ package generators
 
 import "context"
 
-// turn is a mutex that callers wait for no longer than their context. It may be held while servers are asked.
+// turn is a mutex that callers wait for no longer than their context. It may be held during requests to servers.
 type turn chan struct{}
 
 func newTurn() turn { return make(turn, 1) }

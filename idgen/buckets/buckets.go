@@ -158,8 +158,8 @@ type request struct {
 	*Generator
 	n       int
 	errs    []error // of buckets, or of the first one without an epoch
-	noEpoch error   // why the store gives no epochs; the other buckets then must do with theirs
-	again   bool    // the store is asked although it failed recently
+	noEpoch error   // why no epoch could be taken from the store; the other buckets then use the epochs that they have
+	again   bool    // the store is tried although it failed recently
 }
 
 // countIn takes the numbers from a bucket, or keeps the error.

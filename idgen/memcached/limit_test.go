@@ -16,10 +16,10 @@ import (
 // silent is a server that accepts connections and never answers.
 type silent struct {
 	net.Listener
-	asked  chan struct{} // one token for each connection on which something arrived
-	reads  sync.WaitGroup
-	mu     sync.Mutex // guards opened
-	opened []net.Conn
+	requested chan struct{} // one token for each connection on which something arrived
+	reads     sync.WaitGroup
+	mu        sync.Mutex // guards opened
+	opened    []net.Conn
 }
 
 func newSilent(t *testing.T) *silent {
@@ -28,7 +28,7 @@ func newSilent(t *testing.T) *silent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &silent{Listener: l, asked: make(chan struct{}, 100)}
+	s := &silent{Listener: l, requested: make(chan struct{}, 100)}
 	s.reads.Go(func() {
 		for {
 			conn, err := l.Accept()
@@ -41,7 +41,7 @@ func newSilent(t *testing.T) *silent {
 			s.reads.Go(func() {
 				var one [1]byte
 				if _, err := conn.Read(one[:]); err == nil {
-					s.asked <- struct{}{}
+					s.requested <- struct{}{}
 				}
 				_, _ = io.Copy(io.Discard, conn)
 			})
@@ -74,7 +74,7 @@ func TestACallersLimitIsKept(t *testing.T) {
 				left <- err
 			}()
 		}
-		<-server.asked
+		<-server.requested
 		cancel(why)
 		for range 2 {
 			if err := <-left; !errors.Is(err, why) {

@@ -55,13 +55,13 @@ type lane struct {
 
 // waiter is a caller that waits for a request of another one.
 type waiter struct {
-	into []uint64
-	told chan told // has room for one message
-	gone bool      // the caller has left; the lane's mu guards it
+	into     []uint64
+	messages chan message // has room for one message
+	gone     bool         // the caller has left; the lane's mu guards it
 }
 
-// told is the message to a waiter: to lead the next request, or the result of the one in progress.
-type told struct {
+// message makes a waiter lead the next request, or contains the result of the request in progress.
+type message struct {
 	lead  bool
 	first uint64 // of the waiter's numbers
 	err   error
@@ -69,13 +69,13 @@ type told struct {
 
 // fill takes numbers, alone or together with others.
 func (l *lane) fill(ctx context.Context, g *Numbers, into []uint64) error {
-	w := &waiter{into: into, told: make(chan told, 1)}
+	w := &waiter{into: into, messages: make(chan message, 1)}
 	l.mu.Lock()
 	if l.busy {
 		l.waiting = append(l.waiting, w)
 		l.mu.Unlock()
 		select {
-		case t := <-w.told:
+		case t := <-w.messages:
 			if !t.lead {
 				return w.took(t)
 			}
@@ -90,7 +90,7 @@ func (l *lane) fill(ctx context.Context, g *Numbers, into []uint64) error {
 }
 
 // took writes the numbers of a result. Only the caller writes to its own slice, so it can leave at any time.
-func (w *waiter) took(t told) error {
+func (w *waiter) took(t message) error {
 	if t.err != nil {
 		return t.err
 	}
@@ -106,7 +106,7 @@ func (l *lane) giveUp(ctx context.Context, w *waiter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {
-	case t := <-w.told:
+	case t := <-w.messages:
 		if !t.lead {
 			return w.took(t)
 		}
@@ -136,12 +136,12 @@ func (l *lane) lead(ctx context.Context, g *Numbers, w *waiter) error {
 	} else {
 		next := first + uint64(len(w.into))
 		for _, other := range together {
-			other.told <- told{first: next, err: err}
+			other.messages <- message{first: next, err: err}
 			next += uint64(len(other.into))
 		}
 	}
 	l.passOn()
-	return w.took(told{first: first, err: err})
+	return w.took(message{first: first, err: err})
 }
 
 // join removes waiting callers from the lane whose numbers fit in a request with n, and returns its size with theirs.
@@ -166,5 +166,5 @@ func (l *lane) passOn() {
 	}
 	next := l.waiting[0]
 	l.waiting = append(l.waiting[:0], l.waiting[1:]...)
-	next.told <- told{lead: true}
+	next.messages <- message{lead: true}
 }

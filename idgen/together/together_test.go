@@ -130,7 +130,7 @@ func TestALeadersTimeIsItsOwn(t *testing.T) {
 	})
 }
 
-// A caller whose time ends during another caller's request leaves it, and the numbers that arrive later are nobody's.
+// A caller whose time ends during another caller's request returns, and no caller gets its numbers, which arrive later.
 func TestACallerLeavesARequestInProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answer := make(chan struct{})

@@ -9,7 +9,7 @@ import (
 // Next is a command that a job waits for.
 type Next struct {
 	Command string
-	Effect  string // in a few words; empty: the command says it
+	Effect  string // in a few words; empty if the command's name describes it
 }
 
 // Next returns the commands that an operator may give a job that doesn't go on by itself, the usual one first. It returns none while the

@@ -152,7 +152,7 @@ func (g *Gathering) Bound() []wire.Param {
 	return out
 }
 
-// anyShard returns the shard that is asked for rows that every shard has.
+// anyShard returns the shard from which rows are read that every shard has.
 func (g *Gathering) anyShard() router.ShardName {
 	if shard, ok := g.Conns.Home(); ok {
 		return shard

@@ -102,8 +102,8 @@ func (c *conn) failed(err error) error {
 	return err
 }
 
-// unknownError means that the effect of a statement is unknown. Its text leaves it to the caller to report that, since a
-// client would take it for the effect of its own statement.
+// unknownError means that the effect of a statement is unknown. Its text does not contain that: a client would take it for the effect of
+// its own statement. The caller reports it.
 type unknownError struct{ *backend.LostError }
 
 func (e unknownError) Error() string {

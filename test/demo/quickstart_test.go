@@ -154,7 +154,7 @@ func openTerminal(t *testing.T) (*terminal, *demo) {
 	return &terminal{dir: dir}, start(t, dbserver.MariaDB, filepath.Join(dir, "locus-demo-data"))
 }
 
-// run runs a command on a terminal, at which the user agrees to what is asked.
+// run runs a command on a terminal, and answers yes to its question.
 func (s *terminal) run(t *testing.T, command string) {
 	t.Helper()
 	if strings.HasPrefix(command, "export ") {

@@ -173,7 +173,7 @@ func (m *matrix) one(when, name string, n int) {
 	}
 }
 
-// recovers waits until each member that is aside has answered in a probe, so that it is asked in the next trouble.
+// recovers waits until a probe of each member that was left has succeeded, so that it is used again in the next fault.
 func (m *matrix) recovers(when string) {
 	aside := func() map[string]bool {
 		found := map[string]bool{}
