@@ -108,9 +108,8 @@ func (sc *scope) keyJoins(nodes []*node, places *stmt.Places) (joins []keyJoin) 
 			continue
 		}
 		for _, side := range [][2]found{{x, y}, {y, x}} {
-			if table, other := slices.Index(nodes, side[0].node), slices.Index(nodes, side[1].node); table >= 0 && other >= 0 && needed(c, side[0].node) {
-				key, _ := side[0].node.table.KeyOf(side[0].column.Name)
-				joins = append(joins, keyJoin{table, ByKey{side[0].column.Name, other, side[1].column.Name, key, side[0].node.table}})
+			if needed(c, side[0].node) {
+				joins = appendJoin(joins, nodes, side[0], side[1])
 			}
 		}
 	}
@@ -118,6 +117,16 @@ func (sc *scope) keyJoins(nodes []*node, places *stmt.Places) (joins []keyJoin) 
 		joins = sc.appendWithin(joins, b, b.Where, nodes)
 	}
 	return joins
+}
+
+// appendJoin appends the condition that a column has a value of another one, if both tables are gathered.
+func appendJoin(joins []keyJoin, nodes []*node, column, of found) []keyJoin {
+	table, other := slices.Index(nodes, column.node), slices.Index(nodes, of.node)
+	if table < 0 || other < 0 {
+		return joins
+	}
+	key, _ := column.node.table.KeyOf(column.column.Name)
+	return append(joins, keyJoin{table, ByKey{column.column.Name, other, of.column.Name, key, column.node.table}})
 }
 
 // appendWithin appends the conditions column IN (SELECT column …) that all rows of a block must satisfy. Of rows, servers may compare
@@ -130,13 +139,9 @@ func (sc *scope) appendWithin(joins []keyJoin, b *stmt.Block, c *stmt.Condition,
 			joins = sc.appendWithin(joins, b, arg, nodes)
 		}
 	case c.Kind == stmt.Within && !c.InRows && c.Query != nil && c.Field < len(c.Query.Fields) && c.Query.Fields[c.Field].Column != nil:
-		of, in := sc.integer(b, c.Column), sc.integer(c.Query, *c.Query.Fields[c.Field].Column)
-		if of.node == nil || in.node == nil || of.node.ref.Nullable {
-			break
-		}
-		if table, other := slices.Index(nodes, of.node), slices.Index(nodes, in.node); table >= 0 && other >= 0 {
-			key, _ := of.node.table.KeyOf(of.column.Name)
-			joins = append(joins, keyJoin{table, ByKey{of.column.Name, other, in.column.Name, key, of.node.table}})
+		column, of := sc.integer(b, c.Column), sc.integer(c.Query, *c.Query.Fields[c.Field].Column)
+		if column.node != nil && of.node != nil && !column.node.ref.Nullable {
+			return appendJoin(joins, nodes, column, of)
 		}
 	}
 	return joins

@@ -271,13 +271,13 @@ type Query struct {
 }
 
 // Queries returns the queries for columns of a table's rows that satisfy the conditions, one for each shard that may have some. Rows
-// that every shard has are read on the shard any. Queries overwrites r. The error is a *Refusal.
-func (g *Gathered) Queries(m *router.Map, v *Values, r *Route, any router.ShardName, columns, conditions []string) ([]Query, error) {
+// that every shard has are read on the shard one. Queries overwrites r. The error is a *Refusal.
+func (g *Gathered) Queries(m *router.Map, v *Values, r *Route, one router.ShardName, columns, conditions []string) ([]Query, error) {
 	switch {
 	case g.From != "":
 		return []Query{{g.From, g.read(columns, conditions)}}, nil
 	case g.Rows == nil:
-		return []Query{{any, g.read(columns, conditions)}}, nil
+		return []Query{{one, g.read(columns, conditions)}}, nil
 	}
 	return g.Rows.queries(m, v, r, func(foreign router.Foreign) string {
 		if foreign.Empty() {
