@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
@@ -9,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker for releases.
-var version = ""
+// The linker sets both for releases. Other builds have what Go records of the repository.
+var version, revision string
 
 func versionCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
@@ -33,7 +34,7 @@ type versionView struct {
 }
 
 func buildVersion() versionView {
-	v := versionView{Version: version, Revision: "revision unknown", Go: runtime.Version()}
+	v := versionView{Version: version, Revision: cmp.Or(revision, "revision unknown"), Go: runtime.Version()}
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v
