@@ -18,7 +18,7 @@ import (
 	"locus/config"
 )
 
-// manifest is what deploy/kubernetes/locus.yaml declares.
+// manifest is what deploy/kubernetes/locus.yaml, or the chart, declares.
 type manifest struct {
 	configuration core.ConfigMap
 	services      []core.Service
@@ -26,13 +26,24 @@ type manifest struct {
 	set           apps.StatefulSet
 }
 
-// read decodes the manifest; a field that its type doesn't have is an error.
-func read(t *testing.T) (m manifest) {
+// each runs a test on the manifest of deploy/kubernetes and on that of the chart.
+func each(t *testing.T, test func(*testing.T, manifest)) {
+	t.Run("kubernetes", func(t *testing.T) { test(t, decode(t, file(t, "../../deploy/kubernetes/locus.yaml"))) })
+	t.Run("chart", func(t *testing.T) { test(t, decode(t, rendered(t, released))) })
+}
+
+func file(t *testing.T, path string) []byte {
 	t.Helper()
-	text, err := os.ReadFile("../../deploy/kubernetes/locus.yaml")
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return text
+}
+
+// decode decodes a manifest; a field that its type doesn't have is an error.
+func decode(t *testing.T, text []byte) (m manifest) {
+	t.Helper()
 	for document := range bytes.SplitSeq(text, []byte("\n---\n")) {
 		var kind struct{ APIVersion, Kind string }
 		if err := yaml.Unmarshal(document, &kind); err != nil {
@@ -65,9 +76,10 @@ func read(t *testing.T) (m manifest) {
 	return m
 }
 
-// What the manifest's objects say of each other is so.
-func TestTheManifest(t *testing.T) {
-	m := read(t)
+// The objects of a manifest refer to each other by names and labels that exist.
+func TestTheManifest(t *testing.T) { each(t, checkReferences) }
+
+func checkReferences(t *testing.T, m manifest) {
 	pod := m.set.Spec.Template
 	container := pod.Spec.Containers[0]
 	for of, labels := range map[string]map[string]string{
@@ -105,9 +117,10 @@ func TestTheManifest(t *testing.T) {
 	}
 }
 
-// Volumes that are mounted are there, and the other way round; the configuration's paths lie in them.
-func TestTheManifestsVolumes(t *testing.T) {
-	m := read(t)
+// Volumes that are mounted exist, and volumes that exist are mounted.
+func TestTheManifestsVolumes(t *testing.T) { each(t, checkVolumes) }
+
+func checkVolumes(t *testing.T, m manifest) {
 	volumes := map[string]bool{}
 	for _, v := range m.set.Spec.Template.Spec.Volumes {
 		volumes[v.Name] = true
@@ -130,8 +143,9 @@ func TestTheManifestsVolumes(t *testing.T) {
 }
 
 // A pod has the time to drain that the configuration gives it, and Go's limit of memory is below the container's.
-func TestTheManifestsLimits(t *testing.T) {
-	m := read(t)
+func TestTheManifestsLimits(t *testing.T) { each(t, checkLimits) }
+
+func checkLimits(t *testing.T, m manifest) {
 	c, err := config.Parse([]byte(m.configuration.Data["locus.yaml"]))
 	if err != nil {
 		t.Fatal(err)
