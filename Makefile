@@ -48,6 +48,15 @@ ENGINE ?= docker
 image: ## build the image locus:VERSION, and locus:latest; ENGINE=podman
 	$(ENGINE) build --build-arg VERSION=$(VERSION) -f deploy/docker/Dockerfile -t locus:$(VERSION) -t locus:latest .
 
+# Where the files of a release go, and for which architectures. VERSION is the release's tag.
+DIST ?= $(CURDIR)/dist
+ARCH ?= amd64,arm64
+RELEASE = cd deploy/release && GOWORK=off $(GO)
+
+.PHONY: release
+release: ## build binaries, packages, chart and image context of a commit into dist/; VERSION=v0.1.0
+	$(RELEASE) run . -version "$(VERSION)" -arch "$(ARCH)" -out "$(DIST)"
+
 .PHONY: demo
 demo: ## install what is missing and run everything on this machine; ARGS='--shards 3 …'
 	@test/install/servers.sh
@@ -95,6 +104,7 @@ check: vet format-check floors modules ## what is checked without running server
 vet:
 	$(GO) vet $(ALL)
 	$(GO) vet -tags servers,long $(ALL)
+	$(RELEASE) vet .
 
 .PHONY: format-check
 format-check:
@@ -108,6 +118,7 @@ floors: ## check that imports go down
 modules: ## check that each go.mod has what its module imports
 	GOWORK=off $(GO) list -deps -test -tags servers,long ./... >/dev/null
 	cd test && GOWORK=off $(GO) list -deps -test -tags servers,long ./... >/dev/null
+	$(RELEASE) list -deps ./... >/dev/null
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## run the linters
@@ -121,6 +132,7 @@ format: $(GOLANGCI_LINT) ## format the tree
 tidy-check: ## check that each go.mod lists what is imported, and no more
 	GOWORK=off $(GO) mod tidy -diff
 	cd test && GOWORK=off $(GO) mod tidy -diff
+	$(RELEASE) mod tidy -diff
 
 .PHONY: test-servers
 test-servers:

@@ -24,8 +24,8 @@ type fileImport struct {
 	path string
 }
 
-// readModule parses the imports of every Go file below root but tests, for every
-// platform, and without building anything.
+// readModule parses the imports of every Go file below root but tests, for every platform, and without building anything. The module of the
+// tests is drawn with the product.
 func readModule(root string) (module, error) {
 	m := module{imports: map[string][]fileImport{}}
 	var err error
@@ -41,6 +41,9 @@ func readModule(root string) (module, error) {
 			if file != root && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
 				return filepath.SkipDir
 			}
+			if other(root, file) {
+				return filepath.SkipDir
+			}
 			return nil
 		}
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -53,6 +56,12 @@ func readModule(root string) (module, error) {
 		return m.readFile(file, filepath.ToSlash(relative))
 	})
 	return m, err
+}
+
+// other reports whether a directory is a module that is not part of the workspace.
+func other(root, dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil && dir != root && dir != filepath.Join(root, "test")
 }
 
 func (m *module) readFile(file, relative string) error {
