@@ -14,6 +14,7 @@ import (
 	"locus/proxy/gather"
 	"locus/proxy/scatter"
 	"locus/proxy/stream"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -58,11 +59,11 @@ func (s *stand) merged() ([]string, scatter.Outcome, error) {
 	}()
 	defer far.Close()
 	s.Client.Stream, s.Client.Seq = stream.New(near), 1
-	leases, err := s.Send(parts("SELECT a", "s0", "s1"))
+	leases, err := s.sendAll(parts("SELECT a", "s0", "s1"), txn.Writes)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	outcome, err := s.Merge(leases, &plan.Merge{}, scatter.Text, plan.Window{}, scatter.Options{})
+	outcome, err := s.merge(leases, &plan.Merge{}, scatter.Text, plan.Window{}, scatter.Options{})
 	_ = near.Close()
 	return <-got, outcome, err
 }
@@ -71,7 +72,7 @@ func TestMerge(t *testing.T) {
 	s := newStand(t)
 	s.shards["s0"].Next(rows("1", "2"))
 	s.shards["s1"].Next(rows("3"))
-	s.Observer.Read(s.Of.Values.Lexed)
+	s.Observer.Read(s.Execution.Values.Lexed)
 	got, outcome, err := s.merged()
 	if err != nil || outcome.Rows != 3 || !slices.Equal(got, []string{"1", "2", "3"}) {
 		t.Errorf("%q, %+v, %v", got, outcome, err)
@@ -119,12 +120,12 @@ func (s *stand) collected(limit int64) error {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	leases, err := s.Send(parts("SELECT a", "s0", "s1"))
+	leases, err := s.sendAll(parts("SELECT a", "s0", "s1"), txn.Writes)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	into := &gather.Table{Conn: at.Conn, Name: "t", Columns: []gather.Column{column}, Left: &gather.Limits{Rows: limit, Bytes: 1 << 20}}
-	_, err = s.Collect(context.Background(), leases, into, 1<<20)
+	_, err = s.collect(context.Background(), leases, into, 1<<20)
 	return err
 }
 
@@ -134,7 +135,7 @@ func TestCollect(t *testing.T) {
 	warns.Warnings = 1
 	s.shards["s0"].Next(warns)
 	s.shards["s1"].Next(rows("3"))
-	s.Observer.Read(s.Of.Values.Lexed)
+	s.Observer.Read(s.Execution.Values.Lexed)
 	if err := s.collected(10); err != nil {
 		t.Error(err)
 	}

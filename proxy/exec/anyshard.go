@@ -22,7 +22,7 @@ type Candidates struct {
 // StandIns returns the shards that may run a statement without tables. The first one is used while it is healthy, so that values
 // such as @@server_id don't change. A session with state that is reserved on a connection gets the first shard alone, because no
 // other shard has that state.
-func (e *Environment) StandIns(now *snapshot.Snapshot) Candidates {
+func (e *Engine) StandIns(now *snapshot.Snapshot) Candidates {
 	if e.Conns.ReservesAny() {
 		return Candidates{Shards: now.Catalog.Shards[:1]}
 	}
@@ -31,23 +31,23 @@ func (e *Environment) StandIns(now *snapshot.Snapshot) Candidates {
 
 // Copies returns the shards that may run a read of global tables. Sessions are distributed over them. A transaction reads on the
 // first one, because an additional shard would cost it another branch.
-func (e *Environment) Copies(w *Work) Candidates {
-	now := w.Snapshot
+func (x *Execution) Copies() Candidates {
+	now := x.Snapshot
 	switch {
-	case e.Conns.ReservesAny() || len(now.Copies) == 0:
-		return e.StandIns(now)
-	case e.Conns.Running() || !e.Vars.Autocommit:
+	case x.Conns.ReservesAny() || len(now.Copies) == 0:
+		return x.StandIns(now)
+	case x.Conns.Running() || !x.Vars.Autocommit:
 		return Candidates{Shards: now.Copies}
 	}
-	on := Candidates{now.Copies, int(e.ID) % len(now.Copies)}
-	if !w.Replica {
+	on := Candidates{now.Copies, int(x.ID) % len(now.Copies)}
+	if !x.Replica {
 		return on
 	}
-	return e.withReplica(on)
+	return x.withReplica(on)
 }
 
 // withReplica chooses a shard that has a replica, for a read that may be late. Without any, it returns c.
-func (e *Environment) withReplica(c Candidates) Candidates {
+func (e *Engine) withReplica(c Candidates) Candidates {
 	for i := range c.Shards {
 		at := (c.Chosen + i) % len(c.Shards)
 		if _, ok := e.Conns.Pools.Replica(c.Shards[at]); ok {
@@ -58,16 +58,16 @@ func (e *Environment) withReplica(c Candidates) Candidates {
 }
 
 // MayAnswer returns the candidates for a statement that every shard would answer alike.
-func (e *Environment) MayAnswer(w *Work) Candidates {
-	if w.Facts.Metadata || len(w.Facts.Statement.Tables) == 0 {
-		return e.StandIns(w.Snapshot)
+func (x *Execution) MayAnswer() Candidates {
+	if x.Facts.Metadata || len(x.Facts.Statement.Tables) == 0 {
+		return x.StandIns(x.Snapshot)
 	}
-	return e.Copies(w)
+	return x.Copies()
 }
 
 // Best returns the chosen candidate, or if its server is not healthy the next one whose server is in a better state. Shards that
 // were tried are excluded. found is false if none is left.
-func (e *Environment) Best(c Candidates, tried []router.ShardName) (best router.ShardName, found bool) {
+func (e *Engine) Best(c Candidates, tried []router.ShardName) (best router.ShardName, found bool) {
 	known, least := e.Health(), health.Well
 	for i := range c.Shards {
 		shard := c.Shards[(c.Chosen+i)%len(c.Shards)]
@@ -88,7 +88,7 @@ func (e *Environment) Best(c Candidates, tried []router.ShardName) (best router.
 // tries the next one. repeats reports that the statement may be sent to a second shard. It then also tries the next one if a shard
 // is lost before it has answered. It waits for a server that is down only if no other one answers. how is the mode in which try
 // acquires connections.
-func (e *Environment) Anywhere(c Candidates, repeats bool, try func(shard router.ShardName, how txn.Mode) error) error {
+func (e *Engine) Anywhere(c Candidates, repeats bool, try func(shard router.ShardName, how txn.Mode) error) error {
 	shard, _ := e.Best(c, nil)
 	if len(c.Shards) == 1 {
 		return try(shard, 0)
@@ -130,7 +130,7 @@ func lacks(err error) bool {
 }
 
 // Passes reports whether another shard may be tried after an error: the session has lost nothing, and the statement had no effect.
-func (e *Environment) Passes(err error, repeats bool) bool {
+func (e *Engine) Passes(err error, repeats bool) bool {
 	if _, home := e.Conns.Home(); home || e.Conns.Lost() || e.Conns.LostState() != "" || e.Conns.Unwanted() != nil {
 		return false
 	}

@@ -38,7 +38,7 @@ func TestWhichShardAnswersWhatAnyCould(t *testing.T) {
 		{name: "it was tried", tried: []router.ShardName{"s0"}, want: "s1"},
 		{name: "all were tried", tried: all},
 	} {
-		e := &Environment{Health: states(c.states)}
+		e := &Engine{Config: Config{Health: states(c.states)}}
 		got, found := e.Best(Candidates{all, c.chosen}, c.tried)
 		if got != c.want || found != (c.want != "") {
 			t.Errorf("%s: %q, %v, want %q", c.name, got, found, c.want)
@@ -48,7 +48,7 @@ func TestWhichShardAnswersWhatAnyCould(t *testing.T) {
 
 // TestChoosingAShardAllocatesNothing: choosing a shard is on the path of frequent statements, so it must not allocate.
 func TestChoosingAShardAllocatesNothing(t *testing.T) {
-	e := &Environment{Health: states(map[router.ShardName]health.State{"s0": health.Frozen})}
+	e := &Engine{Config: Config{Health: states(map[router.ShardName]health.State{"s0": health.Frozen})}}
 	all := []router.ShardName{"s0", "s1", "s2"}
 	if n := testing.AllocsPerRun(100, func() { e.Best(Candidates{all, 0}, nil) }); n != 0 {
 		t.Errorf("%v allocations", n)

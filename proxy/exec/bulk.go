@@ -38,7 +38,7 @@ type Add func(row func(out []byte) ([]byte, error)) error
 
 // bulk is an insertion in progress.
 type bulk struct {
-	*Request
+	*Execution
 	as Insertion
 	Inserted
 	text   []byte
@@ -49,12 +49,12 @@ type bulk struct {
 
 // Insert inserts all rows that are added, or none, as INSERT … VALUES would. It runs in the client's transaction, or else in one
 // of its own.
-func (r *Request) Insert(as Insertion, rows func(Add) error) (Inserted, error) {
-	if r.Conns.Reserved(txn.LockedTables) {
+func (x *Execution) Insert(as Insertion, rows func(Add) error) (Inserted, error) {
+	if x.Conns.Reserved(txn.LockedTables) {
 		return Inserted{}, &plan.Refusal{Code: plan.Unsupported, Message: "rows for several shards while this session has locked tables: end that first"}
 	}
-	b := &bulk{Request: r, as: as, at: time.Now()}
-	err := r.Conns.Atomically(func() error {
+	b := &bulk{Execution: x, as: as, at: time.Now()}
+	err := x.Conns.Atomically(func() error {
 		if err := rows(b.add); err != nil {
 			return err
 		}
@@ -101,9 +101,9 @@ func (b *bulk) flush() error {
 	if err != nil {
 		return err
 	}
-	all := b.part(b.as.Plan, values)
-	all.At = b.at
-	total, err := all.Change(parts)
+	part := b.part(b.as.Plan, values)
+	part.at = b.at
+	total, err := part.Change(parts)
 	if err != nil {
 		return err
 	}
@@ -147,19 +147,19 @@ func (b *bulk) parts(v *plan.Values, before int) (parts []Part, err error) {
 			for i := range rows {
 				rows[i] += before
 			}
-			parts = append(parts, Part{Shard: b.Map.Shard(text.Shard), Text: text.Text, Rows: rows})
+			parts = append(parts, Part{Shard: b.Snapshot.Map.Shard(text.Shard), Text: text.Text, Rows: rows})
 		}
 		return parts, nil
 	case *plan.Global:
 		if err := p.Alike(v); err != nil || p.Insert.Numbered() == nil {
-			return Everywhere(b.Catalog.Shards, b.text), err
+			return Everywhere(b.Snapshot.Catalog.Shards, b.text), err
 		}
-		result, err := b.StampCopies(b.Work.Part(p, v), p)
+		result, err := b.part(p, v).StampCopies(p)
 		if err != nil {
 			return nil, err
 		}
 		b.stamps = result
-		return Everywhere(b.Catalog.Shards, result.Shards[0].Text), nil
+		return Everywhere(b.Snapshot.Catalog.Shards, result.Shards[0].Text), nil
 	case *plan.OneShard:
 		return []Part{{Shard: p.Shard, Text: b.text}}, nil
 	}
@@ -186,7 +186,7 @@ func (b *bulk) recordIssued(v *plan.Values, total *Totals) error {
 		}
 		return nil
 	}
-	first, err := b.FirstInserted(b.Work.Part(b.as.Plan, v), in, result, total)
+	first, err := b.part(b.as.Plan, v).FirstInserted(in, result, total)
 	if err == nil && first != nil {
 		b.FirstID, b.CountFrom = first.ID.Lo, CountFrom(result, first)
 	}

@@ -189,7 +189,7 @@ func TestInsertRefuses(t *testing.T) {
 func TestChangeAtOneTime(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		s := newStand(t)
-		s.Of = s.work("UPDATE orders SET amount = NOW()")
+		s.Execution = s.execution("UPDATE orders SET amount = NOW()")
 		if fails {
 			s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1146})
 		}

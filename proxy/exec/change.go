@@ -30,53 +30,49 @@ type Totals struct {
 	Inserted bool
 }
 
-// Change runs each part on its shard.
-func (e *Environment) Change(w *Work, parts []Part) (Totals, error) {
-	return e.several(w, txn.Writes).Change(parts)
-}
-
 // Change runs each part on its shard. After a failure it undoes nothing: the transaction around the parts rolls the others back.
-func (x Several) Change(parts []Part) (Totals, error) {
-	if !x.Of.Facts.Clock || len(parts) < 2 || x.Vars.SetsTime() {
+func (x *Execution) Change(parts []Part) (total Totals, err error) {
+	if !x.Facts.Clock || len(parts) < 2 || x.Vars.SetsTime() {
 		return x.change(parts)
 	}
-	var total Totals
-	err := x.atOneTime(x.settingsOr(x.settings), x.At, func(settings *backend.Settings) (err error) {
-		x.settings = settings
+	err = x.atOneTime(func() (err error) {
 		total, err = x.change(parts)
 		return err
 	})
 	return total, err
 }
 
-// atOneTime runs a statement with the same time on all shards. run gets the settings with the time, which connections carry until the
-// statement has ended. A zero time stands for the current time.
-func (e *Environment) atOneTime(settings *backend.Settings, now time.Time, run func(*backend.Settings) error) error {
+// atOneTime calls run, during which the statement runs with the same time on all shards. The connections carry that time until run
+// has returned.
+func (x *Execution) atOneTime(run func() error) error {
+	now, before := x.at, x.settings
 	if now.IsZero() {
 		now = time.Now()
 	}
-	err := run(sysvars.WithTime(settings, now))
-	if back := e.Conns.Carry(); err == nil {
+	x.settings = sysvars.WithTime(x.under(), now)
+	err := run()
+	x.settings = before
+	if back := x.Conns.Carry(); err == nil {
 		err = back
 	}
 	return err
 }
 
 // needsOneTime reports whether a read of several shards must have the same time on all of them.
-func (e *Environment) needsOneTime(w *Work) bool {
-	return w.Facts.Statement.Features&stmt.ReadsClock != 0 && !e.Vars.SetsTime()
+func (x *Execution) needsOneTime() bool {
+	return x.Facts.Statement.Features&stmt.ReadsClock != 0 && !x.Vars.SetsTime()
 }
 
 // change sends all parts, then reads the answers. If all shards change copies of the same rows, it sends the first shard its part
 // and waits for the answer. It sends the others nothing if the first one refuses. The first shard thus decides which of two changes
 // of the same rows comes first. Otherwise each change could lock a row on one shard and wait for it on another, a deadlock that no
 // server can detect.
-func (x Several) change(parts []Part) (Totals, error) {
-	leases, err := x.acquire(parts)
+func (x *Execution) change(parts []Part) (Totals, error) {
+	leases, err := x.acquire(parts, x.purpose()|txn.Writes)
 	if err != nil {
 		return Totals{}, err
 	}
-	o := outcomes{Several: x, from: len(x.Vars.Conditions)}
+	o := outcomes{Execution: x, from: len(x.Vars.Conditions)}
 	o.total.Inserted = true
 	first := len(parts)
 	if x.copies() {
@@ -106,7 +102,7 @@ func (x Several) change(parts []Part) (Totals, error) {
 // outcomes collects the answers to the parts of a change. If shards change copies, the first shard's answer counts for all, because
 // a new shard may not have all rows yet.
 type outcomes struct {
-	Several
+	*Execution
 	leases   []txn.Lease
 	errs     []error // one for each lease
 	total    Totals

@@ -7,9 +7,9 @@ import (
 	"locus/proxy/txn"
 )
 
-// Collect writes the rows of all answers into a table, counts the warnings, and ends the leases. After an error it discards the
+// collect writes the rows of all answers into a table, counts the warnings, and ends the leases. After an error it discards the
 // rest of an answer if that is at most drain bytes long, and otherwise gives up the connection.
-func (x Several) Collect(ctx context.Context, leases []txn.Lease, into *gather.Table, drain int) (warnings int, failure error) {
+func (x *Execution) collect(ctx context.Context, leases []txn.Lease, into *gather.Table, drain int) (warnings int, failure error) {
 	for _, l := range leases {
 		table, before := *into, into.Left.Rows
 		if failure != nil {

@@ -102,7 +102,7 @@ func (h *Host) fixedZone() error {
 	case strings.HasPrefix(zone, "+"), strings.HasPrefix(zone, "-"), zone == "UTC":
 		return nil
 	case zone == "":
-		rows, err := h.Ask(h.At.Shard, h.plain(), "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
+		rows, err := h.Ask(h.At.Shard, 0, h.plain(), "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
 		if err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ import (
 // into returns the destination of rows of an ID and an amount.
 func (a *asking) into() plan.Destination {
 	a.t.Helper()
-	table, err := a.Catalog.Find(catalog.TableName{Schema: "shop", Name: "orders"})
+	table, err := a.Snapshot.Catalog.Find(catalog.TableName{Schema: "shop", Name: "orders"})
 	if err != nil {
 		a.t.Fatal(err)
 	}

@@ -5,5 +5,5 @@
 // It owns the round trip of a statement to its shards, the texts that shards are sent instead of the client's, and the temporary
 // tables. It decides what happens to each connection afterwards: state that a statement has left there is read and carried to other
 // connections, or the connection stays reserved for the session. It never reads a command, and never decides where a statement is
-// sent. It knows of the session only what [Environment] and [Work] contain.
+// sent. It knows of the session only what [Config] contains.
 package exec

@@ -15,8 +15,8 @@ import (
 
 // executePacket builds COM_STMT_EXECUTE for a connection, and prepares the statement there first if it isn't yet. If text and
 // params are nil, it sends the client's own packet with another statement ID. before contains statements that are sent ahead of it.
-func (e *Environment) executePacket(c *backend.Conn, w *Work, text []byte, params []wire.Param, before []string) ([]byte, error) {
-	p := w.Prepared
+func (x *Execution) executePacket(c *backend.Conn, text []byte, params []wire.Param, before []string) ([]byte, error) {
+	p := x.Prepared
 	sql := p.Text
 	if text != nil {
 		if string(text) != p.Sent {
@@ -26,41 +26,41 @@ func (e *Environment) executePacket(c *backend.Conn, w *Work, text []byte, param
 	}
 	values := params
 	if values == nil {
-		values = w.Params
+		values = x.Params
 	}
-	there, err := e.preparedFor(c, p.Reading.On(c.Settings()), sql, values, p.Stored)
+	there, err := x.preparedFor(c, p.Reading.On(c.Settings()), sql, values, p.Stored)
 	if err != nil {
 		return nil, err
 	}
 	cursor := byte(mysql.CURSOR_TYPE_NO_CURSOR)
-	if w.Cursor {
-		cursor, e.executed = mysql.CURSOR_TYPE_READ_ONLY, there
+	if x.Cursor {
+		cursor, x.executed = mysql.CURSOR_TYPE_READ_ONLY, there
 	}
-	out := e.Client.Out[:0]
+	out := x.Client.Out[:0]
 	for _, b := range before {
 		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(b))
 	}
-	if params == nil && e.Client.Capabilities&mysql.CLIENT_QUERY_ATTRIBUTES == 0 && isComplete(w.Payload, p, there) {
+	if params == nil && x.Client.Capabilities&mysql.CLIENT_QUERY_ATTRIBUTES == 0 && isComplete(x.Payload, p, there) {
 		start := len(out)
-		out, _ = wire.AppendPacket(out, 0, w.Payload)
+		out, _ = wire.AppendPacket(out, 0, x.Payload)
 		binary.LittleEndian.PutUint32(out[start+wire.HeaderSize+1:], there.ID)
 		out[start+wire.HeaderSize+5] = cursor
 		there.Types = p.Types
-		e.Client.Out = out
+		x.Client.Out = out
 		return out, nil
 	}
 	if params == nil {
-		params = w.Params
+		params = x.Params
 		out = appendLong(out, there.ID, p.Long, params)
 	}
 	out, _ = wire.AppendExecute(out, wire.Execute{Statement: there.ID, Cursor: cursor, Params: params})
 	there.Types = nil
-	e.Client.Out = out
+	x.Client.Out = out
 	return out, nil
 }
 
 // preparedFor returns the statement for an execution on c with these values. It prepares the text if c has no such statement.
-func (e *Environment) preparedFor(c *backend.Conn, under *backend.Settings, sql string, values []wire.Param, stored backend.Stored) (*backend.Statement, error) {
+func (e *Engine) preparedFor(c *backend.Conn, under *backend.Settings, sql string, values []wire.Param, stored backend.Stored) (*backend.Statement, error) {
 	e.binding = backend.AppendBinding(e.binding[:0], values, stored)
 	if there, ok := c.PreparedUnder(under, sql, e.binding); ok {
 		return there, nil

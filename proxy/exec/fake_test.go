@@ -33,7 +33,7 @@ import (
 
 // stand is a session with three shards. When the test ends, all connections must have been given back to their pools.
 type stand struct {
-	Several
+	*Execution
 	t      testing.TB
 	client *fakeshard.Client
 	shards map[router.ShardName]*fakeshard.Server
@@ -70,7 +70,7 @@ func (s *traces) Segment(trace.Segment)        {}
 
 // asked returns the shards that were sent a query since the observer noted the statement.
 func (s *stand) asked() []string {
-	s.Observer.Ended(s.Of.Values.Lexed, nil)
+	s.Observer.Ended(s.Values.Lexed, nil)
 	return s.traces.shards
 }
 
@@ -80,28 +80,38 @@ func newStand(t testing.TB) *stand {
 	s := &stand{t: t, client: c.Client, shards: c.Shards, log: c.Log(t), unsent: map[router.ShardName]error{}, traces: new(traces)}
 	quiet := slog.New(slog.DiscardHandler)
 	now := &snapshot.Snapshot{Map: testMap(t), Catalog: testCatalog(t), Flavor: flavor.MariaDB}
-	e := new(Environment)
-	vars := sysvars.New(FirstShard{Environment: e})
+	current := func() *snapshot.Snapshot { return now }
+	vars := sysvars.New(func() flavor.Flavor { return now.Flavor })
 	vars.Values = sysvars.Values{Settings: backend.Default.WithDatabase("shop"), Autocommit: true}
 	client := &reply.Client{Capabilities: backend.Capabilities, Seq: 1, Buffers: new(reply.Buffers), Final: func(last reply.Ending) reply.Ending { return last }}
-	e.Init(Environment{
-		ID: 7, Context: context.Background(), Snapshot: func() *snapshot.Snapshot { return now }, Health: func() *health.Snapshot { return nil },
-		Tally: new(Tally), Log: quiet, Vars: &vars, Share: kept.NewShare(kept.NewMemory(kept.DefaultMemory), 1<<20), Client: client,
-		Gate:    fence.New(&fence.Config{Leased: func() int64 { return 0 }}, func() *router.Map { return now.Map }),
-		Account: new(snapshot.Account), Issuers: Issuers{IDs: &s.ids, Ring: func() *cipher.Ring { return nil }}, Buffers: new(Buffers),
-		unsent: func(shard router.ShardName) error { return s.unsent[shard] },
+	observer := observe.New(observe.Services{Meter: new(meter.Meter), Tracer: trace.New(s.traces, 1), Log: quiet}, 7, "", &vars, client, current)
+	observer.Notes = new(observe.Notes)
+	conns := txn.New(&txn.Services{Pools: c.Pools, Spanning: txn.Multi, Counts: &txn.Counts{}, Log: quiet},
+		txn.Environment{ID: 7, Context: context.Background(), Client: choices{&vars}, Interrupts: s.client, Observer: observer})
+	e := New(Config{
+		ID: 7, Context: context.Background(), Current: current, Health: func() *health.Snapshot { return nil },
+		Tally: new(Tally), Log: quiet, Conns: conns, Vars: &vars, Share: kept.NewShare(kept.NewMemory(kept.DefaultMemory), 1<<20), Client: client,
+		Gate:     fence.New(&fence.Config{Leased: func() int64 { return 0 }}, func() *router.Map { return now.Map }),
+		Observer: observer, Issuers: Issuers{IDs: &s.ids, Ring: func() *cipher.Ring { return nil }},
 	})
-	e.Observer = observe.New(observe.Services{Meter: new(meter.Meter), Tracer: trace.New(s.traces, 1), Log: quiet}, 7, "", &vars, client, e.Snapshot)
-	e.Observer.Notes = new(observe.Notes)
-	e.Conns = txn.New(&txn.Services{Pools: c.Pools, Spanning: txn.Multi, Counts: &txn.Counts{}, Log: quiet},
-		txn.Environment{ID: 7, Context: context.Background(), Client: e, Interrupts: s.client, Observer: e.Observer})
-	s.Several = Several{Environment: e, Of: s.work("UPDATE a SET b = 1"), Mode: txn.Writes}
+	e.Account, e.Buffers = new(snapshot.Account), new(Buffers)
+	e.unsent = func(shard router.ShardName) error { return s.unsent[shard] }
+	s.Execution = &Execution{Engine: e}
+	s.Execution = s.execution("UPDATE a SET b = 1")
 	t.Cleanup(e.Conns.Reset)
 	return s
 }
 
-// work returns the work of a statement.
-func (s *stand) work(text string, params ...wire.Param) *Work {
+// choices are those of a client whose connections have no profile.
+type choices struct{ vars *sysvars.State }
+
+func (c choices) Settings() *backend.Settings { return c.vars.Settings }
+func (c choices) Profile() backend.Profile    { return 0 }
+func (c choices) Autocommit() bool            { return c.vars.Autocommit }
+func (c choices) Flavor() flavor.Flavor       { return flavor.MariaDB }
+
+// execution returns the execution of a statement.
+func (s *stand) execution(text string, params ...wire.Param) *Execution {
 	s.t.Helper()
 	var bound []stmt.Value
 	for _, p := range params {
@@ -110,11 +120,10 @@ func (s *stand) work(text string, params ...wire.Param) *Work {
 	p, lexed := statementOf(s.t, text)
 	args := new(stmt.Args)
 	args.Reset(lexed, bound)
-	w := &Work{Plan: p, Facts: p.About(), Values: &plan.Values{Args: args}, Params: params, Payload: append([]byte{mysql.COM_QUERY}, text...)}
-	if s.Environment != nil {
-		w.Snapshot = s.Snapshot()
+	return &Execution{
+		Engine: s.Engine, Plan: p, Facts: p.About(), Snapshot: s.Current(), Values: &plan.Values{Args: args}, Params: params,
+		Payload: append([]byte{mysql.COM_QUERY}, text...),
 	}
-	return w
 }
 
 // begin opens a transaction on s0 and s1.

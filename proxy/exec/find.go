@@ -26,34 +26,34 @@ const (
 
 // Find sends the queries to their shards within the transaction, all at once, and returns what each shard has. The error is the
 // first shard's that fails.
-func (r *Request) Find(looks []Look) (found []Found, failure error) {
+func (x *Execution) Find(looks []Look) (found []Found, failure error) {
 	parts := make([]Part, len(looks))
 	for i, look := range looks {
 		parts[i].Shard = look.Shard
 	}
-	leases, err := Several{Environment: r.Environment}.acquire(parts)
+	leases, err := x.acquire(parts, 0)
 	if err != nil {
 		return nil, err
 	}
 	answers, errs, opened := make([]*backend.Rows, len(leases)), make([]error, len(leases)), make([]bool, len(leases))
 	var querying sync.WaitGroup
 	for i, l := range leases {
-		r.Observer.Sent(l)
+		x.Observer.Sent(l)
 		opening := l.Opening()
 		querying.Go(func() {
 			for _, text := range opening {
-				if _, errs[i] = l.Conn.Own().Exec(r.Context, text); errs[i] != nil {
+				if _, errs[i] = l.Conn.Own().Exec(x.Context, text); errs[i] != nil {
 					return
 				}
 				opened[i] = true
 			}
-			answers[i], errs[i] = l.Conn.Own().Query(r.Context, looks[i].Text)
+			answers[i], errs[i] = l.Conn.Own().Query(x.Context, looks[i].Text)
 		})
 	}
 	querying.Wait()
 	found = make([]Found, len(leases))
 	for i, l := range leases {
-		r.Observer.Trace().Answered(string(l.Shard), 0, txn.CodeOf(errs[i]))
+		x.Observer.Trace().Answered(string(l.Shard), 0, txn.CodeOf(errs[i]))
 		if opened[i] {
 			l.Opened()
 		}

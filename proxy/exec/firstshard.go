@@ -13,7 +13,7 @@ import (
 
 // FirstShard implements [sysvars.Shard]. It sends questions about the session's variables to the first shard.
 type FirstShard struct {
-	*Environment
+	*Engine
 	// Plan plans a query for a default database.
 	Plan func(query, schema string) (plan.Plan, error)
 }
@@ -60,18 +60,18 @@ func (f FirstShard) Reassign(names []string) (undo func()) { return f.Conns.Inva
 
 // OnFirst calls f with a connection to the first shard that carries the settings. If the transaction has a connection to that
 // shard, f gets this one, so that it sees the same rows.
-func (e *Environment) OnFirst(settings *backend.Settings, f func(txn.Lease) error) error {
-	return e.on(e.Snapshot().Catalog.First(), 0, settings, f)
+func (e *Engine) OnFirst(settings *backend.Settings, f func(txn.Lease) error) error {
+	return e.on(e.Current().Catalog.First(), 0, settings, f)
 }
 
 // OnAny is OnFirst for a question that other shards can answer too. They are asked if the first shard is not healthy. If a shard
 // is lost, f is called again.
-func (e *Environment) OnAny(settings *backend.Settings, f func(txn.Lease) error) error {
-	return e.Anywhere(e.StandIns(e.Snapshot()), true, func(shard router.ShardName, how txn.Mode) error { return e.on(shard, txn.Describes(how), settings, f) })
+func (e *Engine) OnAny(settings *backend.Settings, f func(txn.Lease) error) error {
+	return e.Anywhere(e.StandIns(e.Current()), true, func(shard router.ShardName, how txn.Mode) error { return e.on(shard, txn.Describes(how), settings, f) })
 }
 
 // on calls f with a connection to a shard that carries the settings. A shard that is not part of the open transaction does not join it.
-func (e *Environment) on(shard router.ShardName, how txn.Mode, settings *backend.Settings, f func(txn.Lease) error) error {
+func (e *Engine) on(shard router.ShardName, how txn.Mode, settings *backend.Settings, f func(txn.Lease) error) error {
 	if e.Conns.Running() {
 		how |= txn.Outside
 	}

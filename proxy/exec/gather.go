@@ -2,9 +2,7 @@ package exec
 
 import (
 	"errors"
-	"time"
 
-	"locus/proxy/backend"
 	"locus/proxy/gather"
 	"locus/proxy/wire"
 	"locus/router"
@@ -28,18 +26,16 @@ type Gathering struct {
 
 // Gather reads the rows that a statement needs into temporary tables on a shard, and calls use with them. most limits the rows.
 // If the statement may depend on the current time, all shards get the same time.
-func (r *Request) Gather(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
-	if !r.needsOneTime(r.Work) {
-		return r.gather(p, on, most, use)
+func (x *Execution) Gather(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
+	own := x.Clone()
+	if !own.needsOneTime() {
+		return own.gather(p, on, most, use)
 	}
-	return r.atOneTime(r.under(), time.Time{}, func(settings *backend.Settings) error {
-		r.settings = settings
-		return r.gather(p, on, most, use)
-	})
+	return own.atOneTime(func() error { return own.gather(p, on, most, use) })
 }
 
-func (r *Request) gather(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
-	return gatherError(r.OnHost(on, func(h *Host) error {
+func (x *Execution) gather(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
+	return gatherError(x.OnHost(on, func(h *Host) error {
 		g := &Gathering{Host: h, plan: p, left: most}
 		if err := g.fill(); err != nil {
 			return err
@@ -73,7 +69,7 @@ func (g *Gathering) fill() error {
 
 // fillAll is fill within the transaction.
 func (g *Gathering) fillAll() error {
-	if p := g.plan.Groups(g.Map); p != nil {
+	if p := g.plan.Groups(g.Snapshot.Map); p != nil {
 		if err := g.sumUp(p); err != nil || g.groups {
 			return err
 		}
@@ -87,7 +83,7 @@ func (g *Gathering) fillAll() error {
 		}
 		if g.inPlace(t) {
 			if g.At.Stale() {
-				g.markStale(g.Work, g.At)
+				g.markStale(g.At)
 			}
 			continue
 		}
@@ -169,7 +165,7 @@ func (g *Gathering) read(queries []plan.Query, into *gather.Table) error {
 	g.Conns.Imply()
 	all := g.part(g.plan.Reads(g.Facts), g.Values)
 	all.silent = !g.groups // if rows are gathered, the statement itself warns
-	leases, err := all.Send(parts)
+	leases, err := all.sendAll(parts, all.purpose())
 	if err != nil {
 		return err
 	}
@@ -177,7 +173,7 @@ func (g *Gathering) read(queries []plan.Query, into *gather.Table) error {
 	if !g.own {
 		drain = 1 << 62
 	}
-	warned, err := all.Collect(g.Context, leases, into, drain)
+	warned, err := all.collect(g.Context, leases, into, drain)
 	if g.groups {
 		g.warned += warned
 	}

@@ -8,12 +8,12 @@ import (
 
 // Answer runs the statement over the temporary tables, and relays the answer to the client.
 func (g *Gathering) Answer() error {
-	l, w := g.At, g.Work
+	l, w := g.At, g.Execution
 	if err := l.Conn.Carry(g.Context, g.under()); err != nil {
 		return err
 	}
 	w.Outside = true
-	if err := g.send(l, w, g.Edited(w.Values.Text, g.Edits()), g.Bound()); err != nil {
+	if err := w.send(l, g.Edited(w.Values.Text, g.Edits()), g.Bound()); err != nil {
 		return err
 	}
 	g.Client.Warned = g.warned
@@ -26,11 +26,11 @@ func (g *Gathering) Answer() error {
 		return err
 	}
 	g.Observer.Answered(l.Shard)
-	a := g.readAnswer(w)
+	a := w.readAnswer()
 	if g.settings != nil { // takeOver adopts the session's settings, which are not all that the connection has
 		l.Conn.Note(backend.State)
 	}
-	g.takeOver(l, w, a, leftBy(w.Facts, a, true)&(warnings|foundRows|assigned))
+	w.takeOver(l, a, leftBy(w.Facts, a, true)&(warnings|foundRows|assigned))
 	if !a.Failed {
 		l.Conn.SetStatus(a.status)
 	}

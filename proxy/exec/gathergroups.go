@@ -37,7 +37,7 @@ func (g *Gathering) sumUp(p *plan.Partial) error {
 	g.groups = true
 	into := &gather.Table{Conn: g.At.Conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
 	var route plan.Route
-	queries, err := p.Queries(g.Map, g.Values, &route, g.groupFields(p, into.Columns), edits)
+	queries, err := p.Queries(g.Snapshot.Map, g.Values, &route, g.groupFields(p, into.Columns), edits)
 	if err != nil {
 		return err
 	}

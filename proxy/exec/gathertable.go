@@ -54,7 +54,7 @@ func (g *Gathering) table(n int, t *plan.Gathered) error {
 // readRows reads the rows of a table that satisfy the conditions.
 func (g *Gathering) readRows(t *plan.Gathered, columns, conditions []string, into *gather.Table) error {
 	var route plan.Route
-	queries, err := t.Queries(g.Map, g.Values, &route, g.anyShard(), columns, conditions)
+	queries, err := t.Queries(g.Snapshot.Map, g.Values, &route, g.anyShard(), columns, conditions)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (g *Gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
 // shown reports whether every shard has a column of a declared table and shows it, as far as is known. A process may be adding the
 // column to one shard after the other.
 func (g *Gathering) shown(t *plan.Gathered, column string) bool {
-	table, err := g.Catalog.Find(t.TableName)
+	table, err := g.Snapshot.Catalog.Find(t.TableName)
 	if err != nil || table == nil || len(table.Columns) == 0 {
 		return true
 	}
@@ -194,7 +194,7 @@ func (g *Gathering) query(t *plan.Gathered, sql string) (*backend.Rows, error) {
 	if t.From == "" || t.From == g.At.Shard {
 		return g.At.Conn.Own().Query(g.Context, sql)
 	}
-	return g.Ask(t.From, g.plain(), sql)
+	return g.Ask(t.From, 0, g.plain(), sql)
 }
 
 // columnDefinitions returns the definitions of columns of a table that is on another shard.
@@ -248,7 +248,7 @@ func (g *Gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]str
 // primaryKeyLength returns the number of columns of a declared table's primary key. It doesn't ask the server, because a server
 // omits tables that are being altered from its answer to a session that has locks.
 func (g *Gathering) primaryKeyLength(t *plan.Gathered) (n int, known bool) {
-	table, err := g.Catalog.Find(t.TableName)
+	table, err := g.Snapshot.Catalog.Find(t.TableName)
 	if err != nil || table == nil {
 		return 0, false
 	}

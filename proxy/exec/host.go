@@ -11,7 +11,7 @@ import (
 
 // Host is a connection to a shard with temporary tables for one statement. It is neither reserved nor the transaction's.
 type Host struct {
-	*Request
+	*Execution
 	At   txn.Lease
 	made []string // temporary tables
 }
@@ -19,18 +19,18 @@ type Host struct {
 // OnHost lends a connection for temporary tables, and drops the tables afterwards. It first waits for a reservation on the shard,
 // which limits the number of hosts. Each host keeps a connection there while it takes others, so hosts could otherwise wait for
 // each other's connections.
-func (r *Request) OnHost(shard router.ShardName, use func(*Host) error) error {
-	pool, ok := r.Conns.Pools.Pool(shard)
+func (x *Execution) OnHost(shard router.ShardName, use func(*Host) error) error {
+	pool, ok := x.Conns.Pools.Pool(shard)
 	if !ok {
 		return txn.Unregistered(shard)
 	}
-	release, err := pool.Reserve(r.Conns.Waits())
+	release, err := pool.Reserve(x.Conns.Waits())
 	if err != nil {
 		return err
 	}
 	defer release()
-	h := &Host{Request: r}
-	if h.At, err = r.Apart(shard, h.plain()); err != nil {
+	h := &Host{Execution: x}
+	if h.At, err = x.LendApart(shard, 0, h.plain()); err != nil {
 		return err
 	}
 	err = use(h)

@@ -18,34 +18,34 @@ import (
 )
 
 // InsertOne runs an INSERT whose rows are all on one shard.
-func (e *Environment) InsertOne(w *Work, p *plan.Stamped, result *stamp.Result) error {
+func (x *Execution) InsertOne(p *plan.Stamped, result *stamp.Result) error {
 	only := result.Shards[0]
 	var last reply.Ending
 	if result.HasID {
-		updates := len(w.Facts.Statement.Insert.Update) > 0
-		e.insert = inserting{id: result.FirstID.Lo, countFrom: result.CountFrom, mayUpdate: updates && len(result.Genes) == 1}
-		e.insert.numbered = p.Insert.Table.IDColumn < 0
-		last = e.insertEnding
+		updates := len(x.Facts.Statement.Insert.Update) > 0
+		x.insert = inserting{id: result.FirstID.Lo, countFrom: result.CountFrom, mayUpdate: updates && len(result.Genes) == 1}
+		x.insert.numbered = p.Insert.Table.IDColumn < 0
+		last = x.insertEnding
 	}
-	e.Tally.OneShard.Add(1)
+	x.Tally.OneShard.Add(1)
 	var params []wire.Param
-	if w.Prepared != nil {
-		e.generated = e.stampedParams(e.generated[:0], w.Params, only.Params)
-		params = e.generated
+	if x.Prepared != nil {
+		x.generated = x.stampedParams(x.generated[:0], x.Params, only.Params)
+		params = x.generated
 	}
-	shard := w.Snapshot.Map.Shard(only.Shard)
-	if err := e.OneShard(w, Part{Shard: shard, Text: only.Text, Params: params}, last); err != nil {
+	shard := x.Snapshot.Map.Shard(only.Shard)
+	if err := x.OneShard(Part{Shard: shard, Text: only.Text, Params: params}, last); err != nil {
 		return err
 	}
-	if result.HasID && e.insert.mayUpdate && e.Client.Scanner.Rows() > 0 {
-		e.keepReturned(p.Insert, shard)
+	if result.HasID && x.insert.mayUpdate && x.Client.Scanner.Rows() > 0 {
+		x.keepReturned(p.Insert, shard)
 	}
 	return nil
 }
 
 // keepReturned keeps the generated ID as LAST_INSERT_ID() if a row has it. The rows of a RETURNING don't show which of them were
 // updated.
-func (e *Environment) keepReturned(in *plan.Insertion, shard router.ShardName) {
+func (e *Engine) keepReturned(in *plan.Insertion, shard router.ShardName) {
 	if first, err := e.firstOf(in, shard, e.stamper.Generated()); err == nil && first != nil {
 		e.Vars.InsertID = first.ID.Lo
 	}
@@ -53,30 +53,30 @@ func (e *Environment) keepReturned(in *plan.Insertion, shard router.ShardName) {
 
 // MayLeaveOut reports whether an INSERT on one shard may insert some of the rows that have a generated ID, and leave out or
 // update others. Its answer then does not show the first ID that was inserted.
-func (e *Environment) MayLeaveOut(w *Work, in *plan.Insertion, result *stamp.Result) bool {
-	st := w.Facts.Statement
+func (x *Execution) MayLeaveOut(in *plan.Insertion, result *stamp.Result) bool {
+	st := x.Facts.Statement
 	updates := len(st.Insert.Update) > 0
 	if !result.HasID || !updates && !st.Insert.Ignore || st.Features&stmt.Returning != 0 {
 		return false
 	}
-	if w.Facts.Leaves != plan.LeavesNothing || e.Conns.ReservesAny() {
+	if x.Facts.Leaves != plan.LeavesNothing || x.Conns.ReservesAny() {
 		return false // state that a statement leaves is read only after a relayed answer
 	}
-	return len(result.Genes) > 1 || updates && e.countsMatched() && in.Table.IDColumn >= 0
+	return len(result.Genes) > 1 || updates && x.countsMatched() && in.Table.IDColumn >= 0
 }
 
 // countsMatched reports whether a row that an upsert leaves unchanged counts 1, like an inserted row.
-func (e *Environment) countsMatched() bool { return e.Client.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 }
+func (e *Engine) countsMatched() bool { return e.Client.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 }
 
 // FirstInserted returns the first row with a generated ID that was inserted, or nil. total is the sum of the answers of all
 // parts. The transaction of the statement must still be open.
-func (e *Environment) FirstInserted(w *Work, in *plan.Insertion, result *stamp.Result, total *Totals) (*plan.Issued, error) {
-	st := w.Facts.Statement
-	all := e.stamper.Generated()
+func (x *Execution) FirstInserted(in *plan.Insertion, result *stamp.Result, total *Totals) (*plan.Issued, error) {
+	st := x.Facts.Statement
+	all := x.stamper.Generated()
 	switch {
 	case len(all) == 0 || total.Affected == 0:
 		return nil, nil
-	case total.Inserted && !e.countsMatched(), len(st.Insert.Update) == 0 && !st.Insert.Ignore:
+	case total.Inserted && !x.countsMatched(), len(st.Insert.Update) == 0 && !st.Insert.Ignore:
 		return &all[0], nil
 	}
 	var first *plan.Issued
@@ -90,7 +90,7 @@ func (e *Environment) FirstInserted(w *Work, in *plan.Insertion, result *stamp.R
 		if len(on) == 0 {
 			continue
 		}
-		found, err := e.firstOf(in, e.shardOf(w, text.Shard), on)
+		found, err := x.firstOf(in, x.shardOf(text.Shard), on)
 		if err != nil {
 			return nil, err
 		}
@@ -102,18 +102,18 @@ func (e *Environment) FirstInserted(w *Work, in *plan.Insertion, result *stamp.R
 }
 
 // shardOf returns the shard of rows that were stamped. Copies are on every shard.
-func (e *Environment) shardOf(w *Work, shard int) router.ShardName {
-	if _, copies := w.Plan.(*plan.Global); copies {
-		return w.Snapshot.Catalog.Shards[0]
+func (x *Execution) shardOf(shard int) router.ShardName {
+	if _, copies := x.Plan.(*plan.Global); copies {
+		return x.Snapshot.Catalog.Shards[0]
 	}
-	return w.Snapshot.Map.Shard(shard)
+	return x.Snapshot.Map.Shard(shard)
 }
 
 // lookedUp is the number of IDs that one query looks up. A server compares each row that it finds with all of them.
 const lookedUp = 200
 
 // firstOf returns the first of some IDs of which a shard has a row, or nil.
-func (e *Environment) firstOf(in *plan.Insertion, shard router.ShardName, ids []plan.Issued) (*plan.Issued, error) {
+func (e *Engine) firstOf(in *plan.Insertion, shard router.ShardName, ids []plan.Issued) (*plan.Issued, error) {
 	l, err := e.Conns.Acquire(shard, 0)
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ type inserting struct {
 
 // endInsert implements [reply.Ending]. If a row with the first generated ID was inserted, endInsert writes that ID into the OK
 // and keeps it as LAST_INSERT_ID(). An inserted row counts 1. A row that was updated instead counts 2 or 0.
-func (e *Environment) endInsert(dst, packet []byte) ([]byte, error) {
+func (e *Engine) endInsert(dst, packet []byte) ([]byte, error) {
 	if _, failed := e.Client.Scanner.ErrCode(); !failed && e.Client.Scanner.Columns() > 0 { // RETURNING
 		if e.Client.Scanner.Rows() > 0 && !e.insert.mayUpdate {
 			e.Vars.InsertID = e.insert.id
@@ -182,13 +182,13 @@ func (e *Environment) endInsert(dst, packet []byte) ([]byte, error) {
 }
 
 // StampedParams returns the parameters of a stamped statement, or of a part of one.
-func (e *Environment) StampedParams(w *Work, list []stamp.Param) []wire.Param {
-	return e.stampedParams(nil, w.Params, list)
+func (x *Execution) StampedParams(list []stamp.Param) []wire.Param {
+	return x.stampedParams(nil, x.Params, list)
 }
 
 // stampedParams appends the parameters of a stamped statement: the client's in their new places, with generated ones between
 // them.
-func (e *Environment) stampedParams(dst, params []wire.Param, list []stamp.Param) []wire.Param {
+func (e *Engine) stampedParams(dst, params []wire.Param, list []stamp.Param) []wire.Param {
 	for _, p := range list {
 		if p.Bound >= 0 {
 			dst = append(dst, params[p.Bound])
@@ -200,7 +200,7 @@ func (e *Environment) stampedParams(dst, params []wire.Param, list []stamp.Param
 }
 
 // generatedParam returns a generated value as a parameter. The value of an integer is in a buffer of the statement.
-func (e *Environment) generatedParam(v stmt.Value) wire.Param {
+func (e *Engine) generatedParam(v stmt.Value) wire.Param {
 	if v.Kind == stmt.Bytes || v.Kind == stmt.String {
 		return wire.Param{Type: mysql.MYSQL_TYPE_VAR_STRING, Value: v.Text}
 	}

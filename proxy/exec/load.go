@@ -14,7 +14,7 @@ func (h *Host) Stage(load *plan.Load) (uint16, error) {
 	if err := c.Carry(h.Context, h.under()); err != nil {
 		return 0, err
 	}
-	if err := h.send(h.At, h.Work, nil, nil); err != nil {
+	if err := h.send(h.At, nil, nil); err != nil {
 		return 0, err
 	}
 	switch err := h.Client.PassFile(c); {

@@ -17,22 +17,22 @@ import (
 
 // maintenance is a running ANALYZE TABLE or a similar statement on tables that are on every shard.
 type maintenance struct {
-	*Request
+	*Execution
 	leases  []txn.Lease
 	answers []*backend.Rows
 }
 
 // Maintain runs the statement on all shards at once, and makes one answer of theirs. Within a transaction, CHECKSUM TABLE also
 // counts the rows that the transaction has written. It begins no transaction.
-func (r *Request) Maintain() (columns []wire.Column, rows [][][]byte, err error) {
-	m := &maintenance{Request: r}
-	if m.leases, err = (Several{Environment: r.Environment, Mode: txn.Outside}).acquire(Everywhere(r.Catalog.Shards, nil)); err != nil {
+func (x *Execution) Maintain() (columns []wire.Column, rows [][][]byte, err error) {
+	m := &maintenance{Execution: x}
+	if m.leases, err = x.acquire(Everywhere(x.Snapshot.Catalog.Shards, nil), txn.Outside); err != nil {
 		return nil, nil, err
 	}
 	if err := m.ask(); err != nil {
 		return nil, nil, err
 	}
-	if r.Facts.Statement.Verb == "CHECKSUM" {
+	if x.Facts.Statement.Verb == "CHECKSUM" {
 		rows, err = m.checksums()
 	} else {
 		rows = m.findings()
@@ -168,6 +168,6 @@ func (m *maintenance) checksum(i int) ([]byte, error) {
 }
 
 func (m *maintenance) global(i int) bool {
-	t, err := m.Catalog.Find(m.FullName(m.Work, m.Facts.Statement.Tables[i]))
+	t, err := m.Snapshot.Catalog.Find(m.FullName(m.Facts.Statement.Tables[i]))
 	return err == nil && t != nil && t.Kind == catalog.Global
 }

@@ -56,7 +56,7 @@ func TestChecksums(t *testing.T) {
 	} {
 		s := newStand(t)
 		a := s.request("CHECKSUM TABLE orders, country")
-		for i, shard := range a.Catalog.Shards {
+		for i, shard := range a.Snapshot.Catalog.Shards {
 			s.shards[shard].Next(told("CHECKSUM", []string{"shop.orders", c.orders[i]}, []string{"shop.country", c.country[i]}))
 		}
 		got, err := a.maintained()
@@ -84,7 +84,7 @@ func TestMaintainFails(t *testing.T) {
 	if _, err := a.maintained(); err == nil || !strings.Contains(err.Error(), "without rows") {
 		t.Error(err)
 	}
-	a.Catalog.Shards = append(a.Catalog.Shards, "nowhere")
+	a.Snapshot.Catalog.Shards = append(a.Snapshot.Catalog.Shards, "nowhere")
 	if _, err := a.maintained(); err == nil {
 		t.Error("a shard that is not there was asked")
 	}

@@ -7,8 +7,8 @@ import (
 	"locus/router/plan"
 )
 
-// Merge merges the answers into one for the client, and ends the leases.
-func (x Several) Merge(leases []txn.Lease, how *plan.Merge, format scatter.Format, limit plan.Window, as scatter.Options) (scatter.Outcome, error) {
+// merge merges the answers into one for the client, and ends the leases.
+func (x *Execution) merge(leases []txn.Lease, how *plan.Merge, format scatter.Format, limit plan.Window, as scatter.Options) (scatter.Outcome, error) {
 	conns := make([]*backend.Conn, len(leases))
 	for i, l := range leases {
 		conns[i] = l.Conn

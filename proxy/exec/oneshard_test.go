@@ -37,7 +37,7 @@ func (s *stand) told(f func() error) (string, error) {
 // one runs a statement on a shard.
 func (s *stand) one(text string, shard router.ShardName) (string, error) {
 	s.t.Helper()
-	return s.told(func() error { return s.OneShard(s.work(text), Part{Shard: shard}, nil) })
+	return s.told(func() error { return s.execution(text).OneShard(Part{Shard: shard}, nil) })
 }
 
 // TestOneShard: the shard gets the client's own packet, and the client gets the shard's answer.
@@ -199,15 +199,15 @@ func TestUnlocked(t *testing.T) {
 func TestInsertOne(t *testing.T) {
 	for _, affected := range []uint64{1, 2} {
 		s := newStand(t)
-		w := s.work("INSERT INTO orders (buyer, amount) VALUES (7, 5) ON DUPLICATE KEY UPDATE amount = 6")
+		w := s.execution("INSERT INTO orders (buyer, amount) VALUES (7, 5) ON DUPLICATE KEY UPDATE amount = 6")
 		p := w.Plan.(*plan.Stamped)
-		result, err := s.Stamp(w, p)
+		result, err := w.Stamp(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		shard := w.Snapshot.Map.Shard(result.Shards[0].Shard)
 		s.shards[shard].Next(fakeshard.Reply{Prefix: "INSERT", Affected: affected})
-		got, err := s.told(func() error { return s.InsertOne(w, p, result) })
+		got, err := s.told(func() error { return w.InsertOne(p, result) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,13 +229,13 @@ func TestInsertOne(t *testing.T) {
 func TestAnywhere(t *testing.T) {
 	s := newStand(t)
 	s.unsent["s0"] = &lostBefore
-	all := s.StandIns(s.Snapshot())
+	all := s.StandIns(s.Current())
 	var tried []router.ShardName
 	run := func(shard router.ShardName, how txn.Mode) error {
 		tried = append(tried, shard)
-		w := s.work("SELECT 1")
+		w := s.execution("SELECT 1")
 		w.Elsewhere = how
-		return s.OneShard(w, Part{Shard: shard}, nil)
+		return w.OneShard(Part{Shard: shard}, nil)
 	}
 	if _, err := s.told(func() error { return s.Anywhere(all, true, run) }); err != nil || len(tried) != 2 || tried[1] != "s1" {
 		t.Errorf("%v, tried %v", err, tried)

@@ -9,19 +9,18 @@ import (
 	"locus/router"
 )
 
-// SendPresent is Send for a read that may return the rows of reachable shards alone. It omits the shards that can't be reached, and
-// adds them to the work's Absent. If none can be reached, it fails like Send.
-func (x Several) SendPresent(parts []Part) ([]txn.Lease, error) {
-	x.Mode |= txn.Soon
-	parts = slices.DeleteFunc(parts, func(p Part) bool { return slices.Contains(x.Of.Absent, p.Shard) }) // a repeated read omits the same shards
+// sendPresent is sendAll for a read that may return the rows of reachable shards alone. It omits the shards that can't be reached, and
+// adds them to the Absent. If none can be reached, it fails like sendAll.
+func (x *Execution) sendPresent(parts []Part, mode txn.Mode) ([]txn.Lease, error) {
+	parts = slices.DeleteFunc(parts, func(p Part) bool { return slices.Contains(x.Absent, p.Shard) }) // a repeated read omits the same shards
 	for {
-		leases, err := x.Send(parts)
+		leases, err := x.sendAll(parts, mode|txn.Soon)
 		shard, down := unreachable(err)
 		if !down || len(parts) <= 1 {
 			return leases, err
 		}
 		parts = slices.DeleteFunc(parts, func(p Part) bool { return p.Shard == shard })
-		x.Of.Absent = append(x.Of.Absent, shard)
+		x.Absent = append(x.Absent, shard)
 		x.Vars.Warn("the rows of shard " + string(shard) + " are missing from this answer (locus_partial is on): " + err.Error())
 	}
 }

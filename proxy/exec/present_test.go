@@ -20,9 +20,9 @@ func TestSendPresent(t *testing.T) {
 		s := newStand(t)
 		s.unsent["s1"] = why
 		for range 2 {
-			leases, err := s.SendPresent(parts("SELECT a", "s0", "s1", "s2"))
-			if err != nil || len(leases) != 2 || len(s.Vars.Conditions) != 1 || !slices.Equal(s.Of.Absent, []router.ShardName{"s1"}) {
-				t.Errorf("%s: %d leases, %v, without %v, %v", name, len(leases), err, s.Of.Absent, s.Vars.Conditions)
+			leases, err := s.sendPresent(parts("SELECT a", "s0", "s1", "s2"), 0)
+			if err != nil || len(leases) != 2 || len(s.Vars.Conditions) != 1 || !slices.Equal(s.Execution.Absent, []router.ShardName{"s1"}) {
+				t.Errorf("%s: %d leases, %v, without %v, %v", name, len(leases), err, s.Execution.Absent, s.Vars.Conditions)
 			}
 			for _, l := range leases {
 				l.Lost()
@@ -36,16 +36,16 @@ func TestSendPresent(t *testing.T) {
 func TestSendPresentFails(t *testing.T) {
 	s := newStand(t)
 	s.unsent["s0"] = &backend.UnavailableError{Shard: "s0", Reason: errors.New("refused")}
-	if _, err := s.SendPresent(parts("SELECT a", "s0")); !errors.Is(err, s.unsent["s0"]) {
+	if _, err := s.sendPresent(parts("SELECT a", "s0"), 0); !errors.Is(err, s.unsent["s0"]) {
 		t.Error(err)
 	}
 	for _, why := range []error{&backend.ExhaustedError{}, &backend.LostError{Shard: "s0", Sent: true, Err: errors.New("gone")}} {
 		s.unsent["s0"] = why
-		if _, err := s.SendPresent(parts("SELECT a", "s0", "s1")); !errors.Is(err, why) {
+		if _, err := s.sendPresent(parts("SELECT a", "s0", "s1"), 0); !errors.Is(err, why) {
 			t.Error(err)
 		}
 	}
-	if s.Of.Absent != nil || len(s.Vars.Conditions) > 0 {
-		t.Errorf("without %v, %v", s.Of.Absent, s.Vars.Conditions)
+	if s.Execution.Absent != nil || len(s.Vars.Conditions) > 0 {
+		t.Errorf("without %v, %v", s.Execution.Absent, s.Vars.Conditions)
 	}
 }

@@ -16,16 +16,16 @@ func TestRouted(t *testing.T) {
 	p := a.Plan.(*plan.Read)
 	var route plan.Route
 	routed := func(k *plan.Keyed) ([]Part, error) {
-		if err := p.Locate(a.Map, a.Values, &route); err != nil {
+		if err := p.Locate(a.Snapshot.Map, a.Values, &route); err != nil {
 			t.Fatal(err)
 		}
-		return Routed(a.Map, a.Values, &route, k, a.Values.Text, nil, nil)
+		return Routed(a.Snapshot.Map, a.Values, &route, k, a.Values.Text, nil, nil)
 	}
 	got, err := routed(&p.Keyed)
 	if err != nil || len(got) != 2 || &got[0].Text[0] != &a.Values.Text[0] || &got[1].Text[0] != &a.Values.Text[0] {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if a.Map, err = a.Map.Step([]router.Move{{Job: "1", Genes: gene.NewSet(gene.Range{First: 0, Last: 0xfff}), From: "s0", To: "s1"}}); err != nil {
+	if a.Snapshot.Map, err = a.Snapshot.Map.Step([]router.Move{{Job: "1", Genes: gene.NewSet(gene.Range{First: 0, Last: 0xfff}), From: "s0", To: "s1"}}); err != nil {
 		t.Fatal(err)
 	}
 	got, err = routed(&p.Keyed)

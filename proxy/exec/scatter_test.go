@@ -15,14 +15,14 @@ import (
 // scattered runs a read on both shards that have genes.
 func (s *stand) scattered(text string) (got string, unmerged bool, err error) {
 	s.t.Helper()
-	w := s.work(text)
-	w.Partial, s.Of = s.partial, w
+	w := s.execution(text)
+	w.Partial, s.Execution = s.partial, w
 	p, route := w.Plan.(*plan.Read), new(plan.Route)
 	if err := p.Route(w.Snapshot.Map, w.Values, route); err != nil || len(route.Shards) != 2 {
 		s.t.Fatalf("%v, shards %v", err, route.Shards)
 	}
 	got, err = s.told(func() (err error) {
-		unmerged, err = s.Scatter(w, p, route)
+		unmerged, err = w.Scatter(p, route)
 		return err
 	})
 	return got, unmerged, err
@@ -84,8 +84,8 @@ func TestScatterPartially(t *testing.T) {
 	s.partial = true
 	s.unsent["s0"] = &lostBefore
 	s.shards["s1"].Next(sorted("2"))
-	if got, _, err := s.scattered("SELECT id FROM orders ORDER BY id"); err != nil || !strings.Contains(got, "\x012") || len(s.Of.Absent) != 1 || len(s.Vars.Conditions) != 1 {
-		t.Errorf("%q, %v, without %v, warnings %v", got, err, s.Of.Absent, s.Vars.Conditions)
+	if got, _, err := s.scattered("SELECT id FROM orders ORDER BY id"); err != nil || !strings.Contains(got, "\x012") || len(s.Execution.Absent) != 1 || len(s.Vars.Conditions) != 1 {
+		t.Errorf("%q, %v, without %v, warnings %v", got, err, s.Execution.Absent, s.Vars.Conditions)
 	}
 }
 

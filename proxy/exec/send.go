@@ -15,32 +15,32 @@ import (
 
 // send sends a connection what must precede the statement, and the statement, in one write if possible. It reads the answers to
 // what precedes the statement. A nil text stands for the client's own command.
-func (e *Environment) send(l txn.Lease, w *Work, text []byte, params []wire.Param) error {
-	if e.unsent != nil {
-		if err := e.unsent(l.Shard); err != nil {
+func (x *Execution) send(l txn.Lease, text []byte, params []wire.Param) error {
+	if x.unsent != nil {
+		if err := x.unsent(l.Shard); err != nil {
 			return err
 		}
 	}
-	if err := e.prepareTextual(l, w); err != nil {
+	if err := x.prepareTextual(l); err != nil {
 		return err
 	}
-	before := e.preceding(l, w)
-	if err := e.Gate.StillLeased(w.Admission); err != nil {
+	before := x.preceding(l)
+	if err := x.Gate.StillLeased(x.Admission); err != nil {
 		return err
 	}
-	if l.Fresh() && w.Prepared != nil && e.Vars.ReadsOnly() {
-		if err := e.openFirst(l, before); err != nil {
+	if l.Fresh() && x.Prepared != nil && x.Vars.ReadsOnly() {
+		if err := x.openFirst(l, before); err != nil {
 			return err
 		}
 		before = nil
 	}
-	packet, err := e.packet(l.Conn, w, text, params, before)
+	packet, err := x.packet(l.Conn, text, params, before)
 	if err != nil {
 		return err
 	}
-	e.Observer.Sent(l)
-	e.LogEffects(w)
-	if err := l.Conn.Send(packet, txn.Effects(w.Facts)); err != nil {
+	x.Observer.Sent(l)
+	x.LogEffects()
+	if err := l.Conn.Send(packet, txn.Effects(x.Facts)); err != nil {
 		return err
 	}
 	for range before {
@@ -53,7 +53,7 @@ func (e *Environment) send(l txn.Lease, w *Work, text []byte, params []wire.Para
 
 // openFirst sends what must precede the statement, and reads the answers, before a PREPARE. MariaDB refuses to prepare a write in a
 // transaction that is read-only, and the one that is opened here may write.
-func (e *Environment) openFirst(l txn.Lease, before []string) error {
+func (e *Engine) openFirst(l txn.Lease, before []string) error {
 	for _, text := range before {
 		if _, err := l.Conn.Own().Exec(e.Context, text); err != nil {
 			return l.Conn.Lost(true, err)
@@ -64,14 +64,14 @@ func (e *Environment) openFirst(l txn.Lease, before []string) error {
 }
 
 // preceding returns the statements that must be sent on a connection first.
-func (e *Environment) preceding(l txn.Lease, w *Work) []string {
+func (x *Execution) preceding(l txn.Lease) []string {
 	list := l.Opening()
-	if w.Facts.ReadsInsertID {
-		list = append(slices.Clip(list), "SET last_insert_id = "+utoa(e.Vars.InsertID))
+	if x.Facts.ReadsInsertID {
+		list = append(slices.Clip(list), "SET last_insert_id = "+utoa(x.Vars.InsertID))
 	}
-	if e.Vars.ForcedID != 0 && forcesID(w) {
+	if x.Vars.ForcedID != 0 && forcesID(x) {
 		l.Conn.Note(backend.State) // if the statement is refused, the value remains for the next one
-		list = append(slices.Clip(list), "SET insert_id = "+utoa(e.Vars.ForcedID))
+		list = append(slices.Clip(list), "SET insert_id = "+utoa(x.Vars.ForcedID))
 	}
 	return list
 }
@@ -79,7 +79,7 @@ func (e *Environment) preceding(l txn.Lease, w *Work) []string {
 func utoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // forcesID reports whether SET insert_id may have been meant for a statement.
-func forcesID(w *Work) bool {
+func forcesID(w *Execution) bool {
 	switch w.Facts.Statement.Kind {
 	case stmt.Insert, stmt.Replace, stmt.LoadData:
 		_, one := w.Plan.(*plan.OneShard)
@@ -90,19 +90,19 @@ func forcesID(w *Work) bool {
 }
 
 // packet builds the command for a connection. The client's own packet is sent unchanged if nothing is to be changed.
-func (e *Environment) packet(c *backend.Conn, w *Work, text []byte, params []wire.Param, before []string) ([]byte, error) {
-	if w.Prepared != nil {
-		return e.executePacket(c, w, text, params, before)
+func (x *Execution) packet(c *backend.Conn, text []byte, params []wire.Param, before []string) ([]byte, error) {
+	if x.Prepared != nil {
+		return x.executePacket(c, text, params, before)
 	}
-	out := e.Client.Out[:0]
+	out := x.Client.Out[:0]
 	for _, b := range before {
 		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, []byte(b))
 	}
 	if text != nil {
 		out, _ = wire.AppendCommand(out, mysql.COM_QUERY, text)
 	} else {
-		out, _ = wire.AppendPacket(out, 0, w.Payload)
+		out, _ = wire.AppendPacket(out, 0, x.Payload)
 	}
-	e.Client.Out = out
+	x.Client.Out = out
 	return out, nil
 }

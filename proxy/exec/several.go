@@ -1,9 +1,6 @@
 package exec
 
 import (
-	"time"
-
-	"locus/proxy/backend"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -28,42 +25,23 @@ func Everywhere(shards []router.ShardName, text []byte) []Part {
 	return parts
 }
 
-// Several runs one statement on several shards.
-type Several struct {
-	*Environment
-	Of   *Work
-	Mode txn.Mode // the mode in which connections are acquired
-	// At is the time of the statement. All shards use the same time if the statement may write it into rows, unless the client has
-	// set one. Zero: the current time.
-	At time.Time
-	// silent: the warnings are discarded.
-	silent bool
-	// settings are those under which the statement runs; nil: the session's.
-	settings *backend.Settings
-}
-
-// several returns the execution of a statement on several shards. It copies the work, as Request does.
-func (e *Environment) several(w *Work, m txn.Mode) Several {
-	own := *w
-	return Several{Environment: e, Of: &own, Mode: m}
-}
-
 // takeWarnings records the warnings of a connection's last answer for the client.
-func (x Several) takeWarnings(l txn.Lease) {
+func (x *Execution) takeWarnings(l txn.Lease) {
 	if !x.silent {
 		x.keepWarnings(l)
 	}
 }
 
 // copies reports whether the statement is a change that every shard makes alike. The client gets the result of one shard.
-func (x Several) copies() bool {
-	_, is := x.Of.Plan.(*plan.Global)
+func (x *Execution) copies() bool {
+	_, is := x.Plan.(*plan.Global)
 	return is
 }
 
-// Send sends all parts. If one can't be sent, the connections of the parts that were sent are given up.
-func (x Several) Send(parts []Part) ([]txn.Lease, error) {
-	leases, err := x.acquire(parts)
+// sendAll sends all parts on connections that are acquired in the mode. If one can't be sent, the connections of the parts that were
+// sent are given up.
+func (x *Execution) sendAll(parts []Part, mode txn.Mode) ([]txn.Lease, error) {
+	leases, err := x.acquire(parts, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -79,9 +57,9 @@ func (x Several) Send(parts []Part) ([]txn.Lease, error) {
 
 // sendTo sends the parts in their order to the first leases, and returns these leases. After an error it returns the leases whose
 // parts were sent, and has ended all others.
-func (x Several) sendTo(leases []txn.Lease, parts []Part) ([]txn.Lease, error) {
+func (x *Execution) sendTo(leases []txn.Lease, parts []Part) ([]txn.Lease, error) {
 	for i, p := range parts {
-		if err := x.send(leases[i], x.Of, p.Text, p.Params); err != nil {
+		if err := x.send(leases[i], p.Text, p.Params); err != nil {
 			leases[i].Unsent(err)
 			release(leases[i+1:])
 			return leases[:i], err
@@ -92,17 +70,17 @@ func (x Several) sendTo(leases []txn.Lease, parts []Part) ([]txn.Lease, error) {
 
 // acquire acquires a connection to each shard, in the order of the parts. That order is the same for all sessions, so that two
 // sessions never wait for each other's connections.
-func (x Several) acquire(parts []Part) ([]txn.Lease, error) {
+func (x *Execution) acquire(parts []Part, mode txn.Mode) ([]txn.Lease, error) {
 	leases := make([]txn.Lease, 0, len(parts))
 	for _, p := range parts {
-		l, err := x.Conns.AcquireAs(p.Shard, x.Mode, x.settingsOr(x.settings))
+		l, err := x.Conns.AcquireAs(p.Shard, mode, x.under())
 		if err != nil {
 			release(leases)
 			return nil, err
 		}
 		leases = append(leases, l)
 		if l.Stale() {
-			x.markStale(x.Of, l)
+			x.markStale(l)
 		}
 	}
 	return leases, nil

@@ -35,7 +35,7 @@ func TestUnsent(t *testing.T) {
 	if !refused(err, 1064) || total.Affected != 1 {
 		t.Errorf("%+v, %v", total, err)
 	}
-	if leases, err := s.Send(parts("UPDATE b", "s0", "s1", "s2")); !refused(err, 1064) || leases != nil {
+	if leases, err := s.sendAll(parts("UPDATE b", "s0", "s1", "s2"), txn.Writes); !refused(err, 1064) || leases != nil {
 		t.Errorf("%v, %v", leases, err)
 	}
 	s.unsent["s1"] = errors.New("gone")
@@ -70,7 +70,7 @@ func TestChange(t *testing.T) {
 	s := newStand(t)
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Info: "Rows matched: 5  Changed: 3  Warnings: 0"})
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Info: "Rows matched: 2  Changed: 1  Warnings: 0"})
-	s.Observer.Read(s.Of.Values.Lexed)
+	s.Observer.Read(s.Execution.Values.Lexed)
 	total, err := s.Change(parts("UPDATE a", "s0", "s1"))
 	if want := (Totals{Affected: 2, Matched: 7, Changed: 4, Info: "Rows matched: 5  Changed: 3  Warnings: 0"}); err != nil || total != want {
 		t.Errorf("%+v, %v; want %+v", total, err, want)
@@ -124,7 +124,7 @@ func TestWarningsOfSeveral(t *testing.T) {
 			want = 60_000
 		}
 		if copies {
-			s.Of = s.work("UPDATE country SET id = 1")
+			s.Execution = s.execution("UPDATE country SET id = 1")
 		}
 		if total, err := s.Change(parts("UPDATE a", "s0", "s1")); err != nil || total.Warnings != want {
 			t.Errorf("copies: %t: %d warnings, %v; want %d", copies, total.Warnings, err, want)
@@ -136,7 +136,7 @@ func TestWarningsOfSeveral(t *testing.T) {
 // shards are sent the change after its answer, and not at all if it refuses.
 func TestTheFirstCopyDecides(t *testing.T) {
 	s := newStand(t)
-	s.Of = s.work("UPDATE country SET id = 1")
+	s.Execution = s.execution("UPDATE country SET id = 1")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062})
 	if _, err := s.Change(parts("UPDATE a", "s0", "s1", "s2")); !refused(err, 1062) {
 		t.Error(err)

@@ -12,19 +12,19 @@ const Stale = "locus-1401"
 
 // markStale warns the client that rows come from the last known primary of a shard, which etcd does not confirm. A statement without
 // tables reads no rows.
-func (e *Environment) markStale(w *Work, l txn.Lease) {
-	if len(w.Facts.Statement.Tables) == 0 || slices.Contains(e.stale, l.Shard) {
+func (x *Execution) markStale(l txn.Lease) {
+	if len(x.Facts.Statement.Tables) == 0 || slices.Contains(x.stale, l.Shard) {
 		return
 	}
-	e.stale = append(e.stale, l.Shard)
-	e.Client.Added = len(e.stale)
+	x.stale = append(x.stale, l.Shard)
+	x.Client.Added = len(x.stale)
 	l.CountStale()
-	e.Vars.WarnAs(Stale, fmt.Sprintf("the rows of shard %s may be stale, or lack what was written or moved meanwhile: etcd does not confirm that %s is still its primary (stale_reads)",
+	x.Vars.WarnAs(Stale, fmt.Sprintf("the rows of shard %s may be stale, or lack what was written or moved meanwhile: etcd does not confirm that %s is still its primary (stale_reads)",
 		l.Shard, l.Conn.Addr()))
 }
 
 // Settle clears the marks after the statement has ended.
-func (e *Environment) Settle() {
+func (e *Engine) Settle() {
 	if len(e.stale) > 0 {
 		e.stale, e.Client.Added = e.stale[:0], 0
 	}

@@ -30,22 +30,22 @@ type Generators interface {
 
 // Stamp generates the values that the rows of an INSERT omit, and splits the rows by shard. The result's parameters are valid until
 // the next Stamp.
-func (e *Environment) Stamp(w *Work, p *plan.Stamped) (*stamp.Result, error) {
-	defer e.Observer.Trace().Enter(trace.Issue, "")()
-	if e.Generators != nil && len(p.Insert.Table.StampedColumns) > 0 {
-		declared, values := w.Snapshot.Declared, e.Vars.Context.Values
-		e.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {
-			return e.Generators.Texts(ctx, declared, generator, n, values)
+func (x *Execution) Stamp(p *plan.Stamped) (*stamp.Result, error) {
+	defer x.Observer.Trace().Enter(trace.Issue, "")()
+	if x.Generators != nil && len(p.Insert.Table.StampedColumns) > 0 {
+		declared, values := x.Snapshot.Declared, x.Vars.Context.Values
+		x.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {
+			return x.Generators.Texts(ctx, declared, generator, n, values)
 		}
 	}
-	e.setNumbering(p.Insert)
-	e.integers = e.integers[:0] // once for all shards, because their parameters are views of it
+	x.setNumbering(p.Insert)
+	x.integers = x.integers[:0] // once for all shards, because their parameters are views of it
 	var result *stamp.Result
 	var err error
-	if w.Prepared != nil {
-		result, err = e.stamper.StampPrepared(e.Conns.Waits(), p, w.Values, w.Snapshot.Map, e.IDs, e.Ring)
+	if x.Prepared != nil {
+		result, err = x.stamper.StampPrepared(x.Conns.Waits(), p, x.Values, x.Snapshot.Map, x.IDs, x.Ring)
 	} else {
-		result, err = e.stamper.StampText(e.Conns.Waits(), p, w.Values, w.Snapshot.Map, e.IDs, e.Ring)
+		result, err = x.stamper.StampText(x.Conns.Waits(), p, x.Values, x.Snapshot.Map, x.IDs, x.Ring)
 	}
 	if err == nil {
 		err = p.Returned(len(result.Shards))
@@ -53,12 +53,12 @@ func (e *Environment) Stamp(w *Work, p *plan.Stamped) (*stamp.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.Observer.Weighs(w.Snapshot.Map, result.Genes, true)
+	x.Observer.Weighs(x.Snapshot.Map, result.Genes, true)
 	return result, nil
 }
 
 // setNumbering configures the stamper to number the rows of an INSERT, if its table has an AUTO_INCREMENT column.
-func (e *Environment) setNumbering(in *plan.Insertion) {
+func (e *Engine) setNumbering(in *plan.Insertion) {
 	if in.Numbered() == nil {
 		return
 	}
@@ -66,13 +66,13 @@ func (e *Environment) setNumbering(in *plan.Insertion) {
 }
 
 // zeroIsNumber reports whether the session's sql_mode has NO_AUTO_VALUE_ON_ZERO, which dumps set.
-func (e *Environment) zeroIsNumber() bool {
+func (e *Engine) zeroIsNumber() bool {
 	literal, _ := e.Vars.Settings.Lookup("sql_mode")
 	return strings.Contains(strings.ToUpper(literal), "NO_AUTO_VALUE_ON_ZERO")
 }
 
 // unnumbered returns the reason why rows would get other numbers than on one server, or "" if they would not.
-func (e *Environment) unnumbered() string {
+func (e *Engine) unnumbered() string {
 	if e.Vars.ForcedID != 0 {
 		return "insert_id is set, which is for tables that are not sharded: give the number in the row"
 	}
@@ -85,26 +85,26 @@ func (e *Environment) unnumbered() string {
 }
 
 // stampPart stamps a part of the statement, and counts the generated IDs.
-func (r *Request) stampPart(p *plan.Stamped, v *plan.Values) (*stamp.Result, error) {
-	result, err := r.Stamp(r.Work.Part(p, v), p)
+func (x *Execution) stampPart(p *plan.Stamped, v *plan.Values) (*stamp.Result, error) {
+	result, err := x.part(p, v).Stamp(p)
 	if err == nil {
-		r.Tally.Stamped.Add(uint64(result.Generated))
+		x.Tally.Stamped.Add(uint64(result.Generated))
 	}
 	return result, err
 }
 
 // StampCopies numbers the rows of an INSERT into a global table.
-func (e *Environment) StampCopies(w *Work, p *plan.Global) (*stamp.Result, error) {
-	defer e.Observer.Trace().Enter(trace.Issue, "")()
-	e.setNumbering(p.Insert)
-	e.integers = e.integers[:0]
-	result, err := e.stamper.StampCopies(e.Conns.Waits(), p, w.Values, w.Prepared != nil)
+func (x *Execution) StampCopies(p *plan.Global) (*stamp.Result, error) {
+	defer x.Observer.Trace().Enter(trace.Issue, "")()
+	x.setNumbering(p.Insert)
+	x.integers = x.integers[:0]
+	result, err := x.stamper.StampCopies(x.Conns.Waits(), p, x.Values, x.Prepared != nil)
 	if err != nil {
 		return nil, err
 	}
-	e.Tally.Stamped.Add(uint64(result.Generated))
+	x.Tally.Stamped.Add(uint64(result.Generated))
 	return result, nil
 }
 
 // RowsOf returns the numbers in the statement, counted from 1, of the stamped rows that are on a shard.
-func (e *Environment) RowsOf(shard int) []int { return e.stamper.RowsOf(shard) }
+func (e *Engine) RowsOf(shard int) []int { return e.stamper.RowsOf(shard) }

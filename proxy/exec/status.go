@@ -17,7 +17,7 @@ const statusReadOnly = 0x2000
 const statusAnsiQuotes = 1 << 15
 
 // Status returns the flags of answers that come from no shard.
-func (e *Environment) Status() uint16 {
+func (e *Engine) Status() uint16 {
 	var flags uint16
 	if e.Vars.Autocommit {
 		flags |= mysql.SERVER_STATUS_AUTOCOMMIT
@@ -45,7 +45,7 @@ const ofSession = mysql.SERVER_STATUS_AUTOCOMMIT | mysql.SERVER_STATUS_IN_TRANS 
 
 // Retold implements [reply.Ending] for the answer of a connection that doesn't have the session's state. It replaces the
 // connection's flags by the session's.
-func (e *Environment) Retold(dst, packet []byte) ([]byte, error) {
+func (e *Engine) Retold(dst, packet []byte) ([]byte, error) {
 	at := len(dst)
 	dst = append(dst, packet...)
 	if wire.IsERR(packet[wire.HeaderSize:]) {
@@ -55,22 +55,22 @@ func (e *Environment) Retold(dst, packet []byte) ([]byte, error) {
 }
 
 // ReadsOnly reports whether servers refuse writes in the current transaction, or in the one that a statement would begin.
-func (e *Environment) ReadsOnly() bool {
+func (e *Engine) ReadsOnly() bool {
 	access := e.Conns.Access()
 	return access == stmt.ReadOnly || access == stmt.AnyAccess && e.Vars.ReadsOnly()
 }
 
 // flags returns flags to set in an answer of a connection that doesn't have the session's transaction: it takes no part in it, or
 // the transaction was not begun there.
-func (e *Environment) flags(w *Work) uint16 {
-	if w.Outside && e.Conns.Running() || e.Conns.BegunUnderLocks() && w.Facts.Statement.Effects&stmt.Commits == 0 {
-		return e.Status()
+func (x *Execution) flags() uint16 {
+	if x.Outside && x.Conns.Running() || x.Conns.BegunUnderLocks() && x.Facts.Statement.Effects&stmt.Commits == 0 {
+		return x.Status()
 	}
 	return 0
 }
 
 // TransactionState returns the state of the transaction in the form in which it is reported to the client.
-func (e *Environment) TransactionState() string {
+func (e *Engine) TransactionState() string {
 	switch {
 	case e.Conns.Reserved(txn.GlobalTransaction):
 		return sysvars.Begun
@@ -84,16 +84,16 @@ func (e *Environment) TransactionState() string {
 
 // transactionEnding returns an ending that reports in the OK packet of a shard whether a transaction is open after the statement.
 // It returns nil if the client knows the state.
-func (e *Environment) transactionEnding(w *Work) reply.Ending {
-	xa := w.Facts.Statement.Kind == stmt.XA
-	if !e.Vars.TellsTransactions() || e.Conns.Begun() && e.Vars.InTransaction() && !xa {
+func (x *Execution) transactionEnding() reply.Ending {
+	xa := x.Facts.Statement.Kind == stmt.XA
+	if !x.Vars.TellsTransactions() || x.Conns.Begun() && x.Vars.InTransaction() && !xa {
 		return nil // the client knows of this transaction
 	}
-	state := e.TransactionState()
+	state := x.TransactionState()
 	if xa {
-		state = stateOfXA(w.Facts.Statement.Branch.Verb, state)
+		state = stateOfXA(x.Facts.Statement.Branch.Verb, state)
 	}
-	if e.Vars.Knows(state) {
+	if x.Vars.Knows(state) {
 		return nil
 	}
 	return func(dst, packet []byte) ([]byte, error) {
@@ -105,9 +105,9 @@ func (e *Environment) transactionEnding(w *Work) reply.Ending {
 		if err != nil {
 			return nil, err
 		}
-		ok.Changes = e.Vars.AppendState(nil, state)
+		ok.Changes = x.Vars.AppendState(nil, state)
 		_, seq := wire.Header(packet)
-		dst, _ = wire.AppendOK(dst, seq, ok, e.Client.Capabilities)
+		dst, _ = wire.AppendOK(dst, seq, ok, x.Client.Capabilities)
 		return dst, nil
 	}
 }
@@ -124,9 +124,9 @@ func stateOfXA(verb, from string) string {
 }
 
 // Ending returns the change of the end of a statement's answer on one shard; nil: there is none.
-func (e *Environment) Ending(w *Work) reply.Ending {
-	if e.Client.Capabilities&mysql.CLIENT_SESSION_TRACK == 0 || w.Outside && e.Conns.Running() {
+func (x *Execution) Ending() reply.Ending {
+	if x.Client.Capabilities&mysql.CLIENT_SESSION_TRACK == 0 || x.Outside && x.Conns.Running() {
 		return nil
 	}
-	return e.transactionEnding(w)
+	return x.transactionEnding()
 }

@@ -15,63 +15,63 @@ import (
 
 // takeOver handles the state that a statement left on its connection. It reads the values that other connections can carry, and
 // carries them from then on. For other state it reserves the connection. Its queries don't change the connection's state.
-func (e *Environment) takeOver(l txn.Lease, w *Work, a answer, left left) {
+func (x *Execution) takeOver(l txn.Lease, a answer, left left) {
 	if left&warnings != 0 {
-		e.keepWarnings(l)
+		x.keepWarnings(l)
 	}
 	if a.Failed { // an error packet has no status: use that of the connection's last answer
 		a.status = l.Conn.Status()
 	}
 	pending := left &^ (warnings | metadataLocks)
-	if e.Vars.Count(w.Facts.Statement, a.Answer) { // after reading the warnings: the query may itself cause some
-		e.readFoundRows(l)
+	if x.Vars.Count(x.Facts.Statement, a.Answer) { // after reading the warnings: the query may itself cause some
+		x.readFoundRows(l)
 		pending |= foundRows
 	}
-	if e.Vars.ForcedID != 0 && forcesID(w) {
-		e.Vars.ForcedID = 0
+	if x.Vars.ForcedID != 0 && forcesID(x) {
+		x.Vars.ForcedID = 0
 	}
 	if pending == 0 {
 		return
 	}
-	e.takeValues(l, w, a, left)
-	e.reserve(l, w, left, a.status)
+	x.takeValues(l, a, left)
+	x.reserve(l, left, a.status)
 	l.Conn.SetStatus(a.status)
 }
 
 // takeValues reads the values that every connection of the session can carry.
-func (e *Environment) takeValues(l txn.Lease, w *Work, a answer, left left) {
-	st := w.Facts.Statement
-	if left&insertID != 0 && !e.insert.inserted {
-		e.keepInsertID(l, a)
+func (x *Execution) takeValues(l txn.Lease, a answer, left left) {
+	st := x.Facts.Statement
+	if left&insertID != 0 && !x.insert.inserted {
+		x.keepInsertID(l, a)
 	}
 	if left&foundRows != 0 {
-		e.readFoundRows(l)
+		x.readFoundRows(l)
 	}
 	if left&assigned != 0 {
-		e.learn(l, st.Assigns)
+		x.learn(l, st.Assigns)
 	}
 	switch {
 	case left&routineState != 0:
-		e.reserveRoutine(l)
+		x.reserveRoutine(l)
 	case left&procedureState != 0:
 		l.Reserve(txn.Procedure)
-		e.learn(l, st.ReadVariables)
-		e.learnAll(l)
+		x.learn(l, st.ReadVariables)
+		x.learnAll(l)
 	}
 }
 
 // reserveRoutine reserves a connection on which stored code ran. The code may have left any state of a connection. It belongs to
 // the session, and no other session may see it.
-func (e *Environment) reserveRoutine(l txn.Lease) {
+func (e *Engine) reserveRoutine(l txn.Lease) {
 	l.Reserve(txn.Routine)
 	e.learnAll(l)
 }
 
 // reserve reserves the connection for state that can't be carried, or ends such a reservation.
-func (e *Environment) reserve(l txn.Lease, w *Work, left left, status uint16) {
-	st := w.Facts.Statement
+func (x *Execution) reserve(l txn.Lease, left left, status uint16) {
+	st := x.Facts.Statement
 	if left&namedLocks != 0 {
-		l.KeepLocks(w.locks())
+		l.KeepLocks(x.locks())
 	}
 	switch {
 	case left&xaBranch != 0:
@@ -83,17 +83,17 @@ func (e *Environment) reserve(l txn.Lease, w *Work, left left, status uint16) {
 	case left&closedHandler != 0:
 		l.ClosedHandler()
 	case left&madeTemporary != 0:
-		l.MadeTemporary(e.fullNames(w, st.Created))
+		l.MadeTemporary(x.fullNames(st.Created))
 	case left&lostTemporary != 0:
-		l.LostTemporary(e.fullNames(w, st.Dropped), e.fullNames(w, st.Renamed))
+		l.LostTemporary(x.fullNames(st.Dropped), x.fullNames(st.Renamed))
 	}
 }
 
 // locks returns the named locks that the statement may have acquired or released.
-func (w *Work) locks() txn.NamedLocks {
-	locks := txn.NamedLocks{ReleasesAll: w.Facts.Statement.Effects&stmt.ReleasesAllLocks != 0}
-	for _, o := range w.Facts.Statement.Locks {
-		if v := w.Values.Operand(&o); v.Kind == stmt.String {
+func (x *Execution) locks() txn.NamedLocks {
+	locks := txn.NamedLocks{ReleasesAll: x.Facts.Statement.Effects&stmt.ReleasesAllLocks != 0}
+	for _, o := range x.Facts.Statement.Locks {
+		if v := x.Values.Operand(&o); v.Kind == stmt.String {
 			locks.Names = append(locks.Names, string(v.Text))
 		} else {
 			locks.Unnamed = true
@@ -103,15 +103,15 @@ func (w *Work) locks() txn.NamedLocks {
 }
 
 // usesTemporary reports whether a statement makes, drops or names temporary tables.
-func (e *Environment) usesTemporary(w *Work) bool {
-	st := w.Facts.Statement
-	return st.Features&stmt.TemporaryTable != 0 || e.Conns.Reserved(txn.TemporaryTable) && slices.ContainsFunc(st.Tables, func(t stmt.TableName) bool {
-		return slices.Contains(e.Conns.TemporaryTables(), e.FullName(w, t))
+func (x *Execution) usesTemporary() bool {
+	st := x.Facts.Statement
+	return st.Features&stmt.TemporaryTable != 0 || x.Conns.Reserved(txn.TemporaryTable) && slices.ContainsFunc(st.Tables, func(t stmt.TableName) bool {
+		return slices.Contains(x.Conns.TemporaryTables(), x.FullName(t))
 	})
 }
 
 // Room returns the reason why a statement can't run that may add to the state for which a connection is reserved; nil: it can.
-func (e *Environment) Room(st *stmt.Statement) error {
+func (e *Engine) Room(st *stmt.Statement) error {
 	switch {
 	case !e.Conns.ReservesAny():
 	case st.Features&stmt.NamedLock != 0:
@@ -123,7 +123,7 @@ func (e *Environment) Room(st *stmt.Statement) error {
 }
 
 // keepWarnings reads a statement's warnings while the connection still belongs to the session.
-func (e *Environment) keepWarnings(l txn.Lease) {
+func (e *Engine) keepWarnings(l txn.Lease) {
 	rows, err := l.Conn.Own().Query(e.Context, sysvars.AskWarnings)
 	if err != nil {
 		return
@@ -138,20 +138,20 @@ func (e *Environment) keepWarnings(l txn.Lease) {
 // keepInsertID reads LAST_INSERT_ID() from the connection before it is lent to another session. The OK packet doesn't suffice,
 // because it also contains IDs that were given and not generated. If the statement has set no ID, the connection has another
 // session's value.
-func (e *Environment) keepInsertID(l txn.Lease, a answer) {
+func (e *Engine) keepInsertID(l txn.Lease, a answer) {
 	if id, ok := e.number(l, "SELECT LAST_INSERT_ID()"); ok && (!a.inserted || id == a.insertID) {
 		e.Vars.InsertID = id
 	}
 }
 
-func (e *Environment) readFoundRows(l txn.Lease) {
+func (e *Engine) readFoundRows(l txn.Lease) {
 	if n, ok := e.number(l, "SELECT FOUND_ROWS()"); ok {
 		e.Vars.FoundRows = n
 	}
 }
 
 // number returns the result of a query for one number, or false if it failed.
-func (e *Environment) number(l txn.Lease, text string) (uint64, bool) {
+func (e *Engine) number(l txn.Lease, text string) (uint64, bool) {
 	rows, err := l.Conn.Own().Query(e.Context, text)
 	if err != nil || len(rows.Rows) != 1 {
 		return 0, false
@@ -162,7 +162,7 @@ func (e *Environment) number(l txn.Lease, text string) (uint64, bool) {
 
 // unlock ends the metadata locks of a connection and gives it back. A connection on which this fails is closed, which also ends its
 // locks. The client has its answer already.
-func (e *Environment) unlock(l txn.Lease) {
+func (e *Engine) unlock(l txn.Lease) {
 	if _, err := l.Conn.Own().Exec(e.Context, "COMMIT"); err != nil {
 		l.Lost()
 		return
@@ -172,9 +172,9 @@ func (e *Environment) unlock(l txn.Lease) {
 
 // LogEffects logs, without its literals, a statement that may leave state on its connection. The log shows operators which statements
 // cause resets of connections.
-func (e *Environment) LogEffects(w *Work) {
-	if w.Facts.Leaves == plan.LeavesNothing || !e.Log.Enabled(context.Background(), slog.LevelDebug) {
+func (x *Execution) LogEffects() {
+	if x.Facts.Leaves == plan.LeavesNothing || !x.Log.Enabled(context.Background(), slog.LevelDebug) {
 		return
 	}
-	e.Log.Debug("statement may leave state", "session", e.ID, "leaves", w.Facts.Leaves.String(), "statement", w.Values.Lexed.Digest(observe.DigestText).Text)
+	x.Log.Debug("statement may leave state", "session", x.ID, "leaves", x.Facts.Leaves.String(), "statement", x.Values.Lexed.Digest(observe.DigestText).Text)
 }

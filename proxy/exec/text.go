@@ -12,25 +12,25 @@ import (
 )
 
 // Edited returns a text with edits. The result is a view of a buffer.
-func (e *Environment) Edited(text []byte, edits []stmt.Edit) []byte {
+func (e *Engine) Edited(text []byte, edits []stmt.Edit) []byte {
 	e.text = stmt.AppendEdited(e.text[:0], text, edits)
 	return e.text
 }
 
 // Spliced returns the statement's text with the added pieces, or nil if there are none. The result is a view of a buffer.
-func (e *Environment) Spliced(w *Work, added []plan.Splice) []byte {
+func (x *Execution) Spliced(added []plan.Splice) []byte {
 	if len(added) == 0 {
 		return nil
 	}
-	text, from := w.Values.Text, 0
-	out := e.text[:0]
+	text, from := x.Values.Text, 0
+	out := x.text[:0]
 	for _, splice := range added {
-		at := w.Values.Offset(splice.At)
+		at := x.Values.Offset(splice.At)
 		out = append(append(out, text[from:at]...), splice.Text...)
 		from = at
 	}
-	e.text = append(out, text[from:]...)
-	return e.text
+	x.text = append(out, text[from:]...)
+	return x.text
 }
 
 // Bind converts edits that write numbers in place of placeholders into values of the parameters. It returns the other edits.

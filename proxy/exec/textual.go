@@ -13,23 +13,23 @@ import (
 const TextualName = "locus_text"
 
 // prepareTextual prepares on a connection the text that an EXECUTE is about to run there.
-func (e *Environment) prepareTextual(l txn.Lease, w *Work) error {
-	if w.Textual == nil {
+func (x *Execution) prepareTextual(l txn.Lease) error {
+	if x.Textual == nil {
 		return nil
 	}
-	text := strings.ReplaceAll(w.Textual.Text, "'", "''")
-	if w.Textual.Reading.Mode&stmt.NoBackslash == 0 {
+	text := strings.ReplaceAll(x.Textual.Text, "'", "''")
+	if x.Textual.Reading.Mode&stmt.NoBackslash == 0 {
 		text = strings.ReplaceAll(text, `\`, `\\`)
 	}
 	present := l.Conn.Settings()
-	if err := l.Conn.Carry(e.Context, w.Textual.Reading.On(present)); err != nil {
+	if err := l.Conn.Carry(x.Context, x.Textual.Reading.On(present)); err != nil {
 		return err
 	}
-	_, err := l.Conn.Exec(e.Context, "PREPARE "+TextualName+" FROM '"+text+"'")
+	_, err := l.Conn.Exec(x.Context, "PREPARE "+TextualName+" FROM '"+text+"'")
 	if _, lost := errors.AsType[*backend.LostError](err); lost {
 		return err
 	}
-	if back := l.Conn.Carry(e.Context, present); err == nil {
+	if back := l.Conn.Carry(x.Context, present); err == nil {
 		err = back
 	}
 	return err

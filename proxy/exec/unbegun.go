@@ -13,18 +13,18 @@ import (
 
 // Unbegun reports whether a statement was refused before it began a transaction of its own, so that SET TRANSACTION still applies
 // to the next one.
-func (w *Work) Unbegun(err error) bool {
-	code := w.Code
+func (x *Execution) Unbegun(err error) bool {
+	code := x.Code
 	switch {
 	case txn.IsRefusal(err):
 		code = txn.CodeOf(err)
 	case err != nil:
 		return !mayHaveBegun(err)
 	}
-	if w.Snapshot.Flavor.BeginsBeforeColumns() && w.Prepared == nil && code == mysql.ER_BAD_FIELD_ERROR {
+	if x.Snapshot.Flavor.BeginsBeforeColumns() && x.Prepared == nil && code == mysql.ER_BAD_FIELD_ERROR {
 		return false // its tables were opened; a prepared statement is refused before that
 	}
-	return w.Facts.Statement.Effects&stmt.Commits == 0 && beforeBeginning(code)
+	return x.Facts.Statement.Effects&stmt.Commits == 0 && beforeBeginning(code)
 }
 
 // mayHaveBegun reports whether an error may come from a server that had begun to run the statement.

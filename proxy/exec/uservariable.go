@@ -13,7 +13,7 @@ import (
 )
 
 // learn reads user variables from the connection on which a statement assigned them, so that the other connections carry them too.
-func (e *Environment) learn(l txn.Lease, names []string) {
+func (e *Engine) learn(l txn.Lease, names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -45,7 +45,7 @@ func unreadable(shard router.ShardName) error {
 
 // endUnreadable makes the session end before its next statement, which would not see the variables that the last one assigned. The
 // client already has the answer to that one. The connection is lent to no other session.
-func (e *Environment) endUnreadable(l txn.Lease, why error) {
+func (e *Engine) endUnreadable(l txn.Lease, why error) {
 	l.Conn.Note(backend.Unknown)
 	e.Unreadable = why
 }
@@ -56,7 +56,7 @@ const mostLearned = 500
 // learnAll reads the user variables that a routine may have assigned. Servers list their names. A server doesn't if its
 // performance_schema is off, or the proxy's account has no right to it. Then learnAll reads the variables that the session has, and
 // those that the bodies of routines name.
-func (e *Environment) learnAll(l txn.Lease) {
+func (e *Engine) learnAll(l txn.Lease) {
 	var names []string
 	rows, err := l.Conn.Own().Query(e.Context, e.Flavor().UserVariables())
 	switch {
@@ -69,7 +69,7 @@ func (e *Environment) learnAll(l txn.Lease) {
 	case err != nil && !txn.IsRefusal(err):
 		return // the connection was lost, and the session ends with it
 	default:
-		names = e.assignedOf(l, e.Snapshot().Catalog.Variables())
+		names = e.assignedOf(l, e.Current().Catalog.Variables())
 	}
 	slices.Sort(names)
 	for chunk := range slices.Chunk(names, mostLearned) {
@@ -78,7 +78,7 @@ func (e *Environment) learnAll(l txn.Lease) {
 }
 
 // assignedOf returns the variables that the session has, and the candidates that have a value.
-func (e *Environment) assignedOf(l txn.Lease, candidates []string) []string {
+func (e *Engine) assignedOf(l txn.Lease, candidates []string) []string {
 	names := e.Vars.UserVariables()
 	candidates = slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return slices.Contains(names, name) })
 	for chunk := range slices.Chunk(candidates, mostLearned) {

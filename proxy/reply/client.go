@@ -3,6 +3,7 @@ package reply
 import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
 	"locus/proxy/stream"
 	"locus/proxy/wire"
 )
@@ -40,6 +41,17 @@ type Tap interface {
 type Buffers struct {
 	Out     []byte // packets to the client or to a shard
 	Scanner wire.Scanner
+}
+
+// Profile returns the part of a connection's profile that the client's choices at login require.
+func (t *Client) Profile() (p backend.Profile) {
+	if t.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {
+		p |= backend.FoundRows
+	}
+	if t.Extended {
+		p |= backend.ExtendedMetadata
+	}
+	return p
 }
 
 // Compressed reports whether the client uses compression. Then the numbers of its packets don't matter, and only those of the frames are checked.

@@ -15,15 +15,14 @@ import (
 // refreshAccount takes the user's account from a snapshot, if that is not the snapshot of the last call.
 func (s *Session) refreshAccount(w *snapshot.Snapshot) {
 	if s.accountFrom != w {
-		s.accountFrom, s.account = w, w.Account(s.user)
-		s.env.Account = s.account
+		s.accountFrom, s.engine.Account = w, w.Account(s.user)
 	}
 }
 
 // planContext returns the context in which the session's statements are planned under a snapshot.
 func (s *Session) planContext(w *snapshot.Snapshot) plan.Context {
 	return plan.Context{
-		Catalog: w.Catalog, Schema: s.vars.Settings.Database(), Rights: s.account.Rights, Owned: sysvars.Owned, Temporary: slices.Clone(s.conns.TemporaryTables()), Shard: s.vars.Shard,
+		Catalog: w.Catalog, Schema: s.vars.Settings.Database(), Rights: s.engine.Account.Rights, Owned: sysvars.Owned, Temporary: slices.Clone(s.conns.TemporaryTables()), Shard: s.vars.Shard,
 		SourceNames: w.Flavor.NamesSources(),
 	}
 }
@@ -31,7 +30,7 @@ func (s *Session) planContext(w *snapshot.Snapshot) plan.Context {
 // mayRun returns an error if only users with admin may run the statement.
 func (s *Session) mayRun(f *plan.Facts) error {
 	switch {
-	case s.account.Admin:
+	case s.engine.Account.Admin:
 	case f.Reserved:
 		return s.reservedError()
 	case f.Statement.Files != "":

@@ -16,9 +16,9 @@ func (s *Session) answers() *sysvars.Answers {
 	_, port := hostPort(conn.LocalAddr())
 	host, _ := hostPort(conn.RemoteAddr())
 	return &sysvars.Answers{
-		State: &s.vars, ID: s.id, User: s.user, Host: host, Port: port, Version: s.Version(), Hostname: s.Hostname,
-		MaxStatement: s.MaxStatement, Timeouts: s.Timeouts, Bounded: s.account.Rights != nil, Status: s.shownStatus, Processes: s.Processes,
-		Admin: s.account.Admin, Virtual: s.Virtual, Ctx: s.ctx, FirstUnwell: !s.env.Health().Well(s.Snapshot().Catalog.First()),
+		Evaluator: s.eval, ID: s.id, User: s.user, Host: host, Port: port, Version: s.Version(), Hostname: s.Hostname,
+		MaxStatement: s.MaxStatement, Timeouts: s.Timeouts, Bounded: s.engine.Account.Rights != nil, Status: s.shownStatus, Processes: s.Processes,
+		Admin: s.engine.Account.Admin, Virtual: s.Virtual, Ctx: s.ctx, FirstUnwell: !s.engine.Health().Well(s.Snapshot().Catalog.First()),
 	}
 }
 

@@ -75,7 +75,7 @@ func (s *Session) resetConnection() {
 	if w := s.Snapshot(); !w.Flavor.KeepsLoginCharset() && w.Charset != "" {
 		settings = settings.WithNames(w.Charset, w.Collation)
 	}
-	s.env.Carry(settings)
+	s.engine.Carry(settings)
 	s.vars.FoundRows = found
 }
 
@@ -86,10 +86,10 @@ func (s *Session) reset() {
 	if s.client.Capabilities&mysql.CLIENT_IGNORE_SPACE != 0 {
 		mode |= stmt.IgnoreSpace
 	}
-	s.vars.Reset(sysvars.Values{Settings: s.vars.Settings, Mode: mode, Autocommit: true, Reads: s.account.Reads})
-	s.env.Carry(s.initial)
+	s.vars.Reset(sysvars.Values{Settings: s.vars.Settings, Mode: mode, Autocommit: true, Reads: s.engine.Account.Reads})
+	s.engine.Carry(s.initial)
 	s.limitWaits()
-	s.env.Unreadable = nil
+	s.engine.Unreadable = nil
 	s.kept.Reset()
 	clear(s.vars.Commands[:])
 }
@@ -113,6 +113,6 @@ func (s *Session) setOption(payload []byte) error {
 	default:
 		return s.writeError(unknownCommand())
 	}
-	out, _ := wire.AppendEnd(s.client.Out[:0], s.client.Seq, wire.OK{Status: s.env.Status()}, s.client.Capabilities)
+	out, _ := wire.AppendEnd(s.client.Out[:0], s.client.Seq, wire.OK{Status: s.engine.Status()}, s.client.Capabilities)
 	return s.client.Flush(out)
 }

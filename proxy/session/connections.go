@@ -2,8 +2,23 @@ package session
 
 import (
 	"locus/proxy/backend"
+	"locus/proxy/flavor"
 	"locus/proxy/interrupt"
+	"locus/proxy/reply"
+	"locus/proxy/sysvars"
 )
+
+// choices are what the client has chosen for its connections to shards. It implements [txn.Client].
+type choices struct {
+	vars   *sysvars.State
+	client *reply.Client
+	flavor func() flavor.Flavor
+}
+
+func (c choices) Settings() *backend.Settings { return c.vars.Settings }
+func (c choices) Profile() backend.Profile    { return c.client.Profile() }
+func (c choices) Autocommit() bool            { return c.vars.Autocommit }
+func (c choices) Flavor() flavor.Flavor       { return c.flavor() }
 
 // interrupts adapts the session's interrupt handle to the interface that its connections need.
 type interrupts struct{ *interrupt.Handle }

@@ -33,7 +33,7 @@ func (s *Session) fetch(payload []byte) error {
 	s.client.Out = wire.AppendFetch(s.client.Out[:0], f)
 	err = from.Send(s.client.Out, backend.Nothing)
 	if err == nil {
-		err = s.env.Relay(from, wire.RowsResponse, 0, s.env.Retold)
+		err = s.engine.Relay(from, wire.RowsResponse, 0, s.engine.Retold)
 	}
 	if err != nil {
 		p.Cursor.Lost()

@@ -66,10 +66,11 @@ func (s *Session) executePrepared(p *kept.Statement, payload []byte) error {
 	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
 	s.client.Binary = true
 	defer func() { s.client.Binary = false }()
-	err = s.finish(s.runObserved(&exec.Work{
-		Plan: p.Plan, Facts: p.Plan.About(), Values: &s.values, Snapshot: w,
+	s.execution = exec.Execution{
+		Engine: s.engine, Plan: p.Plan, Facts: p.Plan.About(), Values: &s.values, Snapshot: w,
 		Prepared: p, Params: s.params, Payload: payload, Cursor: wantsCursor(e, p),
-	}))
+	}
+	err = s.finish(s.runObserved(&s.execution))
 	s.kept.ForgetLong(p)
 	return err
 }

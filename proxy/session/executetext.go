@@ -18,7 +18,7 @@ import (
 // runPrepared runs a text that was given to PREPARE. If only the first shard runs it, that shard prepares and executes the text
 // itself. There the values of USING keep their types, which literals can't express in all cases. Otherwise the values are written
 // into the text as literals, so that it can be routed.
-func (s *Session) runPrepared(r *exec.Work, t *kept.Text, p *stmt.TextPrepared) error {
+func (s *Session) runPrepared(r *exec.Execution, t *kept.Text, p *stmt.TextPrepared) error {
 	lexed := new(stmt.Lexed)
 	if err := s.readBy(lexed, []byte(t.Text), t.Reading.Mode); err != nil {
 		return err
@@ -38,8 +38,8 @@ func (s *Session) runPrepared(r *exec.Work, t *kept.Text, p *stmt.TextPrepared) 
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign || t.Reading.Foreign
 	args.Reset(lexed, nil)
-	return s.run(&exec.Work{
-		Plan: inner, Facts: inner.About(), Snapshot: r.Snapshot, Textual: t, Payload: append([]byte{mysql.COM_QUERY}, executeText(p)...),
+	return s.run(&exec.Execution{
+		Engine: s.engine, Plan: inner, Facts: inner.About(), Snapshot: r.Snapshot, Textual: t, Payload: append([]byte{mysql.COM_QUERY}, executeText(p)...),
 		Values: &plan.Values{Args: args, InsertID: s.vars.InsertID},
 	})
 }

@@ -20,7 +20,7 @@ import (
 
 // explain answers EXPLAIN with the route, and with what each shard's server answers to EXPLAIN of its part. If a statement runs
 // on one shard whatever its values are, that shard explains the whole statement.
-func (s *Session) explain(r *exec.Work) error {
+func (s *Session) explain(r *exec.Execution) error {
 	var x explaining
 	if err := s.read(&x.lexed, r.Values.Text[r.Facts.Statement.Inner:]); err != nil {
 		return err
@@ -78,17 +78,17 @@ func (s *Session) explainedAt(w *snapshot.Snapshot, p plan.Plan) (on exec.Candid
 		case p.Named: // the answer must show that the statement goes to this shard
 			return on, false
 		case p.Alike:
-			return s.env.StandIns(w), true
+			return s.engine.StandIns(w), true
 		}
 		return exec.Candidates{Shards: []router.ShardName{p.Shard}}, true
 	case *plan.AnyShard:
-		return s.env.StandIns(w), true
+		return s.engine.StandIns(w), true
 	}
 	return on, false
 }
 
 // boundOf returns the values of a prepared statement's placeholders. It returns nil for a text statement.
-func (s *Session) boundOf(r *exec.Work) []stmt.Value {
+func (s *Session) boundOf(r *exec.Execution) []stmt.Value {
 	if r.Prepared == nil {
 		return nil
 	}
@@ -104,7 +104,7 @@ type explaining struct {
 
 // serverPlans returns what the shards' servers answer for their parts, with a line for each of their rows. If a shard can't be
 // queried, its line contains the error.
-func (s *Session) serverPlans(r *exec.Work, x *explaining) (lines [][]string, err error) {
+func (s *Session) serverPlans(r *exec.Execution, x *explaining) (lines [][]string, err error) {
 	analyzes := r.Facts.Statement.Analyzes
 	if analyzes && !readsAlone(x.plan.About()) {
 		return nil, &plan.Refusal{Code: plan.Unsupported, Message: "what is analyzed is run, and of sharded and global tables only reads are that lock, assign and call nothing: EXPLAIN it without ANALYZE"}
@@ -117,7 +117,7 @@ func (s *Session) serverPlans(r *exec.Work, x *explaining) (lines [][]string, er
 		return nil, err
 	}
 	if analyzes && len(parts) > 1 && !x.route.Whole() {
-		if err := s.account.MayScatter(len(parts), &s.vars.Diagnostics); err != nil {
+		if err := s.engine.Account.MayScatter(len(parts), &s.vars.Diagnostics); err != nil {
 			return nil, err
 		}
 	}
@@ -142,7 +142,7 @@ func (s *Session) serverPlans(r *exec.Work, x *explaining) (lines [][]string, er
 // explainedParts returns the texts that the shards of the route would be sent, with the values of placeholders in them. There are
 // none for a statement that is gathered, stamped, or run on every shard. The error is a *plan.Refusal if the statement would not
 // be run either.
-func (s *Session) explainedParts(r *exec.Work, x *explaining) ([]exec.Part, error) {
+func (s *Session) explainedParts(r *exec.Execution, x *explaining) ([]exec.Part, error) {
 	lexed, p := &x.lexed, x.plan
 	if r.Prepared != nil && lexed.Params > 0 {
 		text, err := s.withLiterals(lexed.Text, lexed.Literals)
@@ -156,7 +156,7 @@ func (s *Session) explainedParts(r *exec.Work, x *explaining) ([]exec.Part, erro
 	}
 	var args stmt.Args
 	args.Reset(lexed, nil)
-	w := &exec.Work{Plan: p, Facts: p.About(), Snapshot: r.Snapshot, Values: &plan.Values{Args: &args, InsertID: s.vars.InsertID}}
+	w := &exec.Execution{Engine: s.engine, Plan: p, Facts: p.About(), Snapshot: r.Snapshot, Values: &plan.Values{Args: &args, InsertID: s.vars.InsertID}}
 	switch p := p.(type) {
 	case *plan.OneShard:
 		return []exec.Part{{Shard: p.Shard, Text: s.explainedText(w, p.Added)}}, nil
@@ -164,7 +164,7 @@ func (s *Session) explainedParts(r *exec.Work, x *explaining) ([]exec.Part, erro
 		if err := p.Route(r.Snapshot.Map, w.Values, &x.route); err != nil {
 			return nil, err
 		}
-		parts, err := s.env.ReadParts(w, p, &x.route)
+		parts, err := w.ReadParts(p, &x.route)
 		for i := range parts {
 			parts[i].Text = slices.Clone(parts[i].Text)
 		}
@@ -187,16 +187,16 @@ func (s *Session) explainedParts(r *exec.Work, x *explaining) ([]exec.Part, erro
 }
 
 // explainedText returns the text of a part.
-func (s *Session) explainedText(w *exec.Work, added []plan.Splice) []byte {
-	if text := s.env.Spliced(w, added); text != nil {
+func (s *Session) explainedText(w *exec.Execution, added []plan.Splice) []byte {
+	if text := w.Spliced(added); text != nil {
 		return slices.Clone(text)
 	}
 	return w.Values.Text
 }
 
 // serverPlan returns a server's answer to EXPLAIN: its only text unchanged, or a line for each row of its table.
-func (s *Session) serverPlan(r *exec.Work, shard router.ShardName, text string, leaves backend.Leaves) (lines []string, err error) {
-	l, err := s.env.Request(r).Apart(shard, s.vars.Settings)
+func (s *Session) serverPlan(r *exec.Execution, shard router.ShardName, text string, leaves backend.Leaves) (lines []string, err error) {
+	l, err := r.LendApart(shard, r.Elsewhere, s.vars.Settings)
 	if err != nil {
 		return nil, err
 	}

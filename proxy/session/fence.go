@@ -21,7 +21,7 @@ import (
 // admit admits a statement that concerns the given genes, or every gene if all is set. If a step of a move holds some of them, it
 // returns a [fence.HeldError]. shards are the shards on which the statement runs. They are used only while genes are divided
 // between shards.
-func (s *Session) admit(r *exec.Work, genes []gene.Gene, all bool, shards []int) (err error) {
+func (s *Session) admit(r *exec.Execution, genes []gene.Gene, all bool, shards []int) (err error) {
 	r.Faring = observe.Faring{}
 	concerned := genes
 	if s.mayConcernImport(r) {
@@ -37,7 +37,7 @@ func (s *Session) admit(r *exec.Work, genes []gene.Gene, all bool, shards []int)
 }
 
 // admitUnsharded admits a statement that concerns no sharded rows.
-func (s *Session) admitUnsharded(r *exec.Work) error {
+func (s *Session) admitUnsharded(r *exec.Execution) error {
 	if s.mayConcernImport(r) {
 		if err := s.admit(r, nil, false, nil); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (s *Session) admitUnsharded(r *exec.Work) error {
 }
 
 // admitRoute admits a statement that was routed.
-func (s *Session) admitRoute(r *exec.Work) error {
+func (s *Session) admitRoute(r *exec.Execution) error {
 	s.observer.Weighs(r.Snapshot.Map, s.route.Genes, s.route.Named())
 	if !readsLatest(r.Facts.Statement) {
 		if err := s.refuseUnseenGenes(r, s.route.Meets); err != nil {
@@ -63,7 +63,7 @@ func (s *Session) admitRoute(r *exec.Work) error {
 }
 
 // attempt runs a statement. If a fence holds it, attempt waits for another map and runs it again.
-func (s *Session) attempt(r *exec.Work) error {
+func (s *Session) attempt(r *exec.Execution) error {
 	if s.gate.Untold() && r.Facts.Statement.Kind != stmt.Rollback {
 		return interrupt.Preempted.Error(s.flavor())
 	}
@@ -100,7 +100,7 @@ func (s *Session) attempt(r *exec.Work) error {
 }
 
 // runRecorded runs a statement, and reports its outcome to the observer if it was on moving genes.
-func (s *Session) runRecorded(r *exec.Work) error {
+func (s *Session) runRecorded(r *exec.Execution) error {
 	err := s.run(r)
 	switch err.(type) { //nolint:errorlint // the types are never wrapped
 	case *fence.HeldError, *reply.GoneError:
@@ -124,7 +124,7 @@ func (s *Session) awaitMap(hold fence.Hold, m *router.Map, why *fence.HeldError)
 }
 
 // replanHeld plans a held statement again under the snapshot that is in force now.
-func (s *Session) replanHeld(r *exec.Work) error {
+func (s *Session) replanHeld(r *exec.Execution) error {
 	before := r.Snapshot
 	r.Snapshot = s.snapshot()
 	switch {

@@ -18,10 +18,10 @@ func (s *Session) fieldList(payload []byte) error {
 	w := s.snapshot()
 	table, _, _ := bytes.Cut(payload[1:], []byte{0})
 	name := catalog.TableName{Schema: s.vars.Settings.Database(), Name: string(table)}
-	if err := s.account.Rights.Table(name); err != nil {
+	if err := s.engine.Account.Rights.Table(name); err != nil {
 		return s.writeError(err)
 	}
-	return s.finish(s.env.Anywhere(s.columnsOf(w, name), true, func(shard router.ShardName, how txn.Mode) error { return s.fieldListOn(shard, how, payload) }))
+	return s.finish(s.engine.Anywhere(s.columnsOf(w, name), true, func(shard router.ShardName, how txn.Mode) error { return s.fieldListOn(shard, how, payload) }))
 }
 
 // columnsOf returns the shards that know the columns of a table. For a table that every shard has, these are all shards.
@@ -33,7 +33,7 @@ func (s *Session) columnsOf(w *snapshot.Snapshot, name catalog.TableName) exec.C
 	case t.Kind == catalog.Single:
 		return exec.Candidates{Shards: []router.ShardName{t.Shard}}
 	}
-	return s.env.StandIns(w)
+	return s.engine.StandIns(w)
 }
 
 // fieldListOn relays one shard's answer.
@@ -48,7 +48,7 @@ func (s *Session) fieldListOn(shard router.ShardName, how txn.Mode, payload []by
 		l.Unsent(err)
 		return err
 	}
-	if err := s.env.Relay(l.Conn, wire.FieldListResponse, s.env.Status(), nil); err != nil {
+	if err := s.engine.Relay(l.Conn, wire.FieldListResponse, s.engine.Status(), nil); err != nil {
 		l.Lost()
 		return err
 	}

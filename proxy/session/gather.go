@@ -10,7 +10,7 @@ import (
 )
 
 // runGathered answers a statement that no shard can answer alone, and for which the answers of the shards can't be merged.
-func (s *Session) runGathered(r *exec.Work, p *plan.Gathering) error {
+func (s *Session) runGathered(r *exec.Execution, p *plan.Gathering) error {
 	if err := s.guardAll(r); err != nil {
 		return err
 	}
@@ -18,12 +18,12 @@ func (s *Session) runGathered(r *exec.Work, p *plan.Gathering) error {
 }
 
 // gather reads the rows that a statement needs into temporary tables on one shard. That shard then answers the statement.
-func (s *Session) gather(r *exec.Work, p *plan.Gathering) error {
+func (s *Session) gather(r *exec.Execution, p *plan.Gathering) error {
 	return s.gatherFor(r, p, (*exec.Gathering).Answer)
 }
 
 // gatherFor reads the rows that a statement needs into temporary tables on one shard, and calls use with them.
-func (s *Session) gatherFor(r *exec.Work, p *plan.Gathering, use func(*exec.Gathering) error) error {
+func (s *Session) gatherFor(r *exec.Execution, p *plan.Gathering, use func(*exec.Gathering) error) error {
 	r.Cursor = false
 	if r.Prepared != nil && s.readsDifferently(&r.Prepared.Reading) {
 		return staleReading()
@@ -40,15 +40,15 @@ func (s *Session) gatherFor(r *exec.Work, p *plan.Gathering, use func(*exec.Gath
 	}
 	shard := s.gatherShard(r, p)
 	s.Counts.Gathered.Add(1)
-	most, _ := s.account.GatherLimits()
-	return s.env.Request(r).Gather(p, shard, most, func(g *exec.Gathering) error {
-		s.account.Gathered(most.Rows-g.Left().Rows, most.Bytes-g.Left().Bytes, &s.vars.Diagnostics)
+	most, _ := s.engine.Account.GatherLimits()
+	return r.Gather(p, shard, most, func(g *exec.Gathering) error {
+		s.engine.Account.Gathered(most.Rows-g.Left().Rows, most.Bytes-g.Left().Bytes, &s.vars.Diagnostics)
 		return use(g)
 	})
 }
 
 // mayGather returns an error if temporary tables can't be used for the statement.
-func (s *Session) mayGather(r *exec.Work, p *plan.Gathering) error {
+func (s *Session) mayGather(r *exec.Execution, p *plan.Gathering) error {
 	if p.Reopens && !r.Snapshot.Flavor.ReopensTemporary() {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a common table expression that is read more than once, over rows of several shards: MySQL can't; name one owner, ID or order number in WHERE, or write it out twice"}
 	}
@@ -60,7 +60,7 @@ func (s *Session) mayGather(r *exec.Work, p *plan.Gathering) error {
 
 // gatherShard returns the shard that runs the statement. It is the shard of the statement's single tables. Without any, it is one
 // of the shards that own genes, and sessions are distributed over them.
-func (s *Session) gatherShard(r *exec.Work, p *plan.Gathering) router.ShardName {
+func (s *Session) gatherShard(r *exec.Execution, p *plan.Gathering) router.ShardName {
 	if shard := p.Shard; shard != "" {
 		return shard
 	}
@@ -70,6 +70,6 @@ func (s *Session) gatherShard(r *exec.Work, p *plan.Gathering) router.ShardName 
 		c.Shards = append(c.Shards, m.Shard(i))
 	}
 	c.Chosen = int(s.id) % len(c.Shards)
-	shard, _ := s.env.Best(c, nil)
+	shard, _ := s.engine.Best(c, nil)
 	return shard
 }

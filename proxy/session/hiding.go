@@ -14,7 +14,7 @@ import (
 )
 
 // runHiding answers SHOW and DESCRIBE of a table that has the column for the gene. The answer doesn't contain that column.
-func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
+func (s *Session) runHiding(r *exec.Execution, p *plan.OneShard) error {
 	text, err := s.withValues(r)
 	if err != nil {
 		return err
@@ -30,16 +30,15 @@ func (s *Session) runHiding(r *exec.Work, p *plan.OneShard) error {
 
 // shownBy returns a shard's answer to a text under some settings, and the shard. If the plan's shard is unhealthy and all shards
 // have the same answer, another one is queried.
-func (s *Session) shownBy(r *exec.Work, p *plan.OneShard, settings *backend.Settings, text []byte) (shown *backend.Rows, by router.ShardName, err error) {
+func (s *Session) shownBy(r *exec.Execution, p *plan.OneShard, settings *backend.Settings, text []byte) (shown *backend.Rows, by router.ShardName, err error) {
 	s.Counts.OneShard.Add(1)
-	at := s.env.Request(r)
-	on := s.env.StandIns(r.Snapshot)
+	on := s.engine.StandIns(r.Snapshot)
 	if p.Named || !p.Alike {
 		on = exec.Candidates{Shards: []router.ShardName{p.Shard}}
 	}
-	err = s.env.Anywhere(on, true, func(shard router.ShardName, how txn.Mode) error {
-		at.Elsewhere, by = how, shard
-		l, err := at.Apart(shard, settings)
+	err = s.engine.Anywhere(on, true, func(shard router.ShardName, how txn.Mode) error {
+		by = shard
+		l, err := r.LendApart(shard, how, settings)
 		if err != nil {
 			return err
 		}

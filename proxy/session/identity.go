@@ -17,13 +17,7 @@ func (s *Session) identify(c *Client) {
 	s.accountFrom = nil
 	s.refreshAccount(s.Snapshot())
 	s.client.Stream.SetLimit(s.MaxStatement)
-	s.env.ClientProfile = 0
-	if c.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 {
-		s.env.ClientProfile |= backend.FoundRows
-	}
-	if s.client.Extended = c.Extended&wire.ExtendedMetadata != 0; s.client.Extended {
-		s.env.ClientProfile |= backend.ExtendedMetadata
-	}
+	s.client.Extended = c.Extended&wire.ExtendedMetadata != 0
 	s.initial = backend.Default
 	if c.Charset != "" {
 		s.initial = s.initial.WithNames(c.Charset, c.Collation)

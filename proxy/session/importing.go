@@ -14,7 +14,7 @@ import (
 // mayConcernImport reports whether a statement may read or write tables that an import shards, or has sharded and may still roll
 // back. Statements that could reach such tables indirectly count too: through views, triggers and routines, or because no parser
 // reads the statement.
-func (s *Session) mayConcernImport(r *exec.Work) bool {
+func (s *Session) mayConcernImport(r *exec.Execution) bool {
 	if r.Snapshot.Map.Importing() == nil {
 		return false
 	}
@@ -35,26 +35,26 @@ func (s *Session) mayConcernImport(r *exec.Work) bool {
 
 // refuseRedefinition refuses to change the definition of tables that are imported. The import follows their rows under the
 // definition that it has read.
-func (s *Session) refuseRedefinition(r *exec.Work) error {
+func (s *Session) refuseRedefinition(r *exec.Execution) error {
 	st := r.Facts.Statement
 	if st.Kind != stmt.DDL || st.Features&stmt.TemporaryTable != 0 {
 		return nil
 	}
-	if slices.ContainsFunc(st.Tables, func(name stmt.TableName) bool { return s.isImported(r, s.env.FullName(r, name)) }) {
+	if slices.ContainsFunc(st.Tables, func(name stmt.TableName) bool { return s.isImported(r, r.FullName(name)) }) {
 		return ddl.Moving("changing the definition of a table that is imported")
 	}
 	return nil
 }
 
 // isImported reports whether an import shards the table.
-func (s *Session) isImported(r *exec.Work, name catalog.TableName) bool {
+func (s *Session) isImported(r *exec.Execution, name catalog.TableName) bool {
 	return slices.ContainsFunc(r.Snapshot.Map.Importing(), func(t string) bool { return strings.EqualFold(t, name.String()) })
 }
 
 // mayReachImport reports whether a statement that names the table may read or write an imported one. An undeclared table may be a
 // view, or may have triggers.
-func (s *Session) mayReachImport(r *exec.Work, name stmt.TableName) bool {
-	full := s.env.FullName(r, name)
+func (s *Session) mayReachImport(r *exec.Execution, name stmt.TableName) bool {
+	full := r.FullName(name)
 	if s.isImported(r, full) {
 		return true
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // runStamped runs an INSERT into a sharded table.
-func (s *Session) runStamped(r *exec.Work, p *plan.Stamped) error {
-	result, err := s.env.Stamp(r, p)
+func (s *Session) runStamped(r *exec.Execution, p *plan.Stamped) error {
+	result, err := r.Stamp(p)
 	if err != nil {
 		return err
 	}
@@ -25,25 +25,25 @@ func (s *Session) runStamped(r *exec.Work, p *plan.Stamped) error {
 		return err
 	}
 	s.Counts.Stamped.Add(uint64(result.Generated))
-	if len(result.Shards) == 1 && !s.env.MayLeaveOut(r, p.Insert, result) {
-		return s.env.InsertOne(r, p, result)
+	if len(result.Shards) == 1 && !r.MayLeaveOut(p.Insert, result) {
+		return r.InsertOne(p, result)
 	}
 	parts := make([]exec.Part, 0, len(result.Shards))
 	for _, text := range result.Shards {
 		parts = append(parts, exec.Part{
-			Shard: r.Snapshot.Map.Shard(text.Shard), Text: text.Text, Params: s.env.StampedParams(r, text.Params), Rows: s.env.RowsOf(text.Shard),
+			Shard: r.Snapshot.Map.Shard(text.Shard), Text: text.Text, Params: r.StampedParams(text.Params), Rows: s.engine.RowsOf(text.Shard),
 		})
 	}
 	return s.insertParts(r, p.Insert, result, parts)
 }
 
 // insertParts runs the parts of an INSERT in one transaction. It reports the first generated ID that a row has at the end.
-func (s *Session) insertParts(r *exec.Work, in *plan.Insertion, result *stamp.Result, parts []exec.Part) error {
+func (s *Session) insertParts(r *exec.Execution, in *plan.Insertion, result *stamp.Result, parts []exec.Part) error {
 	var total exec.Totals
 	var first *plan.Issued
 	err := s.runTogether(r, func() (err error) {
-		if total, err = s.env.Change(r, parts); err == nil {
-			first, err = s.env.FirstInserted(r, in, result, &total)
+		if total, err = r.Change(parts); err == nil {
+			first, err = r.FirstInserted(in, result, &total)
 		}
 		return err
 	})

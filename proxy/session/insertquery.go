@@ -11,14 +11,14 @@ import (
 
 // runInsertQuery runs an INSERT whose query returns rows for other shards than the one that has them. The query is answered over
 // gathered rows, as a SELECT would be. Its rows are inserted as they arrive.
-func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
+func (s *Session) runInsertQuery(r *exec.Execution, q *plan.InsertQuery) error {
 	if err := s.guardAll(r); err != nil {
 		return err
 	}
 	if err := s.requireUTF8(); err != nil {
 		return err
 	}
-	if s.env.ReadsOnly() { // if the query returns no rows, no server is sent an INSERT to refuse
+	if s.engine.ReadsOnly() { // if the query returns no rows, no server is sent an INSERT to refuse
 		return wire.Errorf(mysql.ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, "25006", "Cannot execute statement in a READ ONLY transaction")
 	}
 	read := q.Lex(r.Values.Lexed)
@@ -29,7 +29,7 @@ func (s *Session) runInsertQuery(r *exec.Work, q *plan.InsertQuery) error {
 	own.Values = &plan.Values{Args: args, InsertID: s.vars.InsertID, UserVariable: r.Values.UserVariable}
 	var in exec.Inserted
 	err := s.gatherFor(&own, q.Gather, func(g *exec.Gathering) (err error) {
-		text := string(s.env.Edited(g.Values.Text, g.Edits()))
+		text := string(s.engine.Edited(g.Values.Text, g.Edits()))
 		as := exec.Insertion{Rows: q.Around(r.Values), Plan: q.Batch}
 		in, err = g.Insert(as, func(add exec.Add) error { return g.Copy(text, g.Bound(), q.Destination, add) })
 		return err

@@ -42,14 +42,14 @@ var (
 const killTime = 5 * time.Second
 
 // killText answers KILL.
-func (s *Session) killText(r *exec.Work) error {
+func (s *Session) killText(r *exec.Execution) error {
 	k := r.Facts.Statement.Kill
 	if k == nil {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "KILL of anything but a connection's ID: give the number that SHOW PROCESSLIST or CONNECTION_ID() shows"}
 	}
 	killing := *k
 	if k.Expression != "" {
-		literal, err := s.vars.ComputeValue("CAST(" + k.Expression + " AS UNSIGNED)")
+		literal, err := s.eval.ComputeValue("CAST(" + k.Expression + " AS UNSIGNED)")
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (s *Session) kill(k stmt.Killing) error {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, killTime)
 	defer cancel()
-	err := s.Sessions.Kill(ctx, KillRequest{ID: k.ID, Query: k.Query, By: s.user, Any: s.account.Admin})
+	err := s.Sessions.Kill(ctx, KillRequest{ID: k.ID, Query: k.Query, By: s.user, Any: s.engine.Account.Admin})
 	switch {
 	case errors.Is(err, ErrNoSession):
 		return wire.Errorf(erNoSuchThread, wire.StateGeneral, "Unknown thread id: %d", k.ID)

@@ -12,7 +12,7 @@ import (
 
 // runLoad runs a LOAD DATA LOCAL whose rows go to several shards. One shard reads the client's file into a temporary table. The
 // rows are inserted from that table in one transaction.
-func (s *Session) runLoad(r *exec.Work, load *plan.Load) error {
+func (s *Session) runLoad(r *exec.Execution, load *plan.Load) error {
 	if s.client.Capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
 		return r.Snapshot.Flavor.NoLocalFiles()
 	}
@@ -22,7 +22,7 @@ func (s *Session) runLoad(r *exec.Work, load *plan.Load) error {
 	if err := s.admit(r, nil, true, nil); err != nil {
 		return err
 	}
-	own := s.env.Request(r)
+	own := r.Clone()
 	own.Outside = true // the temporary table is outside the transaction, and the rows are inserted in it
 	var in exec.Inserted
 	first := r.Snapshot.Catalog.First() // it has the functions that SET may call

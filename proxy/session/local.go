@@ -16,7 +16,7 @@ import (
 )
 
 // local answers the statements that concern the session alone.
-func (s *Session) local(r *exec.Work, p *plan.Local) error {
+func (s *Session) local(r *exec.Execution, p *plan.Local) error {
 	st := r.Facts.Statement
 	if r.Prepared != nil && r.Prepared.Params > 0 && st.Kind != stmt.Explain {
 		return s.runBound(r)
@@ -95,7 +95,7 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 // use makes a database current after the first shard has accepted it.
 func (s *Session) use(database string) error {
 	s.refreshAccount(s.Snapshot())
-	if err := s.account.Rights.Database(database); err != nil {
+	if err := s.engine.Account.Rights.Database(database); err != nil {
 		return err
 	}
 	if database == "" { // settings with an empty name have no database
@@ -106,10 +106,10 @@ func (s *Session) use(database string) error {
 		return err
 	}
 	next := s.vars.Settings.WithDatabase(converted)
-	if err := s.vars.Try(next); err != nil {
+	if err := s.eval.Try(next); err != nil {
 		return err
 	}
-	s.env.Carry(next)
+	s.engine.Carry(next)
 	s.vars.TrackSchema()
 	return nil
 }
@@ -119,7 +119,7 @@ func (s *Session) nameInUTF8(name string) (string, error) {
 	if !s.vars.Foreign || isASCII(name) {
 		return name, nil
 	}
-	rows, err := s.vars.Ask(fmt.Sprintf("SELECT HEX(CONVERT(_%s X'%X' USING utf8mb4))", s.vars.Charset(), name))
+	rows, err := s.eval.Ask(fmt.Sprintf("SELECT HEX(CONVERT(_%s X'%X' USING utf8mb4))", s.vars.Charset(), name))
 	if err != nil || len(rows.Rows) != 1 {
 		return name, err
 	}

@@ -13,9 +13,9 @@ import (
 
 // checkLockable returns the server's error for a LOCK TABLES that names tables of information_schema, which can't be locked.
 // Servers detect the error when they parse the statement. So the transaction continues, and locked tables stay locked.
-func (s *Session) checkLockable(r *exec.Work) error {
+func (s *Session) checkLockable(r *exec.Execution) error {
 	if !slices.ContainsFunc(r.Facts.Statement.Tables, func(t stmt.TableName) bool {
-		return strings.EqualFold(s.env.FullName(r, t).Schema, "information_schema")
+		return strings.EqualFold(r.FullName(t).Schema, "information_schema")
 	}) {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // lockTables runs LOCK TABLES on every shard that has one of the tables. The shards are locked in the map's order, so that two
 // sessions never wait for each other. The connections are reserved for the session until UNLOCK TABLES.
-func (s *Session) lockTables(r *exec.Work, p *plan.Local) error {
+func (s *Session) lockTables(r *exec.Execution, p *plan.Local) error {
 	if err := s.checkLockable(r); err != nil {
 		return err
 	}
@@ -23,7 +23,7 @@ func (s *Session) lockTables(r *exec.Work, p *plan.Local) error {
 	}
 	var locked []catalog.TableName
 	for _, t := range r.Facts.Statement.LockTables {
-		locked = append(locked, s.env.FullName(r, t.TableName))
+		locked = append(locked, r.FullName(t.TableName))
 	}
 	var on []txn.TableLocks
 	for _, shard := range r.Snapshot.Catalog.Shards {
@@ -36,7 +36,7 @@ func (s *Session) lockTables(r *exec.Work, p *plan.Local) error {
 
 // refuseUnlocked refuses declared tables that LOCK TABLES did not name, as servers do. A shard that has none of the locks would
 // run the statement.
-func (s *Session) refuseUnlocked(r *exec.Work) error {
+func (s *Session) refuseUnlocked(r *exec.Execution) error {
 	if !s.conns.Reserved(txn.LockedTables) {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (s *Session) refuseUnlocked(r *exec.Work) error {
 		return nil
 	}
 	for _, t := range r.Facts.Statement.Tables {
-		name := s.env.FullName(r, t)
+		name := r.FullName(t)
 		declared, err := r.Snapshot.Catalog.Find(name)
 		if err == nil && declared != nil && !slices.Contains(s.conns.LockedNames(), name) {
 			return wire.Errorf(erNotLocked, wire.StateGeneral, "Table '%s' was not locked with LOCK TABLES", t.Name)

@@ -9,7 +9,7 @@ import (
 
 // runMoving runs a read of moving genes like runOn. If the read is to be mirrored, its answer is hashed while it is relayed. The
 // read is then offered to the mirror, which sends a copy of it to the target.
-func (s *Session) runMoving(r *exec.Work, shard router.ShardName) error {
+func (s *Session) runMoving(r *exec.Execution, shard router.ShardName) error {
 	read := s.mirrored(r, shard)
 	if read == nil {
 		return s.runOn(r, shard, nil)
@@ -31,7 +31,7 @@ func (s *Session) runMoving(r *exec.Work, shard router.ShardName) error {
 }
 
 // mirrored returns the read that is mirrored, or nil if it is not to be. The read is a view of the client's command.
-func (s *Session) mirrored(r *exec.Work, shard router.ShardName) *mirror.Read {
+func (s *Session) mirrored(r *exec.Execution, shard router.ShardName) *mirror.Read {
 	m, genes := r.Snapshot.Map, s.route.Genes
 	if s.Mirror == nil || len(genes) == 0 || !s.route.Named() {
 		return nil
@@ -46,7 +46,7 @@ func (s *Session) mirrored(r *exec.Work, shard router.ShardName) *mirror.Read {
 		}
 	}
 	read := &mirror.Read{
-		Job: move.Job, From: move.From, To: move.To, Genes: genes, Settings: s.vars.Settings.Bare(), Profile: s.env.ClientProfile, Mode: s.vars.Mode,
+		Job: move.Job, From: move.From, To: move.To, Genes: genes, Settings: s.vars.Settings.Bare(), Profile: s.client.Profile(), Mode: s.vars.Mode,
 	}
 	read.Ordered, read.Cut = mirror.Shape(r.Facts)
 	if p := r.Prepared; p != nil {
@@ -59,7 +59,7 @@ func (s *Session) mirrored(r *exec.Work, shard router.ShardName) *mirror.Read {
 
 // repeatable reports whether a connection outside the session answers the read as the session's connection does. The read must be
 // outside of transactions, and must use nothing that only the session's connection has.
-func (s *Session) repeatable(r *exec.Work) bool {
+func (s *Session) repeatable(r *exec.Execution) bool {
 	switch {
 	case !mirror.Repeatable(r.Facts), r.Cursor, r.Textual != nil, r.Replica:
 		return false

@@ -29,12 +29,12 @@ func (s *Session) checkShardName(next *sysvars.Set, shards []router.ShardName) e
 
 // mayRunNamed refuses statements that may change or lock rows on a shard that the session has named. Only users with admin may
 // run them, and only while no genes move.
-func (s *Session) mayRunNamed(r *exec.Work) error {
+func (s *Session) mayRunNamed(r *exec.Execution) error {
 	p, is := r.Plan.(*plan.OneShard)
 	if !is || !p.Named || !exec.MayWrite(r.Facts) && r.Facts.Statement.Features&stmt.Locking == 0 {
 		return nil
 	}
-	if !s.account.Admin {
+	if !s.engine.Account.Admin {
 		return &plan.Refusal{Code: plan.ShardNamed, Message: fmt.Sprintf("user %s may only read on shard %s, which the session has named (locus_shard): users with admin: true may change and lock rows there", s.user, p.Shard)}
 	}
 	if moving := r.Snapshot.Map.Moving(); !moving.Empty() {

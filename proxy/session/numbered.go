@@ -55,7 +55,7 @@ func (s *Session) numbered(w *snapshot.Snapshot, l *stmt.Lexed) (text []byte, ok
 		}
 		edits = append(edits, stmt.Edit{From: p.Start, To: p.End, Text: numbers[i]})
 	}
-	return s.env.Edited(l.Text, edits), true, nil
+	return s.engine.Edited(l.Text, edits), true, nil
 }
 
 // fromGenerators returns a number or text for each name. Equal names in a row are generated together.

@@ -33,7 +33,7 @@ func (s *Session) addParams(w *snapshot.Snapshot, p *kept.Statement) error {
 		}
 		edits = append(edits, stmt.Edit{From: place.Start, To: place.End, Text: text})
 	}
-	p.Text = string(s.env.Edited(p.Lexed.Text, edits))
+	p.Text = string(s.engine.Edited(p.Lexed.Text, edits))
 	p.Lexed.Lex([]byte(p.Text), s.vars.Mode)
 	return nil
 }

@@ -56,14 +56,14 @@ func (s *Session) prepare(text []byte) error {
 
 // replan makes a new plan if the tables have changed. It returns the snapshot under which the plan must run.
 func (s *Session) replan(w *snapshot.Snapshot, p *kept.Statement) (*snapshot.Snapshot, error) {
-	if p.Under == w.Catalog && p.Rights == s.account.Rights && p.Shard == s.vars.Shard && p.Plan != nil && slices.Equal(p.Temporary, s.conns.TemporaryTables()) {
+	if p.Under == w.Catalog && p.Rights == s.engine.Account.Rights && p.Shard == s.vars.Shard && p.Plan != nil && slices.Equal(p.Temporary, s.conns.TemporaryTables()) {
 		return w, nil
 	}
 	made, w, err := s.planned(w, &p.Lexed, s.preparedContext(w, &p.Reading))
 	if err != nil {
 		return w, err
 	}
-	p.Plan, p.Under, p.Rights, p.Shard = made, w.Catalog, s.account.Rights, s.vars.Shard
+	p.Plan, p.Under, p.Rights, p.Shard = made, w.Catalog, s.engine.Account.Rights, s.vars.Shard
 	p.Temporary = slices.Clone(s.conns.TemporaryTables())
 	return w, nil
 }
@@ -87,7 +87,7 @@ func (s *Session) prepareOnShard(w *snapshot.Snapshot, p *kept.Statement, text s
 	if s.client.Capabilities&mysql.CLIENT_DEPRECATE_EOF != 0 {
 		out = withoutEOFs(out, &described)
 	}
-	patchStatuses(out, s.env.Status())
+	patchStatuses(out, s.engine.Status())
 	return s.client.Flush(renumbered(out, s.client.Seq))
 }
 
@@ -122,7 +122,7 @@ func (s *Session) preparedAmong(w *snapshot.Snapshot, p plan.Plan) exec.Candidat
 	switch p := p.(type) {
 	case *plan.OneShard:
 		if p.Alike {
-			return s.env.StandIns(w)
+			return s.engine.StandIns(w)
 		}
 		on = p.Shard
 	case *plan.InsertQuery:
@@ -138,7 +138,7 @@ func (s *Session) preparedAmong(w *snapshot.Snapshot, p plan.Plan) exec.Candidat
 		on, _ = s.conns.Home()
 	}
 	if on == "" {
-		return s.env.StandIns(w)
+		return s.engine.StandIns(w)
 	}
 	return exec.Candidates{Shards: []router.ShardName{on}}
 }

@@ -23,8 +23,8 @@ func (s *Session) prepareLocally(p *kept.Statement, columns []wire.Column) error
 	for i := range params {
 		params[i] = wire.Column{Name: []byte("?"), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Flags: mysql.BINARY_FLAG}
 	}
-	out, seq = s.client.AppendDefinitions(out, seq, s.definitions(params), s.env.Status())
-	out, _ = s.client.AppendDefinitions(out, seq, s.definitions(columns), s.env.Status())
+	out, seq = s.client.AppendDefinitions(out, seq, s.definitions(params), s.engine.Status())
+	out, _ = s.client.AppendDefinitions(out, seq, s.definitions(columns), s.engine.Status())
 	return s.client.Flush(out)
 }
 
@@ -32,7 +32,7 @@ func (s *Session) prepareLocally(p *kept.Statement, columns []wire.Column) error
 // statement, these are the resulting text and its plan. The plan is nil for a statement that the session runs itself. Its answer
 // has the returned columns.
 func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text string, shardPlan plan.Plan, columns []wire.Column, err error) {
-	r := &exec.Work{Plan: p.Plan, Facts: p.Plan.About(), Snapshot: w, Values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
+	r := &exec.Execution{Engine: s.engine, Plan: p.Plan, Facts: p.Plan.About(), Snapshot: w, Values: &plan.Values{Args: new(stmt.Args), InsertID: s.vars.InsertID}}
 	r.Values.Reset(&p.Lexed, nil)
 	text, shardPlan = p.Text, p.Plan
 	for {
@@ -52,7 +52,7 @@ func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text stri
 		r.Values.Reset(lexed, nil)
 	}
 	if _, ok := shardPlan.(*plan.Local); !ok {
-		if listed := s.env.Spliced(r, plan.Listing(shardPlan)); listed != nil {
+		if listed := r.Spliced(plan.Listing(shardPlan)); listed != nil {
 			text = string(listed)
 		}
 		return text, shardPlan, nil, nil
@@ -63,7 +63,7 @@ func (s *Session) preparable(w *snapshot.Snapshot, p *kept.Statement) (text stri
 	}
 	switch st.Kind {
 	case stmt.ShowWarnings:
-		columns = s.vars.DiagnosticColumns(st.Shown)
+		columns = s.eval.DiagnosticColumns(st.Shown)
 	case stmt.Explain:
 		var lexed stmt.Lexed
 		if err := s.read(&lexed, []byte(text)[st.Inner:]); err != nil {
@@ -108,7 +108,7 @@ func unpreparableError() error {
 
 // replacement returns the text that replaces a statement, and the context in which that is planned. The text contains values of
 // the session, or the queries of views. It is nil if the statement is not replaced.
-func (s *Session) replacement(r *exec.Work, p plan.Plan) (text []byte, under plan.Context, err error) {
+func (s *Session) replacement(r *exec.Execution, p plan.Plan) (text []byte, under plan.Context, err error) {
 	if text, expanded := expandedText(p); expanded {
 		return text, s.planContext(r.Snapshot), nil
 	}
@@ -127,18 +127,18 @@ func (s *Session) planAgain(lexed *stmt.Lexed, under plan.Context, text []byte) 
 }
 
 // runBound runs a statement that the session answers itself, with the values of its placeholders in the text.
-func (s *Session) runBound(r *exec.Work) error {
+func (s *Session) runBound(r *exec.Execution) error {
 	text, err := s.withValues(r)
 	if err != nil {
 		return err
 	}
 	bound := *r
-	bound.Prepared = nil
+	bound.Prepared, bound.Params = nil, nil
 	return s.runChanged(&bound, text, s.planContext(r.Snapshot))
 }
 
 // withValues returns a statement's text with the values of its placeholders and with splices.
-func (s *Session) withValues(r *exec.Work, splices ...plan.Splice) ([]byte, error) {
+func (s *Session) withValues(r *exec.Execution, splices ...plan.Splice) ([]byte, error) {
 	var edits []stmt.Edit
 	for _, splice := range splices {
 		at := r.Values.Offset(splice.At)

@@ -47,9 +47,9 @@ const procedureTime = 30 * time.Second
 
 // procedure answers CALL locus.…. The call takes effect at once and is not part of a transaction, because it changes data in
 // etcd.
-func (s *Session) procedure(r *exec.Work) error {
+func (s *Session) procedure(r *exec.Execution) error {
 	call := r.Facts.Statement.OwnCall
-	if !s.account.Admin {
+	if !s.engine.Account.Admin {
 		return &plan.Denied{Number: erRoutineDenied, Message: fmt.Sprintf("execute command denied to user '%s'@'%%' for routine '%s.%s': it takes admin: true", s.user, stmt.Own, call.Procedure)}
 	}
 	var args []stmt.Value

@@ -43,8 +43,8 @@ func (s *Session) runText(payload []byte) error {
 
 // runLexed plans and runs the text in lexed, after it has inserted generated values.
 func (s *Session) runLexed(payload []byte) error {
-	if s.env.Unreadable != nil {
-		return s.writeError(s.env.Unreadable)
+	if s.engine.Unreadable != nil {
+		return s.writeError(s.engine.Unreadable)
 	}
 	w := s.snapshot()
 	text, ok, err := s.numbered(w, &s.lexed)
@@ -64,14 +64,15 @@ func (s *Session) runLexed(payload []byte) error {
 	s.args.Reset(&s.lexed, nil)
 	s.args.Foreign = s.vars.Foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID}
-	return s.finish(s.runObserved(&exec.Work{Plan: p, Facts: p.About(), Values: &s.values, Snapshot: w, Payload: payload}))
+	s.execution = exec.Execution{Engine: s.engine, Plan: p, Facts: p.About(), Values: &s.values, Snapshot: w, Payload: payload}
+	return s.finish(s.runObserved(&s.execution))
 }
 
 // runObserved is attempt with reports to the observer.
-func (s *Session) runObserved(r *exec.Work) error {
+func (s *Session) runObserved(r *exec.Execution) error {
 	s.observer.Planned(r.Facts)
 	err := s.attempt(r)
-	s.observer.Ran(r.Plan, r.Values, s.account.SlowStatement, err)
+	s.observer.Ran(r.Plan, r.Values, s.engine.Account.SlowStatement, err)
 	return err
 }
 
@@ -89,7 +90,7 @@ func (s *Session) finish(err error) error {
 // planOf returns the plan for a text, from the cache or newly made, and the snapshot under which it must run.
 func (s *Session) planOf(w *snapshot.Snapshot, l *stmt.Lexed) (plan.Plan, *snapshot.Snapshot, error) {
 	l.Key = plan.AppendContext(l.Key, s.vars.Settings.Database(), s.vars.Mode)
-	l.Key = plan.AppendRights(l.Key, s.account.Rights)
+	l.Key = plan.AppendRights(l.Key, s.engine.Account.Rights)
 	l.Key = plan.AppendTemporary(l.Key, s.conns.TemporaryTables())
 	l.Key = plan.AppendShard(l.Key, s.vars.Shard)
 	if !l.Uncacheable && l.Err == nil {
@@ -109,7 +110,7 @@ func (s *Session) planOf(w *snapshot.Snapshot, l *stmt.Lexed) (plan.Plan, *snaps
 }
 
 // run runs a statement as its plan requires.
-func (s *Session) run(r *exec.Work) error {
+func (s *Session) run(r *exec.Execution) error {
 	if err := s.mayRun(r.Facts); err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func (s *Session) run(r *exec.Work) error {
 	if k := r.Facts.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && k != stmt.Diagnose && !rewritten {
 		s.vars.Conditions = s.vars.Conditions[:0]
 	}
-	if err := s.account.MayRunUnfiltered(r.Facts, &s.vars.Diagnostics); err != nil {
+	if err := s.engine.Account.MayRunUnfiltered(r.Facts, &s.vars.Diagnostics); err != nil {
 		return err
 	}
 	if err := s.refuseUnseenTables(r); err != nil {
@@ -130,7 +131,7 @@ func (s *Session) run(r *exec.Work) error {
 		s.interrupts.Unlimited()
 	}
 	s.setReadModes(r)
-	defer s.env.Settle()
+	defer s.engine.Settle()
 	if s.conns.Next() != "" {
 		return s.runNext(r)
 	}
@@ -138,7 +139,7 @@ func (s *Session) run(r *exec.Work) error {
 }
 
 // namesNoTable reports whether MariaDB keeps the warnings of the previous statement after this one, unless this one has its own.
-func namesNoTable(r *exec.Work) bool {
+func namesNoTable(r *exec.Execution) bool {
 	switch r.Facts.Statement.Kind {
 	case stmt.Begin, stmt.Commit, stmt.Rollback, stmt.Savepoint, stmt.Use, stmt.Unlock:
 		return true
@@ -155,7 +156,7 @@ func namesNoTable(r *exec.Work) bool {
 
 // runNext runs a statement after a SET TRANSACTION, which may apply to it. SET TRANSACTION applies to one transaction, and a
 // statement outside of a transaction is one by itself.
-func (s *Session) runNext(r *exec.Work) error {
+func (s *Session) runNext(r *exec.Execution) error {
 	next := s.conns.Next()
 	err := s.runPlaced(r)
 	defer s.conns.DropCharacteristics()
@@ -182,7 +183,7 @@ func namesNone(st *stmt.Statement) bool {
 
 // runPlaced checks XA and locked tables, and calls the function that runs the statement's type of plan. Plans of sharded rows are
 // admitted by those functions, and all others here.
-func (s *Session) runPlaced(r *exec.Work) error {
+func (s *Session) runPlaced(r *exec.Execution) error {
 	if s.conns.ReservesAny() {
 		if err := s.withinXA(r); err != nil {
 			return err
@@ -261,7 +262,7 @@ func (s *Session) staysOutside(f *plan.Facts) bool {
 }
 
 // runRead runs a SELECT on the shards that have the genes of its keys.
-func (s *Session) runRead(r *exec.Work, p *plan.Read) error {
+func (s *Session) runRead(r *exec.Execution, p *plan.Read) error {
 	err := p.Route(r.Snapshot.Map, r.Values, &s.route)
 	if err == nil {
 		if err := s.admitRoute(r); err != nil {
@@ -289,7 +290,7 @@ func (s *Session) runRead(r *exec.Work, p *plan.Read) error {
 }
 
 // runChange runs an UPDATE or DELETE on the shards that have the genes of its keys.
-func (s *Session) runChange(r *exec.Work, p *plan.Change) error {
+func (s *Session) runChange(r *exec.Execution, p *plan.Change) error {
 	if err := p.Route(r.Snapshot.Map, r.Values, &s.route); err != nil {
 		return err
 	}
@@ -310,7 +311,7 @@ func (s *Session) runChange(r *exec.Work, p *plan.Change) error {
 }
 
 // soleShard returns the only shard of the route, and the insertions into the text for that shard.
-func (s *Session) soleShard(r *exec.Work, k *plan.Keyed, added []plan.Splice) (router.ShardName, []plan.Splice, error) {
+func (s *Session) soleShard(r *exec.Execution, k *plan.Keyed, added []plan.Splice) (router.ShardName, []plan.Splice, error) {
 	m := r.Snapshot.Map
 	shard := s.route.Shards[0]
 	added, err := k.Own(m, &s.route, shard, added)

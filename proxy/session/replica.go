@@ -9,7 +9,7 @@ import (
 
 // setReadModes sets how a plain read may be answered. A replica may answer it, and unreachable shards may be left out, if the
 // session has requested that. Without etcd, the shard's last known primary may answer it.
-func (s *Session) setReadModes(r *exec.Work) {
+func (s *Session) setReadModes(r *exec.Execution) {
 	plain := s.readsPlainly(r.Facts)
 	r.Stale = plain && !s.conns.ReservesAny()
 	plain = plain && !r.Facts.Metadata

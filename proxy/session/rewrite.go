@@ -15,7 +15,7 @@ import (
 
 // runRewritten runs a statement that refers to the session, or whose text contains the queries of views. Values of the session
 // are written into the text, which is then planned and run like any other statement.
-func (s *Session) runRewritten(r *exec.Work) error {
+func (s *Session) runRewritten(r *exec.Execution) error {
 	if text, expanded := expandedText(r.Plan); expanded {
 		return s.runChanged(r, text, s.planContext(r.Snapshot)) // the views' queries may refer to the session too
 	}
@@ -31,7 +31,7 @@ func (s *Session) runRewritten(r *exec.Work) error {
 		defer s.vars.Back(s.vars.Aside())
 	}
 	err = s.runChanged(r, text, under)
-	if err == nil || answers.FirstUnwell || !listsProcesses(r.Facts.Statement) || !s.env.Passes(err, true) {
+	if err == nil || answers.FirstUnwell || !listsProcesses(r.Facts.Statement) || !s.engine.Passes(err, true) {
 		return err
 	}
 	answers.FirstUnwell = true // the first shard was lost since then; the list does not need it
@@ -69,7 +69,7 @@ func listsProcesses(st *stmt.Statement) bool {
 }
 
 // rewrittenContext returns the context in which a rewritten text is planned.
-func (s *Session) rewrittenContext(r *exec.Work) plan.Context {
+func (s *Session) rewrittenContext(r *exec.Execution) plan.Context {
 	under := s.planContext(r.Snapshot)
 	under.Owned, under.Rewritten = nil, true // nothing of it remains in the text
 	st := r.Facts.Statement
@@ -80,7 +80,7 @@ func (s *Session) rewrittenContext(r *exec.Work) plan.Context {
 }
 
 // rewritten returns the text that is run in place of the client's, and the context in which it is planned.
-func (s *Session) rewritten(r *exec.Work, answers *sysvars.Answers) (text []byte, under plan.Context, err error) {
+func (s *Session) rewritten(r *exec.Execution, answers *sysvars.Answers) (text []byte, under plan.Context, err error) {
 	st := r.Facts.Statement
 	under = s.rewrittenContext(r)
 	under.Alike = answers.FirstUnwell && listsProcesses(st)
@@ -93,7 +93,7 @@ func (s *Session) rewritten(r *exec.Work, answers *sysvars.Answers) (text []byte
 }
 
 // showPatched answers SHOW VARIABLES and SHOW STATUS without a rewritten text, if possible. done reports whether it did.
-func (s *Session) showPatched(r *exec.Work) (done bool, err error) {
+func (s *Session) showPatched(r *exec.Execution) (done bool, err error) {
 	st := r.Facts.Statement
 	if st.Kind != stmt.Show || st.Shown == nil || r.Prepared != nil && r.Prepared.Params > 0 {
 		return false, nil
@@ -109,7 +109,7 @@ func (s *Session) showPatched(r *exec.Work) (done bool, err error) {
 }
 
 // runChanged runs another text in place of the client's, with the client's own parameters.
-func (s *Session) runChanged(r *exec.Work, text []byte, under plan.Context) error {
+func (s *Session) runChanged(r *exec.Execution, text []byte, under plan.Context) error {
 	lexed, read := new(stmt.Lexed), s.reading()
 	if r.Prepared != nil {
 		read = r.Prepared.Reading
@@ -130,7 +130,7 @@ func (s *Session) runChanged(r *exec.Work, text []byte, under plan.Context) erro
 	}
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign
-	next := &exec.Work{Plan: p, Facts: p.About(), Snapshot: r.Snapshot, Payload: r.Payload, Params: r.Params, Values: &plan.Values{Args: args, InsertID: s.vars.InsertID}}
+	next := &exec.Execution{Engine: s.engine, Plan: p, Facts: p.About(), Snapshot: r.Snapshot, Payload: r.Payload, Params: r.Params, Values: &plan.Values{Args: args, InsertID: s.vars.InsertID}}
 	if r.Prepared == nil {
 		args.Reset(lexed, nil)
 		next.Payload = append([]byte{mysql.COM_QUERY}, text...)

@@ -8,25 +8,25 @@ import (
 )
 
 // runOn runs a statement with insertions into its text on one shard, and relays the answer.
-func (s *Session) runOn(r *exec.Work, shard router.ShardName, added []plan.Splice) error {
+func (s *Session) runOn(r *exec.Execution, shard router.ShardName, added []plan.Splice) error {
 	s.Counts.OneShard.Add(1)
 	if err := s.endBefore(r.Facts.Statement); err != nil {
 		return err
 	}
 	r.Outside = r.Outside || r.Facts.Metadata
-	last := s.env.Ending(r)
+	last := r.Ending()
 	if s.Definitions.Redefined != nil && r.Facts.Writes && s.defines(r) {
 		last = s.redefining(r, shard, last)
 		if s.declaresNothing(r) {
 			last = s.notingUndeclared(r, last)
 		}
 	}
-	return s.env.OneShard(r, exec.Part{Shard: shard, Text: s.env.Spliced(r, added)}, last)
+	return r.OneShard(exec.Part{Shard: shard, Text: r.Spliced(added)}, last)
 }
 
 // endBefore ends what a statement ends before it runs: locked tables, and the transaction on all of its shards.
 func (s *Session) endBefore(st *stmt.Statement) error {
-	if err := s.env.Room(st); err != nil {
+	if err := s.engine.Room(st); err != nil {
 		return err
 	}
 	if st.Kind == stmt.Lock {

@@ -13,7 +13,7 @@ func (s *Session) guardScatter(shards int) error {
 	if err := s.limitScatter(); err != nil {
 		return err
 	}
-	return s.account.MayScatter(shards, &s.vars.Diagnostics)
+	return s.engine.Account.MayScatter(shards, &s.vars.Diagnostics)
 }
 
 // limitScatter counts a read of several shards and sets its time limit, without the user's guard. It refuses sql_select_limit.
@@ -37,17 +37,17 @@ func (s *Session) guardRoute() error {
 }
 
 // guardAll is guardScatter for a read of every shard that has genes.
-func (s *Session) guardAll(r *exec.Work) error {
+func (s *Session) guardAll(r *exec.Execution) error {
 	m := r.Snapshot.Map
 	return s.guardScatter(len(m.ShardsOf(0, m.Width().Last(), nil)))
 }
 
 // runScatter runs a SELECT on several shards and merges their answers.
-func (s *Session) runScatter(r *exec.Work, p *plan.Read) error {
+func (s *Session) runScatter(r *exec.Execution, p *plan.Read) error {
 	if err := s.guardRoute(); err != nil {
 		return err
 	}
-	unmerged, err := s.env.Scatter(r, p, &s.route)
+	unmerged, err := r.Scatter(p, &s.route)
 	if why, refused := err.(*plan.Refusal); refused && unmerged && s.pollUnlike(r, why) { //nolint:errorlint // it is never wrapped
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 
 // refuseUnseenGenes refuses a statement in a transaction if it may concern genes that came to a shard after the transaction had
 // joined there.
-func (s *Session) refuseUnseenGenes(r *exec.Work, meets func(gene.Set) bool) error {
+func (s *Session) refuseUnseenGenes(r *exec.Execution, meets func(gene.Set) bool) error {
 	for shard, then := range s.conns.Earlier() {
 		if then.Map != r.Snapshot.Map && meets(r.Snapshot.Map.Gained(then.Map, shard)) {
 			return s.rollBackUnseen(shard)
@@ -38,13 +38,13 @@ func readsLatest(st *stmt.Statement) bool {
 
 // refuseUnseenTables is refuseUnseenGenes for tables whose declaration has changed since the transaction joined. An import has
 // brought their rows since, or has moved them back.
-func (s *Session) refuseUnseenTables(r *exec.Work) error {
+func (s *Session) refuseUnseenTables(r *exec.Execution) error {
 	for shard, then := range s.conns.Earlier() {
 		if then.Catalog == r.Snapshot.Catalog {
 			continue
 		}
 		for _, t := range plan.TablesOf(r.Facts.Statement) {
-			if name := s.env.FullName(r, t); locationOf(then.Catalog, name) != locationOf(r.Snapshot.Catalog, name) {
+			if name := r.FullName(t); locationOf(then.Catalog, name) != locationOf(r.Snapshot.Catalog, name) {
 				return s.rollBackUnseen(shard)
 			}
 		}

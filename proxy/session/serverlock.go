@@ -19,9 +19,9 @@ const erLockedAlready = mysql.ER_LOCK_OR_ACTIVE_TRANSACTION
 
 // lockServers runs FLUSH TABLES WITH READ LOCK, LOCK INSTANCE FOR BACKUP and UNLOCK INSTANCE on every shard, in the map's order.
 // The connections are reserved for the session until the lock ends.
-func (s *Session) lockServers(r *exec.Work) error {
+func (s *Session) lockServers(r *exec.Execution) error {
 	lock := r.Facts.Statement.ServerLock
-	if !s.account.Admin {
+	if !s.engine.Account.Admin {
 		return &plan.Refusal{Code: plan.NotAllowed, Message: fmt.Sprintf("%s is for users with admin: true: it concerns the servers of all shards, whoever uses them", lock)}
 	}
 	switch lock {
@@ -58,7 +58,7 @@ func (s *Session) unlockTables() error {
 // begin runs BEGIN and START TRANSACTION. WITH CONSISTENT SNAPSHOT, every shard that has rows of declared tables joins at once,
 // unless a transaction may be on one shard only. Such a transaction concerns all rows, so that no gene is handed over while it is
 // open.
-func (s *Session) begin(r *exec.Work) error {
+func (s *Session) begin(r *exec.Execution) error {
 	how := *r.Facts.Statement.Opening
 	if how.Snapshot {
 		if err := s.admit(r, nil, true, nil); err != nil {
@@ -71,7 +71,7 @@ func (s *Session) begin(r *exec.Work) error {
 	if err := s.conns.Begin(how); err != nil || !how.Snapshot {
 		return err
 	}
-	err := s.env.Anywhere(s.env.StandIns(r.Snapshot), true, func(shard router.ShardName, how txn.Mode) error { return s.conns.Join(shard, how, "") })
+	err := s.engine.Anywhere(s.engine.StandIns(r.Snapshot), true, func(shard router.ShardName, how txn.Mode) error { return s.conns.Join(shard, how, "") })
 	if err != nil || s.Spanning == txn.Single {
 		return err
 	}

@@ -53,15 +53,15 @@ type Session struct {
 	initial *backend.Settings // the settings after the login, which COM_RESET_CONNECTION restores
 	vars    sysvars.State
 	conns   *txn.Connections
-	env     exec.Environment
+	eval    *sysvars.Evaluator
+	engine  *exec.Engine
 	share   *kept.Share
 	kept    *kept.Statements
 	behind  []byte // the text after the current statement of the same command, from its semicolon on
 
 	*work // the memory of the current command; nil between commands
 
-	accountFrom *snapshot.Snapshot // the snapshot from which account was taken
-	account     *snapshot.Account  // never nil
+	accountFrom *snapshot.Snapshot // the snapshot from which the engine's account was taken
 
 	interrupts *interrupt.Handle
 	last       bool // the current command may be the session's last, so that its answer is held back
@@ -79,23 +79,25 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s.share = kept.NewShare(services.Memory, services.MaxStatement)
 	s.kept = kept.NewStatements(s.share, services.MaxStatement, &services.Counts.Prepared)
 	s.interrupts = interrupt.New(ctx, c.Stream, s.flavor)
-	s.vars = sysvars.New(exec.FirstShard{Environment: &s.env, Plan: s.planQuery})
+	s.vars = sysvars.New(s.flavor)
 	s.gate = fence.New(&services.Fencing, func() *router.Map { return s.Snapshot().Map })
 	s.client.Final = s.finalEnding
 	now := func() *snapshot.Snapshot { return services.Snapshot() }
 	reported := observe.Services{Meter: services.Meter, Tracer: services.Tracer, Log: services.Log}
 	s.observer = observe.New(reported, c.ID, c.Stream.NetConn().RemoteAddr().String(), &s.vars, &s.client, now)
+	s.conns = txn.New(&services.Services, txn.Environment{
+		ID: c.ID, Context: ctx, Client: choices{&s.vars, &s.client, s.flavor}, Interrupts: interrupts{s.interrupts}, Observer: s.observer,
+	})
 	var numbers stamp.Numbers
 	if services.Numbers != nil {
 		s.held.Numbers, numbers = services.Numbers, &s.held
 	}
-	s.env.Init(exec.Environment{
-		ID: c.ID, Context: ctx, Snapshot: now, Health: s.health, Tally: &services.Counts.Tally, Log: services.Log,
-		Vars: &s.vars, Share: s.share, Client: &s.client, Gate: s.gate, Observer: s.observer,
+	s.engine = exec.New(exec.Config{
+		ID: c.ID, Context: ctx, Current: now, Health: s.health, Tally: &services.Counts.Tally, Log: services.Log,
+		Conns: s.conns, Vars: &s.vars, Share: s.share, Client: &s.client, Gate: s.gate, Observer: s.observer,
 		Issuers: exec.Issuers{IDs: services.IDs, Numbers: numbers, Generators: services.Generators, Ring: services.Ring},
 	})
-	s.conns = txn.New(&services.Services, txn.Environment{ID: c.ID, Context: ctx, Client: &s.env, Interrupts: interrupts{s.interrupts}, Observer: s.observer})
-	s.env.Conns = s.conns
+	s.eval = sysvars.NewEvaluator(&s.vars, exec.FirstShard{Engine: s.engine, Plan: s.planQuery})
 	s.identify(c)
 	return s
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // set runs SET. On MariaDB, a SET without warnings keeps the warnings of the previous statement.
-func (s *Session) set(r *exec.Work) error {
+func (s *Session) set(r *exec.Execution) error {
 	before := s.vars.Aside()
 	if err := s.assignAll(r); err != nil {
 		return s.writeError(err)
@@ -27,12 +27,12 @@ func (s *Session) set(r *exec.Work) error {
 }
 
 // assignAll makes all of the assignments, or none.
-func (s *Session) assignAll(r *exec.Work) error {
+func (s *Session) assignAll(r *exec.Execution) error {
 	if err := s.refuseDeclared(r); err != nil {
 		return err
 	}
 	assigned := r.Facts.Statement.Variables
-	next := s.vars.Set(sysvars.Transaction{Active: s.conns.Active(), Running: s.conns.Running()})
+	next := s.eval.Set(sysvars.Transaction{Active: s.conns.Active(), Running: s.conns.Running()})
 	for _, v := range assigned {
 		if err := s.interrupts.Unwanted(); err != nil {
 			return err
@@ -51,13 +51,13 @@ func (s *Session) assignAll(r *exec.Work) error {
 	if err := s.adopt(next); err != nil {
 		return err
 	}
-	s.vars.TrackVariables(assigned)
+	s.eval.TrackVariables(assigned)
 	return nil
 }
 
 // refuseDeclared refuses values that are read from declared tables. The first shard computes expressions, and it has all
 // undeclared tables.
-func (s *Session) refuseDeclared(r *exec.Work) error {
+func (s *Session) refuseDeclared(r *exec.Execution) error {
 	for _, name := range r.Facts.Statement.Tables {
 		full := catalog.TableName{Schema: name.Schema, Name: name.Name}
 		if full.Schema == "" {
@@ -72,7 +72,7 @@ func (s *Session) refuseDeclared(r *exec.Work) error {
 
 // adopt applies what a SET assigns to the session, after a shard has accepted it.
 func (s *Session) adopt(next *sysvars.Set) error {
-	if err := s.env.Carriable(next.Settings); err != nil {
+	if err := s.engine.Carriable(next.Settings); err != nil {
 		return err
 	}
 	scope := s.conns.Next()
@@ -84,11 +84,11 @@ func (s *Session) adopt(next *sysvars.Set) error {
 			return err
 		}
 	}
-	if err := s.vars.Take(next, s.Snapshot().Sets); err != nil {
+	if err := s.eval.Take(next, s.Snapshot().Sets); err != nil {
 		return err
 	}
 	s.vars.Values = next.Values
-	s.env.Carry(next.Settings)
+	s.engine.Carry(next.Settings)
 	s.limitWaits()
 	s.conns.SetNext(scope)
 	return nil
@@ -106,12 +106,12 @@ func (s *Session) trySettings(next *backend.Settings) error {
 	if next == s.vars.Settings {
 		return nil
 	}
-	if err := s.env.Carriable(next); err != nil {
+	if err := s.engine.Carriable(next); err != nil {
 		return err
 	}
-	if err := s.vars.Try(next); err != nil {
+	if err := s.eval.Try(next); err != nil {
 		return err
 	}
-	s.env.Carry(next)
+	s.engine.Carry(next)
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 // runSpread runs an UPDATE or DELETE on every shard of its route that may have matching rows, in one transaction. While genes are
 // being moved, each shard leaves out the rows of other shards.
-func (s *Session) runSpread(r *exec.Work, p *plan.Change) error {
+func (s *Session) runSpread(r *exec.Execution, p *plan.Change) error {
 	lookups, err := s.lookups(r, p)
 	if err != nil {
 		return err
@@ -20,7 +20,7 @@ func (s *Session) runSpread(r *exec.Work, p *plan.Change) error {
 	var total exec.Totals
 	if lookups == nil {
 		if !s.route.Whole() { // otherwise the rows of one owner are on two shards for now
-			if err := s.account.MayScatterWrite(len(s.route.Shards), &s.vars.Diagnostics); err != nil {
+			if err := s.engine.Account.MayScatterWrite(len(s.route.Shards), &s.vars.Diagnostics); err != nil {
 				return err
 			}
 		}
@@ -43,21 +43,21 @@ func (s *Session) runSpread(r *exec.Work, p *plan.Change) error {
 }
 
 // changeParts returns the part of each shard.
-func (s *Session) changeParts(r *exec.Work, p *plan.Change, shards []int) ([]exec.Part, error) {
+func (s *Session) changeParts(r *exec.Execution, p *plan.Change, shards []int) ([]exec.Part, error) {
 	parts := make([]exec.Part, 0, len(shards))
 	for _, shard := range shards {
 		added, err := p.Own(r.Snapshot.Map, &s.route, shard, p.Added)
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, exec.Part{Shard: r.Snapshot.Map.Shard(shard), Text: slices.Clone(s.env.Spliced(r, added))})
+		parts = append(parts, exec.Part{Shard: r.Snapshot.Map.Shard(shard), Text: slices.Clone(r.Spliced(added))})
 	}
 	return parts, nil
 }
 
 // lookups returns the queries that ask each shard of the route whether it has matching rows. It returns nil if the shards can't
 // be asked.
-func (s *Session) lookups(r *exec.Work, p *plan.Change) (lookups []exec.Look, err error) {
+func (s *Session) lookups(r *exec.Execution, p *plan.Change) (lookups []exec.Look, err error) {
 	if p.Finding == nil {
 		return nil, nil
 	}
@@ -75,15 +75,15 @@ func (s *Session) lookups(r *exec.Work, p *plan.Change) (lookups []exec.Look, er
 	if s.route.Whole() {
 		return lookups, nil
 	}
-	return lookups, s.account.MayScatter(len(lookups), &s.vars.Diagnostics)
+	return lookups, s.engine.Account.MayScatter(len(lookups), &s.vars.Diagnostics)
 }
 
 // runFound runs an UPDATE or DELETE on the shards on which a locking read has found rows. If there are no rows, it runs on one
 // shard, whose answer the client gets.
-func (s *Session) runFound(r *exec.Work, p *plan.Change, lookups []exec.Look) (total exec.Totals, err error) {
+func (s *Session) runFound(r *exec.Execution, p *plan.Change, lookups []exec.Look) (total exec.Totals, err error) {
 	route := slices.Clone(s.route.Shards)
 	err = s.runTogether(r, func() error {
-		found, err := s.env.Request(r).Find(lookups)
+		found, err := r.Find(lookups)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (s *Session) runFound(r *exec.Work, p *plan.Change, lookups []exec.Look) (t
 		}
 		parts, err := s.changeParts(r, p, shards)
 		if err == nil {
-			total, err = s.env.Change(r, parts)
+			total, err = r.Change(parts)
 		}
 		return err
 	})

@@ -78,7 +78,7 @@ func (s *Session) awaitDeclaration(w *snapshot.Snapshot, until time.Time) bool {
 
 // readByServer returns the error of a server that parses a text without running it, or nil.
 func (s *Session) readByServer(w *snapshot.Snapshot, text string) error {
-	return s.env.Anywhere(s.env.StandIns(w), true, func(shard router.ShardName, how txn.Mode) error {
+	return s.engine.Anywhere(s.engine.StandIns(w), true, func(shard router.ShardName, how txn.Mode) error {
 		_, _, err := s.prepareAt(shard, how, text)
 		return err
 	})
@@ -113,7 +113,7 @@ func (s *Session) pollMissing(err error) bool {
 // pollUnlike polls the shards if their answers had different columns. The table may be in the process of being altered on one
 // shard after the other. pollUnlike reports whether the tables are known to differ from those for which the statement was
 // planned.
-func (s *Session) pollUnlike(r *exec.Work, why *plan.Refusal) bool {
+func (s *Session) pollUnlike(r *exec.Execution, why *plan.Refusal) bool {
 	others := func() bool { return s.Snapshot().Catalog != r.Snapshot.Catalog }
 	if !why.Unlike || s.Unlisted == nil || others() {
 		return why.Unlike && others()

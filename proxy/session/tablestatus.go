@@ -18,7 +18,7 @@ import (
 
 // runTableStatus answers SHOW TABLE STATUS of a schema with sharded tables, whose sizes are sums over all shards. While a shard
 // is down, the sizes are unknown.
-func (s *Session) runTableStatus(r *exec.Work, p *plan.OneShard) error {
+func (s *Session) runTableStatus(r *exec.Execution, p *plan.OneShard) error {
 	text, err := s.withValues(r, p.Added...)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (s *Session) runTableStatus(r *exec.Work, p *plan.OneShard) error {
 	}
 	schema := r.Facts.Statement.Schema
 	if schema == "" {
-		schema = s.env.Schema(r)
+		schema = r.Schema()
 	}
 	sizes, warnings, err := s.sizesElsewhere(r, from, schema)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Session) runTableStatus(r *exec.Work, p *plan.OneShard) error {
 
 // shownNames returns the names of the tables in an answer to SHOW TABLE STATUS, in UTF-8. If a name has a character whose
 // encoding depends on the session, the shard is queried again for the names.
-func (s *Session) shownNames(r *exec.Work, p *plan.OneShard, text []byte, shown *backend.Rows) ([]string, error) {
+func (s *Session) shownNames(r *exec.Execution, p *plan.OneShard, text []byte, shown *backend.Rows) ([]string, error) {
 	named := shown
 	at := slices.IndexFunc(shown.Columns, func(c wire.Column) bool { return string(c.Name) == "Name" })
 	encoded := slices.ContainsFunc(shown.Rows, func(row [][]byte) bool { return !isASCII(string(row[at])) })
@@ -68,10 +68,8 @@ func (s *Session) shownNames(r *exec.Work, p *plan.OneShard, text []byte, shown 
 }
 
 // runSummed runs a read of information_schema.TABLES, in which the sizes of sharded tables are sums over all shards.
-func (s *Session) runSummed(r *exec.Work, p *plan.OneShard) error {
-	first := s.env.Request(r)
-	first.Elsewhere = txn.Elsewhere
-	described, err := first.Ask(p.Shard, s.vars.Settings, "SELECT * FROM information_schema.TABLES LIMIT 0")
+func (s *Session) runSummed(r *exec.Execution, p *plan.OneShard) error {
+	described, err := r.Ask(p.Shard, txn.Elsewhere, s.vars.Settings, "SELECT * FROM information_schema.TABLES LIMIT 0")
 	if err != nil {
 		return err
 	}
@@ -106,7 +104,7 @@ type sizesOf [6][]byte
 
 // sizesElsewhere returns the sums of the sizes of a database's sharded tables on all shards except one. If a shard lacks a table
 // or does not answer, the sums are unknown. In the second case the session gets a warning.
-func (s *Session) sizesElsewhere(r *exec.Work, except router.ShardName, schema string) (total tableSizes, warnings uint16, err error) {
+func (s *Session) sizesElsewhere(r *exec.Execution, except router.ShardName, schema string) (total tableSizes, warnings uint16, err error) {
 	total = tableSizes{}
 	for _, name := range r.Snapshot.Catalog.ShardedIn(schema) {
 		total[name] = sizesOf{[]byte("0"), []byte("0"), []byte("0"), []byte("0"), nil, nil}
@@ -114,8 +112,6 @@ func (s *Session) sizesElsewhere(r *exec.Work, except router.ShardName, schema s
 	if len(total) == 0 {
 		return total, 0, nil
 	}
-	at := s.env.Request(r)
-	at.Elsewhere = txn.Elsewhere
 	text := "SELECT TABLE_NAME, " + strings.Join(plan.SizeColumns, ", ") + " FROM information_schema.TABLES WHERE TABLE_SCHEMA = " + fmt.Sprintf("CONVERT(X'%x' USING utf8mb4)", schema)
 	// The names must be as in the catalog, and no row may be missing. The time zone is the session's.
 	settings := s.vars.Settings.WithNames("utf8mb4", "").Without("sql_select_limit").Without("max_join_size").Without("sql_big_selects")
@@ -123,7 +119,7 @@ func (s *Session) sizesElsewhere(r *exec.Work, except router.ShardName, schema s
 		if shard == except {
 			continue
 		}
-		rows, err := at.Ask(shard, settings, text)
+		rows, err := r.Ask(shard, txn.Elsewhere, settings, text)
 		if stopped := s.conns.Unwanted(); stopped != nil {
 			return nil, 0, stopped
 		}

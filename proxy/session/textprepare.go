@@ -15,7 +15,7 @@ import (
 
 // textPrepared runs PREPARE, EXECUTE and DEALLOCATE PREPARE. The session keeps the texts. EXECUTE plans the text with the values
 // of the variables in it like any other text.
-func (s *Session) textPrepared(r *exec.Work) error {
+func (s *Session) textPrepared(r *exec.Execution) error {
 	p := r.Facts.Statement.Prepared
 	if (p.Expression != "" || len(p.Values) > 0) && !r.Snapshot.Flavor.PreparesExpressions() {
 		return wire.Errorf(mysql.ER_PARSE_ERROR, "42000", "You have an error in your SQL syntax: MySQL takes a text or a user variable here")
@@ -43,7 +43,7 @@ func (s *Session) textPrepared(r *exec.Work) error {
 }
 
 // prepareText runs PREPARE. A shard prepares the text too, to find the errors that only a server finds.
-func (s *Session) prepareText(r *exec.Work, p *stmt.TextPrepared) error {
+func (s *Session) prepareText(r *exec.Execution, p *stmt.TextPrepared) error {
 	s.kept.Forget(p.Name)
 	text, err := s.preparedText(p)
 	if err != nil {
@@ -81,19 +81,19 @@ func (s *Session) prepareText(r *exec.Work, p *stmt.TextPrepared) error {
 func (s *Session) preparedText(p *stmt.TextPrepared) (string, error) {
 	switch {
 	case p.Expression != "":
-		literal, err := s.vars.ComputeValue("CONVERT(" + p.Expression + " USING utf8mb4)")
+		literal, err := s.eval.ComputeValue("CONVERT(" + p.Expression + " USING utf8mb4)")
 		if err != nil {
 			return "", err
 		}
 		return sysvars.LiteralText(literal, p.Expression)
 	case p.Variable != "":
-		return s.vars.UserText(p.Variable)
+		return s.eval.UserText(p.Variable)
 	}
 	return p.Text, nil
 }
 
 // runImmediate runs EXECUTE IMMEDIATE: it prepares a text, runs it, and forgets it.
-func (s *Session) runImmediate(r *exec.Work, p *stmt.TextPrepared) error {
+func (s *Session) runImmediate(r *exec.Execution, p *stmt.TextPrepared) error {
 	text, err := s.preparedText(p)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (s *Session) boundText(text string, p *stmt.TextPrepared) ([]byte, error) {
 		values = append(values, s.vars.UserVariable(name))
 	}
 	for _, expression := range p.Values {
-		literal, err := s.vars.ComputeValue(expression)
+		literal, err := s.eval.ComputeValue(expression)
 		if err != nil {
 			return nil, err
 		}

@@ -11,12 +11,12 @@ import (
 
 // declaresNothing reports whether the statement creates an undeclared table in a database with sharded tables. Its rows will be
 // on the default shard alone, which may not be what the client intended.
-func (s *Session) declaresNothing(r *exec.Work) bool {
+func (s *Session) declaresNothing(r *exec.Execution) bool {
 	st := r.Facts.Statement
 	if st.Features&stmt.MakesTable == 0 || len(st.Tables) == 0 || !s.wantsNotes() {
 		return false
 	}
-	name := s.env.FullName(r, st.Tables[0])
+	name := r.FullName(st.Tables[0])
 	_, declared := r.Snapshot.Catalog.Declared(name)
 	return !declared && r.Snapshot.Catalog.HasSharded(name.Schema)
 }
@@ -28,8 +28,8 @@ func (s *Session) wantsNotes() bool {
 }
 
 // notingUndeclared returns an ending that adds a note to the OK of a shard.
-func (s *Session) notingUndeclared(r *exec.Work, next reply.Ending) reply.Ending {
-	name := s.env.FullName(r, r.Facts.Statement.Tables[0])
+func (s *Session) notingUndeclared(r *exec.Execution, next reply.Ending) reply.Ending {
+	name := r.FullName(r.Facts.Statement.Tables[0])
 	return func(dst, packet []byte) ([]byte, error) {
 		if packet[wire.HeaderSize] != mysql.OK_HEADER {
 			return next(dst, packet)

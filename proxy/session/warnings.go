@@ -5,8 +5,8 @@ import (
 )
 
 // showWarnings answers SHOW WARNINGS and SHOW ERRORS.
-func (s *Session) showWarnings(r *exec.Work) error {
-	columns, rows, err := s.vars.ShowDiagnostics(r.Facts.Statement.Shown)
+func (s *Session) showWarnings(r *exec.Execution) error {
+	columns, rows, err := s.eval.ShowDiagnostics(r.Facts.Statement.Shown)
 	if err != nil {
 		return err
 	}
@@ -14,8 +14,8 @@ func (s *Session) showWarnings(r *exec.Work) error {
 }
 
 // diagnose runs GET DIAGNOSTICS into user variables. It changes neither the conditions nor ROW_COUNT().
-func (s *Session) diagnose(r *exec.Work) error {
-	next, err := s.vars.Diagnose(r.Facts.Statement.Diagnosing)
+func (s *Session) diagnose(r *exec.Execution) error {
+	next, err := s.eval.Diagnose(r.Facts.Statement.Diagnosing)
 	if err == nil {
 		err = s.trySettings(next)
 	}

@@ -14,9 +14,9 @@ const binaryCollation = 63
 
 // writeOK writes an OK with the session's status flags and the changes that the client tracks. It sets ROW_COUNT().
 func (s *Session) writeOK(ok wire.OK) error {
-	ok.Status |= s.env.Status()
+	ok.Status |= s.engine.Status()
 	if s.vars.TellsTransactions() {
-		s.vars.TrackTransaction(s.env.TransactionState())
+		s.vars.TrackTransaction(s.engine.TransactionState())
 	}
 	ok.Changes = s.vars.TakeChanges()
 	s.vars.RowCount = int64(ok.AffectedRows)
@@ -44,11 +44,11 @@ func (s *Session) writeError(err error) error {
 		e = wire.Errorf(e.Code, e.State, "%s; with it the session lost what it had there (%s), and this connection is closed", e.Message, state)
 		end = exec.ErrTransactionLost
 	}
-	if s.env.Unreadable != nil {
+	if s.engine.Unreadable != nil {
 		e = wire.Errorf(e.Code, e.State, "%s; this connection is closed", e.Message)
 		end = exec.ErrTransactionLost
 	}
-	s.env.NoteError(e)
+	s.engine.NoteError(e)
 	s.observer.Failed = true
 	s.vars.TakeChanges()
 	s.vars.RowCount = -1
@@ -76,7 +76,7 @@ func (s *Session) writeRowsWarned(columns []wire.Column, rows [][][]byte, warnin
 	if w := s.vars.Results(); w != wire.NotWide {
 		columns, rows = s.definitions(columns), s.encodeWide(w, columns, rows)
 	}
-	return s.client.RowsWarned(columns, rows, wire.OK{Status: s.env.Status(), Warnings: warnings})
+	return s.client.RowsWarned(columns, rows, wire.OK{Status: s.engine.Status(), Warnings: warnings})
 }
 
 // definitions returns definitions of the session's own columns, encoded in the client's character set if that is a wide one.

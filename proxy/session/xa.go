@@ -28,12 +28,12 @@ const (
 const ownPrefix = "locus-"
 
 // runXA runs XA START and the other XA statements.
-func (s *Session) runXA(r *exec.Work) error {
+func (s *Session) runXA(r *exec.Execution) error {
 	b := r.Facts.Statement.Branch
 	switch {
 	case b.Verb == "recover" && b.Named:
 		return s.recoverXA(b)
-	case !s.account.Admin && (!b.Named || slices.ContainsFunc(b.Names, func(name string) bool { return strings.Contains(name, ownPrefix) })):
+	case !s.engine.Account.Admin && (!b.Named || slices.ContainsFunc(b.Names, func(name string) bool { return strings.Contains(name, ownPrefix) })):
 		return &plan.Refusal{Code: plan.Unsupported, Message: "XA of a name that begins with locus-, or that isn't a plain text: the proxies' own transactions have those, and proxies finish them; give it another name, in quotes"}
 	case b.Verb == "start" && s.conns.Running() && !s.conns.Reserved(txn.GlobalTransaction):
 		return wire.Errorf(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
@@ -42,7 +42,7 @@ func (s *Session) runXA(r *exec.Work) error {
 }
 
 // withinXA refuses a statement that can't be a part of the client's own XA transaction.
-func (s *Session) withinXA(r *exec.Work) error {
+func (s *Session) withinXA(r *exec.Execution) error {
 	if !s.conns.Reserved(txn.GlobalTransaction) {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (s *Session) withinXA(r *exec.Work) error {
 // recoverXA answers XA RECOVER without the branches of the proxies' own transactions.
 func (s *Session) recoverXA(b *stmt.XABranch) error {
 	var rows *backend.Rows
-	err := s.env.OnFirst(s.vars.Settings, func(l txn.Lease) (err error) { // no other shard has any
+	err := s.engine.OnFirst(s.vars.Settings, func(l txn.Lease) (err error) { // no other shard has any
 		rows, err = l.Conn.Own().Query(s.ctx, "XA RECOVER "+b.Shape)
 		return err
 	})
@@ -90,7 +90,7 @@ func (s *Session) recoverXA(b *stmt.XABranch) error {
 		for i, value := range row {
 			texts[i] = string(value)
 		}
-		if s.account.Admin || texts[0] != strconv.Itoa(twophase.Format) {
+		if s.engine.Account.Admin || texts[0] != strconv.Itoa(twophase.Format) {
 			list = append(list, texts)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // Answers contains what is needed to answer a session's questions about itself and its server. That is the session's state, and facts of its
 // login and of the process.
 type Answers struct {
-	*State
+	*Evaluator
 	ID           uint32 // of the session
 	User         string
 	Host         string // of the client

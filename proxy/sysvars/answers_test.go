@@ -20,7 +20,7 @@ func asked(f *fakeShard) *Answers {
 	s.Warn("mind")
 	s.ignore("wait_timeout", "30")
 	return &Answers{
-		State: s, ID: 5, User: "app", Host: "10.0.0.9", Port: "3306", Version: "9.7.0", Hostname: "proxy", MaxStatement: 1 << 20,
+		Evaluator: s, ID: 5, User: "app", Host: "10.0.0.9", Port: "3306", Version: "9.7.0", Hostname: "proxy", MaxStatement: 1 << 20,
 		Status: func() Status {
 			return Status{Prepared: 2, Statements: 9, Uptime: time.Minute, TLSVersion: "TLSv1.3", Cipher: "AES"}
 		},

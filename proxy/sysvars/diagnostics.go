@@ -107,30 +107,30 @@ func (d *Diagnostics) errors() (n int) {
 }
 
 // ShowDiagnostics answers SHOW WARNINGS and SHOW ERRORS.
-func (s *State) ShowDiagnostics(show *stmt.Shown) (columns []wire.Column, rows [][]string, err error) {
-	s.RowCount = -1
-	for _, c := range s.Conditions {
+func (e *Evaluator) ShowDiagnostics(show *stmt.Shown) (columns []wire.Column, rows [][]string, err error) {
+	e.RowCount = -1
+	for _, c := range e.Conditions {
 		if show.What == "warnings" || c.level == levelError {
 			rows = append(rows, []string{c.level, c.code, c.message})
 		}
 	}
 	if show.Count {
-		s.FoundRows = 1
+		e.FoundRows = 1
 		rows = [][]string{{strconv.Itoa(len(rows))}}
 	} else if rows, err = limited(rows, show.Clause); err != nil {
 		return nil, nil, err
 	}
-	return s.DiagnosticColumns(show), rows, nil
+	return e.DiagnosticColumns(show), rows, nil
 }
 
 // DiagnosticColumns returns the columns of SHOW WARNINGS and similar statements, as the shard defines them for this client. If the shard does not
 // answer, the columns are similar.
-func (s *State) DiagnosticColumns(show *stmt.Shown) []wire.Column {
+func (e *Evaluator) DiagnosticColumns(show *stmt.Shown) []wire.Column {
 	text := "SHOW " + show.What + " LIMIT 0"
 	if show.Count {
 		text = "SHOW COUNT(*) " + show.What
 	}
-	if rows, err := s.Ask(text); err == nil {
+	if rows, err := e.Ask(text); err == nil {
 		return rows.Columns
 	}
 	if show.Count {

@@ -13,7 +13,7 @@ import (
 )
 
 // diagnosed returns a session after a statement with a warning and errors.
-func diagnosed(f *fakeShard) *State {
+func diagnosed(f *fakeShard) *Evaluator {
 	s := newState(f)
 	s.Keep(table([]string{"Note", "1051", "Unknown table"}, []string{"Error", "1644", "mine"}, []string{"Error", "1062", "Duplicate"}))
 	s.NoteState(0, 1051, "11111") // no error has that number

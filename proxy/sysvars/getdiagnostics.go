@@ -16,18 +16,18 @@ import (
 
 // Diagnose runs GET DIAGNOSTICS into user variables, for the conditions that the session keeps. It returns the settings with the variables' new
 // values. If the condition does not exist, it adds an error to the conditions, and the client still gets OK.
-func (s *State) Diagnose(d *stmt.Diagnosing) (*backend.Settings, error) {
-	c, err := s.condition(d.Condition)
+func (e *Evaluator) Diagnose(d *stmt.Diagnosing) (*backend.Settings, error) {
+	c, err := e.condition(d.Condition)
 	if err != nil {
 		return nil, err
 	}
-	next := s.Settings
+	next := e.Settings
 	if d.Condition != "" && c == nil {
-		s.Conditions = append(slices.Clip(s.Conditions), Condition{level: levelError, code: "1758", message: "Invalid condition number", state: "35000"})
+		e.Conditions = append(slices.Clip(e.Conditions), Condition{level: levelError, code: "1758", message: "Invalid condition number", state: "35000"})
 		return next, nil
 	}
 	for _, i := range d.Items {
-		literal, err := s.diagnosticItem(c, i.Item)
+		literal, err := e.diagnosticItem(c, i.Item)
 		if err != nil {
 			return nil, err
 		}
@@ -37,31 +37,31 @@ func (s *State) Diagnose(d *stmt.Diagnosing) (*backend.Settings, error) {
 }
 
 // condition returns a condition by its number, which counts from 1. It returns nil if there is none.
-func (s *State) condition(number string) (*Condition, error) {
+func (e *Evaluator) condition(number string) (*Condition, error) {
 	if number == "" {
 		return nil, nil
 	}
 	n, err := strconv.Atoi(number)
 	if err != nil {
-		literal, err := s.ComputeValue("CAST(" + number + " AS SIGNED)")
+		literal, err := e.ComputeValue("CAST(" + number + " AS SIGNED)")
 		if err != nil {
 			return nil, err
 		}
 		n, _ = strconv.Atoi(literal) // NULL becomes 0
 	}
-	if n < 1 || n > len(s.Conditions) {
+	if n < 1 || n > len(e.Conditions) {
 		return nil, nil
 	}
-	return &s.Conditions[n-1], nil
+	return &e.Conditions[n-1], nil
 }
 
 // diagnosticItem returns an item of the statement or of a condition, as a constant.
-func (s *State) diagnosticItem(c *Condition, item string) (string, error) {
+func (e *Evaluator) diagnosticItem(c *Condition, item string) (string, error) {
 	switch item {
 	case "NUMBER":
-		return strconv.Itoa(len(s.Conditions)), nil
+		return strconv.Itoa(len(e.Conditions)), nil
 	case "ROW_COUNT":
-		return strconv.FormatInt(s.RowCount, 10), nil
+		return strconv.FormatInt(e.RowCount, 10), nil
 	case "MYSQL_ERRNO":
 		return c.code, nil
 	case "MESSAGE_TEXT":

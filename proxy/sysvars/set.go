@@ -15,7 +15,7 @@ type Set struct {
 	Values                                // the values after the SET
 	Characteristics []stmt.Characteristic // the characteristics that it sets for transactions
 
-	state       *State
+	state       *Evaluator
 	before      *backend.Settings // of the session, before the SET
 	assigned    []string          // the names of the settings that it assigns
 	transaction Transaction
@@ -30,8 +30,8 @@ type Transaction struct {
 }
 
 // Set begins a SET.
-func (s *State) Set(t Transaction) *Set {
-	return &Set{Values: s.Values, state: s, before: s.Settings, transaction: t}
+func (e *Evaluator) Set(t Transaction) *Set {
+	return &Set{Values: e.Values, state: e, before: e.Settings, transaction: t}
 }
 
 // Assign makes one assignment of the SET.

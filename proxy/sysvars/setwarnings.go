@@ -51,24 +51,24 @@ func (s *Set) addAssignment(assignment string) { s.assignments = append(s.assign
 func (s *Set) Finish() { s.mergeComputed(s.before, s.state.Settings) }
 
 // Take runs on the shard what a SET changes, and adds its warnings to the conditions. They come from known if the same SET ran before.
-func (s *State) Take(next *Set, known *SetWarnings) error {
-	err := s.tryOut(next, known)
+func (e *Evaluator) Take(next *Set, known *SetWarnings) error {
+	err := e.tryOut(next, known)
 	if err == nil && next.mode {
-		next.Mode, err = s.readMode(next.Settings)
+		next.Mode, err = e.readMode(next.Settings)
 	}
 	return err
 }
 
 // tryOut applies a SET on the shard, so that the server can refuse it. It collects warnings if the texts of the assignments can be sent.
-func (s *State) tryOut(next *Set, known *SetWarnings) error {
-	if len(next.assignments) > 0 && !Wide(s.Settings) && !Wide(next.Settings) {
-		return s.runAssignments("SET "+strings.Join(next.assignments, ", "), next, known)
+func (e *Evaluator) tryOut(next *Set, known *SetWarnings) error {
+	if len(next.assignments) > 0 && !Wide(e.Settings) && !Wide(next.Settings) {
+		return e.runAssignments("SET "+strings.Join(next.assignments, ", "), next, known)
 	}
-	undo := s.shard.Reassign(next.assigned)
-	if undo == nil && next.Settings == s.Settings {
+	undo := e.shard.Reassign(next.assigned)
+	if undo == nil && next.Settings == e.Settings {
 		return nil
 	}
-	return orUndo(undo, s.Try(next.Settings))
+	return orUndo(undo, e.Try(next.Settings))
 }
 
 // orUndo returns err, and calls undo if both are not nil.
@@ -95,39 +95,39 @@ func Wide(settings *backend.Settings) bool {
 
 // runAssignments runs only the assignments on a server, to get their warnings. The connection has the session's previous settings. A connection
 // with other settings would also get the warnings of those.
-func (s *State) runAssignments(text string, next *Set, known *SetWarnings) error {
+func (e *Evaluator) runAssignments(text string, next *Set, known *SetWarnings) error {
 	key := text
 	for _, name := range [...]string{"sql_notes", "max_error_count"} { // they change which warnings are given
-		literal, _ := s.Settings.Lookup(name)
+		literal, _ := e.Settings.Lookup(name)
 		key += ";" + literal
 	}
 	if list, ok := known.lookup(key); ok {
-		s.Conditions = append(s.Conditions, list...)
-		return orUndo(s.shard.Reassign(next.assigned), s.Try(next.Settings))
+		e.Conditions = append(e.Conditions, list...)
+		return orUndo(e.shard.Reassign(next.assigned), e.Try(next.Settings))
 	}
-	return s.shard.On(s.Settings, func(c Conn) error {
+	return e.shard.On(e.Settings, func(c Conn) error {
 		ok, err := c.Exec(text)
 		if err != nil {
 			c.Note(backend.State)
 			return err
 		}
-		from := len(s.Conditions)
+		from := len(e.Conditions)
 		if ok.Warnings > 0 {
 			rows, err := c.Query(AskWarnings)
 			if err != nil {
 				c.Note(backend.State) // the assignments took effect
 				return err
 			}
-			s.Keep(rows)
+			e.Keep(rows)
 		}
-		known.remember(key, slices.Clone(s.Conditions[from:]))
-		return orUndo(s.shard.Reassign(next.assigned), c.Carry(next.Settings))
+		known.remember(key, slices.Clone(e.Conditions[from:]))
+		return orUndo(e.shard.Reassign(next.assigned), c.Carry(next.Settings))
 	})
 }
 
 // readMode asks the shard how a sql_mode changes the parsing of texts. A mode such as ANSI implies several others.
-func (s *State) readMode(settings *backend.Settings) (mode stmt.Mode, err error) {
-	err = s.shard.On(settings, func(c Conn) error {
+func (e *Evaluator) readMode(settings *backend.Settings) (mode stmt.Mode, err error) {
+	err = e.shard.On(settings, func(c Conn) error {
 		rows, err := c.Query("SELECT @@sql_mode")
 		if err != nil || len(rows.Rows) != 1 {
 			return err

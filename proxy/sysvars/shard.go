@@ -2,14 +2,11 @@ package sysvars
 
 import (
 	"locus/proxy/backend"
-	"locus/proxy/flavor"
 	"locus/proxy/wire"
 )
 
 // Shard is the shard that is asked about what the proxy doesn't know. It is the first shard.
 type Shard interface {
-	// Flavor returns the flavor of all shards.
-	Flavor() flavor.Flavor
 	// On calls f with a connection that has the settings. On it, f sees what the session's transaction has done on the shard.
 	On(settings *backend.Settings, f func(Conn) error) error
 	// Compute runs a query of which the client has written a part. The session keeps the state that it leaves on the connection. The session's

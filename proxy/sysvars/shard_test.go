@@ -29,8 +29,6 @@ type fakeShard struct {
 
 var errNotAsked = errors.New("the fake has no answer to that")
 
-func (f *fakeShard) Flavor() flavor.Flavor { return f.is }
-
 func (f *fakeShard) On(settings *backend.Settings, ask func(Conn) error) error {
 	if err := f.Carry(settings); err != nil {
 		return err
@@ -107,10 +105,10 @@ func variablesOf(settings *backend.Settings) string {
 }
 
 // newState returns the state of a session that has just logged in.
-func newState(f *fakeShard) *State {
-	s := New(f)
+func newState(f *fakeShard) *Evaluator {
+	s := New(func() flavor.Flavor { return f.is })
 	s.Reset(Values{Settings: backend.Default, Autocommit: true})
-	return &s
+	return NewEvaluator(&s, f)
 }
 
 func parse(t *testing.T, text string) (*stmt.Statement, *stmt.Lexed) {
@@ -125,7 +123,7 @@ func parse(t *testing.T, text string) (*stmt.Statement, *stmt.Lexed) {
 }
 
 // assign runs a SET up to the point where a shard must accept it.
-func assign(t *testing.T, s *State, text string, transaction Transaction) (*Set, error) {
+func assign(t *testing.T, s *Evaluator, text string, transaction Transaction) (*Set, error) {
 	t.Helper()
 	st, _ := parse(t, text)
 	next := s.Set(transaction)
@@ -139,7 +137,7 @@ func assign(t *testing.T, s *State, text string, transaction Transaction) (*Set,
 }
 
 // take runs a SET.
-func take(t *testing.T, s *State, text string, known *SetWarnings) error {
+func take(t *testing.T, s *Evaluator, text string, known *SetWarnings) error {
 	t.Helper()
 	next, err := assign(t, s, text, Transaction{})
 	if err != nil {

@@ -13,29 +13,37 @@ type State struct {
 	Diagnostics
 	Tracking
 	Commands Counters
-	shard    Shard
+	flavor   func() flavor.Flavor // of all shards
 }
 
-// New returns the state of a session that has set nothing.
-func New(shard Shard) State { return State{shard: shard} }
+// New returns the state of a session that has set nothing. flavor returns the flavor of all shards.
+func New(flavor func() flavor.Flavor) State { return State{flavor: flavor} }
 
 // Reset sets the values of a new login, and clears the rest.
 func (s *State) Reset(v Values) {
 	s.Values, s.Diagnostics, s.reported, s.Commands = v, Diagnostics{}, "", Counters{}
 }
 
-func (s *State) flavor() flavor.Flavor { return s.shard.Flavor() }
+// Evaluator asks a shard what the state of a session doesn't contain: the values of expressions, and whether a server accepts
+// settings.
+type Evaluator struct {
+	*State
+	shard Shard
+}
+
+// NewEvaluator returns the evaluator of a state that asks the shard.
+func NewEvaluator(s *State, shard Shard) *Evaluator { return &Evaluator{State: s, shard: shard} }
 
 // Try applies settings to a connection, so that the server can refuse them.
-func (s *State) Try(settings *backend.Settings) error {
-	return s.shard.On(settings, func(Conn) error { return nil })
+func (e *Evaluator) Try(settings *backend.Settings) error {
+	return e.shard.On(settings, func(Conn) error { return nil })
 }
 
 // Ask sends the shard a small query that leaves no state, with the session's settings.
-func (s *State) Ask(text string) (*backend.Rows, error) { return s.ask(text, backend.Nothing) }
+func (e *Evaluator) Ask(text string) (*backend.Rows, error) { return e.ask(text, backend.Nothing) }
 
-func (s *State) ask(text string, leaves backend.Leaves) (rows *backend.Rows, err error) {
-	err = s.shard.On(s.Settings, func(c Conn) (err error) {
+func (e *Evaluator) ask(text string, leaves backend.Leaves) (rows *backend.Rows, err error) {
+	err = e.shard.On(e.Settings, func(c Conn) (err error) {
 		c.Note(leaves)
 		rows, err = c.Query(text)
 		return err
@@ -44,8 +52,8 @@ func (s *State) ask(text string, leaves backend.Leaves) (rows *backend.Rows, err
 }
 
 // Compute returns the value of an expression as a constant.
-func (s *State) Compute(settings *backend.Settings, expression string) (string, error) {
-	rows, err := s.shard.Compute(settings, "SELECT "+expression)
+func (e *Evaluator) Compute(settings *backend.Settings, expression string) (string, error) {
+	rows, err := e.shard.Compute(settings, "SELECT "+expression)
 	if err != nil {
 		return "", err
 	}
@@ -56,8 +64,8 @@ func (s *State) Compute(settings *backend.Settings, expression string) (string, 
 }
 
 // ComputeValue is Compute for a user variable. It loses nothing of the value.
-func (s *State) ComputeValue(expression string) (string, error) {
-	rows, err := s.shard.Compute(s.Settings, "SELECT "+valueFields("v")+" FROM (SELECT "+expression+" AS v) AS t")
+func (e *Evaluator) ComputeValue(expression string) (string, error) {
+	rows, err := e.shard.Compute(e.Settings, "SELECT "+valueFields("v")+" FROM (SELECT "+expression+" AS v) AS t")
 	if err != nil {
 		return "", err
 	}

@@ -55,23 +55,23 @@ func (s *State) trackChange() {
 const trackStateChange = "session_track_state_change"
 
 // TrackVariables records the assignments of a SET.
-func (s *State) TrackVariables(assigned []stmt.Variable) {
-	if !s.Tracks {
+func (e *Evaluator) TrackVariables(assigned []stmt.Variable) {
+	if !e.Tracks {
 		return
 	}
 	var names []string
 	for _, v := range assigned {
-		for _, name := range s.assignedNames(v) {
-			if s.tracksVariable(name) && !slices.Contains(names, name) {
+		for _, name := range e.assignedNames(v) {
+			if e.tracksVariable(name) && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
 	}
 	if len(names) > 0 {
-		s.trackValues(names)
+		e.trackValues(names)
 	}
-	if s.flavor().ReportsItsTracking() || !slices.ContainsFunc(assigned, func(v stmt.Variable) bool { return v.Name == trackStateChange }) {
-		s.trackChange()
+	if e.flavor().ReportsItsTracking() || !slices.ContainsFunc(assigned, func(v stmt.Variable) bool { return v.Name == trackStateChange }) {
+		e.trackChange()
 	}
 }
 
@@ -102,21 +102,21 @@ func (s *State) tracksVariable(name string) bool {
 
 // trackValues records the current values of variables, which it asks from a shard. The shard resolves values such as DEFAULT and utf8. If it does
 // not answer, nothing is recorded.
-func (s *State) trackValues(names []string) {
+func (e *Evaluator) trackValues(names []string) {
 	if len(names) == 1 && names[0] == autocommit {
-		s.changes = wire.AppendVariableChange(s.changes, []byte(autocommit), onOff(s.Autocommit))
+		e.changes = wire.AppendVariableChange(e.changes, []byte(autocommit), onOff(e.Autocommit))
 		return
 	}
-	rows, err := s.Ask("SELECT @@" + strings.Join(names, ", @@"))
+	rows, err := e.Ask("SELECT @@" + strings.Join(names, ", @@"))
 	if err != nil || len(rows.Rows) != 1 || len(rows.Columns) != len(names) {
 		return
 	}
 	for i, name := range names {
 		value := rows.Rows[0][i]
 		if name == autocommit {
-			value = onOff(s.Autocommit)
+			value = onOff(e.Autocommit)
 		}
-		s.changes = wire.AppendVariableChange(s.changes, []byte(name), value)
+		e.changes = wire.AppendVariableChange(e.changes, []byte(name), value)
 	}
 }
 

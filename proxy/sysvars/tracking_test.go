@@ -17,7 +17,7 @@ var changeNames = map[byte]string{
 }
 
 // told returns the changes in the next OK: "schema shop, changed 1".
-func told(t *testing.T, s *State) string {
+func told(t *testing.T, s *Evaluator) string {
 	t.Helper()
 	var list []string
 	for rest := s.TakeChanges(); len(rest) > 0; {

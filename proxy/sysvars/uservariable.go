@@ -155,11 +155,11 @@ func Uncollated(literal string) string {
 }
 
 // UserText returns the text in a user variable.
-func (s *State) UserText(name string) (string, error) {
-	literal := s.UserVariable(name)
+func (e *Evaluator) UserText(name string) (string, error) {
+	literal := e.UserVariable(name)
 	if notUTF8(literal) {
 		var err error
-		if literal, err = s.ComputeValue("CONVERT(" + literal + " USING utf8mb4)"); err != nil {
+		if literal, err = e.ComputeValue("CONVERT(" + literal + " USING utf8mb4)"); err != nil {
 			return "", err
 		}
 	}

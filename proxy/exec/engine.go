@@ -22,11 +22,12 @@ import (
 	"locus/router"
 )
 
-// Environment contains what the statements of one session need to run. It belongs to the session's goroutine.
-type Environment struct {
-	ID       uint32
-	Context  context.Context // ends with the session
-	Snapshot func() *snapshot.Snapshot
+// Config contains what an engine uses of its session and of the process.
+type Config struct {
+	ID      uint32
+	Context context.Context // ends with the session
+	// Current returns the current snapshot.
+	Current func() *snapshot.Snapshot
 	// Health returns the current state of the servers, or nil if it is unknown.
 	Health func() *health.Snapshot
 	Tally  *Tally
@@ -38,30 +39,31 @@ type Environment struct {
 	Client   *reply.Client
 	Gate     *fence.Gate
 	Observer *observe.Session
-	// ClientProfile is the part of a connection's profile that the client's choices at login require.
-	ClientProfile backend.Profile
-
-	Account *snapshot.Account // the user's account in the snapshot of the running statement; never nil
 	Issuers
+}
+
+// Engine runs the statements of one session. It belongs to the session's goroutine.
+type Engine struct {
+	Config
+	Account *snapshot.Account // the user's account in the snapshot of the running statement; never nil
+	// Unreadable is the reason why variables that the last statement assigned could not be read from its connection. The session
+	// ends then.
+	Unreadable error
+	*Buffers
+
 	// insertEnding is endInsert as a func value, allocated once.
 	insertEnding reply.Ending
 	// unsent makes sending to a shard fail, in tests; nil: it doesn't.
 	unsent func(router.ShardName) error
-
 	// stale contains the shards whose last known primaries have answered the running statement without a confirmation by etcd.
 	stale []router.ShardName
-
-	// Unreadable is the reason why variables that the last statement assigned could not be read from its connection. The session
-	// ends then.
-	Unreadable error
-
-	*Buffers
 }
 
-// Init sets e to the environment of a session.
-func (e *Environment) Init(of Environment) {
-	*e = of
+// New returns the engine of a session.
+func New(c Config) *Engine {
+	e := &Engine{Config: c}
 	e.insertEnding = e.endInsert
+	return e
 }
 
 // Buffers contains the memory of the running command. It is nil between commands.
@@ -99,33 +101,16 @@ type Tally struct {
 }
 
 // NoteError records an error that the client was sent.
-func (e *Environment) NoteError(told *mysql.MyError) {
+func (e *Engine) NoteError(told *mysql.MyError) {
 	e.Observer.Told(told.Code)
 	e.Vars.Fail(told)
 }
 
-// Settings implements [txn.Client].
-func (e *Environment) Settings() *backend.Settings { return e.Vars.Settings }
-
-// settingsOr returns the settings under which a statement runs, or the session's if these are nil.
-func (e *Environment) settingsOr(own *backend.Settings) *backend.Settings {
-	if own != nil {
-		return own
-	}
-	return e.Vars.Settings
-}
-
-// Profile implements [txn.Client].
-func (e *Environment) Profile() backend.Profile { return e.ClientProfile }
-
-// Autocommit implements [txn.Client].
-func (e *Environment) Autocommit() bool { return e.Vars.Autocommit }
-
-// Flavor implements [txn.Client]. It returns the shards' flavor.
-func (e *Environment) Flavor() flavor.Flavor { return e.Snapshot().Flavor }
+// Flavor returns the flavor of the shards.
+func (e *Engine) Flavor() flavor.Flavor { return e.Current().Flavor }
 
 // Carry sets the session's settings.
-func (e *Environment) Carry(settings *backend.Settings) {
+func (e *Engine) Carry(settings *backend.Settings) {
 	if e.Vars.Settings == nil || e.Vars.Settings.Database() != settings.Database() {
 		e.Observer.Uses(settings.Database())
 	}
@@ -134,7 +119,7 @@ func (e *Environment) Carry(settings *backend.Settings) {
 }
 
 // Carriable returns the reason why the session can't have the settings, or nil if it can.
-func (e *Environment) Carriable(next *backend.Settings) error {
+func (e *Engine) Carriable(next *backend.Settings) error {
 	if next == e.Vars.Settings {
 		return nil
 	}
