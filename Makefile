@@ -81,7 +81,7 @@ test-long: test-servers test-suites check bin/summary ## run what takes longer a
 	LOCUS_TEST_SCALE=long $(TEST) -timeout 4h $(PKG) | bin/summary
 	$(if $(filter file,$(origin PKG)),$(MAKE) test-newer)
 
-# A second MariaDB stands beside that of the system, and is found before it. What is known to differ is in docs/compatibility.md. Whether
+# A second MariaDB stands beside that of the system, and is found before it. What is known to differ is in docs/reference/compatibility.md. Whether
 # bugs that are planted are noticed is a question to the tests, not to the server.
 .PHONY: test-newer
 test-newer: TAGS = servers,long

@@ -46,7 +46,7 @@ func replicas(o Options, c *cluster.Cluster) func(router.ShardName) int {
 }
 
 // replicating are the options of servers of which locus promotes one, so that nothing that was acknowledged is lost with
-// another one (docs/operations.md). They begin read-only: the primary is who the cluster says.
+// another one (docs/how-to/failover.md). They begin read-only: the primary is who the cluster says.
 var replicating = map[dbserver.Engine][]string{
 	dbserver.MariaDB: {
 		"--log-slave-updates=ON", "--read-only=ON", "--gtid-strict-mode=ON", "--init-rpl-role=SLAVE", "--rpl-semi-sync-slave-enabled=ON",

@@ -219,7 +219,7 @@ var elsewhere = map[string]string{
 	"locus version":          "What it prints differs from build to build.",
 }
 
-// TestReference holds docs/commands.md to the commands, and has each show an
+// TestReference holds docs/reference/cli.md to the commands, and has each show an
 // example that a test runs: the first in the transcripts.
 func TestReference(t *testing.T) {
 	examples := map[string]string{}
@@ -260,7 +260,7 @@ func TestReference(t *testing.T) {
 		}
 	}
 	fmt.Fprintf(&b, "\n## All commands\n\n```\n%s```\n", root.PersistentFlags().FlagUsages())
-	compare(t, filepath.Join("..", "..", "docs", "commands.md"), b.String())
+	compare(t, filepath.Join("..", "..", "docs", "reference", "cli.md"), b.String())
 }
 
 // collect notes the first example of each command.

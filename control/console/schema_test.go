@@ -14,7 +14,7 @@ import (
 )
 
 // fieldsDocument lists the fields of every answer below /v1/, for who reads them.
-const fieldsDocument = "../../docs/http-v1.txt"
+const fieldsDocument = "../../docs/reference/http-v1.txt"
 
 const fieldsHead = `# Every field of every answer below /v1/ (schema 1), with its type. A field with "?" may be missing, [] is a list,
 # and {} an object whose keys are names. Written by: go test ./control/console -run TestFieldsStay -update

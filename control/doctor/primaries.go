@@ -40,7 +40,7 @@ func (e *examination) failover(name router.ShardName, r failover.Record) {
 			"writes wait for a replica: too few have answered its primary %s since %s", r.Primary, r.Waits.Format(time.RFC3339))
 	}
 	if r.MayLose != "" {
-		remedy := "set up semi-synchronous replication on all of its servers (docs/operations.md, a primary that locus promotes for)"
+		remedy := "set up semi-synchronous replication on all of its servers (docs/how-to/failover.md)"
 		if e.Cluster.Primaries[name].Alone {
 			remedy = "start a replica, or have one follow: writes wait for it again then"
 		}

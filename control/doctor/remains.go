@@ -50,7 +50,7 @@ func (e *examination) inDoubt(ctx context.Context, s *shard) error {
 			return fmt.Errorf("XA RECOVER lists a branch of %s letters: %q", r[1], r[3])
 		}
 		e.mayPass("branches", string(s.name),
-			"a proxy with transactions: xa finishes it within some ten seconds, once it reaches that shard; else see docs/operations.md, Branches in doubt",
+			"a proxy with transactions: xa finishes it within some ten seconds, once it reaches that shard; else see docs/troubleshoot/symptoms.md, Branches in doubt",
 			"transaction %s is prepared and not finished; what was decided is on shard %s", r[3][:length], r[3][length:])
 	}
 	return nil

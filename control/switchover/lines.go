@@ -416,7 +416,7 @@ func (s *server) untold(ctx context.Context) error {
 	}
 	n, err := s.one(ctx, "SELECT COUNT(*) FROM information_schema."+list+" WHERE NAME LIKE '%/%' AND NAME NOT LIKE 'mysql/%' AND NAME NOT LIKE 'sys/%'")
 	if err == nil && n != "0" {
-		err = fmt.Errorf("%s has tables and no GTIDs: a server that was made of a backup has to be told what it has before it can follow (as in docs/operations.md, backing up)", s.addr)
+		err = fmt.Errorf("%s has tables and no GTIDs: a server that was made of a backup has to be told what it has before it can follow (as in docs/how-to/backup-and-restore.md)", s.addr)
 	}
 	return err
 }

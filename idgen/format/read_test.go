@@ -14,7 +14,7 @@ import (
 	"locus/idgen/cipher"
 )
 
-// keys are those of docs/ids.md.
+// keys are those of docs/reference/generators.md.
 const keys = `current: 2
 keys:
   - {version: 1, key: 2b7e151628aed2a6abf7158809cf4f3c}

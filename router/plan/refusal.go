@@ -6,7 +6,7 @@ import (
 	"locus/router/catalog"
 )
 
-// Code is the stable number of the reason why a statement is refused. docs/errors.md lists all codes.
+// Code is the stable number of the reason why a statement is refused. docs/troubleshoot/errors.md lists all codes.
 type Code uint16
 
 const (

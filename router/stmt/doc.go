@@ -4,5 +4,5 @@
 // returns the key under which a plan is cached, and the position of each literal. The full one, [Parse], runs once per
 // key. Only it uses TiDB's parser. It returns tables, conditions and clauses with positions as [Anchor], which are
 // valid for every text of the same key. The package never prints SQL from a syntax tree, because a parser's output
-// isn't the text that was sent (docs/adr/0004). It knows no tables and no sessions.
+// isn't the text that was sent (docs/internals/adr/0004). It knows no tables and no sessions.
 package stmt

@@ -1,5 +1,5 @@
 // Command bench measures what the proxy costs, side by side with what it replaces, and prints the table of
-// docs/performance.md.
+// docs/reference/performance.md.
 //
 // Three lanes lead to the same shard: direct, through haproxy as a bare TCP hop, and through this proxy. Each
 // row of the table runs them in alternating rounds and compares round with round, so that whatever else the

@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// The vectors of docs/ids.md.
+// The vectors of docs/internals/ids.md.
 func TestGeneVectors(t *testing.T) {
 	for uid, gene := range map[int64]uint64{0: 0xd870, 1: 0x5ddf, 42: 0x3eab, -1: 0x2bba, 10001: 0xc3fe} {
 		if got := geneOf(uid); got != gene {

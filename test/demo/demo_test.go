@@ -178,7 +178,7 @@ func (d *demo) query(query string) (out string) {
 	return out
 }
 
-// golden are the owners of docs/ids.md, their genes, and with two shards the
+// golden are the owners of docs/internals/ids.md, their genes, and with two shards the
 // shard that has them.
 var golden = []struct {
 	owner, gene string

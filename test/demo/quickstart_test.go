@@ -14,28 +14,69 @@ import (
 	"locus/test/product"
 )
 
-// TestTheReadmeWordByWord runs README's commands as they are written, in the order in which they are written, in a fresh shell.
-func TestTheReadmeWordByWord(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+// TestTheFirstPagesWordByWord runs the commands of README and of the quick start as they are written, in the order in which they are
+// written, in a fresh shell.
+func TestTheFirstPagesWordByWord(t *testing.T) {
+	s, d := openTerminal(t)
+	_, tries, _ := strings.Cut(page(t, "README.md"), "\n## Try it\n")
+	tries, _, _ = strings.Cut(tries, "\n## ")
+	start := page(t, "docs/start/quickstart.md")
+	if ran := s.runPage(t, d, tries); ran < 1 {
+		t.Error("README has no command")
+	}
+	if ran := s.runPage(t, d, start); ran < 14 {
+		t.Errorf("the quick start has only %d commands", ran)
+	}
+}
+
+// TestASchemaOfYourOwn runs the commands and the statements of the tutorial in their order.
+func TestASchemaOfYourOwn(t *testing.T) {
+	s, d := openTerminal(t)
+	if ran := s.runPage(t, d, page(t, "docs/start/own-schema.md")); ran < 18 {
+		t.Errorf("the tutorial has only %d commands and blocks of SQL", ran)
+	}
+}
+
+func page(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../..", path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, tries, _ := strings.Cut(string(text), "\n## Try it\n")
-	tries, _, _ = strings.Cut(tries, "\n## ")
-	s, d := openTerminal(t)
-	ran := 0
-	for i, block := range strings.Split(tries, "```") {
+	return string(text)
+}
+
+// runPage runs the blocks of a page but those that start a demo, and returns how many commands and blocks of SQL these were. Statements
+// run in the current database of those before. A block that is marked with error=NUMBER must end with that error.
+func (s *terminal) runPage(t *testing.T, d *demo, text string) (ran int) {
+	t.Helper()
+	port, database := portOf(d.Proxies[0].Addr), ""
+	for i, block := range strings.Split(text, "```") {
 		if i%2 == 0 || strings.Contains(block, "make demo") {
 			continue
 		}
-		for _, line := range commandsOf(strings.ReplaceAll(block, "-P 4306", "-P "+portOf(d.Proxies[0].Addr))) {
-			s.run(t, line)
-			ran++
+		mark, block, _ := strings.Cut(block, "\n")
+		if !strings.HasPrefix(mark, "sql") {
+			for _, line := range commandsOf(strings.ReplaceAll(block, "-P 4306", "-P "+port)) {
+				s.run(t, line)
+				ran++
+			}
+			continue
 		}
+		if err := os.WriteFile(filepath.Join(s.dir, "typed.sql"), []byte(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		command := "mariadb -h 127.0.0.1 -P " + port + " -u app -papp -t " + database + " < typed.sql"
+		if _, number, fails := strings.Cut(mark, "error="); fails {
+			command = "{ " + command + " 2>&1 || true; } | grep -F 'ERROR " + number + " '"
+		}
+		s.run(t, command)
+		if m := regexp.MustCompile(`(?m)^USE (\w+);`).FindStringSubmatch(block); m != nil {
+			database = m[1]
+		}
+		ran++
 	}
-	if ran < 12 {
-		t.Errorf("README has only %d commands", ran)
-	}
+	return ran
 }
 
 // TestWhatTheDemoPrints runs the commands that the demo prints, in their order, in a fresh shell.
@@ -72,9 +113,9 @@ func TestWhatTheDemoPrints(t *testing.T) {
 	d.valuesRoute()
 }
 
-// valuesRoute holds the values that docs/routing.md lists to the genes that EXPLAIN shows.
+// valuesRoute holds the values that docs/concepts/genes-and-route-map.md lists to the genes that EXPLAIN shows.
 func (d *demo) valuesRoute() {
-	text, err := os.ReadFile("../../docs/routing.md")
+	text, err := os.ReadFile("../../docs/concepts/genes-and-route-map.md")
 	if err != nil {
 		d.t.Fatal(err)
 	}

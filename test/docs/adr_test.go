@@ -7,20 +7,30 @@ import (
 	"testing"
 )
 
-// Each decision has a number of its own, one after the other, the same in its file's name and its heading; and who names a decision
-// by its number links to that one.
+// Each decision has a number of its own, the same in its file's name and its heading, and is listed; and who names a decision by its
+// number links to that one. A number whose decision was removed is not used again.
 func TestDecisionsAreNumbered(t *testing.T) {
-	files, err := filepath.Glob("../../docs/adr/*.md")
+	files, err := filepath.Glob("../../docs/internals/adr/*.md")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no decisions: %v", err)
 	}
-	for i, file := range files {
+	index := read(t, "docs/internals/adr/README.md")
+	last := 0
+	for _, file := range files {
 		name := filepath.Base(file)
-		if want := fmt.Sprintf("%04d-", i+1); !strings.HasPrefix(name, want) {
-			t.Errorf("docs/adr/%s: its number should be %s", name, want)
+		if name == "README.md" {
+			continue
 		}
-		if text := read(t, "docs/adr/"+name); !strings.HasPrefix(text, fmt.Sprintf("# %d. ", i+1)) {
-			t.Errorf("docs/adr/%s: its heading should begin with its number, %d", name, i+1)
+		var number int
+		if _, err := fmt.Sscanf(name, "%04d-", &number); err != nil || number <= last {
+			t.Errorf("docs/internals/adr/%s: its number does not follow %d", name, last)
+		}
+		last = number
+		if text := read(t, "docs/internals/adr/"+name); !strings.HasPrefix(text, fmt.Sprintf("# %d. ", number)) {
+			t.Errorf("docs/internals/adr/%s: its heading does not begin with its number, %d", name, number)
+		}
+		if !strings.Contains(index, fmt.Sprintf("| %d | [", number)) || !strings.Contains(index, "("+name+")") {
+			t.Errorf("docs/internals/adr/README.md does not list %s", name)
 		}
 	}
 	for _, document := range documents(t) {

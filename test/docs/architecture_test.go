@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-const architectureDocument = "docs/architecture.md"
+const architectureDocument = "docs/internals/architecture.md"
 
 // A file that a step names exists: in the directory that it is written with, or
 // in that of the file before it.

@@ -10,7 +10,7 @@ import (
 	"locus/proxy/handshake"
 )
 
-const compatibilityDocument = "docs/compatibility.md"
+const compatibilityDocument = "docs/reference/compatibility.md"
 
 // What is dispatched is what the table of commands says is supported.
 func TestEveryCommandIsDocumented(t *testing.T) {

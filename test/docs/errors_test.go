@@ -15,7 +15,7 @@ import (
 	"locus/router/plan"
 )
 
-const errorsDocument = "docs/errors.md"
+const errorsDocument = "docs/troubleshoot/errors.md"
 
 func TestEveryRefusalIsDocumented(t *testing.T) {
 	codes := constants(t, "../../router/plan/refusal.go", func(name, kind string) bool { return kind == "Code" })

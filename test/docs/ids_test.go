@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/xml"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"strconv"
 	"strings"
@@ -23,7 +26,11 @@ import (
 	"locus/router/cluster"
 )
 
-const idsDocument = "docs/ids.md"
+const (
+	idsDocument        = "docs/internals/ids.md"
+	idsConcept         = "docs/concepts/ids.md"
+	generatorsDocument = "docs/reference/generators.md"
+)
 
 func TestGeneVectors(t *testing.T) {
 	document := read(t, idsDocument)
@@ -71,41 +78,63 @@ func TestLayoutsAreAllDescribed(t *testing.T) {
 	}
 }
 
-// TestThePictureOfAnID holds README's picture to the layout: the bits of each part, and the value of each part in the ID above it.
+// TestThePictureOfAnID compares the picture with the layout: the bits and the width of each part, and its value in the ID above it.
 func TestThePictureOfAnID(t *testing.T) {
-	_, picture, _ := strings.Cut(read(t, "README.md"), "order ID ")
-	lines := strings.Split(picture, "\n")
-	id := number(t, strings.TrimSuffix(lines[0], ", as bits:"))
-	bits, names, values := strings.Fields(strings.ReplaceAll(lines[2], " … ", "…")), parts(lines[4]), parts(lines[5])
+	picture := drawn(t, "docs/pictures/id-bits.svg")
+	id := uint64(number(t, picture["id"][0]))
 	l := orderid.Layouts()[0]
+	names, widths := []string{"zero", "gene", "key version", "sequence"}, []int{1, l.GeneBits(), l.VersionBits(), l.SequenceBits()}
 	top := 63
-	for i, width := range []int{1, l.GeneBits(), l.VersionBits(), l.SequenceBits()} {
-		low := top - width + 1
-		want := fmt.Sprintf("%d…%d", top, low)
-		if width == 1 {
-			want = strconv.Itoa(top)
+	for i, name := range names {
+		low := top - widths[i] + 1
+		bits, width := fmt.Sprintf("bits %d–%d", top, low), fmt.Sprintf("%d bits wide", widths[i])
+		if widths[i] == 1 {
+			bits, width = fmt.Sprintf("bit %d", top), "1 bit wide"
 		}
-		same(t, names[i], bits[i], want)
-		value := uint64(id) >> low & (1<<width - 1)
-		if values[i] != "" {
-			drawn, err := strconv.ParseUint(strings.TrimPrefix(values[i], "= "), 0, 64)
-			if err != nil || drawn != value {
-				t.Errorf("%s is drawn as %s, and is %#x", names[i], values[i], value)
-			}
-		} else {
-			same(t, "the top bit", names[i], strconv.FormatUint(value, 10))
+		same(t, "a name", picture["name"][i], name)
+		same(t, name+", bits", picture["bits"][i], bits)
+		same(t, name+", width", picture["width"][i], width)
+		value, err := strconv.ParseUint(strings.TrimPrefix(picture["value"][i], "value "), 0, 64)
+		if want := id >> low & (1<<widths[i] - 1); err != nil || value != want {
+			t.Errorf("%s is drawn as %q, and is %#x", name, picture["value"][i], want)
 		}
 		top = low - 1
 	}
 }
 
-// parts are the cells of a drawn table's line.
-func parts(line string) []string {
-	cells := strings.Split(strings.Trim(strings.TrimSpace(line), "│"), "│")
-	for i := range cells {
-		cells[i] = strings.TrimSpace(cells[i])
+// drawn returns the texts of a picture by each word of their class, or by their id.
+func drawn(t *testing.T, path string) map[string][]string {
+	t.Helper()
+	texts := map[string][]string{}
+	decoder := xml.NewDecoder(strings.NewReader(read(t, path)))
+	var open [][]string
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			return texts
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			var words []string
+			for _, a := range token.Attr {
+				if a.Name.Local == "class" || a.Name.Local == "id" {
+					words = append(words, strings.Fields(a.Value)...)
+				}
+			}
+			open = append(open, words)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			if text := strings.TrimSpace(string(token)); text != "" && len(open) > 0 {
+				for _, word := range open[len(open)-1] {
+					texts[word] = append(texts[word], text)
+				}
+			}
+		}
 	}
-	return cells
 }
 
 func TestLayoutVectors(t *testing.T) {
@@ -146,8 +175,8 @@ func TestOrderNumberVectors(t *testing.T) {
 func TestJavaScriptRounding(t *testing.T) {
 	const id = 2257855923731038209
 	want := fmt.Sprintf("turns ID `%d` into `%.0f`", int64(id), float64(id))
-	if !strings.Contains(read(t, idsDocument), want) {
-		t.Errorf("%s does not say: %s", idsDocument, want)
+	if !strings.Contains(read(t, idsConcept), want) {
+		t.Errorf("%s does not say: %s", idsConcept, want)
 	}
 }
 
@@ -187,7 +216,7 @@ func same(t *testing.T, what, documented, computed string) {
 // What is written of generators can be declared so.
 func TestGeneratorsCanBeDeclared(t *testing.T) {
 	declared := map[string]cluster.Generator{}
-	for _, text := range blocks(read(t, idsDocument), "yaml") {
+	for _, text := range blocks(read(t, generatorsDocument), "yaml") {
 		if !strings.Contains("\n"+text, "\ngenerators:") {
 			continue
 		}
@@ -204,14 +233,14 @@ func TestGeneratorsCanBeDeclared(t *testing.T) {
 	}
 	for _, name := range []string{"ticket", "voucher", "invoice", "letters", "bill"} {
 		if declared[name].Kind == "" {
-			t.Errorf("no block of %s declares %s", idsDocument, name)
+			t.Errorf("no block of %s declares %s", generatorsDocument, name)
 		}
 	}
 }
 
 func TestHiddenSequenceVectors(t *testing.T) {
-	document := read(t, idsDocument)
-	ring, err := cipher.Parse([]byte(block(t, document, "yaml", "current:")))
+	document := read(t, generatorsDocument)
+	ring, err := cipher.Parse([]byte(block(t, read(t, idsDocument), "yaml", "current:")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,28 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
+// Every page is reached by links from the index.
+func TestEveryPageIsReached(t *testing.T) {
+	reached := map[string]bool{"docs/index.md": true}
+	for next := []string{"docs/index.md"}; len(next) > 0; {
+		page := next[0]
+		next = next[1:]
+		for _, link := range links(read(t, page)) {
+			path, _, _ := strings.Cut(link, "#")
+			target := filepath.Join(filepath.Dir(page), path)
+			if strings.HasSuffix(path, ".md") && !reached[target] {
+				reached[target] = true
+				next = append(next, target)
+			}
+		}
+	}
+	for _, document := range documents(t) {
+		if strings.HasPrefix(document, "docs/") && document != "docs/screenshots/README.md" && !reached[document] {
+			t.Errorf("no link leads from docs/index.md to %s", document)
+		}
+	}
+}
+
 func documents(t *testing.T) []string {
 	t.Helper()
 	var found []string

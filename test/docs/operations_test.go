@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	operationsDocument = "docs/operations.md"
-	referenceDocument  = "docs/reference.md"
+	alertsDocument  = "docs/troubleshoot/alerts.md"
+	metricsDocument = "docs/reference/metrics.md"
+	httpDocument    = "docs/reference/http.md"
 )
 
 // The metrics are read from where they are named: describe("name", "help",
@@ -24,7 +25,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 		t.Fatal("control/console/metrics.go describes no metric that is understood")
 	}
 	documented := map[string]bool{}
-	for _, r := range tableOf(t, read(t, referenceDocument), "metric", "type", "labels", "meaning") {
+	for _, r := range tableOf(t, read(t, metricsDocument), "metric", "type", "labels", "meaning") {
 		name := code(r["metric"])
 		documented[name] = true
 		want, ok := labels[name]
@@ -51,7 +52,7 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 func TestEveryPathIsDocumented(t *testing.T) {
 	handled := regexp.MustCompile(`"(?:GET|POST) (/[^"]*)"`).FindAllStringSubmatch(read(t, "control/console/console.go"), -1)
 	documented := map[string]bool{}
-	for _, r := range tableOf(t, read(t, referenceDocument), "path", "role", "what") {
+	for _, r := range tableOf(t, read(t, httpDocument), "path", "role", "what") {
 		documented[code(r["path"])] = false
 	}
 	for _, h := range handled {
@@ -74,7 +75,7 @@ func TestEveryPathIsDocumented(t *testing.T) {
 // Who is woken by an alert finds it in the table of runbooks.
 func TestEveryAlertHasARunbook(t *testing.T) {
 	documented := map[string]bool{}
-	for _, r := range tableOf(t, read(t, operationsDocument), "alert", "means", "runbook") {
+	for _, r := range tableOf(t, read(t, alertsDocument), "alert", "means", "runbook") {
 		documented[code(r["alert"])] = false
 	}
 	rules := contents(t, deployed(t, "prometheus/alerts.yaml")[0])

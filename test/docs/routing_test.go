@@ -14,7 +14,10 @@ import (
 	"locus/router/cluster"
 )
 
-const routingDocument = "docs/routing.md"
+const (
+	routingDocument = "docs/concepts/genes-and-route-map.md"
+	clusterDocument = "docs/reference/cluster.yaml.md"
+)
 
 func TestExampleOfAMap(t *testing.T) {
 	m, _, err := router.Decode([]byte(block(t, read(t, routingDocument), "yaml", "schema: 1\ngene_bits")))
@@ -29,14 +32,14 @@ func TestExampleOfAMap(t *testing.T) {
 }
 
 func TestExampleOfACluster(t *testing.T) {
-	if _, err := cluster.Parse([]byte(block(t, read(t, routingDocument), "yaml", "schema: 1\nsettings"))); err != nil {
+	if _, err := cluster.Parse([]byte(block(t, read(t, clusterDocument), "yaml", "schema: 1\nsettings"))); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestKeysAreThose(t *testing.T) {
 	documented := map[string]bool{}
-	for _, r := range tableOf(t, read(t, routingDocument), "key", "what", "written by") {
+	for _, r := range tableOf(t, read(t, architectureDocument), "key", "what", "written by") {
 		for key := range strings.SplitSeq(r["key"], ", ") {
 			documented[code(key)] = true
 		}

@@ -12,10 +12,10 @@ import (
 	"locus/test/shop"
 )
 
-// firstExample is that of docs/ids.md, with its tables in the test's schema.
+// firstExample is that of docs/reference/generators.md, with its tables in the test's schema.
 func firstExample(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/ids.md")
+	text, err := os.ReadFile("../../docs/reference/generators.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func firstExample(t *testing.T) string {
 	example, _, _ = strings.Cut(example, "```\n")
 	tables, is := strings.CutPrefix(example, "tables:\n")
 	if !is || !strings.Contains(tables, "stamped: {bill_no: bill}") || !strings.Contains(tables, "\ngenerators:\n") {
-		t.Fatalf("the first example of docs/ids.md is\n%s", example)
+		t.Fatalf("the first example of docs/reference/generators.md is\n%s", example)
 	}
 	return strings.ReplaceAll(tables, "shop.parcel", "{schema}.parcel")
 }

@@ -18,20 +18,20 @@ import (
 	"locus/test/shop"
 )
 
-// documented are the examples of segments in a table of MySQL, as docs/ids.md has them.
+// documented are the examples of segments in a table of MySQL, as docs/reference/generators.md has them.
 func documented(t *testing.T) (declarations, statements string) {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/ids.md")
+	text, err := os.ReadFile("../../docs/reference/generators.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, found := strings.Cut(string(text), "\n### In a table of MySQL\n")
+	_, section, found := strings.Cut(string(text), "\n## In a table of MySQL\n")
 	_, declarations, _ = strings.Cut(section, "```yaml\n")
 	declarations, section, _ = strings.Cut(declarations, "```\n")
 	_, statements, _ = strings.Cut(section, "```sql\n")
 	statements, _, ended := strings.Cut(statements, "```\n")
 	if !found || !ended {
-		t.Fatal("docs/ids.md has no such examples")
+		t.Fatal("docs/reference/generators.md has no such examples")
 	}
 	return declarations, statements
 }

@@ -52,7 +52,7 @@ func TestARollingRestart(t *testing.T) {
 	})
 }
 
-// lostShard may fail what was under way there, with the errors of docs/errors.md about
+// lostShard may fail what was under way there, with the errors of docs/troubleshoot/errors.md about
 // a connection to a shard that breaks: 1158, and 1180 of a commit, which says whether
 // it is known to be undone; and with MySQL's own of a statement that it interrupts.
 func lostShard(failures []failure) error {

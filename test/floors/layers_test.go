@@ -11,7 +11,7 @@ import (
 )
 
 // drawing is where the layers are drawn: what a reader sees is what imports are held to.
-const drawing = "docs/architecture.md"
+const drawing = "docs/internals/architecture.md"
 
 // layer is some packages of one purpose.
 type layer struct {

@@ -43,11 +43,11 @@ shards:
 routes: ["0xffff s0"]
 `
 
-// careful is the first example of docs/ids.md, with steps that are so short that its members ask their servers all the time,
+// careful is the first example of docs/reference/generators.md, with steps that are so short that its members ask their servers all the time,
 // and limits to go with them.
 func careful(t *testing.T, step, bits int) string {
 	t.Helper()
-	document, err := os.ReadFile("../../docs/ids.md")
+	document, err := os.ReadFile("../../docs/reference/generators.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func careful(t *testing.T, step, bits int) string {
 		"{seq:14}":                                      "{seq:17}",
 	} {
 		if strings.Count(text, long) != 1 {
-			t.Fatalf("the first example of docs/ids.md has not one %s:\n%s", long, text)
+			t.Fatalf("the first example of docs/reference/generators.md has not one %s:\n%s", long, text)
 		}
 		text = strings.Replace(text, long, short, 1)
 	}

@@ -1,5 +1,5 @@
 // A second implementation of layouts, genes' places and ciphers, with BigInt and
-// after docs/ids.md alone. It reads {"keys": [...], "vectors": [...]} and prints
+// after docs/internals/ids.md alone. It reads {"keys": [...], "vectors": [...]} and prints
 // the vectors, with what it makes of them.
 import { createCipheriv } from 'node:crypto'
 import { readFileSync } from 'node:fs'

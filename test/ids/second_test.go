@@ -57,7 +57,7 @@ func ringOf(t *testing.T) *cipher.Ring {
 	return ring
 }
 
-// An implementation in another language, written after docs/ids.md, makes the
+// An implementation in another language, written after docs/internals/ids.md, makes the
 // same IDs and order numbers of random parts.
 func TestTheSecondImplementationAgrees(t *testing.T) {
 	node, err := exec.LookPath("node")

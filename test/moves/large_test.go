@@ -16,7 +16,7 @@ import (
 )
 
 // Long rows go through copy, stream and comparison. What the
-// process took for it is logged; the figure is in docs/migration.md.
+// process took for it is logged; the figure is in docs/internals/jobs.md.
 func TestLargeRows(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		both := servers.Start(t, engine, 2, "--max-allowed-packet=256M", "--innodb-flush-log-at-trx-commit=0")

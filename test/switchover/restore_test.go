@@ -10,7 +10,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// docs/operations.md, "Restoring one shard": its server is lost with all that it had but its binary logs, while clients write; a copy of
+// docs/how-to/backup-and-restore.md, "Restoring one shard": its server is lost with all that it had but its binary logs, while clients write; a copy of
 // before is rolled forward by them, and declared in its place. Nothing that was acknowledged is missing, and no transaction is there in part.
 func TestTheRunbookOfALostShard(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {

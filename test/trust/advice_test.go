@@ -84,9 +84,9 @@ var unadvised = map[string]string{
 	"1301": "transactions: single is another proxy's",
 }
 
-// Each code that docs/errors.md has is followed by at least one statement.
+// Each code that docs/troubleshoot/errors.md has is followed by at least one statement.
 func TestEachRefusalIsFollowed(t *testing.T) {
-	text, err := os.ReadFile("../../docs/errors.md")
+	text, err := os.ReadFile("../../docs/troubleshoot/errors.md")
 	if err != nil {
 		t.Fatal(err)
 	}
