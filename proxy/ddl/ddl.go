@@ -136,11 +136,6 @@ func with(err error, after string, alone bool) error {
 	return &Error{e.Err, e.Before, e.After + after}
 }
 
-// Moving returns the refusal of a statement that would disturb a move.
-func Moving(what string) error {
-	return &plan.Refusal{Code: plan.Unsupported, Message: what + " while genes are on the move: wait until locus jobs shows the move to be over"}
-}
-
 const changingTable = "changing the definition of a table"
 
 func undeclarable(format string, args ...any) error {
@@ -182,7 +177,7 @@ func (s *Session) Define(st Statement) (wire.OK, error) {
 		if err := d.stillDeclared(); err != nil || s.Snapshot().Map.Moving().Empty() {
 			return err
 		}
-		return Moving(changingTable)
+		return plan.DisturbsMove(changingTable)
 	}
 	var ok wire.OK
 	d.finish = func(out Outcome) {
@@ -206,7 +201,7 @@ func (d *definition) refused() error {
 	if d.Under.Map.Moving().Empty() || st.Defined != nil || st.IfNotExists != nil && d.madeEverywhere() {
 		return nil
 	}
-	return Moving(changingTable)
+	return plan.DisturbsMove(changingTable)
 }
 
 // madeEverywhere reports whether every shard has the table that the statement creates.

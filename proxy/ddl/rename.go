@@ -55,7 +55,7 @@ const (
 // others continue.
 func (d *definition) rename() error {
 	if !d.Under.Map.Moving().Empty() {
-		return Moving("renaming a table")
+		return plan.DisturbsMove("renaming a table")
 	}
 	if d.Renames == nil || d.Settled == nil {
 		return undeclarable("no table that is on every shard can be renamed through this proxy")

@@ -7,9 +7,12 @@ import (
 
 	"locus/proxy/stamp"
 	"locus/proxy/txn"
+	"locus/proxy/wire"
 	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 // Rows that are not in an INSERT's text are inserted in batches. A batch ends when it has bulkRows rows, or when its text has
@@ -206,4 +209,43 @@ func (b *bulk) recordNumber(v *plan.Values, insertID uint64) {
 	default:
 		b.FirstID, b.CountFrom = insertID, insertID
 	}
+}
+
+// runInsertQuery runs an INSERT whose query returns rows for other shards than the one that has them. The query is answered over
+// gathered rows, as a SELECT would be. Its rows are inserted as they arrive.
+func (x *Execution) runInsertQuery(q *plan.InsertQuery) error {
+	if err := x.guardAll(); err != nil {
+		return err
+	}
+	if err := x.requireUTF8(); err != nil {
+		return err
+	}
+	if x.ReadsOnly() { // if the query returns no rows, no server is sent an INSERT to refuse
+		return wire.Errorf(mysql.ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, "25006", "Cannot execute statement in a READ ONLY transaction")
+	}
+	read := q.Lex(x.Values.Lexed)
+	args := new(stmt.Args)
+	args.Foreign = x.Vars.Foreign
+	args.Reset(read, x.Values.Bound)
+	own := *x
+	own.Values = &plan.Values{Args: args, InsertID: x.Vars.InsertID, UserVariable: x.Values.UserVariable}
+	var in Inserted
+	err := own.gatherFor(q.Gather, func(g *Gathering) (err error) {
+		text := string(x.Edited(g.Values.Text, g.Edits()))
+		as := Insertion{Rows: q.Around(x.Values), Plan: q.Batch}
+		in, err = g.Insert(as, func(add Add) error { return g.Copy(text, g.Bound(), q.Destination, add) })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return x.writeInserted(in, insertInfo(in.Rows, in.Totals, x.Facts.Statement.Insert.Ignore))
+}
+
+// requireUTF8 refuses a client whose character set is not UTF-8, because values are written into the texts of INSERTs.
+func (e *Engine) requireUTF8() error {
+	if !e.Vars.QuotesUTF8() {
+		return &plan.Refusal{Code: plan.Unsupported, Message: "rows from elsewhere for several shards, for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
+	}
+	return nil
 }

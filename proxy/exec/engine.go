@@ -11,7 +11,9 @@ import (
 	"locus/proxy/fence"
 	"locus/proxy/flavor"
 	"locus/proxy/health"
+	"locus/proxy/interrupt"
 	"locus/proxy/kept"
+	"locus/proxy/mirror"
 	"locus/proxy/observe"
 	"locus/proxy/reply"
 	"locus/proxy/snapshot"
@@ -20,6 +22,7 @@ import (
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
+	"locus/router/plan"
 )
 
 // Config contains what an engine uses of its session and of the process.
@@ -39,6 +42,12 @@ type Config struct {
 	Client   *reply.Client
 	Gate     *fence.Gate
 	Observer *observe.Session
+	// Interrupts ends the statements of the session.
+	Interrupts *interrupt.Handle
+	// Mirror is offered reads of moving genes; nil: no reads are mirrored.
+	Mirror *mirror.Mirror
+	// Unlisted polls the shards because a name is unknown; see the field of the session's services. It may be nil.
+	Unlisted func(ctx context.Context, waits bool) bool
 	Issuers
 }
 
@@ -68,6 +77,7 @@ func New(c Config) *Engine {
 
 // Buffers contains the memory of the running command. It is nil between commands.
 type Buffers struct {
+	route    plan.Route
 	text     []byte             // a changed text
 	executed *backend.Statement // the statement of the requested cursor, on its connection
 	stamper  stamp.Stamper

@@ -5,12 +5,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
 	"locus/proxy/kept"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router/stmt"
 )
 
 // executePacket builds COM_STMT_EXECUTE for a connection, and prepares the statement there first if it isn't yet. If text and
@@ -104,4 +107,30 @@ func isComplete(payload []byte, p *kept.Statement, there *backend.Statement) boo
 func typesSent(payload []byte, params int) bool {
 	at := 1 + 4 + 1 + 4 + (params+7)/8
 	return at < len(payload) && payload[at] == 1
+}
+
+// TextualName is the name under which connections prepare a text that they are about to execute. It is prepared again each time.
+const TextualName = "locus_text"
+
+// prepareTextual prepares on a connection the text that an EXECUTE is about to run there.
+func (x *Execution) prepareTextual(l txn.Lease) error {
+	if x.Textual == nil {
+		return nil
+	}
+	text := strings.ReplaceAll(x.Textual.Text, "'", "''")
+	if x.Textual.Reading.Mode&stmt.NoBackslash == 0 {
+		text = strings.ReplaceAll(text, `\`, `\\`)
+	}
+	present := l.Conn.Settings()
+	if err := l.Conn.Carry(x.Context, x.Textual.Reading.On(present)); err != nil {
+		return err
+	}
+	_, err := l.Conn.Exec(x.Context, "PREPARE "+TextualName+" FROM '"+text+"'")
+	if _, lost := errors.AsType[*backend.LostError](err); lost {
+		return err
+	}
+	if back := l.Conn.Carry(x.Context, present); err == nil {
+		err = back
+	}
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"locus/proxy/fence"
 	"locus/proxy/kept"
 	"locus/proxy/observe"
+	"locus/proxy/reply"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -45,6 +46,9 @@ type Execution struct {
 	Elsewhere txn.Mode
 	fence.Admission
 	Faring observe.Faring // records the outcome of a statement on moving genes
+	// Defining returns the ending of a shard's answer to a statement that defines something there; nil: the statement does not. It
+	// is called with the statement's own ending.
+	Defining func(shard router.ShardName, last reply.Ending) reply.Ending
 	// Code is the code of the error that a shard returned, or 0.
 	Code  uint16
 	again int // how often it was run again after a lost connection

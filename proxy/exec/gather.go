@@ -3,7 +3,11 @@ package exec
 import (
 	"errors"
 
+	"locus/idgen/gene"
+	"locus/proxy/backend"
 	"locus/proxy/gather"
+	"locus/proxy/trace"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
@@ -24,17 +28,17 @@ type Gathering struct {
 	large map[*plan.Gathered]bool
 }
 
-// Gather reads the rows that a statement needs into temporary tables on a shard, and calls use with them. most limits the rows.
+// gatherAt reads the rows that a statement needs into temporary tables on a shard, and calls use with them. most limits the rows.
 // If the statement may depend on the current time, all shards get the same time.
-func (x *Execution) Gather(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
+func (x *Execution) gatherAt(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
 	own := x.Clone()
 	if !own.needsOneTime() {
-		return own.gather(p, on, most, use)
+		return own.gatherOn(p, on, most, use)
 	}
-	return own.atOneTime(func() error { return own.gather(p, on, most, use) })
+	return own.atOneTime(func() error { return own.gatherOn(p, on, most, use) })
 }
 
-func (x *Execution) gather(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
+func (x *Execution) gatherOn(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
 	return gatherError(x.OnHost(on, func(h *Host) error {
 		g := &Gathering{Host: h, plan: p, left: most}
 		if err := g.fill(); err != nil {
@@ -178,4 +182,100 @@ func (g *Gathering) read(queries []plan.Query, into *gather.Table) error {
 		g.warned += warned
 	}
 	return err
+}
+
+// runGathered answers a statement that no shard can answer alone, and for which the answers of the shards can't be merged.
+func (x *Execution) runGathered(p *plan.Gathering) error {
+	if err := x.guardAll(); err != nil {
+		return err
+	}
+	return x.gather(p)
+}
+
+// gather reads the rows that a statement needs into temporary tables on one shard. That shard then answers the statement.
+func (x *Execution) gather(p *plan.Gathering) error {
+	return x.gatherFor(p, (*Gathering).Answer)
+}
+
+// gatherFor reads the rows that a statement needs into temporary tables on one shard, and calls use with them.
+func (x *Execution) gatherFor(p *plan.Gathering, use func(*Gathering) error) error {
+	x.Cursor = false
+	if x.Prepared != nil && x.ReadsDifferently(&x.Prepared.Reading) {
+		return StaleReading()
+	}
+	defer x.Observer.Trace().Enter(trace.Gather, "")()
+	if err := x.mayGather(p); err != nil {
+		return err
+	}
+	if err := x.refuseUnseenGenes(func(set gene.Set) bool { return !set.Empty() }); err != nil {
+		return err
+	}
+	if err := x.Admit(nil, true, nil); err != nil {
+		return err
+	}
+	shard := x.gatherShard(p)
+	x.Tally.Gathered.Add(1)
+	most, _ := x.Account.GatherLimits()
+	return x.gatherAt(p, shard, most, func(g *Gathering) error {
+		x.Account.Gathered(most.Rows-g.Left().Rows, most.Bytes-g.Left().Bytes, &x.Vars.Diagnostics)
+		return use(g)
+	})
+}
+
+// mayGather returns an error if temporary tables can't be used for the statement.
+func (x *Execution) mayGather(p *plan.Gathering) error {
+	if p.Reopens && !x.Snapshot.Flavor.ReopensTemporary() {
+		return &plan.Refusal{Code: plan.ScatterShape, Message: "a common table expression that is read more than once, over rows of several shards: MySQL can't; name one owner, ID or order number in WHERE, or write it out twice"}
+	}
+	if x.Conns.Reserved(txn.LockedTables) || x.Conns.Reserved(txn.TemporaryTable) {
+		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read that joins rows of several shards while this session has locked or temporary tables: end those first"}
+	}
+	return nil
+}
+
+// gatherShard returns the shard that runs the statement. It is the shard of the statement's single tables. Without any, it is one
+// of the shards that own genes, and sessions are distributed over them.
+func (x *Execution) gatherShard(p *plan.Gathering) router.ShardName {
+	if shard := p.Shard; shard != "" {
+		return shard
+	}
+	m := x.Snapshot.Map
+	var c Candidates
+	for _, i := range m.ShardsOf(0, m.Width().Last(), nil) {
+		c.Shards = append(c.Shards, m.Shard(i))
+	}
+	c.Chosen = int(x.ID) % len(c.Shards)
+	shard, _ := x.Best(c, nil)
+	return shard
+}
+
+// Answer runs the statement over the temporary tables, and relays the answer to the client.
+func (g *Gathering) Answer() error {
+	l, w := g.At, g.Execution
+	if err := l.Conn.Carry(g.Context, g.under()); err != nil {
+		return err
+	}
+	w.Outside = true
+	if err := w.send(l, g.Edited(w.Values.Text, g.Edits()), g.Bound()); err != nil {
+		return err
+	}
+	g.Client.Warned = g.warned
+	err := g.Relay(l.Conn, wire.QueryResponse, g.Status(), nil)
+	g.Client.Warned = 0
+	if err != nil {
+		if !txn.IsRefusal(err) {
+			return g.Unread(err)
+		}
+		return err
+	}
+	g.Observer.Answered(l.Shard)
+	a := w.readAnswer()
+	if g.settings != nil { // takeOver adopts the session's settings, which are not all that the connection has
+		l.Conn.Note(backend.State)
+	}
+	w.takeOver(l, a, leftBy(w.Facts, a, true)&(warnings|foundRows|assigned))
+	if !a.Failed {
+		l.Conn.SetStatus(a.status)
+	}
+	return nil
 }

@@ -49,7 +49,7 @@ func (a *asking) of() *plan.Gathering {
 
 // gather gathers on a shard, and returns the statement that would run there.
 func (a *asking) gather(on router.ShardName, most gather.Limits) (text string, err error) {
-	err = a.Gather(a.of(), on, most, func(g *Gathering) error {
+	err = a.gatherAt(a.of(), on, most, func(g *Gathering) error {
 		text = string(stmt.AppendEdited(nil, a.Values.Text, g.Edits()))
 		return nil
 	})

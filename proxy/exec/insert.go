@@ -211,3 +211,117 @@ func (e *Engine) generatedParam(v stmt.Value) wire.Param {
 	}
 	return p
 }
+
+// runGlobal runs a change of global tables on every shard.
+func (x *Execution) runGlobal(p *plan.Global) error {
+	if err := p.Alike(x.Values); err != nil {
+		return err
+	}
+	if p.Insert.Numbered() != nil {
+		return x.insertCopies(p)
+	}
+	total, err := x.runParts(Everywhere(x.Snapshot.Catalog.Shards, slices.Clone(x.Spliced(p.Added))))
+	if err != nil {
+		return err
+	}
+	return x.Done(wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings, LastInsertID: total.InsertID, Info: []byte(total.Info)})
+}
+
+// insertCopies runs an INSERT into a global table whose rows the cluster numbers. Each row gets the same number on every shard.
+func (x *Execution) insertCopies(p *plan.Global) error {
+	result, err := x.StampCopies(p)
+	if err != nil {
+		return err
+	}
+	only := result.Shards[0]
+	parts := Everywhere(x.Snapshot.Catalog.Shards, only.Text)
+	if x.Prepared != nil {
+		params := x.StampedParams(only.Params) // the shards share it, and only read it
+		for i := range parts {
+			parts[i].Params = params
+		}
+	}
+	return x.insertParts(p.Insert, result, parts)
+}
+
+// runStamped runs an INSERT into a sharded table.
+func (x *Execution) runStamped(p *plan.Stamped) error {
+	result, err := x.Stamp(p)
+	if err != nil {
+		return err
+	}
+	var shards []int
+	if !x.Snapshot.Map.Divided().Empty() {
+		for _, text := range result.Shards {
+			shards = append(shards, text.Shard)
+		}
+	}
+	if err := x.Admit(result.Genes, false, shards); err != nil {
+		return err
+	}
+	x.Tally.Stamped.Add(uint64(result.Generated))
+	if len(result.Shards) == 1 && !x.MayLeaveOut(p.Insert, result) {
+		return x.InsertOne(p, result)
+	}
+	parts := make([]Part, 0, len(result.Shards))
+	for _, text := range result.Shards {
+		parts = append(parts, Part{
+			Shard: x.Snapshot.Map.Shard(text.Shard), Text: text.Text, Params: x.StampedParams(text.Params), Rows: x.RowsOf(text.Shard),
+		})
+	}
+	return x.insertParts(p.Insert, result, parts)
+}
+
+// insertParts runs the parts of an INSERT in one transaction. It reports the first generated ID that a row has at the end.
+func (x *Execution) insertParts(in *plan.Insertion, result *stamp.Result, parts []Part) error {
+	var total Totals
+	var first *plan.Issued
+	err := x.runTogether(func() (err error) {
+		if total, err = x.Change(parts); err == nil {
+			first, err = x.FirstInserted(in, result, &total)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings}
+	insert := x.Facts.Statement.Insert
+	if rows := uint64(in.Rows(x.Values.Args)); rows > 1 {
+		ok.Info = insertInfo(rows, total, insert.Ignore)
+	}
+	switch {
+	case first != nil:
+		x.Vars.InsertID, ok.LastInsertID = first.ID.Lo, CountFrom(result, first)
+	case total.Affected > 0 && (total.Inserted || len(insert.Update) == 0 && !insert.Ignore):
+		ok.LastInsertID = in.LastNumber(x.Values)
+	default:
+		ok.LastInsertID = total.InsertID
+		if x.Facts.KeepsInsertID && total.InsertID != 0 {
+			x.Vars.InsertID = total.InsertID
+		}
+	}
+	return x.Done(ok)
+}
+
+// insertInfo returns the info text in the OK of an INSERT.
+func insertInfo(rows uint64, total Totals, ignores bool) []byte {
+	duplicates := total.Duplicates
+	if ignores {
+		duplicates += total.Unaffected
+	}
+	return fmt.Appendf(nil, "Records: %d  Duplicates: %d  Warnings: %d", rows, duplicates, total.Warnings)
+}
+
+// writeInserted writes the OK of an INSERT whose rows came from a query or a file.
+func (e *Engine) writeInserted(in Inserted, info []byte) error {
+	ok := wire.OK{AffectedRows: in.Affected, Warnings: in.Warnings, Info: info}
+	if in.FirstID != 0 && in.Affected > 0 {
+		e.Vars.InsertID = in.FirstID
+	}
+	if in.Affected > 0 {
+		ok.LastInsertID = in.CountFrom
+	}
+	e.Vars.FoundRows = in.Rows
+	return e.Done(ok)
+}

@@ -1,8 +1,12 @@
 package exec
 
 import (
+	"fmt"
+	"locus/proxy/fence"
 	"locus/proxy/txn"
 	"locus/router/plan"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 // Stage reads the client's file into the temporary table, according to the session's settings. It returns the number of warnings.
@@ -32,4 +36,46 @@ func (h *Host) Stage(load *plan.Load) (uint16, error) {
 	}
 	h.learn(h.At, h.Facts.Statement.Assigns)
 	return ok.Warnings, nil
+}
+
+// runLoad runs a LOAD DATA LOCAL whose rows go to several shards. One shard reads the client's file into a temporary table. The
+// rows are inserted from that table in one transaction.
+func (x *Execution) runLoad(load *plan.Load) error {
+	if x.Client.Capabilities&mysql.CLIENT_LOCAL_FILES == 0 {
+		return x.Snapshot.Flavor.NoLocalFiles()
+	}
+	if err := x.requireUTF8(); err != nil {
+		return err
+	}
+	if err := x.Admit(nil, true, nil); err != nil {
+		return err
+	}
+	own := x.Clone()
+	own.Outside = true // the temporary table is outside the transaction, and the rows are inserted in it
+	var in Inserted
+	first := x.Snapshot.Catalog.First() // it has the functions that SET may call
+	err := own.OnHost(first, func(h *Host) error {
+		warnings, err := h.Stage(load)
+		if err != nil {
+			return err
+		}
+		err = h.Leniently(func() error {
+			as := Insertion{Rows: load.Around(), Plan: load.Batch}
+			in, err = h.Insert(as, func(add Add) error { return h.Copy(load.Read(), nil, load.Destination, add) })
+			return err
+		})
+		in.Warn(warnings)
+		return err
+	})
+	if held, ok := err.(*fence.HeldError); ok { //nolint:errorlint // it is never wrapped
+		return x.RollBackAsDeadlock("%v", held) // the client's file was read, and can't be requested again
+	}
+	if err != nil {
+		return err
+	}
+	deleted, skipped := int64(0), max(0, int64(in.Rows)-int64(in.Affected))
+	if load.Replace {
+		deleted, skipped = max(0, int64(in.Affected)-int64(in.Rows)), 0
+	}
+	return x.writeInserted(in, fmt.Appendf(nil, "Records: %d  Deleted: %d  Skipped: %d  Warnings: %d", in.Rows, deleted, skipped, in.Warnings))
 }

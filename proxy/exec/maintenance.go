@@ -13,6 +13,8 @@ import (
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/catalog"
+	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 // maintenance is a running ANALYZE TABLE or a similar statement on tables that are on every shard.
@@ -170,4 +172,22 @@ func (m *maintenance) checksum(i int) ([]byte, error) {
 func (m *maintenance) global(i int) bool {
 	t, err := m.Snapshot.Catalog.Find(m.FullName(m.Facts.Statement.Tables[i]))
 	return err == nil && t != nil && t.Kind == catalog.Global
+}
+
+// runMaintenance runs ANALYZE TABLE and similar statements on tables that are on every shard.
+func (x *Execution) runMaintenance(p *plan.Maintenance) error {
+	st := x.Facts.Statement
+	if p.Stays && !x.Snapshot.Map.Moving().Empty() {
+		return plan.DisturbsMove(st.Verb + " TABLE of a sharded or global table")
+	}
+	if st.Effects&stmt.Commits != 0 {
+		if err := x.Conns.Commit(); err != nil {
+			return err
+		}
+	}
+	columns, rows, err := x.Maintain()
+	if err != nil {
+		return err
+	}
+	return x.writeRows(columns, rows)
 }

@@ -62,7 +62,7 @@ func TestGatherBound(t *testing.T) {
 		s := newStand(t)
 		a := s.request("SELECT a.amount, b.id FROM orders a JOIN orders b ON a.amount = b.id WHERE a.amount > ?", *value)
 		s.filled()
-		err := a.Gather(a.of(), "s2", plenty, func(g *Gathering) error {
+		err := a.gatherAt(a.of(), "s2", plenty, func(g *Gathering) error {
 			if got := g.Bound(); len(got) != 1 || string(got[0].Value) != string(value.Value) {
 				t.Errorf("bound are %+v", got)
 			}
@@ -96,7 +96,7 @@ func TestGatherGroupsBound(t *testing.T) {
 				s.shards[shard].Next(r)
 			}
 		}
-		if err := a.Gather(a.of(), "s2", gather.Limits{Rows: 10, Bytes: 1000}, func(g *Gathering) error {
+		if err := a.gatherAt(a.of(), "s2", gather.Limits{Rows: 10, Bytes: 1000}, func(g *Gathering) error {
 			if got := g.Bound(); len(got) != bound {
 				t.Errorf("%+v: bound are %+v", value, got)
 			}

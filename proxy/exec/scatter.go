@@ -2,7 +2,9 @@ package exec
 
 import (
 	"errors"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -12,7 +14,9 @@ import (
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 // Scatter runs a read on the shards of its route and merges their answers. It runs it again where that is safe. unmerged reports that
@@ -135,4 +139,73 @@ func mergeError(outcome scatter.Outcome, err error) error {
 		return &reply.PartialError{Err: err}
 	}
 	return err
+}
+
+// guardScatter prepares a read of several shards. It applies limitScatter, and returns an error if the user's guard refuses that
+// many shards.
+func (e *Engine) guardScatter(shards int) error {
+	if err := e.limitScatter(); err != nil {
+		return err
+	}
+	return e.Account.MayScatter(shards, &e.Vars.Diagnostics)
+}
+
+// limitScatter counts a read of several shards and sets its time limit, without the user's guard. It refuses sql_select_limit.
+func (e *Engine) limitScatter() error {
+	e.Tally.Scattered.Add(1)
+	if e.Vars.LimitsRows() {
+		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read of several shards while sql_select_limit is set: SET sql_select_limit = DEFAULT, and use LIMIT"}
+	}
+	if limit := e.Vars.TimeLimit(); limit > 0 {
+		e.Interrupts.Limit(time.Now().Add(limit)) // each shard has this limit too, from the start of its part
+	}
+	return nil
+}
+
+// guardRoute is guardScatter for the shards of the route. The guard is not applied if the rows of one gene are on two shards.
+func (e *Engine) guardRoute() error {
+	if e.route.Whole() {
+		return e.limitScatter()
+	}
+	return e.guardScatter(len(e.route.Shards))
+}
+
+// guardAll is guardScatter for a read of every shard that has genes.
+func (x *Execution) guardAll() error {
+	m := x.Snapshot.Map
+	return x.guardScatter(len(m.ShardsOf(0, m.Width().Last(), nil)))
+}
+
+// runScatter runs a SELECT on several shards and merges their answers.
+func (x *Execution) runScatter(p *plan.Read) error {
+	if err := x.guardRoute(); err != nil {
+		return err
+	}
+	unmerged, err := x.Scatter(p, &x.route)
+	if why, refused := err.(*plan.Refusal); refused && unmerged && x.PollUnlike(why) { //nolint:errorlint // it is never wrapped
+		return err
+	}
+	if unmerged && p.Gather != nil {
+		return x.gather(p.Gather)
+	}
+	return err
+}
+
+// Routed returns the part of each shard of a route. Usually all have the same text, the statement's with edits. While genes are
+// moving, a shard's text excludes the rows of genes that other shards own.
+func Routed(m *router.Map, v *plan.Values, route *plan.Route, k *plan.Keyed, text []byte, edits []stmt.Edit, params []wire.Param) ([]Part, error) {
+	shards := m.Shards()
+	parts := make([]Part, len(route.Shards))
+	for i, shard := range route.Shards {
+		parts[i] = Part{Shard: shards[shard], Text: text, Params: params}
+		splices, err := k.Own(m, route, shard, nil)
+		if err != nil {
+			return nil, err
+		}
+		if splices != nil {
+			own := append(slices.Clone(edits), plan.Edits(v, splices)...)
+			parts[i].Text = stmt.AppendEdited(nil, v.Text, stmt.SortEdits(own))
+		}
+	}
+	return parts, nil
 }

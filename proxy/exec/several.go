@@ -1,6 +1,13 @@
 package exec
 
 import (
+	"context"
+	"errors"
+	"slices"
+
+	"locus/proxy/backend"
+	"locus/proxy/gather"
+	"locus/proxy/scatter"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -90,4 +97,96 @@ func release(leases []txn.Lease) {
 	for _, l := range leases {
 		l.Release()
 	}
+}
+
+// merge merges the answers into one for the client, and ends the leases.
+func (x *Execution) merge(leases []txn.Lease, how *plan.Merge, format scatter.Format, limit plan.Window, as scatter.Options) (scatter.Outcome, error) {
+	conns := make([]*backend.Conn, len(leases))
+	for i, l := range leases {
+		conns[i] = l.Conn
+	}
+	as.Whole = x.Conns.Running() || x.Conns.ReservesAny()
+	if t := x.Observer.Trace(); t != nil {
+		as.Ended = func(i int, code uint16) { t.Answered(string(leases[i].Shard), 0, code) }
+	}
+	outcome, err := scatter.Merge(conns, how, format, limit, x.Client, as)
+	for i, l := range leases {
+		if i >= len(outcome.Clean) || !outcome.Clean[i] {
+			l.Lost()
+			continue
+		}
+		if outcome.Warnings > 0 {
+			x.takeWarnings(l)
+		}
+		endAnswered(l, outcome.Status[i])
+	}
+	return outcome, err
+}
+
+// endAnswered ends a lease whose answer was read completely. Status 0 means that the answer was an error.
+func endAnswered(l txn.Lease, status uint16) {
+	if status != 0 {
+		l.Done(status)
+	} else {
+		l.Refused(0)
+	}
+}
+
+// collect writes the rows of all answers into a table, counts the warnings, and ends the leases. After an error it discards the
+// rest of an answer if that is at most drain bytes long, and otherwise gives up the connection.
+func (x *Execution) collect(ctx context.Context, leases []txn.Lease, into *gather.Table, drain int) (warnings int, failure error) {
+	for _, l := range leases {
+		table, before := *into, into.Left.Rows
+		if failure != nil {
+			table.Left = &gather.Limits{}
+		}
+		answer, err := table.Fill(ctx, l.Conn, drain)
+		if failure != nil {
+			err = nil
+		}
+		x.Observer.Trace().Answered(string(l.Shard), uint64(before-into.Left.Rows), txn.CodeOf(err))
+		if failure == nil {
+			failure = err
+		}
+		warnings += int(answer.Warnings)
+		if answer.Clean && answer.Warnings > 0 {
+			x.takeWarnings(l)
+		}
+		if answer.Clean {
+			endAnswered(l, answer.Status)
+		} else {
+			l.Lost()
+		}
+	}
+	return warnings, failure
+}
+
+// sendPresent is sendAll for a read that may return the rows of reachable shards alone. It omits the shards that can't be reached, and
+// adds them to the Absent. If none can be reached, it fails like sendAll.
+func (x *Execution) sendPresent(parts []Part, mode txn.Mode) ([]txn.Lease, error) {
+	parts = slices.DeleteFunc(parts, func(p Part) bool { return slices.Contains(x.Absent, p.Shard) }) // a repeated read omits the same shards
+	for {
+		leases, err := x.sendAll(parts, mode|txn.Soon)
+		shard, down := unreachable(err)
+		if !down || len(parts) <= 1 {
+			return leases, err
+		}
+		parts = slices.DeleteFunc(parts, func(p Part) bool { return p.Shard == shard })
+		x.Absent = append(x.Absent, shard)
+		x.Vars.Warn("the rows of shard " + string(shard) + " are missing from this answer (locus_partial is on): " + err.Error())
+	}
+}
+
+// unreachable returns the shard that an error is about, if the error means that the shard is unreachable and not only busy.
+func unreachable(err error) (shard router.ShardName, ok bool) {
+	if e, is := errors.AsType[*backend.UnavailableError](err); is {
+		return e.Shard, true
+	}
+	if e, is := errors.AsType[*backend.LoginError](err); is {
+		return e.Shard, true
+	}
+	if e, is := errors.AsType[*backend.LostError](err); is && !e.Sent {
+		return e.Shard, true
+	}
+	return "", false
 }

@@ -2,13 +2,19 @@ package exec
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
 	"locus/proxy/observe"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
+	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -177,4 +183,180 @@ func (x *Execution) LogEffects() {
 		return
 	}
 	x.Log.Debug("statement may leave state", "session", x.ID, "leaves", x.Facts.Leaves.String(), "statement", x.Values.Lexed.Digest(observe.DigestText).Text)
+}
+
+// left is the set of states that a statement may leave on its connection and that belong to the session. Some are read before the
+// connection is lent to another session. The others keep the connection reserved for this one.
+type left uint16
+
+const (
+	warnings       left = 1 << iota
+	insertID            // LAST_INSERT_ID()
+	foundRows           // SQL_CALC_FOUND_ROWS
+	assigned            // user variables that the statement assigns
+	routineState        // whatever stored code may have left, including user variables
+	procedureState      // any unknown state, including user variables that the statement reads
+	namedLocks
+	xaBranch
+	lockedTables
+	openedHandler
+	closedHandler
+	madeTemporary
+	lostTemporary
+	metadataLocks // although no transaction is open
+)
+
+// leftBy returns the states that a statement may have left, by its facts and the server's answer. commits reports that locks end
+// with the statement: autocommit is on, or the connection is the transaction's.
+func leftBy(f *plan.Facts, a answer, commits bool) (l left) {
+	st := f.Statement
+	if a.Failed || a.warned { // an error is a warning as well, and rarely the only one
+		l |= warnings
+	}
+	if f.KeepsInsertID && (!a.Failed && a.inserted || f.ReadsInsertID && (!a.Failed || f.Leaves != plan.LeavesNothing)) {
+		l |= insertID
+	}
+	if st.Features&stmt.CalcFoundRows != 0 && !a.Failed {
+		l |= foundRows
+	}
+	if !commits && mayHoldMetadataLocks(st) && a.status&(mysql.SERVER_STATUS_IN_TRANS|mysql.SERVER_STATUS_CURSOR_EXISTS) == 0 {
+		l |= metadataLocks
+	}
+	if f.Leaves == plan.LeavesNothing && st.Features&stmt.CalcFoundRows == 0 {
+		return l
+	}
+	if st.Features&stmt.SetsUserVariable != 0 {
+		l |= assigned
+	}
+	switch f.Leaves {
+	case plan.LeavesRoutine:
+		l |= routineState
+	case plan.LeavesUnknown:
+		l |= procedureState
+	case plan.LeavesState, plan.LeavesNothing, plan.LeavesVariables:
+	}
+	if st.Features&stmt.NamedLock != 0 {
+		l |= namedLocks
+	}
+	if !a.Failed {
+		l |= ownedBy(st)
+	}
+	return l
+}
+
+// ownedBy returns the state that a successful statement has made or removed and that only its connection has.
+func ownedBy(st *stmt.Statement) left {
+	switch {
+	case st.Kind == stmt.XA:
+		return xaBranch
+	case st.Kind == stmt.Lock:
+		return lockedTables
+	case st.Handling != nil && st.Handling.Verb == "open":
+		return openedHandler
+	case st.Handling != nil && st.Handling.Verb == "close":
+		return closedHandler
+	case st.Verb == "CREATE" && st.Features&stmt.TemporaryTable != 0:
+		return madeTemporary
+	case len(st.Dropped)+len(st.Renamed) > 0:
+		return lostTemporary
+	}
+	return 0
+}
+
+// mayHoldMetadataLocks reports whether the server may hold metadata locks after a statement although it reports no open
+// transaction. With autocommit off, procedures and tables of engines without transactions leave such locks until a COMMIT. An idle
+// connection in the pool would block every DROP.
+func mayHoldMetadataLocks(st *stmt.Statement) bool {
+	switch st.Kind {
+	case stmt.Call, stmt.Other: // Other: the parser could not read it
+		return true
+	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
+		return len(st.Tables) > 0
+	default:
+		return false
+	}
+}
+
+// learn reads user variables from the connection on which a statement assigned them, so that the other connections carry them too.
+func (e *Engine) learn(l txn.Lease, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	rows, err := l.Conn.Own().Query(e.Context, sysvars.AskUserVariables(names))
+	if err != nil {
+		e.endUnreadable(l, unreadable(l.Shard))
+		return
+	}
+	next, carried := sysvars.WithUserVariables(e.Vars.Settings, names, rows)
+	if next == nil {
+		e.endUnreadable(l, unreadable(l.Shard))
+		return
+	}
+	if err := e.Carriable(next); err != nil {
+		e.endUnreadable(l, err)
+		return
+	}
+	l.Conn.Adopt(next)
+	e.Conns.Invalidate(carried, l.Conn)
+	e.Carry(next)
+}
+
+// unreadable returns the error for values that a shard has but doesn't return. Their HEX is larger than the shard's
+// max_allowed_packet, or the connection was lost.
+func unreadable(shard router.ShardName) error {
+	return &plan.Refusal{Code: plan.TooLarge, Message: fmt.Sprintf(
+		"user variables that the statement before assigned could not be read from shard %s, being larger than half of its max_allowed_packet, or since the connection was lost: keep large values in a table", shard)}
+}
+
+// endUnreadable makes the session end before its next statement, which would not see the variables that the last one assigned. The
+// client already has the answer to that one. The connection is lent to no other session.
+func (e *Engine) endUnreadable(l txn.Lease, why error) {
+	l.Conn.Note(backend.Unknown)
+	e.Unreadable = why
+}
+
+// mostLearned is the number of variables that one query reads. Servers return at most 4,096 columns.
+const mostLearned = 500
+
+// learnAll reads the user variables that a routine may have assigned. Servers list their names. A server doesn't if its
+// performance_schema is off, or the proxy's account has no right to it. Then learnAll reads the variables that the session has, and
+// those that the bodies of routines name.
+func (e *Engine) learnAll(l txn.Lease) {
+	var names []string
+	rows, err := l.Conn.Own().Query(e.Context, e.Flavor().UserVariables())
+	switch {
+	case err == nil && len(rows.Rows) > 0:
+		for _, row := range rows.Rows {
+			if row[0] != nil { // one row has no name and shows that variables are listed
+				names = append(names, strings.ToLower(string(row[0])))
+			}
+		}
+	case err != nil && !txn.IsRefusal(err):
+		return // the connection was lost, and the session ends with it
+	default:
+		names = e.assignedOf(l, e.Current().Catalog.Variables())
+	}
+	slices.Sort(names)
+	for chunk := range slices.Chunk(names, mostLearned) {
+		e.learn(l, chunk)
+	}
+}
+
+// assignedOf returns the variables that the session has, and the candidates that have a value.
+func (e *Engine) assignedOf(l txn.Lease, candidates []string) []string {
+	names := e.Vars.UserVariables()
+	candidates = slices.DeleteFunc(slices.Clone(candidates), func(name string) bool { return slices.Contains(names, name) })
+	for chunk := range slices.Chunk(candidates, mostLearned) {
+		rows, err := l.Conn.Own().Query(e.Context, sysvars.AskAssigned(chunk))
+		if err != nil || len(rows.Rows) != 1 || len(rows.Columns) != len(chunk) {
+			e.endUnreadable(l, unreadable(l.Shard))
+			return nil
+		}
+		for i, name := range chunk {
+			if string(rows.Rows[0][i]) == "1" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }

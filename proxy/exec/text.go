@@ -2,7 +2,10 @@ package exec
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -54,4 +57,35 @@ func placeholder(l *stmt.Lexed, e stmt.Edit) (int, bool) {
 		}
 	}
 	return 0, false
+}
+
+// WithValues returns a statement's text with the values of its placeholders and with splices.
+func (x *Execution) WithValues(splices ...plan.Splice) ([]byte, error) {
+	var edits []stmt.Edit
+	for _, splice := range splices {
+		at := x.Values.Offset(splice.At)
+		edits = append(edits, stmt.Edit{From: at, To: at, Text: splice.Text})
+	}
+	return x.WithLiterals(x.Values.Text, x.Values.Literals, edits...)
+}
+
+// WithLiterals returns a text with edits, and with the client's parameters in place of its placeholders.
+func (x *Execution) WithLiterals(text []byte, literals []stmt.Literal, edits ...stmt.Edit) ([]byte, error) {
+	for _, literal := range literals {
+		if literal.Kind != stmt.ParamLiteral {
+			continue
+		}
+		value, err := Literal(x.Params[literal.Param], &x.Vars.Values)
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, stmt.Edit{From: int(literal.Start), To: int(literal.End), Text: string(value)})
+	}
+	slices.SortStableFunc(edits, func(a, b stmt.Edit) int { return a.From - b.From })
+	return stmt.AppendEdited(nil, text, edits), nil
+}
+
+// IsASCII reports whether a text has only ASCII characters.
+func IsASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }

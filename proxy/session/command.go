@@ -1,8 +1,14 @@
 package session
 
 import (
+	"errors"
+	"fmt"
+	"time"
+
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/compressed"
+	"locus/proxy/stream"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/plan"
@@ -29,13 +35,13 @@ func (s *Session) dispatch(command byte, payload []byte) error {
 	case mysql.COM_QUIT:
 		return errQuit
 	case mysql.COM_PING:
-		return s.writeOK(wire.OK{})
+		return s.engine.WriteOK(wire.OK{})
 	case mysql.COM_INIT_DB:
 		s.vars.Commands[stmt.CountChangeDB]++
 		return s.answer(s.use(string(payload[1:])))
 	case mysql.COM_RESET_CONNECTION:
 		s.resetConnection()
-		return s.writeOK(wire.OK{})
+		return s.engine.WriteOK(wire.OK{})
 	case mysql.COM_FIELD_LIST:
 		return s.fieldList(payload)
 	case mysql.COM_PROCESS_KILL:
@@ -62,7 +68,7 @@ func (s *Session) answer(err error) error {
 	if err != nil {
 		return s.writeError(err)
 	}
-	return s.writeOK(wire.OK{})
+	return s.engine.WriteOK(wire.OK{})
 }
 
 // resetConnection resets the session for COM_RESET_CONNECTION. Afterwards the session is as it was after its login, except for
@@ -114,5 +120,73 @@ func (s *Session) setOption(payload []byte) error {
 		return s.writeError(unknownCommand())
 	}
 	out, _ := wire.AppendEnd(s.client.Out[:0], s.client.Seq, wire.OK{Status: s.engine.Status()}, s.client.Capabilities)
+	return s.client.Flush(out)
+}
+
+// refuseUnreadable writes the error for packets that can't be parsed. It returns an error that ends the session, because the
+// start of the next command is unknown.
+func (s *Session) refuseUnreadable(err error) error {
+	s.client.Seq = 1
+	switch {
+	case errors.Is(err, stream.ErrTooLarge):
+		return errors.Join(err, s.writeError(wire.Errorf(erTooLarge, wire.StateLink, "%v: send less at once, or raise proxy.max_statement", err)))
+	case errors.Is(err, stream.ErrOutOfOrder), errors.Is(err, compressed.ErrOutOfOrder):
+		s.client.Seq = 0 // as MySQL numbers it
+		return errors.Join(err, s.writeError(mysql.NewDefaultError(mysql.ER_NET_PACKETS_OUT_OF_ORDER)))
+	}
+	return err
+}
+
+// checkOrder refuses a command whose packets are not numbered from 0. seq is the number of the last packet.
+func (s *Session) checkOrder(payload []byte, seq byte) error {
+	if s.client.Compressed() {
+		return nil
+	}
+	if due := byte(len(payload) / wire.MaxPayload); seq != due {
+		return s.refuseUnreadable(fmt.Errorf("packet %d where %d is due: %w", seq, due, stream.ErrOutOfOrder))
+	}
+	return nil
+}
+
+// When a proxy stops, a session ends at a point at which its client notices the end before it sends another command. The end of
+// the connection is sent in the same packet as an answer, or after the client has sent nothing for a while. If a connection is
+// closed at any other point, a statement may be in transit, and its client can't know whether it was run.
+
+// holdBack delays the answer to what may be the last command, so that the end of the connection is sent with it. It does so for
+// statements only. After a COM_PING, a pool hands the connection to a caller that will use it. After a COM_STMT_PREPARE, the
+// execution follows.
+func (s *Session) holdBack(command byte) {
+	if command == mysql.COM_PING {
+		return
+	}
+	s.interrupts.Want()
+	if command == mysql.COM_QUERY || command == mysql.COM_STMT_EXECUTE {
+		s.last = true
+		s.client.Stream.Cork()
+	}
+}
+
+// endsDrained reports whether the command that has ended was the session's last. If it wasn't, it sends the delayed answer.
+func (s *Session) endsDrained() bool { return s.last && s.sendHeldBack() }
+
+// sendHeldBack decides what holdBack has left open, and reports whether the session ends. The session continues if its client has
+// an open transaction, keeps state on a shard, or has already sent another command. Its answer is sent at once then.
+func (s *Session) sendHeldBack() bool {
+	s.last = false
+	if !s.conns.Running() && !s.conns.KeepsAny() && len(s.client.Stream.Unread()) == 0 {
+		return true
+	}
+	s.client.Stream.Uncork()
+	return false
+}
+
+// statistics answers COM_STATISTICS with one line in MySQL's form, without a header. The values about tables are the shards' own,
+// and are 0 here.
+func (s *Session) statistics() error {
+	uptime := max(1, int(time.Since(s.Began).Seconds()))
+	questions := s.Counts.Statements.Load()
+	text := fmt.Sprintf("Uptime: %d  Threads: %d  Questions: %d  Slow queries: 0  Opens: 0  Flush tables: 0  Open tables: 0  Queries per second avg: %.3f",
+		uptime, s.Clients(), questions, float64(questions)/float64(uptime))
+	out, _ := wire.AppendPacket(s.client.Out[:0], s.client.Seq, []byte(text))
 	return s.client.Flush(out)
 }

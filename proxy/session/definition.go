@@ -45,7 +45,7 @@ func (s *Session) runDefinition(r *exec.Execution) error {
 	if err != nil {
 		return err
 	}
-	return s.done(ok)
+	return s.engine.Done(ok)
 }
 
 // runSchema runs CREATE, ALTER or DROP DATABASE on every shard.
@@ -62,25 +62,7 @@ func (s *Session) runSchema(r *exec.Execution) error {
 	if s.defines(r) {
 		definer.Reread(catalog.Anything)
 	}
-	return s.done(total)
-}
-
-// runMaintenance runs ANALYZE TABLE and similar statements on tables that are on every shard.
-func (s *Session) runMaintenance(r *exec.Execution, p *plan.Maintenance) error {
-	st := r.Facts.Statement
-	if p.Stays && !r.Snapshot.Map.Moving().Empty() {
-		return ddl.Moving(st.Verb + " TABLE of a sharded or global table")
-	}
-	if st.Effects&stmt.Commits != 0 {
-		if err := s.conns.Commit(); err != nil {
-			return err
-		}
-	}
-	columns, rows, err := r.Maintain()
-	if err != nil {
-		return err
-	}
-	return s.writeRows(columns, rows)
+	return s.engine.Done(total)
 }
 
 // defines reports whether names may have other meanings after a statement on one shard. Temporary tables belong to the session alone.
@@ -97,17 +79,60 @@ func (s *Session) defines(r *exec.Execution) bool {
 	return st.Verb == "CREATE" || st.Verb == "ALTER" || st.Verb == "DROP" || st.Verb == "RENAME"
 }
 
-// redefining returns an ending that makes all proxies read a definition on one shard before the client gets its OK.
-func (s *Session) redefining(r *exec.Execution, shard router.ShardName, next reply.Ending) reply.Ending {
-	st := s.definition(r)
-	change, definer := st.Change(shard), s.definer(r)
-	return func(dst, packet []byte) ([]byte, error) {
-		if packet[wire.HeaderSize] != mysql.ERR_HEADER {
-			definer.Reread(change)
+// redefining returns the endings that make all proxies read a definition on one shard before the client gets its OK.
+func (s *Session) redefining(r *exec.Execution) func(router.ShardName, reply.Ending) reply.Ending {
+	return func(shard router.ShardName, last reply.Ending) reply.Ending {
+		st, definer := s.definition(r), s.definer(r)
+		change := st.Change(shard)
+		ending := func(dst, packet []byte) ([]byte, error) {
+			if packet[wire.HeaderSize] != mysql.ERR_HEADER {
+				definer.Reread(change)
+			}
+			if last != nil {
+				return last(dst, packet)
+			}
+			return append(dst, packet...), nil
 		}
-		if next != nil {
+		if s.declaresNothing(r) {
+			return s.notingUndeclared(r, ending)
+		}
+		return ending
+	}
+}
+
+// declaresNothing reports whether the statement creates an undeclared table in a database with sharded tables. Its rows will be
+// on the default shard alone, which may not be what the client intended.
+func (s *Session) declaresNothing(r *exec.Execution) bool {
+	st := r.Facts.Statement
+	if st.Features&stmt.MakesTable == 0 || len(st.Tables) == 0 || !s.wantsNotes() {
+		return false
+	}
+	name := r.FullName(st.Tables[0])
+	_, declared := r.Snapshot.Catalog.Declared(name)
+	return !declared && r.Snapshot.Catalog.HasSharded(name.Schema)
+}
+
+// wantsNotes reports whether the session has not switched off notes.
+func (s *Session) wantsNotes() bool {
+	literal, set := s.vars.Settings.Lookup("sql_notes")
+	return !set || literal != "0" && literal != "OFF" && literal != "'OFF'"
+}
+
+// notingUndeclared returns an ending that adds a note to the OK of a shard.
+func (s *Session) notingUndeclared(r *exec.Execution, next reply.Ending) reply.Ending {
+	name := r.FullName(r.Facts.Statement.Tables[0])
+	return func(dst, packet []byte) ([]byte, error) {
+		if packet[wire.HeaderSize] != mysql.OK_HEADER {
 			return next(dst, packet)
 		}
-		return append(dst, packet...), nil
+		ok, err := wire.ParseOK(packet[wire.HeaderSize:], 0)
+		if err != nil {
+			return nil, err
+		}
+		s.vars.Note(mysql.ER_UNKNOWN_ERROR, "table "+name.String()+" is not declared: all its rows are on the default shard; a COMMENT 'locus: …' declares it")
+		ok.Warnings++
+		_, seq := wire.Header(packet)
+		noted, _ := wire.AppendOK(nil, seq, ok, s.client.Capabilities)
+		return next(dst, noted)
 	}
 }

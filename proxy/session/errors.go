@@ -4,15 +4,20 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
 	"locus/proxy/ddl"
+	"locus/proxy/exec"
 	"locus/proxy/fence"
 	"locus/proxy/interrupt"
+	"locus/proxy/observe"
+	"locus/proxy/reply"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -108,4 +113,84 @@ func (s *Session) failure(err error) *mysql.MyError {
 	}
 	s.Log.Error("statement failed", "session", s.id, "error", err)
 	return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "locus: %v", err)
+}
+
+// writeError writes an error to the client. If the transaction was lost with the failed statement, the session ends. With MySQL
+// the transaction ends with its connection too. No later statement of the client may run as if the transaction were open.
+func (s *Session) writeError(err error) error {
+	e := s.clientError(err)
+	var end error
+	if s.conns.Lost() {
+		e = wire.Errorf(e.Code, e.State, "%s; the transaction was rolled back and this connection is closed", e.Message)
+		end = exec.ErrTransactionLost
+	}
+	if state := s.conns.LostState(); state != "" {
+		e = wire.Errorf(e.Code, e.State, "%s; with it the session lost what it had there (%s), and this connection is closed", e.Message, state)
+		end = exec.ErrTransactionLost
+	}
+	if s.engine.Unreadable != nil {
+		e = wire.Errorf(e.Code, e.State, "%s; this connection is closed", e.Message)
+		end = exec.ErrTransactionLost
+	}
+	s.engine.NoteError(e)
+	s.observer.Failed = true
+	s.vars.TakeChanges()
+	s.vars.RowCount = -1
+	return errors.Join(s.client.Error(e), end)
+}
+
+// finalEnding returns the ending that an answer gets after last. For a cancelled statement it replaces an error by the reason.
+// For a statement before others of the same text, it makes a syntax error quote those too. Otherwise it returns last itself.
+func (s *Session) finalEnding(last reply.Ending) reply.Ending {
+	if !s.interrupts.Cancelled() && len(s.behind) == 0 {
+		return last
+	}
+	return func(dst, packet []byte) ([]byte, error) {
+		switch {
+		case wire.IsERR(packet[wire.HeaderSize:]):
+			e, err := wire.ParseERR(packet[wire.HeaderSize:])
+			if err != nil {
+				return nil, err
+			}
+			_, seq := wire.Header(packet)
+			dst, _ = wire.AppendERR(dst, seq, s.quoteRest(s.reworded(e)), s.client.Capabilities)
+			return dst, nil
+		case last == nil:
+			return append(dst, packet...), nil
+		}
+		return last(dst, packet)
+	}
+}
+
+// Refusals counts refused statements by their codes.
+type Refusals struct{ counts [mostCodes]atomic.Uint64 }
+
+// The codes of refusals begin at firstCode. mostCodes is an upper bound for their number.
+const (
+	firstCode = 1000
+	mostCodes = 400
+)
+
+// add counts a refusal. It ignores a code that is out of range.
+func (r *Refusals) add(c plan.Code) {
+	if at := int(c) - firstCode; at >= 0 && at < mostCodes {
+		r.counts[at].Add(1)
+	}
+}
+
+// All yields each code that has occurred and its count, in the order of the codes.
+func (r *Refusals) All(yield func(plan.Code, uint64) bool) {
+	for at := range r.counts {
+		if n := r.counts[at].Load(); n > 0 && !yield(plan.Code(firstCode+at), n) {
+			return
+		}
+	}
+}
+
+// logRefusal logs a refusal at the debug level. It logs the statement without its literals.
+func (s *Session) logRefusal(e *plan.Refusal) {
+	if !s.Log.Enabled(context.Background(), slog.LevelDebug) {
+		return
+	}
+	s.Log.Debug("statement refused", "session", s.id, "code", e.Code.String(), "statement", s.lexed.Digest(observe.DigestText).Text)
 }

@@ -33,7 +33,7 @@ func (s *Session) executePrepared(p *kept.Statement, payload []byte) error {
 		return s.writeError(err)
 	}
 	if !s.readsAlike(w, &p.Reading, p.Text, p.Plan) {
-		return s.writeError(staleReading())
+		return s.writeError(exec.StaleReading())
 	}
 	if err := p.TooLong; err != nil {
 		s.kept.ForgetLong(p)

@@ -25,8 +25,8 @@ func (s *Session) runPrepared(r *exec.Execution, t *kept.Text, p *stmt.TextPrepa
 	}
 	inner, err := s.planUnder(lexed, s.preparedContext(r.Snapshot, &t.Reading))
 	if err != nil || !s.runsThere(r.Snapshot, t, lexed, inner, p) {
-		if s.readsDifferently(&t.Reading) {
-			return staleReading()
+		if s.engine.ReadsDifferently(&t.Reading) {
+			return exec.StaleReading()
 		}
 		bound, err := s.boundText(t.Text, p)
 		if err != nil {
@@ -58,8 +58,8 @@ func (s *Session) runsThere(w *snapshot.Snapshot, t *kept.Text, l *stmt.Lexed, i
 	if one, ok := inner.(*plan.OneShard); ok {
 		onFirst = one.Shard == w.Catalog.First() && len(one.Added) == 0 && len(one.Summed) == 0
 	}
-	plain := l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.readsDifferently(&t.Reading))
-	readable := utf8.ValidString(t.Text) && (!s.vars.Foreign && !t.Reading.Foreign || isASCII(t.Text))
+	plain := l.Params == len(p.Using)+len(p.Values) && (l.Params > 0 || s.engine.ReadsDifferently(&t.Reading))
+	readable := utf8.ValidString(t.Text) && (!s.vars.Foreign && !t.Reading.Foreign || exec.IsASCII(t.Text))
 	return onFirst && plain && readable && len(s.conns.Shards()) <= 1 && !sysvars.Wide(s.vars.Settings)
 }
 

@@ -51,10 +51,10 @@ func (s *Session) explain(r *exec.Execution) error {
 			facts.Leaves = x.plan.About().Leaves // servers may compute constant expressions
 			r.Facts = &facts
 		}
-		return s.runAnywhere(r, on, true, nil)
+		return r.RunAnywhere(on, true, nil)
 	}
 	var args stmt.Args
-	args.Reset(&x.lexed, s.boundOf(r))
+	args.Reset(&x.lexed, r.Values.Bound)
 	values := plan.Values{Args: &args, InsertID: s.vars.InsertID}
 	for _, line := range plan.Explain(x.plan, r.Snapshot.Map, &values, &x.route) {
 		rows = append(rows, []string{line.Part, line.Detail})
@@ -64,7 +64,7 @@ func (s *Session) explain(r *exec.Execution) error {
 		return err
 	}
 	rows = append(rows, plans...)
-	return s.writeTexts(reply.TextColumns(explained, rows), rows)
+	return s.engine.WriteTexts(reply.TextColumns(explained, rows), rows)
 }
 
 // explained contains the column names of a route.
@@ -87,14 +87,6 @@ func (s *Session) explainedAt(w *snapshot.Snapshot, p plan.Plan) (on exec.Candid
 	return on, false
 }
 
-// boundOf returns the values of a prepared statement's placeholders. It returns nil for a text statement.
-func (s *Session) boundOf(r *exec.Execution) []stmt.Value {
-	if r.Prepared == nil {
-		return nil
-	}
-	return s.bound
-}
-
 // explaining is a statement that EXPLAIN explains.
 type explaining struct {
 	lexed stmt.Lexed
@@ -106,7 +98,7 @@ type explaining struct {
 // queried, its line contains the error.
 func (s *Session) serverPlans(r *exec.Execution, x *explaining) (lines [][]string, err error) {
 	analyzes := r.Facts.Statement.Analyzes
-	if analyzes && !readsAlone(x.plan.About()) {
+	if analyzes && !exec.ReadsAlone(x.plan.About()) {
 		return nil, &plan.Refusal{Code: plan.Unsupported, Message: "what is analyzed is run, and of sharded and global tables only reads are that lock, assign and call nothing: EXPLAIN it without ANALYZE"}
 	}
 	parts, err := s.explainedParts(r, x)
@@ -145,7 +137,7 @@ func (s *Session) serverPlans(r *exec.Execution, x *explaining) (lines [][]strin
 func (s *Session) explainedParts(r *exec.Execution, x *explaining) ([]exec.Part, error) {
 	lexed, p := &x.lexed, x.plan
 	if r.Prepared != nil && lexed.Params > 0 {
-		text, err := s.withLiterals(lexed.Text, lexed.Literals)
+		text, err := r.WithLiterals(lexed.Text, lexed.Literals)
 		if err != nil {
 			return nil, err
 		}

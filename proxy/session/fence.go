@@ -2,65 +2,17 @@ package session
 
 import (
 	"errors"
-	"slices"
 	"time"
 
-	"locus/idgen/gene"
 	"locus/proxy/exec"
 	"locus/proxy/fence"
 	"locus/proxy/interrupt"
-	"locus/proxy/observe"
 	"locus/proxy/reply"
 	"locus/proxy/trace"
-	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
-
-// admit admits a statement that concerns the given genes, or every gene if all is set. If a step of a move holds some of them, it
-// returns a [fence.HeldError]. shards are the shards on which the statement runs. They are used only while genes are divided
-// between shards.
-func (s *Session) admit(r *exec.Execution, genes []gene.Gene, all bool, shards []int) (err error) {
-	r.Faring = observe.Faring{}
-	concerned := genes
-	if s.mayConcernImport(r) {
-		concerned = append(slices.Clip(genes), router.Unsharded)
-	}
-	if r.Admission, err = s.gate.Admit(r.Snapshot.Map, concerned, all, s.conns.Running()); err != nil {
-		return err
-	}
-	if r.Moving && !all && len(genes) > 0 {
-		r.Faring.Begin(r.Snapshot.Map, genes, shards)
-	}
-	return nil
-}
-
-// admitUnsharded admits a statement that concerns no sharded rows.
-func (s *Session) admitUnsharded(r *exec.Execution) error {
-	if s.mayConcernImport(r) {
-		if err := s.admit(r, nil, false, nil); err != nil {
-			return err
-		}
-		return s.refuseRedefinition(r)
-	}
-	s.gate.ConcernsNone(r.Snapshot.Map)
-	return nil
-}
-
-// admitRoute admits a statement that was routed.
-func (s *Session) admitRoute(r *exec.Execution) error {
-	s.observer.Weighs(r.Snapshot.Map, s.route.Genes, s.route.Named())
-	if !readsLatest(r.Facts.Statement) {
-		if err := s.refuseUnseenGenes(r, s.route.Meets); err != nil {
-			return err
-		}
-	}
-	if moving := r.Snapshot.Map.Moving(); !moving.Empty() {
-		return s.admit(r, s.route.Genes, !s.route.Named() && s.route.Meets(moving), s.route.Shards)
-	}
-	return nil
-}
 
 // attempt runs a statement. If a fence holds it, attempt waits for another map and runs it again.
 func (s *Session) attempt(r *exec.Execution) error {
@@ -69,7 +21,7 @@ func (s *Session) attempt(r *exec.Execution) error {
 	}
 	s.vars.Commands.Count(r.Facts.Statement)
 	err := s.runRecorded(r)
-	if unlike, is := err.(*plan.Refusal); is && unlike.Unlike && s.pollUnlike(r, unlike) { //nolint:errorlint // it is never wrapped
+	if unlike, is := err.(*plan.Refusal); is && unlike.Unlike && r.PollUnlike(unlike) { //nolint:errorlint // it is never wrapped
 		if err = s.replanHeld(r); err == nil {
 			err = s.runRecorded(r)
 		}
@@ -80,7 +32,7 @@ func (s *Session) attempt(r *exec.Execution) error {
 	}
 	hold, free := s.gate.Hold()
 	if !free {
-		return s.rollBackAsDeadlock("%v, and as many statements wait as may", why)
+		return s.engine.RollBackAsDeadlock("%v, and as many statements wait as may", why)
 	}
 	defer hold.End()
 	s.Counts.Held.Add(1)
@@ -118,7 +70,7 @@ func (s *Session) awaitMap(hold fence.Hold, m *router.Map, why *fence.HeldError)
 	err := hold.Wait(s.interrupts.Waits(), m, why, s.conns.Running())
 	if errors.Is(err, fence.ErrTooLong) {
 		s.Counts.HeldTooLong.Add(1)
-		return s.rollBackAsDeadlock("%v; the statement was held for %v and not run", why, hold.Limit())
+		return s.engine.RollBackAsDeadlock("%v; the statement was held for %v and not run", why, hold.Limit())
 	}
 	return err
 }
@@ -147,13 +99,4 @@ func (s *Session) replanHeld(r *exec.Execution) error {
 	}
 	r.Follow(p)
 	return nil
-}
-
-// rollBackAsDeadlock rolls the transaction back, as MySQL does after a deadlock. It returns MySQL's error for a transaction that
-// lost to another one. Applications repeat such a transaction.
-func (s *Session) rollBackAsDeadlock(format string, args ...any) error {
-	s.conns.RollBack()
-	e := wire.Errorf(erDeadlock, "40001", format, args...)
-	e.Message += "; try restarting transaction"
-	return e
 }

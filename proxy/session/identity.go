@@ -41,7 +41,7 @@ func (s *Session) welcome(database string) error {
 		}
 		s.initial = s.vars.Settings
 	}
-	return s.writeOK(wire.OK{})
+	return s.engine.WriteOK(wire.OK{})
 }
 
 // changeUser answers COM_CHANGE_USER. As with MySQL, the session is reset before the new login is checked. If the login fails,

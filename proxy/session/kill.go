@@ -87,5 +87,5 @@ func (s *Session) kill(k stmt.Killing) error {
 	case err != nil:
 		return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "kill %d: %v; it may go on there", k.ID, err)
 	}
-	return s.done(wire.OK{})
+	return s.engine.Done(wire.OK{})
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -83,7 +82,7 @@ func (s *Session) complete(st *stmt.Statement, end func() error) error {
 		}
 		s.vars.Restate()
 	}
-	if err := s.writeOK(wire.OK{}); err != nil {
+	if err := s.engine.WriteOK(wire.OK{}); err != nil {
 		return &reply.GoneError{Err: err}
 	}
 	if st.Features&stmt.Release != 0 {
@@ -116,7 +115,7 @@ func (s *Session) use(database string) error {
 
 // nameInUTF8 returns a database's name in UTF-8, the encoding in which the settings contain it.
 func (s *Session) nameInUTF8(name string) (string, error) {
-	if !s.vars.Foreign || isASCII(name) {
+	if !s.vars.Foreign || exec.IsASCII(name) {
 		return name, nil
 	}
 	rows, err := s.eval.Ask(fmt.Sprintf("SELECT HEX(CONVERT(_%s X'%X' USING utf8mb4))", s.vars.Charset(), name))
@@ -125,9 +124,4 @@ func (s *Session) nameInUTF8(name string) (string, error) {
 	}
 	converted, err := hex.DecodeString(string(rows.Rows[0][0]))
 	return string(converted), err
-}
-
-// isASCII reports whether a text has only ASCII characters.
-func isASCII(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
 }

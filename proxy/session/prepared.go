@@ -91,6 +91,17 @@ func (s *Session) prepareOnShard(w *snapshot.Snapshot, p *kept.Statement, text s
 	return s.client.Flush(renumbered(out, s.client.Seq))
 }
 
+// prepareAnywhere prepares a statement on a shard that has the tables of its plan. It returns the shard, its prepared statement,
+// and its answer.
+func (s *Session) prepareAnywhere(w *snapshot.Snapshot, p plan.Plan, text string) (shard router.ShardName, statement *backend.Statement, answer []byte, err error) {
+	err = s.engine.Anywhere(s.preparedAmong(w, p), true, func(at router.ShardName, how txn.Mode) (err error) {
+		shard = at
+		statement, answer, err = s.prepareAt(at, how, text)
+		return err
+	})
+	return shard, statement, answer, err
+}
+
 // prepareAt prepares a text on one shard. It returns the prepared statement and the shard's answer.
 func (s *Session) prepareAt(shard router.ShardName, how txn.Mode, text string) (*backend.Statement, []byte, error) {
 	l, err := s.acquireToPrepare(shard, how)
@@ -227,7 +238,7 @@ func (s *Session) resetStatement(payload []byte) error {
 	}
 	p.Cursor.Close()
 	s.kept.ForgetLong(p)
-	return s.writeOK(wire.OK{})
+	return s.engine.WriteOK(wire.OK{})
 }
 
 // longData collects a parameter's value. The command has no answer. If a value is too long, the execution fails.
@@ -235,6 +246,43 @@ func (s *Session) longData(payload []byte) error {
 	s.vars.Commands[stmt.CountLongData]++
 	if data, err := wire.ParseLongData(payload); err == nil {
 		s.kept.Lengthen(data)
+	}
+	return nil
+}
+
+// wantsCursor reports whether an execution requests a cursor, and the statement can have one.
+func wantsCursor(e wire.Execute, p *kept.Statement) bool {
+	return e.Cursor&mysql.CURSOR_TYPE_READ_ONLY != 0 && p.Plan.About().Statement.Kind == stmt.Select && !p.Plan.About().Writes
+}
+
+// fetch answers COM_STMT_FETCH. The connection of a cursor takes no part in what the session does after the cursor was opened.
+func (s *Session) fetch(payload []byte) error {
+	s.vars.Commands[stmt.CountFetch]++
+	p, err := s.kept.Find(payload)
+	if err != nil {
+		return s.writeError(err)
+	}
+	f, err := wire.ParseFetch(payload)
+	if err != nil {
+		return s.writeError(wire.Errorf(wire.ErMalformed, wire.StateGeneral, "%v", err))
+	}
+	from := p.Cursor.Conn()
+	if from == nil {
+		return s.writeError(wire.Errorf(erNoCursor, wire.StateGeneral, "The statement (%d) has no open cursor.", p.ID))
+	}
+	f.Statement = p.Cursor.There.ID
+	s.client.Out = wire.AppendFetch(s.client.Out[:0], f)
+	err = from.Send(s.client.Out, backend.Nothing)
+	if err == nil {
+		err = s.engine.Relay(from, wire.RowsResponse, 0, s.engine.Retold)
+	}
+	if err != nil {
+		p.Cursor.Lost()
+		return s.finish(err)
+	}
+	status := s.client.Scanner.Status()
+	if _, failed := s.client.Scanner.ErrCode(); failed || status&mysql.SERVER_STATUS_LAST_ROW_SEND != 0 {
+		p.Cursor.Close()
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"slices"
-
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
@@ -21,10 +19,10 @@ func (s *Session) prepareLocally(p *kept.Statement, columns []wire.Column) error
 	out, seq := wire.AppendPrepared(s.client.Out[:0], s.client.Seq, wire.Prepared{Statement: p.ID, Columns: uint16(len(columns)), Params: uint16(p.Given())})
 	params := make([]wire.Column, p.Given())
 	for i := range params {
-		params[i] = wire.Column{Name: []byte("?"), Charset: binaryCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Flags: mysql.BINARY_FLAG}
+		params[i] = wire.Column{Name: []byte("?"), Charset: exec.BinaryCollation, Type: mysql.MYSQL_TYPE_VAR_STRING, Flags: mysql.BINARY_FLAG}
 	}
-	out, seq = s.client.AppendDefinitions(out, seq, s.definitions(params), s.engine.Status())
-	out, _ = s.client.AppendDefinitions(out, seq, s.definitions(columns), s.engine.Status())
+	out, seq = s.client.AppendDefinitions(out, seq, s.engine.Definitions(params), s.engine.Status())
+	out, _ = s.client.AppendDefinitions(out, seq, s.engine.Definitions(columns), s.engine.Status())
 	return s.client.Flush(out)
 }
 
@@ -128,37 +126,11 @@ func (s *Session) planAgain(lexed *stmt.Lexed, under plan.Context, text []byte) 
 
 // runBound runs a statement that the session answers itself, with the values of its placeholders in the text.
 func (s *Session) runBound(r *exec.Execution) error {
-	text, err := s.withValues(r)
+	text, err := r.WithValues()
 	if err != nil {
 		return err
 	}
 	bound := *r
 	bound.Prepared, bound.Params = nil, nil
 	return s.runChanged(&bound, text, s.planContext(r.Snapshot))
-}
-
-// withValues returns a statement's text with the values of its placeholders and with splices.
-func (s *Session) withValues(r *exec.Execution, splices ...plan.Splice) ([]byte, error) {
-	var edits []stmt.Edit
-	for _, splice := range splices {
-		at := r.Values.Offset(splice.At)
-		edits = append(edits, stmt.Edit{From: at, To: at, Text: splice.Text})
-	}
-	return s.withLiterals(r.Values.Text, r.Values.Literals, edits...)
-}
-
-// withLiterals returns a text with edits, and with the session's parameters in place of its placeholders.
-func (s *Session) withLiterals(text []byte, literals []stmt.Literal, edits ...stmt.Edit) ([]byte, error) {
-	for _, literal := range literals {
-		if literal.Kind != stmt.ParamLiteral {
-			continue
-		}
-		value, err := exec.Literal(s.params[literal.Param], &s.vars.Values)
-		if err != nil {
-			return nil, err
-		}
-		edits = append(edits, stmt.Edit{From: int(literal.Start), To: int(literal.End), Text: string(value)})
-	}
-	slices.SortStableFunc(edits, func(a, b stmt.Edit) int { return a.From - b.From })
-	return stmt.AppendEdited(nil, text, edits), nil
 }

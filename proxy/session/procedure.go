@@ -73,7 +73,7 @@ func (s *Session) procedure(r *exec.Execution) error {
 		s.vars.Warn(warning)
 	}
 	rows := [][]string{answer.Row}
-	return s.writeTexts(reply.TextColumns(answer.Columns, rows), rows)
+	return s.engine.WriteTexts(reply.TextColumns(answer.Columns, rows), rows)
 }
 
 // noProcedure returns the servers' error for an unknown procedure.

@@ -1,15 +1,15 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/exec"
 	"locus/proxy/reply"
 	"locus/proxy/snapshot"
 	"locus/proxy/sysvars"
-	"locus/proxy/txn"
 	"locus/proxy/wire"
-	"locus/router"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -124,13 +124,12 @@ func (s *Session) run(r *exec.Execution) error {
 	if err := s.engine.Account.MayRunUnfiltered(r.Facts, &s.vars.Diagnostics); err != nil {
 		return err
 	}
-	if err := s.refuseUnseenTables(r); err != nil {
+	if err := r.RefuseUnseenTables(); err != nil {
 		return err
 	}
 	if isUnlimited(r.Facts.Statement) {
 		s.interrupts.Unlimited()
 	}
-	s.setReadModes(r)
 	defer s.engine.Settle()
 	if s.conns.Next() != "" {
 		return s.runNext(r)
@@ -181,8 +180,8 @@ func namesNone(st *stmt.Statement) bool {
 	return sysvars.Tableless(st) || st.Verb == "DO" && len(st.Tables) == 0
 }
 
-// runPlaced checks XA and locked tables, and calls the function that runs the statement's type of plan. Plans of sharded rows are
-// admitted by those functions, and all others here.
+// runPlaced checks XA and locked tables. It runs the plans that concern the session alone, and definitions on all shards. The engine
+// runs all others.
 func (s *Session) runPlaced(r *exec.Execution) error {
 	if s.conns.ReservesAny() {
 		if err := s.withinXA(r); err != nil {
@@ -193,127 +192,48 @@ func (s *Session) runPlaced(r *exec.Execution) error {
 		return err
 	}
 	if r.Facts.Statement.Kind == stmt.XA {
-		if err := s.admitUnsharded(r); err != nil {
+		if err := r.AdmitUnsharded(); err != nil {
 			return err
 		}
 		return s.runXA(r)
 	}
 	switch p := r.Plan.(type) {
-	case *plan.Read:
-		return s.runRead(r, p)
-	case *plan.Change:
-		return s.runChange(r, p)
-	case *plan.Stamped:
-		return s.runStamped(r, p)
-	case *plan.InsertQuery:
-		return s.runInsertQuery(r, p)
-	case *plan.Load:
-		return s.runLoad(r, p)
 	case *plan.Rewritten:
 		return s.runRewritten(r)
-	}
-	if err := s.mayRunNamed(r); err != nil {
-		return err
-	}
-	if err := s.admitUnsharded(r); err != nil {
-		return err
-	}
-	switch p := r.Plan.(type) {
 	case *plan.Local:
-		return s.local(r, p)
-	case *plan.OneShard:
-		switch {
-		case p.Totals:
-			return s.runTableStatus(r, p)
-		case len(p.Summed) > 0:
-			return s.runSummed(r, p)
-		case p.Hides:
-			return s.runHiding(r, p)
-		case p.Alike:
-			return s.runAlike(r, p)
-		}
-		return s.runOn(r, p.Shard, p.Added)
-	case *plan.AnyShard:
-		return s.runAny(r)
-	case *plan.Global:
-		return s.runGlobal(r, p)
-	case *plan.Definition:
-		return s.runDefinition(r)
-	case *plan.Maintenance:
-		return s.runMaintenance(r, p)
-	case *plan.Schema:
-		return s.runSchema(r)
-	}
-	return &plan.Refusal{Code: plan.Unsupported, Message: "this statement"}
-}
-
-// staysOutside reports whether a read that any shard can answer takes no part in the transaction. With XA, a second shard makes
-// the commit more expensive. There, only reads of no rows stay outside.
-func (s *Session) staysOutside(f *plan.Facts) bool {
-	switch s.Spanning {
-	case txn.Single:
-		return !f.Writes && f.Statement.Features&stmt.Locking == 0
-	case txn.XA:
-		blocks := f.Statement.Blocks
-		return s.conns.Running() && !exec.MayWrite(f) && len(blocks) == 1 && len(blocks[0].Tables) == 0
-	case txn.Multi:
-	}
-	return false
-}
-
-// runRead runs a SELECT on the shards that have the genes of its keys.
-func (s *Session) runRead(r *exec.Execution, p *plan.Read) error {
-	err := p.Route(r.Snapshot.Map, r.Values, &s.route)
-	if err == nil {
-		if err := s.admitRoute(r); err != nil {
+		if err := r.AdmitUnsharded(); err != nil {
 			return err
 		}
-		if len(s.route.Shards) > 1 {
-			return s.runScatter(r, p)
+		return s.local(r, p)
+	case *plan.Definition:
+		if err := r.AdmitUnsharded(); err != nil {
+			return err
 		}
-		if len(s.route.Shards) == 0 {
-			return s.runNowhere(r, nil)
+		return s.runDefinition(r)
+	case *plan.Schema:
+		if err := r.AdmitUnsharded(); err != nil {
+			return err
 		}
-		var shard router.ShardName
-		var added []plan.Splice
-		if shard, added, err = s.soleShard(r, &p.Keyed, nil); err == nil {
-			if r.Moving && len(added) == 0 {
-				return s.runMoving(r, shard)
-			}
-			return s.runOn(r, shard, added)
-		}
+		return s.runSchema(r)
 	}
-	if p.Gather != nil {
-		return s.runGathered(r, p.Gather)
+	if s.Definitions.Redefined != nil && r.Facts.Writes && s.defines(r) {
+		r.Defining = s.redefining(r)
 	}
-	return err
+	return r.Run()
 }
 
-// runChange runs an UPDATE or DELETE on the shards that have the genes of its keys.
-func (s *Session) runChange(r *exec.Execution, p *plan.Change) error {
-	if err := p.Route(r.Snapshot.Map, r.Values, &s.route); err != nil {
-		return err
-	}
-	if err := s.admitRoute(r); err != nil {
-		return err
-	}
-	if len(s.route.Shards) > 1 || p.Finds(&s.route) {
-		return s.runSpread(r, p)
-	}
-	if len(s.route.Shards) == 0 {
-		return s.runNowhere(r, p.Added)
-	}
-	shard, added, err := s.soleShard(r, &p.Keyed, p.Added)
-	if err != nil {
-		return err
-	}
-	return s.runOn(r, shard, added)
-}
+// maintenanceVerbs contains the first words of statements that read whole tables.
+var maintenanceVerbs = []string{"ANALYZE", "CHECK", "CHECKSUM", "OPTIMIZE", "REPAIR"}
 
-// soleShard returns the only shard of the route, and the insertions into the text for that shard.
-func (s *Session) soleShard(r *exec.Execution, k *plan.Keyed, added []plan.Splice) (router.ShardName, []plan.Splice, error) {
-	m := r.Snapshot.Map
-	shard := s.route.Shards[0]
-	added, err := k.Own(m, &s.route, shard, added)
-	return m.Shard(shard), added, err
+// isUnlimited reports whether a statement has no time limit but the client's own. The duration of such a statement depends on the
+// size of a table, and after an interruption it would have to start from the beginning.
+func isUnlimited(st *stmt.Statement) bool {
+	switch st.Kind {
+	case stmt.DDL, stmt.CreateSchema, stmt.LoadData:
+		return true
+	case stmt.Other:
+		return slices.Contains(maintenanceVerbs, st.Verb)
+	default:
+		return false
+	}
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"locus/proxy/exec"
 	"locus/proxy/kept"
 	"locus/proxy/snapshot"
 	"locus/router/plan"
@@ -10,11 +11,6 @@ import (
 // reading returns how the session reads a text now.
 func (s *Session) reading() kept.Reading {
 	return kept.Reading{Settings: s.vars.Settings.Reading(), Mode: s.vars.Mode, Foreign: s.vars.Foreign}
-}
-
-// readsDifferently reports whether the session would read the text differently now.
-func (s *Session) readsDifferently(r *kept.Reading) bool {
-	return r.On(s.vars.Settings) != s.vars.Settings
 }
 
 // preparedContext returns the context in which a text with such a reading is planned.
@@ -36,17 +32,12 @@ func (s *Session) canRestore(r *kept.Reading, st *stmt.Statement) bool {
 // the text under the current sql_mode, and MariaDB under that of PREPARE. Both use the current character set.
 func (s *Session) readsAlike(w *snapshot.Snapshot, r *kept.Reading, text string, p plan.Plan) bool {
 	switch {
-	case !s.readsDifferently(r):
+	case !s.engine.ReadsDifferently(r):
 		return true
-	case s.vars.Mode != r.Mode && !w.Flavor.PreparesByMode(), !isASCII(text) && !s.vars.Settings.SameNames(r.Settings):
+	case s.vars.Mode != r.Mode && !w.Flavor.PreparesByMode(), !exec.IsASCII(text) && !s.vars.Settings.SameNames(r.Settings):
 		return false
 	}
 	return keepsReading(p) && s.canRestore(r, p.About().Statement)
-}
-
-// staleReading returns the refusal of a prepared statement that the session would have to read again.
-func staleReading() error {
-	return &plan.Refusal{Code: plan.Unsupported, Message: "it was prepared under another sql_mode, default database or character set, and locus would have to read it anew: prepare it again, or set what it was prepared under"}
 }
 
 // keepsReading reports whether shards run the statements of a plan as they prepared them, or the plan's statement is not read

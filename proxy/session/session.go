@@ -95,6 +95,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 	s.engine = exec.New(exec.Config{
 		ID: c.ID, Context: ctx, Current: now, Health: s.health, Tally: &services.Counts.Tally, Log: services.Log,
 		Conns: s.conns, Vars: &s.vars, Share: s.share, Client: &s.client, Gate: s.gate, Observer: s.observer,
+		Interrupts: s.interrupts, Mirror: services.Mirror, Unlisted: services.Unlisted,
 		Issuers: exec.Issuers{IDs: services.IDs, Numbers: numbers, Generators: services.Generators, Ring: services.Ring},
 	})
 	s.eval = sysvars.NewEvaluator(&s.vars, exec.FirstShard{Engine: s.engine, Plan: s.planQuery})

@@ -3,12 +3,17 @@ package session
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/backend"
 	"locus/proxy/exec"
 	"locus/proxy/kept"
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/plan"
 )
@@ -23,7 +28,7 @@ func (s *Session) set(r *exec.Execution) error {
 	if r.Snapshot.Flavor.KeepsWarnings() {
 		s.vars.Back(before)
 	}
-	return s.writeOK(wire.OK{Warnings: uint16(min(warned, sysvars.MostWarnings))})
+	return s.engine.WriteOK(wire.OK{Warnings: uint16(min(warned, sysvars.MostWarnings))})
 }
 
 // assignAll makes all of the assignments, or none.
@@ -114,4 +119,16 @@ func (s *Session) trySettings(next *backend.Settings) error {
 	}
 	s.engine.Carry(next)
 	return nil
+}
+
+// checkShardName refuses a SET of locus_shard to a shard that does not exist.
+func (s *Session) checkShardName(next *sysvars.Set, shards []router.ShardName) error {
+	if next.Shard == "" || next.Shard == s.vars.Shard || slices.Contains(shards, next.Shard) {
+		return nil
+	}
+	names := make([]string, len(shards))
+	for i, shard := range shards {
+		names[i] = string(shard)
+	}
+	return wire.Errorf(mysql.ER_WRONG_VALUE_FOR_VAR, "42000", "Variable 'locus_shard' can't be set to the value of '%s': the shards are %s", next.Shard, strings.Join(names, ", "))
 }

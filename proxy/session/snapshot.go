@@ -22,6 +22,14 @@ import (
 // flavor returns the flavor of the shards' servers.
 func (s *Session) flavor() flavor.Flavor { return s.Snapshot().Flavor }
 
+// health returns the known states of the servers, or nil if none are known.
+func (s *Session) health() *health.Snapshot {
+	if s.Health == nil {
+		return nil
+	}
+	return s.Health()
+}
+
 // Services contains what all sessions of a process share. The fields don't change after the first session has started.
 type Services struct {
 	txn.Services

@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
-	"locus/proxy/exec"
 	"locus/proxy/fence"
 	"locus/proxy/snapshot"
 	"locus/proxy/txn"
@@ -108,18 +107,6 @@ func (s *Session) pollUnlisted(f *plan.Facts, ctx plan.Context) bool {
 func (s *Session) pollMissing(err error) bool {
 	gone, ok := errors.AsType[*plan.Unknown](err)
 	return ok && gone.Number == mysql.ER_NO_SUCH_TABLE && s.Unlisted != nil && s.Unlisted(s.interrupts.Waits(), true)
-}
-
-// pollUnlike polls the shards if their answers had different columns. The table may be in the process of being altered on one
-// shard after the other. pollUnlike reports whether the tables are known to differ from those for which the statement was
-// planned.
-func (s *Session) pollUnlike(r *exec.Execution, why *plan.Refusal) bool {
-	others := func() bool { return s.Snapshot().Catalog != r.Snapshot.Catalog }
-	if !why.Unlike || s.Unlisted == nil || others() {
-		return why.Unlike && others()
-	}
-	_ = s.Unlisted(s.interrupts.Waits(), true)
-	return others()
 }
 
 // syntaxError returns the servers' syntax error word for word, because clients search for its text.

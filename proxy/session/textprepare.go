@@ -25,7 +25,7 @@ func (s *Session) textPrepared(r *exec.Execution) error {
 		if err := s.prepareText(r, p); err != nil {
 			return err
 		}
-		return s.writeOK(wire.OK{Info: []byte("Statement prepared")})
+		return s.engine.WriteOK(wire.OK{Info: []byte("Statement prepared")})
 	case "immediate":
 		return s.runImmediate(r, p)
 	case "execute":

@@ -10,7 +10,7 @@ func (s *Session) showWarnings(r *exec.Execution) error {
 	if err != nil {
 		return err
 	}
-	return s.writeTexts(columns, rows)
+	return s.engine.WriteTexts(columns, rows)
 }
 
 // diagnose runs GET DIAGNOSTICS into user variables. It changes neither the conditions nor ROW_COUNT().

@@ -23,7 +23,6 @@ type work struct {
 	bound     []stmt.Value
 	params    []wire.Param
 	types     []byte // the types of params, if they came with names
-	route     plan.Route
 	execution exec.Execution
 }
 

@@ -38,7 +38,7 @@ func (s *Session) runXA(r *exec.Execution) error {
 	case b.Verb == "start" && s.conns.Running() && !s.conns.Reserved(txn.GlobalTransaction):
 		return wire.Errorf(erXAOutside, "XAE09", "XAER_OUTSIDE: Some work is done outside global transaction")
 	}
-	return s.runOn(r, r.Snapshot.Catalog.First(), nil)
+	return r.RunOn(r.Snapshot.Catalog.First(), nil)
 }
 
 // withinXA refuses a statement that can't be a part of the client's own XA transaction.
@@ -94,5 +94,5 @@ func (s *Session) recoverXA(b *stmt.XABranch) error {
 			list = append(list, texts)
 		}
 	}
-	return s.writeTexts(rows.Columns, list)
+	return s.engine.WriteTexts(rows.Columns, list)
 }

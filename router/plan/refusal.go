@@ -144,3 +144,8 @@ func (r *Refusal) MySQL() (uint16, string) {
 func refuse(code Code, format string, args ...any) *Refusal {
 	return &Refusal{Code: code, Message: fmt.Sprintf(format, args...)}
 }
+
+// DisturbsMove returns the refusal of a statement that would disturb a move of genes.
+func DisturbsMove(what string) error {
+	return &Refusal{Code: Unsupported, Message: what + " while genes are on the move: wait until locus jobs shows the move to be over"}
+}

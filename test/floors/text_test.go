@@ -31,7 +31,7 @@ var looksAtText = map[string][]string{
 	},
 	"it cuts the text at places that router/stmt has found": {
 		"proxy/exec (*Execution).Spliced",
-		"proxy/session (*Session).withValues",
+		"proxy/exec (*Execution).WithValues",
 		"proxy/session (*Session).boundText",
 		"router/plan fieldNames",
 		"router/plan (*explainer).texts",
@@ -42,7 +42,7 @@ var looksAtText = map[string][]string{
 		"proxy/session (*Session).explainedParts",
 		"proxy/session (*Session).preparable",
 		"router/plan (*InsertQuery).Around",
-		"proxy/session (*Session).runInsertQuery",
+		"proxy/exec (*Execution).runInsertQuery",
 		"proxy/exec (*Execution).scattering",
 		"proxy/exec (*Gathering).Answer",
 		"proxy/exec Routed",
@@ -66,7 +66,7 @@ var looksAtText = map[string][]string{
 	},
 	"it sends the whole text, or has router/stmt read it": {
 		"proxy/session (*Session).prepare",
-		"proxy/session (*Session).mirrored",
+		"proxy/exec (*Execution).mirrored",
 		"proxy/session (*Session).explainedText",
 		"proxy/exec (*Execution).ReadParts",
 		"proxy/exec (*Execution).prepareTextual",

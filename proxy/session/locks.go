@@ -1,7 +1,10 @@
 package session
 
 import (
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -13,6 +16,65 @@ import (
 	"locus/router/plan"
 	"locus/router/stmt"
 )
+
+// lockTables runs LOCK TABLES on every shard that has one of the tables. The shards are locked in the map's order, so that two
+// sessions never wait for each other. The connections are reserved for the session until UNLOCK TABLES.
+func (s *Session) lockTables(r *exec.Execution, p *plan.Local) error {
+	if err := s.checkLockable(r); err != nil {
+		return err
+	}
+	if err := s.engine.RefuseUnderReadLock(); err != nil {
+		return err
+	}
+	var locked []catalog.TableName
+	for _, t := range r.Facts.Statement.LockTables {
+		locked = append(locked, r.FullName(t.TableName))
+	}
+	var on []txn.TableLocks
+	for _, shard := range r.Snapshot.Catalog.Shards {
+		if tables := p.Locks[shard]; len(tables) > 0 {
+			on = append(on, txn.TableLocks{Shard: shard, Text: lockText(tables)})
+		}
+	}
+	return s.conns.LockTables(locked, on)
+}
+
+// refuseUnlocked refuses declared tables that LOCK TABLES did not name, as servers do. A shard that has none of the locks would
+// run the statement.
+func (s *Session) refuseUnlocked(r *exec.Execution) error {
+	if !s.conns.Reserved(txn.LockedTables) {
+		return nil
+	}
+	switch r.Facts.Statement.Kind {
+	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete, stmt.LoadData:
+	default:
+		return nil
+	}
+	for _, t := range r.Facts.Statement.Tables {
+		name := r.FullName(t)
+		declared, err := r.Snapshot.Catalog.Find(name)
+		if err == nil && declared != nil && !slices.Contains(s.conns.LockedNames(), name) {
+			return wire.Errorf(erNotLocked, wire.StateGeneral, "Table '%s' was not locked with LOCK TABLES", t.Name)
+		}
+	}
+	return nil
+}
+
+// lockText returns the LOCK TABLES statement for some tables.
+func lockText(tables []stmt.LockTable) string {
+	var b strings.Builder
+	b.WriteString("LOCK TABLES ")
+	for i, t := range tables {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if t.Schema != "" {
+			b.WriteString(plan.Quote(t.Schema) + ".")
+		}
+		b.WriteString(plan.Quote(t.Name) + " " + t.Mode)
+	}
+	return b.String()
+}
 
 // erLockedAlready is ER_LOCK_OR_ACTIVE_TRANSACTION.
 const erLockedAlready = mysql.ER_LOCK_OR_ACTIVE_TRANSACTION
@@ -39,14 +101,6 @@ func (s *Session) lockServers(r *exec.Execution) error {
 	return s.conns.LockServers(lock, r.Snapshot.Catalog.Shards)
 }
 
-// refuseUnderReadLock refuses LOCK TABLES while the session has the read lock on all shards. UNLOCK TABLES would end both.
-func (s *Session) refuseUnderReadLock() error {
-	if s.conns.Reserved(txn.ReadLock) {
-		return &plan.Refusal{Code: plan.Unsupported, Message: "LOCK TABLES after FLUSH TABLES WITH READ LOCK, which one UNLOCK TABLES would end together: UNLOCK TABLES first"}
-	}
-	return nil
-}
-
 // unlockTables runs UNLOCK TABLES, which ends both kinds of locks. After a read lock on all shards, the transaction continues.
 func (s *Session) unlockTables() error {
 	if err := s.conns.UnlockTables(); err != nil {
@@ -61,7 +115,7 @@ func (s *Session) unlockTables() error {
 func (s *Session) begin(r *exec.Execution) error {
 	how := *r.Facts.Statement.Opening
 	if how.Snapshot {
-		if err := s.admit(r, nil, true, nil); err != nil {
+		if err := r.Admit(nil, true, nil); err != nil {
 			return err
 		}
 	}
@@ -103,4 +157,19 @@ func snapshotReads(c *catalog.Catalog) map[router.ShardName]string {
 		}
 	}
 	return read
+}
+
+// checkLockable returns the server's error for a LOCK TABLES that names tables of information_schema, which can't be locked.
+// Servers detect the error when they parse the statement. So the transaction continues, and locked tables stay locked.
+func (s *Session) checkLockable(r *exec.Execution) error {
+	if !slices.ContainsFunc(r.Facts.Statement.Tables, func(t stmt.TableName) bool {
+		return strings.EqualFold(r.FullName(t).Schema, "information_schema")
+	}) {
+		return nil
+	}
+	refused := s.readByServer(r.Snapshot, lockText(r.Facts.Statement.LockTables))
+	if e, ok := errors.AsType[*mysql.MyError](refused); ok && e.Code != mysql.ER_UNSUPPORTED_PS {
+		return refused
+	}
+	return nil
 }

@@ -1,0 +1,135 @@
+package exec
+
+import (
+	"fmt"
+	"locus/proxy/wire"
+	"locus/router/plan"
+	"locus/router/stmt"
+	"slices"
+)
+
+// runParts runs the parts of a statement in one transaction. That is the client's transaction, which runParts begins if
+// autocommit is off, or else one of the statement's own. If a part fails, none of the parts takes effect.
+func (x *Execution) runParts(parts []Part) (total Totals, err error) {
+	err = x.runTogether(func() (err error) {
+		total, err = x.Change(parts)
+		return err
+	})
+	return total, err
+}
+
+// runTogether calls do, which runs a statement on several shards, in one transaction as runParts does.
+func (x *Execution) runTogether(do func() error) error {
+	x.Tally.Scattered.Add(1)
+	began := !x.Conns.Running() && !x.Vars.Autocommit
+	err := x.Conns.Atomically(do)
+	if err != nil && began && x.Unbegun(err) {
+		x.Conns.Unbegin()
+	}
+	return err
+}
+
+// runSpread runs an UPDATE or DELETE on every shard of its route that may have matching rows, in one transaction. While genes are
+// being moved, each shard leaves out the rows of other shards.
+func (x *Execution) runSpread(p *plan.Change) error {
+	lookups, err := x.lookups(p)
+	if err != nil {
+		return err
+	}
+	var total Totals
+	if lookups == nil {
+		if !x.route.Whole() { // otherwise the rows of one owner are on two shards for now
+			if err := x.Account.MayScatterWrite(len(x.route.Shards), &x.Vars.Diagnostics); err != nil {
+				return err
+			}
+		}
+		parts, err := x.changeParts(p, x.route.Shards)
+		if err != nil {
+			return err
+		}
+		total, err = x.runParts(parts)
+		if err != nil {
+			return err
+		}
+	} else if total, err = x.runFound(p, lookups); err != nil {
+		return err
+	}
+	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings}
+	if x.Facts.Statement.Kind == stmt.Update {
+		ok.Info = fmt.Appendf(nil, "Rows matched: %d  Changed: %d  Warnings: %d", total.Matched, total.Changed, total.Warnings)
+	}
+	return x.Done(ok)
+}
+
+// changeParts returns the part of each shard.
+func (x *Execution) changeParts(p *plan.Change, shards []int) ([]Part, error) {
+	parts := make([]Part, 0, len(shards))
+	for _, shard := range shards {
+		added, err := p.Own(x.Snapshot.Map, &x.route, shard, p.Added)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, Part{Shard: x.Snapshot.Map.Shard(shard), Text: slices.Clone(x.Spliced(added))})
+	}
+	return parts, nil
+}
+
+// lookups returns the queries that ask each shard of the route whether it has matching rows. It returns nil if the shards can't
+// be asked.
+func (x *Execution) lookups(p *plan.Change) (lookups []Look, err error) {
+	if p.Finding == nil {
+		return nil, nil
+	}
+	for _, shard := range x.route.Shards {
+		foreign, err := p.Foreign(x.Snapshot.Map, &x.route, shard)
+		if err != nil {
+			return nil, err
+		}
+		text, ok := p.Look(x.Values, foreign)
+		if !ok {
+			return nil, nil
+		}
+		lookups = append(lookups, Look{Shard: x.Snapshot.Map.Shard(shard), Text: text})
+	}
+	if x.route.Whole() {
+		return lookups, nil
+	}
+	return lookups, x.Account.MayScatter(len(lookups), &x.Vars.Diagnostics)
+}
+
+// runFound runs an UPDATE or DELETE on the shards on which a locking read has found rows. If there are no rows, it runs on one
+// shard, whose answer the client gets.
+func (x *Execution) runFound(p *plan.Change, lookups []Look) (total Totals, err error) {
+	route := slices.Clone(x.route.Shards)
+	err = x.runTogether(func() error {
+		found, err := x.Find(lookups)
+		if err != nil {
+			return err
+		}
+		var shards []int
+		for i, shard := range route {
+			switch found[i] {
+			case None:
+			case Moved:
+				return p.Moves(x.Values)
+			case Staying:
+				shards = append(shards, shard)
+			}
+		}
+		switch {
+		case len(shards) > 1:
+			err = p.Spreads()
+		case shards == nil:
+			shards = route[:1]
+		}
+		if err != nil {
+			return err
+		}
+		parts, err := x.changeParts(p, shards)
+		if err == nil {
+			total, err = x.Change(parts)
+		}
+		return err
+	})
+	return total, err
+}
