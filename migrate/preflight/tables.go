@@ -96,11 +96,25 @@ func (i *inspection) uniqueKeys() error {
 		}
 		for _, u := range append([]table.Index{t.Key}, t.Unique...) {
 			if !t.TellsGene(u) && !t.Numbered(u) {
-				i.problem("add the owner or the ID to its columns, or make it no unique key", "unique key %s of table %s has neither the owner nor an ID: each shard would hold it for its own rows alone", u.Name, n)
+				i.problem(withOwner(t, u)+", or make it no unique key", "unique key %s of table %s has neither the owner nor an ID: each shard would hold it for its own rows alone", u.Name, n)
 			}
 		}
 	}
 	return nil
+}
+
+// withOwner returns the statement that adds the owner to a unique key.
+func withOwner(t *table.Table, u table.Index) string {
+	key := catalog.UniqueKey{Name: u.Name}
+	for _, c := range u.Columns {
+		if c < 0 {
+			key.Partial = true
+			continue
+		}
+		at, known := t.Declared.Column(t.Columns[c].Name)
+		key.Partial, key.Columns = key.Partial || !known, append(key.Columns, at)
+	}
+	return t.Declared.WithOwner(key)
 }
 
 // duplicates looks for rows that the target would refuse, since another row there has the same values of a unique key that does not contain

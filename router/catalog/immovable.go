@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -68,9 +69,30 @@ func (t *Table) Loose(u UniqueKey) Obstacle {
 	return Obstacle{
 		t.TableName, fmt.Sprintf("unique key %s does not contain the owner or an ID, so it holds within each shard only, "+
 			"IGNORE, REPLACE and ON DUPLICATE KEY UPDATE are refused, and a move fails if both shards have a row with the same values", u.Name),
-		"add " + t.Root().Column.Name + " to it",
+		t.WithOwner(u),
 	}
 }
+
+// WithOwner returns the statement that adds the owner to a unique key, so that equal values are on one shard. A key whose definition is not
+// completely known must be made again by hand.
+func (t *Table) WithOwner(u UniqueKey) string {
+	owner := t.Root().Column.Name
+	if u.Partial || len(u.Columns) == 0 {
+		return "add " + owner + " to it"
+	}
+	drop, add := "KEY "+quoted(u.Name), "UNIQUE KEY "+quoted(u.Name)
+	if u.Name == "PRIMARY" {
+		drop, add = "PRIMARY KEY", "PRIMARY KEY"
+	}
+	names := make([]string, 0, len(u.Columns)+1)
+	for _, at := range u.Columns {
+		names = append(names, quoted(t.Columns[at].Name))
+	}
+	return fmt.Sprintf("ALTER TABLE %s DROP %s, ADD %s (%s)", t.TableName, drop, add, strings.Join(append(names, quoted(owner)), ", "))
+}
+
+// NumbersAlone reports whether the cluster gives each value of the key once, because the key contains the AUTO_INCREMENT column.
+func (t *Table) NumbersAlone(u UniqueKey) bool { return slices.Contains(u.Columns, t.Numbered()) }
 
 // String returns the obstacle as doctor and apply print it.
 func (o Obstacle) String() string {

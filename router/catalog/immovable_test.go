@@ -1,0 +1,32 @@
+package catalog
+
+import (
+	"testing"
+
+	"locus/idgen/gene"
+)
+
+// The remedy for a unique key without the owner is a statement that adds the owner.
+func TestLooseKeysNameTheRemedy(t *testing.T) {
+	columns := []Column{{Name: "id", DataType: "bigint", AutoIncrement: true}, {Name: "user_id", DataType: "bigint"}, {Name: "ref`", DataType: "int"}, OwnGeneColumn()}
+	table, err := Resolve(TableName{"shop", "orders"}, Declaration{Kind: Sharded, Owner: "user_id"}, columns, gene.W16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		key  UniqueKey
+		want string
+	}{
+		{UniqueKey{Name: "PRIMARY", Columns: []int{0}}, "ALTER TABLE shop.orders DROP PRIMARY KEY, ADD PRIMARY KEY (`id`, `user_id`)"},
+		{UniqueKey{Name: "a`b", Columns: []int{2, 0}}, "ALTER TABLE shop.orders DROP KEY `a``b`, ADD UNIQUE KEY `a``b` (`ref```, `id`, `user_id`)"},
+		{UniqueKey{Name: "part", Columns: []int{2}, Partial: true}, "add user_id to it"},
+		{UniqueKey{Name: "expression"}, "add user_id to it"},
+	} {
+		if got := table.Loose(test.key).Remedy; got != test.want {
+			t.Errorf("key %s: %s, want %s", test.key.Name, got, test.want)
+		}
+	}
+	if !table.NumbersAlone(UniqueKey{Columns: []int{0}}) || table.NumbersAlone(UniqueKey{Columns: []int{2}}) {
+		t.Error("a key is unique over all shards if the cluster numbers one of its columns")
+	}
+}
