@@ -9,7 +9,7 @@ var groups = []struct {
 }{
 	{"Run", []func(*invocation) *cobra.Command{demoCommand, serveCommand}},
 	{"Is all well?", []func(*invocation) *cobra.Command{statusCommand, doctorCommand, topCommand, hotCommand, verifyCommand, explainCommand}},
-	{"What is declared", []func(*invocation) *cobra.Command{applyCommand, diffCommand, getCommand, shardCommand, tableCommand, userCommand, routesCommand, documentsCommand}},
+	{"What is declared", []func(*invocation) *cobra.Command{adviseCommand, applyCommand, diffCommand, getCommand, shardCommand, tableCommand, userCommand, routesCommand, documentsCommand}},
 	{"Moves", []func(*invocation) *cobra.Command{
 		splitCommand, mergeCommand, rebalanceCommand, importCommand, jobsCommand, watchCommand, waitCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
 		repairCommand, throttleCommand, mirrorCommand, finishCommand, abortCommand,

@@ -223,7 +223,7 @@ var elsewhere = map[string]string{
 // example that a test runs: the first in the transcripts.
 func TestReference(t *testing.T) {
 	examples := map[string]string{}
-	for _, name := range []string{"commands", "apply", "offline", "doctor.mariadb", "table", "shard"} {
+	for _, name := range []string{"commands", "apply", "offline", "doctor.mariadb", "table", "shard", "advise"} {
 		text, err := os.ReadFile(filepath.Join("testdata", name+".txt"))
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"locus/config"
+	"locus/control/advise"
+	"locus/proxy/backend"
+	"locus/proxy/schema"
+	"locus/router/endpoint"
+)
+
+// advising is one call of the command.
+type advising struct {
+	in                        *invocation
+	from, tls, database       string
+	stdin                     bool
+	slow, general, statements []string
+	digests                   bool
+	proposal, write           string
+	options                   advise.Options
+	resized                   bool // --shards was given
+	workload                  *advise.Workload
+}
+
+func adviseCommand(in *invocation) *cobra.Command {
+	a := &advising{in: in, workload: advise.NewWorkload()}
+	c := &cobra.Command{
+		Use:   "advise --from USER@HOST:PORT",
+		Short: "Propose how the tables of an ordinary server could be sharded",
+		Long: `Read the schema and the statements of an ordinary MySQL or MariaDB server, and propose
+how its tables could be sharded: by which owner, which tables are global, which columns
+are to be added, and which unique keys need the owner. Every statement is then planned as
+the proxies would plan it under the proposal, so the report shows how many statements
+run on one shard, how many need several, and which are refused, with the reasons. It ends
+with the steps and declarations. Nothing is changed, neither on the server nor in a
+cluster.
+
+The statements are the digests of performance_schema, unless files are given: slow logs,
+general logs, or files of statements that end with semicolons. Files may be compressed by
+gzip. The account needs SELECT on the application's databases, and on performance_schema.
+
+--write writes the proposal to a file. Edit it, and see with --proposal what that changes.`,
+		Example: `  locus advise --from locus@10.0.0.9:3306
+  locus advise --from locus@10.0.0.9:3306 --slow-log slow.log --shards 8
+  locus advise --from locus@10.0.0.9:3306 --write proposal.yaml
+  locus advise --from locus@10.0.0.9:3306 --proposal proposal.yaml -o json`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			a.resized = command.Flags().Changed("shards")
+			return a.run(command.Context())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&a.from, "from", "", "the server, as `user@host:port`")
+	f.BoolVar(&a.stdin, "password-stdin", false, "read the password from standard input, one line, and don't ask")
+	f.StringVar(&a.tls, "tls", string(endpoint.TLSOff), "how the connection is protected: off, on or verify, as a `word`")
+	f.StringVar(&a.database, "database", "", "the current `database` of statements in files that don't name one")
+	f.StringArrayVar(&a.slow, "slow-log", nil, "a `file` that is a slow log")
+	f.StringArrayVar(&a.general, "general-log", nil, "a `file` that is a general log")
+	f.StringArrayVar(&a.statements, "statements", nil, "a `file` of statements")
+	f.BoolVar(&a.digests, "digests", false, "read performance_schema in addition to the files")
+	f.IntVar(&a.options.Shards, "shards", 4, "the `number` of shards that the proposal is for")
+	f.BoolVar(&a.options.KeepColumns, "keep-columns", false, "propose no new columns")
+	f.BoolVar(&a.options.ScatterWrites, "scatter-writes", false, "plan for a user with scatter_writes: allow")
+	f.StringVar(&a.proposal, "proposal", "", "evaluate the proposal in this `file`, instead of looking for one")
+	f.StringVar(&a.write, "write", "", "write the proposal to this `file`, which must not exist")
+	_ = c.RegisterFlagCompletionFunc("tls", cobra.FixedCompletions(outsideTLS, cobra.ShellCompDirectiveNoFileComp))
+	for _, flag := range []string{"slow-log", "general-log", "statements", "proposal", "write"} {
+		_ = c.MarkFlagFilename(flag)
+	}
+	return c
+}
+
+func (a *advising) run(ctx context.Context) error {
+	at := strings.LastIndexByte(a.from, '@')
+	switch {
+	case a.from == "":
+		return misused("name the server: --from user@host:port")
+	case at < 1 || !strings.Contains(a.from[at:], ":"):
+		return misused("--from %q: write it as user@host:port", a.from)
+	case !slices.Contains(outsideTLS, a.tls):
+		return misused("--tls %s: off, on or verify", a.tls)
+	case a.options.Shards < 2 || a.options.Shards > 256:
+		return misused("--shards %d: from 2 to 256", a.options.Shards)
+	}
+	password, err := a.password()
+	if err != nil {
+		return err
+	}
+	target := backend.Target{Addr: a.from[at+1:], User: a.from[:at], Password: func() (string, error) { return password, nil }}
+	if a.tls != string(endpoint.TLSOff) {
+		target.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: a.tls == string(endpoint.TLSOn)} // this is the definition of on
+	}
+	pool := backend.NewPool(target, backend.Limits{MaxOpen: 1, ConnectTimeout: config.Default().Backends.ConnectTimeout.Std()}, slog.New(slog.DiscardHandler))
+	defer func() { _ = pool.Close(context.WithoutCancel(ctx)) }()
+	return a.advise(ctx, schema.Pooled{Pool: pool}, target.Addr)
+}
+
+// password returns the account's password, which may be empty.
+func (a *advising) password() (string, error) {
+	switch file, terminal := a.in.stdin.(*os.File); {
+	case a.stdin:
+		return oneLineOf(a.in.stdin)
+	case terminal && isTerminal(a.in.stdin):
+		fmt.Fprint(a.in.stderr, "Password of "+a.from+": ")
+		text, err := term.ReadPassword(file.Fd())
+		fmt.Fprintln(a.in.stderr)
+		return string(text), err
+	}
+	return "", misused("there is no terminal to ask for the password: --password-stdin reads it")
+}
+
+func (a *advising) advise(ctx context.Context, q schema.Querier, address string) error {
+	s, err := advise.ReadSchema(ctx, q)
+	if err != nil {
+		return err
+	}
+	if err := a.read(ctx, q, address); err != nil {
+		return err
+	}
+	proposal, err := a.proposed(s)
+	if err != nil {
+		return err
+	}
+	if err := a.save(proposal); err != nil {
+		return err
+	}
+	report, err := advise.Evaluate(s, a.workload, proposal, a.options)
+	if err != nil {
+		return err
+	}
+	return a.in.show(report, func(w io.Writer) {
+		report.Print(w)
+		if a.write != "" {
+			fmt.Fprintf(w, "\nthe proposal is in %s: edit it, and evaluate it with --proposal %[1]s\n", a.write)
+		}
+	})
+}
+
+// read reads the statements.
+func (a *advising) read(ctx context.Context, q schema.Querier, address string) error {
+	files := 0
+	for _, source := range []struct {
+		format advise.Format
+		paths  []string
+	}{{advise.SlowLog, a.slow}, {advise.GeneralLog, a.general}, {advise.Statements, a.statements}} {
+		for _, path := range source.paths {
+			files++
+			if err := a.readFile(path, source.format); err != nil {
+				return err
+			}
+		}
+	}
+	if files > 0 && !a.digests {
+		return nil
+	}
+	return a.workload.ReadDigests(ctx, q, address)
+}
+
+func (a *advising) readFile(path string, format advise.Format) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	return a.workload.Read(file, format, a.database, path)
+}
+
+// proposed returns the proposal of the file, or the best one that is found.
+func (a *advising) proposed(s *advise.Schema) (*advise.Proposal, error) {
+	if a.proposal == "" {
+		return advise.Propose(s, a.workload, a.options)
+	}
+	text, err := os.ReadFile(a.proposal)
+	if err != nil {
+		return nil, err
+	}
+	proposal, err := advise.ReadProposal(text, s)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", a.proposal, err)
+	}
+	if a.resized {
+		proposal.Shards = a.options.Shards
+	}
+	return proposal, nil
+}
+
+// save writes the proposal to a new file.
+func (a *advising) save(p *advise.Proposal) error {
+	if a.write == "" {
+		return nil
+	}
+	text, err := p.YAML()
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(a.write, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Close())
+}

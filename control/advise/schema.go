@@ -1,0 +1,101 @@
+package advise
+
+import (
+	"slices"
+	"strings"
+
+	"locus/proxy/schema"
+	"locus/router/catalog"
+)
+
+// Schema is the schema of a server.
+type Schema struct {
+	Tables []schema.Surveyed
+	// Listing contains the server's views, programs and foreign keys.
+	Listing *catalog.Listing
+
+	byName map[catalog.TableName]*schema.Surveyed
+	rows   uint64
+}
+
+// NewSchema returns a schema with these tables. A listing lists them too.
+func NewSchema(tables []schema.Surveyed, listing *catalog.Listing) *Schema {
+	s := &Schema{Tables: tables, Listing: listing, byName: map[catalog.TableName]*schema.Surveyed{}}
+	for i := range tables {
+		s.byName[tables[i].TableName] = &tables[i]
+		s.rows += tables[i].Rows
+	}
+	return s
+}
+
+// find returns the table with a name, which may lack its schema, or nil.
+func (s *Schema) find(database, name string) *schema.Surveyed {
+	return s.byName[catalog.TableName{Schema: database, Name: name}]
+}
+
+// named finds a table by a text as in a proposal. It returns nil if there is none.
+func (s *Schema) named(text string) *schema.Surveyed {
+	name, err := catalog.ParseTableName(text)
+	if err != nil {
+		return nil
+	}
+	return s.byName[name]
+}
+
+// column returns a column of a table, or nil. Letter case doesn't count.
+func column(t *schema.Surveyed, name string) *catalog.Column {
+	at := columnAt(t, name)
+	if at < 0 {
+		return nil
+	}
+	return &t.Columns[at]
+}
+
+func columnAt(t *schema.Surveyed, name string) int {
+	return slices.IndexFunc(t.Columns, func(c catalog.Column) bool { return strings.EqualFold(c.Name, name) })
+}
+
+// identifies reports whether a column alone is a unique key.
+func identifies(t *schema.Surveyed, column string) bool {
+	at := columnAt(t, column)
+	return slices.ContainsFunc(t.Unique, func(u catalog.UniqueKey) bool {
+		return !u.Partial && len(u.Columns) == 1 && u.Columns[0] == at
+	})
+}
+
+// primary returns the positions of the columns of the primary key, or nil.
+func primary(t *schema.Surveyed) []int {
+	for _, u := range t.Unique {
+		if u.Name == "PRIMARY" {
+			return u.Columns
+		}
+	}
+	return nil
+}
+
+// tells reports whether a column can tell many owners apart, and can be hashed after at most a change of its collation.
+func tells(c *catalog.Column) bool {
+	switch c.DataType {
+	case "smallint", "mediumint", "int", "bigint", "varbinary":
+		return !c.Generated
+	case "char", "varchar":
+		return !c.Generated && c.Length > 2
+	}
+	return false
+}
+
+// caseless reports whether an owner in this column needs another collation.
+func caseless(c *catalog.Column) bool {
+	return c.IsText() && (!strings.HasSuffix(c.Collation, "_bin") || c.Charset != "utf8mb4" && c.Charset != "utf8mb3" && c.Charset != "utf8" && c.Charset != "ascii")
+}
+
+// sameType reports whether equal values of two columns have equal hashes.
+func sameType(a, b *catalog.Column) bool {
+	switch {
+	case a.IsInteger() && b.IsInteger(), a.IsText() && b.IsText(), a.IsBinary() && b.IsBinary():
+		return true
+	}
+	return false
+}
+
+func lowered(name string) string { return strings.ToLower(name) }
