@@ -219,6 +219,20 @@ var elsewhere = map[string]string{
 	"locus version":          "What it prints differs from build to build.",
 }
 
+// referenceHead is what all commands have in common.
+const referenceHead = `# Commands
+
+<!-- Written by go test ./cmd/locus -run TestReference -update. -->
+
+Commands find the cluster, and the passwords of its shards, by the configuration of a process: ` + "`-c locus.yaml`" + `, or once for a shell
+` + "`export LOCUS_CONFIG=/etc/locus/locus.yaml`" + `. ` + "`--etcd` and `--cluster` (`LOCUS_ETCD`, `LOCUS_CLUSTER`)" + ` replace what the configuration has. Without a
+configuration they are enough only for commands that don't ask shards.
+
+Commands that change which server applications use, that stop a process, or that destroy something ask first: ` + "`cutover`, `rollback`, `finish`,\n`abort`, `switchover`, `proxies drain`" + ` and others. ` + "`--yes`" + ` answers the question. Without a terminal, as in a script, they refuse unless it is given.
+
+The examples are output of tests, with words like ` + "`${CONFIG}`" + ` for what differs: files, addresses. The flags of all commands are at the end.
+`
+
 // TestReference holds docs/reference/cli.md to the commands, and has each show an
 // example that a test runs: the first in the transcripts.
 func TestReference(t *testing.T) {
@@ -231,8 +245,7 @@ func TestReference(t *testing.T) {
 		collect(examples, string(text))
 	}
 	var b strings.Builder
-	b.WriteString("# Commands\n\nWritten by `go test ./cmd/locus -run TestReference -update` from the commands themselves. The examples are what\n" +
-		"tests run, with words like `${CONFIG}` for what differs: files, addresses. What all have in common is at the end.\n")
+	b.WriteString(referenceHead)
 	root := newRoot(&invocation{getenv: func(string) string { return "" }})
 	root.InitDefaultCompletionCmd()
 	b.WriteString("\n| command | does |\n| --- | --- |\n")
