@@ -98,7 +98,7 @@ bench: ## run the benchmarks beside haproxy and a direct connection; ARGS=-quick
 	$(GO) run ./test/bench $(ARGS)
 
 .PHONY: check
-check: vet format-check floors modules ## what is checked without running servers
+check: vet format-check floors modules spelling ## what is checked without running servers
 
 .PHONY: vet
 vet:
@@ -113,6 +113,15 @@ format-check:
 .PHONY: floors
 floors: ## check that imports go down
 	$(GO) test ./test/floors
+
+# Words with a capital letter inside are names in code. Tests misspell some of the words in the list on purpose.
+.PHONY: spelling
+spelling: ## check the spelling, and the words of the documents; codespell is installed by make test
+	$(GO) test ./test/docs -run 'TestPlainEnglish|TestLinks|TestEveryPage'
+	@if command -v codespell >/dev/null; then \
+		git ls-files -- '*.md' '*.go' '*.sh' '*.yaml' '*.html' '*.js' '*.svg' Makefile | grep -v -e /testdata/ -e node_modules | \
+		xargs codespell --ignore-words test/docs/spelling.txt --ignore-regex '\b[a-zA-Z]+[A-Z][A-Za-z]*\b'; \
+	else echo 'codespell is not installed: test/install/servers.sh test'; fi
 
 .PHONY: modules
 modules: ## check that each go.mod has what its module imports
