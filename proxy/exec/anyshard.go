@@ -29,9 +29,9 @@ func (e *Engine) StandIns(now *snapshot.Snapshot) Candidates {
 	return Candidates{Shards: now.Catalog.Shards}
 }
 
-// Copies returns the shards that may run a read of global tables. Sessions are distributed over them. A transaction reads on the
+// copyShards returns the shards that may run a read of global tables. Sessions are distributed over them. A transaction reads on the
 // first one, because an additional shard would cost it another branch.
-func (x *Execution) Copies() Candidates {
+func (x *Execution) copyShards() Candidates {
 	now := x.Snapshot
 	switch {
 	case x.Conns.ReservesAny() || len(now.Copies) == 0:
@@ -57,17 +57,17 @@ func (e *Engine) withReplica(c Candidates) Candidates {
 	return c
 }
 
-// MayAnswer returns the candidates for a statement that every shard would answer alike.
-func (x *Execution) MayAnswer() Candidates {
+// anyShards returns the candidates for a statement that every shard would answer alike.
+func (x *Execution) anyShards() Candidates {
 	if x.Facts.Metadata || len(x.Facts.Statement.Tables) == 0 {
 		return x.StandIns(x.Snapshot)
 	}
-	return x.Copies()
+	return x.copyShards()
 }
 
-// Best returns the chosen candidate, or if its server is not healthy the next one whose server is in a better state. Shards that
+// bestOf returns the chosen candidate, or if its server is not healthy the next one whose server is in a better state. Shards that
 // were tried are excluded. found is false if none is left.
-func (e *Engine) Best(c Candidates, tried []router.ShardName) (best router.ShardName, found bool) {
+func (e *Engine) bestOf(c Candidates, tried []router.ShardName) (best router.ShardName, found bool) {
 	known, least := e.Health(), health.Well
 	for i := range c.Shards {
 		shard := c.Shards[(c.Chosen+i)%len(c.Shards)]
@@ -89,7 +89,7 @@ func (e *Engine) Best(c Candidates, tried []router.ShardName) (best router.Shard
 // is lost before it has answered. It waits for a server that is down only if no other one answers. how is the mode in which try
 // acquires connections.
 func (e *Engine) Anywhere(c Candidates, repeats bool, try func(shard router.ShardName, how txn.Mode) error) error {
-	shard, _ := e.Best(c, nil)
+	shard, _ := e.bestOf(c, nil)
 	if len(c.Shards) == 1 {
 		return try(shard, 0)
 	}
@@ -110,7 +110,7 @@ func (e *Engine) Anywhere(c Candidates, repeats bool, try func(shard router.Shar
 			return err
 		}
 		var more bool
-		if shard, more = e.Best(c, tried); !more {
+		if shard, more = e.bestOf(c, tried); !more {
 			return try(c.Shards[c.Chosen], 0)
 		}
 		e.Tally.Retried.Add(1)

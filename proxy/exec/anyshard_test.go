@@ -39,7 +39,7 @@ func TestWhichShardAnswersWhatAnyCould(t *testing.T) {
 		{name: "all were tried", tried: all},
 	} {
 		e := &Engine{Config: Config{Health: states(c.states)}}
-		got, found := e.Best(Candidates{all, c.chosen}, c.tried)
+		got, found := e.bestOf(Candidates{all, c.chosen}, c.tried)
 		if got != c.want || found != (c.want != "") {
 			t.Errorf("%s: %q, %v, want %q", c.name, got, found, c.want)
 		}
@@ -50,7 +50,7 @@ func TestWhichShardAnswersWhatAnyCould(t *testing.T) {
 func TestChoosingAShardAllocatesNothing(t *testing.T) {
 	e := &Engine{Config: Config{Health: states(map[router.ShardName]health.State{"s0": health.Frozen})}}
 	all := []router.ShardName{"s0", "s1", "s2"}
-	if n := testing.AllocsPerRun(100, func() { e.Best(Candidates{all, 0}, nil) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { e.bestOf(Candidates{all, 0}, nil) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Totals contains the sums over the parts of a statement that changes rows.
-type Totals struct {
+// totals contains the sums over the parts of a statement that changes rows.
+type totals struct {
 	Affected uint64
 	Warnings uint16
 	// Matched and Changed are the counts in the answer to an UPDATE.
@@ -33,13 +33,13 @@ type Totals struct {
 	Inserted bool
 }
 
-// Change runs each part on its shard. After a failure it undoes nothing: the transaction around the parts rolls the others back.
-func (x *Execution) Change(parts []Part) (total Totals, err error) {
+// change runs each part on its shard. After a failure it undoes nothing: the transaction around the parts rolls the others back.
+func (x *Execution) change(parts []Part) (total totals, err error) {
 	if !x.Facts.Clock || len(parts) < 2 || x.Vars.SetsTime() {
-		return x.change(parts)
+		return x.changeOnce(parts)
 	}
 	err = x.atOneTime(func() (err error) {
-		total, err = x.change(parts)
+		total, err = x.changeOnce(parts)
 		return err
 	})
 	return total, err
@@ -66,16 +66,16 @@ func (x *Execution) needsOneTime() bool {
 	return x.Facts.Statement.Features&stmt.ReadsClock != 0 && !x.Vars.SetsTime()
 }
 
-// change sends all parts, then reads the answers. If all shards change copies of the same rows, it sends the first shard its part
+// changeOnce sends all parts, then reads the answers. If all shards change copies of the same rows, it sends the first shard its part
 // and waits for the answer. It sends the others nothing if the first one refuses. The first shard thus decides which of two changes
 // of the same rows comes first. Otherwise each change could lock a row on one shard and wait for it on another, a deadlock that no
 // server can detect.
-func (x *Execution) change(parts []Part) (Totals, error) {
+func (x *Execution) changeOnce(parts []Part) (totals, error) {
 	leases, err := x.acquire(parts, x.purpose()|txn.Writes)
 	if err != nil {
-		return Totals{}, err
+		return totals{}, err
 	}
-	o := outcomes{Execution: x, from: len(x.Vars.Conditions)}
+	o := outcomes{x: x, from: len(x.Vars.Conditions)}
 	o.total.Inserted = true
 	first := len(parts)
 	if x.copies() {
@@ -105,10 +105,10 @@ func (x *Execution) change(parts []Part) (Totals, error) {
 // outcomes collects the answers to the parts of a change. If shards change copies, the first shard's answer counts for all, because
 // a new shard may not have all rows yet.
 type outcomes struct {
-	*Execution
+	x        *Execution
 	leases   []txn.Lease
 	errs     []error // one for each lease
-	total    Totals
+	total    totals
 	warnings int
 	failure  error // the first error, or the one about the first row
 	row      int   // the row of the statement that failure is about, or 0
@@ -118,17 +118,17 @@ type outcomes struct {
 func (o *outcomes) read(leases []txn.Lease, parts []Part) {
 	for i, l := range leases {
 		ok, err := l.Conn.Outcome()
-		o.Observer.Trace().Answered(string(l.Shard), ok.AffectedRows, txn.CodeOf(err))
+		o.x.Observer.Trace().Answered(string(l.Shard), ok.AffectedRows, txn.CodeOf(err))
 		if err != nil {
 			o.noteFailure(err, parts[i].Rows)
 		}
-		if err == nil && (len(o.errs) == 0 || !o.copies()) {
+		if err == nil && (len(o.errs) == 0 || !o.x.copies()) {
 			o.total.add(ok, len(parts[i].Rows))
 			o.warnings += int(ok.Warnings)
 			if ok.Warnings > 0 {
-				from := len(o.Vars.Conditions)
-				o.takeWarnings(l)
-				o.Vars.Renumber(from, parts[i].Rows)
+				from := len(o.x.Vars.Conditions)
+				o.x.takeWarnings(l)
+				o.x.Vars.Renumber(from, parts[i].Rows)
 			}
 		}
 		o.leases, o.errs = append(o.leases, l), append(o.errs, err)
@@ -158,7 +158,7 @@ func (o *outcomes) end() {
 	}
 }
 
-func (t *Totals) add(ok wire.OK, rows int) {
+func (t *totals) add(ok wire.OK, rows int) {
 	if t.Info == "" {
 		t.Info = string(ok.Info)
 	}
@@ -175,7 +175,7 @@ func (t *Totals) add(ok wire.OK, rows int) {
 
 // countRows adds the counts in the answer to an INSERT of so many rows. The answer to an INSERT of one row has no text, so they are
 // derived from the number of affected rows.
-func (t *Totals) countRows(ok wire.OK, rows int) {
+func (t *totals) countRows(ok wire.OK, rows int) {
 	var records, duplicates uint64
 	if n, _ := fmt.Sscanf(string(ok.Info), "Records: %d  Duplicates: %d", &records, &duplicates); n == 2 {
 		t.Duplicates += duplicates
@@ -194,24 +194,24 @@ func (t *Totals) countRows(ok wire.OK, rows int) {
 	}
 }
 
-// Look is a query to one shard.
-type Look struct {
+// lookup is a query to one shard.
+type lookup struct {
 	Shard router.ShardName
 	Text  string
 }
 
-// Found describes the rows that a lookup has found on a shard.
-type Found uint8
+// lookupResult describes the rows that a lookup has found on a shard.
+type lookupResult uint8
 
 const (
-	None    Found = iota
-	Staying       // some, and the statement changes the gene of none
-	Moved         // some, and the statement changes the gene of at least one
+	foundNone    lookupResult = iota
+	foundStaying              // some, and the statement changes the gene of none
+	foundMoved                // some, and the statement changes the gene of at least one
 )
 
-// Find sends the queries to their shards within the transaction, all at once, and returns what each shard has. The error is the
+// find sends the queries to their shards within the transaction, all at once, and returns what each shard has. The error is the
 // first shard's that fails.
-func (x *Execution) Find(looks []Look) (found []Found, failure error) {
+func (x *Execution) find(looks []lookup) (found []lookupResult, failure error) {
 	parts := make([]Part, len(looks))
 	for i, look := range looks {
 		parts[i].Shard = look.Shard
@@ -236,7 +236,7 @@ func (x *Execution) Find(looks []Look) (found []Found, failure error) {
 		})
 	}
 	querying.Wait()
-	found = make([]Found, len(leases))
+	found = make([]lookupResult, len(leases))
 	for i, l := range leases {
 		x.Observer.Trace().Answered(string(l.Shard), 0, txn.CodeOf(errs[i]))
 		if opened[i] {
@@ -256,12 +256,12 @@ func (x *Execution) Find(looks []Look) (found []Found, failure error) {
 }
 
 // readFound returns what a shard's answer to a lookup means.
-func readFound(answer *backend.Rows) Found {
+func readFound(answer *backend.Rows) lookupResult {
 	switch {
 	case len(answer.Rows) == 0:
-		return None
+		return foundNone
 	case string(answer.Rows[0][0]) == plan.Moved:
-		return Moved
+		return foundMoved
 	}
-	return Staying
+	return foundStaying
 }

@@ -14,15 +14,15 @@ import (
 	"locus/router/stmt"
 )
 
-// Copy runs a query over the temporary tables and passes each row to add, as the text between the parentheses of VALUES.
-func (h *Host) Copy(text string, params []wire.Param, into plan.Destination, add Add) error {
-	rows, err := h.open(text, params)
+// copyRows runs a query over the temporary tables and passes each row to add, as the text between the parentheses of VALUES.
+func (w *workspace) copyRows(text string, params []wire.Param, into plan.Destination, add rowAdder) error {
+	rows, err := w.open(text, params)
 	if err != nil {
 		return err
 	}
-	write, err := h.literals(rows.Columns, into)
+	write, err := w.literals(rows.Columns, into)
 	if err != nil {
-		return h.Unread(err)
+		return w.giveUp(err)
 	}
 	for {
 		values, err := rows.Next()
@@ -30,41 +30,41 @@ func (h *Host) Copy(text string, params []wire.Param, into plan.Destination, add
 			return err
 		}
 		if err := add(func(out []byte) ([]byte, error) { return write(out, values) }); err != nil {
-			return h.Unread(err)
+			return w.giveUp(err)
 		}
 	}
 }
 
 // open sends the query as a prepared statement, so that values arrive in binary form. As text, some are rounded.
-func (h *Host) open(text string, params []wire.Param) (*gather.Rows, error) {
-	c := h.At.Conn
-	settings := h.under().With("character_set_results", "utf8mb4").Without("sql_select_limit") // it limits only rows that clients get
-	if err := c.Carry(h.Context, settings); err != nil {
+func (w *workspace) open(text string, params []wire.Param) (*gather.Rows, error) {
+	c := w.lease.Conn
+	settings := w.x.under().With("character_set_results", "utf8mb4").Without("sql_select_limit") // it limits only rows that clients get
+	if err := c.Carry(w.x.Context, settings); err != nil {
 		return nil, err
 	}
 	binding := backend.AppendBinding(nil, params, nil)
 	there, ok := c.Prepared(text, binding)
 	if !ok {
 		var err error
-		if there, err = c.PrepareFor(h.Context, text, binding); err != nil {
+		if there, err = c.PrepareFor(w.x.Context, text, binding); err != nil {
 			return nil, err
 		}
 	}
-	if h.Facts.ReadsInsertID {
-		if _, err := c.Own().Exec(h.Context, "SET last_insert_id = "+strconv.FormatUint(h.Vars.InsertID, 10)); err != nil {
+	if w.x.Facts.ReadsInsertID {
+		if _, err := c.Own().Exec(w.x.Context, "SET last_insert_id = "+strconv.FormatUint(w.x.Vars.InsertID, 10)); err != nil {
 			return nil, err
 		}
 	}
 	out, _ := wire.AppendExecute(nil, wire.Execute{Statement: there.ID, Params: params})
 	there.Types = nil
-	if err := c.Send(out, txn.Effects(h.Facts)); err != nil {
+	if err := c.Send(out, txn.Effects(w.x.Facts)); err != nil {
 		return nil, err
 	}
 	return gather.Open(c)
 }
 
 // literals returns the function that writes the values of a row as literals for the columns of into.
-func (h *Host) literals(fields []wire.Column, into plan.Destination) (func(out []byte, values [][]byte) ([]byte, error), error) {
+func (w *workspace) literals(fields []wire.Column, into plan.Destination) (func(out []byte, values [][]byte) ([]byte, error), error) {
 	if len(fields) != len(into.Columns) {
 		return nil, wire.Errorf(mysql.ER_WRONG_VALUE_COUNT_ON_ROW, "21S01", "Column count doesn't match value count at row 1")
 	}
@@ -77,11 +77,11 @@ func (h *Host) literals(fields []wire.Column, into plan.Destination) (func(out [
 		if f.Type != mysql.MYSQL_TYPE_TIMESTAMP {
 			continue
 		}
-		if err := h.fixedZone(); err != nil {
+		if err := w.fixedZone(); err != nil {
 			return nil, err
 		}
 	}
-	backslashes := h.Vars.Mode&stmt.NoBackslash == 0
+	backslashes := w.x.Vars.Mode&stmt.NoBackslash == 0
 	return func(out []byte, values [][]byte) ([]byte, error) {
 		var err error
 		for i, v := range values {
@@ -97,12 +97,12 @@ func (h *Host) literals(fields []wire.Column, into plan.Destination) (func(out [
 }
 
 // fixedZone returns an error for a TIMESTAMP in a time zone whose clocks go back, because its text would be ambiguous.
-func (h *Host) fixedZone() error {
-	switch zone := h.Vars.TimeZone(); {
+func (w *workspace) fixedZone() error {
+	switch zone := w.x.Vars.TimeZone(); {
 	case strings.HasPrefix(zone, "+"), strings.HasPrefix(zone, "-"), zone == "UTC":
 		return nil
 	case zone == "":
-		rows, err := h.Ask(h.At.Shard, 0, h.plain(), "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
+		rows, err := w.x.ask(w.lease.Shard, 0, w.plain(), "SELECT IF(@@global.time_zone = 'SYSTEM', @@global.system_time_zone, @@global.time_zone)")
 		if err != nil {
 			return err
 		}
@@ -117,10 +117,10 @@ func fixedOffset(zone string) bool {
 	return zone == "UTC" || zone == "GMT" || strings.HasPrefix(zone, "+") || strings.HasPrefix(zone, "-")
 }
 
-// Leniently runs f with an sql_mode under which values are read and inserted without checks. The session's sql_mode was applied to
+// leniently runs f with an sql_mode under which values are read and inserted without checks. The session's sql_mode was applied to
 // them before. The session's limits on queries don't apply to f.
-func (h *Host) Leniently(f func() error) error {
-	rows, err := h.At.Conn.Own().Query(h.Context, "SELECT @@sql_mode")
+func (w *workspace) leniently(f func() error) error {
+	rows, err := w.lease.Conn.Own().Query(w.x.Context, "SELECT @@sql_mode")
 	if err != nil {
 		return err
 	}
@@ -130,9 +130,9 @@ func (h *Host) Leniently(f func() error) error {
 			modes = append(modes, mode)
 		}
 	}
-	before := h.settings
-	defer func() { h.settings = before }()
-	h.settings = h.under().With("sql_mode", "'"+strings.Join(modes, ",")+"'").WithNames("utf8mb4", "").
+	before := w.x.settings
+	defer func() { w.x.settings = before }()
+	w.x.settings = w.x.under().With("sql_mode", "'"+strings.Join(modes, ",")+"'").WithNames("utf8mb4", "").
 		Without("max_join_size").Without("sql_big_selects")
 	return f()
 }

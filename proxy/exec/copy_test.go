@@ -26,11 +26,11 @@ func (a *asking) into() plan.Destination {
 
 // copied copies the rows of a query, and returns them as they are written.
 func (a *asking) copied(into plan.Destination, fails error) (written []string, err error) {
-	err = a.OnHost("s2", func(h *Host) error {
-		if err := h.Make("t", "CREATE t"); err != nil {
+	err = a.onWorkspace("s2", func(w *workspace) error {
+		if err := w.create("t", "CREATE t"); err != nil {
 			return err
 		}
-		return h.Copy("SELECT q", a.Params, into, func(row func([]byte) ([]byte, error)) error {
+		return w.copyRows("SELECT q", a.Params, into, func(row func([]byte) ([]byte, error)) error {
 			text, err := row(nil)
 			written = append(written, string(text))
 			return errors.Join(err, fails)
@@ -130,9 +130,9 @@ func TestLeniently(t *testing.T) {
 	before, why := a.Vars.Settings, errors.New("no room")
 	text := fakeshard.Number("mode")
 	s.shards["s2"].Next(fakeshard.Reply{Prefix: "SELECT @@sql_mode", Columns: []wire.Column{text}, Rows: [][]string{{"STRICT_TRANS_TABLES,ANSI_QUOTES,NO_ZERO_DATE"}}})
-	err := a.OnHost("s2", func(h *Host) error {
-		return h.Leniently(func() error {
-			if mode, _ := h.under().Lookup("sql_mode"); mode != "'ALLOW_INVALID_DATES,ANSI_QUOTES'" || a.Vars.Settings != before {
+	err := a.onWorkspace("s2", func(w *workspace) error {
+		return w.leniently(func() error {
+			if mode, _ := w.x.under().Lookup("sql_mode"); mode != "'ALLOW_INVALID_DATES,ANSI_QUOTES'" || a.Vars.Settings != before {
 				t.Errorf("sql_mode is %s", mode)
 			}
 			return why
@@ -143,7 +143,7 @@ func TestLeniently(t *testing.T) {
 	}
 	for _, reply := range failures("SELECT @@sql_mode") {
 		s.shards["s2"].Next(reply)
-		if err := a.OnHost("s2", func(h *Host) error { return h.Leniently(func() error { return nil }) }); !failed(err) {
+		if err := a.onWorkspace("s2", func(w *workspace) error { return w.leniently(func() error { return nil }) }); !failed(err) {
 			t.Errorf("%+v: %v", reply, err)
 		}
 	}

@@ -62,9 +62,9 @@ type Execution struct {
 	silent bool
 }
 
-// Clone returns a copy of an execution, with its own parameters. What the copy changes does not concern an execution that may be
+// clone returns a copy of an execution, with its own parameters. What the copy changes does not concern an execution that may be
 // repeated.
-func (x *Execution) Clone() *Execution {
+func (x *Execution) clone() *Execution {
 	own := *x
 	if x.Prepared != nil || x.Params != nil {
 		own.Params = append([]wire.Param{}, x.Params...)
@@ -96,8 +96,8 @@ func (x *Execution) LendApart(shard router.ShardName, how txn.Mode, settings *ba
 	return x.Conns.LendApart(shard, x.apartMode(how), settings)
 }
 
-// Ask sends a query to a shard on such a connection.
-func (x *Execution) Ask(shard router.ShardName, how txn.Mode, settings *backend.Settings, text string) (*backend.Rows, error) {
+// ask sends a query to a shard on such a connection.
+func (x *Execution) ask(shard router.ShardName, how txn.Mode, settings *backend.Settings, text string) (*backend.Rows, error) {
 	return x.Conns.Ask(shard, x.apartMode(how), settings, text)
 }
 
@@ -140,19 +140,19 @@ func (x *Execution) fullNames(tables []stmt.TableName) []catalog.TableName {
 	return list
 }
 
-// RunsCode reports whether a statement may change something: it writes, or calls stored code, whether or not that leaves state.
-func RunsCode(f *plan.Facts) bool {
+// runsCode reports whether a statement may change something: it writes, or calls stored code, whether or not that leaves state.
+func runsCode(f *plan.Facts) bool {
 	return f.Writes || f.Leaves == plan.LeavesRoutine || f.Statement.Features&stmt.UnknownFunction != 0
 }
 
-// MayWrite reports whether a statement may change something. A stored function may.
-func MayWrite(f *plan.Facts) bool {
+// mayWrite reports whether a statement may change something. A stored function may.
+func mayWrite(f *plan.Facts) bool {
 	if f.Writes {
 		return true
 	}
 	switch f.Statement.Kind {
 	case stmt.Select:
-		return RunsCode(f)
+		return runsCode(f)
 	case stmt.Show, stmt.Explain:
 		return false
 	default:

@@ -25,7 +25,7 @@ type asking struct {
 // request returns the request for a statement.
 func (s *stand) request(text string, params ...wire.Param) *asking {
 	s.t.Helper()
-	r := s.execution(text, params...).Clone()
+	r := s.execution(text, params...).clone()
 	r.Params = params
 	return &asking{Execution: r, stand: s}
 }
@@ -78,7 +78,7 @@ func TestAsk(t *testing.T) {
 	s.Observer.Next()
 	s.Observer.Read(a.Values.Lexed)
 	s.shards["s0"].Next(rows("7"))
-	got, err := a.Ask("s0", 0, backend.Default, "SELECT a")
+	got, err := a.ask("s0", 0, backend.Default, "SELECT a")
 	if err != nil || len(got.Rows) != 1 || !s.Conns.Running() {
 		t.Errorf("%+v, %v, running is %t", got, err, s.Conns.Running())
 	}
@@ -87,11 +87,11 @@ func TestAsk(t *testing.T) {
 	}
 	for _, reply := range failures("SELECT") {
 		s.shards["s0"].Next(reply)
-		if _, err := a.Ask("s0", 0, backend.Default, "SELECT a"); !failed(err) || !s.Conns.Running() {
+		if _, err := a.ask("s0", 0, backend.Default, "SELECT a"); !failed(err) || !s.Conns.Running() {
 			t.Errorf("%+v: %v, running is %t", reply, err, s.Conns.Running())
 		}
 	}
-	if _, err := a.Ask("nowhere", 0, backend.Default, "SELECT a"); err == nil {
+	if _, err := a.ask("nowhere", 0, backend.Default, "SELECT a"); err == nil {
 		t.Error("a shard that is not there has answered")
 	}
 }

@@ -131,7 +131,7 @@ func (s *stand) begin() {
 	s.t.Helper()
 	s.Vars.Autocommit = false
 	s.Conns.Imply()
-	if _, err := s.Change(parts("UPDATE a", "s0", "s1")); err != nil {
+	if _, err := s.change(parts("UPDATE a", "s0", "s1")); err != nil {
 		s.t.Fatal(err)
 	}
 	s.log.Statements("s0")

@@ -20,7 +20,7 @@ type FirstShard struct {
 
 // On implements [sysvars.Shard].
 func (f FirstShard) On(settings *backend.Settings, ask func(sysvars.Conn) error) error {
-	return f.OnAny(settings, func(l txn.Lease) error { return ask(firstConn{l.Conn, f.Context}) })
+	return f.onAny(settings, func(l txn.Lease) error { return ask(firstConn{l.Conn, f.Context}) })
 }
 
 // firstConn is a connection to that shard, for locus's own texts.
@@ -39,8 +39,8 @@ func (f FirstShard) Compute(settings *backend.Settings, query string) (*backend.
 	facts, on := &plan.Facts{Leaves: plan.LeavesRoutine}, f.OnFirst
 	if p, err := f.Plan(query, settings.Database()); err == nil {
 		facts = p.About()
-		if _, alike := p.(*plan.AnyShard); alike && !RunsCode(facts) && len(facts.Statement.Tables) == 0 {
-			on = f.OnAny
+		if _, alike := p.(*plan.AnyShard); alike && !runsCode(facts) && len(facts.Statement.Tables) == 0 {
+			on = f.onAny
 		}
 	}
 	var rows *backend.Rows
@@ -64,9 +64,9 @@ func (e *Engine) OnFirst(settings *backend.Settings, f func(txn.Lease) error) er
 	return e.on(e.Current().Catalog.First(), 0, settings, f)
 }
 
-// OnAny is OnFirst for a question that other shards can answer too. They are asked if the first shard is not healthy. If a shard
+// onAny is OnFirst for a question that other shards can answer too. They are asked if the first shard is not healthy. If a shard
 // is lost, f is called again.
-func (e *Engine) OnAny(settings *backend.Settings, f func(txn.Lease) error) error {
+func (e *Engine) onAny(settings *backend.Settings, f func(txn.Lease) error) error {
 	return e.Anywhere(e.StandIns(e.Current()), true, func(shard router.ShardName, how txn.Mode) error { return e.on(shard, txn.Describes(how), settings, f) })
 }
 

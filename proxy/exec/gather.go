@@ -14,9 +14,10 @@ import (
 	"locus/router/stmt"
 )
 
-// Gathering is one statement whose rows are gathered.
-type Gathering struct {
-	*Host
+// gathering is one statement whose rows are gathered.
+type gathering struct {
+	x    *Execution
+	on   *workspace
 	plan *plan.Gathering
 	own  bool // the rows are read in a transaction of the statement's own
 	left gather.Limits
@@ -30,17 +31,17 @@ type Gathering struct {
 
 // gatherAt reads the rows that a statement needs into temporary tables on a shard, and calls use with them. most limits the rows.
 // If the statement may depend on the current time, all shards get the same time.
-func (x *Execution) gatherAt(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
-	own := x.Clone()
+func (x *Execution) gatherAt(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*gathering) error) error {
+	own := x.clone()
 	if !own.needsOneTime() {
 		return own.gatherOn(p, on, most, use)
 	}
 	return own.atOneTime(func() error { return own.gatherOn(p, on, most, use) })
 }
 
-func (x *Execution) gatherOn(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*Gathering) error) error {
-	return gatherError(x.OnHost(on, func(h *Host) error {
-		g := &Gathering{Host: h, plan: p, left: most}
+func (x *Execution) gatherOn(p *plan.Gathering, on router.ShardName, most gather.Limits, use func(*gathering) error) error {
+	return gatherError(x.onWorkspace(on, func(w *workspace) error {
+		g := &gathering{x: x, on: w, plan: p, left: most}
 		if err := g.fill(); err != nil {
 			return err
 		}
@@ -59,21 +60,21 @@ func gatherError(err error) error {
 	return err
 }
 
-// Left returns how much more could have been gathered.
-func (g *Gathering) Left() gather.Limits { return g.left }
+// remaining returns how much more could have been gathered.
+func (g *gathering) remaining() gather.Limits { return g.left }
 
 // fill creates and fills the temporary tables. All rows of a shard are of one moment, because they are read in one transaction.
 // It is the client's transaction, or else one of the statement's own.
-func (g *Gathering) fill() error {
-	if g.own = !g.Conns.Running() && g.Vars.Autocommit; g.own {
-		return g.Conns.Reading(g.fillAll)
+func (g *gathering) fill() error {
+	if g.own = !g.x.Conns.Running() && g.x.Vars.Autocommit; g.own {
+		return g.x.Conns.Reading(g.fillAll)
 	}
 	return g.fillAll()
 }
 
 // fillAll is fill within the transaction.
-func (g *Gathering) fillAll() error {
-	if p := g.plan.Groups(g.Snapshot.Map); p != nil {
+func (g *gathering) fillAll() error {
+	if p := g.plan.Groups(g.x.Snapshot.Map); p != nil {
 		if err := g.sumUp(p); err != nil || g.groups {
 			return err
 		}
@@ -86,8 +87,8 @@ func (g *Gathering) fillAll() error {
 			}
 		}
 		if g.inPlace(t) {
-			if g.At.Stale() {
-				g.markStale(g.At)
+			if g.on.lease.Stale() {
+				g.x.markStale(g.on.lease)
 			}
 			continue
 		}
@@ -100,13 +101,13 @@ func (g *Gathering) fillAll() error {
 
 // inPlace reports whether the statement reads a table itself instead of a temporary one. Within the client's transaction, it does
 // so only for system tables, which no transaction concerns.
-func (g *Gathering) inPlace(t *plan.Gathered) bool {
+func (g *gathering) inPlace(t *plan.Gathered) bool {
 	return t.System || t.Here && g.own && (!t.Source || g.large[t])
 }
 
-// Edits returns the edits that make the statement read the temporary tables. The columns of its answer keep the names that they
+// edits returns the edits that make the statement read the temporary tables. The columns of its answer keep the names that they
 // would have had.
-func (g *Gathering) Edits() (edits []stmt.Edit) {
+func (g *gathering) edits() (edits []stmt.Edit) {
 	unnamed := g.plan.Unnamed
 	if p := g.plan.Partial; g.groups {
 		edits, unnamed = g.overGroups(p), p.Unnamed
@@ -115,18 +116,18 @@ func (g *Gathering) Edits() (edits []stmt.Edit) {
 	}
 	for _, u := range unnamed {
 		name := g.edit(u.Start, u.End, "")
-		edits = append(edits, stmt.Edit{From: name.To, To: name.To, Text: string(g.Vars.AppendAlias(nil, g.Values.Text[name.From:name.To]))})
+		edits = append(edits, stmt.Edit{From: name.To, To: name.To, Text: string(g.x.Vars.AppendAlias(nil, g.x.Values.Text[name.From:name.To]))})
 	}
 	return stmt.SortEdits(edits)
 }
 
 // edit returns an edit between two places of the statement.
-func (g *Gathering) edit(start, end stmt.Anchor, text string) stmt.Edit {
-	return stmt.Edit{From: g.Values.Offset(start), To: g.Values.Offset(end), Text: text}
+func (g *gathering) edit(start, end stmt.Anchor, text string) stmt.Edit {
+	return stmt.Edit{From: g.x.Values.Offset(start), To: g.x.Values.Offset(end), Text: text}
 }
 
 // overRows returns the edits that replace tables by temporary tables, and that remove the tables' hints.
-func (g *Gathering) overRows() (edits []stmt.Edit) {
+func (g *gathering) overRows() (edits []stmt.Edit) {
 	for i := range g.plan.Tables {
 		if t := &g.plan.Tables[i]; !g.inPlace(t) {
 			edits = append(edits, g.edit(t.Start, t.End, t.Stand(i)))
@@ -138,36 +139,36 @@ func (g *Gathering) overRows() (edits []stmt.Edit) {
 	return edits
 }
 
-// Bound returns the parameters of the statement that runs over the temporary tables. It returns nil for a statement sent as text.
-func (g *Gathering) Bound() []wire.Param {
-	if g.Params == nil {
+// params returns the parameters of the statement that runs over the temporary tables. It returns nil for a statement sent as text.
+func (g *gathering) params() []wire.Param {
+	if g.x.Params == nil {
 		return nil
 	}
-	out := make([]wire.Param, 0, len(g.Params))
-	for _, literal := range g.Values.Literals {
+	out := make([]wire.Param, 0, len(g.x.Params))
+	for _, literal := range g.x.Values.Literals {
 		if literal.Kind == stmt.ParamLiteral && !g.summedUp(literal) {
-			out = append(out, g.Params[literal.Param])
+			out = append(out, g.x.Params[literal.Param])
 		}
 	}
 	return out
 }
 
 // anyShard returns the shard from which rows are read that every shard has.
-func (g *Gathering) anyShard() router.ShardName {
-	if shard, ok := g.Conns.Home(); ok {
+func (g *gathering) anyShard() router.ShardName {
+	if shard, ok := g.x.Conns.Home(); ok {
 		return shard
 	}
-	return g.At.Shard
+	return g.on.lease.Shard
 }
 
 // read sends the queries to their shards, and writes all rows into a temporary table.
-func (g *Gathering) read(queries []plan.Query, into *gather.Table) error {
+func (g *gathering) read(queries []plan.Query, into *gather.Table) error {
 	parts := make([]Part, len(queries))
 	for i, q := range queries {
 		parts[i] = Part{Shard: q.Shard, Text: []byte(q.Text)}
 	}
-	g.Conns.Imply()
-	all := g.part(g.plan.Reads(g.Facts), g.Values)
+	g.x.Conns.Imply()
+	all := g.x.part(g.plan.Reads(g.x.Facts), g.x.Values)
 	all.silent = !g.groups // if rows are gathered, the statement itself warns
 	leases, err := all.sendAll(parts, all.purpose())
 	if err != nil {
@@ -177,7 +178,7 @@ func (g *Gathering) read(queries []plan.Query, into *gather.Table) error {
 	if !g.own {
 		drain = 1 << 62
 	}
-	warned, err := all.collect(g.Context, leases, into, drain)
+	warned, err := all.collect(g.x.Context, leases, into, drain)
 	if g.groups {
 		g.warned += warned
 	}
@@ -194,11 +195,11 @@ func (x *Execution) runGathered(p *plan.Gathering) error {
 
 // gather reads the rows that a statement needs into temporary tables on one shard. That shard then answers the statement.
 func (x *Execution) gather(p *plan.Gathering) error {
-	return x.gatherFor(p, (*Gathering).Answer)
+	return x.gatherFor(p, (*gathering).answer)
 }
 
 // gatherFor reads the rows that a statement needs into temporary tables on one shard, and calls use with them.
-func (x *Execution) gatherFor(p *plan.Gathering, use func(*Gathering) error) error {
+func (x *Execution) gatherFor(p *plan.Gathering, use func(*gathering) error) error {
 	x.Cursor = false
 	if x.Prepared != nil && x.ReadsDifferently(&x.Prepared.Reading) {
 		return StaleReading()
@@ -216,8 +217,8 @@ func (x *Execution) gatherFor(p *plan.Gathering, use func(*Gathering) error) err
 	shard := x.gatherShard(p)
 	x.Tally.Gathered.Add(1)
 	most, _ := x.Account.GatherLimits()
-	return x.gatherAt(p, shard, most, func(g *Gathering) error {
-		x.Account.Gathered(most.Rows-g.Left().Rows, most.Bytes-g.Left().Bytes, &x.Vars.Diagnostics)
+	return x.gatherAt(p, shard, most, func(g *gathering) error {
+		x.Account.Gathered(most.Rows-g.remaining().Rows, most.Bytes-g.remaining().Bytes, &x.Vars.Diagnostics)
 		return use(g)
 	})
 }
@@ -245,32 +246,32 @@ func (x *Execution) gatherShard(p *plan.Gathering) router.ShardName {
 		c.Shards = append(c.Shards, m.Shard(i))
 	}
 	c.Chosen = int(x.ID) % len(c.Shards)
-	shard, _ := x.Best(c, nil)
+	shard, _ := x.bestOf(c, nil)
 	return shard
 }
 
-// Answer runs the statement over the temporary tables, and relays the answer to the client.
-func (g *Gathering) Answer() error {
-	l, w := g.At, g.Execution
-	if err := l.Conn.Carry(g.Context, g.under()); err != nil {
+// answer runs the statement over the temporary tables, and relays the answer to the client.
+func (g *gathering) answer() error {
+	l, w := g.on.lease, g.x
+	if err := l.Conn.Carry(g.x.Context, g.x.under()); err != nil {
 		return err
 	}
 	w.Outside = true
-	if err := w.send(l, g.Edited(w.Values.Text, g.Edits()), g.Bound()); err != nil {
+	if err := w.send(l, g.x.Edited(w.Values.Text, g.edits()), g.params()); err != nil {
 		return err
 	}
-	g.Client.Warned = g.warned
-	err := g.Relay(l.Conn, wire.QueryResponse, g.Status(), nil)
-	g.Client.Warned = 0
+	g.x.Client.Warned = g.warned
+	err := g.x.Relay(l.Conn, wire.QueryResponse, g.x.Status(), nil)
+	g.x.Client.Warned = 0
 	if err != nil {
 		if !txn.IsRefusal(err) {
-			return g.Unread(err)
+			return g.on.giveUp(err)
 		}
 		return err
 	}
-	g.Observer.Answered(l.Shard)
+	g.x.Observer.Answered(l.Shard)
 	a := w.readAnswer()
-	if g.settings != nil { // takeOver adopts the session's settings, which are not all that the connection has
+	if g.x.settings != nil { // takeOver adopts the session's settings, which are not all that the connection has
 		l.Conn.Note(backend.State)
 	}
 	w.takeOver(l, a, leftBy(w.Facts, a, true)&(warnings|foundRows|assigned))

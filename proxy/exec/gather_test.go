@@ -49,8 +49,8 @@ func (a *asking) of() *plan.Gathering {
 
 // gather gathers on a shard, and returns the statement that would run there.
 func (a *asking) gather(on router.ShardName, most gather.Limits) (text string, err error) {
-	err = a.gatherAt(a.of(), on, most, func(g *Gathering) error {
-		text = string(stmt.AppendEdited(nil, a.Values.Text, g.Edits()))
+	err = a.gatherAt(a.of(), on, most, func(g *gathering) error {
+		text = string(stmt.AppendEdited(nil, a.Values.Text, g.edits()))
 		return nil
 	})
 	return text, err
@@ -211,21 +211,21 @@ func TestHostIsGivenUp(t *testing.T) {
 	why := errors.New("the client is gone")
 	for _, c := range []struct {
 		reply fakeshard.Reply
-		use   func(h *Host) error
+		use   func(w *workspace) error
 	}{
-		{fakeshard.Reply{Prefix: "nothing"}, func(h *Host) error { return errors.Join(h.Make("t", "CREATE t"), h.Unread(why)) }},
-		{fakeshard.Reply{Prefix: "DROP", Code: 1146}, func(h *Host) error { return errors.Join(h.Make("t", "CREATE t"), why) }},
+		{fakeshard.Reply{Prefix: "nothing"}, func(w *workspace) error { return errors.Join(w.create("t", "CREATE t"), w.giveUp(why)) }},
+		{fakeshard.Reply{Prefix: "DROP", Code: 1146}, func(w *workspace) error { return errors.Join(w.create("t", "CREATE t"), why) }},
 	} {
 		s.shards["s2"].Next(c.reply)
 		thread := uint32(0)
-		if err := a.OnHost("s2", func(h *Host) error { thread = h.At.Conn.ThreadID(); return c.use(h) }); !errors.Is(err, why) {
+		if err := a.onWorkspace("s2", func(w *workspace) error { thread = w.lease.Conn.ThreadID(); return c.use(w) }); !errors.Is(err, why) {
 			t.Error(err)
 		}
 		if sent := s.log.Statements("s2"); (sent[len(sent)-1] == "CREATE t") != (c.reply.Code == 0) {
 			t.Errorf("%+v: s2 was sent %q", c.reply, sent)
 		}
-		if err := a.OnHost("s2", func(h *Host) error {
-			if h.At.Conn.ThreadID() == thread {
+		if err := a.onWorkspace("s2", func(w *workspace) error {
+			if w.lease.Conn.ThreadID() == thread {
 				t.Errorf("%+v: the connection is lent again", c.reply)
 			}
 			return nil
@@ -239,7 +239,7 @@ func TestHostIsGivenUp(t *testing.T) {
 func TestHostEndsWhatItBegan(t *testing.T) {
 	s := newStand(t)
 	a := s.request(across)
-	err := a.OnHost("s2", func(h *Host) error { return h.Make("t", "CREATE t", "BEGIN") })
+	err := a.onWorkspace("s2", func(w *workspace) error { return w.create("t", "CREATE t", "BEGIN") })
 	if got := strings.Join(s.log.Statements("s2"), "; "); err != nil || got != "CREATE t; BEGIN; ROLLBACK; DROP TEMPORARY TABLE IF EXISTS t" {
 		t.Errorf("%q, %v", got, err)
 	}

@@ -13,39 +13,39 @@ import (
 
 // sumUp gathers the groups that each shard computes of its own rows, if the statement can run over groups. They are far fewer than
 // the rows. If a type or a value may not stay the same that way, it sets nothing, and the rows are gathered.
-func (g *Gathering) sumUp(p *plan.Partial) error {
+func (g *gathering) sumUp(p *plan.Partial) error {
 	piece := g.edit(p.Start, p.End, "")
 	edits, ok, err := g.literally(piece, p.Filters)
-	if err != nil || !ok || g.Vars.Foreign {
+	if err != nil || !ok || g.x.Vars.Foreign {
 		return err
 	}
 	keys, err := g.keys(p)
 	if err != nil {
 		return err
 	}
-	sums, types, err := g.sums(p, string(stmt.AppendPiece(nil, g.Values.Text, piece.From, piece.To, edits)))
+	sums, types, err := g.sums(p, string(stmt.AppendPiece(nil, g.x.Values.Text, piece.From, piece.To, edits)))
 	if _, unknown := errors.AsType[*gather.TypeError](err); unknown {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	defer g.Observer.Trace().Enter(trace.Table, p.Alias)()
-	if err := g.Make(p.Temporary(), groupsTable(p, types)); err != nil {
+	defer g.x.Observer.Trace().Enter(trace.Table, p.Alias)()
+	if err := g.on.create(p.Temporary(), groupsTable(p, types)); err != nil {
 		return err
 	}
 	g.groups = true
-	into := &gather.Table{Conn: g.At.Conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
+	into := &gather.Table{Conn: g.on.lease.Conn, Name: p.Temporary(), Columns: append(sums, keys...), Left: &g.left}
 	var route plan.Route
-	queries, err := p.Queries(g.Snapshot.Map, g.Values, &route, g.groupFields(p, into.Columns), edits)
+	queries, err := p.Queries(g.x.Snapshot.Map, g.x.Values, &route, g.groupFields(p, into.Columns), edits)
 	if err != nil {
 		return err
 	}
-	conditions := len(g.Vars.Conditions)
+	conditions := len(g.x.Vars.Conditions)
 	err = g.read(queries, into)
 	if txn.CodeOf(err) == erOutOfRange { // perhaps a group's sum: the error would show locus' own SQL, so the statement is run over the rows
-		g.groups, g.warned, g.Vars.Conditions = false, 0, g.Vars.Conditions[:conditions]
-		return g.Unmake()
+		g.groups, g.warned, g.x.Vars.Conditions = false, 0, g.x.Vars.Conditions[:conditions]
+		return g.on.dropLast()
 	}
 	return err
 }
@@ -54,11 +54,11 @@ func (g *Gathering) sumUp(p *plan.Partial) error {
 const erOutOfRange = 1690
 
 // keys returns the types of the group's keys, which are columns.
-func (g *Gathering) keys(p *plan.Partial) ([]gather.Column, error) {
+func (g *gathering) keys(p *plan.Partial) ([]gather.Column, error) {
 	if len(p.Keys) == 0 {
 		return nil, nil
 	}
-	rows, err := g.At.Conn.Own().Query(g.Context, "SELECT "+strings.Join(p.KeyColumns(), ", ")+noRows(p))
+	rows, err := g.on.lease.Conn.Own().Query(g.x.Context, "SELECT "+strings.Join(p.KeyColumns(), ", ")+noRows(p))
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func noRows(p *plan.Partial) string {
 
 // sums returns the types of the sums, and the definitions of columns for them. The type of an expression depends on the session's
 // variables.
-func (g *Gathering) sums(p *plan.Partial, from string) (columns []gather.Column, types []string, err error) {
+func (g *gathering) sums(p *plan.Partial, from string) (columns []gather.Column, types []string, err error) {
 	if len(p.Sums) == 0 {
 		return nil, nil, nil
 	}
@@ -84,14 +84,14 @@ func (g *Gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 	for i := range p.Sums {
 		fields[i] = g.summed(&p.Sums[i])
 	}
-	if err := g.At.Conn.Carry(g.Context, g.under()); err != nil {
+	if err := g.on.lease.Conn.Carry(g.x.Context, g.x.under()); err != nil {
 		return nil, nil, err
 	}
-	rows, err := g.At.Conn.Own().Query(g.Context, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")
+	rows, err := g.on.lease.Conn.Own().Query(g.x.Context, "SELECT "+strings.Join(fields, ", ")+" "+from+"\nLIMIT 0")
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := g.At.Conn.Carry(g.Context, g.plain()); err != nil {
+	if err := g.on.lease.Conn.Carry(g.x.Context, g.on.plain()); err != nil {
 		return nil, nil, err
 	}
 	for i, d := range rows.Columns {
@@ -109,8 +109,8 @@ func (g *Gathering) sums(p *plan.Partial, from string) (columns []gather.Column,
 }
 
 // summed returns the expression of a sum, in the text of the session's statement.
-func (g *Gathering) summed(s *plan.PartialSum) string {
-	return s.Function + "(" + string(g.Values.Text[g.Values.Offset(s.Start):g.Values.Offset(s.End)]) + "\n)"
+func (g *gathering) summed(s *plan.PartialSum) string {
+	return s.Function + "(" + string(g.x.Values.Text[g.x.Values.Offset(s.Start):g.x.Values.Offset(s.End)]) + "\n)"
 }
 
 // groupsTable returns the statement that creates the table of the groups. Sums of the given types come first. Columns with exactly
@@ -139,7 +139,7 @@ func groupsTable(p *plan.Partial, types []string) string {
 }
 
 // groupFields returns the fields of the query for the groups of a shard.
-func (g *Gathering) groupFields(p *plan.Partial, columns []gather.Column) []string {
+func (g *gathering) groupFields(p *plan.Partial, columns []gather.Column) []string {
 	keys := p.KeyColumns()
 	fields := make([]string, len(columns))
 	for i, c := range columns {
@@ -153,7 +153,7 @@ func (g *Gathering) groupFields(p *plan.Partial, columns []gather.Column) []stri
 }
 
 // overGroups returns the edits that make the statement read the groups.
-func (g *Gathering) overGroups(p *plan.Partial) []stmt.Edit {
+func (g *gathering) overGroups(p *plan.Partial) []stmt.Edit {
 	edits := []stmt.Edit{g.edit(p.Start, p.End, p.Stand())}
 	for _, e := range p.Edits {
 		edits = append(edits, g.edit(e.Start, e.End, e.Text))
@@ -162,6 +162,6 @@ func (g *Gathering) overGroups(p *plan.Partial) []stmt.Edit {
 }
 
 // summedUp reports whether a placeholder is in the part of the statement that the groups replace.
-func (g *Gathering) summedUp(literal stmt.Literal) bool {
+func (g *gathering) summedUp(literal stmt.Literal) bool {
 	return g.groups && g.edit(g.plan.Partial.Start, g.plan.Partial.End, "").Covers(literal)
 }

@@ -18,8 +18,8 @@ import (
 )
 
 // table creates the n-th temporary table and fills it with its rows.
-func (g *Gathering) table(n int, t *plan.Gathered) error {
-	defer g.Observer.Trace().Enter(trace.Table, t.Alias)()
+func (g *gathering) table(n int, t *plan.Gathered) error {
+	defer g.x.Observer.Trace().Enter(trace.Table, t.Alias)()
 	columns, err := g.columns(t)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (g *Gathering) table(n int, t *plan.Gathered) error {
 	if err != nil {
 		return err
 	}
-	into := &gather.Table{Conn: g.At.Conn, Name: name, Columns: columns, Left: &g.left}
+	into := &gather.Table{Conn: g.on.lease.Conn, Name: name, Columns: columns, Left: &g.left}
 	keys, few, err := g.keysFor(t)
 	if err != nil {
 		return err
@@ -52,9 +52,9 @@ func (g *Gathering) table(n int, t *plan.Gathered) error {
 }
 
 // readRows reads the rows of a table that satisfy the conditions.
-func (g *Gathering) readRows(t *plan.Gathered, columns, conditions []string, into *gather.Table) error {
+func (g *gathering) readRows(t *plan.Gathered, columns, conditions []string, into *gather.Table) error {
 	var route plan.Route
-	queries, err := t.Queries(g.Snapshot.Map, g.Values, &route, g.anyShard(), columns, conditions)
+	queries, err := t.Queries(g.x.Snapshot.Map, g.x.Values, &route, g.anyShard(), columns, conditions)
 	if err != nil {
 		return err
 	}
@@ -66,15 +66,15 @@ const mostKeys = 2000
 
 // measure determines whether a table that the shard has is small enough to be gathered as the source of keys. If not, or if that is
 // not known, the table is read in place. The conditions have their meaning under the settings of the statement.
-func (g *Gathering) measure(t *plan.Gathered) error {
+func (g *gathering) measure(t *plan.Gathered) error {
 	filters, err := g.filters(t)
 	if err != nil {
 		return err
 	}
-	if err := g.At.Conn.Carry(g.Context, g.under()); err != nil {
+	if err := g.on.lease.Conn.Carry(g.x.Context, g.x.under()); err != nil {
 		return err
 	}
-	rows, err := g.At.Conn.Own().Query(g.Context, t.Count(filters, mostKeys+1))
+	rows, err := g.on.lease.Conn.Own().Query(g.x.Context, t.Count(filters, mostKeys+1))
 	if err != nil && !txn.IsRefusal(err) {
 		return err
 	}
@@ -88,15 +88,15 @@ func (g *Gathering) measure(t *plan.Gathered) error {
 		}
 		g.large[t] = true
 	}
-	return g.At.Conn.Carry(g.Context, g.plain())
+	return g.on.lease.Conn.Carry(g.x.Context, g.on.plain())
 }
 
 // keysFor returns the keys by which rows of a table are read. few is false if they are not read by key.
-func (g *Gathering) keysFor(t *plan.Gathered) (keys []stmt.Value, few bool, err error) {
+func (g *gathering) keysFor(t *plan.Gathered) (keys []stmt.Value, few bool, err error) {
 	if t.ByKey == nil || g.inPlace(&g.plan.Tables[t.ByKey.Table]) {
 		return nil, false, nil
 	}
-	rows, err := g.At.Conn.Own().Query(g.Context, g.plan.Values(t.ByKey.Table, t.ByKey.Of, mostKeys+1))
+	rows, err := g.on.lease.Conn.Own().Query(g.x.Context, g.plan.Values(t.ByKey.Table, t.ByKey.Of, mostKeys+1))
 	if err != nil || len(rows.Rows) > mostKeys {
 		return nil, false, err
 	}
@@ -112,14 +112,14 @@ func (g *Gathering) keysFor(t *plan.Gathered) (keys []stmt.Value, few bool, err 
 
 // columns returns the columns of a table that the statement needs, as the shard describes them. If it needs none, columns returns
 // the first.
-func (g *Gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
+func (g *gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
 	rows, err := g.query(t, "SELECT * FROM "+t.Quoted()+" LIMIT 0")
 	if err != nil {
 		return nil, err
 	}
 	var wanted []wire.Column
 	for _, d := range rows.Columns {
-		if g.Vars.Foreign && bytes.ContainsFunc(d.Name, notASCII) {
+		if g.x.Vars.Foreign && bytes.ContainsFunc(d.Name, notASCII) {
 			return nil, &plan.Refusal{Code: plan.ScatterShape, Message: "gathering a column whose name is not ASCII for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
 		}
 		if t.All && g.shown(t, string(d.Name)) || t.Names[strings.ToLower(string(d.Name))] {
@@ -134,8 +134,8 @@ func (g *Gathering) columns(t *plan.Gathered) ([]gather.Column, error) {
 
 // shown reports whether every shard has a column of a declared table and shows it, as far as is known. A process may be adding the
 // column to one shard after the other.
-func (g *Gathering) shown(t *plan.Gathered, column string) bool {
-	table, err := g.Snapshot.Catalog.Find(t.TableName)
+func (g *gathering) shown(t *plan.Gathered, column string) bool {
+	table, err := g.x.Snapshot.Catalog.Find(t.TableName)
 	if err != nil || table == nil || len(table.Columns) == 0 {
 		return true
 	}
@@ -147,7 +147,7 @@ func notASCII(r rune) bool { return r >= utf8.RuneSelf }
 
 // create creates a temporary table with exactly the types of a table's columns. It also has the primary key, because joins use it
 // and because it determines which columns GROUP BY may omit. It has indexes on the other columns by which joins look up rows.
-func (g *Gathering) create(name string, t *plan.Gathered, columns []gather.Column) error {
+func (g *gathering) create(name string, t *plan.Gathered, columns []gather.Column) error {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = plan.Quote(c.Name)
@@ -161,18 +161,18 @@ func (g *Gathering) create(name string, t *plan.Gathered, columns []gather.Colum
 		key = " (" + strings.Join(keys, ", ") + ")"
 	}
 	sql := "CREATE TEMPORARY TABLE " + name + key + " ENGINE = InnoDB AS SELECT " + strings.Join(names, ", ") + " FROM " + t.Quoted() + " LIMIT 0"
-	if t.From != "" && t.From != g.At.Shard {
+	if t.From != "" && t.From != g.on.lease.Shard {
 		defined, err := g.columnDefinitions(t, columns)
 		if err != nil {
 			return err
 		}
 		sql = "CREATE TEMPORARY TABLE " + name + " (" + strings.Join(append(defined, keys...), ", ") + ") ENGINE = InnoDB"
 	}
-	return g.Make(name, sql)
+	return g.on.create(name, sql)
 }
 
 // keyDefinitions returns the definitions of the temporary table's keys.
-func (g *Gathering) keyDefinitions(t *plan.Gathered, columns []gather.Column) (keys []string, err error) {
+func (g *gathering) keyDefinitions(t *plan.Gathered, columns []gather.Column) (keys []string, err error) {
 	primary, err := g.primaryKey(t, columns)
 	if err != nil {
 		return nil, err
@@ -190,15 +190,15 @@ func (g *Gathering) keyDefinitions(t *plan.Gathered, columns []gather.Column) (k
 }
 
 // query sends a query about a table to the shard that has it.
-func (g *Gathering) query(t *plan.Gathered, sql string) (*backend.Rows, error) {
-	if t.From == "" || t.From == g.At.Shard {
-		return g.At.Conn.Own().Query(g.Context, sql)
+func (g *gathering) query(t *plan.Gathered, sql string) (*backend.Rows, error) {
+	if t.From == "" || t.From == g.on.lease.Shard {
+		return g.on.lease.Conn.Own().Query(g.x.Context, sql)
 	}
-	return g.Ask(t.From, 0, g.plain(), sql)
+	return g.x.ask(t.From, 0, g.on.plain(), sql)
 }
 
 // columnDefinitions returns the definitions of columns of a table that is on another shard.
-func (g *Gathering) columnDefinitions(t *plan.Gathered, columns []gather.Column) ([]string, error) {
+func (g *gathering) columnDefinitions(t *plan.Gathered, columns []gather.Column) ([]string, error) {
 	rows, err := g.query(t, "SHOW FULL COLUMNS FROM "+t.Quoted())
 	if err != nil {
 		return nil, err
@@ -222,7 +222,7 @@ func (g *Gathering) columnDefinitions(t *plan.Gathered, columns []gather.Column)
 
 // primaryKey returns the columns of a table's primary key. It returns nil if not all of them are gathered, or if the key is not
 // unique over the rows of all shards.
-func (g *Gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]string, error) {
+func (g *gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]string, error) {
 	unique := t.Unique
 	parts := 0
 	for _, c := range columns {
@@ -247,8 +247,8 @@ func (g *Gathering) primaryKey(t *plan.Gathered, columns []gather.Column) ([]str
 
 // primaryKeyLength returns the number of columns of a declared table's primary key. It doesn't ask the server, because a server
 // omits tables that are being altered from its answer to a session that has locks.
-func (g *Gathering) primaryKeyLength(t *plan.Gathered) (n int, known bool) {
-	table, err := g.Snapshot.Catalog.Find(t.TableName)
+func (g *gathering) primaryKeyLength(t *plan.Gathered) (n int, known bool) {
+	table, err := g.x.Snapshot.Catalog.Find(t.TableName)
 	if err != nil || table == nil {
 		return 0, false
 	}
@@ -262,7 +262,7 @@ func (g *Gathering) primaryKeyLength(t *plan.Gathered) (n int, known bool) {
 
 // filters returns the conditions on a table. It omits a condition with a value that compares differently as a literal than as a
 // bound parameter. The statement applies that condition anyway.
-func (g *Gathering) filters(t *plan.Gathered) ([]string, error) {
+func (g *gathering) filters(t *plan.Gathered) ([]string, error) {
 	var out []string
 	for _, f := range t.Filters {
 		piece := g.edit(f.Start, f.End, "")
@@ -271,7 +271,7 @@ func (g *Gathering) filters(t *plan.Gathered) ([]string, error) {
 			return nil, err
 		}
 		if ok {
-			out = append(out, string(stmt.AppendPiece(nil, g.Values.Text, piece.From, piece.To, edits))+"\n")
+			out = append(out, string(stmt.AppendPiece(nil, g.x.Values.Text, piece.From, piece.To, edits))+"\n")
 		}
 	}
 	return out, nil
@@ -279,18 +279,18 @@ func (g *Gathering) filters(t *plan.Gathered) ([]string, error) {
 
 // literally returns the edits that write literals in place of the placeholders of a piece of the text. It returns false if a
 // placeholder is not within a condition that allows that.
-func (g *Gathering) literally(piece stmt.Edit, within []plan.Filter) (edits []stmt.Edit, ok bool, err error) {
-	for _, literal := range g.Values.Literals {
+func (g *gathering) literally(piece stmt.Edit, within []plan.Filter) (edits []stmt.Edit, ok bool, err error) {
+	for _, literal := range g.x.Values.Literals {
 		if literal.Kind != stmt.ParamLiteral || !piece.Covers(literal) {
 			continue
 		}
-		p := g.Params[literal.Param]
+		p := g.x.Params[literal.Param]
 		if !slices.ContainsFunc(within, func(f plan.Filter) bool {
 			return g.edit(f.Start, f.End, "").Covers(literal) && mayBeLiteral(f, Value(p))
 		}) {
 			return nil, false, nil
 		}
-		value, err := Literal(p, &g.Vars.Values)
+		value, err := literalOf(p, &g.x.Vars.Values)
 		if err != nil {
 			return nil, false, err
 		}

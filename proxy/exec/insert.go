@@ -17,8 +17,8 @@ import (
 	"locus/router/stmt"
 )
 
-// InsertOne runs an INSERT whose rows are all on one shard.
-func (x *Execution) InsertOne(p *plan.Stamped, result *stamp.Result) error {
+// insertOne runs an INSERT whose rows are all on one shard.
+func (x *Execution) insertOne(p *plan.Stamped, result *stamp.Result) error {
 	only := result.Shards[0]
 	var last reply.Ending
 	if result.HasID {
@@ -34,7 +34,7 @@ func (x *Execution) InsertOne(p *plan.Stamped, result *stamp.Result) error {
 		params = x.generated
 	}
 	shard := x.Snapshot.Map.Shard(only.Shard)
-	if err := x.OneShard(Part{Shard: shard, Text: only.Text, Params: params}, last); err != nil {
+	if err := x.oneShard(Part{Shard: shard, Text: only.Text, Params: params}, last); err != nil {
 		return err
 	}
 	if result.HasID && x.insert.mayUpdate && x.Client.Scanner.Rows() > 0 {
@@ -51,9 +51,9 @@ func (e *Engine) keepReturned(in *plan.Insertion, shard router.ShardName) {
 	}
 }
 
-// MayLeaveOut reports whether an INSERT on one shard may insert some of the rows that have a generated ID, and leave out or
+// mayLeaveOut reports whether an INSERT on one shard may insert some of the rows that have a generated ID, and leave out or
 // update others. Its answer then does not show the first ID that was inserted.
-func (x *Execution) MayLeaveOut(in *plan.Insertion, result *stamp.Result) bool {
+func (x *Execution) mayLeaveOut(in *plan.Insertion, result *stamp.Result) bool {
 	st := x.Facts.Statement
 	updates := len(st.Insert.Update) > 0
 	if !result.HasID || !updates && !st.Insert.Ignore || st.Features&stmt.Returning != 0 {
@@ -68,9 +68,9 @@ func (x *Execution) MayLeaveOut(in *plan.Insertion, result *stamp.Result) bool {
 // countsMatched reports whether a row that an upsert leaves unchanged counts 1, like an inserted row.
 func (e *Engine) countsMatched() bool { return e.Client.Capabilities&mysql.CLIENT_FOUND_ROWS != 0 }
 
-// FirstInserted returns the first row with a generated ID that was inserted, or nil. total is the sum of the answers of all
+// firstInserted returns the first row with a generated ID that was inserted, or nil. total is the sum of the answers of all
 // parts. The transaction of the statement must still be open.
-func (x *Execution) FirstInserted(in *plan.Insertion, result *stamp.Result, total *Totals) (*plan.Issued, error) {
+func (x *Execution) firstInserted(in *plan.Insertion, result *stamp.Result, total *totals) (*plan.Issued, error) {
 	st := x.Facts.Statement
 	all := x.stamper.Generated()
 	switch {
@@ -138,8 +138,8 @@ func (e *Engine) firstOf(in *plan.Insertion, shard router.ShardName, ids []plan.
 	return nil, nil
 }
 
-// CountFrom returns the ID that the OK reports if a row is the first that was inserted.
-func CountFrom(result *stamp.Result, first *plan.Issued) uint64 {
+// countFromOf returns the ID that the OK reports if a row is the first that was inserted.
+func countFromOf(result *stamp.Result, first *plan.Issued) uint64 {
 	if result.CountFrom == 0 {
 		return 0
 	}
@@ -181,8 +181,8 @@ func (e *Engine) endInsert(dst, packet []byte) ([]byte, error) {
 	return wire.RebuildOK(dst, packet, ok.AffectedRows, e.insert.countFrom)
 }
 
-// StampedParams returns the parameters of a stamped statement, or of a part of one.
-func (x *Execution) StampedParams(list []stamp.Param) []wire.Param {
+// paramsOf returns the parameters of a stamped statement, or of a part of one.
+func (x *Execution) paramsOf(list []stamp.Param) []wire.Param {
 	return x.stampedParams(nil, x.Params, list)
 }
 
@@ -220,7 +220,7 @@ func (x *Execution) runGlobal(p *plan.Global) error {
 	if p.Insert.Numbered() != nil {
 		return x.insertCopies(p)
 	}
-	total, err := x.runParts(Everywhere(x.Snapshot.Catalog.Shards, slices.Clone(x.Spliced(p.Added))))
+	total, err := x.runParts(sameParts(x.Snapshot.Catalog.Shards, slices.Clone(x.Spliced(p.Added))))
 	if err != nil {
 		return err
 	}
@@ -229,14 +229,14 @@ func (x *Execution) runGlobal(p *plan.Global) error {
 
 // insertCopies runs an INSERT into a global table whose rows the cluster numbers. Each row gets the same number on every shard.
 func (x *Execution) insertCopies(p *plan.Global) error {
-	result, err := x.StampCopies(p)
+	result, err := x.stampCopies(p)
 	if err != nil {
 		return err
 	}
 	only := result.Shards[0]
-	parts := Everywhere(x.Snapshot.Catalog.Shards, only.Text)
+	parts := sameParts(x.Snapshot.Catalog.Shards, only.Text)
 	if x.Prepared != nil {
-		params := x.StampedParams(only.Params) // the shards share it, and only read it
+		params := x.paramsOf(only.Params) // the shards share it, and only read it
 		for i := range parts {
 			parts[i].Params = params
 		}
@@ -246,7 +246,7 @@ func (x *Execution) insertCopies(p *plan.Global) error {
 
 // runStamped runs an INSERT into a sharded table.
 func (x *Execution) runStamped(p *plan.Stamped) error {
-	result, err := x.Stamp(p)
+	result, err := x.stamp(p)
 	if err != nil {
 		return err
 	}
@@ -260,13 +260,13 @@ func (x *Execution) runStamped(p *plan.Stamped) error {
 		return err
 	}
 	x.Tally.Stamped.Add(uint64(result.Generated))
-	if len(result.Shards) == 1 && !x.MayLeaveOut(p.Insert, result) {
-		return x.InsertOne(p, result)
+	if len(result.Shards) == 1 && !x.mayLeaveOut(p.Insert, result) {
+		return x.insertOne(p, result)
 	}
 	parts := make([]Part, 0, len(result.Shards))
 	for _, text := range result.Shards {
 		parts = append(parts, Part{
-			Shard: x.Snapshot.Map.Shard(text.Shard), Text: text.Text, Params: x.StampedParams(text.Params), Rows: x.RowsOf(text.Shard),
+			Shard: x.Snapshot.Map.Shard(text.Shard), Text: text.Text, Params: x.paramsOf(text.Params), Rows: x.rowsOf(text.Shard),
 		})
 	}
 	return x.insertParts(p.Insert, result, parts)
@@ -274,11 +274,11 @@ func (x *Execution) runStamped(p *plan.Stamped) error {
 
 // insertParts runs the parts of an INSERT in one transaction. It reports the first generated ID that a row has at the end.
 func (x *Execution) insertParts(in *plan.Insertion, result *stamp.Result, parts []Part) error {
-	var total Totals
+	var total totals
 	var first *plan.Issued
 	err := x.runTogether(func() (err error) {
-		if total, err = x.Change(parts); err == nil {
-			first, err = x.FirstInserted(in, result, &total)
+		if total, err = x.change(parts); err == nil {
+			first, err = x.firstInserted(in, result, &total)
 		}
 		return err
 	})
@@ -292,7 +292,7 @@ func (x *Execution) insertParts(in *plan.Insertion, result *stamp.Result, parts 
 	}
 	switch {
 	case first != nil:
-		x.Vars.InsertID, ok.LastInsertID = first.ID.Lo, CountFrom(result, first)
+		x.Vars.InsertID, ok.LastInsertID = first.ID.Lo, countFromOf(result, first)
 	case total.Affected > 0 && (total.Inserted || len(insert.Update) == 0 && !insert.Ignore):
 		ok.LastInsertID = in.LastNumber(x.Values)
 	default:
@@ -305,7 +305,7 @@ func (x *Execution) insertParts(in *plan.Insertion, result *stamp.Result, parts 
 }
 
 // insertInfo returns the info text in the OK of an INSERT.
-func insertInfo(rows uint64, total Totals, ignores bool) []byte {
+func insertInfo(rows uint64, total totals, ignores bool) []byte {
 	duplicates := total.Duplicates
 	if ignores {
 		duplicates += total.Unaffected
@@ -314,7 +314,7 @@ func insertInfo(rows uint64, total Totals, ignores bool) []byte {
 }
 
 // writeInserted writes the OK of an INSERT whose rows came from a query or a file.
-func (e *Engine) writeInserted(in Inserted, info []byte) error {
+func (e *Engine) writeInserted(in insertedRows, info []byte) error {
 	ok := wire.OK{AffectedRows: in.Affected, Warnings: in.Warnings, Info: info}
 	if in.FirstID != 0 && in.Affected > 0 {
 		e.Vars.InsertID = in.FirstID

@@ -9,32 +9,32 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// Stage reads the client's file into the temporary table, according to the session's settings. It returns the number of warnings.
-func (h *Host) Stage(load *plan.Load) (uint16, error) {
-	if err := h.Make(load.Temporary(), load.Make()...); err != nil {
+// stage reads the client's file into the temporary table, according to the session's settings. It returns the number of warnings.
+func (w *workspace) stage(load *plan.Load) (uint16, error) {
+	if err := w.create(load.Temporary(), load.Make()...); err != nil {
 		return 0, err
 	}
-	c := h.At.Conn
-	if err := c.Carry(h.Context, h.under()); err != nil {
+	c := w.lease.Conn
+	if err := c.Carry(w.x.Context, w.x.under()); err != nil {
 		return 0, err
 	}
-	if err := h.send(h.At, nil, nil); err != nil {
+	if err := w.x.send(w.lease, nil, nil); err != nil {
 		return 0, err
 	}
-	switch err := h.Client.PassFile(c); {
+	switch err := w.x.Client.PassFile(c); {
 	case txn.IsRefusal(err): // the server did not request the file
 		return 0, err
 	case err != nil:
-		return 0, h.Unread(err)
+		return 0, w.giveUp(err)
 	}
 	ok, err := c.Outcome()
 	if err != nil {
 		return 0, err
 	}
 	if ok.Warnings > 0 {
-		h.keepWarnings(h.At)
+		w.x.keepWarnings(w.lease)
 	}
-	h.learn(h.At, h.Facts.Statement.Assigns)
+	w.x.learn(w.lease, w.x.Facts.Statement.Assigns)
 	return ok.Warnings, nil
 }
 
@@ -50,18 +50,18 @@ func (x *Execution) runLoad(load *plan.Load) error {
 	if err := x.Admit(nil, true, nil); err != nil {
 		return err
 	}
-	own := x.Clone()
+	own := x.clone()
 	own.Outside = true // the temporary table is outside the transaction, and the rows are inserted in it
-	var in Inserted
+	var in insertedRows
 	first := x.Snapshot.Catalog.First() // it has the functions that SET may call
-	err := own.OnHost(first, func(h *Host) error {
-		warnings, err := h.Stage(load)
+	err := own.onWorkspace(first, func(w *workspace) error {
+		warnings, err := w.stage(load)
 		if err != nil {
 			return err
 		}
-		err = h.Leniently(func() error {
-			as := Insertion{Rows: load.Around(), Plan: load.Batch}
-			in, err = h.Insert(as, func(add Add) error { return h.Copy(load.Read(), nil, load.Destination, add) })
+		err = w.leniently(func() error {
+			as := insertion{Rows: load.Around(), Plan: load.Batch}
+			in, err = w.x.insertRows(as, func(add rowAdder) error { return w.copyRows(load.Read(), nil, load.Destination, add) })
 			return err
 		})
 		in.Warn(warnings)

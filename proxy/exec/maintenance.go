@@ -19,16 +19,16 @@ import (
 
 // maintenance is a running ANALYZE TABLE or a similar statement on tables that are on every shard.
 type maintenance struct {
-	*Execution
+	x       *Execution
 	leases  []txn.Lease
 	answers []*backend.Rows
 }
 
-// Maintain runs the statement on all shards at once, and makes one answer of theirs. Within a transaction, CHECKSUM TABLE also
+// maintain runs the statement on all shards at once, and makes one answer of theirs. Within a transaction, CHECKSUM TABLE also
 // counts the rows that the transaction has written. It begins no transaction.
-func (x *Execution) Maintain() (columns []wire.Column, rows [][][]byte, err error) {
-	m := &maintenance{Execution: x}
-	if m.leases, err = x.acquire(Everywhere(x.Snapshot.Catalog.Shards, nil), txn.Outside); err != nil {
+func (x *Execution) maintain() (columns []wire.Column, rows [][][]byte, err error) {
+	m := &maintenance{x: x}
+	if m.leases, err = x.acquire(sameParts(x.Snapshot.Catalog.Shards, nil), txn.Outside); err != nil {
 		return nil, nil, err
 	}
 	if err := m.ask(); err != nil {
@@ -48,14 +48,14 @@ func (m *maintenance) ask() error {
 	errs := make([]error, len(m.leases))
 	var running sync.WaitGroup
 	for i, l := range m.leases {
-		m.Observer.Sent(l)
-		l.Conn.Note(txn.Effects(m.Facts))
-		running.Go(func() { m.answers[i], errs[i] = l.Conn.Own().Query(m.Context, string(m.Values.Text)) })
+		m.x.Observer.Sent(l)
+		l.Conn.Note(txn.Effects(m.x.Facts))
+		running.Go(func() { m.answers[i], errs[i] = l.Conn.Own().Query(m.x.Context, string(m.x.Values.Text)) })
 	}
 	running.Wait()
 	var failure error
 	for i, l := range m.leases {
-		m.Observer.Trace().Answered(string(l.Shard), 0, txn.CodeOf(errs[i]))
+		m.x.Observer.Trace().Answered(string(l.Shard), 0, txn.CodeOf(errs[i]))
 		if errs[i] == nil {
 			l.Done(l.Conn.Status())
 			continue
@@ -66,7 +66,7 @@ func (m *maintenance) ask() error {
 		}
 	}
 	if failure == nil && len(m.answers[0].Columns) == 0 {
-		return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "a shard answered %s TABLE without rows", m.Facts.Statement.Verb)
+		return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "a shard answered %s TABLE without rows", m.x.Facts.Statement.Verb)
 	}
 	return failure
 }
@@ -170,7 +170,7 @@ func (m *maintenance) checksum(i int) ([]byte, error) {
 }
 
 func (m *maintenance) global(i int) bool {
-	t, err := m.Snapshot.Catalog.Find(m.FullName(m.Facts.Statement.Tables[i]))
+	t, err := m.x.Snapshot.Catalog.Find(m.x.FullName(m.x.Facts.Statement.Tables[i]))
 	return err == nil && t != nil && t.Kind == catalog.Global
 }
 
@@ -185,7 +185,7 @@ func (x *Execution) runMaintenance(p *plan.Maintenance) error {
 			return err
 		}
 	}
-	columns, rows, err := x.Maintain()
+	columns, rows, err := x.maintain()
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func told(verb string, rows ...[]string) fakeshard.Reply {
 
 // maintained returns the rows of the answer as one text.
 func (a *asking) maintained() (string, error) {
-	_, rows, err := a.Maintain()
+	_, rows, err := a.maintain()
 	var lines []string
 	for _, row := range rows {
 		var values []string

@@ -14,9 +14,9 @@ import (
 	"locus/router/stmt"
 )
 
-// OneShard sends a statement to a shard and relays the answer, whose end last may change. It repeats a read that was lost if that
+// oneShard sends a statement to a shard and relays the answer, whose end last may change. It repeats a read that was lost if that
 // is safe.
-func (x *Execution) OneShard(p Part, last reply.Ending) error {
+func (x *Execution) oneShard(p Part, last reply.Ending) error {
 	return x.repeat(func() error { return x.roundTrip(p, last) })
 }
 
@@ -96,7 +96,7 @@ func (x *Execution) purpose() (m txn.Mode) {
 	if x.Stale && !x.Cursor && x.Elsewhere == 0 { // otherwise another shard, with a confirmed primary, may have the rows
 		m |= txn.MayBeStale | txn.ReadsOnly
 	}
-	if MayWrite(x.Facts) {
+	if mayWrite(x.Facts) {
 		m |= txn.Writes
 	}
 	return m | x.Elsewhere
@@ -185,5 +185,5 @@ func (x *Execution) mayRunAgain(err error) bool {
 	if _, halfway := errors.AsType[*reply.PartialError](err); !ok || halfway {
 		return false
 	}
-	return (!RunsCode(x.Facts) || backend.NotSent(lost)) && (!x.Moving || x.Current() == x.Snapshot)
+	return (!runsCode(x.Facts) || backend.NotSent(lost)) && (!x.Moving || x.Current() == x.Snapshot)
 }

@@ -37,7 +37,7 @@ func (s *stand) told(f func() error) (string, error) {
 // one runs a statement on a shard.
 func (s *stand) one(text string, shard router.ShardName) (string, error) {
 	s.t.Helper()
-	return s.told(func() error { return s.execution(text).OneShard(Part{Shard: shard}, nil) })
+	return s.told(func() error { return s.execution(text).oneShard(Part{Shard: shard}, nil) })
 }
 
 // TestOneShard: the shard gets the client's own packet, and the client gets the shard's answer.
@@ -201,13 +201,13 @@ func TestInsertOne(t *testing.T) {
 		s := newStand(t)
 		w := s.execution("INSERT INTO orders (buyer, amount) VALUES (7, 5) ON DUPLICATE KEY UPDATE amount = 6")
 		p := w.Plan.(*plan.Stamped)
-		result, err := w.Stamp(p)
+		result, err := w.stamp(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		shard := w.Snapshot.Map.Shard(result.Shards[0].Shard)
 		s.shards[shard].Next(fakeshard.Reply{Prefix: "INSERT", Affected: affected})
-		got, err := s.told(func() error { return w.InsertOne(p, result) })
+		got, err := s.told(func() error { return w.insertOne(p, result) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestAnywhere(t *testing.T) {
 		tried = append(tried, shard)
 		w := s.execution("SELECT 1")
 		w.Elsewhere = how
-		return w.OneShard(Part{Shard: shard}, nil)
+		return w.oneShard(Part{Shard: shard}, nil)
 	}
 	if _, err := s.told(func() error { return s.Anywhere(all, true, run) }); err != nil || len(tried) != 2 || tried[1] != "s1" {
 		t.Errorf("%v, tried %v", err, tried)

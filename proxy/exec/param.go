@@ -39,8 +39,8 @@ func Value(p wire.Param) stmt.Value {
 	return stmt.Value{Kind: stmt.String, Text: p.Value}
 }
 
-// Literal returns a parameter as a literal for a text that is read under the session's settings.
-func Literal(p wire.Param, vars *sysvars.Values) (string, error) {
+// literalOf returns a parameter as a literal for a text that is read under the session's settings.
+func literalOf(p wire.Param, vars *sysvars.Values) (string, error) {
 	if p.Value == nil {
 		return "NULL", nil
 	}

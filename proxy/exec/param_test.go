@@ -42,11 +42,11 @@ func TestLiteral(t *testing.T) {
 		{textual(`a'\b`), sysvars.Values{}, `'a''\\b'`},
 		{textual(`a'\b`), sysvars.Values{Mode: stmt.NoBackslash}, `'a''\b'`},
 	} {
-		if got, err := Literal(c.param, &c.vars); err != nil || got != c.want {
+		if got, err := literalOf(c.param, &c.vars); err != nil || got != c.want {
 			t.Errorf("%+v: %q, %v; want %q", c.param, got, err, c.want)
 		}
 	}
-	if _, err := Literal(wire.Param{Type: mysql.MYSQL_TYPE_DATE, Value: []byte{1}}, &sysvars.Values{}); !refused(err, mysql.ER_WRONG_ARGUMENTS) {
+	if _, err := literalOf(wire.Param{Type: mysql.MYSQL_TYPE_DATE, Value: []byte{1}}, &sysvars.Values{}); !refused(err, mysql.ER_WRONG_ARGUMENTS) {
 		t.Error(err)
 	}
 }
@@ -62,8 +62,8 @@ func TestGatherBound(t *testing.T) {
 		s := newStand(t)
 		a := s.request("SELECT a.amount, b.id FROM orders a JOIN orders b ON a.amount = b.id WHERE a.amount > ?", *value)
 		s.filled()
-		err := a.gatherAt(a.of(), "s2", plenty, func(g *Gathering) error {
-			if got := g.Bound(); len(got) != 1 || string(got[0].Value) != string(value.Value) {
+		err := a.gatherAt(a.of(), "s2", plenty, func(g *gathering) error {
+			if got := g.params(); len(got) != 1 || string(got[0].Value) != string(value.Value) {
 				t.Errorf("bound are %+v", got)
 			}
 			return nil
@@ -96,8 +96,8 @@ func TestGatherGroupsBound(t *testing.T) {
 				s.shards[shard].Next(r)
 			}
 		}
-		if err := a.gatherAt(a.of(), "s2", gather.Limits{Rows: 10, Bytes: 1000}, func(g *Gathering) error {
-			if got := g.Bound(); len(got) != bound {
+		if err := a.gatherAt(a.of(), "s2", gather.Limits{Rows: 10, Bytes: 1000}, func(g *gathering) error {
+			if got := g.params(); len(got) != bound {
 				t.Errorf("%+v: bound are %+v", value, got)
 			}
 			return nil

@@ -19,7 +19,7 @@ func TestRouted(t *testing.T) {
 		if err := p.Locate(a.Snapshot.Map, a.Values, &route); err != nil {
 			t.Fatal(err)
 		}
-		return Routed(a.Snapshot.Map, a.Values, &route, k, a.Values.Text, nil, nil)
+		return routedParts(a.Snapshot.Map, a.Values, &route, k, a.Values.Text, nil, nil)
 	}
 	got, err := routed(&p.Keyed)
 	if err != nil || len(got) != 2 || &got[0].Text[0] != &a.Values.Text[0] || &got[1].Text[0] != &a.Values.Text[0] {

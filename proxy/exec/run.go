@@ -67,13 +67,13 @@ func (x *Execution) runAny() error {
 	}
 	// If a transaction may be on one shard only, a read that any shard can answer must not decide which shard that is.
 	x.Outside = x.staysOutside(x.Facts)
-	return x.RunAnywhere(x.MayAnswer(), !RunsCode(x.Facts), nil)
+	return x.RunAnywhere(x.anyShards(), !runsCode(x.Facts), nil)
 }
 
 // runAlike runs a statement that all shards answer alike. It runs on the first shard, or on another one if that shard's server is
 // not healthy.
 func (x *Execution) runAlike(p *plan.OneShard) error {
-	return x.RunAnywhere(x.StandIns(x.Snapshot), !RunsCode(x.Facts), p.Added)
+	return x.RunAnywhere(x.StandIns(x.Snapshot), !runsCode(x.Facts), p.Added)
 }
 
 // runNowhere runs a statement that no row can match. The empty answer comes from the transaction's shard, or from any shard that
@@ -82,7 +82,7 @@ func (x *Execution) runNowhere(added []plan.Splice) error {
 	if home, ok := x.Conns.Home(); ok {
 		return x.RunOn(home, added)
 	}
-	return x.RunAnywhere(x.Copies(), !RunsCode(x.Facts), added)
+	return x.RunAnywhere(x.copyShards(), !runsCode(x.Facts), added)
 }
 
 // RunAnywhere runs a statement on one of the candidates. repeats reports that it may be sent to another shard after the first
@@ -98,7 +98,7 @@ func (x *Execution) RunAnywhere(on Candidates, repeats bool, added []plan.Splice
 // run them, and only while no genes move.
 func (x *Execution) mayRunNamed() error {
 	p, is := x.Plan.(*plan.OneShard)
-	if !is || !p.Named || !MayWrite(x.Facts) && x.Facts.Statement.Features&stmt.Locking == 0 {
+	if !is || !p.Named || !mayWrite(x.Facts) && x.Facts.Statement.Features&stmt.Locking == 0 {
 		return nil
 	}
 	if !x.Account.Admin {
@@ -118,7 +118,7 @@ func (e *Engine) staysOutside(f *plan.Facts) bool {
 		return !f.Writes && f.Statement.Features&stmt.Locking == 0
 	case txn.XA:
 		blocks := f.Statement.Blocks
-		return e.Conns.Running() && !MayWrite(f) && len(blocks) == 1 && len(blocks[0].Tables) == 0
+		return e.Conns.Running() && !mayWrite(f) && len(blocks) == 1 && len(blocks[0].Tables) == 0
 	case txn.Multi:
 	}
 	return false
@@ -209,16 +209,16 @@ func (x *Execution) RunOn(shard router.ShardName, added []plan.Splice) error {
 		return err
 	}
 	x.Outside = x.Outside || x.Facts.Metadata
-	last := x.Ending()
+	last := x.ending()
 	if x.Defining != nil {
 		last = x.Defining(shard, last)
 	}
-	return x.OneShard(Part{Shard: shard, Text: x.Spliced(added)}, last)
+	return x.oneShard(Part{Shard: shard, Text: x.Spliced(added)}, last)
 }
 
 // endBefore ends what a statement ends before it runs: locked tables, and the transaction on all of its shards.
 func (e *Engine) endBefore(st *stmt.Statement) error {
-	if err := e.Room(st); err != nil {
+	if err := e.checkRoom(st); err != nil {
 		return err
 	}
 	if st.Kind == stmt.Lock {

@@ -19,10 +19,10 @@ import (
 	"locus/router/stmt"
 )
 
-// Scatter runs a read on the shards of its route and merges their answers. It runs it again where that is safe. unmerged reports that
+// scatter runs a read on the shards of its route and merges their answers. It runs it again where that is safe. unmerged reports that
 // the answers can't be merged for a reason that the planner can't see, such as a type. Nothing was sent to the client then, and the rows
 // may be gathered.
-func (x *Execution) Scatter(p *plan.Read, route *plan.Route) (unmerged bool, err error) {
+func (x *Execution) scatter(p *plan.Read, route *plan.Route) (unmerged bool, err error) {
 	x.Cursor = false
 	err = x.repeat(func() (err error) {
 		unmerged, err = x.scatterOnce(p, route)
@@ -34,17 +34,17 @@ func (x *Execution) Scatter(p *plan.Read, route *plan.Route) (unmerged bool, err
 // scatterOnce runs a read on the shards of its route, and merges their answers.
 func (x *Execution) scatterOnce(p *plan.Read, route *plan.Route) (unmerged bool, err error) {
 	if !x.needsOneTime() {
-		return x.scatter(p, route)
+		return x.sendAndMerge(p, route)
 	}
 	err = x.atOneTime(func() (err error) {
-		unmerged, err = x.scatter(p, route)
+		unmerged, err = x.sendAndMerge(p, route)
 		return err
 	})
 	return unmerged, err
 }
 
-// scatter sends the shards their parts, and merges the answers.
-func (x *Execution) scatter(p *plan.Read, route *plan.Route) (unmerged bool, err error) {
+// sendAndMerge sends the shards their parts, and merges the answers.
+func (x *Execution) sendAndMerge(p *plan.Read, route *plan.Route) (unmerged bool, err error) {
 	parts, limit, err := x.scattering(p, route)
 	if err != nil {
 		return false, err
@@ -92,7 +92,7 @@ func (x *Execution) ReadParts(p *plan.Read, route *plan.Route) ([]Part, error) {
 		parts, _, err := x.scattering(p, route)
 		return parts, err
 	}
-	return Routed(x.Snapshot.Map, x.Values, route, &p.Keyed, x.Values.Text, nil, nil)
+	return routedParts(x.Snapshot.Map, x.Values, route, &p.Keyed, x.Values.Text, nil, nil)
 }
 
 // scattering returns the part of each shard, and the LIMIT of the whole statement.
@@ -107,9 +107,9 @@ func (x *Execution) scattering(p *plan.Read, route *plan.Route) ([]Part, plan.Wi
 	var params []wire.Param
 	if x.Prepared != nil {
 		params = append(params, x.Params...)
-		edits = Bind(x.Values.Lexed, edits, params)
+		edits = bindNumbers(x.Values.Lexed, edits, params)
 	}
-	parts, err := Routed(x.Snapshot.Map, x.Values, route, &p.Keyed, x.Edited(x.Values.Text, edits), edits, params)
+	parts, err := routedParts(x.Snapshot.Map, x.Values, route, &p.Keyed, x.Edited(x.Values.Text, edits), edits, params)
 	return parts, limit, err
 }
 
@@ -181,7 +181,7 @@ func (x *Execution) runScatter(p *plan.Read) error {
 	if err := x.guardRoute(); err != nil {
 		return err
 	}
-	unmerged, err := x.Scatter(p, &x.route)
+	unmerged, err := x.scatter(p, &x.route)
 	if why, refused := err.(*plan.Refusal); refused && unmerged && x.PollUnlike(why) { //nolint:errorlint // it is never wrapped
 		return err
 	}
@@ -191,9 +191,9 @@ func (x *Execution) runScatter(p *plan.Read) error {
 	return err
 }
 
-// Routed returns the part of each shard of a route. Usually all have the same text, the statement's with edits. While genes are
+// routedParts returns the part of each shard of a route. Usually all have the same text, the statement's with edits. While genes are
 // moving, a shard's text excludes the rows of genes that other shards own.
-func Routed(m *router.Map, v *plan.Values, route *plan.Route, k *plan.Keyed, text []byte, edits []stmt.Edit, params []wire.Param) ([]Part, error) {
+func routedParts(m *router.Map, v *plan.Values, route *plan.Route, k *plan.Keyed, text []byte, edits []stmt.Edit, params []wire.Param) ([]Part, error) {
 	shards := m.Shards()
 	parts := make([]Part, len(route.Shards))
 	for i, shard := range route.Shards {

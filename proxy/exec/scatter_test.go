@@ -22,7 +22,7 @@ func (s *stand) scattered(text string) (got string, unmerged bool, err error) {
 		s.t.Fatalf("%v, shards %v", err, route.Shards)
 	}
 	got, err = s.told(func() (err error) {
-		unmerged, err = w.Scatter(p, route)
+		unmerged, err = w.scatter(p, route)
 		return err
 	})
 	return got, unmerged, err
@@ -96,14 +96,14 @@ func TestAnswer(t *testing.T) {
 	for range 2 {
 		s.filled()
 		s.shards["s2"].Next(fakeshard.Reply{Prefix: "SELECT a.amount", Columns: numbers, Rows: [][]string{{"7"}}, Warnings: 1})
-		got, err := s.told(func() error { return a.gatherAt(a.of(), "s2", plenty, (*Gathering).Answer) })
+		got, err := s.told(func() error { return a.gatherAt(a.of(), "s2", plenty, (*gathering).answer) })
 		if err != nil || !strings.Contains(got, "\x017") || s.Vars.FoundRows != 1 || len(s.log.WarnedBy()) == 0 {
 			t.Errorf("%q, %v, %d found, warned by %v", got, err, s.Vars.FoundRows, s.log.WarnedBy())
 		}
 	}
 	s.filled()
 	s.shards["s2"].Next(fakeshard.Reply{Prefix: "SELECT a.amount", Cut: fakeshard.Amid, Columns: numbers, Rows: [][]string{{"7"}}})
-	if _, err := s.told(func() error { return a.gatherAt(a.of(), "s2", plenty, (*Gathering).Answer) }); err == nil {
+	if _, err := s.told(func() error { return a.gatherAt(a.of(), "s2", plenty, (*gathering).answer) }); err == nil {
 		t.Error("an answer that was cut off has no error")
 	}
 }

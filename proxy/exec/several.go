@@ -23,8 +23,8 @@ type Part struct {
 	Rows []int
 }
 
-// Everywhere returns parts with the same text for all shards.
-func Everywhere(shards []router.ShardName, text []byte) []Part {
+// sameParts returns parts with the same text for all shards.
+func sameParts(shards []router.ShardName, text []byte) []Part {
 	parts := make([]Part, len(shards))
 	for i, shard := range shards {
 		parts[i] = Part{Shard: shard, Text: text}

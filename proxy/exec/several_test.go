@@ -16,11 +16,11 @@ import (
 // before any answer is read.
 func TestNothingIsSentWithoutAllConnections(t *testing.T) {
 	s := newStand(t)
-	if _, err := s.Change(parts("UPDATE a", "s0", "nowhere")); err == nil {
+	if _, err := s.change(parts("UPDATE a", "s0", "nowhere")); err == nil {
 		t.Error("an unknown shard has run its part")
 	}
 	s.log.Sent(nil)
-	if total, err := s.Change(parts("UPDATE a", "s0", "s1", "s2")); err != nil || total.Affected != 3 {
+	if total, err := s.change(parts("UPDATE a", "s0", "s1", "s2")); err != nil || total.Affected != 3 {
 		t.Errorf("%+v, %v", total, err)
 	}
 	s.log.Sent(map[router.ShardName]string{"s0": "UPDATE a", "s1": "UPDATE a", "s2": "UPDATE a"})
@@ -31,7 +31,7 @@ func TestNothingIsSentWithoutAllConnections(t *testing.T) {
 func TestUnsent(t *testing.T) {
 	s := newStand(t)
 	s.unsent["s1"] = &mysql.MyError{Code: 1064, State: "42000", Message: "its PREPARE"}
-	total, err := s.Change(parts("UPDATE a", "s0", "s1", "s2"))
+	total, err := s.change(parts("UPDATE a", "s0", "s1", "s2"))
 	if !refused(err, 1064) || total.Affected != 1 {
 		t.Errorf("%+v, %v", total, err)
 	}
@@ -39,7 +39,7 @@ func TestUnsent(t *testing.T) {
 		t.Errorf("%v, %v", leases, err)
 	}
 	s.unsent["s1"] = errors.New("gone")
-	if _, err := s.Change(parts("UPDATE c", "s0", "s1", "s2")); err == nil || err.Error() != "gone" {
+	if _, err := s.change(parts("UPDATE c", "s0", "s1", "s2")); err == nil || err.Error() != "gone" {
 		t.Error(err)
 	}
 	if got := s.log.Statements("s2"); len(got) != 0 {
@@ -56,7 +56,7 @@ func TestUnsentInATransaction(t *testing.T) {
 		s := newStand(t)
 		s.begin()
 		s.unsent["s1"] = c.err
-		if _, err := s.Change(parts("UPDATE b", "s0", "s1")); !errors.Is(err, c.err) {
+		if _, err := s.change(parts("UPDATE b", "s0", "s1")); !errors.Is(err, c.err) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if s.Conns.Lost() != c.lost || s.Conns.Running() == c.lost {
@@ -71,13 +71,13 @@ func TestChange(t *testing.T) {
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Info: "Rows matched: 5  Changed: 3  Warnings: 0"})
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Info: "Rows matched: 2  Changed: 1  Warnings: 0"})
 	s.Observer.Read(s.Execution.Values.Lexed)
-	total, err := s.Change(parts("UPDATE a", "s0", "s1"))
-	if want := (Totals{Affected: 2, Matched: 7, Changed: 4, Info: "Rows matched: 5  Changed: 3  Warnings: 0"}); err != nil || total != want {
+	total, err := s.change(parts("UPDATE a", "s0", "s1"))
+	if want := (totals{Affected: 2, Matched: 7, Changed: 4, Info: "Rows matched: 5  Changed: 3  Warnings: 0"}); err != nil || total != want {
 		t.Errorf("%+v, %v; want %+v", total, err, want)
 	}
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062})
 	s.shards["s2"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1213})
-	if total, err = s.Change(parts("UPDATE a", "s0", "s1", "s2")); !refused(err, 1062) || total.Affected != 1 {
+	if total, err = s.change(parts("UPDATE a", "s0", "s1", "s2")); !refused(err, 1062) || total.Affected != 1 {
 		t.Errorf("%+v, %v", total, err)
 	}
 }
@@ -95,7 +95,7 @@ func TestChangeInATransaction(t *testing.T) {
 		s := newStand(t)
 		s.begin()
 		s.shards["s1"].Next(c.reply)
-		if _, err := s.Change(parts("UPDATE b", "s0", "s1")); lost(err) != c.lost || refused(err, 1062) == c.lost {
+		if _, err := s.change(parts("UPDATE b", "s0", "s1")); lost(err) != c.lost || refused(err, 1062) == c.lost {
 			t.Errorf("%s: %v", name, err)
 		}
 		if s.Conns.Running() == c.lost {
@@ -126,7 +126,7 @@ func TestWarningsOfSeveral(t *testing.T) {
 		if copies {
 			s.Execution = s.execution("UPDATE country SET id = 1")
 		}
-		if total, err := s.Change(parts("UPDATE a", "s0", "s1")); err != nil || total.Warnings != want {
+		if total, err := s.change(parts("UPDATE a", "s0", "s1")); err != nil || total.Warnings != want {
 			t.Errorf("copies: %t: %d warnings, %v; want %d", copies, total.Warnings, err, want)
 		}
 	}
@@ -138,18 +138,18 @@ func TestTheFirstCopyDecides(t *testing.T) {
 	s := newStand(t)
 	s.Execution = s.execution("UPDATE country SET id = 1")
 	s.shards["s0"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1062})
-	if _, err := s.Change(parts("UPDATE a", "s0", "s1", "s2")); !refused(err, 1062) {
+	if _, err := s.change(parts("UPDATE a", "s0", "s1", "s2")); !refused(err, 1062) {
 		t.Error(err)
 	}
 	s.log.Sent(map[router.ShardName]string{"s0": "UPDATE a"})
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1205})
-	if _, err := s.Change(parts("UPDATE b", "s0", "s1", "s2")); !refused(err, 1205) {
+	if _, err := s.change(parts("UPDATE b", "s0", "s1", "s2")); !refused(err, 1205) {
 		t.Error(err)
 	}
 	if first, last := s.log.Statements("s0"), s.log.Statements("s2"); len(first) != 1 || last[0] != "UPDATE b" {
 		t.Errorf("s0 was sent %q, s2 %q", first, last)
 	}
-	if total, err := s.Change(parts("UPDATE c", "s0", "s1", "s2")); err != nil || total.Affected != 1 {
+	if total, err := s.change(parts("UPDATE c", "s0", "s1", "s2")); err != nil || total.Affected != 1 {
 		t.Errorf("%+v, %v", total, err)
 	}
 }

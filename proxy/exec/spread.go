@@ -10,9 +10,9 @@ import (
 
 // runParts runs the parts of a statement in one transaction. That is the client's transaction, which runParts begins if
 // autocommit is off, or else one of the statement's own. If a part fails, none of the parts takes effect.
-func (x *Execution) runParts(parts []Part) (total Totals, err error) {
+func (x *Execution) runParts(parts []Part) (total totals, err error) {
 	err = x.runTogether(func() (err error) {
-		total, err = x.Change(parts)
+		total, err = x.change(parts)
 		return err
 	})
 	return total, err
@@ -36,7 +36,7 @@ func (x *Execution) runSpread(p *plan.Change) error {
 	if err != nil {
 		return err
 	}
-	var total Totals
+	var total totals
 	if lookups == nil {
 		if !x.route.Whole() { // otherwise the rows of one owner are on two shards for now
 			if err := x.Account.MayScatterWrite(len(x.route.Shards), &x.Vars.Diagnostics); err != nil {
@@ -76,7 +76,7 @@ func (x *Execution) changeParts(p *plan.Change, shards []int) ([]Part, error) {
 
 // lookups returns the queries that ask each shard of the route whether it has matching rows. It returns nil if the shards can't
 // be asked.
-func (x *Execution) lookups(p *plan.Change) (lookups []Look, err error) {
+func (x *Execution) lookups(p *plan.Change) (lookups []lookup, err error) {
 	if p.Finding == nil {
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func (x *Execution) lookups(p *plan.Change) (lookups []Look, err error) {
 		if !ok {
 			return nil, nil
 		}
-		lookups = append(lookups, Look{Shard: x.Snapshot.Map.Shard(shard), Text: text})
+		lookups = append(lookups, lookup{Shard: x.Snapshot.Map.Shard(shard), Text: text})
 	}
 	if x.route.Whole() {
 		return lookups, nil
@@ -99,20 +99,20 @@ func (x *Execution) lookups(p *plan.Change) (lookups []Look, err error) {
 
 // runFound runs an UPDATE or DELETE on the shards on which a locking read has found rows. If there are no rows, it runs on one
 // shard, whose answer the client gets.
-func (x *Execution) runFound(p *plan.Change, lookups []Look) (total Totals, err error) {
+func (x *Execution) runFound(p *plan.Change, lookups []lookup) (total totals, err error) {
 	route := slices.Clone(x.route.Shards)
 	err = x.runTogether(func() error {
-		found, err := x.Find(lookups)
+		found, err := x.find(lookups)
 		if err != nil {
 			return err
 		}
 		var shards []int
 		for i, shard := range route {
 			switch found[i] {
-			case None:
-			case Moved:
+			case foundNone:
+			case foundMoved:
 				return p.Moves(x.Values)
-			case Staying:
+			case foundStaying:
 				shards = append(shards, shard)
 			}
 		}
@@ -127,7 +127,7 @@ func (x *Execution) runFound(p *plan.Change, lookups []Look) (total Totals, err 
 		}
 		parts, err := x.changeParts(p, shards)
 		if err == nil {
-			total, err = x.Change(parts)
+			total, err = x.change(parts)
 		}
 		return err
 	})

@@ -28,9 +28,9 @@ type Generators interface {
 	Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error)
 }
 
-// Stamp generates the values that the rows of an INSERT omit, and splits the rows by shard. The result's parameters are valid until
+// stamp generates the values that the rows of an INSERT omit, and splits the rows by shard. The result's parameters are valid until
 // the next Stamp.
-func (x *Execution) Stamp(p *plan.Stamped) (*stamp.Result, error) {
+func (x *Execution) stamp(p *plan.Stamped) (*stamp.Result, error) {
 	defer x.Observer.Trace().Enter(trace.Issue, "")()
 	if x.Generators != nil && len(p.Insert.Table.StampedColumns) > 0 {
 		declared, values := x.Snapshot.Declared, x.Vars.Context.Values
@@ -86,15 +86,15 @@ func (e *Engine) unnumbered() string {
 
 // stampPart stamps a part of the statement, and counts the generated IDs.
 func (x *Execution) stampPart(p *plan.Stamped, v *plan.Values) (*stamp.Result, error) {
-	result, err := x.part(p, v).Stamp(p)
+	result, err := x.part(p, v).stamp(p)
 	if err == nil {
 		x.Tally.Stamped.Add(uint64(result.Generated))
 	}
 	return result, err
 }
 
-// StampCopies numbers the rows of an INSERT into a global table.
-func (x *Execution) StampCopies(p *plan.Global) (*stamp.Result, error) {
+// stampCopies numbers the rows of an INSERT into a global table.
+func (x *Execution) stampCopies(p *plan.Global) (*stamp.Result, error) {
 	defer x.Observer.Trace().Enter(trace.Issue, "")()
 	x.setNumbering(p.Insert)
 	x.integers = x.integers[:0]
@@ -106,5 +106,5 @@ func (x *Execution) StampCopies(p *plan.Global) (*stamp.Result, error) {
 	return result, nil
 }
 
-// RowsOf returns the numbers in the statement, counted from 1, of the stamped rows that are on a shard.
-func (e *Engine) RowsOf(shard int) []int { return e.stamper.RowsOf(shard) }
+// rowsOf returns the numbers in the statement, counted from 1, of the stamped rows that are on a shard.
+func (e *Engine) rowsOf(shard int) []int { return e.stamper.RowsOf(shard) }

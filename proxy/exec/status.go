@@ -29,7 +29,7 @@ func (e *Engine) Status() uint16 {
 	}
 	if e.Conns.Active() {
 		flags |= mysql.SERVER_STATUS_IN_TRANS
-		if e.ReadsOnly() {
+		if e.readsOnly() {
 			flags |= statusReadOnly
 		}
 	}
@@ -59,8 +59,8 @@ func (e *Engine) Retold(dst, packet []byte) ([]byte, error) {
 	return dst, wire.PatchStatus(dst[at:], ofSession, e.Status())
 }
 
-// ReadsOnly reports whether servers refuse writes in the current transaction, or in the one that a statement would begin.
-func (e *Engine) ReadsOnly() bool {
+// readsOnly reports whether servers refuse writes in the current transaction, or in the one that a statement would begin.
+func (e *Engine) readsOnly() bool {
 	access := e.Conns.Access()
 	return access == stmt.ReadOnly || access == stmt.AnyAccess && e.Vars.ReadsOnly()
 }
@@ -74,8 +74,8 @@ func (x *Execution) flags() uint16 {
 	return 0
 }
 
-// TransactionState returns the state of the transaction in the form in which it is reported to the client.
-func (e *Engine) TransactionState() string {
+// transactionState returns the state of the transaction in the form in which it is reported to the client.
+func (e *Engine) transactionState() string {
 	switch {
 	case e.Conns.Reserved(txn.GlobalTransaction):
 		return sysvars.Begun
@@ -94,7 +94,7 @@ func (x *Execution) transactionEnding() reply.Ending {
 	if !x.Vars.TellsTransactions() || x.Conns.Begun() && x.Vars.InTransaction() && !xa {
 		return nil // the client knows of this transaction
 	}
-	state := x.TransactionState()
+	state := x.transactionState()
 	if xa {
 		state = stateOfXA(x.Facts.Statement.Branch.Verb, state)
 	}
@@ -128,8 +128,8 @@ func stateOfXA(verb, from string) string {
 	return from
 }
 
-// Ending returns the change of the end of a statement's answer on one shard; nil: there is none.
-func (x *Execution) Ending() reply.Ending {
+// ending returns the change of the end of a statement's answer on one shard; nil: there is none.
+func (x *Execution) ending() reply.Ending {
 	if x.Client.Capabilities&mysql.CLIENT_SESSION_TRACK == 0 || x.Outside && x.Conns.Running() {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (x *Execution) Ending() reply.Ending {
 }
 
 // Stale is the code of the warning that an answer may be stale. It begins the text.
-const Stale = "locus-1401"
+const staleWarning = "locus-1401"
 
 // markStale warns the client that rows come from the last known primary of a shard, which etcd does not confirm. A statement without
 // tables reads no rows.
@@ -148,7 +148,7 @@ func (x *Execution) markStale(l txn.Lease) {
 	x.stale = append(x.stale, l.Shard)
 	x.Client.Added = len(x.stale)
 	l.CountStale()
-	x.Vars.WarnAs(Stale, fmt.Sprintf("the rows of shard %s may be stale, or lack what was written or moved meanwhile: etcd does not confirm that %s is still its primary (stale_reads)",
+	x.Vars.WarnAs(staleWarning, fmt.Sprintf("the rows of shard %s may be stale, or lack what was written or moved meanwhile: etcd does not confirm that %s is still its primary (stale_reads)",
 		l.Shard, l.Conn.Addr()))
 }
 

@@ -116,8 +116,8 @@ func (x *Execution) usesTemporary() bool {
 	})
 }
 
-// Room returns the reason why a statement can't run that may add to the state for which a connection is reserved; nil: it can.
-func (e *Engine) Room(st *stmt.Statement) error {
+// checkRoom returns the reason why a statement can't run that may add to the state for which a connection is reserved; nil: it can.
+func (e *Engine) checkRoom(st *stmt.Statement) error {
 	switch {
 	case !e.Conns.ReservesAny():
 	case st.Features&stmt.NamedLock != 0:

@@ -36,8 +36,8 @@ func (x *Execution) Spliced(added []plan.Splice) []byte {
 	return x.text
 }
 
-// Bind converts edits that write numbers in place of placeholders into values of the parameters. It returns the other edits.
-func Bind(l *stmt.Lexed, edits []stmt.Edit, params []wire.Param) []stmt.Edit {
+// bindNumbers converts edits that write numbers in place of placeholders into values of the parameters. It returns the other edits.
+func bindNumbers(l *stmt.Lexed, edits []stmt.Edit, params []wire.Param) []stmt.Edit {
 	kept := edits[:0]
 	for _, e := range edits {
 		if ordinal, ok := placeholder(l, e); ok {
@@ -75,7 +75,7 @@ func (x *Execution) WithLiterals(text []byte, literals []stmt.Literal, edits ...
 		if literal.Kind != stmt.ParamLiteral {
 			continue
 		}
-		value, err := Literal(x.Params[literal.Param], &x.Vars.Values)
+		value, err := literalOf(x.Params[literal.Param], &x.Vars.Values)
 		if err != nil {
 			return nil, err
 		}

@@ -68,7 +68,7 @@ func TestBind(t *testing.T) {
 		t.Errorf("%+v", limit)
 	}
 	params := make([]wire.Param, 3)
-	kept := Bind(v.Lexed, append([]stmt.Edit{{Text: "x"}}, edits...), params)
+	kept := bindNumbers(v.Lexed, append([]stmt.Edit{{Text: "x"}}, edits...), params)
 	if len(kept) != 1 || kept[0].Text != "x" {
 		t.Errorf("%v are not parameters", kept)
 	}

@@ -13,7 +13,7 @@ const BinaryCollation = 63
 func (e *Engine) WriteOK(ok wire.OK) error {
 	ok.Status |= e.Status()
 	if e.Vars.TellsTransactions() {
-		e.Vars.TrackTransaction(e.TransactionState())
+		e.Vars.TrackTransaction(e.transactionState())
 	}
 	ok.Changes = e.Vars.TakeChanges()
 	e.Vars.RowCount = int64(ok.AffectedRows)

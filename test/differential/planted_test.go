@@ -178,7 +178,7 @@ var bugs = []bug{
 		"if a.Distinct {", `if a.Distinct && !planted("different values of groups") {`,
 	},
 	{
-		"rows of the last shard that are gathered", "proxy/exec/collect.go",
+		"rows of the last shard that are gathered", "proxy/exec/several.go",
 		"\tfor _, l := range leases {\n\t\ttable, before := *into, into.Left.Rows",
 		"\tfor i, l := range leases {\n\t\ttable, before := *into, into.Left.Rows\n\t\tif planted(\"rows of the last shard that are gathered\") && i > 0 && i == len(leases)-1 {\n\t\t\ttable.Left = &gather.Limits{}\n\t\t\t_, _ = table.Fill(ctx, l.Conn, drain)\n\t\t\tl.Lost()\n\t\t\tcontinue\n\t\t}",
 	},

@@ -22,52 +22,52 @@ const (
 	bulkBytes = 256 << 10
 )
 
-// Insertion is the INSERT into which rows of a query or file are written.
-type Insertion struct {
+// insertion is the INSERT into which rows of a query or file are written.
+type insertion struct {
 	plan.Rows           // the text around the rows
 	Plan      plan.Plan // of the INSERT of each batch
 }
 
-// Inserted describes the inserted rows for the OK that the client gets.
-type Inserted struct {
+// insertedRows describes the inserted rows for the OK that the client gets.
+type insertedRows struct {
 	Rows uint64 // the number of rows that were added
-	Totals
+	totals
 	FirstID   uint64
 	CountFrom uint64 // the ID in the OK packet; see stamp.Result
 }
 
-// Add adds a row. row appends the text between the parentheses of VALUES to out.
-type Add func(row func(out []byte) ([]byte, error)) error
+// rowAdder adds a row. row appends the text between the parentheses of VALUES to out.
+type rowAdder func(row func(out []byte) ([]byte, error)) error
 
-// bulk is an insertion in progress.
-type bulk struct {
-	*Execution
-	as Insertion
-	Inserted
+// batches is an insertion in progress.
+type batches struct {
+	x      *Execution
+	as     insertion
+	out    insertedRows
 	text   []byte
 	rows   int           // the number of rows in text
 	stamps *stamp.Result // the stamps of the rows in text, or nil if they are not stamped
 	at     time.Time
 }
 
-// Insert inserts all rows that are added, or none, as INSERT … VALUES would. It runs in the client's transaction, or else in one
+// insertRows inserts all rows that are added, or none, as INSERT … VALUES would. It runs in the client's transaction, or else in one
 // of its own.
-func (x *Execution) Insert(as Insertion, rows func(Add) error) (Inserted, error) {
+func (x *Execution) insertRows(as insertion, rows func(rowAdder) error) (insertedRows, error) {
 	if x.Conns.Reserved(txn.LockedTables) {
-		return Inserted{}, &plan.Refusal{Code: plan.Unsupported, Message: "rows for several shards while this session has locked tables: end that first"}
+		return insertedRows{}, &plan.Refusal{Code: plan.Unsupported, Message: "rows for several shards while this session has locked tables: end that first"}
 	}
-	b := &bulk{Execution: x, as: as, at: time.Now()}
+	b := &batches{x: x, as: as, at: time.Now()}
 	err := x.Conns.Atomically(func() error {
 		if err := rows(b.add); err != nil {
 			return err
 		}
 		return b.flush()
 	})
-	return b.Inserted, err
+	return b.out, err
 }
 
 // add implements [Add]. It inserts the batch when the batch is full.
-func (b *bulk) add(row func([]byte) ([]byte, error)) error {
+func (b *batches) add(row func([]byte) ([]byte, error)) error {
 	if b.rows == 0 {
 		b.text = append(append(b.text[:0], b.as.Head...), " VALUES "...)
 	} else {
@@ -86,27 +86,27 @@ func (b *bulk) add(row func([]byte) ([]byte, error)) error {
 }
 
 // flush inserts the rows in the text.
-func (b *bulk) flush() error {
+func (b *batches) flush() error {
 	if b.rows == 0 {
 		return nil
 	}
 	if !b.encodable(b.text) {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "rows from elsewhere with letters that this session's character set has not, in which they would be sent: use SET NAMES utf8mb4"}
 	}
-	before := int(b.Rows)
-	b.Rows += uint64(b.rows)
+	before := int(b.out.Rows)
+	b.out.Rows += uint64(b.rows)
 	b.rows = 0
 	b.text = append(b.text, b.as.Tail...)
 	lexed := new(stmt.Lexed)
-	lexed.Lex(b.text, b.Vars.Mode)
-	values := &plan.Values{Args: &stmt.Args{Lexed: lexed}, InsertID: b.Vars.InsertID}
+	lexed.Lex(b.text, b.x.Vars.Mode)
+	values := &plan.Values{Args: &stmt.Args{Lexed: lexed}, InsertID: b.x.Vars.InsertID}
 	parts, err := b.parts(values, before)
 	if err != nil {
 		return err
 	}
-	part := b.part(b.as.Plan, values)
+	part := b.x.part(b.as.Plan, values)
 	part.at = b.at
-	total, err := part.Change(parts)
+	total, err := part.change(parts)
 	if err != nil {
 		return err
 	}
@@ -114,18 +114,20 @@ func (b *bulk) flush() error {
 		return err
 	}
 	b.recordNumber(values, total.InsertID)
-	b.Affected += total.Affected
-	b.Duplicates, b.Unaffected = b.Duplicates+total.Duplicates, b.Unaffected+total.Unaffected
-	b.Warn(total.Warnings)
+	b.out.Affected += total.Affected
+	b.out.Duplicates, b.out.Unaffected = b.out.Duplicates+total.Duplicates, b.out.Unaffected+total.Unaffected
+	b.out.Warn(total.Warnings)
 	return nil
 }
 
 // Warn adds to the number of warnings.
-func (i *Inserted) Warn(n uint16) { i.Warnings = uint16(min(int(i.Warnings)+int(n), math.MaxUint16)) }
+func (i *insertedRows) Warn(n uint16) {
+	i.Warnings = uint16(min(int(i.Warnings)+int(n), math.MaxUint16))
+}
 
 // encodable reports whether the session's character set has all characters of a UTF-8 text.
-func (b *bulk) encodable(text []byte) bool {
-	charset, _ := b.under().Names()
+func (b *batches) encodable(text []byte) bool {
+	charset, _ := b.x.under().Names()
 	most := byte(0xff)
 	switch charset {
 	case "ascii":
@@ -137,32 +139,32 @@ func (b *bulk) encodable(text []byte) bool {
 }
 
 // parts splits the rows by the shards that they go to. before is the number of the statement's rows that were inserted before.
-func (b *bulk) parts(v *plan.Values, before int) (parts []Part, err error) {
+func (b *batches) parts(v *plan.Values, before int) (parts []Part, err error) {
 	switch p := b.as.Plan.(type) {
 	case *plan.Stamped:
-		result, err := b.stampPart(p, v)
+		result, err := b.x.stampPart(p, v)
 		if err != nil {
 			return nil, err
 		}
 		b.stamps = result
 		for _, text := range result.Shards {
-			rows := b.stamper.RowsOf(text.Shard)
+			rows := b.x.stamper.RowsOf(text.Shard)
 			for i := range rows {
 				rows[i] += before
 			}
-			parts = append(parts, Part{Shard: b.Snapshot.Map.Shard(text.Shard), Text: text.Text, Rows: rows})
+			parts = append(parts, Part{Shard: b.x.Snapshot.Map.Shard(text.Shard), Text: text.Text, Rows: rows})
 		}
 		return parts, nil
 	case *plan.Global:
 		if err := p.Alike(v); err != nil || p.Insert.Numbered() == nil {
-			return Everywhere(b.Snapshot.Catalog.Shards, b.text), err
+			return sameParts(b.x.Snapshot.Catalog.Shards, b.text), err
 		}
-		result, err := b.part(p, v).StampCopies(p)
+		result, err := b.x.part(p, v).stampCopies(p)
 		if err != nil {
 			return nil, err
 		}
 		b.stamps = result
-		return Everywhere(b.Snapshot.Catalog.Shards, result.Shards[0].Text), nil
+		return sameParts(b.x.Snapshot.Catalog.Shards, result.Shards[0].Text), nil
 	case *plan.OneShard:
 		return []Part{{Shard: p.Shard, Text: b.text}}, nil
 	}
@@ -171,7 +173,7 @@ func (b *bulk) parts(v *plan.Values, before int) (parts []Part, err error) {
 
 // recordIssued records the first ID that was generated for a row of the batch and that a row has, unless an earlier batch had
 // one.
-func (b *bulk) recordIssued(v *plan.Values, total *Totals) error {
+func (b *batches) recordIssued(v *plan.Values, total *totals) error {
 	result := b.stamps
 	if b.stamps = nil; result == nil || !result.HasID {
 		return nil
@@ -183,31 +185,31 @@ func (b *bulk) recordIssued(v *plan.Values, total *Totals) error {
 	case *plan.Global:
 		in = p.Insert
 	}
-	if b.FirstID != 0 {
+	if b.out.FirstID != 0 {
 		if in.Table.Hiding() == catalog.InPlace {
-			b.CountFrom = 0
+			b.out.CountFrom = 0
 		}
 		return nil
 	}
-	first, err := b.part(b.as.Plan, v).FirstInserted(in, result, total)
+	first, err := b.x.part(b.as.Plan, v).firstInserted(in, result, total)
 	if err == nil && first != nil {
-		b.FirstID, b.CountFrom = first.ID.Lo, CountFrom(result, first)
+		b.out.FirstID, b.out.CountFrom = first.ID.Lo, countFromOf(result, first)
 	}
 	return err
 }
 
 // recordNumber records the ID for the OK, as long as no ID was recorded for a row.
-func (b *bulk) recordNumber(v *plan.Values, insertID uint64) {
-	if b.FirstID != 0 {
+func (b *batches) recordNumber(v *plan.Values, insertID uint64) {
+	if b.out.FirstID != 0 {
 		return
 	}
 	switch p := b.as.Plan.(type) {
 	case *plan.Stamped:
-		b.CountFrom = p.Insert.LastNumber(v)
+		b.out.CountFrom = p.Insert.LastNumber(v)
 	case *plan.Global:
-		b.CountFrom = p.Insert.LastNumber(v)
+		b.out.CountFrom = p.Insert.LastNumber(v)
 	default:
-		b.FirstID, b.CountFrom = insertID, insertID
+		b.out.FirstID, b.out.CountFrom = insertID, insertID
 	}
 }
 
@@ -220,7 +222,7 @@ func (x *Execution) runInsertQuery(q *plan.InsertQuery) error {
 	if err := x.requireUTF8(); err != nil {
 		return err
 	}
-	if x.ReadsOnly() { // if the query returns no rows, no server is sent an INSERT to refuse
+	if x.readsOnly() { // if the query returns no rows, no server is sent an INSERT to refuse
 		return wire.Errorf(mysql.ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, "25006", "Cannot execute statement in a READ ONLY transaction")
 	}
 	read := q.Lex(x.Values.Lexed)
@@ -229,17 +231,17 @@ func (x *Execution) runInsertQuery(q *plan.InsertQuery) error {
 	args.Reset(read, x.Values.Bound)
 	own := *x
 	own.Values = &plan.Values{Args: args, InsertID: x.Vars.InsertID, UserVariable: x.Values.UserVariable}
-	var in Inserted
-	err := own.gatherFor(q.Gather, func(g *Gathering) (err error) {
-		text := string(x.Edited(g.Values.Text, g.Edits()))
-		as := Insertion{Rows: q.Around(x.Values), Plan: q.Batch}
-		in, err = g.Insert(as, func(add Add) error { return g.Copy(text, g.Bound(), q.Destination, add) })
+	var in insertedRows
+	err := own.gatherFor(q.Gather, func(g *gathering) (err error) {
+		text := string(x.Edited(g.x.Values.Text, g.edits()))
+		as := insertion{Rows: q.Around(x.Values), Plan: q.Batch}
+		in, err = g.x.insertRows(as, func(add rowAdder) error { return g.on.copyRows(text, g.params(), q.Destination, add) })
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return x.writeInserted(in, insertInfo(in.Rows, in.Totals, x.Facts.Statement.Insert.Ignore))
+	return x.writeInserted(in, insertInfo(in.Rows, in.totals, x.Facts.Statement.Insert.Ignore))
 }
 
 // requireUTF8 refuses a client whose character set is not UTF-8, because values are written into the texts of INSERTs.

@@ -14,15 +14,15 @@ import (
 )
 
 // insertion returns the INSERT of rows with two values.
-func (a *asking) insertion(head, tail string) Insertion {
+func (a *asking) insertion(head, tail string) insertion {
 	p, _ := statementOf(a.t, head+" VALUES (NULL, NULL)"+tail)
-	return Insertion{Rows: plan.Rows{Head: head, Tail: tail}, Plan: p}
+	return insertion{Rows: plan.Rows{Head: head, Tail: tail}, Plan: p}
 }
 
 // insert inserts rows into a table. Each row is two numbers.
-func (a *asking) insert(into string, rows int, fails error) (Inserted, error) {
+func (a *asking) insert(into string, rows int, fails error) (insertedRows, error) {
 	as := a.insertion("INSERT INTO "+into+" (buyer, amount)", " ON DUPLICATE KEY UPDATE amount = 1")
-	return a.Insert(as, func(add Add) error {
+	return a.insertRows(as, func(add rowAdder) error {
 		for i := range rows {
 			if err := add(func(out []byte) ([]byte, error) { return fmt.Appendf(out, "%d,5", i), nil }); err != nil {
 				return err
@@ -40,7 +40,7 @@ func TestInsert(t *testing.T) {
 	warns := fakeshard.Reply{Prefix: "INSERT", Warnings: 3}
 	s.shards["s0"].Next(warns)
 	got, err := a.insert("orders", bulkRows+1, nil)
-	if want := (Totals{Affected: 3, Warnings: 3}); err != nil || got.Rows != bulkRows+1 || got.Totals != want || got.FirstID == 0 || got.CountFrom != got.FirstID {
+	if want := (totals{Affected: 3, Warnings: 3}); err != nil || got.Rows != bulkRows+1 || got.totals != want || got.FirstID == 0 || got.CountFrom != got.FirstID {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	var first, last int // the number of rows in the batches
@@ -60,7 +60,7 @@ func TestInsert(t *testing.T) {
 	if first != bulkRows || last != 1 || s.ids.asked != bulkRows+1 {
 		t.Errorf("%d rows, then %d; %d IDs", first, last, s.ids.asked)
 	}
-	if got, err := a.insert("orders", 0, nil); err != nil || got != (Inserted{}) {
+	if got, err := a.insert("orders", 0, nil); err != nil || got != (insertedRows{}) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
@@ -71,7 +71,7 @@ func TestInsertLongRows(t *testing.T) {
 	a := s.request("SELECT 1")
 	row := strings.Repeat(" ", bulkBytes/2) + "1,2"
 	in := a.insertion("INSERT INTO orders (buyer, amount)", "")
-	if _, err := a.Insert(in, func(add Add) error {
+	if _, err := a.insertRows(in, func(add rowAdder) error {
 		for range 3 {
 			if err := add(func(out []byte) ([]byte, error) { return append(out, row...), nil }); err != nil {
 				return err
@@ -118,7 +118,7 @@ func TestInsertFails(t *testing.T) {
 		"issuer": func(a *asking) error { a.ids.refused = why; _, err := a.insert("orders", 1, nil); return err },
 		"unsent": func(a *asking) error { a.unsent["s1"] = why; _, err := a.insert("orders", 1, nil); return err },
 		"row": func(a *asking) error {
-			_, err := a.Insert(Insertion{}, func(add Add) error { return add(func([]byte) ([]byte, error) { return nil, why }) })
+			_, err := a.insertRows(insertion{}, func(add rowAdder) error { return add(func([]byte) ([]byte, error) { return nil, why }) })
 			return err
 		},
 	} {
@@ -163,14 +163,16 @@ func TestInsertRefuses(t *testing.T) {
 	a := s.request("SELECT 1")
 	a.Vars.Settings = a.Vars.Settings.WithNames("utf8mb3", "")
 	in := a.insertion("INSERT INTO orders (buyer, amount)", "")
-	one := func(text string) func(Add) error {
-		return func(add Add) error { return add(func(out []byte) ([]byte, error) { return append(out, text...), nil }) }
+	one := func(text string) func(rowAdder) error {
+		return func(add rowAdder) error {
+			return add(func(out []byte) ([]byte, error) { return append(out, text...), nil })
+		}
 	}
-	if _, err := a.Insert(in, one("1,'😀'")); err == nil || !strings.Contains(err.Error(), "use SET NAMES utf8mb4") {
+	if _, err := a.insertRows(in, one("1,'😀'")); err == nil || !strings.Contains(err.Error(), "use SET NAMES utf8mb4") {
 		t.Error(err)
 	}
 	a.Vars.Settings = a.Vars.Settings.WithNames("ascii", "")
-	if _, err := a.Insert(in, one("1,'ä'")); err == nil || !strings.Contains(err.Error(), "use SET NAMES utf8mb4") {
+	if _, err := a.insertRows(in, one("1,'ä'")); err == nil || !strings.Contains(err.Error(), "use SET NAMES utf8mb4") {
 		t.Error(err)
 	}
 	s.log.Sent(nil)
@@ -194,7 +196,7 @@ func TestChangeAtOneTime(t *testing.T) {
 			s.shards["s1"].Next(fakeshard.Reply{Prefix: "UPDATE", Code: 1146})
 		}
 		before := s.Vars.Settings
-		if _, err := s.Change(parts("UPDATE a", "s0", "s1")); (err != nil) != fails {
+		if _, err := s.change(parts("UPDATE a", "s0", "s1")); (err != nil) != fails {
 			t.Error(err)
 		}
 		if s.Vars.Settings != before {
