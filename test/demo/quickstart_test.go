@@ -2,10 +2,12 @@ package demo
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,12 +31,13 @@ func TestTheFirstPagesWordByWord(t *testing.T) {
 	}
 }
 
-// TestASchemaOfYourOwn runs the commands and the statements of the tutorial in their order.
+// TestASchemaOfYourOwn runs the commands and the statements of the tutorial in their order, then the statements of the other pages.
 func TestASchemaOfYourOwn(t *testing.T) {
 	s, d := openTerminal(t)
 	if ran := s.runPage(t, d, page(t, "docs/start/own-schema.md")); ran < 18 {
 		t.Errorf("the tutorial has only %d commands and blocks of SQL", ran)
 	}
+	s.statementsOfPages(t, d)
 }
 
 func page(t *testing.T, path string) string {
@@ -236,3 +239,40 @@ func commandsOf(block string) []string {
 }
 
 func portOf(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
+
+// statementsOfPages runs the statements in the blocks of SQL of all pages, by a user with admin: true. Those that a test of their own runs,
+// that need other tables, or that begin a job are left out.
+func (s *terminal) statementsOfPages(t *testing.T, d *demo) {
+	t.Helper()
+	elsewhere := regexp.MustCompile(`^(GRANT|CREATE USER|CALL|RENAME|CREATE (SCHEMA|TABLE) (IF NOT EXISTS )?(locus|billing)\b|INSERT INTO billing)`)
+	var statements []string
+	err := filepath.WalkDir("../../docs", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".md") || strings.HasSuffix(path, "own-schema.md") {
+			return err
+		}
+		for _, block := range strings.Split(page(t, strings.TrimPrefix(path, "../../")), "```sql\n")[1:] {
+			block, _, _ = strings.Cut(block, "```")
+			block = regexp.MustCompile(`(?m)\s+-- .*$`).ReplaceAllString(block, "")
+			for _, statement := range regexp.MustCompile(`(?m);\s*$`).Split(block, -1) {
+				if statement = strings.TrimSpace(statement); statement != "" && !elsewhere.MatchString(statement) {
+					statements = append(statements, statement+";\n")
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil || len(statements) < 15 {
+		t.Fatalf("%d statements, %v", len(statements), err)
+	}
+	reads := func(statement string) int { // tables are made before they are read
+		if strings.HasPrefix(statement, "CREATE ") {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(statements, func(a, b string) int { return reads(a) - reads(b) })
+	if err := os.WriteFile(filepath.Join(s.dir, "typed.sql"), []byte("CREATE DATABASE pages; USE pages;\n"+strings.Join(statements, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.run(t, `mariadb -h 127.0.0.1 -P `+portOf(d.Proxies[0].Addr)+` -u dba -p"$(cat locus-demo-data/secrets/users/dba)" -t < typed.sql`)
+}
