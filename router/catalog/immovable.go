@@ -88,7 +88,7 @@ func (t *Table) WithOwner(u UniqueKey) string {
 	for _, at := range u.Columns {
 		names = append(names, quoted(t.Columns[at].Name))
 	}
-	return fmt.Sprintf("ALTER TABLE %s DROP %s, ADD %s (%s)", t.TableName, drop, add, strings.Join(append(names, quoted(owner)), ", "))
+	return fmt.Sprintf("ALTER TABLE %s DROP %s, ADD %s (%s)", t.TableName.SQL(), drop, add, strings.Join(append(names, quoted(owner)), ", "))
 }
 
 // NumbersAlone reports whether the cluster gives each value of the key once, because the key contains the AUTO_INCREMENT column.

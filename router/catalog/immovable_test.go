@@ -26,6 +26,13 @@ func TestLooseKeysNameTheRemedy(t *testing.T) {
 			t.Errorf("key %s: %s, want %s", test.key.Name, got, test.want)
 		}
 	}
+	for name, want := range map[TableName]string{
+		{"shop", "order"}: "shop.order", {"my shop", "t"}: "`my shop`.`t`", {"a", "b.c"}: "`a`.`b.c`", {"a", "1"}: "`a`.`1`", {"a", "é`"}: "`a`.`é```",
+	} {
+		if got := name.SQL(); got != want {
+			t.Errorf("%v: %s, want %s", name, got, want)
+		}
+	}
 	if !table.NumbersAlone(UniqueKey{Columns: []int{0}}) || table.NumbersAlone(UniqueKey{Columns: []int{2}}) {
 		t.Error("a key is unique over all shards if the cluster numbers one of its columns")
 	}

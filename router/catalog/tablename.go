@@ -36,6 +36,19 @@ func (n TableName) String() string {
 
 func (n TableName) quoted() string { return Backquote(n.Schema) + "." + Backquote(n.Name) }
 
+// SQL returns the name as it is written in statements. Parts that need it are in backquotes; a reserved word after a dot doesn't.
+func (n TableName) SQL() string {
+	plain := func(part string) bool {
+		return part != "" && !unicode.IsDigit(rune(part[0])) && strings.TrimFunc(part, func(r rune) bool {
+			return r == '_' || r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		}) == ""
+	}
+	if plain(n.Schema) && plain(n.Name) {
+		return n.Schema + "." + n.Name
+	}
+	return n.quoted()
+}
+
 // Backquote returns a name in backquotes.
 func Backquote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
