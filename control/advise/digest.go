@@ -10,14 +10,11 @@ import (
 // dots is what servers write in a digest in place of several values.
 const dots = "(...)"
 
-// restored returns a server's digest as a statement with placeholders. Servers write (...) for a list of values and for a row. A digest that
-// was cut off stays incomplete.
+// restored returns a server's digest as a statement with placeholders. Servers write (...) for a list of values and for a row, blanks between
+// all tokens, and names that are keywords, such as account, in upper case. Its variables are those of [variables]. A digest that was cut off stays incomplete.
 func (s *Schema) restored(database, digest string) string {
-	if !strings.Contains(digest, dots) {
-		return digest
-	}
 	var b strings.Builder
-	rest := digest
+	rest := s.recased(database, digest)
 	for {
 		before, after, found := strings.Cut(rest, dots)
 		b.WriteString(before)
@@ -31,6 +28,39 @@ func (s *Schema) restored(database, digest string) string {
 		b.WriteString("(?" + strings.Repeat(", ?", n-1) + ")")
 		rest = after
 	}
+}
+
+// variables joins the parts of variables' names, between which servers write blanks.
+var variables = strings.NewReplacer("@ @ SESSION . ", "@@SESSION.", "@ @ GLOBAL . ", "@@GLOBAL.", "@ @ ", "@@", "@ `", "@`")
+
+// beforeTables are the words in front of a table's name.
+var beforeTables = map[string]bool{"FROM": true, "JOIN": true, "INTO": true, "UPDATE": true, "TABLE": true, "TABLES": true, ",": true, ".": true}
+
+// recased replaces words in upper case by the tables with these names, where tables are named.
+func (s *Schema) recased(database, digest string) string {
+	words := strings.Split(digest, " ")
+	for i, word := range words {
+		if word == "" || word[0] < 'A' || word[0] > 'Z' || word != strings.ToUpper(word) {
+			continue
+		}
+		after, before := "", ""
+		if i > 0 {
+			before = words[i-1]
+		}
+		if i+1 < len(words) {
+			after = words[i+1]
+		}
+		if !beforeTables[before] && after != "." {
+			continue
+		}
+		if before == "." && i > 1 {
+			database = strings.Trim(words[i-2], "`")
+		}
+		if name := s.folded[foldedName{database, strings.ToLower(word)}]; name != "" {
+			words[i] = quoted(name)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 func lastWord(text string) string {

@@ -220,10 +220,28 @@ func TestRestoredDigests(t *testing.T) {
 		{"REPLACE INTO `nothing` VALUES (...)", "REPLACE INTO `nothing` VALUES (?)"},
 		{"SELECT COUNT ( * ) FROM `users`", "SELECT COUNT ( * ) FROM `users`"},
 		{"VALUES (...)", "VALUES (?)"},
+		{"SELECT * FROM USERS WHERE ID = ?", "SELECT * FROM `users` WHERE ID = ?"},
+		{"SELECT USERS . `name` , COUNT ( * ) FROM `db` . USERS , CARTS AS C", "SELECT `users` . `name` , COUNT ( * ) FROM `db` . `users` , `carts` AS C"},
+		{"INSERT INTO CARTS VALUES (...)", "INSERT INTO `carts` VALUES (?, ?, ?)"},
 	} {
 		if got := s.restored("db", test.digest); got != test.want {
 			t.Errorf("%s\n got %s\nwant %s", test.digest, got, test.want)
 		}
+	}
+}
+
+// Variables in digests are read as variables.
+func TestVariablesInDigests(t *testing.T) {
+	w := NewWorkload()
+	for _, digest := range []string{"SELECT @ `a`", "SET @ @ SESSION . `sql_mode` = ?", "SELECT @ @ `version` , @ @ GLOBAL . `port`"} {
+		w.AddDigest("db", digest, "", 1, 0)
+	}
+	if got, want := digestLines(w), "db: SELECT @@`version` , @@GLOBAL.`port`: 1 in 0.00\ndb: SELECT @`a`: 1 in 0.00\ndb: SET @@SESSION.`sql_mode` = ?: 1 in 0.00"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	r, err := Evaluate(readFixture(t, "shop.schema"), w, &Proposal{Shards: 2}, Options{})
+	if err != nil || r.Reasons != nil {
+		t.Errorf("%v: %+v", err, r)
 	}
 }
 

@@ -23,6 +23,8 @@ type fate struct {
 	way  plan.Way
 	code plan.Code
 	why  string
+	// unseen is a table that the statement names and the schema lacks, or "".
+	unseen string
 }
 
 // planner plans statements as the proxies would if tables were declared in some way.
@@ -76,7 +78,7 @@ func (p *planner) plan(l *stmt.Lexed, database string, again bool) fate {
 	case scatters && !p.scatters:
 		return failed(plan.Scattered())
 	}
-	return fate{way: way}
+	return fate{way: way, unseen: p.schema.unseen(database, made.About().Statement)}
 }
 
 // made returns the plan of a text, which may be that of the text before.
@@ -99,9 +101,9 @@ func failed(err error) fate {
 	case !refused:
 		return fate{way: Unread, why: err.Error()}
 	case r.Code == plan.Unreadable, r.Code == plan.UncertainText, r.Code == plan.SeveralStatements, r.Code == plan.TooLarge:
-		return fate{Unread, r.Code, r.Message}
+		return fate{way: Unread, code: r.Code, why: r.Message}
 	}
-	return fate{Refused, r.Code, r.Message}
+	return fate{way: Refused, code: r.Code, why: r.Message}
 }
 
 // declare makes the planner plan under the proposal. Views and routines are known then, and foreign keys that would be in the way are dropped.

@@ -111,6 +111,10 @@ func Evaluate(s *Schema, w *Workload, p *Proposal, o Options) (*Report, error) {
 	for _, d := range digests {
 		r.digest(d)
 	}
+	if r.unseen > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%s statements name tables that the account doesn't see, such as %s: GRANT SELECT on them, or they count as tables on one shard",
+			grouped(uint64(r.unseen+0.5)), r.unseenTable))
+	}
 	r.finish()
 	for i := range s.Tables {
 		if p.of(s.Tables[i].TableName) == nil {
@@ -130,6 +134,9 @@ type reporting struct {
 	figures map[plan.Way]*Figure
 	counts  map[plan.Way]float64 // executions, of which a digest's may be fractions
 	reasons map[string]*Reason
+	// unseen is the number of executions that name tables which the schema lacks, such as unseenTable.
+	unseen      float64
+	unseenTable string
 }
 
 func (r *reporting) share(count, seconds float64) Share {
@@ -164,6 +171,10 @@ func (r *reporting) digest(d *Digest) {
 		f := r.planner.fateOf(d, text)
 		out.Ways[f.way] += 100 * part
 		r.add(f.way, part*float64(d.Count), part*d.Seconds)
+		if f.unseen != "" {
+			r.unseen += part * float64(d.Count)
+			r.unseenTable = f.unseen
+		}
 		if f.why == "" {
 			continue
 		}
@@ -268,13 +279,13 @@ func steps(s *Schema, p *Proposal, c *catalog.Catalog, dropped []dropping, r *Re
 		if err != nil || table == nil {
 			continue
 		}
-		comments = append(comments, fmt.Sprintf("ALTER TABLE %s COMMENT 'locus: %s';", name, t.Declare))
+		comments = append(comments, fmt.Sprintf("ALTER TABLE %s COMMENT 'locus: %s';", name.SQL(), t.Declare))
 		if table.Kind != catalog.Sharded {
 			continue
 		}
 		owner := table.Root().Column
 		if c := column(live, owner.Name); c != nil && caseless(c) {
-			collations = append(collations, fmt.Sprintf("ALTER TABLE %s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL;", name, quoted(c.Name), c.SQLType()))
+			collations = append(collations, fmt.Sprintf("ALTER TABLE %s MODIFY %s %s CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL;", name.SQL(), quoted(c.Name), c.SQLType()))
 		}
 		for _, u := range table.Unseen {
 			if !table.NumbersAlone(u) {
@@ -283,12 +294,12 @@ func steps(s *Schema, p *Proposal, c *catalog.Catalog, dropped []dropping, r *Re
 		}
 	}
 	for _, d := range dropped {
-		keys = append(keys, fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s; -- %s", d.key.TableName, quoted(d.key.Name), d.why))
+		keys = append(keys, fmt.Sprintf("ALTER TABLE %s DROP FOREIGN KEY %s; -- %s", d.key.TableName.SQL(), quoted(d.key.Name), d.why))
 	}
+	add("Drop foreign keys that no shard could check by itself. The application must check them.", keys)
 	add("On the present server, add the owner to tables that lack it, and fill it. Add the column to the INSERTs of the application.", columnSteps(p, c))
 	add("Make owners case-sensitive: equal owners must be equal bytes.", collations)
 	add("Add the owner to unique keys. Each shard checks a unique key for its own rows only. Programs must not rely on the old key any more.", loose)
-	add("Drop foreign keys that no shard could check by itself. The application must check them.", keys)
 	if len(r.Reasons) > 0 {
 		list = append(list, Step{What: fmt.Sprintf("Change the statements that are refused (%.1f %% of all), or decide that their tables stay on one shard.", refused(r))})
 	}
@@ -309,10 +320,14 @@ func refused(r *Report) (percent float64) {
 
 // statements returns how a new column is made and filled.
 func (a *Added) statements(name catalog.TableName, c *catalog.Column) []string {
+	table, from := name.SQL(), a.From
+	if parent, err := catalog.ParseTableName(a.From); err == nil {
+		from = parent.SQL()
+	}
 	return []string{
-		fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s, ADD KEY (%[2]s);", name, quoted(a.Column), c.SQLType()),
-		fmt.Sprintf("UPDATE %s c JOIN %s p ON p.%s = c.%s SET c.%s = p.%s;", name, a.From, quoted(a.Key), quoted(a.By), quoted(a.Column), quoted(a.Value)),
-		fmt.Sprintf("ALTER TABLE %s MODIFY %s %s NOT NULL;", name, quoted(a.Column), c.SQLType()),
+		fmt.Sprintf("ALTER TABLE %s ADD COLUMN %s %s, ADD KEY (%[2]s);", table, quoted(a.Column), spelled(c)),
+		fmt.Sprintf("UPDATE %s c JOIN %s p ON p.%s = c.%s SET c.%s = p.%s;", table, from, quoted(a.Key), quoted(a.By), quoted(a.Column), quoted(a.Value)),
+		fmt.Sprintf("ALTER TABLE %s MODIFY %s %s NOT NULL;", table, quoted(a.Column), spelled(c)),
 	}
 }
 
@@ -352,21 +367,22 @@ func importCommands(p *Proposal) (commands []string) {
 	if len(sharded) == 0 {
 		return nil
 	}
-	also := ""
-	if len(sharded) > 1 {
-		also = " --also '" + strings.Join(sharded[1:], "' --also '") + "'"
+	for i := range sharded[1:] {
+		sharded[i+1] = shellWord(sharded[i+1])
 	}
-	return []string{"locus import " + sharded[0] + also + " --from USER@HOST:PORT --secret NAME --dry-run"}
+	name, words, _ := strings.Cut(sharded[0], " owner=")
+	sharded[0] = shellWord(name) + " owner=" + words
+	return []string{"locus import " + strings.Join(sharded, " --also ") + " --from USER@HOST:PORT --secret NAME --dry-run"}
 }
 
 // globalCommands returns the commands that make tables global that are on the default shard.
 func globalCommands(p *Proposal) (commands []string) {
 	for _, name := range p.sorted() {
 		if p.of(name).Declare == string(catalog.Global) {
-			commands = append(commands, fmt.Sprintf("locus import %s global --dry-run", name))
+			commands = append(commands, fmt.Sprintf("locus import %s global --dry-run", shellWord(name.String())))
 		}
 	}
 	return commands
 }
 
-func quoted(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+func quoted(name string) string { return catalog.Backquote(name) }

@@ -1,11 +1,13 @@
 package advise
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"locus/proxy/schema"
 	"locus/router/catalog"
+	"locus/router/stmt"
 )
 
 // Schema is the schema of a server.
@@ -15,15 +17,23 @@ type Schema struct {
 	Listing *catalog.Listing
 
 	byName map[catalog.TableName]*schema.Surveyed
+	folded map[foldedName]string
 	rows   uint64
 }
 
+// foldedName is the name of a table in lower case.
+type foldedName struct{ database, name string }
+
 // NewSchema returns a schema with these tables. A listing lists them too.
 func NewSchema(tables []schema.Surveyed, listing *catalog.Listing) *Schema {
-	s := &Schema{Tables: tables, Listing: listing, byName: map[catalog.TableName]*schema.Surveyed{}}
+	s := &Schema{Tables: tables, Listing: listing, byName: map[catalog.TableName]*schema.Surveyed{}, folded: map[foldedName]string{}}
 	for i := range tables {
 		s.byName[tables[i].TableName] = &tables[i]
 		s.rows += tables[i].Rows
+	}
+	for i := range listing.Tables {
+		t := &listing.Tables[i]
+		s.folded[foldedName{t.Schema, lowered(t.Name)}] = t.Name
 	}
 	return s
 }
@@ -99,3 +109,38 @@ func sameType(a, b *catalog.Column) bool {
 }
 
 func lowered(name string) string { return strings.ToLower(name) }
+
+// shellWord returns a word for a shell.
+func shellWord(word string) string {
+	if strings.ContainsAny(word, " `'\"$\\") {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}
+
+// spelled returns a column's type for a definition.
+func spelled(c *catalog.Column) string {
+	if c.Charset == "" {
+		return c.SQLType()
+	}
+	return c.SQLType() + " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
+}
+
+// unseen returns a table that a query or a change of rows names and the server doesn't show, or "". The account may lack privileges.
+func (s *Schema) unseen(database string, of *stmt.Statement) string {
+	switch of.Kind {
+	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
+	default:
+		return ""
+	}
+	for _, n := range of.Named() {
+		schema := cmp.Or(n.Schema, database)
+		if n.Schema == "" && of.Features&stmt.With != 0 {
+			continue // it may be a name that WITH defines
+		}
+		if schema != "" && !catalog.IsSystemSchema(schema) && s.folded[foldedName{schema, lowered(n.Name)}] == "" {
+			return catalog.TableName{Schema: schema, Name: n.Name}.String()
+		}
+	}
+	return ""
+}

@@ -78,7 +78,7 @@ func (w *Workload) Add(database, text string, seconds float64) {
 func (w *Workload) AddDigest(database, digest, sample string, count uint64, seconds float64) {
 	text := sample
 	if text == "" {
-		text = digest
+		text = variables.Replace(digest)
 	}
 	if d := w.count(database, text, count, seconds); d != nil && d.samples == nil {
 		d.offered, d.bare = 1, sample == ""
