@@ -16,8 +16,10 @@ import (
 
 	"locus/config"
 	"locus/control/advise"
+	"locus/control/fleet"
 	"locus/proxy/backend"
 	"locus/proxy/schema"
+	"locus/router/cluster"
 	"locus/router/endpoint"
 )
 
@@ -37,8 +39,8 @@ type advising struct {
 func adviseCommand(in *invocation) *cobra.Command {
 	a := &advising{in: in, workload: advise.NewWorkload()}
 	c := &cobra.Command{
-		Use:   "advise --from USER@HOST:PORT",
-		Short: "Propose how the tables of an ordinary server could be sharded",
+		Use:   "advise [--from USER@HOST:PORT]",
+		Short: "Propose how the tables of a server could be sharded",
 		Long: `Read the schema and the statements of an ordinary MySQL or MariaDB server, and propose
 how its tables could be sharded: by which owner, which tables are global, which columns
 are to be added, and which unique keys need the owner. Every statement is then planned as
@@ -51,11 +53,16 @@ The statements are the digests of performance_schema, unless files are given: sl
 general logs, or files of statements that end with semicolons. Files may be compressed by
 gzip. The account needs SELECT on the application's databases, and on performance_schema.
 
---write writes the proposal to a file. Edit it, and see with --proposal what that changes.`,
+--write writes the proposal to a file. Edit it, and see with --proposal what that changes.
+
+Without --from, the statements are those that the proxies of the cluster have counted.
+The declared tables stay as they are, and the report shows which statements need all
+shards, how often in a day, and which other tables could be sharded or made global.`,
 		Example: `  locus advise --from locus@10.0.0.9:3306
   locus advise --from locus@10.0.0.9:3306 --slow-log slow.log --shards 8
   locus advise --from locus@10.0.0.9:3306 --write proposal.yaml
-  locus advise --from locus@10.0.0.9:3306 --proposal proposal.yaml -o json`,
+  locus advise --from locus@10.0.0.9:3306 --proposal proposal.yaml -o json
+  locus advise -c locus.yaml`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			a.resized = command.Flags().Changed("shards")
@@ -86,8 +93,10 @@ gzip. The account needs SELECT on the application's databases, and on performanc
 func (a *advising) run(ctx context.Context) error {
 	at := strings.LastIndexByte(a.from, '@')
 	switch {
+	case a.from == "" && a.in.namesCluster():
+		return a.onCluster(ctx)
 	case a.from == "":
-		return misused("name the server: --from user@host:port")
+		return misused("name the server: --from user@host:port, or a cluster: -c locus.yaml")
 	case at < 1 || !strings.Contains(a.from[at:], ":"):
 		return misused("--from %q: write it as user@host:port", a.from)
 	case !slices.Contains(outsideTLS, a.tls):
@@ -106,6 +115,35 @@ func (a *advising) run(ctx context.Context) error {
 	pool := backend.NewPool(target, backend.Limits{MaxOpen: 1, ConnectTimeout: config.Default().Backends.ConnectTimeout.Std()}, slog.New(slog.DiscardHandler))
 	defer func() { _ = pool.Close(context.WithoutCancel(ctx)) }()
 	return a.advise(ctx, schema.Pooled{Pool: pool}, target.Addr)
+}
+
+// onCluster advises on what the proxies of a cluster have counted.
+func (a *advising) onCluster(ctx context.Context) error {
+	if len(a.slow)+len(a.general)+len(a.statements) > 0 || a.proposal != "" || a.write != "" || a.digests {
+		return misused("of a cluster, what its proxies have counted is read: leave out --slow-log, --general-log, --statements, --digests, --proposal and --write, or name a server with --from")
+	}
+	return a.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error {
+		cost, err := fleet.StatementsOf(ctx, conn.kv, fleet.Statements)
+		if err != nil {
+			return err
+		}
+		if cost.Proxies == 0 {
+			return noneTells(cost.Silent)
+		}
+		shards, err := ask(conn, nil, c)
+		if err != nil {
+			return err
+		}
+		defer shards.Close(context.WithoutCancel(ctx))
+		s, err := advise.ReadSchema(ctx, shards.Of(c)[c.Settings.DefaultShard])
+		if err != nil {
+			return err
+		}
+		s.Width = c.Settings.GeneBits
+		a.workload.Counted(cost.Report, cost.Proxies)
+		a.options.Cluster, a.options.Shards = advise.NewCluster(c), max(2, len(c.Routes.Shards()))
+		return a.print(s)
+	})
 }
 
 // password returns the account's password, which may be empty.
@@ -130,6 +168,11 @@ func (a *advising) advise(ctx context.Context, q schema.Querier, address string)
 	if err := a.read(ctx, q, address); err != nil {
 		return err
 	}
+	return a.print(s)
+}
+
+// print proposes and reports.
+func (a *advising) print(s *advise.Schema) error {
 	proposal, err := a.proposed(s)
 	if err != nil {
 		return err

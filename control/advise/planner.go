@@ -2,6 +2,7 @@ package advise
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -25,6 +26,8 @@ type fate struct {
 	why  string
 	// unseen is a table that the statement names and the schema lacks, or "".
 	unseen string
+	// owners are the columns that the statement would have to name to run on one shard.
+	owners []string
 }
 
 // planner plans statements as the proxies would if tables were declared in some way.
@@ -47,10 +50,16 @@ type lastPlan struct {
 	plan     plan.Plan
 }
 
-func newPlanner(s *Schema, shards int) (*planner, error) {
-	names := shardNames(shards)
-	routes, err := evenMap(names)
-	return &planner{schema: s, shards: names, routes: routes}, err
+func newPlanner(s *Schema, shards int, o Options) (*planner, error) {
+	p := &planner{schema: s, scatters: o.ScatterWrites}
+	if o.Cluster != nil {
+		p.shards, p.routes = o.Cluster.shards, o.Cluster.routes
+		return p, nil
+	}
+	p.shards = shardNames(shards)
+	var err error
+	p.routes, err = evenMap(p.shards, s.Width)
+	return p, err
 }
 
 // fateOf plans one execution of a digest.
@@ -78,7 +87,27 @@ func (p *planner) plan(l *stmt.Lexed, database string, again bool) fate {
 	case scatters && !p.scatters:
 		return failed(plan.Scattered())
 	}
-	return fate{way: way, unseen: p.schema.unseen(database, made.About().Statement)}
+	named := made.About().Statement
+	f := fate{way: way, unseen: p.schema.unseen(database, named)}
+	switch way {
+	case plan.OnAll, plan.ByKeys, plan.ByGathering:
+		f.owners = p.ownersOf(database, named)
+	}
+	return f
+}
+
+// ownersOf returns the owners of the sharded tables that a statement names.
+func (p *planner) ownersOf(database string, s *stmt.Statement) (owners []string) {
+	for _, n := range s.Named() {
+		t, err := p.catalog.Find(catalog.TableName{Schema: cmp.Or(n.Schema, database), Name: n.Name})
+		if err != nil || t == nil || t.Kind != catalog.Sharded {
+			continue
+		}
+		if owner := n.Name + "." + t.Root().Column.Name; !slices.Contains(owners, owner) {
+			owners = append(owners, owner)
+		}
+	}
+	return owners
 }
 
 // made returns the plan of a text, which may be that of the text before.

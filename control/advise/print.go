@@ -49,6 +49,10 @@ func (r *Report) Print(w io.Writer) {
 	p.costly(r)
 	p.reasons(r)
 	p.steps(r)
+	if summary := r.Summary(); summary != "" {
+		fmt.Fprintln(p)
+		p.wrap("", summary)
+	}
 }
 
 type printer struct{ io.Writer }
@@ -115,7 +119,14 @@ func (p printer) costly(r *Report) {
 			if shown == 1 {
 				p.head("THE COSTLIEST STATEMENTS ON SEVERAL SHARDS")
 			}
-			fmt.Fprintf(p, "  %s (%.1f %%): %s\n", times(d.Count), d.Share.Count, titles[way])
+			text := fmt.Sprintf("%s (%.1f %%): %s", times(d.Count), d.Share.Count, titles[way])
+			if d.PerDay > 0 {
+				text = fmt.Sprintf("%s a day (%.1f %%): %s", times(uint64(d.PerDay)), d.Share.Count, titles[way])
+			}
+			if len(d.Owners) > 0 {
+				text += "; one shard would do if it named " + strings.Join(d.Owners, " and ")
+			}
+			p.wrap("  ", text)
 			p.wrap("    ", short(d.Statement))
 		}
 	}

@@ -128,10 +128,10 @@ func resolve(live *schema.Surveyed, t *Table, s *Schema) (*catalog.Table, error)
 			c.Charset, c.Collation = "utf8mb4", "utf8mb4_bin" // a step of the report
 		}
 	}
-	if d.MakesGene() {
+	if d.MakesGene() && column(live, catalog.OwnGene) == nil {
 		columns = append(columns, catalog.OwnGeneColumn())
 	}
-	table, err := catalog.Resolve(live.TableName, d, columns, gene.W16)
+	table, err := catalog.Resolve(live.TableName, d, columns, s.Width)
 	if err != nil {
 		return nil, err
 	}
@@ -169,12 +169,12 @@ func shardNames(n int) []router.ShardName {
 }
 
 // evenMap returns a map that gives each shard the same number of genes.
-func evenMap(shards []router.ShardName) (*router.Map, error) {
+func evenMap(shards []router.ShardName, width gene.Width) (*router.Map, error) {
 	entries := make([]router.Entry, len(shards))
 	for i, name := range shards {
-		entries[i] = router.Entry{Bound: gene.Gene((i+1)*(int(gene.W16.Last())+1)/len(shards) - 1), Shard: name}
+		entries[i] = router.Entry{Bound: gene.Gene((i+1)*(int(width.Last())+1)/len(shards) - 1), Shard: name}
 	}
-	return router.New(gene.W16, 1, entries)
+	return router.New(width, 1, entries)
 }
 
 // sorted returns the names of the proposal's tables as the server has them.

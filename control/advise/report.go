@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -66,6 +67,10 @@ type DigestReport struct {
 	// Ways are the ways of its executions, in percent of its executions.
 	Ways map[plan.Way]float64 `json:"ways"`
 	Why  string               `json:"why,omitempty"`
+	// Owners are the columns that it would have to name to run on one shard.
+	Owners []string `json:"owners,omitempty"`
+	// PerDay is the number of executions in a day, if the time is known in which they were counted.
+	PerDay float64 `json:"per_day,omitempty"`
 	Share
 }
 
@@ -87,18 +92,17 @@ var order = []plan.Way{
 
 // Evaluate plans every digest of a workload under a proposal.
 func Evaluate(s *Schema, w *Workload, p *Proposal, o Options) (*Report, error) {
-	planner, err := newPlanner(s, p.Shards)
+	planner, err := newPlanner(s, p.Shards, o)
 	if err != nil {
 		return nil, err
 	}
-	planner.scatters = o.ScatterWrites
 	dropped, err := planner.declare(p)
 	if err != nil {
 		return nil, err
 	}
 	r := &reporting{
 		Report:  &Report{Sources: w.Sources, Notes: slices.Clone(w.Notes), Proposal: p, Digests: []DigestReport{}},
-		planner: planner, figures: map[plan.Way]*Figure{}, reasons: map[string]*Reason{}, counts: map[plan.Way]float64{},
+		planner: planner, figures: map[plan.Way]*Figure{}, reasons: map[string]*Reason{}, counts: map[plan.Way]float64{}, over: w.Over,
 	}
 	if w.Others > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d statements of rare digests were not planned, because there are more than %d digests", w.Others, mostDigests))
@@ -123,7 +127,11 @@ func Evaluate(s *Schema, w *Workload, p *Proposal, o Options) (*Report, error) {
 		}
 	}
 	r.StayingRows = thousandths(r.StayingRows)
-	r.Steps = steps(s, p, planner.catalog, dropped, r.Report)
+	if o.Cluster != nil {
+		r.Steps = o.Cluster.steps(p)
+	} else {
+		r.Steps = steps(s, p, planner.catalog, dropped, r.Report)
+	}
 	return r.Report, nil
 }
 
@@ -137,6 +145,7 @@ type reporting struct {
 	// unseen is the number of executions that name tables which the schema lacks, such as unseenTable.
 	unseen      float64
 	unseenTable string
+	over        time.Duration // in which the workload was counted, or 0
 }
 
 func (r *reporting) share(count, seconds float64) Share {
@@ -175,11 +184,17 @@ func (r *reporting) digest(d *Digest) {
 			r.unseen += part * float64(d.Count)
 			r.unseenTable = f.unseen
 		}
+		if f.owners != nil {
+			out.Owners = f.owners
+		}
 		if f.why == "" {
 			continue
 		}
 		out.Why = f.why
 		r.reason(d, f, text, part, counted)
+	}
+	if r.over > 0 {
+		out.PerDay = math.Round(float64(d.Count) / r.over.Hours() * 24)
 	}
 	r.Digests = append(r.Digests, out)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/proxy/schema"
 	"locus/router/catalog"
 	"locus/router/stmt"
@@ -16,6 +17,9 @@ type Schema struct {
 	// Listing contains the server's views, programs and foreign keys.
 	Listing *catalog.Listing
 
+	// Width is the width of genes.
+	Width gene.Width
+
 	byName map[catalog.TableName]*schema.Surveyed
 	folded map[foldedName]string
 	rows   uint64
@@ -26,7 +30,7 @@ type foldedName struct{ database, name string }
 
 // NewSchema returns a schema with these tables. A listing lists them too.
 func NewSchema(tables []schema.Surveyed, listing *catalog.Listing) *Schema {
-	s := &Schema{Tables: tables, Listing: listing, byName: map[catalog.TableName]*schema.Surveyed{}, folded: map[foldedName]string{}}
+	s := &Schema{Tables: tables, Listing: listing, Width: gene.W16, byName: map[catalog.TableName]*schema.Surveyed{}, folded: map[foldedName]string{}}
 	for i := range tables {
 		s.byName[tables[i].TableName] = &tables[i]
 		s.rows += tables[i].Rows

@@ -38,6 +38,8 @@ type Options struct {
 	KeepColumns bool
 	// ScatterWrites: the application's user may change rows on several shards.
 	ScatterWrites bool
+	// Cluster is the cluster that has run the statements, or nil. Its declared tables stay as they are.
+	Cluster *Cluster
 }
 
 // run is one execution that the search plans.
@@ -65,15 +67,16 @@ type searching struct {
 	now     map[catalog.TableName]*Table // the current assignment
 	tables  map[string]*catalog.Table    // resolved ones, by name and words
 	shares  map[catalog.TableName]float64
+	// declared are the tables of a cluster, which stay as they are.
+	declared map[catalog.TableName]bool
 }
 
 // Propose returns the proposal for a workload.
 func Propose(s *Schema, w *Workload, o Options) (*Proposal, error) {
-	planner, err := newPlanner(s, o.Shards)
+	planner, err := newPlanner(s, o.Shards, o)
 	if err != nil {
 		return nil, err
 	}
-	planner.scatters = o.ScatterWrites
 	x := &searching{
 		schema: s, options: o, planner: planner, found: newEvidence(s), naming: map[catalog.TableName][]*run{},
 		now: map[catalog.TableName]*Table{}, tables: map[string]*catalog.Table{}, shares: map[catalog.TableName]float64{},
@@ -85,11 +88,25 @@ func Propose(s *Schema, w *Workload, o Options) (*Proposal, error) {
 			x.shares[t.TableName] = float64(t.Rows) / float64(s.rows)
 		}
 	}
+	if o.Cluster != nil {
+		x.begin(o.Cluster.Declared)
+	}
 	x.reassess(x.runs)
+	x.joinedGlobals() // next to the tables that a cluster has declared
 	x.shard()
 	x.globals()
 	x.withdraw()
 	return x.proposal(), nil
+}
+
+// begin starts the search with declared tables.
+func (x *searching) begin(p *Proposal) {
+	x.declared = map[catalog.TableName]bool{}
+	for _, name := range p.sorted() {
+		if x.schema.byName[name] != nil {
+			x.now[name], x.declared[name] = p.of(name), true
+		}
+	}
 }
 
 // weights returns the share of each digest: the mean of its shares of the executions and of the time.
@@ -424,7 +441,7 @@ func (x *searching) tryGlobal(names []catalog.TableName) {
 // withdraw makes sharded tables stay on one shard where that is better.
 func (x *searching) withdraw() {
 	for _, name := range slices.SortedFunc(maps.Keys(x.now), catalog.TableName.Compare) {
-		if len(x.naming[name]) == 0 {
+		if len(x.naming[name]) == 0 || x.declared[name] {
 			continue
 		}
 		if change := map[catalog.TableName]*Table{name: nil}; x.gain(change) > leastGain/10 {
@@ -440,7 +457,9 @@ func (x *searching) proposal() *Proposal {
 		if t.Add != nil && x.now[x.schema.named(t.Add.From).TableName] == nil {
 			continue // the table with the owner is not sharded any more
 		}
-		t.Why = x.why(name, t)
+		if !x.declared[name] {
+			t.Why = x.why(name, t)
+		}
 		p.Tables[name.String()] = t
 	}
 	return p

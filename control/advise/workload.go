@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"locus/router/stmt"
 )
@@ -37,6 +38,8 @@ type Workload struct {
 	Sources []string
 	// Notes are about what is missing in it.
 	Notes []string
+	// Over is the time in which the executions were counted. 0: it is not known.
+	Over time.Duration
 	// Others is the number of executions that belong to no digest, because there are too many digests.
 	Others uint64
 
