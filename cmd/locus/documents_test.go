@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,7 +13,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Every command in a fenced block of the documents exists, with the flags and the number of arguments that it is written with.
+// Every command in a fenced block of the documents exists, with the flags and the number of arguments that it is written with; and so does
+// every command that a sentence names, with its flags.
 func TestDocumentedCommands(t *testing.T) {
 	commands := 0
 	for _, root := range []string{"../../README.md", "../../docs", "../../deploy"} {
@@ -26,13 +29,19 @@ func TestDocumentedCommands(t *testing.T) {
 					t.Errorf("%s: %s: %v", path, line, err)
 				}
 			}
+			for _, span := range regexp.MustCompile("`locus ([a-z][^`]*)`").FindAllStringSubmatch(string(text), -1) {
+				commands++
+				if err := exists(span[1]); err != nil {
+					t.Errorf("%s: locus %s: %v", path, span[1], err)
+				}
+			}
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if commands < 80 {
+	if commands < 250 {
 		t.Errorf("only %d commands were found", commands)
 	}
 }
@@ -70,4 +79,24 @@ func parses(line string) error {
 		return err
 	}
 	return command.ValidateArgs(command.Flags().Args())
+}
+
+// exists reports an error if a sentence names a command, or a flag of it, that does not exist.
+func exists(text string) error {
+	words := strings.Fields(text)
+	command, _, err := newRoot(&invocation{getenv: func(string) string { return "" }}).Find(words)
+	if err != nil {
+		return err
+	}
+	if !command.HasParent() {
+		return errors.New("no such command")
+	}
+	command.InitDefaultHelpFlag()
+	for _, word := range words {
+		name, _, _ := strings.Cut(strings.TrimPrefix(word, "--"), "=")
+		if strings.HasPrefix(word, "--") && command.Flags().Lookup(name) == nil && command.InheritedFlags().Lookup(name) == nil {
+			return fmt.Errorf("no such flag: %s", word)
+		}
+	}
+	return nil
 }

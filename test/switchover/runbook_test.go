@@ -11,7 +11,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// docs/how-to/failover.md, "A lost primary", as an operator does it, by the commands.
+// docs/how-to/recover-a-server.md, "Take a server by hand", as an operator does it, by the commands.
 func TestTheRunbookOfALostPrimary(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // most of its time it waits
