@@ -3,13 +3,14 @@ package main
 import (
 	"archive/tar"
 	"cmp"
-	"compress/gzip"
 	"io"
 	"os"
 	"path"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // entry is a file of an archive, or a directory if it has no source.

@@ -32,16 +32,16 @@ const (
 
 func (r *release) writeDeb(arch string) error {
 	info := r.info(arch, "deb")
-	info.Deb = nfpm.Deb{Predepends: []string{"passwd"}, Compression: "gzip"}
-	info.Recommends = []string{"ca-certificates", "systemd"}
+	info.Deb = nfpm.Deb{Predepends: []string{"passwd"}, Compression: "zstd"}
+	info.Recommends = []string{"ca-certificates"}
 	return r.pack(info, "deb", "locus_"+debianVersion(r.number())+"_"+arch+".deb")
 }
 
 func (r *release) writeRPM(arch string) error {
 	info := r.info(arch, "rpm")
 	info.Depends = []string{"shadow-utils"}
-	info.Recommends = []string{"ca-certificates", "systemd"}
-	info.RPM = nfpm.RPM{BuildHost: "locus.invalid", Summary: summary, Compression: "gzip", Packager: maintainer}
+	info.Recommends = []string{"ca-certificates"}
+	info.RPM = nfpm.RPM{BuildHost: "locus.invalid", Summary: summary, Compression: "zstd", Packager: maintainer}
 	return r.pack(info, "rpm", "locus-"+strings.Replace(r.number(), "-", "~", 1)+"-"+revision+"."+architectures[arch]+".rpm")
 }
 

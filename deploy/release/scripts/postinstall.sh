@@ -11,7 +11,7 @@ case "${1:-}" in
 esac
 
 [ -d /run/systemd/system ] || exit 0
-systemctl daemon-reload
+systemctl daemon-reload || :
 [ -n "$previous" ] || exit 0
 # On Debian, the machine's policy decides whether packages may restart services.
 if command -v deb-systemd-invoke >/dev/null; then

@@ -9,4 +9,4 @@ case "${1:-}" in
   *) exit 0 ;;
 esac
 
-[ ! -d /run/systemd/system ] || systemctl daemon-reload
+[ ! -d /run/systemd/system ] || systemctl daemon-reload || :
