@@ -147,6 +147,7 @@ tidy-check: ## check that each go.mod lists what is imported, and no more
 test-servers:
 	@test/install/servers.sh test
 	@test/install/mysql-9.7.sh
+	@test/install/debian.sh >/dev/null
 
 .PHONY: quick-suites
 quick-suites:

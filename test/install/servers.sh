@@ -4,7 +4,7 @@
 # takes no time and needs no root.
 #
 #   servers.sh          MariaDB: what `make demo` needs
-#   servers.sh test     mariadb-backup, Redis, memcached, etcd, Prometheus and codespell as well, for `make test`
+#   servers.sh test     mariadb-backup, Redis, memcached, etcd, Prometheus, codespell and rpm as well, for `make test`
 #   servers.sh bench    these and haproxy, the plain TCP hop of `make bench`
 #
 # It installs programs, not services: mariadb-server would start a server of the
@@ -58,6 +58,7 @@ if [ -n "${1:-}" ]; then
   command -v promtool >/dev/null || missing+=(prometheus)
   command -v mariadb-backup >/dev/null || missing+=(mariadb-backup)
   command -v codespell >/dev/null || missing+=(codespell)
+  command -v rpm >/dev/null || missing+=(rpm)
   [ ${#missing[@]} = 0 ] || quiet_install "${missing[@]}"
 fi
 
