@@ -87,7 +87,10 @@ func (r *reader) note(node ast.StmtNode) {
 		if !n.IsView {
 			s.Dropped = tableNamesOf(n.Tables...)
 		}
+	case *ast.AnalyzeTableStmt:
+		s.Verb = "ANALYZE" // also if it is ALTER TABLE … ANALYZE PARTITION
 	case *ast.AlterTableStmt:
+		s.maintainsPartitions(n)
 		s.Renumbers = slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool { return setsNumber(s.Options) })
 		for _, spec := range n.Specs {
 			r.comment(spec.Options)
@@ -127,6 +130,23 @@ func (r *reader) note(node ast.StmtNode) {
 		}
 	}
 	s.Effects |= endings(s)
+}
+
+// maintainsPartitions gives ALTER TABLE … CHECK PARTITION, OPTIMIZE PARTITION and REPAIR PARTITION the verbs of CHECK TABLE, OPTIMIZE
+// TABLE and REPAIR TABLE. They return the same rows.
+func (s *Statement) maintainsPartitions(n *ast.AlterTableStmt) {
+	if len(n.Specs) != 1 {
+		return
+	}
+	switch n.Specs[0].Tp {
+	case ast.AlterTableCheckPartitions:
+		s.Verb = "CHECK"
+	case ast.AlterTableOptimizePartition:
+		s.Verb = "OPTIMIZE"
+	case ast.AlterTableRepairPartition:
+		s.Verb = "REPAIR"
+	default:
+	}
 }
 
 // create notes what a CREATE TABLE defines.

@@ -13,7 +13,7 @@ func Maintained(l *Lexed) (names []TableName) {
 		return nil
 	}
 	r.next()
-	if r.at("local", "no_write_to_binlog") {
+	if x := r.peek(); r.at("local") || x.kind == bareWord && lower(string(l.Text[x.start:x.end])) == "no_write_to_binlog" {
 		r.next()
 	}
 	if !r.takes("table") && !r.takes("tables") {
