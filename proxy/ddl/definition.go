@@ -252,13 +252,18 @@ func (e *everywhere) done() (names []router.ShardName) {
 // judge derives the answer from the outcomes.
 func (e *everywhere) judge() (total wire.OK, passed []Passed, err error) {
 	var failed *onShard
+	sharded := e.onSharded()
 	passed = e.lacking
 	for i := range e.shards {
 		on := &e.shards[i]
 		said := e.already(on.err)
 		switch {
 		case on.err == nil:
-			total.AffectedRows = max(total.AffectedRows, on.ok.AffectedRows)
+			if sharded {
+				total.AffectedRows += on.ok.AffectedRows
+			} else { // the copies have the same rows
+				total.AffectedRows = max(total.AffectedRows, on.ok.AffectedRows)
+			}
 			total.Warnings = max(total.Warnings, on.ok.Warnings)
 		case said != nil:
 			passed = append(passed, Passed{on.Shard, said})
@@ -278,6 +283,15 @@ func (e *everywhere) judge() (total wire.OK, passed []Passed, err error) {
 		return wire.OK{}, nil, passed[0].Said
 	}
 	return total, passed, nil
+}
+
+// onSharded reports whether the rows of the first table are distributed over the shards.
+func (e *everywhere) onSharded() bool {
+	if len(e.Facts.Statement.Tables) == 0 {
+		return false
+	}
+	t, err := e.catalog.Find(e.FullName(e.Facts.Statement.Tables[0]))
+	return err == nil && t != nil && t.Kind == catalog.Sharded
 }
 
 // weight orders errors by how much the client needs to know them: one with an unknown effect most, and one of a table that was locked

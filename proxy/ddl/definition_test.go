@@ -50,7 +50,7 @@ func TestDefine(t *testing.T) {
 	s.shards["s1"].Next(fakeshard.Reply{Prefix: "ALTER", Warnings: 2})
 	s.shards["s2"].Next(fakeshard.Reply{Prefix: "ALTER", Warnings: 1, Affected: 5})
 	got, err := a.everywhere()
-	if err != nil || got == nil || len(got.Done) != 3 || got.OK.Warnings != 2 || got.OK.AffectedRows != 5 || !slices.Equal(s.log.WarnedBy(), []router.ShardName{"s1"}) {
+	if err != nil || got == nil || len(got.Done) != 3 || got.OK.Warnings != 2 || got.OK.AffectedRows != 7 || !slices.Equal(s.log.WarnedBy(), []router.ShardName{"s1"}) {
 		t.Errorf("%+v, %v, warned by %v", got, err, s.log.WarnedBy())
 	}
 	if got := strings.Join(s.log.Statements("s0"), "; "); !strings.HasPrefix(got, "DO RELEASE_LOCK('locus definition ") {
