@@ -21,6 +21,7 @@ import (
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/router"
+	"locus/router/stmt"
 )
 
 // Client is a connection that has logged in.
@@ -50,14 +51,15 @@ type Session struct {
 	user   string
 	change func(ctx context.Context, on *stream.Conn, payload []byte, seq byte) (*Client, error)
 
-	initial *backend.Settings // the settings after the login, which COM_RESET_CONNECTION restores
-	vars    sysvars.State
-	conns   *txn.Connections
-	eval    *sysvars.Evaluator
-	engine  *exec.Engine
-	share   *kept.Share
-	kept    *kept.Statements
-	behind  []byte // the text after the current statement of the same command, from its semicolon on
+	initial      *backend.Settings // the settings after the login, which COM_RESET_CONNECTION restores
+	vars         sysvars.State
+	cellVariable func(name string) stmt.Value // vars.UserValue
+	conns        *txn.Connections
+	eval         *sysvars.Evaluator
+	engine       *exec.Engine
+	share        *kept.Share
+	kept         *kept.Statements
+	behind       []byte // the text after the current statement of the same command, from its semicolon on
 
 	*work // the memory of the current command; nil between commands
 
@@ -99,6 +101,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 		Issuers: exec.Issuers{IDs: services.IDs, Numbers: numbers, Generators: services.Generators, Ring: services.Ring},
 	})
 	s.eval = sysvars.NewEvaluator(&s.vars, exec.FirstShard{Engine: s.engine, Plan: s.planQuery})
+	s.cellVariable = s.vars.UserValue
 	s.identify(c)
 	return s
 }

@@ -148,6 +148,17 @@ func (v *Values) UserVariable(name string) string {
 	return Uncollated(literal)
 }
 
+// UserValue returns the value of a user variable. It is unknown for a text in a character set whose bytes are not those of UTF-8.
+func (v *Values) UserValue(name string) stmt.Value {
+	lexed := &stmt.Lexed{}
+	lexed.Lex([]byte("INSERT INTO t VALUES ("+v.UserVariable(name)+")"), v.Mode)
+	if lexed.Err != nil || len(lexed.Cells) != 1 {
+		return stmt.Value{}
+	}
+	args := stmt.Args{Lexed: lexed, Foreign: v.Foreign}
+	return args.Cell(lexed.Cells[0])
+}
+
 // Uncollated returns a constant without its collation.
 func Uncollated(literal string) string {
 	bare, _, _ := strings.Cut(literal, " COLLATE ")

@@ -278,7 +278,9 @@ func TestStored(t *testing.T) {
 		{&noPadOwner, text("alice "), gene.OfBytes([]byte("alice "), gene.W16).String()},
 		{&charOwner, text("alice "), "0x35e3"}, // CHAR returns it without the space
 		{&byteOwner, reading("X'616c696365'"), "0x35e3"},
-		{&textOwner, reading("42"), "is a number for a varchar column; quote it"},
+		{&textOwner, reading("42"), gene.OfBytes([]byte("42"), gene.W16).String()},
+		{&textOwner, reading("4.20"), gene.OfBytes([]byte("4.20"), gene.W16).String()},
+		{&textOwner, reading("4e2"), "is a number for a varchar column; quote it"},
 		{&textOwner, text("12345678901"), "is longer than the column's 10 characters"},
 		{&textOwner, text("买家买家买家买家买家"), gene.OfBytes([]byte("买家买家买家买家买家"), gene.W16).String()},
 		{&byteOwner, text("买家买家"), "is longer than the column's 10 characters"},

@@ -32,7 +32,11 @@ func (k *Key) StoredAs(v stmt.Value, w gene.Width) (gene.Gene, error) {
 		return k.storedInteger(v, w)
 	}
 	if v.Kind != stmt.String && v.Kind != stmt.Bytes {
-		return 0, fmt.Errorf("is a number for a %s column; quote it", k.Column.DataType)
+		text, ok := v.Stored()
+		if !ok || k.isID() {
+			return 0, fmt.Errorf("is a number for a %s column; quote it", k.Column.DataType)
+		}
+		v = stmt.Value{Kind: stmt.String, Text: text}
 	}
 	if k.isID() {
 		l, id, err := k.Read(v.Text)

@@ -35,10 +35,13 @@ func (in *Insertion) written(v *Values, row, at int) stmt.Value {
 	}
 	cell := v.Cells[int(v.Args.Rows[row].First)+at]
 	value := v.Cell(cell)
-	if value.Kind == stmt.Unknown && cell.Literal < 0 {
-		return v.computed(cell)
+	if value.Kind != stmt.Unknown || cell.Literal >= 0 {
+		return value
 	}
-	return value
+	if _, insertID := v.Computed(cell); at == in.numbered && !insertID { // numbers that rows have are written as such
+		return value
+	}
+	return v.computed(cell)
 }
 
 // Asked reports whether a value in a stamped column asks for a generated one.

@@ -160,6 +160,8 @@ type Values struct {
 	// UserVariable returns the value of a user variable. The name is in lower case, without @. A variable that was never set is
 	// NULL. UserVariable is nil if user variables are not known.
 	UserVariable func(name string) stmt.Value
+	// CellVariable is UserVariable for the values of an INSERT's rows.
+	CellVariable func(name string) stmt.Value
 }
 
 // operand returns the value of an operand. The operand is passed by address because it is large, and this runs for each statement
@@ -408,14 +410,14 @@ func intersect(a, b []int) []int {
 	return out
 }
 
-// computed returns the value of a cell of an INSERT that is LAST_INSERT_ID() or a user variable. It returns the zero value for
-// other expressions, which only the server can compute.
+// computed returns the value of a cell of an INSERT that is LAST_INSERT_ID() or a constant expression, perhaps of user variables. It
+// returns the zero value for expressions that only the server can compute, and for those that would ask for a generated value.
 func (v *Values) computed(c stmt.Cell) stmt.Value {
-	switch variable, insertID := v.Computed(c); {
-	case insertID:
+	if _, insertID := v.Computed(c); insertID {
 		return stmt.UintValue(v.InsertID)
-	case variable != "":
-		return v.variable(variable)
+	}
+	if value := v.Constant(c, v.CellVariable); !Asked(value) {
+		return value
 	}
 	return stmt.Value{}
 }

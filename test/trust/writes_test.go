@@ -310,6 +310,24 @@ var tried = []write{
 	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (2, 9)", "SELECT IF(GROUPING(seat), 'all', seat) s, COUNT(*) FROM ticket GROUP BY seat WITH ROLLUP HAVING GROUPING(seat) = 1 OR COUNT(*) > 1"}},
 	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (2, 9)", "SELECT seat, GROUPING(note), COUNT(*) FROM ticket GROUP BY seat WITH ROLLUP"}},
 
+	// Owners that are constant expressions.
+	writes("", "SET @a = 4, @s = 'x'", "INSERT INTO ticket (owner, seat) VALUES (1 + 2, 1), (@a + 1, 2), (-(-7), 3), (100 DIV 7, 4), (17 % 9 * 2, 5), (@A /* x */, 6), (TRUE + 8, 7)", "SELECT seat FROM ticket WHERE owner = 5",
+		"SELECT seat FROM ticket WHERE owner = 7", "SELECT seat FROM ticket WHERE owner = 14", "SELECT seat FROM ticket WHERE owner = 16", "SELECT seat FROM ticket WHERE owner IN (3, 4, 9) ORDER BY seat"),
+	writes("", "INSERT INTO ticket (owner, seat) VALUES (31, 1), (32, 1), (33, 1)", "SELECT owner INTO @a FROM ticket WHERE owner = 32", "INSERT INTO ticket (owner, seat) VALUES (@a + 10, 2)", "SELECT seat FROM ticket WHERE owner = 42",
+		"SET @a = @a + 1", "REPLACE INTO ticket (owner, seat) VALUES (@a * 2, 3)", "SELECT seat FROM ticket WHERE owner = 66", "PREPARE p FROM 'INSERT INTO ticket (owner, seat) VALUES (@a - 3, 4)'", "SET @a = 80", "EXECUTE p", "SELECT seat FROM ticket WHERE owner = 77"),
+	writes("", "SET @s = 'x', @n = 7, @h = X'7879'", "INSERT INTO fenced (owner, seat) VALUES ('a' 'b', 1), (50, 2), (5.50, 3), (@s, 4), (-12, 5), (@n + 1, 6), (18446744073709551615, 7), ('it''s' '\\n', 8), (@h, 9)", "SELECT seat FROM fenced WHERE owner = 'ab'", "SELECT seat FROM fenced WHERE owner = '50'",
+		"SELECT seat FROM fenced WHERE owner = '5.50'", "SELECT seat FROM fenced WHERE owner = 'x'", "SELECT seat FROM fenced WHERE owner = '-12'", "SELECT seat FROM fenced WHERE owner = '8'", "SELECT seat FROM fenced WHERE owner = '18446744073709551615'", "SELECT seat FROM fenced WHERE owner = 'it''s\\n'", "SELECT seat FROM fenced WHERE owner = 'xy'"),
+	writes("", "SET NAMES latin1", "SET @s = 'abc'", "INSERT INTO fenced (owner, seat) VALUES (@s, 1)", "SELECT seat FROM fenced WHERE owner = 'abc'"),
+	{say: []string{"INSERT INTO ticket (owner, seat) VALUES (? + 1, ?)"}, args: []any{40, 1}},
+	{say: []string{"INSERT INTO fenced (owner, seat) VALUES (?, ?)"}, args: []any{12345, 1}},
+	writes("1202", "SET NAMES latin1", "SET @s = '\xe4'", "INSERT INTO fenced (owner, seat) VALUES (@s, 1)"),
+	writes("1202", "INSERT INTO fenced (owner, seat) VALUES (1e2, 1)"),
+	writes("1202", "SET @f = 1e0", "INSERT INTO ticket (owner, seat) VALUES (@f + 1, 1)"),
+	writes("1202", "INSERT INTO ticket (owner, seat) VALUES (@nothing, 1)"),
+	writes("1202", "INSERT INTO ticket (owner, seat) VALUES (9223372036854775807 + 1, 1)"),
+	writes("1202", "INSERT INTO ticket (owner, seat) VALUES (LENGTH('abc'), 1)"),
+	writes("1003", "SET @a = 1", "INSERT INTO ticket (owner, seat) VALUES (@a, @a := 2)"),
+
 	// The time of a statement, on several shards.
 	writes("", "INSERT INTO dated (owner) VALUES (1), (2), (3), (4), (5), (6)", "UPDATE dated SET v = 1", "SELECT COUNT(DISTINCT seen), MIN(seen) > '2020-01-01' FROM dated",
 		"UPDATE dated SET at = NOW(6)", "SELECT COUNT(DISTINCT at), COUNT(DISTINCT seen) FROM dated", "DO SLEEP(0.001)", "UPDATE dated SET at = NOW(6), seen = DEFAULT WHERE owner = 3",
