@@ -84,7 +84,7 @@ func TestLeaves(t *testing.T) {
 		"DROP FUNCTION IF EXISTS keeps":                                                     LeavesNothing,
 		"DROP TRIGGER fires":                                                                LeavesNothing,
 		"SET STATEMENT sort_buffer_size = 1000 FOR CREATE PROCEDURE q() BEGIN END":          LeavesRoutine,
-		"CREATE TABLE other (a INT DEFAULT (1+1))":                                          LeavesState,
+		"CREATE TABLE other (s DATE, e DATE, PERIOD FOR p (s, e))":                          LeavesState,
 		"SELECT other(1) FROM plain WINDOW w AS () EXCEPT ALL SELECT 1 FOR SYSTEM_TIME ALL": LeavesRoutine,
 	} {
 		p, err := Make(lexedText(text, 0), ctx)

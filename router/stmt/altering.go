@@ -216,9 +216,22 @@ func plainColumn(c *ast.ColumnDef) bool {
 	return !slices.ContainsFunc(c.Options, func(o *ast.ColumnOption) bool { return !slices.Contains(plain, o.Tp) })
 }
 
+// has reports whether a word occurs.
+func (r lexemeReader) has(word string) bool {
+	for ; len(r.list) > 0; r.next() {
+		if r.at(word) {
+			return true
+		}
+	}
+	return false
+}
+
 // added reads ADD [COLUMN] name definition [FIRST | AFTER name].
 func (r lexemeReader) added(spec *ast.AlterTableSpec) (c AddedColumn, ok bool) {
 	if !r.takes("add") {
+		return c, false
+	}
+	if r.has("invisible") { // it must stay so on all shards
 		return c, false
 	}
 	r.takes("column")

@@ -11,7 +11,7 @@ import (
 var unreadTypes = set(`geometry point linestring polygon multipoint multilinestring multipolygon geometrycollection geomcollection uuid inet4 inet6`)
 
 // treeWithColumnTypes runs the parser on a CREATE TABLE in which INT is in the place of types that it doesn't support, STORED in that of
-// MariaDB's PERSISTENT, KEY in that of SPATIAL KEY, and nothing in that of SRID, REF_SYSTEM_ID and INVISIBLE of a column. It returns the error refused if there are
+// MariaDB's PERSISTENT, KEY in that of SPATIAL KEY, CHECK (…) in that of DEFAULT (…), and nothing in that of other attributes and options. It returns the error refused if there are
 // none, or if the parser still doesn't support the text.
 func treeWithColumnTypes(l *Lexed, text string, refused error) (ast.StmtNode, error) {
 	if words := l.words(); len(words) == 0 || !l.is(words[0], "create") {
@@ -24,6 +24,10 @@ func treeWithColumnTypes(l *Lexed, text string, refused error) (ast.StmtNode, er
 	}
 	for len(d.list) > 0 && d.depth > 0 {
 		d.step()
+	}
+	for len(d.list) > 0 {
+		d.option()
+		d.next()
 	}
 	if !d.found {
 		return nil, refused
@@ -77,8 +81,13 @@ func (d *definitions) step() {
 		d.put(x.start, x.end, "INT")
 	case direct && d.before.char == ')' && d.at("persistent"):
 		d.put(x.start, x.end, "STORED")
-	case direct && d.words > 1 && d.at("invisible"):
+	case direct && d.words > 1 && d.at("invisible", "byte", "ascii", "unicode", "compressed", "ignored"):
+		d.blanked()
+		return
+	case direct && d.words > 1 && d.at("not") && d.behind().at("ignored"):
 		d.put(x.start, x.end, "")
+	case direct && d.words > 1 && d.at("default") && d.behind().peek().char == '(':
+		d.put(x.start, x.end, "CHECK")
 	case direct && d.words > 1 && d.is("srid", "ref_system_id"):
 		d.reference()
 		return
@@ -86,6 +95,33 @@ func (d *definitions) step() {
 		d.key()
 	}
 	d.take()
+}
+
+// behind reads what follows the next piece.
+func (d *definitions) behind() *lexemeReader { return &lexemeReader{l: d.l, list: d.list[1:]} }
+
+// blanked blanks an attribute, with its value if there is one.
+func (d *definitions) blanked() {
+	start, end := d.peek().start, d.peek().end
+	d.take()
+	if d.peek().char == '=' {
+		d.take()
+		end = d.peek().end
+		d.take()
+	}
+	d.put(start, end, "")
+}
+
+// option blanks an option of the table that the parser doesn't support.
+func (d *definitions) option() {
+	x, value := d.peek(), d.behind()
+	equals := value.takesChar('=')
+	switch v := value.peek(); {
+	case d.is("encrypted", "encryption_key_id") && equals:
+		d.put(x.start, v.end, "")
+	case d.at("charset") && value.at("default"):
+		d.put(x.start, v.end, "")
+	}
 }
 
 // take skips one piece.

@@ -46,6 +46,10 @@ func parsedTree(l *Lexed, text string) (ast.StmtNode, error) {
 	if _, syntax := errors.AsType[*SyntaxError](refused); !syntax {
 		return node, refused
 	}
+	node, text, err := treeWithDialect(l, text, refused)
+	if err == nil {
+		return node, nil
+	}
 	for _, again := range []func(*Lexed, string, error) (ast.StmtNode, error){treeWithValueCalls, treeWithRowSources, treeWithColumnTypes, treeWithMedians} {
 		if node, err := again(l, text, refused); err == nil {
 			return node, nil
