@@ -2,7 +2,9 @@ package docs
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +50,32 @@ func TestEveryPageIsReached(t *testing.T) {
 		if strings.HasPrefix(document, "docs/") && !reached[document] {
 			t.Errorf("no link leads from docs/index.md to %s", document)
 		}
+	}
+}
+
+// Documents that code, messages and configurations name exist.
+func TestNamedDocumentsExist(t *testing.T) {
+	named := 0
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == "node_modules" || strings.HasPrefix(entry.Name(), ".") && entry.Name() != "..") {
+			return filepath.SkipDir
+		}
+		if !slices.Contains([]string{".go", ".yaml", ".sql", ".cnf", ".service", ".sh", ".txt", ".mjs", ".work", ""}, filepath.Ext(path)) || entry.IsDir() {
+			return nil
+		}
+		for _, document := range regexp.MustCompile(`(?m)(?:^|[^/\w])(?:\.\./)*(docs/[A-Za-z0-9_./-]+\.(?:md|txt|svg))`).FindAllStringSubmatch(contents(t, path), -1) {
+			named++
+			if _, err := os.Stat(filepath.Join("../..", document[1])); err != nil {
+				t.Errorf("%s names %s: %v", path, document[1], err)
+			}
+		}
+		return nil
+	})
+	if err != nil || named < 20 {
+		t.Errorf("%d documents are named, %v", named, err)
 	}
 }
 
