@@ -145,7 +145,7 @@ func (n *numbers) lower(ctx context.Context, t *catalog.Table) (uint64, error) {
 func (n *numbers) highestCounted(ctx context.Context, t *catalog.Table) (highest uint64, err error) {
 	all := n.catalog()
 	for name, err := range all.Broken() {
-		if _, nowhere := errors.AsType[*catalog.NowhereError](err); !nowhere && n.countersOf(name) == t.Counted() {
+		if _, nowhere := errors.AsType[*catalog.MissingTableError](err); !nowhere && n.countersOf(name) == t.Counted() {
 			return 0, fmt.Errorf("table %s, which is counted together with it, does not fit its declaration: %w", name, err)
 		}
 	}

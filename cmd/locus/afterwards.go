@@ -26,7 +26,7 @@ func (a *application) afterwards(ctx context.Context, conn *connection, old, nex
 		return nil
 	}
 	handovers, err := router.Diff(old.Routes, next.Routes)
-	if err != nil || len(handovers) == 0 && len(cluster.PlacedAnew(old, next)) == 0 {
+	if err != nil || len(handovers) == 0 && len(cluster.RelocatedTables(old, next)) == 0 {
 		return err
 	}
 	if err := awaitProxies(ctx, conn, next.Routes.Version()); err != nil {

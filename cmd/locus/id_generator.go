@@ -20,7 +20,7 @@ func nextOf(ctx context.Context, conn *connection, c *cluster.Cluster, keys *cip
 	if err != nil {
 		return nil, err
 	}
-	for _, of := range c.Under(name) {
+	for _, of := range c.GeneratorTree(name) {
 		if c.Generators[of].Kind == cluster.SnowflakeGenerator {
 			return nil, fmt.Errorf("generator %s is a snowflake, and each process that makes some has a worker's number for a day: ask a proxy, by SELECT NEXT VALUE FOR %s or GET /api/id/%s", of, name, name)
 		}

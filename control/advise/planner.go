@@ -176,8 +176,8 @@ func (p *planner) inTheWay(f catalog.ForeignKey, declared map[catalog.TableName]
 		}
 		return catalog.Declaration{Kind: catalog.Single}
 	}
-	if err := p.catalog.Tears(&f, of(f.TableName)); err != nil {
-		if far, is := errors.AsType[*catalog.FarError](err); is {
+	if err := p.catalog.ForeignKeyError(&f, of(f.TableName)); err != nil {
+		if far, is := errors.AsType[*catalog.ForeignRowsError](err); is {
 			return "it reaches " + far.Reach
 		}
 		return err.Error()

@@ -36,7 +36,7 @@ func ReadPrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName) (Prim
 		return Primary{}, fmt.Errorf("shard %s is not registered; there are %v", shard, state.Cluster.ShardNames())
 	case s.Unreadable != "":
 		return Primary{}, fmt.Errorf("shard %s: %s", shard, s.Unreadable)
-	case !s.Several():
+	case !s.HasServers():
 		return Primary{}, fmt.Errorf("shard %s has one server: list it and its replicas as servers: in cluster.yaml, and run locus apply", shard)
 	}
 	guard := func(key string) etcd.Guard {

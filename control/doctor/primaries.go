@@ -63,7 +63,7 @@ func (e *examination) unfinished() {
 		if p.Settled() {
 			continue
 		}
-		remedy := "locus switchover " + string(name) + " --to " + p.Aim() + " ends it"
+		remedy := "locus switchover " + string(name) + " --to " + p.Target() + " ends it"
 		if p.Former != "" {
 			e.find("primaries", string(name), remedy, "%s is the primary, and %s, which was, is not known to follow it", p.Server, p.Former)
 			continue

@@ -13,7 +13,7 @@ import (
 func TestSwitchoversThatHaveNotEnded(t *testing.T) {
 	settled := cluster.Primary{Epoch: 1, Server: "a:1"}
 	e := at(Options{Cluster: &cluster.Cluster{Primaries: map[router.ShardName]cluster.Primary{
-		"s0": settled, "s1": settled.Hold("b:1", "").Release(""), "s2": settled.Hold("b:1", "").Turn(""),
+		"s0": settled, "s1": settled.BeginSwitchover("b:1", "").Release(""), "s2": settled.BeginSwitchover("b:1", "").Promote(""),
 	}}})
 	e.primaries(t.Context())
 	got := e.found()

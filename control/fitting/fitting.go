@@ -40,7 +40,7 @@ func (c *Change) Problems(ctx context.Context, loaded *schema.Loaded) []error {
 		if c.Next.Tables[name].Kind == catalog.Outside { // an import brings it, and no shard's table has to fit yet
 			continue
 		}
-		if err := loaded.Catalog.Broken()[name]; err != nil && !errors.As(err, new(*catalog.UnmadeError)) && !c.gone(name, err) {
+		if err := loaded.Catalog.Broken()[name]; err != nil && !errors.As(err, new(*catalog.NoGeneColumnError)) && !c.gone(name, err) {
 			problems = append(problems, err)
 		}
 	}
@@ -49,7 +49,7 @@ func (c *Change) Problems(ctx context.Context, loaded *schema.Loaded) []error {
 
 // gone reports whether a declaration that stays as it is belongs to a table that no shard has any more.
 func (c *Change) gone(name catalog.TableName, err error) bool {
-	if c.Old == nil || !errors.As(err, new(*catalog.NowhereError)) {
+	if c.Old == nil || !errors.As(err, new(*catalog.MissingTableError)) {
 		return false
 	}
 	before, was := c.Old.Tables[name]
@@ -74,7 +74,7 @@ func (c *Change) uneven(loaded *catalog.Catalog) (problems []error) {
 // unmade are the tables that lack the column for the gene, and fit otherwise.
 func unmade(c *catalog.Catalog) (tables []*catalog.Table) {
 	for _, err := range c.Broken() {
-		if e, is := errors.AsType[*catalog.UnmadeError](err); is {
+		if e, is := errors.AsType[*catalog.NoGeneColumnError](err); is {
 			tables = append(tables, e.Table)
 		}
 	}

@@ -46,7 +46,7 @@ func (s *stranded) report(format string, args ...any) {
 // placedAnew tells whether a declared table's rows are looked for in other
 // places than before, apart from genes that change hands.
 func (s *stranded) placedAnew(name catalog.TableName) bool {
-	return s.old == nil || slices.Contains(cluster.PlacedAnew(s.old, s.next), name)
+	return s.old == nil || slices.Contains(cluster.RelocatedTables(s.old, s.next), name)
 }
 
 // table looks at all rows of a table that is placed anew.

@@ -268,7 +268,7 @@ type part struct {
 // partsOf is a generator and those that it takes from.
 func partsOf(c *cluster.Cluster, name string) []part {
 	var parts []part
-	for _, name := range c.Under(name) {
+	for _, name := range c.GeneratorTree(name) {
 		p := part{Generator: c.Generators[name]}
 		for _, shard := range p.Uses() {
 			p.shards = append(p.shards, c.Shards[shard])

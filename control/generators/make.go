@@ -141,7 +141,7 @@ func (m maker) ha(ctx context.Context, name, counter string) (idgen.Numbers, err
 
 // ahead has numbers fetched before they are asked for, if each of them would cost a request.
 func (m maker) ahead(numbers idgen.Numbers, name string) (idgen.Numbers, error) {
-	under := m.declared.Under(name)
+	under := m.declared.GeneratorTree(name)
 	for _, of := range under[1:] {
 		switch m.declared.Generators[of].Kind {
 		case cluster.QueueGenerator: // which does it

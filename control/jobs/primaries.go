@@ -55,7 +55,7 @@ func (s *Store) Replicas(ctx context.Context, name router.ShardName) (list []lin
 		return nil, err
 	}
 	shard := c.Shards[name]
-	if !shard.Several() {
+	if !shard.HasServers() {
 		return nil, nil
 	}
 	for _, r := range shard.Replicas {

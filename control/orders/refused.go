@@ -69,7 +69,7 @@ func refusals(seen []meter.Figures, tables *catalog.Catalog) (lines []string) {
 		if err != nil {
 			continue // it is refused already
 		}
-		if why := plan.WhenDivided(p); why != nil {
+		if why := plan.DividedRefusal(p); why != nil {
 			lines = append(lines, fmt.Sprintf("%s: %s (%d times so far)", d.Text, why.Message, d.Count))
 		}
 	}

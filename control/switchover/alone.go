@@ -75,7 +75,7 @@ func (r *run) goOn(ctx context.Context) error {
 		return &Refused{[]string{r.primary.addr + " does not acknowledge as a replica, and so locus leaves its semi-synchronous replication as it is: " +
 			"SET GLOBAL rpl_semi_sync_source_enabled = OFF (rpl_semi_sync_master_enabled) there"}}
 	}
-	return r.replace(ctx, r.doc.GoOn(r.By))
+	return r.replace(ctx, r.doc.WithoutReplicas(r.By))
 }
 
 // awaitReplicas has the primary wait for replicas, or not, as the document says.

@@ -156,7 +156,7 @@ func (l looked) covers(addr string, started time.Time, list []branch) bool {
 func (c *Crashed) End(ctx context.Context, shard router.ShardName, branches []twophase.Name, verdict func(twophase.Name) twophase.Verdict) error {
 	now := c.Declared()
 	declares := now.Shards[shard]
-	if !declares.Several() || declares.Admin.User == "" {
+	if !declares.HasServers() || declares.Admin.User == "" {
 		return nil
 	}
 	addr := declares.Address

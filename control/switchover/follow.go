@@ -54,7 +54,7 @@ func (r *run) follow(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !r.doc.Settled():
-		return fmt.Errorf("a switchover to %s has not ended", r.doc.Aim())
+		return fmt.Errorf("a switchover to %s has not ended", r.doc.Target())
 	}
 	if err := r.within(ctx, before, Follow[:1]); err != nil {
 		return err
@@ -154,7 +154,7 @@ func lookAt(ctx context.Context, addr string, reach func(context.Context, string
 
 // leave is the version of the document by which proxies give up the primary.
 func (r *run) leave(ctx context.Context) error {
-	err := r.replace(ctx, r.doc.Leave(r.To, r.cause, r.By))
+	err := r.replace(ctx, r.doc.BeginChange(r.To, r.cause, r.By))
 	r.left = time.Now()
 	return err
 }

@@ -179,7 +179,7 @@ func (s scene) line(i int) (scene, bool) {
 		if !mine || !s.doc.Settled() || s.doc.Server != "a" {
 			return s, false
 		}
-		s.doc = s.doc.Leave("b", cluster.Found, "")
+		s.doc = s.doc.BeginChange("b", cluster.Found, "")
 		p.epoch = int8(s.doc.Epoch)
 	case Left:
 		for _, c := range s.clients[:s.count] {
@@ -191,7 +191,7 @@ func (s scene) line(i int) (scene, bool) {
 		if !mine {
 			return s, false
 		}
-		s.doc = s.doc.Turn("")
+		s.doc = s.doc.Promote("")
 		*p = follower{}
 		s.unlock(i)
 	case Settle:

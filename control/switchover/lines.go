@@ -19,7 +19,7 @@ func (r *run) do(ctx context.Context, line Line) error {
 	case Check:
 		return r.check(ctx)
 	case Hold:
-		return r.replace(ctx, r.doc.Hold(r.To, r.By))
+		return r.replace(ctx, r.doc.BeginSwitchover(r.To, r.By))
 	case Obeyed:
 		return r.obeyed(ctx)
 	case ReadOnly:
@@ -59,7 +59,7 @@ func (r *run) do(ctx context.Context, line Line) error {
 	case Without:
 		return r.goOn(ctx)
 	case With:
-		return r.replace(ctx, r.doc.WaitAgain(r.By))
+		return r.replace(ctx, r.doc.WithReplicas(r.By))
 	case Settle:
 		if r.strays { // the document keeps it in mind
 			return nil
@@ -306,7 +306,7 @@ func (r *run) position(ctx context.Context) error {
 
 // turn is the commit point.
 func (r *run) turn(ctx context.Context) error {
-	if err := r.replace(ctx, r.doc.Turn(r.By)); err != nil {
+	if err := r.replace(ctx, r.doc.Promote(r.By)); err != nil {
 		return err
 	}
 	r.primary, r.next = r.next, r.primary

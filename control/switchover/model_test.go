@@ -198,7 +198,7 @@ func (w world) do(i int, line Line) (world, bool) {
 		if !mine {
 			return w, false
 		}
-		replace(w.doc.Hold(w.other(w.doc.Server), ""))
+		replace(w.doc.BeginSwitchover(w.other(w.doc.Server), ""))
 	case Obeyed:
 		for _, p := range w.proxies[:w.count] {
 			if p.leased && p.epoch < o.epoch {
@@ -219,7 +219,7 @@ func (w world) do(i int, line Line) (world, bool) {
 		if !mine {
 			return w, false
 		}
-		replace(w.doc.Turn(""))
+		replace(w.doc.Promote(""))
 		if w.servers[index(w.doc.Server)].rows < w.servers[index(w.doc.Former)].rows {
 			w.lost = true
 		}

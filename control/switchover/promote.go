@@ -44,7 +44,7 @@ func (r *run) promote(ctx context.Context) error {
 	case err != nil:
 		return err
 	case r.doc.Next != "" && r.doc.Cause != cluster.Lost:
-		return fmt.Errorf("a switchover to %s has not ended", r.doc.Aim())
+		return fmt.Errorf("a switchover to %s has not ended", r.doc.Target())
 	}
 	if err := r.within(ctx, before, Take[:1]); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s Switchover) Tidy(ctx context.Context) error {
 		return err
 	}
 	if r.doc.Next != "" {
-		return fmt.Errorf("a switchover to %s has not ended", r.doc.Aim())
+		return fmt.Errorf("a switchover to %s has not ended", r.doc.Target())
 	}
 	r.To = r.doc.Server
 	err = r.within(ctx, after, Tidy)

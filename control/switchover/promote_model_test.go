@@ -242,7 +242,7 @@ func (s stage) line(i int, line Line, to int8) (stage, bool) {
 		if !mine || s.doc.Next != "" && s.doc.Cause != cluster.Lost {
 			return s, false
 		}
-		replace(s.doc.Leave(hostNames[to], cluster.Lost, ""))
+		replace(s.doc.BeginChange(hostNames[to], cluster.Lost, ""))
 	case Left:
 		for _, c := range s.users[:s.bounds.users] {
 			if c.epoch < p.epoch && c.leased {
@@ -273,7 +273,7 @@ func (s stage) line(i int, line Line, to int8) (stage, bool) {
 		if !mine {
 			return s, false
 		}
-		replace(s.doc.Turn(""))
+		replace(s.doc.Promote(""))
 		p.order, p.line = tidying, -1
 	case TakeOver:
 		if s.lock != int8(i) {

@@ -171,7 +171,7 @@ func (r *run) mend(ctx context.Context) error {
 	if err := r.read(ctx); err != nil || r.doc.Settled() {
 		return err
 	}
-	r.To = r.doc.Aim()
+	r.To = r.doc.Target()
 	if r.doc.Cause == cluster.Taken { // somebody has decided, and both servers may be read-only
 		return r.takeServer(ctx)
 	}

@@ -62,6 +62,6 @@ func (i *inspection) dividedKeys() error {
 // rows' own IDs, and of numbers that are the cluster's.
 func dividable(t *table.Table, side *catalog.Key, u table.Index) bool {
 	return t.Numbered(u) || slices.ContainsFunc(u.Columns, func(c int) bool {
-		return c >= 0 && (c == t.Declared.IDColumn || t.Declared.TellsSide(side, c))
+		return c >= 0 && (c == t.Declared.IDColumn || t.Declared.DeterminesSide(side, c))
 	})
 }

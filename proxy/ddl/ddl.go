@@ -67,8 +67,8 @@ type Diagnostics interface {
 	Keep(rows *backend.Rows)
 	Warn(message string)
 	Note(code uint16, message string)
-	// Soften adds a server's error as a note.
-	Soften(*mysql.MyError)
+	// NoteServerError adds a server's error as a note.
+	NoteServerError(*mysql.MyError)
 }
 
 // Statement is a client's definition.
@@ -265,7 +265,7 @@ func beingRenamed(c *catalog.Catalog, name catalog.TableName) *catalog.RenamingE
 // note records an outcome in the diagnostics, makes the proxies read what changed, and returns the OK for the client.
 func (d *definition) note(out Outcome) wire.OK {
 	if len(out.Done) == 0 && len(out.Passed) > 0 { // IF NOT EXISTS
-		d.Diagnostics.Soften(out.Passed[0].Said)
+		d.Diagnostics.NoteServerError(out.Passed[0].Said)
 		return wire.OK{Warnings: 1}
 	}
 	for _, p := range out.Passed {
@@ -304,7 +304,7 @@ func (d *definition) warnImmovable() (n uint16) {
 	st, now := d.Facts.Statement, d.Snapshot().Catalog
 	declares := false
 	if st.Comment != nil {
-		_, declares = catalog.Said(*st.Comment)
+		_, declares = catalog.CommentWords(*st.Comment)
 	}
 	var known []catalog.Obstacle
 	for i, name := range st.Tables {

@@ -299,7 +299,7 @@ func (d *declaring) misfit() string {
 	if m == nil {
 		return d.differing()
 	}
-	if _, unread := errors.AsType[*catalog.NowhereError](m.Err); unread { // the shards have not been read since
+	if _, unread := errors.AsType[*catalog.MissingTableError](m.Err); unread { // the shards have not been read since
 		if err := d.Redefined(d.Conns.Waits(), d.changed()); err != nil {
 			return fmt.Sprintf("table %s: it was made, and the proxies could not read it: %v", d.Table, err)
 		}
@@ -370,7 +370,7 @@ func (d *declaring) fits() error {
 		return err
 	}
 	if keys == nil {
-		for _, err := range d.catalog.TornBy(d.Table, d.Declaration) {
+		for _, err := range d.catalog.ForeignKeyErrors(d.Table, d.Declaration) {
 			keys = append(keys, err.Error())
 		}
 	}

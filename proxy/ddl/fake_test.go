@@ -43,10 +43,10 @@ type stand struct {
 // conditions are the diagnostics of the session, as texts.
 type conditions struct{ notes, warnings []string }
 
-func (c *conditions) Keep(*backend.Rows)            {}
-func (c *conditions) Warn(message string)           { c.warnings = append(c.warnings, message) }
-func (c *conditions) Note(_ uint16, message string) { c.notes = append(c.notes, message) }
-func (c *conditions) Soften(e *mysql.MyError)       { c.notes = append(c.notes, e.Message) }
+func (c *conditions) Keep(*backend.Rows)               {}
+func (c *conditions) Warn(message string)              { c.warnings = append(c.warnings, message) }
+func (c *conditions) Note(_ uint16, message string)    { c.notes = append(c.notes, message) }
+func (c *conditions) NoteServerError(e *mysql.MyError) { c.notes = append(c.notes, e.Message) }
 
 type unobserved struct{}
 

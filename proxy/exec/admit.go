@@ -18,7 +18,7 @@ import (
 // returns a [fence.HeldError]. shards are the shards on which the statement runs. They are used only while genes are divided
 // between shards.
 func (x *Execution) Admit(genes []gene.Gene, all bool, shards []int) (err error) {
-	x.Faring = observe.Faring{}
+	x.MoveOutcome = observe.MoveOutcome{}
 	concerned := genes
 	if x.mayConcernImport() {
 		concerned = append(slices.Clip(genes), router.Unsharded)
@@ -27,7 +27,7 @@ func (x *Execution) Admit(genes []gene.Gene, all bool, shards []int) (err error)
 		return err
 	}
 	if x.Moving && !all && len(genes) > 0 {
-		x.Faring.Begin(x.Snapshot.Map, genes, shards)
+		x.MoveOutcome.Begin(x.Snapshot.Map, genes, shards)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func (x *Execution) AdmitUnsharded() error {
 
 // admitRoute admits a statement that was routed.
 func (x *Execution) admitRoute() error {
-	x.Observer.Weighs(x.Snapshot.Map, x.route.Genes, x.route.Named())
+	x.Observer.CountGenes(x.Snapshot.Map, x.route.Genes, x.route.Named())
 	if !readsLatest(x.Facts.Statement) {
 		if err := x.refuseUnseenGenes(x.route.Meets); err != nil {
 			return err
@@ -190,8 +190,8 @@ func (e *Engine) rollBackUnseen(shard router.ShardName) error {
 // planned.
 func (x *Execution) PollUnlike(why *plan.Refusal) bool {
 	others := func() bool { return x.Current().Catalog != x.Snapshot.Catalog }
-	if !why.Unlike || x.Unlisted == nil || others() {
-		return why.Unlike && others()
+	if !why.ColumnsDiffer || x.Unlisted == nil || others() {
+		return why.ColumnsDiffer && others()
 	}
 	_ = x.Unlisted(x.Interrupts.Waits(), true)
 	return others()

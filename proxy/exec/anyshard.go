@@ -95,7 +95,7 @@ func (e *Engine) Anywhere(c Candidates, repeats bool, try func(shard router.Shar
 	}
 	soon := txn.Soon
 	if repeats {
-		soon = txn.Elsewhere
+		soon = txn.Repeatable
 	}
 	err := try(shard, soon)
 	if err == nil {
@@ -106,7 +106,7 @@ func (e *Engine) Anywhere(c Candidates, repeats bool, try func(shard router.Shar
 		switch {
 		case shard != first && lacks(err):
 			return try(first, 0)
-		case !e.Passes(err, repeats):
+		case !e.MayTryNext(err, repeats):
 			return err
 		}
 		var more bool
@@ -129,8 +129,8 @@ func lacks(err error) bool {
 	return ok && !backend.Unreached(err) && slices.Contains(otherShardCodes, e.Code)
 }
 
-// Passes reports whether another shard may be tried after an error: the session has lost nothing, and the statement had no effect.
-func (e *Engine) Passes(err error, repeats bool) bool {
+// MayTryNext reports whether another shard may be tried after an error: the session has lost nothing, and the statement had no effect.
+func (e *Engine) MayTryNext(err error, repeats bool) bool {
 	if _, home := e.Conns.Home(); home || e.Conns.Lost() || e.Conns.LostState() != "" || e.Conns.Unwanted() != nil {
 		return false
 	}

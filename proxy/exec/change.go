@@ -140,7 +140,7 @@ func (o *outcomes) read(leases []txn.Lease, parts []Part) {
 func (o *outcomes) noteFailure(err error, rows []int) {
 	row := 0
 	if e, ok := errors.AsType[*backend.ServerError](err); ok && rows != nil {
-		e.Message, row = sysvars.Renumbered(e.Message, rows)
+		e.Message, row = sysvars.RenumberMessage(e.Message, rows)
 	}
 	if o.failure == nil || row > 0 && row < o.row {
 		o.failure, o.row = err, row

@@ -112,7 +112,7 @@ type Tally struct {
 
 // NoteError records an error that the client was sent.
 func (e *Engine) NoteError(told *mysql.MyError) {
-	e.Observer.Told(told.Code)
+	e.Observer.ErrorSent(told.Code)
 	e.Vars.Fail(told)
 }
 
@@ -122,7 +122,7 @@ func (e *Engine) Flavor() flavor.Flavor { return e.Current().Flavor }
 // Carry sets the session's settings.
 func (e *Engine) Carry(settings *backend.Settings) {
 	if e.Vars.Settings == nil || e.Vars.Settings.Database() != settings.Database() {
-		e.Observer.Uses(settings.Database())
+		e.Observer.SetDatabase(settings.Database())
 	}
 	e.Vars.Carry(settings)
 	e.Share.Carry(settings)

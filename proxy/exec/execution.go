@@ -42,10 +42,10 @@ type Execution struct {
 	// Partial: the rows of the reachable shards suffice. Absent contains the shards that were not reached.
 	Partial bool
 	Absent  []router.ShardName
-	// Elsewhere is the mode that Anywhere passes for a shard, if another one could answer.
-	Elsewhere txn.Mode
+	// AcquireMode is the mode that Anywhere passes for a shard, if another one could answer.
+	AcquireMode txn.Mode
 	fence.Admission
-	Faring observe.Faring // records the outcome of a statement on moving genes
+	MoveOutcome observe.MoveOutcome // records the outcome of a statement on moving genes
 	// Defining returns the ending of a shard's answer to a statement that defines something there; nil: the statement does not. It
 	// is called with the statement's own ending.
 	Defining func(shard router.ShardName, last reply.Ending) reply.Ending

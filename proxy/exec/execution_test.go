@@ -75,7 +75,7 @@ func TestAsk(t *testing.T) {
 	s := newStand(t)
 	s.begin()
 	a := s.request("SELECT 1")
-	s.Observer.Next()
+	s.Observer.BeginStatement()
 	s.Observer.Read(a.Values.Lexed)
 	s.shards["s0"].Next(rows("7"))
 	got, err := a.ask("s0", 0, backend.Default, "SELECT a")

@@ -130,7 +130,7 @@ func (g *gathering) edit(start, end stmt.Anchor, text string) stmt.Edit {
 func (g *gathering) overRows() (edits []stmt.Edit) {
 	for i := range g.plan.Tables {
 		if t := &g.plan.Tables[i]; !g.inPlace(t) {
-			edits = append(edits, g.edit(t.Start, t.End, t.Stand(i)))
+			edits = append(edits, g.edit(t.Start, t.End, t.Replacement(i)))
 			if h := t.Hints; h.Text != "" {
 				edits = append(edits, g.edit(h.Start, h.End, ""))
 			}

@@ -154,7 +154,7 @@ func (g *gathering) groupFields(p *plan.Partial, columns []gather.Column) []stri
 
 // overGroups returns the edits that make the statement read the groups.
 func (g *gathering) overGroups(p *plan.Partial) []stmt.Edit {
-	edits := []stmt.Edit{g.edit(p.Start, p.End, p.Stand())}
+	edits := []stmt.Edit{g.edit(p.Start, p.End, p.Replacement())}
 	for _, e := range p.Edits {
 		edits = append(edits, g.edit(e.Start, e.End, e.Text))
 	}

@@ -93,13 +93,13 @@ func (x *Execution) purpose() (m txn.Mode) {
 			m |= txn.SeesOwn
 		}
 	}
-	if x.Stale && !x.Cursor && x.Elsewhere == 0 { // otherwise another shard, with a confirmed primary, may have the rows
+	if x.Stale && !x.Cursor && x.AcquireMode == 0 { // otherwise another shard, with a confirmed primary, may have the rows
 		m |= txn.MayBeStale | txn.ReadsOnly
 	}
 	if mayWrite(x.Facts) {
 		m |= txn.Writes
 	}
-	return m | x.Elsewhere
+	return m | x.AcquireMode
 }
 
 // response returns the kind of the answer to the statement.

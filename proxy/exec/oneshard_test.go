@@ -234,7 +234,7 @@ func TestAnywhere(t *testing.T) {
 	run := func(shard router.ShardName, how txn.Mode) error {
 		tried = append(tried, shard)
 		w := s.execution("SELECT 1")
-		w.Elsewhere = how
+		w.AcquireMode = how
 		return w.oneShard(Part{Shard: shard}, nil)
 	}
 	if _, err := s.told(func() error { return s.Anywhere(all, true, run) }); err != nil || len(tried) != 2 || tried[1] != "s1" {

@@ -89,7 +89,7 @@ func (x *Execution) runNowhere(added []plan.Splice) error {
 // one.
 func (x *Execution) RunAnywhere(on Candidates, repeats bool, added []plan.Splice) error {
 	return x.Anywhere(on, repeats, func(shard router.ShardName, how txn.Mode) error {
-		x.Elsewhere = how
+		x.AcquireMode = how
 		return x.RunOn(shard, added)
 	})
 }
@@ -177,7 +177,7 @@ func (x *Execution) runChange(p *plan.Change) error {
 func (x *Execution) soleShard(k *plan.Keyed, added []plan.Splice) (router.ShardName, []plan.Splice, error) {
 	m := x.Snapshot.Map
 	shard := x.route.Shards[0]
-	added, err := k.Own(m, &x.route, shard, added)
+	added, err := k.AppendOwned(m, &x.route, shard, added)
 	return m.Shard(shard), added, err
 }
 

@@ -198,7 +198,7 @@ func routedParts(m *router.Map, v *plan.Values, route *plan.Route, k *plan.Keyed
 	parts := make([]Part, len(route.Shards))
 	for i, shard := range route.Shards {
 		parts[i] = Part{Shard: shards[shard], Text: text, Params: params}
-		splices, err := k.Own(m, route, shard, nil)
+		splices, err := k.AppendOwned(m, route, shard, nil)
 		if err != nil {
 			return nil, err
 		}

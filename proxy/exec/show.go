@@ -137,7 +137,7 @@ func (x *Execution) shownNames(p *plan.OneShard, text []byte, shown *backend.Row
 
 // runSummed runs a read of information_schema.TABLES, in which the sizes of sharded tables are sums over all shards.
 func (x *Execution) runSummed(p *plan.OneShard) error {
-	described, err := x.ask(p.Shard, txn.Elsewhere, x.Vars.Settings, "SELECT * FROM information_schema.TABLES LIMIT 0")
+	described, err := x.ask(p.Shard, txn.Repeatable, x.Vars.Settings, "SELECT * FROM information_schema.TABLES LIMIT 0")
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (x *Execution) sizesElsewhere(except router.ShardName, schema string) (tota
 		if shard == except {
 			continue
 		}
-		rows, err := x.ask(shard, txn.Elsewhere, settings, text)
+		rows, err := x.ask(shard, txn.Repeatable, settings, text)
 		if stopped := x.Conns.Unwanted(); stopped != nil {
 			return nil, 0, stopped
 		}

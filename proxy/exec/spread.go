@@ -65,7 +65,7 @@ func (x *Execution) runSpread(p *plan.Change) error {
 func (x *Execution) changeParts(p *plan.Change, shards []int) ([]Part, error) {
 	parts := make([]Part, 0, len(shards))
 	for _, shard := range shards {
-		added, err := p.Own(x.Snapshot.Map, &x.route, shard, p.Added)
+		added, err := p.AppendOwned(x.Snapshot.Map, &x.route, shard, p.Added)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (x *Execution) lookups(p *plan.Change) (lookups []lookup, err error) {
 		if err != nil {
 			return nil, err
 		}
-		text, ok := p.Look(x.Values, foreign)
+		text, ok := p.LookupQuery(x.Values, foreign)
 		if !ok {
 			return nil, nil
 		}
@@ -111,14 +111,14 @@ func (x *Execution) runFound(p *plan.Change, lookups []lookup) (total totals, er
 			switch found[i] {
 			case foundNone:
 			case foundMoved:
-				return p.Moves(x.Values)
+				return p.MoveRefusal(x.Values)
 			case foundStaying:
 				shards = append(shards, shard)
 			}
 		}
 		switch {
 		case len(shards) > 1:
-			err = p.Spreads()
+			err = p.SpreadRefusal()
 		case shards == nil:
 			shards = route[:1]
 		}

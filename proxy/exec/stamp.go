@@ -48,12 +48,12 @@ func (x *Execution) stamp(p *plan.Stamped) (*stamp.Result, error) {
 		result, err = x.stamper.StampText(x.Conns.Waits(), p, x.Values, x.Snapshot.Map, x.IDs, x.Ring)
 	}
 	if err == nil {
-		err = p.Returned(len(result.Shards))
+		err = p.CheckReturning(len(result.Shards))
 	}
 	if err != nil {
 		return nil, err
 	}
-	x.Observer.Weighs(x.Snapshot.Map, result.Genes, true)
+	x.Observer.CountGenes(x.Snapshot.Map, result.Genes, true)
 	return result, nil
 }
 

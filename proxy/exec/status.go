@@ -48,9 +48,9 @@ func (e *Engine) Status() uint16 {
 // ofSession contains the flags that describe the session, and not the answer.
 const ofSession = mysql.SERVER_STATUS_AUTOCOMMIT | mysql.SERVER_STATUS_IN_TRANS | statusReadOnly | mysql.SERVER_STATUS_NO_BACKSLASH_ESCAPED | statusAnsiQuotes
 
-// Retold implements [reply.Ending] for the answer of a connection that doesn't have the session's state. It replaces the
+// WithSessionStatus implements [reply.Ending] for the answer of a connection that doesn't have the session's state. It replaces the
 // connection's flags by the session's.
-func (e *Engine) Retold(dst, packet []byte) ([]byte, error) {
+func (e *Engine) WithSessionStatus(dst, packet []byte) ([]byte, error) {
 	at := len(dst)
 	dst = append(dst, packet...)
 	if wire.IsERR(packet[wire.HeaderSize:]) {
@@ -91,14 +91,14 @@ func (e *Engine) transactionState() string {
 // It returns nil if the client knows the state.
 func (x *Execution) transactionEnding() reply.Ending {
 	xa := x.Facts.Statement.Kind == stmt.XA
-	if !x.Vars.TellsTransactions() || x.Conns.Begun() && x.Vars.InTransaction() && !xa {
+	if !x.Vars.ReportsTransactions() || x.Conns.Begun() && x.Vars.InTransaction() && !xa {
 		return nil // the client knows of this transaction
 	}
 	state := x.transactionState()
 	if xa {
 		state = stateOfXA(x.Facts.Statement.Branch.Verb, state)
 	}
-	if x.Vars.Knows(state) {
+	if x.Vars.Reported(state) {
 		return nil
 	}
 	return func(dst, packet []byte) ([]byte, error) {
@@ -152,8 +152,8 @@ func (x *Execution) markStale(l txn.Lease) {
 		l.Shard, l.Conn.Addr()))
 }
 
-// Settle clears the marks after the statement has ended.
-func (e *Engine) Settle() {
+// ClearStale clears the marks after the statement has ended.
+func (e *Engine) ClearStale() {
 	if len(e.stale) > 0 {
 		e.stale, e.Client.Added = e.stale[:0], 0
 	}

@@ -121,9 +121,9 @@ func (e *Engine) checkRoom(st *stmt.Statement) error {
 	switch {
 	case !e.Conns.ReservesAny():
 	case st.Features&stmt.NamedLock != 0:
-		return e.Conns.Room(txn.NamedLock)
+		return e.Conns.CheckLimit(txn.NamedLock)
 	case st.Features&stmt.TemporaryTable != 0 && st.Verb == "CREATE":
-		return e.Conns.Room(txn.TemporaryTable)
+		return e.Conns.CheckLimit(txn.TemporaryTable)
 	}
 	return nil
 }

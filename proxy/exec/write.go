@@ -12,7 +12,7 @@ const BinaryCollation = 63
 // WriteOK writes an OK with the session's status flags and the changes that the client tracks. It sets ROW_COUNT().
 func (e *Engine) WriteOK(ok wire.OK) error {
 	ok.Status |= e.Status()
-	if e.Vars.TellsTransactions() {
+	if e.Vars.ReportsTransactions() {
 		e.Vars.TrackTransaction(e.transactionState())
 	}
 	ok.Changes = e.Vars.TakeChanges()

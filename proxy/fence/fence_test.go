@@ -295,22 +295,22 @@ func TestPreempt(t *testing.T) {
 	if !g.Preempt(3, fenced) || !g.Preempted(true) || g.Preempted(true) {
 		t.Error("it is to give way, once")
 	}
-	if g.GaveWay(); !g.Obeys(3, fenced) || !g.Untold() || g.Untold() {
+	if g.RolledBack(); !g.Obeys(3, fenced) || !g.TakeUnreported() || g.TakeUnreported() {
 		t.Error("it gave way, and the client is told once")
 	}
-	g.Tell()
+	g.NoteReported()
 	if g.Preempted(false) || !g.Preempted(true) {
 		t.Error("what the client was told is not so")
 	}
-	if g.GaveWay(); g.Untold() || g.Preempted(true) {
+	if g.RolledBack(); g.TakeUnreported() || g.Preempted(true) {
 		t.Error("the client was told")
 	}
-	g.Tell()
+	g.NoteReported()
 	g.Rest(true)
 	if g.Preempted(true) {
 		t.Error("that was the command before")
 	}
-	if g.GaveWay(); !g.Untold() {
+	if g.RolledBack(); !g.TakeUnreported() {
 		t.Error("the client is not told")
 	}
 }

@@ -41,17 +41,17 @@ func (g *Gate) Preempted(open bool) bool {
 	return open && (g.told || p != nil && p.waits(g))
 }
 
-// GaveWay records that the session gave way. The client must be informed, unless the answer to the last command did so.
-func (g *Gate) GaveWay() {
+// RolledBack records that the session gave way. The client must be informed, unless the answer to the last command did so.
+func (g *Gate) RolledBack() {
 	g.obeyed.nothing()
 	g.told, g.untold = false, !g.told
 }
 
-// Tell records that the current command was answered with the reason for the rollback.
-func (g *Gate) Tell() { g.told = true }
+// NoteReported records that the current command was answered with the reason for the rollback.
+func (g *Gate) NoteReported() { g.told = true }
 
-// Untold reports once whether the client must be informed that its transaction was preempted.
-func (g *Gate) Untold() bool {
+// TakeUnreported reports once whether the client must be informed that its transaction was preempted.
+func (g *Gate) TakeUnreported() bool {
 	untold := g.untold
 	g.untold = false
 	return untold

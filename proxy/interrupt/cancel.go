@@ -40,8 +40,8 @@ func (h *Handle) Kill(ctx context.Context) error {
 // KillSelf makes the session end before its next command, even within a transaction.
 func (h *Handle) KillSelf() { h.set(ending | killed) }
 
-// Over reports whether the session must end instead of waiting for a command.
-func (h *Handle) Over() bool {
+// MustEnd reports whether the session must end instead of waiting for a command.
+func (h *Handle) MustEnd() bool {
 	w := h.look()
 	return w.has(ending) && (w.has(killed) || !w.has(open))
 }

@@ -74,8 +74,8 @@ func (h *Handle) awaitCalm() {
 	}
 }
 
-// At reports whether one of the connections belongs to the pool.
-func (h *Handle) At(pool Pool) bool {
+// UsesPool reports whether one of the connections belongs to the pool.
+func (h *Handle) UsesPool(pool Pool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.ContainsFunc(h.conns, func(c awaited) bool { return c.pool == pool })

@@ -109,8 +109,8 @@ func (h *Handle) sight() sight {
 	return seen
 }
 
-// Took returns how long Examine has seen the current command or wait. The session itself reads no clock for a command.
-func (h *Handle) Took(now time.Time) time.Duration {
+// Elapsed returns how long Examine has seen the current command or wait. The session itself reads no clock for a command.
+func (h *Handle) Elapsed(now time.Time) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	begun := h.sight().begun

@@ -117,7 +117,7 @@ func TestShardsThatCantBeAsked(t *testing.T) {
 		if first, err := f.Cancel(t.Context(), test.reason, 0); !first || !errors.Is(err, errAway) {
 			t.Errorf("reason %d: %t, %v", test.reason, first, err)
 		}
-		if f.conn.interrupted != test.interrupted || f.client.isClosed() != test.closed || f.Over() != test.closed {
+		if f.conn.interrupted != test.interrupted || f.client.isClosed() != test.closed || f.MustEnd() != test.closed {
 			t.Errorf("reason %d: interrupted %d times, closed: %t", test.reason, f.conn.interrupted, f.client.isClosed())
 		}
 	}
@@ -127,7 +127,7 @@ func TestACommitIsNotCutOff(t *testing.T) {
 	f := begun(t)
 	f.Shield()
 	f.cancelled(t, Preempted, false)
-	if err := f.Kill(t.Context()); err != nil || f.client.isClosed() || !f.Over() {
+	if err := f.Kill(t.Context()); err != nil || f.client.isClosed() || !f.MustEnd() {
 		t.Errorf("killed: %v, closed: %t", err, f.client.isClosed())
 	}
 	f.Unshield()
@@ -177,7 +177,7 @@ func TestACommitBehindACancelledStatementIsNotCutOff(t *testing.T) {
 
 func TestKill(t *testing.T) {
 	f := begun(t)
-	if err := f.Kill(t.Context()); err != nil || !f.Over() || f.client.isClosed() {
+	if err := f.Kill(t.Context()); err != nil || !f.MustEnd() || f.client.isClosed() {
 		t.Errorf("%v: its client is told", err)
 	}
 	f.End(false)
@@ -197,10 +197,10 @@ func TestAbort(t *testing.T) {
 	if err := f.Await(further, further); err != nil || f.conn.interrupted != 1 || further.interrupted != 1 || !f.client.isClosed() {
 		t.Errorf("%v: interrupted %d and %d times", err, f.conn.interrupted, further.interrupted)
 	}
-	if f.End(true); f.Over() {
+	if f.End(true); f.MustEnd() {
 		t.Error("a transaction goes on to the end of its connections")
 	}
-	if f.RolledBack(); !f.Over() {
+	if f.RolledBack(); !f.MustEnd() {
 		t.Error("there is none any more")
 	}
 }
@@ -234,7 +234,7 @@ func TestExamine(t *testing.T) {
 			t.Errorf("after %d s: reason %d of command %d", n, reason, number)
 		}
 	}
-	if took := f.Took(at(5)); took != 5*second {
+	if took := f.Elapsed(at(5)); took != 5*second {
 		t.Errorf("it has been seen for %v", took)
 	}
 	f.Limit(at(3))
@@ -274,7 +274,7 @@ func TestExamineASilentSession(t *testing.T) {
 	now := time.Now()
 	h := New(t.Context(), newFakeClient(), mariaDB)
 	t.Cleanup(h.Leave)
-	if h.Took(now) != 0 {
+	if h.Elapsed(now) != 0 {
 		t.Error("nobody has seen it")
 	}
 	for at, want := range []Reason{0, 0, Silent} {

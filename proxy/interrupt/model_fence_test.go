@@ -37,7 +37,7 @@ func (s *modelSession) giveWay() {
 		s.fault("preempted by a fence of other genes")
 	}
 	s.rollback()
-	s.gate.GaveWay()
+	s.gate.RolledBack()
 	s.handle.RolledBack()
 	s.untold = !s.told
 }

@@ -37,7 +37,7 @@ func (s *modelSession) run(commands ...[]string) {
 	defer s.handle.Leave()
 	defer s.rollback()
 	for at := 0; at < len(commands); at++ {
-		if s.handle.Over() {
+		if s.handle.MustEnd() {
 			return
 		}
 		woken, err := s.handle.Fill()
@@ -68,7 +68,7 @@ func (s *modelSession) run(commands ...[]string) {
 func (s *modelSession) command(parts []string) {
 	told := map[string]bool{}
 	s.told = false
-	if s.gate.Untold() != s.untold {
+	if s.gate.TakeUnreported() != s.untold {
 		s.fault("its client is to be told: %t", s.untold)
 	}
 	s.untold = false
@@ -86,7 +86,7 @@ func (s *modelSession) command(parts []string) {
 			told[err.Error()] = true
 			if s.handle.Reason() == Preempted {
 				s.told = true
-				s.gate.Tell()
+				s.gate.NoteReported()
 			}
 			break
 		}

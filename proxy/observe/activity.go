@@ -51,8 +51,10 @@ func (s *Session) User() string {
 	return s.activity.user
 }
 
-// Uses records the current database.
-func (s *Session) Uses(database string) { s.activity.set(func(a *activity) { a.database = database }) }
+// SetDatabase records the current database.
+func (s *Session) SetDatabase(database string) {
+	s.activity.set(func(a *activity) { a.database = database })
+}
 
 // Reserves implements txn.Observer.
 func (s *Session) Reserves(reasons string, thread func(router.ShardName) uint32) {

@@ -8,8 +8,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Figured sets the digest under which the plan's statements are counted. It is called before the plan is shared.
-func (s *Session) Figured(l *stmt.Lexed, p plan.Plan) {
+// SetDigest sets the digest under which the plan's statements are counted. It is called before the plan is shared.
+func (s *Session) SetDigest(l *stmt.Lexed, p plan.Plan) {
 	if p != nil {
 		facts := p.About()
 		facts.Figures, _ = s.digestOf(l, facts)

@@ -9,8 +9,8 @@ import (
 	"locus/router"
 )
 
-// Weighs counts a statement on the genes that it concerns. named reports whether the statement's keys determine the genes.
-func (s *Session) Weighs(m *router.Map, genes []gene.Gene, named bool) {
+// CountGenes counts a statement on the genes that it concerns. named reports whether the statement's keys determine the genes.
+func (s *Session) CountGenes(m *router.Map, genes []gene.Gene, named bool) {
 	if !named {
 		s.services.Meter.Genes.AddScattered()
 		return
@@ -21,8 +21,8 @@ func (s *Session) Weighs(m *router.Map, genes []gene.Gene, named bool) {
 	}
 }
 
-// Faring measures a statement on moving genes of one job. The zero value measures nothing.
-type Faring struct {
+// MoveOutcome measures a statement on moving genes of one job. The zero value measures nothing.
+type MoveOutcome struct {
 	job   string
 	on    meter.Side
 	began time.Time
@@ -30,7 +30,7 @@ type Faring struct {
 
 // Begin starts the measurement when a statement is admitted, if all its genes belong to one shard. A statement on a divided gene counts for the
 // target if it runs there.
-func (f *Faring) Begin(m *router.Map, genes []gene.Gene, shards []int) {
+func (f *MoveOutcome) Begin(m *router.Map, genes []gene.Gene, shards []int) {
 	move, ok := m.MoveWith(genes[0])
 	if !ok {
 		return
@@ -47,8 +47,8 @@ func (f *Faring) Begin(m *router.Map, genes []gene.Gene, shards []int) {
 	}
 }
 
-// Fared records the result of a statement on moving genes. Waits before it was admitted don't count.
-func (s *Session) Fared(f Faring, err error) {
+// RecordMove records the result of a statement on moving genes. Waits before it was admitted don't count.
+func (s *Session) RecordMove(f MoveOutcome, err error) {
 	if f.began.IsZero() {
 		return
 	}

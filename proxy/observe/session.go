@@ -68,11 +68,11 @@ const DigestText = 500
 // Begin records the start of a command.
 func (s *Session) Begin(command []byte) {
 	s.activity.begin(command)
-	s.Next()
+	s.BeginStatement()
 }
 
-// Next records the start of a statement: the command's first, or another one of the same text.
-func (s *Session) Next() {
+// BeginStatement records the start of a statement: the command's first, or another one of the same text.
+func (s *Session) BeginStatement() {
 	*s.Notes = Notes{began: time.Since(epoch), shards: s.shards[:0], digest: s.digest}
 }
 
@@ -93,8 +93,8 @@ func (s *Session) Held(d time.Duration) { s.held += d }
 // Trace returns the statement's trace, or nil if the statement is not traced.
 func (s *Session) Trace() *trace.Statement { return s.trace }
 
-// Asked records that a shard is queried on behalf of the statement.
-func (s *Session) Asked(shard router.ShardName) {
+// Queried records that a shard is queried on behalf of the statement.
+func (s *Session) Queried(shard router.ShardName) {
 	if !slices.Contains(s.shards, shard) {
 		s.shards = append(s.shards, shard)
 	}
@@ -102,7 +102,7 @@ func (s *Session) Asked(shard router.ShardName) {
 
 // Sent records that a part of the statement is sent on a connection.
 func (s *Session) Sent(l txn.Lease) {
-	s.Asked(l.Shard)
+	s.Queried(l.Shard)
 	if t := s.trace; t != nil {
 		t.Sent(string(l.Shard), l.Conn.Stream().NetConn().RemoteAddr().String())
 	}
@@ -119,8 +119,8 @@ func (s *Session) Answered(shard router.ShardName) {
 // Relayed records that the client got a shard's answer unchanged.
 func (s *Session) Relayed() { s.code, s.Failed = s.client.Scanner.ErrCode() }
 
-// Told records the code of an error that was sent to the client.
-func (s *Session) Told(code uint16) {
+// ErrorSent records the code of an error that was sent to the client.
+func (s *Session) ErrorSent(code uint16) {
 	s.code = code
 	if t := s.trace; t != nil {
 		t.Code = code

@@ -60,17 +60,17 @@ func (w *watched) run(t *testing.T, text string, after time.Duration, err error)
 	if refused != nil {
 		t.Fatal(refused)
 	}
-	w.Figured(&lexed, p)
+	w.SetDigest(&lexed, p)
 	w.Begin(append([]byte{mysql.COM_QUERY}, text...))
 	w.Read(&lexed)
 	w.Planned(p.About())
-	w.Asked("s0")
-	w.Asked("s1")
-	w.Asked("s0")
+	w.Queried("s0")
+	w.Queried("s1")
+	w.Queried("s0")
 	w.Waited(time.Second)
 	w.Held(time.Minute)
 	if err != nil {
-		w.Told(1205)
+		w.ErrorSent(1205)
 	}
 	w.Ran(p, &plan.Values{Args: &stmt.Args{Lexed: &lexed}}, after, err)
 	w.Ended(&lexed, nil)
@@ -101,7 +101,7 @@ func TestStatement(t *testing.T) {
 // Other goroutines see the session's current command and the reasons for its reserved connections.
 func TestProcess(t *testing.T) {
 	w := watch()
-	w.Uses("shop")
+	w.SetDatabase("shop")
 	w.Reserves("pinned: named lock", func(shard router.ShardName) uint32 {
 		if shard != "s0" {
 			t.Errorf("asked about %s", shard)

@@ -254,7 +254,7 @@ func isShards(err error) bool {
 
 // unlike refuses answers that may agree once the shards' actual tables are known.
 func unlike(format string, args ...any) error {
-	return &plan.Refusal{Code: plan.ScatterShape, Message: fmt.Sprintf(format, args...), Unlike: true}
+	return &plan.Refusal{Code: plan.ScatterShape, Message: fmt.Sprintf(format, args...), ColumnsDiffer: true}
 }
 
 func refuse(format string, args ...any) error {

@@ -50,7 +50,7 @@ func (c *copies) missing() []error {
 	case without == nil:
 		return nil
 	case with == nil:
-		return []error{&catalog.NowhereError{Shards: strings.Join(without, ", ")}}
+		return []error{&catalog.MissingTableError{Shards: strings.Join(without, ", ")}}
 	}
 	return []error{fmt.Errorf("it doesn't exist on %s: create it there as SHOW CREATE TABLE %s gives it on %s",
 		strings.Join(without, ", "), c.name, with[0])}

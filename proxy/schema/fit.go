@@ -23,7 +23,7 @@ func Fit(ctx context.Context, q Querier, name catalog.TableName, d catalog.Decla
 		return nil
 	}
 	_, err := catalog.Resolve(name, d, t.catalogColumns(), width)
-	if errors.As(err, new(*catalog.UnmadeError)) {
+	if errors.As(err, new(*catalog.NoGeneColumnError)) {
 		return nil
 	}
 	return err

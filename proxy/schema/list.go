@@ -233,7 +233,7 @@ func (l *lister) base(row []string) {
 		l.views = append(l.views, t.TableName)
 		return
 	}
-	if words, declares := catalog.Said(row[3]); declares {
+	if words, declares := catalog.CommentWords(row[3]); declares {
 		t.Declares, t.Words = true, words
 	}
 	l.add(t)

@@ -152,7 +152,7 @@ func (f *Found) Broken(name catalog.TableName) bool { return f.broken[name] != n
 func (f *Found) Unfits(before *catalog.Catalog) bool {
 	for name, err := range f.broken {
 		misfit, is := errors.AsType[*catalog.Misfit](err)
-		if !is || errors.As(err, new(*catalog.NowhereError)) {
+		if !is || errors.As(err, new(*catalog.MissingTableError)) {
 			continue
 		}
 		d, declared := before.Declared(name)

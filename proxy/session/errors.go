@@ -85,7 +85,7 @@ func (s *Session) reworded(e *mysql.MyError) *mysql.MyError {
 		}
 	}
 	if r == interrupt.Preempted && e.Code == erDeadlock { // only this error reports that the transaction is rolled back
-		s.gate.Tell()
+		s.gate.NoteReported()
 	}
 	return e
 }

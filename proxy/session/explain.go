@@ -167,7 +167,7 @@ func (s *Session) explainedParts(r *exec.Execution, x *explaining) ([]exec.Part,
 		}
 		var parts []exec.Part
 		for _, shard := range x.route.Shards {
-			added, err := p.Own(r.Snapshot.Map, &x.route, shard, p.Added)
+			added, err := p.AppendOwned(r.Snapshot.Map, &x.route, shard, p.Added)
 			if err != nil {
 				return nil, err
 			}
@@ -188,7 +188,7 @@ func (s *Session) explainedText(w *exec.Execution, added []plan.Splice) []byte {
 
 // serverPlan returns a server's answer to EXPLAIN: its only text unchanged, or a line for each row of its table.
 func (s *Session) serverPlan(r *exec.Execution, shard router.ShardName, text string, leaves backend.Leaves) (lines []string, err error) {
-	l, err := r.LendApart(shard, r.Elsewhere, s.vars.Settings)
+	l, err := r.LendApart(shard, r.AcquireMode, s.vars.Settings)
 	if err != nil {
 		return nil, err
 	}

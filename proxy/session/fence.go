@@ -16,12 +16,12 @@ import (
 
 // attempt runs a statement. If a fence holds it, attempt waits for another map and runs it again.
 func (s *Session) attempt(r *exec.Execution) error {
-	if s.gate.Untold() && r.Facts.Statement.Kind != stmt.Rollback {
+	if s.gate.TakeUnreported() && r.Facts.Statement.Kind != stmt.Rollback {
 		return interrupt.Preempted.Error(s.flavor())
 	}
 	s.vars.Commands.Count(r.Facts.Statement)
 	err := s.runRecorded(r)
-	if unlike, is := err.(*plan.Refusal); is && unlike.Unlike && r.PollUnlike(unlike) { //nolint:errorlint // it is never wrapped
+	if unlike, is := err.(*plan.Refusal); is && unlike.ColumnsDiffer && r.PollUnlike(unlike) { //nolint:errorlint // it is never wrapped
 		if err = s.replanHeld(r); err == nil {
 			err = s.runRecorded(r)
 		}
@@ -57,7 +57,7 @@ func (s *Session) runRecorded(r *exec.Execution) error {
 	switch err.(type) { //nolint:errorlint // the types are never wrapped
 	case *fence.HeldError, *reply.GoneError:
 	default:
-		s.observer.Fared(r.Faring, err)
+		s.observer.RecordMove(r.MoveOutcome, err)
 	}
 	return err
 }

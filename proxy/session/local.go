@@ -71,7 +71,7 @@ func (s *Session) defineLocally(st *stmt.Statement) error {
 func (s *Session) complete(st *stmt.Statement, end func() error) error {
 	begin := s.conns.Chained()
 	for _, shard := range s.conns.Shards() {
-		s.observer.Asked(shard)
+		s.observer.Queried(shard)
 	}
 	if err := end(); err != nil {
 		return err

@@ -22,10 +22,10 @@ func (s *Session) Preempt(version int64, held gene.Set) bool {
 
 // PreemptAt makes the session give way to a switchover, like Preempt. What it runs on connections of the pool is rolled back.
 func (s *Session) PreemptAt(pool interrupt.Pool) bool {
-	if !s.interrupts.At(pool) {
+	if !s.interrupts.UsesPool(pool) {
 		return false
 	}
-	s.gate.PreemptWhile(func() bool { return s.interrupts.At(pool) })
+	s.gate.PreemptWhile(func() bool { return s.interrupts.UsesPool(pool) })
 	s.interrupts.Wake()
 	return true
 }
@@ -67,7 +67,7 @@ func (s *Session) yieldIfPreempted() {
 	if s.gate.Preempted(s.conns.Running()) {
 		s.Counts.Yielded.Add(1)
 		s.conns.RollBack()
-		s.gate.GaveWay()
+		s.gate.RolledBack()
 		s.interrupts.RolledBack()
 	}
 }
@@ -78,7 +78,7 @@ func (s *Session) snapshot() *snapshot.Snapshot {
 		w := s.Snapshot()
 		if s.gate.Enter(w.Map, s.conns.Running()) {
 			s.refreshAccount(w)
-			s.conns.At(txn.Moment{Map: w.Map, Catalog: w.Catalog})
+			s.conns.SetMoment(txn.Moment{Map: w.Map, Catalog: w.Catalog})
 			return w
 		}
 	}

@@ -274,7 +274,7 @@ func (s *Session) fetch(payload []byte) error {
 	s.client.Out = wire.AppendFetch(s.client.Out[:0], f)
 	err = from.Send(s.client.Out, backend.Nothing)
 	if err == nil {
-		err = s.engine.Relay(from, wire.RowsResponse, 0, s.engine.Retold)
+		err = s.engine.Relay(from, wire.RowsResponse, 0, s.engine.WithSessionStatus)
 	}
 	if err != nil {
 		p.Cursor.Lost()

@@ -115,7 +115,7 @@ func (s *Session) run(r *exec.Execution) error {
 		return err
 	}
 	if r.Snapshot.Flavor.KeepsWarnings() && namesNoTable(r) {
-		defer s.vars.Back(s.vars.Aside())
+		defer s.vars.RestoreConditions(s.vars.TakeConditions())
 	}
 	_, rewritten := r.Plan.(*plan.Rewritten)
 	if k := r.Facts.Statement.Kind; k != stmt.ShowWarnings && k != stmt.Set && k != stmt.Diagnose && !rewritten {
@@ -130,7 +130,7 @@ func (s *Session) run(r *exec.Execution) error {
 	if isUnlimited(r.Facts.Statement) {
 		s.interrupts.Unlimited()
 	}
-	defer s.engine.Settle()
+	defer s.engine.ClearStale()
 	if s.conns.Next() != "" {
 		return s.runNext(r)
 	}

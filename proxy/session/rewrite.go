@@ -32,10 +32,10 @@ func (s *Session) runRewritten(r *exec.Execution) error {
 		return err
 	}
 	if r.Snapshot.Flavor.KeepsWarnings() && sysvars.Diagnoses(r.Facts.Statement) {
-		defer s.vars.Back(s.vars.Aside())
+		defer s.vars.RestoreConditions(s.vars.TakeConditions())
 	}
 	err = s.runChanged(r, text, under)
-	if err == nil || answers.FirstUnwell || !listsProcesses(r.Facts.Statement) || !s.engine.Passes(err, true) {
+	if err == nil || answers.FirstUnwell || !listsProcesses(r.Facts.Statement) || !s.engine.MayTryNext(err, true) {
 		return err
 	}
 	answers.FirstUnwell = true // the first shard was lost since then; the list does not need it

@@ -218,7 +218,7 @@ func (s *services) read(name catalog.TableName, d catalog.Declaration) (*catalog
 			return strings.HasPrefix(text, "CREATE TABLE ") || strings.HasPrefix(text, "ALTER TABLE ")
 		}
 		if !slices.ContainsFunc(s.sent[shard], made) {
-			return nil, &catalog.NowhereError{Shards: string(shard)}
+			return nil, &catalog.MissingTableError{Shards: string(shard)}
 		}
 	}
 	has := []catalog.Column{column("user_id", "bigint"), column("page", "varchar"), {Name: catalog.OwnGene, DataType: "mediumint", HasDefault: true, Invisible: true}}

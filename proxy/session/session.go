@@ -141,7 +141,7 @@ func (s *Session) leave() {
 
 // next serves one command.
 func (s *Session) next() error {
-	if s.interrupts.Over() {
+	if s.interrupts.MustEnd() {
 		return errQuit
 	}
 	if awake, err := s.awaitCommand(); !awake {
@@ -190,7 +190,7 @@ func (s *Session) User() string { return s.observer.User() }
 // Process describes the session. The duration of its command is measured by the watcher, because a command may end without
 // reading the clock. Process is safe for concurrent use.
 func (s *Session) Process(now time.Time) sysvars.Process {
-	return s.observer.Process(s.interrupts.Took(now), s.interrupts.Thread(s.Snapshot().Catalog.First()))
+	return s.observer.Process(s.interrupts.Elapsed(now), s.interrupts.Thread(s.Snapshot().Catalog.First()))
 }
 
 // Interrupts returns the handle by which others end what the session runs. It is safe for concurrent use.

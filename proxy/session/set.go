@@ -20,13 +20,13 @@ import (
 
 // set runs SET. On MariaDB, a SET without warnings keeps the warnings of the previous statement.
 func (s *Session) set(r *exec.Execution) error {
-	before := s.vars.Aside()
+	before := s.vars.TakeConditions()
 	if err := s.assignAll(r); err != nil {
 		return s.writeError(err)
 	}
 	warned := len(s.vars.Conditions)
 	if r.Snapshot.Flavor.KeepsWarnings() {
-		s.vars.Back(before)
+		s.vars.RestoreConditions(before)
 	}
 	return s.engine.WriteOK(wire.OK{Warnings: uint16(min(warned, sysvars.MostWarnings))})
 }
@@ -89,7 +89,7 @@ func (s *Session) adopt(next *sysvars.Set) error {
 			return err
 		}
 	}
-	if err := s.eval.Take(next, s.Snapshot().Sets); err != nil {
+	if err := s.eval.Apply(next, s.Snapshot().Sets); err != nil {
 		return err
 	}
 	s.vars.Values = next.Values

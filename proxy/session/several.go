@@ -39,6 +39,6 @@ func (s *Session) several(payload []byte) error {
 			return err
 		}
 		rest, last = rest[next:], last-next
-		s.observer.Next()
+		s.observer.BeginStatement()
 	}
 }

@@ -42,7 +42,7 @@ func (s *Session) planned(w *snapshot.Snapshot, l *stmt.Lexed, under plan.Contex
 		p, err = s.planUnder(l, again)
 	}
 	if refusal, ok := errors.AsType[*plan.Refusal](err); !ok || !refusal.Unread {
-		s.observer.Figured(l, p)
+		s.observer.SetDigest(l, p)
 		return p, w, err
 	}
 	refused := s.readByServer(w, string(l.Text))

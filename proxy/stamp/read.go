@@ -38,7 +38,7 @@ func (s *Stamper) read(m *router.Map, ring *cipher.Ring) error {
 	s.result.Genes = genes
 	for i, g := range genes {
 		if _, _, divided := m.Sides(g); divided {
-			if reason := s.in.Sided(s.v, i, g); reason != nil {
+			if reason := s.in.CheckSide(s.v, i, g); reason != nil {
 				return reason
 			}
 		}
@@ -76,7 +76,7 @@ func (s *Stamper) asked(i int) askedFor {
 			}
 			continue
 		}
-		if at < 0 || plan.Asked(s.in.Value(s.v, i, at)) {
+		if at < 0 || plan.AsksForValue(s.in.Value(s.v, i, at)) {
 			a |= 1 << stamp
 		}
 	}

@@ -78,19 +78,19 @@ func (d *Diagnostics) Note(code uint16, message string) {
 	d.Conditions = append(d.Conditions, Condition{level: "Note", code: utoa(code), message: "locus: " + message})
 }
 
-// Soften adds a server's error as a note, with the server's text.
-func (d *Diagnostics) Soften(e *mysql.MyError) {
+// NoteServerError adds a server's error as a note, with the server's text.
+func (d *Diagnostics) NoteServerError(e *mysql.MyError) {
 	d.Conditions = append(d.Conditions, Condition{level: "Note", code: utoa(e.Code), message: e.Message})
 }
 
-// Aside removes the conditions, and returns them.
-func (d *Diagnostics) Aside() (before []Condition) {
+// TakeConditions removes the conditions, and returns them.
+func (d *Diagnostics) TakeConditions() (before []Condition) {
 	before, d.Conditions = d.Conditions, nil
 	return before
 }
 
-// Back restores conditions from Aside, if no others were added.
-func (d *Diagnostics) Back(before []Condition) {
+// RestoreConditions restores conditions from Aside, if no others were added.
+func (d *Diagnostics) RestoreConditions(before []Condition) {
 	if len(d.Conditions) == 0 {
 		d.Conditions = before
 	}

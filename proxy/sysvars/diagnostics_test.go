@@ -55,14 +55,14 @@ func TestShowWarnings(t *testing.T) {
 func TestOwnConditions(t *testing.T) {
 	var d Diagnostics
 	d.Warn("mind")
-	before := d.Aside()
-	d.Back(before)
+	before := d.TakeConditions()
+	d.RestoreConditions(before)
 	if len(d.Conditions) != 1 {
 		t.Errorf("after a statement that warned of nothing: %v", d.Conditions)
 	}
-	before = d.Aside()
+	before = d.TakeConditions()
 	d.Note(1060, "passed over")
-	if d.Back(before); len(d.Conditions) != 1 || d.Conditions[0].level != "Note" {
+	if d.RestoreConditions(before); len(d.Conditions) != 1 || d.Conditions[0].level != "Note" {
 		t.Errorf("after one that did: %v", d.Conditions)
 	}
 	d.Fail(&mysql.MyError{Code: 1062, State: "23000", Message: "Duplicate"})

@@ -9,9 +9,9 @@ import (
 // atRow matches the end of a server's message about a row of an INSERT.
 var atRow = regexp.MustCompile(` at row (\d+)$`)
 
-// Renumbered returns a server's message about a row of one shard's part of an INSERT, with the number of that row in the client's statement. It
+// RenumberMessage returns a server's message about a row of one shard's part of an INSERT, with the number of that row in the client's statement. It
 // also returns that number. rows contains the numbers of the part's rows, in order. Other messages are returned unchanged, with the number 0.
-func Renumbered(message string, rows []int) (string, int) {
+func RenumberMessage(message string, rows []int) (string, int) {
 	at := atRow.FindStringSubmatchIndex(message)
 	if at == nil {
 		return message, 0
@@ -23,11 +23,11 @@ func Renumbered(message string, rows []int) (string, int) {
 	return message[:at[2]] + strconv.Itoa(rows[n-1]), rows[n-1]
 }
 
-// Renumber applies [Renumbered] to the conditions from an index on, which one shard has reported.
+// Renumber applies [RenumberMessage] to the conditions from an index on, which one shard has reported.
 func (d *Diagnostics) Renumber(from int, rows []int) {
 	for i := range d.Conditions[from:] {
 		c := &d.Conditions[from+i]
-		c.message, c.row = Renumbered(c.message, rows)
+		c.message, c.row = RenumberMessage(c.message, rows)
 	}
 }
 

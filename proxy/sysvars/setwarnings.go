@@ -50,8 +50,8 @@ func (s *Set) addAssignment(assignment string) { s.assignments = append(s.assign
 // Finish ends the assignments of a SET.
 func (s *Set) Finish() { s.mergeComputed(s.before, s.state.Settings) }
 
-// Take runs on the shard what a SET changes, and adds its warnings to the conditions. They come from known if the same SET ran before.
-func (e *Evaluator) Take(next *Set, known *SetWarnings) error {
+// Apply runs on the shard what a SET changes, and adds its warnings to the conditions. They come from known if the same SET ran before.
+func (e *Evaluator) Apply(next *Set, known *SetWarnings) error {
 	err := e.tryOut(next, known)
 	if err == nil && next.mode {
 		next.Mode, err = e.readMode(next.Settings)

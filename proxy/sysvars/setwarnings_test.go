@@ -83,7 +83,7 @@ func TestAssignedAnew(t *testing.T) {
 		f := &fakeShard{code: true}
 		next, err := assign(t, newState(f), test.text, Transaction{})
 		if err == nil {
-			err = next.state.Take(next, nil)
+			err = next.state.Apply(next, nil)
 		}
 		if err != nil || !slices.Equal(f.anew, test.want) || next.AssignsAutocommit() != slices.Contains(test.want, autocommit) {
 			t.Errorf("%s: %v, anew %q, want %q", test.text, err, f.anew, test.want)

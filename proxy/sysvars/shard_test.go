@@ -143,7 +143,7 @@ func take(t *testing.T, s *Evaluator, text string, known *SetWarnings) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Take(next, known); err != nil {
+	if err := s.Apply(next, known); err != nil {
 		return err
 	}
 	s.Values = next.Values

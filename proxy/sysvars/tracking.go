@@ -135,12 +135,12 @@ const (
 	BegunReading = "T_R_____" // WITH CONSISTENT SNAPSHOT
 )
 
-// TellsTransactions reports whether the client is notified of the begin and end of transactions.
-func (s *State) TellsTransactions() bool { return s.Tracks && s.flavor().ReportsTransactions() }
+// ReportsTransactions reports whether the client is notified of the begin and end of transactions.
+func (s *State) ReportsTransactions() bool { return s.Tracks && s.flavor().ReportsTransactions() }
 
 // Restate records that a transaction ended and another one began. The state is the same as before, but an OK must report a change.
 func (s *State) Restate() {
-	if s.TellsTransactions() && s.changes == nil {
+	if s.ReportsTransactions() && s.changes == nil {
 		s.changes = []byte{}
 	}
 }
@@ -148,8 +148,8 @@ func (s *State) Restate() {
 // TrackTransaction records the state of the transaction, if it changed.
 func (s *State) TrackTransaction(state string) { s.changes = s.AppendState(s.changes, state) }
 
-// Knows reports whether a state is the last one that the client was notified of.
-func (t *Tracking) Knows(state string) bool {
+// Reported reports whether a state is the last one that the client was notified of.
+func (t *Tracking) Reported(state string) bool {
 	return state == t.reported || state == NotBegun && t.reported == ""
 }
 
@@ -158,7 +158,7 @@ func (t *Tracking) InTransaction() bool { return t.reported != "" && t.reported 
 
 // AppendState appends a state to changes, unless the client knows it.
 func (t *Tracking) AppendState(changes []byte, state string) []byte {
-	if t.Knows(state) {
+	if t.Reported(state) {
 		return changes
 	}
 	t.reported = state

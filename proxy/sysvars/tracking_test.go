@@ -102,12 +102,12 @@ func TestTrackingOfTheSchema(t *testing.T) {
 // A transaction state is reported once. If a transaction follows another one in the same state, an empty change is reported.
 func TestTrackingOfTransactions(t *testing.T) {
 	s := newState(&fakeShard{})
-	if s.TellsTransactions() {
+	if s.ReportsTransactions() {
 		t.Error("a client that does not want to know is told")
 	}
 	s.Tracks = true
 	for _, step := range []struct{ state, want string }{{NotBegun, ""}, {Begun, "state T_______"}, {Begun, ""}, {NotBegun, "state ________"}, {NotBegun, ""}} {
-		if known := s.Knows(step.state); known != (step.want == "") {
+		if known := s.Reported(step.state); known != (step.want == "") {
 			t.Errorf("%s is known: %v", step.state, known)
 		}
 		if s.TrackTransaction(step.state); told(t, s) != step.want {
@@ -122,7 +122,7 @@ func TestTrackingOfTransactions(t *testing.T) {
 	}
 	maria := newState(&fakeShard{is: flavor.MariaDB})
 	maria.Tracks = true
-	if maria.Restate(); maria.TellsTransactions() || maria.TakeChanges() != nil {
+	if maria.Restate(); maria.ReportsTransactions() || maria.TakeChanges() != nil {
 		t.Error("MariaDB tells of no transactions")
 	}
 }

@@ -14,7 +14,7 @@ import (
 func (c *Connections) LendApart(shard router.ShardName, m Mode, settings *backend.Settings) (Lease, error) {
 	l, err := c.AcquireAs(shard, m|Apart, settings)
 	if err == nil {
-		c.observer.Asked(shard)
+		c.observer.Queried(shard)
 	}
 	return l, err
 }

@@ -78,8 +78,8 @@ const (
 	Apart
 	// Soon means that the caller can ask another shard. So it does not wait for this shard if it is unreachable.
 	Soon
-	// Elsewhere is Soon for a statement that the other shard may be asked even after this shard was sent it.
-	Elsewhere
+	// Repeatable is Soon for a statement that the other shard may be asked even after this shard was sent it.
+	Repeatable
 	// MayBeStale means that the last known primary may answer while etcd does not confirm it, if the shard allows stale reads.
 	MayBeStale
 	// ReadsOnly makes the last known primary refuse writes, because the current primary would not have them.
@@ -161,8 +161,8 @@ func (c *Connections) lease(shard router.ShardName, m Mode, settings *backend.Se
 		return Lease{}, temporaryWithin(c.branches[0].Shard, shard)
 	}
 	lent := m
-	if fresh && m&Elsewhere != 0 { // giving up a sent statement would lose the transaction too
-		lent = m&^Elsewhere | Soon
+	if fresh && m&Repeatable != 0 { // giving up a sent statement would lose the transaction too
+		lent = m&^Repeatable | Soon
 	}
 	b, err := c.borrow(shard, lent, settings)
 	if err != nil {
@@ -276,7 +276,7 @@ func (c *Connections) borrowFrom(pool *backend.Pool, m Mode, settings *backend.S
 	var conn *backend.Conn
 	var err error
 	switch {
-	case m&Elsewhere != 0:
+	case m&Repeatable != 0:
 		conn, err = pool.BorrowElsewhere(c.Waits(), settings, c.client.Profile())
 	case m&Soon != 0:
 		conn, err = pool.BorrowSoon(c.Waits(), settings, c.client.Profile())

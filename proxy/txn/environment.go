@@ -80,8 +80,8 @@ type Interrupts interface {
 type Observer interface {
 	// Waited records the wait for a connection.
 	Waited(time.Duration)
-	// Asked records that a shard is asked on a connection other than the session's.
-	Asked(router.ShardName)
+	// Queried records that a shard is queried on a connection other than the session's.
+	Queried(router.ShardName)
 	// Trace returns the trace of the current statement, or nil if it is not traced.
 	Trace() *trace.Statement
 	// Reserves records the current reasons for reserved connections. thread returns the server's ID of the connection that is reserved on a

@@ -14,8 +14,8 @@ type Moment struct {
 	Catalog *catalog.Catalog
 }
 
-// At sets the moment under which the following statements run.
-func (c *Connections) At(m Moment) { c.moment = m }
+// SetMoment sets the moment under which the following statements run.
+func (c *Connections) SetMoment(m Moment) { c.moment = m }
 
 // Earlier returns the shards that joined at another moment than the current one, and their moments.
 func (c *Connections) Earlier() iter.Seq2[router.ShardName, Moment] {

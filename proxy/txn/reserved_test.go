@@ -176,7 +176,7 @@ func TestNamedLocks(t *testing.T) {
 
 func TestTemporaryTables(t *testing.T) {
 	s := newStand(t, XA)
-	if s.TemporaryTables() != nil || s.Room(TemporaryTable) != nil || s.Room(NamedLock) != nil {
+	if s.TemporaryTables() != nil || s.CheckLimit(TemporaryTable) != nil || s.CheckLimit(NamedLock) != nil {
 		t.Error("there are none")
 	}
 	l := s.acquire("s0", 0)
@@ -194,9 +194,9 @@ func TestTemporaryTables(t *testing.T) {
 	l.MadeTemporary(nil)
 	s.reserved.temporary = make([]catalog.TableName, mostNames)
 	s.reserved.locks = make([]string, mostNames)
-	says(t, s.Room(TemporaryTable), 0, "4096 temporary tables")
-	says(t, s.Room(NamedLock), 0, "4096 named locks")
-	if s.Room(Handler) != nil {
+	says(t, s.CheckLimit(TemporaryTable), 0, "4096 temporary tables")
+	says(t, s.CheckLimit(NamedLock), 0, "4096 named locks")
+	if s.CheckLimit(Handler) != nil {
 		t.Error("those are not counted")
 	}
 	s.reserved.temporary = []catalog.TableName{table("a")}

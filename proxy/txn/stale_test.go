@@ -65,7 +65,7 @@ func TestReadsOfTheLastKnownPrimary(t *testing.T) {
 	} else {
 		l.Release()
 	}
-	if how := Describes(0); how != MayBeStale || Describes(Soon) != Soon || Describes(Elsewhere) != Elsewhere {
+	if how := Describes(0); how != MayBeStale || Describes(Soon) != Soon || Describes(Repeatable) != Repeatable {
 		t.Error("another shard is not asked first")
 	}
 }

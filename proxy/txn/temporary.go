@@ -17,8 +17,8 @@ func (c *Connections) TemporaryTables() []catalog.TableName {
 	return c.reserved.temporary
 }
 
-// Room returns an error if a reason allows no further name: a named lock, or a temporary table.
-func (c *Connections) Room(reason Reason) error {
+// CheckLimit returns an error if a reason allows no further name: a named lock, or a temporary table.
+func (c *Connections) CheckLimit(reason Reason) error {
 	switch {
 	case c.reserved == nil:
 	case reason == NamedLock:

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// AtHome returns a description of an object that occurs among the words of a text and that the other shards lack or have differently. That is
+// OnDefaultShard returns a description of an object that occurs among the words of a text and that the other shards lack or have differently. That is
 // a table, a view, a routine that is not on every shard, or a schema of the server itself. Words are as for [Catalog.Mentions]. The routine
 // but is ignored. The result is false if the default shard's listing is unknown.
-func (c *Catalog) AtHome(current string, words []string, but TableName) (name string, is bool) {
+func (c *Catalog) OnDefaultShard(current string, words []string, but TableName) (name string, is bool) {
 	if c.closed == nil || c.closed.reach[c.First()] == nil {
 		return "", false
 	}

@@ -53,9 +53,9 @@ func (c *Catalog) name(n TableName) {
 	c.folded[n.lower()] = n
 }
 
-// Misspelled returns the declared table whose name differs from the given one only in letter case. A server on Linux has no table of the given
+// OtherCase returns the declared table whose name differs from the given one only in letter case. A server on Linux has no table of the given
 // name. Other servers would take it for the declared one.
-func (c *Catalog) Misspelled(name TableName) (declared TableName, ok bool) {
+func (c *Catalog) OtherCase(name TableName) (declared TableName, ok bool) {
 	declared, ok = c.folded[name.lower()]
 	return declared, ok && declared != name
 }
@@ -90,10 +90,10 @@ type Misfit struct {
 func (e *Misfit) Error() string { return e.Err.Error() }
 func (e *Misfit) Unwrap() error { return e.Err }
 
-// NowhereError reports that no shard has a declared table.
-type NowhereError struct{ Shards string }
+// MissingTableError reports that no shard has a declared table.
+type MissingTableError struct{ Shards string }
 
-func (e *NowhereError) Error() string {
+func (e *MissingTableError) Error() string {
 	return "it doesn't exist on " + e.Shards + ": create it there first"
 }
 

@@ -83,9 +83,9 @@ func (c *Column) Spelled() string {
 	return c.SQLType() + " COLLATE " + c.Collation
 }
 
-// KeptBy reports whether a type can store every value of the column and distinguishes the same values. The type of a text must name its collation.
+// FitsType reports whether a type can store every value of the column and distinguishes the same values. The type of a text must name its collation.
 // Otherwise the server uses the table's default, which may differ from the column's.
-func (c *Column) KeptBy(t *stmt.ColumnType) bool {
+func (c *Column) FitsType(t *stmt.ColumnType) bool {
 	if c.IsInteger() {
 		return t.Unsigned == c.Unsigned && integerBytes(t.DataType) >= integerBytes(c.DataType)
 	}

@@ -49,9 +49,9 @@ func (c *Catalog) conflict(f *ForeignKey, shard router.ShardName) string {
 	return ""
 }
 
-// Tears returns the error of the writes that a foreign key would make impossible, or nil. The key is about to be defined on each shard that has its
+// ForeignKeyError returns the error of the writes that a foreign key would make impossible, or nil. The key is about to be defined on each shard that has its
 // table. child is the declaration of that table. If f names no referenced columns, Tears sets f.Referred to the primary key of the referenced table.
-func (c *Catalog) Tears(f *ForeignKey, child Declaration) error {
+func (c *Catalog) ForeignKeyError(f *ForeignKey, child Declaration) error {
 	if c.closed == nil {
 		return nil
 	}
@@ -68,9 +68,9 @@ func (c *Catalog) Tears(f *ForeignKey, child Declaration) error {
 	return nil
 }
 
-// TornBy returns the errors of the writes that would become impossible if a table had declaration d. It considers the foreign keys that the default
+// ForeignKeyErrors returns the errors of the writes that would become impossible if a table had declaration d. It considers the foreign keys that the default
 // shard already has. It returns nil if no such write exists or the default shard's listing is unknown.
-func (c *Catalog) TornBy(name TableName, d Declaration) (torn []error) {
+func (c *Catalog) ForeignKeyErrors(name TableName, d Declaration) (torn []error) {
 	if c.closed == nil || c.closed.listings[c.First()] == nil {
 		return nil
 	}
@@ -220,18 +220,18 @@ func (c *Catalog) isOnEachShard(f *ForeignKey) bool {
 	return true
 }
 
-func farKey(f *ForeignKey, why, remedy string) *FarError {
-	return &FarError{"foreign key " + f.Name + " of table", f.TableName, why, remedy}
+func farKey(f *ForeignKey, why, remedy string) *ForeignRowsError {
+	return &ForeignRowsError{"foreign key " + f.Name + " of table", f.TableName, why, remedy}
 }
 
 // noteTorn records the tables whose rows can't be changed because a foreign key would refuse or change other rows than on a single server. These are
 // the two tables of the key, and the tables whose changes cascade to them.
 func (c *Catalog) noteTorn() {
 	n := c.closed
-	n.torn = map[TableName]*FarError{}
+	n.torn = map[TableName]*ForeignRowsError{}
 	from := map[TableName][]TableName{} // the parents whose changes cascade to a table
 	var next []TableName
-	note := func(name TableName, why *FarError) {
+	note := func(name TableName, why *ForeignRowsError) {
 		if n.torn[name] == nil {
 			n.torn[name] = why
 			next = append(next, name)

@@ -123,7 +123,7 @@ func TestForeignKeysAreFollowed(t *testing.T) {
 	if c.Writing(TableName{"shop", "v"}) == nil || c.Reading(TableName{"shop", "v"}) != nil {
 		t.Errorf("a view: %v, %v", c.Writing(TableName{"shop", "v"}), c.Reading(TableName{"shop", "v"}))
 	}
-	if c.Calling("shop", "", "p") == nil {
+	if c.CallError("shop", "", "p") == nil {
 		t.Error("a procedure that writes it may be called")
 	}
 	l := c.closed.listings["s0"]

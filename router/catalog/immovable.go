@@ -59,13 +59,13 @@ func (c *Catalog) Obstacles(t *Table) (list []Obstacle) {
 		}
 	}
 	for _, u := range t.Unseen {
-		list = append(list, t.Loose(u))
+		list = append(list, t.UniqueObstacle(u))
 	}
 	return list
 }
 
-// Loose returns the obstacle of a unique key that does not determine the gene.
-func (t *Table) Loose(u UniqueKey) Obstacle {
+// UniqueObstacle returns the obstacle of a unique key that does not determine the gene.
+func (t *Table) UniqueObstacle(u UniqueKey) Obstacle {
 	return Obstacle{
 		t.TableName, fmt.Sprintf("unique key %s does not contain the owner or an ID, so it holds within each shard only, "+
 			"IGNORE, REPLACE and ON DUPLICATE KEY UPDATE are refused, and a move fails if both shards have a row with the same values", u.Name),

@@ -22,7 +22,7 @@ func TestLooseKeysNameTheRemedy(t *testing.T) {
 		{UniqueKey{Name: "part", Columns: []int{2}, Partial: true}, "add user_id to it"},
 		{UniqueKey{Name: "expression"}, "add user_id to it"},
 	} {
-		if got := table.Loose(test.key).Remedy; got != test.want {
+		if got := table.UniqueObstacle(test.key).Remedy; got != test.want {
 			t.Errorf("key %s: %s, want %s", test.key.Name, got, test.want)
 		}
 	}

@@ -97,7 +97,7 @@ func leadsTo(l *Listing) map[string]bool {
 		if !t.Base() {
 			continue
 		}
-		broken := map[TableName]error{t.TableName: &NowhereError{}}
+		broken := map[TableName]error{t.TableName: &MissingTableError{}}
 		c := NewListed([]router.ShardName{"s0"}, nil, broken, map[router.ShardName]*Listing{"s0": l})
 		for _, o := range c.closed.reach["s0"].all {
 			switch {

@@ -36,15 +36,15 @@ func (e *AmbiguousError) Error() string {
 		e.Table, List(e.Shards), stays, List(others))
 }
 
-// FarError reports an object that reaches rows which its own shard may lack.
-type FarError struct {
+// ForeignRowsError reports an object that reaches rows which its own shard may lack.
+type ForeignRowsError struct {
 	What   string // "view", "procedure", "a trigger of table", "foreign key fk of table"
 	Name   TableName
 	Reach  string
 	Remedy string
 }
 
-func (e *FarError) Error() string {
+func (e *ForeignRowsError) Error() string {
 	return fmt.Sprintf("%s %s reaches %s, of which its shard may not have all rows: %s", e.What, e.Name, e.Reach, e.Remedy)
 }
 
@@ -67,23 +67,23 @@ func (c *Catalog) actualName(name TableName) (TableName, bool) {
 	return folded, ok
 }
 
-// Reading returns why a table or view can't be read, or nil: an *AmbiguousError, a *MisspelledError or a *FarError. Among declared tables,
+// Reading returns why a table or view can't be read, or nil: an *AmbiguousError, a *MisspelledError or a *ForeignRowsError. Among declared tables,
 // only a view can have such a reason.
 func (c *Catalog) Reading(name TableName) error {
 	o, err := c.object(name)
 	if o == nil || o.table.Base() || o.read.far == "" {
 		return err
 	}
-	far := FarView(o.table.TableName, o.read.far)
+	far := NewFarViewError(o.table.TableName, o.read.far)
 	if v := c.farView(o.table.TableName); v != nil && v.obstacle != "" {
 		far.Remedy += "; the view itself can't be read through the proxy: " + v.obstacle
 	}
 	return far
 }
 
-// FarView returns the error for a view that reaches rows of other shards.
-func FarView(name TableName, reaches string) *FarError {
-	return &FarError{"view", name, reaches, "query the tables that it reads, or write its SELECT in the place of its name, in parentheses"}
+// NewFarViewError returns the error for a view that reaches rows of other shards.
+func NewFarViewError(name TableName, reaches string) *ForeignRowsError {
+	return &ForeignRowsError{"view", name, reaches, "query the tables that it reads, or write its SELECT in the place of its name, in parentheses"}
 }
 
 // Listed reports whether the shards' objects are known.
@@ -155,9 +155,9 @@ func (c *Catalog) Writing(name TableName) error {
 		return err
 	}
 	if !o.table.Base() {
-		return &FarError{"writing to view", o.table.TableName, o.write.far, "write to the tables that it reads, or drop what reaches so far"}
+		return &ForeignRowsError{"writing to view", o.table.TableName, o.write.far, "write to the tables that it reads, or drop what reaches so far"}
 	}
-	return &FarError{"a trigger of table", o.table.TableName, o.write.far, "drop the trigger, and let the application do what it does"}
+	return &ForeignRowsError{"a trigger of table", o.table.TableName, o.write.far, "drop the trigger, and let the application do what it does"}
 }
 
 // object returns the object that a statement reads by a name. It returns nil for a sharded or global table, and if the object is unknown.
@@ -174,7 +174,7 @@ func (c *Catalog) object(name TableName) (*listed, error) {
 	if c.broken[name] != nil { // it is declared, and Find returns a better error
 		return nil, nil
 	}
-	if declared, ok := c.Misspelled(name); ok {
+	if declared, ok := c.OtherCase(name); ok {
 		return nil, &MisspelledError{name, declared}
 	}
 	name, ok := c.actualName(name)
@@ -215,13 +215,13 @@ func (c *Catalog) checkTriggers(d *Table) error {
 				continue
 			}
 			if why := c.triggerProblem(d, shard, p); why != "" {
-				return &FarError{"a trigger of table", d.TableName, why, "drop trigger " + p.Name + " on each shard, and let the application do what it does"}
+				return &ForeignRowsError{"a trigger of table", d.TableName, why, "drop trigger " + p.Name + " on each shard, and let the application do what it does"}
 			}
 			bodies = append(bodies, p.Name+" "+p.Body)
 		}
 		slices.Sort(bodies)
 		if compared && !slices.Equal(model, bodies) {
-			return &FarError{"a trigger of table", d.TableName, "rows of some shards alone", "make its triggers the same on each shard, or drop them"}
+			return &ForeignRowsError{"a trigger of table", d.TableName, "rows of some shards alone", "make its triggers the same on each shard, or drop them"}
 		}
 		model, compared = bodies, true
 	}
@@ -252,9 +252,9 @@ func (c *Catalog) triggerProblem(d *Table, shard router.ShardName, p *Program) s
 	return ""
 }
 
-// Calling returns why a routine can't be called, or nil. The reason is what the routine reaches on some shard. schema is the text in the
+// CallError returns why a routine can't be called, or nil. The reason is what the routine reaches on some shard. schema is the text in the
 // statement and may be empty.
-func (c *Catalog) Calling(current, schema, name string) error {
+func (c *Catalog) CallError(current, schema, name string) error {
 	if c.closed == nil {
 		return nil
 	}
@@ -266,7 +266,7 @@ func (c *Catalog) Calling(current, schema, name string) error {
 		for _, full := range called(current, schema, name) {
 			for _, o := range r.routines[full] {
 				if o.read.far != "" {
-					return &FarError{strings.ToLower(o.program.Type), o.program.TableName, o.read.far, "send the statements of its body themselves"}
+					return &ForeignRowsError{strings.ToLower(o.program.Type), o.program.TableName, o.read.far, "send the statements of its body themselves"}
 				}
 			}
 		}

@@ -41,10 +41,10 @@ func (d Declaration) geneColumn() string {
 	return d.Gene
 }
 
-// UnmadeError reports a table that lacks its [OwnGene] and fits its declaration otherwise.
-type UnmadeError struct{ Table *Table }
+// NoGeneColumnError reports a table that lacks its [OwnGene] and fits its declaration otherwise.
+type NoGeneColumnError struct{ Table *Table }
 
-func (e *UnmadeError) Error() string {
+func (e *NoGeneColumnError) Error() string {
 	return "table " + e.Table.TableName.String() + ": column " + OwnGene + ": locus makes it where no ID tells the gene, and it isn't there: " +
 		"locus apply and locus table add make it on every shard, and fill it"
 }

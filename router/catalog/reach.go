@@ -23,7 +23,7 @@ type names struct {
 	far   map[string][]TableName
 	quiet map[TableName]bool
 	// torn are the tables that can't be written because a foreign key would have another effect than on a single server.
-	torn map[TableName]*FarError
+	torn map[TableName]*ForeignRowsError
 	// variables returns the user variables that routines name, in lower case and sorted.
 	variables func() []string
 	uniform   bool

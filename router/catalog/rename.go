@@ -29,9 +29,9 @@ func RenameStatement(list []Rename) string {
 	return "RENAME TABLE " + strings.Join(pairs, ", ")
 }
 
-// Net returns the net effect of a list of renames that are done one after the other. It omits names that exist only in between. The result is
+// NetRenames returns the net effect of a list of renames that are done one after the other. It omits names that exist only in between. The result is
 // in the order of [InOrder]. Net returns an error if two tables would get one name, or if [InOrder] does.
-func Net(list []Rename) ([]Rename, error) {
+func NetRenames(list []Rename) ([]Rename, error) {
 	var net []Rename
 	for _, r := range list {
 		for _, before := range net {

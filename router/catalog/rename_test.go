@@ -28,7 +28,7 @@ func TestNet(t *testing.T) {
 		"a>b, c>a, b>d, a>b":   "a>d, c>b",
 		"t>u, u>v, v>w, new>t": "t>w, new>t",
 	} {
-		net, err := Net(renames(text))
+		net, err := NetRenames(renames(text))
 		if err != nil {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v", text, err)

@@ -160,7 +160,7 @@ func TestCatalog(t *testing.T) {
 	}
 	for n, want := range map[TableName]string{{"shop", "ORDERS"}: "shop.orders", {"Shop", "cities"}: "shop.Cities", {"shop", "Items"}: "shop.items", name: "", {"x", "orders"}: ""} {
 		got := ""
-		if declared, ok := c.Misspelled(n); ok {
+		if declared, ok := c.OtherCase(n); ok {
 			got = declared.String()
 		}
 		if got != want {

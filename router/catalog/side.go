@@ -23,9 +23,9 @@ func (t *Table) Side() *Key {
 	return found
 }
 
-// TellsSide reports whether rows with equal values in a column have equal residues. The column is given by its position. It is true for the
+// DeterminesSide reports whether rows with equal values in a column have equal residues. The column is given by its position. It is true for the
 // column of side, and for the order number of that ID.
-func (t *Table) TellsSide(side *Key, column int) bool {
+func (t *Table) DeterminesSide(side *Key, column int) bool {
 	c := &t.Columns[column]
 	return c == side.Column || side.Role == ID && column == t.OrderNumberColumn
 }
@@ -112,7 +112,7 @@ func (t *Table) Residues(qualifier string, p router.Part) string {
 // NoneOf returns the SQL condition that a row is none of the foreign ones. qualifier is the table's name in the statement. The condition is
 // true for a row whose gene isn't known. The text is empty if SQL can't express it.
 func (t *Table) NoneOf(qualifier string, f router.Foreign) string {
-	k, side := t.Telling(), t.Side()
+	k, side := t.ComputableKey(), t.Side()
 	if k == nil || side == nil && len(f.Parts) > 0 {
 		return ""
 	}

@@ -101,9 +101,9 @@ func (s Span) Condition(column string) string {
 	return "(" + between + " AND LENGTH(" + column + ") = " + strconv.Itoa(s.Bytes) + ")"
 }
 
-// Telling returns a key by which SQL alone can compute a row's gene: an ID, a parent's ID, or a gene column. The owner is none of them, since
+// ComputableKey returns a key by which SQL alone can compute a row's gene: an ID, a parent's ID, or a gene column. The owner is none of them, since
 // its gene is a hash. It returns nil if the table has no such key.
-func (t *Table) Telling() *Key {
+func (t *Table) ComputableKey() *Key {
 	var found *Key
 	for i := range t.Keys {
 		k := &t.Keys[i]

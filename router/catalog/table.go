@@ -86,7 +86,7 @@ func (t *Table) GeneWidth() gene.Width {
 }
 
 // Resolve checks a declaration against the live columns of its table. The error contains everything that does not fit, each with its remedy.
-// It is an *UnmadeError if only [OwnGene] is missing.
+// It is a *NoGeneColumnError if only [OwnGene] is missing.
 func Resolve(name TableName, d Declaration, columns []Column, width gene.Width) (*Table, error) {
 	if err := d.Validate(); err != nil {
 		return nil, fmt.Errorf("table %s: %w", name, err)
@@ -109,7 +109,7 @@ func Resolve(name TableName, d Declaration, columns []Column, width gene.Width) 
 		return nil, fmt.Errorf("table %s: %w", name, err)
 	}
 	if r.unmade {
-		return nil, &UnmadeError{t}
+		return nil, &NoGeneColumnError{t}
 	}
 	return t, nil
 }

@@ -90,7 +90,7 @@ func TestWordsWithOddColumns(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(d, again) {
 			t.Errorf("%+v is written %q, which is read as %+v, %v", d, d.Words(), again, err)
 		}
-		words, declares := Said("locus: " + d.Words() + "; for people: `x")
+		words, declares := CommentWords("locus: " + d.Words() + "; for people: `x")
 		if again, err := ParseWords(words); !declares || err != nil || !reflect.DeepEqual(d, again) {
 			t.Errorf("%q is said as %q: %+v, %v", d.Words(), words, again, err)
 		}

@@ -11,8 +11,8 @@ import (
 type Trace uint8
 
 const (
-	// Untold: the shards' objects are unknown, or none has the name.
-	Untold Trace = iota
+	// UnknownTrace: the shards' objects are unknown, or none has the name.
+	UnknownTrace Trace = iota
 	// Traceless: it leaves no state.
 	Traceless
 	// Traced: it may leave any state.
@@ -68,9 +68,9 @@ func (c *Catalog) WriteTrace(name TableName) Trace {
 
 func (c *Catalog) trace(name TableName, of func(*listed) *node) Trace {
 	if c.closed == nil || len(c.closed.listings) < len(c.Shards) {
-		return Untold
+		return UnknownTrace
 	}
-	found := Untold
+	found := UnknownTrace
 	for _, shard := range c.Shards {
 		o := c.closed.reach[shard].tables[name]
 		switch {
@@ -87,9 +87,9 @@ func (c *Catalog) trace(name TableName, of func(*listed) *node) Trace {
 // CallTrace reports whether a routine that a statement calls by a name leaves state, on any shard. current is the statement's schema.
 func (c *Catalog) CallTrace(current, schema, name string) Trace {
 	if c.closed == nil || len(c.closed.listings) < len(c.Shards) {
-		return Untold
+		return UnknownTrace
 	}
-	found := Untold
+	found := UnknownTrace
 	for _, shard := range c.Shards {
 		for _, full := range called(current, schema, name) {
 			for _, o := range c.closed.reach[shard].routines[full] {

@@ -63,9 +63,9 @@ func newFarView(t *ListedTable) *farView {
 	return v
 }
 
-// Behind returns the tables and views that are named by the query of a view over rows of several shards. It returns nil if no such view has
+// ViewSources returns the tables and views that are named by the query of a view over rows of several shards. It returns nil if no such view has
 // the name, or if the query can't be parsed.
-func (c *Catalog) Behind(view TableName) []TableName {
+func (c *Catalog) ViewSources(view TableName) []TableName {
 	if v := c.farView(view); v != nil {
 		return v.names
 	}

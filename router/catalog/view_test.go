@@ -63,10 +63,10 @@ func TestViewsThatLag(t *testing.T) {
 		}
 	}
 	catalog := viewWorld(t, map[string][]router.ShardName{"named": both, "above": first, "apart": first}, queries)
-	if behind := catalog.Behind(TableName{"shop", "above"}); !slices.Equal(behind, []TableName{{"shop", "named"}}) {
+	if behind := catalog.ViewSources(TableName{"shop", "above"}); !slices.Equal(behind, []TableName{{"shop", "named"}}) {
 		t.Errorf("behind above is %v", behind)
 	}
-	if behind := catalog.Behind(TableName{"shop", "apart"}); behind != nil {
+	if behind := catalog.ViewSources(TableName{"shop", "apart"}); behind != nil {
 		t.Errorf("behind a view of the default shard's own is %v", behind)
 	}
 }
@@ -102,15 +102,15 @@ func TestWhatIsAtHome(t *testing.T) {
 		"select n from plain": "table shop.plain", "select n from apart": "view shop.apart", "return f_first": "function shop.f_first",
 		"return f_other": "", "return other f_other": "function other.f_other", "select from information_schema tables": "schema information_schema",
 	} {
-		if got, is := catalog.AtHome("shop", strings.Fields(text), TableName{"shop", "f"}); got != want || is != (want != "") {
+		if got, is := catalog.OnDefaultShard("shop", strings.Fields(text), TableName{"shop", "f"}); got != want || is != (want != "") {
 			t.Errorf("%s: %q, %v; want %q", text, got, is, want)
 		}
 	}
-	if name, is := catalog.AtHome("shop", []string{"f_first"}, TableName{"shop", "F_First"}); is {
+	if name, is := catalog.OnDefaultShard("shop", []string{"f_first"}, TableName{"shop", "F_First"}); is {
 		t.Errorf("its own name: %s", name)
 	}
 	delete(catalog.closed.listings, "s0")
-	if name, is := NewListed(catalog.Shards, catalog.Tables(), nil, catalog.closed.listings).AtHome("shop", []string{"plain"}, TableName{}); is {
+	if name, is := NewListed(catalog.Shards, catalog.Tables(), nil, catalog.closed.listings).OnDefaultShard("shop", []string{"plain"}, TableName{}); is {
 		t.Errorf("of a shard that nobody could ask it is known that it has %s", name)
 	}
 }

@@ -16,9 +16,9 @@ import (
 // commentPrefix is the prefix of a table comment that declares the table.
 const commentPrefix = "locus:"
 
-// Said returns the words by which a table's comment declares the table. They follow "locus:" at the beginning of the comment and end at a
+// CommentWords returns the words by which a table's comment declares the table. They follow "locus:" at the beginning of the comment and end at a
 // semicolon. Text for human readers may follow.
-func Said(comment string) (words string, declares bool) {
+func CommentWords(comment string) (words string, declares bool) {
 	comment = strings.TrimSpace(comment)
 	if len(comment) < len(commentPrefix) || !strings.EqualFold(comment[:len(commentPrefix)], commentPrefix) {
 		return "", false

@@ -17,7 +17,7 @@ func TestSaid(t *testing.T) {
 		"":                      "none",
 		"locus":                 "none",
 	} {
-		words, declares := Said(comment)
+		words, declares := CommentWords(comment)
 		if !declares {
 			words = "none"
 		}

@@ -113,8 +113,8 @@ func (s MySQLStore) RowOf(generator string) (table, tag string) {
 	return s.Table, cmp.Or(s.Tag, generator)
 }
 
-// Under returns a generator and all generators from which it takes numbers, itself first, each once.
-func (c *Cluster) Under(name string) []string {
+// GeneratorTree returns a generator and all generators from which it takes numbers, itself first, each once.
+func (c *Cluster) GeneratorTree(name string) []string {
 	all := []string{name}
 	for i := 0; i < len(all); i++ {
 		for _, of := range c.Generators[all[i]].Of {

@@ -78,22 +78,22 @@ func (c *Cluster) Epochs() map[router.ShardName]int64 {
 // Settled reports whether no switchover is in progress or broken off.
 func (p Primary) Settled() bool { return p.Next == "" && p.Former == "" }
 
-// Aim returns the server that an unfinished switchover makes the primary. For one that is settled it is the primary.
-func (p Primary) Aim() string {
+// Target returns the server that an unfinished switchover makes the primary. For one that is settled it is the primary.
+func (p Primary) Target() string {
 	if p.Next != "" {
 		return p.Next
 	}
 	return p.Server
 }
 
-// Hold returns the version that begins a switchover. p must be settled.
-func (p Primary) Hold(next, by string) Primary {
+// BeginSwitchover returns the version that begins a switchover. p must be settled.
+func (p Primary) BeginSwitchover(next, by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, By: by}
 }
 
-// Leave returns the version that begins the change to a server that was found to be the primary. It also begins a change that an operator or
+// BeginChange returns the version that begins the change to a server that was found to be the primary. It also begins a change that an operator or
 // locus makes without the former primary's help. Proxies stop using the former primary at once.
-func (p Primary) Leave(next string, why Cause, by string) Primary {
+func (p Primary) BeginChange(next string, why Cause, by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Next: next, Held: true, Cause: why, By: by}
 }
 
@@ -104,9 +104,9 @@ func (p Primary) Again(by string) Primary {
 	return p
 }
 
-// Turn returns the version in which Next is the primary. p must be held. If Next was found to be the primary, Former is empty: the tool that
+// Promote returns the version in which Next is the primary. p must be held. If Next was found to be the primary, Former is empty: the tool that
 // promoted it also changes the other servers.
-func (p Primary) Turn(by string) Primary {
+func (p Primary) Promote(by string) Primary {
 	next := Primary{Epoch: p.Epoch + 1, Server: p.Next, Former: p.Server, By: by}
 	if p.Cause == Found {
 		next.Former = ""
@@ -124,15 +124,15 @@ func (p Primary) Settle(by string) Primary {
 	return Primary{Epoch: p.Epoch + 1, Server: p.Server, Alone: p.Alone, By: by}
 }
 
-// GoOn returns the version in which the primary continues without replicas. p must be settled.
-func (p Primary) GoOn(by string) Primary {
+// WithoutReplicas returns the version in which the primary continues without replicas. p must be settled.
+func (p Primary) WithoutReplicas(by string) Primary {
 	p = p.Again(by)
 	p.Alone = true
 	return p
 }
 
-// WaitAgain returns the version in which the primary waits for a replica again.
-func (p Primary) WaitAgain(by string) Primary {
+// WithReplicas returns the version in which the primary waits for a replica again.
+func (p Primary) WithReplicas(by string) Primary {
 	p = p.Again(by)
 	p.Alone = false
 	return p

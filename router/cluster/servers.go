@@ -28,8 +28,8 @@ type Admin struct {
 	Secret string `yaml:"secret,omitempty"` // the name under which a process looks up the password
 }
 
-// Several reports whether the shard is declared with servers that can change roles.
-func (s Shard) Several() bool { return len(s.Servers) > 0 }
+// HasServers reports whether the shard is declared with servers that can change roles.
+func (s Shard) HasServers() bool { return len(s.Servers) > 0 }
 
 // Leased reports whether proxies send statements to the shard only while etcd confirms its primary: another server may become the primary
 // without the proxies' consent.
@@ -52,7 +52,7 @@ func (s Shard) PatienceWithPrimary() time.Duration {
 
 // Declared returns the shard as files and documents contain it. If it has several servers, its primary is in a document of its own.
 func (s Shard) Declared() Shard {
-	if s.Several() {
+	if s.HasServers() {
 		s.Address, s.Replicas = "", nil
 	}
 	return s
@@ -82,7 +82,7 @@ func (s Shard) withPrimary(primary string) Shard {
 // setAddresses sets the addresses of shards with several servers. The primary is the one in Primaries, or the first server if there is none.
 func (c *Cluster) setAddresses() {
 	for name, s := range c.Shards {
-		if !s.Several() || s.Address != "" || len(s.Replicas) > 0 { // checkServers refuses a shard that sets replicas
+		if !s.HasServers() || s.Address != "" || len(s.Replicas) > 0 { // checkServers refuses a shard that sets replicas
 			continue
 		}
 		primary := s.Servers[0]
@@ -94,7 +94,7 @@ func (c *Cluster) setAddresses() {
 }
 
 func (s Shard) checkServers(p *problems, document string) {
-	if !s.Several() {
+	if !s.HasServers() {
 		checkAddress(p, document, s.Address)
 		if s.Failover != "" || s.FailoverAfter != "" || s.StaleReads || s.Admin != (Admin{}) {
 			p.add(document, "failover and admin are for shards with servers: write servers: [%s, …] in place of address", s.Address)
@@ -149,7 +149,7 @@ func (c *Cluster) primaryProblem(name router.ShardName) (p problems) {
 	document, primary := PrimaryKey(name), c.Primaries[name]
 	shard, there := c.Shards[name]
 	switch {
-	case !there || !shard.Several():
+	case !there || !shard.HasServers():
 		p.add(document, "no shard %s with servers is declared", name)
 	case primary.Epoch < 1:
 		p.add(document, "epoch %d: it begins with 1", primary.Epoch)
@@ -179,14 +179,14 @@ func (c *Cluster) keepPrimaries(old *Cluster) error {
 			}
 			continue
 		}
-		if p.Next == "" && p.Former != "" && s.Several() && !slices.Contains(s.Servers, p.Former) {
+		if p.Next == "" && p.Former != "" && s.HasServers() && !slices.Contains(s.Servers, p.Former) {
 			p = p.Settle(p.By) // it is lost, and no process waits for it to replicate any more
 		}
 		if err := p.checkServersKept(name, was, s); err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		if !s.Several() {
+		if !s.HasServers() {
 			continue
 		}
 		if p.Server == "" {
@@ -212,13 +212,13 @@ func (c *Cluster) primaryOf(name router.ShardName) (address string, p Primary) {
 // checkServersKept returns an error if the next declaration omits a server that is the primary or takes part in a switchover.
 func (p Primary) checkServersKept(name router.ShardName, was string, next Shard) error {
 	switch {
-	case p.Server == "" && next.Several() && was != "" && !slices.Contains(next.Servers, was):
+	case p.Server == "" && next.HasServers() && was != "" && !slices.Contains(next.Servers, was):
 		return fmt.Errorf("shard %s: %s is written to, and is none of servers: list it, and locus switchover %s --to another one later", name, was, name)
 	case p.Server == "":
 		return nil
 	case !p.Settled() && !next.sameServers(p):
-		return fmt.Errorf("shard %s: a switchover to %s has not ended: locus switchover %s --to %s ends it", name, p.Aim(), name, p.Aim())
-	case !next.Several() && next.Address != p.Server, next.Several() && !slices.Contains(next.Servers, p.Server):
+		return fmt.Errorf("shard %s: a switchover to %s has not ended: locus switchover %s --to %s ends it", name, p.Target(), name, p.Target())
+	case !next.HasServers() && next.Address != p.Server, next.HasServers() && !slices.Contains(next.Servers, p.Server):
 		return fmt.Errorf("shard %s: %s is its primary and can't be left out: locus switchover %s --to another one first", name, p.Server, name)
 	}
 	return nil

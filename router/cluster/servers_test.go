@@ -66,7 +66,7 @@ func TestThePrimaryIsNoPartOfAFile(t *testing.T) {
 	if p := first.Primaries["s0"]; p != (Primary{Epoch: 1, Server: "a:1"}) || first.Shards["s0"].Address != "a:1" {
 		t.Fatalf("%+v", first)
 	}
-	first.Primaries["s0"] = first.Primaries["s0"].Hold("b:1", "anna").Turn("anna").Settle("anna")
+	first.Primaries["s0"] = first.Primaries["s0"].BeginSwitchover("b:1", "anna").Promote("anna").Settle("anna")
 	turned, err := Decode(Encode(first))
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestThePrimaryIsNoPartOfAFile(t *testing.T) {
 func TestAnEarlierMapLeavesThePrimaries(t *testing.T) {
 	first := succeed(t, nil, mustSeveral(t, "servers: [a:1, b:1]"))
 	turned := *first
-	turned.Primaries = map[router.ShardName]Primary{"s0": first.Primaries["s0"].Hold("b:1", "").Turn("").Settle("")}
+	turned.Primaries = map[router.ShardName]Primary{"s0": first.Primaries["s0"].BeginSwitchover("b:1", "").Promote("").Settle("")}
 	turned.setAddresses()
 	now, err := Decode(Encode(&turned))
 	if err != nil {
@@ -114,12 +114,12 @@ func TestSucceedRefusesToLeaveAPrimaryOut(t *testing.T) {
 		t.Errorf("%+v", after)
 	}
 	lost := *turned
-	lost.Primaries = map[router.ShardName]Primary{"s0": turned.Primaries["s0"].Leave("a:1", Taken, "").Turn("")}
+	lost.Primaries = map[router.ShardName]Primary{"s0": turned.Primaries["s0"].BeginChange("a:1", Taken, "").Promote("")}
 	if after := succeed(t, &lost, mustSeveral(t, "servers: [a:1, c:1]")); !after.Primaries["s0"].Settled() || after.Primaries["s0"].Server != "a:1" || after.Primaries["s0"].Epoch != 4 {
 		t.Errorf("a former primary that is lost can't be left out: %+v", after.Primaries)
 	}
 	under := *turned
-	under.Primaries = map[router.ShardName]Primary{"s0": turned.Primaries["s0"].Hold("c:1", "")}
+	under.Primaries = map[router.ShardName]Primary{"s0": turned.Primaries["s0"].BeginSwitchover("c:1", "")}
 	for want, c := range map[string]struct {
 		old  *Cluster
 		next string

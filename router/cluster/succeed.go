@@ -47,7 +47,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	}
 	switch {
 	case len(handovers) > 0:
-	case len(PlacedAnew(old, next)) > 0, addsShard(old, next):
+	case len(RelocatedTables(old, next)) > 0, addsShard(old, next):
 		after.Routes = old.Routes.Renewed()
 		return &after, nil
 	default:
@@ -76,9 +76,9 @@ func addsShard(old, next *Cluster) bool {
 	return false
 }
 
-// PlacedAnew returns the tables whose rows may be in other places than before, for other reasons than a gene's new owner. These are tables
+// RelocatedTables returns the tables whose rows may be in other places than before, for other reasons than a gene's new owner. These are tables
 // that are declared for the first time, in another way, or no longer. They are sorted by name.
-func PlacedAnew(old, next *Cluster) []catalog.TableName {
+func RelocatedTables(old, next *Cluster) []catalog.TableName {
 	var names []catalog.TableName
 	for name, after := range next.Tables {
 		if before, was := old.Tables[name]; !was || !reflect.DeepEqual(placement(before), placement(after)) {
@@ -168,7 +168,7 @@ func checkMoving(old, next *Cluster) error {
 		return nil
 	}
 	var errs []error
-	for _, name := range PlacedAnew(old, next) {
+	for _, name := range RelocatedTables(old, next) {
 		if old.Tables[name].Kind == catalog.Sharded || next.Tables[name].Kind == catalog.Sharded {
 			errs = append(errs, fmt.Errorf("table %s: job %s moves genes, and knows of the tables that were sharded when it began: declare it once the job is over, or abort the job; locus jobs shows it",
 				name, moves[0].ID()))

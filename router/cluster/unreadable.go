@@ -217,7 +217,7 @@ func (c *Cluster) fitPrimaries() {
 		}
 	}
 	for _, name := range c.ShardNames() {
-		if _, skipped := c.Unreadable[PrimaryKey(name)]; skipped && c.Shards[name].Several() {
+		if _, skipped := c.Unreadable[PrimaryKey(name)]; skipped && c.Shards[name].HasServers() {
 			c.disableShard(name, PrimaryKey(name))
 		}
 	}
@@ -310,7 +310,7 @@ func (c *Cluster) withUnreadable(old *Cluster) *Cluster {
 
 // checkUnreadable refuses changes that depend on a document that can't be used.
 func checkUnreadable(old, next *Cluster) error {
-	if old.Unrouted != "" && (!slices.Equal(old.Routes.Entries(), next.Routes.Entries()) || len(PlacedAnew(old, next)) > 0 || addsShard(old, next)) {
+	if old.Unrouted != "" && (!slices.Equal(old.Routes.Entries(), next.Routes.Entries()) || len(RelocatedTables(old, next)) > 0 || addsShard(old, next)) {
 		return fmt.Errorf("the route map can't be changed: %s", old.Unrouted)
 	}
 	var errs []error
@@ -320,7 +320,7 @@ func checkUnreadable(old, next *Cluster) error {
 		}
 	}
 	for name, s := range next.Shards {
-		if u, skipped := old.Unreadable[PrimaryKey(name)]; skipped && s.Unreadable == "" && s.Several() {
+		if u, skipped := old.Unreadable[PrimaryKey(name)]; skipped && s.Unreadable == "" && s.HasServers() {
 			errs = append(errs, fmt.Errorf("shard %s: which of its servers is the primary is not known: %s%s: %s; locus doctor shows the remedy", name, Prefix, PrimaryKey(name), u.Why))
 		}
 	}

@@ -50,7 +50,7 @@ func (p *Change) Route(m *router.Map, v *Values, out *Route) error {
 		return err
 	}
 	if len(out.Shards) > 1 && !p.canFind(v) {
-		if err := p.Spreads(); err != nil {
+		if err := p.SpreadRefusal(); err != nil {
 			return p.unlessDivided(m, out, err)
 		}
 	}
@@ -68,8 +68,8 @@ func (p *Change) unlessDivided(m *router.Map, out *Route, err error) error {
 		g.Format(m.Width()), p.obstacle)
 }
 
-// Spreads returns the *Refusal of running on several shards, or nil if the change may do that.
-func (p *Change) Spreads() error {
+// SpreadRefusal returns the *Refusal of running on several shards, or nil if the change may do that.
+func (p *Change) SpreadRefusal() error {
 	if p.onlyOne == nil {
 		return nil
 	}
@@ -92,9 +92,9 @@ func (p *Change) Finds(r *Route) bool {
 	return p.Finding != nil && (len(r.Shards) > 1 || len(r.Shards) == 1 && len(p.agree) > 0 && !one)
 }
 
-// Look returns the query that asks a shard whether it has a row. The answer [Moved] must be refused by [Change.Moves]. ok is
+// LookupQuery returns the query that asks a shard whether it has a row. The answer [Moved] must be refused by [Change.MoveRefusal]. ok is
 // false if the shards can't be asked.
-func (p *Change) Look(v *Values, foreign router.Foreign) (text string, ok bool) {
+func (p *Change) LookupQuery(v *Values, foreign router.Foreign) (text string, ok bool) {
 	var given *gene.Gene
 	if len(p.agree) > 0 {
 		g, err := p.agree[0].key.Stored(v.operand(&p.agree[0].value))
@@ -106,8 +106,8 @@ func (p *Change) Look(v *Values, foreign router.Foreign) (text string, ok bool) 
 	return p.Finding.lockingRead(v, foreign, given)
 }
 
-// Moves returns the refusal of a change that would change the gene of a row that was found.
-func (p *Change) Moves(v *Values) error {
+// MoveRefusal returns the refusal of a change that would change the gene of a row that was found.
+func (p *Change) MoveRefusal(v *Values) error {
 	a := p.agree[0]
 	value := v.operand(&a.value)
 	g, _ := a.key.Stored(value)
@@ -227,7 +227,7 @@ func (p *Change) checkAgreements(m *router.Map, v *Values, out *Route) error {
 		return nil
 	}
 	only, one := out.onlyGene()
-	found := !one && p.Finds(out) && p.canFind(v) && p.Finding.table.Telling() != nil // then the locking read compares the rows' genes
+	found := !one && p.Finds(out) && p.canFind(v) && p.Finding.table.ComputableKey() != nil // then the locking read compares the rows' genes
 	for i, a := range p.agree {
 		value := v.operand(&a.value)
 		g, err := a.key.Stored(value)

@@ -23,7 +23,7 @@ func (c Context) planDeclaring(s *stmt.Statement) (Plan, error) {
 		return nil, nil
 	}
 	name := c.fullName(s.Tables[0])
-	words, declares := catalog.Said(*s.Comment)
+	words, declares := catalog.CommentWords(*s.Comment)
 	if !declares || c.isTemporary(name) {
 		return nil, nil
 	}

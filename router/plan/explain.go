@@ -74,7 +74,7 @@ func (e *explainer) texts(k *Keyed, edits []stmt.Edit) {
 	narrowed := false
 	for i, shard := range e.r.Shards {
 		var err error
-		if own[i], err = k.Own(e.m, e.r, shard, nil); err != nil {
+		if own[i], err = k.AppendOwned(e.m, e.r, shard, nil); err != nil {
 			e.refusal(err)
 			return
 		}
@@ -131,7 +131,7 @@ func (e *explainer) gathered(g *Gathering) {
 			continue
 		}
 		w.upTo(e.v.Offset(t.Start))
-		w.WriteString(strings.TrimSpace(t.Stand(i)))
+		w.WriteString(strings.TrimSpace(t.Replacement(i)))
 		w.from = e.v.Offset(t.End)
 		if t.Hints.Text != "" {
 			w.upTo(e.v.Offset(t.Hints.Start))
@@ -157,7 +157,7 @@ func (e *explainer) summedUp(p *Partial, where string) {
 	}
 	e.addLine("gather", "groups of each shard: %s", text)
 	e.addLine("answered by", "%s, over the gathered groups", where)
-	edits := append([]Edit{{p.Start, p.End, p.Stand()}}, p.Edits...)
+	edits := append([]Edit{{p.Start, p.End, p.Replacement()}}, p.Edits...)
 	slices.SortFunc(edits, func(a, b Edit) int { return e.v.Offset(a.Start) - e.v.Offset(b.Start) })
 	w := writer{text: e.v.Text}
 	for _, edit := range edits {

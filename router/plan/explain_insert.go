@@ -21,7 +21,7 @@ func (p *Stamped) explain(e *explainer) {
 	of := make([][]int, len(genes)) // the shards of each row; two if the sequence that it is issued decides
 	for row, g := range genes {
 		if _, _, divided := e.m.Sides(g); divided {
-			if reason := in.Sided(e.v, row, g); reason != nil {
+			if reason := in.CheckSide(e.v, row, g); reason != nil {
 				e.refusal(reason)
 				return
 			}
@@ -35,7 +35,7 @@ func (p *Stamped) explain(e *explainer) {
 		e.addLine("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, root.Column.Name, in.root(e.v, row),
 			root.Role, in.Table.TableName, g.Format(e.m.Width()), e.rowShard(of[row]))
 	}
-	if err := p.Returned(len(shards)); err != nil {
+	if err := p.CheckReturning(len(shards)); err != nil {
 		e.refusal(err)
 		return
 	}
@@ -102,7 +102,7 @@ func (p *Stamped) explainRows(e *explainer, here func(row int) bool) string {
 func (p *Stamped) explainRow(e *explainer, w *writer, i int) {
 	in, row := p.Insert, e.v.Args.Rows[i]
 	for at, c := range e.v.Cells[row.First : row.First+row.Count] {
-		if in.stamps(at) && Asked(in.Value(e.v, i, at)) {
+		if in.stamps(at) && AsksForValue(in.Value(e.v, i, at)) {
 			w.upTo(int(c.Start))
 			if at > 0 {
 				w.WriteByte(' ')

@@ -214,7 +214,7 @@ func (sc *scope) gathered(l *stmt.Lexed, places *stmt.Places, at stmt.TablePlace
 	}
 	if n.sharded() {
 		g.Rows = &Keyed{classes: []class{{n.table, n.block, filter}}, sided: n.table.Side() != nil}
-		if n.table.Telling() != nil {
+		if n.table.ComputableKey() != nil {
 			g.Rows.Owned = &Owned{tables: []ownedTable{{n.ref.Alias, n.table}}}
 		}
 	}
@@ -325,8 +325,8 @@ func (g *Gathered) Temporary(n int) string { return quote(g.Schema) + "." + quot
 // Quote returns a name in SQL.
 func Quote(name string) string { return quote(name) }
 
-// Stand returns the text that replaces the table's name.
-func (g *Gathered) Stand(n int) string {
+// Replacement returns the text that replaces the table's name.
+func (g *Gathered) Replacement(n int) string {
 	stand := " " + g.Temporary(n)
 	if g.Statement { // other statements refuse TABLE themselves
 		stand = " SELECT * FROM (TABLE" + stand + ")"

@@ -44,8 +44,8 @@ func (in *Insertion) written(v *Values, row, at int) stmt.Value {
 	return v.computed(cell)
 }
 
-// Asked reports whether a value in a stamped column asks for a generated one.
-func Asked(v stmt.Value) bool {
+// AsksForValue reports whether a value in a stamped column asks for a generated one.
+func AsksForValue(v stmt.Value) bool {
 	n, ok := v.Integer() // '0' is 0 to a column of numbers
 	return v.Kind == stmt.Null || v.Kind == stmt.Default || ok && n.IsZero()
 }
@@ -102,8 +102,8 @@ func (in *Insertion) Find(ids []Issued) string {
 	return "SELECT MIN(FIELD(" + name + ", " + string(list) + ")) FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + name + " IN (" + string(list) + ")"
 }
 
-// Returned refuses RETURNING, and LAST_INSERT_ID(expression), if several shards would return rows.
-func (p *Stamped) Returned(shards int) error {
+// CheckReturning refuses RETURNING, and LAST_INSERT_ID(expression), if several shards would return rows.
+func (p *Stamped) CheckReturning(shards int) error {
 	switch f := p.Statement.Features; {
 	case shards < 2:
 		return nil
@@ -133,7 +133,7 @@ func (in *Insertion) rowGene(v *Values, row int) (gene.Gene, error) {
 	}
 	for _, k := range in.keys {
 		given := in.Value(v, row, k.at)
-		if Asked(given) {
+		if AsksForValue(given) {
 			continue
 		}
 		other, err := k.key.Stored(given)

@@ -28,7 +28,7 @@ func (c Context) checkKeptColumns(l *stmt.Lexed, s *stmt.Statement) error {
 func (c Context) declaration(s *stmt.Statement, table catalog.TableName) catalog.Declaration {
 	d, is := c.Catalog.Declared(table)
 	if !is && s.Comment != nil && table == c.fullName(s.Tables[0]) {
-		if words, says := catalog.Said(*s.Comment); says {
+		if words, says := catalog.CommentWords(*s.Comment); says {
 			d, _ = catalog.ParseWords(words)
 		}
 	}
@@ -68,7 +68,7 @@ func (c Context) checkDeclaredColumns(a *stmt.Altering, table catalog.TableName)
 // checkType refuses a type under which an existing value may have another gene. A longer type is allowed.
 func checkType(t *catalog.Table, column stmt.AlteredColumn) error {
 	key, is := t.KeyOf(column.Name)
-	if !is || key.Column.KeptBy(column.Type) {
+	if !is || key.Column.FitsType(column.Type) {
 		return nil
 	}
 	if key.Column.IsText() && column.Type.DataType == key.Column.DataType && column.Type.Collation == "" {

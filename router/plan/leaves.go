@@ -132,7 +132,7 @@ func (c Context) leavesTable(s *stmt.Statement, t stmt.TableName) Leaves {
 		return LeavesNothing
 	case catalog.Traced:
 		return LeavesRoutine
-	case catalog.Untold:
+	case catalog.UnknownTrace:
 		if s.Kind == stmt.Show { // there is no such table
 			return LeavesNothing
 		}

@@ -73,7 +73,7 @@ func reads(l stmt.LockTable) bool { return strings.HasPrefix(strings.ToUpper(l.M
 // isFarView reports whether a name is a view of rows on several shards.
 func (c Context) isFarView(name stmt.TableName) bool {
 	full := c.fullName(name)
-	return !c.isTemporary(full) && c.Catalog.Behind(full) != nil
+	return !c.isTemporary(full) && c.Catalog.ViewSources(full) != nil
 }
 
 // tablesBehind returns the tables that a view of rows on several shards reads, directly or through other views.
@@ -81,7 +81,7 @@ func (c Context) tablesBehind(view stmt.TableName) (tables []stmt.TableName) {
 	if !c.isFarView(view) {
 		return nil
 	}
-	next := c.Catalog.Behind(c.fullName(view))
+	next := c.Catalog.ViewSources(c.fullName(view))
 	seen := map[catalog.TableName]bool{}
 	for len(next) > 0 {
 		name := next[0]
@@ -90,7 +90,7 @@ func (c Context) tablesBehind(view stmt.TableName) (tables []stmt.TableName) {
 			continue
 		}
 		seen[name] = true
-		if further := c.Catalog.Behind(name); further != nil {
+		if further := c.Catalog.ViewSources(name); further != nil {
 			next = append(slices.Clone(next), further...)
 			continue
 		}

@@ -31,9 +31,9 @@ type Merge struct {
 	Keys    []SortKey  // Ordered
 	Fields  []Combined // Aggregated: one for each field
 	Limit   *stmt.Limit
-	// Apart is true if each shard has groups of its own. This is the case as long as no gene is divided.
-	Apart    bool
-	describe string
+	// DisjointGroups is true if each shard has groups of its own. This is the case as long as no gene is divided.
+	DisjointGroups bool
+	describe       string
 }
 
 // String describes how the answers are combined.
@@ -70,7 +70,7 @@ func planMerge(s *stmt.Statement, sc *scope) (*Merge, *Refusal) {
 		return nil, reason
 	}
 	b := s.Blocks[0]
-	m := &Merge{Limit: b.Limit, Apart: b.Grouped}
+	m := &Merge{Limit: b.Limit, DisjointGroups: b.Grouped}
 	aggregated := 0
 	for _, f := range b.Fields {
 		if f.Aggregate != stmt.NoAggregate {

@@ -12,7 +12,7 @@ import (
 // possibly not all that the name means.
 func (c Context) checkNames(s *stmt.Statement) error {
 	for _, call := range s.Called {
-		if err := c.catalogRefusal(c.Catalog.Calling(c.Schema, call.Schema, call.Name)); err != nil {
+		if err := c.catalogRefusal(c.Catalog.CallError(c.Schema, call.Schema, call.Name)); err != nil {
 			return err
 		}
 		if err := c.checkStored(s, call); err != nil {
@@ -115,7 +115,7 @@ func (c Context) checkView(view stmt.TableName, names []stmt.TableName) error {
 			return err
 		}
 		if t != nil && t.Kind != catalog.Single {
-			return c.catalogRefusal(catalog.FarView(c.fullName(view), string(t.Kind)+" table "+t.String()))
+			return c.catalogRefusal(catalog.NewFarViewError(c.fullName(view), string(t.Kind)+" table "+t.String()))
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func numberValue(n uint64) stmt.Value {
 
 // asksNumber reports whether a row leaves its number to the cluster. In the mode NO_AUTO_VALUE_ON_ZERO it doesn't if the value is 0.
 func (in *Insertion) asksNumber(v *Values, row int) bool {
-	return in.numbered < 0 || Asked(in.written(v, row, in.numbered))
+	return in.numbered < 0 || AsksForValue(in.written(v, row, in.numbered))
 }
 
 // Numbered returns the AUTO_INCREMENT column that the cluster numbers, or nil if there is none.
@@ -102,7 +102,7 @@ func (in *Insertion) checkRowNumber(v *Values, row int) error {
 	n, ok := value.Integer()
 	switch {
 	case in.number < 0:
-	case ok && !(c.Unsigned && n.Kind == stmt.Int && n.Int < 0), Asked(value): // a negative value may become 0, which a shard would number
+	case ok && !(c.Unsigned && n.Kind == stmt.Int && n.Int < 0), AsksForValue(value): // a negative value may become 0, which a shard would number
 		return nil
 	default:
 		return refuse(ServerNumbers, "row %d: %s for %s of %s, which is AUTO_INCREMENT: give a whole number, or leave it out and it is numbered", row+1, value, c.Name, in.Table.TableName)

@@ -148,7 +148,7 @@ func (c Context) checkWritable(s *stmt.Statement) error {
 		if k.Name == "" {
 			k.Name = "(" + strings.Join(k.Columns, ", ") + ")"
 		}
-		err := c.Catalog.Tears(&catalog.ForeignKey{
+		err := c.Catalog.ForeignKeyError(&catalog.ForeignKey{
 			TableName: child, Name: k.Name, Columns: k.Columns, References: c.fullName(k.References), Referred: k.Referred, OnDelete: k.OnDelete, OnUpdate: k.OnUpdate,
 		}, c.declaration(s, child))
 		if err != nil {
@@ -254,7 +254,7 @@ func (c Context) checkForeignKeys(s *stmt.Statement) error {
 		return nil
 	}
 	name := c.fullName(s.Tables[0])
-	if torn := c.Catalog.TornBy(name, c.declaration(s, name)); torn != nil {
+	if torn := c.Catalog.ForeignKeyErrors(name, c.declaration(s, name)); torn != nil {
 		return refuse(TooFar, "%v", torn[0])
 	}
 	return nil

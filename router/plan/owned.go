@@ -42,7 +42,7 @@ func (sc *scope) ownedIn(b *stmt.Block) *Owned {
 		if !n.sharded() || n.ref.Nullable {
 			continue
 		}
-		if n.table.Telling() == nil {
+		if n.table.ComputableKey() == nil {
 			return nil
 		}
 		o.tables = append(o.tables, ownedTable{n.ref.Alias, n.table})
@@ -91,14 +91,14 @@ func (k *Keyed) Foreign(m *router.Map, r *Route, shard int) (router.Foreign, err
 		return router.Foreign{}, nil
 	}
 	if k.Owned == nil {
-		return router.Foreign{}, Unowned()
+		return router.Foreign{}, UnownedRefusal()
 	}
 	return foreign, nil
 }
 
-// Own adds to the insertions into the text for one shard of a route the condition that leaves out the rows of other shards. It
+// AppendOwned adds to the insertions into the text for one shard of a route the condition that leaves out the rows of other shards. It
 // returns the errors of Foreign.
-func (k *Keyed) Own(m *router.Map, r *Route, shard int, added []Splice) ([]Splice, error) {
+func (k *Keyed) AppendOwned(m *router.Map, r *Route, shard int, added []Splice) ([]Splice, error) {
 	foreign, err := k.Foreign(m, r, shard)
 	if err != nil || foreign.Empty() {
 		return added, err
@@ -106,7 +106,7 @@ func (k *Keyed) Own(m *router.Map, r *Route, shard int, added []Splice) ([]Splic
 	return slices.Concat(added, k.Owned.Splices(foreign)), nil
 }
 
-// Unowned returns the refusal of a statement that can't leave out rows of other shards while genes are being moved.
-func Unowned() *Refusal {
+// UnownedRefusal returns the refusal of a statement that can't leave out rows of other shards while genes are being moved.
+func UnownedRefusal() *Refusal {
 	return refuse(CrossShard, "while genes are on the move a statement of this shape could see rows twice: name one owner, ID or order number in WHERE, or wait until locus jobs shows the move to be over")
 }

@@ -56,8 +56,8 @@ type Edit struct {
 	Text       string
 }
 
-// Stand returns the text that replaces FROM and WHERE.
-func (p *Partial) Stand() string {
+// Replacement returns the text that replaces FROM and WHERE.
+func (p *Partial) Replacement() string {
 	return "FROM " + p.Temporary() + " AS " + quote(p.Alias) + " "
 }
 

@@ -347,13 +347,13 @@ func (c Context) find(name stmt.TableName) (*catalog.Table, error) {
 		return nil, nil
 	}
 	t, err := c.Catalog.Find(full)
-	if _, nowhere := errors.AsType[*catalog.NowhereError](err); nowhere { // a server returns the same error
+	if _, nowhere := errors.AsType[*catalog.MissingTableError](err); nowhere { // a server returns the same error
 		return nil, &Unknown{Number: erNoSuchTable, State: stateNoTable, Message: "Table '" + full.String() + "' doesn't exist"}
 	}
 	if err != nil {
 		return nil, &Refusal{Code: BrokenTable, Table: full, Message: err.Error()}
 	}
-	if declared, ok := c.Catalog.Misspelled(full); ok && t == nil {
+	if declared, ok := c.Catalog.OtherCase(full); ok && t == nil {
 		return nil, refuse(BrokenTable, "%v", &catalog.MisspelledError{Name: full, Declared: declared})
 	}
 	return t, nil

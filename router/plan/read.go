@@ -47,7 +47,7 @@ func (p *Read) Route(m *router.Map, v *Values, out *Route) error {
 	case len(out.Shards) < 2:
 	case p.Merge == nil:
 		return p.NoMerge
-	case p.Merge.Apart && !m.Divided().Empty() && out.Meets(m.Divided()):
+	case p.Merge.DisjointGroups && !m.Divided().Empty() && out.Meets(m.Divided()):
 		return refuse(ScatterShape, "GROUP BY over rows of genes %s, which are on two shards, by their sequences: %s", m.Divided(), narrowIt)
 	}
 	return nil
@@ -70,7 +70,7 @@ func (p *Read) merge(s *stmt.Statement, sc *scope) {
 
 // gather plans how rows are gathered, if merging the shards' answers may not be enough. It refuses a read that can't run at all.
 func (p *Read) gather(l *stmt.Lexed, ctx Context) error {
-	if p.Merge != nil && p.Merge.Kind == Concat && !p.Merge.Apart && p.sided && len(p.classes) < 2 && p.pinned == "" {
+	if p.Merge != nil && p.Merge.Kind == Concat && !p.Merge.DisjointGroups && p.sided && len(p.classes) < 2 && p.pinned == "" {
 		return nil
 	}
 	var reason *Refusal

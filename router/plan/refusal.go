@@ -106,9 +106,9 @@ type Refusal struct {
 	Near *Near
 	// Unread is true if the parser doesn't know such a statement. A server might refuse it as wrong, with a better message.
 	Unread bool
-	// Unlike is true if the shards' answers have different columns. Their tables may have changed since the statement was
+	// ColumnsDiffer is true if the shards' answers have different columns. Their tables may have changed since the statement was
 	// planned.
-	Unlike bool
+	ColumnsDiffer bool
 }
 
 // Near is the place in a text where a server stopped reading.

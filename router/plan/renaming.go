@@ -39,7 +39,7 @@ func (c Context) planRenaming(s *stmt.Statement) (Plan, error) {
 	case !s.RenamesAlone:
 		return nil, refuse(Unsupported, "an ALTER TABLE that renames table %s, which is on every shard, does nothing else: rename it by itself", every)
 	}
-	net, err := catalog.Net(list)
+	net, err := catalog.NetRenames(list)
 	if err != nil {
 		return nil, refuse(Unsupported, "%s of table %s, which is on every shard: %v", s.Verb, every, err)
 	}

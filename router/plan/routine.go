@@ -21,7 +21,7 @@ func (c Context) planRoutine(l *stmt.Lexed, facts Facts) (Plan, error) {
 	has, lack := c.Catalog.StoredOn(name.Schema, name.Schema, name.Name)
 	unasked := slices.DeleteFunc(slices.Clone(c.Catalog.Shards), func(s router.ShardName) bool { return slices.Contains(has, s) || slices.Contains(lack, s) })
 	elsewhere := slices.ContainsFunc(has, func(s router.ShardName) bool { return s != c.Catalog.First() })
-	switch home, alone := c.Catalog.AtHome(c.Schema, namesIn(l), name); {
+	switch home, alone := c.Catalog.OnDefaultShard(c.Schema, namesIn(l), name); {
 	case !d.Creates && !elsewhere && len(unasked) == 0:
 		return nil, nil
 	case !d.Creates:

@@ -136,7 +136,7 @@ func (in *Insertion) Residue(v *Values, row int) (r orderid.Residue, known bool)
 		return 0, false
 	case side == in.Table.Root():
 		return side.StoredResidue(in.root(v, row))
-	case in.ID < 0 || Asked(in.Value(v, row, in.ID)):
+	case in.ID < 0 || AsksForValue(in.Value(v, row, in.ID)):
 		return 0, false
 	default:
 		return side.StoredResidue(in.Value(v, row, in.ID))
@@ -149,7 +149,7 @@ func (in *Insertion) collectUnsided() {
 	t := in.Table
 	side := t.Side()
 	for _, u := range t.Unique {
-		if side == nil || slices.ContainsFunc(u.Columns, func(c int) bool { return t.TellsSide(side, c) }) {
+		if side == nil || slices.ContainsFunc(u.Columns, func(c int) bool { return t.DeterminesSide(side, c) }) {
 			continue
 		}
 		key, generated := unseenKey{name: u.Name}, false
@@ -166,16 +166,16 @@ func (in *Insertion) collectUnsided() {
 	}
 }
 
-// Sided refuses a row of a divided gene that may have a duplicate on the other side, and a row of a table whose genes can't be
+// CheckSide refuses a row of a divided gene that may have a duplicate on the other side, and a row of a table whose genes can't be
 // divided.
-func (in *Insertion) Sided(v *Values, row int, g gene.Gene) *Refusal {
+func (in *Insertion) CheckSide(v *Values, row int, g gene.Gene) *Refusal {
 	t := in.Table
 	if t.Side() == nil {
 		return refuse(CrossShard, "the rows of gene %s are on two shards, by their sequences, and those of %s have none: wait until locus jobs shows the move to be over", g, t.TableName)
 	}
 	for _, u := range in.unsided {
 		generated := func(at int) bool {
-			return Asked(in.written(v, row, at)) && (in.Columns[at] == t.IDColumn || in.written(v, row, at).Kind == stmt.Null)
+			return AsksForValue(in.written(v, row, at)) && (in.Columns[at] == t.IDColumn || in.written(v, row, at).Kind == stmt.Null)
 		}
 		if !slices.ContainsFunc(u.at, generated) {
 			instead := "leave the key's column out, if it is generated"

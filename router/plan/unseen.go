@@ -66,7 +66,7 @@ func (in *Insertion) checkRow(v *Values, row int) error {
 			value, c := in.written(v, row, at), in.Columns[at]
 			switch {
 			case in.Table.IsStamped(c):
-				return Asked(value)
+				return AsksForValue(value)
 			case c == in.number: // 0 may be a number
 				return value.Kind == stmt.Null || value.Kind == stmt.Default
 			}

@@ -114,5 +114,5 @@ func (p *Stamped) way(m *router.Map, v *Values, r *Route) (Way, error) {
 	for _, g := range genes {
 		r.Shards = insert(r.Shards, m.Lookup(g))
 	}
-	return r.way(), p.Returned(len(r.Shards))
+	return r.way(), p.CheckReturning(len(r.Shards))
 }

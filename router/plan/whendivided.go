@@ -2,10 +2,10 @@ package plan
 
 import "locus/router/stmt"
 
-// WhenDivided returns why a statement that runs today would be refused for a divided gene, whose rows are on two shards by their
+// DividedRefusal returns why a statement that runs today would be refused for a divided gene, whose rows are on two shards by their
 // sequences. Nil means that it would not be refused. It examines the form of the statement: the effect of its values is not
 // known.
-func WhenDivided(p Plan) *Refusal {
+func DividedRefusal(p Plan) *Refusal {
 	switch p := p.(type) {
 	case *Read:
 		return p.whenDivided()
@@ -25,7 +25,7 @@ func (p *Read) whenDivided() *Refusal {
 	case !p.halves():
 	case p.Merge == nil:
 		return p.NoMerge
-	case p.Merge.Apart:
+	case p.Merge.DisjointGroups:
 		return refuse(ScatterShape, "GROUP BY over rows of several shards: %s", narrowIt)
 	}
 	return nil

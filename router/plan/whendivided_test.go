@@ -36,7 +36,7 @@ func TestWhenDivided(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		why := WhenDivided(p)
+		why := DividedRefusal(p)
 		if (why == nil) != (want == "") || why != nil && !strings.Contains(why.Message, want) {
 			t.Errorf("%s: %v, want %q", text, why, want)
 		}

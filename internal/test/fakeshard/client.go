@@ -50,7 +50,7 @@ func (c *Client) Waited(time.Duration)     { c.Borrowed++ }
 func (c *Client) Trace() *trace.Statement  { return nil }
 
 // Asked implements txn.Observer.
-func (c *Client) Asked(router.ShardName) {}
+func (c *Client) Queried(router.ShardName) {}
 
 // Reserves implements txn.Observer.
 func (c *Client) Reserves(string, func(router.ShardName) uint32) { c.Reserved++ }
