@@ -416,7 +416,7 @@ func (v *Values) computed(c stmt.Cell) stmt.Value {
 	if _, insertID := v.Computed(c); insertID {
 		return stmt.UintValue(v.InsertID)
 	}
-	if value := v.Constant(c, v.CellVariable); !Asked(value) {
+	if value := v.Constant(c, v.CellVariable); !AsksForValue(value) {
 		return value
 	}
 	return stmt.Value{}
