@@ -78,3 +78,71 @@ func TestNaturalOwners(t *testing.T) {
 		})
 	}
 }
+
+// A proposal is written, edited and read. What is wrong with it is reported with the table.
+func TestReadProposal(t *testing.T) {
+	s := readFixture(t, "shop.schema")
+	added := "shards: 4\ntables:\n  db.orders: {declare: owner=user_id}\n  db.order_items:\n    declare: owner=user_id\n    add: {column: user_id, from: db.orders, value: user_id, by: order_id, key: id}\n"
+	for _, test := range []struct{ text, want string }{
+		{added, ""},
+		{"shards: 4\ntables: {db.users: {declare: global}, db.audit: {declare: shard=s1}}", ""},
+		{"shards: 4\ntables: {}", ""},
+		{"", "empty"},
+		{"shards: 0\ntables: {}", "shards: 0: use a number from 1 to 256"},
+		{"shards: 4\ntable: {}", "table"},
+		{"shards: 4\ntables: {db.users: }", "table db.users: declare is missing"},
+		{"shards: 4\ntables: {users: {declare: global}}", "table users: the server has no such table; write it as schema.table"},
+		{"shards: 4\ntables: {db.users: {declare: owner=nam}}", "did you mean name?"},
+		{"shards: 4\ntables: {db.users: {declare: owner=id global}}", "table db.users"},
+		{"shards: 4\ntables: {db.users: {declare: own=id}}", "the words are global"},
+		{"shards: 4\ntables: {db.order_items: {declare: parent=order_id}}", ""},
+		{"shards: 4\ntables: {db.orders: {declare: owner=created}}", "an owner is an integer"},
+		{strings.Replace(added, "value: user_id", "value: nothing", 1), "add: value: table db.orders has no column nothing"},
+		{strings.Replace(added, "from: db.orders", "from: db.nothing", 1), "add: from: the server has no table db.nothing"},
+		{strings.Replace(added, "column: user_id", "column: qty", 1), "add: it has a column qty already"},
+		{strings.Replace(added, "by: order_id", "by: order", 1), "add: by: it has no column order"},
+		{strings.Replace(added, "key: id", "key: no", 1), "add: key: table db.orders has no column no"},
+	} {
+		p, err := ReadProposal([]byte(test.text), s)
+		switch {
+		case test.want != "":
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("%s\n%v, want %s", test.text, err, test.want)
+			}
+			continue
+		case err != nil:
+			t.Errorf("%s\n%v", test.text, err)
+			continue
+		}
+		if _, err := Evaluate(s, readWorkload(t, "shop.statements"), p, Options{}); err != nil {
+			t.Errorf("%s\n%v", test.text, err)
+		}
+	}
+}
+
+// A column that a statement compares with one value only, or that tells few rows apart, is no owner.
+func TestNoOwner(t *testing.T) {
+	s := schemaOf(t, "table event rows=1000\n  id bigint auto\n  deleted int\n  kind tinyint\n  body text\n  primary id\n  key deleted\n  key kind\n")
+	w := NewWorkload()
+	addExecutions(w, 1000, 1, "SELECT body FROM event WHERE deleted = 0 AND kind = {n}")
+	addExecutions(w, 1000, 1, "SELECT COUNT(*) FROM event WHERE deleted = 0")
+	p, _ := reported(t, s, w, Options{Shards: 4})
+	if got := p.Tables["db.event"]; got != nil && strings.HasPrefix(got.Declare, "owner=") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Without statements on its tables, a schema is reported as it is.
+func TestNothingToPropose(t *testing.T) {
+	w := NewWorkload()
+	addExecutions(w, 10, 1, "SELECT 1")
+	p, r := reported(t, readFixture(t, "shop.schema"), w, Options{Shards: 4})
+	if len(p.Tables) != 0 || r.Statements != 10 {
+		t.Errorf("%+v", p)
+	}
+	var out bytes.Buffer
+	r.Print(&out)
+	if !strings.Contains(out.String(), "Leave all tables on one shard") {
+		t.Error(out.String())
+	}
+}

@@ -46,7 +46,9 @@ func (w *Workload) Counted(r meter.Report, proxies int) {
 			cut += d.Count
 			continue
 		}
-		w.AddDigest(d.Database, d.Text, "", d.Count, d.TotalMs/1000)
+		if added := w.addDigest(d.Database, d.Text, "", d.Count, d.TotalMs/1000); added != nil {
+			added.several += min(d.Several, d.Count)
+		}
 	}
 	if cut > 0 {
 		w.Notes = append(w.Notes, fmt.Sprintf("%s statements were not planned, because the proxies keep the beginnings of their texts only", grouped(cut)))

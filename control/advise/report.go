@@ -178,8 +178,10 @@ func (r *reporting) digest(d *Digest) {
 	counted := map[string]bool{}
 	for _, text := range samples {
 		f := r.planner.fateOf(d, text)
-		out.Ways[f.way] += 100 * part
-		r.add(f.way, part*float64(d.Count), part*d.Seconds)
+		for way, share := range d.waysOf(f.way) {
+			out.Ways[way] += 100 * part * share
+			r.add(way, part*share*float64(d.Count), part*share*d.Seconds)
+		}
 		if f.unseen != "" {
 			r.unseen += part * float64(d.Count)
 			r.unseenTable = f.unseen
@@ -197,6 +199,16 @@ func (r *reporting) digest(d *Digest) {
 		out.PerDay = math.Round(float64(d.Count) / r.over.Hours() * 24)
 	}
 	r.Digests = append(r.Digests, out)
+}
+
+// waysOf returns the ways of a digest's executions that are planned without values. Lists may name several owners: then proxies have counted
+// how many executions ran on several shards.
+func (d *Digest) waysOf(planned plan.Way) map[plan.Way]float64 {
+	if planned != plan.OnOwner || d.several == 0 || d.Count == 0 {
+		return map[plan.Way]float64{planned: 1}
+	}
+	several := float64(d.several) / float64(d.Count)
+	return map[plan.Way]float64{plan.OnSome: several, plan.OnOwner: 1 - several}
 }
 
 func (r *reporting) add(way plan.Way, count, seconds float64) {

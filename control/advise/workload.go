@@ -30,6 +30,7 @@ type Digest struct {
 	samples []string
 	offered uint64 // executions that could have been a sample
 	bare    bool   // the samples are the server's digest, without values
+	several uint64 // executions that ran on several shards, as proxies have counted
 }
 
 // Workload is what a server has run. It is not safe for concurrent use.
@@ -79,14 +80,21 @@ func (w *Workload) Add(database, text string, seconds float64) {
 
 // AddDigest counts the executions of a digest. sample is one of them, or empty if the server keeps none. digest is the server's text of it.
 func (w *Workload) AddDigest(database, digest, sample string, count uint64, seconds float64) {
+	w.addDigest(database, digest, sample, count, seconds)
+}
+
+// addDigest is AddDigest. It returns nil if there are too many digests.
+func (w *Workload) addDigest(database, digest, sample string, count uint64, seconds float64) *Digest {
 	text := sample
 	if text == "" {
 		text = variables.Replace(digest)
 	}
-	if d := w.count(database, text, count, seconds); d != nil && d.samples == nil {
+	d := w.count(database, text, count, seconds)
+	if d != nil && d.samples == nil {
 		d.offered, d.bare = 1, sample == ""
 		w.sample(d, text)
 	}
+	return d
 }
 
 // count adds executions to their digest. It returns nil if there are too many digests.
