@@ -51,7 +51,8 @@ cluster.
 
 The statements are the digests of performance_schema, unless files are given: slow logs,
 general logs, or files of statements that end with semicolons. Files may be compressed by
-gzip. The account needs SELECT on the application's databases, and on performance_schema.
+gzip. The account needs SELECT, SHOW VIEW, TRIGGER and EVENT on the application's databases,
+and SELECT on performance_schema.
 
 --write writes the proposal to a file. Edit it, and see with --proposal what that changes.
 

@@ -43,7 +43,8 @@ func TestAdvise(t *testing.T) {
 			"CREATE TABLE webshop.sale_line (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, sale_id INT NOT NULL, qty INT, KEY (sale_id))",
 			"CREATE USER advisor@'%' IDENTIFIED BY 's3cret'",
 			"CREATE USER blind@'%' IDENTIFIED BY 's3cret'",
-			"GRANT SELECT ON webshop.* TO advisor@'%'")
+			"GRANT SELECT, SHOW VIEW, TRIGGER, EVENT ON webshop.* TO advisor@'%'",
+			map[servers.Engine]string{servers.MariaDB: "GRANT SELECT ON mysql.proc TO advisor@'%'", servers.MySQL: "GRANT SHOW_ROUTINE ON *.* TO advisor@'%'"}[engine])
 		t.Cleanup(func() {
 			_ = server.Execute(context.Background(), "DROP DATABASE webshop", "DROP USER advisor@'%', blind@'%'")
 		})

@@ -101,7 +101,7 @@ func Evaluate(s *Schema, w *Workload, p *Proposal, o Options) (*Report, error) {
 		return nil, err
 	}
 	r := &reporting{
-		Report:  &Report{Sources: w.Sources, Notes: slices.Clone(w.Notes), Proposal: p, Digests: []DigestReport{}},
+		Report:  &Report{Sources: w.Sources, Notes: slices.Concat(s.Notes, w.Notes), Proposal: p, Digests: []DigestReport{}},
 		planner: planner, figures: map[plan.Way]*Figure{}, reasons: map[string]*Reason{}, counts: map[plan.Way]float64{}, over: w.Over,
 	}
 	if w.Others > 0 {

@@ -17,6 +17,8 @@ type Schema struct {
 	// Listing contains the server's views, programs and foreign keys.
 	Listing *catalog.Listing
 
+	// Notes are about what the account doesn't see.
+	Notes []string
 	// Width is the width of genes.
 	Width gene.Width
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,14 +13,18 @@ import (
 
 // ReadSchema reads the schema of a server.
 func ReadSchema(ctx context.Context, q schema.Querier) (*Schema, error) {
-	tables, listing, err := schema.Survey(ctx, q)
+	tables, listing, unseen, err := schema.Survey(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	if len(tables) == 0 {
 		return nil, errors.New("the account sees no table: GRANT SELECT on the databases of the application to it")
 	}
-	return NewSchema(tables, listing), nil
+	s := NewSchema(tables, listing)
+	if unseen != nil {
+		s.Notes = slices.Collect(strings.SplitSeq(unseen.Error(), "\n"))
+	}
+	return s, nil
 }
 
 // otherSources is the remedy if a server has no digests.

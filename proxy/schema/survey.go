@@ -20,16 +20,19 @@ type Surveyed struct {
 	Rows uint64
 }
 
-// Survey returns all base tables of a server, sorted by name, and the listing of all its objects. It omits the server's own schemas. The
+// Survey returns all base tables of a server, sorted by name, and the listing of all its objects. It omits the server's own schemas. unseen
+// lists the privileges without which the server omits objects; without any privilege other than SELECT, MariaDB omits foreign keys too. The
 // number of queries depends on the number of schemas, not on the number of tables.
-func Survey(ctx context.Context, q Querier) ([]Surveyed, *catalog.Listing, error) {
+func Survey(ctx context.Context, q Querier) (tables []Surveyed, listing *catalog.Listing, unseen, err error) {
 	s := &server{tables: map[catalog.TableName]*liveTable{}}
 	if err := s.readVersion(ctx, q); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	listing, err := s.list(ctx, q, nil)
-	if err != nil {
-		return nil, nil, err
+	if listing, err = s.list(ctx, q, nil); err != nil {
+		return nil, nil, nil, err
+	}
+	if unseen, err = s.missingPrivileges(ctx, q); err != nil {
+		return nil, nil, nil, err
 	}
 	var names []catalog.TableName
 	for i := range listing.Tables {
@@ -50,16 +53,15 @@ func Survey(ctx context.Context, q Querier) ([]Surveyed, *catalog.Listing, error
 		})
 	}
 	if err := runQueries(ctx, q, queries); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	var tables []Surveyed
 	for _, name := range names {
 		if t := s.tables[name]; t != nil && len(t.columns) > 0 { // otherwise it was dropped meanwhile
 			tables = append(tables, Surveyed{name, t.catalogColumns(), t.catalogUnique(), t.leading, rows[name]})
 		}
 	}
 	slices.SortFunc(tables, func(a, b Surveyed) int { return a.TableName.Compare(b.TableName) })
-	return tables, listing, nil
+	return tables, listing, unseen, nil
 }
 
 // catalogUnique returns the unique keys with the positions of their columns.
