@@ -81,7 +81,7 @@ func (d *definitions) step() {
 		d.put(x.start, x.end, "INT")
 	case direct && d.before.char == ')' && d.at("persistent"):
 		d.put(x.start, x.end, "STORED")
-	case direct && d.words > 1 && d.at("invisible", "byte", "ascii", "unicode", "compressed", "ignored"):
+	case direct && d.words > 1 && d.at("invisible", "visible", "byte", "ascii", "unicode", "compressed", "ignored"):
 		d.blanked()
 		return
 	case direct && d.words > 1 && d.at("not") && d.behind().at("ignored"):

@@ -307,11 +307,21 @@ func (d *dialect) alter() {
 func (d *dialect) altered(i, depth int) {
 	switch w := d.word(i); {
 	case w == "if" && d.word(i+1) == "exists" && depth == 0:
-		d.blank(i, i+1)
+		if !d.words(i-2, "alter", "key") {
+			d.blank(i, i+1)
+		}
 	case w == "if" && d.words(i+1, "not", "exists") && d.word(i-1) == "constraint":
 		d.blank(i, i+2)
+	case w == "alter" && d.words(i+1, "key", "if", "exists"):
+		d.put(i+1, i+3, "INDEX")
+	case w == "ignored" && d.altersIndex(i):
+		d.put(i, i, "VISIBLE")
 	case w == "ignored":
 		d.ignored(i)
+	case w == "all" && d.word(i-1) == "partition":
+		d.put(i, i, "p") // the names of partitions are not read
+	case maintenance[w] && d.word(i-1) != "add" && d.partition(i) && depth == 0:
+		d.blank(i, i)
 	case w == "invisible" && d.word(i-1) != "set" && d.word(i-2) != "index" && d.word(i-2) != "key":
 		d.blank(i, i)
 	case w == "nocopy" && (d.word(i-1) == "algorithm" || d.word(i-2) == "algorithm"):
@@ -321,6 +331,38 @@ func (d *dialect) altered(i, depth int) {
 	case w == "default" && d.at(i+1).char == '(' && d.word(i-1) != "set":
 		d.put(i, i, "CHECK")
 	}
+}
+
+// maintenance are the options of CHECK PARTITION and REPAIR PARTITION.
+var maintenance = set("quick extended fast medium changed use_frm")
+
+// partition reports whether the statement is ALTER TABLE … CHECK or REPAIR PARTITION, and an option at i is behind the names.
+func (d *dialect) partition(i int) bool {
+	for at := i - 1; at > 1; at-- {
+		if d.word(at) == "partition" {
+			return at < i-1 && (d.word(at-1) == "check" || d.word(at-1) == "repair")
+		}
+	}
+	return false
+}
+
+// altersIndex reports whether IGNORED at i is the last word of ALTER INDEX. It blanks NOT in front of it.
+func (d *dialect) altersIndex(i int) bool {
+	name := i - 1
+	if d.word(name) == "not" {
+		name--
+	}
+	exists := name
+	if d.words(name-2, "if", "exists") {
+		exists -= 2
+	}
+	if !d.words(exists-2, "alter", "index") && !d.words(exists-2, "alter", "key") {
+		return false
+	}
+	if name < i-1 {
+		d.blank(name+1, name+1)
+	}
+	return true
 }
 
 // namesColumn reports whether the name of a column that is being added is at i.

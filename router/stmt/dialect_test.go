@@ -27,18 +27,23 @@ func TestDialect(t *testing.T) {
 		"alter online ignore table t nowait add g point, add index (a) not ignored, drop constraint if exists c, rename index if exists a to b, algorithm=nocopy": true,
 		"alter table if exists s.t wait 5 add column b int default (1 + 2) invisible":                                                                             true,
 		"alter table t alter column a set invisible, alter index i ignored":                                                                                       false, // the parser reads no SET INVISIBLE
-		"drop table if exists t wait 5":                true,
-		"drop index i on t nowait":                     true,
-		"truncate table s.t nowait":                    true,
-		"rename tables a to b":                         true,
-		"rename table a wait 5 to b":                   false, // its text is not sent on
-		"lock tables t low_priority write":             false,
-		"create or replace table t (a int)":            false,
-		"select a from t lock in share mode wait":      false,
-		"select group_concat(a limit) from t":          false,
-		"select 'x sounds like y' from t where sounds": true,
-		"alter table t add system versioning":          false,
-		"alter table t modify a point":                 false, // the type of a changed column matters
+		"alter table t alter index i ignored":                                                                                                                     true,
+		"alter table t alter index if exists i not ignored, alter key if exists k ignored":                                                                        true,
+		"alter table t check partition all quick":                                                                                                                 true,
+		"alter table t repair partition p, q extended":                                                                                                            true,
+		"alter table t analyze partition all":                                                                                                                     true,
+		"drop table if exists t wait 5":                                                                                                                           true,
+		"drop index i on t nowait":                                                                                                                                true,
+		"truncate table s.t nowait":                                                                                                                               true,
+		"rename tables a to b":                                                                                                                                    true,
+		"rename table a wait 5 to b":                                                                                                                              false, // its text is not sent on
+		"lock tables t low_priority write":                                                                                                                        false,
+		"create or replace table t (a int)":                                                                                                                       false,
+		"select a from t lock in share mode wait":                                                                                                                 false,
+		"select group_concat(a limit) from t":                                                                                                                     false,
+		"select 'x sounds like y' from t where sounds":                                                                                                            true,
+		"alter table t add system versioning":                                                                                                                     false,
+		"alter table t modify a point":                                                                                                                            false, // the type of a changed column matters
 	} {
 		l := lexed(text, 0)
 		_, err := Parse(l)
