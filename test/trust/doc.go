@@ -30,6 +30,11 @@
 //		)
 //	})
 //
+// The grammar list in testdata/grammar has the clauses of the servers' manuals, one
+// statement a line. Each is run on both sides, and the lines that are not answered alike
+// are in a golden file for each server: go test -run TestGrammar -update rewrites it in
+// half an hour, and -grammar EXPRESSION runs the lines that match.
+//
 // The rest compares readings, without rows: the probe of each byte in each place, and
 // soups of tokens, between the servers' own lexers and the proxy's.
 package trust
