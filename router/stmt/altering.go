@@ -128,7 +128,7 @@ func (r *reader) clausesBegin(n *ast.AlterTableStmt) *Anchor {
 	if !scan.takes("alter", "table") {
 		return nil
 	}
-	if name, ok := scan.table(); !ok || !strings.EqualFold(name.Name, n.Table.Name.O) || len(scan.list) == 0 {
+	if name, ok := scan.table(); !ok || !strings.EqualFold(name.Name, n.Table.Name.O) || len(scan.list) == 0 || scan.at("wait", "nowait") {
 		return nil
 	}
 	at := r.l.Anchor(scan.peek().start)

@@ -74,6 +74,11 @@ func TestDialectKeepsFacts(t *testing.T) {
 	if _, s := parsed(t, "alter table t add a int invisible"); len(s.Altering.Adds) != 0 {
 		t.Error("an invisible column is added as others are, which become visible")
 	}
+	for _, text := range []string{"alter table t wait 1 modify a int", "alter table t nowait modify a int", "alter online table t modify a int", "alter table if exists t modify a int"} {
+		if _, s := parsed(t, text); s.Altering.Clauses != nil {
+			t.Errorf("%s: a clause would be put in a wrong place", text)
+		}
+	}
 	if _, s := parsed(t, "alter table t check partition p"); s.Verb != "CHECK" {
 		t.Errorf("CHECK PARTITION is %s", s.Verb)
 	}
