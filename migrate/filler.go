@@ -394,7 +394,7 @@ func (f *filler) settle(ctx context.Context, c *link.Conn) error {
 			return err
 		}
 		if pause(ctx, fillEvery/10) != nil {
-			return fmt.Errorf("%s: somebody has it locked: %w", lacking, ctx.Err())
+			return fmt.Errorf("%s: it is locked by another session: %w", lacking, ctx.Err())
 		}
 	}
 }

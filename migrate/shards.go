@@ -132,7 +132,7 @@ func (sh *shards) stillFit(ctx context.Context) error {
 	case len(report.Problems) > 0:
 		return &refusedError{report.Problems}
 	case len(report.Tables) > len(sh.tables):
-		return errors.New("a declared table was created on both servers while genes are on the move, and its rows are not moved: drop it there until the job is over")
+		return errors.New("a declared table was created on both servers while genes are being moved, and its rows are not moved: drop it there until the job is over")
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (a *application) afterwards(ctx context.Context, conn *connection, old, nex
 	if stranded == nil {
 		return err
 	}
-	return fmt.Errorf("the change was written, and clients inserted rows meanwhile that are now looked for elsewhere:\n%s\n"+
+	return fmt.Errorf("the change was written, and clients inserted rows meanwhile that are now looked for on other shards:\n%s\n"+
 		"apply the former routes and tables, then move these rows and apply again", strings.Join(stranded, "\n"))
 }
 

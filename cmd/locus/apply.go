@@ -135,7 +135,7 @@ func commit(ctx context.Context, conn *connection, state *declared.State, next *
 	var conflict *etcd.Conflict
 	switch {
 	case errors.As(err, &conflict):
-		return fmt.Errorf("somebody else changed %s since it was read; nothing was written; run apply again", conflict.Key)
+		return fmt.Errorf("%s was changed by another command since it was read; nothing was written; run apply again", conflict.Key)
 	case errors.Is(err, etcd.ErrUnknown):
 		return fmt.Errorf("%w: locus diff shows what stands", err)
 	}

@@ -186,7 +186,7 @@ func TestCommitSaysWhoWasFaster(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = applyOnce(t.Context(), slow)
-	want := "somebody else changed /locus/main/declared/map since it was read; nothing was written; run apply again"
+	want := "/locus/main/declared/map was changed by another command since it was read; nothing was written; run apply again"
 	if err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}

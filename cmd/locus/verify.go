@@ -41,7 +41,7 @@ nothing is changed.
 With --repair rows of the sharded tables that are on a shard which does not own them
 are brought home: one that the owner has as well is deleted there; one that the owner
 has not goes to the owner first, and is deleted then. Where the owner has another row,
---take says whose stands. Rows of genes that are on the move are left, and so are rows
+--take says whose stands. Rows of genes that are being moved are left, and so are rows
 whose keys are of different genes. What is changed is kept in locus.move_repair on
 the shard that was changed.
 

@@ -70,7 +70,7 @@ func Forget(ctx context.Context, kv *etcd.KV) error {
 	}
 	if len(answers.Silent) > 0 {
 		slices.Sort(answers.Silent)
-		return fmt.Errorf("not known to have begun anew: %s", strings.Join(answers.Silent, ", "))
+		return fmt.Errorf("not known to have started again: %s", strings.Join(answers.Silent, ", "))
 	}
 	return nil
 }

@@ -241,7 +241,7 @@ func (s *Store) Declare(ctx context.Context, snap migrate.Snapshot, j *job.Job, 
 	}
 	for name := range state.Cluster.Shards {
 		if j.State.Cut > 0 && name != j.From && !slices.Contains(j.Import.Shards, name) {
-			return snap, fmt.Errorf("shard %s was registered after the import began, and has not its tables: locus abort %s, and begin anew", name, j.ID)
+			return snap, fmt.Errorf("shard %s was registered after the import began, and does not have its tables: run locus abort %s, and start the import again", name, j.ID)
 		}
 	}
 	after.Routes, after.Stamp = next, router.Stamp{By: s.by, Why: why, At: time.Now()}

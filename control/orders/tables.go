@@ -111,7 +111,7 @@ func (c *call) declare(ctx context.Context, remedy string, edit func(map[catalog
 	}
 	err = state.Commit(ctx, c.kv, after)
 	if conflict, changed := errors.AsType[*etcd.Conflict](err); changed {
-		return fmt.Errorf("somebody else changed %s meanwhile; nothing was written: call it again", conflict.Key)
+		return fmt.Errorf("%s was changed by another command meanwhile; nothing was written: call it again", conflict.Key)
 	}
 	if err != nil {
 		return err

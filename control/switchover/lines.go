@@ -353,7 +353,7 @@ func (r *run) followed(ctx context.Context, s *server) error {
 	case err != nil:
 		return err
 	case id != "":
-		return fmt.Errorf("%s is being made anew, and follows once that is done", s.addr)
+		return fmt.Errorf("%s is being built again, and follows when that is done", s.addr)
 	}
 	v, err := s.look(ctx)
 	if err != nil {
@@ -380,7 +380,7 @@ func (r *run) followed(ctx context.Context, s *server) error {
 	case err != nil:
 		return err
 	case errant != "":
-		return fmt.Errorf("%s has transactions that %s has not, and can't follow it: %s", s.addr, r.primary.addr, errant)
+		return fmt.Errorf("%s has transactions that %s does not have, and can't follow it: %s", s.addr, r.primary.addr, errant)
 	case !v.ReadOnly:
 		if err := s.setReadOnly(ctx, true); err != nil {
 			return err

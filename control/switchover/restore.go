@@ -94,7 +94,7 @@ func (s Switchover) prepareAgain(ctx context.Context, now declared.Primary) (xid
 		err = errors.New("its log has nothing of it")
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("%s has stopped to apply for want of the branch %s, which can't be prepared again: make it anew from the primary: %w", at.addr, v.Lacks, err)
+		return "", "", fmt.Errorf("%s has stopped applying because the branch %s is missing and can't be prepared again: build the server again from the primary: %w", at.addr, v.Lacks, err)
 	}
 	return v.Lacks, connection, at.replay(ctx, v.Lacks, statements)
 }
@@ -104,7 +104,7 @@ func (s *server) replay(ctx context.Context, xid string, statements []string) er
 	steps := slices.Concat([]string{"SET SESSION sql_log_bin = 0", statements[0], "XA START " + xid}, statements[1:], []string{"XA END " + xid, "XA PREPARE " + xid})
 	for _, sql := range steps {
 		if _, err := s.conn.Own().Exec(ctx, sql); err != nil {
-			return fmt.Errorf("%s: do what the branch %s has changed again: %w: if it is for want of a right, GRANT BINLOG ADMIN, BINLOG REPLAY ON *.* TO the shard's admin account, else make the server anew", s.addr, xid, err)
+			return fmt.Errorf("%s: do what the branch %s has changed again: %w: if a right is missing, GRANT BINLOG ADMIN, BINLOG REPLAY ON *.* TO the shard's admin account; otherwise build the server again", s.addr, xid, err)
 		}
 	}
 	return nil

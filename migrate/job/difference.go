@@ -179,7 +179,7 @@ func (l Differences) Chosen(selection string) ([]Difference, error) {
 			}
 		}
 		if len(some) == before {
-			return nil, fmt.Errorf("row %s is not listed, or not any more: what is seen of a row anew has a new number", strings.TrimSpace(part))
+			return nil, fmt.Errorf("row %s is not listed, or not any more: a difference that is found again has a new number", strings.TrimSpace(part))
 		}
 	}
 	return some, nil

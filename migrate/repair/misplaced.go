@@ -198,7 +198,7 @@ func (b *both) close() {
 }
 
 // errMoves: the gene of a row moves, or is its shard's by now.
-var errMoves = errors.New("its gene is on the move, or has moved: look again once no job moves it")
+var errMoves = errors.New("its gene is being moved, or has moved: look again once no job moves it")
 
 // owner is whose a gene is. A job on it is told of no row here: the job may be about to write it.
 func (s *strays) owner(ctx context.Context, g gene.Gene) (router.ShardName, error) {

@@ -449,7 +449,7 @@ func (n *renaming) settle() error {
 	}
 	switch now := n.Snapshot(); {
 	case !now.Map.Moving().Empty():
-		return errors.New("genes are on the move: wait until locus jobs shows the move to be over")
+		return errors.New("genes are being moved: wait until locus jobs shows that the job has ended")
 	case !slices.Equal(now.Catalog.Shards, n.catalog.Shards):
 		return errors.New("the shards of the cluster have changed meanwhile: repeat the statement")
 	}

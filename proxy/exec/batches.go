@@ -91,7 +91,7 @@ func (b *batches) flush() error {
 		return nil
 	}
 	if !b.encodable(b.text) {
-		return &plan.Refusal{Code: plan.Unsupported, Message: "rows from elsewhere with letters that this session's character set has not, in which they would be sent: use SET NAMES utf8mb4"}
+		return &plan.Refusal{Code: plan.Unsupported, Message: "rows of a query or file with characters that this session's character set does not have: use SET NAMES utf8mb4"}
 	}
 	before := int(b.out.Rows)
 	b.out.Rows += uint64(b.rows)
@@ -168,7 +168,7 @@ func (b *batches) parts(v *plan.Values, before int) (parts []Part, err error) {
 	case *plan.OneShard:
 		return []Part{{Shard: p.Shard, Text: b.text}}, nil
 	}
-	return nil, &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT of this kind from elsewhere"}
+	return nil, &plan.Refusal{Code: plan.Unsupported, Message: "an INSERT of this kind with rows of a query or file"}
 }
 
 // recordIssued records the first ID that was generated for a row of the batch and that a row has, unless an earlier batch had
@@ -247,7 +247,7 @@ func (x *Execution) runInsertQuery(q *plan.InsertQuery) error {
 // requireUTF8 refuses a client whose character set is not UTF-8, because values are written into the texts of INSERTs.
 func (e *Engine) requireUTF8() error {
 	if !e.Vars.QuotesUTF8() {
-		return &plan.Refusal{Code: plan.Unsupported, Message: "rows from elsewhere for several shards, for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
+		return &plan.Refusal{Code: plan.Unsupported, Message: "rows of a query or file for several shards, for a client whose character set is not UTF-8: use SET NAMES utf8mb4"}
 	}
 	return nil
 }

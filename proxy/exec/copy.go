@@ -110,7 +110,7 @@ func (w *workspace) fixedZone() error {
 			return nil
 		}
 	}
-	return &plan.Refusal{Code: plan.Unsupported, Message: "TIMESTAMP values from elsewhere for several shards in a time zone whose clocks may go back: use SET time_zone = '+00:00'"}
+	return &plan.Refusal{Code: plan.Unsupported, Message: "TIMESTAMP values of a query or file for several shards in a time zone whose clocks may go back: use SET time_zone = '+00:00'"}
 }
 
 func fixedOffset(zone string) bool {

@@ -12,5 +12,5 @@ func (e *Engine) ReadsDifferently(r *kept.Reading) bool {
 
 // StaleReading returns the refusal of a prepared statement that the session would have to read again.
 func StaleReading() error {
-	return &plan.Refusal{Code: plan.Unsupported, Message: "it was prepared under another sql_mode, default database or character set, and locus would have to read it anew: prepare it again, or set what it was prepared under"}
+	return &plan.Refusal{Code: plan.Unsupported, Message: "it was prepared under another sql_mode, default database or character set, and would have another meaning now: prepare it again, or restore these settings"}
 }

@@ -105,7 +105,7 @@ func (x *Execution) mayRunNamed() error {
 		return &plan.Refusal{Code: plan.ShardNamed, Message: fmt.Sprintf("user %s may only read on shard %s, which the session has named (locus_shard): users with admin: true may change and lock rows there", x.Observer.User(), p.Shard)}
 	}
 	if moving := x.Snapshot.Map.Moving(); !moving.Empty() {
-		return &plan.Refusal{Code: plan.ShardNamed, Message: fmt.Sprintf("rows are changed and locked on a shard that the session has named (locus_shard) while no genes are on the move, and %s are: wait until the job is done", moving)}
+		return &plan.Refusal{Code: plan.ShardNamed, Message: fmt.Sprintf("rows on a shard that the session has named (locus_shard) can be changed and locked only while no genes are being moved, and genes %s are being moved: wait until the job has ended", moving)}
 	}
 	return nil
 }

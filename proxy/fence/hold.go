@@ -16,7 +16,7 @@ func (e *HeldError) Error() string { return e.why }
 
 var (
 	errHeld     = &HeldError{"its rows' genes are changing hands"}
-	errUnleased = &HeldError{"this proxy has lost its lease in etcd, and the genes of its rows are on the move"}
+	errUnleased = &HeldError{"this proxy has lost its lease in etcd, and the genes of its rows are being moved"}
 	errOutdated = &HeldError{"its rows' genes may have changed hands since it was planned"}
 )
 

@@ -84,7 +84,7 @@ const erLockedAlready = mysql.ER_LOCK_OR_ACTIVE_TRANSACTION
 func (s *Session) lockServers(r *exec.Execution) error {
 	lock := r.Facts.Statement.ServerLock
 	if !s.engine.Account.Admin {
-		return &plan.Refusal{Code: plan.NotAllowed, Message: fmt.Sprintf("%s is for users with admin: true: it concerns the servers of all shards, whoever uses them", lock)}
+		return &plan.Refusal{Code: plan.NotAllowed, Message: fmt.Sprintf("%s is for users with admin: true: it concerns the servers of all shards, and all of their users", lock)}
 	}
 	switch lock {
 	case stmt.InstanceFreed:

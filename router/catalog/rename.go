@@ -74,7 +74,7 @@ func InOrder(net []Rename) (ordered []Rename, err error) {
 			}
 		}
 		if len(waiting) == before {
-			return nil, fmt.Errorf("tables would change names in a circle, of which nobody could tell whether a shard has done it: rename one of them away by a statement of its own, then the others")
+			return nil, fmt.Errorf("tables would exchange their names, and a shard's state could not show whether it has done that: first rename one of them to another name in a statement of its own, then the others")
 		}
 	}
 	return ordered, nil

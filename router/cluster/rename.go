@@ -96,7 +96,7 @@ func (c *Cluster) BeginRename(list []catalog.Rename) (next *Cluster, resumed boo
 	case errs != nil:
 		return nil, false, errors.Join(errs...)
 	case c.Routes != nil && len(c.Routes.Moves()) > 0:
-		return nil, false, errors.New("genes are on the move: wait until locus jobs shows the move to be over")
+		return nil, false, errors.New("genes are being moved: wait until locus jobs shows that the job has ended")
 	case begun > 0:
 		return c, true, c.checkWhole(list)
 	}

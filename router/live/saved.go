@@ -52,7 +52,7 @@ func ReadFile(path string) (values map[string][]byte, revision int64, err error)
 		return nil, 0, fmt.Errorf("read %s: %w", path, err)
 	}
 	if s.Schema != savedSchema || s.Values == nil {
-		return nil, 0, fmt.Errorf("read %s: schema %d isn't %d: start once with the source to write it anew", path, s.Schema, savedSchema)
+		return nil, 0, fmt.Errorf("read %s: schema %d isn't %d: start the proxy once with the source, which writes the file again", path, s.Schema, savedSchema)
 	}
 	return s.Values, s.Revision, nil
 }

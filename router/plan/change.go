@@ -64,7 +64,7 @@ func (p *Change) unlessDivided(m *router.Map, out *Route, err error) error {
 	if !one {
 		return err
 	}
-	return refuse(ScatterWrite, "the rows of gene %s are on two shards, by their sequences, and it has %s: name the ID in WHERE, or wait until locus jobs shows the move to be over",
+	return refuse(ScatterWrite, "the rows of gene %s are on two shards, by their sequences, and it has %s: name the ID in WHERE, or wait until locus jobs shows that the job has ended",
 		g.Format(m.Width()), p.obstacle)
 }
 

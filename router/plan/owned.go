@@ -108,5 +108,5 @@ func (k *Keyed) AppendOwned(m *router.Map, r *Route, shard int, added []Splice) 
 
 // UnownedRefusal returns the refusal of a statement that can't leave out rows of other shards while genes are being moved.
 func UnownedRefusal() *Refusal {
-	return refuse(CrossShard, "while genes are on the move a statement of this shape could see rows twice: name one owner, ID or order number in WHERE, or wait until locus jobs shows the move to be over")
+	return refuse(CrossShard, "while genes are being moved a statement of this shape could see rows twice: name one owner, ID or order number in WHERE, or wait until locus jobs shows that the job has ended")
 }

@@ -147,5 +147,5 @@ func refuse(code Code, format string, args ...any) *Refusal {
 
 // DisturbsMove returns the refusal of a statement that would disturb a move of genes.
 func DisturbsMove(what string) error {
-	return &Refusal{Code: Unsupported, Message: what + " while genes are on the move: wait until locus jobs shows the move to be over"}
+	return &Refusal{Code: Unsupported, Message: what + " while genes are being moved: wait until locus jobs shows that the job has ended"}
 }

@@ -62,7 +62,7 @@ func (p *Keyed) checkDivided(m *router.Map, r *Route) *Refusal {
 	if p.sided || m.Divided().Empty() || !r.Meets(m.Divided()) {
 		return nil
 	}
-	return refuse(CrossShard, "the rows of genes %s are on two shards, by their sequences, and it does not join them on the ID or the parent's ID: do that, or wait until locus jobs shows the move to be over",
+	return refuse(CrossShard, "the rows of genes %s are on two shards, by their sequences, and it does not join them on the ID or the parent's ID: do that, or wait until locus jobs shows that the job has ended",
 		m.Divided())
 }
 
@@ -171,7 +171,7 @@ func (in *Insertion) collectUnsided() {
 func (in *Insertion) CheckSide(v *Values, row int, g gene.Gene) *Refusal {
 	t := in.Table
 	if t.Side() == nil {
-		return refuse(CrossShard, "the rows of gene %s are on two shards, by their sequences, and those of %s have none: wait until locus jobs shows the move to be over", g, t.TableName)
+		return refuse(CrossShard, "the rows of gene %s are on two shards, by their sequences, and those of %s have none: wait until locus jobs shows that the job has ended", g, t.TableName)
 	}
 	for _, u := range in.unsided {
 		generated := func(at int) bool {
@@ -183,7 +183,7 @@ func (in *Insertion) CheckSide(v *Values, row int, g gene.Gene) *Refusal {
 				instead = "look for the row first and write a plain INSERT or UPDATE"
 			}
 			return refuse(UniqueUnseen, "a row that may be a duplicate, of %s, while the rows of gene %s are on two shards, by their sequences: its unique key %s does not contain %s, so that one on the other shard would not be seen: "+
-				"%s, or wait until locus jobs shows the move to be over", t.TableName, g, u.name, t.Side().Column.Name, instead)
+				"%s, or wait until locus jobs shows that the job has ended", t.TableName, g, u.name, t.Side().Column.Name, instead)
 		}
 	}
 	return nil

@@ -262,7 +262,7 @@ func TestAFenceThatIsLeftBehind(t *testing.T) {
 }
 
 // TestWithoutItsLease: a proxy that others take for dead serves no gene that is
-// on the move, and all others.
+// being moved, and all others.
 func TestWithoutItsLease(t *testing.T) {
 	var lease atomic.Int64
 	fenced(t, func(f *fencing, db *sql.DB) {
@@ -402,7 +402,7 @@ func TestRowsOnTheMoveCountOnce(t *testing.T) {
 			}
 		}
 		if stale[0] == 0 {
-			t.Error("no row was on the move")
+			t.Error("no row was being moved")
 		}
 	})
 }

@@ -50,7 +50,7 @@ func TestAFenceOfTables(t *testing.T) {
 		before := begin(t, db)
 		exec(t, before, "UPDATE note SET text = 'b' WHERE id = 1")
 		for _, query := range []string{"ALTER TABLE note ADD COLUMN more INT", "TRUNCATE TABLE note", "DROP TABLE note"} {
-			if _, err := db.Exec(query); err == nil || !strings.Contains(err.Error(), "while genes are on the move") {
+			if _, err := db.Exec(query); err == nil || !strings.Contains(err.Error(), "while genes are being moved") {
 				t.Errorf("%s: %v", query, err)
 			}
 		}

@@ -149,7 +149,7 @@ func (w *world) misfit(t *testing.T) {
 }
 
 // givenUp is said of a step that waits for a row's gene in vain; the latter where the server was slow to tell which.
-var givenUp = regexp.MustCompile("somebody has it locked|without a gene: context deadline exceeded")
+var givenUp = regexp.MustCompile("it is locked by another session|without a gene: context deadline exceeded")
 
 // withoutGene has a row without a gene that somebody has locked past the proxies: the tables are not sharded with it.
 func (w *world) withoutGene(t *testing.T) {

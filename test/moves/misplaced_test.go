@@ -122,7 +122,7 @@ func TestMisplacedRows(t *testing.T) {
 		if now := both(); now != before {
 			t.Errorf("%s: a dry run changes\n%s\nto\n%s", p.engine, before, now)
 		}
-		moves := "its gene is on the move, or has moved: look again once no job moves it"
+		moves := "its gene is being moved, or has moved: look again once no job moves it"
 		other := "s1"
 		if geneOf(movingOwner) >= 0x8000 {
 			other = "s0"
@@ -209,7 +209,7 @@ func TestMisplacedRowsUnderFaults(t *testing.T) {
 			}
 			return h.routes, nil
 		}})
-		if got := count(); err != nil || got != "11" || len(told) != 1 || !strings.Contains(told[0], "on the move") {
+		if got := count(); err != nil || got != "11" || len(told) != 1 || !strings.Contains(told[0], "being moved") {
 			t.Errorf("%s: of a gene that begins to move: %v, %v; the shards have %s rows", p.engine, told, err, got)
 		}
 		if told, err := h.run(t.Context(), repair.Misplaced{}); err != nil || len(told) != 1 || told[0] != "placed s1: delete" || count() != "10" {
