@@ -100,7 +100,7 @@ func TestTemplatesThatCouldRepeatAreRefused(t *testing.T) {
 		"{seq:3}{seq:4}":                    "2 sequences",
 		"{seq:5,per=yyyyMMdd}":              "does not show yy",
 		"{time:yyyyMM}{seq:5,per=yyyyMMdd}": "does not show dd",
-		"{time:MMdd}{seq:5,per=MMdd}":       "comes again",
+		"{time:MMdd}{seq:5,per=MMdd}":       "occurs again",
 		"{seq}{check:9,31}":                 "can't be told",
 		"{context:a:3}{seq:5}{context:b:3}": "can't be told",
 		"{time:yyyyMMdd}{context:a:3}{seq:5,per=yyyyMMdd}{context:b:3}": "can't be told",

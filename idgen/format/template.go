@@ -127,7 +127,7 @@ func (t *Template) checkScope(at int) error {
 		return nil
 	}
 	if !strings.Contains(per, "yy") {
-		return fmt.Errorf("its sequence starts again for each %s, and the same %s occurs again: begin with the year", per)
+		return fmt.Errorf("its sequence starts again for each %[1]s, and the same %[1]s occurs again: begin with the year", per)
 	}
 	shown := ""
 	for i, p := range t.pieces {
@@ -137,7 +137,7 @@ func (t *Template) checkScope(at int) error {
 	}
 	for _, token := range tokens {
 		if strings.Contains(strings.ReplaceAll(per, "yyyy", "yy"), token.token) && !strings.Contains(shown, token.token) {
-			return fmt.Errorf("its sequence starts again for each %s, and the text does not show the %s in a form that can be read: add it as {time:…}", per, token.token)
+			return fmt.Errorf("its sequence starts again for each %s, and the text does not show %s in a form that can be read: add it as {time:…}", per, token.token)
 		}
 	}
 	return nil
