@@ -111,6 +111,10 @@ func (s *Session) failure(err error) *mysql.MyError {
 	if errors.Is(err, context.Canceled) {
 		return wire.Errorf(mysql.ER_SERVER_SHUTDOWN, wire.StateLink, "locus is shutting down; the statement was interrupted")
 	}
+	if fault, ok := errors.AsType[*planningFault](err); ok {
+		s.Log.Error("planning a statement has panicked", "session", s.id, "panic", fault.why, "stack", string(fault.stack))
+		return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "locus: %v", err)
+	}
 	s.Log.Error("statement failed", "session", s.id, "error", err)
 	return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "locus: %v", err)
 }

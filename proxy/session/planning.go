@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"locus/proxy/interrupt"
@@ -89,7 +91,26 @@ func (s *Session) planQuery(query, schema string) (plan.Plan, error) {
 }
 
 // makePlan is the only place that plans statements. It replans nothing: the plan contains the plans of all parts of the statement.
-func makePlan(l *stmt.Lexed, under plan.Context) (plan.Plan, error) { return plan.Make(l, under) }
+// Planning reads the text and the snapshot and changes nothing, so that after a panic only this statement fails, with a
+// *planningFault.
+func makePlan(l *stmt.Lexed, under plan.Context) (p plan.Plan, err error) {
+	defer func() {
+		if why := recover(); why != nil {
+			p, err = nil, &planningFault{why, debug.Stack()}
+		}
+	}()
+	return plan.Make(l, under)
+}
+
+// planningFault is a panic of the planner.
+type planningFault struct {
+	why   any
+	stack []byte
+}
+
+func (e *planningFault) Error() string {
+	return fmt.Sprintf("planning this statement has failed (%v), and it was not run: report it with the stack in the proxy's log", e.why)
+}
 
 // planned is a plan, or the reason why there is none.
 type planned struct {

@@ -9,6 +9,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
 	"locus/proxy/interrupt"
+	"locus/proxy/snapshot"
 	"locus/proxy/wire"
 	"locus/router/stmt"
 )
@@ -78,5 +79,22 @@ func TestReadingStops(t *testing.T) {
 	l.LexUntil(longRead, 0, func() bool { asked++; return true })
 	if l.Err == nil || asked != 1 {
 		t.Errorf("%v, asked %d times", l.Err, asked)
+	}
+}
+
+// A panic of the planner fails the statement, and neither the session nor the process. Long texts are planned in another goroutine.
+func TestPlannerPanics(t *testing.T) {
+	c := newHotClient(t, backend.Capabilities)
+	whole := c.session.Snapshot
+	broken := *whole()
+	broken.Catalog = nil
+	for name, packet := range map[string][]byte{"short": textCommand("SELECT amount FROM orders WHERE user_id = 8"), "long": longRead} {
+		c.session.Snapshot = func() *snapshot.Snapshot { return &broken }
+		c.send(packet)
+		if code := c.outcome(wire.QueryResponse); code != mysql.ER_UNKNOWN_ERROR {
+			t.Errorf("%s: error %d", name, code)
+		}
+		c.session.Snapshot = whole
+		c.run(textCommand(hotSelect4711))
 	}
 }
