@@ -173,6 +173,21 @@ func (t *totals) add(ok wire.OK, rows int) {
 	}
 }
 
+// join adds the sums of a part that ran after the others.
+func (t *totals) join(next totals) {
+	t.Affected += next.Affected
+	t.Matched, t.Changed = t.Matched+next.Matched, t.Changed+next.Changed
+	t.Warnings = uint16(min(int(t.Warnings)+int(next.Warnings), math.MaxUint16))
+}
+
+// used returns how many rows of a LIMIT a part has used up. An UPDATE uses the rows that it finds, whether or not it changes them.
+func (t *totals) used(kind stmt.Kind) uint64 {
+	if kind == stmt.Update {
+		return t.Matched
+	}
+	return t.Affected
+}
+
 // countRows adds the counts in the answer to an INSERT of so many rows. The answer to an INSERT of one row has no text, so they are
 // derived from the number of affected rows.
 func (t *totals) countRows(ok wire.OK, rows int) {

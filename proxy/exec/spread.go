@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -43,11 +44,10 @@ func (x *Execution) runSpread(p *plan.Change) error {
 				return err
 			}
 		}
-		parts, err := x.changeParts(p, x.route.Shards)
-		if err != nil {
+		err := x.runTogether(func() (err error) {
+			total, err = x.changeOn(p, x.route.Shards)
 			return err
-		}
-		total, err = x.runParts(parts)
+		})
 		if err != nil {
 			return err
 		}
@@ -72,6 +72,65 @@ func (x *Execution) changeParts(p *plan.Change, shards []int) ([]Part, error) {
 		parts = append(parts, Part{Shard: x.Snapshot.Map.Shard(shard), Text: slices.Clone(x.Spliced(added))})
 	}
 	return parts, nil
+}
+
+// changeOn changes rows on the shards, within the transaction.
+func (x *Execution) changeOn(p *plan.Change, shards []int) (total totals, err error) {
+	if p.Limit != nil && len(shards) > 1 {
+		return x.changeInTurn(p, shards)
+	}
+	parts, err := x.changeParts(p, shards)
+	if err != nil {
+		return total, err
+	}
+	return x.change(parts)
+}
+
+// changeInTurn runs a change with a LIMIT on one shard after the other. Each may change as many rows as the ones before have left of
+// the LIMIT. The last shards are not asked if nothing is left.
+func (x *Execution) changeInTurn(p *plan.Change, shards []int) (total totals, err error) {
+	left, ok := plan.LimitNumber(x.Values.Operand(&p.Limit.Count))
+	if !ok {
+		return total, sysvars.BadLimit()
+	}
+	each := func() error {
+		for i, shard := range shards {
+			if left == 0 && i > 0 {
+				return nil
+			}
+			part, err := x.limitedPart(p, shard, left)
+			if err != nil {
+				return err
+			}
+			changed, err := x.changeOnce([]Part{part})
+			if err != nil {
+				return err
+			}
+			total.join(changed)
+			left -= min(left, changed.used(x.Facts.Statement.Kind))
+		}
+		return nil
+	}
+	if x.Facts.Clock && !x.Vars.SetsTime() {
+		return total, x.atOneTime(each)
+	}
+	return total, each()
+}
+
+// limitedPart returns the part of a shard that may change n rows.
+func (x *Execution) limitedPart(p *plan.Change, shard int, n uint64) (Part, error) {
+	added, err := p.AppendOwned(x.Snapshot.Map, &x.route, shard, p.Added)
+	if err != nil {
+		return Part{}, err
+	}
+	edits := stmt.SortEdits(append(plan.Edits(x.Values, added), p.LimitEdit(x.Values, n)))
+	part := Part{Shard: x.Snapshot.Map.Shard(shard)}
+	if x.Prepared != nil {
+		part.Params = slices.Clone(x.Params)
+		edits = bindNumbers(x.Values.Lexed, edits, part.Params)
+	}
+	part.Text = stmt.AppendEdited(nil, x.Values.Text, edits)
+	return part, nil
 }
 
 // lookups returns the queries that ask each shard of the route whether it has matching rows. It returns nil if the shards can't
@@ -125,10 +184,7 @@ func (x *Execution) runFound(p *plan.Change, lookups []lookup) (total totals, er
 		if err != nil {
 			return err
 		}
-		parts, err := x.changeParts(p, shards)
-		if err == nil {
-			total, err = x.change(parts)
-		}
+		total, err = x.changeOn(p, shards)
 		return err
 	})
 	return total, err

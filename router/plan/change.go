@@ -14,6 +14,9 @@ type Change struct {
 	Keyed
 	// Added is inserted into the text on every shard.
 	Added []Splice
+	// Limit is the number of rows that it changes at most, on all shards together. Nil: there is no limit. Without an order, any of the
+	// rows may be changed, so that one shard after the other changes what is left of the number.
+	Limit *stmt.Limit
 
 	// Finding describes how the shards are found if the values don't determine them. Nil means that they can't be found.
 	Finding *Finding
@@ -38,6 +41,8 @@ func (p *Change) explain(e *explainer) {
 		e.addLine("changes", "rows of both shards of the gene, in one transaction")
 	case p.canFind(e.v):
 		e.addLine("changes", "rows of the shards that have some, which a locking read by %s tells", p.Finding)
+	case p.Limit != nil:
+		e.addLine("changes", "rows of one shard after the other, until LIMIT is reached, in one transaction, where scatter_writes allows the user that")
 	default:
 		e.addLine("changes", "rows of each shard, in one transaction, where scatter_writes allows the user that")
 	}
@@ -121,6 +126,9 @@ func (p *Change) refuseKeyChange(a agreement, value stmt.Value, g gene.Gene) *Re
 
 // checkAssignments checks the assignments of a change, and sets the fields that depend on them.
 func (p *Change) checkAssignments(s *stmt.Statement, sc *scope) error {
+	if s.Features&stmt.Limited != 0 && limitDivides(s) {
+		p.Limit = s.Blocks[0].Limit
+	}
 	if reason := p.spreadObstacle(s, sc); reason != "" {
 		p.obstacle = reason
 		p.onlyOne = refuse(ScatterWrite, "it would change rows on several shards, with %s: name the owner, the ID or the order number in WHERE", reason)
@@ -164,7 +172,9 @@ func (p *Change) spreadObstacle(s *stmt.Statement, sc *scope) string {
 	switch f := s.Features; {
 	case len(s.Blocks) > 1, f&stmt.With != 0:
 		return "subqueries"
-	case f&stmt.Limited != 0:
+	case f&stmt.Limited != 0 && len(s.Blocks[0].Order) > 0:
+		return "ORDER BY and LIMIT"
+	case f&stmt.Limited != 0 && !limitDivides(s):
 		return "LIMIT"
 	case f&stmt.Returning != 0:
 		return "RETURNING"
@@ -177,6 +187,16 @@ func (p *Change) spreadObstacle(s *stmt.Statement, sc *scope) string {
 	}
 	return ""
 }
+
+// limitDivides reports whether a change may use up its LIMIT on one shard after the other. With ORDER BY the rows of all shards
+// would have to be compared first. A server does not report how many rows it has tried to change with IGNORE.
+func limitDivides(s *stmt.Statement) bool {
+	b := s.Blocks[0]
+	return b.Limit != nil && b.Limit.Divides() && b.Limit.Offset == nil && b.Limit.Count.Slot >= 0 && len(b.Order) == 0 && len(b.Tables) == 1 && !s.IgnoresErrors
+}
+
+// LimitEdit returns the edit of the statement's text that sets its LIMIT to n.
+func (p *Change) LimitEdit(v *Values, n uint64) stmt.Edit { return literal(v, p.Limit.Count, n) }
 
 // agreement is a key column that an UPDATE assigns. The gene of the value must be the gene of the row.
 type agreement struct {

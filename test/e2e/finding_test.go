@@ -33,12 +33,16 @@ func TestRowsAreFoundByKeysThatExist(t *testing.T) {
 		affected("UPDATE meta SET value = 'e' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13, 24, NULL)", 8)
 		affected("UPDATE meta AS m SET m.value = CONCAT(m.value, RAND() < 2) WHERE m.meta_id = 24 AND (m.part = 2 OR m.part = 3)", 1)
 		affected("DELETE FROM meta WHERE meta_id IN (1, 3) AND value = 'x'", 0)
+		affected("UPDATE meta SET value = 'f' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) LIMIT 9", 7)
+		affected("UPDATE meta SET value = 'e' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) AND value = 'f' LIMIT 3", 3)
+		affected("UPDATE meta SET value = 'e' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) AND value = 'f' LIMIT 3", 3)
+		affected("UPDATE meta SET value = 'e' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) AND value = 'f' LIMIT 3", 1)
 		if got := rows(t, db, "SELECT meta_id, post, value FROM meta WHERE value <> 'c' ORDER BY meta_id"); !slices.Equal(got,
 			[]string{"1 0 e", "3 1 e", "5 2 e", "7 3 e", "9 4 e", "11 5 e", "13 6 e", "24 11 e1"}) {
 			t.Errorf("%q", got)
 		}
 		for query, words := range map[string]string{
-			"UPDATE meta SET value = 'x' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) LIMIT 9": "with LIMIT", // of several shards
+			"UPDATE meta SET value = 'x' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) ORDER BY part LIMIT 9": "ORDER BY and LIMIT", // of several shards
 			"UPDATE meta SET value = 'x' WHERE meta_id > 5":                                "scatter_writes",
 			"UPDATE meta SET value = 'x' WHERE meta_id = 5 OR part = 1":                    "scatter_writes",
 			"DELETE FROM meta WHERE meta_id = '5a'":                                        "scatter_writes",
