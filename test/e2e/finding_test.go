@@ -43,10 +43,10 @@ func TestRowsAreFoundByKeysThatExist(t *testing.T) {
 		}
 		for query, words := range map[string]string{
 			"UPDATE meta SET value = 'x' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) ORDER BY part LIMIT 9": "ORDER BY and LIMIT", // of several shards
-			"UPDATE meta SET value = 'x' WHERE meta_id > 5":                                "scatter_writes",
-			"UPDATE meta SET value = 'x' WHERE meta_id = 5 OR part = 1":                    "scatter_writes",
-			"DELETE FROM meta WHERE meta_id = '5a'":                                        "scatter_writes",
-			"DELETE FROM meta WHERE part = 1":                                              "scatter_writes",
+			"UPDATE meta SET value = 'x' WHERE meta_id > 5":                                              "scatter_writes",
+			"UPDATE meta SET value = 'x' WHERE meta_id = 5 OR part = 1":                                  "scatter_writes",
+			"DELETE FROM meta WHERE meta_id = '5a'":                                                      "scatter_writes",
+			"DELETE FROM meta WHERE part = 1":                                                            "scatter_writes",
 		} {
 			_, err := db.Exec(query)
 			refused(t, err, 1235, words)

@@ -219,7 +219,7 @@ func TestWhatARenameCarries(t *testing.T) {
 		for text, want := range map[string]string{
 			"RENAME TABLE basket TO land":                               "1105 is declared",
 			"RENAME TABLE basket TO setting":                            "1105 is declared",
-			"RENAME TABLE basket TO swap, land TO basket, swap TO land": "1235 in a circle",
+			"RENAME TABLE basket TO swap, land TO basket, swap TO land": "1235 exchange their names",
 			"ALTER TABLE basket RENAME TO cart, ADD COLUMN x INT":       "1235 by itself",
 			"CREATE TABLE cart AS SELECT * FROM basket":                 "1235 locus-1003",
 			"RENAME TABLE cart TO basket2":                              "1146 cart",
