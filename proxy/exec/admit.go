@@ -1,6 +1,11 @@
 package exec
 
 import (
+	"slices"
+	"strings"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/idgen/gene"
 	"locus/proxy/observe"
 	"locus/proxy/wire"
@@ -8,10 +13,6 @@ import (
 	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
-	"slices"
-	"strings"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 // Admit admits a statement that concerns the given genes, or every gene if all is set. If a step of a move holds some of them, it

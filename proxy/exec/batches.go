@@ -5,14 +5,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/proxy/stamp"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 // Rows that are not in an INSERT's text are inserted in batches. A batch ends when it has bulkRows rows, or when its text has
@@ -66,7 +66,7 @@ func (x *Execution) insertRows(as insertion, rows func(rowAdder) error) (inserte
 	return b.out, err
 }
 
-// add implements [Add]. It inserts the batch when the batch is full.
+// add implements [rowAdder]. It inserts the batch when the batch is full.
 func (b *batches) add(row func([]byte) ([]byte, error)) error {
 	if b.rows == 0 {
 		b.text = append(append(b.text[:0], b.as.Head...), " VALUES "...)

@@ -1,9 +1,10 @@
 package exec
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
 	"math"
+	"strconv"
 	"sync"
 	"time"
 
@@ -75,6 +76,11 @@ func (x *Execution) changeOnce(parts []Part) (totals, error) {
 	if err != nil {
 		return totals{}, err
 	}
+	return x.changeWith(leases, parts)
+}
+
+// changeWith is changeOnce with connections that were acquired for the parts. It ends their leases.
+func (x *Execution) changeWith(leases []txn.Lease, parts []Part) (totals, error) {
 	o := outcomes{x: x, from: len(x.Vars.Conditions)}
 	o.total.Inserted = true
 	first := len(parts)
@@ -123,7 +129,7 @@ func (o *outcomes) read(leases []txn.Lease, parts []Part) {
 			o.noteFailure(err, parts[i].Rows)
 		}
 		if err == nil && (len(o.errs) == 0 || !o.x.copies()) {
-			o.total.add(ok, len(parts[i].Rows))
+			o.total.add(ok, o.x.Facts.Statement.Kind, len(parts[i].Rows))
 			o.warnings += int(ok.Warnings)
 			if ok.Warnings > 0 {
 				from := len(o.x.Vars.Conditions)
@@ -158,19 +164,37 @@ func (o *outcomes) end() {
 	}
 }
 
-func (t *totals) add(ok wire.OK, rows int) {
+func (t *totals) add(ok wire.OK, kind stmt.Kind, rows int) {
 	if t.Info == "" {
 		t.Info = string(ok.Info)
 	}
 	t.Affected += ok.AffectedRows
-	t.countRows(ok, rows)
 	if t.InsertID == 0 {
 		t.InsertID = ok.LastInsertID
 	}
-	var matched, changed uint64
-	if n, _ := fmt.Sscanf(string(ok.Info), "Rows matched: %d  Changed: %d", &matched, &changed); n == 2 {
+	if kind != stmt.Update {
+		t.countRows(ok, rows)
+		return
+	}
+	t.Inserted = false
+	if matched, changed, found := countsIn(ok.Info); found {
 		t.Matched, t.Changed = t.Matched+matched, t.Changed+changed
 	}
+}
+
+// countsIn returns the first two numbers of the text in an OK: the matched and changed rows of an UPDATE, or the records and
+// duplicates of an INSERT. The words between them are in the language of lc_messages.
+func countsIn(info []byte) (first, second uint64, found bool) {
+	numbers := bytes.FieldsFunc(info, func(r rune) bool { return r < '0' || r > '9' })
+	if len(numbers) < 2 {
+		return 0, 0, false
+	}
+	first, err := strconv.ParseUint(string(numbers[0]), 10, 64)
+	if err != nil {
+		return 0, 0, false
+	}
+	second, err = strconv.ParseUint(string(numbers[1]), 10, 64)
+	return first, second, err == nil
 }
 
 // join adds the sums of a part that ran after the others.
@@ -181,18 +205,12 @@ func (t *totals) join(next totals) {
 }
 
 // used returns how many rows of a LIMIT a part has used up. An UPDATE uses the rows that it finds, whether or not it changes them.
-func (t *totals) used(kind stmt.Kind) uint64 {
-	if kind == stmt.Update {
-		return t.Matched
-	}
-	return t.Affected
-}
+func (t *totals) used() uint64 { return max(t.Matched, t.Affected) }
 
 // countRows adds the counts in the answer to an INSERT of so many rows. The answer to an INSERT of one row has no text, so they are
 // derived from the number of affected rows.
 func (t *totals) countRows(ok wire.OK, rows int) {
-	var records, duplicates uint64
-	if n, _ := fmt.Sscanf(string(ok.Info), "Records: %d  Duplicates: %d", &records, &duplicates); n == 2 {
+	if records, duplicates, found := countsIn(ok.Info); found {
 		t.Duplicates += duplicates
 		t.Inserted = t.Inserted && duplicates == 0 && ok.AffectedRows == records
 		return

@@ -2,11 +2,12 @@ package exec
 
 import (
 	"fmt"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/proxy/fence"
 	"locus/proxy/txn"
 	"locus/router/plan"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 // stage reads the client's file into the temporary table, according to the session's settings. It returns the number of warnings.

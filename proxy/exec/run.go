@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/router"

@@ -3,16 +3,17 @@ package exec
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
 	"locus/proxy/backend"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/plan"
-	"maps"
-	"slices"
-	"strconv"
-	"strings"
 )
 
 // runHiding answers SHOW and DESCRIBE of a table that has the column for the gene. The answer doesn't contain that column.

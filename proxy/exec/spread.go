@@ -2,11 +2,13 @@ package exec
 
 import (
 	"fmt"
+	"slices"
+
 	"locus/proxy/sysvars"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
-	"slices"
 )
 
 // runParts runs the parts of a statement in one transaction. That is the client's transaction, which runParts begins if
@@ -44,11 +46,7 @@ func (x *Execution) runSpread(p *plan.Change) error {
 				return err
 			}
 		}
-		err := x.runTogether(func() (err error) {
-			total, err = x.changeOn(p, x.route.Shards)
-			return err
-		})
-		if err != nil {
+		if total, err = x.spread(p); err != nil {
 			return err
 		}
 	} else if total, err = x.runFound(p, lookups); err != nil {
@@ -59,6 +57,22 @@ func (x *Execution) runSpread(p *plan.Change) error {
 		ok.Info = fmt.Appendf(nil, "Rows matched: %d  Changed: %d  Warnings: %d", total.Matched, total.Changed, total.Warnings)
 	}
 	return x.Done(ok)
+}
+
+// spread changes rows on every shard of the route, in one transaction.
+func (x *Execution) spread(p *plan.Change) (total totals, err error) {
+	if p.Limit == nil {
+		parts, err := x.changeParts(p, x.route.Shards)
+		if err != nil {
+			return total, err
+		}
+		return x.runParts(parts)
+	}
+	err = x.runTogether(func() (err error) {
+		total, err = x.changeOn(p, x.route.Shards)
+		return err
+	})
+	return total, err
 }
 
 // changeParts returns the part of each shard.
@@ -87,50 +101,56 @@ func (x *Execution) changeOn(p *plan.Change, shards []int) (total totals, err er
 }
 
 // changeInTurn runs a change with a LIMIT on one shard after the other. Each may change as many rows as the ones before have left of
-// the LIMIT. The last shards are not asked if nothing is left.
+// the LIMIT. The last shards are not sent anything if nothing is left. What may be refused is refused before the first shard changes
+// rows.
 func (x *Execution) changeInTurn(p *plan.Change, shards []int) (total totals, err error) {
 	left, ok := plan.LimitNumber(x.Values.Operand(&p.Limit.Count))
 	if !ok {
 		return total, sysvars.BadLimit()
 	}
+	parts, edits := make([]Part, len(shards)), make([][]stmt.Edit, len(shards))
+	for i, shard := range shards {
+		added, err := p.AppendOwned(x.Snapshot.Map, &x.route, shard, p.Added)
+		if err != nil {
+			return total, err
+		}
+		parts[i].Shard, edits[i] = x.Snapshot.Map.Shard(shard), plan.Edits(x.Values, added)
+	}
 	each := func() error {
-		for i, shard := range shards {
-			if left == 0 && i > 0 {
-				return nil
+		leases, err := x.acquire(parts, x.purpose()|txn.Writes)
+		if err != nil {
+			return err
+		}
+		for i := range parts {
+			x.limit(&parts[i], edits[i], p.LimitEdit(x.Values, left))
+			changed, err := x.changeWith(leases[i:i+1], parts[i:i+1])
+			if err == nil {
+				total.join(changed)
+				left -= min(left, changed.used())
 			}
-			part, err := x.limitedPart(p, shard, left)
-			if err != nil {
+			if err != nil || left == 0 {
+				release(leases[i+1:])
 				return err
 			}
-			changed, err := x.changeOnce([]Part{part})
-			if err != nil {
-				return err
-			}
-			total.join(changed)
-			left -= min(left, changed.used(x.Facts.Statement.Kind))
 		}
 		return nil
 	}
 	if x.Facts.Clock && !x.Vars.SetsTime() {
-		return total, x.atOneTime(each)
+		err = x.atOneTime(each)
+	} else {
+		err = each()
 	}
-	return total, each()
+	return total, err
 }
 
-// limitedPart returns the part of a shard that may change n rows.
-func (x *Execution) limitedPart(p *plan.Change, shard int, n uint64) (Part, error) {
-	added, err := p.AppendOwned(x.Snapshot.Map, &x.route, shard, p.Added)
-	if err != nil {
-		return Part{}, err
-	}
-	edits := stmt.SortEdits(append(plan.Edits(x.Values, added), p.LimitEdit(x.Values, n)))
-	part := Part{Shard: x.Snapshot.Map.Shard(shard)}
+// limit sets the text and the parameters of a part with a LIMIT of its own.
+func (x *Execution) limit(part *Part, edits []stmt.Edit, limit stmt.Edit) {
+	edits = stmt.SortEdits(append(edits, limit))
 	if x.Prepared != nil {
 		part.Params = slices.Clone(x.Params)
 		edits = bindNumbers(x.Values.Lexed, edits, part.Params)
 	}
 	part.Text = stmt.AppendEdited(nil, x.Values.Text, edits)
-	return part, nil
 }
 
 // lookups returns the queries that ask each shard of the route whether it has matching rows. It returns nil if the shards can't

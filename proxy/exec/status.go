@@ -136,7 +136,7 @@ func (x *Execution) ending() reply.Ending {
 	return x.transactionEnding()
 }
 
-// Stale is the code of the warning that an answer may be stale. It begins the text.
+// staleWarning is the code of the warning that an answer may be stale. It begins the text.
 const staleWarning = "locus-1401"
 
 // markStale warns the client that rows come from the last known primary of a shard, which etcd does not confirm. A statement without

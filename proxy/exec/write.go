@@ -1,9 +1,10 @@
 package exec
 
 import (
+	"slices"
+
 	"locus/proxy/reply"
 	"locus/proxy/wire"
-	"slices"
 )
 
 // BinaryCollation is the collation of numbers and bytes.

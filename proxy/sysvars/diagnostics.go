@@ -89,7 +89,7 @@ func (d *Diagnostics) TakeConditions() (before []Condition) {
 	return before
 }
 
-// RestoreConditions restores conditions from Aside, if no others were added.
+// RestoreConditions restores conditions from TakeConditions, if no others were added.
 func (d *Diagnostics) RestoreConditions(before []Condition) {
 	if len(d.Conditions) == 0 {
 		d.Conditions = before

@@ -191,6 +191,7 @@ func (r *reader) setClause() {
 
 func (r *reader) delete(n *ast.DeleteStmt) {
 	r.out.Kind = Delete
+	r.out.IgnoresErrors = n.IgnoreErr
 	b := r.newBlock(nil)
 	defer r.forget(len(r.ctes))
 	r.with(n.With, nil)

@@ -28,6 +28,21 @@ func TestALimitIsUsedUpByTheShards(t *testing.T) {
 				}
 			}
 		}
+		// Servers count in the client's language.
+		one, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer one.Close()
+		for _, text := range []string{"SET lc_messages = 'de_DE'", "UPDATE log SET v = 2 WHERE v = 1 LIMIT 5", "SET lc_messages = DEFAULT"} {
+			if _, err := one.ExecContext(t.Context(), text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM log WHERE v = 2"); got != 5 {
+			t.Errorf("%d rows are updated by statements with messages in German, want 5", got)
+		}
+		exec(t, db, "UPDATE log SET v = 1")
 		tx, err := db.Begin()
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +66,9 @@ func TestALimitIsUsedUpByTheShards(t *testing.T) {
 		}
 		_, err = db.Exec("DELETE FROM log ORDER BY n LIMIT 7")
 		refused(t, err, 1235, "locus-1103")
-		_, err = db.Exec("UPDATE IGNORE log SET v = 2 LIMIT 7")
-		refused(t, err, 1235, "locus-1103")
+		for _, query := range []string{"UPDATE IGNORE log SET v = 2 LIMIT 7", "DELETE IGNORE FROM log LIMIT 7"} {
+			_, err = db.Exec(query)
+			refused(t, err, 1235, "locus-1103")
+		}
 	})
 }

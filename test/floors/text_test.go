@@ -46,7 +46,7 @@ var looksAtText = map[string][]string{
 		"proxy/exec (*Execution).scattering",
 		"proxy/exec (*gathering).answer",
 		"proxy/exec routedParts",
-		"proxy/exec (*Execution).limitedPart",
+		"proxy/exec (*Execution).limit",
 		"proxy/exec (*gathering).edits",
 		"proxy/exec (*gathering).summed",
 		"proxy/exec (*gathering).filters",
