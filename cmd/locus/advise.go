@@ -118,7 +118,7 @@ func (a *advising) run(ctx context.Context) error {
 	return a.advise(ctx, schema.Pooled{Pool: pool}, target.Addr)
 }
 
-// onCluster advises on what the proxies of a cluster have counted.
+// onCluster advises on the statements that the proxies of a cluster have counted.
 func (a *advising) onCluster(ctx context.Context) error {
 	if len(a.slow)+len(a.general)+len(a.statements) > 0 || a.proposal != "" || a.write != "" || a.digests {
 		return misused("of a cluster, what its proxies have counted is read: leave out --slow-log, --general-log, --statements, --digests, --proposal and --write, or name a server with --from")

@@ -79,7 +79,7 @@ func TestNaturalOwners(t *testing.T) {
 	}
 }
 
-// A proposal is written, edited and read. What is wrong with it is reported with the table.
+// A proposal is written, edited and read. Its errors are reported with the table.
 func TestReadProposal(t *testing.T) {
 	s := readFixture(t, "shop.schema")
 	added := "shards: 4\ntables:\n  db.orders: {declare: owner=user_id}\n  db.order_items:\n    declare: owner=user_id\n    add: {column: user_id, from: db.orders, value: user_id, by: order_id, key: id}\n"
@@ -120,7 +120,7 @@ func TestReadProposal(t *testing.T) {
 	}
 }
 
-// A column that a statement compares with one value only, or that tells few rows apart, is no owner.
+// A column that a statement compares with one value only, or that has few different values, is no owner.
 func TestNoOwner(t *testing.T) {
 	s := schemaOf(t, "table event rows=1000\n  id bigint auto\n  deleted int\n  kind tinyint\n  body text\n  primary id\n  key deleted\n  key kind\n")
 	w := NewWorkload()

@@ -21,7 +21,7 @@ type Cluster struct {
 	routes *router.Map
 }
 
-// NewCluster returns what a proposal needs of a cluster.
+// NewCluster returns the data of a cluster that a proposal needs.
 func NewCluster(c *cluster.Cluster) *Cluster {
 	first := c.Settings.DefaultShard
 	others := slices.DeleteFunc(c.ShardNames(), func(n router.ShardName) bool { return n == first })
@@ -34,7 +34,7 @@ func NewCluster(c *cluster.Cluster) *Cluster {
 	return &Cluster{Declared: declared, shards: slices.Insert(others, 0, first), routes: c.Routes}
 }
 
-// Counted adds the statements that proxies have counted.
+// Counted adds the statements that the proxies have counted.
 func (w *Workload) Counted(r meter.Report, proxies int) {
 	var others, cut uint64
 	for _, d := range r.Digests {
@@ -87,8 +87,8 @@ func (c *Cluster) steps(p *Proposal) (list []Step) {
 	return list
 }
 
-// Summary returns in one sentence what most of the statements on all shards would need. It returns "" if there are none, or if the time is not known
-// in which they were counted.
+// Summary returns one sentence about the change that most of the statements on all shards would need. It returns "" if there are none, or if the time
+// is not known in which they were counted.
 func (r *Report) Summary() string {
 	statements, perDay := 0, 0.0
 	owners := map[string]float64{}

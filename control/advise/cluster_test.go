@@ -25,7 +25,7 @@ routes: |
   0xffff home
 `
 
-// What proxies have counted is reported for the declared tables, which stay as they are, and undeclared ones get a proposal.
+// The report covers the statements that proxies have counted on declared tables, which stay as they are. Undeclared tables get a proposal.
 func TestCluster(t *testing.T) {
 	c, err := cluster.Parse([]byte(clusterFile))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"locus/router/stmt"
 )
 
-// dots is what servers write in a digest in place of several values.
+// dots replaces several values in the digests of servers.
 const dots = "(...)"
 
 // restored returns a server's digest as a statement with placeholders. Servers write (...) for a list of values and for a row, blanks between

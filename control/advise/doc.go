@@ -14,13 +14,13 @@
 //     such a name, count too. This evidence is used only for columns that the first two don't connect with a key.
 //
 // The columns that are connected in this way are a class. A class is a candidate if one of its columns is the first of an index, statements compare
-// its columns with values or its columns are keys, and it can tell many rows apart: it is not one of TINYINT, ENUM or the like, and the workload
+// its columns with values or its columns are keys, and it has many different values: it is not one of TINYINT, ENUM or the like, and the workload
 // compares it with more than two values.
 //
 // # Search
 //
 // A proposal is measured by two shares of the busiest shard: its share of the statements and its share of the rows. Of N shards, a statement
-// that runs on one shard by its owner, or on any shard, costs 1/N. A statement on a table that stays on one shard costs 1. So does one that asks
+// that runs on one shard by its owner, or on any shard, costs 1/N. A statement on a table that stays on one shard costs 1. So does one that queries
 // all shards, because each of them runs it. One that changes all shards, gathers rows or is refused costs more. The workload's weight is the mean of
 // its share of the executions and its share of the time.
 //

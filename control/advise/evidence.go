@@ -24,7 +24,7 @@ func (p place) compare(o place) int {
 // mostValues is the number of different values of a column that are remembered.
 const mostValues = 3
 
-// evidence is what the schema and the statements show of the columns.
+// evidence contains the facts about the columns from the schema and the statements.
 type evidence struct {
 	schema *Schema
 	// used is the weight of the statements that compare a column with a value, or name it in an INSERT.
@@ -61,7 +61,7 @@ func pair(a, b place) [2]place {
 	return [2]place{a, b}
 }
 
-// note adds what one execution shows. It returns the pairs of columns that the statement compares with the same value, with that value.
+// note adds the evidence of one execution. It returns the pairs of columns that the statement compares with the same value, with that value.
 func (e *evidence) note(database string, s *stmt.Statement, args *stmt.Args, weight float64) map[[2]place]string {
 	n := noting{e: e, database: database, args: args, weight: weight, equal: map[string][]place{}}
 	for _, b := range s.Blocks {

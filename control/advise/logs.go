@@ -126,7 +126,7 @@ var slowHeads = [][]byte{
 	[]byte("# No InnoDB"), []byte("# Engine_"), []byte("# Priority_"), []byte("# Killed"), []byte("# Profile"), []byte("# Last_errno"), []byte("# administrator command"),
 }
 
-// slowStart matches what a server writes into a new or reopened log.
+// slowStart matches the header that a server writes into a new or reopened log.
 var slowStart = regexp.MustCompile(`^(?:\S.*, Version: .* started with:|Tcp port: .*|Time +Id Command +Argument)$`)
 
 var slowField = regexp.MustCompile(`(Query_time|Schema): +(\S*)`)

@@ -19,12 +19,12 @@ const (
 	Refused plan.Way = "refused"
 )
 
-// fate is what becomes of one execution.
+// fate contains the planned result of one execution.
 type fate struct {
 	way  plan.Way
 	code plan.Code
 	why  string
-	// unseen is a table that the statement names and the schema lacks, or "".
+	// unseen is a table that the statement names and the schema does not contain, or "".
 	unseen string
 	// owners are the columns that the statement would have to name to run on one shard.
 	owners []string
@@ -42,7 +42,7 @@ type planner struct {
 	last     lastPlan
 }
 
-// lastPlan is a plan, with what it was made for. Executions of one digest come one after the other and mostly have the same plan.
+// lastPlan is a plan, with the input that it was made for. Executions of one digest come one after the other and mostly have the same plan.
 type lastPlan struct {
 	catalog  *catalog.Catalog
 	database string
@@ -188,7 +188,7 @@ func (p *planner) inTheWay(f catalog.ForeignKey, declared map[catalog.TableName]
 	return ""
 }
 
-// listings returns what each shard would have: the first one everything, the others the declared tables and the views over these alone.
+// listings returns the tables and views of each shard: the first one has everything, the others only the declared tables and the views over these.
 func (p *planner) listings(all *catalog.Listing, declared map[catalog.TableName]*catalog.Table) map[router.ShardName]*catalog.Listing {
 	whole := *all
 	whole.Tables, whole.Programs = slices.Clone(all.Tables), slices.Clone(all.Programs)

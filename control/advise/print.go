@@ -211,7 +211,7 @@ func (p printer) hang(head, text string) {
 	fmt.Fprintln(p, strings.TrimRight(line, " "))
 }
 
-// printable replaces what a terminal would not print.
+// printable replaces the characters that a terminal would not print.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {

@@ -17,7 +17,7 @@ import (
 	"locus/router/catalog"
 )
 
-// Proposal is how the tables of a server could be declared. Tables that it lacks stay on one shard.
+// Proposal contains proposed declarations for the tables of a server. Tables that it does not contain stay on one shard.
 type Proposal struct {
 	// Shards is the number of shards that the report assumes.
 	Shards int `yaml:"shards" json:"shards"`
@@ -51,7 +51,7 @@ type Added struct {
 // mostShards limits the shards of a proposal.
 const mostShards = 256
 
-// ReadProposal reads a proposal in YAML and checks it against a schema. The error contains everything that is wrong.
+// ReadProposal reads a proposal in YAML and checks it against a schema. The error lists every problem.
 func ReadProposal(text []byte, s *Schema) (*Proposal, error) {
 	p := new(Proposal)
 	if err := strict.Decode(text, p); err != nil {
@@ -188,7 +188,7 @@ func (p *Proposal) sorted() (names []catalog.TableName) {
 	return names
 }
 
-// of returns what is proposed for a table, or nil.
+// of returns the proposed declaration of a table, or nil.
 func (p *Proposal) of(name catalog.TableName) *Table { return p.Tables[name.String()] }
 
 // ownerOf returns the owner's column of a sharded table, or "".

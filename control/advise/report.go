@@ -13,7 +13,7 @@ import (
 	"locus/router/plan"
 )
 
-// Report is what a workload would do under a proposal.
+// Report describes how the statements of a workload would run under a proposal.
 type Report struct {
 	Sources    []string `json:"sources"`
 	Notes      []string `json:"notes,omitempty"`
@@ -58,7 +58,7 @@ type Reason struct {
 	Share
 }
 
-// DigestReport is what becomes of the statements of a digest.
+// DigestReport contains the result for the statements of a digest.
 type DigestReport struct {
 	Statement string  `json:"statement"`
 	Database  string  `json:"database,omitempty"`
@@ -142,7 +142,7 @@ type reporting struct {
 	figures map[plan.Way]*Figure
 	counts  map[plan.Way]float64 // executions, of which a digest's may be fractions
 	reasons map[string]*Reason
-	// unseen is the number of executions that name tables which the schema lacks, such as unseenTable.
+	// unseen is the number of executions that name tables which the schema does not contain, such as unseenTable.
 	unseen      float64
 	unseenTable string
 	over        time.Duration // in which the workload was counted, or 0
@@ -164,7 +164,7 @@ func (s Share) rounded() Share { return Share{thousandths(s.Count), thousandths(
 
 func thousandths(n float64) float64 { return math.Round(n*1000) / 1000 }
 
-// digest plans the executions of a digest that are known, which stand for all of them.
+// digest plans the known executions of a digest, which represent all of them.
 func (r *reporting) digest(d *Digest) {
 	out := DigestReport{
 		Statement: d.Text, Database: d.Database, Count: d.Count, Seconds: d.Seconds, Ways: map[plan.Way]float64{},

@@ -17,7 +17,7 @@ type Schema struct {
 	// Listing contains the server's views, programs and foreign keys.
 	Listing *catalog.Listing
 
-	// Notes are about what the account doesn't see.
+	// Notes are about the objects that the account can't see.
 	Notes []string
 	// Width is the width of genes.
 	Width gene.Width
@@ -44,7 +44,7 @@ func NewSchema(tables []schema.Surveyed, listing *catalog.Listing) *Schema {
 	return s
 }
 
-// find returns the table with a name, which may lack its schema, or nil.
+// find returns the table with a name, or nil. The name may be without a schema.
 func (s *Schema) find(database, name string) *schema.Surveyed {
 	return s.byName[catalog.TableName{Schema: database, Name: name}]
 }
@@ -89,7 +89,7 @@ func primary(t *schema.Surveyed) []int {
 	return nil
 }
 
-// tells reports whether a column can tell many owners apart, and can be hashed after at most a change of its collation.
+// tells reports whether a column can distinguish many owners, and can be hashed after at most a change of its collation.
 func tells(c *catalog.Column) bool {
 	switch c.DataType {
 	case "smallint", "mediumint", "int", "bigint", "varbinary":
@@ -132,7 +132,7 @@ func spelled(c *catalog.Column) string {
 	return c.SQLType() + " CHARACTER SET " + c.Charset + " COLLATE " + c.Collation
 }
 
-// unseen returns a table that a query or a change of rows names and the server doesn't show, or "". The account may lack privileges.
+// unseen returns a table that a query or a change of rows names and the server doesn't show, or "". The account may have too few privileges.
 func (s *Schema) unseen(database string, of *stmt.Statement) string {
 	switch of.Kind {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:

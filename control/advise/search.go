@@ -31,7 +31,7 @@ const (
 	mustNameOwner = 0.5 // the part of a statement's cost on several shards that counts until it names a column that is to be added
 )
 
-// Options are what a proposal depends on in addition to schema and workload.
+// Options are the inputs of a proposal in addition to schema and workload.
 type Options struct {
 	Shards int
 	// KeepColumns proposes no new columns.

@@ -10,7 +10,7 @@ import (
 	"locus/router/stmt"
 )
 
-// Limits of what a workload keeps.
+// Limits of the statements that a workload keeps.
 const (
 	mostDigests = 10_000
 	// mostSamples is the number of executions of a digest that are planned. They are chosen at random.
@@ -33,11 +33,11 @@ type Digest struct {
 	several uint64 // executions that ran on several shards, as proxies have counted
 }
 
-// Workload is what a server has run. It is not safe for concurrent use.
+// Workload contains the statements that a server has run. It is not safe for concurrent use.
 type Workload struct {
 	// Sources are the logs and servers that it was read from.
 	Sources []string
-	// Notes are about what is missing in it.
+	// Notes are about missing statements.
 	Notes []string
 	// Over is the time in which the executions were counted. 0: it is not known.
 	Over time.Duration

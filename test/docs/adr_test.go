@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Each decision has a number of its own, the same in its file's name and its heading, and is listed; and who names a decision by its
-// number links to that one. A number whose decision was removed is not used again.
+// Each decision has a number of its own, the same in its file's name and its heading, and is listed. A page that names a decision
+// by its number links to that decision. A number whose decision was removed is not used again.
 func TestDecisionsAreNumbered(t *testing.T) {
 	files, err := filepath.Glob("../../docs/internals/adr/*.md")
 	if err != nil || len(files) == 0 {

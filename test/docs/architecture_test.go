@@ -42,7 +42,7 @@ func TestStepsNameFiles(t *testing.T) {
 	}
 }
 
-// mostSteps is how many a walk may have, so that who reads it can keep it in mind.
+// mostSteps is the largest number of steps of a walk, so that a reader can keep it in mind.
 const mostSteps = 8
 
 // Each step of a walk is a function that its name finds, as PACKAGE.NAME or

@@ -9,7 +9,7 @@ import (
 	"locus/router/cluster"
 )
 
-// Every field of a cluster file is in the page about it, and every field of a table of that page exists.
+// Every field of a cluster file is in the page about that file, and every field in a table of that page exists.
 func TestEveryFieldOfAClusterIsDocumented(t *testing.T) {
 	page := read(t, clusterDocument)
 	for _, part := range []struct {

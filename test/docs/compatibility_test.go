@@ -12,7 +12,7 @@ import (
 
 const compatibilityDocument = "docs/reference/compatibility.md"
 
-// What is dispatched is what the table of commands says is supported.
+// The dispatched commands are those that the table of commands lists as supported.
 func TestEveryCommandIsDocumented(t *testing.T) {
 	dispatched := selected(t, "mysql", "COM_", "../../proxy/session/command.go")
 	var documented []string

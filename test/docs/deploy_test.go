@@ -78,24 +78,24 @@ func TestTheManifestsConfiguration(t *testing.T) {
 	}
 }
 
-// What rules and panels ask for is what proxies tell.
+// The metrics in rules and panels are metrics that proxies export.
 func TestRulesAndPanelsAskForWhatIsThere(t *testing.T) {
 	var dashboard map[string]any
 	panels := contents(t, deployed(t, "grafana/locus.json")[0])
 	if err := json.Unmarshal([]byte(panels), &dashboard); err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]bool{}
+	exported := map[string]bool{}
 	for _, m := range described.FindAllStringSubmatch(read(t, "control/console/metrics.go"), -1) {
-		told["locus_"+m[1]] = true
+		exported["locus_"+m[1]] = true
 	}
 	rules := contents(t, deployed(t, "prometheus/alerts.yaml")[0])
 	for _, name := range regexp.MustCompile(`locus_[a-z_]+`).FindAllString(rules+panels, -1) {
-		if of := regexp.MustCompile(`^(.*)_(?:bucket|count|sum)$`).FindStringSubmatch(name); of != nil && !told[name] {
+		if of := regexp.MustCompile(`^(.*)_(?:bucket|count|sum)$`).FindStringSubmatch(name); of != nil && !exported[name] {
 			name = of[1] // a histogram
 		}
-		if !told[name] {
-			t.Errorf("no proxy tells %s", name)
+		if !exported[name] {
+			t.Errorf("no proxy exports %s", name)
 		}
 	}
 	promtool, err := exec.LookPath("promtool")

@@ -61,7 +61,7 @@ func rowOf(t *testing.T, head []string, line string) row {
 }
 
 // cells are a table line's, nil for another line. A bar within code is written
-// as \|, as the renderers want it.
+// as \|, as the renderers require.
 func cells(line string) []string {
 	if !strings.HasPrefix(line, "|") || !strings.HasSuffix(line, "|") || len(line) < 2 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// idioms are words that documents don't use, and what they use instead.
+// idioms maps words that documents don't use to their replacements.
 var idioms = map[string]string{
 	"anew":           "again",
 	"amid":           "during",
@@ -29,7 +29,7 @@ var idioms = map[string]string{
 	"on the average": "on average",
 }
 
-// english is the pages whose words are checked. Generated ones have the words of what they are generated from, and decisions keep
+// english returns the pages whose words are checked. Generated pages have the words of their sources, and decisions keep
 // those of their time.
 func english(t *testing.T) (pages []string) {
 	t.Helper()
@@ -67,5 +67,5 @@ func TestPlainEnglish(t *testing.T) {
 	}
 }
 
-// quoted is what a line quotes: code, and the targets of links.
+// quoted matches the quotations of a line: code, and the targets of links.
 var quoted = regexp.MustCompile("`[^`]*`|\\]\\([^)]*\\)")

@@ -44,8 +44,8 @@ func TestEveryRefusalIsDocumented(t *testing.T) {
 	}
 }
 
-// What clients are told under MySQL's numbers is what the packages that speak to
-// them name, and what refusals travel under.
+// The documented MySQL error numbers are those that the packages that send errors
+// to clients name, and those of refusals.
 func TestEveryErrorNumberIsDocumented(t *testing.T) {
 	named := constants(t, "../../proxy/session/errors.go", func(name, _ string) bool { return strings.HasPrefix(name, "er") })
 	used := map[int]string{}

@@ -72,7 +72,7 @@ func TestEveryPathIsDocumented(t *testing.T) {
 	}
 }
 
-// Who is woken by an alert finds it in the table of runbooks.
+// The table of runbooks contains every alert.
 func TestEveryAlertHasARunbook(t *testing.T) {
 	documented := map[string]bool{}
 	for _, r := range tableOf(t, read(t, alertsDocument), "alert", "means", "runbook") {

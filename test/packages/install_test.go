@@ -68,7 +68,7 @@ func take(t *testing.T, all map[string][]string, section string, blocks int) []s
 	return taken
 }
 
-// The page is followed from the first command to the last. The service is run as its unit says, and a table is sharded through it.
+// The test runs all commands of the page in order. It runs the service by its unit, and shards a table through it.
 func TestTheInstallationPage(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		all := commands(t)
@@ -79,12 +79,12 @@ func TestTheInstallationPage(t *testing.T) {
 		t.Run("image", func(t *testing.T) { followImage(t, take(t, all, "Container image", 1)[0]) })
 		t.Run("chart", func(t *testing.T) { followChart(t, take(t, all, "Kubernetes", 1)[0]) })
 		if len(all) > 0 {
-			t.Errorf("nobody runs %q", all)
+			t.Errorf("no subtest runs %q", all)
 		}
 	})
 }
 
-// site is what the page expects to exist: etcd and two shards.
+// site contains the servers that the page requires: etcd and two shards.
 type site struct {
 	etcd        string
 	shards      []*servers.Server
@@ -182,7 +182,7 @@ func ready(t *testing.T, service *product.Program, s site) {
 	})
 }
 
-// confined checks what the process is, and what the files that it wrote are.
+// confined checks the privileges and limits of the process, and the owners of its files.
 func confined(t *testing.T, r root, service *product.Program) {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", service.PID()))
@@ -306,7 +306,7 @@ func followRedHat(t *testing.T, script string) {
 	}
 }
 
-// followImage does what a builder does with a Dockerfile that only copies, and runs the image's program in its own root.
+// followImage builds the root of a Dockerfile that only copies, as a builder does, and runs the image's program in it.
 func followImage(t *testing.T, script string) {
 	dir := t.TempDir()
 	run(t, "", "cp", filepath.Join(released(t, first), "locus-v"+version+"-image.tar.gz"), dir)

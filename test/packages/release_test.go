@@ -69,7 +69,7 @@ func clone(name string) (string, error) {
 	return dir, err
 }
 
-// The first release is built as the contributors' guide says.
+// The first release is built by the commands of the contributors' guide.
 var first = sync.OnceValues(func() (string, error) {
 	tree, err := clone("locus")
 	if err != nil {
@@ -120,7 +120,7 @@ var second = sync.OnceValues(func() (string, error) {
 	return filepath.Join(tree, "../out"), err
 })
 
-// upgrade is a release that has another version, and another example of a configuration.
+// upgrade is a release with another version and another example configuration.
 var upgrade = sync.OnceValues(func() (string, error) {
 	tree, err := clone("upgrade")
 	if err != nil {

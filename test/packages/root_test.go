@@ -116,10 +116,10 @@ func (r root) status(paths ...string) string {
 	return r.run("stat -c '%A %U:%G %n' " + strings.Join(paths, " "))
 }
 
-// noted is where the stand-in of systemctl notes its arguments.
+// noted is the file in which the replacement of systemctl records its arguments.
 const noted = "/var/log/systemctl"
 
-// pretend makes the Debian appear to run systemd. Commands that need a running systemd are noted, and others go to the real systemctl.
+// pretend makes the Debian appear to run systemd. Commands that need a running systemd are recorded, and others go to the real systemctl.
 func (r root) pretend() {
 	r.t.Helper()
 	if err := os.MkdirAll(r.path("run/systemd/system"), 0o755); err != nil {
@@ -136,7 +136,7 @@ esac
 `)
 }
 
-// notes returns what systemctl was called with since the last call.
+// notes returns the arguments of the systemctl calls since the last call of notes.
 func (r root) notes() string {
 	r.t.Helper()
 	text, err := os.ReadFile(r.path(noted))

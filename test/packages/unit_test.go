@@ -54,7 +54,7 @@ func (u unit) is(t *testing.T, name, value string) {
 	}
 }
 
-// sandbox is what systemd does before it runs a command of the unit: the arguments are the directory of the Debian, the umask, the limit of open
+// sandbox repeats the setup of systemd before a command of the unit: the arguments are the directory of the Debian, the umask, the limit of open
 // files, the user, the mode of the state directory, and a shell's script. The process stays the same one.
 const sandbox = `
 	root=$1
@@ -75,7 +75,7 @@ const sandbox = `
 		env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin USER="$4" MAINPID="${6:-}" bash -c "exec $7"
 `
 
-// command returns how a command of the unit is run, with the process of the service for one that signals it.
+// command returns the shell command that runs a command of the unit, with the process of the service for one that signals it.
 func (u unit) command(t *testing.T, r root, name, mainPID string) []string {
 	t.Helper()
 	for directive, value := range map[string]string{
