@@ -141,7 +141,7 @@ var rowsOfOutages = map[string]func(*outage) (seen, also string){
 		if _, err := o.doomed["transaction"].Execute("COMMIT"); err != nil {
 			return "lost", ""
 		}
-		return "go on", ""
+		return "continue", ""
 	},
 	"transactions over several shards": func(o *outage) (string, string) {
 		return o.run("BEGIN", "UPDATE counter SET n = n WHERE uid = "+o.uid[false], "UPDATE counter SET n = n WHERE uid = "+o.uid[true], "COMMIT")
@@ -149,15 +149,15 @@ var rowsOfOutages = map[string]func(*outage) (seen, also string){
 	"`INSERT`s with generated IDs, `NEXTVAL`": func(o *outage) (string, string) {
 		rows := strings.Repeat(", ("+o.uid[true]+")", 899)
 		seen, _ := o.run("INSERT INTO ticket (uid) VALUES (" + o.uid[true] + ")" + rows)
-		if seen != "go on" {
+		if seen != "continue" {
 			return seen, ""
 		}
 		for range 100 { // at most 10 s of the highest rate
 			if seen, _ := o.run("INSERT INTO ticket (uid) VALUES (" + o.uid[true] + ")" + rows); seen == "refused" {
-				return "go on until", "at least 1,000 rows"
+				return "continue until", "at least 1,000 rows"
 			}
 		}
-		return "go on", ""
+		return "continue", ""
 	},
 	"new connections": func(o *outage) (string, string) { return o.run() },
 	"settings of a session (`SET`, `USE`, `SHOW WARNINGS`)": func(o *outage) (string, string) {
@@ -171,7 +171,7 @@ var rowsOfOutages = map[string]func(*outage) (seen, also string){
 		if _, err := to.Run(ctx); err != nil {
 			return "fail", ""
 		}
-		return "go on", ""
+		return "continue", ""
 	},
 	"start of a proxy": func(o *outage) (string, string) {
 		ctx, cancel := context.WithTimeout(o.t.Context(), 3*time.Second)
@@ -179,7 +179,7 @@ var rowsOfOutages = map[string]func(*outage) (seen, also string){
 		if err := proxy.New(proxy.Options{Declared: o.apart.Under(cluster.Prefix), Secrets: o.secret, Log: slog.New(slog.DiscardHandler)}).Start(ctx); err != nil {
 			return "fails", "saved"
 		}
-		return "goes on", ""
+		return "starts", ""
 	},
 	"`/readyz`": func(o *outage) (string, string) {
 		w := httptest.NewRecorder()
@@ -188,7 +188,7 @@ var rowsOfOutages = map[string]func(*outage) (seen, also string){
 	},
 }
 
-// run runs statements in a session of their own: "go on", "marked" or "refused" by what becomes of the last one.
+// run runs statements in a session of their own: "continue", "marked" or "refused" by what becomes of the last one.
 func (o *outage) run(texts ...string) (seen, also string) {
 	c, err := o.logIn()
 	if err != nil {
@@ -205,7 +205,7 @@ func (o *outage) run(texts ...string) (seen, also string) {
 			also = "marked"
 		}
 	}
-	return "go on", also
+	return "continue", also
 }
 
 // walk checks all rows at the same time, since what is refused waits first.
