@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +9,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"locus/config"
@@ -22,6 +21,9 @@ import (
 	"locus/router/cluster"
 	"locus/router/endpoint"
 )
+
+// mostAdvising limits how long the server is asked. The largest schemas take seconds.
+const mostAdvising = 5 * time.Minute
 
 // advising is one call of the command.
 type advising struct {
@@ -109,10 +111,13 @@ func (a *advising) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	target := backend.Target{Addr: a.from[at+1:], User: a.from[:at], Password: func() (string, error) { return password, nil }}
-	if a.tls != string(endpoint.TLSOff) {
-		target.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: a.tls == string(endpoint.TLSOn)} // this is the definition of on
+	server := cluster.Shard{Address: a.from[at+1:], User: a.from[:at], TLS: cluster.TLS(a.tls)}
+	target, err := schema.Target("", server, func(string) (string, error) { return password, nil })
+	if err != nil {
+		return err
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, mostAdvising, fmt.Errorf("%s did not answer all questions within %v; nothing was changed: try again, or name files with --slow-log, --general-log or --statements", a.from, mostAdvising))
+	defer cancel()
 	pool := backend.NewPool(target, backend.Limits{MaxOpen: 1, ConnectTimeout: config.Default().Backends.ConnectTimeout.Std()}, slog.New(slog.DiscardHandler))
 	defer func() { _ = pool.Close(context.WithoutCancel(ctx)) }()
 	return a.advise(ctx, schema.Pooled{Pool: pool}, target.Addr)
@@ -149,16 +154,14 @@ func (a *advising) onCluster(ctx context.Context) error {
 
 // password returns the account's password, which may be empty.
 func (a *advising) password() (string, error) {
-	switch file, terminal := a.in.stdin.(*os.File); {
-	case a.stdin:
+	if a.stdin {
 		return oneLineOf(a.in.stdin)
-	case terminal && isTerminal(a.in.stdin):
-		fmt.Fprint(a.in.stderr, "Password of "+a.from+": ")
-		text, err := term.ReadPassword(file.Fd())
-		fmt.Fprintln(a.in.stderr)
-		return string(text), err
 	}
-	return "", misused("there is no terminal to ask for the password: --password-stdin reads it")
+	terminal, err := a.in.keyboard()
+	if err != nil {
+		return "", err
+	}
+	return a.in.typed(terminal, "Password of "+a.from+": ")
 }
 
 func (a *advising) advise(ctx context.Context, q schema.Querier, address string) error {

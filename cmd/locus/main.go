@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/config"
+	"locus/proxy/backend"
 )
 
 // The exit statuses.
@@ -98,7 +99,7 @@ func (in *invocation) withConfigurationHint(err error) error {
 		return fmt.Errorf("%w\nsecrets are where %s says; -c and LOCUS_CONFIG name another configuration", err, in.configFile)
 	case missing:
 		return fmt.Errorf("%w\nname the configuration of a process, which says where secrets are: -c locus.yaml, or export LOCUS_CONFIG=locus.yaml", err)
-	case errors.Is(err, context.DeadlineExceeded) && !in.namesCluster():
+	case errors.Is(err, context.DeadlineExceeded) && !in.namesCluster() && !errors.As(err, new(*backend.LoginError)):
 		return fmt.Errorf("%w\nno cluster was named: -c locus.yaml, or export LOCUS_CONFIG=locus.yaml, as locus demo prints it", err)
 	}
 	return err

@@ -208,16 +208,14 @@ func (u *userChange) run(ctx context.Context, change func(map[string]cluster.Use
 
 // password asks for one and gives what is kept of it. A dry run asks for nothing.
 func (u *userChange) password(user string) (string, error) {
-	password, err := "", error(nil)
-	switch file, terminal := u.in.stdin.(*os.File); {
-	case u.dryRun:
+	if u.dryRun {
 		return "$A$005$" + strings.Repeat(".", 63), nil
-	case u.stdin:
+	}
+	password, err := "", error(nil)
+	if u.stdin {
 		password, err = oneLineOf(u.in.stdin)
-	case terminal && isTerminal(u.in.stdin):
-		password, err = u.in.twice(file, user)
-	default:
-		return "", misused("there is no terminal to ask for the password: --password-stdin reads it")
+	} else {
+		password, err = u.in.twice(user)
 	}
 	if err != nil {
 		return "", err
@@ -233,21 +231,38 @@ func oneLineOf(r io.Reader) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// twice asks for a password, and once more for what nobody could see.
-func (in *invocation) twice(terminal *os.File, user string) (string, error) {
-	ask := func(question string) (string, error) {
-		fmt.Fprint(in.stderr, question)
-		text, err := term.ReadPassword(terminal.Fd())
-		fmt.Fprintln(in.stderr)
-		return string(text), err
+// keyboard returns the terminal that a password is asked on.
+func (in *invocation) keyboard() (*os.File, error) {
+	if file, is := in.stdin.(*os.File); is && isTerminal(in.stdin) {
+		return file, nil
 	}
-	first, err := ask("Password of " + user + ": ")
+	return nil, misused("there is no terminal to ask for the password: --password-stdin reads it")
+}
+
+// typed asks a question and returns the answer, which the terminal does not show.
+func (in *invocation) typed(terminal *os.File, question string) (string, error) {
+	fmt.Fprint(in.stderr, question)
+	text, err := term.ReadPassword(terminal.Fd())
+	fmt.Fprintln(in.stderr)
 	if err != nil {
 		return "", fmt.Errorf("read the password: %w", err)
 	}
-	second, err := ask("Once more: ")
+	return string(text), nil
+}
+
+// twice asks for a new password, and again, because nobody could see what was typed.
+func (in *invocation) twice(user string) (string, error) {
+	terminal, err := in.keyboard()
 	if err != nil {
-		return "", fmt.Errorf("read the password: %w", err)
+		return "", err
+	}
+	first, err := in.typed(terminal, "Password of "+user+": ")
+	if err != nil {
+		return "", err
+	}
+	second, err := in.typed(terminal, "Once more: ")
+	if err != nil {
+		return "", err
 	}
 	if first != second {
 		return "", errors.New("the two are not the same; nothing was changed")

@@ -17,6 +17,14 @@ type ServerError = mysql.MyError
 // sent.
 var ErrClosed = errors.New("the pool is closed")
 
+// named returns how messages name the shard. A server without a shard's name is one that a command was given the address of.
+func named(shard router.ShardName) string {
+	if shard == "" {
+		return "server"
+	}
+	return "shard " + string(shard)
+}
+
 // ExhaustedError means that no connection came free in time. Nothing was sent.
 type ExhaustedError struct {
 	Shard   router.ShardName
@@ -35,18 +43,18 @@ type ExhaustedError struct {
 func (e *ExhaustedError) Error() string {
 	const remedy = "raise the shard's connection limit (and the server's max_connections), or shorten transactions and the state that pins connections"
 	if e.Unleased {
-		return fmt.Sprintf("shard %s: waited for %v, with %d other sessions: %v", e.Shard, e.Waited.Round(time.Millisecond), e.Waiting, unleasedSince(e.Since, e.StaleAllowed))
+		return fmt.Sprintf("%s: waited for %v, with %d other sessions: %v", named(e.Shard), e.Waited.Round(time.Millisecond), e.Waiting, unleasedSince(e.Since, e.StaleAllowed))
 	}
 	if e.Held {
-		return fmt.Sprintf("shard %s: another of its servers is made the primary, which has taken longer than %v; %d other sessions wait too: try again, and see locus doctor",
-			e.Shard, e.Waited.Round(time.Millisecond), e.Waiting)
+		return fmt.Sprintf("%s: another of its servers is made the primary, which has taken longer than %v; %d other sessions wait too: try again, and see locus doctor",
+			named(e.Shard), e.Waited.Round(time.Millisecond), e.Waiting)
 	}
 	if e.Waited == 0 {
-		return fmt.Sprintf("shard %s: all %d connections (limit %d) are in use and the queue is full with %d sessions: %s",
-			e.Shard, e.Open, e.Limit, e.Waiting, remedy)
+		return fmt.Sprintf("%s: all %d connections (limit %d) are in use and the queue is full with %d sessions: %s",
+			named(e.Shard), e.Open, e.Limit, e.Waiting, remedy)
 	}
-	return fmt.Sprintf("shard %s: none of %d connections (limit %d) came free in %v, %d other sessions wait too: %s",
-		e.Shard, e.Open, e.Limit, e.Waited.Round(time.Millisecond), e.Waiting, remedy)
+	return fmt.Sprintf("%s: none of %d connections (limit %d) came free in %v, %d other sessions wait too: %s",
+		named(e.Shard), e.Open, e.Limit, e.Waited.Round(time.Millisecond), e.Waiting, remedy)
 }
 
 // UnavailableError means that recent logins failed and none is tried for a while, or that the server is frozen. Nothing was
@@ -60,9 +68,9 @@ type UnavailableError struct {
 
 func (e *UnavailableError) Error() string {
 	if e.Retry == 0 {
-		return fmt.Sprintf("shard %s at %s is unavailable: %v", e.Shard, e.Addr, e.Reason)
+		return fmt.Sprintf("%s at %s is unavailable: %v", named(e.Shard), e.Addr, e.Reason)
 	}
-	return fmt.Sprintf("shard %s at %s is unavailable, next try in %v: %v", e.Shard, e.Addr, e.Retry.Round(time.Millisecond), e.Reason)
+	return fmt.Sprintf("%s at %s is unavailable, next try in %v: %v", named(e.Shard), e.Addr, e.Retry.Round(time.Millisecond), e.Reason)
 }
 
 func (e *UnavailableError) Unwrap() error { return e.Reason }
@@ -76,7 +84,7 @@ type LoginError struct {
 }
 
 func (e *LoginError) Error() string {
-	text := fmt.Sprintf("shard %s: log in to %s as %q: %v", e.Shard, e.Addr, e.User, e.Err)
+	text := fmt.Sprintf("%s: log in to %s as %q: %v", named(e.Shard), e.Addr, e.User, e.Err)
 	if mend := remedy(e.Err); mend != "" {
 		text += ": " + mend
 	}
@@ -99,7 +107,7 @@ func (e *LostError) Error() string {
 	if e.Sent {
 		effect = "whether the command took effect is unknown"
 	}
-	return fmt.Sprintf("shard %s: connection to %s lost, %s: %v", e.Shard, e.Addr, effect, e.Err)
+	return fmt.Sprintf("%s: connection to %s lost, %s: %v", named(e.Shard), e.Addr, effect, e.Err)
 }
 
 func (e *LostError) Unwrap() error { return e.Err }
