@@ -21,7 +21,10 @@ type Options struct {
 	Bits  uint          // m: bits counted in memory, 0 to 20
 	Ahead time.Duration // how long the ready numbers last at the measured rate (5 ms)
 	Most  int           // most inner numbers that are ready (4,096)
-	Now   func() time.Time
+	// Preload is the percentage of the ready numbers that is used before the filler fetches more (50), 1 to 100. With 100
+	// it fetches only numbers that callers wait for, and as many as they need.
+	Preload int
+	Now     func() time.Time
 }
 
 // Queue is safe for concurrent use. The owner calls Close.
@@ -57,6 +60,10 @@ func New(inner idgen.Numbers, o Options) (*Queue, error) {
 	o.Most = cmp.Or(o.Most, 4096)
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	o.Preload = cmp.Or(o.Preload, 50)
+	if o.Preload < 1 || o.Preload > 100 {
+		return nil, fmt.Errorf("queue: preload at %d %%: use 1 to 100", o.Preload)
 	}
 	q := &Queue{inner: inner, options: o, want: 1, filled: make(chan struct{}), wake: make(chan struct{}, 1), ended: make(chan struct{})}
 	q.ctx, q.cancel = context.WithCancel(context.Background())
@@ -185,12 +192,25 @@ func (q *Queue) missing() int {
 	if len(q.ready) >= max(q.least(), lacks) {
 		return 0
 	}
-	return max(lacks, min(2*q.want, q.options.Most)) - len(q.ready)
+	return max(lacks, q.full()) - len(q.ready)
 }
 
-// least returns how many inner numbers must be ready. If there are fewer, the filler is woken and fetches twice as many.
-// Otherwise it would be woken for each number taken.
-func (q *Queue) least() int { return min(q.want, max(1, q.options.Most/2)) }
+// full returns how many inner numbers are ready after the filler has fetched: for twice the time Ahead, so that the filler
+// isn't woken for each number taken, or none.
+func (q *Queue) full() int {
+	if q.options.Preload == 100 {
+		return 0
+	}
+	return min(2*q.want, q.options.Most)
+}
+
+// least returns how many inner numbers must be ready. If there are fewer, the filler is woken.
+func (q *Queue) least() int {
+	if q.options.Preload == 100 {
+		return 0
+	}
+	return max(1, q.full()*(100-q.options.Preload)/100)
+}
 
 func (q *Queue) put(numbers []uint64, err error) {
 	q.mu.Lock()

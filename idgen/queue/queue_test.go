@@ -147,3 +147,40 @@ func TestWhoWaitsForMany(t *testing.T) {
 		}
 	})
 }
+
+// The filler fetches more once the configured share of the ready numbers is used, or only what callers wait for.
+func TestPreload(t *testing.T) {
+	for _, c := range []struct {
+		preload, taken int
+		fetched        uint64 // in all
+	}{{25, 2, 8}, {25, 3, 11}, {50, 4, 8}, {50, 5, 13}, {75, 6, 8}, {75, 7, 15}, {100, 0, 0}, {100, 3, 3}} {
+		synctest.Test(t, func(t *testing.T) {
+			var n atomic.Uint64
+			q, err := New(counting(&n), Options{Preload: c.preload, Most: 8})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer q.Close()
+			q.mu.Lock()
+			q.want, q.ready = 1<<20, nil // as after a time in which many were taken
+			q.since = time.Now().Add(time.Hour)
+			q.options.Now = func() time.Time { return q.since }
+			q.mu.Unlock()
+			q.wake <- struct{}{}
+			synctest.Wait()
+			before := n.Load() - min(n.Load(), 8)
+			for range c.taken {
+				if _, err := idgen.One(t.Context(), q); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+			}
+			if got := n.Load() - before; got != c.fetched {
+				t.Errorf("preload at %d %%: %d numbers fetched after %d were taken, want %d", c.preload, got, c.taken, c.fetched)
+			}
+		})
+	}
+	if _, err := New(counting(new(atomic.Uint64)), Options{Preload: 101}); err == nil {
+		t.Error("101 % are accepted")
+	}
+}

@@ -15,8 +15,8 @@
 //
 // # Segments
 //
-// When a tenth of the segment in use is taken, exactly one goroutine loads the standby. A caller waits only if both are
-// used up, until its own deadline. If the load fails, every waiting caller gets the error, and the next call loads
+// When a tenth of the segment in use is taken, or another configured share, exactly one goroutine loads the standby. A
+// caller waits only if both are used up, until its own deadline. If the load fails, every waiting caller gets the error, and the next call loads
 // again. A failed background load is retried each time that another tenth is taken.
 //
 // A run of n numbers is always consecutive. If the segment in use is too short for a run, the caller moves on to the

@@ -24,7 +24,7 @@ func (s *Segments) startLoad(c *counter) *load {
 // run is the body of the one goroutine that loads a segment for a counter.
 func (s *Segments) run(c *counter, l *load) {
 	ctx, cancel := context.WithTimeout(s.loading, s.options.LoadTimeout)
-	grant, err := s.store.Extend(ctx, s.name(c.group), l.size)
+	grant, err := s.extend(ctx, s.name(c.group), l)
 	cancel()
 	if err != nil {
 		grant = Grant{}
@@ -37,6 +37,18 @@ func (s *Segments) run(c *counter, l *load) {
 	}
 	close(l.done)
 	s.options.Observe(Loaded{s.name(c.group), l.size, grant, s.max, s.options.Now().Sub(l.began), l.err})
+}
+
+// extend requests the numbers of a load, at least as many as the store's own step.
+func (s *Segments) extend(ctx context.Context, counter string, l *load) (Grant, error) {
+	if s.options.Step != nil {
+		step, err := s.options.Step(ctx, counter)
+		if err != nil {
+			return Grant{}, err
+		}
+		l.size = max(l.size, min(step, s.options.MaxStep))
+	}
+	return s.store.Extend(ctx, counter, l.size)
 }
 
 // settle applies the result of a load to the counter: a standby, or an error for waiting callers.
@@ -63,7 +75,7 @@ func (s *Segments) settle(c *counter, l *load, grant Grant, err error) error {
 	if c.finished != nil { // perhaps closed meanwhile; the numbers are lost
 		return c.finished
 	}
-	c.standby = newSpan(grant.First, min(grant.Last, s.max))
+	c.standby = newSpan(grant.First, min(grant.Last, s.max), s.options.Preload)
 	c.pace.loaded(l.taken, l.began, l.size)
 	return nil
 }
@@ -79,7 +91,7 @@ func (c *counter) close() {
 
 // load is one call to the store.
 type load struct {
-	size  uint64
+	size  uint64 // run may raise it before it requests the numbers
 	began time.Time
 	taken uint64 // of the counter at the start of the load
 

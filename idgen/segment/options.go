@@ -2,6 +2,7 @@ package segment
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -25,6 +26,15 @@ type Options struct {
 	// (10,000,000). MaxStep is also the longest run of consecutive numbers that Take returns.
 	MinStep, MaxStep uint64
 	Buffer           time.Duration
+
+	// Preload is the percentage of a segment that is used before the next one is loaded (10), 1 to 100. With 100 the next
+	// one is loaded when a caller needs it.
+	Preload int
+
+	// Step, if not nil, returns a smallest size of segments that the store has for a counter. A segment is at least that
+	// large, and not larger than MaxStep. It is called before each load, by the goroutine that loads, with the load's time
+	// limit. After an error there is no segment.
+	Step func(ctx context.Context, counter string) (uint64, error)
 
 	// Lazy disables the standby. It is for a process that takes a few numbers and exits, which would leave an unused
 	// segment behind.
@@ -63,6 +73,7 @@ func (o Options) withDefaults() Options {
 	o.MinStep = cmp.Or(o.MinStep, 1_000)
 	o.MaxStep = cmp.Or(o.MaxStep, max(o.MinStep, 10_000_000))
 	o.Buffer = cmp.Or(o.Buffer, 10*time.Second)
+	o.Preload = cmp.Or(o.Preload, 10)
 	o.LoadTimeout = cmp.Or(o.LoadTimeout, 10*time.Second)
 	if o.Now == nil {
 		o.Now = time.Now
@@ -105,6 +116,7 @@ func (o Options) checkSizes(store Store) error {
 	refuse(o.MaxStep > maxMaxStep, "max step %d is above %d", o.MaxStep, uint64(maxMaxStep))
 	refuse(o.MinStep > o.MaxStep, "min step %d is above max step %d", o.MinStep, o.MaxStep)
 	refuse(o.Buffer < 0, "buffer of %s: it must be positive", o.Buffer)
+	refuse(o.Preload < 1 || o.Preload > 100, "preload at %d %%: use 1 to 100", o.Preload)
 	refuse(o.LoadTimeout < 0, "load timeout of %s: it must be positive", o.LoadTimeout)
 	return errors.Join(errs...)
 }

@@ -26,11 +26,12 @@ func testPeriods(t *testing.T, faults int) {
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	seen, first := map[string]bool{}, map[string]uint64{}
 	rng := rand.New(rand.NewPCG(7, 7))
+	fates := rand.New(rand.NewPCG(8, 8)) // the store's mu guards it: loads in the background ask too
 	store.fault = func(string) fault {
-		if faults == 0 || rng.IntN(faults) > 0 {
+		if faults == 0 || fates.IntN(faults) > 0 {
 			return noFault
 		}
-		return fault(rng.IntN(4))
+		return fault(fates.IntN(4))
 	}
 	var processes [4]*Periods
 	for step := range 40_000 {
@@ -38,7 +39,7 @@ func testPeriods(t *testing.T, faults int) {
 		if processes[i] == nil || rng.IntN(500) == 0 {
 			cas := NewCASStore(store, "", fmt.Sprint(i), time.Now)
 			cas.pause = 1
-			processes[i] = NewPeriods(cas, "bill", Options{MaxStep: 64})
+			processes[i] = NewPeriods(cas, "bill", Options{MaxStep: 64, Preload: []int{0, 20, 80}[rng.IntN(3)]})
 		}
 		skew := time.Duration(i-2) * 70 * time.Second
 		at := start.Add(time.Duration(step) * 500 * time.Millisecond).Add(skew)
@@ -83,6 +84,7 @@ func testPeriods(t *testing.T, faults int) {
 func TestPeriodsTogether(t *testing.T) {
 	store := newFakeKV()
 	p := NewPeriods(NewCASStore(store, "", "p", time.Now), "bill", Options{})
+	defer p.Close()
 	at := time.Now()
 	var mu sync.Mutex
 	seen := map[uint64]bool{}

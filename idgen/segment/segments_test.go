@@ -98,7 +98,7 @@ func TestAdvanceOfAnOldSegment(t *testing.T) {
 	store := &granting{}
 	s := open(t, store, Options{Groups: 1})
 	take(t, s, 1)
-	load, err := s.advance(&s.counters[0], newSpan(1, 10), 1)
+	load, err := s.advance(&s.counters[0], newSpan(1, 10, 10), 1)
 	if load != nil || err != nil || store.count() != 1 || take(t, s, 1) != 2 {
 		t.Errorf("%v, %v, %d loads", load, err, store.count())
 	}

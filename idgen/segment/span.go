@@ -20,14 +20,20 @@ type span struct {
 const (
 	asked = math.MaxUint64 // no number is this large
 
-	tenth = 10 // a standby is requested when 1/tenth of a span is taken
+	tenth = 10 // after a failed load a standby is requested again when 1/tenth more of a span is taken
 )
 
-func newSpan(first, last uint64) *span {
+// newSpan returns a span that wants a standby when so many percent of it are taken; with 100 it never does.
+func newSpan(first, last uint64, preload int) *span {
 	s := &span{first: first, last: last}
 	s.next.Store(first)
-	s.trigger.Store(first + s.size()/tenth)
+	s.trigger.Store(first + percent(s.size(), preload))
 	return s
+}
+
+// percent returns that part of n, without a wrap.
+func percent(n uint64, part int) uint64 {
+	return n/100*uint64(part) + n%100*uint64(part)/100
 }
 
 func (s *span) size() uint64 { return s.last - s.first + 1 }
