@@ -65,7 +65,12 @@ func (m maker) segments(ctx context.Context, name, tag string) (idgen.Numbers, e
 	if err != nil {
 		return nil, err
 	}
-	numbers, err := segment.NewNumbers(store, tag, 0, segment.Options{MinStep: d.MinStep, MaxStep: d.MaxStep, Lazy: m.options.Lazy})
+	o := d.Segments()
+	o.Lazy = m.options.Lazy
+	if store.step != nil && d.MinStep == 0 {
+		o.Step, o.MinStep = store.step, 1
+	}
+	numbers, err := segment.NewNumbers(store, tag, 0, o)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +104,12 @@ func (m maker) format(ctx context.Context, name, counter string) (idgen.Numbers,
 		store = segment.OnePeriod{Store: m.store}
 		tag += "/" // where the numbers of the one period were counted one by one
 	}
-	m.into.periods = segment.NewPeriods(timedPeriods{store}, tag, segment.Options{MinStep: d.MinStep, MaxStep: d.MaxStep})
+	o := d.Segments()
+	if m.options.Lazy {
+		o.Preload = 100
+	}
+	m.into.periods = segment.NewPeriods(timedPeriods{store}, tag, o)
+	m.into.atEnd(m.into.periods.Close)
 	return nil, nil
 }
 
@@ -116,7 +126,7 @@ func (m maker) ofOthers(ctx context.Context, name, counter string) (idgen.Number
 	if d.Kind == cluster.FormatGenerator {
 		return m.ahead(inner, name)
 	}
-	return m.queued(inner, d.Bits)
+	return m.queued(inner, name)
 }
 
 // counterOf is what the counters of an inner generator are called: as nobody can declare one.
@@ -139,23 +149,16 @@ func (m maker) ha(ctx context.Context, name, counter string) (idgen.Numbers, err
 	return m.ahead(g, name)
 }
 
-// ahead has numbers fetched before they are asked for, if each of them would cost a request.
+// ahead fetches numbers before they are requested, if each of them would cost a request.
 func (m maker) ahead(numbers idgen.Numbers, name string) (idgen.Numbers, error) {
-	under := m.declared.GeneratorTree(name)
-	for _, of := range under[1:] {
-		switch m.declared.Generators[of].Kind {
-		case cluster.QueueGenerator: // which does it
-			return numbers, nil
-		case cluster.RedisGenerator, cluster.MemcachedGenerator, cluster.RowGenerator, cluster.AutoIncrementGenerator, cluster.BucketsGenerator:
-			return m.queued(numbers, 0)
-		case cluster.SegmentGenerator, cluster.SnowflakeGenerator, cluster.HAGenerator, cluster.FormatGenerator:
-		}
+	if !m.declared.FetchesAhead(name) {
+		return numbers, nil
 	}
-	return numbers, nil
+	return m.queued(numbers, name)
 }
 
-func (m maker) queued(numbers idgen.Numbers, bits uint) (idgen.Numbers, error) {
-	q, err := queue.New(numbers, queue.Options{Bits: bits})
+func (m maker) queued(numbers idgen.Numbers, name string) (idgen.Numbers, error) {
+	q, err := queue.New(numbers, m.declared.Generators[name].Queue())
 	if err != nil {
 		return nil, err
 	}

@@ -92,9 +92,10 @@ func before(kind string, addresses []string, i int) string {
 }
 
 // front is the store of a generator's segments, behind a Redis if one is declared.
-func (m maker) front(ctx context.Context, name string) (segment.Store, error) {
+func (m maker) front(ctx context.Context, name string) (granter, error) {
 	if m.declared.Generators[name].Served() {
-		return m.pool(ctx, name)
+		p, err := m.pool(ctx, name)
+		return granter{Store: p}, err
 	}
 	return m.granting(ctx, name)
 }

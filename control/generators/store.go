@@ -10,12 +10,18 @@ import (
 	"locus/router/cluster"
 )
 
-// granting is the durable store that grants a generator's numbers.
-func (m maker) granting(ctx context.Context, name string) (segment.Store, error) {
+// granter is the durable store that grants a generator's numbers.
+type granter struct {
+	segment.Store
+	// step returns the step of the row of a table that other programs have made; nil if there is none.
+	step func(ctx context.Context, counter string) (uint64, error)
+}
+
+func (m maker) granting(ctx context.Context, name string) (granter, error) {
 	if s := m.declared.Generators[name].Store; s != nil {
 		return m.mySQL(ctx, name, *s.MySQL)
 	}
-	return timed(m.store), nil
+	return granter{Store: timed(m.store)}, nil
 }
 
 // timed returns a store whose requests end in time, however long the caller waits.
@@ -56,10 +62,10 @@ func (t timedPeriods) ExtendPeriod(ctx context.Context, counter, name string, at
 // mySQL is a row on a shard, with a witness in etcd. The witness is the counter that
 // the generator has where etcd is its store, so a generator that is declared with
 // another store, shard or table goes on above all that it has given, or not at all.
-func (m maker) mySQL(ctx context.Context, name string, s cluster.MySQLStore) (segment.Store, error) {
+func (m maker) mySQL(ctx context.Context, name string, s cluster.MySQLStore) (granter, error) {
 	db, err := m.database(s.Shard)
 	if err != nil {
-		return nil, err
+		return granter{}, err
 	}
 	table, tag := s.RowOf(name)
 	made := table == ""
@@ -68,23 +74,36 @@ func (m maker) mySQL(ctx context.Context, name string, s cluster.MySQLStore) (se
 	}
 	rows, err := row.Open(db, table, time.Now)
 	if err != nil {
-		return nil, err
+		return granter{}, err
 	}
 	if made {
 		if err := m.onceRow(ctx, name, db, rows); err != nil {
-			return nil, err
+			return granter{}, err
 		}
 	}
 	// Whatever its counter is called in front of it, one row grants.
 	ofRow := func(ctx context.Context, _ string, n uint64) (segment.Grant, error) { return rows.Extend(ctx, tag, n) }
 	witnessed := segment.NewWitnessed(extend(ofRow), m.store)
-	return extend(func(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
+	inRow := func(err error) error { return fmt.Errorf("row %s of %s on shard %s: %w", tag, table, s.Shard, err) }
+	g := granter{Store: extend(func(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
 		g, err := witnessed.Extend(ctx, counter, n)
 		if err != nil {
-			return segment.Grant{}, fmt.Errorf("row %s of %s on shard %s: %w", tag, table, s.Shard, err)
+			return segment.Grant{}, inRow(err)
 		}
 		return g, nil
-	}), nil
+	})}
+	if !made {
+		g.step = func(ctx context.Context, _ string) (uint64, error) {
+			ctx, cancel := context.WithTimeout(ctx, patience)
+			defer cancel()
+			step, err := rows.Step(ctx, tag)
+			if err != nil {
+				return 0, inRow(err)
+			}
+			return step, nil
+		}
+	}
+	return g, nil
 }

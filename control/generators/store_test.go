@@ -113,3 +113,46 @@ func TestInFrontOfATable(t *testing.T) {
 		}
 	})
 }
+
+// The segments of a table that exists are as large as its row's step says, unless min_step is declared. With leaf they are
+// doubled from there.
+func TestTheRowsStep(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		c, shared := onShards(t, engine, nil)
+		shared[0].Exec(t, "CREATE SCHEMA locus", "CREATE TABLE locus.leaf_alloc (biz_tag VARCHAR(128) NOT NULL DEFAULT '' PRIMARY KEY, max_id BIGINT NOT NULL DEFAULT 1, step INT NOT NULL, "+
+			"description VARCHAR(256) DEFAULT NULL, update_time TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP)",
+			"INSERT INTO locus.leaf_alloc (biz_tag, step) VALUES ('leaf', 20), ('measured', 20), ('declared', 20), ('short', 20)")
+		generator := func(tag, buffer string) cluster.Generator {
+			return cluster.Generator{Kind: cluster.SegmentGenerator, Preload: "100%", Buffer: buffer, Store: &cluster.Store{MySQL: &cluster.MySQLStore{Shard: "s0", Table: "locus.leaf_alloc", Tag: tag}}}
+		}
+		leaf, measured, declared, short := generator("leaf", ""), generator("measured", "1ms"), generator("declared", "1ms"), generator("short", "1ms")
+		leaf.Sizing, declared.MinStep, short.MaxStep = "leaf", 30, 5
+		c.Generators = map[string]cluster.Generator{"leaf": leaf, "measured": measured, "declared": declared, "short": short}
+		s := openWith(t, newKV(), shared[0].Password)
+		for _, one := range []struct {
+			name  string
+			sizes []int
+		}{{"leaf", []int{20, 40, 80}}, {"measured", []int{20}}, {"declared", []int{30}}, {"short", []int{5, 5}}} {
+			want := 1
+			for _, size := range one.sizes {
+				for i := range size {
+					texts, err := s.Next(t.Context(), Request{Declared: c, Name: one.name, Count: 1})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if want++; texts[0] != strconv.Itoa(want) {
+						t.Fatalf("%s: number %d of a segment of %d is %s, want %d", one.name, i, size, texts[0], want)
+					}
+				}
+				var next int
+				if err := shared[0].DB(t, "").QueryRow("SELECT max_id FROM locus.leaf_alloc WHERE biz_tag = ?", one.name).Scan(&next); err != nil {
+					t.Fatal(err)
+				}
+				if next != want+1 {
+					t.Errorf("%s: max_id is %d after a segment of %d, want %d", one.name, next, size, want+1)
+				}
+				want++ // the number between two grants is never issued
+			}
+		}
+	})
+}

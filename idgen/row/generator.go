@@ -52,7 +52,7 @@ func (t *Table) Swapped(ctx context.Context, tag string, n uint64) (uint64, erro
 // Generator takes each call's numbers from the database. advance is Locked or Swapped. lock may be nil.
 func (t *Table) Generator(tag string, advance Advance, lock Lock) idgen.Numbers {
 	return idgen.Run{Take: func(ctx context.Context, n int) (uint64, error) {
-		if _, err := t.step(ctx, tag); err != nil {
+		if _, err := t.Step(ctx, tag); err != nil {
 			return 0, err
 		}
 		if lock != nil {

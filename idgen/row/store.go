@@ -24,7 +24,7 @@ var _ segment.Store = (*Table)(nil)
 // For Leaf max_id is the next number, for others it is the last one. The number between two grants is unused, so both may take
 // from the row.
 func (t *Table) Extend(ctx context.Context, tag string, n uint64) (segment.Grant, error) {
-	if _, err := t.step(ctx, tag); err != nil {
+	if _, err := t.Step(ctx, tag); err != nil {
 		return segment.Grant{}, fmt.Errorf("extend %s by %d: %w", tag, n, err)
 	}
 	between := uint64(0)

@@ -88,13 +88,13 @@ func (t *Table) Left(tag string) float64 { return 1 - float64(t.bounds.Of(tag))/
 
 // Has returns an error if the tag has no row, or can't be read.
 func (t *Table) Has(ctx context.Context, tag string) error {
-	_, err := t.step(ctx, tag)
+	_, err := t.Step(ctx, tag)
 	return err
 }
 
-// step returns a tag's smallest segment from memory. An unknown tag is refused from memory too, until the list is a minute
+// Step returns a tag's smallest segment from memory. An unknown tag is refused from memory too, until the list is a minute
 // old.
-func (t *Table) step(ctx context.Context, tag string) (uint64, error) {
+func (t *Table) Step(ctx context.Context, tag string) (uint64, error) {
 	t.mu.Lock()
 	step, known := t.tags[tag]
 	age, read := t.now().Sub(t.asOf), !t.asOf.IsZero()

@@ -22,8 +22,8 @@ type Options struct {
 	// Sizing determines the size of segments (Measured).
 	Sizing Sizing
 
-	// A segment has as many numbers as are taken in Buffer (10 s) at the measured rate, from MinStep (1,000) to MaxStep
-	// (10,000,000). MaxStep is also the longest run of consecutive numbers that Take returns.
+	// A segment has as many numbers as are taken in Buffer (10 s) at the measured rate, from MinStep (1,000, or MaxStep if
+	// that is less) to MaxStep (10,000,000). MaxStep is also the longest run of consecutive numbers that Take returns.
 	MinStep, MaxStep uint64
 	Buffer           time.Duration
 
@@ -70,7 +70,7 @@ const (
 )
 
 func (o Options) withDefaults() Options {
-	o.MinStep = cmp.Or(o.MinStep, 1_000)
+	o.MinStep = cmp.Or(o.MinStep, min(1_000, cmp.Or(o.MaxStep, 1_000)))
 	o.MaxStep = cmp.Or(o.MaxStep, max(o.MinStep, 10_000_000))
 	o.Buffer = cmp.Or(o.Buffer, 10*time.Second)
 	o.Preload = cmp.Or(o.Preload, 10)

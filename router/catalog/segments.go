@@ -3,6 +3,8 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"locus/config/strict"
@@ -24,6 +26,8 @@ type Segments struct {
 	// Sizing is measured or leaf. With leaf, a segment is twice as large as the last one if that one lasted less than 15 minutes. It is half as
 	// large if that one lasted more than 30.
 	Sizing string `yaml:"sizing,omitempty"`
+	// Preload is the share of a segment that is used before the next one is loaded, such as 10%.
+	Preload string `yaml:"preload,omitempty"`
 	// Store grants the numbers. If it is omitted, etcd grants them.
 	Store *SegmentStore `yaml:"store,omitempty,flow"`
 	// Redis is a cache in front of the store, with numbers that the store granted. If it is omitted, processes get their numbers from the store.
@@ -70,7 +74,35 @@ func (s Segments) Options() segment.Options {
 	if s.Sizing == leafSizing {
 		o.Sizing = segment.Leaf
 	}
+	o.Preload, _ = parsePercent(s.Preload)
 	return o
+}
+
+// parsePercent parses a text such as 10%, from 1% to 100%. An empty text is 0.
+func parsePercent(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	digits, whole := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(digits)
+	if !whole || err != nil || n < 1 || n > 100 {
+		return 0, fmt.Errorf("preload %q: write a share from 1%% to 100%%, such as 10%%", text)
+	}
+	return n, nil
+}
+
+// CheckPace returns an error if buffer, sizing or preload can't be read.
+func (s Segments) CheckPace() error {
+	if s.Buffer != "" {
+		if d, err := time.ParseDuration(s.Buffer); err != nil || d < time.Millisecond || d > longestBuffer {
+			return fmt.Errorf("buffer %q: write a duration from 1ms to 1h, such as 10s", s.Buffer)
+		}
+	}
+	if s.Sizing != "" && s.Sizing != leafSizing && s.Sizing != measuredSizing {
+		return fmt.Errorf("sizing %q: use measured or leaf%s", s.Sizing, strict.DidYouMean(s.Sizing, []string{measuredSizing, leafSizing}))
+	}
+	_, err := parsePercent(s.Preload)
+	return err
 }
 
 func (s Segments) validate(l orderid.Layout) error {
@@ -81,10 +113,8 @@ func (s Segments) validate(l orderid.Layout) error {
 	case s.Store.MySQL.Shard == "":
 		return errors.New("segments: store: mysql: its table is on a shard: give `shard:`, or leave `store:` out for etcd")
 	}
-	if s.Buffer != "" {
-		if d, err := time.ParseDuration(s.Buffer); err != nil || d < time.Millisecond || d > longestBuffer {
-			return fmt.Errorf("segments: buffer %q: write a duration from 1ms to 1h, such as 10s", s.Buffer)
-		}
+	if err := s.CheckPace(); err != nil {
+		return fmt.Errorf("segments: %w", err)
 	}
 	switch bits := min(l.SequenceBits(), 62); {
 	case s.Start >= 1<<bits:
@@ -97,8 +127,6 @@ func (s Segments) validate(l orderid.Layout) error {
 		return fmt.Errorf("segments: min_step %d is above max_step %d", s.MinStep, s.MaxStep)
 	case s.MaxStep > 0 && s.MinStep == 0 && s.MaxStep < 1000:
 		return fmt.Errorf("segments: max_step %d is below min_step, which is 1000 if it is left out: give it too", s.MaxStep)
-	case s.Sizing != "" && s.Sizing != leafSizing && s.Sizing != measuredSizing:
-		return fmt.Errorf("segments: sizing %q: use measured or leaf%s", s.Sizing, strict.DidYouMean(string(s.Sizing), []string{"measured", "leaf"}))
 	}
 	return nil
 }

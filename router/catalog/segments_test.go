@@ -22,6 +22,10 @@ func TestSegments(t *testing.T) {
 		{Segments{Buffer: "soon"}, "write a duration from 1ms to 1h"},
 		{Segments{Buffer: "2h"}, "write a duration from 1ms to 1h"},
 		{Segments{Sizing: "Leaf"}, "use measured or leaf"},
+		{Segments{Preload: "1%"}, ""},
+		{Segments{Preload: "100%"}, ""},
+		{Segments{Preload: "0%"}, "write a share from 1% to 100%"},
+		{Segments{Preload: "10"}, "write a share from 1% to 100%"},
 		{Segments{Redis: &endpoint.Redis{Server: "redis:6379"}}, ""},
 	} {
 		d := Declaration{Kind: Sharded, Owner: "o", ID: &IDColumn{Column: "id", Layout: "int64", Segments: c.segments}}

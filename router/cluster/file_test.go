@@ -200,6 +200,20 @@ func TestGeneratorsRefused(t *testing.T) {
 		{"{a: {kind: segment}, d: {kind: auto_increment, shards: [s0, s1, s0, s1]}, b: {kind: ha, of: [a, d]}, c: {kind: format, of: [b], template: 'A{seq:1}'}}", ""},
 		{"{a: {kind: segment}, b: {kind: format, of: [a], template: '{time:yyyyMMdd}{seq:9,per=yyyyMMdd}'}}", "generator b: of: a sequence that begins anew (per=…) is the format's own"},
 		{"{a: {kind: segment}, b: {kind: format, of: [a], template: 'B{seq:9}', min_step: 5}}", "generator b: min_step and max_step are those of the generator that it is of"},
+		{"a: {kind: segment, buffer: 30s, preload: 25%, sizing: leaf}", ""},
+		{"a: {kind: segment, buffer: often}", `generator a: buffer "often": write a duration from 1ms to 1h`},
+		{"a: {kind: segment, preload: 0%}", `generator a: preload "0%": write a share from 1% to 100%`},
+		{"a: {kind: segment, sizing: fixed}", `generator a: sizing "fixed": use measured or leaf`},
+		{"a: {kind: format, template: 'A{seq:9}', buffer: 2s, preload: 50%}", ""},
+		{"a: {kind: format, template: 'A{seq:9}', max_step: 1, preload: 50%}", "generator a: preload: with max_step 1 no number may be in memory"},
+		{"a: {kind: format, template: 'A{seq:9}', sizing: leaf}", "generator a: sizing is for kind segment"},
+		{"{a: {kind: row, shards: [s0]}, b: {kind: queue, of: [a], buffer: 20ms, preload: 100%, max_step: 100000}}", ""},
+		{"{a: {kind: row, shards: [s0]}, b: {kind: queue, of: [a], max_step: 2000000}}", "generator b: max_step 2000000: a queue keeps at most 1048576 numbers ready"},
+		{"{a: {kind: row, shards: [s0]}, b: {kind: queue, of: [a], min_step: 2}}", "generator b: min_step and max_step are for kinds segment and format, and max_step for queue"},
+		{"{a: {kind: row, shards: [s0]}, c: {kind: segment}, b: {kind: ha, of: [a, c], buffer: 20ms}}", ""},
+		{"{a: {kind: segment}, c: {kind: segment}, b: {kind: ha, of: [a, c], buffer: 20ms}}", "generator b: buffer and preload: its numbers are in memory already"},
+		{"{a: {kind: segment}, b: {kind: format, of: [a], template: 'B{seq:9}', preload: 20%}}", "generator b: buffer and preload: its numbers are in memory already"},
+		{"a: {kind: row, shards: [s0], buffer: 1s}", "generator a: buffer and preload are for kinds segment, queue, ha and format: put a queue in front of kind row"},
 	} {
 		_, err := Parse([]byte(string(text) + "generators:\n  " + c.generator + "\n"))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"locus/idgen/ha"
+	"locus/idgen/queue"
+	"locus/idgen/segment"
 	"locus/router"
+	"locus/router/catalog"
 )
 
 // GeneratorKind is the method by which a generator makes its numbers.
@@ -64,6 +67,43 @@ type Generator struct {
 	// MinStep and MaxStep limit the size of a segment, also for a format's own sequence.
 	MinStep uint64 `yaml:"min_step,omitempty"`
 	MaxStep uint64 `yaml:"max_step,omitempty"`
+	// Buffer is how long the numbers in memory last at the measured rate, such as 10s. Preload is the share of them that is used before more are
+	// fetched, such as 10%. Sizing is measured or leaf, of kind segment.
+	Buffer  string `yaml:"buffer,omitempty"`
+	Preload string `yaml:"preload,omitempty"`
+	Sizing  string `yaml:"sizing,omitempty"`
+}
+
+// sizes returns the settings of a segment.
+func (g Generator) sizes() catalog.Segments {
+	return catalog.Segments{MinStep: g.MinStep, MaxStep: g.MaxStep, Buffer: g.Buffer, Preload: g.Preload, Sizing: g.Sizing}
+}
+
+// Segments returns the settings of kind segment, and of a format's own sequence, as options of package segment.
+func (g Generator) Segments() segment.Options { return g.sizes().Options() }
+
+// Queue returns the settings of kind queue, and of the numbers that ha and format fetch ahead, as options of package queue.
+func (g Generator) Queue() queue.Options {
+	o := g.Segments()
+	return queue.Options{Bits: g.Bits, Ahead: o.Buffer, Preload: o.Preload, Most: int(g.MaxStep)}
+}
+
+// FetchesAhead reports whether a generator of kind ha or format keeps numbers ready, because each number would cost a request to a server
+// otherwise.
+func (c *Cluster) FetchesAhead(name string) bool {
+	if g := c.Generators[name]; g.Kind != HAGenerator && g.Kind != FormatGenerator {
+		return false
+	}
+	for _, of := range c.GeneratorTree(name)[1:] {
+		switch c.Generators[of].Kind {
+		case QueueGenerator: // which does it
+			return false
+		case RedisGenerator, MemcachedGenerator, RowGenerator, AutoIncrementGenerator, BucketsGenerator:
+			return true
+		case SegmentGenerator, SnowflakeGenerator, HAGenerator, FormatGenerator:
+		}
+	}
+	return false
 }
 
 // Limits are durations such as 100ms. Omitted ones have a default. A member that is slow or fails is asked only if no better one is left. It

@@ -40,6 +40,7 @@ func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
 		}
 	}
 	c.checkInner(p, document, name, g)
+	c.checkPace(p, document, name, g)
 	c.checkGeneratorShards(p, document, name, g)
 }
 
@@ -73,6 +74,33 @@ func (c *Cluster) checkInner(p *problems, document, name string, g Generator) {
 		p.add(document, "it adds %d low bits to the numbers of %s: at most %d leave enough of them", bits, strings.Join(g.Of, ", "), mostLowBits)
 	} else if flake := c.snowflakeIn(name); flake != "" && bits > 0 {
 		p.add(document, "it adds %d low bits to those of %s, a snowflake, which has all 63 that a number can have", bits, flake)
+	}
+}
+
+// mostReady is the most numbers that a queue keeps in memory.
+const mostReady = 1 << 20
+
+// checkPace reports problems of buffer, preload and sizing. The generators from which this one takes numbers must be declared.
+func (c *Cluster) checkPace(p *problems, document, name string, g Generator) {
+	if err := g.sizes().CheckPace(); err != nil {
+		p.add(document, "%w", err)
+	}
+	if g.Sizing != "" && g.Kind != SegmentGenerator {
+		p.add(document, "sizing is for kind segment")
+	}
+	if g.Buffer == "" && g.Preload == "" {
+		return
+	}
+	own := g.Kind == FormatGenerator && len(g.Of) == 0
+	switch {
+	case g.Kind == SegmentGenerator, g.Kind == QueueGenerator, own && g.MaxStep != 1:
+	case own && g.Preload != "" && g.Preload != "100%":
+		p.add(document, "preload: with max_step 1 no number may be in memory: leave it out, or raise max_step")
+	case own, c.ringOf(name, nil) == nil && c.FetchesAhead(name):
+	case g.Kind == HAGenerator, g.Kind == FormatGenerator:
+		p.add(document, "buffer and preload: its numbers are in memory already: give them to the generators that it is of")
+	default:
+		p.add(document, "buffer and preload are for kinds segment, queue, ha and format: put a queue in front of kind %s", g.Kind)
 	}
 }
 
@@ -159,8 +187,8 @@ const (
 
 // generatorFields are the fields that a kind allows.
 type generatorFields struct {
-	server                                                       presence
-	keys, of, shards, store, lock, limits, bits, template, steps bool
+	server                                                                presence
+	keys, of, shards, store, lock, limits, bits, template, steps, maxStep bool
 }
 
 var fieldsOfKinds = map[GeneratorKind]generatorFields{
@@ -172,7 +200,7 @@ var fieldsOfKinds = map[GeneratorKind]generatorFields{
 	RowGenerator:           {server: optional, shards: true, lock: true},
 	AutoIncrementGenerator: {shards: true, limits: true},
 	HAGenerator:            {of: true, limits: true},
-	QueueGenerator:         {of: true, bits: true},
+	QueueGenerator:         {of: true, bits: true, maxStep: true},
 	FormatGenerator:        {of: true, template: true, steps: true},
 }
 
@@ -199,7 +227,8 @@ func (f generatorFields) problems(g Generator) []string {
 	}
 	refuse(g.Bits > 20 || g.Bits > 0 && !f.bits, "bits %d: kind queue takes 0 to 20", g.Bits)
 	refuse((g.Template == "") == f.template, "template: kind format needs one, others have none")
-	refuse((g.MinStep > 0 || g.MaxStep > 0) && !f.steps, "min_step and max_step are for kinds segment and format")
+	refuse(g.MinStep > 0 && !f.steps || g.MaxStep > 0 && !f.steps && !f.maxStep, "min_step and max_step are for kinds segment and format, and max_step for queue")
+	refuse(f.maxStep && g.MaxStep > mostReady, "max_step %d: a queue keeps at most %d numbers ready", g.MaxStep, mostReady)
 	refuse((g.MinStep > 0 || g.MaxStep > 0) && f.template && len(g.Of) > 0, "min_step and max_step are those of the generator that it is of")
 	refuse(g.MinStep > g.MaxStep && g.MaxStep > 0, "min_step %d is above max_step %d", g.MinStep, g.MaxStep)
 	refuse(g.MaxStep > 1<<32, "max_step %d is above %d", g.MaxStep, uint64(1)<<32)
