@@ -205,7 +205,7 @@ func formatted(ctx context.Context, g made, parts map[string]string, now time.Ti
 			return "", misused("--part time=%s: write a time such as 2026-03-04T05:06:07Z", text)
 		}
 	}
-	next := func(context.Context, string) (uint64, error) { return seq, nil }
+	next := func(context.Context, templates.Scope) (uint64, error) { return seq, nil }
 	given := g.values()
 	given.Now, given.Context = now, parts
 	text, err := t.Make(ctx, next, given)

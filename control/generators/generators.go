@@ -161,9 +161,9 @@ func (s *Set) Next(ctx context.Context, r Request) ([]string, error) {
 
 func (s *Set) texts(ctx context.Context, g *generator, r Request) ([]string, error) {
 	now := time.Now()
-	next := func(ctx context.Context, scope string) (uint64, error) {
+	next := func(ctx context.Context, scope format.Scope) (uint64, error) {
 		if g.periods != nil {
-			return g.periods.Next(ctx, scope, now)
+			return g.periods.Next(ctx, segment.Period{Name: scope.Period, At: now, Key: scope.Key})
 		}
 		return idgen.One(ctx, g.numbers)
 	}
@@ -177,6 +177,9 @@ func (s *Set) texts(ctx context.Context, g *generator, r Request) ([]string, err
 		now = time.Now()
 		given.Now = now
 		if texts[i], err = g.template.Make(ctx, next, given); err != nil {
+			if errors.Is(err, segment.ErrTooManyKeys) {
+				err = fmt.Errorf("%w: raise values: of the generator, which is %d, or stop the callers that give new ones", err, r.Declared.Generators[r.Name].Room())
+			}
 			return nil, fmt.Errorf("generator %s: %w", r.Name, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -196,6 +197,8 @@ func TestHTTP(t *testing.T) {
 	declared := map[string]cluster.Generator{
 		"orders": {Kind: cluster.SegmentGenerator}, "flake": {Kind: cluster.SnowflakeGenerator},
 		"parcel": {Kind: cluster.FormatGenerator, Template: "{context:area:3}-{seq:5}"},
+		"branch": {Kind: cluster.FormatGenerator, Template: "{context:area:3,exact}-{context:branch:4}-{seq:5,per=context:area,per=context:branch}"},
+		"few":    {Kind: cluster.FormatGenerator, Template: "{context:unit:9}-{seq:5,per=context:unit}", Values: 1},
 	}
 	server := httptest.NewServer(Handler(open(t, store), func() *cluster.Cluster { return of(declared) }))
 	defer server.Close()
@@ -219,6 +222,11 @@ func TestHTTP(t *testing.T) {
 		{"/api/segment/get/orders?n=3", "2\n3\n4", 200},
 		{"/api/segment/get/orders?n=2&format=json", `{"ids":["5","6"],"tag":"orders"}` + "\n", 200},
 		{"/api/id/parcel?area=010", "010-00001", 200},
+		{"/api/id/branch?area=010&branch=6541&n=2", "010-6541-00001\n010-6541-00002", 200},
+		{"/api/id/branch?area=010&branch=6542", "010-6542-00001", 200},
+		{"/api/id/branch?area=011&branch=6541", "011-6541-00001", 200},
+		{"/api/id/branch?area=010&branch=6541", "010-6541-00003", 200},
+		{"/api/id/branch?area=10&branch=6541", "generator branch: make \"{context:area:3,exact}-{context:branch:4}-{seq:5,per=context:area,per=context:branch}\": part context: the value of \"area\" has 2 bytes: it must have 3\n", 400},
 		{"/api/segment/get/orders?n=0", "n=0: ask for 1 to 10000\n", 400},
 		{"/api/segment/get/flake", "generator flake is of kind snowflake\n", 404},
 		{"/api/snowflake/get/orders", "generator orders is of kind segment\n", 404},
@@ -228,6 +236,17 @@ func TestHTTP(t *testing.T) {
 		if status, body := get(step.path); status != step.status || body != step.body {
 			t.Errorf("%s: %d %q", step.path, status, body)
 		}
+	}
+	full := ""
+	for unit := 0; full == ""; unit++ { // until there is no room for another
+		if status, body := get(fmt.Sprint("/api/id/few?unit=", unit)); status == 503 {
+			full = body
+		} else if status != 200 || unit == 100_000 {
+			t.Fatalf("unit %d: %d %s", unit, status, body)
+		}
+	}
+	if !strings.Contains(full, "raise values: of the generator, which is 1") {
+		t.Errorf("too many units: %s", full)
 	}
 	var flakes struct{ IDs []string }
 	if status, body := get("/api/snowflake/get/flake?n=100&format=json"); status != 200 || json.Unmarshal([]byte(body), &flakes) != nil || len(flakes.IDs) != 100 {

@@ -100,7 +100,10 @@ func (m maker) format(ctx context.Context, name, counter string) (idgen.Numbers,
 		return m.ofOthers(ctx, name, counter)
 	}
 	store := segment.PeriodStore(m.store)
-	if !t.Scoped() {
+	switch {
+	case t.Keyed():
+		store = segment.Keyed{CASStore: m.store, Limit: d.Room()}
+	case !t.Scoped():
 		store = segment.OnePeriod{Store: m.store}
 		tag += "/" // where the numbers of the one period were counted one by one
 	}

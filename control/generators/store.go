@@ -53,10 +53,10 @@ func (e extend) Extend(ctx context.Context, counter string, n uint64) (segment.G
 type timedPeriods struct{ segment.PeriodStore }
 
 // ExtendPeriod implements segment.PeriodStore.
-func (t timedPeriods) ExtendPeriod(ctx context.Context, counter, name string, at time.Time, n uint64) (segment.Grant, error) {
+func (t timedPeriods) ExtendPeriod(ctx context.Context, counter string, p segment.Period, n uint64) (segment.Grant, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return t.PeriodStore.ExtendPeriod(ctx, counter, name, at, n)
+	return t.PeriodStore.ExtendPeriod(ctx, counter, p, n)
 }
 
 // mySQL is a row on a shard, with a witness in etcd. The witness is the counter that

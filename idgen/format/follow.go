@@ -1,5 +1,7 @@
 package format
 
+import "slices"
+
 // Follows reports whether a template may replace an earlier one that took its numbers from the same sequence, after any
 // number of such replacements: no text of it is equal to an earlier text. That holds if the number, and the period that it
 // belongs to, are read from every text in the same way. Then equal texts would need equal numbers.
@@ -8,9 +10,9 @@ func (t *Template) Follows(before *Template) bool {
 	switch {
 	case t.text == before.text:
 		return true
-	case is.Scope != was.Scope || is.Zone != was.Zone || is.Hidden != was.Hidden:
+	case is.Scope != was.Scope || is.Zone != was.Zone || is.Hidden != was.Hidden || !slices.Equal(is.Keys, was.Keys):
 		return false
-	case is.Scope != "" && !t.shows(before):
+	case t.Scoped() && !t.shows(before):
 		return false
 	}
 	a, b := t.place(), before.place()

@@ -44,6 +44,12 @@ func TestFollows(t *testing.T) {
 		{"{time:yyMM}{time:dd}{seq:5,per=yyMMdd}", "{time:yyMMdd}{seq:5,per=yyMMdd}", false},
 		{"{time:yyyyMMdd}{seq:5,per=yyyyMMdd}", "{time:yyyyMMdd}{seq:5,per=yyyyMM}", false},
 		{"{time:yyyyMMdd}{seq:5,per=yyyyMMdd}", "{time:yyyyMMdd,zone=+08:00}{seq:5,per=yyyyMMdd,zone=+08:00}", false},
+		{"{context:a:3}-{seq:5}", "{context:a:3}-{seq:5,per=context:a}", false},
+		{"{context:a:3}-{seq:5,per=context:a}", "{context:a:3}-{seq:5}", false},
+		{"{context:a:3}-{seq:5,per=context:a}", "{context:a:4}-{seq:5,per=context:a}", false},
+		{"{context:a:3}-{seq:5,per=context:a}", "{context:a:3}_{seq:5,per=context:a}", true},
+		{"{context:a:3,exact}-{seq:5,per=context:a}", "{context:a:3,exact}-{seq:6,per=context:a}", true},
+		{"{context:a:3,exact}{context:b:3}-{seq:5,per=context:a}", "{context:a:3,exact}{context:b:3}-{seq:5,per=context:a,per=context:b}", false},
 	} {
 		if got := parsed(t, c.after).Follows(parsed(t, c.before)); got != c.want {
 			t.Errorf("%s becomes %s: %v", c.before, c.after, got)

@@ -4,17 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"locus/idgen/gene"
+	"locus/internal/test/scale"
 )
 
 // counting is a sequence in memory, by scope.
 func counting() Sequence {
-	counts := map[string]uint64{}
-	return func(_ context.Context, scope string) (uint64, error) {
+	counts := map[Scope]uint64{}
+	return func(_ context.Context, scope Scope) (uint64, error) {
 		counts[scope]++
 		return counts[scope], nil
 	}
@@ -30,7 +32,8 @@ func TestExamples(t *testing.T) {
 		"QJ{seq:6}":                {"QJ000001", "QJ000002"},
 		"SN-{seq}-{check:9,31,10}": {"SN-1-9", "SN-2-8", "SN-3-7", "SN-4-5"},
 		"SN-{check:9,31,10}-{seq}": {"SN-9-1", "SN-8-2"},
-		"{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8,per=yyMMddHHmm}": {"170304050607089TMAL00000001"},
+		"{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8,per=yyMMddHHmm}":                          {"170304050607089TMAL00000001"},
+		"{context:area:3,exact}-{context:branch:4}-{seq:5,per=context:area,per=context:branch}": {"010-6541-00001", "010-6541-00002"},
 		"{gene}{seq:4}": {"3eab0001"},
 	} {
 		template, err := Parse(text, Parts())
@@ -109,6 +112,14 @@ func TestTemplatesThatCouldRepeatAreRefused(t *testing.T) {
 		"{time:yyyyMMdd,zone=Asia/Shanghai}{seq:5}":                     "a fixed offset such as +08:00",
 		"{time:yyyyMMdd,zone=+15:00}{seq:5}":                            "from -12:00 to +14:00",
 		"{context:shop:4}{seq}":                                         "can't be told",
+		"{context:a:3}-{seq:5,per=context:b}":                           "does not show b",
+		"{context:a:3}-{context:b:3}-{seq:5,per=context:a}":             "give all but one a fixed length",
+		"{context:a:3}-{check:7,31}-{seq:5,per=context:a}":              "give all but one a fixed length",
+		"{context:a:3}-{seq:5,per=context:}":                            "name each value once",
+		"{context:a:3}-{seq:5,per=context:a,per=context:a}":             "name each value once",
+		"{time:yyyyMM}{seq:5,per=yyyy,per=MM}":                          "as one layout",
+		"{context:a:3}{seq:5,per=yyyyMMdd,per=context:a}":               "does not show yy",
+		"{context:a:exact}{seq:5}":                                      "context:name:max,exact",
 		"{seq:0}":                                                       "1 to 19 digits",
 		"{seq:5,hidden=1}":                                              "6 to 19 digits",
 		"{seq,hidden=1}":                                                "no part is named",
@@ -143,6 +154,77 @@ func TestWhatDoesNotFitIsAnError(t *testing.T) {
 	}
 }
 
+// Each unit has its own numbers, in each period. Values that a column can store as equal texts share a counter.
+func TestASequenceForEachValue(t *testing.T) {
+	template := parsed(t, "{context:unit:6}-{time:yyyy}-{seq:3,per=yyyy,per=context:unit}")
+	next := counting()
+	for _, c := range []struct {
+		unit string
+		year int
+		want string
+	}{
+		{"A", 0, "A-2017-001"}, {"B", 0, "B-2017-001"}, {"A", 0, "A-2017-002"}, {"a", 0, "a-2017-003"}, {"A ", 0, "A -2017-004"},
+		{"A", 1, "A-2018-001"}, {"A-2017", 1, "A-2017-2018-001"}, {"A", 0, "A-2017-005"},
+	} {
+		got, err := template.Make(t.Context(), next, Values{Now: at.AddDate(c.year, 0, 0), Context: map[string]string{"unit": c.unit}})
+		if err != nil || got != c.want {
+			t.Errorf("%q in %d: %q, %v, want %q", c.unit, 2017+c.year, got, err, c.want)
+		}
+	}
+	for unit, reason := range map[string]string{"": "is empty", "  ": "is empty", "é": "not printable ASCII", "A\x00": "not printable ASCII", "TOOLONG": "at most 6"} {
+		var refused ValueError
+		if got, err := template.Make(t.Context(), next, Values{Now: at, Context: map[string]string{"unit": unit}}); !errors.As(err, &refused) || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%q gives %q, %v, want %q", unit, got, err, reason)
+		}
+	}
+	exact := parsed(t, "{context:unit:3,exact}{seq:3}")
+	for _, unit := range []string{"ab", "abcd"} {
+		if got, err := exact.Make(t.Context(), next, Values{Context: map[string]string{"unit": unit}}); err == nil {
+			t.Errorf("%q of exactly 3 gives %q", unit, got)
+		}
+	}
+}
+
+// Whatever the values, with a counter for each no text comes twice, also in a column that takes a and A for the same.
+func TestNoTextTwiceOfSeveralCounters(t *testing.T) {
+	pieces := []string{"1", "A", "-", "{context:a:3}", "{context:b:2,exact}", "{context:a:2,exact}", "{context:b:3}", "{time:yyMMdd}", "{check:7,10}"}
+	sequences := []string{"{seq,per=context:a}", "{seq:,per=context:a}", "{seq:2,per=context:a}", "{seq:2,per=context:a,per=context:b}", "{seq:3,per=yyMMdd,per=context:b}"}
+	random, tried := rand.New(rand.NewPCG(1, 2)), 0
+	for range scale.Of(3000, 100_000) {
+		template := randomTemplate(random, pieces, sequences)
+		if template == nil {
+			continue
+		}
+		numbers, seen := counting(), map[string]string{}
+		for range 60 {
+			given := Values{Now: at.AddDate(0, 0, random.IntN(3)), Context: map[string]string{"a": unit(random), "b": unit(random)}}
+			text, err := template.Make(t.Context(), numbers, given)
+			if err != nil {
+				continue
+			}
+			tried++
+			stored := strings.ToLower(strings.TrimRight(text, " "))
+			if before, twice := seen[stored]; twice {
+				t.Fatalf("%s gives %q and %q", template, before, text)
+			}
+			seen[stored] = text
+		}
+	}
+	if tried < 1000 {
+		t.Errorf("%d texts", tried)
+	}
+}
+
+// unit returns a short value. Many are alike.
+func unit(random *rand.Rand) string {
+	const letters = "1-aA "
+	text := make([]byte, 1+random.IntN(3))
+	for i := range text {
+		text[i] = letters[random.IntN(len(letters))]
+	}
+	return string(text)
+}
+
 // A part of one's own is a function that is registered by name.
 func ExampleRegistry_With() {
 	luhn := func(string) (Part, error) {
@@ -163,7 +245,7 @@ func ExampleRegistry_With() {
 		panic(err)
 	}
 	number := uint64(7992738)
-	text, err := template.Make(context.Background(), func(context.Context, string) (uint64, error) { number++; return number % 1_000_000, nil }, Values{})
+	text, err := template.Make(context.Background(), func(context.Context, Scope) (uint64, error) { number++; return number % 1_000_000, nil }, Values{})
 	fmt.Println(text, err)
 	// Output: C-992739-3 <nil>
 }

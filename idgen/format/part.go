@@ -26,6 +26,8 @@ type Part struct {
 	Scope string
 	// Zone is that time's offset, as written; empty for UTC.
 	Zone string
+	// Keys are the names of the context values for each of which the sequence is counted separately.
+	Keys []string
 	// Hidden is the version of the key that hides the sequence; 0 for none.
 	Hidden uint32
 	// OfOwner reports that it needs an owner; see Values.Width.
@@ -55,7 +57,7 @@ type Values struct {
 	// Hider hides sequences. If it is nil, templates with hidden sequences fail.
 	Hider Hider
 
-	next func(ctx context.Context, scope string) (uint64, error)
+	next Sequence
 }
 
 // Hider maps numbers of a given number of decimal digits to others, one to one for each tweak. See the key ring of package

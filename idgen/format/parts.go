@@ -86,23 +86,45 @@ func timePart(argument string) (Part, error) {
 	}, nil
 }
 
-// contextPart is {context:name:max}: a value from the caller, of at most max bytes.
+// contextPart is {context:name:max}: a value from the caller, of at most max bytes, or {context:name:max,exact}: of so many.
 func contextPart(argument string) (Part, error) {
 	name, length, ok := strings.Cut(argument, ":")
+	length, exact := strings.CutSuffix(length, ",exact")
 	longest, err := strconv.Atoi(length)
 	if !ok || name == "" || err != nil || longest < 1 || longest > 255 {
-		return Part{}, fmt.Errorf("%q: write context:name:max, max from 1 to 255 bytes", argument)
+		return Part{}, fmt.Errorf("%q: write context:name:max or context:name:max,exact, max from 1 to 255 bytes", argument)
 	}
-	return Part{Max: longest, Text: func(_ context.Context, v *Values) (string, error) {
+	return Part{Max: longest, Fixed: exact, Text: func(_ context.Context, v *Values) (string, error) {
 		value, given := v.Context[name]
 		switch {
 		case !given:
-			return "", ValueError(fmt.Sprintf("no value for %q: give one", name))
+			return "", noValue(name)
 		case len(value) > longest:
 			return "", ValueError(fmt.Sprintf("the value of %q has %d bytes: at most %d fit", name, len(value), longest))
+		case exact && len(value) < longest:
+			return "", ValueError(fmt.Sprintf("the value of %q has %d bytes: it must have %d", name, len(value), longest))
 		}
 		return value, nil
 	}}, nil
+}
+
+func noValue(name string) ValueError {
+	return ValueError(fmt.Sprintf("no value for %q: give one", name))
+}
+
+// fold returns the key of the counter of a value. Values that a column can store as equal texts have one counter: those that
+// differ only in case, or in spaces at the end. Other characters than printable ASCII can be equal to others, or to none.
+func fold(name, value string) (string, error) {
+	for _, c := range []byte(value) {
+		if c < ' ' || c > '~' {
+			return "", ValueError(fmt.Sprintf("the value of %q, for which numbers are counted, has a character that is not printable ASCII", name))
+		}
+	}
+	key := strings.ToLower(strings.TrimRight(value, " "))
+	if key == "" {
+		return "", ValueError(fmt.Sprintf("the value of %q, for which numbers are counted, is empty", name))
+	}
+	return key, nil
 }
 
 // ValueError is about a value that the caller gives a template.

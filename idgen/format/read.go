@@ -31,7 +31,7 @@ func (t *Template) Read(text string, v Values) (fields []Field, sequence uint64,
 		}
 		name := p.name
 		if name == "context" {
-			name, _, _ = strings.Cut(p.rest, ":")
+			name = p.contextName()
 		}
 		if name == "check" {
 			if made, err := p.part.Text(context.Background(), &v); err != nil || made != texts[i] {
@@ -57,11 +57,21 @@ func (t *Template) reveal(texts []string, v *Values) (uint64, error) {
 	if v.Hider == nil {
 		return 0, errNoKeys
 	}
-	return v.Hider.RevealDigits(part.Hidden, part.Max, tweak(v.Name, t.scopeOf(texts, part)), v.Sequence)
+	values := map[string]string{}
+	for i, p := range t.pieces {
+		if p.name == "context" {
+			values[p.contextName()] = texts[i]
+		}
+	}
+	scope := Scope{Period: t.periodOf(texts, part)}
+	if scope.Key, err = keyOf(part.Keys, values); err != nil {
+		return 0, err
+	}
+	return v.Hider.RevealDigits(part.Hidden, part.Max, tweak(v.Name, scope), v.Sequence)
 }
 
-// scopeOf returns the period of the sequence, as the text shows it.
-func (t *Template) scopeOf(texts []string, part *Part) string {
+// periodOf returns the period of the sequence, as the text shows it.
+func (t *Template) periodOf(texts []string, part *Part) string {
 	shown := map[string]string{"yyyy": "", "yy": ""}
 	for i, p := range t.pieces {
 		if p.part == nil || p.part.Unique || p.part.Scope == "" || p.part.Zone != part.Zone {

@@ -31,7 +31,7 @@ func ring(t testing.TB) *cipher.Ring {
 }
 
 func numbered(n uint64) Sequence {
-	return func(context.Context, string) (uint64, error) { return n, nil }
+	return func(context.Context, Scope) (uint64, error) { return n, nil }
 }
 
 const hiddenWaybill = "{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8,per=yyMMddHHmm,hidden=1}"
@@ -114,6 +114,7 @@ func TestReadsWhatIsMade(t *testing.T) {
 	templates := []string{
 		"{time:yyyyMMdd}{seq:5,per=yyyyMMdd}", "{context:area:3}-{seq:7}", "QJ{seq:7}", "SN-{seq}-{check:9,31,10}", "{seq}", "{seq}X{context:a:9}",
 		"{context:a:9}X{seq}", hiddenWaybill, "{time:yyyy-MM-dd}/{context:shop:4}/{seq:9,per=yyyyMM,hidden=2}{check:7,10}", "{seq:7,hidden=1}{context:a:20}",
+		"{context:unit:4,exact}{context:b:9}-{time:yyyy}-{seq:7,per=yyyy,per=context:unit,per=context:b,hidden=1}",
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom(templates).Draw(t, "template")
@@ -124,7 +125,7 @@ func TestReadsWhatIsMade(t *testing.T) {
 		value := rapid.StringMatching("[a-zA-Z]{0,3}")
 		given := Values{
 			Now: time.UnixMilli(rapid.Int64Range(946_684_800_000, 4_000_000_000_000).Draw(t, "time")), Name: "g", Hider: keys,
-			Context: map[string]string{"area": value.Draw(t, "area"), "shop": value.Draw(t, "shop"), "a": value.Draw(t, "a")},
+			Context: map[string]string{"area": value.Draw(t, "area"), "shop": value.Draw(t, "shop"), "a": value.Draw(t, "a"), "unit": "Ab-1", "b": "B" + value.Draw(t, "b")},
 		}
 		n := rapid.Uint64Range(0, 9999).Draw(t, "n")
 		made, err := template.Make(context.Background(), numbered(n), given)
@@ -183,7 +184,7 @@ func BenchmarkMake(b *testing.B) {
 		b.Fatal(err)
 	}
 	n := uint64(0)
-	next := func(context.Context, string) (uint64, error) { n++; return n, nil }
+	next := func(context.Context, Scope) (uint64, error) { n++; return n, nil }
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := template.Make(context.Background(), next, Values{Now: at}); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +17,8 @@ type sequence struct {
 	per     string                 // layout of the time at which it restarts; empty for never
 	spelled string                 // that time's offset
 	hidden  uint32                 // version of the key that hides it; 0 for none
-	scope   func(time.Time) string // nil if it never restarts
+	period  func(time.Time) string // nil if it never restarts
+	keys    []string               // names of the values that have a counter of their own
 }
 
 // mostDigits is the number of digits of the largest number.
@@ -27,14 +29,15 @@ const fewestHidden = 6
 
 // seqPart is {seq}, {seq:5}, {seq:5,per=yyyyMMdd} or {seq:8,hidden=1}: the sequence number, padded with zeros. With per it
 // restarts at 1 in each such period, in UTC or with {seq:5,per=yyyyMMdd,zone=+08:00} at that offset. With hidden its digits are
-// encrypted with that version of the key ring.
+// encrypted with that version of the key ring. With {seq:5,per=context:unit} each value of unit has a counter of its own; per=
+// may be repeated, for several values and a time.
 func seqPart(argument string) (Part, error) {
 	s, err := readSequence(argument)
 	if err != nil {
 		return Part{}, err
 	}
 	return Part{
-		Max: cmp.Or(s.digits, mostDigits), Fixed: s.digits > 0, Stage: Sequenced, Unique: true, Scope: s.per, Zone: s.spelled, Hidden: s.hidden, Text: s.text,
+		Max: cmp.Or(s.digits, mostDigits), Fixed: s.digits > 0, Stage: Sequenced, Unique: true, Scope: s.per, Zone: s.spelled, Keys: s.keys, Hidden: s.hidden, Text: s.text,
 	}, nil
 }
 
@@ -51,7 +54,17 @@ func readSequence(argument string) (s sequence, err error) {
 		switch name {
 		case "": // none
 		case "per":
-			s.per, scoped = value, true
+			key, keyed := strings.CutPrefix(value, "context:")
+			switch {
+			case keyed && key == "", keyed && slices.Contains(s.keys, key):
+				return s, fmt.Errorf("per=%s: name each value once, such as per=context:unit", value)
+			case keyed:
+				s.keys = append(s.keys, key)
+			case scoped:
+				return s, fmt.Errorf("per=%s: a sequence restarts with one time: write it as one layout, such as per=yyyyMMdd", value)
+			default:
+				s.per, scoped = value, true
+			}
 		case "zone":
 			zone = ",zone=" + value
 		case "hidden":
@@ -75,15 +88,15 @@ func readSequence(argument string) (s sequence, err error) {
 	}
 	var at *time.Location
 	if s.per, s.spelled, at, err = zoned(s.per + zone); err == nil {
-		s.scope, err = timeIn(s.per, at)
+		s.period, err = timeIn(s.per, at)
 	}
 	return s, err
 }
 
 func (s sequence) text(ctx context.Context, v *Values) (string, error) {
-	scope := ""
-	if s.scope != nil {
-		scope = s.scope(v.Now)
+	scope, err := s.scope(v)
+	if err != nil {
+		return "", err
 	}
 	number, err := v.next(ctx, scope)
 	if err != nil {
@@ -102,6 +115,31 @@ func (s sequence) text(ctx context.Context, v *Values) (string, error) {
 	}
 	v.Sequence = number
 	return padded(number, s.digits), nil
+}
+
+func (s sequence) scope(v *Values) (scope Scope, err error) {
+	if s.period != nil {
+		scope.Period = s.period(v.Now)
+	}
+	scope.Key, err = keyOf(s.keys, v.Context)
+	return scope, err
+}
+
+// keyOf returns the key of the counter of these values, or "" if there are no names.
+func keyOf(names []string, values map[string]string) (string, error) {
+	var folded []string
+	for _, name := range names {
+		value, given := values[name]
+		if !given {
+			return "", noValue(name)
+		}
+		key, err := fold(name, value)
+		if err != nil {
+			return "", err
+		}
+		folded = append(folded, key)
+	}
+	return strings.Join(folded, "\t"), nil
 }
 
 // tens holds the powers of ten that fit in 64 bits.
@@ -126,6 +164,12 @@ func padded(n uint64, digits int) string {
 
 var errNoKeys = errors.New("its sequence is hidden, and there is no key ring: name one as key_ring: in the configuration")
 
-// tweak makes each generator, and each of its periods, hide differently. Otherwise the first number of every day would be the
-// same.
-func tweak(name, scope string) string { return name + "\x00" + scope }
+// tweak makes each generator, and each of its periods and values, hide differently. Otherwise the first number of every day would
+// be the same.
+func tweak(name string, scope Scope) string {
+	text := name + "\x00" + scope.Period
+	if scope.Key != "" {
+		text += "\x00" + scope.Key
+	}
+	return text
+}

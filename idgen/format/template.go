@@ -9,9 +9,14 @@ import (
 	"strings"
 )
 
-// Sequence returns the next number of a scope. The scope is "" for a sequence that never restarts. Each scope has its
-// own counter.
-type Sequence func(ctx context.Context, scope string) (uint64, error)
+// Sequence returns the next number of a scope. Each scope has its own counter.
+type Sequence func(ctx context.Context, scope Scope) (uint64, error)
+
+// Scope is what a number of a sequence is counted in. It is the zero value for a sequence that has one counter.
+type Scope struct {
+	Period string // the time at which the sequence restarts, as its layout shows it
+	Key    string // the values that have a counter of their own, see fold; tabs separate them
+}
 
 // Template is a parsed template. It is immutable and safe for concurrent use.
 type Template struct {
@@ -93,7 +98,44 @@ func (t *Template) check() error {
 		return errors.New("where the sequence begins or ends can't be told from a string, so two could be equal: " +
 			"give it digits, and parts of any length on one side only")
 	}
+	if err := t.checkKeys(at); err != nil {
+		return err
+	}
 	return t.checkScope(at)
+}
+
+// checkKeys refuses a sequence with a counter for each value if a text doesn't determine the value: two values could have the
+// same text.
+func (t *Template) checkKeys(at int) error {
+	keys := t.pieces[at].part.Keys
+	if len(keys) == 0 {
+		return nil
+	}
+	shown, varying := map[string]bool{}, 0
+	for i, p := range t.pieces {
+		if i != at && !p.fixed() {
+			varying++
+		}
+		if p.name == "context" {
+			shown[p.contextName()] = true
+		}
+	}
+	for _, key := range keys {
+		if !shown[key] {
+			return fmt.Errorf("its sequence is counted for each %[1]s, and the text does not show %[1]s: add it as {context:%[1]s:…}", key)
+		}
+	}
+	if varying > 1 {
+		return fmt.Errorf("its sequence is counted for each %s, and where that begins or ends can't be told from a text with %d parts of any length: "+
+			"give all but one a fixed length, such as {context:%s:4,exact}", strings.Join(keys, " and "), varying, keys[0])
+	}
+	return nil
+}
+
+// contextName returns the name of the value that a context part shows.
+func (p piece) contextName() string {
+	name, _, _ := strings.Cut(p.rest, ":")
+	return name
 }
 
 // readable reports whether the piece can be found in a string, counting from either end.
@@ -143,10 +185,13 @@ func (t *Template) checkScope(at int) error {
 	return nil
 }
 
-// Scoped reports whether the sequence restarts with each scope.
+// Scoped reports whether the sequence has several counters: one for each period, each value, or both.
 func (t *Template) Scoped() bool {
-	return t.Sequence().Scope != ""
+	return t.Sequence().Scope != "" || t.Keyed()
 }
+
+// Keyed reports whether the sequence has a counter for each value of the context.
+func (t *Template) Keyed() bool { return len(t.Sequence().Keys) > 0 }
 
 // Sequence returns the part that makes the strings unique.
 func (t *Template) Sequence() Part { return *t.pieces[t.unique()].part }

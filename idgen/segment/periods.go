@@ -3,25 +3,35 @@ package segment
 import (
 	"cmp"
 	"context"
+	"maps"
 	"sync"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 )
 
-// PeriodStore grants numbers that restart with each period; see [CASStore.ExtendPeriod].
+// Period is what numbers of a PeriodStore are counted in.
+type Period struct {
+	Name string    // of the period that contains At; "" for one that never ends
+	At   time.Time // when the number was requested
+	Key  string    // has a counter of its own in each period; "" in a store that has one counter
+}
+
+// PeriodStore grants numbers that restart with each period, and with each key; see [CASStore.ExtendPeriod] and [Keyed].
 type PeriodStore interface {
-	ExtendPeriod(ctx context.Context, counter, name string, at time.Time, n uint64) (Grant, error)
+	ExtendPeriod(ctx context.Context, counter string, p Period, n uint64) (Grant, error)
 }
 
 // OnePeriod is the store of a counter that never restarts. It uses the same counter for every period.
 type OnePeriod struct{ Store }
 
 // ExtendPeriod implements PeriodStore.
-func (o OnePeriod) ExtendPeriod(ctx context.Context, counter, _ string, _ time.Time, n uint64) (Grant, error) {
+func (o OnePeriod) ExtendPeriod(ctx context.Context, counter string, _ Period, n uint64) (Grant, error) {
 	return o.Extend(ctx, counter, n)
 }
 
-// Periods hands out numbers that restart at 1 with each period of time, in segments of a store. It is safe for
-// concurrent use. The rest of a segment is lost when its period ends. The owner calls Close.
+// Periods hands out numbers that restart at 1 with each period of time, and with each key, in segments of a store. It is safe
+// for concurrent use. The rest of a segment is lost when its period ends. The owner calls Close.
 type Periods struct {
 	store    PeriodStore
 	counter  string
@@ -31,28 +41,44 @@ type Periods struct {
 	timeout  time.Duration // of one load in the background
 	now      func() time.Time
 
-	loading chan struct{} // holds one token while a segment is taken
+	loading [loadings]chan struct{} // holds one token while a segment is taken; by key
 
 	// Context of the loads in the background; cancelled by Close.
 	ahead   context.Context
 	cancel  context.CancelFunc
 	loaders sync.WaitGroup
 
-	mu     sync.Mutex // guards the fields below; never held across a wait
-	held   map[string]*heldPeriod
-	loaded time.Time
-	size   uint64 // of the last segment
+	mu   sync.Mutex // guards the fields below; never held across a wait
+	held map[heldKey]*heldPeriod
+	pace periodPace // of the counter without a key
 }
+
+type heldKey struct{ name, key string }
+
+func (of Period) held() heldKey { return heldKey{of.Name, of.Key} }
 
 // heldPeriod is the rest of a period's segment, and its standby.
 type heldPeriod struct {
 	next, last uint64
 	trigger    uint64 // taking this number or a later one loads the standby
 	standby    Grant  // none if First is 0
+	pace       *periodPace
 }
 
-// periodsHeld bounds the periods whose segments are held: the current one, and those of late callers.
-const periodsHeld = 4
+// periodPace determines the sizes of segments.
+type periodPace struct {
+	loaded time.Time // the last segment
+	size   uint64    // of the last segment
+}
+
+const (
+	// periodsHeld bounds the periods whose segments are held without keys: the current one, and those of late callers.
+	periodsHeld = 4
+	// keysHeld bounds them with keys.
+	keysHeld = 10_000
+	// loadings is how many segments are taken at the same time, of different keys.
+	loadings = 64
+)
 
 // NewPeriods returns a Periods with segments of MinStep (1) to MaxStep (10,000) numbers. A segment that lasted shorter
 // than Buffer (1 s) is followed by one twice as large. Preload is 100 by default: the next segment is loaded when a
@@ -61,7 +87,10 @@ func NewPeriods(store PeriodStore, counter string, o Options) *Periods {
 	p := &Periods{
 		store: store, counter: counter, min: cmp.Or(o.MinStep, 1), now: o.Now,
 		lasts: cmp.Or(o.Buffer, time.Second), preload: cmp.Or(o.Preload, 100), timeout: cmp.Or(o.LoadTimeout, 10*time.Second),
-		loading: make(chan struct{}, 1), held: map[string]*heldPeriod{},
+		held: map[heldKey]*heldPeriod{},
+	}
+	for i := range p.loading {
+		p.loading[i] = make(chan struct{}, 1)
 	}
 	p.max = max(p.min, cmp.Or(o.MaxStep, 10_000))
 	if p.now == nil {
@@ -71,40 +100,46 @@ func NewPeriods(store PeriodStore, counter string, o Options) *Periods {
 	return p
 }
 
-// Next returns the next number of the named period, which contains the time at.
-func (p *Periods) Next(ctx context.Context, name string, at time.Time) (uint64, error) {
-	if n, ok := p.take(name, at); ok {
+// Next returns the next number of a period.
+func (p *Periods) Next(ctx context.Context, of Period) (uint64, error) {
+	if n, ok := p.take(of); ok {
 		return n, nil
 	}
+	loading := p.loadingOf(of)
 	select {
-	case p.loading <- struct{}{}:
+	case loading <- struct{}{}:
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}
-	defer func() { <-p.loading }()
-	if n, ok := p.take(name, at); ok { // another caller has loaded meanwhile
+	defer func() { <-loading }()
+	if n, ok := p.take(of); ok { // another caller has loaded meanwhile
 		return n, nil
 	}
-	g, err := p.load(ctx, name, at)
+	g, pace, err := p.load(ctx, of)
 	if err != nil {
 		return 0, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.use(name, g).next++
+	p.use(of, g, pace).next++
 	return g.First, nil
 }
 
+// loadingOf returns the channel that holds a token while a segment of the period's key is taken.
+func (p *Periods) loadingOf(of Period) chan struct{} {
+	return p.loading[xxhash.Sum64String(of.Key)%loadings]
+}
+
 // take takes a number of a segment in memory.
-func (p *Periods) take(name string, at time.Time) (uint64, bool) {
+func (p *Periods) take(of Period) (uint64, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h := p.held[name]
+	h := p.held[of.held()]
 	if h == nil {
 		return 0, false
 	}
 	if h.next > h.last && h.standby.First != 0 {
-		h = p.use(name, h.standby)
+		h = p.use(of, h.standby, h.pace)
 	}
 	if h.next > h.last {
 		return 0, false
@@ -112,65 +147,74 @@ func (p *Periods) take(name string, at time.Time) (uint64, bool) {
 	n := h.next
 	h.next++
 	if n >= h.trigger && h.standby.First == 0 {
-		p.prepare(name, at)
+		p.prepare(of)
 	}
 	return n, true
 }
 
-// use makes a grant the segment in use of a period. The caller holds mu.
-func (p *Periods) use(name string, g Grant) *heldPeriod {
-	if p.held[name] == nil && len(p.held) >= periodsHeld {
-		clear(p.held)
+// use makes a grant the segment in use of a period. If too many are held, others are dropped: used up ones, or else all. The
+// caller holds mu.
+func (p *Periods) use(of Period, g Grant, pace *periodPace) *heldPeriod {
+	key, most := of.held(), periodsHeld
+	if of.Key != "" {
+		most = keysHeld
 	}
-	h := &heldPeriod{next: g.First, last: g.Last, trigger: g.First + percent(g.Last-g.First+1, p.preload)}
-	p.held[name] = h
+	if p.held[key] == nil && len(p.held) >= most {
+		maps.DeleteFunc(p.held, func(_ heldKey, h *heldPeriod) bool { return h.next > h.last && h.standby.First == 0 })
+		if len(p.held) >= most {
+			clear(p.held)
+		}
+	}
+	h := &heldPeriod{next: g.First, last: g.Last, trigger: g.First + percent(g.Last-g.First+1, p.preload), pace: pace}
+	p.held[key] = h
 	return h
 }
 
 // prepare loads a standby in the background, unless a segment is being loaded. After an error the next number that is taken
 // tries again. The caller holds mu.
-func (p *Periods) prepare(name string, at time.Time) {
+func (p *Periods) prepare(of Period) {
+	loading := p.loadingOf(of)
 	select {
-	case p.loading <- struct{}{}:
+	case loading <- struct{}{}:
 	default:
 		return
 	}
 	if p.ahead.Err() != nil {
-		<-p.loading
+		<-loading
 		return
 	}
 	p.loaders.Go(func() {
-		defer func() { <-p.loading }()
+		defer func() { <-loading }()
 		ctx, cancel := context.WithTimeout(p.ahead, p.timeout)
 		defer cancel()
-		g, err := p.load(ctx, name, at)
+		g, pace, err := p.load(ctx, of)
 		if err != nil {
 			return // a caller that needs a segment gets the error
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if h := p.held[name]; h != nil && h.next <= h.last {
+		if h := p.held[of.held()]; h != nil && h.next <= h.last {
 			h.standby = g
 			return
 		}
-		p.use(name, g)
+		p.use(of, g, pace)
 	})
 }
 
 // load takes a segment of a period. The caller has the token of loading.
-func (p *Periods) load(ctx context.Context, name string, at time.Time) (Grant, error) {
-	n := p.sized()
-	g, err := p.store.ExtendPeriod(ctx, p.counter, name, at, n)
+func (p *Periods) load(ctx context.Context, of Period) (Grant, *periodPace, error) {
+	n, pace := p.sized(of)
+	g, err := p.store.ExtendPeriod(ctx, p.counter, of, n)
 	if err != nil {
-		return Grant{}, err
+		return Grant{}, nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	highest := uint64(0)
-	if h := p.held[name]; h != nil {
+	if h := p.held[of.held()]; h != nil {
 		highest = h.last
 	}
-	return g, g.Check(n, highest)
+	return g, pace, g.Check(n, highest)
 }
 
 // Close cancels the loads in the background and waits for them. Unused numbers are lost.
@@ -182,18 +226,29 @@ func (p *Periods) Close() {
 }
 
 // sized returns the size of the next segment: twice the last one if that did not last, half of it if it lasted long.
-func (p *Periods) sized() uint64 {
+func (p *Periods) sized(of Period) (uint64, *periodPace) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := p.now()
-	switch lasted := now.Sub(p.loaded); {
-	case lasted < 0, p.loaded.IsZero():
+	now, pace := p.now(), p.paceOf(of)
+	switch lasted := now.Sub(pace.loaded); {
+	case lasted < 0, pace.loaded.IsZero():
 	case lasted < p.lasts:
-		p.size *= 2
+		pace.size *= 2
 	case lasted > 2*p.lasts:
-		p.size /= 2
+		pace.size /= 2
 	}
-	p.loaded = now
-	p.size = min(max(p.size, p.min), p.max)
-	return p.size
+	pace.loaded = now
+	pace.size = min(max(pace.size, p.min), p.max)
+	return pace.size, pace
+}
+
+// paceOf returns the pace of a key in a period, or that of the counter without a key. The caller holds mu.
+func (p *Periods) paceOf(of Period) *periodPace {
+	if of.Key == "" {
+		return &p.pace
+	}
+	if h := p.held[of.held()]; h != nil {
+		return h.pace
+	}
+	return &periodPace{}
 }

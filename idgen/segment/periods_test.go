@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // minutes names the minute of a time.
@@ -43,7 +45,7 @@ func testPeriods(t *testing.T, faults int) {
 		}
 		skew := time.Duration(i-2) * 70 * time.Second
 		at := start.Add(time.Duration(step) * 500 * time.Millisecond).Add(skew)
-		n, err := processes[i].Next(t.Context(), minutes(at), at)
+		n, err := processes[i].Next(t.Context(), Period{Name: minutes(at), At: at})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +69,7 @@ func testPeriods(t *testing.T, faults int) {
 	}
 	store.fault = nil
 	late := start.Add(-time.Hour)
-	if n, err := processes[0].Next(t.Context(), minutes(late), late); err != nil || n != 1 {
+	if n, err := processes[0].Next(t.Context(), Period{Name: minutes(late), At: late}); err != nil || n != 1 {
 		// before the first period that ever was: nothing is known of it
 		if !errors.Is(err, ErrPeriodOver) {
 			t.Errorf("%d, %v", n, err)
@@ -75,7 +77,7 @@ func testPeriods(t *testing.T, faults int) {
 	}
 	old := start.Add(time.Minute)
 	for range 2 {
-		if n, err := processes[1].Next(t.Context(), minutes(old), old); !errors.Is(err, ErrPeriodOver) {
+		if n, err := processes[1].Next(t.Context(), Period{Name: minutes(old), At: old}); !errors.Is(err, ErrPeriodOver) {
 			t.Errorf("a period that is long over gives %d, %v", n, err)
 		}
 	}
@@ -92,7 +94,7 @@ func TestPeriodsTogether(t *testing.T) {
 	for range 16 {
 		callers.Go(func() {
 			for range 500 {
-				n, err := p.Next(t.Context(), "p1", at)
+				n, err := p.Next(t.Context(), Period{Name: "p1", At: at})
 				mu.Lock()
 				if err != nil || seen[n] {
 					t.Error(n, err)
@@ -105,8 +107,8 @@ func TestPeriodsTogether(t *testing.T) {
 	callers.Wait()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p.loading <- struct{}{}
-	if _, err := p.Next(ctx, "p2", at); !errors.Is(err, context.Canceled) {
+	p.loading[xxhash.Sum64String("")%loadings] <- struct{}{}
+	if _, err := p.Next(ctx, Period{Name: "p2", At: at}); !errors.Is(err, context.Canceled) {
 		t.Errorf("who gives up: %v", err)
 	}
 }

@@ -37,12 +37,12 @@ const periodsKept = 128
 // ErrPeriodOver means that a number of a long past period was requested.
 var ErrPeriodOver = errors.New("the period is over: is the clock of this machine behind?")
 
-// ExtendPeriod grants the next n numbers of a period, starting at 1. name is the name of the period that contains the time
-// at. Periods of one counter follow each other, and none repeats. It is linearizable like Extend.
-func (s *CASStore) ExtendPeriod(ctx context.Context, counter, name string, at time.Time, n uint64) (g Grant, err error) {
+// ExtendPeriod grants the next n numbers of a period, starting at 1. Periods of one counter follow each other, and none
+// repeats. Keys have no counters of their own: see Keyed. It is linearizable like Extend.
+func (s *CASStore) ExtendPeriod(ctx context.Context, counter string, p Period, n uint64) (g Grant, err error) {
 	key := s.prefix + counter + "/periods"
 	err = s.retried(ctx, func(ctx context.Context) (err error) {
-		g, err = s.attemptPeriod(ctx, key, periodRecord{Name: name, From: at.UnixMilli(), Bound: n})
+		g, err = s.attemptPeriod(ctx, key, periodRecord{Name: p.Name, From: p.At.UnixMilli(), Bound: n})
 		return err
 	})
 	return g, err

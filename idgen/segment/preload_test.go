@@ -72,7 +72,7 @@ func TestPeriodsPreload(t *testing.T) {
 			waits := 0
 			for want := uint64(1); want <= 95; want++ {
 				began := time.Now()
-				n, err := p.Next(t.Context(), "day", at)
+				n, err := p.Next(t.Context(), Period{Name: "day", At: at})
 				if err != nil || n != want {
 					t.Fatalf("got %d, %v, want %d", n, err, want)
 				}
@@ -95,13 +95,13 @@ func TestPeriodsPreload(t *testing.T) {
 // slowPeriods is a store that takes a second for each request.
 type slowPeriods struct{ PeriodStore }
 
-func (s *slowPeriods) ExtendPeriod(ctx context.Context, counter, name string, at time.Time, n uint64) (Grant, error) {
+func (s *slowPeriods) ExtendPeriod(ctx context.Context, counter string, p Period, n uint64) (Grant, error) {
 	select {
 	case <-time.After(time.Second):
 	case <-ctx.Done():
 		return Grant{}, context.Cause(ctx)
 	}
-	return s.PeriodStore.ExtendPeriod(ctx, counter, name, at, n)
+	return s.PeriodStore.ExtendPeriod(ctx, counter, p, n)
 }
 
 // Callers of several periods, with standbys: no number twice, and the loader ends with Close.
@@ -115,7 +115,7 @@ func TestPeriodsPreloadConcurrently(t *testing.T) {
 		callers.Go(func() {
 			for j := range 2000 {
 				at := time.Unix(int64(60*(j/300+i%2)), 0)
-				n, err := p.Next(t.Context(), minutes(at), at)
+				n, err := p.Next(t.Context(), Period{Name: minutes(at), At: at})
 				mu.Lock()
 				if seen[minutes(at)] == nil {
 					seen[minutes(at)] = map[uint64]bool{}

@@ -64,6 +64,8 @@ type Generator struct {
 	Bits uint `yaml:"bits,omitempty"`
 	// Template is the template of kind format.
 	Template string `yaml:"template,omitempty"`
+	// Values is how many values of per=context:… in the template have room for a counter of their own; see Room.
+	Values int `yaml:"values,omitempty"`
 	// MinStep and MaxStep limit the size of a segment, also for a format's own sequence.
 	MinStep uint64 `yaml:"min_step,omitempty"`
 	MaxStep uint64 `yaml:"max_step,omitempty"`
@@ -165,6 +167,14 @@ func (c *Cluster) GeneratorTree(name string) []string {
 	}
 	return all
 }
+
+const (
+	usualValues = 10_000
+	mostValues  = 200_000
+)
+
+// Room returns how many values have room for a counter of their own.
+func (g Generator) Room() int { return cmp.Or(g.Values, usualValues) }
 
 // Uses returns the shards that contain rows or tables of the generator.
 func (g Generator) Uses() []router.ShardName {

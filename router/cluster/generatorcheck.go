@@ -37,6 +37,8 @@ func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
 			p.add(document, "%w", err)
 		case t.Scoped() && len(g.Of) > 0:
 			p.add(document, "of: a sequence that begins anew (per=…) is the format's own: leave `of` out, or per=")
+		case !t.Keyed() && g.Values > 0:
+			p.add(document, "values: %d: the template counts for no values: give its sequence per=context:NAME, or leave values out", g.Values)
 		}
 	}
 	c.checkInner(p, document, name, g)
@@ -227,6 +229,7 @@ func (f generatorFields) problems(g Generator) []string {
 	}
 	refuse(g.Bits > 20 || g.Bits > 0 && !f.bits, "bits %d: kind queue takes 0 to 20", g.Bits)
 	refuse((g.Template == "") == f.template, "template: kind format needs one, others have none")
+	refuse(g.Values < 0 || g.Values > mostValues || g.Values > 0 && !f.template, "values %d: kind format takes 1 to %d", g.Values, mostValues)
 	refuse(g.MinStep > 0 && !f.steps || g.MaxStep > 0 && !f.steps && !f.maxStep, "min_step and max_step are for kinds segment and format, and max_step for queue")
 	refuse(f.maxStep && g.MaxStep > mostReady, "max_step %d: a queue keeps at most %d numbers ready", g.MaxStep, mostReady)
 	refuse((g.MinStep > 0 || g.MaxStep > 0) && f.template && len(g.Of) > 0, "min_step and max_step are those of the generator that it is of")

@@ -156,6 +156,8 @@ func TestSucceedRefusesWhatTextsRelyOn(t *testing.T) {
 		{"A{seq:6,hidden=1}", "A{seq:6,hidden=2}"},
 		{"A{seq:6,hidden=1}", "A{seq:7,hidden=1}"},
 		{"9{seq:3}", "{seq}"},
+		{"{context:a:3}-{seq:6,per=context:a}", "{context:a:3}-{seq:6}"},
+		{"{context:a:3}-{seq:6}", "{context:a:3}-{seq:6,per=context:a}"},
 		{"A{seq:6}", "AB{seq:6}"},
 		{"{context:a:3}{seq:6}", "{context:a:3}{seq:7}"},
 	} {

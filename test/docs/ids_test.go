@@ -264,7 +264,7 @@ func TestHiddenSequenceVectors(t *testing.T) {
 			given.Context["shop"] = value
 		}
 		sequence := uint64(number(t, r["sequence"]))
-		text, err := template.Make(t.Context(), func(context.Context, string) (uint64, error) { return sequence, nil }, given)
+		text, err := template.Make(t.Context(), func(context.Context, format.Scope) (uint64, error) { return sequence, nil }, given)
 		if err != nil {
 			t.Fatal(err)
 		}
