@@ -101,15 +101,26 @@ func release(leases []txn.Lease) {
 
 // merge merges the answers into one for the client, and ends the leases.
 func (x *Execution) merge(leases []txn.Lease, how *plan.Merge, format scatter.Format, limit plan.Window, as scatter.Options) (scatter.Outcome, error) {
-	conns := make([]*backend.Conn, len(leases))
-	for i, l := range leases {
-		conns[i] = l.Conn
-	}
+	conns := connsOf(leases)
 	as.Whole = x.Conns.Running() || x.Conns.ReservesAny()
 	if t := x.Observer.Trace(); t != nil {
 		as.Ended = func(i int, code uint16) { t.Answered(string(leases[i].Shard), 0, code) }
 	}
 	outcome, err := scatter.Merge(conns, how, format, limit, x.Client, as)
+	x.endMerged(leases, outcome)
+	return outcome, err
+}
+
+func connsOf(leases []txn.Lease) []*backend.Conn {
+	conns := make([]*backend.Conn, len(leases))
+	for i, l := range leases {
+		conns[i] = l.Conn
+	}
+	return conns
+}
+
+// endMerged ends the leases whose answers were merged.
+func (x *Execution) endMerged(leases []txn.Lease, outcome scatter.Outcome) {
 	for i, l := range leases {
 		if i >= len(outcome.Clean) || !outcome.Clean[i] {
 			l.Lost()
@@ -120,7 +131,6 @@ func (x *Execution) merge(leases []txn.Lease, how *plan.Merge, format scatter.Fo
 		}
 		endAnswered(l, outcome.Status[i])
 	}
-	return outcome, err
 }
 
 // endAnswered ends a lease whose answer was read completely. Status 0 means that the answer was an error.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"locus/proxy/scatter"
 	"locus/proxy/sysvars"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
@@ -90,7 +91,11 @@ func (x *Execution) changeParts(p *plan.Change, shards []int) ([]Part, error) {
 
 // changeOn changes rows on the shards, within the transaction.
 func (x *Execution) changeOn(p *plan.Change, shards []int) (total totals, err error) {
-	if p.Limit != nil && len(shards) > 1 {
+	switch {
+	case len(shards) < 2:
+	case p.First != nil:
+		return x.changeFirst(p, shards)
+	case p.Limit != nil:
 		return x.changeInTurn(p, shards)
 	}
 	parts, err := x.changeParts(p, shards)
@@ -108,15 +113,11 @@ func (x *Execution) changeInTurn(p *plan.Change, shards []int) (total totals, er
 	if !ok {
 		return total, sysvars.BadLimit()
 	}
-	parts, edits := make([]Part, len(shards)), make([][]stmt.Edit, len(shards))
-	for i, shard := range shards {
-		added, err := p.AppendOwned(x.Snapshot.Map, &x.route, shard, p.Added)
-		if err != nil {
-			return total, err
-		}
-		parts[i].Shard, edits[i] = x.Snapshot.Map.Shard(shard), plan.Edits(x.Values, added)
+	parts, edits, err := x.limitedParts(p, shards)
+	if err != nil {
+		return total, err
 	}
-	each := func() error {
+	return total, x.withOneTime(func() error {
 		leases, err := x.acquire(parts, x.purpose()|txn.Writes)
 		if err != nil {
 			return err
@@ -134,13 +135,118 @@ func (x *Execution) changeInTurn(p *plan.Change, shards []int) (total totals, er
 			}
 		}
 		return nil
+	})
+}
+
+// limitedParts returns the part of each shard, without a text, and the edits of its text. The LIMIT is not among them.
+func (x *Execution) limitedParts(p *plan.Change, shards []int) ([]Part, [][]stmt.Edit, error) {
+	parts, edits := make([]Part, len(shards)), make([][]stmt.Edit, len(shards))
+	for i, shard := range shards {
+		added, err := p.AppendOwned(x.Snapshot.Map, &x.route, shard, p.Added)
+		if err != nil {
+			return nil, nil, err
+		}
+		parts[i].Shard, edits[i] = x.Snapshot.Map.Shard(shard), plan.Edits(x.Values, added)
 	}
-	if x.Facts.Clock && !x.Vars.SetsTime() {
-		err = x.atOneTime(each)
-	} else {
-		err = each()
+	return parts, edits, nil
+}
+
+// withOneTime calls run. If the statement may depend on the current time, all that run sends to shards has the same time.
+func (x *Execution) withOneTime(run func() error) error {
+	if x.Facts.Clock && !x.Vars.SetsTime() || x.needsOneTime() {
+		return x.atOneTime(run)
 	}
-	return total, err
+	return run()
+}
+
+// changeFirst runs a change with ORDER BY and LIMIT. Locking reads show how many of the first rows of all shards each shard has. Each
+// of them then changes so many of its first rows. If there are no rows, the first shard is sent the change with LIMIT 0.
+func (x *Execution) changeFirst(p *plan.Change, shards []int) (total totals, err error) {
+	limit, ok := plan.LimitNumber(x.Values.Operand(&p.Limit.Count))
+	if !ok {
+		return total, sysvars.BadLimit()
+	}
+	reads, err := x.lockingReads(p, shards, limit)
+	if err != nil {
+		return total, err
+	}
+	parts, edits, err := x.limitedParts(p, shards)
+	if err != nil {
+		return total, err
+	}
+	return total, x.withOneTime(func() error {
+		counts, err := x.lockFirst(p.First, reads, limit)
+		if err != nil {
+			return err
+		}
+		changing := parts[:0:0]
+		for i := range parts {
+			if counts[i] > 0 {
+				x.limit(&parts[i], edits[i], p.LimitEdit(x.Values, counts[i]))
+				changing = append(changing, parts[i])
+			}
+		}
+		if len(changing) == 0 {
+			x.limit(&parts[0], edits[0], p.LimitEdit(x.Values, 0))
+			changing = parts[:1]
+		}
+		total, err = x.changeOnce(changing)
+		return err
+	})
+}
+
+// lockingReads returns the locking read of each shard.
+func (x *Execution) lockingReads(p *plan.Change, shards []int, limit uint64) ([]Part, error) {
+	var condition []byte
+	if from, to, has := p.First.Filter(x.Values); has {
+		var err error
+		if condition, err = x.between(from, to); err != nil {
+			return nil, err
+		}
+	}
+	parts := make([]Part, len(shards))
+	for i, shard := range shards {
+		foreign, err := p.Foreign(x.Snapshot.Map, &x.route, shard)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = Part{Shard: x.Snapshot.Map.Shard(shard), Text: p.First.LockingRead(condition, foreign, limit)}
+	}
+	return parts, nil
+}
+
+// lockFirst sends the locking reads, one after the other, and returns how many of the first rows of all shards each shard has. Each
+// shard is asked once the one before has locked its first row, so that sessions which take the first rows of a table, as workers of a
+// queue do, wait for each other on the first shard, and not one on each shard for the other.
+func (x *Execution) lockFirst(first *plan.FirstRows, reads []Part, limit uint64) ([]uint64, error) {
+	reading := x.part(first.Reads(), x.Values)
+	reading.silent = true // the change itself warns
+	leases, err := x.acquire(reads, x.purpose()|txn.Writes)
+	if err != nil {
+		return nil, err
+	}
+	asked, answering := 0, 0 // leases that were sent a query, or could not be; those of them that answer
+	taken, outcome, err := scatter.Count(connsOf(leases), first.Merge, plan.Window{Set: true, Count: limit}, x.counting(leases), func(i int) error {
+		asked++
+		if err := reading.send(leases[i], reads[i].Text, nil); err != nil {
+			leases[i].Unsent(err)
+			return err
+		}
+		answering++
+		return nil
+	})
+	reading.endMerged(leases[:answering], outcome)
+	release(leases[asked:])
+	return taken, err
+}
+
+// counting returns the options for answers that are counted within a transaction.
+func (x *Execution) counting(leases []txn.Lease) scatter.Options {
+	as := scatter.Options{Whole: true, ZeroIsNull: x.sortsZeroAsNull(x.Snapshot.Flavor)}
+	if t := x.Observer.Trace(); t != nil {
+		as.Ended = func(i int, code uint16) { t.Answered(string(leases[i].Shard), 0, code) }
+	}
+	return as
 }
 
 // limit sets the text and the parameters of a part with a LIMIT of its own.

@@ -85,6 +85,18 @@ func (x *Execution) WithLiterals(text []byte, literals []stmt.Literal, edits ...
 	return stmt.AppendEdited(nil, text, edits), nil
 }
 
+// between returns a part of the statement's text, with the client's parameters in place of its placeholders.
+func (x *Execution) between(from, to int) ([]byte, error) {
+	var within []stmt.Literal
+	for _, literal := range x.Values.Literals {
+		if int(literal.Start) >= from && int(literal.End) <= to {
+			literal.Start, literal.End = literal.Start-int32(from), literal.End-int32(from)
+			within = append(within, literal)
+		}
+	}
+	return x.WithLiterals(x.Values.Text[from:to], within)
+}
+
 // IsASCII reports whether a text has only ASCII characters.
 func IsASCII(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })

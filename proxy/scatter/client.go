@@ -41,6 +41,15 @@ func (o *output) release() {
 	o.buffer, o.out = nil, nil
 }
 
+// head appends the column definitions.
+func (o *output) head(definitions [][]byte) {
+	o.columnCount(len(definitions))
+	for _, d := range definitions {
+		o.definition(d)
+	}
+	o.endDefinitions()
+}
+
 // definition appends a column definition.
 func (o *output) definition(payload []byte) {
 	o.out, o.seq = wire.AppendPacket(o.out, o.seq, payload)

@@ -21,6 +21,12 @@ type merger struct {
 	out     output
 	first   byte // number of the first packet to the client
 
+	// send sends an answer's query before the answer is read. Nil: all queries were sent.
+	send func(i int) error
+	// head is called with the visible columns' definitions, and emit with the current row of an answer within the LIMIT.
+	head func(definitions [][]byte)
+	emit func(*answer) error
+
 	budget  int      // bytes per answer that may be read beyond what is needed
 	columns []column // columns of every answer
 	types   []byte   // types of columns
@@ -53,10 +59,9 @@ func (w *window) admit() bool {
 	return true
 }
 
-func merge(sources []source, m *plan.Merge, format Format, limit plan.Window, to *reply.Client, as Options) (Outcome, error) {
-	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit), out: newOutput(to, as), first: to.Seq}
+func newMerger(sources []source, m *plan.Merge, format Format, limit plan.Window, as Options) *merger {
+	g := &merger{answers: make([]answer, len(sources)), plan: m, format: format, window: newWindow(limit)}
 	g.offset = g.window.skip
-	defer g.out.release()
 	g.zeroIsNull = as.ZeroIsNull
 	if g.zeroIsNull == nil {
 		g.zeroIsNull = func(byte) bool { return false }
@@ -68,10 +73,34 @@ func merge(sources []source, m *plan.Merge, format Format, limit plan.Window, to
 	for i, s := range sources {
 		g.answers[i] = answer{from: s, stream: s.Stream(), index: i, tell: as.Ended}
 	}
-	return g.settle(g.run(limit))
+	return g
 }
 
-// run does everything except the handling of its own error.
+func merge(sources []source, m *plan.Merge, format Format, limit plan.Window, to *reply.Client, as Options) (Outcome, error) {
+	g := newMerger(sources, m, format, limit, as)
+	g.out, g.first = newOutput(to, as), to.Seq
+	g.head, g.emit = g.out.head, g.forward
+	defer g.out.release()
+	err := g.run(limit)
+	if err == nil {
+		err = g.out.finish(g.warnings())
+	}
+	return g.settle(err)
+}
+
+func count(sources []source, m *plan.Merge, limit plan.Window, as Options, send func(i int) error) (taken []uint64, o Outcome, err error) {
+	g := newMerger(sources, m, Text, limit, as)
+	taken = make([]uint64, len(sources))
+	g.send, g.head = send, func([][]byte) {}
+	g.emit = func(a *answer) error {
+		taken[a.index]++
+		return nil
+	}
+	o, err = g.settle(g.run(limit))
+	return taken, o, err
+}
+
+// run reads the answers. It does everything except for the end of the client's answer and the handling of its own error.
 func (g *merger) run(limit plan.Window) error {
 	if err := g.begin(); err != nil {
 		return err
@@ -87,7 +116,7 @@ func (g *merger) run(limit plan.Window) error {
 			return err
 		}
 	}
-	return g.out.finish(g.warnings())
+	return nil
 }
 
 func (g *merger) rows(limit plan.Window) error {
@@ -102,11 +131,20 @@ func (g *merger) rows(limit plan.Window) error {
 	return refuse("rows of several shards can't be merged in way %d", g.plan.Kind)
 }
 
-// begin reads every answer up to its first row, even after an error. So errors can be sent before any row, and the
-// other connections remain usable.
+// begin reads every answer whose query was sent up to its first row, even after an error. So errors can be sent before any row, and
+// the other connections remain usable.
 func (g *merger) begin() error {
 	var first error
 	for i := range g.answers {
+		if g.send != nil {
+			if first == nil {
+				first = g.send(i)
+			}
+			if first != nil {
+				g.answers[i].lost = true // there is no answer
+				continue
+			}
+		}
 		if err := g.beginOne(i); err != nil && first == nil {
 			first = err
 		}
@@ -138,11 +176,7 @@ func (g *merger) define(definitions [][]byte) {
 	for _, c := range g.columns {
 		g.types = append(g.types, c.typ)
 	}
-	g.out.columnCount(g.visible)
-	for _, d := range definitions[:g.visible] {
-		g.out.definition(d)
-	}
-	g.out.endDefinitions()
+	g.head(definitions[:g.visible])
 }
 
 // agree checks that all answers have the same columns.
@@ -198,8 +232,8 @@ func (g *merger) pass(a *answer) error {
 	return g.emit(a)
 }
 
-// emit sends the current row of an answer without its hidden values.
-func (g *merger) emit(a *answer) error {
+// forward sends the client the current row of an answer without its hidden values.
+func (g *merger) forward(a *answer) error {
 	switch {
 	case g.plan.Hidden == 0:
 		return g.out.row(a.row)

@@ -60,9 +60,21 @@ func (e *ClientError) Unwrap() error { return e.Err }
 //   - *backend.LostError: the caller sends the error unless Outcome.Sent reports that part of the answer was sent;
 //   - *ClientError.
 func Merge(conns []*backend.Conn, m *plan.Merge, format Format, limit plan.Window, to *reply.Client, as Options) (Outcome, error) {
+	return merge(sourcesOf(conns), m, format, limit, to, as)
+}
+
+// Count returns how many of the first rows of all answers, in their order and within the limit, each of the connections has. The answers
+// are texts. Count calls send for one connection after the other, once it has the first row of the connection before. send sends the
+// query. After an error Count calls it no more, and [Outcome.Clean] is false for the connections that it was not called for. Count writes
+// nothing to the client. The errors are those of Merge, and that of send.
+func Count(conns []*backend.Conn, m *plan.Merge, limit plan.Window, as Options, send func(i int) error) (taken []uint64, o Outcome, err error) {
+	return count(sourcesOf(conns), m, limit, as, send)
+}
+
+func sourcesOf(conns []*backend.Conn) []source {
 	sources := make([]source, len(conns))
 	for i, c := range conns {
 		sources[i] = c
 	}
-	return merge(sources, m, format, limit, to, as)
+	return sources
 }

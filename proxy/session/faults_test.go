@@ -35,6 +35,8 @@ var faultScripts = map[string]string{
 	"an UPDATE of two":          "> UPDATE orders SET amount = 1 WHERE user_id IN (1, 3)",
 	"a LIMIT of two":            "> UPDATE orders SET amount = 1 WHERE user_id IN (1, 3) LIMIT 3",
 	"a LIMIT within two":        "> BEGIN\n> DELETE FROM orders WHERE user_id IN (1, 3) LIMIT 3\n> COMMIT",
+	"a first row of two":        "> UPDATE orders SET amount = 1 WHERE user_id IN (1, 3) ORDER BY amount LIMIT 3",
+	"first rows within two":     "> BEGIN\n> DELETE FROM orders WHERE user_id IN (1, 3) ORDER BY amount LIMIT 3\n> COMMIT",
 	"a DELETE of two":           "> DELETE FROM orders WHERE user_id IN (1, 3)",
 	"a transaction":             "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> SELECT id FROM orders WHERE user_id = 3\n> COMMIT",
 	"a transaction of two":      "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> UPDATE orders SET amount = 2 WHERE user_id = 1\n> SELECT id FROM orders WHERE user_id = 1\n> COMMIT",

@@ -15,8 +15,11 @@ type Change struct {
 	// Added is inserted into the text on every shard.
 	Added []Splice
 	// Limit is the number of rows that it changes at most, on all shards together. Nil: there is no limit. Without an order, any of the
-	// rows may be changed, so that one shard after the other changes what is left of the number.
+	// rows may be changed: one shard after the other changes what is left of the number.
 	Limit *stmt.Limit
+	// First describes how the first rows of all shards are found for a change with ORDER BY and LIMIT. Nil: the change has no order, or
+	// may not run on several shards.
+	First *FirstRows
 
 	// Finding describes how the shards are found if the values don't determine them. Nil means that they can't be found.
 	Finding *Finding
@@ -37,10 +40,14 @@ func (p *Change) explain(e *explainer) {
 	}
 	switch {
 	case len(e.r.Shards) < 2:
+	case e.r.Whole() && p.First != nil:
+		e.addLine("changes", "the first rows of both shards of the gene by %s, which locking reads tell, in one transaction", p.First)
 	case e.r.Whole():
 		e.addLine("changes", "rows of both shards of the gene, in one transaction")
 	case p.canFind(e.v):
 		e.addLine("changes", "rows of the shards that have some, which a locking read by %s tells", p.Finding)
+	case p.First != nil:
+		e.addLine("changes", "the first rows of all shards by %s, which locking reads tell, in one transaction, where scatter_writes allows the user that", p.First)
 	case p.Limit != nil:
 		e.addLine("changes", "rows of one shard after the other, until LIMIT is reached, in one transaction, where scatter_writes allows the user that")
 	default:
@@ -128,6 +135,7 @@ func (p *Change) refuseKeyChange(a agreement, value stmt.Value, g gene.Gene) *Re
 func (p *Change) checkAssignments(s *stmt.Statement, sc *scope) error {
 	if s.Features&stmt.Limited != 0 && limitDivides(s) {
 		p.Limit = s.Blocks[0].Limit
+		p.First = sc.firstRows(s, &p.Keyed)
 	}
 	if reason := p.spreadObstacle(s, sc); reason != "" {
 		p.obstacle = reason
@@ -172,7 +180,7 @@ func (p *Change) spreadObstacle(s *stmt.Statement, sc *scope) string {
 	switch f := s.Features; {
 	case len(s.Blocks) > 1, f&stmt.With != 0:
 		return "subqueries"
-	case f&stmt.Limited != 0 && len(s.Blocks[0].Order) > 0:
+	case f&stmt.Limited != 0 && len(s.Blocks[0].Order) > 0 && p.First == nil:
 		return "ORDER BY and LIMIT"
 	case f&stmt.Limited != 0 && !limitDivides(s):
 		return "LIMIT"
@@ -188,11 +196,11 @@ func (p *Change) spreadObstacle(s *stmt.Statement, sc *scope) string {
 	return ""
 }
 
-// limitDivides reports whether a change may use up its LIMIT on one shard after the other. With ORDER BY the rows of all shards
-// would have to be compared first. A server does not report how many rows it has tried to change with IGNORE.
+// limitDivides reports whether the shards may each apply a part of a change's LIMIT. A server does not report how many rows it has
+// tried to change with IGNORE.
 func limitDivides(s *stmt.Statement) bool {
 	b := s.Blocks[0]
-	return b.Limit != nil && b.Limit.Divides() && b.Limit.Offset == nil && b.Limit.Count.Slot >= 0 && len(b.Order) == 0 && len(b.Tables) == 1 && !s.IgnoresErrors
+	return b.Limit != nil && b.Limit.Divides() && b.Limit.Offset == nil && b.Limit.Count.Slot >= 0 && len(b.Tables) == 1 && !s.IgnoresErrors
 }
 
 // LimitEdit returns the edit of the statement's text that sets its LIMIT to n.

@@ -227,6 +227,8 @@ type TableRef struct {
 	Source *Block
 	// Written: the statement changes its rows.
 	Written bool
+	// Partitioned: the statement names partitions of it, with PARTITION (…).
+	Partitioned bool
 }
 
 // Block is one SELECT, or the table part of an UPDATE or DELETE.

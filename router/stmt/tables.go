@@ -153,7 +153,7 @@ func (r *reader) table(b *Block, n *ast.TableName, alias string, nullable bool) 
 	if !r.countTable(b) {
 		return
 	}
-	ref := TableRef{TableName: TableName{n.Schema.O, n.Name.O}, Alias: alias, Nullable: nullable}
+	ref := TableRef{TableName: TableName{n.Schema.O, n.Name.O}, Alias: alias, Nullable: nullable, Partitioned: len(n.PartitionNames) > 0}
 	if alias == "" {
 		ref.Alias = n.Name.O
 	}

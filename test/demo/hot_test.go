@@ -110,7 +110,7 @@ func (d *demo) findsHot() {
 func (d *demo) movesHot(engine dbserver.Engine) {
 	d.t.Helper()
 	db := d.db()
-	if _, err := db.Exec("DELETE FROM test_order WHERE buyer_uid = 42 AND amount < 0 ORDER BY amount LIMIT 1"); err != nil {
+	if _, err := db.Exec("DELETE FROM test_order WHERE buyer_uid = 42 AND amount < 0 ORDER BY amount + 1 LIMIT 1"); err != nil {
 		d.t.Fatal(err)
 	}
 	if engine == dbserver.MySQL {

@@ -153,6 +153,9 @@ func (g *generator) limited(s *statement, sc scope, src source) {
 		return
 	}
 	items := list(" ORDER BY ", ", ")
+	for range g.r.IntN(3) { // the columns of the primary key behind them decide among equal rows
+		items.add(all(pick(g, s.writes.columns).name, pick(g, []string{"", " DESC"})))
+	}
 	for _, p := range s.writes.primary {
 		items.add(all(p))
 	}

@@ -37,16 +37,18 @@ func TestRowsAreFoundByKeysThatExist(t *testing.T) {
 		affected("UPDATE meta SET value = 'e' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) AND value = 'f' LIMIT 3", 3)
 		affected("UPDATE meta SET value = 'e' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) AND value = 'f' LIMIT 3", 3)
 		affected("UPDATE meta SET value = 'e' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) AND value = 'f' LIMIT 3", 1)
+		affected("UPDATE meta SET value = 'h' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) ORDER BY meta_id DESC LIMIT 2", 2)
+		affected("UPDATE meta SET value = 'e' WHERE meta_id IN (11, 13) AND value = 'h' ORDER BY meta_id LIMIT 9", 2)
 		if got := rows(t, db, "SELECT meta_id, post, value FROM meta WHERE value <> 'c' ORDER BY meta_id"); !slices.Equal(got,
 			[]string{"1 0 e", "3 1 e", "5 2 e", "7 3 e", "9 4 e", "11 5 e", "13 6 e", "24 11 e1"}) {
 			t.Errorf("%q", got)
 		}
 		for query, words := range map[string]string{
-			"UPDATE meta SET value = 'x' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) ORDER BY part LIMIT 9": "ORDER BY and LIMIT", // of several shards
-			"UPDATE meta SET value = 'x' WHERE meta_id > 5":                                              "scatter_writes",
-			"UPDATE meta SET value = 'x' WHERE meta_id = 5 OR part = 1":                                  "scatter_writes",
-			"DELETE FROM meta WHERE meta_id = '5a'":                                                      "scatter_writes",
-			"DELETE FROM meta WHERE part = 1":                                                            "scatter_writes",
+			"UPDATE meta SET value = 'x' WHERE meta_id IN (1, 3, 5, 7, 9, 11, 13) ORDER BY part + 1 LIMIT 9": "ORDER BY and LIMIT", // of several shards
+			"UPDATE meta SET value = 'x' WHERE meta_id > 5":                                                  "scatter_writes",
+			"UPDATE meta SET value = 'x' WHERE meta_id = 5 OR part = 1":                                      "scatter_writes",
+			"DELETE FROM meta WHERE meta_id = '5a'":                                                          "scatter_writes",
+			"DELETE FROM meta WHERE part = 1":                                                                "scatter_writes",
 		} {
 			_, err := db.Exec(query)
 			refused(t, err, 1235, words)

@@ -46,6 +46,7 @@ var looksAtText = map[string][]string{
 		"proxy/exec (*Execution).scattering",
 		"proxy/exec (*gathering).answer",
 		"proxy/exec routedParts",
+		"proxy/exec (*Execution).between",
 		"proxy/exec (*Execution).limit",
 		"proxy/exec (*gathering).edits",
 		"proxy/exec (*gathering).summed",
