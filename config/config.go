@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"locus/config/strict"
 )
@@ -13,17 +15,18 @@ import (
 // Config is one process's locus.yaml. reference.yaml beside this file describes every field and its default. A test
 // checks that the two agree.
 type Config struct {
-	Cluster  string   `yaml:"cluster"`
-	Roles    []Task   `yaml:"roles"`
-	Etcd     Etcd     `yaml:"etcd"`
-	Proxy    Proxy    `yaml:"proxy"`
-	HTTP     HTTP     `yaml:"http"`
-	Backends Backends `yaml:"backends"`
-	Secrets  Secrets  `yaml:"secrets"`
-	DataDir  string   `yaml:"data_dir"`
-	KeyRing  string   `yaml:"key_ring"` // path of the order-number keys; if empty, numbers aren't hidden
-	Log      Log      `yaml:"log"`
-	Tracing  Tracing  `yaml:"tracing"`
+	Cluster   string    `yaml:"cluster"`
+	Roles     []Task    `yaml:"roles"`
+	Etcd      Etcd      `yaml:"etcd"`
+	Proxy     Proxy     `yaml:"proxy"`
+	HTTP      HTTP      `yaml:"http"`
+	Backends  Backends  `yaml:"backends"`
+	Secrets   Secrets   `yaml:"secrets"`
+	DataDir   string    `yaml:"data_dir"`
+	KeyRing   string    `yaml:"key_ring"` // path of the order-number keys; if empty, numbers aren't hidden
+	Snowflake Snowflake `yaml:"snowflake"`
+	Log       Log       `yaml:"log"`
+	Tracing   Tracing   `yaml:"tracing"`
 }
 
 // Etcd is the address of the cluster's shared state.
@@ -94,6 +97,49 @@ type Backends struct {
 	Stall                  Duration `yaml:"stall"`
 	ConnectTimeout         Duration `yaml:"connect_timeout"`
 	IdleTimeout            Duration `yaml:"idle_timeout"`
+}
+
+// Snowflake configures which worker number this process has in the numbers of snowflake generators.
+type Snowflake struct {
+	Workers string   `yaml:"workers"` // a number, or two with a dash between them
+	Reuse   Reuse    `yaml:"reuse"`
+	Claim   Duration `yaml:"claim"` // 0: that of Reuse
+}
+
+// Reuse is what a process finds its last worker number by.
+type Reuse string
+
+// The ways to find it.
+const (
+	ReuseByDataDir Reuse = "data_dir"
+	ReuseByAddress Reuse = "address"
+)
+
+// Range returns the worker numbers from which the process has one.
+func (s Snowflake) Range() (first, last int, err error) {
+	from, to, several := strings.Cut(s.Workers, "-")
+	if !several {
+		to = from
+	}
+	first, err = strconv.Atoi(from)
+	if err == nil {
+		last, err = strconv.Atoi(to)
+	}
+	if err != nil || first > last || last > 1023 {
+		return 0, 0, fmt.Errorf("%q: write one number, such as 7, or two, such as 512-1023, from 0 to 1023", s.Workers)
+	}
+	return first, last, nil
+}
+
+// ClaimFor returns how far ahead a claim lies.
+func (s Snowflake) ClaimFor() time.Duration {
+	switch {
+	case s.Claim != 0:
+		return s.Claim.Std()
+	case s.Reuse == ReuseByAddress:
+		return 10 * time.Minute
+	}
+	return 24 * time.Hour
 }
 
 // Log configures logging, which always goes to standard error.

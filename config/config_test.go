@@ -145,6 +145,7 @@ backends:
   wait_timeout: 0s
   connect_timeout: 0s
   idle_timeout: 0s
+snowflake: {workers: 9-1024, reuse: host, claim: 1s}
 log: {format: xml, level: loud}
 `
 	_, err := config.Parse([]byte(text))
@@ -160,7 +161,7 @@ log: {format: xml, level: loud}
 		"proxy.max_statement", "proxy.connect_timeout", "proxy.idle_timeout", "proxy.transactions",
 		"http.listen", "http.user", "http.tls", "http.accounts[1].user", "http.accounts[1].role", "http.accounts[1].secret",
 		"backends.max_connections_per_shard", "backends.wait_timeout",
-		"backends.connect_timeout", "backends.idle_timeout", "log.format", "log.level",
+		"backends.connect_timeout", "backends.idle_timeout", "snowflake.workers", "snowflake.reuse", "snowflake.claim", "log.format", "log.level",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%q\nwant\n%q\nin\n%v", got, want, err)

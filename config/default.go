@@ -46,9 +46,10 @@ func Default() *Config {
 			ConnectTimeout:         Duration(5 * time.Second),
 			IdleTimeout:            Duration(5 * time.Minute),
 		},
-		Secrets: Secrets{Dir: "/etc/locus/secrets"},
-		DataDir: "/var/lib/locus",
-		Log:     Log{Format: Text, Level: Info},
-		Tracing: Tracing{Sample: 0.01, Timeout: Duration(10 * time.Second)},
+		Secrets:   Secrets{Dir: "/etc/locus/secrets"},
+		DataDir:   "/var/lib/locus",
+		Snowflake: Snowflake{Workers: "0-1023", Reuse: ReuseByDataDir},
+		Log:       Log{Format: Text, Level: Info},
+		Tracing:   Tracing{Sample: 0.01, Timeout: Duration(10 * time.Second)},
 	}
 }

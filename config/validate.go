@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"locus/config/strict"
 )
@@ -27,6 +28,7 @@ func (c *Config) Validate() error {
 	c.Proxy.validate(&p)
 	c.HTTP.validate(&p)
 	c.Backends.validate(&p)
+	c.Snowflake.validate(&p)
 	c.Log.validate(&p)
 	c.Tracing.validate(&p)
 	return errors.Join(p...)
@@ -142,6 +144,18 @@ func (b *Backends) validate(p *problems) {
 	p.positive("backends.stall", b.Stall)
 	p.positive("backends.connect_timeout", b.ConnectTimeout)
 	p.positive("backends.idle_timeout", b.IdleTimeout)
+}
+
+func (s *Snowflake) validate(p *problems) {
+	if _, _, err := s.Range(); err != nil {
+		p.add("snowflake.workers", "%w", err)
+	}
+	if s.Reuse != ReuseByDataDir && s.Reuse != ReuseByAddress {
+		p.add("snowflake.reuse", "%q: use data_dir or address%s", s.Reuse, strict.OneOf(s.Reuse, ReuseByDataDir, ReuseByAddress))
+	}
+	if d := s.Claim.Std(); d != 0 && (d < 10*time.Second || d > 7*24*time.Hour) {
+		p.add("snowflake.claim", "%s: use 10s to 168h", d)
+	}
 }
 
 func (l *Log) validate(p *problems) {

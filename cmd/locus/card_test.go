@@ -2,12 +2,14 @@ package main
 
 import (
 	"net"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"locus/config"
 	"locus/control/fleet"
+	"locus/idgen/snowflake"
 )
 
 // Two runs of a process on the same host and port are two: what the one left behind
@@ -37,6 +39,26 @@ func TestCalled(t *testing.T) {
 			t.Errorf("%s is %s", name, cards[at].ID)
 		case want != "" && (err != nil || cards[at].ID != want):
 			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// The settings of a process's worker number: its address counts only if it is to be reused by it.
+func TestWorkerOf(t *testing.T) {
+	for text, want := range map[string]snowflake.Options{
+		"{}":                             {Last: 1023, Claim: 24 * time.Hour},
+		"snowflake: {workers: 0}":        {One: true, Claim: 24 * time.Hour},
+		"snowflake: {workers: 512-1023}": {First: 512, Last: 1023, Claim: 24 * time.Hour},
+		"snowflake: {workers: 7, reuse: address}":  {First: 7, Last: 7, One: true, Claim: 10 * time.Minute, Address: "10.0.0.1:4306"},
+		"snowflake: {reuse: address, claim: 30s}":  {Last: 1023, Claim: 30 * time.Second, Address: "10.0.0.1:4306"},
+		"snowflake: {reuse: data_dir, claim: 48h}": {Last: 1023, Claim: 48 * time.Hour},
+	} {
+		c, err := config.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := workerOf(c, fleet.Card{Addr: "10.0.0.1:4306"}); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
 }

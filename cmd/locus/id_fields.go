@@ -12,7 +12,6 @@ import (
 
 	"locus/idgen/cipher"
 	templates "locus/idgen/format"
-	"locus/idgen/snowflake"
 	"locus/router/cluster"
 )
 
@@ -54,8 +53,7 @@ func oneOf(field string, names []string, width uint) bitField {
 }
 
 // momentOf is a snowflake's time.
-func momentOf(shift, width uint) bitField {
-	start, _, _ := snowflake.Parts(0)
+func momentOf(start time.Time, shift, width uint) bitField {
 	return bitField{
 		"time", shift, width,
 		func(n uint64) string {
@@ -77,7 +75,7 @@ func bitsOf(g cluster.Generator) []bitField {
 	low := func(of int) uint { return uint(bits.TrailingZeros(uint(of))) }
 	switch g.Kind {
 	case cluster.SnowflakeGenerator:
-		return []bitField{momentOf(22, 41), decimal("worker", 12, 10), decimal("sequence", 0, 12)}
+		return []bitField{momentOf(g.Since(), 22, 41), decimal("worker", 12, 10), decimal("sequence", 0, 12)}
 	case cluster.BucketsGenerator:
 		return []bitField{decimal("epoch", 26, 37), decimal("bucket", 18, 8), decimal("counter", 0, 18)}
 	case cluster.HAGenerator:

@@ -14,8 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/config"
+	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/idgen/gene"
+	"locus/idgen/snowflake"
 	"locus/proxy"
 	"locus/router/cluster"
 )
@@ -72,8 +74,13 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.spans.Close()) }()
+	worker, err := workerOf(p.config, p.card)
+	if err != nil {
+		return err
+	}
 	p.numbers = generators.New(generators.Options{
-		KV: p.kv.Under(cluster.SegmentPrefix), Name: p.card.ID, DataDir: p.config.DataDir, Secrets: p.config.Secrets.Lookup, Log: p.log,
+		Worker: worker,
+		KV:     p.kv.Under(cluster.SegmentPrefix), Name: p.card.ID, DataDir: p.config.DataDir, Secrets: p.config.Secrets.Lookup, Log: p.log,
 	})
 	defer func() { err = errors.Join(err, p.numbers.Close()) }()
 	page, err := p.start(ctx)
@@ -86,6 +93,19 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 	}
 	defer leave()
 	return serveAll(ctx, p.log, p.proxy, page, p.ports, p.beside(page, hangups)...)
+}
+
+// workerOf returns the settings of the process's worker number in snowflakes.
+func workerOf(c *config.Config, card fleet.Card) (snowflake.Options, error) {
+	first, last, err := c.Snowflake.Range()
+	o := snowflake.Options{First: first, Last: last, One: first == last, Claim: c.Snowflake.ClaimFor()}
+	if c.Snowflake.Reuse == config.ReuseByAddress {
+		o.Address = card.Addr
+		if o.Address == "" {
+			return o, errors.New("snowflake.reuse: address: this process listens nowhere, so it has no address: use data_dir")
+		}
+	}
+	return o, err
 }
 
 // reportFiles logs what is wrong with the files of the configuration, and returns what the process can't start with. An expired certificate

@@ -27,6 +27,8 @@ type Options struct {
 	KV      segment.KV // the cluster's keys of generators
 	Name    string     // this process, for people who read a key
 	DataDir string     // where a snowflake remembers its worker's number
+	// Worker are the settings of the process's worker number in snowflakes.
+	Worker  snowflake.Options
 	Secrets func(name string) (string, error)
 	// Ring is the keys of the moment, that hide sequences of formats; nil, or where it gives nil, there are none.
 	Ring func() *cipher.Ring

@@ -49,10 +49,12 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 		return m.autoIncrement(ctx, name, counter)
 	case cluster.SnowflakeGenerator:
 		flake, err := m.snowflake(ctx)
-		if err == nil {
-			m.into.reports(func(st *Status) { st.left("time", flake.Left()) })
+		if err != nil {
+			return nil, err
 		}
-		return flake, err
+		since := flake.Since(d.Since())
+		m.into.reports(func(st *Status) { st.left("time", since.Left()) })
+		return since, nil
 	case cluster.HAGenerator, cluster.QueueGenerator:
 		return m.ofOthers(ctx, name, counter)
 	}
@@ -203,7 +205,7 @@ func (s *Set) snowflake(ctx context.Context) (*snowflake.Generator, error) {
 	}
 	defer s.flaking.leave()
 	if s.flake == nil {
-		g, w, err := snowflake.Open(ctx, s.options.KV, filepath.Join(s.options.DataDir, "snowflake"), 1024, time.Now)
+		g, w, err := snowflake.Open(ctx, s.options.KV, filepath.Join(s.options.DataDir, "snowflake"), s.options.Worker)
 		if err != nil {
 			return nil, err
 		}

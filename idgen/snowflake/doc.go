@@ -7,14 +7,17 @@
 //
 // # Who may use which millisecond
 //
-// A claim assigns a worker number to one process for all milliseconds up to a bound. The bound lies a day ahead and is
-// advanced by compare-and-swap. A process that takes over a number whose bound was not advanced begins above that
+// A claim assigns a worker number to one process for all milliseconds up to a bound. The bound lies a day ahead,
+// or another time that Options set, and is advanced by compare-and-swap. A process that takes over a number whose bound was not advanced begins above that
 // bound. So two processes never share a millisecond of a number, however long one of them was suspended and whatever
 // its clock said. A process also works without the store until its bound is reached.
 //
 // The file says the same for one process and the next with the same directory: times up to its bound, a few seconds
 // ahead, may be used up. It is advanced every three seconds. At a start, the process waits until the clock has passed
 // the bound, and refuses a clock that is further behind. A lock on the file excludes a second process.
+//
+// A process with an address keeps its number in the store alone. It gives the claim up when it is closed, so that the next
+// process may have the number at once, with or without the directory.
 //
 // At runtime the process waits for a clock that goes back by up to 5 ms. A larger step is an error until the clock has
 // caught up.

@@ -32,6 +32,9 @@ var _ = [1]struct{}{}[64-1-timeBits-workerBits-sequenceBits]
 // epoch is 2024-01-01 UTC in milliseconds.
 const epoch = 1704067200000
 
+// Epoch returns the time from which milliseconds are counted unless another one is declared: 2024-01-01 UTC.
+func Epoch() time.Time { return time.UnixMilli(epoch).UTC() }
+
 // ErrClock means that the clock is too far back to wait for.
 var ErrClock = errors.New("the clock went back")
 
@@ -65,10 +68,32 @@ func New(worker int, after uint64, b Bound, now func() time.Time) (*Generator, e
 }
 
 // Fill implements idgen.Numbers. The numbers increase.
-func (g *Generator) Fill(ctx context.Context, into []uint64) error {
+func (g *Generator) Fill(ctx context.Context, into []uint64) error { return g.fill(ctx, into, 0) }
+
+// Since is a generator whose milliseconds begin at another time. It shares the worker, the milliseconds and the sequence
+// with the Generator that it was made of, so two of them never use one sequence number of a millisecond.
+type Since struct {
+	of     *Generator
+	offset int64 // ms from its beginning to epoch; negative if it begins later
+}
+
+var _ idgen.Numbers = Since{}
+
+// Since returns the generator of numbers that count milliseconds from start.
+func (g *Generator) Since(start time.Time) Since { return Since{g, epoch - start.UnixMilli()} }
+
+// Fill implements idgen.Numbers. The numbers increase.
+func (s Since) Fill(ctx context.Context, into []uint64) error { return s.of.fill(ctx, into, s.offset) }
+
+// Left returns the unused share of the 41 bits of milliseconds, from 1 down to 0.
+func (s Since) Left() float64 {
+	return 1 - float64(min(max(s.of.now().UnixMilli()-epoch+s.offset, 0), maxMillis))/maxMillis
+}
+
+func (g *Generator) fill(ctx context.Context, into []uint64, offset int64) error {
 	for i := range into {
 		for {
-			wait, err := g.next(ctx, &into[i])
+			wait, err := g.next(ctx, &into[i], offset)
 			if err != nil {
 				return fmt.Errorf("snowflake: %w", err)
 			}
@@ -84,7 +109,7 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 }
 
 // next generates a number, or returns how long to wait before the next attempt.
-func (g *Generator) next(ctx context.Context, into *uint64) (wait time.Duration, err error) {
+func (g *Generator) next(ctx context.Context, into *uint64, offset int64) (wait time.Duration, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now, err := g.millis()
@@ -103,28 +128,37 @@ func (g *Generator) next(ctx context.Context, into *uint64) (wait time.Duration,
 			return 0, err
 		}
 	}
+	at, err := since(now, offset)
+	if err != nil {
+		return 0, err
+	}
 	if now > g.last {
 		g.last, g.sequence = now, rand.Uint64N(firstBelow)
 	}
-	*into = now<<(workerBits+sequenceBits) | g.worker<<sequenceBits | g.sequence
+	*into = at<<(workerBits+sequenceBits) | g.worker<<sequenceBits | g.sequence
 	g.sequence++
 	return 0, nil
 }
 
-// Left returns the unused share of the 41 bits of milliseconds, from 1 down to 0.
-func (g *Generator) Left() float64 {
-	return 1 - float64(min(max(g.now().UnixMilli()-epoch, 0), maxMillis))/maxMillis
-}
-
+// millis returns the clock's time in ms since epoch.
 func (g *Generator) millis() (uint64, error) {
 	ms := g.now().UnixMilli() - epoch
 	if ms < 0 {
 		return 0, fmt.Errorf("%w to before 2024", ErrClock)
 	}
-	if ms > maxMillis {
+	return uint64(ms), nil
+}
+
+// since returns the milliseconds of a number that begin so much earlier than epoch.
+func since(ms uint64, offset int64) (uint64, error) {
+	at := int64(ms) + offset
+	switch {
+	case at < 0:
+		return 0, fmt.Errorf("%w to before %s, the epoch of its numbers", ErrClock, time.UnixMilli(epoch-offset).UTC().Format(time.RFC3339Nano))
+	case at > maxMillis:
 		return 0, fmt.Errorf("%d bits of milliseconds are over: %w", timeBits, idgen.ErrOutOfRange)
 	}
-	return uint64(ms), nil
+	return uint64(at), nil
 }
 
 func (g *Generator) raise(ctx context.Context, ms uint64) error {
@@ -150,8 +184,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Parts decomposes a number.
-func Parts(n uint64) (at time.Time, worker, sequence int) {
+// Parts decomposes a number whose milliseconds count from start.
+func Parts(n uint64, start time.Time) (at time.Time, worker, sequence int) {
 	ms := n >> (workerBits + sequenceBits)
-	return time.UnixMilli(int64(ms) + epoch).UTC(), int(n >> sequenceBits & maxWorker), int(n & maxSequence)
+	return start.Add(time.Duration(ms) * time.Millisecond).UTC(), int(n >> sequenceBits & maxWorker), int(n & maxSequence)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -75,76 +76,113 @@ type process struct {
 }
 
 func open(t *testing.T, store KV, dir string, c *clock) (process, error) {
-	g, w, err := Open(t.Context(), store, dir, 3, c.now)
+	return openWith(t, store, dir, c, Options{Last: 2})
+}
+
+func openWith(t *testing.T, store KV, dir string, c *clock, o Options) (process, error) {
+	o.Now = c.now
+	g, w, err := Open(t.Context(), store, dir, o)
 	return process{g, w}, err
 }
 
-// Processes that are restarted and whose clocks are set back and forth at random
-// make no number twice.
+// crash ends a process without giving anything back.
+func (p *process) crash() error {
+	p.Worker.cancel()
+	<-p.ended
+	return p.Worker.lock.Close()
+}
+
+// Processes that are restarted, crash, lose their directories and change their settings, and whose clocks are set back and
+// forth at random, make no number twice.
 func TestNoNumberTwiceWhateverClocksSay(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		store := newKV()
-		seen := map[uint64]bool{}
-		made, refused := 0, 0
-		var dirs [3]string
-		var clocks [3]clock
-		var running [3]*process
-		for i := range dirs {
-			dirs[i] = t.TempDir()
-		}
-		for range 400 {
-			i := rand.IntN(3)
-			switch p := running[i]; {
-			case p == nil:
-				if p, err := open(t, store, dirs[i], &clocks[i]); err == nil {
-					running[i] = &p
-				} else {
-					refused++
-					time.Sleep(2 * time.Second) // virtual
-				}
-			case rand.IntN(6) == 0:
-				if err := p.Close(); err != nil {
-					t.Fatal(err)
-				}
-				running[i] = nil
-			case rand.IntN(3) == 0:
-				clocks[i].set(time.Duration(rand.Int64N(int64(4*time.Second))) - 2*time.Second)
-			case rand.IntN(30) == 0: // a directory on a new disk
-				if err := p.Close(); err != nil {
-					t.Fatal(err)
-				}
-				running[i] = nil
-				if err := os.Remove(filepath.Join(dirs[i], "snowflake.json")); err != nil {
-					t.Fatal(err)
-				}
+	for name, modes := range map[string][]string{"directory": {"directory"}, "address": {"address"}, "both": {"directory", "address"}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { testNoNumberTwice(t, modes) })
+		})
+	}
+}
+
+// optionsOf returns settings of a mode for one of three processes.
+func optionsOf(mode string, i int) Options {
+	o := Options{Last: 2}
+	if mode == "address" {
+		o.Address, o.Claim = fmt.Sprint("host:", i), MinClaim+rand.N(20*time.Second)
+	}
+	if rand.IntN(4) == 0 { // one number by hand
+		o.First, o.Last, o.One = i, i, true
+	}
+	return o
+}
+
+func testNoNumberTwice(t *testing.T, modes []string) {
+	store := newKV()
+	seen := map[uint64]bool{}
+	made, refused := 0, 0
+	var dirs [3]string
+	var clocks [3]clock
+	var running [3]*process
+	for i := range dirs {
+		dirs[i] = t.TempDir()
+	}
+	for range 500 {
+		i := rand.IntN(3)
+		mode := modes[rand.IntN(len(modes))]
+		switch p := running[i]; {
+		case p == nil:
+			if p, err := openWith(t, store, dirs[i], &clocks[i], optionsOf(mode, i)); err == nil {
+				running[i] = &p
+			} else {
+				refused++
+				time.Sleep(2 * time.Second) // virtual
+			}
+		case rand.IntN(6) == 0:
+			end := p.Close
+			if rand.IntN(2) == 0 {
+				end = p.crash
+			}
+			if err := end(); err != nil {
+				t.Fatal(err)
+			}
+			running[i] = nil
+		case rand.IntN(3) == 0:
+			clocks[i].set(time.Duration(rand.Int64N(int64(4*time.Second))) - 2*time.Second)
+		case rand.IntN(30) == 0: // a directory on a new disk
+			if err := p.Close(); err != nil {
+				t.Fatal(err)
+			}
+			running[i] = nil
+			if err := os.Remove(filepath.Join(dirs[i], "snowflake.json")); err != nil {
+				t.Fatal(err)
+			}
+			if len(modes) > 1 || mode == "directory" {
 				time.Sleep(25 * time.Hour) // virtual: until its claim is over
-			default:
-				into := make([]uint64, 1+rand.IntN(5000))
-				if err := p.Fill(t.Context(), into); err != nil {
-					refused++
-					continue
+			}
+		default:
+			into := make([]uint64, 1+rand.IntN(5000))
+			if err := p.Fill(t.Context(), into); err != nil {
+				refused++
+				continue
+			}
+			for _, n := range into {
+				if seen[n] {
+					t.Fatalf("%d twice", n)
 				}
-				for _, n := range into {
-					if seen[n] {
-						t.Fatalf("%d twice", n)
-					}
-					seen[n] = true
-				}
-				made += len(into)
+				seen[n] = true
+			}
+			made += len(into)
+		}
+	}
+	for _, p := range running {
+		if p != nil {
+			if err := p.Close(); err != nil {
+				t.Error(err)
 			}
 		}
-		for _, p := range running {
-			if p != nil {
-				if err := p.Close(); err != nil {
-					t.Error(err)
-				}
-			}
-		}
-		t.Logf("%d numbers, %d refused", made, refused)
-		if made < 50_000 || refused == 0 {
-			t.Error("too little was tested")
-		}
-	})
+	}
+	t.Logf("%d numbers, %d refused", made, refused)
+	if made < 50_000 || refused == 0 {
+		t.Error("too little was tested")
+	}
 }
 
 func TestClockRules(t *testing.T) {
@@ -159,7 +197,7 @@ func TestClockRules(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at, worker, sequence := Parts(first); worker != p.Worker.Worker() || sequence >= firstBelow || !at.Equal(c.now().UTC().Truncate(time.Millisecond)) {
+		if at, worker, sequence := Parts(first, Epoch()); worker != p.Worker.Worker() || sequence >= firstBelow || !at.Equal(c.now().UTC().Truncate(time.Millisecond)) {
 			t.Errorf("%s, worker %d, sequence %d", at, worker, sequence)
 		}
 		began := time.Now()
@@ -230,7 +268,7 @@ func TestATakenOverWorkerStops(t *testing.T) {
 			t.Error(err)
 		}
 		for worker := range 3 {
-			text, _ := json.Marshal(claim{"somebody", 1 << 40})
+			text, _ := json.Marshal(claim{"somebody", 1 << 40, ""})
 			key := claimKey(worker)
 			if ok, err := store.CompareAndSwap(t.Context(), key, store.revision[key], text); !ok || err != nil {
 				t.Fatal(ok, err)

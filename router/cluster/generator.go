@@ -2,12 +2,15 @@ package cluster
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"locus/idgen/ha"
 	"locus/idgen/queue"
 	"locus/idgen/segment"
+	"locus/idgen/snowflake"
 	"locus/router"
 	"locus/router/catalog"
 )
@@ -60,6 +63,8 @@ type Generator struct {
 	Lock Lock `yaml:"lock,omitempty"`
 	// Limits define when ha or auto_increment avoids a member.
 	Limits *Limits `yaml:"limits,omitempty,flow"`
+	// Epoch is the time from which a snowflake counts milliseconds: a date, a time, or milliseconds since 1970. Empty is 2024-01-01.
+	Epoch string `yaml:"epoch,omitempty"`
 	// Bits is the number of low bits that a queue adds in memory.
 	Bits uint `yaml:"bits,omitempty"`
 	// Template is the template of kind format.
@@ -74,6 +79,35 @@ type Generator struct {
 	Buffer  string `yaml:"buffer,omitempty"`
 	Preload string `yaml:"preload,omitempty"`
 	Sizing  string `yaml:"sizing,omitempty"`
+}
+
+// Since returns the time from which a snowflake counts milliseconds.
+func (g Generator) Since() time.Time {
+	since, err := parseEpoch(g.Epoch)
+	if err != nil { // Validate has checked it
+		return snowflake.Epoch()
+	}
+	return since
+}
+
+// parseEpoch parses a date, a time with a zone, or milliseconds since 1970. An empty text is the default.
+func parseEpoch(text string) (time.Time, error) {
+	if text == "" {
+		return snowflake.Epoch(), nil
+	}
+	at := time.Time{}
+	if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+		at = time.UnixMilli(ms)
+	} else if at, err = time.Parse(time.DateOnly, text); err != nil {
+		at, err = time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return at, fmt.Errorf("epoch %q: write a date such as 2010-11-04, a time such as 2010-11-04T01:42:54.657Z, or milliseconds since 1970", text)
+		}
+	}
+	if at.UnixMilli() < 0 || at.Year() >= 2100 {
+		return at, fmt.Errorf("epoch %q: use a time from 1970 to 2099", text)
+	}
+	return at.UTC().Truncate(time.Millisecond), nil
 }
 
 // sizes returns the settings of a segment.

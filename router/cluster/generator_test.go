@@ -1,11 +1,45 @@
 package cluster
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"locus/idgen/segment"
+	"locus/router"
 )
+
+// An epoch is a date, a time or milliseconds, all of which can be one moment.
+func TestEpoch(t *testing.T) {
+	leaf := time.UnixMilli(1288834974657)
+	for text, want := range map[string]time.Time{
+		"": time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), "2010-11-04": time.Date(2010, 11, 4, 0, 0, 0, 0, time.UTC),
+		"1288834974657": leaf, "2010-11-04T01:42:54.657Z": leaf, "2010-11-04T09:42:54.657+08:00": leaf,
+	} {
+		if got := (Generator{Epoch: text}).Since(); !got.Equal(want) {
+			t.Errorf("epoch %q is %s, want %s", text, got, want)
+		}
+	}
+	flake := func(epoch string) *Cluster {
+		c := good(t)
+		c.Generators = map[string]Generator{"n": {Kind: SnowflakeGenerator, Epoch: epoch}}
+		return c
+	}
+	for _, change := range []struct{ from, to, want string }{
+		{"", "2024-01-01", ""},
+		{"1288834974657", "2010-11-04T01:42:54.657Z", ""},
+		{"", "2010-11-04", "the epoch of n is 2024-01-01T00:00:00Z and can't become 2010-11-04T00:00:00Z"},
+		{"2010-11-04", "", "can't become 2024-01-01T00:00:00Z"},
+	} {
+		if _, err := Succeed(flake(change.from), flake(change.to), stamp); change.want == "" && err != nil || change.want != "" && (err == nil || !strings.Contains(err.Error(), change.want)) {
+			t.Errorf("from %q to %q: %v", change.from, change.to, err)
+		}
+	}
+	at := router.Stamp{At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	if _, err := Succeed(nil, flake("2027-01-01"), at); err == nil || !strings.Contains(err.Error(), "generator n: epoch 2027-01-01T00:00:00Z is in the future") {
+		t.Errorf("an epoch in the future: %v", err)
+	}
+}
 
 // What a declaration says of numbers in memory reaches the packages that keep them.
 func TestPaceOfGenerators(t *testing.T) {

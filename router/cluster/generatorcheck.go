@@ -41,6 +41,12 @@ func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
 			p.add(document, "values: %d: the template counts for no values: give its sequence per=context:NAME, or leave values out", g.Values)
 		}
 	}
+	if _, err := parseEpoch(g.Epoch); err != nil {
+		p.add(document, "%w", err)
+	}
+	if g.Epoch != "" && g.Kind != SnowflakeGenerator {
+		p.add(document, "epoch is for kind snowflake")
+	}
 	c.checkInner(p, document, name, g)
 	c.checkPace(p, document, name, g)
 	c.checkGeneratorShards(p, document, name, g)

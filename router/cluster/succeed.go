@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"locus/idgen/format"
 	"locus/router"
@@ -29,7 +30,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err := after.keepPrimaries(old); err != nil {
 		return nil, err
 	}
-	if err := checkUsable(old, next); err != nil {
+	if err := checkUsable(old, next, stamp.At); err != nil {
 		return nil, err
 	}
 	if old == nil {
@@ -127,6 +128,10 @@ func checkGenerators(old, next *Cluster) error {
 		}
 		if was.Kind != is.Kind || was.Bits != is.Bits || !slices.Equal(was.Of, is.Of) || !slices.Equal(was.Shards, is.Shards) {
 			errs = append(errs, fmt.Errorf("generators: kind, bits, of and shards of %s can't change, since its numbers could be equal to earlier ones: declare one of another name", name))
+		}
+		if was.Kind == SnowflakeGenerator && is.Kind == SnowflakeGenerator && !was.Since().Equal(is.Since()) {
+			errs = append(errs, fmt.Errorf("generators: the epoch of %s is %s and can't become %s, since its numbers could be equal to earlier ones: declare one of another name",
+				name, was.Since().Format(time.RFC3339Nano), is.Since().Format(time.RFC3339Nano)))
 		}
 		if was.Kind == FormatGenerator && is.Kind == FormatGenerator && repeats(was.Template, is.Template) {
 			errs = append(errs, fmt.Errorf("generators: the template of %s is %s and can't become %s, since its texts could be equal to earlier ones: "+

@@ -8,17 +8,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"locus/idgen/format"
 )
 
 // checkUsable refuses generators that would fail as soon as they are used. It checks those that are new or changed, so that
 // one which was declared before such a check existed does not prevent other changes.
-func checkUsable(old, next *Cluster) error {
+func checkUsable(old, next *Cluster, now time.Time) error {
 	var p problems
 	for _, name := range next.GeneratorNames() {
 		if old == nil || next.generatorChanged(old, name) {
 			next.checkUse(&p, name)
+			next.checkEpoch(&p, name, now)
 		}
 	}
 	return errors.Join(p...)
@@ -47,6 +49,13 @@ func (c *Cluster) checkUse(p *problems, name string) {
 		p.add(document, "template %q: part %s: a declared generator has no owner: use time, context, seq and check; the gene of an owner is part of the table's ID", g.Template, part)
 	}
 	c.checkDigits(p, document, g, t)
+}
+
+// checkEpoch refuses a snowflake that begins later than now, which is zero if it is unknown.
+func (c *Cluster) checkEpoch(p *problems, name string, now time.Time) {
+	if g := c.Generators[name]; g.Kind == SnowflakeGenerator && !now.IsZero() && g.Since().After(now) {
+		p.add("generator "+name, "epoch %s is in the future, and no number can be made before", g.Since().Format(time.RFC3339Nano))
+	}
 }
 
 // HiddenBy returns the key versions that hide the sequences of formats, by the generator's name. It leaves out those that
