@@ -269,6 +269,9 @@ func (x *Execution) runStamped(p *plan.Stamped) error {
 			Shard: x.Snapshot.Map.Shard(text.Shard), Text: text.Text, Params: x.paramsOf(text.Params), Rows: x.rowsOf(text.Shard),
 		})
 	}
+	if x.returns() {
+		return x.insertReturning(p.Insert, result, parts)
+	}
 	return x.insertParts(p.Insert, result, parts)
 }
 

@@ -47,6 +47,9 @@ func (x *Execution) runSpread(p *plan.Change) error {
 				return err
 			}
 		}
+		if x.returns() {
+			return x.returnSpread(p)
+		}
 		if total, err = x.spread(p); err != nil {
 			return err
 		}
@@ -74,6 +77,15 @@ func (x *Execution) spread(p *plan.Change) (total totals, err error) {
 		return err
 	})
 	return total, err
+}
+
+// returnSpread is spread for a DELETE … RETURNING.
+func (x *Execution) returnSpread(p *plan.Change) error {
+	parts, err := x.changeParts(p, x.route.Shards)
+	if err != nil {
+		return err
+	}
+	return x.runReturning(parts, nil, nil)
 }
 
 // changeParts returns the part of each shard.

@@ -1,12 +1,14 @@
 package scatter
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/proxy/reply"
 	"locus/proxy/wire"
+	"locus/router/plan"
 )
 
 const (
@@ -27,6 +29,7 @@ type output struct {
 	buffer *[]byte
 	out    []byte
 	sent   bool // packets may have reached the client
+	held   bool // nothing is sent until finish is called
 	rows   uint64
 }
 
@@ -69,7 +72,7 @@ func (o *output) endDefinitions() {
 // row appends a row unchanged.
 func (o *output) row(payload []byte) error {
 	o.rows++
-	if len(payload) < direct {
+	if len(payload) < direct || o.held {
 		o.out, o.seq = wire.AppendPacket(o.out, o.seq, payload)
 		return o.flushFull()
 	}
@@ -96,7 +99,10 @@ func (o *output) textRow(values [][]byte) error {
 }
 
 func (o *output) flushFull() error {
-	if len(o.out) < bufferSize {
+	switch {
+	case o.held && int64(len(o.out)) > o.MostHeld:
+		return &plan.Refusal{Code: plan.GatherLimit, Message: fmt.Sprintf("the rows that RETURNING returns have more than %d bytes: change fewer rows at a time", o.MostHeld)}
+	case o.held, len(o.out) < bufferSize:
 		return nil
 	}
 	return o.flush()

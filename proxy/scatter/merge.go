@@ -21,6 +21,8 @@ type merger struct {
 	out     output
 	first   byte // number of the first packet to the client
 
+	// sequence contains the number of the answer that each row is taken from. Nil: the plan determines the order.
+	sequence []int
 	// send sends an answer's query before the answer is read. Nil: all queries were sent.
 	send func(i int) error
 	// head is called with the visible columns' definitions, and emit with the current row of an answer within the LIMIT.
@@ -88,6 +90,20 @@ func merge(sources []source, m *plan.Merge, format Format, limit plan.Window, to
 	return g.settle(err)
 }
 
+func hold(sources []source, sequence []int, format Format, to *reply.Client, as Options) (*Held, Outcome, error) {
+	g := newMerger(sources, &plan.Merge{}, format, plan.Window{}, as)
+	g.sequence, g.first = sequence, to.Seq
+	g.out = newOutput(to, as)
+	g.out.held = true
+	g.head, g.emit = g.out.head, g.forward
+	o, err := g.settle(g.run(plan.Window{}))
+	if err != nil {
+		g.out.release()
+		return nil, o, err
+	}
+	return &Held{out: g.out, warnings: o.Warnings}, o, nil
+}
+
 func count(sources []source, m *plan.Merge, limit plan.Window, as Options, send func(i int) error) (taken []uint64, o Outcome, err error) {
 	g := newMerger(sources, m, Text, limit, as)
 	taken = make([]uint64, len(sources))
@@ -120,6 +136,9 @@ func (g *merger) run(limit plan.Window) error {
 }
 
 func (g *merger) rows(limit plan.Window) error {
+	if g.sequence != nil {
+		return g.inSequence()
+	}
 	switch g.plan.Kind {
 	case plan.Concat:
 		return g.concat()
@@ -214,6 +233,28 @@ func (g *merger) concat() error {
 			if err := a.next(); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// inSequence takes the rows in the order of the sequence, until all answers have ended.
+func (g *merger) inSequence() error {
+	for n, i := range g.sequence {
+		a := &g.answers[i]
+		if a.ended {
+			return fmt.Errorf("shard %s has returned too few rows, so that row %d of the statement is missing: nothing was changed", a.from.Shard(), n+1)
+		}
+		if err := g.emit(a); err != nil {
+			return err
+		}
+		if err := a.next(); err != nil {
+			return err
+		}
+	}
+	for i := range g.answers {
+		if a := &g.answers[i]; !a.ended {
+			return fmt.Errorf("shard %s has returned more rows than it was sent: nothing was changed", a.from.Shard())
 		}
 	}
 	return nil

@@ -17,6 +17,8 @@ type Options struct {
 	Whole bool
 	// ZeroIsNull, if not nil, reports whether the servers sort a zero date like NULL if an expression of a type returns it.
 	ZeroIsNull func(typ byte) bool
+	// MostHeld is the number of bytes that [Hold] keeps at most.
+	MostHeld int64
 	// Ended, if not nil, is called for each answer that was read to its end, with the connection's index and the error code at the end (0
 	// if none).
 	Ended func(i int, code uint16)
@@ -62,6 +64,32 @@ func (e *ClientError) Unwrap() error { return e.Err }
 func Merge(conns []*backend.Conn, m *plan.Merge, format Format, limit plan.Window, to *reply.Client, as Options) (Outcome, error) {
 	return merge(sourcesOf(conns), m, format, limit, to, as)
 }
+
+// Held is one answer of several shards that the client has not been sent yet.
+type Held struct {
+	out      output
+	warnings int
+}
+
+// Hold reads whole answers to a change, such as those to INSERT … RETURNING, and keeps them until the change is known to have succeeded.
+// Each number in sequence is that of the connection whose answer has the next row. A nil sequence means the rows of one connection after
+// those of another. The errors are those of [Merge], and one for answers that don't match the sequence. Nothing is sent to the client.
+func Hold(conns []*backend.Conn, sequence []int, format Format, to *reply.Client, as Options) (*Held, Outcome, error) {
+	return hold(sourcesOf(conns), sequence, format, to, as)
+}
+
+// Send sends the answer, with the status flags and the number of warnings in addition to those of the shards. It sets the client's next
+// packet number. The error is a *ClientError.
+func (h *Held) Send(status uint16, warnings int) error {
+	defer h.out.release()
+	h.out.held, h.out.Status, h.out.Warnings = false, status, warnings
+	err := h.out.finish(h.warnings)
+	h.out.Seq = h.out.seq
+	return err
+}
+
+// Discard releases the memory of an answer that is not sent.
+func (h *Held) Discard() { h.out.release() }
 
 // Count returns how many of the first rows of all answers, in their order and within the limit, each of the connections has. The answers
 // are texts. Count calls send for one connection after the other, once it has the first row of the connection before. send sends the

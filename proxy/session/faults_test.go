@@ -37,6 +37,7 @@ var faultScripts = map[string]string{
 	"a LIMIT within two":        "> BEGIN\n> DELETE FROM orders WHERE user_id IN (1, 3) LIMIT 3\n> COMMIT",
 	"a first row of two":        "> UPDATE orders SET amount = 1 WHERE user_id IN (1, 3) ORDER BY amount LIMIT 3",
 	"first rows within two":     "> BEGIN\n> DELETE FROM orders WHERE user_id IN (1, 3) ORDER BY amount LIMIT 3\n> COMMIT",
+	"rows returned by two":      "> INSERT INTO orders (user_id, amount) VALUES (1, 5), (3, 5) RETURNING id",
 	"a DELETE of two":           "> DELETE FROM orders WHERE user_id IN (1, 3)",
 	"a transaction":             "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> SELECT id FROM orders WHERE user_id = 3\n> COMMIT",
 	"a transaction of two":      "> BEGIN\n> UPDATE orders SET amount = 1 WHERE user_id = 3\n> UPDATE orders SET amount = 2 WHERE user_id = 1\n> SELECT id FROM orders WHERE user_id = 1\n> COMMIT",

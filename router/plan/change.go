@@ -184,8 +184,8 @@ func (p *Change) spreadObstacle(s *stmt.Statement, sc *scope) string {
 		return "ORDER BY and LIMIT"
 	case f&stmt.Limited != 0 && !limitDivides(s):
 		return "LIMIT"
-	case f&stmt.Returning != 0:
-		return "RETURNING"
+	case f&stmt.Returning != 0 && f&stmt.Limited != 0:
+		return "LIMIT and RETURNING"
 	case f&(stmt.SetsUserVariable|stmt.SetsInsertID) != 0:
 		return "values that the session keeps"
 	case f&(stmt.Volatile|stmt.UnknownFunction|stmt.NamedLock|stmt.ReadsNamedLock) != 0:

@@ -102,17 +102,18 @@ func (in *Insertion) Find(ids []Issued) string {
 	return "SELECT MIN(FIELD(" + name + ", " + string(list) + ")) FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + name + " IN (" + string(list) + ")"
 }
 
-// CheckReturning refuses RETURNING, and LAST_INSERT_ID(expression), if several shards would return rows.
+// CheckReturning refuses LAST_INSERT_ID(expression) for rows of several shards, and RETURNING where their answers don't show which rows
+// of the statement they are about.
 func (p *Stamped) CheckReturning(shards int) error {
 	switch f := p.Statement.Features; {
 	case shards < 2:
 		return nil
 	case f&stmt.SetsInsertID != 0:
 		return refuse(ScatterShape, "LAST_INSERT_ID(…) in an INSERT of rows that live on %d shards, of which the last one would count: write one INSERT for each owner", shards)
-	case f&stmt.Returning == 0:
-		return nil
+	case f&stmt.Returning != 0 && p.Statement.Insert.Ignore:
+		return refuse(ScatterShape, "RETURNING in an INSERT IGNORE of rows that live on %d shards: write one INSERT for each owner", shards)
 	}
-	return refuse(ScatterShape, "RETURNING of rows that live on %d shards: write one INSERT for each owner", shards)
+	return nil
 }
 
 func (in *Insertion) rowGene(v *Values, row int) (gene.Gene, error) {

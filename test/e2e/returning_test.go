@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/go-sql-driver/mysql"
@@ -32,7 +34,7 @@ func TestReturning(t *testing.T) {
 			t.Errorf("two rows gave %v, want %v", two, want)
 		}
 
-		refusedWith(t, db, "INSERT INTO test_order (buyer_uid, amount) VALUES (?, 2), (?, 3) RETURNING order_id", 1235, 42, 10001)
+		refusedWith(t, db, "INSERT IGNORE INTO test_order (buyer_uid, amount) VALUES (?, 2), (?, 3) RETURNING order_id", 1235, 42, 10001)
 		if n := number(t, db, "SELECT COUNT(*) FROM test_order"); n != 3 {
 			t.Errorf("%d rows, want 3: what was refused must not have happened", n)
 		}
@@ -59,6 +61,89 @@ func TestReturning(t *testing.T) {
 		if n := number(t, db, "SELECT COUNT(*) FROM test_order WHERE buyer_uid = 42"); n != 3 {
 			t.Errorf("%d rows at the end, want 3", n)
 		}
+	})
+}
+
+// Rows that a statement writes on several shards are returned in the order of the statement, as Django's bulk_create needs them.
+func TestReturningOfSeveralShards(t *testing.T) {
+	each(t, shop.Options{User: ", scatter_writes: allow"}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		if s.Servers[0].Engine() == servers.MySQL {
+			refusedWith(t, db, "DELETE FROM test_order RETURNING order_id", 1064)
+			return
+		}
+		db.SetMaxOpenConns(1)
+		exec(t, db, "CREATE TABLE log (id BIGINT AUTO_INCREMENT PRIMARY KEY, owner INT NOT NULL, part INT NOT NULL, v VARCHAR(20) NOT NULL DEFAULT 'new', UNIQUE KEY (owner, part)) COMMENT 'locus: owner=owner'")
+		for protocol, insert := range map[string]func(verb, end string, from int) []string{
+			"text": func(verb, end string, from int) []string {
+				values := make([]string, 40)
+				for i := range values {
+					values[i] = fmt.Sprintf("(%d, %d)", i, from)
+				}
+				return rows(t, db, verb+" INTO log (owner, part) VALUES "+strings.Join(values, ", ")+end+" RETURNING id, owner, CONCAT(v, part)")
+			},
+			"prepared": func(verb, end string, from int) []string {
+				var args []any
+				for i := range 40 {
+					args = append(args, i, from)
+				}
+				return rows(t, db, verb+" INTO log (owner, part) VALUES (?, ?)"+strings.Repeat(", (?, ?)", 39)+end+" RETURNING id, owner, CONCAT(v, part)", args...)
+			},
+		} {
+			exec(t, db, "DELETE FROM log")
+			check := func(what string, got []string, v string) {
+				t.Helper()
+				if len(got) != 40 {
+					t.Fatalf("%s, %s: %d rows: %q", protocol, what, len(got), got)
+				}
+				first, _, _ := strings.Cut(got[0], " ")
+				id, _ := strconv.Atoi(first)
+				for i, row := range got {
+					if want := fmt.Sprintf("%d %d %s", id+i, i, v); row != want {
+						t.Errorf("%s, %s: row %d: %q, want %q", protocol, what, i, row, want)
+					}
+				}
+			}
+			inserted := insert("INSERT", "", 1)
+			check("INSERT", inserted, "new1")
+			last := number(t, db, "SELECT LAST_INSERT_ID()")
+			if want := fmt.Sprint(last, " 0 new1"); inserted[0] != want {
+				t.Errorf("%s: the first row is %q, want %q", protocol, inserted[0], want)
+			}
+			check("ON DUPLICATE KEY UPDATE", insert("INSERT", " ON DUPLICATE KEY UPDATE v = 'old'", 1), "old1")
+			check("ON DUPLICATE KEY UPDATE of nothing", insert("INSERT", " ON DUPLICATE KEY UPDATE v = 'old'", 1), "old1")
+			check("REPLACE", insert("REPLACE", "", 1), "new1")
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM log"); got != 40 {
+			t.Errorf("%v rows", got)
+		}
+		// What fails on one shard returns nothing, and changes nothing.
+		refusedWith(t, db, "INSERT INTO log (owner, part) VALUES (100, 1), (101, 1), (102, 1), (103, 1), (7, 1), (104, 1) RETURNING id", 1062)
+		refusedWith(t, db, "INSERT INTO log (owner, part, v) VALUES (100, 1, 'a'), (101, 1, 'b'), (102, 1, REPEAT('c', 30)) RETURNING id", 1406)
+		if got := number(t, db, "SELECT COUNT(*) FROM log WHERE owner >= 100"); got != 0 {
+			t.Errorf("%v rows of statements that have failed", got)
+		}
+		tx, err := db.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rows(t, tx, "INSERT INTO log (owner, part) VALUES (200, 1), (201, 1), (202, 1), (203, 1) RETURNING owner"); !slices.Equal(got, []string{"200", "201", "202", "203"}) {
+			t.Errorf("in a transaction: %q", got)
+		}
+		deleted := rows(t, tx, "DELETE FROM log WHERE owner < ? RETURNING owner, v", 8)
+		slices.Sort(deleted)
+		if want := []string{"0 new", "1 new", "2 new", "3 new", "4 new", "5 new", "6 new", "7 new"}; !slices.Equal(deleted, want) {
+			t.Errorf("DELETE: %q, want %q", deleted, want)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM log"); got != 40 {
+			t.Errorf("%v rows after the rollback", got)
+		}
+		if got := rows(t, db, "DELETE FROM log RETURNING id"); len(got) != 40 {
+			t.Errorf("a DELETE of all rows returns %d", len(got))
+		}
+		refusedWith(t, db, "DELETE FROM log LIMIT 3 RETURNING id", 1235)
 	})
 }
 

@@ -281,14 +281,14 @@ var allAdvice = []advice{
 		instead: []string{"SELECT COUNT(*) FROM (SELECT * FROM test_order) a JOIN (SELECT * FROM test_order) b ON a.amount = b.amount", "WITH o AS (SELECT * FROM test_order WHERE buyer_uid = 7) SELECT COUNT(*) FROM o a JOIN o b ON a.amount = b.amount"},
 	},
 	{
-		code: "1102", on: "mariadb", refused: "INSERT INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1) RETURNING owner", says: "write one INSERT for each owner",
-		instead: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1) RETURNING owner", "INSERT INTO ticket (owner, seat) VALUES (2, 1) RETURNING owner"}, after: []string{"DELETE FROM ticket"},
+		code: "1102", on: "mariadb", refused: "INSERT IGNORE INTO ticket (owner, seat) VALUES (1, 1), (2, 1), (3, 1), (4, 1), (5, 1), (6, 1) RETURNING owner", says: "write one INSERT for each owner",
+		instead: []string{"INSERT IGNORE INTO ticket (owner, seat) VALUES (1, 1) RETURNING owner", "INSERT IGNORE INTO ticket (owner, seat) VALUES (2, 1) RETURNING owner"}, after: []string{"DELETE FROM ticket"},
 	},
 
 	// 1103 to 1107: what a user may not.
 	{code: "1103", user: "guarded", refused: "UPDATE test_order SET amount = 1", says: "name the owner, the ID or the order number in WHERE", instead: []string{"UPDATE test_order SET amount = 1 WHERE buyer_uid = 7", "UPDATE test_order SET amount = 2 WHERE order_id = {id}", "UPDATE test_order SET amount = 3 WHERE order_no = {no}"}},
 	{code: "1103", user: "guarded", refused: "DELETE FROM test_order WHERE amount > 5", says: "scatter_writes", declare: func(c *cluster.Cluster, _ string) { allow(c, "guarded") }, instead: []string{"DELETE FROM test_order WHERE amount > 5"}},
-	{code: "1103", refused: "DELETE FROM test_order ORDER BY amount LIMIT 1", says: "name the owner, the ID or the order number in WHERE", instead: []string{"DELETE FROM test_order WHERE buyer_uid = 7 ORDER BY amount LIMIT 1"}},
+	{code: "1103", refused: "DELETE FROM test_order ORDER BY amount + 1 LIMIT 1", says: "name the owner, the ID or the order number in WHERE", instead: []string{"DELETE FROM test_order WHERE buyer_uid = 7 ORDER BY amount + 1 LIMIT 1"}},
 	{code: "1104", user: "narrowly", refused: "SELECT COUNT(*) FROM test_order", says: "name the owner, the ID or the order number in WHERE", instead: []string{"SELECT COUNT(*) FROM test_order WHERE buyer_uid = 7", "SELECT COUNT(*) FROM test_order WHERE order_id = {id}", "SELECT COUNT(*) FROM test_order WHERE order_no = {no}"}},
 	{
 		code: "1105", user: "little", refused: "SELECT COUNT(*) FROM test_order a JOIN test_order b ON a.amount = b.amount + 1", says: "name the owner, the ID or the order number in WHERE, or conditions on each table by itself",
