@@ -12,6 +12,7 @@ import (
 
 	"locus/idgen/cipher"
 	templates "locus/idgen/format"
+	"locus/idgen/gene"
 	"locus/router/cluster"
 )
 
@@ -187,6 +188,14 @@ func names(fields []bitField) string {
 	return strings.Join(list, ", ")
 }
 
+// geneWidth returns the width of genes that a template shows.
+func geneWidth(t *templates.Template) gene.Width {
+	if _, digits, _ := t.GeneAt(); digits > 4 {
+		return gene.W23
+	}
+	return gene.W16
+}
+
 // formatted is what a template makes of the sequence and the time among the
 // parts; the others are values for {context:…}.
 func formatted(ctx context.Context, g made, parts map[string]string, now time.Time) (string, error) {
@@ -206,6 +215,13 @@ func formatted(ctx context.Context, g made, parts map[string]string, now time.Ti
 	next := func(context.Context, templates.Scope) (uint64, error) { return seq, nil }
 	given := g.values()
 	given.Now, given.Context = now, parts
+	if text, there := parts["gene"]; there {
+		g, err := strconv.ParseUint(text, 16, 32)
+		if err != nil || g > uint64(geneWidth(t).Last()) {
+			return "", misused("--part gene=%s: give the gene in hexadecimal, such as 3eab", text)
+		}
+		given.Gene, given.Width = gene.Gene(g), geneWidth(t)
+	}
 	text, err := t.Make(ctx, next, given)
 	if err != nil {
 		return "", usageError{err}

@@ -29,6 +29,7 @@ type tableAnswer struct {
 	Layout   string `json:"id_layout,omitempty"`
 	// OrderNumber, Gene and Version are columns. Stamped maps further columns to generators.
 	OrderNumber string            `json:"order_number,omitempty"`
+	GeneText    string            `json:"gene_text,omitempty"`
 	Gene        string            `json:"gene,omitempty"`
 	Version     string            `json:"version,omitempty"`
 	Stamped     map[string]string `json:"stamped,omitempty"`
@@ -61,6 +62,9 @@ func newTable(name catalog.TableName, declared *cluster.Cluster, known *catalog.
 	if d.Parent != nil {
 		a.Parent = d.Parent.Column
 	}
+	if d.GeneText != nil {
+		a.GeneText = d.GeneText.Column
+	}
 	if d.ID != nil {
 		a.ID, a.Layout = d.ID.Column, d.ID.Layouts()
 	}
@@ -82,7 +86,7 @@ func newTable(name catalog.TableName, declared *cluster.Cluster, known *catalog.
 func (a tableAnswer) uses(c catalog.Column) []string {
 	var list []string
 	for _, use := range []struct{ column, is string }{
-		{a.Owner, "owner"}, {a.Parent, "parent's ID"}, {a.ID, "ID"}, {a.OrderNumber, "order number"}, {a.Gene, "gene"}, {a.Version, "version"},
+		{a.Owner, "owner"}, {a.Parent, "parent's ID"}, {a.ID, "ID"}, {a.OrderNumber, "order number"}, {a.GeneText, "text with the gene"}, {a.Gene, "gene"}, {a.Version, "version"},
 	} {
 		if use.column != "" && strings.EqualFold(use.column, c.Name) {
 			list = append(list, use.is)

@@ -15,6 +15,7 @@ import (
 	"locus/idgen"
 	"locus/idgen/cipher"
 	"locus/idgen/format"
+	"locus/idgen/gene"
 	"locus/idgen/redis"
 	"locus/idgen/segment"
 	"locus/idgen/snowflake"
@@ -127,6 +128,7 @@ type Request struct {
 	Name     string
 	Count    int
 	Context  map[string]string // values for a format's template
+	Genes    []gene.Gene       // of the rows that get the texts, in the width of the cluster; nil: there are none
 }
 
 // ErrUnknown says that no generator of that name is declared.
@@ -178,6 +180,9 @@ func (s *Set) texts(ctx context.Context, g *generator, r Request) ([]string, err
 		var err error
 		now = time.Now()
 		given.Now = now
+		if r.Genes != nil {
+			given.Gene, given.Width = r.Genes[i], r.Declared.Settings.GeneBits
+		}
 		if texts[i], err = g.template.Make(ctx, next, given); err != nil {
 			if errors.Is(err, segment.ErrTooManyKeys) {
 				err = fmt.Errorf("%w: raise values: of the generator, which is %d, or stop the callers that give new ones", err, r.Declared.Generators[r.Name].Room())

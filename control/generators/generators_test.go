@@ -105,7 +105,7 @@ func TestEveryKind(t *testing.T) {
 			}
 		}
 		// A statement of many rows, whatever the steps and blocks.
-		texts, err := sets[0].Texts(t.Context(), of(declared), name, most+most/2, nil)
+		texts, err := sets[0].Texts(t.Context(), of(declared), name, most+most/2, nil, nil)
 		if err != nil || len(texts) != most+most/2 {
 			t.Errorf("%s: %d texts at once, %v", name, len(texts), err)
 		}

@@ -4,15 +4,20 @@ import (
 	"context"
 	"strings"
 
+	"locus/idgen/gene"
 	"locus/router/cluster"
 )
 
-// Texts gives n of a generator's numbers or texts as they are. A statement may have
-// more rows than are asked for at once.
-func (s *Set) Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error) {
+// Texts returns n of a generator's numbers or texts. A statement may have more rows than are requested at once. genes are those of
+// the rows; nil if there are none.
+func (s *Set) Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string, genes []gene.Gene) ([]string, error) {
 	var all []string
 	for {
-		texts, err := s.Next(ctx, Request{Declared: declared, Name: name, Count: min(n-len(all), most), Context: values})
+		request := Request{Declared: declared, Name: name, Count: min(n-len(all), most), Context: values}
+		if genes != nil {
+			request.Genes = genes[len(all) : len(all)+request.Count]
+		}
+		texts, err := s.Next(ctx, request)
 		if err != nil || len(all) == 0 && len(texts) == n {
 			return texts, err
 		}
@@ -24,7 +29,7 @@ func (s *Set) Texts(ctx context.Context, declared *cluster.Cluster, name string,
 
 // Literals gives n of a generator's numbers or texts, as SQL spells them.
 func (s *Set) Literals(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error) {
-	texts, err := s.Texts(ctx, declared, name, n, values)
+	texts, err := s.Texts(ctx, declared, name, n, values, nil)
 	if err != nil || declared.Generators[name].Kind != cluster.FormatGenerator {
 		return texts, err
 	}

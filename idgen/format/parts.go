@@ -135,17 +135,27 @@ func (e ValueError) Error() string { return string(e) }
 // ErrFull means that a sequence exceeds its digits. It never wraps.
 var ErrFull = errors.New("the template has no numbers left: give it more digits")
 
-// genePart is {gene}: the gene in hexadecimal, at full width.
+// genePart is {gene} or {gene:4}: the gene in hexadecimal, at full width, which has so many digits.
 func genePart(argument string) (Part, error) {
-	if argument != "" {
-		return Part{}, errors.New("write gene")
-	}
-	return Part{Max: 6, OfOwner: true, Text: func(_ context.Context, v *Values) (string, error) {
-		if v.Width == 0 {
-			return "", errors.New("there is no owner to take the gene of")
+	p := Part{Max: 6, OfOwner: true, Fixed: argument != ""}
+	if p.Fixed {
+		digits, err := strconv.Atoi(argument)
+		if err != nil || digits < 4 || digits > 6 {
+			return Part{}, fmt.Errorf("%q: write gene, or gene:4 for genes of 14 to 16 bits, gene:6 for those of 23", argument)
 		}
-		return strings.TrimPrefix(v.Gene.Format(v.Width), "0x"), nil
-	}}, nil
+		p.Max = digits
+	}
+	p.Text = func(_ context.Context, v *Values) (string, error) {
+		if v.Width == 0 {
+			return "", errors.New("there is no owner to take the gene of: its texts are for stamped columns")
+		}
+		text := strings.TrimPrefix(v.Gene.Format(v.Width), "0x")
+		if p.Fixed && len(text) != p.Max {
+			return "", fmt.Errorf("a gene of %d bits has %d digits", v.Width, len(text))
+		}
+		return text, nil
+	}
+	return p, nil
 }
 
 // checkPart is {check:9,31,10}: sequence × 9 mod 31 mod 10.

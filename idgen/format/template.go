@@ -206,6 +206,24 @@ func (t *Template) OfOwner() string {
 	return ""
 }
 
+// GeneAt returns the position, from 0, of the gene in every text, and how many digits it has. shown is false if no part shows
+// the gene in a place that is the same in all texts.
+func (t *Template) GeneAt() (at, digits int, shown bool) {
+	for _, p := range t.pieces {
+		switch {
+		case p.name == "gene" && p.part.Fixed:
+			return at, p.part.Max, true
+		case !p.fixed():
+			return 0, 0, false
+		case p.part == nil:
+			at += len(p.literal)
+		default:
+			at += p.part.Max
+		}
+	}
+	return 0, 0, false
+}
+
 // unique returns the index of that part. A template has exactly one.
 func (t *Template) unique() int {
 	return slices.IndexFunc(t.pieces, func(p piece) bool { return p.part != nil && p.part.Unique })

@@ -178,7 +178,7 @@ func GeneOf(t *catalog.Table, values [][]byte) (gene.Gene, error) {
 	var first gene.Gene
 	for i := range t.Keys {
 		k := &t.Keys[i]
-		if values[i] == nil && k.Role == catalog.OrderNumber {
+		if values[i] == nil && (k.Role == catalog.OrderNumber || k.Role == catalog.Text) {
 			continue // NULL finds no row
 		}
 		g, err := k.Stored(ValueOf(k.Column, values[i]))

@@ -35,7 +35,7 @@ func findTelling(t *Table) (*tellingKey, error) {
 			k.owner, k.ownerAt = key, at
 			continue
 		}
-		if key.Role == catalog.OrderNumber || t.Columns[at].Nullable {
+		if key.Role == catalog.OrderNumber || key.Role == catalog.Text || t.Columns[at].Nullable {
 			continue
 		}
 		leads := t.Key.Columns[0] == at

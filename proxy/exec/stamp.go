@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"locus/idgen/cipher"
+	"locus/idgen/gene"
 	"locus/proxy/stamp"
 	"locus/proxy/trace"
 	"locus/router/cluster"
@@ -24,8 +25,9 @@ type Issuers struct {
 
 // Generators generate numbers or texts, by the name of the declared generator.
 type Generators interface {
-	// Texts returns n values of a generator, for a column that is stamped. values replaces {context:…} in a template.
-	Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error)
+	// Texts returns n values of a generator, for a column that is stamped. values replaces {context:…} in a template, and the n
+	// genes of the rows {gene:…}.
+	Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string, genes []gene.Gene) ([]string, error)
 }
 
 // stamp generates the values that the rows of an INSERT omit, and splits the rows by shard. The result's parameters are valid until
@@ -34,8 +36,8 @@ func (x *Execution) stamp(p *plan.Stamped) (*stamp.Result, error) {
 	defer x.Observer.Trace().Enter(trace.Issue, "")()
 	if x.Generators != nil && len(p.Insert.Table.StampedColumns) > 0 {
 		declared, values := x.Snapshot.Declared, x.Vars.Context.Values
-		x.stamper.Make = func(ctx context.Context, generator string, n int) ([]string, error) {
-			return x.Generators.Texts(ctx, declared, generator, n, values)
+		x.stamper.Make = func(ctx context.Context, generator string, genes []gene.Gene) ([]string, error) {
+			return x.Generators.Texts(ctx, declared, generator, len(genes), values, genes)
 		}
 	}
 	x.setNumbering(p.Insert)

@@ -120,7 +120,9 @@ func (s *Session) addNumbers(w *snapshot.Snapshot, p *kept.Statement) error {
 	for i, a := range p.Added {
 		names[i] = a.Generator
 	}
-	texts, err := s.fromGenerators(w, s.Generators.Texts, names)
+	texts, err := s.fromGenerators(w, func(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error) {
+		return s.Generators.Texts(ctx, declared, name, n, values, nil)
+	}, names)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func unissued(t *testing.T, ctx context.Context, cause error) map[string]error {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := Stamper{Numbers: failsWith{cause}, Make: func(context.Context, string, int) ([]string, error) { return nil, cause }}
+		s := Stamper{Numbers: failsWith{cause}, Make: func(context.Context, string, []gene.Gene) ([]string, error) { return nil, cause }}
 		ids := IDs(&counter{})
 		if way == "an ID" {
 			ids = failsWith{cause}

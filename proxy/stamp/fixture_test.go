@@ -183,9 +183,9 @@ func (f *fixture) run(s *Stamper, sql string, bound []stmt.Value, ids IDs) (*Res
 		return nil, err
 	}
 	made := 0
-	s.Make = func(_ context.Context, generator string, n int) ([]string, error) {
+	s.Make = func(_ context.Context, generator string, genes []gene.Gene) ([]string, error) {
 		var texts []string
-		for range n {
+		for range genes {
 			made++
 			texts = append(texts, strconv.Itoa(made))
 			if generator == "label" {

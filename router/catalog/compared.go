@@ -31,6 +31,8 @@ func (k *Key) Of(v stmt.Value) (gene.Gene, Match) {
 		return k.ofInteger(v)
 	case k.Role == Owner:
 		return k.ofText(v)
+	case k.Role == Text:
+		return k.ofGeneText(v)
 	}
 	return k.ofBytes(v)
 }
@@ -107,7 +109,7 @@ func (k *Key) ofExact(n stmt.Value) (gene.Gene, Match) {
 			return 0, Nowhere
 		}
 		return gene.Gene(n.Bits()), Here
-	case ID, Parent, OrderNumber:
+	case ID, Parent, OrderNumber, Text:
 	}
 	if !k.Layout.ValidUint(n.Bits()) {
 		return 0, Nowhere

@@ -38,6 +38,29 @@ type IDColumn struct {
 	Segments Segments `yaml:"segments,omitempty,flow"`
 }
 
+// GeneText declares a column of texts that contain the gene in hexadecimal.
+type GeneText struct {
+	Column string `yaml:"column"`
+	// At is the position of the first digit, from 1.
+	At int `yaml:"at"`
+}
+
+// longestText is the last position at which a gene can begin in a text.
+const longestText = 255
+
+func (d Declaration) validateGeneText() error {
+	switch g := d.GeneText; {
+	case g == nil:
+	case g.Column == "":
+		return errors.New("gene_text needs `column:`")
+	case g.At < 1 || g.At > longestText:
+		return fmt.Errorf("gene_text: at %d: give the position of the gene's first digit in a text of column %s, from 1 to %d", g.At, g.Column, longestText)
+	case d.Stamped[g.Column] == "":
+		return fmt.Errorf("gene_text: column %s is not stamped: name its generator in `stamped:`, whose template has the part {gene:4} at position %d", g.Column, g.At)
+	}
+	return nil
+}
+
 // Layouts returns the names of the layouts that the column's IDs have.
 func (c *IDColumn) Layouts() string {
 	if c.Overflow == "" {
@@ -112,6 +135,8 @@ type Declaration struct {
 	ID *IDColumn `yaml:"id,omitempty"`
 	// OrderNumber is the stamped column that contains the obfuscated ID.
 	OrderNumber string `yaml:"order_number,omitempty"`
+	// GeneText is a stamped text column in whose texts the gene can be read.
+	GeneText *GeneText `yaml:"gene_text,omitempty,flow"`
 	// Gene is a stamped integer column that contains the bare gene, for tables that have no ID column in a gene layout. If none is declared for such a
 	// table, it gets [OwnGene].
 	Gene string `yaml:"gene,omitempty"`
@@ -169,8 +194,8 @@ func (d Declaration) Validate() error {
 }
 
 func (d Declaration) refuseKeys() error {
-	if d.Owner != "" || d.Parent != nil || d.ID != nil || d.OrderNumber != "" || d.Gene != "" || d.Version != "" || len(d.Stamped) > 0 {
-		return fmt.Errorf("a %s table is not routed by a gene: remove owner, parent, id, order_number, gene, version and stamped", d.Kind)
+	if d.Owner != "" || d.Parent != nil || d.ID != nil || d.OrderNumber != "" || d.GeneText != nil || d.Gene != "" || d.Version != "" || len(d.Stamped) > 0 {
+		return fmt.Errorf("a %s table is not routed by a gene: remove owner, parent, id, order_number, gene_text, gene, version and stamped", d.Kind)
 	}
 	return nil
 }
@@ -206,8 +231,10 @@ func (d Declaration) validateSharded() error {
 	if n := len(d.Stamped); n > mostStamped {
 		refuse("%d columns are stamped by generators: a table has up to %d", n, mostStamped)
 	}
-	if err := d.validateHiding(); err != nil {
-		errs = append(errs, err)
+	for _, err := range []error{d.validateHiding(), d.validateGeneText()} {
+		if err != nil {
+			errs = append(errs, err)
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -19,10 +19,12 @@ const (
 	OrderNumber
 	// Gene: the value is the gene.
 	Gene
+	// Text: the gene is in hexadecimal in the middle of a text.
+	Text
 )
 
 func (r Role) String() string {
-	return [...]string{"owner", "ID", "parent's ID", "order number", "gene"}[r]
+	return [...]string{"owner", "ID", "parent's ID", "order number", "gene", "text with the gene"}[r]
 }
 
 // Key is a column whose value determines a row's gene.
@@ -33,6 +35,7 @@ type Key struct {
 	// Wide is the layout of 16 bytes that IDs have once those of Layout are used up. The length of an ID distinguishes the two. It is zero if all IDs of
 	// the column have one length.
 	Wide  orderid.Layout
+	At    int // Text: the position of the gene's first digit, from 0
 	width gene.Width
 }
 
@@ -60,6 +63,8 @@ func (k *Key) Domain() string {
 		return "gene"
 	case ID, Parent:
 		return "id/" + k.layouts()
+	case Text:
+		return fmt.Sprintf("text/%d/%s", k.At, k.Column.Collation)
 	case OrderNumber:
 	}
 	return "number/" + k.layouts()

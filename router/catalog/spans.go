@@ -107,7 +107,7 @@ func (t *Table) ComputableKey() *Key {
 	var found *Key
 	for i := range t.Keys {
 		k := &t.Keys[i]
-		if k.Role != Owner && k.Role != OrderNumber && (found == nil || k.Role == ID) {
+		if k.Role != Owner && k.Role != OrderNumber && k.Role != Text && (found == nil || k.Role == ID) {
 			found = k
 		}
 	}

@@ -38,6 +38,9 @@ func (k *Key) StoredAs(v stmt.Value, w gene.Width) (gene.Gene, error) {
 		}
 		v = stmt.Value{Kind: stmt.String, Text: text}
 	}
+	if k.Role == Text {
+		return k.storedGeneText(v.Text, w)
+	}
 	if k.isID() {
 		l, id, err := k.Read(v.Text)
 		if err != nil {
@@ -101,7 +104,7 @@ func (k *Key) storedInteger(v stmt.Value, w gene.Width) (gene.Gene, error) {
 			return 0, fmt.Errorf("is no gene of %d bits", w)
 		}
 		return gene.Gene(n.Bits()), nil
-	case ID, Parent, OrderNumber:
+	case ID, Parent, OrderNumber, Text:
 	}
 	if !k.Layout.ValidUint(n.Bits()) {
 		return 0, fmt.Errorf("is not an ID of layout %s", k.Layout.Name())

@@ -155,6 +155,7 @@ func (r *resolver) keys() {
 	if d.OrderNumber != "" && d.ID != nil {
 		r.t.OrderNumberColumn = r.idKey(&IDColumn{Column: d.OrderNumber, Layout: d.ID.Layout, Overflow: d.ID.Overflow}, OrderNumber)
 	}
+	r.geneText()
 	if name := d.geneColumn(); name != OwnGene && name != "" || name == OwnGene && r.checkOwnGene(name) {
 		r.t.GeneColumn = r.geneColumn(name)
 	}
@@ -283,7 +284,7 @@ func (r *resolver) stamped() {
 		if c == nil {
 			continue
 		}
-		if _, isKey := r.t.KeyOf(c.Name); isKey || i == r.t.VersionColumn {
+		if key, isKey := r.t.KeyOf(c.Name); isKey && key.Role != Text || i == r.t.VersionColumn {
 			r.refuse(c.Name, "declared as stamped by generator %s, and as what the gene is read from or the version: it can be one of them", r.t.Stamped[name])
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,7 +34,7 @@ const defaultLayout = "int64"
 const stampedWord = "stamped."
 
 // vocabulary contains the words that have a value, in the order in which they are written.
-var vocabulary = []string{"shard", "owner", "parent", "parent_layout", "id", "layout", "overflow", "order_no", "gene", "version"}
+var vocabulary = []string{"shard", "owner", "parent", "parent_layout", "id", "layout", "overflow", "order_no", "gene_text", "gene_text_at", "gene", "version"}
 
 // Split splits a text at each separator that is not within backquotes. It returns at least one part.
 func Split(text string, separates func(rune) bool) (parts []string) {
@@ -135,8 +136,16 @@ func declarationOf(given, stamped map[string]string) (Declaration, error) {
 	if given["parent"] != "" {
 		d.Parent = &IDColumn{Column: given["parent"], Layout: orElse(given["parent_layout"], layout)}
 	}
+	if given["gene_text"] != "" {
+		at, err := strconv.Atoi(orElse(given["gene_text_at"], "1"))
+		if err != nil {
+			return d, fmt.Errorf("gene_text_at=%s: give the position of the gene's first digit, from 1", given["gene_text_at"])
+		}
+		d.GeneText = &GeneText{given["gene_text"], at}
+	}
 	for word, needs := range map[string]bool{
-		"layout": d.ID != nil || d.Parent != nil, "overflow": d.ID != nil, "hidden": d.ID != nil, "parent_layout": d.Parent != nil,
+		"gene_text_at": d.GeneText != nil,
+		"layout":       d.ID != nil || d.Parent != nil, "overflow": d.ID != nil, "hidden": d.ID != nil, "parent_layout": d.Parent != nil,
 	} {
 		if _, said := given[word]; said && !needs {
 			return d, fmt.Errorf("%s says something of a column that isn't named: say id= or parent= too", word)
@@ -189,6 +198,10 @@ func (d Declaration) Words() string {
 		}
 	}
 	add("order_no", d.OrderNumber)
+	if d.GeneText != nil {
+		add("gene_text", d.GeneText.Column)
+		add("gene_text_at", strconv.Itoa(d.GeneText.At))
+	}
 	add("gene", d.Gene)
 	add("version", d.Version)
 	for _, column := range slices.Sorted(maps.Keys(d.Stamped)) {
@@ -209,6 +222,9 @@ func (d Declaration) Agrees(said Declaration) bool {
 		}
 		declared = &IDColumn{Column: declared.Column, Layout: declared.Layout, Overflow: declared.Overflow, Hidden: declared.Hidden}
 		return reflect.DeepEqual(declared, said)
+	}
+	if said.GeneText != nil && !reflect.DeepEqual(d.GeneText, said.GeneText) {
+		return false
 	}
 	less := func(declared, said string) bool { return said == "" || said == declared }
 	for name, generator := range said.Stamped {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"locus/idgen/format"
+	"locus/idgen/gene"
 	"locus/router/catalog"
 )
 
@@ -20,7 +21,32 @@ func (c *Cluster) CheckStamped(t *catalog.Table) error {
 			errs = append(errs, fmt.Errorf("table %s: column %s: generator %s %w", t.TableName, column.Name, s.Generator, err))
 		}
 	}
+	if d := t.GeneText; d != nil {
+		if err := c.Generators[t.Stamped[d.Column]].checkGeneText(d.At, t.Width); err != nil {
+			errs = append(errs, fmt.Errorf("table %s: gene_text: column %s: generator %s %w", t.TableName, d.Column, t.Stamped[d.Column], err))
+		}
+	}
 	return errors.Join(errs...)
+}
+
+// checkGeneText reports a generator whose texts don't show a gene of that width at a position, from 1.
+func (g Generator) checkGeneText(position int, w gene.Width) error {
+	if g.Kind != FormatGenerator {
+		return errors.New("makes numbers, which show no gene")
+	}
+	t, err := format.Parse(g.Template, format.Parts())
+	if err != nil {
+		return err
+	}
+	switch at, digits, shown := t.GeneAt(); {
+	case !shown:
+		return fmt.Errorf("shows no gene: write {gene:%d} into its template, and parts of fixed length in front of it", catalog.GeneDigits(w))
+	case digits != catalog.GeneDigits(w):
+		return fmt.Errorf("shows a gene with %d digits, and those of the cluster have %d: write {gene:%[2]d}", digits, catalog.GeneDigits(w))
+	case at+1 != position:
+		return fmt.Errorf("shows the gene at position %d: write at: %[1]d", at+1)
+	}
+	return nil
 }
 
 // Cast returns the type for a CAST of the generator's values.

@@ -181,7 +181,9 @@ func TestSucceedRefusesUnusableGenerators(t *testing.T) {
 	}
 	long := strings.Repeat("n", 64)
 	for _, c := range []struct{ generators, want string }{
-		{"a: {kind: format, template: 'A{gene}{seq:6}'}", `generator a: template "A{gene}{seq:6}": part gene: a declared generator has no owner`},
+		{"a: {kind: format, template: 'A{gene}{seq:6}'}", `generator a: template "A{gene}{seq:6}": part gene: the texts of a declared generator show the gene of a stamped row in one place: write {gene:4}`},
+		{"a: {kind: format, template: '{context:shop:4}{gene:4}{seq:6}'}", "give parts in front of it a fixed length"},
+		{"a: {kind: format, template: '{context:shop:4,exact}{gene:4}{seq:6}'}", ""},
 		{"{a: {kind: buckets, server: 'r:1'}, b: {kind: format, of: [a], template: '{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8}'}}", "generator b: template \"{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8}\": part seq: of a: its numbers are soon above 99999999, and the sequence has 8 digits: give it 13 at least, or leave `of` out"},
 		{"{a: {kind: buckets, server: 'r:1'}, b: {kind: format, of: [a], template: 'A{seq:13}'}}", ""},
 		{"{a: {kind: snowflake}, b: {kind: format, of: [a], template: 'A{seq:18}'}}", "give it 19 at least"},

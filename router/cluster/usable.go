@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locus/idgen/format"
+	"locus/router/catalog"
 )
 
 // checkUsable refuses generators that would fail as soon as they are used. It checks those that are new or changed, so that
@@ -45,8 +46,9 @@ func (c *Cluster) checkUse(p *problems, name string) {
 	if g.Kind != FormatGenerator || err != nil { // Validate refuses others
 		return
 	}
-	if part := t.OfOwner(); part != "" {
-		p.add(document, "template %q: part %s: a declared generator has no owner: use time, context, seq and check; the gene of an owner is part of the table's ID", g.Template, part)
+	if _, _, shown := t.GeneAt(); t.OfOwner() != "" && !shown {
+		p.add(document, "template %q: part %s: the texts of a declared generator show the gene of a stamped row in one place: write {gene:%d}, and give parts in front of it a fixed length",
+			g.Template, t.OfOwner(), catalog.GeneDigits(c.Settings.GeneBits))
 	}
 	c.checkDigits(p, document, g, t)
 }

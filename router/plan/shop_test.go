@@ -110,6 +110,15 @@ var shop = []struct {
 		[]catalog.Column{bigint("id"), bigint("buyer_uid"), typed("weight", "int"), {Name: "size", DataType: "int", Nullable: true, HasDefault: true, Invisible: true}},
 		nil,
 	},
+	{
+		"letter",
+		catalog.Declaration{
+			Kind: catalog.Sharded, Owner: "buyer_uid", ID: id("id"),
+			Stamped: map[string]string{"code": "letters"}, GeneText: &catalog.GeneText{Column: "code", At: 7},
+		},
+		[]catalog.Column{bigint("id"), bigint("buyer_uid"), text("code", "varchar", "utf8mb4_0900_ai_ci"), typed("weight", "int")},
+		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{0}}, {Name: "code", Columns: []int{2}}},
+	},
 	{"carrier", catalog.Declaration{Kind: catalog.Global}, []catalog.Column{typed("code", "int"), text("name", "varchar", "utf8mb4_bin")}, nil},
 	{"report", catalog.Declaration{Kind: catalog.Single, Shard: "s0"}, []catalog.Column{bigint("id"), bigint("buyer_uid")}, nil},
 }
