@@ -72,7 +72,7 @@ type generator struct {
 	under    atomic.Pointer[cluster.Cluster] // which declares it so
 	numbers  idgen.Numbers                   // of a format, those of the generator that it is of
 	template *format.Template                // nil: it makes numbers
-	periods  *segment.Periods                // of a format, its own sequence
+	periods  *segment.Periods                // the own sequence of a format, or the counters for each value
 
 	mu     sync.Mutex // guards what follows: members may be opened later
 	ended  bool
@@ -152,6 +152,9 @@ func (s *Set) Next(ctx context.Context, r Request) ([]string, error) {
 	if declared.Kind == cluster.FormatGenerator {
 		return s.texts(ctx, g, r)
 	}
+	if declared.Per != "" {
+		return s.keyed(ctx, g, r)
+	}
 	numbers := make([]uint64, r.Count)
 	if err := g.numbers.Fill(ctx, numbers); err != nil {
 		return nil, fmt.Errorf("generator %s: %w", r.Name, err)
@@ -184,13 +187,35 @@ func (s *Set) texts(ctx context.Context, g *generator, r Request) ([]string, err
 			given.Gene, given.Width = r.Genes[i], r.Declared.Settings.GeneBits
 		}
 		if texts[i], err = g.template.Make(ctx, next, given); err != nil {
-			if errors.Is(err, segment.ErrTooManyKeys) {
-				err = fmt.Errorf("%w: raise values: of the generator, which is %d, or stop the callers that give new ones", err, r.Declared.Generators[r.Name].Room())
-			}
-			return nil, fmt.Errorf("generator %s: %w", r.Name, err)
+			return nil, r.failed(err)
 		}
 	}
 	return texts, nil
+}
+
+// keyed returns numbers of the value for which the generator counts.
+func (s *Set) keyed(ctx context.Context, g *generator, r Request) ([]string, error) {
+	key, err := format.KeyOf([]string{r.Declared.Generators[r.Name].PerContext()}, r.Context)
+	if err != nil {
+		return nil, r.failed(err)
+	}
+	texts := make([]string, r.Count)
+	for i := range texts {
+		n, err := g.periods.Next(ctx, segment.Period{At: time.Now(), Key: key})
+		if err != nil {
+			return nil, r.failed(err)
+		}
+		texts[i] = strconv.FormatUint(n, 10)
+	}
+	return texts, nil
+}
+
+// failed returns the error of a request, with the remedy if there is no room for a value.
+func (r Request) failed(err error) error {
+	if errors.Is(err, segment.ErrTooManyKeys) {
+		err = fmt.Errorf("%w: raise values: of the generator, which is %d, or stop the callers that give new ones", err, r.Declared.Generators[r.Name].Room())
+	}
+	return fmt.Errorf("generator %s: %w", r.Name, err)
 }
 
 // generator returns the open generator of a name, as declared now, and opens it if necessary. Several can be opened at the

@@ -198,6 +198,7 @@ func TestHTTP(t *testing.T) {
 		"orders": {Kind: cluster.SegmentGenerator}, "flake": {Kind: cluster.SnowflakeGenerator},
 		"parcel": {Kind: cluster.FormatGenerator, Template: "{context:area:3}-{seq:5}"},
 		"branch": {Kind: cluster.FormatGenerator, Template: "{context:area:3,exact}-{context:branch:4}-{seq:5,per=context:area,per=context:branch}"},
+		"owner":  {Kind: cluster.SegmentGenerator, Per: "context:owner_key"},
 		"few":    {Kind: cluster.FormatGenerator, Template: "{context:unit:9}-{seq:5,per=context:unit}", Values: 1},
 	}
 	server := httptest.NewServer(Handler(open(t, store), func() *cluster.Cluster { return of(declared) }))
@@ -227,6 +228,10 @@ func TestHTTP(t *testing.T) {
 		{"/api/id/branch?area=011&branch=6541", "011-6541-00001", 200},
 		{"/api/id/branch?area=010&branch=6541", "010-6541-00003", 200},
 		{"/api/id/branch?area=10&branch=6541", "generator branch: make \"{context:area:3,exact}-{context:branch:4}-{seq:5,per=context:area,per=context:branch}\": part context: the value of \"area\" has 2 bytes: it must have 3\n", 400},
+		{"/api/segment/get/owner?owner_key=SN&n=2", "1\n2", 200},
+		{"/api/segment/get/owner?owner_key=FP", "1", 200},
+		{"/api/segment/get/owner?owner_key=sn", "3", 200},
+		{"/api/segment/get/owner", "generator owner: no value for \"owner_key\": give one\n", 400},
 		{"/api/segment/get/orders?n=0", "n=0: ask for 1 to 10000\n", 400},
 		{"/api/segment/get/flake", "generator flake is of kind snowflake\n", 404},
 		{"/api/snowflake/get/orders", "generator orders is of kind segment\n", 404},

@@ -63,6 +63,10 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 
 func (m maker) segments(ctx context.Context, name, tag string) (idgen.Numbers, error) {
 	d := m.declared.Generators[name]
+	if d.Per != "" {
+		m.periods(segment.Keyed{CASStore: m.store, Limit: d.Room()}, tag, d)
+		return nil, nil
+	}
 	store, err := m.front(ctx, name)
 	if err != nil {
 		return nil, err
@@ -109,13 +113,18 @@ func (m maker) format(ctx context.Context, name, counter string) (idgen.Numbers,
 		store = segment.OnePeriod{Store: m.store}
 		tag += "/" // where the numbers of the one period were counted one by one
 	}
+	m.periods(store, tag, d)
+	return nil, nil
+}
+
+// periods opens a sequence that restarts, or that has a counter for each value.
+func (m maker) periods(store segment.PeriodStore, tag string, d cluster.Generator) {
 	o := d.Segments()
 	if m.options.Lazy {
 		o.Preload = 100
 	}
 	m.into.periods = segment.NewPeriods(timedPeriods{store}, tag, o)
 	m.into.atEnd(m.into.periods.Close)
-	return nil, nil
 }
 
 // ofOthers makes generators in front of others, each with counters of its own.

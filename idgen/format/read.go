@@ -64,7 +64,7 @@ func (t *Template) reveal(texts []string, v *Values) (uint64, error) {
 		}
 	}
 	scope := Scope{Period: t.periodOf(texts, part)}
-	if scope.Key, err = keyOf(part.Keys, values); err != nil {
+	if scope.Key, err = KeyOf(part.Keys, values); err != nil {
 		return 0, err
 	}
 	return v.Hider.RevealDigits(part.Hidden, part.Max, tweak(v.Name, scope), v.Sequence)

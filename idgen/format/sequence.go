@@ -121,12 +121,13 @@ func (s sequence) scope(v *Values) (scope Scope, err error) {
 	if s.period != nil {
 		scope.Period = s.period(v.Now)
 	}
-	scope.Key, err = keyOf(s.keys, v.Context)
+	scope.Key, err = KeyOf(s.keys, v.Context)
 	return scope, err
 }
 
-// keyOf returns the key of the counter of these values, or "" if there are no names.
-func keyOf(names []string, values map[string]string) (string, error) {
+// KeyOf returns the key of the counter of these values, or "" if there are no names. Values that a column can store as equal texts
+// have one key. A value that is missing, empty or not printable ASCII is a ValueError.
+func KeyOf(names []string, values map[string]string) (string, error) {
 	var folded []string
 	for _, name := range names {
 		value, given := values[name]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"locus/idgen/ha"
@@ -69,7 +70,9 @@ type Generator struct {
 	Bits uint `yaml:"bits,omitempty"`
 	// Template is the template of kind format.
 	Template string `yaml:"template,omitempty"`
-	// Values is how many values of per=context:… in the template have room for a counter of their own; see Room.
+	// Per is context:NAME. Each value of it has numbers of its own, which begin at 1.
+	Per string `yaml:"per,omitempty"`
+	// Values is how many values of Per, or of per=context:… in the template, have room for a counter of their own; see Room.
 	Values int `yaml:"values,omitempty"`
 	// MinStep and MaxStep limit the size of a segment, also for a format's own sequence.
 	MinStep uint64 `yaml:"min_step,omitempty"`
@@ -206,6 +209,15 @@ const (
 	usualValues = 10_000
 	mostValues  = 200_000
 )
+
+// PerContext returns the name of the value for which the generator counts, or "" if it has one counter.
+func (g Generator) PerContext() string {
+	name, _ := strings.CutPrefix(g.Per, perContext)
+	return name
+}
+
+// perContext precedes the name of a value in Per.
+const perContext = "context:"
 
 // Room returns how many values have room for a counter of their own.
 func (g Generator) Room() int { return cmp.Or(g.Values, usualValues) }

@@ -61,6 +61,8 @@ func (c *Cluster) checkInner(p *problems, document, name string, g Generator) {
 			p.add(document, "of %q: no such generator is declared%s", of, strict.DidYouMean(of, slices.Sorted(maps.Keys(c.Generators))))
 		case inner.Kind == FormatGenerator:
 			p.add(document, "of %s: it makes texts, and numbers are needed", of)
+		case inner.Per != "":
+			p.add(document, "of %s: its numbers are distinct for each value of %s only: write per=%s into a template instead", of, inner.PerContext(), inner.Per)
 		}
 	}
 	n := len(g.Of)
@@ -235,13 +237,29 @@ func (f generatorFields) problems(g Generator) []string {
 	}
 	refuse(g.Bits > 20 || g.Bits > 0 && !f.bits, "bits %d: kind queue takes 0 to 20", g.Bits)
 	refuse((g.Template == "") == f.template, "template: kind format needs one, others have none")
-	refuse(g.Values < 0 || g.Values > mostValues || g.Values > 0 && !f.template, "values %d: kind format takes 1 to %d", g.Values, mostValues)
+	refuse(g.Values < 0 || g.Values > mostValues || g.Values > 0 && !f.template && g.Per == "", "values %d: generators that count for each value take 1 to %d", g.Values, mostValues)
+	list = append(list, f.perProblems(g)...)
 	refuse(g.MinStep > 0 && !f.steps || g.MaxStep > 0 && !f.steps && !f.maxStep, "min_step and max_step are for kinds segment and format, and max_step for queue")
 	refuse(f.maxStep && g.MaxStep > mostReady, "max_step %d: a queue keeps at most %d numbers ready", g.MaxStep, mostReady)
 	refuse((g.MinStep > 0 || g.MaxStep > 0) && f.template && len(g.Of) > 0, "min_step and max_step are those of the generator that it is of")
 	refuse(g.MinStep > g.MaxStep && g.MaxStep > 0, "min_step %d is above max_step %d", g.MinStep, g.MaxStep)
 	refuse(g.MaxStep > 1<<32, "max_step %d is above %d", g.MaxStep, uint64(1)<<32)
 	return list
+}
+
+// perProblems reports problems of a generator with numbers for each value.
+func (f generatorFields) perProblems(g Generator) []string {
+	switch {
+	case g.Per == "":
+		return nil
+	case g.Kind != SegmentGenerator:
+		return []string{fmt.Sprintf("per: kind %s has none: kind segment has, and the sequence in the template of kind format", g.Kind)}
+	case !strings.HasPrefix(g.Per, perContext) || g.PerContext() == "":
+		return []string{fmt.Sprintf("per: %s: write per: context:NAME", g.Per)}
+	case g.Served() || g.Store != nil:
+		return []string{"per: its counters are in etcd: leave the server and the store out"}
+	}
+	return nil
 }
 
 // storeTable matches names that need no quotes in statements.

@@ -172,6 +172,31 @@ func TestSucceedRefusesWhatTextsRelyOn(t *testing.T) {
 	}
 }
 
+// Numbers for each value would be equal to those of the one counter before, and the other way round.
+func TestSucceedKeepsWhatIsCountedFor(t *testing.T) {
+	made := func(per string) *Cluster {
+		c := good(t)
+		c.Generators = map[string]Generator{"n": {Kind: SegmentGenerator, Per: per}}
+		return c
+	}
+	for _, change := range [][2]string{{"", "context:a"}, {"context:a", ""}, {"context:a", "context:b"}} {
+		if _, err := Succeed(made(change[0]), made(change[1]), stamp); err == nil || !strings.Contains(err.Error(), "per of n is") {
+			t.Errorf("%q becomes %q: %v", change[0], change[1], err)
+		}
+	}
+	c := made("context:a")
+	for name, d := range c.Tables {
+		if d.Owner != "" {
+			d.Stamped = map[string]string{"serial": "n"}
+			c.Tables[name] = d
+			break
+		}
+	}
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "stamped by generator n, whose numbers are distinct for each value of a only") {
+		t.Errorf("a stamped column: %v", err)
+	}
+}
+
 // Generators that would fail at their first use are refused when they are declared or changed. Ones that are declared already
 // don't prevent other changes.
 func TestSucceedRefusesUnusableGenerators(t *testing.T) {

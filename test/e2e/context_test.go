@@ -23,6 +23,7 @@ func TestContextOfASession(t *testing.T) {
     id: {column: ticket_id, layout: int64}
     stamped: {label: parcel}
 generators:
+  own: {kind: segment, per: "context:branch"}
   parcel: {kind: format, template: "{context:area:3}-{context:branch:4}-{seq:5}"}
 `,
 		Options: func(o *proxy.Options) {
@@ -52,6 +53,13 @@ generators:
 		if got := text("SELECT NEXT VALUE FOR parcel"); !strings.HasPrefix(got, "010-6541-0000") {
 			t.Errorf("NEXT VALUE FOR gives %s", got)
 		}
+		for _, of := range []struct{ branch, want string }{{"7", "1"}, {"8", "1"}, {"7", "2"}} {
+			exec(t, conn, "SET locus_context = 'area=010&branch="+of.branch+"'")
+			if got := text("SELECT NEXT VALUE FOR own"); got != of.want {
+				t.Errorf("NEXT VALUE FOR own of %s gives %s, want %s", of.branch, got, of.want)
+			}
+		}
+		exec(t, conn, "SET locus_context = 'area=010&branch=6541'")
 		prepared, err := conn.PrepareContext(t.Context(), "INSERT INTO ticket (holder) VALUES (?)")
 		if err != nil {
 			t.Fatal(err)
