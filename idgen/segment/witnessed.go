@@ -56,9 +56,12 @@ func (s *CASStore) note(ctx context.Context, counter string, g Grant) (ok bool, 
 			return false, bound, err
 		}
 		ok, err := s.kv.CompareAndSwap(ctx, key, revision, encode(record{Bound: g.Last, By: s.who, At: s.now().UTC()}))
-		if err != nil || ok {
+		if err != nil { // the bound may have stayed lower, so it is not seen; the caller uses no number of the grant
+			return false, 0, err
+		}
+		if ok {
 			s.seen.Saw(key, g.Last)
-			return ok, g.Last, err
+			return true, g.Last, nil
 		}
 	}
 }

@@ -61,3 +61,27 @@ func TestAnOvertakenGrantIsLost(t *testing.T) {
 		t.Fatalf("1..10 were noted after 11..20: %v %d %v", ok, bound, err)
 	}
 }
+
+// A grant whose record failed is lost. It is no reason to say that the witness went back, whether it was recorded or not.
+func TestAGrantThatCouldNotBeNoted(t *testing.T) {
+	for _, fate := range []fault{failBefore, failAfter, failLate} {
+		kv, store := newFakeKV(), &granting{}
+		w := NewWitnessed(store, NewCASStore(kv, "/witness/", "test", time.Now))
+		if _, err := w.Extend(t.Context(), "tag", 10); err != nil {
+			t.Fatal(err)
+		}
+		kv.fault = func(op string) fault {
+			if op == "get" {
+				return noFault
+			}
+			return fate
+		}
+		if g, err := w.Extend(t.Context(), "tag", 10); !errors.Is(err, errFault) {
+			t.Fatalf("granted %v, %v", g, err)
+		}
+		kv.fault = nil
+		if g, err := w.Extend(t.Context(), "tag", 10); err != nil || g.First <= 20 {
+			t.Errorf("fault %d: granted %v, %v", fate, g, err)
+		}
+	}
+}
