@@ -461,7 +461,7 @@ func BenchmarkFormat(b *testing.B) {
 		b.Fatal(err)
 	}
 	q := queued(b)
-	next := func(ctx context.Context, _ string) (uint64, error) { return idgen.One(ctx, q) }
+	next := func(ctx context.Context, _ format.Scope) (uint64, error) { return idgen.One(ctx, q) }
 	millions(b, func() error {
 		_, err := template.Make(context.Background(), next, format.Values{Now: time.Now()})
 		return err
