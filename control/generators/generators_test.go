@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 
 	"locus/idgen/breaker"
 	"locus/internal/test/servers"
+	"locus/router"
 	"locus/router/cluster"
 )
 
@@ -279,6 +281,33 @@ func TestUnknownAndTooMany(t *testing.T) {
 	for _, n := range []int{0, -1, 10_001} {
 		if _, err := s.Next(t.Context(), Request{Declared: of(declared), Name: "x", Count: n}); err == nil {
 			t.Errorf("%d at a time", n)
+		}
+	}
+}
+
+// Ordered numbers of two processes rise from one request to the next, in turn.
+func TestOrdered(t *testing.T) {
+	c, shared := onShards(t, servers.MariaDB, map[string]cluster.Generator{
+		"etcd": {Kind: cluster.SegmentGenerator, Ordered: true}, "shard": {Kind: cluster.SegmentGenerator, Ordered: true, Store: inMySQL("s0")},
+		"row": {Kind: cluster.RowGenerator, Ordered: true, Shards: []router.ShardName{"s1"}}, "text": {Kind: cluster.FormatGenerator, Ordered: true, Template: "{seq:9}"},
+		"of": {Kind: cluster.FormatGenerator, Ordered: true, Template: "{seq:9}", Of: []string{"row"}},
+	})
+	store := newKV()
+	sets := []*Set{openWith(t, store, shared[0].Password), openWith(t, store, shared[0].Password)}
+	for name := range c.Generators {
+		last := 0
+		for i := range 60 {
+			texts, err := sets[i%7%2].Next(t.Context(), Request{Declared: c, Name: name, Count: 1 + i%3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range texts {
+				n, err := strconv.Atoi(text)
+				if err != nil || n <= last {
+					t.Fatalf("%s gave %s after %d, %v", name, text, last, err)
+				}
+				last = n
+			}
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"locus/idgen/together"
 )
 
 // counter generates the numbers of one group of genes.
@@ -20,7 +22,9 @@ type counter struct {
 
 	group int // never changes
 
-	_ [8]byte // pads to whole cache lines, because counters are adjacent in a slice
+	// together takes the numbers of calls if Options.Ordered is set. With it the struct has whole cache lines, because
+	// counters are adjacent in a slice.
+	together *together.Numbers
 }
 
 // name returns a counter's name in the store. It has the same length for all groups, and differs for each generation.

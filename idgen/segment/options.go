@@ -36,6 +36,12 @@ type Options struct {
 	// limit. After an error there is no segment.
 	Step func(ctx context.Context, counter string) (uint64, error)
 
+	// Ordered keeps no numbers in memory. Each call requests its numbers from the store after it has begun, together with
+	// calls that wait at the same time. So a call that begins after another one has returned, in whatever process, gets higher
+	// numbers, provided that all processes have the option. It costs a request to the store for each call, or for those
+	// that wait together. MinStep, Buffer, Sizing, Preload and Step have no effect.
+	Ordered bool
+
 	// Lazy disables the standby. It is for a process that takes a few numbers and exits, which would leave an unused
 	// segment behind.
 	Lazy bool

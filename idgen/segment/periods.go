@@ -82,7 +82,8 @@ const (
 
 // NewPeriods returns a Periods with segments of MinStep (1) to MaxStep (10,000) numbers. A segment that lasted shorter
 // than Buffer (1 s) is followed by one twice as large. Preload is 100 by default: the next segment is loaded when a
-// caller needs it. It uses no other options except LoadTimeout and Now.
+// caller needs it. With Ordered each number is
+// requested for its caller. It uses no other options except LoadTimeout and Now.
 func NewPeriods(store PeriodStore, counter string, o Options) *Periods {
 	p := &Periods{
 		store: store, counter: counter, min: cmp.Or(o.MinStep, 1), now: o.Now,
@@ -93,6 +94,9 @@ func NewPeriods(store PeriodStore, counter string, o Options) *Periods {
 		p.loading[i] = make(chan struct{}, 1)
 	}
 	p.max = max(p.min, cmp.Or(o.MaxStep, 10_000))
+	if o.Ordered {
+		p.min, p.max, p.preload = 1, 1, 100
+	}
 	if p.now == nil {
 		p.now = time.Now
 	}

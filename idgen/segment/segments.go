@@ -112,6 +112,9 @@ func newSegments(store Store, o Options) *Segments {
 	s := &Segments{store: store, options: o, counters: make([]counter, o.Groups)}
 	for i := range s.counters {
 		s.counters[i].group = i
+		if o.Ordered {
+			s.counters[i].together = s.inOrder(&s.counters[i])
+		}
 	}
 	s.loading, s.cancel = context.WithCancel(context.Background())
 	return s
@@ -161,6 +164,9 @@ func (s *Segments) fromMemory(c *counter, current *span, n uint64) (first uint64
 
 // fromStore takes from the next segment and waits for it if necessary.
 func (s *Segments) fromStore(ctx context.Context, c *counter, n uint64) (uint64, error) {
+	if c.together != nil {
+		return c.together.First(ctx, int(n))
+	}
 	for {
 		current := c.current.Load()
 		if first, ok := s.fromMemory(c, current, n); ok {

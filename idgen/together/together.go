@@ -44,6 +44,13 @@ func (g *Numbers) Fill(ctx context.Context, into []uint64) error {
 	return g.lanes[g.turn.Add(1)%uint32(len(g.lanes))].fill(ctx, g, into)
 }
 
+// First returns the first of n consecutive numbers.
+func (g *Numbers) First(ctx context.Context, n int) (uint64, error) {
+	into := make([]uint64, n)
+	err := g.Fill(ctx, into)
+	return into[0], err
+}
+
 // lane is one request in progress and the callers that wait for the next one.
 type lane struct {
 	mu      sync.Mutex // guards the fields below; never held across a wait

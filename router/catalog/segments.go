@@ -28,6 +28,8 @@ type Segments struct {
 	Sizing string `yaml:"sizing,omitempty"`
 	// Preload is the share of a segment that is used before the next one is loaded, such as 10%.
 	Preload string `yaml:"preload,omitempty"`
+	// Ordered keeps no numbers in memory: each INSERT requests its numbers, so the IDs of a gene rise over all processes.
+	Ordered bool `yaml:"ordered,omitempty"`
 	// Store grants the numbers. If it is omitted, etcd grants them.
 	Store *SegmentStore `yaml:"store,omitempty,flow"`
 	// Redis is a cache in front of the store, with numbers that the store granted. If it is omitted, processes get their numbers from the store.
@@ -75,6 +77,7 @@ func (s Segments) Options() segment.Options {
 		o.Sizing = segment.Leaf
 	}
 	o.Preload, _ = parsePercent(s.Preload)
+	o.Ordered = s.Ordered
 	return o
 }
 
@@ -101,6 +104,9 @@ func (s Segments) CheckPace() error {
 	if s.Sizing != "" && s.Sizing != leafSizing && s.Sizing != measuredSizing {
 		return fmt.Errorf("sizing %q: use measured or leaf%s", s.Sizing, strict.DidYouMean(s.Sizing, []string{measuredSizing, leafSizing}))
 	}
+	if s.Ordered && (s.MinStep != 0 || s.MaxStep != 0 || s.Buffer != "" || s.Sizing != "" || s.Preload != "") {
+		return errors.New("ordered: no number is in memory: leave min_step, max_step, buffer, sizing and preload out")
+	}
 	_, err := parsePercent(s.Preload)
 	return err
 }
@@ -119,6 +125,8 @@ func (s Segments) validate(l orderid.Layout) error {
 	switch bits := min(l.SequenceBits(), 62); {
 	case s.Start >= 1<<bits:
 		return fmt.Errorf("segments: start %d: a sequence of layout %s has %d bits", s.Start, l, l.SequenceBits())
+	case s.Redis != nil && s.Ordered:
+		return errors.New("segments: ordered: numbers of Redis and of the store behind it are in no order over all processes: leave `redis:` out")
 	case s.Redis != nil && s.Start >= 1<<redisBits:
 		return fmt.Errorf("segments: start %d: Redis counts up to 2^%d: begin below, or leave `redis:` out", s.Start, redisBits)
 	case s.MinStep > largestStep || s.MaxStep > largestStep:

@@ -82,6 +82,8 @@ type Generator struct {
 	Buffer  string `yaml:"buffer,omitempty"`
 	Preload string `yaml:"preload,omitempty"`
 	Sizing  string `yaml:"sizing,omitempty"`
+	// Ordered is set if numbers rise in the order of the requests, over all processes. No number is in memory then.
+	Ordered bool `yaml:"ordered,omitempty"`
 }
 
 // Since returns the time from which a snowflake counts milliseconds.
@@ -115,7 +117,7 @@ func parseEpoch(text string) (time.Time, error) {
 
 // sizes returns the settings of a segment.
 func (g Generator) sizes() catalog.Segments {
-	return catalog.Segments{MinStep: g.MinStep, MaxStep: g.MaxStep, Buffer: g.Buffer, Preload: g.Preload, Sizing: g.Sizing}
+	return catalog.Segments{MinStep: g.MinStep, MaxStep: g.MaxStep, Buffer: g.Buffer, Preload: g.Preload, Sizing: g.Sizing, Ordered: g.Ordered}
 }
 
 // Segments returns the settings of kind segment, and of a format's own sequence, as options of package segment.
@@ -130,7 +132,7 @@ func (g Generator) Queue() queue.Options {
 // FetchesAhead reports whether a generator of kind ha or format keeps numbers ready, because each number would cost a request to a server
 // otherwise.
 func (c *Cluster) FetchesAhead(name string) bool {
-	if g := c.Generators[name]; g.Kind != HAGenerator && g.Kind != FormatGenerator {
+	if g := c.Generators[name]; g.Ordered || g.Kind != HAGenerator && g.Kind != FormatGenerator {
 		return false
 	}
 	for _, of := range c.GeneratorTree(name)[1:] {

@@ -49,6 +49,7 @@ func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
 	}
 	c.checkInner(p, document, name, g)
 	c.checkPace(p, document, name, g)
+	c.checkOrdered(p, document, g)
 	c.checkGeneratorShards(p, document, name, g)
 }
 
@@ -111,6 +112,25 @@ func (c *Cluster) checkPace(p *problems, document, name string, g Generator) {
 		p.add(document, "buffer and preload: its numbers are in memory already: give them to the generators that it is of")
 	default:
 		p.add(document, "buffer and preload are for kinds segment, queue, ha and format: put a queue in front of kind %s", g.Kind)
+	}
+}
+
+// checkOrdered reports problems of the order of numbers.
+func (c *Cluster) checkOrdered(p *problems, document string, g Generator) {
+	for _, of := range g.Of {
+		switch inner := c.Generators[of]; {
+		case g.Ordered && !inner.Ordered:
+			p.add(document, "ordered: its numbers are those of %s, which is not: declare `ordered: true` there, with kind segment or row", of)
+		case !g.Ordered && inner.Ordered:
+			p.add(document, "of %s: it is ordered, and a number that is requested before it is needed is not: only a format with `ordered: true` can be of it", of)
+		}
+	}
+	switch {
+	case !g.Ordered:
+	case g.Kind == SegmentGenerator && g.Served():
+		p.add(document, "ordered: numbers of Redis and of the store behind it are in no order over all processes: leave the server out")
+	case g.Kind != SegmentGenerator && g.Kind != RowGenerator && g.Kind != FormatGenerator:
+		p.add(document, "ordered: kind %s makes numbers in no order over all processes: use segment, row or format", g.Kind)
 	}
 }
 

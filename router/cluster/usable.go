@@ -120,6 +120,9 @@ const (
 // counts time, it is a number that is made some years after its epoch. The generator must not take numbers from itself.
 func (c *Cluster) soon(name string) uint64 {
 	g := c.Generators[name]
+	if g.Ordered {
+		return thousand
+	}
 	places := uint64(g.places())
 	switch g.Kind {
 	case SnowflakeGenerator:

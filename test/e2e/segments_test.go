@@ -38,7 +38,8 @@ func TestSegmentsOfATable(t *testing.T) {
 		}{
 			{catalog.Segments{Start: 5_000_000, MaxStep: 100_000, Sizing: "leaf"}, 5_000_000},
 			{catalog.Segments{Start: 10, MinStep: 5, MaxStep: 5, Buffer: "1ms"}, 5_001_000}, // behind the segment that was held
-			{catalog.Segments{}, 5_001_000},
+			{catalog.Segments{Ordered: true, Start: 6_000_000}, 6_000_000},
+			{catalog.Segments{}, 6_000_000},
 		} {
 			c := *s.Cluster
 			c.Tables = maps.Clone(c.Tables)
