@@ -80,7 +80,7 @@ func (d *declarer) format() string {
 	} else {
 		of = d.of("", "", ", min_step: 200", ", min_step: 100000")
 	}
-	around := []string{"", "", "A", "-", "9", "{context:shop:4}", "{time:yyMMddHHmmssSSS}", "{time:yyyyMMdd}", "{time:yyyy-MM-dd HH,zone=+08:00}", "{check:9,31,10}", "{check:7,4294967295}", "{gene}"}
+	around := []string{"", "", "A", "-", "9", "{context:shop:4}", "{time:yyMMddHHmmssSSS}", "{time:yyyyMMdd}", "{time:yyyy-MM-dd HH,zone=+08:00}", "{check:9,31,10}", "{check:7,4294967295}", "{gene}", "{calc:(98 - seq * 100 % 97) % 97}", "{calc:luhn(part1)}"}
 	sequence := d.of("", ":1", ":3", ":4", ":5", ":6", ":8", ":13", ":19", ":5,per=yyyyMMdd", ":8,per=yyMMddHHmm", ":8,hidden=1", ":8,hidden=2", ":19,hidden=1", ":9,hidden=7", ":8,per=yyyyMMdd,hidden=1")
 	template := d.of(around...) + d.of(around...) + "{seq" + sequence + "}" + d.of(around...)
 	return d.declare(fmt.Sprintf(`{kind: format, template: "%s"%s}`, template, of))

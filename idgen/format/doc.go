@@ -4,6 +4,7 @@
 //	{context:area:3}-{context:branch:4}-{seq:5}   010-6541-00001
 //	QJ{seq:6}                                 QJ000001
 //	SN-{seq}-{check:9,31,10}                  SN-7-1
+//	SN-{seq}-{calc:seq * 9 % 31 % 10}         SN-7-1
 //	{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8,per=yyMMddHHmm}
 //	{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8,per=yyMMddHHmm,hidden=1}   the same, its volume hidden
 //

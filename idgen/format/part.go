@@ -34,6 +34,8 @@ type Part struct {
 	OfOwner bool
 	// Text generates the text.
 	Text func(ctx context.Context, v *Values) (string, error)
+
+	refers []int // the parts that it is calculated from, from 1
 }
 
 // Stage is a step in generating a string.
@@ -57,7 +59,8 @@ type Values struct {
 	// Hider hides sequences. If it is nil, templates with hidden sequences fail.
 	Hider Hider
 
-	next Sequence
+	next  Sequence
+	texts []string // of all parts in order, for one that refers to some
 }
 
 // Hider maps numbers of a given number of decimal digits to others, one to one for each tweak. See the key ring of package
@@ -73,9 +76,9 @@ type Maker func(argument string) (Part, error)
 // Registry maps names to parts. It is a value; With returns another one.
 type Registry struct{ makers map[string]Maker }
 
-// Parts returns the registry of built-in parts: time, context, seq, gene and check.
+// Parts returns the registry of built-in parts: time, context, seq, gene, check and calc.
 func Parts() Registry {
-	return Registry{map[string]Maker{"time": timePart, "context": contextPart, "seq": seqPart, "gene": genePart, "check": checkPart}}
+	return Registry{map[string]Maker{"time": timePart, "context": contextPart, "seq": seqPart, "gene": genePart, "check": checkPart, "calc": calcPart}}
 }
 
 // With returns a registry with one more part, or with a replaced one.

@@ -32,6 +32,9 @@ func zoned(argument string) (layout, spelled string, zone *time.Location, err er
 	return layout, spelled, time.FixedZone(spelled, offset), nil
 }
 
+// timeLiterals are the other characters of time layouts.
+const timeLiterals = "-:._ "
+
 // timeIn formats times by a layout of yyyy, yy, MM, dd, HH, mm, ss, SSS, '-', ':', '.', '_' and spaces, in a zone with a
 // fixed offset.
 func timeIn(layout string, zone *time.Location) (func(time.Time) string, error) {
@@ -49,7 +52,7 @@ func timeIn(layout string, zone *time.Location) (func(time.Time) string, error) 
 				break
 			}
 		}
-		if !found && strings.ContainsRune("-:._ ", rune(rest[0])) {
+		if !found && strings.ContainsRune(timeLiterals, rune(rest[0])) {
 			literal := rest[:1]
 			pieces = append(pieces, func(time.Time) string { return literal })
 			rest, found = rest[1:], true

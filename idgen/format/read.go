@@ -25,6 +25,7 @@ func (t *Template) Read(text string, v Values) (fields []Field, sequence uint64,
 	if err != nil {
 		return nil, 0, fmt.Errorf("read %q as %q: %w", text, t.text, err)
 	}
+	v.texts = t.textsOf(texts)
 	for i, p := range t.pieces {
 		if p.part == nil {
 			continue
@@ -33,7 +34,7 @@ func (t *Template) Read(text string, v Values) (fields []Field, sequence uint64,
 		if name == "context" {
 			name = p.contextName()
 		}
-		if name == "check" {
+		if name == "check" || name == "calc" {
 			if made, err := p.part.Text(context.Background(), &v); err != nil || made != texts[i] {
 				return nil, 0, fmt.Errorf("read %q as %q: its check is %s, and would be %s: a digit is wrong", text, t.text, texts[i], made)
 			}

@@ -98,10 +98,57 @@ func (t *Template) check() error {
 		return errors.New("where the sequence begins or ends can't be told from a string, so two could be equal: " +
 			"give it digits, and parts of any length on one side only")
 	}
+	if err := t.checkRefers(); err != nil {
+		return err
+	}
 	if err := t.checkKeys(at); err != nil {
 		return err
 	}
 	return t.checkScope(at)
+}
+
+// checkRefers refuses calculations from parts that don't exist, or that are calculated too.
+func (t *Template) checkRefers() error {
+	parts := t.parts()
+	for _, p := range t.pieces {
+		if p.part == nil {
+			continue
+		}
+		for _, n := range p.part.refers {
+			switch {
+			case n > len(parts):
+				return fmt.Errorf("part %s: part%d: the template has %d parts", p.name, n, len(parts))
+			case t.stage(parts[n-1]) == Calculated:
+				return fmt.Errorf("part %s: part%d is calculated too", p.name, n)
+			case !t.pieces[parts[n-1]].numeric():
+				return fmt.Errorf("part %s: part%d, {%s}, has other characters than digits", p.name, n, t.pieces[parts[n-1]].name)
+			}
+		}
+	}
+	return nil
+}
+
+// numeric reports whether a part can have decimal digits alone.
+func (p piece) numeric() bool {
+	return p.name != "gene" && (p.part.Unique || !strings.ContainsAny(p.part.Scope, timeLiterals))
+}
+
+// parts returns the pieces that are parts.
+func (t *Template) parts() (list []int) {
+	for i, p := range t.pieces {
+		if p.part != nil {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// textsOf returns the texts of the parts, of those of all pieces.
+func (t *Template) textsOf(texts []string) (parts []string) {
+	for _, i := range t.parts() {
+		parts = append(parts, texts[i])
+	}
+	return parts
 }
 
 // checkKeys refuses a sequence with a counter for each value if a text doesn't determine the value: two values could have the
@@ -237,17 +284,20 @@ func (t *Template) String() string { return t.text }
 
 // Make generates a string. After an error there is none, and a number of the sequence may be used up.
 func (t *Template) Make(ctx context.Context, next Sequence, v Values) (string, error) {
-	v.next = next
 	var few [8]string // needs no allocation for so many
 	texts := few[:0]
 	for range t.pieces {
 		texts = append(texts, "")
 	}
+	v.next = next
 	for _, i := range t.order {
 		p := t.pieces[i]
 		if p.part == nil {
 			texts[i] = p.literal
 			continue
+		}
+		if len(p.part.refers) > 0 {
+			v.texts = t.textsOf(texts)
 		}
 		text, err := p.part.Text(ctx, &v)
 		if err != nil {
