@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"locus/idgen"
 	"locus/idgen/cipher"
 	"locus/idgen/format"
@@ -73,6 +75,8 @@ type generator struct {
 	numbers  idgen.Numbers                   // of a format, those of the generator that it is of
 	template *format.Template                // nil: it makes numbers
 	periods  *segment.Periods                // the own sequence of a format, or the counters for each value
+	byKey    []idgen.Numbers                 // of a redis generator, one for each key, if the caller's value chooses
+	keyBy    string                          // the name of that value
 
 	mu     sync.Mutex // guards what follows: members may be opened later
 	ended  bool
@@ -155,8 +159,12 @@ func (s *Set) Next(ctx context.Context, r Request) ([]string, error) {
 	if declared.Per != "" {
 		return s.keyed(ctx, g, r)
 	}
+	from, err := g.numbersFor(r)
+	if err != nil {
+		return nil, fmt.Errorf("generator %s: %w", r.Name, err)
+	}
 	numbers := make([]uint64, r.Count)
-	if err := g.numbers.Fill(ctx, numbers); err != nil {
+	if err := from.Fill(ctx, numbers); err != nil {
 		return nil, fmt.Errorf("generator %s: %w", r.Name, err)
 	}
 	texts := make([]string, r.Count)
@@ -166,13 +174,30 @@ func (s *Set) Next(ctx context.Context, r Request) ([]string, error) {
 	return texts, nil
 }
 
+// numbersFor returns the source of the numbers of a request: that of the key that the hash of the caller's value chooses, if
+// the generator is declared so.
+func (g *generator) numbersFor(r Request) (idgen.Numbers, error) {
+	if g.byKey == nil {
+		return g.numbers, nil
+	}
+	key, err := format.KeyOf([]string{g.keyBy}, r.Context)
+	if err != nil {
+		return nil, err
+	}
+	return g.byKey[xxhash.Sum64String(key)%uint64(len(g.byKey))], nil
+}
+
 func (s *Set) texts(ctx context.Context, g *generator, r Request) ([]string, error) {
+	numbers, err := g.numbersFor(r)
+	if err != nil {
+		return nil, r.failed(err)
+	}
 	now := time.Now()
 	next := func(ctx context.Context, scope format.Scope) (uint64, error) {
 		if g.periods != nil {
 			return g.periods.Next(ctx, segment.Period{Name: scope.Period, At: now, Key: scope.Key})
 		}
-		return idgen.One(ctx, g.numbers)
+		return idgen.One(ctx, numbers)
 	}
 	given := format.Values{Context: r.Context, Name: r.Name}
 	if ring := s.options.Ring(); ring != nil {

@@ -38,6 +38,9 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 		if err != nil {
 			return nil, err
 		}
+		if d.KeyBy != "" {
+			m.into.byKey, m.into.keyBy = p.NumbersByKey(tag), d.KeyContext()
+		}
 		return p.Numbers(tag), nil
 	case cluster.BucketsGenerator:
 		return m.buckets(ctx, d, counter)

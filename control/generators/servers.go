@@ -104,6 +104,7 @@ func (m maker) front(ctx context.Context, name string) (granter, error) {
 type pooled interface {
 	segment.Store
 	Numbers(tag string) idgen.Numbers
+	NumbersByKey(tag string) []idgen.Numbers
 }
 
 // pool is one pool, or one at each of several servers or parts of a cluster.

@@ -85,10 +85,15 @@ func New(redis Scripts, durable segment.Store, o Options) *Pool {
 
 // Extend grants the next n numbers of a counter, from Redis if available.
 func (p *Pool) Extend(ctx context.Context, name string, n uint64) (segment.Grant, error) {
+	return p.extendBy(ctx, name, n, 0)
+}
+
+// extendBy is Extend from one of the keys; 0 is the next one in turn.
+func (p *Pool) extendBy(ctx context.Context, name string, n uint64, key int) (segment.Grant, error) {
 	if err := checkLength(name, n); err != nil {
 		return segment.Grant{}, err
 	}
-	r := &request{n: n, floor: p.highest(name), size: p.size(n)}
+	r := &request{n: n, floor: p.highest(name), size: p.size(n), key: key}
 	asked := p.redisBreaker.Allow()
 	r.begin(asked)
 	p.run(ctx, name, r)
@@ -107,7 +112,7 @@ func (p *Pool) Extend(ctx context.Context, name string, n uint64) (segment.Grant
 func (p *Pool) lastResort(ctx context.Context, name string, r *request, asked bool) {
 	before := r.err
 	if !asked {
-		again := &request{n: r.n, floor: r.floor, size: r.size, pooled: true}
+		again := &request{n: r.n, floor: r.floor, size: r.size, key: r.key, pooled: true}
 		again.begin(true)
 		p.run(ctx, name, again)
 		if again.err == nil || final(ctx, again.err) {
@@ -248,21 +253,33 @@ func (p *Pool) highest(name string) uint64 {
 // Numbers returns a generator that asks Redis for the numbers of each call: from one key, or from Keys keys in turn.
 // Callers that arrive while a script runs are answered together by the next one.
 func (p *Pool) Numbers(tag string) idgen.Numbers {
-	return together.New(max(1, min(p.options.Keys, 4)), 0, func(ctx context.Context, n int) (uint64, error) {
-		g, err := p.Extend(ctx, tag, uint64(n))
-		if err != nil && !final(ctx, err) {
-			if first, ok := p.below(ctx, tag, uint64(n)); ok {
-				return first, nil
-			}
+	return together.New(max(1, min(p.options.Keys, 4)), 0, func(ctx context.Context, n int) (uint64, error) { return p.number(ctx, tag, n, 0) })
+}
+
+// NumbersByKey returns a generator for each key. Its numbers come from that key, and rise as long as Redis answers.
+func (p *Pool) NumbersByKey(tag string) []idgen.Numbers {
+	var all []idgen.Numbers
+	for key := range max(1, p.options.Keys) {
+		all = append(all, together.New(1, 0, func(ctx context.Context, n int) (uint64, error) { return p.number(ctx, tag, n, 1+key) }))
+	}
+	return all
+}
+
+// number returns the first of n numbers of a key; 0 is the next one in turn.
+func (p *Pool) number(ctx context.Context, tag string, n, key int) (uint64, error) {
+	g, err := p.extendBy(ctx, tag, uint64(n), key)
+	if err != nil && !final(ctx, err) {
+		if first, ok := p.below(ctx, tag, uint64(n), key); ok {
+			return first, nil
 		}
-		return g.First, err
-	})
+	}
+	return g.First, err
 }
 
 // below takes numbers out of the pool that are below those that this process has had. The numbers of a generator must differ,
 // and need not rise while the durable store is unavailable.
-func (p *Pool) below(ctx context.Context, name string, n uint64) (first uint64, ok bool) {
-	r := &request{n: n, size: p.size(n)}
+func (p *Pool) below(ctx context.Context, name string, n uint64, key int) (first uint64, ok bool) {
+	r := &request{n: n, size: p.size(n), key: key}
 	t, err := p.askRedis(ctx, name, r.size, func(ctx context.Context) (taken, error) { return p.take(ctx, name, r) })
 	return t.first, err == nil && t.outcome == took
 }

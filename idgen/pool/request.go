@@ -12,6 +12,7 @@ import (
 type request struct {
 	n, floor uint64 // numbers requested, all above floor; n = 0 only fills the pool
 	size     uint64 // numbers that a fill requests from the durable store
+	key      int    // of Options.Keys, the key to take from, beginning at 1; 0: the next one in turn
 	pooled   bool   // use the pool only; other pools are asked before the durable store
 
 	step   step

@@ -124,7 +124,11 @@ func (p *Pool) keys(counter string) []string {
 func (p *Pool) take(ctx context.Context, counter string, r *request) (taken, error) {
 	script, keys, args := takeScript, p.keys(counter), []string{number(r.n), number(r.floor), number(r.size)}
 	if p.options.Keys > 0 {
-		key := fmt.Sprintf("%s:key:%d", keys[0], p.turn.Add(1)%uint64(p.options.Keys))
+		at := uint64(r.key - 1)
+		if r.key == 0 {
+			at = p.turn.Add(1)
+		}
+		key := fmt.Sprintf("%s:key:%d", keys[0], at%uint64(p.options.Keys))
 		script, keys, args = keyScript, append(keys, key), append(args, number(p.options.Span))
 	}
 	answer, err := p.redis.Eval(ctx, script, keys, args...)

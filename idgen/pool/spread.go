@@ -165,6 +165,21 @@ func (s *Spread) Numbers(tag string) idgen.Numbers {
 	})
 }
 
+// NumbersByKey returns a generator for each key of each place. Its numbers come from that key, as long as the place answers.
+// They rise meanwhile.
+func (s *Spread) NumbersByKey(tag string) []idgen.Numbers {
+	var all []idgen.Numbers
+	for key := range max(1, s.pools[0].options.Keys) {
+		for at := range s.pools {
+			all = append(all, together.New(1, 0, func(ctx context.Context, n int) (uint64, error) {
+				g, _, err := s.from(ctx, tag, at, &request{n: uint64(n), key: 1 + key})
+				return g.First, err
+			}))
+		}
+	}
+	return all
+}
+
 // Breakers returns the states of the breakers of each place and of the durable store.
 func (s *Spread) Breakers() (redis []breaker.State, durable breaker.State) {
 	for _, p := range s.pools {

@@ -53,6 +53,8 @@ type Generator struct {
 	Servers `yaml:",inline"`
 	// Keys is the number of keys over which a redis generator is split.
 	Keys int `yaml:"keys,omitempty"`
+	// KeyBy is context:NAME. The hash of that value chooses the key of a redis generator; if it is empty, the keys are used in turn.
+	KeyBy string `yaml:"key_by,omitempty"`
 	// Of are the generators that ha uses in turn, or the one of queue and format.
 	Of []string `yaml:"of,omitempty,flow"`
 	// Shards have the row of kind row, or the tables of auto_increment. Such a generator has one table for each time that a shard is named. The
@@ -136,7 +138,11 @@ func (c *Cluster) FetchesAhead(name string) bool {
 		return false
 	}
 	for _, of := range c.GeneratorTree(name)[1:] {
-		switch c.Generators[of].Kind {
+		inner := c.Generators[of]
+		if inner.KeyBy != "" { // a number that is fetched ahead has no caller yet
+			return false
+		}
+		switch inner.Kind {
 		case QueueGenerator: // which does it
 			return false
 		case RedisGenerator, MemcachedGenerator, RowGenerator, AutoIncrementGenerator, BucketsGenerator:
@@ -218,7 +224,13 @@ func (g Generator) PerContext() string {
 	return name
 }
 
-// perContext precedes the name of a value in Per.
+// KeyContext returns the name of the value that chooses the key, or "".
+func (g Generator) KeyContext() string {
+	name, _ := strings.CutPrefix(g.KeyBy, perContext)
+	return name
+}
+
+// perContext precedes the name of a value in Per and KeyBy.
 const perContext = "context:"
 
 // Room returns how many values have room for a counter of their own.

@@ -62,6 +62,8 @@ func (c *Cluster) checkInner(p *problems, document, name string, g Generator) {
 			p.add(document, "of %q: no such generator is declared%s", of, strict.DidYouMean(of, slices.Sorted(maps.Keys(c.Generators))))
 		case inner.Kind == FormatGenerator:
 			p.add(document, "of %s: it makes texts, and numbers are needed", of)
+		case inner.KeyBy != "" && g.Kind != FormatGenerator:
+			p.add(document, "of %s: the caller's %s chooses its key, and a number that is fetched before has no caller: only a format can be of it", of, inner.KeyContext())
 		case inner.Per != "":
 			p.add(document, "of %s: its numbers are distinct for each value of %s only: write per=%s into a template instead", of, inner.PerContext(), inner.Per)
 		}
@@ -242,6 +244,9 @@ func (f generatorFields) problems(g Generator) []string {
 		}
 	}
 	refuse(g.Keys < 0 || g.Keys > 1024 || g.Keys > 0 && !f.keys, "keys %d: kind redis takes 1 to 1024", g.Keys)
+	refuse(g.KeyBy != "" && !f.keys, "key_by: kind redis has keys")
+	refuse(g.KeyBy != "" && f.keys && g.Keys < 2 && len(g.Several) < 2, "key_by: it chooses between keys or servers: declare `keys:`")
+	refuse(g.KeyBy != "" && (!strings.HasPrefix(g.KeyBy, perContext) || g.KeyContext() == ""), "key_by: %s: write key_by: context:NAME", g.KeyBy)
 	refuse(len(g.Of) > 0 && !f.of, "of: kind %s has none", g.Kind)
 	refuse(len(g.Shards) > 0 && !f.shards, "shards: kind %s has none", g.Kind)
 	refuse(g.Store != nil && !f.store, "store: kind %s has none: kinds segment, redis and memcached have", g.Kind)
