@@ -16,6 +16,7 @@ import (
 	"locus/config"
 	"locus/control/advise"
 	"locus/control/fleet"
+	"locus/control/ops"
 	"locus/proxy/backend"
 	"locus/proxy/schema"
 	"locus/router/cluster"
@@ -134,7 +135,7 @@ func (a *advising) onCluster(ctx context.Context) error {
 			return err
 		}
 		if cost.Proxies == 0 {
-			return noneTells(cost.Silent)
+			return ops.NoProxy(cost.Silent)
 		}
 		shards, err := ask(conn, nil, c)
 		if err != nil {

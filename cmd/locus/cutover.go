@@ -8,20 +8,23 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/control/jobs"
+	"locus/control/ops"
 	"locus/migrate/job"
 )
 
-// share is a percentage on the command line.
+// share is a percentage on the command line. Package ops checks its bounds.
 type share float64
 
 func (s *share) String() string { return strconv.FormatFloat(float64(*s), 'f', -1, 64) + "%" }
 func (s *share) Type() string   { return "percent" }
 
+// number returns the percentage for a request.
+func (s *share) number() *float64 { return new(float64(*s)) }
+
 // Set implements pflag.Value.
 func (s *share) Set(text string) error {
 	f, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
-	if err != nil || f < 0 || f > 100 {
+	if err != nil {
 		return errors.New("write a percentage like 25%")
 	}
 	*s = share(f)
@@ -29,10 +32,10 @@ func (s *share) Set(text string) error {
 }
 
 func cutoverCommand(in *invocation) *cobra.Command {
-	const ask = "Job %[1]s: hand genes over from %[2]s to %[3]s?"
+	const ask = "Job JOB: hand genes over from SOURCE to TARGET?"
 	to, step := share(100), share(5)
 	var every time.Duration
-	var how telling
+	var how sending
 	var onBreach string
 	c := &cobra.Command{
 		Use:   "cutover JOB --to PERCENT",
@@ -44,16 +47,11 @@ are equal, and that was seen not long ago.`,
   locus cutover split-1 --to 100% --step 5% --every 1m --yes`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			switch job.Breach(onBreach) {
-			case job.PauseThen, job.StepBack, job.BackToNil:
-			default:
-				return misused("--on-breach %q: use pause, step-back or roll-back", onBreach)
+			r := ops.CutOver{OfJob: ops.OfJob{Job: args[0]}, Percent: to.number(), EverySeconds: every.Seconds(), OnBreach: job.Breach(onBreach)}
+			if command.Flags().Changed("step") {
+				r.StepPercent = step.number()
 			}
-			if !command.Flags().Changed("step") && every == 0 {
-				step = 100 // at once
-			}
-			order := job.CutOver(float64(to), float64(step), every, job.Breach(onBreach))
-			return in.withJobs(func(store *jobs.Store) error { return in.tell(command.Context(), store, args[0], order, ask, how) })
+			return in.send(command.Context(), r, ask, how)
 		},
 	}
 	c.Flags().Var(&to, "to", "how much is to be at the target")
@@ -65,9 +63,9 @@ are equal, and that was seen not long ago.`,
 }
 
 func rollbackCommand(in *invocation) *cobra.Command {
-	const ask = "Job %[1]s: hand genes back from %[3]s to %[2]s?"
+	const ask = "Job JOB: hand genes back from TARGET to SOURCE?"
 	to, step := share(0), share(100)
-	var how telling
+	var how sending
 	c := &cobra.Command{
 		Use:   "rollback JOB [--to PERCENT]",
 		Short: "Hand genes back to a move's source",
@@ -75,8 +73,8 @@ func rollbackCommand(in *invocation) *cobra.Command {
   locus rollback split-1 --to 20% --step 10% --yes`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			order := job.Back(float64(to), float64(step))
-			return in.withJobs(func(store *jobs.Store) error { return in.tell(command.Context(), store, args[0], order, ask, how) })
+			r := ops.RollBack{OfJob: ops.OfJob{Job: args[0]}, Percent: to.number(), StepPercent: step.number()}
+			return in.send(command.Context(), r, ask, how)
 		},
 	}
 	c.Flags().Var(&to, "to", "how much is to stay at the target")
@@ -86,7 +84,7 @@ func rollbackCommand(in *invocation) *cobra.Command {
 }
 
 func throttleCommand(in *invocation) *cobra.Command {
-	var how telling
+	var how sending
 	c := &cobra.Command{
 		Use:     "throttle JOB PERCENT",
 		Short:   "Set the share of time for which a move's copying, comparing and deleting pause",
@@ -94,12 +92,10 @@ func throttleCommand(in *invocation) *cobra.Command {
 		Args:    cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
 			var rest share
-			if err := rest.Set(args[1]); err != nil || rest > job.MostRest {
-				return misused("%q: write a percentage from 0%% to 95%%", args[1])
+			if err := rest.Set(args[1]); err != nil {
+				return misused("%q: %w", args[1], err)
 			}
-			return in.withJobs(func(store *jobs.Store) error {
-				return in.tell(command.Context(), store, args[0], job.Throttle(int(rest)), "", how)
-			})
+			return in.send(command.Context(), ops.Throttle{OfJob: ops.OfJob{Job: args[0]}, Percent: rest.number()}, "", how)
 		},
 	}
 	how.flags(in, c, "")

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/control/jobs"
+	"locus/control/ops"
 	"locus/control/watch"
 	"locus/idgen/gene"
 	"locus/migrate/link"
@@ -77,7 +78,7 @@ type ownerHeat struct {
 
 func (in *invocation) hot(ctx context.Context, top int, owners bool) error {
 	return in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error {
-		loads, err := measure(ctx, conn.kv, c.Routes.Width())
+		loads, err := ops.MeasureLoad(ctx, conn.kv, c.Routes.Width())
 		if err != nil {
 			return err
 		}
@@ -91,9 +92,9 @@ func (in *invocation) hot(ctx context.Context, top int, owners bool) error {
 	})
 }
 
-func heatOf(l *measured, c *cluster.Cluster, top int) *heat {
+func heatOf(l *ops.Load, c *cluster.Cluster, top int) *heat {
 	m := c.Routes
-	h := &heat{Proxies: l.proxies, Silent: l.silent, Scattered: l.Scattered, Genes: []geneHeat{}}
+	h := &heat{Proxies: l.Proxies, Silent: l.Silent, Scattered: l.Scattered, Genes: []geneHeat{}}
 	for _, name := range c.ShardNames() {
 		genes := m.GenesOf(name)
 		s := shardHeat{name, genes.Len(), l.Of(genes)}
@@ -111,8 +112,8 @@ func heatOf(l *measured, c *cluster.Cluster, top int) *heat {
 	return h
 }
 
-func (h *heat) print(w io.Writer, l *measured) {
-	fmt.Fprintf(w, "%s statements/s with a key, %s without, %s\n\n", watch.Rate(h.Total), watch.Rate(h.Scattered), l.whose())
+func (h *heat) print(w io.Writer, l *ops.Load) {
+	fmt.Fprintf(w, "%s statements/s with a key, %s without, %s\n\n", watch.Rate(h.Total), watch.Rate(h.Scattered), whose(l))
 	rows := [][]string{{"SHARD", "GENES", "STATEMENTS/S", "SHARE"}}
 	for _, s := range h.Shards {
 		rows = append(rows, []string{string(s.Name), fmt.Sprint(s.Genes), watch.Rate(s.PerSecond), part(s.PerSecond, h.Total)})

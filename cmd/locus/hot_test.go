@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"locus/control/ops"
 	"locus/idgen/gene"
 	"locus/internal/test/golden"
 	"locus/migrate/job"
@@ -29,7 +30,7 @@ func printed(t *testing.T, name string, got []byte) {
 
 // busy is a cluster of two shards and a spare one, and what two proxies counted:
 // one buyer has much, the others little.
-func busy(t *testing.T) (*cluster.Cluster, *measured) {
+func busy(t *testing.T) (*cluster.Cluster, *ops.Load) {
 	t.Helper()
 	c, err := cluster.Parse([]byte(`schema: 1
 shards:
@@ -48,7 +49,7 @@ routes: |
 		even[i] = 1
 	}
 	report := meter.Load{Heaviest: []meter.Rate{{Slot: 0x3eab, PerSecond: 200}, {Slot: 0x1234, PerSecond: 20}}, Stripes: even, Scattered: 0.5}
-	return c, &measured{Loads: meter.Sum(gene.W16, report, report), proxies: 2, silent: []string{"old:4306"}}
+	return c, &ops.Load{Loads: meter.Sum(gene.W16, report, report), Proxies: 2, Silent: []string{"old:4306"}}
 }
 
 func TestWhatHotShows(t *testing.T) {
@@ -66,7 +67,7 @@ func TestWhatRebalanceShows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &proposal{By: "load", unit: "STATEMENTS/S", told: loads.whose()}
+	p := &proposal{By: "load", unit: "STATEMENTS/S", told: whose(loads)}
 	p.fill(c, c.ShardNames(), loads.At, moves)
 	var out bytes.Buffer
 	p.print(&out)
@@ -79,13 +80,12 @@ func TestWhatRebalanceShows(t *testing.T) {
 // The hottest of a shard are told with what they have of its load.
 func TestWhatHottestShows(t *testing.T) {
 	c, loads := busy(t)
-	p := &planning{hottest: 50}
 	genes, err := balance.Hottest(gene.W16, c.Routes.GenesOf("s0"), loads.At, 0.5)
 	if err != nil || genes.String() != "0x3eab" {
 		t.Fatalf("%s, %v", genes, err)
 	}
 	var out bytes.Buffer
-	p.printLoad(&out, jobOf(t, genes), c, loads)
+	printLoad(&out, &ops.Plan{Job: jobOf(t, genes), Cluster: c, Load: loads})
 	printed(t, "hottest.txt", out.Bytes())
 }
 

@@ -1,29 +1,19 @@
 package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"locus/control/orders"
+	"locus/control/ops"
 	"locus/migrate/job"
-	"locus/router/catalog"
-	"locus/router/cluster"
 )
 
-// importing is one call of the command.
-type importing struct {
-	planning
-	also   []string
-	server outsideFlags
-	tables map[catalog.TableName]catalog.Declaration
-}
-
 func importCommand(in *invocation) *cobra.Command {
-	p := &importing{planning: planning{in: in, kind: job.Importing}}
+	p := &planning{in: in}
+	var also []string
+	var server outsideFlags
 	c := &cobra.Command{
 		Use:   "import TABLE WORD... [--also 'TABLE WORD...']",
 		Short: "Begin to shard a table that has rows, or to make it global",
@@ -52,64 +42,17 @@ is brought to the default shard first.`,
   locus import shop.country global`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
-			var err error
-			if p.tables, err = orders.ImportedTables(strings.Join(append([]string{strings.Join(args, " ")}, p.also...), ";")); err != nil {
-				return usageError{err}
-			}
-			if err := p.server.read(command); err != nil {
+			if err := server.read(command); err != nil {
 				return err
 			}
-			return p.run(command.Context())
+			tables := ops.SplitTables(strings.Join(append([]string{strings.Join(args, " ")}, also...), ";"))
+			return p.run(command.Context(), ops.Import{Tables: tables, Outside: server.outside, Starting: p.starting()})
 		},
 	}
-	p.ofJob(c)
-	p.server.flags(c)
-	c.Flags().StringArrayVar(&p.also, "also", nil, "another `table` with its words, that is sharded at the same moment")
+	p.flags(c)
+	server.flags(c)
+	c.Flags().StringArrayVar(&also, "also", nil, "another `table` with its words, that is sharded at the same moment")
 	return c
-}
-
-// run plans the job, and writes its record unless it is a dry run.
-func (p *importing) run(ctx context.Context) error {
-	return p.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error {
-		store := p.in.jobsOf(conn)
-		j, err := orders.Beginning{
-			Kind: p.kind, Tables: p.tables, Outside: p.server.outside, Throttle: p.throttle, Why: p.why, By: p.in.operator(), At: p.in.now(),
-		}.Plan(ctx, c, store)
-		if err != nil {
-			return err
-		}
-		if err := p.check(ctx, j, c, store); err != nil {
-			return err
-		}
-		if p.dryRun {
-			return p.print(j)
-		}
-		if err := store.Create(ctx, j); err != nil {
-			return err
-		}
-		return p.in.show(j, func(w io.Writer) {
-			fmt.Fprintf(w, "job %s: %s\n", j.ID, j.Journal[0].What)
-			fmt.Fprintf(w, "locus watch %s shows it; once it is ready: %s\n", j.ID, j.CutOverCommand())
-		})
-	})
-}
-
-// print is the dry run.
-func (p *importing) print(j *job.Job) error {
-	return p.in.show(j, func(w io.Writer) {
-		fmt.Fprintf(w, "nothing stands in the way of: %s\n", j.Journal[0].What)
-		fmt.Fprintln(w, "it would")
-		lines := fromShard(j)
-		switch {
-		case j.Outside() != nil:
-			lines = fromOutside(j)
-		case j.Import.Global():
-			lines = toAll(j)
-		}
-		for _, line := range lines {
-			fmt.Fprintln(w, "  "+line)
-		}
-	})
 }
 
 func fromShard(j *job.Job) []string {

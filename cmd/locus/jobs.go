@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/control/jobs"
+	"locus/control/ops"
 	"locus/control/watch"
 	"locus/migrate/job"
 	"locus/migrate/phase"
@@ -165,66 +166,70 @@ func (s shownJob) MarshalJSON() ([]byte, error) {
 	return slices.Concat(text[:len(text)-1], []byte(","), more[1:]), err
 }
 
-// jobOrder is a command that tells a job what an operator wants.
-type jobOrder struct {
+// jobRequest is a command of the command line that sends a command to a job.
+type jobRequest struct {
 	use, short, example string
 	ask                 string              // the question before it; empty: none
 	mustConfirm         func(*job.Job) bool // reports whether a job requires the question; nil: each does
-	order               job.Order
+	of                  func(ops.OfJob) ops.Command
 }
 
-// telling is how an order is given.
-type telling struct {
+// sending is how a command is sent.
+type sending struct {
 	dryRun      bool
 	mustConfirm func(*job.Job) bool // reports whether a job requires the question; nil: each does
 }
 
-func (v *telling) flags(in *invocation, c *cobra.Command, ask string) {
+func (v *sending) flags(in *invocation, c *cobra.Command, ask string) {
 	c.Flags().BoolVar(&v.dryRun, "dry-run", false, "print the order and whether the job may take it; write nothing")
 	if ask != "" {
 		in.addYes(c)
 	}
 }
 
-func (in *invocation) jobCommand(o jobOrder) *cobra.Command {
-	how := telling{mustConfirm: o.mustConfirm}
+func (in *invocation) jobCommand(r jobRequest) *cobra.Command {
+	how := sending{mustConfirm: r.mustConfirm}
 	c := &cobra.Command{
-		Use: o.use, Short: o.short, Example: o.example, Args: cobra.ExactArgs(1),
+		Use: r.use, Short: r.short, Example: r.example, Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return in.withJobs(func(store *jobs.Store) error {
-				return in.tell(command.Context(), store, args[0], o.order, o.ask, how)
-			})
+			return in.send(command.Context(), r.of(ops.OfJob{Job: args[0]}), r.ask, how)
 		},
 	}
-	how.flags(in, c, o.ask)
+	how.flags(in, c, r.ask)
 	return c
 }
 
-// tell writes an order into a job's record; the process that runs it obeys.
-func (in *invocation) tell(ctx context.Context, store *jobs.Store, id string, o job.Order, ask string, how telling) error {
-	if how.dryRun {
-		s, err := store.Read(ctx, id)
-		if err != nil {
-			return err
-		}
-		next, err := s.Job.Told(o, in.operator(), in.now())
-		if err != nil {
-			return err
-		}
-		return in.showTold(next, "dry run: nothing was written")
-	}
-	asked := ask == ""
-	next, err := store.Tell(ctx, id, o, in.operator(), in.now(), func(j *job.Job) error {
-		if asked || how.mustConfirm != nil && !how.mustConfirm(j) {
-			return nil
-		}
-		asked = true
-		return in.confirm(ask, j.ID, j.Source(), j.Target(), j.Ending())
+// opsOf returns the operations on behalf of the user of this command.
+func (in *invocation) opsOf(conn *connection) *ops.Ops {
+	return ops.New(ops.Config{
+		KV: conn.kv, Jobs: in.jobsOf(conn), Secrets: conn.config.Secrets.Lookup, Connect: conn.config.Backends.ConnectTimeout.Std(), Now: in.now,
 	})
-	if err != nil {
-		return err
-	}
-	return in.showTold(next, "")
+}
+
+// send sends a command to a job, and asks before that. The question has the job, its source, its target, its ending and the command.
+func (in *invocation) send(ctx context.Context, c ops.Command, ask string, how sending) error {
+	return in.withEtcd(func(conn *connection) error {
+		o := in.opsOf(conn)
+		if how.dryRun {
+			next, err := o.PlanCommand(ctx, c, in.operator())
+			if err != nil {
+				return err
+			}
+			return in.showTold(next, "dry run: nothing was written")
+		}
+		asked := ask == ""
+		next, err := o.Send(ctx, c, in.operator(), func(j *job.Job, command string) error {
+			if asked || how.mustConfirm != nil && !how.mustConfirm(j) {
+				return nil
+			}
+			asked = true
+			return in.confirm("%s", strings.NewReplacer("JOB", j.ID, "SOURCE", j.Source(), "TARGET", j.Target(), "ENDING", j.Ending(), "COMMAND", command).Replace(ask))
+		})
+		if err != nil {
+			return err
+		}
+		return in.showTold(next, "")
+	})
 }
 
 func (in *invocation) showTold(next *job.Job, more string) error {
@@ -237,18 +242,18 @@ func (in *invocation) showTold(next *job.Job, more string) error {
 }
 
 func pauseCommand(in *invocation) *cobra.Command {
-	return in.jobCommand(jobOrder{
+	return in.jobCommand(jobRequest{
 		use: "pause JOB", short: "Have a move do nothing but keep both shards equal", example: "  locus pause split-1",
-		order: job.Just("pause", phase.Pause),
+		of: func(j ops.OfJob) ops.Command { return ops.Pause{OfJob: j} },
 	})
 }
 
 func resumeCommand(in *invocation) *cobra.Command {
-	return in.jobCommand(jobOrder{
+	return in.jobCommand(jobRequest{
 		use: "resume JOB", short: "Go on with a move that is paused or has failed", example: "  locus resume split-1",
-		ask:         "Job %[1]s: resume it? Genes change hands between %[2]s and %[3]s again.",
+		ask:         "Job JOB: resume it? Genes change hands between SOURCE and TARGET again.",
 		mustConfirm: handsOver,
-		order:       job.Just("resume", phase.Resume),
+		of:          func(j ops.OfJob) ops.Command { return ops.Resume{OfJob: j} },
 	})
 }
 
@@ -259,19 +264,19 @@ func handsOver(j *job.Job) bool {
 }
 
 func finishCommand(in *invocation) *cobra.Command {
-	return in.jobCommand(jobOrder{
+	return in.jobCommand(jobRequest{
 		use: "finish JOB", short: "End a move whose genes are all at the target: the source's rows are deleted",
 		example: "  locus finish split-1",
-		ask:     "Job %[1]s: %[4]s? There is no way back but another move.",
-		order:   job.Just("finish", phase.Finish),
+		ask:     "Job JOB: ENDING? There is no way back but another move.",
+		of:      func(j ops.OfJob) ops.Command { return ops.Finish{OfJob: j} },
 	})
 }
 
 func abortCommand(in *invocation) *cobra.Command {
-	return in.jobCommand(jobOrder{
+	return in.jobCommand(jobRequest{
 		use: "abort JOB", short: "Give a move up: everything goes back to the source, and the target's rows are deleted",
 		example: "  locus abort split-1",
-		ask:     "Job %[1]s: give it up, with everything back at %[2]s and the copies on %[3]s deleted?",
-		order:   job.Just("abort", phase.Abort),
+		ask:     "Job JOB: give it up, with everything back at SOURCE and the copies on TARGET deleted?",
+		of:      func(j ops.OfJob) ops.Command { return ops.Abort{OfJob: j} },
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/config"
+	"locus/control/ops"
 	"locus/proxy/backend"
 )
 
@@ -57,7 +58,7 @@ func run(ctx context.Context, args []string, in *invocation) int {
 		return done
 	case errors.Is(err, errDiffers):
 		return differs
-	case !in.began || errors.As(err, new(usageError)):
+	case !in.began || errors.As(err, new(usageError)), errors.As(err, new(*ops.Invalid)):
 		in.report(command, err, wrongUse)
 		return wrongUse
 	default:

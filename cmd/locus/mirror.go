@@ -3,13 +3,12 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"locus/control/jobs"
-	"locus/migrate/job"
+	"locus/control/ops"
 )
 
 func mirrorCommand(in *invocation) *cobra.Command {
 	var percent share
-	var how telling
+	var how sending
 	c := &cobra.Command{
 		Use:   "mirror JOB --percent PERCENT",
 		Short: "Send a move's target copies of some reads, and compare the answers",
@@ -21,15 +20,11 @@ and locus.mirror_differences. 0 % ends it.`,
   locus mirror split-1 --percent 0`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if !command.Flags().Changed("percent") {
-				return misused("say how much: --percent 10, or --percent 0 to end it")
+			r := ops.Mirror{OfJob: ops.OfJob{Job: args[0]}}
+			if command.Flags().Changed("percent") {
+				r.Percent = percent.number()
 			}
-			if percent != share(int(percent)) {
-				return misused("--percent %s: a whole number from 0 to 100", &percent)
-			}
-			return in.withJobs(func(store *jobs.Store) error {
-				return in.tell(command.Context(), store, args[0], job.Mirror(int(percent)), "", how)
-			})
+			return in.send(command.Context(), r, "", how)
 		},
 	}
 	c.Flags().Var(&percent, "percent", "how many of the reads are sent to the target as well")

@@ -19,7 +19,7 @@ import (
 	"locus/control/generators"
 	"locus/control/jobs"
 	"locus/control/keyring"
-	"locus/control/orders"
+	"locus/control/ops"
 	"locus/control/switchover"
 	"locus/control/tracing"
 	"locus/control/virtual"
@@ -47,7 +47,7 @@ type process struct {
 	store    *jobs.Store
 	spans    *tracing.Spans
 	numbers  *generators.Set
-	orders   *orders.Procedures
+	ops      *ops.Ops
 	proxy    *proxy.Proxy
 	servers  *failover.Runner // run by movers
 	evict    func()           // has the proxy wait for nobody
@@ -126,7 +126,7 @@ func (p *process) start(ctx context.Context) (*console.Console, error) {
 	}
 	p.log.Info("serving", slog.String("addr", p.card.Addr), slog.String("cluster", p.config.Cluster), slog.Int("pid", os.Getpid()))
 	return console.New(console.Options{
-		Proxy: p.proxy, Cluster: shared{p.store, p.in, p.connection}, Orders: p.orders, Self: p.card, Name: p.config.Cluster,
+		Proxy: p.proxy, Cluster: shared{p.store, p.in, p.connection}, Operations: p.ops, Self: p.card, Name: p.config.Cluster,
 		IDs: given(p.config, generators.Handler(p.numbers, p.proxy.Declared)), Accounts: accounts,
 		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts, Keys: p.keys.Status, Watched: p.servers.Watched,
 	}), nil
@@ -151,8 +151,8 @@ func (p *process) join(o *proxy.Options) {
 			p.shows.Change(func(c *fleet.Card) { c.Primaries = epochs })
 		}
 	}
-	p.orders = orders.NewProcedures(p.kv, p.store, p.logIn(), time.Now)
-	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), p.orders
+	p.ops = ops.New(ops.Config{KV: p.kv, Jobs: p.store, Secrets: p.config.Secrets.Lookup, Connect: p.config.Backends.ConnectTimeout.Std(), Now: time.Now})
+	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), virtual.NewProcedures(p.ops)
 	o.Applied = p.store.Applied
 	o.Declarations = declared.NewTables(p.kv, p.log)
 	announcer := &fleet.Announcer{KV: p.kv, ID: p.card.ID}
@@ -176,10 +176,6 @@ func (p *process) join(o *proxy.Options) {
 		}
 		return 0
 	}
-}
-
-func (p *process) logIn() orders.LogIn {
-	return orders.LogIn{Secrets: p.config.Secrets.Lookup, Connect: p.config.Backends.ConnectTimeout.Std()}
 }
 
 // beside is what runs along with the proxy, by the roles.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,11 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/control/jobs"
+	"locus/control/ops"
 	"locus/control/watch"
 	"locus/idgen/gene"
-	"locus/migrate/job"
-	"locus/migrate/link"
 	"locus/router"
 	"locus/router/balance"
 	"locus/router/cluster"
@@ -46,9 +43,6 @@ cutover".`,
   locus rebalance --by rows --onto s0,s1,s2 --yes`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if b.by != "load" && b.by != "rows" {
-				return misused("--by %q: use load or rows", b.by)
-			}
 			return b.run(command.Context())
 		},
 	}
@@ -90,99 +84,31 @@ type moveProposal struct {
 }
 
 func (b *rebalancing) run(ctx context.Context) error {
-	return b.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error { return b.propose(ctx, conn, c) })
-}
-
-func (b *rebalancing) propose(ctx context.Context, conn *connection, c *cluster.Cluster) error {
-	store := b.in.jobsOf(conn)
-	shards, err := b.shards(c)
-	if err != nil {
+	r := ops.Rebalance{By: b.by, TolerancePercent: float64(b.tolerance), Starting: ops.Starting{Throttle: b.throttle, Why: b.why}}
+	for _, name := range b.onto {
+		r.Onto = append(r.Onto, router.ShardName(strings.TrimSpace(name)))
+	}
+	if err := r.Check(); err != nil {
 		return err
 	}
-	p := &proposal{By: b.by, Moves: []moveProposal{}}
-	weight, err := b.weigh(ctx, conn, c, store, p)
-	if err != nil {
-		return err
-	}
-	moves, err := balance.Rebalance(c.Routes, shards, weight, float64(b.tolerance)/100)
-	if errors.Is(err, balance.ErrNoWeight) {
-		return fmt.Errorf("there is nothing to make even by %s: %w", b.by, err)
-	}
-	if err != nil {
-		return err
-	}
-	p.fill(c, shards, weight, moves)
-	return b.begin(ctx, c, store, p, moves)
+	return b.in.withCluster(ctx, func(conn *connection, _ *cluster.Cluster) error {
+		o := b.in.opsOf(conn)
+		planned, err := o.PlanRebalance(ctx, r, b.in.operator())
+		if err != nil {
+			return err
+		}
+		return b.begin(ctx, o, planned)
+	})
 }
 
-func (b *rebalancing) shards(c *cluster.Cluster) ([]router.ShardName, error) {
-	if b.onto == nil {
-		return c.ShardNames(), nil
+// propose returns what the command shows of a rebalance.
+func propose(by string, r *ops.Rebalancing) *proposal {
+	p := &proposal{By: by, Moves: []moveProposal{}, unit: "ROWS", told: "as the shards' servers estimate them, spread evenly over each shard's genes"}
+	if r.Load != nil {
+		p.unit, p.told = "STATEMENTS/S", whose(r.Load)
 	}
-	var names []router.ShardName
-	for _, text := range b.onto {
-		name := router.ShardName(strings.TrimSpace(text))
-		if _, there := c.Shards[name]; !there {
-			return nil, fmt.Errorf("shard %s is not registered; there are %v", name, c.ShardNames())
-		}
-		names = append(names, name)
-	}
-	return names, nil
-}
-
-// weigh finds out what genes weigh.
-func (b *rebalancing) weigh(ctx context.Context, conn *connection, c *cluster.Cluster, store *jobs.Store, p *proposal) (balance.Weight, error) {
-	if b.by == "load" {
-		loads, err := measure(ctx, conn.kv, c.Routes.Width())
-		if err != nil {
-			return nil, err
-		}
-		p.unit, p.told = "STATEMENTS/S", loads.whose()
-		return loads.At, nil
-	}
-	p.unit, p.told = "ROWS", "as the shards' servers estimate them, spread evenly over each shard's genes"
-	perGene := map[router.ShardName]float64{}
-	for _, name := range c.ShardNames() {
-		genes := c.Routes.GenesOf(name).Len()
-		if genes == 0 {
-			continue
-		}
-		rows, err := estimate(ctx, store, c, name)
-		if err != nil {
-			return nil, fmt.Errorf("estimate the rows on %s: %w", name, err)
-		}
-		perGene[name] = rows / float64(genes)
-	}
-	return func(g gene.Gene) float64 { return perGene[c.Routes.Shard(c.Routes.Lookup(g))] }, nil
-}
-
-// estimate is about how many rows a shard has of the tables whose rows have genes.
-func estimate(ctx context.Context, store *jobs.Store, c *cluster.Cluster, name router.ShardName) (float64, error) {
-	server, err := store.Shard(ctx, name)
-	if err != nil {
-		return 0, err
-	}
-	conn, err := link.Dial(ctx, server)
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Close()
-	total := 0.0
-	for t := range jobs.Sharded(c) {
-		rows, err := conn.Query(ctx, "SELECT IFNULL(TABLE_ROWS, 0) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+
-			link.Text(t.Schema)+" AND TABLE_NAME = "+link.Text(t.Name))
-		if err != nil {
-			return 0, err
-		}
-		for _, r := range rows {
-			n, err := strconv.ParseFloat(string(r[0]), 64)
-			if err != nil {
-				return 0, err
-			}
-			total += n
-		}
-	}
-	return total, nil
+	p.fill(r.Cluster, r.Shards, r.Weight, r.Moves)
+	return p
 }
 
 func (p *proposal) fill(c *cluster.Cluster, shards []router.ShardName, weight balance.Weight, moves []balance.Move) {
@@ -239,44 +165,37 @@ func (p *proposal) print(w io.Writer) {
 	}
 }
 
-// begin checks the moves, and writes their records unless it is a dry run.
-func (b *rebalancing) begin(ctx context.Context, c *cluster.Cluster, store *jobs.Store, p *proposal, moves []balance.Move) error {
-	var planned []*planning
-	var records []*job.Job
-	for i, v := range moves {
-		plan := &planning{
-			in: b.in, kind: job.Rebalance, from: string(v.From), to: string(v.To), genes: v.Genes.String(),
-			why: b.why, dryRun: b.dryRun, throttle: b.throttle, after: i,
+// begin writes the records of the jobs unless it is a dry run, which fails if the shards could not be checked.
+func (b *rebalancing) begin(ctx context.Context, o *ops.Ops, planned *ops.Rebalancing) error {
+	p := propose(b.by, planned)
+	if b.dryRun {
+		for _, plan := range planned.Plans {
+			if err := uncheckedOf(plan); err != nil {
+				return fmt.Errorf("from %s to %s: %w", plan.Job.From, plan.Job.To, err)
+			}
 		}
-		j, err := plan.plan(ctx, c, store, nil)
-		if err != nil {
-			return err
-		}
-		if err := plan.check(ctx, j, c, store); err != nil {
-			return fmt.Errorf("from %s to %s: %w", v.From, v.To, err)
-		}
-		planned, records = append(planned, plan), append(records, j)
 	}
-	if b.dryRun || len(planned) == 0 {
+	if b.dryRun || len(planned.Plans) == 0 {
 		return b.in.show(p, p.print)
 	}
 	if !b.in.yes && b.in.output == table {
 		p.print(b.in.stdout)
 	}
-	if err := b.in.confirm("Begin %s?", quantity(len(records), "move")); err != nil {
+	if err := b.in.confirm("Begin %s?", quantity(len(planned.Plans), "move")); err != nil {
 		return err
 	}
-	for _, j := range records {
-		if err := store.Create(ctx, j); err != nil {
-			return errors.Join(err, fmt.Errorf("these moves have begun: %v", p.Jobs))
-		}
+	started, err := o.StartRebalance(ctx, planned)
+	if err != nil {
+		return err
+	}
+	for _, j := range started {
 		p.Jobs = append(p.Jobs, j.ID)
 	}
 	return b.in.show(p, func(w io.Writer) {
 		if b.in.yes {
 			p.print(w)
 		}
-		for _, j := range records {
+		for _, j := range started {
 			fmt.Fprintf(w, "job %s: %s\n", j.ID, j.Journal[0].What)
 		}
 		fmt.Fprintln(w, "locus watch shows them; once one is ready: locus cutover JOB --to 100% --step 5% --every 1m")

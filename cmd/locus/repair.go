@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/control/jobs"
+	"locus/control/ops"
 	"locus/migrate/job"
 )
 
 func repairCommand(in *invocation) *cobra.Command {
 	var take, rows string
-	var how telling
+	var how sending
 	c := &cobra.Command{
 		Use:   "repair JOB [--take source|target|newer] [--rows ROWS]",
 		Short: "Make rows equal that a move's comparison found different, or list them",
@@ -34,12 +34,11 @@ changed. The process that runs the move does it, while clients write.`,
   locus repair split-1 --take source --rows 3,7-9 --yes`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if take != "" && !job.Take(take).Valid() {
-				return misused("--take %q: use source, target or newer", take)
+			r := ops.Repair{OfJob: ops.OfJob{Job: args[0]}, Take: job.Take(take), Rows: rows}
+			if take == "" || how.dryRun {
+				return in.printDifferences(command.Context(), r)
 			}
-			return in.withJobs(func(store *jobs.Store) error {
-				return in.repair(command.Context(), store, args[0], job.Take(take), rows, how)
-			})
+			return in.send(command.Context(), r, "Job JOB: COMMAND? The other row of each is kept in locus.move_repair alone.", how)
 		},
 	}
 	c.Flags().StringVar(&take, "take", "", "whose `row` stands: source, target or newer")
@@ -57,33 +56,18 @@ type differing struct {
 	Why   string   `json:"why_not,omitempty"`
 }
 
-func (in *invocation) repair(ctx context.Context, store *jobs.Store, id string, take job.Take, rows string, how telling) error {
-	s, err := store.Read(ctx, id)
+// printDifferences lists the rows that differ, and what a repair would do with each.
+func (in *invocation) printDifferences(ctx context.Context, r ops.Repair) error {
+	var chosen []job.Difference
+	var beyond int64
+	err := in.withEtcd(func(conn *connection) (err error) {
+		chosen, beyond, err = in.opsOf(conn).Differing(ctx, r)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	if s.Job.State.Differing == 0 {
-		return fmt.Errorf("job %s is %s, and no rows are listed: rows are repaired of a job that has failed because they differ; locus verify %s compares", id, s.Job.State.Shown(), id)
-	}
-	list, err := store.Differences(ctx, id)
-	if err != nil {
-		return err
-	}
-	chosen, err := list.Chosen(rows)
-	if err != nil {
-		return misused("--rows: %w", err)
-	}
-	if take == "" || how.dryRun {
-		return in.printDifferences(chosen, take, list.Beyond)
-	}
-	order, err := job.MakeEqual(take, chosen, in.operator())
-	if err != nil {
-		return fmt.Errorf("job %s: %w", id, err)
-	}
-	return in.tell(ctx, store, id, order, "Job %[1]s: "+order.Name+"? The other row of each is kept in locus.move_repair alone.", how)
-}
-
-func (in *invocation) printDifferences(chosen []job.Difference, take job.Take, beyond int64) error {
+	take := r.Take
 	shown := []differing{}
 	table := [][]string{{"ROW", "TABLE", "KEY", "DIFFERS", "NEWER", "SOURCE", "TARGET", "WOULD BE"}}
 	for _, d := range chosen {

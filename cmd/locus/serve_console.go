@@ -14,6 +14,7 @@ import (
 	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/jobs"
+	"locus/control/ops"
 	"locus/idgen/gene"
 	"locus/proxy/meter"
 	"locus/router"
@@ -30,6 +31,9 @@ type shared struct {
 var _ console.Cluster = shared{}
 
 func (s shared) Cards(ctx context.Context) ([]fleet.Card, error) { return fleet.Cards(ctx, s.conn.kv) }
+
+// answerPatience limits the wait for the answers of other processes.
+const answerPatience = 3 * time.Second
 
 // beatPatience is short: a page waits for the slowest of the proxies.
 const beatPatience = time.Second
@@ -65,7 +69,7 @@ func (s shared) Routes(ctx context.Context) ([]cluster.Version, error) {
 }
 
 func (s shared) Load(ctx context.Context, w gene.Width) (*meter.Loads, error) {
-	m, err := measure(ctx, s.conn.kv, w)
+	m, err := ops.MeasureLoad(ctx, s.conn.kv, w)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +83,7 @@ func (s shared) Rows(ctx context.Context) (map[router.ShardName]float64, error) 
 	}
 	rows := map[router.ShardName]float64{}
 	for _, name := range c.ShardNames() {
-		if rows[name], err = estimate(ctx, s.Store, c, name); err != nil {
+		if rows[name], err = ops.EstimateRows(ctx, s.Store, c, name); err != nil {
 			return nil, fmt.Errorf("estimate the rows on %s: %w", name, err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"locus/control/declared"
 	"locus/control/doctor"
 	"locus/control/fleet"
-	"locus/control/orders"
+	"locus/control/ops"
 	"locus/router/catalog"
 	"locus/router/cluster"
 )
@@ -114,7 +114,7 @@ func (t *tableChange) flags(c *cobra.Command) {
 }
 
 func tableAddCommand(in *invocation) *cobra.Command {
-	t := &tableChange{application: application{in: in, remedy: orders.DeclaredByImport}}
+	t := &tableChange{application: application{in: in, remedy: ops.DeclaredByImport}}
 	c := &cobra.Command{
 		Use:   "add TABLE WORD...",
 		Short: "Declare a table that is on the shards, in the words of a comment",
@@ -147,11 +147,11 @@ func addTable(tables map[catalog.TableName]catalog.Declaration, text string, wor
 	if err != nil {
 		return usageError{fmt.Errorf("table %s: %w", name, err)}
 	}
-	return orders.AddTable(tables, name, d)
+	return ops.Add(tables, name, d)
 }
 
 func tableDropCommand(in *invocation) *cobra.Command {
-	t := &tableChange{application: application{in: in, remedy: orders.NoRowsElsewhere}}
+	t := &tableChange{application: application{in: in, remedy: ops.NoRowsElsewhere}}
 	c := &cobra.Command{
 		Use:   "drop TABLE",
 		Short: "Take a table's declaration away; the table itself stays",

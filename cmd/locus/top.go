@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/control/fleet"
+	"locus/control/ops"
 	"locus/control/watch"
 )
 
@@ -69,7 +70,7 @@ func (t *topping) run(ctx context.Context) error {
 		ask := func(ctx context.Context) (watch.Costs, error) {
 			cost, err := fleet.StatementsOf(ctx, conn.kv, fleet.Top)
 			if err == nil && cost.Proxies == 0 {
-				err = noneTells(cost.Silent)
+				err = ops.NoProxy(cost.Silent)
 			}
 			return watch.Costs(cost), err
 		}

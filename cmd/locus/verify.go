@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/control/jobs"
+	"locus/control/ops"
 	"locus/control/watch"
-	"locus/migrate"
 	"locus/migrate/audit"
 	"locus/migrate/phase"
 	"locus/migrate/repair"
@@ -68,7 +68,9 @@ a shard can't be asked.`,
 					return in.verifyAll(command.Context(), in.jobsOf(conn), c)
 				})
 			}
-			return in.withJobs(func(store *jobs.Store) error { return in.verifyJob(command.Context(), store, args[0]) })
+			return in.withEtcd(func(conn *connection) error {
+				return in.verifyJob(command.Context(), in.opsOf(conn), in.jobsOf(conn), args[0])
+			})
 		},
 	}
 	c.Flags().BoolVar(&home.repair, "repair", false, "bring rows home that are on a shard which does not own them")
@@ -87,12 +89,12 @@ type comparison struct {
 }
 
 // verifyJob has a job's shards compared, and waits.
-func (in *invocation) verifyJob(ctx context.Context, store *jobs.Store, id string) error {
+func (in *invocation) verifyJob(ctx context.Context, o *ops.Ops, store *jobs.Store, id string) error {
 	earlier, err := store.Reports(ctx)
 	if err != nil {
 		return err
 	}
-	if err := in.askToCompare(ctx, store, id); err != nil {
+	if _, err := o.Send(ctx, ops.Verify{OfJob: ops.OfJob{Job: id}}, in.operator(), nil); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -130,23 +132,6 @@ func (in *invocation) verifyJob(ctx context.Context, store *jobs.Store, id strin
 			return fmt.Errorf("the comparison goes on: locus jobs %s shows its outcome: %w", id, ctx.Err())
 		case <-changes:
 		case <-look.C:
-		}
-	}
-}
-
-// askToCompare tells a job that its last comparison does not count any more.
-func (in *invocation) askToCompare(ctx context.Context, store *jobs.Store, id string) error {
-	for {
-		s, err := store.Read(ctx, id)
-		if err != nil {
-			return err
-		}
-		next, err := s.Job.On(phase.Event{Kind: phase.Differs}, in.operator(), "verify", in.now())
-		if err != nil {
-			return fmt.Errorf("job %s is %s: it can be compared once its rows are copied, until it is finished", id, s.Job.State.Shown())
-		}
-		if _, err := store.Write(ctx, s, next, nil, ""); !errors.Is(err, migrate.ErrChanged) {
-			return err
 		}
 	}
 }

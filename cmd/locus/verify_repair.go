@@ -18,7 +18,7 @@ import (
 type bringing struct {
 	repair bool
 	take   string
-	how    telling
+	how    sending
 }
 
 // mostStrays is how many rows are shown; all are counted.

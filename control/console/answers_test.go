@@ -101,19 +101,22 @@ func TestCalls(t *testing.T) {
 		path, body string
 		status     int
 	}{
-		{"/v1/calls/explode", `{"arguments": ["split-1"]}`, http.StatusNotFound},
-		{"/v1/calls/resume", `{"arguments": ["split-2"]}`, http.StatusNotFound},
-		{"/v1/calls/resume", `{"arguments": []}`, http.StatusBadRequest},
-		{"/v1/calls/resume", `{"arguments": ["split-1"], "more": 1}`, http.StatusBadRequest},
+		{"/v1/calls/explode", `{"job": "split-1"}`, http.StatusNotFound},
+		{"/v1/calls/resume", `{"job": "split-2"}`, http.StatusNotFound},
+		{"/v1/calls/resume", `{}`, http.StatusBadRequest},
+		{"/v1/calls/resume", `{"job": "split-1", "more": 1}`, http.StatusBadRequest},
+		{"/v1/calls/resume", `{"job": "split-1"} {"job": "split-2"}`, http.StatusBadRequest},
+		{"/v1/calls/resume", `{"arguments": ["split-1"]}`, http.StatusBadRequest},
 		{"/v1/calls/resume", `nothing`, http.StatusBadRequest},
-		{"/v1/calls/finish", `{"arguments": ["split-1"]}`, http.StatusConflict},
-		{"/v1/previews/pause", `{"arguments": ["split-1"]}`, http.StatusNotFound},
+		{"/v1/calls/finish", `{"job": "split-1"}`, http.StatusConflict},
+		{"/v1/calls/split", `{"from": "s0", "to": "s2", "genes": "half"}`, http.StatusConflict},
+		{"/v1/previews/pause", `{"job": "split-1"}`, http.StatusNotFound},
 	} {
 		if w := reply(c, http.MethodPost, test.path, test.body); w.Code != test.status || !strings.Contains(w.Body.String(), `"error":`) {
 			t.Errorf("%s %s: %d %s", test.path, test.body, w.Code, w.Body)
 		}
 	}
-	form := httptest.NewRequest(http.MethodPost, "/v1/calls/resume", strings.NewReader(`{"arguments": ["split-1"]}`))
+	form := httptest.NewRequest(http.MethodPost, "/v1/calls/resume", strings.NewReader(`{"job": "split-1"}`))
 	form.SetBasicAuth("admin", "pass")
 	form.Header.Set("Content-Type", "text/plain")
 	w := httptest.NewRecorder()
@@ -121,13 +124,23 @@ func TestCalls(t *testing.T) {
 	if w.Code != http.StatusUnsupportedMediaType {
 		t.Errorf("what a form of another site could send: %d", w.Code)
 	}
-	told := do[called](t, c, http.MethodPost, "/v1/calls/resume", `{"arguments": ["split-1"]}`)
+	told := do[called](t, c, http.MethodPost, "/v1/calls/resume", `{"job": "split-1"}`)
 	last := f.jobs[0].Journal[len(f.jobs[0].Journal)-1]
 	if told.Told != "resume → planned" || last.By != "admin (dashboard)" || told.Phase != "planned" {
 		t.Errorf("told %+v, in the journal %+v", told, last)
 	}
-	p := do[previewed](t, c, http.MethodPost, "/v1/previews/split", `{"arguments": ["s0", "s2", "half", ""]}`)
+	p := do[previewed](t, c, http.MethodPost, "/v1/previews/split", `{"from": "s0", "to": "s2", "genes": "half"}`)
 	if p.Genes != 8192 || p.Share != 25 || len(p.Problems) != 1 || p.Load < 800 || len(f.jobs) != 1 {
 		t.Errorf("%+v", p)
+	}
+	w = reply(c, http.MethodPost, "/v1/calls/cutover", `{"percentage": 5}`)
+	if want := "its fields are job, percent, step_percent, every_seconds, on_breach"; !strings.Contains(w.Body.String(), want) {
+		t.Errorf("%s, want %s", w.Body, want)
+	}
+	if table := do[tableCalled](t, c, http.MethodPost, "/v1/calls/table_add", `{"table": "shop.country", "words": "global"}`); table.Table != "shop.country" || table.Words != "global" {
+		t.Errorf("%+v", table)
+	}
+	if over := do[switchedOver](t, c, http.MethodPost, "/v1/calls/switchover", `{"shard": "s0", "server": "db:3306"}`); over.Primary != "db:3306" || over.HeldMs != 20 {
+		t.Errorf("%+v", over)
 	}
 }

@@ -72,7 +72,7 @@ func (p *person) want(what string, answer *http.Response, status int) {
 // call posts an order to a job.
 func (p *person) call(procedure, job string, header ...string) *http.Response {
 	p.t.Helper()
-	return p.send(http.MethodPost, "/v1/calls/"+procedure, `{"arguments": ["`+job+`"]}`, append([]string{"Content-Type", "application/json"}, header...)...)
+	return p.send(http.MethodPost, "/v1/calls/"+procedure, `{"job": "`+job+`"}`, append([]string{"Content-Type", "application/json"}, header...)...)
 }
 
 func TestLoginAndRoles(t *testing.T) {
@@ -130,7 +130,7 @@ func TestContentTypesOfOrders(t *testing.T) {
 		"application/json; charset":                       http.StatusUnsupportedMediaType,
 	} {
 		for _, path := range []string{"/v1/calls/resume", "/v1/previews/split"} {
-			r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(`{"arguments": ["split-1", "é"]}`))
+			r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(`{"job": "é"}`))
 			r.Header["Content-Type"] = []string{kind}
 			r.SetBasicAuth("admin", "pass")
 			w := httptest.NewRecorder()

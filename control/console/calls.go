@@ -5,60 +5,170 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"mime"
 	"net/http"
+	"reflect"
 	"strings"
 	"time"
 
-	"locus/control/orders"
+	"locus/control/ops"
 	"locus/migrate"
-	"locus/proxy/session"
+	"locus/migrate/job"
 )
 
-// callPatience is the time limit of an order, since both shards are checked before a move begins.
-const callPatience = 30 * time.Second
-
-// mostArguments exceeds the number of arguments of every procedure.
-const mostArguments = 16
-
-// called is the answer to an order.
-type called struct {
-	Schema  int     `json:"schema"`
-	Job     string  `json:"job"`
-	Phase   string  `json:"phase"`
-	Percent float64 `json:"percent"`
-	Told    string  `json:"told"` // the line in the job's journal
+// Operations carries out what admins request. It is [ops.Ops].
+type Operations interface {
+	PlanStart(ctx context.Context, s ops.Start, by string) (*ops.Plan, error)
+	Start(ctx context.Context, p *ops.Plan) error
+	Send(ctx context.Context, c ops.Command, by string, agree ops.Agree) (*job.Job, error)
+	AddTable(ctx context.Context, r ops.TableWords, by string) (ops.Table, error)
+	DropTable(ctx context.Context, r ops.DropTable, by string) (ops.Table, error)
+	Switchover(ctx context.Context, r ops.Switchover, by string, log *slog.Logger) (time.Duration, error)
 }
 
-// call handles POST /v1/calls/{procedure}: CALL locus.… on behalf of the logged-in user.
-func (c *Console) call(w http.ResponseWriter, r *http.Request) {
-	ordered(w, r, func(ctx context.Context, procedure string, args []string) (any, error) {
-		j, err := c.options.Orders.Order(ctx, procedure, args, byWhom(r))
+// callPatience is the time limit of a request, since both shards are checked before a move begins.
+const callPatience = 30 * time.Second
+
+// called is the answer to a request that concerns a job.
+type called struct {
+	Schema   int      `json:"schema"`
+	Job      string   `json:"job"`
+	Phase    string   `json:"phase"`
+	Percent  float64  `json:"percent"`
+	Told     string   `json:"told"` // the line in the job's journal
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+func newCalled(j *job.Job, warnings []string) called {
+	return called{schema, j.ID, string(j.State.Shown()), j.State.Percent(), j.Journal[len(j.Journal)-1].What, warnings}
+}
+
+// tableCalled is the answer to a request that concerns a declaration.
+type tableCalled struct {
+	Schema int    `json:"schema"`
+	Table  string `json:"table"`
+	Kind   string `json:"kind"`
+	Words  string `json:"words"`
+}
+
+func newTableCalled(t ops.Table) tableCalled {
+	return tableCalled{schema, t.Name, string(t.Declaration.Kind), t.Declaration.Words()}
+}
+
+// switchedOver is the answer to a switchover.
+type switchedOver struct {
+	Schema  int    `json:"schema"`
+	Shard   string `json:"shard"`
+	Primary string `json:"primary"`
+	HeldMs  int64  `json:"held_ms"`
+}
+
+// request is one kind of request. A body has the fields of its type.
+type request struct {
+	of  reflect.Type
+	run func(c *Console, ctx context.Context, read func(any) error, by string) (any, error)
+	// preview plans a job and writes nothing. It is nil if the request starts none.
+	preview func(c *Console, ctx context.Context, read func(any) error, by string) (any, error)
+}
+
+// requests contains all of them, by the names of the procedures.
+var requests = map[string]request{
+	"split": starting[ops.Split](), "merge": starting[ops.Merge](), "import": starting[ops.Import](),
+
+	"cutover": sending[ops.CutOver](), "next_step": sending[ops.NextStep](), "rollback": sending[ops.RollBack](),
+	"pause": sending[ops.Pause](), "resume": sending[ops.Resume](), "finish": sending[ops.Finish](), "abort": sending[ops.Abort](),
+	"verify": sending[ops.Verify](), "repair": sending[ops.Repair](), "throttle": sending[ops.Throttle](), "mirror": sending[ops.Mirror](),
+
+	"switchover": calling(func(c *Console, ctx context.Context, r ops.Switchover, by string) (any, error) {
+		held, err := c.options.Operations.Switchover(ctx, r, by, slog.Default())
+		return switchedOver{schema, string(r.Shard), r.To, held.Milliseconds()}, err
+	}),
+	"table_add": calling(func(c *Console, ctx context.Context, r ops.TableWords, by string) (any, error) {
+		t, err := c.options.Operations.AddTable(ctx, r, by)
+		return newTableCalled(t), err
+	}),
+	"table_drop": calling(func(c *Console, ctx context.Context, r ops.DropTable, by string) (any, error) {
+		t, err := c.options.Operations.DropTable(ctx, r, by)
+		return newTableCalled(t), err
+	}),
+}
+
+func calling[T any](do func(*Console, context.Context, T, string) (any, error)) request {
+	return request{of: reflect.TypeFor[T](), run: func(c *Console, ctx context.Context, read func(any) error, by string) (any, error) {
+		var r T
+		if err := read(&r); err != nil {
+			return nil, err
+		}
+		return do(c, ctx, r, by)
+	}}
+}
+
+func sending[T ops.Command]() request {
+	return calling(func(c *Console, ctx context.Context, r T, by string) (any, error) {
+		j, err := c.options.Operations.Send(ctx, r, by, nil)
 		if err != nil {
 			return nil, err
 		}
-		return called{schema, j.ID, string(j.State.Shown()), j.State.Percent(), j.Journal[len(j.Journal)-1].What}, nil
+		return newCalled(j, nil), nil
 	})
 }
 
-// ordered calls order with the arguments in the body and answers with its result.
-func ordered(w http.ResponseWriter, r *http.Request, order func(ctx context.Context, procedure string, args []string) (any, error)) {
+func starting[T ops.Start]() request {
+	r := calling(func(c *Console, ctx context.Context, r T, by string) (any, error) {
+		p, err := c.options.Operations.PlanStart(ctx, r, by)
+		if err != nil {
+			return nil, err
+		}
+		return newCalled(p.Job, p.Warnings), c.options.Operations.Start(ctx, p)
+	})
+	r.preview = calling(func(c *Console, ctx context.Context, r T, by string) (any, error) {
+		p, err := c.options.Operations.PlanStart(ctx, r, by)
+		if err != nil {
+			return nil, err
+		}
+		return c.previewed(ctx, p), nil
+	}).run
+	return r
+}
+
+// call handles POST /v1/calls/{procedure}: a request of the logged-in user.
+func (c *Console) call(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("procedure")
+	called := requests[name]
+	c.answer(w, r, name, called.of, called.run)
+}
+
+// preview handles POST /v1/previews/{procedure}: the job that a request would start.
+func (c *Console) preview(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("procedure")
+	called := requests[name]
+	c.answer(w, r, name, called.of, called.preview)
+}
+
+// answer reads the body and answers with the result of run.
+func (c *Console) answer(w http.ResponseWriter, r *http.Request, name string, of reflect.Type, run func(*Console, context.Context, func(any) error, string) (any, error)) {
 	if err := jsonBody(r); err != nil {
 		w.Header().Set("Accept-Post", jsonType)
 		refuseJSON(w, http.StatusUnsupportedMediaType, err)
 		return
 	}
-	args, err := arguments(w, r)
-	if err != nil {
-		refuseJSON(w, http.StatusBadRequest, err)
+	if run == nil {
+		refuseJSON(w, http.StatusNotFound, fmt.Errorf("%s: no such request", name))
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), callPatience)
 	defer cancel()
-	procedure := r.PathValue("procedure")
-	answer, err := order(ctx, procedure, args)
+	read := func(into any) error {
+		if err := decode(http.MaxBytesReader(w, r.Body, 64<<10), into); err != nil {
+			return &ops.Invalid{Problem: fmt.Sprintf("the body is no object for %s: %v; its fields are %s", name, err, strings.Join(fieldNames(of), ", "))}
+		}
+		return nil
+	}
+	answer, err := run(c, ctx, read, byWhom(r))
 	if err != nil {
-		refuseCall(w, procedure, err)
+		refuseJSON(w, refusalStatus(err), err)
 		return
 	}
 	writeJSON(w, answer)
@@ -66,7 +176,7 @@ func ordered(w http.ResponseWriter, r *http.Request, order func(ctx context.Cont
 
 func byWhom(r *http.Request) string { return who(r).user + " (dashboard)" }
 
-// previewed describes the move that an order would begin.
+// previewed describes the job that a request would start.
 type previewed struct {
 	Schema int    `json:"schema"`
 	Job    string `json:"job"`
@@ -79,6 +189,7 @@ type previewed struct {
 	Load     float64   `json:"statements_per_second"` // on these genes, as counted by all proxies
 	Problems []problem `json:"problems"`              // obstacles to the move
 	Unasked  string    `json:"unasked,omitempty"`     // why the obstacles are unknown
+	Warnings []string  `json:"warnings,omitempty"`
 }
 
 type problem struct {
@@ -87,21 +198,11 @@ type problem struct {
 	Remedy string `json:"remedy"`
 }
 
-// preview handles POST /v1/previews/{procedure}: the move that a split or merge would begin.
-func (c *Console) preview(w http.ResponseWriter, r *http.Request) {
-	ordered(w, r, func(ctx context.Context, procedure string, args []string) (any, error) {
-		p, err := c.options.Orders.Preview(ctx, procedure, args, byWhom(r))
-		if err != nil {
-			return nil, err
-		}
-		return c.previewed(ctx, p), nil
-	})
-}
-
-func (c *Console) previewed(ctx context.Context, p orders.Preview) previewed {
+func (c *Console) previewed(ctx context.Context, p *ops.Plan) previewed {
 	j := p.Job
 	a := previewed{
-		Schema: schema, Job: j.ID, From: string(j.From), To: j.Target(), Genes: j.Genes.Len(), Ranges: short(j.Genes.String()), Problems: []problem{},
+		Schema: schema, Job: j.ID, From: string(j.From), To: j.Target(), Genes: j.Genes.Len(), Ranges: short(j.Genes.String()),
+		Problems: []problem{}, Warnings: p.Warnings,
 	}
 	if owned := c.options.Proxy.Map().GenesOf(j.From).Len(); owned > 0 {
 		a.Share = 100 * float64(a.Genes) / float64(owned)
@@ -112,8 +213,8 @@ func (c *Console) previewed(ctx context.Context, p orders.Preview) previewed {
 	for _, found := range p.Problems {
 		a.Problems = append(a.Problems, problem{found.Check, found.What, found.Remedy})
 	}
-	if p.Unasked != nil {
-		a.Unasked = p.Unasked.Error()
+	if p.Unchecked != nil {
+		a.Unasked = p.Unchecked.Error()
 	}
 	return a
 }
@@ -134,34 +235,38 @@ func jsonBody(r *http.Request) error {
 	return fmt.Errorf("content type %q is not accepted: send the header Content-Type: %s, whose charset is utf-8", strings.Join(given, ", "), jsonType)
 }
 
-// arguments reads {"arguments": ["split-1", "40"]}.
-func arguments(w http.ResponseWriter, r *http.Request) ([]string, error) {
-	var body struct {
-		Arguments []string `json:"arguments"`
-	}
-	in := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10))
+// decode reads one JSON object, and refuses unknown fields and what follows the object.
+func decode(body io.Reader, into any) error {
+	in := json.NewDecoder(body)
 	in.DisallowUnknownFields()
-	if err := in.Decode(&body); err != nil {
-		return nil, fmt.Errorf(`the body: %w; it is {"arguments": ["split-1", "40"]}`, err)
+	if err := in.Decode(into); err != nil {
+		return err
 	}
-	if len(body.Arguments) > mostArguments {
-		return nil, fmt.Errorf("%d arguments are more than any procedure takes", len(body.Arguments))
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the object")
 	}
-	return body.Arguments, nil
+	return nil
 }
 
-// refuseCall answers why an order was not accepted, or that this is unknown.
-func refuseCall(w http.ResponseWriter, name string, err error) {
-	switch {
-	case errors.Is(err, session.ErrNoProcedure):
-		refuseJSON(w, http.StatusNotFound, fmt.Errorf("%s: %w", name, err))
-	case errors.As(err, new(*session.BadArguments)):
-		refuseJSON(w, http.StatusBadRequest, err)
-	case errors.Is(err, migrate.ErrNoJob):
-		refuseJSON(w, http.StatusNotFound, err)
-	case errors.Is(err, migrate.ErrUnknown), errors.Is(err, context.DeadlineExceeded):
-		refuseJSON(w, http.StatusServiceUnavailable, fmt.Errorf("%w: look whether it is in the journal", err))
-	default:
-		refuseJSON(w, http.StatusConflict, err)
+// fieldNames returns the names of a request's fields, with those of embedded structs.
+func fieldNames(of reflect.Type) (names []string) {
+	for _, f := range reflect.VisibleFields(of) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
 	}
+	return names
+}
+
+// refusalStatus returns the status for a request that was refused, or whose effect is unknown.
+func refusalStatus(err error) int {
+	switch {
+	case errors.As(err, new(*ops.Invalid)):
+		return http.StatusBadRequest
+	case errors.Is(err, migrate.ErrNoJob):
+		return http.StatusNotFound
+	case errors.Is(err, migrate.ErrUnknown), errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusConflict
 }

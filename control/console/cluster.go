@@ -8,10 +8,8 @@ import (
 	"locus/control/doctor"
 	"locus/control/fleet"
 	"locus/control/generators"
-	"locus/control/orders"
 	"locus/control/watch"
 	"locus/idgen/gene"
-	"locus/migrate/job"
 	"locus/proxy/meter"
 	"locus/proxy/mirror"
 	"locus/router"
@@ -48,10 +46,4 @@ type Ground interface {
 	Rows(context.Context) (map[router.ShardName]float64, error)
 	// Routes returns the versions of the route map, oldest first.
 	Routes(context.Context) ([]cluster.Version, error)
-}
-
-// Orders runs the procedures of the schema locus.
-type Orders interface {
-	Order(ctx context.Context, procedure string, args []string, by string) (*job.Job, error)
-	Preview(ctx context.Context, procedure string, args []string, by string) (orders.Preview, error)
 }

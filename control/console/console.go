@@ -34,15 +34,15 @@ type Proxy interface {
 
 // Options configure a console.
 type Options struct {
-	Proxy    Proxy
-	Cluster  Cluster
-	Orders   Orders
-	Self     fleet.Card // the process's card, as other processes see it
-	Name     string     // the cluster's name
-	IDs      Generators // serves /api/; may be nil
-	Accounts []Account  // without any, nobody can log in
-	Secure   bool       // served over TLS
-	Version  string
+	Proxy      Proxy
+	Cluster    Cluster
+	Operations Operations
+	Self       fleet.Card // the process's card, as other processes see it
+	Name       string     // the cluster's name
+	IDs        Generators // serves /api/; may be nil
+	Accounts   []Account  // without any, nobody can log in
+	Secure     bool       // served over TLS
+	Version    string
 	// Traced returns the counts of spans. It is nil without tracing.
 	Traced func() tracing.Counts
 	// Watched returns the shards whose servers the process watches. It is nil if it watches none.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -19,7 +20,7 @@ import (
 	"locus/control/doctor"
 	"locus/control/fleet"
 	"locus/control/generators"
-	"locus/control/orders"
+	"locus/control/ops"
 	"locus/idgen/gene"
 	"locus/migrate"
 	"locus/migrate/job"
@@ -169,36 +170,59 @@ func (*fakeCluster) Routes(context.Context) ([]cluster.Version, error) {
 	return []cluster.Version{{Map: first, Stamp: router.Stamp{By: "ann", Why: "first"}}, {Map: second, Stamp: router.Stamp{By: "bob"}}}, err
 }
 
-// Order knows pause and resume.
-func (f *fakeCluster) Order(_ context.Context, procedure string, args []string, by string) (*job.Job, error) {
+// fakeOperations are those on the jobs of a fakeCluster. It knows pause, resume and finish, and a split.
+type fakeOperations struct{ *fakeCluster }
+
+func (f fakeOperations) Send(_ context.Context, c ops.Command, by string, _ ops.Agree) (*job.Job, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	kind, known := map[string]phase.Kind{"pause": phase.Pause, "resume": phase.Resume, "finish": phase.Finish}[procedure]
-	switch {
-	case !known:
-		return nil, session.ErrNoProcedure
-	case len(args) != 1:
-		return nil, &session.BadArguments{Given: len(args), Takes: "locus." + procedure + "(job)"}
+	var id string
+	var order job.Order
+	switch c := c.(type) {
+	case ops.Pause:
+		id, order = c.Job, job.Just("pause", phase.Pause)
+	case ops.Resume:
+		id, order = c.Job, job.Just("resume", phase.Resume)
+	case ops.Finish:
+		id, order = c.Job, job.Just("finish", phase.Finish)
+	}
+	if id == "" {
+		return nil, &ops.Invalid{Problem: "no job is named"}
 	}
 	for i, j := range f.jobs {
-		if j.ID == args[0] {
-			next, err := j.Told(job.Just(procedure, kind), by, began)
+		if j.ID == id {
+			next, err := j.Told(order, by, began)
 			if err == nil {
 				f.jobs[i] = next
 			}
 			return next, err
 		}
 	}
-	return nil, fmt.Errorf("job %s: %w", args[0], migrate.ErrNoJob)
+	return nil, fmt.Errorf("job %s: %w", id, migrate.ErrNoJob)
 }
 
-func (f *fakeCluster) Preview(_ context.Context, procedure string, args []string, by string) (orders.Preview, error) {
+func (f fakeOperations) PlanStart(_ context.Context, s ops.Start, by string) (*ops.Plan, error) {
 	genes, err := gene.ParseSet("0x4000-0x5fff", 16)
-	if err != nil || procedure != "split" {
-		return orders.Preview{}, session.ErrNoProcedure
+	if err != nil {
+		return nil, err
 	}
-	j, err := job.New("split-9", job.Split, router.ShardName(args[0]), router.ShardName(args[1]), 16, genes, by, "", began)
-	return orders.Preview{Job: j, Problems: []preflight.Problem{{Check: "binlog", What: "it is off", Remedy: "switch it on"}}}, err
+	of := s.(ops.Split)
+	j, err := job.New("split-9", job.Split, of.From, of.To, 16, genes, by, "", began)
+	return &ops.Plan{Job: j, Problems: []preflight.Problem{{Check: "binlog", What: "it is off", Remedy: "switch it on"}}}, err
+}
+
+func (f fakeOperations) Start(_ context.Context, p *ops.Plan) error { return p.Refusal() }
+
+func (f fakeOperations) AddTable(_ context.Context, r ops.TableWords, _ string) (ops.Table, error) {
+	return ops.Table{Name: r.Table, Declaration: catalog.Declaration{Kind: catalog.Global}}, nil
+}
+
+func (f fakeOperations) DropTable(_ context.Context, r ops.DropTable, _ string) (ops.Table, error) {
+	return ops.Table{Name: r.Table}, nil
+}
+
+func (f fakeOperations) Switchover(context.Context, ops.Switchover, string, *slog.Logger) (time.Duration, error) {
+	return 20 * time.Millisecond, nil
 }
 
 var began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
@@ -235,7 +259,7 @@ func after(t *testing.T, j *job.Job, events ...phase.Event) *job.Job {
 
 func newConsole(f *fakeCluster) *Console {
 	password := func(text string) func() (string, error) { return func() (string, error) { return text, nil } }
-	return New(Options{Proxy: &fakeProxy{}, Cluster: f, Orders: f, Name: "shop", Self: fleet.Card{ID: "mover", Roles: []config.Task{config.MoverTask}}, Version: "v0", Accounts: []Account{
+	return New(Options{Proxy: &fakeProxy{}, Cluster: f, Operations: fakeOperations{f}, Name: "shop", Self: fleet.Card{ID: "mover", Roles: []config.Task{config.MoverTask}}, Version: "v0", Accounts: []Account{
 		{"admin", config.Admin, password("pass")},
 		{"vera", config.Viewer, password("look")},
 		{"walt", config.Viewer, password("see")},

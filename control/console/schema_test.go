@@ -3,6 +3,7 @@ package console
 import (
 	"encoding"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -16,8 +17,12 @@ import (
 // fieldsDocument lists the fields of every answer below /v1/, for who reads them.
 const fieldsDocument = "../../docs/reference/http-v1.txt"
 
-const fieldsHead = `# Every field of every answer below /v1/ (schema 1), with its type. A field with "?" may be missing, [] is a list,
+const fieldsHead = `# Every field of every answer and of every body below /v1/ (schema 1), with its type. A field with "?" may be missing, [] is a list,
 # and {} an object whose keys are names. Written by: go test ./control/console -run TestFieldsStay -update
+`
+
+const bodiesHead = `
+# Every field of every body. A field with "?" may be left out. Previews take the same bodies: split, merge and import.
 `
 
 // TestFieldsStay holds the answers to what is documented: within a schema fields are added,
@@ -40,6 +45,8 @@ func TestFieldsStay(t *testing.T) {
 		{"GET /v1/routes", routesAnswer{}},
 		{"GET /v1/findings", findingsAnswer{}},
 		{"POST /v1/calls/{procedure}", called{}},
+		{"POST /v1/calls/switchover", switchedOver{}},
+		{"POST /v1/calls/table_add and table_drop", tableCalled{}},
 		{"POST /v1/previews/{procedure}", previewed{}},
 	}
 	text := fieldsHead
@@ -47,6 +54,12 @@ func TestFieldsStay(t *testing.T) {
 		var lines []string
 		fieldsOf(reflect.TypeOf(a.of), "", &lines)
 		text += "\n" + a.path + "\n  " + strings.Join(lines, "\n  ") + "\n"
+	}
+	text += bodiesHead
+	for _, name := range slices.Sorted(maps.Keys(requests)) {
+		var lines []string
+		fieldsOf(requests[name].of, "", &lines)
+		text += "\nPOST /v1/calls/" + name + " takes\n  " + strings.Join(lines, "\n  ") + "\n"
 	}
 	golden.Update(t, fieldsDocument, text)
 	known, err := os.ReadFile(fieldsDocument)

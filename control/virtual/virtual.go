@@ -1,8 +1,8 @@
-// Package virtual is the tables of the schema locus: moves and their steps,
-// shards, servers, routes, proxies, declared tables and slow statements, for any MySQL client.
+// Package virtual is the schema locus for any MySQL client: tables of jobs and their steps, shards, servers, routes, proxies, declared
+// tables and statements, and the procedures by which admins request operations.
 //
-// It owns their columns and where the rows come from. It never changes anything,
-// and never says who may look: the session does.
+// It owns the columns of the tables, the sources of their rows, and the arguments and results of the procedures. It never checks or
+// carries out a request, which package ops does, and never decides who may use the schema, which the session does.
 package virtual
 
 import (

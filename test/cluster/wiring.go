@@ -15,8 +15,9 @@ import (
 	"locus/control/declared"
 	"locus/control/fleet"
 	"locus/control/jobs"
-	"locus/control/orders"
+	"locus/control/ops"
 	"locus/control/switchover"
+	"locus/control/virtual"
 	"locus/internal/test/servers"
 	"locus/migrate"
 	"locus/proxy"
@@ -130,7 +131,7 @@ func (r proxyRole) wire(n *node, identity *handshake.Identity) Wiring {
 		Alive:        func(ctx context.Context) ([]string, error) { return fleet.Alive(ctx, n.kv) },
 		Applied:      store.Applied,
 		Declarations: declared.NewTables(n.kv, n.log),
-		Procedures:   orders.NewProcedures(n.kv, store, orders.LogIn{Secrets: secrets}, time.Now),
+		Procedures:   virtual.NewProcedures(ops.New(ops.Config{KV: n.kv, Jobs: store, Secrets: secrets, Now: time.Now})),
 		Crashed:      (&switchover.Crashed{Declared: func() *cluster.Cluster { return n.proxy.Declared() }, Secrets: secrets, Log: n.log}).End,
 		Fence:        n.fence(r.Hold),
 	}

@@ -269,7 +269,7 @@ func (b *browser) order(job, order string, arguments ...string) {
 	b.press("#" + order + "-" + job)
 	b.until("the dialog is open", `document.getElementById("ask").open`)
 	for i, value := range arguments {
-		b.write(fmt.Sprintf(`#ask [data-argument="%d"]`, i), value)
+		b.write(fmt.Sprintf(`#ask .field:nth-of-type(%d) [data-argument]`, i+1), value)
 	}
 	b.press("#ask-yes")
 	b.told()

@@ -222,11 +222,11 @@ func (d *demo) isRefusedWithoutTheRole(b *browser) {
 		d.t.Error("who may only look has buttons")
 	}
 	b.audit("what a viewer sees")
-	const call = `fetch("v1/calls/pause", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({arguments: ["split-2"]})}).then(a => a.status)`
+	const call = `fetch("v1/calls/pause", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({job: "split-2"})}).then(a => a.status)`
 	if got := b.eval(call); got != "403" {
 		d.t.Errorf("who may only look pauses a move: %s", got)
 	}
-	answer, err := http.Post(d.HTTP.URL+"/v1/calls/pause", "application/json", strings.NewReader(`{"arguments": ["split-2"]}`))
+	answer, err := http.Post(d.HTTP.URL+"/v1/calls/pause", "application/json", strings.NewReader(`{"job": "split-2"}`))
 	if err != nil {
 		d.t.Fatal(err)
 	}

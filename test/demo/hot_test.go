@@ -154,7 +154,7 @@ func (d *demo) dividesBySQL() {
 	d.t.Helper()
 	dba := d.asDBA(d.dir).db
 	dba.SetMaxOpenConns(1)
-	if _, err := dba.Exec("CALL locus.split('s0', 's2', '0x3eab', NULL, 'halves')"); err == nil || !strings.Contains(err.Error(), `argument 5: "halves": gene or sequence`) {
+	if _, err := dba.Exec("CALL locus.split('s0', 's2', '0x3eab', NULL, 'halves')"); err == nil || !strings.Contains(err.Error(), `a split by "halves" is unknown; use gene or sequence`) {
 		d.t.Errorf("split by halves: %v", err)
 	}
 	var id, phase, percent, told string

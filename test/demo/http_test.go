@@ -40,11 +40,11 @@ func (d *demo) previews() {
 		Unasked  string
 		Error    string
 	}
-	if status := d.ask("/v1/previews/split", `{"arguments": ["s1", "s2", "half"]}`, &p); status != http.StatusOK || p.Genes != 16384 || len(p.Problems) > 0 || p.Unasked != "" {
+	if status := d.ask("/v1/previews/split", `{"from": "s1", "to": "s2", "genes": "half"}`, &p); status != http.StatusOK || p.Genes != 16384 || len(p.Problems) > 0 || p.Unasked != "" {
 		d.t.Errorf("the preview of a split: %d %+v", status, p)
 	}
 	for body, want := range map[string]int{
-		`{"arguments": ["s1", "s9", "half"]}`: http.StatusConflict, `{"arguments": ["s1"]}`: http.StatusBadRequest, `{"arguments": ["s1", "s2", ""]}`: http.StatusBadRequest,
+		`{"from": "s1", "to": "s9", "genes": "half"}`: http.StatusConflict, `{"arguments": ["s1", "s2", "half"]}`: http.StatusBadRequest, `{"from": "s1", "to": "s2"}`: http.StatusBadRequest,
 	} {
 		for _, path := range []string{"/v1/previews/split", "/v1/calls/split"} {
 			if status := d.ask(path, body, &p); status != want || p.Error == "" {
@@ -52,7 +52,7 @@ func (d *demo) previews() {
 			}
 		}
 	}
-	if status := d.ask("/v1/previews/pause", `{"arguments": ["split-1"]}`, &p); status != http.StatusNotFound {
+	if status := d.ask("/v1/previews/pause", `{"job": "split-1"}`, &p); status != http.StatusNotFound {
 		d.t.Errorf("the preview of what begins nothing: %d", status)
 	}
 }

@@ -226,15 +226,15 @@ func (o client) refusals() {
 	for _, c := range []struct{ text, want string }{
 		{"cutover('split-9', 100)", "Error 1644 (45000): job split-9: no such job"},
 		{"cutover('split-1')", "Error 1318 (42000): Incorrect number of arguments for PROCEDURE locus.cutover; got 1, and it is locus.cutover(job, percent [, step_percent, every_seconds, on_breach])"},
-		{"cutover('split-1', 101)", `Error 1210 (HY000): Incorrect arguments to locus.cutover: argument 2: "101" is no number from 0 to 100`},
-		{"cutover('split-1', 50, 5, 1, 'shout')", `Error 1210 (HY000): Incorrect arguments to locus.cutover: argument 5: "shout": pause, step-back or roll-back`},
+		{"cutover('split-1', 101)", `Error 1210 (HY000): Incorrect arguments to locus.cutover: 101 is no percentage; use a number from 0 to 100`},
+		{"cutover('split-1', 50, 5, 1, 'shout')", `Error 1210 (HY000): Incorrect arguments to locus.cutover: the reaction "shout" to a breach is unknown; use pause, step-back or roll-back`},
 		{"cutover('split-1', 50 + 1)", "Error 1210 (HY000): Incorrect arguments to locus.cutover: argument 2 is no plain text or number"},
-		{"cutover('split-1', '')", `Error 1210 (HY000): Incorrect arguments to locus.cutover: argument 2: "" is no number from 0 to 100`},
+		{"cutover('split-1', '')", `Error 1210 (HY000): Incorrect arguments to locus.cutover: argument 2: "" is not a number`},
 		{"cutover('split-1', NULL)", "Error 1210 (HY000): Incorrect arguments to locus.cutover: argument 2: NULL"},
 		{"split(NULL, 's2', 'half')", "Error 1210 (HY000): Incorrect arguments to locus.split: argument 1: NULL"},
 		{"finish('split-1')", "Error 1644 (45000): "},
 		{"split('s0', 's9', 'half')", "Error 1644 (45000): shard s9 is not registered"},
-		{"split('s0', 's2', 'some')", "Error 1644 (45000): "},
+		{"split('s0', 's2', 'some')", `Error 1210 (HY000): Incorrect arguments to locus.split: genes "some"`},
 		{"explode('split-1')", "Error 1305 (42000): PROCEDURE locus.explode does not exist"},
 	} {
 		if _, err := o.db.Exec("CALL locus." + c.text); err == nil || !strings.HasPrefix(err.Error(), c.want) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"locus/control/orders"
+	"locus/control/ops"
 	"locus/idgen/gene"
 	"locus/internal/test/servers"
 	"locus/router"
@@ -36,7 +36,7 @@ func (at login) open(t *testing.T, schema string) *sql.DB {
 // alike waits until the server that had the tables at first has every row as the shards have them that own it.
 func (s *stage) alike(t *testing.T) {
 	t.Helper()
-	tables, err := orders.ImportedTables(s.app.imported())
+	tables, err := ops.Declarations(ops.SplitTables(s.app.imported()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func within(genes gene.Set, d catalog.Declaration) string {
 // spread holds each row to the shard that owns it, once the import is finished.
 func (s *stage) spread(t *testing.T) {
 	t.Helper()
-	tables, err := orders.ImportedTables(s.app.imported())
+	tables, err := ops.Declarations(ops.SplitTables(s.app.imported()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"locus/control/declared"
-	"locus/control/orders"
+	"locus/control/ops"
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/internal/test/servers"
@@ -226,7 +226,7 @@ func (w *world) planImport(t *testing.T, id string) {
 func (w *world) planImportOf(t *testing.T, id, imported string) {
 	t.Helper()
 	_, m := w.routes(t)
-	tables, err := orders.ImportedTables(imported)
+	tables, err := ops.Declarations(ops.SplitTables(imported))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"locus/control/declared"
 	"locus/control/fitting"
-	"locus/control/orders"
+	"locus/control/ops"
 	"locus/internal/test/servers"
 	"locus/migrate/cutover"
 	"locus/migrate/job"
@@ -191,7 +191,7 @@ func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 
 func (w *world) planOutside(t *testing.T, id string, outside *servers.Server, imported string) {
 	t.Helper()
-	tables, err := orders.ImportedTables(imported)
+	tables, err := ops.Declarations(ops.SplitTables(imported))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ export function tell(text, well) {
   if (well && text) forget = setTimeout(() => tell("", false), 15000);
 }
 
-const field = (a, i) => html`<p class="field"><label for="ask-${a.name}">${a.label}</label> ${a.choices ?
-  html`<select id="ask-${a.name}" data-argument="${i}">${a.choices.map(c => html`<option ${c === a.value ? html`selected` : ""}>${c}</option>`)}</select>` :
-  html`<input id="ask-${a.name}" data-argument="${i}" type="number" min="${a.least}" max="${a.most}" step="any" inputmode="decimal" required value="${a.value}">`} <span class="soft">${a.unit || ""}</span></p>`;
+const field = a => html`<p class="field"><label for="ask-${a.name}">${a.label}</label> ${a.choices ?
+  html`<select id="ask-${a.name}" data-argument="${a.name}">${a.choices.map(c => html`<option ${c === a.value ? html`selected` : ""}>${c}</option>`)}</select>` :
+  html`<input id="ask-${a.name}" data-argument="${a.name}" type="number" min="${a.least}" max="${a.most}" step="any" inputmode="decimal" required value="${a.value}">`} <span class="soft">${a.unit || ""}</span></p>`;
 
 // open asks about an order of a move.
 export function open(job, order) {
@@ -44,9 +44,10 @@ ask.addEventListener("close", async () => {
   const now = asked;
   asked = null;
   if (!now || ask.returnValue !== "yes") return;
-  const values = Array.from(ask.querySelectorAll("[data-argument]"), e => e.value);
+  const body = {job: now.job};
+  for (const e of ask.querySelectorAll("[data-argument]")) body[e.dataset.argument] = e.type === "number" ? e.valueAsNumber : e.value;
   try {
-    const told = await send("v1/calls/" + now.order.procedure, {arguments: [now.job, ...values]});
+    const told = await send("v1/calls/" + now.order.procedure, body);
     tell(`${told.job}: ${told.told}`, true);
   } catch (e) {
     tell(e.message, false);

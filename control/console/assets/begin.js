@@ -10,7 +10,8 @@ let plan = null, trouble = "", busy = false;
 let even = null;
 
 const procedure = () => wanted.kind === "merge" ? "merge" : "split";
-const args = () => wanted.kind === "merge" ? [wanted.from, wanted.to, wanted.why] : [wanted.from, wanted.to, wanted.kind === "half" ? "half" : wanted.genes, wanted.why, wanted.kind === "sequence" ? "sequence" : ""];
+// body has the fields of the request.
+const body = () => wanted.kind === "merge" ? {from: wanted.from, into: wanted.to, why: wanted.why} : {from: wanted.from, to: wanted.to, genes: wanted.kind === "half" ? "half" : wanted.genes, by: wanted.kind === "sequence" ? "sequence" : "gene", why: wanted.why};
 
 // propose fills the form in, for a gene that is hot.
 export function propose(from, genes, to) {
@@ -26,10 +27,10 @@ async function during(work) {
   try { return await work(); } catch (e) { trouble = e.message; return null; } finally { busy = false; }
 }
 
-export const preview = () => during(async () => { plan = await send("v1/previews/" + procedure(), {arguments: args()}); });
+export const preview = () => during(async () => { plan = await send("v1/previews/" + procedure(), body()); });
 
 export const begin = () => during(async () => {
-  const told = await send("v1/calls/" + procedure(), {arguments: args()});
+  const told = await send("v1/calls/" + procedure(), body());
   plan = null;
   return told;
 });

@@ -1,0 +1,47 @@
+// Package ops contains the operations that a person can start, change or request. Each is a typed request, which this package plans,
+// checks and carries out.
+//
+// It owns what a request may contain, the checks before it takes effect, what it writes to etcd, and the text of each refusal with its
+// remedy. It never prints, never asks a question, never parses flags, SQL or JSON, and keeps nothing between two calls. Its callers do
+// that: the command line, the procedures of the schema locus and the HTTP interface.
+package ops
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"locus/config/etcd"
+	"locus/control/jobs"
+)
+
+// Ops carries out the operations on one cluster. Safe for concurrent use.
+type Ops struct {
+	kv      *etcd.KV
+	jobs    *jobs.Store
+	secrets func(name string) (string, error)
+	connect time.Duration
+	now     func() time.Time
+}
+
+// Config is what operations need of their process.
+type Config struct {
+	KV      *etcd.KV    // the keys of the cluster
+	Jobs    *jobs.Store // of the same cluster
+	Secrets func(name string) (string, error)
+	Connect time.Duration // limit for the login to a shard
+	Now     func() time.Time
+}
+
+// New returns the operations on the cluster of c.KV.
+func New(c Config) *Ops { return &Ops{c.KV, c.Jobs, c.Secrets, c.Connect, c.Now} }
+
+// Invalid is the error for a request that no state of the cluster accepts. Nothing was changed.
+type Invalid struct{ Problem string }
+
+func (e *Invalid) Error() string { return e.Problem }
+
+func invalid(format string, args ...any) error { return &Invalid{fmt.Sprintf(format, args...)} }
+
+// ErrNoSecrets means that this process has no secrets to log in to the shards, so that it can't check them.
+var ErrNoSecrets = errors.New("without these secrets the shards can't be checked")

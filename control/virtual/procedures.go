@@ -1,0 +1,254 @@
+package virtual
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+
+	"locus/control/ops"
+	"locus/migrate/job"
+	"locus/proxy/session"
+	"locus/router"
+	"locus/router/stmt"
+)
+
+// Procedures are the procedures of the schema locus, for one cluster. They read their arguments, call package ops, and make a row of the
+// result. Safe for concurrent use.
+type Procedures struct{ ops *ops.Ops }
+
+// NewProcedures returns the procedures that call operations.
+func NewProcedures(o *ops.Ops) *Procedures { return &Procedures{o} }
+
+var _ session.Procedures = (*Procedures)(nil)
+
+// procedure is one of the procedures.
+type procedure struct {
+	takes string // its arguments
+	least int    // the number of arguments that must be given
+	// read makes the request of the arguments, and returns what runs it.
+	read func(*call) run
+}
+
+// run runs a request.
+type run func(context.Context, *ops.Ops) (session.Answer, error)
+
+// procedures contains all of them, by the names of the commands, with _ for -.
+var procedures = map[string]procedure{
+	"split":  {takes: "from_shard, to_shard, genes [, why, by]", least: 3, read: starts(split)},
+	"merge":  {takes: "from_shard, into_shard [, why]", least: 2, read: starts(merge)},
+	"import": {takes: "table, words [, why]", least: 2, read: starts(imports)},
+
+	"cutover":   {takes: "job, percent [, step_percent, every_seconds, on_breach]", least: 2, read: sends(cutOver)},
+	"next_step": {takes: "job, percent", least: 2, read: sends(func(c *call) ops.Command { return ops.NextStep{OfJob: c.job(), Percent: c.number(1)} })},
+	"rollback": {takes: "job [, percent, step_percent]", least: 1, read: sends(func(c *call) ops.Command {
+		return ops.RollBack{OfJob: c.job(), Percent: c.number(1), StepPercent: c.number(2)}
+	})},
+	"pause":    {takes: "job", least: 1, read: sends(func(c *call) ops.Command { return ops.Pause{OfJob: c.job()} })},
+	"resume":   {takes: "job", least: 1, read: sends(func(c *call) ops.Command { return ops.Resume{OfJob: c.job()} })},
+	"finish":   {takes: "job", least: 1, read: sends(func(c *call) ops.Command { return ops.Finish{OfJob: c.job()} })},
+	"abort":    {takes: "job", least: 1, read: sends(func(c *call) ops.Command { return ops.Abort{OfJob: c.job()} })},
+	"verify":   {takes: "job", least: 1, read: sends(func(c *call) ops.Command { return ops.Verify{OfJob: c.job()} })},
+	"repair":   {takes: "job, take [, rows]", least: 2, read: sends(repair)},
+	"throttle": {takes: "job, percent", least: 2, read: sends(func(c *call) ops.Command { return ops.Throttle{OfJob: c.job(), Percent: c.number(1)} })},
+	"mirror":   {takes: "job, percent", least: 2, read: sends(func(c *call) ops.Command { return ops.Mirror{OfJob: c.job(), Percent: c.number(1)} })},
+
+	"switchover": {takes: "shard, server", least: 2, read: switchover},
+
+	"table_add":  {takes: "table, words", least: 2, read: tableAdd},
+	"table_drop": {takes: "table", least: 1, read: tableDrop},
+}
+
+func (p procedure) most() int { return strings.Count(p.takes, ",") + 1 }
+
+// Call implements session.Procedures.
+func (p *Procedures) Call(ctx context.Context, name string, args []stmt.Value, by string) (session.Answer, error) {
+	called, there := procedures[name]
+	if !there {
+		return session.Answer{}, session.ErrNoProcedure
+	}
+	bad := &session.BadArguments{Given: len(args), Takes: "locus." + name + "(" + called.takes + ")"}
+	if len(args) < called.least || len(args) > called.most() {
+		return session.Answer{}, bad
+	}
+	c := &call{args: args, by: by + " (SQL)"}
+	for i, a := range args[:called.least] {
+		if a.Kind == stmt.Null {
+			c.wrong(i, "NULL, which is allowed only for an argument that can be left out")
+		}
+	}
+	do := called.read(c)
+	if bad.Argument = c.bad; bad.Argument != "" {
+		return session.Answer{}, bad
+	}
+	answer, err := do(ctx, p.ops)
+	if invalid, is := errors.AsType[*ops.Invalid](err); is {
+		bad.Argument = invalid.Error()
+		return session.Answer{}, bad
+	}
+	return answer, err
+}
+
+// call is one CALL.
+type call struct {
+	args []stmt.Value
+	by   string
+	bad  string // what is wrong with an argument; then nothing is run
+}
+
+func (c *call) wrong(i int, format string, args ...any) {
+	if c.bad == "" {
+		c.bad = fmt.Sprintf("argument %d: ", i+1) + fmt.Sprintf(format, args...)
+	}
+}
+
+// text returns an argument. It is empty if the argument is NULL, or not given.
+func (c *call) text(i int) string {
+	if i >= len(c.args) {
+		return ""
+	}
+	switch v := c.args[i]; v.Kind {
+	case stmt.Null:
+		return ""
+	case stmt.String, stmt.Bytes, stmt.Temporal:
+		return string(v.Text)
+	default:
+		return v.String()
+	}
+}
+
+// number returns a numeric argument. It is nil if the argument is NULL, or not given.
+func (c *call) number(i int) *float64 {
+	if i >= len(c.args) || c.args[i].Kind == stmt.Null {
+		return nil
+	}
+	return new(c.parse(i, c.text(i)))
+}
+
+// parse reads a number, or a percentage.
+func (c *call) parse(i int, text string) float64 {
+	n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
+	if err != nil {
+		c.wrong(i, "%q is not a number", text)
+	}
+	return n
+}
+
+func (c *call) job() ops.OfJob { return ops.OfJob{Job: c.text(0)} }
+
+func (c *call) shard(i int) router.ShardName { return router.ShardName(c.text(i)) }
+
+// mostWarnings is the number of warnings beside the answer of a CALL: as many as servers keep.
+const mostWarnings = 64
+
+// starts runs a request that starts a job.
+func starts(read func(*call) ops.Start) func(*call) run {
+	return func(c *call) run {
+		s := read(c)
+		return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+			p, err := o.PlanStart(ctx, s, c.by)
+			if err != nil {
+				return session.Answer{}, err
+			}
+			if err := o.Start(ctx, p); err != nil {
+				return session.Answer{}, err
+			}
+			answer := ofJob(p.Job)
+			answer.Warnings = p.Warnings[:min(len(p.Warnings), mostWarnings)]
+			return answer, nil
+		}
+	}
+}
+
+// sends runs a command for a job.
+func sends(read func(*call) ops.Command) func(*call) run {
+	return func(c *call) run {
+		command := read(c)
+		return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+			j, err := o.Send(ctx, command, c.by, nil)
+			if err != nil {
+				return session.Answer{}, err
+			}
+			return ofJob(j), nil
+		}
+	}
+}
+
+func ofJob(j *job.Job) session.Answer {
+	percent := strconv.FormatFloat(j.State.Percent(), 'f', 2, 64)
+	return session.Answer{
+		Columns: []string{"job", "phase", "percent", "told"},
+		Row:     []string{j.ID, string(j.State.Shown()), percent, j.Journal[len(j.Journal)-1].What},
+	}
+}
+
+// usualHottest is the share of the load that the hottest genes have if the argument names none.
+const usualHottest = 50.0
+
+// split reads genes as 'half', as ranges, or as 'hottest 20%'.
+func split(c *call) ops.Start {
+	r := ops.Split{From: c.shard(0), To: c.shard(1), Genes: c.text(2), By: strings.ToLower(c.text(4)), Starting: ops.Starting{Why: c.text(3)}}
+	if share, is := strings.CutPrefix(strings.ToLower(r.Genes), "hottest"); is {
+		r.Genes, r.HottestPercent = "", new(usualHottest)
+		if share = strings.TrimSpace(share); share != "" {
+			r.HottestPercent = new(c.parse(2, share))
+		}
+	}
+	return r
+}
+
+func merge(c *call) ops.Start {
+	return ops.Merge{From: c.shard(0), Into: c.shard(1), Starting: ops.Starting{Why: c.text(2)}}
+}
+
+// imports reads a table with its words. After a semicolon in the words another table may follow with its own.
+func imports(c *call) ops.Start {
+	return ops.Import{Tables: ops.SplitTables(c.text(0) + " " + c.text(1)), Starting: ops.Starting{Why: c.text(2)}}
+}
+
+func cutOver(c *call) ops.Command {
+	r := ops.CutOver{OfJob: c.job(), Percent: c.number(1), StepPercent: c.number(2), OnBreach: job.Breach(c.text(4))}
+	if every := c.number(3); every != nil {
+		r.EverySeconds = *every
+	}
+	return r
+}
+
+func repair(c *call) ops.Command {
+	return ops.Repair{OfJob: c.job(), Take: job.Take(c.text(1)), Rows: c.text(2)}
+}
+
+// switchover runs in this process. The answer contains for how long the statements of the shard were paused.
+func switchover(c *call) run {
+	r := ops.Switchover{Shard: c.shard(0), To: c.text(1)}
+	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+		paused, err := o.Switchover(ctx, r, c.by, slog.Default())
+		return session.Answer{
+			Columns: []string{"shard", "primary", "held_ms"}, Row: []string{string(r.Shard), r.To, strconv.FormatInt(paused.Milliseconds(), 10)},
+		}, err
+	}
+}
+
+func tableAdd(c *call) run {
+	r := ops.TableWords{Table: c.text(0), Words: c.text(1)}
+	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+		t, err := o.AddTable(ctx, r, c.by)
+		return ofTable(t), err
+	}
+}
+
+func tableDrop(c *call) run {
+	r := ops.DropTable{Table: c.text(0)}
+	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+		t, err := o.DropTable(ctx, r, c.by)
+		return ofTable(t), err
+	}
+}
+
+func ofTable(t ops.Table) session.Answer {
+	return session.Answer{
+		Columns: []string{"table_name", "kind", "words"}, Row: []string{t.Name, string(t.Declaration.Kind), t.Declaration.Words()},
+	}
+}
