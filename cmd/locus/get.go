@@ -73,13 +73,17 @@ func (in *invocation) printPart(_ context.Context, c *cluster.Cluster, part stri
 
 func settingsRows(c *cluster.Cluster) [][]string {
 	s := c.Settings
-	return [][]string{
+	rows := [][]string{
 		{"SETTING", "VALUE"},
 		{"gene_bits", strconv.Itoa(int(s.GeneBits))},
 		{"hash", s.Hash},
 		{"counter_groups", strconv.Itoa(s.CounterGroups)},
 		{"default_shard", string(s.DefaultShard)},
 	}
+	if s.RotateKeysEvery != "" {
+		rows = append(rows, []string{"rotate_keys_every", s.RotateKeysEvery})
+	}
+	return rows
 }
 
 func shardRows(c *cluster.Cluster) [][]string {

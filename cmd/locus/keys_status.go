@@ -2,20 +2,25 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"locus/control/declared"
 	"locus/control/fleet"
 	"locus/control/keyring"
+	"locus/router/cluster"
 )
 
 // keysView is the key versions of a cluster. It shows no key.
 type keysView struct {
 	Current   *keyring.Current `json:"current,omitempty"` // nil: none is settled
+	Due       *time.Time       `json:"due,omitempty"`     // when another key should become current; nil: there is no schedule
 	Processes []processKeys    `json:"processes"`
 }
 
@@ -56,6 +61,15 @@ func (k *keysOf) showStatus(ctx context.Context, conn *connection) error {
 	if current.Version > 0 {
 		view.Current = &current
 	}
+	state, err := declared.Read(ctx, conn.kv)
+	if err != nil && !errors.Is(err, cluster.ErrNotDeclared) {
+		return err
+	}
+	if state != nil && state.Cluster != nil {
+		if due := current.Due(state.Cluster.Settings.KeyRotation()); !due.IsZero() {
+			view.Due = &due
+		}
+	}
 	rows := [][]string{{"PROCESS", "STAMPS", "READS", "PROBLEM"}}
 	for _, c := range cards {
 		p := processKeys{ID: c.ID, Versions: []fleet.KeyVersion{}}
@@ -71,6 +85,9 @@ func (k *keysOf) showStatus(ctx context.Context, conn *connection) error {
 	err = k.in.show(view, func(w io.Writer) {
 		if current.Version > 0 {
 			fmt.Fprintf(w, "key version %d hides new numbers since %s, by %s\n", current.Version, stamped(current.At), current.By)
+			if view.Due != nil {
+				fmt.Fprintln(w, dueText(*view.Due, k.in.now()))
+			}
 		} else {
 			fmt.Fprintln(w, "no process with a key ring has settled which key version hides new numbers")
 		}
@@ -80,6 +97,14 @@ func (k *keysOf) showStatus(ctx context.Context, conn *connection) error {
 		err = fmt.Errorf("%d of %d processes differ", len(differences), len(cards))
 	}
 	return err
+}
+
+// dueText is the reminder of a schedule.
+func dueText(due, now time.Time) string {
+	if now.After(due) {
+		return "the next key has been due since " + stamped(due) + ": locus keys rotate --wait"
+	}
+	return "the next key is due on " + stamped(due)
 }
 
 func (p processKeys) row() []string {

@@ -1,6 +1,8 @@
 package console
 
 import (
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"locus/control/failover"
@@ -99,6 +101,8 @@ var (
 	keyVersion = describe("key_version", "Version of the key that hides the sequence of new IDs; 0: none, or not known yet.")
 	keyRefused = describe("key_ring_refused", "1 while what the key ring's file holds is refused and the ring before it is in force.")
 
+	keyDue = describe("key_rotation_due_seconds", "Time until another key is to hide new IDs, by rotate_keys_every; below 0: it is overdue.")
+
 	generatorLeft     = describe("generator_left", "What is left of a field of a generator's numbers, from 1 down to 0.", "generator", "field")
 	generatorLoads    = describe("generator_segment_loads_total", "Segments that were asked for, by outcome.", "generator", "outcome")
 	generatorWaits    = describe("generator_segment_waits_total", "Callers that waited for a segment.", "generator")
@@ -125,10 +129,11 @@ type collector struct {
 	keys   func() fleet.Keys     // nil if there are none
 	watch  func() map[router.ShardName]failover.Watched
 	moves  *moves
+	now    func() time.Time
 }
 
 func newCollector(o Options) prometheus.Collector {
-	return collector{o.Proxy, o.IDs, o.Traced, o.Keys, o.Watched, &moves{source: o.Cluster, now: o.Now}}
+	return collector{o.Proxy, o.IDs, o.Traced, o.Keys, o.Watched, &moves{source: o.Cluster, now: o.Now}, o.Now}
 }
 
 func (c collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
@@ -179,6 +184,9 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		keys := c.keys()
 		gauge(keyVersion, float64(keys.Stamps))
 		gauge(keyRefused, truth(keys.Refused != ""))
+		if every := c.p.Declared().Settings.KeyRotation(); every > 0 && !keys.Since.IsZero() {
+			gauge(keyDue, keys.Since.Add(every).Sub(c.now()).Seconds())
+		}
 	}
 	gauge(holding, float64(s.Counts.Holding.Load()))
 	for _, reason := range txn.Reasons() {

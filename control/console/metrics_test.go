@@ -5,9 +5,11 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"locus/config"
 	"locus/control/failover"
+	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/idgen/breaker"
 	"locus/idgen/orderid"
@@ -17,12 +19,17 @@ import (
 	"locus/proxy/session"
 	"locus/router"
 	"locus/router/catalog"
+	"locus/router/cluster"
 )
 
 // counting is a proxy that has made some IDs.
 type counting struct {
 	fakeProxy
 	ids []proxy.IDs
+}
+
+func (c *counting) Declared() *cluster.Cluster {
+	return &cluster.Cluster{Settings: cluster.Settings{RotateKeysEvery: "90d"}}
 }
 
 func (c *counting) Status() proxy.Status {
@@ -55,10 +62,15 @@ func TestMetricsOfIDs(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 	r.SetBasicAuth("u", "p")
 	w := httptest.NewRecorder()
-	New(Options{Proxy: p, Cluster: &fakeCluster{}, IDs: ids, Watched: func() map[router.ShardName]failover.Watched {
+	since := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	keys := func() fleet.Keys { return fleet.Keys{Stamps: 3, Since: since} }
+	now := func() time.Time { return since.Add(91 * 24 * time.Hour) }
+	New(Options{Proxy: p, Cluster: &fakeCluster{}, IDs: ids, Keys: keys, Now: now, Watched: func() map[router.ShardName]failover.Watched {
 		return map[router.ShardName]failover.Watched{"s0": {Trouble: true, MayLose: true, Waits: true, Errant: 2}}
 	}, Accounts: []Account{{"u", config.Viewer, func() (string, error) { return "p", nil }}}}).ServeHTTP(w, r)
 	for _, line := range []string{
+		`locus_key_version 3`,
+		`locus_key_rotation_due_seconds -86400`,
 		`locus_primary_trouble{shard="s0"} 1`,
 		`locus_primary_may_lose{shard="s0"} 1`,
 		`locus_primary_waits{shard="s0"} 1`,

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"time"
 
 	"locus/control/fleet"
 	"locus/control/keyring"
@@ -15,6 +16,7 @@ func (e *examination) keys(ctx context.Context) {
 		e.find("keys", "etcd", "see etcd's log", "which key version is current can't be read: %v", err)
 		return
 	}
+	e.rotation(current)
 	cards, err := fleet.Processes(ctx, e.KV)
 	if err != nil {
 		e.find("keys", "etcd", "see etcd's log", "the processes' key versions can't be read: %v", err)
@@ -22,5 +24,14 @@ func (e *examination) keys(ctx context.Context) {
 	}
 	for _, l := range keyring.Differences(cards, current) {
 		e.mayPass("keys", l.Process, "bring the current key ring's file to it; locus keys status shows all", "%s", l.Why)
+	}
+}
+
+// rotation reports a key that is older than the schedule allows.
+func (e *examination) rotation(current keyring.Current) {
+	s := e.Cluster.Settings
+	if due := current.Due(s.KeyRotation()); !due.IsZero() && e.Now().After(due) {
+		e.find("keys", "etcd", "locus keys rotate --wait, and bring the key ring's file to every process", "key version %d hides new numbers since %s: rotate_keys_every is %s, so another key has been due for %d days",
+			current.Version, current.At.UTC().Format(time.DateOnly), s.RotateKeysEvery, int(e.Now().Sub(due).Hours()/24))
 	}
 }

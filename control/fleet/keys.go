@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"locus/idgen/cipher"
 )
@@ -14,6 +15,7 @@ import (
 type Keys struct {
 	Versions []KeyVersion `json:"versions"`          // ascending; none: it has no key ring
 	Stamps   uint32       `json:"stamps,omitempty"`  // the version of new IDs; 0: not known yet, or none
+	Since    time.Time    `json:"since,omitzero"`    // when that version became the cluster's
 	Refused  string       `json:"refused,omitempty"` // why it doesn't take over what its file holds
 }
 

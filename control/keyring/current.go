@@ -47,6 +47,14 @@ func decode(text []byte) (c Current, err error) {
 	return c, nil
 }
 
+// Due returns when another key should become current, by a schedule. It is the zero time if there is no schedule, or no version.
+func (c Current) Due(every time.Duration) time.Time {
+	if every == 0 || c.Version == 0 {
+		return time.Time{}
+	}
+	return c.At.Add(every)
+}
+
 // CheckCurrent returns why a value is no [Current].
 func CheckCurrent(value []byte) error {
 	_, err := decode(value)

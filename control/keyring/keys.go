@@ -264,7 +264,7 @@ func (k *Keys) follow(ctx context.Context, current Current) error {
 		return fmt.Errorf("stamp with key version %d: %w", current.Version, err)
 	}
 	k.Log.Info("new IDs carry a key version", slog.Any("version", current.Version), slog.Any("before", before))
-	k.show(func(shown *fleet.Keys) { shown.Stamps = current.Version })
+	k.show(func(shown *fleet.Keys) { shown.Stamps, shown.Since = current.Version, current.At })
 	return nil
 }
 

@@ -56,6 +56,8 @@ type Settings struct {
 	CounterGroups int `yaml:"counter_groups"`
 	// DefaultShard has every database and table that is not declared. The default is the first shard.
 	DefaultShard router.ShardName `yaml:"default_shard"`
+	// RotateKeysEvery is a number of days such as 90d, after which the key that hides new IDs should be replaced. Empty is never.
+	RotateKeysEvery string `yaml:"rotate_keys_every,omitempty"`
 }
 
 // TLS is the protection of a connection to a shard's server.

@@ -61,6 +61,9 @@ func (s Settings) check(p *problems) {
 	if s.CounterGroups < 1 || s.CounterGroups > 1<<16 || s.GeneBits.Valid() && s.CounterGroups > int(s.GeneBits.Last())+1 {
 		p.add("settings", "counter_groups %d: use 1 to 65536, and no more than there are genes", s.CounterGroups)
 	}
+	if _, err := days(s.RotateKeysEvery); err != nil {
+		p.add("settings", "rotate_keys_every %q: %w", s.RotateKeysEvery, err)
+	}
 }
 
 func (c *Cluster) checkShards(p *problems) {

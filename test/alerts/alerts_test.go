@@ -89,7 +89,7 @@ func well() map[string]string {
 		for name, values := range map[string]string{
 			"source_up": steady(1), "declaration_refused": steady(0), "route_map_version": steady(7), "branches_in_doubt": steady(0),
 			"statements_holding": steady(0), "statements_total": growing(1500), "statements_failed_total": growing(0), "statements_slow_total": growing(0),
-			"connections_refused_total": growing(0), "key_ring_refused": steady(0), "key_version": steady(2),
+			"connections_refused_total": growing(0), "key_ring_refused": steady(0), "key_version": steady(2), "key_rotation_due_seconds": steady(86400),
 			"statement_digests": steady(50), "statement_digests_limit": steady(4000),
 		} {
 			all[fmt.Sprintf("locus_%s{instance=%q}", name, instance)] = values
@@ -154,6 +154,7 @@ var faults = map[string]fault{
 	"LocusReplicaUnusable":      {map[string]string{`locus_replica_usable{instance="p1",shard="s0",addr="r"}`: turned(1, 0)}, labels("instance", "p1", "shard", "s0", "addr", "r"), 285 * time.Second, 5 * time.Minute},
 	"LocusSequenceRunsOut":      {map[string]string{`locus_id_sequence_left{instance="p1",table="t",layout="int64"}`: turned(0.3, 0.1)}, labels("instance", "p1", "table", "t", "layout", "int64"), 285 * time.Second, 5 * time.Minute},
 	"LocusKeyRingRefused":       {map[string]string{`locus_key_ring_refused{instance="p1"}`: turned(0, 1)}, labels("instance", "p1"), 45 * time.Second, time.Minute},
+	"LocusKeyRotationDue":       {map[string]string{`locus_key_rotation_due_seconds{instance="p1"}`: turned(60, -60)}, labels(), 59 * time.Minute, time.Hour},
 	"LocusKeyVersionsDiffer":    {map[string]string{`locus_key_version{instance="p2"}`: turned(2, 3)}, labels(), 285 * time.Second, 5 * time.Minute},
 	"LocusGeneratorRunsOut":     {map[string]string{`locus_generator_left{instance="p1",generator="g",field="sequence"}`: turned(0.3, 0.1)}, labels("instance", "p1", "generator", "g", "field", "sequence"), 285 * time.Second, 5 * time.Minute},
 	"LocusGeneratorStoreAway":   {map[string]string{`locus_generator_breakers{instance="p1",generator="g",before="b",state="open"}`: turned(0, 1)}, labels("instance", "p1", "generator", "g", "before", "b"), 45 * time.Second, time.Minute},
