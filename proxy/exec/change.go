@@ -49,13 +49,13 @@ func (x *Execution) change(parts []Part) (total totals, err error) {
 // atOneTime calls run, during which the statement runs with the same time on all shards. The connections carry that time until run
 // has returned.
 func (x *Execution) atOneTime(run func() error) error {
-	now, before := x.at, x.settings
-	if now.IsZero() {
-		now = time.Now()
+	at, before := x.at, x.settings
+	if x.at.IsZero() {
+		x.at = time.Now()
 	}
-	x.settings = sysvars.WithTime(x.under(), now)
+	x.settings = sysvars.WithTime(x.under(), x.at)
 	err := run()
-	x.settings = before
+	x.at, x.settings = at, before
 	if back := x.Conns.Carry(); err == nil {
 		err = back
 	}

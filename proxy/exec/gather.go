@@ -170,7 +170,11 @@ func (g *gathering) read(queries []plan.Query, into *gather.Table) error {
 	g.x.Conns.Imply()
 	all := g.x.part(g.plan.Reads(g.x.Facts), g.x.Values)
 	all.silent = !g.groups // if rows are gathered, the statement itself warns
-	leases, err := all.sendAll(parts, all.purpose())
+	mode := all.purpose()
+	if g.plan.Locks {
+		mode |= txn.Writes
+	}
+	leases, err := all.sendAll(parts, mode)
 	if err != nil {
 		return err
 	}
@@ -200,20 +204,30 @@ func (x *Execution) gather(p *plan.Gathering) error {
 
 // gatherFor reads the rows that a statement needs into temporary tables on one shard, and calls use with them.
 func (x *Execution) gatherFor(p *plan.Gathering, use func(*gathering) error) error {
-	x.Cursor = false
-	if x.Prepared != nil && x.ReadsDifferently(&x.Prepared.Reading) {
-		return StaleReading()
-	}
 	defer x.Observer.Trace().Enter(trace.Gather, "")()
-	if err := x.mayGather(p); err != nil {
+	if err := x.admitGathering(p); err != nil {
 		return err
 	}
 	if err := x.refuseUnseenGenes(func(set gene.Set) bool { return !set.Empty() }); err != nil {
 		return err
 	}
-	if err := x.Admit(nil, true, nil); err != nil {
+	return x.gatherAdmitted(p, use)
+}
+
+// admitGathering admits a statement that is gathered, or refuses it.
+func (x *Execution) admitGathering(p *plan.Gathering) error {
+	x.Cursor = false
+	if x.Prepared != nil && x.ReadsDifferently(&x.Prepared.Reading) {
+		return StaleReading()
+	}
+	if err := x.mayGather(p); err != nil {
 		return err
 	}
+	return x.Admit(nil, true, nil)
+}
+
+// gatherAdmitted is gatherFor for a statement that was admitted.
+func (x *Execution) gatherAdmitted(p *plan.Gathering, use func(*gathering) error) error {
 	shard := x.gatherShard(p)
 	x.Tally.Gathered.Add(1)
 	most, _ := x.Account.GatherLimits()

@@ -32,6 +32,9 @@ func (g *gathering) table(n int, t *plan.Gathered) error {
 	for i, c := range columns {
 		selected[i] = c.Selected(plan.Quote(t.Alias))
 	}
+	if t.Tag != "" {
+		columns = append(columns, gather.Number(t.Tag))
+	}
 	filters, err := g.filters(t)
 	if err != nil {
 		return err
@@ -159,6 +162,9 @@ func (g *gathering) create(name string, t *plan.Gathered, columns []gather.Colum
 	key := ""
 	if keys != nil {
 		key = " (" + strings.Join(keys, ", ") + ")"
+	}
+	if t.Tag != "" {
+		names = append(names, "0 AS "+plan.Quote(t.Tag))
 	}
 	sql := "CREATE TEMPORARY TABLE " + name + key + " ENGINE = InnoDB AS SELECT " + strings.Join(names, ", ") + " FROM " + t.Quoted() + " LIMIT 0"
 	if t.From != "" && t.From != g.on.lease.Shard {

@@ -155,7 +155,11 @@ func (x *Execution) runRead(p *plan.Read) error {
 
 // runChange runs an UPDATE or DELETE on the shards that have the genes of its keys.
 func (x *Execution) runChange(p *plan.Change) error {
-	if err := p.Route(x.Snapshot.Map, x.Values, &x.route); err != nil {
+	err := p.Route(x.Snapshot.Map, x.Values, &x.route)
+	if p.Selects(&x.route, err) {
+		return x.runSelected(p)
+	}
+	if err != nil {
 		return err
 	}
 	if err := x.admitRoute(); err != nil {

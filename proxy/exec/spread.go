@@ -56,6 +56,11 @@ func (x *Execution) runSpread(p *plan.Change) error {
 	} else if total, err = x.runFound(p, lookups); err != nil {
 		return err
 	}
+	return x.doneChanging(total)
+}
+
+// doneChanging answers an UPDATE or DELETE of several shards.
+func (x *Execution) doneChanging(total totals) error {
 	ok := wire.OK{AffectedRows: total.Affected, Warnings: total.Warnings}
 	if x.Facts.Statement.Kind == stmt.Update {
 		ok.Info = fmt.Appendf(nil, "Rows matched: %d  Changed: %d  Warnings: %d", total.Matched, total.Changed, total.Warnings)

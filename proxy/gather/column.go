@@ -134,3 +134,6 @@ func PrimaryKey(columns []Column, parts int) []string {
 	}
 	return names
 }
+
+// Number returns a column of whole numbers that no table has.
+func Number(name string) Column { return Column{Name: name, kind: number} }

@@ -150,6 +150,7 @@ func shopTables(t testing.TB) (list []*catalog.Table) {
 		},
 		{"visits", catalog.Declaration{Kind: catalog.Sharded, Owner: "user_id"}, []catalog.Column{column("user_id", "bigint"), column("page", "varchar"), ownGene}},
 		{"tickets", catalog.Declaration{Kind: catalog.Sharded, Owner: "user_id"}, []catalog.Column{counter, column("user_id", "bigint"), ownGene}},
+		{"carts", catalog.Declaration{Kind: catalog.Sharded, Owner: "user_id"}, []catalog.Column{column("n", "bigint"), column("user_id", "bigint"), ownGene}},
 		{"rates", catalog.Declaration{Kind: catalog.Global}, []catalog.Column{column("currency", "bigint"), column("rate", "bigint")}},
 		{"levels", catalog.Declaration{Kind: catalog.Global}, []catalog.Column{counter, column("name", "varchar")}},
 		{"notes", catalog.Declaration{Kind: catalog.Single, Shard: "s1"}, []catalog.Column{column("id", "bigint"), column("text", "varchar")}},
@@ -157,6 +158,9 @@ func shopTables(t testing.TB) (list []*catalog.Table) {
 		table, err := catalog.Resolve(catalog.TableName{Schema: "shop", Name: d.name}, d.of, d.has, gene.W16)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if d.name == "carts" {
+			table = table.WithUnique([]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{0}}})
 		}
 		list = append(list, table)
 	}

@@ -21,6 +21,9 @@ type Change struct {
 	// may not run on several shards.
 	First *FirstRows
 
+	// Selection describes how the rows are found if their shards can't find them. Nil: they can't be found.
+	Selection *Selection
+
 	// Finding describes how the shards are found if the values don't determine them. Nil means that they can't be found.
 	Finding *Finding
 
@@ -33,6 +36,10 @@ func (*Change) String() string { return "keyed" }
 
 func (p *Change) explain(e *explainer) {
 	err := p.Route(e.m, e.v, e.r)
+	if p.Selects(e.r, err) {
+		p.explainSelection(e)
+		return
+	}
 	e.rows(&p.Keyed, err == nil)
 	if err != nil {
 		e.refusal(err)
@@ -61,12 +68,31 @@ func (p *Change) Route(m *router.Map, v *Values, out *Route) error {
 	if err := p.Locate(m, v, out); err != nil {
 		return err
 	}
-	if len(out.Shards) > 1 && !p.canFind(v) {
+	if len(out.Shards) > 1 && !p.canFind(v) && p.Selection == nil {
 		if err := p.SpreadRefusal(); err != nil {
 			return p.unlessDivided(m, out, err)
 		}
 	}
 	return p.checkAgreements(m, v, out)
+}
+
+// Selects reports whether the rows are found by the Selection. err is what Route has returned.
+func (p *Change) Selects(r *Route, err error) bool {
+	return p.Selection != nil && (err != nil || len(r.Shards) > 1)
+}
+
+// explainSelection explains how the rows are found by a Selection.
+func (p *Change) explainSelection(e *explainer) {
+	var args stmt.Args
+	args.Reset(p.Selection.Lex(e.v.Lexed), nil)
+	inner := &explainer{m: e.m, v: &Values{Args: &args}, r: e.r}
+	inner.gathered(p.Selection.Gather)
+	e.lines = append(e.lines, inner.lines...)
+	allowed := ""
+	if n, err := p.Selection.Spread(e.m, inner.v, inner.r); n > 1 || err != nil {
+		allowed = ", where scatter_writes allows the user that"
+	}
+	e.addLine("changes", "rows of each shard by %s, which locking reads of the gathered tables tell, in one transaction%s", p.Selection, allowed)
 }
 
 // unlessDivided returns err, or another refusal if the change names its owner. The rows of that owner are on two shards only while

@@ -92,6 +92,11 @@ func (e *explainer) texts(k *Keyed, edits []stmt.Edit) {
 	}
 }
 
+// inPlace reports whether the statement reads a table where it runs.
+func (g *Gathering) inPlace(t *Gathered) bool {
+	return t.System || t.Here && !t.Source && !g.Locks
+}
+
 // gathered adds which rows are read, and the text that is run over them.
 func (e *explainer) gathered(g *Gathering) {
 	where := "any one shard"
@@ -104,7 +109,7 @@ func (e *explainer) gathered(g *Gathering) {
 	}
 	for _, i := range g.Order {
 		t := &g.Tables[i]
-		if t.Here && !t.Source {
+		if g.inPlace(t) {
 			continue
 		}
 		columns := "all columns"
@@ -127,7 +132,7 @@ func (e *explainer) gathered(g *Gathering) {
 	w := writer{text: e.v.Text}
 	for i := range g.Tables {
 		t := &g.Tables[i]
-		if t.Here && !t.Source {
+		if g.inPlace(t) {
 			continue
 		}
 		w.upTo(e.v.Offset(t.Start))

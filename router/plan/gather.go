@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"locus/router"
@@ -24,6 +25,8 @@ type Gathering struct {
 	Unnamed []stmt.UnnamedPlace
 	// Partial describes how groups are gathered instead of rows. Nil means that they can't be.
 	Partial *Partial
+	// Locks is true if the rows are locked when they are read.
+	Locks bool
 }
 
 // Gathered is one table as one query block reads it.
@@ -60,6 +63,10 @@ type Gathered struct {
 	// table don't either, if its primary key contains one of Keys. Keys are in lower case.
 	Unique bool
 	Keys   []string
+	// Lock is the clause by which the rows are locked when they are read, or "".
+	Lock string
+	// Tag is the name of a column that is added, or "". Its value is the number of the shard that has the row.
+	Tag string
 	// Indexed are the columns by which the rows are looked up, in lower case.
 	Indexed []string
 }
@@ -279,17 +286,21 @@ func (g *Gathered) Queries(m *router.Map, v *Values, r *Route, one router.ShardN
 	case g.Rows == nil:
 		return []Query{{one, g.read(columns, conditions)}}, nil
 	}
-	return g.Rows.queries(m, v, r, func(foreign router.Foreign) string {
-		if foreign.Empty() {
-			return g.read(columns, conditions)
+	return g.Rows.queries(m, v, r, func(shard int, foreign router.Foreign) string {
+		fields, narrowed := columns, conditions
+		if g.Tag != "" {
+			fields = append(slices.Clip(columns), strconv.Itoa(shard))
 		}
-		return g.read(columns, append(slices.Clip(conditions), g.Rows.Owned.Without(foreign)))
+		if !foreign.Empty() {
+			narrowed = append(slices.Clip(conditions), g.Rows.Owned.Without(foreign))
+		}
+		return g.read(fields, narrowed)
 	})
 }
 
-// queries returns a query for each shard that may have rows. text returns the text that leaves out foreign rows. queries overwrites r.
+// queries returns a query for each shard that may have rows. text returns the text for a shard, which leaves out foreign rows. queries overwrites r.
 // The error is a *Refusal.
-func (k *Keyed) queries(m *router.Map, v *Values, r *Route, text func(router.Foreign) string) ([]Query, error) {
+func (k *Keyed) queries(m *router.Map, v *Values, r *Route, text func(shard int, foreign router.Foreign) string) ([]Query, error) {
 	if err := k.Locate(m, v, r); err != nil {
 		return nil, err
 	}
@@ -299,7 +310,7 @@ func (k *Keyed) queries(m *router.Map, v *Values, r *Route, text func(router.For
 		if err != nil {
 			return nil, err
 		}
-		list[i] = Query{m.Shard(shard), text(foreign)}
+		list[i] = Query{m.Shard(shard), text(shard, foreign)}
 	}
 	return list, nil
 }
@@ -313,7 +324,7 @@ func (g *Gathered) read(columns []string, conditions []string) string {
 	for i, c := range conditions {
 		text += []string{" WHERE (", " AND ("}[min(i, 1)] + c + ")"
 	}
-	return text
+	return text + g.Lock
 }
 
 // Quoted returns the table's full name in SQL.

@@ -67,7 +67,7 @@ func (p *Partial) Temporary() string { return quote(p.Schema) + "." + quote(Temp
 // Queries returns the queries for the groups of each shard that may have rows. edits write the values of placeholders in FROM and
 // WHERE as literals. Queries overwrites r. The error is a *Refusal.
 func (p *Partial) Queries(m *router.Map, v *Values, r *Route, fields []string, edits []stmt.Edit) ([]Query, error) {
-	return p.rows.queries(m, v, r, func(foreign router.Foreign) string {
+	return p.rows.queries(m, v, r, func(_ int, foreign router.Foreign) string {
 		all := slices.Clone(edits)
 		if !foreign.Empty() {
 			all = append(all, Edits(v, p.rows.Owned.Splices(foreign))...)

@@ -182,6 +182,8 @@ func (c Context) planGathering(p Plan, l *stmt.Lexed) error {
 	switch p := p.(type) {
 	case *Read:
 		return p.gather(l, c)
+	case *Change:
+		return p.gather(l, c)
 	case *InsertQuery:
 		return p.gather(l, c)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"locus/router"
+	"locus/router/stmt"
 )
 
 // Way is how one execution of a statement uses the shards.
@@ -44,7 +45,14 @@ func WayOf(p Plan, m *router.Map, v *Values, r *Route) (way Way, scatters bool, 
 		way, err = p.way(m, v, r)
 		return way, false, err
 	case *Change:
-		if err := p.Route(m, v, r); err != nil {
+		err := p.Route(m, v, r)
+		switch {
+		case p.Selects(r, err):
+			var args stmt.Args
+			args.Reset(p.Selection.Lex(v.Lexed), nil)
+			n, err := p.Selection.Spread(m, &Values{Args: &args}, r)
+			return p.Selection.Gather.way(m), n > 1, err
+		case err != nil:
 			return "", false, err
 		}
 		return r.way(), len(r.Shards) > 1 && !p.Finds(r) && !r.Whole(), nil

@@ -35,7 +35,7 @@ func (p *Change) whenDivided() *Refusal {
 	switch {
 	case !p.sided:
 		return unsided
-	case p.onlyOne != nil && p.halves():
+	case p.onlyOne != nil && p.Selection == nil && p.halves():
 		return refuse(ScatterWrite, "it has %s, and names no ID", p.obstacle)
 	}
 	for _, a := range p.agree {

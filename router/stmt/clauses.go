@@ -1,6 +1,9 @@
 package stmt
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // token is a word or parenthesis outside of literals, comments and quoted names.
 type token struct {
@@ -108,6 +111,24 @@ func (l *Lexed) clause(from int, words ...string) int {
 	}
 	l.look(len(l.words()))
 	return -1
+}
+
+// behind returns the end of the first word of the text, which must be first, and of the modifiers that follow it. It returns -1 if the
+// text begins with another word.
+func (l *Lexed) behind(first string, modifiers ...string) int {
+	list := l.words()
+	l.look(len(list))
+	if len(list) == 0 || list[0].depth != 0 || !l.is(list[0], first) {
+		return -1
+	}
+	end := list[0].end
+	for _, t := range list[1:] {
+		if t.depth != 0 || t.qualified || !slices.ContainsFunc(modifiers, func(w string) bool { return l.is(t, w) }) {
+			break
+		}
+		end = t.end
+	}
+	return end
 }
 
 // phrase returns the position of consecutive words at depth 0, or -1.

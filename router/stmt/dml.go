@@ -144,6 +144,34 @@ func (r *reader) insertSet(in *Insertion, n *ast.InsertStmt) {
 	}
 }
 
+// updated is the assignment of an UPDATE.
+func (r *reader) updated(a *ast.Assignment) Assignment {
+	out := r.assignment(a)
+	var uses columnUses
+	a.Expr.Accept(&uses)
+	out.Reads, out.Queries = uses.columns, uses.queries
+	return out
+}
+
+// columnUses collects the columns in an expression.
+type columnUses struct {
+	columns []ColumnRef
+	queries bool
+}
+
+func (v *columnUses) Enter(n ast.Node) (ast.Node, bool) {
+	switch n := n.(type) {
+	case *ast.SubqueryExpr:
+		v.queries = true
+		return n, true
+	case *ast.ColumnName:
+		v.columns = append(v.columns, columnRef(n))
+	}
+	return n, false
+}
+
+func (v *columnUses) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
 func (r *reader) assignment(a *ast.Assignment) Assignment {
 	return Assignment{Column: columnRef(a.Column), Value: r.operand(a.Expr), Same: sameColumn(a, a.Column.Table.O)}
 }
@@ -167,7 +195,7 @@ func (r *reader) update(n *ast.UpdateStmt) {
 	r.tableTree(b, n.TableRefs.TableRefs, false)
 	r.where(b, n.Where)
 	for _, a := range n.List {
-		r.out.Assign = append(r.out.Assign, r.assignment(a))
+		r.out.Assign = append(r.out.Assign, r.updated(a))
 	}
 	r.setClause()
 	r.filter(b, r.l.clause(0, "set"))
@@ -186,7 +214,23 @@ func (r *reader) setClause() {
 	if clause := r.l.clause(set, "where", "order", "limit"); clause >= 0 {
 		end = clause
 	}
-	r.out.SetClause = r.l.Anchor(end)
+	r.out.SetStart, r.out.SetClause = r.l.Anchor(set+len("set")), r.l.Anchor(end)
+	if start := r.l.behind("update", "low_priority", "ignore"); start >= 0 {
+		r.out.References = &Stretch{r.l.Anchor(start), r.l.Anchor(set)}
+	}
+}
+
+// deletedFrom finds the table references of a DELETE. Those after USING are not found.
+func (r *reader) deletedFrom(n *ast.DeleteStmt) {
+	from := r.l.clause(0, "from")
+	if from < 0 || n.IsMultiTable && !n.BeforeFrom {
+		return
+	}
+	end := r.l.end()
+	if clause := r.l.clause(from, "where", "order", "limit"); clause >= 0 {
+		end = clause
+	}
+	r.out.References = &Stretch{r.l.Anchor(from + len("from")), r.l.Anchor(end)}
 }
 
 func (r *reader) delete(n *ast.DeleteStmt) {
@@ -198,6 +242,7 @@ func (r *reader) delete(n *ast.DeleteStmt) {
 	r.tableTree(b, n.TableRefs.TableRefs, false)
 	r.where(b, n.Where)
 	r.filter(b, r.l.clause(0, "from"))
+	r.deletedFrom(n)
 	r.written(b, n.Limit, n.Order)
 	r.deleted(b, n.Tables)
 	r.nested(b, n)

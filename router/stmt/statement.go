@@ -121,11 +121,13 @@ type Statement struct {
 	ArmsOrdered bool
 	Insert      *Insertion   // for Insert, Replace
 	Assign      []Assignment // for Update
-	// SetClause is the end of an UPDATE's assignment list.
-	SetClause Anchor
-	Variables []Variable // for Set
-	Kill      *Killing   // for Kill; nil if it names something other than a connection
-	OwnCall   *OwnCall   // for Procedure
+	// SetClause is the end of an UPDATE's assignment list, and SetStart its start.
+	SetClause, SetStart Anchor
+	// References are the tables, with their joins, of an UPDATE or DELETE. Nil: their place is not known.
+	References *Stretch
+	Variables  []Variable // for Set
+	Kill       *Killing   // for Kill; nil if it names something other than a connection
+	OwnCall    *OwnCall   // for Procedure
 	// Schema is the schema in Use and CreateSchema.
 	Schema string
 	// Tables are those named outside of query blocks, in DDL and SHOW.
@@ -436,6 +438,9 @@ type Assignment struct {
 	Value  Operand
 	// Same: the value is the column itself, or LAST_INSERT_ID(column).
 	Same bool
+	// Reads are the columns that the value of an UPDATE depends on. Queries: it contains a query.
+	Reads   []ColumnRef
+	Queries bool
 }
 
 // Variable is one assignment of SET.
