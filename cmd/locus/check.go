@@ -27,6 +27,9 @@ func (a *application) check(ctx context.Context, conn *connection, old, next *cl
 	if err := checkDigits(ctx, conn, next.HiddenBy(old)); err != nil {
 		return nil, err
 	}
+	for _, why := range next.FailTogether(old) {
+		fmt.Fprintln(a.in.stderr, "warning:", why)
+	}
 	if a.skipLiveCheck {
 		return new(newshard.Plan), a.withoutShards(old, next)
 	}

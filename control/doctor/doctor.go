@@ -80,6 +80,8 @@ func Examine(ctx context.Context, o Options) (Report, error) {
 	e.proxies(ctx)
 	asking.Wait()
 	e.keys(ctx)
+	e.rotations(ctx)
+	e.generators()
 	e.moves(ctx)
 	e.primaries(ctx)
 	e.shards(ctx)

@@ -16,7 +16,6 @@ func (e *examination) keys(ctx context.Context) {
 		e.find("keys", "etcd", "see etcd's log", "which key version is current can't be read: %v", err)
 		return
 	}
-	e.rotation(current)
 	cards, err := fleet.Processes(ctx, e.KV)
 	if err != nil {
 		e.find("keys", "etcd", "see etcd's log", "the processes' key versions can't be read: %v", err)
@@ -24,6 +23,13 @@ func (e *examination) keys(ctx context.Context) {
 	}
 	for _, l := range keyring.Differences(cards, current) {
 		e.mayPass("keys", l.Process, "bring the current key ring's file to it; locus keys status shows all", "%s", l.Why)
+	}
+}
+
+// rotations reads since when the current key has been; keys reports errors.
+func (e *examination) rotations(ctx context.Context) {
+	if current, _, err := keyring.ReadCurrent(ctx, e.KV); err == nil {
+		e.rotation(current)
 	}
 }
 

@@ -9,6 +9,16 @@ import (
 	"locus/router/cluster"
 )
 
+func TestMembersThatFailTogether(t *testing.T) {
+	e := &examination{Options: Options{Cluster: &cluster.Cluster{Generators: map[string]cluster.Generator{
+		"a": {Kind: cluster.SegmentGenerator}, "b": {Kind: cluster.SegmentGenerator}, "h": {Kind: cluster.HAGenerator, Of: []string{"a", "b"}},
+	}}}}
+	e.generators()
+	if len(e.findings) != 1 || !strings.Contains(e.findings[0].What, "generator h: all of its 2 members stop with etcd") {
+		t.Errorf("%+v", e.findings)
+	}
+}
+
 // Another key is due once the current one is older than the schedule, and never without a schedule or a key.
 func TestARotationThatIsDue(t *testing.T) {
 	since := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
