@@ -140,6 +140,9 @@ func (g *generator) writeWhere(sc scope, s source) *node {
 	if g.oneIn(4) { // on any shard
 		return list(" WHERE ", " AND ", g.condition(sc, 1), g.condition(sc, 1))
 	}
+	if s.table.owner != "" && g.oneIn(6) { // and found by rows of any shard
+		return list(" WHERE ", " AND ", g.condition(sc, 1), g.subquery(sc))
+	}
 	w := list(" WHERE ", " AND ", g.pinned(sc, s))
 	if g.oneIn(2) {
 		w.add(g.condition(sc, 1))
