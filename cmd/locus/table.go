@@ -120,7 +120,8 @@ func tableAddCommand(in *invocation) *cobra.Command {
 		Short: "Declare a table that is on the shards, in the words of a comment",
 		Long: `Declare a table, in the words that a comment of CREATE TABLE has behind "locus:":
 global; or shard=s1; or of a sharded table owner= or parent=, and id=, order_no=, gene_text=,
-gene=, version=, layout=, parent_layout=, overflow=, hidden, stamped.COLUMN=GENERATOR.
+gene=, version=, layout=, parent_layout=, overflow=, parent_overflow=, hidden,
+stamped.COLUMN=GENERATOR.
 
 The table must be on every shard (of one with shard=, on that shard), and is checked as
 locus apply checks it: a table with rows is refused, unless each row is where its owner

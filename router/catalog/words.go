@@ -34,7 +34,7 @@ const defaultLayout = "int64"
 const stampedWord = "stamped."
 
 // vocabulary contains the words that have a value, in the order in which they are written.
-var vocabulary = []string{"shard", "owner", "parent", "parent_layout", "id", "layout", "overflow", "order_no", "gene_text", "gene_text_at", "gene", "version"}
+var vocabulary = []string{"shard", "owner", "parent", "parent_layout", "parent_overflow", "id", "layout", "overflow", "order_no", "gene_text", "gene_text_at", "gene", "version"}
 
 // Split splits a text at each separator that is not within backquotes. It returns at least one part.
 func Split(text string, separates func(rune) bool) (parts []string) {
@@ -134,7 +134,10 @@ func declarationOf(given, stamped map[string]string) (Declaration, error) {
 		d.ID = &IDColumn{Column: given["id"], Layout: layout, Overflow: given["overflow"], Hidden: hidden}
 	}
 	if given["parent"] != "" {
-		d.Parent = &IDColumn{Column: given["parent"], Layout: orElse(given["parent_layout"], layout)}
+		d.Parent = &IDColumn{Column: given["parent"], Layout: orElse(given["parent_layout"], layout), Overflow: given["parent_overflow"]}
+		if d.ID == nil && d.Parent.Overflow == "" { // there is no other column that overflow could mean
+			d.Parent.Overflow = given["overflow"]
+		}
 	}
 	if given["gene_text"] != "" {
 		at, err := strconv.Atoi(orElse(given["gene_text_at"], "1"))
@@ -145,7 +148,7 @@ func declarationOf(given, stamped map[string]string) (Declaration, error) {
 	}
 	for word, needs := range map[string]bool{
 		"gene_text_at": d.GeneText != nil,
-		"layout":       d.ID != nil || d.Parent != nil, "overflow": d.ID != nil, "hidden": d.ID != nil, "parent_layout": d.Parent != nil,
+		"layout":       d.ID != nil || d.Parent != nil, "overflow": d.ID != nil || d.Parent != nil, "parent_overflow": d.Parent != nil, "hidden": d.ID != nil, "parent_layout": d.Parent != nil,
 	} {
 		if _, said := given[word]; said && !needs {
 			return d, fmt.Errorf("%s says something of a column that isn't named: say id= or parent= too", word)
@@ -186,6 +189,7 @@ func (d Declaration) Words() string {
 		if d.Parent.Layout != layout {
 			add("parent_layout", d.Parent.Layout)
 		}
+		add("parent_overflow", d.Parent.Overflow)
 	}
 	if d.ID != nil {
 		add("id", d.ID.Column)

@@ -131,6 +131,26 @@ func TestADeclarationThatWasTakenBack(t *testing.T) {
 	})
 }
 
+// Comments declare a parent whose IDs have two lengths, and its children.
+func TestCommentsOfTwoLengths(t *testing.T) {
+	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{})
+		db := s.DB(t, nil)
+		exec(t, db, "CREATE TABLE box (box_id VARBINARY(16) NOT NULL PRIMARY KEY, sender BIGINT NOT NULL) COMMENT 'locus: owner=sender id=box_id overflow=bytes16'")
+		exec(t, db, "CREATE TABLE piece (piece_id BIGINT NOT NULL PRIMARY KEY, box_id VARBINARY(16) NOT NULL) COMMENT 'locus: parent=box_id parent_overflow=bytes16 id=piece_id'")
+		exec(t, db, "CREATE TABLE label (box_id VARBINARY(16) NOT NULL, n INT NOT NULL, PRIMARY KEY (box_id, n)) COMMENT 'locus: parent=box_id overflow=bytes16'")
+		long := "X'033eab00000000000000000000000001'" // buyer 42
+		exec(t, db, "INSERT INTO box (box_id, sender) VALUES ("+long+", 42), (X'1f55800000000001', 42)")
+		exec(t, db, "INSERT INTO piece (box_id) VALUES ("+long+"), (X'1f55800000000001')")
+		exec(t, db, "INSERT INTO label (box_id, n) VALUES ("+long+", 1), (X'1f55800000000001', 1)")
+		for _, id := range []string{long, "X'1f55800000000001'"} {
+			if n := number(t, db, "SELECT COUNT(*) FROM box JOIN piece USING (box_id) JOIN label USING (box_id) WHERE box.box_id = "+id); n != 1 {
+				t.Errorf("%s has %d rows", id, n)
+			}
+		}
+	})
+}
+
 // A declaration that is nonsense is an error of the CREATE, and nothing is made.
 func TestACommentThatDeclaresNonsense(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
