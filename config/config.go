@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ type Config struct {
 	DataDir   string    `yaml:"data_dir"`
 	KeyRing   string    `yaml:"key_ring"` // path of the order-number keys; if empty, numbers aren't hidden
 	Snowflake Snowflake `yaml:"snowflake"`
+	IDs       IDs       `yaml:"ids"`
 	Log       Log       `yaml:"log"`
 	Tracing   Tracing   `yaml:"tracing"`
 }
@@ -104,6 +106,32 @@ type Snowflake struct {
 	Workers string   `yaml:"workers"` // a number, or two with a dash between them
 	Reuse   Reuse    `yaml:"reuse"`
 	Claim   Duration `yaml:"claim"` // 0: that of Reuse
+}
+
+// IDs configures a port for numbers without a login.
+type IDs struct {
+	Listen string `yaml:"listen"` // empty: there is none
+	// Allow are the networks whose clients are answered, and single addresses.
+	Allow []string `yaml:"allow"`
+	// Snowflake is the generator that answers /api/snowflake/get/KEY for keys that are not declared.
+	Snowflake string `yaml:"snowflake"`
+}
+
+// Networks returns the networks whose clients are answered.
+func (i IDs) Networks() ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, text := range i.Allow {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			one, oneErr := netip.ParseAddr(text)
+			if oneErr != nil {
+				return nil, fmt.Errorf("%q: write a network such as 10.1.0.0/16, or an address", text)
+			}
+			network = netip.PrefixFrom(one, one.BitLen())
+		}
+		all = append(all, network.Masked())
+	}
+	return all, nil
 }
 
 // Reuse is what a process finds its last worker number by.

@@ -146,6 +146,7 @@ backends:
   connect_timeout: 0s
   idle_timeout: 0s
 snowflake: {workers: 9-1024, reuse: host, claim: 1s}
+ids: {listen: "0.0.0.0:8080", allow: [everybody]}
 log: {format: xml, level: loud}
 `
 	_, err := config.Parse([]byte(text))
@@ -161,7 +162,7 @@ log: {format: xml, level: loud}
 		"proxy.max_statement", "proxy.connect_timeout", "proxy.idle_timeout", "proxy.transactions",
 		"http.listen", "http.user", "http.tls", "http.accounts[1].user", "http.accounts[1].role", "http.accounts[1].secret",
 		"backends.max_connections_per_shard", "backends.wait_timeout",
-		"backends.connect_timeout", "backends.idle_timeout", "snowflake.workers", "snowflake.reuse", "snowflake.claim", "log.format", "log.level",
+		"backends.connect_timeout", "backends.idle_timeout", "snowflake.workers", "snowflake.reuse", "snowflake.claim", "ids.allow", "log.format", "log.level",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%q\nwant\n%q\nin\n%v", got, want, err)
@@ -210,4 +211,29 @@ func fieldsOf(err error) []string {
 		fields = append(fields, m[1])
 	}
 	return fields
+}
+
+// A port without a login is opened beyond the machine for named networks only, by a process that gives numbers.
+func TestIDsWithoutALogin(t *testing.T) {
+	for text, want := range map[string]string{
+		`ids: {listen: "127.0.0.1:8080"}`:                                         "",
+		`ids: {listen: "10.0.0.1:8080", allow: ["10.1.0.0/16", 10.2.0.1, "::1"]}`: "",
+		`ids: {listen: "10.0.0.1:8080"}`:                                          "ids.allow: needed because ids.listen 10.0.0.1:8080 isn't a loopback address",
+		`ids: {listen: "10.0.0.1:8080", allow: [10.1]}`:                           `ids.allow: "10.1": write a network such as 10.1.0.0/16`,
+		`ids: {listen: "10.0.0.1"}`:                                               "ids.listen",
+		"roles: [proxy]\nids: {listen: \"127.0.0.1:8080\"}":                       "ids.listen: this process does not have the role ids",
+		"roles: [ids]\nhttp: {listen: \"\"}\nids: {listen: \"127.0.0.1:8080\"}":   "",
+	} {
+		c, err := config.Parse([]byte(text))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", text, err)
+		}
+		if err != nil || len(c.IDs.Allow) == 0 {
+			continue
+		}
+		networks, err := c.IDs.Networks()
+		if err != nil || len(networks) != 3 || networks[1].String() != "10.2.0.1/32" || networks[2].String() != "::1/128" {
+			t.Errorf("%s: %v, %v", text, networks, err)
+		}
+	}
 }

@@ -49,6 +49,7 @@ func Default() *Config {
 		Secrets:   Secrets{Dir: "/etc/locus/secrets"},
 		DataDir:   "/var/lib/locus",
 		Snowflake: Snowflake{Workers: "0-1023", Reuse: ReuseByDataDir},
+		IDs:       IDs{Allow: []string{}},
 		Log:       Log{Format: Text, Level: Info},
 		Tracing:   Tracing{Sample: 0.01, Timeout: Duration(10 * time.Second)},
 	}

@@ -34,7 +34,7 @@ func (c *Config) validateTasks(p *problems) {
 			p.add("roles", "%s stands there twice", t)
 		}
 	}
-	if slices.Equal(c.Roles, []Task{IDsTask}) && c.HTTP.Listen == "" {
-		p.add("http.listen", "needed by the role ids, which answers there")
+	if slices.Equal(c.Roles, []Task{IDsTask}) && c.HTTP.Listen == "" && c.IDs.Listen == "" {
+		p.add("http.listen", "needed by the role ids, which answers there, or on ids.listen")
 	}
 }

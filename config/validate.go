@@ -29,6 +29,7 @@ func (c *Config) Validate() error {
 	c.HTTP.validate(&p)
 	c.Backends.validate(&p)
 	c.Snowflake.validate(&p)
+	c.validateIDs(&p)
 	c.Log.validate(&p)
 	c.Tracing.validate(&p)
 	return errors.Join(p...)
@@ -155,6 +156,22 @@ func (s *Snowflake) validate(p *problems) {
 	}
 	if d := s.Claim.Std(); d != 0 && (d < 10*time.Second || d > 7*24*time.Hour) {
 		p.add("snowflake.claim", "%s: use 10s to 168h", d)
+	}
+}
+
+func (c *Config) validateIDs(p *problems) {
+	if _, err := c.IDs.Networks(); err != nil {
+		p.add("ids.allow", "%w", err)
+	}
+	if c.IDs.Listen == "" {
+		return
+	}
+	p.address("ids.listen", c.IDs.Listen)
+	if !c.Does(IDsTask) {
+		p.add("ids.listen", "this process does not have the role ids")
+	}
+	if len(c.IDs.Allow) == 0 && !loopback(c.IDs.Listen) {
+		p.add("ids.allow", "needed because ids.listen %s isn't a loopback address, and there is no login: name the networks of its clients, such as 10.1.0.0/16", c.IDs.Listen)
 	}
 }
 

@@ -47,6 +47,7 @@ type process struct {
 	store    *jobs.Store
 	spans    *tracing.Spans
 	numbers  *generators.Set
+	api      *generators.API // to them over HTTP
 	ops      *ops.Ops
 	proxy    *proxy.Proxy
 	servers  *failover.Runner // run by movers
@@ -125,9 +126,10 @@ func (p *process) start(ctx context.Context) (*console.Console, error) {
 		KV: p.kv, Secrets: p.config.Secrets.Lookup, Declared: p.proxy.Declared, Name: p.card.ID, Log: p.log,
 	}
 	p.log.Info("serving", slog.String("addr", p.card.Addr), slog.String("cluster", p.config.Cluster), slog.Int("pid", os.Getpid()))
+	p.api = generators.Handler(p.numbers, p.proxy.Declared)
 	return console.New(console.Options{
 		Proxy: p.proxy, Cluster: shared{p.store, p.in, p.connection}, Operations: p.ops, Self: p.card, Name: p.config.Cluster,
-		IDs: given(p.config, generators.Handler(p.numbers, p.proxy.Declared)), Accounts: accounts,
+		IDs: given(p.config, p.api), Accounts: accounts,
 		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts, Keys: p.keys.Status, Watched: p.servers.Watched,
 	}), nil
 }
@@ -188,6 +190,9 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 	if p.ports.page != nil {
 		list = append(list, page.Run)
 	}
+	if p.ports.ids != nil {
+		list = append(list, p.serveIDs)
+	}
 	list = append(list, p.answerer().Run)
 	if p.config.Does(config.ProxyTask) {
 		list = append(list, func(ctx context.Context) error {
@@ -200,6 +205,19 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 		list = append(list, mover.Run, p.servers.Run)
 	}
 	return list
+}
+
+// serveIDs answers clients that need no login for numbers.
+func (p *process) serveIDs(ctx context.Context) error {
+	networks, err := p.config.IDs.Networks()
+	if err == nil {
+		err = serveHTTP(ctx, p.api.WithoutLogin(networks, p.config.IDs.Snowflake), p.ports.ids)
+	}
+	if err != nil {
+		p.log.Error("numbers without a login are not served", slog.Any("error", err))
+		p.stop()
+	}
+	return err
 }
 
 // obey does what it is told by `locus proxies`.

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,37 +21,88 @@ import (
 // ?format=json, or where JSON is accepted, it is an object. Further parameters
 // are values for a template.
 func Handler(s *Set, declared func() *cluster.Cluster) *API {
-	mux := http.NewServeMux()
-	get := func(allowed func(cluster.GeneratorKind) bool) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, declared(), allowed) }
-	}
-	mux.HandleFunc("GET /api/segment/get/{tag}", get(func(k cluster.GeneratorKind) bool { return k != cluster.SnowflakeGenerator }))
-	mux.HandleFunc("GET /api/snowflake/get/{tag}", get(func(k cluster.GeneratorKind) bool { return k == cluster.SnowflakeGenerator }))
-	mux.HandleFunc("GET /api/id/{tag}", get(func(cluster.GeneratorKind) bool { return true }))
-	return &API{mux, s}
+	return &API{paths(func(w http.ResponseWriter, r *http.Request, allowed kinds) {
+		if request, ok := requested(w, r, declared(), allowed); ok {
+			s.answer(w, r, request, request.Context["format"] == "json" || acceptsJSON(r))
+		}
+	}), s, declared}
 }
+
+// kinds reports whether a path gives numbers of a kind.
+type kinds func(cluster.GeneratorKind) bool
+
+// paths returns the handler of the paths, which all have one way to answer.
+func paths(answer func(http.ResponseWriter, *http.Request, kinds)) *http.ServeMux {
+	mux := http.NewServeMux()
+	get := func(pattern string, allowed kinds) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { answer(w, r, allowed) })
+	}
+	get("GET /api/segment/get/{tag}", func(k cluster.GeneratorKind) bool { return k != cluster.SnowflakeGenerator })
+	get("GET "+snowflakePath+"{tag}", func(k cluster.GeneratorKind) bool { return k == cluster.SnowflakeGenerator })
+	get("GET /api/id/{tag}", func(cluster.GeneratorKind) bool { return true })
+	return mux
+}
+
+const snowflakePath = "/api/snowflake/get/"
 
 // API is a process's generators over HTTP.
 type API struct {
 	http.Handler
-	set *Set
+	set      *Set
+	declared func() *cluster.Cluster
+}
+
+// WithoutLogin returns the handler of a port that answers clients of the networks without a login, as Leaf does: always a plain
+// number, or several with ?n=, unless ?format=json is requested. Without networks it answers all clients. snowflake, if not
+// empty, is the generator that answers for undeclared keys of snowflakes, since Leaf does not use such a key.
+func (a *API) WithoutLogin(networks []netip.Prefix, snowflake string) http.Handler {
+	mux := paths(func(w http.ResponseWriter, r *http.Request, allowed kinds) {
+		declared := a.declared()
+		if _, known := declared.Generators[r.PathValue("tag")]; !known && snowflake != "" && strings.HasPrefix(r.URL.Path, snowflakePath) {
+			r.SetPathValue("tag", snowflake)
+		}
+		if request, ok := requested(w, r, declared, allowed); ok {
+			a.set.answer(w, r, request, request.Context["format"] == "json")
+		}
+	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		client, err := netip.ParseAddrPort(r.RemoteAddr)
+		address := client.Addr().Unmap()
+		if len(networks) > 0 && (err != nil || !slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(address) })) {
+			http.Error(w, fmt.Sprintf("no number is given to %s: ids.allow of this process does not contain it", address), http.StatusForbidden)
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
 }
 
 // Status is that of the open generators.
 func (a *API) Status() []Status { return a.set.Status() }
 
-func (s *Set) answer(w http.ResponseWriter, r *http.Request, declared *cluster.Cluster, allowed func(cluster.GeneratorKind) bool) {
-	request := Request{Declared: declared, Name: r.PathValue("tag"), Count: 1}
+// requested reads a request. If it returns false, the client has its answer.
+func requested(w http.ResponseWriter, r *http.Request, declared *cluster.Cluster, allowed kinds) (request Request, ok bool) {
+	request = Request{Declared: declared, Name: r.PathValue("tag"), Count: 1}
 	if r.URL.RawQuery != "" {
 		if err := request.read(r.URL.Query()); err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
+			return request, false
 		}
 	}
 	if g, known := declared.Generators[request.Name]; known && !allowed(g.Kind) {
 		http.Error(w, fmt.Sprintf("generator %s is of kind %s", request.Name, g.Kind), http.StatusNotFound)
-		return
+		return request, false
 	}
+	return request, true
+}
+
+func acceptsJSON(r *http.Request) bool {
+	return strings.Contains(r.Header.Get("Accept"), "application/json")
+}
+
+// answer writes the numbers, as an object or as they are. One number is a value of JSON too, and is declared as such to clients
+// that accept JSON: those of Leaf's decode it by its type.
+func (s *Set) answer(w http.ResponseWriter, r *http.Request, request Request, object bool) {
 	texts, err := s.Next(r.Context(), request)
 	switch {
 	case errors.Is(err, ErrUnknown):
@@ -58,9 +111,12 @@ func (s *Set) answer(w http.ResponseWriter, r *http.Request, declared *cluster.C
 		http.Error(w, err.Error(), http.StatusBadRequest)
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
-	case request.Context["format"] == "json" || strings.Contains(r.Header.Get("Accept"), "application/json"):
+	case object:
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(map[string]any{"tag": request.Name, "ids": texts}) // the client has gone
+	case len(texts) == 1 && acceptsJSON(r) && request.Declared.Generators[request.Name].Kind != cluster.FormatGenerator:
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, texts[0]) // the client has gone
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, strings.Join(texts, "\n")) // the client has gone
