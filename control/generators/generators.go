@@ -75,6 +75,7 @@ type generator struct {
 	numbers  idgen.Numbers                   // of a format, those of the generator that it is of
 	template *format.Template                // nil: it makes numbers
 	periods  *segment.Periods                // the own sequence of a format, or the counters for each value
+	tags     *tags                           // of a generator for every tag of a table
 	byKey    []idgen.Numbers                 // of a redis generator, one for each key, if the caller's value chooses
 	keyBy    string                          // the name of that value
 
@@ -159,7 +160,7 @@ func (s *Set) Next(ctx context.Context, r Request) ([]string, error) {
 	if declared.Per != "" {
 		return s.keyed(ctx, g, r)
 	}
-	from, err := g.numbersFor(r)
+	from, err := g.numbersFor(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("generator %s: %w", r.Name, err)
 	}
@@ -174,9 +175,12 @@ func (s *Set) Next(ctx context.Context, r Request) ([]string, error) {
 	return texts, nil
 }
 
-// numbersFor returns the source of the numbers of a request: that of the key that the hash of the caller's value chooses, if
-// the generator is declared so.
-func (g *generator) numbersFor(r Request) (idgen.Numbers, error) {
+// numbersFor returns the source of the numbers of a request. The caller chooses it by a tag, or by a value whose hash is that of a
+// key, if the generator is declared so.
+func (g *generator) numbersFor(ctx context.Context, r Request) (idgen.Numbers, error) {
+	if g.tags != nil {
+		return g.numbersOfTag(ctx, r)
+	}
 	if g.byKey == nil {
 		return g.numbers, nil
 	}
@@ -188,7 +192,7 @@ func (g *generator) numbersFor(r Request) (idgen.Numbers, error) {
 }
 
 func (s *Set) texts(ctx context.Context, g *generator, r Request) ([]string, error) {
-	numbers, err := g.numbersFor(r)
+	numbers, err := g.numbersFor(ctx, r)
 	if err != nil {
 		return nil, r.failed(err)
 	}

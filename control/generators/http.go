@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"locus/idgen/format"
+	"locus/idgen/segment"
 	"locus/router/cluster"
 )
 
@@ -22,7 +23,7 @@ import (
 // are values for a template.
 func Handler(s *Set, declared func() *cluster.Cluster) *API {
 	return &API{paths(func(w http.ResponseWriter, r *http.Request, allowed kinds) {
-		if request, ok := requested(w, r, declared(), allowed); ok {
+		if request, ok := s.requested(w, r, declared(), allowed); ok {
 			s.answer(w, r, request, request.Context["format"] == "json" || acceptsJSON(r))
 		}
 	}), s, declared}
@@ -61,7 +62,7 @@ func (a *API) WithoutLogin(networks []netip.Prefix, snowflake string) http.Handl
 		if _, known := declared.Generators[r.PathValue("tag")]; !known && snowflake != "" && strings.HasPrefix(r.URL.Path, snowflakePath) {
 			r.SetPathValue("tag", snowflake)
 		}
-		if request, ok := requested(w, r, declared, allowed); ok {
+		if request, ok := a.set.requested(w, r, declared, allowed); ok {
 			a.set.answer(w, r, request, request.Context["format"] == "json")
 		}
 	})
@@ -81,7 +82,7 @@ func (a *API) WithoutLogin(networks []netip.Prefix, snowflake string) http.Handl
 func (a *API) Status() []Status { return a.set.Status() }
 
 // requested reads a request. If it returns false, the client has its answer.
-func requested(w http.ResponseWriter, r *http.Request, declared *cluster.Cluster, allowed kinds) (request Request, ok bool) {
+func (s *Set) requested(w http.ResponseWriter, r *http.Request, declared *cluster.Cluster, allowed kinds) (request Request, ok bool) {
 	request = Request{Declared: declared, Name: r.PathValue("tag"), Count: 1}
 	if r.URL.RawQuery != "" {
 		if err := request.read(r.URL.Query()); err != nil {
@@ -92,6 +93,13 @@ func requested(w http.ResponseWriter, r *http.Request, declared *cluster.Cluster
 	if g, known := declared.Generators[request.Name]; known && !allowed(g.Kind) {
 		http.Error(w, fmt.Sprintf("generator %s is of kind %s", request.Name, g.Kind), http.StatusNotFound)
 		return request, false
+	}
+	if allowed(cluster.SegmentGenerator) {
+		var err error
+		if request, err = s.withTag(r.Context(), request); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return request, false
+		}
 	}
 	return request, true
 }
@@ -105,7 +113,7 @@ func acceptsJSON(r *http.Request) bool {
 func (s *Set) answer(w http.ResponseWriter, r *http.Request, request Request, object bool) {
 	texts, err := s.Next(r.Context(), request)
 	switch {
-	case errors.Is(err, ErrUnknown):
+	case errors.Is(err, ErrUnknown), errors.Is(err, segment.ErrUnknownTag):
 		http.Error(w, err.Error(), http.StatusNotFound)
 	case errors.As(err, new(format.ValueError)):
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -113,7 +121,7 @@ func (s *Set) answer(w http.ResponseWriter, r *http.Request, request Request, ob
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	case object:
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"tag": request.Name, "ids": texts}) // the client has gone
+		_ = json.NewEncoder(w).Encode(map[string]any{"tag": r.PathValue("tag"), "ids": texts}) // the client has gone
 	case len(texts) == 1 && acceptsJSON(r) && request.Declared.Generators[request.Name].Kind != cluster.FormatGenerator:
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, texts[0]) // the client has gone

@@ -70,16 +70,14 @@ func (m maker) segments(ctx context.Context, name, tag string) (idgen.Numbers, e
 		m.periods(segment.Keyed{CASStore: m.store, Limit: d.Room()}, tag, d)
 		return nil, nil
 	}
+	if d.EveryTag() {
+		return nil, m.everyTag(name, tag)
+	}
 	store, err := m.front(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	o := d.Segments()
-	o.Lazy = m.options.Lazy
-	if store.step != nil && d.MinStep == 0 {
-		o.Step, o.MinStep = store.step, 1
-	}
-	numbers, err := segment.NewNumbers(store, tag, 0, o)
+	numbers, err := m.numbersOf(store, tag, d)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +88,16 @@ func (m maker) segments(ctx context.Context, name, tag string) (idgen.Numbers, e
 		st.Counts = segment.Counts{Loads: st.Loads + c.Loads, Failed: st.Failed + c.Failed, Waits: st.Waits + c.Waits}
 	})
 	return numbers, nil
+}
+
+// numbersOf returns the numbers of a store, in segments as they are declared.
+func (m maker) numbersOf(store granter, tag string, d cluster.Generator) (*segment.Numbers, error) {
+	o := d.Segments()
+	o.Lazy = m.options.Lazy
+	if store.step != nil && d.MinStep == 0 {
+		o.Step, o.MinStep = store.step, 1
+	}
+	return segment.NewNumbers(store, tag, 0, o)
 }
 
 // format makes a template, and its sequence: that of another generator, or its own.

@@ -1,6 +1,7 @@
 package generators
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -81,10 +82,17 @@ func (m maker) mySQL(ctx context.Context, name string, s cluster.MySQLStore) (gr
 			return granter{}, err
 		}
 	}
+	return m.ofRow(rows, s, tag), nil
+}
+
+// ofRow returns the grants of a row, with the witness.
+func (m maker) ofRow(rows *row.Table, s cluster.MySQLStore, tag string) granter {
 	// Whatever its counter is called in front of it, one row grants.
 	ofRow := func(ctx context.Context, _ string, n uint64) (segment.Grant, error) { return rows.Extend(ctx, tag, n) }
 	witnessed := segment.NewWitnessed(extend(ofRow), m.store)
-	inRow := func(err error) error { return fmt.Errorf("row %s of %s on shard %s: %w", tag, table, s.Shard, err) }
+	inRow := func(err error) error {
+		return fmt.Errorf("row %s of %s on shard %s: %w", tag, cmp.Or(s.Table, rowTable), s.Shard, err)
+	}
 	g := granter{Store: extend(func(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
 		defer cancel()
@@ -94,7 +102,7 @@ func (m maker) mySQL(ctx context.Context, name string, s cluster.MySQLStore) (gr
 		}
 		return g, nil
 	})}
-	if !made {
+	if s.Table != "" {
 		g.step = func(ctx context.Context, _ string) (uint64, error) {
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
@@ -105,5 +113,5 @@ func (m maker) mySQL(ctx context.Context, name string, s cluster.MySQLStore) (gr
 			return step, nil
 		}
 	}
-	return g, nil
+	return g
 }

@@ -30,6 +30,12 @@ func Stores(ctx context.Context, shards map[router.ShardName]Querier, c *cluster
 // checkStoreRow checks the row and its columns. The column version may be missing, as in the tables of Leaf.
 func checkStoreRow(ctx context.Context, q Querier, generator string, s cluster.MySQLStore) error {
 	table, tag := s.RowOf(generator)
+	if s.EveryTag {
+		if _, err := q.Query(ctx, "SELECT biz_tag, step, max_id, update_time FROM "+table+" LIMIT 0"); err != nil {
+			return fmt.Errorf("%s on shard %s can't be read (%w): make the table with biz_tag, max_id, step, version and update_time, or correct the store", table, s.Shard, err)
+		}
+		return nil
+	}
 	rows, err := q.Query(ctx, "SELECT step, max_id, update_time FROM "+table+" WHERE biz_tag = X'"+hex.EncodeToString([]byte(tag))+"'")
 	switch where := fmt.Sprintf("row %s of %s on shard %s", tag, table, s.Shard); {
 	case err != nil:

@@ -40,6 +40,8 @@ func TestStores(t *testing.T) {
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc", Tag: "x' OR 'x' = 'x"}, "is not there"},
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc", Tag: "still"}, "has step 0, which grants nothing: UPDATE it to 1 or more"},
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".leaf"}, ""}, // the column version may be missing
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".leaf", EveryTag: true}, ""},
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".short", EveryTag: true}, "short on shard s0 can't be read"},
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".short"}, "'step'"},
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".none"}, "make the table with biz_tag, max_id, step, version and update_time"},
 		} {

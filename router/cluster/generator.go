@@ -193,7 +193,17 @@ type MySQLStore struct {
 	Table string `yaml:"table,omitempty"`
 	// Tag is the row's biz_tag; empty is the generator's name.
 	Tag string `yaml:"tag,omitempty"`
+	// EveryTag makes the generator have numbers for each biz_tag of Table, which none declares. A request names the tag.
+	EveryTag bool `yaml:"every_tag,omitempty"`
 }
+
+// EveryTag reports whether the generator has numbers for each tag of a table. TagContext is the name of the tag in a request.
+func (g Generator) EveryTag() bool {
+	return g.Store != nil && g.Store.MySQL != nil && g.Store.MySQL.EveryTag
+}
+
+// TagContext is the name of the value with the tag, in a request to a generator for every tag.
+const TagContext = "tag"
 
 // RowOf returns the table's name and the row's biz_tag. An empty table is the one that locus creates.
 func (s MySQLStore) RowOf(generator string) (table, tag string) {

@@ -62,6 +62,8 @@ func (c *Cluster) checkInner(p *problems, document, name string, g Generator) {
 			p.add(document, "of %q: no such generator is declared%s", of, strict.DidYouMean(of, slices.Sorted(maps.Keys(c.Generators))))
 		case inner.Kind == FormatGenerator:
 			p.add(document, "of %s: it makes texts, and numbers are needed", of)
+		case inner.EveryTag():
+			p.add(document, "of %s: its numbers are distinct for each tag only: declare a generator with the tag", of)
 		case inner.KeyBy != "" && g.Kind != FormatGenerator:
 			p.add(document, "of %s: the caller's %s chooses its key, and a number that is fetched before has no caller: only a format can be of it", of, inner.KeyContext())
 		case inner.Per != "":
@@ -253,6 +255,7 @@ func (f generatorFields) problems(g Generator) []string {
 	if g.Store != nil && f.store {
 		list = append(list, g.Store.problems()...)
 	}
+	refuse(g.EveryTag() && (g.Kind != SegmentGenerator || g.Served() || g.Per != "" || g.Ordered), "store: every_tag is for kind segment, without a server, per and ordered")
 	refuse(g.Lock != NoLock && !f.lock, "lock: kind %s has none", g.Kind)
 	refuse(g.Lock != NoLock && g.Lock != LocalLock && g.Lock != RedisLock, "lock %q: use local or redis, or leave it out", g.Lock)
 	refuse(f.lock && (g.Lock == RedisLock) != g.Served(), "lock: redis and server, its host:port, go together")
@@ -306,6 +309,9 @@ func (s *Store) problems() []string {
 	}
 	if s.MySQL.Table == "" && s.MySQL.Tag != "" {
 		list = append(list, "store: a tag is a row of a table that is there: give `table:` too")
+	}
+	if s.MySQL.EveryTag && (s.MySQL.Table == "" || s.MySQL.Tag != "") {
+		list = append(list, "store: every_tag is for the rows of a table that is there: give `table:`, and no `tag:`")
 	}
 	if len(s.MySQL.Tag) > longestTag {
 		list = append(list, fmt.Sprintf("store: a tag of %d bytes: biz_tag has room for %d", len(s.MySQL.Tag), longestTag))

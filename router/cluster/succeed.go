@@ -133,6 +133,9 @@ func checkGenerators(old, next *Cluster) error {
 			errs = append(errs, fmt.Errorf("generators: the epoch of %s is %s and can't become %s, since its numbers could be equal to earlier ones: declare one of another name",
 				name, was.Since().Format(time.RFC3339Nano), is.Since().Format(time.RFC3339Nano)))
 		}
+		if was.EveryTag() != is.EveryTag() {
+			errs = append(errs, fmt.Errorf("generators: every_tag of %s can't change, since its numbers could be equal to earlier ones: declare one of another name", name))
+		}
 		if was.Per != is.Per {
 			errs = append(errs, fmt.Errorf("generators: per of %s is %q and can't become %q, since its numbers could be equal to earlier ones: declare one of another name", name, was.Per, is.Per))
 		}

@@ -173,6 +173,8 @@ func (c *Cluster) checkTable(p *problems, name catalog.TableName, d catalog.Decl
 		if _, known := c.Generators[d.Stamped[column]]; !known {
 			p.add(document, "column %s: stamped by generator %q, and no such generator is declared%s", column, d.Stamped[column],
 				strict.DidYouMean(d.Stamped[column], slices.Sorted(maps.Keys(c.Generators))))
+		} else if c.Generators[d.Stamped[column]].EveryTag() {
+			p.add(document, "column %s: stamped by generator %s, whose numbers are distinct for each tag only: declare a generator with the tag", column, d.Stamped[column])
 		} else if g := c.Generators[d.Stamped[column]]; g.Per != "" {
 			p.add(document, "column %s: stamped by generator %s, whose numbers are distinct for each value of %s only: stamp the texts of a template with per=%s",
 				column, d.Stamped[column], g.PerContext(), g.Per)
