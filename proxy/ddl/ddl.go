@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -163,6 +164,9 @@ func (s *Session) Define(st Statement) (wire.OK, error) {
 	if err := d.refused(); err != nil {
 		return wire.OK{}, err
 	}
+	if err := d.checkDropped(); err != nil {
+		return wire.OK{}, err
+	}
 	if err := s.Commit(); err != nil {
 		return wire.OK{}, err
 	}
@@ -202,6 +206,28 @@ func (d *definition) refused() error {
 		return nil
 	}
 	return plan.DisturbsMove(changingTable)
+}
+
+// checkDropped returns the server's error if a DROP TABLE of several tables names one that the only shard which could have it does not
+// have. Otherwise that shard would drop nothing, or not all, while the others drop their tables.
+func (d *definition) checkDropped() error {
+	list := d.Plan.Dropping
+	if list == nil || list.IfExists {
+		return nil
+	}
+	for _, t := range list.Tables {
+		if t.Shard == "" {
+			continue
+		}
+		lines, err := d.definitionOn(t.Shard, plan.Quote(t.Schema)+"."+plan.Quote(t.Name))
+		if err != nil {
+			return undone(err)
+		}
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "CREATE TABLE ") }) { // it may be a view
+			return undone(wire.Errorf(mysql.ER_BAD_TABLE_ERROR, "42S02", "Unknown table '%s'", t.TableName))
+		}
+	}
+	return nil
 }
 
 // madeEverywhere reports whether every shard has the table that the statement creates.

@@ -113,7 +113,11 @@ func (d *definition) define() error {
 	if err != nil {
 		return undone(err)
 	}
-	e.ask(e.text(), e.where(anyOutcome))
+	text := same(e.text())
+	if e.Plan != nil && e.Plan.Dropping != nil {
+		text = e.Plan.Dropping.Text
+	}
+	e.ask(text, e.where(anyOutcome))
 	ok, passed, err := e.judge()
 	e.end()
 	d.finish(Outcome{ok, e.done(), passed, err})
@@ -197,10 +201,15 @@ func (e *everywhere) release() {
 	}
 }
 
-// ask sends shards a text and reads their answers.
-func (e *everywhere) ask(text []byte, shards []*onShard) {
-	packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, text)
+// same returns the same text for all shards.
+func same(text []byte) func(router.ShardName) []byte {
+	return func(router.ShardName) []byte { return text }
+}
+
+// ask sends each shard its text and reads their answers.
+func (e *everywhere) ask(text func(router.ShardName) []byte, shards []*onShard) {
 	for _, on := range shards {
+		packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, text(on.Shard))
 		e.Observer.Sent(on.Lease)
 		on.err = on.Conn.Send(packet, txn.Effects(e.Facts))
 	}

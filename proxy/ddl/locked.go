@@ -33,7 +33,7 @@ func (a *alteration) locked() error {
 		if err := a.lock(); err != nil {
 			return a.notLocked(err)
 		}
-		a.ask(text, a.where(anyOutcome))
+		a.ask(same(text), a.where(anyOutcome))
 		busy := a.where(isLockWait)
 		if len(busy) == 0 || len(a.done()) > 0 || a.failing() {
 			break
@@ -159,7 +159,7 @@ func (a *alteration) insist(text []byte) {
 		if len(busy) == 0 {
 			return
 		}
-		a.ask(text, busy)
+		a.ask(same(text), busy)
 	}
 }
 
@@ -181,7 +181,7 @@ func (a *alteration) unlockedToo(spares bool) {
 			return
 		}
 	}
-	a.ask(a.text(), aside)
+	a.ask(same(a.text()), aside)
 }
 
 // failing reports whether a shard has failed for a reason other than those after which it is sent the definition again.

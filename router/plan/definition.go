@@ -17,6 +17,9 @@ type Definition struct {
 	Renames []catalog.Rename
 	// Adds are the columns that the statement adds, if it does nothing else and other statements may run during the change.
 	Adds []stmt.AddedColumn
+	// Dropping is set for a DROP TABLE that names tables which only one shard has, next to those that all shards have. Each shard drops
+	// the tables that it has.
+	Dropping *Dropping
 	// Course is how the shards run the definition if Adds and Renames are nil.
 	Course Course
 }
@@ -38,6 +41,13 @@ func (*Definition) String() string { return "everywhere" }
 
 func (p *Definition) explain(e *explainer) {
 	e.everywhere()
+	if p.Dropping != nil {
+		for _, t := range p.Dropping.Tables {
+			if t.Shard != "" {
+				e.addLine("drops", "%s on %s alone", t.TableName, t.Shard)
+			}
+		}
+	}
 	switch {
 	case p.Adds != nil:
 		e.addLine("meanwhile", "statements go on: each shard adds the columns when nobody holds the table there, and shows them once all have them")

@@ -120,7 +120,11 @@ func (c Context) planEverywhere(s *stmt.Statement) (Plan, error) {
 		return nil, nil
 	}
 	for _, name := range s.Tables {
-		if spread, err := c.onEveryShard(name); err != nil || !spread {
+		spread, err := c.onEveryShard(name)
+		if err == nil && !spread {
+			return c.planDropping(s)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

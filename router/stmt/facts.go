@@ -85,7 +85,7 @@ func (r *reader) note(node ast.StmtNode) {
 		r.create(n, &scan)
 	case *ast.DropTableStmt:
 		if !n.IsView {
-			s.Dropped = tableNamesOf(n.Tables...)
+			s.Dropped, s.IfExists = tableNamesOf(n.Tables...), n.IfExists
 		}
 	case *ast.AnalyzeTableStmt:
 		s.Verb = "ANALYZE" // also if it is ALTER TABLE … ANALYZE PARTITION

@@ -167,6 +167,8 @@ type Statement struct {
 	Defined *RoutineDefinition
 	// IfNotExists is the position of these words in a CREATE TABLE, or nil.
 	IfNotExists *Stretch
+	// IfExists: DROP TABLE has these words.
+	IfExists bool
 	// DefinitionsEnd is the end of the list of columns and keys in a CREATE TABLE, before its parenthesis, or nil if it has
 	// none.
 	DefinitionsEnd *Anchor
