@@ -72,10 +72,10 @@ func (s *services) Renumber(_ context.Context, t *catalog.Table) error {
 type generators struct{ *services }
 
 func (g generators) Literals(ctx context.Context, c *cluster.Cluster, name string, n int, values map[string]string) ([]string, error) {
-	return g.Texts(ctx, c, name, n, values)
+	return g.Texts(ctx, c, name, n, values, nil)
 }
 
-func (g generators) Texts(_ context.Context, _ *cluster.Cluster, name string, n int, _ map[string]string) (list []string, err error) {
+func (g generators) Texts(_ context.Context, _ *cluster.Cluster, name string, n int, _ map[string]string, _ []gene.Gene) (list []string, err error) {
 	if g.unnumbered != nil {
 		return nil, g.unnumbered
 	}
