@@ -65,6 +65,7 @@ func (s *Session) procedure(r *exec.Execution) error {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, procedureTime)
 	defer cancel()
+	s.gate.Step(s.conns.Running()) // a procedure may wait until nothing runs under an older map, and the call itself runs nothing
 	answer, err := s.Procedures.Call(ctx, call.Procedure, args, s.user)
 	if err != nil {
 		return procedureError(call.Procedure, err)
