@@ -2,20 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"locus/control/fitting"
-	"locus/control/fleet"
+	"locus/control/ops"
 	"locus/control/owngene"
 	"locus/router"
 	"locus/router/cluster"
 )
-
-// acknowledgement bounds the wait for the proxies after a change of the map.
-const acknowledgement = 15 * time.Second
 
 // afterwards looks again for rows that were left behind. A proxy that had not yet
 // heard of a change of the map or of tables may have let a client insert a row by what
@@ -29,7 +24,7 @@ func (a *application) afterwards(ctx context.Context, conn *connection, old, nex
 	if err != nil || len(handovers) == 0 && len(cluster.RelocatedTables(old, next)) == 0 {
 		return err
 	}
-	if err := awaitProxies(ctx, conn, next.Routes.Version()); err != nil {
+	if err := ops.AwaitMap(ctx, conn.kv, next.Routes.Version()); err != nil {
 		return fmt.Errorf("the change was written, but %w; until then rows may still be inserted by the old map: "+
 			"look for them once the proxies have followed or are gone", err)
 	}
@@ -52,37 +47,4 @@ func (a *application) afterwards(ctx context.Context, conn *connection, old, nex
 	}
 	return fmt.Errorf("the change was written, and clients inserted rows meanwhile that are now looked for on other shards:\n%s\n"+
 		"apply the former routes and tables, then move these rows and apply again", strings.Join(stranded, "\n"))
-}
-
-// awaitProxies waits until every registered proxy obeys a version of the map.
-func awaitProxies(ctx context.Context, conn *connection, version int64) error {
-	ctx, cancel := context.WithTimeout(ctx, acknowledgement)
-	defer cancel()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		behind, err := proxiesBehind(ctx, conn, version)
-		if err == nil && behind == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(err, fmt.Errorf("not every proxy obeys map version %d yet: %s", version, strings.Join(behind, ", ")))
-		case <-ticker.C:
-		}
-	}
-}
-
-func proxiesBehind(ctx context.Context, conn *connection, version int64) ([]string, error) {
-	cards, err := fleet.Cards(ctx, conn.kv)
-	if err != nil {
-		return nil, err
-	}
-	var behind []string
-	for _, c := range cards {
-		if c.MapVersion < version {
-			behind = append(behind, c.ID)
-		}
-	}
-	return behind, nil
 }

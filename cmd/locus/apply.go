@@ -61,7 +61,6 @@ global tables wait; an apply that ends early is gone on with by the next one.`,
 type application struct {
 	in                               *invocation
 	path, by, why                    string // path: of the file; empty: there is none
-	remedy                           string // for rows that would be left behind; empty: the file's
 	dryRun, skipLiveCheck, forceMove bool
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,19 +113,19 @@ func (a *application) make(ctx context.Context, plan *newshard.Plan, whole fitti
 			return whole, err
 		}
 	}
-	a.tellMade(plan)
+	a.tellMade(plan.Lacking)
 	if a.dryRun {
 		return shards, nil
 	}
 	return whole, plan.Make(ctx)
 }
 
-// tellMade says what shards are given.
-func (a *application) tellMade(plan *newshard.Plan) {
+// tellMade prints what is made on shards that own no genes.
+func (a *application) tellMade(lacking []*newshard.Lacking) {
 	if a.in.output != table {
 		return
 	}
-	for _, l := range plan.Lacking {
+	for _, l := range lacking {
 		for _, line := range l.Makes() {
 			fmt.Fprintf(a.in.stdout, "make %s on shard %s\n", line, l.Shard)
 		}
@@ -198,7 +197,7 @@ func (a *application) judge(stranded []string) error {
 	if stranded == nil {
 		return nil
 	}
-	return fmt.Errorf("%s\n%s", strings.Join(stranded, "\n"), cmp.Or(a.remedy, "move these rows first, or leave them behind, invisible, by --force-move-without-data"))
+	return fmt.Errorf("%s\n%s", strings.Join(stranded, "\n"), "move these rows first, or leave them behind, invisible, by --force-move-without-data")
 }
 
 // withoutShards allows only what can leave no rows behind.

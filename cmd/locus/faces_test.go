@@ -33,6 +33,7 @@ type faces struct {
 	url     string
 	conn    *client.Conn
 	servers []*fakeshard.Server
+	shards  string // their declaration
 }
 
 // newFaces starts an etcd on a temporary directory, the servers of the shards s0 to s2, and a process with the role proxy. Shard s2 has
@@ -50,14 +51,15 @@ func newFaces(t *testing.T) *faces {
 	}
 	t.Cleanup(func() { _ = etcdClient.Close() })
 	f := &faces{t: t, kv: etcdClient.Under("/locus/main/")}
-	f.declare(f.shards())
+	f.start()
+	f.declare(f.shards)
 	f.serve(server.Endpoint())
 	return f
 }
 
-// shards starts the servers, and returns the declaration of their shards.
-func (f *faces) shards() string {
-	text := "shards:\n"
+// start starts the servers.
+func (f *faces) start() {
+	f.shards = "shards:\n"
 	privileges := always("SELECT '', PRIVILEGE_TYPE", "", "SELECT")
 	for _, name := range []string{"SHOW VIEW", "TRIGGER", "EVENT"} {
 		privileges.Rows = append(privileges.Rows, []string{"", name})
@@ -71,12 +73,19 @@ func (f *faces) shards() string {
 			always("SELECT ID, CHARACTER_SET_NAME", "45", "utf8mb4"),
 			always("SELECT CONCAT('''', REPLACE(CURRENT_USER()", "'u'@'%'", ""),
 			privileges,
+			always("SELECT CONCAT_WS(' ', @@hostname", fmt.Sprint("db", i)),
 			always("SELECT @@GLOBAL.server_id, @@hostname, @@port", fmt.Sprint(i+1), "db", "3306"),
 		)
 		f.servers = append(f.servers, s)
-		text += fmt.Sprintf("  s%d: {address: '%s', user: u, secret: shard}\n", i, s.Target("").Addr)
+		f.shards += fmt.Sprintf("  s%d: {address: '%s', user: u, secret: shard}\n", i, s.Target("").Addr)
 	}
-	return text
+}
+
+// within returns the cluster for a subtest.
+func (f *faces) within(t *testing.T) *faces {
+	in := *f
+	in.t = t
+	return &in
 }
 
 // always answers a query with one row.

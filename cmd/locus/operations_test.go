@@ -22,34 +22,37 @@ import (
 // Exit statuses, error numbers and HTTP statuses of a request that no state of the cluster accepts, of one that the cluster refuses, and
 // of one to a job that doesn't exist.
 var (
-	wrong   = [3]int{wrongUse, 1210, http.StatusBadRequest}
-	refused = [3]int{failed, mysql.ER_SIGNAL_EXCEPTION, http.StatusConflict}
-	unknown = [3]int{failed, mysql.ER_SIGNAL_EXCEPTION, http.StatusNotFound}
+	wrong      = [3]int{wrongUse, 1210, http.StatusBadRequest}
+	impossible = [3]int{failed, mysql.ER_SIGNAL_EXCEPTION, http.StatusConflict}
+	unknown    = [3]int{failed, mysql.ER_SIGNAL_EXCEPTION, http.StatusNotFound}
 )
 
 // request is one request in its three forms.
 type request struct{ shell, call, post string }
 
-// refusals lists requests with the texts by which all three interfaces refuse them.
-var refusals = []struct {
+// refused is a request with the text by which all interfaces refuse it.
+type refused struct {
 	request
 	text   string
 	status [3]int
-}{
+}
+
+// refusals lists requests with the texts by which all three interfaces refuse them.
+var refusals = []refused{
 	{request{"pause split-9", "pause('split-9')", `{"job": "split-9"}`}, "job split-9: no such job", unknown},
-	{request{"pause paused-1", "pause('paused-1')", `{"job": "paused-1"}`}, "job paused-1: it is paused already", refused},
+	{request{"pause paused-1", "pause('paused-1')", `{"job": "paused-1"}`}, "job paused-1: it is paused already", impossible},
 	{request{"resume split-9 --yes", "resume('split-9')", `{"job": "split-9"}`}, "job split-9: no such job", unknown},
-	{request{"resume planned-1 --yes", "resume('planned-1')", `{"job": "planned-1"}`}, "job planned-1: resume: it is not paused: the job is planned", refused},
+	{request{"resume planned-1 --yes", "resume('planned-1')", `{"job": "planned-1"}`}, "job planned-1: resume: it is not paused: the job is planned", impossible},
 	{request{"finish split-9 --yes", "finish('split-9')", `{"job": "split-9"}`}, "job split-9: no such job", unknown},
 	{request{"abort split-9 --yes", "abort('split-9')", `{"job": "split-9"}`}, "job split-9: no such job", unknown},
-	{request{"abort aborting-1 --yes", "abort('aborting-1')", `{"job": "aborting-1"}`}, "job aborting-1: it is being aborted already", refused},
+	{request{"abort aborting-1 --yes", "abort('aborting-1')", `{"job": "aborting-1"}`}, "job aborting-1: it is being aborted already", impossible},
 	{request{"verify split-9", "verify('split-9')", `{"job": "split-9"}`}, "job split-9: no such job", unknown},
 	{request{"verify planned-1", "verify('planned-1')", `{"job": "planned-1"}`},
-		"job planned-1 is planned; it can be compared once its rows are copied, until it is finished", refused},
+		"job planned-1 is planned; it can be compared once its rows are copied, until it is finished", impossible},
 
 	{request{"cutover split-9 --to 5 --yes", "cutover('split-9', 5)", `{"job": "split-9", "percent": 5}`}, "job split-9: no such job", unknown},
 	{request{"cutover planned-1 --to 5 --yes", "cutover('planned-1', 5)", `{"job": "planned-1", "percent": 5}`},
-		"job planned-1: cut over: the job is planned; it can be cut over once it is ready", refused},
+		"job planned-1: cut over: the job is planned; it can be cut over once it is ready", impossible},
 	{request{"cutover ready-1 --to 101 --yes", "cutover('ready-1', 101)", `{"job": "ready-1", "percent": 101}`}, "101 is no percentage; use a number from 0 to 100", wrong},
 	{request{"cutover ready-1 --to -5 --yes", "cutover('ready-1', '-5')", `{"job": "ready-1", "percent": -5}`}, "-5 is no percentage; use a number from 0 to 100", wrong},
 	{request{"cutover ready-1 --step 101% --yes", "cutover('ready-1', 100, 101)", `{"job": "ready-1", "percent": 100, "step_percent": 101}`},
@@ -60,43 +63,43 @@ var refusals = []struct {
 		`the reaction "shout" to a breach is unknown; use pause, step-back or roll-back`, wrong},
 	{request{"", "next_step('ready-1', 101)", `{"job": "ready-1", "percent": 101}`}, "101 is no percentage; use a number from 0 to 100", wrong},
 	{request{"", "next_step('planned-1', 5)", `{"job": "planned-1", "percent": 5}`},
-		"job planned-1: cut over: the job is planned; it can be cut over once it is ready", refused},
-	{request{"rollback ready-1 --yes", "rollback('ready-1')", `{"job": "ready-1"}`}, "job ready-1: roll back: the job is ready; nothing is at the target", refused},
+		"job planned-1: cut over: the job is planned; it can be cut over once it is ready", impossible},
+	{request{"rollback ready-1 --yes", "rollback('ready-1')", `{"job": "ready-1"}`}, "job ready-1: roll back: the job is ready; nothing is at the target", impossible},
 	{request{"rollback ready-1 --to 101 --yes", "rollback('ready-1', 101)", `{"job": "ready-1", "percent": 101}`}, "101 is no percentage; use a number from 0 to 100", wrong},
 
 	{request{"throttle split-9 5", "throttle('split-9', 5)", `{"job": "split-9", "percent": 5}`}, "job split-9: no such job", unknown},
 	{request{"throttle ready-1 96", "throttle('ready-1', 96)", `{"job": "ready-1", "percent": 96}`}, "a job can't rest for 96 % of the time; use 0 to 95 %", wrong},
 	{request{"mirror planned-1 --percent 5", "mirror('planned-1', 5)", `{"job": "planned-1", "percent": 5}`},
-		"mirror: it is planned, and the target has not all rows yet: locus wait planned-1 --for ready", refused},
+		"mirror: it is planned, and the target has not all rows yet: locus wait planned-1 --for ready", impossible},
 	{request{"mirror ready-1 --percent 0.5", "mirror('ready-1', 0.5)", `{"job": "ready-1", "percent": 0.5}`},
 		"0.5 % of the reads can't be mirrored; use a whole number from 0 to 100", wrong},
 	{request{"mirror ready-1", "", `{"job": "ready-1"}`}, "no percentage is given; give one from 0 to 100", wrong},
 	{request{"repair ready-1 --take newest --yes", "repair('ready-1', 'newest')", `{"job": "ready-1", "take": "newest"}`},
 		`the row of the "newest" can't be taken; take source, target or newer`, wrong},
 	{request{"repair ready-1 --take source --yes", "repair('ready-1', 'source')", `{"job": "ready-1", "take": "source"}`},
-		"job ready-1 is ready, and no rows are listed; rows are repaired of a job that has failed because they differ; locus verify ready-1 compares the shards", refused},
+		"job ready-1 is ready, and no rows are listed; rows are repaired of a job that has failed because they differ; locus verify ready-1 compares the shards", impossible},
 	{request{"repair differing-1 --take source --rows 7 --yes", "repair('differing-1', 'source', '7')", `{"job": "differing-1", "take": "source", "rows": "7"}`},
 		"row 7 is not listed, or not any more: a difference that is found again has a new number", wrong},
 	{request{"repair differing-1 --take newer --yes", "repair('differing-1', 'newer')", `{"job": "differing-1", "take": "newer"}`},
-		"job differing-1: nothing can be repaired so: table shop.cart has no version column: take source or target", refused},
+		"job differing-1: nothing can be repaired so: table shop.cart has no version column: take source or target", impossible},
 
 	{request{"split --from s0 --to s9 --half", "split('s0', 's9', 'half')", `{"from": "s0", "to": "s9", "genes": "half"}`},
-		"shard s9 is not registered; there are [s0 s1 s2 s3]", refused},
+		"shard s9 is not registered; there are [s0 s1 s2 s3]", impossible},
 	{request{"split --from s2 --to s0 --half", "split('s2', 's0', 'half')", `{"from": "s2", "to": "s0", "genes": "half"}`},
-		"shard s2 owns no genes; locus routes show lists the owners", refused},
+		"shard s2 owns no genes; locus routes show lists the owners", impossible},
 	{request{"split --from s0 --to s3 --genes 0x7fff-0x8000", "split('s0', 's3', '0x7fff-0x8000')", `{"from": "s0", "to": "s3", "genes": "0x7fff-0x8000"}`},
-		"shard s0 does not own genes 0x8000; locus routes show lists the owners", refused},
+		"shard s0 does not own genes 0x8000; locus routes show lists the owners", impossible},
 	{request{"split --from s0 --to s3 --half --by halves", "split('s0', 's3', 'half', NULL, 'halves')", `{"from": "s0", "to": "s3", "genes": "half", "by": "halves"}`},
 		`a split by "halves" is unknown; use gene or sequence`, wrong},
 	{request{"split --from s0 --to s3 --hottest=100", "split('s0', 's3', 'hottest 100%')", `{"from": "s0", "to": "s3", "hottest_percent": 100}`},
 		"the hottest genes with 100 % of the load can't be split off; use a share above 0 % and below 100 %", wrong},
 	{request{"split --from s0 --to s3 --half --by sequence", "split('s0', 's3', 'half', '', 'sequence')", `{"from": "s0", "to": "s3", "genes": "half", "by": "sequence"}`},
-		"job split-2: 16384 genes by sequence: 16 at most, since each statement without an owner asks for them: name fewer, or move so many by gene", refused},
-	{request{"split --from s0 --to s2 --half", "split('s0', 's2', 'half')", `{"from": "s0", "to": "s2", "genes": "half"}`}, "check variables: the source: ERROR 1045 (28000): no entry", refused},
+		"job split-2: 16384 genes by sequence: 16 at most, since each statement without an owner asks for them: name fewer, or move so many by gene", impossible},
+	{request{"split --from s0 --to s2 --half", "split('s0', 's2', 'half')", `{"from": "s0", "to": "s2", "genes": "half"}`}, "check variables: the source: ERROR 1045 (28000): no entry", impossible},
 	{request{"split --from s0 --to s3 --half --throttle 96", "", `{"from": "s0", "to": "s3", "genes": "half", "throttle_percent": 96}`},
 		"a job can't rest for 96 % of the time; use 0 to 95 %", wrong},
-	{request{"merge --from s0 --into s9", "merge('s0', 's9')", `{"from": "s0", "into": "s9"}`}, "shard s9 is not registered; there are [s0 s1 s2 s3]", refused},
-	{request{"merge --from s0 --into s0", "merge('s0', 's0')", `{"from": "s0", "into": "s0"}`}, "job merge-2: from s0 to itself", refused},
+	{request{"merge --from s0 --into s9", "merge('s0', 's9')", `{"from": "s0", "into": "s9"}`}, "shard s9 is not registered; there are [s0 s1 s2 s3]", impossible},
+	{request{"merge --from s0 --into s0", "merge('s0', 's0')", `{"from": "s0", "into": "s0"}`}, "job merge-2: from s0 to itself", impossible},
 	{request{"import shop.cart shard=s1", "import('shop.cart', 'shard=s1')", `{"tables": [{"table": "shop.cart", "words": "shard=s1"}]}`},
 		"table shop.cart: an import makes tables sharded or global; write owner=, parent= or global", wrong},
 	{request{"import shop.cart global;shop.cart global", "import('shop.cart', 'global; shop.cart global')",
@@ -104,17 +107,39 @@ var refusals = []struct {
 	{request{"import cart global", "import('cart', 'global')", `{"tables": [{"table": "cart", "words": "global"}]}`}, "table name \"cart\": write it as schema.table, with other characters in backquotes: `my schema`.`my table`", wrong},
 }
 
+// declarations lists refusals in a cluster in which shop.country is declared to be global, and no shard has a table.
+var declarations = []refused{
+	{request{"table add shop.cart owner=a owner=b", "table_add('shop.cart', 'owner=a owner=b')", `{"table": "shop.cart", "words": "owner=a owner=b"}`},
+		"table shop.cart: owner is said twice", wrong},
+	{request{"table add cart global", "table_add('cart', 'global')", `{"table": "cart", "words": "global"}`},
+		"table name \"cart\": write it as schema.table, with other characters in backquotes: `my schema`.`my table`", wrong},
+	{request{"table add shop.country owner=a id=b", "table_add('shop.country', 'owner=a id=b')", `{"table": "shop.country", "words": "owner=a id=b"}`},
+		`table shop.country is declared already, as "global": locus apply changes what is declared`, impossible},
+	{request{"table add shop.cart global", "table_add('shop.cart', 'global')", `{"table": "shop.cart", "words": "global"}`},
+		"table shop.cart: it doesn't exist on s0, s1, s2: create it there first\nnothing was written", impossible},
+	{request{"table drop shop.contry --yes", "table_drop('shop.contry')", `{"table": "shop.contry"}`},
+		"table shop.contry is not declared: did you mean shop.country?; locus table list lists the declared tables", impossible},
+	{request{"table drop cart --yes", "table_drop('cart')", `{"table": "cart"}`},
+		"table name \"cart\": write it as schema.table, with other characters in backquotes: `my schema`.`my table`", wrong},
+}
+
 // TestRefusalsAreTheSame: a refusal and its remedy are one text, whichever way the request comes.
 func TestRefusalsAreTheSame(t *testing.T) {
 	f := newFaces(t)
+	f.declare("tables: {shop.country: {kind: global}}\n" + f.shards)
+	f.refuse(t, declarations)
 	f.prepare()
-	for _, c := range refusals {
+	f.refuse(t, refusals)
+}
+
+func (f *faces) refuse(t *testing.T, list []refused) {
+	for _, c := range list {
 		name := c.shell
 		if name == "" {
 			name = c.call
 		}
 		t.Run(name, func(t *testing.T) {
-			f.t = t
+			f := f.within(t)
 			for i, got := range f.refusals(c.request) {
 				if got != nil && (got.text != c.text || got.status != c.status[i]) {
 					t.Errorf("%s: %d %q, want %d %q", interfaces[i], got.status, got.text, c.status[i], c.text)
@@ -162,30 +187,28 @@ func sqlRefusal(call string, err error) (string, int) {
 	if err == nil {
 		return "", 0
 	}
-	refused, is := errors.AsType[*mysql.MyError](err)
+	failure, is := errors.AsType[*mysql.MyError](err)
 	if !is {
 		return fmt.Sprint(err), 0
 	}
 	name, _, _ := strings.Cut(call, "(")
-	text, framed := strings.CutPrefix(refused.Message, "Incorrect arguments to locus."+name+": ")
+	text, framed := strings.CutPrefix(failure.Message, "Incorrect arguments to locus."+name+": ")
 	if framed {
 		text, _, _ = strings.Cut(text, "; it is locus."+name+"(")
 	}
-	return text, int(refused.Code)
+	return text, int(failure.Code)
 }
 
 // prepare writes a job in each of some phases, and registers shard s3, for which the process has no secret. The servers of s0 and s2
 // refuse to be checked.
 func (f *faces) prepare() {
 	f.t.Helper()
-	text := ""
-	for i, s := range f.servers {
-		text += fmt.Sprintf("  s%d: {address: '%s', user: u, secret: shard}\n", i, s.Target("").Addr)
+	for _, s := range f.servers {
 		s.Tap(func(text string) (fakeshard.Reply, bool) {
 			return fakeshard.Reply{Code: 1045, State: "28000", Message: "no entry"}, text == "SHOW GLOBAL VARIABLES"
 		})
 	}
-	f.declare("shards:\n" + text + "  s3: {address: 'nowhere:3306', user: u, secret: none}\n")
+	f.declare(f.shards + "  s3: {address: 'nowhere:3306', user: u, secret: none}\n")
 	f.write("planned-1")
 	f.write("paused-1", phase.Event{Kind: phase.Pause})
 	f.write("aborting-1", phase.Event{Kind: phase.Abort})
@@ -267,7 +290,7 @@ func TestEffectsAreTheSame(t *testing.T) {
 	f.put(job.DifferencesPrefix+"split-1", list)
 	for _, c := range effects {
 		t.Run(c.operation()+" "+c.call, func(t *testing.T) {
-			f.t = t
+			f := f.within(t)
 			var records []string
 			for i, send := range []func() string{
 				func() string { text, _ := f.shell(c.shell); return text },

@@ -11,6 +11,7 @@ import (
 	"locus/control/declared"
 	"locus/control/fitting"
 	"locus/control/newshard"
+	"locus/control/ops"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -163,14 +164,20 @@ func (a *application) unasked(ordered router.ShardName, err error) error {
 
 // settle makes rows equal once every proxy writes them on the new shards too.
 func (a *application) settle(ctx context.Context, conn *connection, filling *newshard.Filling, c *cluster.Cluster) error {
-	done, err := filling.Settle(ctx, func(ctx context.Context) error { return awaitProxies(ctx, conn, c.Routes.Version()) })
-	for _, f := range done {
-		if a.in.output == table {
-			fmt.Fprintf(a.in.stdout, "shard %s has the global tables' rows (%d copied)\n", f.Shard, f.Written)
-		}
-	}
+	done, err := filling.Settle(ctx, func(ctx context.Context) error { return ops.AwaitMap(ctx, conn.kv, c.Routes.Version()) })
+	a.tellFilled(done)
 	if err != nil {
-		return fmt.Errorf("the rows of global tables are not all copied: %w; no genes may go there until locus shard fill, or the same apply, has gone on", err)
+		return ops.Unfilled(err)
 	}
 	return nil
+}
+
+// tellFilled prints which shards have got the rows of global tables.
+func (a *application) tellFilled(done []newshard.Filled) {
+	if a.in.output != table {
+		return
+	}
+	for _, f := range done {
+		fmt.Fprintf(a.in.stdout, "shard %s has the global tables' rows (%d copied)\n", f.Shard, f.Written)
+	}
 }

@@ -4,16 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"locus/config/strict"
-	"locus/control/declared"
-	"locus/control/doctor"
-	"locus/control/fleet"
 	"locus/control/ops"
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -66,7 +60,7 @@ type declaredTable struct {
 }
 
 func (in *invocation) showTable(c *cluster.Cluster, text string) error {
-	name, d, err := namedTable(c.Tables, text)
+	name, d, err := ops.Declared(c.Tables, text)
 	if err != nil {
 		return err
 	}
@@ -85,27 +79,8 @@ func (in *invocation) showTable(c *cluster.Cluster, text string) error {
 	})
 }
 
-func namedTable(tables map[catalog.TableName]catalog.Declaration, text string) (name catalog.TableName, d catalog.Declaration, err error) {
-	if name, err = catalog.ParseTableName(text); err != nil {
-		return name, d, usageError{err}
-	}
-	d, is := tables[name]
-	if !is {
-		var names []string
-		for n := range maps.Keys(tables) {
-			names = append(names, n.String())
-		}
-		slices.Sort(names)
-		return name, d, fmt.Errorf("table %s is not declared%s", name, strict.DidYouMean(text, names))
-	}
-	return name, d, nil
-}
-
-// tableChange is one call of a command that changes what is declared of a table.
-type tableChange struct {
-	application
-	yes bool
-}
+// tableChange is one call of a command that changes the declaration of a table.
+type tableChange struct{ application }
 
 func (t *tableChange) flags(c *cobra.Command) {
 	f := c.Flags()
@@ -114,7 +89,7 @@ func (t *tableChange) flags(c *cobra.Command) {
 }
 
 func tableAddCommand(in *invocation) *cobra.Command {
-	t := &tableChange{application: application{in: in, remedy: ops.DeclaredByImport}}
+	t := &tableChange{application{in: in}}
 	c := &cobra.Command{
 		Use:   "add TABLE WORD...",
 		Short: "Declare a table that is on the shards, in the words of a comment",
@@ -130,8 +105,9 @@ says. The proxies know of it when the command ends.`,
   locus table add shop.country global`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
-			return t.run(command.Context(), func(tables map[catalog.TableName]catalog.Declaration) error {
-				return addTable(tables, args[0], args[1:])
+			r := ops.TableWords{Table: args[0], Words: strings.Join(args[1:], " ")}
+			return t.run(command.Context(), "", func(o *ops.Ops) (*ops.TableChange, error) {
+				return o.PlanAddTable(command.Context(), r, t.stamp().By)
 			})
 		},
 	}
@@ -139,20 +115,8 @@ says. The proxies know of it when the command ends.`,
 	return c
 }
 
-func addTable(tables map[catalog.TableName]catalog.Declaration, text string, words []string) error {
-	name, err := catalog.ParseTableName(text)
-	if err != nil {
-		return usageError{err}
-	}
-	d, err := catalog.ParseWords(strings.Join(words, " "))
-	if err != nil {
-		return usageError{fmt.Errorf("table %s: %w", name, err)}
-	}
-	return ops.Add(tables, name, d)
-}
-
 func tableDropCommand(in *invocation) *cobra.Command {
-	t := &tableChange{application: application{in: in, remedy: ops.NoRowsElsewhere}}
+	t := &tableChange{application{in: in}}
 	c := &cobra.Command{
 		Use:   "drop TABLE",
 		Short: "Take a table's declaration away; the table itself stays",
@@ -162,21 +126,9 @@ declares counts for nothing then, until a statement says it again.`,
 		Example: "  locus table drop shop.country",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			if !t.dryRun {
-				if err := in.confirm("Table %s: take its declaration away?", args[0]); err != nil {
-					return err
-				}
-			}
-			if removed, err := t.removeUnreadable(command.Context(), args[0]); removed || err != nil {
-				return err
-			}
-			return t.run(command.Context(), func(tables map[catalog.TableName]catalog.Declaration) error {
-				name, _, err := namedTable(tables, args[0])
-				if err != nil {
-					return err
-				}
-				delete(tables, name)
-				return nil
+			question := fmt.Sprintf("Table %s: take its declaration away?", args[0])
+			return t.run(command.Context(), question, func(o *ops.Ops) (*ops.TableChange, error) {
+				return o.PlanDropTable(command.Context(), ops.DropTable{Table: args[0]}, t.stamp().By)
 			})
 		},
 	}
@@ -185,31 +137,47 @@ declares counts for nothing then, until a statement says it again.`,
 	return c
 }
 
-// removeUnreadable removes a declaration that can't be used, and reports whether there was one.
-func (t *tableChange) removeUnreadable(ctx context.Context, table string) (removed bool, err error) {
-	if t.dryRun {
-		return false, nil
-	}
-	err = t.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) (err error) {
-		removed, err = doctor.RemoveTable(ctx, conn.kv, c, table, t.stamp().By, t.in.now())
-		return err
-	})
-	return removed, err
-}
-
-// run changes the tables alone, and waits until all proxies know.
-func (t *tableChange) run(ctx context.Context, change func(map[catalog.TableName]catalog.Declaration) error) error {
-	return t.in.withState(ctx, func(conn *connection, state *declared.State) error {
-		next, err := state.WithTables(change)
+// run plans a change, shows and checks it, and writes it unless it is a dry run. Without a question it does not ask.
+func (t *tableChange) run(ctx context.Context, question string, plan func(*ops.Ops) (*ops.TableChange, error)) error {
+	return t.in.withCluster(ctx, func(conn *connection, _ *cluster.Cluster) error {
+		o := t.in.opsOf(conn)
+		change, err := plan(o)
 		if err != nil {
 			return err
 		}
-		if err := t.succeed(ctx, conn, state, next); err != nil || t.dryRun {
+		if question != "" && !t.dryRun {
+			if err := t.in.confirm("%s", question); err != nil {
+				return err
+			}
+		}
+		if t.in.output == table && !change.Unreadable {
+			printChanges(t.in.stdout, change.Differences)
+		}
+		err = o.CheckTable(ctx, change, t.progress())
+		for _, warning := range change.Warnings {
+			fmt.Fprintln(t.in.stderr, "warning:", warning)
+		}
+		if err != nil {
 			return err
 		}
-		if err := fleet.TellRedefined(ctx, conn.kv, fleet.RedefinedPatience); err != nil {
-			return fmt.Errorf("it is written, and not known to every proxy yet: %w; locus proxies list shows them", err)
+		t.tellMade(change.Lacking)
+		if t.dryRun {
+			return t.print(change.Differences, change.Next, false)
 		}
-		return nil
+		return t.write(ctx, o, change)
 	})
+}
+
+// write writes a change, and prints what has come of it. After an error the output has what was done before it.
+func (t *tableChange) write(ctx context.Context, o *ops.Ops, change *ops.TableChange) error {
+	effect, err := o.WriteTable(ctx, change)
+	if change.Unreadable {
+		return err
+	}
+	if err == nil {
+		err = t.print(change.Differences, change.Next, len(change.Differences) > 0)
+	}
+	t.tellFilled(effect.Filled)
+	t.tellRegrouped(effect.Regrouped)
+	return err
 }

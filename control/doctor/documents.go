@@ -281,12 +281,21 @@ func (e *examination) documents(ctx context.Context) {
 // RemoveTable removes the declaration of a table if it can't be used. The table is named as in other commands, or as its key
 // has it. It reports whether there was such a declaration.
 func RemoveTable(ctx context.Context, kv *etcd.KV, c *cluster.Cluster, table, by string, now time.Time) (bool, error) {
-	key := cluster.TablePrefix + table
-	if name, err := catalog.ParseTableName(table); err == nil {
-		key = cluster.TableKey(name)
-	}
-	if _, is := c.Unreadable[key]; !is {
+	if !UnreadableTable(c, table) {
 		return false, nil
 	}
-	return true, Remove(ctx, kv, escape(cluster.Prefix+key), by, now)
+	return true, Remove(ctx, kv, escape(cluster.Prefix+keyOfTable(table)), by, now)
+}
+
+// UnreadableTable reports whether the declaration of a table can't be used. The table is named as for RemoveTable.
+func UnreadableTable(c *cluster.Cluster, table string) bool {
+	_, is := c.Unreadable[keyOfTable(table)]
+	return is
+}
+
+func keyOfTable(table string) string {
+	if name, err := catalog.ParseTableName(table); err == nil {
+		return cluster.TableKey(name)
+	}
+	return cluster.TablePrefix + table
 }
