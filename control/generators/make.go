@@ -121,7 +121,7 @@ func (m maker) format(ctx context.Context, name, counter string) (idgen.Numbers,
 	case t.Keyed():
 		store = segment.Keyed{CASStore: m.store, Limit: d.Room()}
 	case !t.Scoped():
-		store = segment.OnePeriod{Store: m.store}
+		store = segment.OnePeriod{Store: m.counters(name)}
 		tag += "/" // where the numbers of the one period were counted one by one
 	}
 	m.periods(store, tag, d)

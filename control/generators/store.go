@@ -22,7 +22,16 @@ func (m maker) granting(ctx context.Context, name string) (granter, error) {
 	if s := m.declared.Generators[name].Store; s != nil {
 		return m.mySQL(ctx, name, *s.MySQL)
 	}
-	return granter{Store: timed(m.store)}, nil
+	return granter{Store: timed(m.counters(name))}, nil
+}
+
+// counters returns the counters in etcd of a generator, which begin at the number that is declared.
+func (m maker) counters(name string) *segment.CASStore {
+	start := m.declared.Generators[name].Start
+	if start == 0 {
+		return m.store
+	}
+	return segment.NewCASStore(m.options.KV, "", m.options.Name, time.Now).StartingAt(start)
 }
 
 // timed returns a store whose requests end in time, however long the caller waits.
@@ -68,6 +77,13 @@ func (m maker) mySQL(ctx context.Context, name string, s cluster.MySQLStore) (gr
 	if err != nil {
 		return granter{}, err
 	}
+	if s.Value != "" {
+		adopted, err := row.Adopt(db, s.Shape(name))
+		if err != nil {
+			return granter{}, err
+		}
+		return m.witnessed(adopted.Extend, s, cmp.Or(s.Tag, name)), nil
+	}
 	table, tag := s.RowOf(name)
 	made := table == ""
 	if made {
@@ -89,29 +105,35 @@ func (m maker) mySQL(ctx context.Context, name string, s cluster.MySQLStore) (gr
 func (m maker) ofRow(rows *row.Table, s cluster.MySQLStore, tag string) granter {
 	// Whatever its counter is called in front of it, one row grants.
 	ofRow := func(ctx context.Context, _ string, n uint64) (segment.Grant, error) { return rows.Extend(ctx, tag, n) }
-	witnessed := segment.NewWitnessed(extend(ofRow), m.store)
-	inRow := func(err error) error {
-		return fmt.Errorf("row %s of %s on shard %s: %w", tag, cmp.Or(s.Table, rowTable), s.Shard, err)
-	}
-	g := granter{Store: extend(func(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
-		ctx, cancel := context.WithTimeout(ctx, patience)
-		defer cancel()
-		g, err := witnessed.Extend(ctx, counter, n)
-		if err != nil {
-			return segment.Grant{}, inRow(err)
-		}
-		return g, nil
-	})}
+	g := m.witnessed(ofRow, s, tag)
 	if s.Table != "" {
 		g.step = func(ctx context.Context, _ string) (uint64, error) {
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
 			step, err := rows.Step(ctx, tag)
 			if err != nil {
-				return 0, inRow(err)
+				return 0, inRow(s, tag, err)
 			}
 			return step, nil
 		}
 	}
 	return g
+}
+
+// witnessed returns the grants of a row, each of which is recorded in etcd before it is used.
+func (m maker) witnessed(ofRow extend, s cluster.MySQLStore, tag string) granter {
+	store := segment.NewWitnessed(ofRow, m.store)
+	return granter{Store: extend(func(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		g, err := store.Extend(ctx, counter, n)
+		if err != nil {
+			return segment.Grant{}, inRow(s, tag, err)
+		}
+		return g, nil
+	})}
+}
+
+func inRow(s cluster.MySQLStore, tag string, err error) error {
+	return fmt.Errorf("row %s of %s on shard %s: %w", tag, cmp.Or(s.Table, rowTable), s.Shard, err)
 }

@@ -26,6 +26,9 @@ const (
 // row adds to the row of the generator's name, whoever takes from it.
 func (m maker) row(ctx context.Context, name string) (idgen.Numbers, error) {
 	d := m.declared.Generators[name]
+	if d.Store != nil {
+		return m.existingRow(d, name)
+	}
 	db, err := m.database(d.Shards[0])
 	if err != nil {
 		return nil, err
@@ -43,6 +46,34 @@ func (m maker) row(ctx context.Context, name string) (idgen.Numbers, error) {
 	}
 	m.into.reports(func(st *Status) { st.left("sequence", table.Left(name)) })
 	return bounded{table.Generator(name, table.Locked, lock)}, nil
+}
+
+// existingRow adds to a row that another program has made, in a table of any columns. The row is never made.
+func (m maker) existingRow(d cluster.Generator, name string) (idgen.Numbers, error) {
+	s := *d.Store.MySQL
+	db, err := m.database(s.Shard)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := m.lock(d, name)
+	if err != nil {
+		return nil, err
+	}
+	if s.Value != "" {
+		adopted, err := row.Adopt(db, s.Shape(name))
+		if err != nil {
+			return nil, err
+		}
+		m.into.reports(func(st *Status) { st.left("sequence", adopted.Left()) })
+		return bounded{adopted.Generator(lock)}, nil
+	}
+	table, tag := s.RowOf(name)
+	rows, err := row.Open(db, table, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	m.into.reports(func(st *Status) { st.left("sequence", rows.Left(tag)) })
+	return bounded{rows.Generator(tag, rows.Locked, lock)}, nil
 }
 
 // onceRow makes the table, and the generator's row in it.
@@ -78,17 +109,28 @@ func (m maker) autoIncrement(ctx context.Context, name, counter string) (idgen.N
 	databases := map[router.ShardName]*sql.DB{}
 	var tables []autoincrement.Table
 	var names []string
-	for i, shard := range m.declared.Generators[name].Shards {
+	d := m.declared.Generators[name]
+	for i, shard := range d.Shards {
 		if databases[shard] == nil {
 			var err error
 			if databases[shard], err = m.database(shard); err != nil {
 				return nil, err
 			}
 		}
-		tables = append(tables, autoincrement.Table{DB: databases[shard], Name: fmt.Sprintf("locus.number_%s_%d", name, i), Timeout: patience})
+		table := autoincrement.Table{DB: databases[shard], Name: fmt.Sprintf("locus.number_%s_%d", name, i), Timeout: patience}
+		if len(d.Tables) > 0 {
+			table.Name, table.Time = d.Tables[i], d.TimeColumn
+		}
+		tables = append(tables, table)
 		names = append(names, fmt.Sprintf("table %d on %s", i, shard))
 	}
-	err := m.once(ctx, name, func(ctx context.Context) error {
+	create := m.once
+	if len(d.Tables) > 0 { // another program has made them
+		create = func(context.Context, string, func(context.Context) error, func(context.Context) error) error {
+			return nil
+		}
+	}
+	err := create(ctx, name, func(ctx context.Context) error {
 		for _, db := range databases {
 			if _, err := db.ExecContext(ctx, createSchema); err != nil {
 				return err

@@ -2,7 +2,7 @@
 // index of the table. Each number leaves a row with its time.
 //
 // It owns the tables' definition and the rows that it inserts. It never deletes a row and never opens a connection. It doesn't
-// choose the next table; package ha does. It requires that nobody else inserts into the tables.
+// choose the next table; package ha does. Other programs may insert into the tables too, if they leave the number to the server.
 package autoincrement
 
 import (
@@ -23,6 +23,7 @@ type Table struct {
 	DB      *sql.DB
 	Name    string        // as SQL
 	Timeout time.Duration // of one INSERT; 0 for the caller's limit
+	Time    string        // the column that is set to the time, if it has no default; empty: none
 }
 
 // Create creates the table if it doesn't exist.
@@ -110,10 +111,13 @@ func (t *table) insert(ctx context.Context, into []uint64) error {
 	return t.inserted(ctx, into)
 }
 
-// inserted takes the numbers of one INSERT. It is the only kind of statement that changes the table, and its number of rows is
-// known to InnoDB in advance. So InnoDB assigns consecutive numbers in every innodb_autoinc_lock_mode.
+// inserted takes the numbers of one INSERT. Its number of rows is known to InnoDB in advance. So InnoDB assigns consecutive numbers in every innodb_autoinc_lock_mode.
 func (t *table) inserted(ctx context.Context, into []uint64) error {
-	insert := "INSERT INTO " + t.Name + " () VALUES ()" + strings.Repeat(",()", len(into)-1)
+	columns, values := "()", "()"
+	if t.Time != "" {
+		columns, values = "(`"+t.Time+"`)", "(NOW())"
+	}
+	insert := "INSERT INTO " + t.Name + " " + columns + " VALUES " + values + strings.Repeat(","+values, len(into)-1)
 	if len(into) == 1 {
 		result, err := t.DB.ExecContext(ctx, insert)
 		return t.numbered(into, 1, result, err)

@@ -13,6 +13,40 @@ import (
 	"locus/router/cluster"
 )
 
+// Existing tables of auto_increment either make numbers, or are reported with the remedy.
+func TestNumberedTables(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		server := servers.Shared(t, engine, 1)[0]
+		database := servers.Database(t, server)
+		server.Exec(t, "CREATE TABLE "+database+".code (id BIGINT AUTO_INCREMENT PRIMARY KEY, generate_time DATETIME NOT NULL)",
+			"CREATE TABLE "+database+".plain (id BIGINT AUTO_INCREMENT PRIMARY KEY, issued TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, note VARCHAR(9))", "CREATE TABLE "+database+".other (id BIGINT PRIMARY KEY)")
+		shard := cluster.Shard{Address: server.Addr(), User: server.User, Secret: "s0", TLS: cluster.TLSOff}
+		target, err := Target("s0", shard, func(string) (string, error) { return server.Password, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool := backend.NewPool(target, backend.Limits{}, slog.New(slog.DiscardHandler))
+		defer func() { _ = pool.Close(t.Context()) }()
+		for _, c := range []struct{ table, time, want string }{
+			{"code", "generate_time", ""},
+			{"plain", "", ""},
+			{"plain", "issued", ""},
+			{"code", "", "needs a value for column generate_time: give it a default, or declare `time_column: generate_time`"},
+			{"plain", "at", "has no column at"},
+			{"other", "", "needs a value for column id"},
+			{"none", "", "does not exist, or has no AUTO_INCREMENT column"},
+		} {
+			declared := &cluster.Cluster{Generators: map[string]cluster.Generator{
+				"n": {Kind: cluster.AutoIncrementGenerator, Shards: []router.ShardName{"s0"}, Tables: []string{database + "." + c.table}, TimeColumn: c.time},
+			}}
+			problems := Stores(t.Context(), map[router.ShardName]Querier{"s0": Pooled{pool}}, declared)
+			if c.want == "" && len(problems) > 0 || c.want != "" && (len(problems) != 1 || !strings.Contains(problems[0].Error(), c.want)) {
+				t.Errorf("%+v: %v", c, problems)
+			}
+		}
+	})
+}
+
 // Each store either grants numbers, or is reported with its remedy.
 func TestStores(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
@@ -43,6 +77,11 @@ func TestStores(t *testing.T) {
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".leaf", EveryTag: true}, ""},
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".short", EveryTag: true}, "short on shard s0 can't be read"},
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".short"}, "'step'"},
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".leaf", Value: "max_id"}, ""}, // it has one row
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc", Value: "max_id", Key: "biz_tag"}, ""},
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc", Value: "max_id", Key: "biz_tag", Tag: "no"}, "row no of " + database + ".alloc on shard s0 is not there"},
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".alloc", Value: "max_id"}, "has several rows: give `key:`"},
+			{cluster.MySQLStore{Shard: "s0", Table: database + ".leaf", Value: "current"}, "can't be read"},
 			{cluster.MySQLStore{Shard: "s0", Table: database + ".none"}, "make the table with biz_tag, max_id, step, version and update_time"},
 		} {
 			declared := &cluster.Cluster{Generators: map[string]cluster.Generator{

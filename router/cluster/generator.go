@@ -10,6 +10,7 @@ import (
 
 	"locus/idgen/ha"
 	"locus/idgen/queue"
+	"locus/idgen/row"
 	"locus/idgen/segment"
 	"locus/idgen/snowflake"
 	"locus/router"
@@ -44,6 +45,12 @@ const (
 // Generator is a declared source of numbers or texts with a name.
 type Generator struct {
 	Kind GeneratorKind `yaml:"kind"`
+	// Tables are the existing tables of auto_increment, one for each of Shards. If it is empty, tables of locus's own are created.
+	Tables []string `yaml:"tables,omitempty,flow"`
+	// TimeColumn is the column of Tables that is set to the time of a number, if the table requires a value.
+	TimeColumn string `yaml:"time_column,omitempty"`
+	// Start is the first number of a counter in etcd. A counter above it continues.
+	Start uint64 `yaml:"start,omitempty"`
 	// Server is the host:port of Redis or memcached. With kind segment it is a Redis in front of the store. With kind row it is the Redis with
 	// the lock.
 	Server string `yaml:"server,omitempty"`
@@ -193,6 +200,11 @@ type MySQLStore struct {
 	Table string `yaml:"table,omitempty"`
 	// Tag is the row's biz_tag; empty is the generator's name.
 	Tag string `yaml:"tag,omitempty"`
+	// Value and Key are the columns with the number and with the tag, of a table that another program has made with other columns. Without a
+	// Key the table has one row. Holds is last or next: what the number is to that program.
+	Value string    `yaml:"value,omitempty"`
+	Key   string    `yaml:"key,omitempty"`
+	Holds row.Holds `yaml:"holds,omitempty"`
 	// EveryTag makes the generator have numbers for each biz_tag of Table, which none declares. A request names the tag.
 	EveryTag bool `yaml:"every_tag,omitempty"`
 }
@@ -204,6 +216,11 @@ func (g Generator) EveryTag() bool {
 
 // TagContext is the name of the value with the tag, in a request to a generator for every tag.
 const TagContext = "tag"
+
+// Shape returns the table of another program, if Value is set.
+func (s MySQLStore) Shape(generator string) row.Shape {
+	return row.Shape{Table: s.Table, Value: s.Value, Key: s.Key, Row: cmp.Or(s.Tag, generator), Holds: s.Holds}
+}
 
 // RowOf returns the table's name and the row's biz_tag. An empty table is the one that locus creates.
 func (s MySQLStore) RowOf(generator string) (table, tag string) {

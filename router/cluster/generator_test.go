@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"locus/idgen/row"
 	"locus/idgen/segment"
 	"locus/router"
 )
@@ -38,6 +39,41 @@ func TestEpoch(t *testing.T) {
 	at := router.Stamp{At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if _, err := Succeed(nil, flake("2027-01-01"), at); err == nil || !strings.Contains(err.Error(), "generator n: epoch 2027-01-01T00:00:00Z is in the future") {
 		t.Errorf("an epoch in the future: %v", err)
+	}
+}
+
+// Tables and rows that exist can't be exchanged where nothing records what they have granted, nor be read in the opposite way.
+func TestExistingTablesStay(t *testing.T) {
+	with := func(g Generator) *Cluster {
+		c := good(t)
+		c.Generators = map[string]Generator{"n": g}
+		return c
+	}
+	from := func(kind GeneratorKind, table, holds string) Generator {
+		return Generator{Kind: kind, Store: &Store{MySQL: &MySQLStore{Shard: "s0", Table: table, Value: "v", Holds: row.Holds(holds)}}}
+	}
+	numbered := func(tables ...string) Generator {
+		return Generator{Kind: AutoIncrementGenerator, Shards: []router.ShardName{"s0", "s0"}, Tables: tables}
+	}
+	for _, c := range []struct {
+		was, is Generator
+		refused bool
+	}{
+		{from(RowGenerator, "a.b", ""), from(RowGenerator, "a.b", ""), false},
+		{from(RowGenerator, "a.b", ""), from(RowGenerator, "a.b", "next"), false},
+		{from(RowGenerator, "a.b", "last"), from(RowGenerator, "a.b", ""), false},
+		{from(RowGenerator, "a.b", "last"), from(RowGenerator, "a.b", "next"), true},
+		{from(SegmentGenerator, "a.b", "next"), from(SegmentGenerator, "a.b", "last"), true},
+		{from(RowGenerator, "a.b", ""), from(RowGenerator, "a.c", ""), true},
+		{from(SegmentGenerator, "a.b", ""), from(SegmentGenerator, "a.c", ""), false}, // etcd knows what was granted
+		{numbered("a.b", "a.c"), numbered("a.b", "a.c"), false},
+		{numbered("a.b", "a.c"), numbered("a.c", "a.b"), true},
+		{numbered(), numbered("a.c", "a.b"), true},
+	} {
+		_, err := Succeed(with(c.was), with(c.is), stamp)
+		if c.refused != (err != nil && strings.Contains(err.Error(), "can't change, since its numbers could be equal to earlier ones")) {
+			t.Errorf("from %+v to %+v: %v", c.was, c.is, err)
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"locus/config/strict"
 	"locus/idgen/format"
+	"locus/idgen/row"
 )
 
 var generatorName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
@@ -202,12 +203,36 @@ func (c *Cluster) checkGeneratorShards(p *problems, document, name string, g Gen
 		}
 	}
 	switch n := len(g.Shards); {
+	case g.Kind == RowGenerator && g.Store != nil && n > 0:
+		p.add(document, "shards: its row is the one of `store:`: leave one of the two out")
+	case g.Kind == RowGenerator && g.Store != nil:
 	case g.Kind == RowGenerator && n != 1:
 		p.add(document, "shards: %d: a row is on one shard, such as [s0]", n)
 	case g.Kind == AutoIncrementGenerator && !powerOfTwo(n):
 		p.add(document, "shards: %d: a table for each, which are 1, 2, 4 … 1024, since the index is the low bits; name a shard again for a further table", n)
+	case g.Kind == AutoIncrementGenerator && len(g.Tables) > 0:
+		g.checkTables(p, document)
 	case g.Kind == AutoIncrementGenerator && len(name) > longestTables:
 		p.add(document, "a name of %d characters: tables are named after it: use at most %d", len(name), longestTables)
+	}
+}
+
+// checkTables reports problems of the existing tables of auto_increment.
+func (g Generator) checkTables(p *problems, document string) {
+	if len(g.Tables) != len(g.Shards) {
+		p.add(document, "tables: %d for %d shards: name one for each, in the order of their indexes", len(g.Tables), len(g.Shards))
+		return
+	}
+	at := map[string]bool{}
+	for i, table := range g.Tables {
+		if !storeTable.MatchString(table) {
+			p.add(document, "tables: %q: write schema.table, with letters, digits and '_'", table)
+		}
+		if key := string(g.Shards[i]) + " " + strings.ToLower(table); at[key] {
+			p.add(document, "tables: %s of shard %s is named twice", table, g.Shards[i])
+		} else {
+			at[key] = true
+		}
 	}
 }
 
@@ -231,11 +256,31 @@ var fieldsOfKinds = map[GeneratorKind]generatorFields{
 	RedisGenerator:         {server: needed, keys: true, store: true},
 	BucketsGenerator:       {server: needed},
 	MemcachedGenerator:     {server: needed, store: true},
-	RowGenerator:           {server: optional, shards: true, lock: true},
+	RowGenerator:           {server: optional, shards: true, store: true, lock: true},
 	AutoIncrementGenerator: {shards: true, limits: true},
 	HAGenerator:            {of: true, limits: true},
 	QueueGenerator:         {of: true, bits: true, maxStep: true},
 	FormatGenerator:        {of: true, template: true, steps: true},
+}
+
+// startBits is the size of the numbers that Redis counts exactly.
+const startBits = 53
+
+// startable reports whether the kind has a counter in etcd that can begin at a number.
+func (f generatorFields) startable(g Generator) bool {
+	switch g.Kind {
+	case SegmentGenerator, RedisGenerator, MemcachedGenerator:
+		return g.Per == ""
+	case FormatGenerator:
+		return len(g.Of) == 0 && !g.scoped()
+	}
+	return false
+}
+
+// scoped reports whether a format's own sequence begins again.
+func (g Generator) scoped() bool {
+	t, err := format.Parse(g.Template, format.Parts())
+	return err == nil && (t.Scoped() || t.Keyed())
 }
 
 func (f generatorFields) problems(g Generator) []string {
@@ -251,10 +296,15 @@ func (f generatorFields) problems(g Generator) []string {
 	refuse(g.KeyBy != "" && (!strings.HasPrefix(g.KeyBy, perContext) || g.KeyContext() == ""), "key_by: %s: write key_by: context:NAME", g.KeyBy)
 	refuse(len(g.Of) > 0 && !f.of, "of: kind %s has none", g.Kind)
 	refuse(len(g.Shards) > 0 && !f.shards, "shards: kind %s has none", g.Kind)
-	refuse(g.Store != nil && !f.store, "store: kind %s has none: kinds segment, redis and memcached have", g.Kind)
+	refuse(g.Store != nil && !f.store, "store: kind %s has none: kinds segment, redis, memcached and row have", g.Kind)
 	if g.Store != nil && f.store {
 		list = append(list, g.Store.problems()...)
 	}
+	refuse((len(g.Tables) > 0 || g.TimeColumn != "") && g.Kind != AutoIncrementGenerator, "tables and time_column are for kind auto_increment")
+	refuse(g.TimeColumn != "" && (len(g.Tables) == 0 || !storeColumn.MatchString(g.TimeColumn)), "time_column %q: it is a column of `tables:`, of letters, digits and '_'", g.TimeColumn)
+	refuse(g.Start > 0 && (!f.startable(g) || g.Store != nil), "start: kinds segment, redis, memcached and format begin there, if etcd is their store: set the number in the table instead")
+	refuse(g.Start >= 1<<startBits, "start %d: begin below 2^%d", g.Start, startBits)
+	refuse(g.Kind == RowGenerator && g.Store != nil && g.Store.MySQL != nil && g.Store.MySQL.Table == "", "store: kind row takes from a table that is there: give `table:`, or `shards:` instead of a store")
 	refuse(g.EveryTag() && (g.Kind != SegmentGenerator || g.Served() || g.Per != "" || g.Ordered), "store: every_tag is for kind segment, without a server, per and ordered")
 	refuse(g.Lock != NoLock && !f.lock, "lock: kind %s has none", g.Kind)
 	refuse(g.Lock != NoLock && g.Lock != LocalLock && g.Lock != RedisLock, "lock %q: use local or redis, or leave it out", g.Lock)
@@ -313,9 +363,31 @@ func (s *Store) problems() []string {
 	if s.MySQL.EveryTag && (s.MySQL.Table == "" || s.MySQL.Tag != "") {
 		list = append(list, "store: every_tag is for the rows of a table that is there: give `table:`, and no `tag:`")
 	}
+	list = append(list, s.MySQL.shapeProblems()...)
 	if len(s.MySQL.Tag) > longestTag {
 		list = append(list, fmt.Sprintf("store: a tag of %d bytes: biz_tag has room for %d", len(s.MySQL.Tag), longestTag))
 	}
+	return list
+}
+
+// storeColumn matches names that need no escape between backquotes.
+var storeColumn = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+
+// shapeProblems returns the problems of the columns of a table that another program has made.
+func (s *MySQLStore) shapeProblems() []string {
+	var list []string
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			list = append(list, fmt.Sprintf(format, args...))
+		}
+	}
+	refuse(s.Value == "" && (s.Key != "" || s.Holds != ""), "store: key and holds are for a table with other columns: give `value:`, the column with the number")
+	refuse(s.Value != "" && s.Table == "", "store: value is a column of a table that is there: give `table:` too")
+	refuse(s.Value != "" && s.Key == "" && s.Tag != "", "store: tag is the row of a `key:`, the column that distinguishes rows: give it too")
+	refuse(s.Value != "" && s.EveryTag, "store: every_tag is for a table with the columns biz_tag, max_id and step")
+	refuse(s.Value != "" && !storeColumn.MatchString(s.Value), "store: value %q: use letters, digits and '_'", s.Value)
+	refuse(s.Key != "" && !storeColumn.MatchString(s.Key), "store: key %q: use letters, digits and '_'", s.Key)
+	refuse(s.Holds != row.HoldsEither && s.Holds != row.HoldsLast && s.Holds != row.HoldsNext, "store: holds %q: use last or next, or leave it out%s", s.Holds, strict.OneOf(s.Holds, row.HoldsLast, row.HoldsNext))
 	return list
 }
 

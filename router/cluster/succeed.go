@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locus/idgen/format"
+	"locus/idgen/row"
 	"locus/router"
 	"locus/router/catalog"
 )
@@ -133,6 +134,9 @@ func checkGenerators(old, next *Cluster) error {
 			errs = append(errs, fmt.Errorf("generators: the epoch of %s is %s and can't become %s, since its numbers could be equal to earlier ones: declare one of another name",
 				name, was.Since().Format(time.RFC3339Nano), is.Since().Format(time.RFC3339Nano)))
 		}
+		if was.Kind == is.Kind && otherRow(was, is) {
+			errs = append(errs, fmt.Errorf("generators: tables of %s, the row of kind row, and holds, can't change, since its numbers could be equal to earlier ones: declare one of another name", name))
+		}
 		if was.EveryTag() != is.EveryTag() {
 			errs = append(errs, fmt.Errorf("generators: every_tag of %s can't change, since its numbers could be equal to earlier ones: declare one of another name", name))
 		}
@@ -145,6 +149,23 @@ func checkGenerators(old, next *Cluster) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// otherRow reports whether a generator takes from other tables than before without a record in etcd of what these have granted, or reads
+// the number in a row in the opposite way.
+func otherRow(was, is Generator) bool {
+	if !slices.Equal(was.Tables, is.Tables) {
+		return true
+	}
+	if was.Store == nil || is.Store == nil || was.Store.MySQL == nil || is.Store.MySQL == nil {
+		return was.Kind == RowGenerator && (was.Store != nil || is.Store != nil)
+	}
+	before, after := *was.Store.MySQL, *is.Store.MySQL
+	if before.Holds != after.Holds && before.Holds != row.HoldsEither && after.Holds != row.HoldsEither {
+		return true
+	}
+	before.Holds = after.Holds
+	return was.Kind == RowGenerator && before != after
 }
 
 // repeats reports whether texts of a template could be equal to those of the one before.

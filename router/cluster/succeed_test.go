@@ -215,6 +215,8 @@ func TestSucceedRefusesUnusableGenerators(t *testing.T) {
 		{"{a: {kind: snowflake}, b: {kind: format, of: [a], template: 'A{seq}'}}", ""},
 		{"{a: {kind: buckets, server: 'r:1'}, c: {kind: queue, of: [a], bits: 4}, b: {kind: format, of: [c], template: 'A{seq:13}'}}", "generator b: template \"A{seq:13}\": part seq: of c: its numbers are soon above 9999999999999, and the sequence has 13 digits: give it 14 at least"},
 		{"{a: {kind: segment}, b: {kind: format, of: [a], template: 'A{seq:7}'}}", "give it 8 at least"},
+		{"{a: {kind: segment, start: 99999999}, b: {kind: format, of: [a], template: 'A{seq:8}'}}", "give it 9 at least"},
+		{"a: {kind: format, template: 'A{seq:3}', start: 1000}", "start 1000 has 4 digits, and the sequence has 3"},
 		{"{a: {kind: segment, ordered: true}, b: {kind: format, of: [a], ordered: true, template: 'A{seq:4}'}}", ""},
 		{"{a: {kind: segment, max_step: 2000}, b: {kind: format, of: [a], template: 'A{seq:4}'}}", ""},
 		{"{a: {kind: segment, servers: ['r:1', 'r:2'], max_step: 10}, b: {kind: format, of: [a], template: 'A{seq:5}'}}", "give it 6 at least"},

@@ -86,6 +86,9 @@ const thousand = 1000
 func (c *Cluster) checkDigits(p *problems, document string, g Generator, t *format.Template) {
 	room := t.Sequence().Max
 	if len(g.Of) == 0 {
+		if needed := len(strconv.FormatUint(g.Start, 10)); g.Start > 0 && room < needed {
+			p.add(document, "template %q: part seq: start %d has %d digits, and the sequence has %d", g.Template, g.Start, needed, room)
+		}
 		if needed := len(strconv.FormatUint(2*g.MinStep, 10)); g.MinStep > 1 && room < needed {
 			p.add(document, "template %q: part seq: with min_step %d a second process begins at %d, and the sequence has %d digits: give it %d at least, or a smaller min_step",
 				g.Template, g.MinStep, g.MinStep+1, room, needed)
@@ -119,6 +122,11 @@ const (
 // soon returns a number that a generator reaches in its first use by several processes, on all of its servers. For one that
 // counts time, it is a number that is made some years after its epoch. The generator must not take numbers from itself.
 func (c *Cluster) soon(name string) uint64 {
+	return c.Generators[name].Start + c.soonCounted(name)
+}
+
+// soonCounted is soon for a generator that begins at 1.
+func (c *Cluster) soonCounted(name string) uint64 {
 	g := c.Generators[name]
 	if g.Ordered {
 		return thousand
