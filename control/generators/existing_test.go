@@ -86,6 +86,22 @@ func TestExistingTables(t *testing.T) {
 	})
 }
 
+// An existing table that is not there is not made.
+func TestExistingTablesAreNotMade(t *testing.T) {
+	c, shared := onShards(t, servers.MariaDB, map[string]cluster.Generator{
+		"code": {Kind: cluster.AutoIncrementGenerator, Shards: []router.ShardName{"s0"}, Tables: []string{"locus.bill_code_sequence"}},
+	})
+	shared[0].Exec(t, "CREATE SCHEMA locus")
+	s := openWith(t, newKV(), shared[0].Password)
+	if n, err := idgen.One(t.Context(), asked(s, c, "code")); err == nil {
+		t.Errorf("a table that is not there gave %d", n)
+	}
+	var tables int
+	if err := shared[0].DB(t, "").QueryRow("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'locus'").Scan(&tables); err != nil || tables != 0 {
+		t.Errorf("%d tables were made, %v", tables, err)
+	}
+}
+
 // Counters begin at the number that is declared, also if it is declared later, and don't go back.
 func TestStart(t *testing.T) {
 	server := servers.Redis(t)

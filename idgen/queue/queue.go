@@ -24,7 +24,9 @@ type Options struct {
 	// Preload is the percentage of the ready numbers that is used before the filler fetches more (50), 1 to 100. With 100
 	// it fetches only numbers that callers wait for, and as many as they need.
 	Preload int
-	Now     func() time.Time
+	// Interval is the least time between two requests to the inner generator while no caller waits (0).
+	Interval time.Duration
+	Now      func() time.Time
 }
 
 // Queue is safe for concurrent use. The owner calls Close.
@@ -44,6 +46,7 @@ type Queue struct {
 	filled chan struct{} // closed and replaced when ready or err changes
 
 	wake   chan struct{} // holds one token if the filler has work
+	urgent chan struct{} // holds one token if a caller waits
 	ctx    context.Context
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -65,7 +68,7 @@ func New(inner idgen.Numbers, o Options) (*Queue, error) {
 	if o.Preload < 1 || o.Preload > 100 {
 		return nil, fmt.Errorf("queue: preload at %d %%: use 1 to 100", o.Preload)
 	}
-	q := &Queue{inner: inner, options: o, want: 1, filled: make(chan struct{}), wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	q := &Queue{inner: inner, options: o, want: 1, filled: make(chan struct{}), wake: make(chan struct{}, 1), urgent: make(chan struct{}, 1), ended: make(chan struct{})}
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	q.since = o.Now()
 	go q.fill()
@@ -124,10 +127,10 @@ func (q *Queue) take(into []uint64) (n int, filled <-chan struct{}, err error) {
 	}
 	q.taken += uint64(n)
 	if len(q.ready) < q.least() || n < len(into) {
-		select {
-		case q.wake <- struct{}{}:
-		default:
-		}
+		signal(q.wake)
+	}
+	if n < len(into) {
+		signal(q.urgent)
 	}
 	if n == 0 && q.err != nil { // the next caller makes the filler try again
 		err, q.err = q.err, nil
@@ -135,6 +138,28 @@ func (q *Queue) take(into []uint64) (n int, filled <-chan struct{}, err error) {
 		q.lacks += uint64(len(into))
 	}
 	return n, q.filled, err
+}
+
+// signal puts a token into a channel that holds one.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// rest waits for the interval, or until a caller waits.
+func (q *Queue) rest() {
+	if q.options.Interval == 0 {
+		return
+	}
+	timer := time.NewTimer(q.options.Interval)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-q.urgent:
+	case <-q.ctx.Done():
+	}
 }
 
 // fill is the one goroutine that calls the inner generator.
@@ -150,6 +175,10 @@ func (q *Queue) fill() {
 				return
 			}
 		}
+		select {
+		case <-q.urgent: // this request is for the caller
+		default:
+		}
 		numbers := make([]uint64, missing)
 		err := q.inner.Fill(q.ctx, numbers)
 		if err == nil {
@@ -162,7 +191,9 @@ func (q *Queue) fill() {
 			case <-q.ctx.Done():
 				return
 			}
+			continue
 		}
+		q.rest()
 	}
 }
 

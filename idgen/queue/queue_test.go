@@ -184,3 +184,34 @@ func TestPreload(t *testing.T) {
 		t.Error("101 % are accepted")
 	}
 }
+
+// While no caller waits, the filler makes one request for each interval. A caller that waits is served at once.
+func TestInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const interval = 20 * time.Millisecond
+		var n, requests atomic.Uint64
+		inner := idgen.Run{Take: func(_ context.Context, k int) (uint64, error) {
+			requests.Add(1)
+			return n.Add(uint64(k)) - uint64(k) + 1, nil
+		}}
+		q, err := New(inner, Options{Ahead: 50 * time.Millisecond, Interval: interval})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer q.Close()
+		began := time.Now()
+		for range 4000 { // one in a millisecond
+			if _, err := idgen.One(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Millisecond) // virtual
+		}
+		if asked, most := requests.Load(), uint64(time.Since(began)/interval); asked > most+20 || asked < most/5 {
+			t.Errorf("%d requests in %s, want at most one in %s", asked, time.Since(began), interval)
+		}
+		before := time.Now()
+		if err := q.Fill(t.Context(), make([]uint64, 500)); err != nil || time.Since(before) > time.Millisecond {
+			t.Errorf("a caller waited %s, %v", time.Since(before), err)
+		}
+	})
+}

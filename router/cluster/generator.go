@@ -91,6 +91,8 @@ type Generator struct {
 	Buffer  string `yaml:"buffer,omitempty"`
 	Preload string `yaml:"preload,omitempty"`
 	Sizing  string `yaml:"sizing,omitempty"`
+	// Interval is the least time between two requests in the background, such as 20ms.
+	Interval string `yaml:"interval,omitempty"`
 	// Ordered is set if numbers rise in the order of the requests, over all processes. No number is in memory then.
 	Ordered bool `yaml:"ordered,omitempty"`
 }
@@ -135,7 +137,8 @@ func (g Generator) Segments() segment.Options { return g.sizes().Options() }
 // Queue returns the settings of kind queue, and of the numbers that ha and format fetch ahead, as options of package queue.
 func (g Generator) Queue() queue.Options {
 	o := g.Segments()
-	return queue.Options{Bits: g.Bits, Ahead: o.Buffer, Preload: o.Preload, Most: int(g.MaxStep)}
+	interval, _ := time.ParseDuration(g.Interval) // Validate has checked it
+	return queue.Options{Bits: g.Bits, Ahead: o.Buffer, Preload: o.Preload, Most: int(g.MaxStep), Interval: interval}
 }
 
 // FetchesAhead reports whether a generator of kind ha or format keeps numbers ready, because each number would cost a request to a server

@@ -79,8 +79,8 @@ func TestExistingTablesStay(t *testing.T) {
 
 // What a declaration says of numbers in memory reaches the packages that keep them.
 func TestPaceOfGenerators(t *testing.T) {
-	g := Generator{Kind: QueueGenerator, Bits: 3, Buffer: "20ms", Preload: "25%", MaxStep: 9}
-	if q := g.Queue(); q.Bits != 3 || q.Ahead != 20*time.Millisecond || q.Preload != 25 || q.Most != 9 {
+	g := Generator{Kind: QueueGenerator, Bits: 3, Buffer: "20ms", Preload: "25%", MaxStep: 9, Interval: "10ms"}
+	if q := g.Queue(); q.Interval != 10*time.Millisecond || q.Bits != 3 || q.Ahead != 20*time.Millisecond || q.Preload != 25 || q.Most != 9 {
 		t.Errorf("a queue has %+v", q)
 	}
 	g = Generator{Kind: SegmentGenerator, MinStep: 5, MaxStep: 9, Buffer: "2s", Preload: "100%", Sizing: "leaf"}

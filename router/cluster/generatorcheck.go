@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/bits"
@@ -104,6 +105,9 @@ func (c *Cluster) checkPace(p *problems, document, name string, g Generator) {
 	if g.Sizing != "" && g.Kind != SegmentGenerator {
 		p.add(document, "sizing is for kind segment")
 	}
+	if g.Interval != "" {
+		g.checkInterval(p, document, g.Kind == QueueGenerator || c.ringOf(name, nil) == nil && c.FetchesAhead(name))
+	}
 	if g.Buffer == "" && g.Preload == "" {
 		return
 	}
@@ -117,6 +121,20 @@ func (c *Cluster) checkPace(p *problems, document, name string, g Generator) {
 		p.add(document, "buffer and preload: its numbers are in memory already: give them to the generators that it is of")
 	default:
 		p.add(document, "buffer and preload are for kinds segment, queue, ha and format: put a queue in front of kind %s", g.Kind)
+	}
+}
+
+// checkInterval reports problems of the time between two requests of a generator that fetches numbers ahead, or does not.
+func (g Generator) checkInterval(p *problems, document string, ahead bool) {
+	interval, err := time.ParseDuration(g.Interval)
+	buffer := cmp.Or(g.Segments().Buffer, 5*time.Millisecond)
+	switch {
+	case !ahead:
+		p.add(document, "interval is for a queue, and for ha and format that fetch numbers ahead")
+	case err != nil || interval < time.Millisecond || interval > time.Minute:
+		p.add(document, "interval %q: write a duration from 1ms to 1m, such as 20ms", g.Interval)
+	case interval > buffer:
+		p.add(document, "interval %s: the numbers in memory last for %s: declare a buffer that is at least as long", g.Interval, buffer)
 	}
 }
 
