@@ -194,13 +194,13 @@ func TestInterval(t *testing.T) {
 			requests.Add(1)
 			return n.Add(uint64(k)) - uint64(k) + 1, nil
 		}}
-		q, err := New(inner, Options{Ahead: 50 * time.Millisecond, Interval: interval})
+		q, err := New(inner, Options{Ahead: 50 * time.Millisecond, Interval: interval, Preload: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer q.Close()
 		began := time.Now()
-		for range 4000 { // one in a millisecond
+		for range 4000 { // one in a millisecond, each of which wakes the filler
 			if _, err := idgen.One(t.Context(), q); err != nil {
 				t.Fatal(err)
 			}
