@@ -119,6 +119,11 @@ var declarations = []refused{
 		"table shop.cart: it doesn't exist on s0, s1, s2: create it there first\nnothing was written", impossible},
 	{request{"table drop shop.contry --yes", "table_drop('shop.contry')", `{"table": "shop.contry"}`},
 		"table shop.contry is not declared: did you mean shop.country?; locus table list lists the declared tables", impossible},
+	{request{"switchover s9 --to db:3306 --yes", "switchover('s9', 'db:3306')", `{"shard": "s9", "server": "db:3306"}`}, "shard s9 is not registered; there are [s0 s1 s2]", impossible},
+	{request{"switchover s0 --to db:3306 --yes", "switchover('s0', 'db:3306')", `{"shard": "s0", "server": "db:3306"}`},
+		"shard s0 has one server: list it and its replicas as servers: in cluster.yaml, and run locus apply", impossible},
+	{request{"", "switchover('s0', '')", `{"shard": "s0", "server": ""}`}, "no server is named; name one of the shard's servers, as host:port", wrong},
+	{request{"", "switchover('', 'db:3306')", `{"server": "db:3306"}`}, "no shard is named; locus shard list lists the shards", wrong},
 	{request{"table drop cart --yes", "table_drop('cart')", `{"table": "cart"}`},
 		"table name \"cart\": write it as schema.table, with other characters in backquotes: `my schema`.`my table`", wrong},
 }

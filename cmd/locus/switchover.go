@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/control/switchover"
+	"locus/control/ops"
 	"locus/router"
 )
 
@@ -52,29 +52,18 @@ primary, which locus doctor and the page tell. Then commits wait again, by thems
 			if by == "" {
 				by = in.operator()
 			}
+			if err := in.confirm("%s", primaryQuestion(args[0], to, take, giveUp)); err != nil {
+				return err
+			}
 			return in.withEtcd(func(conn *connection) error {
-				order := switchover.Switchover{
-					KV: conn.kv, Secrets: conn.config.Secrets.Lookup, Shard: router.ShardName(args[0]), To: to + take, By: by, Log: slog.New(slog.NewTextHandler(in.stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+				change := primaryChange{in, in.opsOf(conn), router.ShardName(args[0]), by, slog.New(slog.NewTextHandler(in.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+				switch {
+				case without:
+					return change.goOn(command.Context())
+				case take != "":
+					return change.take(command.Context(), take, giveUp)
 				}
-				if err := in.confirm("%s", primaryQuestion(args[0], to, take, giveUp)); err != nil {
-					return err
-				}
-				if without {
-					return in.goesOn(command.Context(), order)
-				}
-				if take != "" {
-					err := order.Take(command.Context(), giveUp)
-					if err == nil {
-						fmt.Fprintf(in.stdout, "%s is the primary of shard %s\n", take, args[0])
-					}
-					return err
-				}
-				held, err := order.Run(command.Context())
-				if err != nil {
-					return err
-				}
-				fmt.Fprintf(in.stdout, "%s is the primary of shard %s; its statements were held for %v\n", to, args[0], held.Round(time.Millisecond))
-				return nil
+				return change.to(command.Context(), to)
 			})
 		},
 	}
@@ -100,11 +89,35 @@ func primaryQuestion(shard, to, take string, giveUp bool) string {
 	return fmt.Sprintf("Shard %s: let its primary go on without replicas? What it acknowledges from then on may be lost with it.", shard)
 }
 
-// goesOn has the primary go on without replicas.
-func (in *invocation) goesOn(ctx context.Context, order switchover.Switchover) error {
-	primary, err := order.GoOn(ctx)
+// primaryChange is one call of the command.
+type primaryChange struct {
+	in    *invocation
+	ops   *ops.Ops
+	shard router.ShardName
+	by    string
+	log   *slog.Logger
+}
+
+func (p primaryChange) to(ctx context.Context, server string) error {
+	held, err := p.ops.Switchover(ctx, ops.Switchover{Shard: p.shard, To: server}, p.by, p.log)
 	if err == nil {
-		fmt.Fprintf(in.stdout, "%s goes on without replicas: what it acknowledges may be lost with it, until as many follow again as it waits for\n", primary)
+		fmt.Fprintf(p.in.stdout, "%s is the primary of shard %s; its statements were held for %v\n", server, p.shard, held.Round(time.Millisecond))
+	}
+	return err
+}
+
+func (p primaryChange) take(ctx context.Context, server string, giveUp bool) error {
+	err := p.ops.TakePrimary(ctx, ops.TakePrimary{Shard: p.shard, Server: server, GiveUp: giveUp}, p.by, p.log)
+	if err == nil {
+		fmt.Fprintf(p.in.stdout, "%s is the primary of shard %s\n", server, p.shard)
+	}
+	return err
+}
+
+func (p primaryChange) goOn(ctx context.Context) error {
+	primary, err := p.ops.WithoutReplicas(ctx, ops.WithoutReplicas{Shard: p.shard}, p.by, p.log)
+	if err == nil {
+		fmt.Fprintf(p.in.stdout, "%s goes on without replicas: what it acknowledges may be lost with it, until as many follow again as it waits for\n", primary)
 	}
 	return err
 }
