@@ -25,6 +25,8 @@ func (u unread) refusal(syntax *stmt.SyntaxError, ctx Context) *Refusal {
 	r := refuse(NotAllowed, "%s; statements that reach more than the tables that they name can't be passed on unread: connect to the shard for it", syntax.Error())
 	if replicates(plain) {
 		r = ReplicationRefused(ctx.Catalog)
+	} else if len(plain) > 1 && plain[0] == "show" && plain[1] == "engine" {
+		r = refuse(NotAllowed, "the state of a server's storage engine: each shard has its own, so connect to the shard (%s)", shardNames(ctx.Catalog))
 	} else if len(plain) > 1 && plain[0] == "kill" {
 		r = refuse(NotAllowed, "KILL of a user's connections: KILL each by the number that SHOW PROCESSLIST gives")
 	} else if len(plain) > 1 && (plain[0] == "grant" || plain[0] == "revoke" || plain[0] == "set" && plain[1] == "password" || slices.Contains(plain[1:min(len(plain), 4)], "user") || slices.Contains(plain[1:min(len(plain), 4)], "role")) {
@@ -54,11 +56,15 @@ func replicates(words []string) bool {
 
 // ReplicationRefused returns the refusal of statements and commands about the binary log or the replication of a server.
 func ReplicationRefused(of *catalog.Catalog) *Refusal {
+	return refuse(NotAllowed, "the binary log and the replication of a server: each shard has its own, so connect to the shard (%s)", shardNames(of))
+}
+
+func shardNames(of *catalog.Catalog) string {
 	names := make([]string, len(of.Shards))
 	for i, shard := range of.Shards {
 		names[i] = string(shard)
 	}
-	return refuse(NotAllowed, "the binary log and the replication of a server: each shard has its own, so connect to the shard (%s)", strings.Join(names, ", "))
+	return strings.Join(names, ", ")
 }
 
 const declaredAccounts = "accounts are declared: edit users in cluster.yaml and run locus apply"
