@@ -40,7 +40,9 @@ func (c *Cluster) needs(name string) stops {
 	all := stops{}
 	switch g.Kind {
 	case RowGenerator:
-		all.add(c.needsShard(g.Shards[0]))
+		for _, shard := range g.Uses() { // one: of its own row, or of a table of another program
+			all.add(c.needsShard(shard))
+		}
 	case AutoIncrementGenerator:
 		for i, shard := range g.Shards {
 			all.meet(i, c.needsShard(shard))

@@ -26,6 +26,8 @@ func TestFailTogether(t *testing.T) {
 		{"a: {kind: memcached, server: 'm1:11211'}, b: {kind: segment}, h: {kind: ha, of: [a, b]}", "stop with etcd"},
 		{"a: {kind: snowflake}, b: {kind: segment}, h: {kind: format, of: [b], template: '{seq}'}", ""},
 		{"a: {kind: row, shards: [s0]}, q: {kind: queue, of: [a]}, b: {kind: row, shards: [s0]}, h: {kind: ha, of: [q, b]}", "generator h: all of its 2 members stop with shard s0"},
+		{"a: {kind: row, store: {mysql: {shard: s0, table: shop.t, value: n}}}, b: {kind: row, shards: [s0]}, h: {kind: ha, of: [a, b]}", "stop with shard s0"},
+		{"a: {kind: row, store: {mysql: {shard: s1, table: shop.t, value: n}}}, b: {kind: row, shards: [s0]}, h: {kind: ha, of: [a, b]}", ""},
 		{"a: {kind: auto_increment, shards: [s0, s0]}", "generator a: all of its 2 members stop with shard s0"},
 		{"a: {kind: auto_increment, shards: [s0, s1]}", ""},
 		{"a: {kind: auto_increment, shards: [s0]}", ""},
