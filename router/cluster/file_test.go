@@ -209,6 +209,8 @@ func TestGeneratorsRefused(t *testing.T) {
 		{"a: {kind: segment, per: 'context:owner_key', values: 5, min_step: 10}", ""},
 		{"a: {kind: segment, per: owner_key}", "generator a: per: owner_key: write per: context:NAME"},
 		{"a: {kind: segment, per: 'context:k', server: 'r1:6379'}", "generator a: per: its counters are in etcd"},
+		{"a: {kind: segment, per: 'context:k', sizing: leaf}", "generator a: sizing: it has no effect with per"},
+		{"a: {kind: segment, per: 'context:k', ordered: true}", ""},
 		{"a: {kind: snowflake, per: 'context:k'}", "generator a: per: kind snowflake has none"},
 		{"{a: {kind: segment, per: 'context:k'}, b: {kind: format, of: [a], template: 'A{seq:9}'}}", "generator b: of a: its numbers are distinct for each value of k only"},
 		{"a: {kind: format, template: '{seq:5,per=context:unit}'}", "does not show unit: add it as {context:unit:…}"},

@@ -354,6 +354,8 @@ func (f generatorFields) perProblems(g Generator) []string {
 		return []string{fmt.Sprintf("per: %s: write per: context:NAME", g.Per)}
 	case g.Served() || g.Store != nil:
 		return []string{"per: its counters are in etcd: leave the server and the store out"}
+	case g.Sizing != "":
+		return []string{"sizing: it has no effect with per: the segments of each value grow from min_step to max_step; leave it out"}
 	}
 	return nil
 }
