@@ -335,7 +335,7 @@ func (d *divided) guard(g cluster.Guard) {
 func (d *divided) refuses(db *sql.DB) {
 	d.t.Helper()
 	for query, code := range map[string]string{
-		"DELETE FROM test_order WHERE buyer_uid = 42 ORDER BY order_id LIMIT 1":                                                                  "locus-1103",
+		"DELETE FROM test_order WHERE buyer_uid = 42 ORDER BY order_id + 1 LIMIT 1":                                                              "locus-1103",
 		"UPDATE test_order a JOIN test_order b ON b.buyer_uid = a.buyer_uid SET a.amount = b.amount WHERE a.buyer_uid = 42":                      "locus-1101",
 		fmt.Sprintf("UPDATE test_order SET order_id = %d WHERE buyer_uid = 42 AND amount = -1", d.ids()[0]):                                      "locus-1204",
 		fmt.Sprintf("SELECT * FROM test_order WHERE buyer_uid IN (SELECT buyer_uid FROM order_item WHERE order_id = %d) FOR UPDATE", d.ids()[0]): "locus-1101",
