@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"locus/control/generators"
+	"locus/internal/test/scale"
 	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router/cluster"
@@ -19,6 +20,7 @@ import (
 
 // example is one of docs/clients.
 type example struct {
+	quick bool     // it runs in the short form too
 	run   []string // prints COUNT IDs of a URL, which are added
 	needs []string // fails where the driver for SQL is missing
 	// sql is a program that prints 1,000 IDs over SQL. It has the words of words.
@@ -27,13 +29,16 @@ type example struct {
 	with []string
 }
 
+// python is the distribution's, which finds the distribution's driver.
+const python = "/usr/bin/python3"
+
 // jdbc is the distribution's JDBC driver.
 const jdbc = "/usr/share/java/mariadb-java-client.jar"
 
 var clients = map[string]example{
 	"python": {
-		run: []string{"python3", "ids.py"}, needs: []string{"python3", "-c", "import pymysql"},
-		file: "use.py", with: []string{"python3", "use.py"}, sql: `
+		quick: true, run: []string{python, "ids.py"}, needs: []string{python, "-c", "import pymysql"},
+		file: "use.py", with: []string{python, "use.py"}, sql: `
 import sys
 sys.path.insert(0, "{clients}")
 import pymysql
@@ -43,7 +48,7 @@ print("\n".join(ids.next() for _ in range(1000)))
 `,
 	},
 	"node": {
-		run: []string{"node", "ids.mjs"}, needs: []string{"node", "-e", "require('mysql2/promise')"},
+		quick: true, run: []string{"node", "ids.mjs"}, needs: []string{"node", "-e", "require('mysql2/promise')"},
 		file: "use.mjs", with: []string{"node", "use.mjs"}, sql: `
 import { createRequire } from 'node:module'
 import { Ids, sql } from '{clients}/ids.mjs'
@@ -76,7 +81,7 @@ for ($i = 0; $i < 1000; $i++) echo $ids->next(), "\n";
 	},
 }
 
-// The examples of clients, each where its language is installed: IDs that several threads take are distinct, most of them cost no
+// The examples of clients, those of Java and PHP in the long form: IDs that several threads take are distinct, most of them cost no
 // request, and an error of the server is the caller's.
 func TestClientsOfOtherLanguages(t *testing.T) {
 	set := generators.New(generators.Options{KV: shop.Segments(), Name: "test"})
@@ -97,9 +102,12 @@ func TestClientsOfOtherLanguages(t *testing.T) {
 	}))
 	defer server.Close()
 	for name, c := range clients {
+		if !c.quick && !scale.Long() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			if _, err := osexec.LookPath(c.run[0]); err != nil {
-				t.Skipf("%s is not installed", c.run[0])
+				t.Fatal(err)
 			}
 			requests.Store(0)
 			out, err := c.command(t, append(c.run, server.URL+"/api/id/slip", "2000")...).CombinedOutput()
@@ -118,7 +126,7 @@ func TestClientsOfOtherLanguages(t *testing.T) {
 		})
 		t.Run(name+" over SQL", func(t *testing.T) {
 			if err := c.command(t, c.needs...).Run(); err != nil {
-				t.Skipf("the driver is not installed: %v", err)
+				t.Fatalf("the driver is not installed (test/install/suites.sh): %v", err)
 			}
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.fill(t, s, c.sql)), 0o600); err != nil {

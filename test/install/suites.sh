@@ -129,7 +129,7 @@ upstream() {
 }
 
 install_pymysql() {
-  packages python3-pytest python3-cryptography
+  packages python3-pytest python3-cryptography python3-pymysql
   upstream trixie python-pymysql pymysql
 }
 
