@@ -13,6 +13,9 @@ import (
 	"locus/router/stmt"
 )
 
+// mostReturned is the number of bytes of rows that a change may return from several shards. They are in memory until it has succeeded.
+const mostReturned = 64 << 20
+
 // returns reports whether the statement is a change that returns rows.
 func (x *Execution) returns() bool { return x.Facts.Statement.Features&stmt.Returning != 0 }
 
@@ -76,7 +79,7 @@ func (x *Execution) hold(parts []Part, sequence []int) (*scatter.Held, scatter.O
 	}
 	as, from, failed := x.counting(leases), len(x.Vars.Conditions), 0
 	most, _ := x.Account.GatherLimits()
-	as.MostHeld = most.Bytes
+	as.MostHeld = min(mostReturned, most.Bytes)
 	traced := as.Ended
 	as.Ended = func(i int, code uint16) {
 		if code != 0 && failed == 0 {

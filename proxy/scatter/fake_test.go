@@ -203,11 +203,8 @@ func collectAs(format Format, capabilities uint32, write func(*reply.Client, Opt
 
 // run merges the shards' answers into what a client reads.
 func run(shards []*fakeShard, m *plan.Merge, format Format, limit plan.Window, capabilities uint32) (received, Outcome, error) {
-	sources := make([]source, len(shards))
-	for i, s := range shards {
-		sources[i] = s
-	}
-	return collectAs(format, capabilities, func(to *reply.Client, as Options) (Outcome, error) { return merge(sources, m, format, limit, to, as) })
+	list := sources(shards)
+	return collectAs(format, capabilities, func(to *reply.Client, as Options) (Outcome, error) { return merge(list, m, format, limit, to, as) })
 }
 
 func closeAll(t testing.TB, shards []*fakeShard) {
