@@ -6,6 +6,9 @@ import (
 	"testing"
 )
 
+// overdue is in the error of a commit that has taken longer than recovery waits.
+const overdue = "it took so long that recovery has rolled it back; the transaction was rolled back on every shard"
+
 // struck is what was killed or stopped so far.
 type struck struct {
 	processes map[string]bool // by their addresses
@@ -13,13 +16,15 @@ type struck struct {
 	shards    []string // as errors name them
 }
 
-// excuses tells whether a client may have been told an error: by a process that was
-// struck, or because of etcd or a shard that was; and in any case that a statement
-// was held, or waited for a lock, for as long as it may.
+// excuses reports whether a client may have received an error: from a process that was struck, or because of etcd or a shard that was. In any
+// case a statement may have been held, or have waited for a lock, for as long as it may; and on a busy machine a commit may have taken
+// longer than recovery leaves a transaction to its process. Such a transaction is rolled back everywhere.
 func (s *struck) excuses(f failure) bool {
 	const lockWait, deadlock = 1205, 1213
 	switch {
 	case f.code == lockWait, f.code == deadlock, s.processes[f.addr]:
+		return true
+	case strings.Contains(f.text, overdue):
 		return true
 	case s.etcd && strings.Contains(f.text, "etcd at "):
 		return true
