@@ -208,26 +208,39 @@ func (d *definition) refused() error {
 	return plan.DisturbsMove(changingTable)
 }
 
-// checkDropped returns the server's error if a DROP TABLE of several tables names one that the only shard which could have it does not
-// have. Otherwise that shard would drop nothing, or not all, while the others drop their tables.
+// checkDropped returns the server's error if a DROP TABLE of several tables, without IF EXISTS, names one that does not exist. If another
+// of the tables is missing on some shards only, the statement is taken for the repetition of one that was not done on all of them, and
+// missing tables are left out.
 func (d *definition) checkDropped() error {
 	list := d.Plan.Dropping
 	if list == nil || list.IfExists {
 		return nil
 	}
+	missing, partly := "", false
 	for _, t := range list.Tables {
-		if t.Shard == "" {
-			continue
+		shards := d.catalog.Shards
+		if t.Shard != "" {
+			shards = []router.ShardName{t.Shard}
 		}
-		lines, err := d.definitionOn(t.Shard, plan.Quote(t.Schema)+"."+plan.Quote(t.Name))
-		if err != nil {
-			return undone(err)
+		have := 0
+		for _, shard := range shards {
+			lines, err := d.definitionOn(shard, plan.Quote(t.Schema)+"."+plan.Quote(t.Name))
+			if err != nil {
+				return undone(err)
+			}
+			if slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "CREATE TABLE ") }) { // it may be a view
+				have++
+			}
 		}
-		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "CREATE TABLE ") }) { // it may be a view
-			return undone(wire.Errorf(mysql.ER_BAD_TABLE_ERROR, "42S02", "Unknown table '%s'", t.TableName))
+		if have == 0 && missing == "" {
+			missing = t.String()
 		}
+		partly = partly || have > 0 && have < len(shards)
 	}
-	return nil
+	if missing == "" || partly {
+		return nil
+	}
+	return undone(wire.Errorf(mysql.ER_BAD_TABLE_ERROR, "42S02", "Unknown table '%s'", missing))
 }
 
 // madeEverywhere reports whether every shard has the table that the statement creates.

@@ -170,11 +170,10 @@ func (g *gathering) read(queries []plan.Query, into *gather.Table) error {
 	g.x.Conns.Imply()
 	all := g.x.part(g.plan.Reads(g.x.Facts), g.x.Values)
 	all.silent = !g.groups // if rows are gathered, the statement itself warns
-	mode := all.purpose()
 	if g.plan.Locks {
-		mode |= txn.Writes
+		return g.lockAndRead(all, parts, into)
 	}
-	leases, err := all.sendAll(parts, mode)
+	leases, err := all.sendAll(parts, all.purpose())
 	if err != nil {
 		return err
 	}
@@ -187,6 +186,25 @@ func (g *gathering) read(queries []plan.Query, into *gather.Table) error {
 		g.warned += warned
 	}
 	return err
+}
+
+// lockAndRead is read for locking reads. It asks one shard after the other, so that statements which lock the same rows wait for each
+// other on the first shard.
+func (g *gathering) lockAndRead(all *Execution, parts []Part, into *gather.Table) error {
+	for i := range parts {
+		leases, err := all.sendAll(parts[i:i+1], all.purpose()|txn.Writes)
+		if err != nil {
+			return err
+		}
+		warned, err := all.collect(g.x.Context, leases, into, 1<<62)
+		if err == nil && warned > 0 {
+			err = refuseWarned()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // runGathered answers a statement that no shard can answer alone, and for which the answers of the shards can't be merged.

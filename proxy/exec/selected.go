@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"locus/proxy/backend"
+	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -15,8 +18,8 @@ import (
 
 // Limits of a change whose rows are found in gathered ones.
 const (
-	mostSelected = 100_000 // rows
-	keysOfPart   = 500     // rows that one statement changes
+	mostSelected = 50_000 // rows
+	keysOfPart   = 500    // rows that one statement changes
 )
 
 // runSelected runs an UPDATE or DELETE whose condition no shard can evaluate alone. It gathers the tables with locking reads, which keep
@@ -26,7 +29,7 @@ func (x *Execution) runSelected(p *plan.Change) error {
 	if sel.ReadsTarget && !x.Snapshot.Flavor.ReopensTemporary() {
 		return p.SpreadRefusal()
 	}
-	if err := x.guardAll(); err != nil {
+	if err := x.guardSelection(); err != nil {
 		return err
 	}
 	if err := x.requireUTF8(); err != nil {
@@ -46,7 +49,7 @@ func (x *Execution) runSelected(p *plan.Change) error {
 	var total totals
 	err = x.runTogether(func() error {
 		return x.withOneTime(func() error {
-			query.at, query.settings = x.at, x.settings
+			query.at, query.settings = x.at, withoutLimit(x.under())
 			keys, err := query.selectKeys(sel)
 			if err != nil {
 				return err
@@ -59,6 +62,32 @@ func (x *Execution) runSelected(p *plan.Change) error {
 		return err
 	}
 	return x.doneChanging(total)
+}
+
+// guardSelection refuses settings under which the rows can't be found or the change would do more than on one server, and applies the
+// user's guard of reads of several shards.
+func (x *Execution) guardSelection() error {
+	if x.Vars.LimitsRows() {
+		return &plan.Refusal{Code: plan.ScatterWrite, Message: "a change whose rows are found on several shards while sql_select_limit is set: SET sql_select_limit = DEFAULT"}
+	}
+	if x.Vars.SafeUpdates() {
+		return &plan.Refusal{Code: plan.ScatterWrite, Message: "a change whose rows are found on several shards while sql_safe_updates is on, which is about the keys that one server would use: SET sql_safe_updates = 0, or name the owner in WHERE"}
+	}
+	m := x.Snapshot.Map
+	return x.Account.MayScatter(len(m.ShardsOf(0, m.Width().Last(), nil)), &x.Vars.Diagnostics)
+}
+
+// withoutLimit returns the settings without MySQL's time limit of SELECTs, for the reads of a change, which has no such limit.
+func withoutLimit(s *backend.Settings) *backend.Settings {
+	if _, set := s.Lookup("max_execution_time"); set {
+		return s.Without("max_execution_time")
+	}
+	return s
+}
+
+// refuseWarned refuses a change whose condition has given warnings in a read. One server may make them errors of the change.
+func refuseWarned() error {
+	return &plan.Refusal{Code: plan.ScatterWrite, Message: "its condition gives warnings on rows of several shards, for which one server may refuse a change: nothing was changed; a SELECT with the same WHERE shows them, so compare values of the same type, or name the owner in WHERE"}
 }
 
 // keyQuery returns the execution of the query for the keys.
@@ -98,9 +127,12 @@ func (g *gathering) selectKeys(sel *plan.Selection) (map[int][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := conn.Own().Query(g.x.Context, string(text)+" LIMIT "+strconv.Itoa(mostSelected+1))
+	rows, err := conn.Own().Query(g.x.Context, string(text)+sel.Order()+" LIMIT "+strconv.Itoa(mostSelected+1))
 	if err != nil {
 		return nil, err
+	}
+	if warned, err := conn.Own().Query(g.x.Context, sysvars.AskWarnings); err != nil || len(warned.Rows) > 0 {
+		return nil, cmp.Or(err, refuseWarned())
 	}
 	if len(rows.Rows) > mostSelected {
 		return nil, &plan.Refusal{Code: plan.GatherLimit, Message: fmt.Sprintf("more than %d rows, which are found by rows of other shards, would be changed: nothing was changed; add a condition, and change the rows in several statements", mostSelected)}
@@ -161,6 +193,9 @@ func (x *Execution) changeByKeys(sel *plan.Selection, keys map[int][]string) (to
 	}
 	slices.Sort(shards)
 	changing := x.part(x.Plan, x.Values)
+	if len(shards) == 0 && len(x.route.Shards) > 0 { // a server that changes no row may still refuse the statement
+		return changing.changeOnce([]Part{{Shard: x.Snapshot.Map.Shard(x.route.Shards[0]), Text: sel.ByKeys(set, nil)}})
+	}
 	for len(shards) > 0 {
 		parts := make([]Part, len(shards))
 		for i, shard := range shards {

@@ -238,7 +238,8 @@ func (x *Execution) lockingReads(p *plan.Change, shards []int, limit uint64) ([]
 func (x *Execution) lockFirst(first *plan.FirstRows, reads []Part, limit uint64) ([]uint64, error) {
 	reading := x.part(first.Reads(), x.Values)
 	reading.silent = true // the change itself warns
-	leases, err := x.acquire(reads, x.purpose()|txn.Writes)
+	reading.settings = withoutLimit(x.under())
+	leases, err := reading.acquire(reads, x.purpose()|txn.Writes)
 	if err != nil {
 		return nil, err
 	}
@@ -254,6 +255,9 @@ func (x *Execution) lockFirst(first *plan.FirstRows, reads []Part, limit uint64)
 	})
 	reading.endMerged(leases[:answering], outcome)
 	release(leases[asked:])
+	if err == nil && outcome.Warnings > 0 {
+		err = refuseWarned()
+	}
 	return taken, err
 }
 

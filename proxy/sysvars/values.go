@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -148,6 +149,12 @@ func (v *Values) QuotesUTF8() bool {
 func (v *Values) LimitsRows() bool {
 	limit, set := v.Settings.Lookup("sql_select_limit")
 	return set && !isDefault(limit) && limit != strconv.FormatUint(math.MaxUint64, 10)
+}
+
+// SafeUpdates reports whether the client has set sql_safe_updates, so that servers refuse changes that use no key.
+func (v *Values) SafeUpdates() bool {
+	literal, set := v.Settings.Lookup("sql_safe_updates")
+	return set && !isDefault(literal) && !slices.Contains([]string{"0", "OFF", "FALSE"}, strings.ToUpper(strings.Trim(literal, "'")))
 }
 
 // ignore records the value of an ignored variable.

@@ -20,12 +20,10 @@ type Dropped struct {
 	Shard router.ShardName
 }
 
-// Text returns the statement for a shard.
+// Text returns the statement for a shard. It has IF EXISTS, because MySQL drops no table of a list if one of them is missing: a repeated
+// statement drops what the one before has left.
 func (d *Dropping) Text(shard router.ShardName) []byte {
-	text := []byte("DROP TABLE ")
-	if d.IfExists {
-		text = append(text, "IF EXISTS "...)
-	}
+	text := []byte("DROP TABLE IF EXISTS ")
 	names := make([]string, 0, len(d.Tables))
 	for _, t := range d.Tables {
 		if t.Shard == "" || t.Shard == shard {

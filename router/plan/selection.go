@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"locus/router"
@@ -98,15 +99,19 @@ func (sc *scope) onlyTarget(s *stmt.Statement) *node {
 	return target
 }
 
-// setsFrom reports whether all assignments compute with columns of the changed table alone.
+// setsFrom reports whether all assignments compute with columns of the changed table alone, as they were before. Servers differ in
+// whether a column that was assigned before has its new value.
 func (sc *scope) setsFrom(s *stmt.Statement, target *node) bool {
 	b := s.Blocks[0]
-	for _, a := range s.Assign {
+	for i, a := range s.Assign {
 		if n, unknown := sc.within(b, a.Column); n != target || unknown || a.Queries {
 			return false
 		}
 		for _, ref := range a.Reads {
 			if n, unknown := sc.within(b, ref); n != target || unknown {
+				return false
+			}
+			if slices.ContainsFunc(s.Assign[:i], func(before stmt.Assignment) bool { return strings.EqualFold(before.Column.Name, ref.Name) }) {
 				return false
 			}
 		}
@@ -213,6 +218,15 @@ func (sel *Selection) TagEdit() stmt.Edit {
 	return stmt.Edit{From: len(selectHead), To: len(selectHead), Text: quote(sel.alias) + "." + quote(tagColumn) + ", "}
 }
 
+// Order returns the clause that puts the keys into their order, which has the number of the shard in front.
+func (sel *Selection) Order() string {
+	text := " ORDER BY 1"
+	for i := range sel.key {
+		text += ", " + strconv.Itoa(i+2)
+	}
+	return text
+}
+
 // Set returns where the assignments of an UPDATE are in its text. ok is false for a DELETE.
 func (sel *Selection) Set(v *Values) (from, to int, ok bool) {
 	if sel.set == nil {
@@ -221,8 +235,8 @@ func (sel *Selection) Set(v *Values) (from, to int, ok bool) {
 	return v.Offset(sel.set.Start), v.Offset(sel.set.End), true
 }
 
-// ByKeys returns the text of the change of the rows with these primary keys. A key is a list of literals. set is the text of the
-// assignments of an UPDATE.
+// ByKeys returns the text of the change of the rows with these primary keys. A key is a list of literals. Without keys the change concerns
+// no row. set is the text of the assignments of an UPDATE.
 func (sel *Selection) ByKeys(set []byte, keys []string) []byte {
 	table := quote(sel.table.Schema) + "." + quote(sel.table.Name)
 	var text []byte
@@ -241,6 +255,9 @@ func (sel *Selection) ByKeys(set []byte, keys []string) []byte {
 			text = append(text, " AS "+quote(sel.alias)...)
 		}
 		text = append(append(append(append(text, " SET"...), set...), '\n'), sel.added...)
+	}
+	if len(keys) == 0 {
+		return append(text, " WHERE FALSE"...)
 	}
 	columns := strings.Join(sel.key, ", ")
 	if len(sel.key) > 1 {

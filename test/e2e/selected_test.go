@@ -100,10 +100,30 @@ func TestRowsAreFoundByRowsOfOtherShards(t *testing.T) {
 			"UPDATE visits JOIN towns c ON c.id = visits.town SET visits.v = c.id",
 			"UPDATE visits JOIN towns c ON c.id = visits.town SET visits.v = 1, c.name = 'x'",
 			"UPDATE visits SET v = (SELECT MAX(town) FROM people)",
+			"UPDATE visits JOIN towns c ON c.id = visits.town SET visits.v = visits.v + 1, visits.town = visits.v",
+			"UPDATE visits SET v = 77 WHERE 1 / (town - 1) IS NULL AND town IN (SELECT id FROM towns)", // a division by zero
+			"DELETE FROM visits WHERE n = 0 AND town IN (SELECT id FROM towns)",                        // of texts that are no numbers
+			"DELETE FROM visits WHERE town IN (SELECT id FROM towns WHERE name = 0)",
 			"DELETE FROM visits WHERE town IN (SELECT town FROM people) LIMIT 3",
 		} {
 			_, err = db.Exec(query)
 			refused(t, err, 1235, "locus-11")
+		}
+		one, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer one.Close()
+		if _, err := one.ExecContext(t.Context(), "SET sql_safe_updates = 1"); err != nil {
+			t.Fatal(err)
+		}
+		_, err = one.ExecContext(t.Context(), "DELETE FROM visits WHERE town IN (SELECT id FROM towns)")
+		refused(t, err, 1235, "sql_safe_updates")
+		if _, err := one.ExecContext(t.Context(), "SET sql_safe_updates = 0"); err != nil {
+			t.Fatal(err)
+		}
+		if got := number(t, db, "SELECT COUNT(*) FROM visits WHERE v = 0"); got != 60 {
+			t.Errorf("%v visits are as before", got)
 		}
 	})
 }
