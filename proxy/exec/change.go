@@ -132,9 +132,7 @@ func (o *outcomes) read(leases []txn.Lease, parts []Part) {
 			o.total.add(ok, o.x.Facts.Statement.Kind, len(parts[i].Rows))
 			o.warnings += int(ok.Warnings)
 			if ok.Warnings > 0 {
-				from := len(o.x.Vars.Conditions)
-				o.x.takeWarnings(l)
-				o.x.Vars.Renumber(from, parts[i].Rows)
+				o.x.takeRowWarnings(l, parts[i].Rows)
 			}
 		}
 		o.leases, o.errs = append(o.leases, l), append(o.errs, err)

@@ -100,9 +100,7 @@ func (x *Execution) hold(parts []Part, sequence []int) (*scatter.Held, scatter.O
 			continue
 		}
 		if outcome.Warnings > 0 {
-			at := len(x.Vars.Conditions)
-			x.takeWarnings(l)
-			x.Vars.Renumber(at, parts[i].Rows)
+			x.takeRowWarnings(l, parts[i].Rows)
 		}
 		endAnswered(l, outcome.Status[i])
 	}

@@ -172,8 +172,13 @@ func (e *Engine) guardRoute() error {
 
 // guardAll is guardScatter for a read of every shard that has genes.
 func (x *Execution) guardAll() error {
+	return x.guardScatter(x.shardsWithGenes())
+}
+
+// shardsWithGenes returns the number of shards that have genes.
+func (x *Execution) shardsWithGenes() int {
 	m := x.Snapshot.Map
-	return x.guardScatter(len(m.ShardsOf(0, m.Width().Last(), nil)))
+	return len(m.ShardsOf(0, m.Width().Last(), nil))
 }
 
 // runScatter runs a SELECT on several shards and merges their answers.

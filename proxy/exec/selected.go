@@ -73,8 +73,7 @@ func (x *Execution) guardSelection() error {
 	if x.Vars.SafeUpdates() {
 		return &plan.Refusal{Code: plan.ScatterWrite, Message: "a change whose rows are found on several shards while sql_safe_updates is on, which is about the keys that one server would use: SET sql_safe_updates = 0, or name the owner in WHERE"}
 	}
-	m := x.Snapshot.Map
-	return x.Account.MayScatter(len(m.ShardsOf(0, m.Width().Last(), nil)), &x.Vars.Diagnostics)
+	return x.Account.MayScatter(x.shardsWithGenes(), &x.Vars.Diagnostics)
 }
 
 // withoutLimit returns the settings without MySQL's time limit of SELECTs, for the reads of a change, which has no such limit.

@@ -39,6 +39,13 @@ func (x *Execution) takeWarnings(l txn.Lease) {
 	}
 }
 
+// takeRowWarnings is takeWarnings for the part of an INSERT that has the rows with these numbers.
+func (x *Execution) takeRowWarnings(l txn.Lease, rows []int) {
+	from := len(x.Vars.Conditions)
+	x.takeWarnings(l)
+	x.Vars.Renumber(from, rows)
+}
+
 // copies reports whether the statement is a change that every shard makes alike. The client gets the result of one shard.
 func (x *Execution) copies() bool {
 	_, is := x.Plan.(*plan.Global)

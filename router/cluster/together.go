@@ -101,7 +101,7 @@ func needsServer(g Generator) stops {
 	return all
 }
 
-// addMachine adds the host of an address. Loopback addresses say nothing: whoever uses them tries something out.
+// addMachine adds the host of an address. Loopback addresses are left out, because they are used for trials.
 func (n stops) addMachine(address string) {
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err == nil && host != "" && host != "localhost" && !ip.IsLoopback() {

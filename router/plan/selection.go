@@ -145,7 +145,7 @@ func (p *Change) gather(l *stmt.Lexed, ctx Context) error {
 	for i := range g.Tables {
 		t := &g.Tables[i]
 		t.Lock = " LOCK IN SHARE MODE"
-		if t.TableName == sel.table.TableName && t.Alias == sel.alias && inner.Blocks[0] != nil && read.Offset(t.Start) < sel.outerEnd(l) {
+		if t.TableName == sel.table.TableName && t.Alias == sel.alias && read.Offset(t.Start) < sel.outerEnd(l) {
 			t.Lock, t.Tag, sel.target = " FOR UPDATE", tagColumn, t
 			tagged++
 		}
