@@ -23,8 +23,8 @@ import (
 	"locus/router/endpoint"
 )
 
-// mostAdvising limits how long the server is asked. The largest schemas take seconds.
-const mostAdvising = 5 * time.Minute
+// adviceTimeout limits all queries to the server. The largest schemas take seconds.
+const adviceTimeout = 5 * time.Minute
 
 // advising is one call of the command.
 type advising struct {
@@ -117,7 +117,7 @@ func (a *advising) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, mostAdvising, fmt.Errorf("%s did not answer all questions within %v; nothing was changed: try again, or name files with --slow-log, --general-log or --statements", a.from, mostAdvising))
+	ctx, cancel := context.WithTimeoutCause(ctx, adviceTimeout, fmt.Errorf("%s did not answer all questions within %v; nothing was changed: try again, or name files with --slow-log, --general-log or --statements", a.from, adviceTimeout))
 	defer cancel()
 	pool := backend.NewPool(target, backend.Limits{MaxOpen: 1, ConnectTimeout: config.Default().Backends.ConnectTimeout.Std()}, slog.New(slog.DiscardHandler))
 	defer func() { _ = pool.Close(context.WithoutCancel(ctx)) }()

@@ -113,15 +113,15 @@ func (a *application) make(ctx context.Context, plan *newshard.Plan, whole fitti
 			return whole, err
 		}
 	}
-	a.tellMade(plan.Lacking)
+	a.printMade(plan.Lacking)
 	if a.dryRun {
 		return shards, nil
 	}
 	return whole, plan.Make(ctx)
 }
 
-// tellMade prints what is made on shards that own no genes.
-func (a *application) tellMade(lacking []*newshard.Lacking) {
+// printMade prints what is made on shards that own no genes.
+func (a *application) printMade(lacking []*newshard.Lacking) {
 	if a.in.output != table {
 		return
 	}

@@ -15,12 +15,12 @@ func (a *application) regroup(ctx context.Context, conn *connection, c *cluster.
 		return nil
 	}
 	list, err := a.in.opsOf(conn).Regroup(ctx, c, a.stamp().By)
-	a.tellRegrouped(list)
+	a.printRegrouped(list)
 	return err
 }
 
-// tellRegrouped prints the counters that have another number of groups.
-func (a *application) tellRegrouped(list []ops.Regrouped) {
+// printRegrouped prints the counters that have another number of groups.
+func (a *application) printRegrouped(list []ops.Regrouped) {
 	if a.in.output != table {
 		return
 	}

@@ -165,15 +165,15 @@ func (a *application) unasked(ordered router.ShardName, err error) error {
 // settle makes rows equal once every proxy writes them on the new shards too.
 func (a *application) settle(ctx context.Context, conn *connection, filling *newshard.Filling, c *cluster.Cluster) error {
 	done, err := filling.Settle(ctx, func(ctx context.Context) error { return ops.AwaitMap(ctx, conn.kv, c.Routes.Version()) })
-	a.tellFilled(done)
+	a.printFilled(done)
 	if err != nil {
 		return ops.Unfilled(err)
 	}
 	return nil
 }
 
-// tellFilled prints which shards have got the rows of global tables.
-func (a *application) tellFilled(done []newshard.Filled) {
+// printFilled prints which shards have got the rows of global tables.
+func (a *application) printFilled(done []newshard.Filled) {
 	if a.in.output != table {
 		return
 	}

@@ -160,7 +160,7 @@ func (t *tableChange) run(ctx context.Context, question string, plan func(*ops.O
 		if err != nil {
 			return err
 		}
-		t.tellMade(change.Lacking)
+		t.printMade(change.Lacking)
 		if t.dryRun {
 			return t.print(change.Differences, change.Next, false)
 		}
@@ -177,7 +177,7 @@ func (t *tableChange) write(ctx context.Context, o *ops.Ops, change *ops.TableCh
 	if err == nil {
 		err = t.print(change.Differences, change.Next, len(change.Differences) > 0)
 	}
-	t.tellFilled(effect.Filled)
-	t.tellRegrouped(effect.Regrouped)
+	t.printFilled(effect.Filled)
+	t.printRegrouped(effect.Regrouped)
 	return err
 }

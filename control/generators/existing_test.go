@@ -35,7 +35,7 @@ type numbersOf func(context.Context, []uint64) error
 
 func (n numbersOf) Fill(ctx context.Context, into []uint64) error { return n(ctx, into) }
 
-// Tables that exist are used as they are, by two processes and beside the program that has made them. Numbers continue from where
+// Tables that exist are used as they are, by two processes, while the program that has made them uses them too. Numbers continue from where
 // they are, and none comes twice.
 func TestExistingTables(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {

@@ -22,7 +22,7 @@ import (
 const leafAlloc = "CREATE TABLE locus.leaf_alloc (biz_tag VARCHAR(128) NOT NULL DEFAULT '', max_id BIGINT NOT NULL DEFAULT 1, step INT NOT NULL, " +
 	"description VARCHAR(256) DEFAULT NULL, update_time TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, PRIMARY KEY (biz_tag))"
 
-// Rows of a table that no generator declares are served by their tags, to several processes and beside Leaf: no number twice. A
+// Rows of a table that no generator declares are served by their tags, to several processes, while Leaf uses them too: no number twice. A
 // tag without a row is refused from memory. With the table's server down, the numbers in memory are served.
 func TestEveryTag(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {

@@ -56,7 +56,7 @@ type TableChange struct {
 	making     *newshard.Plan
 }
 
-// TableEffect is what else a written change has done.
+// TableEffect lists what was done on the shards and to the counters after the declaration was written.
 type TableEffect struct {
 	Filled    []newshard.Filled // shards that got the rows of global tables
 	Regrouped []Regrouped

@@ -140,7 +140,7 @@ func (c *call) job() ops.OfJob { return ops.OfJob{Job: c.text(0)} }
 
 func (c *call) shard(i int) router.ShardName { return router.ShardName(c.text(i)) }
 
-// mostWarnings is the number of warnings beside the answer of a CALL: as many as servers keep.
+// mostWarnings is the number of warnings in addition to the answer of a CALL: as many as servers keep.
 const mostWarnings = 64
 
 // starts runs a request that starts a job.

@@ -16,8 +16,8 @@
 // ahead, may be used up. It is advanced every three seconds. At a start, the process waits until the clock has passed
 // the bound, and refuses a clock that is further behind. A lock on the file excludes a second process.
 //
-// A process with an address keeps its number in the store alone. It gives the claim up when it is closed, so that the next
-// process may have the number at once, with or without the directory.
+// A process that is found by its address records its number only in the store. When it is closed it gives the claim up, so that the
+// next process can have the number at once, with or without the directory.
 //
 // At runtime the process waits for a clock that goes back by up to 5 ms. A larger step is an error until the clock has
 // caught up.
