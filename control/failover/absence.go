@@ -4,42 +4,45 @@ import (
 	"time"
 )
 
-// votes is how the proxies see a server.
+// votes counts how the proxies see one server.
 type votes struct {
-	Proxies int // that are registered, whether they have answered or not
-	Down    int // that don't reach it, or find it frozen
-	Mute    int // that have not answered
-	// Silent is for how long each of those had heard nothing of it before they gave it up, at least.
+	Proxies int // registered proxies, including those that did not answer
+	Down    int // proxies that can't reach the server, or find it unresponsive
+	Mute    int // proxies that did not answer
+	// Silent is the shortest time without an answer from the server after which one of the Down proxies gave it
+	// up.
 	Silent time.Duration
-	Why    string // as one of them says
+	Why    string // the reason that one of the Down proxies reports
 }
 
-// most tells whether most of the registered proxies don't reach it: one that can't be asked may.
+// most reports whether more than half of the registered proxies can't reach the server. A proxy that did not
+// answer counts as reaching it.
 func (v votes) most() bool { return 2*v.Down > v.Proxies }
 
-// perhaps tells whether most of them may not reach it, for all that is known.
+// perhaps reports whether more than half of the registered proxies may be unable to reach the server. A proxy
+// that did not answer counts as not reaching it.
 func (v votes) perhaps() bool { return 2*(v.Down+v.Mute) > v.Proxies }
 
-// absence is for how long most proxies have not reached a primary, by the clock of who watches. It knows no
-// clock and no server.
+// absence tracks how long most proxies have been unable to reach a primary. The caller passes the time in, so
+// that absence needs neither a clock nor a server.
 type absence struct {
-	since  time.Time // zero: they reach it, as far as is known
+	since  time.Time // start of the current absence; zero if most proxies reach the primary
 	begins []time.Time
 }
 
 const (
-	// comings is how often a primary may go away within comingsWithin before that is told.
+	// comings is the number of absences within comingsWithin from which a primary is reported as flapping.
 	comings       = 3
 	comingsWithin = time.Minute
 )
 
-// note notes what was seen.
+// note records one result of the votes.
 func (a *absence) note(now time.Time, v votes) {
 	switch {
 	case v.most() && !a.since.IsZero():
 		return
 	case v.most():
-	case v.perhaps(): // a question without an answer ends nothing, and begins nothing
+	case v.perhaps(): // unanswered questions neither start nor end an absence
 		return
 	default:
 		a.since = time.Time{}
@@ -52,7 +55,7 @@ func (a *absence) note(now time.Time, v votes) {
 	}
 }
 
-// lasts is for how long it lasts; 0: most proxies reach it.
+// lasts returns the length of the current absence, or 0 if most proxies reach the primary.
 func (a *absence) lasts(now time.Time) time.Duration {
 	if a.since.IsZero() {
 		return 0
@@ -60,7 +63,8 @@ func (a *absence) lasts(now time.Time) time.Duration {
 	return now.Sub(a.since)
 }
 
-// comesAndGoes tells whether it is back each time before anything is done.
+// comesAndGoes reports whether the primary is flapping: it was absent several times, and returned each time
+// before a failover.
 func (a *absence) comesAndGoes(now time.Time) bool {
 	n := 0
 	for _, at := range a.begins {

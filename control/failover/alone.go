@@ -8,8 +8,9 @@ import (
 	"locus/router/cluster"
 )
 
-// waits notes whether the primary's commits wait for replicas: fewer are there than it waits for, or nothing comes of
-// what waits for them.
+// waits records whether the primary's commits are blocked because too few replicas acknowledge. That is the
+// case if fewer replicas are connected than the primary waits for, or if commits wait and the primary's GTID
+// set does not grow.
 func (w *watch) waits(now time.Time, primary switchover.Sight) {
 	own := primary.SemiSync
 	stuck := own.Replicas < own.Copies || own.Waiting > 0 && primary.Has == w.has
@@ -25,7 +26,8 @@ func (w *watch) waits(now time.Time, primary switchover.Sight) {
 	}
 }
 
-// mayLose is why what the primary acknowledges may be lost with it; empty: it is not.
+// mayLose returns the reason why transactions that the primary acknowledges may be lost with it, or "" if they
+// can't be.
 func mayLose(p declared.Primary, primary switchover.Sight) string {
 	if p.Alone {
 		return "it goes on without replicas, as was ordered (--without-replicas), until as many follow again as it waits for"
@@ -33,8 +35,9 @@ func mayLose(p declared.Primary, primary switchover.Sight) string {
 	return primary.SemiSync.Weak()
 }
 
-// accompanied tells whether a primary that goes on without replicas need not any more: as many as it waits for
-// follow, and have all that it had when it was looked at. What was let go by the order is seen after a look or two.
+// accompanied reports whether a primary that runs without replicas can wait for them again. Enough replicas
+// must follow and have everything that the primary had at the poll. Commits released by --without-replicas are
+// visible only after one or two polls, so several polls in sequence must find this.
 func (s *shard) accompanied(p cluster.Primary, seen []switchover.Sight) bool {
 	w, primary := s.watch, seen[0]
 	if w.alone++; !p.Alone {
@@ -43,12 +46,12 @@ func (s *shard) accompanied(p cluster.Primary, seen []switchover.Sight) bool {
 	return w.alone >= lasting && primary.Err == nil && follow(primary, seen[1:]) >= max(1, primary.SemiSync.Copies)
 }
 
-// acknowledges tells whether a server acknowledges what it gets of the primary.
+// acknowledges reports whether a server follows the primary and acknowledges its transactions.
 func acknowledges(primary, one switchover.Sight) bool {
 	return one.Err == nil && one.Follows == primary.Identity && one.Stopped == "" && one.SemiSync.Acknowledges
 }
 
-// acknowledging is how many do.
+// acknowledging returns the number of servers that acknowledge the primary's transactions.
 func acknowledging(primary switchover.Sight, others []switchover.Sight) (n int) {
 	for _, one := range others {
 		if acknowledges(primary, one) {
@@ -58,7 +61,7 @@ func acknowledging(primary switchover.Sight, others []switchover.Sight) (n int) 
 	return n
 }
 
-// follow is how many of them have all that the primary had.
+// follow returns the number of acknowledging servers that have everything that the primary had.
 func follow(primary switchover.Sight, others []switchover.Sight) (n int) {
 	for _, one := range others {
 		if !acknowledges(primary, one) {

@@ -10,25 +10,26 @@ import (
 	"locus/router/cluster"
 )
 
-// Away is how a primary that locus promotes another server for is missed.
+// Away describes how far the proxies have lost a primary of a shard with failover: promote.
 type Away struct {
 	Votes votes
-	// For is how long most proxies have not reached it, and After how long they must not have.
+	// For is how long most proxies have been unable to reach the primary. A promotion needs at least After.
 	For, After time.Duration
-	// ComesAndGoes: it has been away again and again, and back before that.
+	// ComesAndGoes reports a flapping primary, which returned each time before After had passed.
 	ComesAndGoes bool
 }
 
 func (a Away) enough() bool { return a.Votes.most() && a.For >= a.After }
 
-// Choose returns the server that is to be the primary of a shard with failover: promote. That is the declared primary as long as it
-// is not away, else the most advanced server, if it has every write that may have been acknowledged. The error is a *[Trouble] if no
-// server is sure to have them. Seen lists all servers of the shard, the declared primary first; it was looked at before the others.
+// Choose returns the server that is to be the primary of a shard with failover: promote. As long as the
+// declared primary is reachable, it stays. Otherwise Choose returns the most advanced server, if that one has
+// every write that may have been acknowledged. The error is a *[Trouble] if no server is sure to have them.
+// Seen lists all servers of the shard. The declared primary is the first, and was polled before the others.
 func Choose(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) {
 	if at := slices.IndexFunc(seen, func(one switchover.Sight) bool { return one.Group }); at >= 0 {
 		return "", trouble("declare failover: follow for the shard (locus apply)", "%s is a member of a group (Group Replication), which elects its primary by itself: locus promotes none beside it", seen[at].Addr)
 	}
-	if p.Alone { // what it has acknowledged since then may be on no replica, whatever it did when it was last seen
+	if p.Alone { // what it has acknowledged since then may be on no replica, even if it waited for replicas at the last poll
 		k.Copies = 0
 	}
 	if !k.Away.enough() {
@@ -52,7 +53,7 @@ func Choose(p cluster.Primary, seen []switchover.Sight, k Known) (string, error)
 	return best.Addr, k.holds(p, *best)
 }
 
-// holds compares the best server with what the primary is known to have had.
+// holds returns an error if the best server lacks a transaction that the primary is known to have had.
 func (k Known) holds(p cluster.Primary, best switchover.Sight) error {
 	if k.Had == "" {
 		return trouble("start the primary; or "+k.takeOne(), "%s, and what it had acknowledged is not known: it was not seen since this shard is looked after", k.missed(p))
@@ -64,7 +65,7 @@ func (k Known) holds(p cluster.Primary, best switchover.Sight) error {
 	return err
 }
 
-// patience is what is to be said of a primary that is the primary still.
+// patience returns the problem to report about a primary that is not replaced yet.
 func (k Known) patience(p cluster.Primary, seen []switchover.Sight) error {
 	primary := seen[0]
 	switch {
@@ -78,8 +79,9 @@ func (k Known) patience(p cluster.Primary, seen []switchover.Sight) error {
 	return nil
 }
 
-// lacksOfItsOwn is what a primary that takes no writes had, and lacks: it was restarted, and has taken back or lost what others
-// have of it. As nobody writes to it, it is as good as away.
+// lacksOfItsOwn returns the transactions that a read-only primary had and now lacks. A restart has rolled them
+// back or lost them, and another server may have them. A read-only primary takes no writes, so it can be
+// replaced like an unreachable one.
 func (k Known) lacksOfItsOwn(seen []switchover.Sight) string {
 	primary := seen[0]
 	if primary.Err != nil || !primary.ReadOnly {
@@ -99,8 +101,9 @@ func (k Known) lacksOfItsOwn(seen []switchover.Sight) string {
 	return lacks
 }
 
-// nothingBehind tells whether a primary that takes no writes may take them again: MariaDB takes back at its start what it does not know to
-// be acknowledged (init_rpl_role), and only a replica that isn't reached may have it.
+// nothingBehind returns an error if a read-only primary must not take writes again. At its start MariaDB rolls
+// back transactions that it does not know to be acknowledged (init_rpl_role). An unreachable replica may be the
+// only server that has them.
 func (k Known) nothingBehind(p cluster.Primary, seen []switchover.Sight) error {
 	primary := seen[0]
 	if primary.Err != nil || !primary.ReadOnly || !primary.MariaDB {
@@ -113,7 +116,7 @@ func (k Known) nothingBehind(p cluster.Primary, seen []switchover.Sight) error {
 	return nil
 }
 
-// missed says how the primary is missed.
+// missed describes why the primary counts as lost.
 func (k Known) missed(p cluster.Primary) string {
 	if k.shrunk != "" {
 		return fmt.Sprintf("the primary %s takes no writes, and lacks transactions that it had: %s", p.Server, k.shrunk)
@@ -129,7 +132,7 @@ func (k Known) takeOne() string {
 	return fmt.Sprintf("locus switchover %s --take the one that is to be the primary", k.Shard)
 }
 
-// candidates are the servers that can be the primary, and why others can't.
+// candidates returns the servers that can be promoted, and the reasons why the others can't.
 func (k Known) candidates(p cluster.Primary, seen []switchover.Sight) (fit []switchover.Sight, unfit []string) {
 	for _, s := range seen[1:] {
 		if why := k.unfit(p, s); why != "" {
@@ -141,7 +144,7 @@ func (k Known) candidates(p cluster.Primary, seen []switchover.Sight) (fit []swi
 	return fit, unfit
 }
 
-// unfit is why a server can't be promoted; empty: it can.
+// unfit returns the reason why a server can't be promoted, or "" if it can.
 func (k Known) unfit(p cluster.Primary, s switchover.Sight) string {
 	votes := k.Reached[s.Addr]
 	switch {
@@ -156,7 +159,7 @@ func (k Known) unfit(p cluster.Primary, s switchover.Sight) string {
 	case !s.GTIDs:
 		return "does not replicate by GTIDs"
 	case p.Cause == cluster.Lost && s.Addr == p.Next:
-		return "" // it was about to be promoted, and follows nobody any more
+		return "" // an interrupted promotion has already ended its replication
 	case s.Source == "":
 		return "follows nobody"
 	case s.Skipped(k.Had) != "":
@@ -186,7 +189,8 @@ func (k Known) most(fit, seen []switchover.Sight) (best *switchover.Sight, pair 
 	return nil, pair
 }
 
-// of is what one server has, and not as its own, that another one lacks.
+// of returns the transactions that one server has and another lacks, without the errant transactions of the
+// first.
 func (k Known) of(has, lacks switchover.Sight) string {
 	missing, err := switchover.Missing(has.MariaDB, has.All(), lacks.All())
 	if err == nil && missing != "" && k.Errant[has.Addr] != "" {
@@ -206,7 +210,7 @@ func (k Known) pair(a, b switchover.Sight) string {
 	return text + ", which can't be the primary"
 }
 
-// unseen are the servers that may have acknowledged to the primary, and aren't reached.
+// unseen returns the unreachable servers that may have acknowledged transactions of the primary.
 func (k Known) unseen(seen []switchover.Sight) (list []string) {
 	for _, s := range seen[1:] {
 		if s.Err != nil && slices.Contains(k.Followers, s.Addr) {
@@ -216,8 +220,9 @@ func (k Known) unseen(seen []switchover.Sight) (list []string) {
 	return list
 }
 
-// nothingElsewhere fails if best may lack an acknowledged transaction that only one other server has: an unreachable replica that may
-// have acknowledged to the primary, or the primary itself, if it is reachable and read-only by now.
+// nothingElsewhere returns an error if best may lack an acknowledged transaction that only one other server
+// has. That server is an unreachable replica that may have acknowledged it, or the primary itself, if it is
+// reachable and read-only.
 func (k Known) nothingElsewhere(p cluster.Primary, best switchover.Sight, seen []switchover.Sight) error {
 	if primary := seen[0]; primary.Err == nil && primary.ReadOnly {
 		if lacks := k.of(primary, best); lacks != "" {

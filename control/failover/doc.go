@@ -1,7 +1,5 @@
-// Package failover looks after the shards that have several servers, in a process that
-// nobody orders anything.
+// Package failover watches the shards that have several servers, and promotes a server without an operator.
 //
-// It owns when something is to be done, and what is left alone until a person says more. It
-// never does anything to a server or a document itself: that is package switchover's,
-// under the shard's lease.
+// It decides when a promotion or a repair is due, and which problems are left to an operator. It never changes
+// a server or a document itself: package switchover does that, under the shard's lease.
 package failover

@@ -10,34 +10,35 @@ import (
 	"locus/router/cluster"
 )
 
-// Known is what is known of a shard beside what its servers say now.
+// Known is the knowledge about a shard from earlier polls and from the proxies, in addition to the current poll
+// of its servers.
 type Known struct {
 	Shard router.ShardName
-	// Had is what the primary had when it was last seen to take writes, so that nothing that it
-	// acknowledged until then is missing in it; empty: it was not seen.
+	// Had is the GTID set of the primary at the last poll at which it took writes. It contains everything that
+	// the primary had acknowledged until then. Empty if no poll has found a writable primary.
 	Had string
-	// Reach are the proxies that reach the primary, and find that it takes writes.
+	// Reach lists the proxies that reach the primary and find it writable.
 	Reach []string
 
-	// What follows is for a shard that locus promotes servers of.
+	// The following fields are set only for shards whose servers locus promotes.
 
 	Away Away
-	// Reached is how the proxies see the other servers.
+	// Reached holds how the proxies see each of the other servers.
 	Reached map[string]votes
-	// Identity is the primary's, as it was last seen.
+	// Identity is the server ID of the primary at the last poll that reached it.
 	Identity string
-	// Copies is how many replicas the primary waited for when it was last seen; 0: it may have acknowledged what
-	// no replica has.
+	// Copies is the number of replicas that the primary waited for at the last poll that reached it. If it is
+	// 0, the primary may have acknowledged transactions that no replica has.
 	Copies int
-	// Followers may have acknowledged to it.
+	// Followers lists the servers that may have acknowledged transactions to the primary.
 	Followers []string
-	// Errant are the transactions that servers have and the primary never had, as it was last seen.
+	// Errant holds, by server, the transactions that the primary never had, as of the last poll.
 	Errant map[string]string
 
-	shrunk string // what a primary that is reached lacks of what it had
+	shrunk string // the transactions that a reachable primary had and now lacks
 }
 
-// Trouble is why a shard is left as it is though not all is well with its servers.
+// Trouble is a problem of a shard's servers that locus leaves to an operator.
 type Trouble struct {
 	What   string
 	Remedy string
@@ -49,9 +50,10 @@ func trouble(remedy, format string, args ...any) error {
 	return &Trouble{fmt.Sprintf(format, args...), remedy}
 }
 
-// Judge returns the primary of a shard with failover: follow, where an external tool promotes servers. That is the declared primary,
-// or the only other server that takes writes, if it has every transaction that the former one is known to have acknowledged. The error
-// is a *[Trouble] if neither is sure. Seen lists all servers of the shard, the declared primary first; it was looked at before the others.
+// Judge returns the primary of a shard with failover: follow, where an external tool promotes servers. The
+// result is the declared primary, or the only other writable server, if that one has every transaction that the
+// declared primary is known to have acknowledged. The error is a *[Trouble] if neither is sure. Seen lists all
+// servers of the shard. The declared primary is the first, and was polled before the others.
 func Judge(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) {
 	primary := seen[0]
 	writable := slices.Collect(func(yield func(switchover.Sight) bool) {
@@ -76,7 +78,7 @@ func Judge(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) 
 	return follows(primary, writable[0], seen, k)
 }
 
-// follows holds the one server that takes writes to what must be of it.
+// follows checks the only writable server, next, before the proxies follow it.
 func follows(primary, next switchover.Sight, seen []switchover.Sight, k Known) (string, error) {
 	switch {
 	case next.Follows != "" && !next.Halted:
@@ -89,7 +91,7 @@ func follows(primary, next switchover.Sight, seen []switchover.Sight, k Known) (
 	return next.Addr, complete(primary, next, seen, k)
 }
 
-// complete tells what the next primary lacks.
+// complete returns an error if the next primary lacks transactions.
 func complete(primary, next switchover.Sight, seen []switchover.Sight, k Known) error {
 	had := k.Had
 	if primary.Err == nil {
@@ -104,7 +106,7 @@ func complete(primary, next switchover.Sight, seen []switchover.Sight, k Known) 
 	}
 	for _, other := range seen[1:] {
 		if other.Err != nil || other.Addr == next.Addr || other.Follows == next.Identity {
-			continue // what it has of next may be more than next was seen to have
+			continue // it replicates from next and may have received more since next was polled
 		}
 		if err := k.lacks(next, other.Addr, other.Has); err != nil {
 			return err
@@ -113,7 +115,7 @@ func complete(primary, next switchover.Sight, seen []switchover.Sight, k Known) 
 	return nil
 }
 
-// take is the order of somebody who knows more.
+// take returns the command for an operator who knows that this server is to be the primary.
 func (k Known) take(s switchover.Sight) string {
 	return fmt.Sprintf("locus switchover %s --take %s, if it is to be the primary all the same", k.Shard, s.Addr)
 }
@@ -131,7 +133,7 @@ func (k Known) several(writable []switchover.Sight) error {
 	return trouble(fmt.Sprintf("locus switchover %s --take the one that is to be the primary: the others are made read-only", k.Shard), "%d servers take writes: %s", len(writable), describe(writable))
 }
 
-// describe lists servers with what they have.
+// describe lists the servers with their GTID sets, for error messages.
 func describe(seen []switchover.Sight) string {
 	words := make([]string, len(seen))
 	for i, s := range seen {

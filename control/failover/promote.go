@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// voting bounds a question to the proxies: one that has died is registered for a while.
+	// voting bounds a question to the proxies, because a dead proxy stays registered until its lease expires.
 	voting = time.Second
-	// voteEvery is how many looks there are between two questions while all is well.
+	// voteEvery is the number of polls between two questions to the proxies while the primary is healthy.
 	voteEvery = 3
-	// mostTidyPause is the longest time between two tries to have servers be as the document says.
+	// mostTidyPause is the longest time between two attempts to set the servers up as the document declares.
 	mostTidyPause = 5 * time.Second
 )
 
-// promote looks at the servers once, has another one promoted if the primary is away, and has all of
-// them be what the document says.
+// promote polls the servers once. If the primary is lost, it promotes another server. It sets up all servers as
+// the document declares.
 func (s *shard) promote(ctx context.Context) {
 	if !s.watches(ctx) {
 		return
 	}
 	p, err := s.primary(ctx)
 	if err != nil {
-		return // etcd's absence is told by others
+		return // other components report that etcd is unreachable
 	}
-	if p.Next != "" && p.Cause != cluster.Lost { // what somebody has ordered is his own, or is mended
+	if p.Next != "" && p.Cause != cluster.Lost { // a command of an operator is under way; if it was interrupted, it is repaired below
 		if !time.Now().Before(s.next) {
 			s.mend(ctx)
 		}
@@ -52,7 +52,7 @@ func (s *shard) promote(ctx context.Context) {
 	s.tell(ctx, err)
 }
 
-// settle does what is to be done by what is known.
+// settle acts on the result of a poll.
 func (s *shard) settle(ctx context.Context, p declared.Primary, seen []switchover.Sight, k Known) error {
 	to, err := Choose(p.Primary, seen, k)
 	shrunk := err == nil && to != p.Server && !k.Away.enough()
@@ -62,12 +62,12 @@ func (s *shard) settle(ctx context.Context, p declared.Primary, seen []switchove
 	switch {
 	case err != nil:
 		return err
-	case shrunk && s.watch.shrunk < lasting: // somebody may write to it all the same, and others be looked at a moment later
+	case shrunk && s.watch.shrunk < lasting: // one poll is no proof: a client may still write to it, and the others were polled a moment later
 		return nil
 	case to != p.Server || p.Next != "":
 		return s.turn(ctx, p, k)
 	case k.Away.Votes.most():
-		return nil // not for long enough
+		return nil // After has not passed yet
 	}
 	s.survey(p, seen, k)
 	s.restore(ctx, p, seen)
@@ -80,7 +80,7 @@ func (s *shard) settle(ctx context.Context, p declared.Primary, seen []switchove
 	return k.patience(p.Primary, seen)
 }
 
-// turn has the server promoted that has most, or what was begun undone.
+// turn promotes the most advanced server, or undoes a promotion that was begun.
 func (s *shard) turn(ctx context.Context, p declared.Primary, k Known) error {
 	var chosen switchover.View
 	err := s.order("").Promote(ctx, func(now cluster.Primary, seen []switchover.Sight) (string, error) {
@@ -104,7 +104,8 @@ func (s *shard) turn(ctx context.Context, p declared.Primary, k Known) error {
 	return err
 }
 
-// known is what is known beside what was seen, and keeps what a primary has that takes writes.
+// known returns the knowledge from earlier polls and from the proxies, and records the GTID set of a writable
+// primary.
 func (s *shard) known(ctx context.Context, p declared.Primary, seen []switchover.Sight) (Known, error) {
 	w := s.watch
 	s.meet(p)
@@ -137,8 +138,10 @@ func (s *shard) known(ctx context.Context, p declared.Primary, seen []switchover
 	return k, nil
 }
 
-// acknowledged is what a primary has but for what it waits for replicas with: a MariaDB has that in its log, and so among its GTIDs. What no replica had that
-// was looked at later, of all that could have acknowledged it, was told to nobody until then.
+// acknowledged returns the transactions of the primary that it may have acknowledged to clients. MariaDB writes
+// a transaction to its log, and thus to its GTID set, before it waits for replicas. If no server that could
+// have acknowledged it had it at a later poll, no client had received an acknowledgement at the time of the
+// primary's poll.
 func acknowledged(primary switchover.Sight, others []switchover.Sight, r Record) string {
 	if !primary.MariaDB || r.Copies == 0 || primary.SemiSync.Replicas > acknowledging(primary, others) {
 		return primary.Has
@@ -154,17 +157,17 @@ func acknowledged(primary switchover.Sight, others []switchover.Sight, r Record)
 	return switchover.Common(primary.Has, replicas)
 }
 
-// meet begins anew where another server is the primary.
+// meet resets the watch if another server has become the primary.
 func (s *shard) meet(p declared.Primary) {
 	w := s.watch
 	if w.record.Primary != p.Server {
 		w.absence, w.before, w.strange, w.has = absence{}, nil, nil, ""
 		w.record.Had, w.record.Identity, w.record.Copies, w.record.Errant = "", "", 0, nil
 		w.record.Waits, w.waiting, w.alone = time.Time{}, 0, 0
-		if w.next.Addr == p.Server { // promoted by this process, which knows what it has
+		if w.next.Addr == p.Server { // this process promoted it and knows its transactions
 			w.record.Had, w.record.Identity = w.next.All(), w.next.Identity
 		}
-		w.record.Followers = others(p) // but for one that is away since before
+		w.record.Followers = others(p) // without the former primary, which is down
 		if p.Former != "" {
 			w.record.Followers = slices.DeleteFunc(w.record.Followers, func(a string) bool { return a == p.Former })
 		}
@@ -172,13 +175,13 @@ func (s *shard) meet(p declared.Primary) {
 	w.record.Epoch, w.record.Primary = p.Epoch, p.Server
 }
 
-// others are the servers that are not the primary.
+// others returns the shard's servers without the primary.
 func others(p declared.Primary) []string {
 	return slices.DeleteFunc(slices.Clone(p.Cluster.Shards[p.Shard].Servers), func(a string) bool { return a == p.Server })
 }
 
-// errant keeps what other servers had before this look at the primary, and it has not, once that lasts: what they were
-// about to get of it, it has a moment later.
+// errant records the errant transactions: those that other servers had at the previous poll and the primary
+// still lacks. They count only after several polls, because a transaction may be on its way.
 func (s *shard) errant(primary switchover.Sight) {
 	w := s.watch
 	for _, one := range w.before {
@@ -204,7 +207,7 @@ func (s *shard) errant(primary switchover.Sight) {
 	}
 }
 
-// votes is how the registered proxies see each of the shard's servers.
+// votes asks the registered proxies how they see each of the shard's servers.
 func (s *shard) votes(ctx context.Context) (map[string]votes, error) {
 	told, err := fleet.AskLately[[]health.Status](ctx, s.KV, fleet.Servers, s.Look, voting)
 	if err != nil {
@@ -233,7 +236,7 @@ func (s *shard) votes(ctx context.Context) (map[string]votes, error) {
 	return by, nil
 }
 
-// untidy tells whether a server that is reached is not what the document says, and could be.
+// untidy reports whether a reachable server differs from what the document declares, and can be changed.
 func untidy(p cluster.Primary, seen []switchover.Sight, errant map[string]string) bool {
 	primary, back := seen[0], false
 	if primary.Err != nil {
@@ -252,10 +255,10 @@ func untidy(p cluster.Primary, seen []switchover.Sight, errant map[string]string
 	return back
 }
 
-// tidy has them be it.
+// tidy sets the servers up as the document declares.
 func (s *shard) tidy(ctx context.Context, p declared.Primary, seen []switchover.Sight) {
 	w := s.watch
-	for _, one := range seen[1:] { // which may acknowledge from now on: that is known before
+	for _, one := range seen[1:] { // it may acknowledge from now on, so it is recorded before
 		if one.Err == nil && !slices.Contains(w.record.Followers, one.Addr) {
 			w.record.Followers = append(w.record.Followers, one.Addr)
 		}

@@ -12,45 +12,50 @@ import (
 	"locus/router"
 )
 
-// Record is what the process that watches a shard's servers tells others, and itself after a restart.
+// Record is the state of a watched shard. The watching process publishes it in etcd, for other processes and
+// for itself after a restart.
 type Record struct {
-	Epoch   int64  `json:"epoch"` // of the document of then
+	Epoch   int64  `json:"epoch"` // epoch of the shard's document when the record was made
 	Primary string `json:"primary"`
-	// Had is what the primary had when it was last seen to take writes.
+	// Had is the GTID set of the primary at the last poll at which it took writes.
 	Had string `json:"had,omitempty"`
-	// Identity is the primary's, as replicas know whom they follow.
+	// Identity is the server ID of the primary, by which replicas identify their source.
 	Identity string `json:"identity,omitempty"`
-	// Copies is how many replicas it waited for then before it acknowledged anything; 0: for none that is sure.
+	// Copies is the number of replicas that the primary waited for before it acknowledged a transaction; 0 if
+	// that is not guaranteed.
 	Copies int `json:"copies,omitempty"`
-	// Followers are the servers that may have acknowledged to it.
+	// Followers lists the servers that may have acknowledged transactions to the primary.
 	Followers []string `json:"followers,omitempty"`
-	// MayLose is why what it acknowledges may be lost with it; empty: it is not.
+	// MayLose is the reason why transactions that the primary acknowledges may be lost with it; empty if they
+	// can't be.
 	MayLose string `json:"may_lose,omitempty"`
-	// Waits is since when the primary's commits wait for replicas of which too few acknowledge; zero: they don't.
+	// Waits is the time since which the primary's commits wait because too few replicas acknowledge; zero if
+	// they don't wait.
 	Waits time.Time `json:"waits,omitzero"`
-	// Unready is why a server could not be promoted, by their addresses.
+	// Unready holds, by address, the reasons why servers could not be promoted.
 	Unready map[string]string `json:"unready,omitempty"`
-	// Errant are transactions that a server has, and the primary never had.
+	// Errant holds, by address, the transactions that a server has and the primary never had.
 	Errant map[string]string `json:"errant,omitempty"`
-	// Trouble is why the shard is left as it is, and Remedy what to do; empty: all is well.
+	// Trouble is the problem that is left to an operator, and Remedy the fix; both are empty if all servers are
+	// healthy.
 	Trouble string    `json:"trouble,omitempty"`
 	Remedy  string    `json:"remedy,omitempty"`
 	By      string    `json:"by"`
 	At      time.Time `json:"at"`
 }
 
-// same tells whether two records say the same but for what changes with each write.
+// same compares two records, ignoring the fields that change with every write on the primary.
 func (r Record) same(o Record) bool {
 	return r.Epoch == o.Epoch && r.Primary == o.Primary && r.Identity == o.Identity && r.Copies == o.Copies && slices.Equal(r.Followers, o.Followers) &&
 		(r.Trouble == "") == (o.Trouble == "") && r.MayLose == o.MayLose && r.Waits.Equal(o.Waits) && maps.Equal(r.Errant, o.Errant) && len(r.Unready) == len(o.Unready)
 }
 
-// changed tells whether anything of one is not as in the other.
+// changed reports whether any field differs.
 func (r Record) changed(o Record) bool {
 	return !r.same(o) || r.Had != o.Had || r.Trouble != o.Trouble || !maps.Equal(r.Unready, o.Unready)
 }
 
-// clone is one that later changes leave as it is.
+// clone returns a copy that shares nothing with r.
 func (r Record) clone() Record {
 	r.Followers, r.Unready, r.Errant = slices.Clone(r.Followers), maps.Clone(r.Unready), maps.Clone(r.Errant)
 	return r
@@ -59,10 +64,10 @@ func (r Record) clone() Record {
 const (
 	// RecordPrefix begins the keys of the records.
 	RecordPrefix = "failover/records/"
-	watchPrefix  = "failover/watches/" // the lease of who watches a shard
+	watchPrefix  = "failover/watches/" // the leases of the processes that watch a shard
 )
 
-// Records reads those of all shards, without those that can't be read.
+// Records reads the records of all shards and skips those that can't be decoded.
 func Records(ctx context.Context, kv *etcd.KV) (map[router.ShardName]Record, error) {
 	pairs, _, err := kv.GetPrefix(ctx, RecordPrefix)
 	if err != nil {
@@ -95,14 +100,14 @@ func decode(text []byte) (r Record, err error) {
 	return r, err
 }
 
-// CheckRecord returns why a value is no record.
+// CheckRecord returns an error if a value can't be decoded as a record.
 func CheckRecord(value []byte) error {
 	_, err := decode(value)
 	return err
 }
 
-// read is the record of a shard. It is empty if there is none, or none that can be read: then nothing is known of what the
-// primary had, and no server is promoted before a primary was seen again.
+// read returns the record of a shard. The record is empty if there is none, or if it can't be decoded. In that
+// case the primary's transactions are unknown, and no server is promoted until a poll has reached a primary.
 func read(ctx context.Context, kv *etcd.KV, shard router.ShardName) (r Record, err error) {
 	text, revision, err := kv.Get(ctx, RecordPrefix+string(shard))
 	if err == nil && revision > 0 {

@@ -10,37 +10,41 @@ import (
 )
 
 const (
-	// restoring bounds one try: a server's log is read from its end until a branch is found.
+	// restoring bounds one attempt, which reads a server's log backwards until it finds a branch.
 	restoring = time.Minute
-	// restoreAgain is between the beginning of a try to give a branch back and the next one at the same server, and endAgain
-	// the same where a replica may wait for a branch that its primary has lost: the primary's log is read for that.
+	// restoreAgain is the time between the starts of two attempts to restore a missing branch at the same
+	// server. EndAgain is the same for ending a branch that the primary has lost. It is longer because each
+	// attempt reads the primary's log.
 	restoreAgain = 10 * time.Second
 	endAgain     = 5 * time.Minute
-	// stuck is for how long a late replica has applied nothing before that is looked into.
+	// stuck is how long a lagging replica must have applied nothing before locus inspects it.
 	stuck = 10 * time.Second
 )
 
-// restores are of a shard's replicas that a crash has left other branches than their logs have. That is done beside the looks, which must not wait for it.
+// restores tracks repairs of replicas whose prepared XA branches differ from the log after a crash. Repairs run
+// in goroutines of their own, because the polls must not wait for them.
 type restores struct {
 	running map[string]bool   // by address
-	next    map[try]time.Time // when it may be tried again
+	next    map[try]time.Time // earliest time of the next attempt
 	applied map[string]applied
 	ended   chan string // addresses
 }
 
-// try is of one server; what is tried for a branch that it lacks does not wait for what is tried for one that its primary does.
+// try identifies a kind of repair at one server. Restoring a branch that the server lacks does not wait for
+// ending one that the primary lacks.
 type try struct {
 	addr  string
 	lacks bool
 }
 
-// applied is what a replica has applied, and since when nothing else.
+// applied holds the GTID set that a replica has applied, and since when it has not changed.
 type applied struct {
 	has   string
 	since time.Time
 }
 
-// restore has replicas that have stopped for want of a branch get it back, and those go on that wait for one which the primary has lost.
+// restore repairs replicas that stopped because a prepared branch is missing, and replicas that wait for a
+// branch that the primary has lost.
 func (s *shard) restore(ctx context.Context, p declared.Primary, seen []switchover.Sight) {
 	r := &s.restores
 	if r.ended == nil {
@@ -68,7 +72,8 @@ func (s *shard) restore(ctx context.Context, p declared.Primary, seen []switchov
 	}
 }
 
-// toRestore is what is to be done at a server, and how long after its beginning again; nil: nothing.
+// toRestore returns the repair that a server needs and the time until the next attempt, or nil if it needs
+// none.
 func (s *shard) toRestore(now time.Time, one switchover.Sight) (todo func(context.Context) error, again time.Duration) {
 	if one.Err != nil || !one.MariaDB {
 		return nil, 0

@@ -14,38 +14,38 @@ import (
 	"locus/router/cluster"
 )
 
-// Runner ends what others have broken off, and has proxies follow primaries that others promote.
-// Any number of processes may run one: leases decide whose turn it is.
+// Runner completes interrupted switchovers and watches the shards with several servers. It promotes servers, or
+// makes the proxies follow a primary that an external tool has promoted. Any number of processes may run one,
+// because leases decide which process acts.
 type Runner struct {
-	KV      *etcd.KV // the cluster's
+	KV      *etcd.KV // the cluster's keys
 	Secrets func(name string) (string, error)
-	// Declared is the cluster as this process knows it. What is done is decided by what
-	// etcd says then.
+	// Declared returns the cluster as this process knows it. Decisions read the current state from etcd.
 	Declared func() *cluster.Cluster
 	Name     string // of this process
 	Log      *slog.Logger
-	Look     time.Duration // between looks; 1 s
+	Look     time.Duration // interval between polls; 1 s by default
 
-	mu      sync.Mutex // of watched
+	mu      sync.Mutex // guards watched
 	watched map[router.ShardName]Watched
 }
 
-// Watched is how a shard is that this process watches.
+// Watched summarizes the state of a shard that this process watches.
 type Watched struct {
-	Trouble bool // it is not sure who the primary is
-	MayLose bool // what the primary acknowledges may be lost with it
-	Waits   bool // its commits wait for replicas of which too few acknowledge
-	Errant  int  // servers that have transactions of their own
+	Trouble bool // the primary is not certain
+	MayLose bool // transactions that the primary acknowledges may be lost with it
+	Waits   bool // its commits wait because too few replicas acknowledge
+	Errant  int  // number of servers that have errant transactions
 }
 
-// Watched are the shards that this process watches.
+// Watched returns the shards that this process watches.
 func (r *Runner) Watched() map[router.ShardName]Watched {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.watched)
 }
 
-// note keeps how a shard is; nil: another process watches it.
+// note stores the state of a shard, or removes it if how is nil because another process watches the shard.
 func (r *Runner) note(name router.ShardName, how *Watched) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -59,10 +59,10 @@ func (r *Runner) note(name router.ShardName, how *Watched) {
 	r.watched[name] = *how
 }
 
-// mostPause is the longest time between two tries of what fails.
+// mostPause is the longest time between two attempts of an operation that fails.
 const mostPause = 30 * time.Second
 
-// Run looks after all shards until ctx ends, and waits for what it is about to do.
+// Run watches all shards until ctx ends, and then waits for its running tasks.
 func (r *Runner) Run(ctx context.Context) error {
 	if r.Look <= 0 {
 		r.Look = time.Second
@@ -87,14 +87,14 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// shard is one that is looked after, by one goroutine.
+// shard is a shard that one goroutine watches.
 type shard struct {
 	*Runner
 	name  router.ShardName
-	watch *watch // nil: another process watches it, or nobody has to
+	watch *watch // nil: another process watches it, or it needs no watch
 
-	said  string        // the last error of what was mended
-	pause time.Duration // before the next try
+	said  string        // the last error of a repair that was logged
+	pause time.Duration // before the next attempt
 	next  time.Time
 
 	tasks    sync.WaitGroup
@@ -128,11 +128,11 @@ func (s *shard) run(ctx context.Context) {
 	}
 }
 
-// mend ends a switchover that was broken off.
+// mend completes or undoes an interrupted switchover.
 func (s *shard) mend(ctx context.Context) {
 	err := s.order("").Mend(ctx)
 	switch {
-	case errors.Is(err, etcd.ErrHeld): // it goes on, or its process has died just now
+	case errors.Is(err, etcd.ErrHeld): // the switchover still runs, or its process has just died
 	case err == nil || ctx.Err() != nil:
 		s.said, s.pause = "", 0
 	default:

@@ -7,10 +7,12 @@ import (
 	"locus/control/switchover"
 )
 
-// mostBehind is by how many seconds a replica may be behind before that is told: a promotion waits for it.
+// mostBehind is the replication delay in seconds from which a replica is reported, because a promotion waits
+// for the delay.
 const mostBehind = 30
 
-// survey keeps what a failover would come to now: what may be lost, and which servers could not be promoted.
+// survey records the result of a failover if it happened now: which transactions may be lost, and which servers
+// could not be promoted.
 func (s *shard) survey(p declared.Primary, seen []switchover.Sight, k Known) {
 	r := &s.watch.record
 	r.MayLose, r.Unready = "", map[string]string{}
@@ -27,9 +29,10 @@ func (s *shard) survey(p declared.Primary, seen []switchover.Sight, k Known) {
 	}
 }
 
-// waitsFor is what may keep a replica from applying what it is sent: a branch that was prepared when the server was killed as the primary,
-// of which its log has nothing. No other server has it, so nothing that the replica is sent will ever end it. From outside it looks
-// like one that the replica has yet to hear the end of, which must not be ended by hand.
+// waitsFor describes why a replica may be unable to apply its relay log: it was killed as the primary with a
+// prepared branch that its log does not contain. No other server has that branch, so replication will never end
+// it. From outside, it looks the same as a branch whose end has not arrived yet, which must not be ended by
+// hand.
 func waitsFor(s switchover.Sight) string {
 	if s.Undecided == 0 {
 		return ""
@@ -39,16 +42,18 @@ func waitsFor(s switchover.Sight) string {
 
 const leavesOut = "would leave out, once it is restarted as a primary and follows, what it takes back then: gtid_strict_mode is OFF"
 
-// lax tells whether a server takes what it has written itself for what it has.
+// lax reports whether a server skips replicated transactions that carry its own server ID, because
+// gtid_strict_mode is OFF.
 func lax(s switchover.Sight) bool { return s.MariaDB && s.SemiSync.Acknowledges && !s.Strict }
 
-// unready is why a server could not be promoted, or would be late, or would not keep what the primary keeps.
+// unready returns the reason why a server could not be promoted, or only late, or could lose acknowledged
+// transactions as the primary.
 func (k Known) unready(p declared.Primary, s switchover.Sight) string {
 	if why := k.unfit(p.Primary, s); why != "" {
 		return why
 	}
 	own := s.SemiSync
-	own.Waits, own.InForce = true, true // as it would be then
+	own.Waits, own.InForce = true, true // as after a promotion
 	switch {
 	case s.Stopped != "":
 		return "does not receive what the primary writes: " + s.Stopped

@@ -15,49 +15,50 @@ import (
 	"locus/router/cluster"
 )
 
-// watch is what a process has that watches a shard's servers: the one of all that does.
+// watch is the state of the one process that watches a shard's servers.
 type watch struct {
 	lock   *etcd.Lock
 	eyes   switchover.Lookout
-	record Record    // as it is now
-	kept   Record    // as it is in etcd
-	wrote  time.Time // when this process wrote it, by its own clock; zero: another one has
-	same   int       // looks that have found the same trouble
+	record Record    // the current state
+	kept   Record    // the state as stored in etcd
+	wrote  time.Time // when this process stored it, by its own clock; zero if another process stored it
+	same   int       // number of polls in sequence that found the same problem
 
-	// What follows is of a shard that locus promotes servers of.
+	// The following fields are used only for shards whose servers locus promotes.
 
 	looks   int
-	shrunk  int                // looks that have found a primary that takes no writes, and lacks what others have
+	shrunk  int                // polls in sequence that found a read-only primary without transactions that others have
 	absence absence            // of the primary
-	reached map[string]votes   // of the last question
-	before  []switchover.Sight // of the last look at a primary that took writes
-	strange map[string]int     // looks that have found transactions of a server's own
-	next    switchover.View    // that this process has promoted
-	has     string             // what the primary had at the last look
-	waiting int                // looks that have found commits to wait for replicas
-	since   time.Time          // of the first of them
-	alone   int                // looks at a primary that goes on without replicas
+	reached map[string]votes   // from the last question to the proxies
+	before  []switchover.Sight // the last poll at which the primary took writes
+	strange map[string]int     // by server: polls in sequence that found errant transactions
+	next    switchover.View    // the server that this process has promoted
+	has     string             // the primary's GTID set at the last poll
+	waiting int                // polls in sequence that found commits waiting for replicas
+	since   time.Time          // the time of the first of them
+	alone   int                // polls in sequence of a primary that runs without replicas
 }
 
 const (
 	watchTTL = 5 * time.Second
-	// keepEvery is between two records of what a primary has.
+	// keepEvery is the shortest time between two writes of the record that change only the primary's GTID set.
 	keepEvery = 5 * time.Second
-	// lasting is how many looks find a trouble before anybody is told: servers change
-	// roles one after the other.
+	// lasting is the number of polls in sequence that must find a problem before it is reported, because
+	// servers change roles one after the other.
 	lasting = 3
 	// asking bounds questions to etcd.
 	asking = 3 * time.Second
 )
 
-// follow looks at the servers once, and has the proxies go to another one if that is the primary.
+// follow polls the servers once. If an external tool has promoted another server, it makes the proxies use that
+// one.
 func (s *shard) follow(ctx context.Context) {
 	if !s.watches(ctx) {
 		return
 	}
 	p, err := s.primary(ctx)
 	if err != nil || !p.Settled() {
-		return // etcd's absence is told by others; a switchover is its own process's, or mended
+		return // other components report that etcd is unreachable; a switchover belongs to its process, or is repaired
 	}
 	shard := p.Cluster.Shards[s.name]
 	to, err := s.judge(ctx, p, s.watch.eyes.Look(ctx, s.name, shard, p.Server))
@@ -75,7 +76,7 @@ func (s *shard) follow(ctx context.Context) {
 	s.tell(ctx, err)
 }
 
-// watches tells whether this process is the one that watches the servers.
+// watches reports whether this process is the one that watches the servers, and tries to become it.
 func (s *shard) watches(ctx context.Context) bool {
 	if s.watch == nil && !s.begin(ctx) {
 		return false
@@ -89,7 +90,7 @@ func (s *shard) watches(ctx context.Context) bool {
 	}
 }
 
-// begin makes this process the one that watches, if none does.
+// begin makes this process the watching one, if no other process watches the shard.
 func (s *shard) begin(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -107,7 +108,7 @@ func (s *shard) begin(ctx context.Context) bool {
 	return true
 }
 
-// leave has another process watch.
+// leave releases the watch, so that another process can take it.
 func (s *shard) leave(ctx context.Context) {
 	if s.watch == nil {
 		return
@@ -126,7 +127,7 @@ func (s *shard) primary(ctx context.Context) (declared.Primary, error) {
 	return declared.ReadPrimary(ctx, s.KV, s.name)
 }
 
-// judge adds what is known beside what was seen, and notes what a primary has that takes writes.
+// judge calls [Judge] with the knowledge from earlier polls, and records the GTID set of a writable primary.
 func (s *shard) judge(ctx context.Context, p declared.Primary, seen []switchover.Sight) (string, error) {
 	w := s.watch
 	if w.record.Epoch != p.Epoch || w.record.Primary != p.Server {
@@ -148,7 +149,7 @@ func (s *shard) judge(ctx context.Context, p declared.Primary, seen []switchover
 	return Judge(p.Primary, seen, k)
 }
 
-// reach are the proxies that reach a server of the shard, and find that it takes writes.
+// reach returns the proxies that reach a server of the shard and find it writable.
 func (s *shard) reach(ctx context.Context, addr string) (list []string, err error) {
 	told, err := fleet.AskLately[[]health.Status](ctx, s.KV, fleet.Servers, s.Look, asking)
 	for proxy, servers := range told.By {
@@ -162,7 +163,7 @@ func (s *shard) reach(ctx context.Context, addr string) (list []string, err erro
 	return list, err
 }
 
-// tell keeps what was found, and says it to whoever asks, once it lasts.
+// tell records the result of a poll. It publishes a problem only after several polls have found it.
 func (s *shard) tell(ctx context.Context, err error) {
 	w := s.watch
 	what, remedy := "", ""
@@ -199,12 +200,13 @@ func (s *shard) tell(ctx context.Context, err error) {
 	}
 }
 
-// due tells whether the record is to be written down. When another process wrote it last counts for nothing: that is by its own clock.
+// due reports whether the record must be written. The time at which another process wrote it does not count,
+// because that process used its own clock.
 func (w *watch) due(now time.Time) bool {
 	return !w.record.same(w.kept) || now.Sub(w.wrote) >= keepEvery && w.record.changed(w.kept)
 }
 
-// keep writes the record down; what fails is tried again at the next look.
+// keep writes the record to etcd. The next poll retries a failed write.
 func (s *shard) keep(ctx context.Context) bool {
 	w := s.watch
 	now := time.Now()

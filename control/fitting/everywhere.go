@@ -5,8 +5,8 @@ import (
 	"locus/router"
 )
 
-// beginners looks at shards that are read from then on, since they get their first genes or become the first shard, whether they have the
-// global tables' rows and the views.
+// beginners checks the shards that are read from now on, because they get their first genes or become the first
+// shard. They must have the rows of global tables and the views.
 func (s *stranded) beginners() {
 	for _, name := range s.next.ShardNames() {
 		reads := name == s.next.Settings.DefaultShard || !s.next.Routes.GenesOf(name).Empty()

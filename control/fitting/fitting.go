@@ -1,8 +1,8 @@
-// Package fitting holds a cluster that is to be declared to its live shards: whether the
-// tables fit, and whether rows would be left where nobody looks for them any more.
+// Package fitting checks a cluster declaration against the live shards before it takes effect: whether the
+// tables fit, and whether rows would end up on shards where no statement searches for them.
 //
-// It owns the questions that are asked before what is declared changes, whoever changes it: a
-// command or a procedure. It never writes anything, neither to shards nor to etcd.
+// It owns these checks for every kind of change, by a command or by a procedure. It never writes anything,
+// neither to shards nor to etcd.
 package fitting
 
 import (
@@ -17,11 +17,11 @@ import (
 	"locus/router/cluster"
 )
 
-// Progress makes, for each table and shard whose rows are looked at, who is told how many, and
-// what is done at the end.
+// Progress is called for each table and shard whose rows are checked. It returns a function that receives the
+// number of checked rows, and a function that is called at the end.
 type Progress func(catalog.TableName, router.ShardName) (told func(rows uint64), done func())
 
-// Change is what is declared, nil if nothing is, and what is to be declared.
+// Change is a change of the declaration. Old is nil if no cluster is declared yet.
 type Change struct {
 	Old, Next *cluster.Cluster
 	Shards    *Shards
@@ -33,11 +33,12 @@ func (c *Change) Load(ctx context.Context) (*schema.Loaded, error) {
 	return schema.Load(ctx, c.Shards.Of(c.Next), c.Next)
 }
 
-// Problems is what does not fit what was loaded, but for columns that are made for who declares their tables.
+// Problems returns the problems of the loaded tables. It ignores missing gene columns, because applying the
+// declaration adds them.
 func (c *Change) Problems(ctx context.Context, loaded *schema.Loaded) []error {
 	problems := schema.Stores(ctx, c.Shards.Of(c.Next), c.Next)
 	for _, name := range c.Next.TableNames() {
-		if c.Next.Tables[name].Kind == catalog.Outside { // an import brings it, and no shard's table has to fit yet
+		if c.Next.Tables[name].Kind == catalog.Outside { // an import will copy it; the shards' tables need not fit yet
 			continue
 		}
 		if err := loaded.Catalog.Broken()[name]; err != nil && !errors.As(err, new(*catalog.NoGeneColumnError)) && !c.gone(name, err) {
@@ -47,7 +48,7 @@ func (c *Change) Problems(ctx context.Context, loaded *schema.Loaded) []error {
 	return append(problems, c.uneven(loaded.Catalog)...)
 }
 
-// gone reports whether a declaration that stays as it is belongs to a table that no shard has any more.
+// gone reports whether an unchanged declaration belongs to a table that no shard has any more.
 func (c *Change) gone(name catalog.TableName, err error) bool {
 	if c.Old == nil || !errors.As(err, new(*catalog.MissingTableError)) {
 		return false
@@ -56,7 +57,7 @@ func (c *Change) gone(name catalog.TableName, err error) bool {
 	return was && reflect.DeepEqual(before, c.Next.Tables[name])
 }
 
-// uneven are the tables that would be declared anew while shards have other columns than others.
+// uneven returns the newly declared tables whose columns differ between shards.
 func (c *Change) uneven(loaded *catalog.Catalog) (problems []error) {
 	for _, t := range loaded.Tables() {
 		if c.Old != nil {
@@ -71,7 +72,7 @@ func (c *Change) uneven(loaded *catalog.Catalog) (problems []error) {
 	return problems
 }
 
-// unmade are the tables that lack the column for the gene, and fit otherwise.
+// unmade returns the tables that lack only the gene column.
 func unmade(c *catalog.Catalog) (tables []*catalog.Table) {
 	for _, err := range c.Broken() {
 		if e, is := errors.AsType[*catalog.NoGeneColumnError](err); is {
@@ -82,8 +83,8 @@ func unmade(c *catalog.Catalog) (tables []*catalog.Table) {
 	return tables
 }
 
-// Stranded says which rows would not be found where they are. If none is in a wrong place by
-// the one key that tells its gene, all keys of every row are compared.
+// Stranded describes the rows that would not be found on their shard any more. It first checks the key that
+// routes each row. Only if all rows pass, it compares all keys of every row.
 func (c *Change) Stranded(ctx context.Context, loaded *schema.Loaded) ([]string, error) {
 	s := &stranded{ctx: ctx, shards: c.Shards, old: c.Old, next: c.Next}
 	found, err := s.find(loaded.Catalog)

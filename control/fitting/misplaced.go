@@ -13,11 +13,11 @@ import (
 	"locus/router/catalog"
 )
 
-// misplaced looks at every row of sharded tables that are placed anew: whether its
-// owner, its ID and what else will tell its gene agree, and whether that gene is the
-// shard's. Such rows would not be found. It gives one text per table and shard.
+// misplaced reads every row of the sharded tables whose placement changes. It checks that the owner, the ID and
+// the other keys of a row give the same gene, and that the shard owns this gene. Statements would not find the
+// other rows. It returns one text per table and shard.
 func (s *stranded) misplaced(c *catalog.Catalog, progress Progress) ([]string, error) {
-	for _, t := range slices.Concat(c.Tables(), unmade(c)) { // those by their owners alone
+	for _, t := range slices.Concat(c.Tables(), unmade(c)) { // tables without a gene column are checked by their owners only
 		if t.Kind != catalog.Sharded || !s.placedAnew(t.TableName) {
 			continue
 		}
@@ -34,7 +34,7 @@ func (s *stranded) misplaced(c *catalog.Catalog, progress Progress) ([]string, e
 	return s.found, nil
 }
 
-// misplacedOn describes the rows of one shard that would not be found there; empty: there are none.
+// misplacedOn describes the misplaced rows of a table on one shard; empty if there are none.
 func (s *stranded) misplacedOn(t *catalog.Table, shard router.ShardName, progress Progress) (string, error) {
 	homes, err := s.homes()
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *stranded) misplacedOn(t *catalog.Table, shard router.ShardName, progres
 	return text + ": by their owners or their IDs they would not be found; each must have keys of its owner's gene, and be on that gene's shard", nil
 }
 
-// homes returns where parents may be: in any sharded table, on any shard.
+// homes returns the tables and shards that may have the parents of rows: all sharded tables on all shards.
 func (s *stranded) homes() (audit.Homes, error) {
 	h := audit.Homes{Spread: maps.Clone(s.next.Tables)}
 	maps.DeleteFunc(h.Spread, func(_ catalog.TableName, d catalog.Declaration) bool { return d.Kind != catalog.Sharded })
@@ -88,7 +88,7 @@ func rowsOf(ctx context.Context, conn *link.Conn, server link.Server, t *catalog
 		return nil, err
 	}
 	rows := audit.Rows{Conn: conn, Table: t, Shard: shard, Parents: parents}
-	// A table that can't be moved may still be declared: it is read in one go then.
+	// A table that can't be moved may still be declared. It is read in one pass.
 	if rows.Walk, err = shape.Read(ctx, conn, t.TableName, t.Declaration, t.Width); err != nil {
 		rows.Walk = nil
 	}
@@ -100,7 +100,7 @@ func rowsOf(ctx context.Context, conn *link.Conn, server link.Server, t *catalog
 	return rows.Look(ctx)
 }
 
-// Server is how a shard is logged in to for more than a question.
+// Server returns the address and the credentials of a shard, for a connection of the caller's own.
 func (s *Shards) Server(name router.ShardName) (link.Server, error) {
 	target := s.targets[name]
 	password, err := target.Password()

@@ -15,14 +15,14 @@ import (
 	"locus/router/cluster"
 )
 
-// Shards is the shards of two clusters, to be asked.
+// Shards gives access to the shards of the old and the new cluster.
 type Shards struct {
 	pools   map[router.ShardName]*backend.Pool
 	targets map[router.ShardName]backend.Target
 }
 
-// Open opens a pool for each shard, which dials nothing before the first question.
-// Secrets that can't be found are reported all at once. Old may be nil.
+// Open opens a pool for each shard. A pool dials its first connection for the first query. Open reports all
+// missing secrets in one error. Old may be nil.
 func Open(secrets func(string) (string, error), connect time.Duration, old, next *cluster.Cluster) (*Shards, error) {
 	declared := maps.Clone(next.Shards)
 	if old != nil {
@@ -49,7 +49,7 @@ func Open(secrets func(string) (string, error), connect time.Duration, old, next
 	return shards, errors.Join(missing...)
 }
 
-// Of gives the shards of one of the clusters.
+// Of returns the shards of one of the two clusters.
 func (s *Shards) Of(c *cluster.Cluster) map[router.ShardName]schema.Querier {
 	queriers := map[router.ShardName]schema.Querier{}
 	for name := range c.Shards {
@@ -62,9 +62,9 @@ func (s *Shards) shard(name router.ShardName) schema.Querier {
 	return schema.Pooled{Pool: s.pools[name]}
 }
 
-// Close closes the connections. Nothing is asked any more.
+// Close closes the connections. No query may run or follow.
 func (s *Shards) Close(ctx context.Context) {
 	for _, pool := range s.pools {
-		_ = pool.Close(ctx) // nothing is lent any more
+		_ = pool.Close(ctx) // no connection is in use any more
 	}
 }

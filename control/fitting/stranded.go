@@ -13,9 +13,8 @@ import (
 	"locus/router/cluster"
 )
 
-// find looks for rows that the next cluster would no longer look for
-// where they are, and says where, one text per table and shard. What was in the
-// wrong place before, as a move under way leaves it, is not searched for again.
+// find searches for rows that statements would no longer find after the change, and returns one text per table
+// and shard. It ignores rows that were misplaced before, such as the copies of a running move.
 func (s *stranded) find(c *catalog.Catalog) ([]string, error) {
 	for _, t := range c.Tables() {
 		if s.placedAnew(t.TableName) {
@@ -34,22 +33,22 @@ func (s *stranded) find(c *catalog.Catalog) ([]string, error) {
 type stranded struct {
 	ctx       context.Context
 	shards    *Shards
-	old, next *cluster.Cluster // old: nil for the first
+	old, next *cluster.Cluster // old is nil for the first declaration
 	found     []string
-	err       error // of a question; the first ends the search
+	err       error // the first error of a query; it ends the search
 }
 
 func (s *stranded) report(format string, args ...any) {
 	s.found = append(s.found, fmt.Sprintf(format, args...))
 }
 
-// placedAnew tells whether a declared table's rows are looked for in other
-// places than before, apart from genes that change hands.
+// placedAnew reports whether a declared table's rows get other places than before. Genes that change their
+// shard don't count.
 func (s *stranded) placedAnew(name catalog.TableName) bool {
 	return s.old == nil || slices.Contains(cluster.RelocatedTables(s.old, s.next), name)
 }
 
-// table looks at all rows of a table that is placed anew.
+// table checks all rows of a table whose placement changes.
 func (s *stranded) table(t *catalog.Table) {
 	switch t.Kind {
 	case catalog.Sharded:
@@ -62,12 +61,11 @@ func (s *stranded) table(t *catalog.Table) {
 		s.only(t.TableName, t.Shard, fmt.Sprintf("is to be on %s alone", t.Shard))
 	case catalog.Global:
 		s.everywhere(t.TableName)
-	case catalog.Outside: // what shards have are copies on their way
+	case catalog.Outside: // the rows on the shards are copies of a running import
 	}
 }
 
-// handedOver looks for rows of genes that change hands, on the shards that they
-// leave.
+// handedOver searches for rows of genes that change their shard, on the shard that loses the gene.
 func (s *stranded) handedOver(c *catalog.Catalog) {
 	handovers, err := router.Diff(s.old.Routes, s.next.Routes)
 	if err != nil {
@@ -97,8 +95,8 @@ func (s *stranded) rows(t *catalog.Table, shard router.ShardName, genes gene.Set
 	}
 }
 
-// abandoned looks at tables that are no longer declared, which are then on the
-// default shard alone.
+// abandoned checks tables that are no longer declared. Afterwards, statements use them only on the default
+// shard.
 func (s *stranded) abandoned() {
 	for _, name := range s.old.TableNames() {
 		if _, stays := s.next.Tables[name]; !stays {
@@ -108,8 +106,8 @@ func (s *stranded) abandoned() {
 	}
 }
 
-// only looks for rows of a table on other shards than the one that is left.
-// Where the table was global, that one has them all.
+// only searches for rows of a table on shards other than the remaining one. If the table was global, the
+// remaining shard has all rows.
 func (s *stranded) only(name catalog.TableName, place router.ShardName, why string) {
 	var places []router.ShardName
 	if s.old != nil {
@@ -129,8 +127,8 @@ func (s *stranded) only(name catalog.TableName, place router.ShardName, why stri
 	}
 }
 
-// everywhere looks whether a table that is to be global has rows on some shards
-// and none on others. That those rows are the same isn't looked up.
+// everywhere reports a table that becomes global and has rows on some shards but not on others. It does not
+// compare the rows.
 func (s *stranded) everywhere(name catalog.TableName) {
 	var with, without []string
 	for _, shard := range s.next.ShardNames() {
@@ -146,7 +144,7 @@ func (s *stranded) everywhere(name catalog.TableName) {
 	}
 }
 
-// hasRows tells it also of a table that isn't there.
+// hasRows reports whether a table has rows on a shard; false if the shard lacks the table.
 func (s *stranded) hasRows(name catalog.TableName, shard router.ShardName) bool {
 	if s.err != nil {
 		return false
@@ -160,7 +158,7 @@ func (s *stranded) hasRows(name catalog.TableName, shard router.ShardName) bool 
 	return there && err == nil
 }
 
-// undeclared looks for tables that nobody declares, when another shard gets them.
+// undeclared searches for undeclared tables on the old default shard if the default shard changes.
 func (s *stranded) undeclared() {
 	from, to := s.old.Settings.DefaultShard, s.next.Settings.DefaultShard
 	if from == to || s.err != nil {
@@ -176,7 +174,7 @@ func (s *stranded) undeclared() {
 	}
 }
 
-// shorten keeps sets of many ranges from filling the line.
+// shorten limits the text of sets with many ranges.
 func shorten(genes gene.Set) string {
 	text := genes.String()
 	if len(text) > 60 {

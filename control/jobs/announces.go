@@ -10,8 +10,9 @@ import (
 	"locus/router/cluster"
 )
 
-// announces refuses the first map with a job's moves while a table is being renamed, whose rows would be looked for by a name that
-// not every shard has. To begin to rename one makes another version of the map, so that who has looked before that writes nothing.
+// announces refuses the first map with a job's moves while a table is being renamed: moved rows would be
+// searched by a name that not every shard has. Starting a rename creates a new version of the map, so a process
+// that checked before it can't write.
 func (s *Store) announces(ctx context.Context, snap migrate.Snapshot, next *router.Map) error {
 	if len(next.Moves()) <= len(snap.Map.Moves()) {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"locus/migrate/job"
 )
 
-// Differences is the rows that differ of a job that has failed because of them.
+// Differences returns the differing rows of a job that failed its verification.
 func (s *Store) Differences(ctx context.Context, id string) (l job.Differences, err error) {
 	text, revision, err := s.kv.Get(ctx, job.DifferencesPrefix+id)
 	if err != nil || revision == 0 {
@@ -18,7 +18,7 @@ func (s *Store) Differences(ctx context.Context, id string) (l job.Differences, 
 	return l, err
 }
 
-// List replaces them.
+// List replaces the stored differences.
 func (s *Store) List(ctx context.Context, id string, l job.Differences) error {
 	text, err := json.Marshal(l)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Package jobs keeps the records of moves in etcd, beside the route map that they
-// edit, for the processes that run them and for the commands.
+// Package jobs keeps the records of jobs in etcd, together with the route map that they edit. The processes
+// that run jobs and the commands use it.
 //
-// It owns the keys and the one transaction by which a record and the map change
-// together. It never decides anything about a move: packages job and phase do.
+// It owns the keys, and the one transaction that changes a record and the map together. It never decides about
+// a job: packages job and phase do.
 package jobs
 
 import (
@@ -37,9 +37,9 @@ import (
 // claimTTL is the default of [Store.ClaimTTL].
 const claimTTL = 10 * time.Second
 
-// Store is the jobs of one cluster. Safe for concurrent use.
+// Store reads and writes the jobs of one cluster. It is safe for concurrent use.
 type Store struct {
-	// ClaimTTL is after how long a job that its process has left is taken up.
+	// ClaimTTL is the time after which another process may claim a job whose process has died.
 	ClaimTTL time.Duration
 
 	kv      *etcd.KV
@@ -49,15 +49,15 @@ type Store struct {
 
 var _ migrate.Store = (*Store)(nil)
 
-// New is the jobs under kv, the keys of a cluster. By is who changes the map, for
-// its history; secrets are needed for Shard alone.
+// New returns the store of the jobs under kv, the keys of a cluster. By names the author of map changes in the
+// history. Only Shard needs secrets.
 func New(kv *etcd.KV, by string, secrets func(name string) (string, error)) *Store {
 	return &Store{ClaimTTL: claimTTL, kv: kv, secrets: secrets, by: by}
 }
 
 const mapKey = cluster.Prefix + cluster.MapKey
 
-// Jobs is all jobs, the oldest first, without those whose records can't be read.
+// Jobs returns all jobs, the oldest first, and skips records that can't be decoded.
 func (s *Store) Jobs(ctx context.Context) ([]*job.Job, error) {
 	pairs, _, err := s.kv.GetPrefix(ctx, job.Prefix)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Store) Jobs(ctx context.Context) ([]*job.Job, error) {
 	return list, nil
 }
 
-// IDs are those of all jobs, with those whose records can't be read.
+// IDs returns the IDs of all jobs, including those whose records can't be decoded.
 func (s *Store) IDs(ctx context.Context) ([]string, error) {
 	pairs, _, err := s.kv.GetPrefix(ctx, job.Prefix)
 	ids := make([]string, len(pairs))
@@ -83,7 +83,7 @@ func (s *Store) IDs(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
-// decode reads the record of a job.
+// decode reads the record of a job and checks that it belongs to its key.
 func decode(key string, text []byte) (*job.Job, error) {
 	j := new(job.Job)
 	if err := json.Unmarshal(text, j); err != nil {
@@ -95,7 +95,7 @@ func decode(key string, text []byte) (*job.Job, error) {
 	return j, nil
 }
 
-// encode writes the record of a job that [decode] reads.
+// encode returns the record of a job, and checks that [decode] can read it back.
 func encode(j *job.Job) ([]byte, error) {
 	text, err := json.Marshal(j)
 	if err != nil {
@@ -111,7 +111,7 @@ func encode(j *job.Job) ([]byte, error) {
 	return text, nil
 }
 
-// decodeReport reads what is told of a job.
+// decodeReport reads a job's report and checks that it belongs to its key.
 func decodeReport(key string, text []byte) (r job.Report, err error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("%s: %w", key, err)
@@ -122,7 +122,7 @@ func decodeReport(key string, text []byte) (r job.Report, err error) {
 	return r, nil
 }
 
-// Check returns why this build can't read a record of a job, or a report.
+// Check returns an error if this build can't decode a job's record or report.
 func Check(key string, value []byte) (err error) {
 	switch {
 	case strings.HasPrefix(key, job.ReportPrefix):
@@ -133,7 +133,7 @@ func Check(key string, value []byte) (err error) {
 	return err
 }
 
-// Read gives a job with the route map.
+// Read returns a job together with the route map and the primaries of its shards.
 func (s *Store) Read(ctx context.Context, id string) (migrate.Snapshot, error) {
 	var snap migrate.Snapshot
 	text, revision, err := s.kv.Get(ctx, job.Prefix+id)
@@ -166,7 +166,7 @@ func (s *Store) routes(ctx context.Context) (*router.Map, int64, error) {
 	return m, revision, nil
 }
 
-// Create writes the record of a new job. ErrChanged: there is one of that name.
+// Create writes the record of a new job. It returns ErrChanged if a job of that name exists.
 func (s *Store) Create(ctx context.Context, j *job.Job) error {
 	text, err := encode(j)
 	if err != nil {
@@ -176,8 +176,8 @@ func (s *Store) Create(ctx context.Context, j *job.Job) error {
 	return known(err)
 }
 
-// Write replaces the job, if it is another than the snapshot's, and the map, if
-// next is not nil. A map that hands genes over goes into the history.
+// Write replaces the job if it differs from the snapshot's, and the map if next is not nil. A map that hands
+// genes over is added to the history.
 func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, next *router.Map, why string) (migrate.Snapshot, error) {
 	guards := []etcd.Guard{{Key: job.Prefix + snap.Job.ID, Revision: snap.JobRevision}}
 	var writes []etcd.Write
@@ -213,7 +213,7 @@ func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, ne
 	return written, nil
 }
 
-// Declare replaces the job and the map, and what tables are declared to be, all together.
+// Declare replaces the job, the map, and the declarations of tables in one transaction.
 func (s *Store) Declare(ctx context.Context, snap migrate.Snapshot, j *job.Job, next *router.Map, tables map[catalog.TableName]catalog.Declaration, why string) (migrate.Snapshot, error) {
 	state, err := declared.Read(ctx, s.kv)
 	if err != nil {
@@ -263,8 +263,8 @@ func (s *Store) Declare(ctx context.Context, snap migrate.Snapshot, j *job.Job, 
 	return snap, nil
 }
 
-// Tell writes an order into a job's record, and into the map how much of the reads is mirrored afterwards. Agree is asked before each attempt; nil
-// agrees. The order goes to the record as it is when it is written.
+// Tell writes a request into a job's record, and sets the share of mirrored reads in the map accordingly. It
+// calls agree before each attempt, if agree is not nil. Each attempt applies the request to the current record.
 func (s *Store) Tell(ctx context.Context, id string, o job.Order, by string, now time.Time, agree func(*job.Job) error) (*job.Job, error) {
 	for {
 		snap, err := s.Read(ctx, id)
@@ -301,7 +301,7 @@ func known(err error) error {
 	return err
 }
 
-// Proxies is the version of the map that each living proxy obeys.
+// Proxies returns the version of the map that each live proxy obeys.
 func (s *Store) Proxies(ctx context.Context) (map[string]int64, error) {
 	cards, err := fleet.Cards(ctx, s.kv)
 	if err != nil {
@@ -328,7 +328,7 @@ func (s *Store) follow(ctx context.Context, prefixes ...string) <-chan struct{} 
 	out := make(chan struct{}, 1)
 	_, now, err := s.kv.GetPrefix(ctx, job.ClaimPrefix)
 	if err != nil {
-		now = 0 // from the beginning, then
+		now = 0 // watch from the beginning
 	}
 	var following sync.WaitGroup
 	for _, prefix := range prefixes {
@@ -348,7 +348,8 @@ func (s *Store) follow(ctx context.Context, prefixes ...string) <-chan struct{} 
 	return out
 }
 
-// Claim makes the caller the one that runs a job.
+// Claim makes the caller the only process that runs a job. It returns ErrClaimed if another process holds the
+// claim.
 func (s *Store) Claim(ctx context.Context, id string) (migrate.Claim, error) {
 	lock, err := s.kv.Lock(ctx, job.ClaimPrefix+id, []byte(s.by), s.ClaimTTL)
 	if errors.Is(err, etcd.ErrHeld) {
@@ -360,7 +361,7 @@ func (s *Store) Claim(ctx context.Context, id string) (migrate.Claim, error) {
 	return lock, nil
 }
 
-// Report replaces what is told of a job.
+// Report replaces the published report of a job.
 func (s *Store) Report(ctx context.Context, r job.Report) error {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -370,7 +371,7 @@ func (s *Store) Report(ctx context.Context, r job.Report) error {
 	return err
 }
 
-// Reports is what is told of the jobs, by their IDs.
+// Reports returns the published reports by job ID, and skips those that can't be decoded.
 func (s *Store) Reports(ctx context.Context) (map[string]job.Report, error) {
 	pairs, _, err := s.kv.GetPrefix(ctx, job.ReportPrefix)
 	if err != nil {
@@ -385,17 +386,17 @@ func (s *Store) Reports(ctx context.Context) (map[string]job.Report, error) {
 	return reports, nil
 }
 
-// outcomesPatience bounds the wait for what the proxies have counted.
+// outcomesPatience bounds the wait for the proxies' counters.
 const outcomesPatience = time.Second
 
-// Outcomes is how statements on a job's genes have fared.
+// Outcomes returns the error counts and latencies of statements on a job's genes, summed over the proxies.
 func (s *Store) Outcomes(ctx context.Context, id string) (job.Outcomes, error) {
 	var all job.Outcomes
 	answers, err := fleet.Ask[map[string]meter.Outcome](ctx, s.kv, fleet.Outcomes, outcomesPatience)
 	if err != nil {
 		return all, err
 	}
-	if answers.Late > 0 { // a part of them would look like a change
+	if answers.Late > 0 { // without the counters of some proxies, the sum would look like a change
 		return all, fmt.Errorf("proxies don't tell how statements fare: %v", answers.Silent)
 	}
 	for _, byJob := range answers.By {
@@ -412,7 +413,7 @@ func tally(t meter.Tally) job.Tally {
 	return out
 }
 
-// Number has the numbers of a table's AUTO_INCREMENT column go on above one.
+// Number raises the counter of a table's AUTO_INCREMENT column above the given value.
 func (s *Store) Number(ctx context.Context, name catalog.TableName, above uint64) error {
 	c, err := declared.Current(ctx, s.kv)
 	if err != nil {
@@ -423,18 +424,18 @@ func (s *Store) Number(ctx context.Context, name catalog.TableName, above uint64
 	return err
 }
 
-// Redefined returns once every proxy has read the tables and views on the shards anew.
+// Redefined returns after every proxy has read the tables and views of the shards again.
 func (s *Store) Redefined(ctx context.Context) error {
 	return fleet.TellRedefined(ctx, s.kv, fleet.RedefinedPatience)
 }
 
-// Map is the route map as it is by now.
+// Map returns the current route map.
 func (s *Store) Map(ctx context.Context) (*router.Map, error) {
 	m, _, err := s.routes(ctx)
 	return m, err
 }
 
-// Shard is how a registered shard is reached.
+// Shard returns the address and the credentials of a registered shard.
 func (s *Store) Shard(ctx context.Context, name router.ShardName) (link.Server, error) {
 	c, err := declared.Current(ctx, s.kv)
 	if err != nil {
@@ -447,7 +448,7 @@ func (s *Store) Shard(ctx context.Context, name router.ShardName) (link.Server, 
 	return s.server(name, shard)
 }
 
-// Source is how the server is reached that has a job's rows.
+// Source returns the address and the credentials of a job's source server.
 func (s *Store) Source(ctx context.Context, j *job.Job) (link.Server, error) {
 	o := j.Outside()
 	if o == nil {
@@ -468,8 +469,8 @@ func (s *Store) server(name router.ShardName, shard cluster.Shard) (link.Server,
 	return link.Server{Addr: target.Addr, User: target.User, Password: password, TLS: target.ClientTLS()}, nil
 }
 
-// Tables is what is declared of the tables whose rows have genes. It is an error if a shard has a table whose declaration
-// can't be used: its rows may have genes too, and a job would leave them behind.
+// Tables returns the declarations of the sharded tables. It returns an error if a shard has a table whose
+// declaration can't be used: its rows may have genes too, and a job would leave them behind.
 func (s *Store) Tables(ctx context.Context) (map[catalog.TableName]catalog.Declaration, error) {
 	c, err := declared.Current(ctx, s.kv)
 	if err != nil {
@@ -481,7 +482,7 @@ func (s *Store) Tables(ctx context.Context) (map[catalog.TableName]catalog.Decla
 	return Sharded(c), nil
 }
 
-// Everywhere is what a shard must have as the first one has it.
+// Everywhere returns the request to compare a shard's global tables and views with those of the first shard.
 func (s *Store) Everywhere(ctx context.Context, name router.ShardName) (*preflight.Everywhere, error) {
 	c, err := declared.Current(ctx, s.kv)
 	if err != nil {
@@ -494,7 +495,7 @@ func (s *Store) Everywhere(ctx context.Context, name router.ShardName) (*preflig
 	return e, nil
 }
 
-// Sharded is the declarations of the tables whose rows have genes.
+// Sharded returns the declarations of the sharded tables of a cluster.
 func Sharded(c *cluster.Cluster) map[catalog.TableName]catalog.Declaration {
 	tables := maps.Clone(c.Tables)
 	maps.DeleteFunc(tables, func(_ catalog.TableName, d catalog.Declaration) bool { return d.Kind != catalog.Sharded })

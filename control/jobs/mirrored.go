@@ -10,7 +10,8 @@ import (
 	"locus/router"
 )
 
-// Applied waits until the stream of a job has applied at its target all that the source has logged by now.
+// Applied waits until a job's stream has applied everything at its target that the source had logged when
+// Applied was called.
 func (s *Store) Applied(ctx context.Context, id string, from, to router.ShardName) error {
 	source, err := s.Shard(ctx, from)
 	if err != nil {
@@ -23,11 +24,11 @@ func (s *Store) Applied(ctx context.Context, id string, from, to router.ShardNam
 	return migrate.Applied(ctx, id, source, target)
 }
 
-// mirroredPatience bounds the wait for what the proxies' mirrored reads have shown.
+// mirroredPatience bounds the wait for the proxies' results of mirrored reads.
 const mirroredPatience = time.Second
 
-// Mirrored is what mirrored reads have shown, by job and by proxy; of a job that mirrors none there is nothing. One that is silent is left
-// out.
+// Mirrored returns the results of mirrored reads by job and proxy. Jobs without mirrored reads and proxies that
+// don't answer are missing in it.
 func (s *Store) Mirrored(ctx context.Context) (map[string]map[string]mirror.Report, error) {
 	answers, err := fleet.AskLately[map[string]mirror.Report](ctx, s.kv, fleet.Mirrored, time.Second, mirroredPatience)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"locus/router/cluster"
 )
 
-// primaries are those of a job's shards.
+// primaries returns the primaries of a job's shards.
 func (s *Store) primaries(ctx context.Context, j *job.Job) (map[router.ShardName]migrate.Primary, error) {
 	all, err := declared.Primaries(ctx, s.kv)
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Store) primaries(ctx context.Context, j *job.Job) (map[router.ShardName
 	return of, nil
 }
 
-// shardsOf are those between which a job moves rows.
+// shardsOf returns the shards between which a job moves rows.
 func shardsOf(j *job.Job) (list []router.ShardName) {
 	if j.Outside() == nil {
 		list = append(list, j.From)
@@ -40,7 +40,8 @@ func shardsOf(j *job.Job) (list []router.ShardName) {
 	return list
 }
 
-// asTheyWere has a write fail if a shard's primary is, or is about to be, another than in the snapshot.
+// asTheyWere returns guards which fail a write if a shard's primary has changed, or started to change, since
+// the snapshot.
 func asTheyWere(snap migrate.Snapshot) (guards []etcd.Guard) {
 	for name, p := range snap.Primaries {
 		guards = append(guards, etcd.Guard{Key: cluster.Prefix + cluster.PrimaryKey(name), Revision: p.Revision})
@@ -48,7 +49,7 @@ func asTheyWere(snap migrate.Snapshot) (guards []etcd.Guard) {
 	return guards
 }
 
-// Replicas are the servers of a shard that may take the place of its primary.
+// Replicas returns the servers of a shard that may replace its primary.
 func (s *Store) Replicas(ctx context.Context, name router.ShardName) (list []link.Server, err error) {
 	c, err := declared.Current(ctx, s.kv)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"locus/router/cluster"
 )
 
-// Undeclarable returns an error if a shard with genes has a table whose declaration can't be used.
+// Undeclarable returns an error if a shard that owns genes has a table whose declaration can't be used.
 func (s *Store) Undeclarable(ctx context.Context, c *cluster.Cluster) error {
 	if len(c.Refused) == 0 {
 		return nil

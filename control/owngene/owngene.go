@@ -1,8 +1,8 @@
-// Package owngene makes the column for the gene on the shards, in tables whose IDs don't tell it, and fills it for the rows
-// that are there.
+// Package owngene adds the gene column to tables whose IDs don't contain the gene, and fills it for existing
+// rows.
 //
-// It owns the statements for that, which may be repeated at any time. It never declares a table, never moves a row, and
-// decides nothing about where one belongs.
+// It owns the statements for that, which may be repeated at any time. It never declares a table, never moves a
+// row, and never decides which shard owns a row.
 package owngene
 
 import (
@@ -22,7 +22,7 @@ import (
 	"locus/router/plan"
 )
 
-// Make makes the column wherever a table of the cluster lacks it, and fills it in rows that have no gene yet.
+// Make adds the column wherever a table of the cluster lacks it, and fills it in rows that have no gene yet.
 func Make(ctx context.Context, shards map[router.ShardName]schema.Querier, c *cluster.Cluster) error {
 	var tables []catalog.TableName
 	for _, name := range c.TableNames() {
@@ -49,7 +49,7 @@ func Make(ctx context.Context, shards map[router.ShardName]schema.Querier, c *cl
 		for _, table := range tables {
 			t, err := loaded.Catalog.Find(table)
 			if err != nil || t == nil {
-				continue // what is wrong with it is told by who looks whether it fits
+				continue // package fitting reports the problem
 			}
 			if err := fill(ctx, shards[shard], t); err != nil {
 				return fmt.Errorf("fill column %s of table %s on shard %s: %w", catalog.OwnGene, table, shard, err)
@@ -59,7 +59,7 @@ func Make(ctx context.Context, shards map[router.ShardName]schema.Querier, c *cl
 	return nil
 }
 
-// add adds the column to a table that is there without it.
+// add adds the column to an existing table that lacks it.
 func add(ctx context.Context, q schema.Querier, table catalog.TableName) error {
 	there, err := schema.Exists(ctx, q, table)
 	if err != nil || !there {
@@ -72,14 +72,15 @@ func add(ctx context.Context, q schema.Querier, table catalog.TableName) error {
 	return err
 }
 
-// batch is how many owners are asked for at once.
+// batch is the number of owners that one SELECT returns.
 const batch = 500
 
-// fill gives rows the genes of their owners, one owner's by one statement. What changes with every UPDATE stays as it is.
+// fill sets the gene in the rows that lack it, with one UPDATE per owner. Columns with ON UPDATE keep their
+// values.
 func fill(ctx context.Context, q schema.Querier, t *catalog.Table) error {
 	root, table := t.Root(), quoted(t.TableName)
 	owner, column := plan.Quote(root.Column.Name), plan.Quote(catalog.OwnGene)
-	var before []byte // an owner whose rows were given the gene
+	var before []byte // the first owner of the previous batch; finding it again means no progress
 	for {
 		rows, err := q.Query(ctx, fmt.Sprintf("SELECT DISTINCT %s FROM %s WHERE %s = -1 LIMIT %d", owner, table, column, batch))
 		if err != nil || len(rows) == 0 {
@@ -111,7 +112,8 @@ func assignments(t *catalog.Table, g gene.Gene) string {
 	return list
 }
 
-// literal is an owner as a server told it, whose connection speaks utf8mb4.
+// literal returns an owner's value as SQL. The server returned it on a connection with the character set
+// utf8mb4.
 func literal(c *catalog.Column, value []byte) string {
 	switch {
 	case c.IsInteger():
