@@ -8,9 +8,10 @@ import (
 	"locus/router/cluster"
 )
 
-// GoOn has the primary of a shard acknowledge what no replica has, until replicas follow it again: commits that wait for one
-// end then. What it acknowledges until that may be lost with it. The error is a *Refused, with nothing changed; or says what failed: if the
-// document is written, whoever looks after the shard does the rest.
+// GoOn lets the primary of a shard acknowledge transactions that no replica has, until replicas follow it
+// again. Commits that wait for a replica return. Transactions acknowledged in this state may be lost with the
+// primary. The error is a *Refused if nothing was changed. Otherwise it names the failed step. Once the
+// document is written, the watching process completes the rest.
 func (s Switchover) GoOn(ctx context.Context) (primary string, err error) {
 	if _, err := declared.ReadPrimary(ctx, s.KV, s.Shard); err != nil {
 		return "", err
@@ -33,7 +34,8 @@ func (s Switchover) GoOn(ctx context.Context) (primary string, err error) {
 	return r.doc.Server, err
 }
 
-// WaitAgain has it wait for replicas again. The error is [etcd.ErrHeld] while another process changes roles.
+// WaitAgain makes the primary wait for replicas again. The error is [etcd.ErrHeld] while another process
+// changes roles.
 func (s Switchover) WaitAgain(ctx context.Context) error {
 	r, release, err := s.take(ctx)
 	if err != nil {
@@ -47,7 +49,7 @@ func (s Switchover) WaitAgain(ctx context.Context) error {
 	return r.within(ctx, before, WaitAgain)
 }
 
-// mayGoOn is what the document says against it.
+// mayGoOn returns an error if the declaration or the document forbids GoOn.
 func (r *run) mayGoOn() error {
 	switch how := r.doc.Cluster.Shards[r.Shard].Failover; {
 	case how != cluster.FailoverPromote:
@@ -59,13 +61,13 @@ func (r *run) mayGoOn() error {
 	return nil
 }
 
-// goOn writes the order down, unless the primary waits for nobody as it is.
+// goOn writes the request into the document, unless the primary waits for no replica anyway.
 func (r *run) goOn(ctx context.Context) error {
 	v, err := r.primary.look(ctx)
 	switch {
 	case err != nil:
 		return err
-	case r.doc.Alone: // ordered before
+	case r.doc.Alone: // requested before
 		return nil
 	case v.ReadOnly:
 		return &Refused{[]string{r.primary.addr + " takes no writes: see locus doctor, primaries"}}
@@ -78,7 +80,7 @@ func (r *run) goOn(ctx context.Context) error {
 	return r.replace(ctx, r.doc.WithoutReplicas(r.By))
 }
 
-// awaitReplicas has the primary wait for replicas, or not, as the document says.
+// awaitReplicas makes the primary wait for replicas, or not, as the document declares.
 func (r *run) awaitReplicas(ctx context.Context) error {
 	if r.doc.Alone {
 		return r.primary.waitForNobody(ctx)

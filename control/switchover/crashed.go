@@ -18,22 +18,24 @@ import (
 	"locus/router/cluster"
 )
 
-// MariaDB's crash recovery ends the transactions that it has begun to commit itself by its own binary log, and leaves the branches of
-// clients' XA transactions prepared, whatever the log says of them. So a server that was killed can come back with a branch that its log, and
-// so every replica, has committed: its rows are missing there, for ever, since it has the transaction's GTID. Or with one that the log has
-// nothing of. Whoever ends such a branch with a statement that is logged has every replica stop that is sent it: "XAER_NOTA: Unknown XID"
-// (https://jira.mariadb.org/browse/MDEV-21777). Here they are ended as the log has it, and nothing is logged.
+// MariaDB's crash recovery completes its own interrupted commits by its binary log. It leaves the branches of
+// clients' XA transactions prepared, whatever its log contains about them. So a killed server can come back
+// with a prepared branch that its log, and thus every replica, has committed. Replication never adds the
+// missing rows, because the server already has the transaction's GTID. The server can also come back with a
+// branch that its log does not contain. Ending such a branch with a logged statement stops every replica:
+// "XAER_NOTA: Unknown XID" (https://jira.mariadb.org/browse/MDEV-21777). The functions below end these branches
+// as the log has them, without logging.
 
-// branch is a prepared branch by XA RECOVER.
+// branch is a prepared branch as XA RECOVER lists it.
 type branch struct {
 	format       uint32
 	gtrid, bqual string
 }
 
-// xid is as statements in the log spell it.
+// xid returns the branch's ID in the form that statements in the log use.
 func (b branch) xid() string { return fmt.Sprintf("X'%x',X'%x',%d", b.gtrid, b.bqual, b.format) }
 
-// branches are those that are prepared at a server.
+// branches returns the branches that are prepared on a server.
 func (s *server) branches(ctx context.Context) (list []branch, err error) {
 	rows, err := s.conn.Own().Query(ctx, "XA RECOVER")
 	if err != nil {
@@ -50,9 +52,9 @@ func (s *server) branches(ctx context.Context) (list []branch, err error) {
 	return list, nil
 }
 
-// endUnlogged ends those of the branches which a crash has left otherwise than the server's own log has them, and logs nothing of that. The verdict
-// is asked for those that the log has nothing of. Of the branches it returns those that the log has as prepared, whose end is logged as ever,
-// and how many it has ended.
+// endUnlogged ends, without logging, those branches whose state after a crash differs from the server's own
+// log. It calls rule for branches that the log does not contain. It returns the branches that the log has as
+// prepared, whose end is logged as usual, and the number of branches that it has ended.
 func (s *server) endUnlogged(ctx context.Context, at link.Server, list []branch, rule func(branch) twophase.Verdict) (logged []branch, ended int, err error) {
 	if len(list) == 0 {
 		return nil, 0, nil
@@ -92,10 +94,11 @@ func (s *server) endUnlogged(ctx context.Context, at link.Server, list []branch,
 	return logged, ended, nil
 }
 
-// unknownBranch is what a server says of a branch that it doesn't have, or whose client is there still (XAER_NOTA).
+// unknownBranch is the error code for a branch that the server does not have, or whose client is still
+// connected (XAER_NOTA).
 const unknownBranch = 1397
 
-// endBranch ends one without logging it.
+// endBranch ends a branch without logging it.
 func (s *server) endBranch(ctx context.Context, b branch, verdict twophase.Verdict) error {
 	verb := "XA COMMIT "
 	if verdict == twophase.RolledBack {
@@ -111,7 +114,7 @@ func (s *server) endBranch(ctx context.Context, b branch, verdict twophase.Verdi
 	return errors.Join(err, s.exec(ctx, "SET SESSION sql_log_bin = 1"))
 }
 
-// logFiles are those of the binary log, the last one last; none: there is no log.
+// logFiles returns the files of the binary log, the newest last; none if the server has no binary log.
 func (s *server) logFiles(ctx context.Context) (files []changes.LogFile, err error) {
 	if on, err := s.one(ctx, "SELECT @@GLOBAL.log_bin"); err != nil || on != "1" {
 		return nil, err
@@ -130,21 +133,23 @@ func (s *server) logFiles(ctx context.Context) (files []changes.LogFile, err err
 	return files, nil
 }
 
-// Crashed ends, at primaries, branches that a crash has left otherwise than the log of their server has them. It is safe for concurrent use.
+// Crashed ends branches on primaries whose state after a crash differs from the server's log. It is safe for
+// concurrent use.
 type Crashed struct {
-	// Declared is the cluster as this process knows it: who finishes branches goes by that too.
+	// Declared returns the cluster as this process knows it. The resolver of branches uses the same cluster.
 	Declared func() *cluster.Cluster
 	Secrets  func(name string) (string, error)
 	Log      *slog.Logger
 
-	mu     sync.Mutex // of logged
+	mu     sync.Mutex // guards logged
 	logged map[router.ShardName]looked
 }
 
-// looked is what need not be looked for again: branches that the log has as prepared, in one run of a server.
+// looked caches the branches that the log has as prepared, for one run of a server, so that the log is not read
+// again for them.
 type looked struct {
 	addr    string
-	started time.Time // to clockwork
+	started time.Time // accurate to clockwork
 	known   []branch
 }
 
@@ -152,7 +157,8 @@ func (l looked) covers(addr string, started time.Time, list []branch) bool {
 	return l.addr == addr && started.Sub(l.started).Abs() <= clockwork && !slices.ContainsFunc(list, func(b branch) bool { return !slices.Contains(l.known, b) })
 }
 
-// End does it for branches at a shard's primary, as [twophase.Options] have it. Of a shard with one server nobody is sent its log.
+// End ends such branches on a shard's primary, as [twophase.Options] requires. It does nothing for a shard with
+// a single server, because that server's log has no readers.
 func (c *Crashed) End(ctx context.Context, shard router.ShardName, branches []twophase.Name, verdict func(twophase.Name) twophase.Verdict) error {
 	now := c.Declared()
 	declares := now.Shards[shard]
@@ -170,7 +176,7 @@ func (c *Crashed) End(ctx context.Context, shard router.ShardName, branches []tw
 	}
 	defer s.close(context.WithoutCancel(ctx))
 	if !s.mariadb {
-		return nil // its crash recovery goes by the log, from 8.0.30 on
+		return nil // MySQL's crash recovery follows the log from 8.0.30 on
 	}
 	up, err := s.started(ctx)
 	if err != nil {
@@ -213,8 +219,8 @@ func (c *Crashed) known(shard router.ShardName) looked {
 	return c.logged[shard]
 }
 
-// endCrashed does the same at a server that is to follow the primary: what its log has nothing of, and the primary has not either, was
-// never acknowledged.
+// endCrashed ends such branches on a server that is to follow the primary. A branch that is in neither server's
+// log was never acknowledged, so it is rolled back.
 func (r *run) endCrashed(ctx context.Context, s *server) error {
 	if !s.mariadb {
 		return nil
@@ -243,7 +249,7 @@ func (r *run) endCrashed(ctx context.Context, s *server) error {
 	return err
 }
 
-// logServer is a server as its binary log is read.
+// logServer returns the address and the credentials for reading a server's binary log.
 func (s Switchover) logServer(shard cluster.Shard, addr string) (link.Server, error) {
 	target, err := adminTarget(s.Shard, shard, addr, s.Secrets)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package switchover makes another server of a shard its primary, while clients go on.
+// Package switchover makes another server of a shard its primary, while clients continue.
 //
-// It owns the order of that, what is looked for before, what each line does to the
-// servers, and what mends a switchover that was broken off. It never decides who is the
-// primary while one is away, and never talks to a proxy: the shard's document in etcd
-// tells them, and they tell in etcd what they obey.
+// It owns the order of the steps, the checks before them, the changes of each step to the servers, and the
+// repair of an interrupted switchover. It never decides which server is to replace a lost primary. It never
+// talks to a proxy: proxies read the shard's document in etcd, and publish in etcd which version they obey.
 package switchover

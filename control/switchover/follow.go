@@ -17,19 +17,21 @@ import (
 	"locus/router/cluster"
 )
 
-// Sight is a server of a shard as it was looked at; with Err it could not be, and of the
-// View there is only the address.
+// Sight is the result of polling a server. If Err is set, the poll failed and the View contains only the
+// address.
 type Sight struct {
 	View
 	Err error
 }
 
-// Judge returns the primary, given how the servers were seen, or why it can't be told. The declared primary is the first of seen.
+// Judge returns the primary, given the results of a poll, or an error if the primary is not certain. The
+// declared primary is the first of seen.
 type Judge func(p cluster.Primary, seen []Sight) (primary string, err error)
 
-// Follow makes the proxies use the primary that an external tool promoted. The judge has to confirm it twice: under the lease, and
-// again once no proxy sends anything to the former primary. No server is changed. The error is [etcd.ErrHeld] while another process
-// changes roles. If the outcome is unknown, the shard's document tells it.
+// Follow makes the proxies use the primary that an external tool promoted. The judge has to confirm it twice:
+// under the lease, and again after all proxies have stopped using the former primary. Follow changes no server.
+// The error is [etcd.ErrHeld] while another process changes roles. If the outcome is unknown, the shard's
+// document contains it.
 func (s Switchover) Follow(ctx context.Context, judge Judge) error {
 	r, release, err := s.take(ctx)
 	if err != nil {
@@ -41,11 +43,12 @@ func (s Switchover) Follow(ctx context.Context, judge Judge) error {
 }
 
 const (
-	// looking bounds a look at a server, with its login.
+	// looking bounds a poll of one server, including the login.
 	looking = 2 * time.Second
-	// glancing bounds one at a server that was away a moment before.
+	// glancing bounds the poll of a server that was unreachable a moment before.
 	glancing = 500 * time.Millisecond
-	// leaving bounds the time from Leave to Turn: less than proxies hold statements then.
+	// leaving bounds the time from Leave to Turn. It is shorter than the time for which proxies pause
+	// statements.
 	leaving = 4 * time.Second
 )
 
@@ -74,8 +77,7 @@ func (r *run) follow(ctx context.Context) error {
 	return errors.Join(err, r.undo(undo))
 }
 
-// look reaches all servers that can be reached, ends the connections of who was here before,
-// and has them judged.
+// look polls all reachable servers, ends the connections of previous role changes, and calls the judge.
 func (r *run) look(ctx context.Context) error {
 	shard := r.doc.Cluster.Shards[r.Shard]
 	r.away = map[string]error{}
@@ -97,7 +99,7 @@ func (r *run) look(ctx context.Context) error {
 	return r.lookAgain(ctx)
 }
 
-// lookAgain judges what is seen now. Servers that could not be reached before are not asked again.
+// lookAgain polls the servers again and calls the judge. It skips servers that were unreachable before.
 func (r *run) lookAgain(ctx context.Context) error {
 	ask := func(ctx context.Context, addr string) (*server, error) { return r.servers[addr], r.away[addr] }
 	all := r.doc.Cluster.Shards[r.Shard].Servers
@@ -117,8 +119,8 @@ func (r *run) lookAgain(ctx context.Context) error {
 	return nil
 }
 
-// lookAtAll looks at the groups of servers in order, at the servers of one group concurrently. So a transaction that an earlier server
-// has and a later one has not is really missing there.
+// lookAtAll polls the groups of servers in order, and the servers of one group concurrently. Because of the
+// order, a transaction that an earlier server has and a later one lacks is really missing there.
 func lookAtAll(ctx context.Context, reach func(context.Context, string) (*server, error), groups ...[]string) (seen []Sight) {
 	for _, group := range groups {
 		sights := make([]Sight, len(group))
@@ -152,15 +154,15 @@ func lookAt(ctx context.Context, addr string, reach func(context.Context, string
 	return Sight{v, nil}
 }
 
-// leave is the version of the document by which proxies give up the primary.
+// leave writes the version of the document that makes proxies give up the primary.
 func (r *run) leave(ctx context.Context) error {
 	err := r.replace(ctx, r.doc.BeginChange(r.To, r.cause, r.By))
 	r.left = time.Now()
 	return err
 }
 
-// awaitLeft waits until no proxy sends the server anything that it would tell its client: each says so, or its lease has
-// run out.
+// awaitLeft waits until no proxy can send the server a statement whose result reaches a client. Each proxy
+// acknowledges this, or its lease has expired.
 func (r *run) awaitLeft(ctx context.Context) error {
 	slow, err := r.awaitProxies(ctx, time.Until(r.left.Add(cluster.PrimaryLease+cluster.PrimaryLeaseMargin)))
 	if err != nil || len(slow) == 0 {
@@ -185,22 +187,22 @@ func (r *run) awaitLeft(ctx context.Context) error {
 	return nil
 }
 
-// Lookout looks at the servers of a shard again and again, over connections that it keeps.
-// One goroutine at a time uses it.
+// Lookout polls the servers of a shard repeatedly, over connections that it keeps. One goroutine at a time uses
+// it.
 type Lookout struct {
 	Secrets func(name string) (string, error)
 
-	mu      sync.Mutex // of servers
+	mu      sync.Mutex // guards servers
 	servers map[string]*server
-	away    map[string]bool // at the last look
+	away    map[string]bool // servers that were unreachable at the last poll
 }
 
-// Look looks at all servers of a shard as declared, the one that is named as the primary first.
+// Look polls all declared servers of a shard. The given primary is the first in the result.
 func (l *Lookout) Look(ctx context.Context, name router.ShardName, shard cluster.Shard, primary string) []Sight {
 	kept := maps.Clone(l.servers)
 	seen := l.look(ctx, name, shard, primary)
 	lost := func(s Sight) bool { return s.Err != nil && kept[s.Addr] != nil }
-	if slices.ContainsFunc(seen, lost) { // a switchover has ended them, or the servers were restarted
+	if slices.ContainsFunc(seen, lost) { // a switchover has killed the kept connections, or a server was restarted
 		seen = l.look(ctx, name, shard, primary)
 	}
 	return seen
@@ -251,7 +253,7 @@ func (l *Lookout) hangUp(ctx context.Context, addr string) {
 	}
 }
 
-// Close ends its connections.
+// Close closes the kept connections.
 func (l *Lookout) Close(ctx context.Context) {
 	for addr := range l.servers {
 		l.hangUp(ctx, addr)

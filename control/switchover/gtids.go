@@ -9,8 +9,8 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// Missing is what of the transactions that a server has another one lacks, both as their
-// [View] has them; empty: nothing. The other one is looked at later, where both go on.
+// Missing returns the transactions of has that other lacks, or "" if there are none. Both are GTID sets as a
+// [View] contains them. On live servers, other must be read after has.
 func Missing(mariadb bool, has, other string) (string, error) {
 	if mariadb {
 		return missingStates(has, other), nil
@@ -41,7 +41,7 @@ func Missing(mariadb bool, has, other string) (string, error) {
 	return missing.String(), nil
 }
 
-// subtract is what of sorted intervals is in none of others, which are sorted too.
+// subtract returns the sorted intervals of the first list without those of the second, which is sorted as well.
 func subtract(of, others mysql.IntervalSlice) (left mysql.IntervalSlice) {
 	for _, i := range of {
 		for _, o := range others {
@@ -60,7 +60,7 @@ func subtract(of, others mysql.IntervalSlice) (left mysql.IntervalSlice) {
 	return left
 }
 
-// union is what either of two servers' words for transactions has.
+// union returns the union of two GTID sets.
 func union(mariadb bool, a, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -73,12 +73,12 @@ func union(mariadb bool, a, b string) string {
 		err = set.Update(b)
 	}
 	if err != nil {
-		return a + "," + b // which whoever reads it refuses too
+		return a + "," + b // an invalid text, which every reader rejects too
 	}
 	return set.String()
 }
 
-// lastOf is the last number of each domain and server in MariaDB's words for transactions.
+// lastOf returns the last number of each domain and server in MariaDB's GTID states.
 func lastOf(states ...string) map[string]uint64 {
 	last := map[string]uint64{}
 	for _, g := range strings.Split(strings.Join(states, ","), ",") {
@@ -89,7 +89,7 @@ func lastOf(states ...string) map[string]uint64 {
 	return last
 }
 
-// unionStates is it for MariaDB.
+// unionStates returns the union of two MariaDB GTID states.
 func unionStates(a, b string) string {
 	known := lastOf(a, b)
 	list := make([]string, 0, len(known))
@@ -99,7 +99,8 @@ func unionStates(a, b string) string {
 	return strings.Join(list, ",")
 }
 
-// Common is what a MariaDB has of what any of several others has too, by their [View]s.
+// Common returns the part of a MariaDB server's GTID state that at least one of the others has too, as their
+// [View]s contain it.
 func Common(has string, others []string) string {
 	known := lastOf(others...)
 	var common []string
@@ -111,7 +112,8 @@ func Common(has string, others []string) string {
 	return strings.Join(common, ",")
 }
 
-// missingStates is it for MariaDB's gtid_binlog_state: the last number of each domain and server.
+// missingStates implements Missing for MariaDB's gtid_binlog_state, which holds the last number of each domain
+// and server.
 func missingStates(has, other string) string {
 	known := lastOf(other)
 	var missing []string
@@ -123,13 +125,14 @@ func missingStates(has, other string) string {
 	return strings.Join(missing, ",")
 }
 
-// Skipped is what a MariaDB replica has left out of what its primary has; empty: nothing that is known. It had written that itself, took it back
-// when it was restarted (init_rpl_role), and without gtid_strict_mode took it for its own when it was sent it again.
+// Skipped returns the transactions of the primary that a MariaDB replica is known to have skipped, or "". The
+// replica wrote them itself as the primary and rolled them back at its restart (init_rpl_role). Without
+// gtid_strict_mode it then skipped them when replication sent them, because they carry its own server ID.
 func (v View) Skipped(primary string) string {
 	if !v.MariaDB {
 		return ""
 	}
-	last, newest := map[string]uint64{}, map[string]uint64{} // by origin, and by domain
+	last, newest := map[string]uint64{}, map[string]uint64{} // by origin and by domain
 	for _, g := range strings.Split(v.All(), ",") {
 		if origin, n, ok := splitGTID(g); ok {
 			domain, _, _ := strings.Cut(origin, "-")

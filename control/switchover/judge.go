@@ -9,28 +9,28 @@ import (
 	"locus/router/cluster"
 )
 
-// seen is all that is judged before anything is changed.
+// seen holds everything that the check inspects before it changes anything.
 type seen struct {
 	shard    router.ShardName
 	declared *cluster.Cluster
 	primary  View
 	next     View
-	errant   string   // of next
-	underWay string   // transactions at the primary
-	prepared int      // there
-	right    string   // by which the proxies' account writes to a read-only server
-	lacks    []string // rights of the account that changes roles, by servers
-	old      []string // processes that don't obey the document as it is
+	errant   string   // errant transactions of next
+	underWay string   // long transactions at the primary
+	prepared int      // number of branches prepared at the primary
+	right    string   // the privilege by which the proxies' account writes to a read-only server
+	lacks    []string // by server: privileges that the admin account lacks
+	old      []string // processes that don't obey the current document
 }
 
-// Refused is everything that stands in the way. Nothing was changed.
+// Refused lists all problems that prevent a role change. Nothing was changed.
 type Refused struct{ Problems []string }
 
 func (r *Refused) Error() string {
 	return "nothing was changed: " + strings.Join(r.Problems, "\n")
 }
 
-// judge lists what stands in the way of making next the primary.
+// judge returns the problems that prevent next from becoming the primary.
 func (s seen) judge() (problems []string) {
 	add := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -38,7 +38,7 @@ func (s seen) judge() (problems []string) {
 		}
 	}
 	from, to := s.primary, s.next
-	if from.Group || to.Group { // nothing else matters then
+	if from.Group || to.Group { // the group elects its primary, so other problems don't matter
 		return []string{to.elects()}
 	}
 	add(from.ReadOnly, "the primary %s takes no writes: SET GLOBAL read_only = OFF there, if nobody else is the primary", from.Addr)
@@ -58,7 +58,7 @@ func (s seen) judge() (problems []string) {
 	return problems
 }
 
-// member tells whether an address is one of the shard's servers.
+// member returns an error if an address is not one of the shard's servers.
 func member(c *cluster.Cluster, shard router.ShardName, addr string) error {
 	if servers := c.Shards[shard].Servers; !slices.Contains(servers, addr) {
 		return &Refused{[]string{fmt.Sprintf("%s is none of the servers of shard %s: %s", addr, shard, strings.Join(servers, ", "))}}

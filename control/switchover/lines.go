@@ -11,7 +11,7 @@ import (
 	"locus/control/fleet"
 )
 
-// do does one line.
+// do executes one step.
 func (r *run) do(ctx context.Context, line Line) error {
 	switch line {
 	case TakeOver:
@@ -61,7 +61,7 @@ func (r *run) do(ctx context.Context, line Line) error {
 	case With:
 		return r.replace(ctx, r.doc.WithReplicas(r.By))
 	case Settle:
-		if r.strays { // the document keeps it in mind
+		if r.strays { // the document must keep the former primary until that one follows
 			return nil
 		}
 		if r.doc.Settled() && r.doc.Epoch > 0 {
@@ -72,7 +72,7 @@ func (r *run) do(ctx context.Context, line Line) error {
 	return fmt.Errorf("no such line")
 }
 
-// writable has the server that is to be the primary follow nobody, and take writes.
+// writable ends the replication of the next primary and makes it writable.
 func (r *run) writable(ctx context.Context) error {
 	next := r.servers[r.To]
 	v, err := next.look(ctx)
@@ -88,8 +88,8 @@ func (r *run) writable(ctx context.Context) error {
 	return next.setReadOnly(ctx, false)
 }
 
-// onNext does something to the server that was to be the primary. One that can't be
-// reached keeps nobody from going on with the primary: no proxy was ever told to write there.
+// onNext applies do to the server that was to be the primary. An unreachable one does not prevent the rollback,
+// because no proxy was ever sent there to write.
 func (r *run) onNext(do func(*server) error) error {
 	err := r.unreached
 	if err == nil {
@@ -101,7 +101,7 @@ func (r *run) onNext(do func(*server) error) error {
 	return nil
 }
 
-// restore has the primary write again, unless another server does.
+// restore makes the primary writable again, unless another server is writable.
 func (r *run) restore(ctx context.Context) error {
 	v, err := r.primary.look(ctx)
 	if err == nil && r.promotes() {
@@ -122,8 +122,8 @@ func (r *run) restore(ctx context.Context) error {
 	return r.primary.setReadOnly(ctx, false)
 }
 
-// takeOver connects to all servers that play a part, and ends the connections of who
-// was here before: a process that stood still and has lost its lease can't go on then.
+// takeOver connects to all servers of the role change and ends the connections of earlier role changes. A
+// process that was suspended and lost its lease can then no longer change a server.
 func (r *run) takeOver(ctx context.Context) (err error) {
 	if r.primary, err = r.dial(ctx, r.doc.Server); err != nil {
 		return err
@@ -146,10 +146,10 @@ func (r *run) takeOver(ctx context.Context) (err error) {
 	return nil
 }
 
-// check looks for everything that stands in the way.
+// check collects all problems that prevent the switchover.
 func (r *run) check(ctx context.Context) (err error) {
 	s := seen{shard: r.Shard, declared: r.doc.Cluster}
-	if s.next, err = r.next.connected(ctx); err != nil { // before the primary, which only gets more
+	if s.next, err = r.next.connected(ctx); err != nil { // read before the primary, whose GTID set only grows
 		return err
 	}
 	if s.primary, err = r.primary.look(ctx); err != nil {
@@ -197,12 +197,13 @@ func (r *run) check(ctx context.Context) (err error) {
 	return nil
 }
 
-// mostBehind is how long a replica may need to come to where the primary is.
+// mostBehind is the time that a replica may need to catch up with the primary.
 const mostBehind = time.Second
 
-// connected looks at a server once it has found the one that it follows, or for mostBehind has not: it may have been told only now.
-// One that gave up is told to receive once more: an I/O thread whose connection is ended while it logs in, as an order that was
-// broken off may have done, does not try again by itself.
+// connected polls a server until it is connected to its source, for at most mostBehind: its replication may
+// have just been started. If its I/O thread has stopped with an error, connected starts it once. An I/O thread
+// does not retry by itself if its connection is killed during the login, which an interrupted role change may
+// have done.
 func (s *server) connected(ctx context.Context) (View, error) {
 	again := false
 	for began := time.Now(); ; {
@@ -222,7 +223,7 @@ func (s *server) connected(ctx context.Context) (View, error) {
 	}
 }
 
-// right is by what the proxies' account writes to read-only servers; empty: it can't.
+// right returns the privilege by which the proxies' account can write to read-only servers, or "" if it can't.
 func (r *run) right(ctx context.Context) (string, error) {
 	target, err := r.target(r.doc.Server)
 	if err != nil {
@@ -237,10 +238,10 @@ func (r *run) right(ctx context.Context) (string, error) {
 	return s.writesAnyway(grants), err
 }
 
-// lookEvery is between looks at what the proxies obey.
+// lookEvery is the interval between checks of the versions that the proxies obey.
 const lookEvery = 5 * time.Millisecond
 
-// obeyed waits until every living proxy obeys the hold.
+// obeyed waits until every live proxy has paused its statements for the shard.
 func (r *run) obeyed(ctx context.Context) error {
 	slow, err := r.awaitProxies(ctx, before)
 	if err == nil && len(slow) > 0 {
@@ -249,8 +250,8 @@ func (r *run) obeyed(ctx context.Context) error {
 	return err
 }
 
-// awaitProxies waits for so long until every living proxy obeys the document, and names
-// those that don't.
+// awaitProxies waits until every live proxy obeys the document, at most for the given time, and returns the
+// proxies that don't.
 func (r *run) awaitProxies(ctx context.Context, patience time.Duration) (slow []string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -271,8 +272,8 @@ func (r *run) awaitProxies(ctx context.Context, patience time.Duration) (slow []
 	}
 }
 
-// readOnly has nobody write to the primary any more: not a proxy that is taken for dead
-// either, whose connections are ended, and whose next ones find a server that refuses.
+// readOnly makes the primary read-only for every account. It ends the connections of all proxies, including
+// those that etcd counts as dead. Their new connections then find a read-only server.
 func (r *run) readOnly(ctx context.Context) error {
 	user := r.doc.Cluster.Shards[r.Shard].User
 	if err := r.primary.endOthers(ctx, user); err != nil {
@@ -293,7 +294,7 @@ func (r *run) readOnly(ctx context.Context) error {
 	if err := r.primary.setReadOnly(ctx, true); err != nil {
 		return err
 	}
-	return r.primary.endOthers(ctx, user) // those of between
+	return r.primary.endOthers(ctx, user) // connections opened since the first call
 }
 
 func (r *run) position(ctx context.Context) error {
@@ -304,7 +305,7 @@ func (r *run) position(ctx context.Context) error {
 	return r.next.has(ctx, position)
 }
 
-// turn is the commit point.
+// turn writes the document that names the new primary. This is the commit point.
 func (r *run) turn(ctx context.Context) error {
 	if err := r.replace(ctx, r.doc.Promote(r.By)); err != nil {
 		return err
@@ -313,7 +314,7 @@ func (r *run) turn(ctx context.Context) error {
 	return nil
 }
 
-// former has the former primary follow.
+// former makes the former primary a replica.
 func (r *run) former(ctx context.Context, line Line) error {
 	if r.doc.Former == "" {
 		return nil
@@ -331,7 +332,7 @@ func (r *run) former(ctx context.Context, line Line) error {
 	return r.followed(ctx, former)
 }
 
-// others have those that are neither follow the primary.
+// others makes the remaining servers replicas of the primary.
 func (r *run) others(ctx context.Context) error {
 	var errs []error
 	for _, addr := range r.doc.Cluster.Shards[r.Shard].Servers {
@@ -347,7 +348,8 @@ func (r *run) others(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// followed has a server follow the primary, unless it does, or has what the primary has not.
+// followed makes a server a replica of the primary, unless it is one already, or has transactions that the
+// primary lacks.
 func (r *run) followed(ctx context.Context, s *server) error {
 	switch id, err := s.one(ctx, "SELECT "+rebuilder); {
 	case err != nil:
@@ -365,9 +367,9 @@ func (r *run) followed(ctx context.Context, s *server) error {
 		return err
 	case there && v.Paused && r.promotes():
 		return s.exec(ctx, "START REPLICA IO_THREAD")
-	case there && r.promotes(): // what it has received may be nowhere else
+	case there && r.promotes(): // it may be the only server that has the transactions that it received
 		return nil
-	case v.Follows != "" && !v.Paused && r.promotes(): // what it gets until it follows would be lost, or its own
+	case v.Follows != "" && !v.Paused && r.promotes(): // transactions received from now on would be lost, or become errant
 		if err := s.stopReceiving(ctx); err != nil {
 			return err
 		}
@@ -407,8 +409,8 @@ func (r *run) followed(ctx context.Context, s *server) error {
 	return r.follows(ctx, s)
 }
 
-// untold tells whether a server without GTIDs has tables: it is a copy that nobody has told yet what it is a copy of, and would get everything
-// again, from the beginning of the primary's logs.
+// untold returns an error if a server without GTIDs has tables. Such a server is a copy whose GTID position was
+// never set. Replication would send it everything again, from the beginning of the primary's logs.
 func (s *server) untold(ctx context.Context) error {
 	list := "INNODB_TABLES"
 	if s.mariadb {

@@ -10,56 +10,60 @@ import (
 	"time"
 )
 
-// View is how a server was seen.
+// View is the state of a server at one poll.
 type View struct {
 	Addr     string
-	Identity string // its UUID, or MariaDB's server_id
+	Identity string // its server_uuid, or MariaDB's server_id
 	ReadOnly bool
-	// Follows is the identity of the server that it follows; empty: none.
+	// Follows is the identity of the server's source; empty if it replicates from no server.
 	Follows string
-	// Halted: somebody has told it to follow no more, and it keeps whom it followed.
+	// Halted: replication was stopped by a command, and the server still knows its source.
 	Halted bool
-	// Stopped is why it does not go on following; empty: it does.
+	// Stopped is the reason why replication does not run; empty if it runs.
 	Stopped string
-	// Connects: it has not stopped, and is on its way to the server that it follows.
+	// Connects: replication has not stopped, and is connecting to the source.
 	Connects bool
-	// Broken: it has ended to receive with an error by itself, and goes on applying.
+	// Broken: the I/O thread has stopped with an error, while the applier still runs.
 	Broken bool
-	// Lacks is the branch for want of which a MariaDB has stopped to apply, as statements spell it; empty: none.
+	// Lacks is the XA branch without which the applier of a MariaDB server has stopped, in the form of
+	// statements; empty if none is missing.
 	Lacks string
-	// Paused: it receives nothing, without an error, and goes on applying: an order that was broken off has left it so.
+	// Paused: the I/O thread is stopped without an error, while the applier still runs. An interrupted role
+	// change has left it so.
 	Paused bool
-	// GTIDs: its replication, or what it logs, goes by them alone.
+	// GTIDs: its replication or its binary log uses only GTIDs.
 	GTIDs bool
-	// Strict: as a MariaDB replica it takes what it has written itself, and does not have any more.
+	// Strict: as a MariaDB replica, it applies replicated transactions that it once wrote itself and no longer
+	// has.
 	Strict bool
-	// Logs: it logs its own changes and those that it was sent, so that others can follow it.
+	// Logs: it logs its own changes and replicated ones, so that other servers can follow it.
 	Logs bool
-	// Has is the transactions that it has, in its own words.
+	// Has is the server's GTID set, in the server's own notation.
 	Has     string
 	MariaDB bool
-	// Source is where it follows another server, host:port; empty: it follows none.
+	// Source is the address of its source, host:port; empty if it replicates from no server.
 	Source string
-	// Received are those that it was sent by the server that it follows, applied or not.
+	// Received holds the transactions that it received from its source, applied or not.
 	Received string
-	// Applies: it goes on applying what it has received.
+	// Applies: its applier is running.
 	Applies bool
-	// Behind is by how many seconds it is behind, as it says itself; negative: it doesn't know.
+	// Behind is the replication delay in seconds that the server reports; negative if it does not know it.
 	Behind int
-	// Undecided is how many transactions are prepared at a replica that is late or has stopped to apply, 0 at others. Rows that one of
-	// them has changed are locked: a server that was killed as the primary may have one that no other server knows of.
+	// Undecided is the number of prepared transactions on a replica that lags or whose applier has stopped; 0
+	// on other servers. Such a transaction locks the rows that it has changed. A server that was killed as the
+	// primary may have one that no other server knows.
 	Undecided int
 	SemiSync  SemiSync
-	// Group: it is a member of a group of MySQL's Group Replication, which elects the primary by itself.
+	// Group: it is a member of a MySQL Group Replication group, which elects its primary by itself.
 	Group bool
 }
 
-// elects is what is told of an order to change roles in a group.
+// elects returns the message that refuses a role change in a group.
 func (v View) elects() string {
 	return fmt.Sprintf("%s is a member of a group (Group Replication), which elects its primary: SELECT group_replication_set_as_primary('UUID of the member') there; failover: follow has the proxies go there", v.Addr)
 }
 
-// All are the transactions that it has or will have once it has applied what it has received.
+// All returns the transactions that the server has, or will have after it has applied everything received.
 func (v View) All() string { return union(v.MariaDB, v.Has, v.Received) }
 
 func (s *server) look(ctx context.Context) (View, error) {
@@ -87,7 +91,7 @@ func (s *server) look(ctx context.Context) (View, error) {
 	return v, s.lookAtReplication(ctx, &v)
 }
 
-// groupChannels begin the names of those by which members of a group hear of each other.
+// groupChannels is the prefix of the replication channels between members of a group.
 const groupChannels = "group_replication_"
 
 func (s *server) lookAtReplication(ctx context.Context, v *View) error {
@@ -134,13 +138,13 @@ func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 	}
 	n, err := s.prepared(ctx)
 	if code(err) != 0 {
-		return nil // the account may not ask: that makes the server no worse
+		return nil // the account lacks the privilege, which does not make the server less fit
 	}
 	v.Undecided = n
 	return err
 }
 
-// late is after how many seconds it is looked at what a replica may be waiting for.
+// late is the delay in seconds from which a poll counts the prepared transactions of a replica.
 const late = 10
 
 func first(row map[string]string, names ...string) string {
@@ -152,11 +156,11 @@ func first(row map[string]string, names ...string) string {
 	return ""
 }
 
-// oldest is how long something may be under way at the primary before a switchover: what is
-// under way then is rolled back if it doesn't end within a second.
+// oldest is the greatest age of a transaction at the primary before a switchover. Younger transactions are
+// rolled back if they don't end within a second.
 const oldest = 5 * time.Second
 
-// underWay names transactions that are open for longer than that.
+// underWay returns the transactions that are open for longer than oldest.
 func (s *server) underWay(ctx context.Context) (string, error) {
 	rows, err := s.rows(ctx, fmt.Sprintf("SELECT trx_mysql_thread_id AS id, TIMESTAMPDIFF(SECOND, trx_started, NOW()) AS age "+
 		"FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id <> 0 AND trx_started < NOW() - INTERVAL %d SECOND", int(oldest.Seconds())))
@@ -167,13 +171,13 @@ func (s *server) underWay(ctx context.Context) (string, error) {
 	return strings.Join(list, ", "), err
 }
 
-// prepared is of how many branches nobody has decided yet.
+// prepared returns the number of branches that are prepared on the server.
 func (s *server) prepared(ctx context.Context) (int, error) {
 	list, err := s.branches(ctx)
 	return len(list), err
 }
 
-// grants are the rights of the account of this connection on everything.
+// grants returns the global privileges of this connection's account.
 func (s *server) grants(ctx context.Context) (string, error) {
 	answer, err := s.conn.Own().Query(ctx, "SHOW GRANTS")
 	if err != nil {
@@ -188,8 +192,8 @@ func (s *server) grants(ctx context.Context) (string, error) {
 	return "," + strings.ReplaceAll(strings.Join(rights, ","), ", ", ",") + ",", nil
 }
 
-// writesAnyway is the right by which an account of MariaDB writes to a server that is
-// read-only; empty: it can't. MySQL's super_read_only is for all.
+// writesAnyway returns the privilege by which an account writes to a read-only MariaDB server, or "" if it
+// can't. MySQL's super_read_only applies to every account.
 func (s *server) writesAnyway(grants string) string {
 	if !s.mariadb {
 		return ""
@@ -202,14 +206,14 @@ func (s *server) writesAnyway(grants string) string {
 	return ""
 }
 
-// The rights by which roles change; of those with a stroke any one will do.
+// The privileges needed to change roles. Of names separated by |, any one is enough.
 var (
 	rightsOfBoth = []string{"PROCESS", "RELOAD", "REPLICATION SLAVE"}
 	mariadbs     = []string{"READ_ONLY ADMIN|READ ONLY ADMIN|SUPER", "REPLICATION SLAVE ADMIN|SUPER", "REPLICA MONITOR|SLAVE MONITOR|SUPER", "CONNECTION ADMIN|SUPER", "BINLOG ADMIN|SUPER"}
 	mysqls       = []string{"REPLICATION CLIENT", "SYSTEM_VARIABLES_ADMIN|SUPER", "REPLICATION_SLAVE_ADMIN|SUPER", "CONNECTION_ADMIN|SUPER", "XA_RECOVER_ADMIN"}
 )
 
-// lacks are those of them that the account of this connection has not.
+// lacks returns the needed privileges that this connection's account does not have.
 func (s *server) lacks(ctx context.Context) (missing []string, err error) {
 	grants, err := s.grants(ctx)
 	if err != nil || strings.Contains(grants, ",ALL PRIVILEGES,") {

@@ -1,91 +1,91 @@
 package switchover
 
-// Line is one line of an order, and the name of the stop point before it.
+// Line is one step of a role change, and the name of the stop point before it.
 type Line string
 
-// The lines. Each may be done again after it was done, whoever did it before.
+// The steps. Each may be repeated, also by another process.
 const (
-	// TakeOver ends the connections of whoever changed roles before: what it still
-	// sends over them must not arrive.
+	// TakeOver ends the connections of earlier role changes, so that no delayed statement of theirs can arrive.
 	TakeOver Line = "take over"
-	// Check looks for all that stands in the way. Nothing has been changed until then.
+	// Check collects all problems that prevent the switchover. Until here, nothing has been changed.
 	Check Line = "check"
-	// Hold is the version of the document by which proxies send the shard nothing.
+	// Hold writes the version of the document that makes proxies pause statements for the shard.
 	Hold Line = "hold"
-	// Obeyed: every living proxy obeys it, and has nothing under way at the primary.
+	// Obeyed waits until every live proxy obeys that version and has no statement running at the primary.
 	Obeyed Line = "obeyed"
-	// ReadOnly ends connections that no living proxy has, and has the primary refuse
-	// to write for everybody.
+	// ReadOnly ends the remaining connections and makes the primary read-only for every account.
 	ReadOnly Line = "read-only"
-	// Position: the next primary has all that the primary has. It is read now, not before.
+	// Position waits until the next primary has everything that the primary has. The position must be read
+	// after ReadOnly.
 	Position Line = "position"
-	// Writable has the next primary follow nobody, and write.
+	// Writable ends the replication of the next primary and makes it writable.
 	Writable Line = "writable"
-	// Turn is the version of the document that names it: the one commit point.
+	// Turn writes the version of the document that names the new primary. It is the only commit point.
 	Turn Line = "turn"
 
-	// FormerReadOnly, Former and Others: the former primary, and all others, follow.
+	// FormerReadOnly, Former and Others make the former primary and all other servers replicas of the new one.
 	FormerReadOnly Line = "former read-only"
 	Former         Line = "former follows"
 	Others         Line = "others follow"
-	// Settle is the version of the document that says that nothing is left to do.
+	// Settle writes the version of the document that declares the role change complete.
 	Settle Line = "settle"
 
-	// Seize is the next version of the document, which says the same: one who stands still
-	// before his turn, and is passed over, finds another one then.
+	// Seize writes the next version of the document with the same content. A process that was suspended before
+	// its Turn then fails, because the version has changed.
 	Seize Line = "seize"
-	// Look reaches all servers that can be reached, and judges them.
+	// Look polls all reachable servers and calls the judge.
 	Look Line = "look"
-	// Leave is the version of the document by which proxies give the primary up at once.
+	// Leave writes the version of the document that makes proxies give up the primary at once.
 	Leave Line = "leave"
-	// Left: no proxy sends it anything that it would tell its client; where one can't be
-	// asked, its lease has run out.
+	// Left waits until no proxy can send the former primary a statement whose result reaches a client. If a
+	// proxy does not answer, Left waits until its lease has expired.
 	Left Line = "left"
-	// LookAgain judges them again.
+	// LookAgain polls the servers again and calls the judge.
 	LookAgain Line = "look again"
 
-	// OthersReadOnly has all servers that are reached take no writes, but the one that is taken.
+	// OthersReadOnly makes all reachable servers read-only, except the one to promote.
 	OthersReadOnly Line = "others read-only"
-	// Received: no server that is reached receives anything more of the former primary, the one that is taken has applied all that it was sent, and
-	// all are judged again.
+	// Received stops all reachable servers from receiving from the former primary, waits until the server to
+	// promote has applied everything it received, and calls the judge again.
 	Received Line = "received"
 
-	// Gather has all servers that are reached, but the primary, take no writes and follow it.
+	// Gather makes all reachable servers except the primary read-only replicas of it.
 	Gather Line = "all follow"
 
-	// Without is the version of the document by which the primary acknowledges what no replica has, and
-	// With the one by which it waits for replicas again.
+	// Without writes the version of the document by which the primary acknowledges without replicas. With
+	// writes the one by which it waits for replicas again.
 	Without Line = "without replicas"
 	With    Line = "with replicas"
 
-	// Demote and Rejoin have the one that was to be the primary read only, and follow.
+	// Demote makes the server that was to be the primary read-only again, and Rejoin makes it a replica again.
 	Demote Line = "next read-only"
 	Rejoin Line = "next follows"
-	// Restore has the primary write again, and wait for replicas or not, as the document says.
+	// Restore makes the primary writable again. It makes the primary wait for replicas, or not, as the document
+	// declares.
 	Restore Line = "primary writable"
 )
 
-// The orders. What is begun by one is ended by another one, which is found by the
-// document alone. No two servers take writes at any moment of them, with
-// whatever is broken off and taken up wherever: a test goes through all of it.
+// The procedures. If one is interrupted, another one completes it or undoes it. The document alone determines
+// which one. At no moment are two servers writable, whichever step is interrupted and wherever the procedure is
+// resumed. A test visits all these cases.
 var (
-	// Begin is what is done of a document that is settled.
+	// Begin switches over from a settled document.
 	Begin = []Line{TakeOver, Check, Hold, Obeyed, ReadOnly, Position, Writable, Turn}
-	// Mend is what is done of one that was broken off before its turn, and after a failure.
+	// Mend undoes a switchover that failed or was interrupted before Turn.
 	Mend = []Line{TakeOver, Seize, Demote, Rejoin, Restore, Settle}
-	// Follow goes over to a server that somebody else has made the primary, and Drop gives
-	// that up. They change no server.
+	// Follow adopts a primary that an external tool has promoted, and Drop undoes that before Turn. They change
+	// no server.
 	Follow = []Line{Look, Leave, Left, LookAgain, Turn}
 	Drop   = []Line{Settle}
-	// Take makes a server the primary whatever there is of the one before, by somebody's order or as the
-	// one that has most; and Keep has the one that is remain the only one.
+	// Take promotes a server without the help of the former primary, at an operator's request or as the most
+	// advanced server. Keep confirms the current primary and makes the other servers read-only.
 	Take = []Line{Look, Leave, Left, OthersReadOnly, Received, Writable, Turn}
 	Keep = []Line{Look, OthersReadOnly, Writable}
-	// Finish is what is done after the turn.
+	// Finish completes a role change after Turn.
 	Finish = []Line{TakeOver, FormerReadOnly, Restore, Former, Others, Settle}
-	// Tidy is it where locus promotes, again and again: some servers may be away.
+	// Tidy does the same where locus promotes servers. It is repeated, because some servers may be down.
 	Tidy = []Line{TakeOver, Gather, Restore, Settle}
-	// GoOn has the primary go on without replicas where locus promotes, and WaitAgain ends that.
+	// GoOn lets the primary acknowledge without replicas, where locus promotes servers. WaitAgain ends that.
 	GoOn      = []Line{TakeOver, Without, Restore}
 	WaitAgain = []Line{TakeOver, With, Restore}
 )

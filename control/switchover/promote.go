@@ -11,9 +11,10 @@ import (
 	"locus/router/cluster"
 )
 
-// Promote makes the server that the judge names the primary. The judge is asked under the lease, and again once no proxy sends anything
-// to the former primary. A promotion that was interrupted is resumed, or undone if the judge names the former primary. The error is
-// [etcd.ErrHeld] while another process changes roles. If the outcome is unknown, the shard's document tells it.
+// Promote makes the server that the judge names the primary. It calls the judge under the lease, and again
+// after all proxies have stopped using the former primary. It resumes an interrupted promotion, or undoes it if
+// the judge names the former primary. The error is [etcd.ErrHeld] while another process changes roles. If the
+// outcome is unknown, the shard's document contains it.
 func (s Switchover) Promote(ctx context.Context, judge Judge) error {
 	r, release, err := s.take(ctx)
 	if err != nil {
@@ -24,7 +25,7 @@ func (s Switchover) Promote(ctx context.Context, judge Judge) error {
 	return r.promote(ctx)
 }
 
-// ApplyingError says that the server which is to be promoted has not applied yet what it has received.
+// ApplyingError reports that the server to promote has not applied everything that it received.
 type ApplyingError struct {
 	Server string
 	Err    error
@@ -36,7 +37,7 @@ func (e *ApplyingError) Error() string {
 
 func (e *ApplyingError) Unwrap() error { return e.Err }
 
-// applying is how long a look waits for that.
+// applying bounds the wait for that in one poll.
 const applying = 5 * time.Second
 
 func (r *run) promote(ctx context.Context) error {
@@ -61,8 +62,8 @@ func (r *run) promote(ctx context.Context) error {
 	return r.within(ctx, after, Mend)
 }
 
-// caughtUp waits until the server that is to be promoted has applied what it has received, while proxies that reach the
-// primary still go there.
+// caughtUp waits until the server to promote has applied everything it received. Meanwhile proxies that reach
+// the primary still use it.
 func (r *run) caughtUp(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, applying)
 	defer cancel()
@@ -72,9 +73,9 @@ func (r *run) caughtUp(ctx context.Context) error {
 	return nil
 }
 
-// Tidy has the primary take writes, and all other servers that are reached take none and follow it, as the document says. One
-// that has transactions of its own takes no writes, and is left. The error is [etcd.ErrHeld] while another process
-// changes roles.
+// Tidy makes the primary writable, and makes all other reachable servers read-only replicas of it, as the
+// document declares. A server with errant transactions is made read-only and does not follow. The error is
+// [etcd.ErrHeld] while another process changes roles.
 func (s Switchover) Tidy(ctx context.Context) error {
 	r, release, err := s.take(ctx)
 	if err != nil {
@@ -92,15 +93,15 @@ func (s Switchover) Tidy(ctx context.Context) error {
 	return errors.Join(append(r.undone, err)...)
 }
 
-// gathering bounds what is done to one server.
+// gathering bounds the changes to one server.
 const gathering = 5 * time.Second
 
-// gather has all servers but the primary take no writes, and follow it. What can't be done is kept.
+// gather makes all servers but the primary read-only replicas of it. It collects failures and continues.
 func (r *run) gather(ctx context.Context) error {
 	r.undone, r.strays = nil, false
 	if v, err := r.primary.look(ctx); err != nil {
 		return err
-	} else if v.Source != "" { // it must not go on with that once it is restarted
+	} else if v.Source != "" { // the primary must not resume replication after a restart
 		if err := r.primary.exec(ctx, "STOP REPLICA", "RESET REPLICA ALL"); err != nil {
 			return err
 		}
@@ -130,14 +131,14 @@ func (r *run) gatherOne(ctx context.Context, addr string) error {
 	return r.followed(ctx, s)
 }
 
-// fence has a server that takes writes take none, and ends the proxies' connections to it.
+// fence makes a writable server read-only and ends the proxies' connections to it.
 func (r *run) fence(ctx context.Context, s *server) error {
 	v, err := s.look(ctx)
 	if err != nil || v.ReadOnly {
 		return err
 	}
 	user := r.doc.Cluster.Shards[r.Shard].User
-	if r.promotes() { // else commits that wait for replicas for ever keep it from being read-only
+	if r.promotes() { // otherwise commits that wait forever for replicas prevent read_only from being set
 		if _, err := s.kill(ctx, user); err != nil {
 			return err
 		}
@@ -152,12 +153,12 @@ func (r *run) fence(ctx context.Context, s *server) error {
 	return nil
 }
 
-// promotes tells whether locus itself decides who the primary is.
+// promotes reports whether locus itself chooses the shard's primary.
 func (r *run) promotes() bool {
 	return r.doc.Cluster.Shards[r.Shard].Failover == cluster.FailoverPromote
 }
 
-// over gives the primary up for To, or undoes that.
+// over replaces the primary by To, or undoes that.
 func (r *run) over(ctx context.Context) error {
 	from, began := r.doc.Server, time.Now()
 	err := r.within(ctx, leaving, Take[1:])
@@ -168,7 +169,7 @@ func (r *run) over(ctx context.Context) error {
 		r.primary = r.servers[r.To]
 		r.Log.Warn("another server is the primary", slog.String("shard", string(r.Shard)), slog.String("primary", r.To),
 			slog.String("before", from), slog.String("cause", string(r.cause)), slog.Duration("held", time.Since(began)))
-		if err := r.others(ctx); err != nil { // which Finish or Tidy tries again, once the former one is there
+		if err := r.others(ctx); err != nil { // Finish or Tidy tries again once the former primary is reachable
 			r.Log.Warn("a server does not follow yet", slog.String("shard", string(r.Shard)), slog.Any("error", err))
 		}
 		return nil
@@ -183,8 +184,8 @@ func (r *run) over(ctx context.Context) error {
 	return fmt.Errorf("nothing has changed hands: %w", err)
 }
 
-// receiveAgain has replicas that received nothing more go on where no other server was promoted. What fails, or is left by who ends before, a mover does
-// once it reaches the primary.
+// receiveAgain restarts the I/O threads of replicas after a promotion that did not happen. If it fails or the
+// process dies, a mover restarts them once it reaches the primary.
 func (r *run) receiveAgain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, gathering)
 	defer cancel()
@@ -199,9 +200,9 @@ func (r *run) receiveAgain(ctx context.Context) {
 	}
 }
 
-// stopReceiving has a server receive nothing more of the one that it follows.
+// stopReceiving stops the I/O thread of a server.
 func (s *server) stopReceiving(ctx context.Context) error {
-	if s.mariadb { // else it asks the server that is lost to end the connection, and waits 5 s for that
+	if s.mariadb { // otherwise MariaDB asks the lost source to end the connection, and waits 5 s for an answer
 		seconds, err := s.one(ctx, "SELECT @@GLOBAL.rpl_semi_sync_slave_kill_conn_timeout")
 		if err != nil {
 			return err

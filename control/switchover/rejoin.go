@@ -17,21 +17,21 @@ import (
 	"locus/router/cluster"
 )
 
-// Errant is what a server has that the primary of its shard never had.
+// Errant holds the transactions that a server has and the primary of its shard never had.
 type Errant struct {
 	Server, Primary string
 	MariaDB         bool
-	// Promotes: locus promotes servers of the shard, and has them follow by itself.
+	// Promotes: locus promotes servers of the shard, and makes the other servers replicas by itself.
 	Promotes bool
-	// GTIDs are the transactions; empty: there are none, and it can follow.
+	// GTIDs are the errant transactions. If empty, the server can follow.
 	GTIDs string
-	// Unapplied: they are in its relay log in part, and not in its own log.
+	// Unapplied are the errant transactions that are only in its relay log, perhaps in part.
 	Unapplied string
 
-	primary string // all that the primary has
+	primary string // the primary's GTID set
 }
 
-// Errant looks at both. It changes nothing, and needs no lease.
+// Errant polls the server and the primary. It changes nothing and needs no lease.
 func (s Switchover) Errant(ctx context.Context) (Errant, error) {
 	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s Switchover) Errant(ctx context.Context) (Errant, error) {
 		return Errant{}, &Refused{[]string{fmt.Sprintf("%s is the primary: make another server that first (locus switchover %s --to)", s.To, s.Shard)}}
 	}
 	e := Errant{Server: s.To, Primary: now.Server, Promotes: now.Cluster.Shards[s.Shard].Failover == cluster.FailoverPromote}
-	server, err := s.lookOnce(ctx, now, s.To) // before the primary, which only gets more
+	server, err := s.lookOnce(ctx, now, s.To) // read before the primary, whose GTID set only grows
 	if err != nil {
 		return e, err
 	}
@@ -76,7 +76,8 @@ func (s Switchover) once(ctx context.Context, now declared.Primary, addr string)
 	return dial(ctx, target)
 }
 
-// Save writes its transactions, as far as they are in its log, as a file that mysqlbinlog and mariadb-binlog read.
+// Save writes the errant transactions that are in the server's binary log to a file that mysqlbinlog and
+// mariadb-binlog can read.
 func (s Switchover) Save(ctx context.Context, e Errant, w io.Writer) ([]changes.Saved, error) {
 	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
 	if err != nil {
@@ -97,7 +98,7 @@ func (s Switchover) Save(ctx context.Context, e Errant, w io.Writer) ([]changes.
 	return changes.Save(ctx, saving, w)
 }
 
-// has tells whether a transaction is one of them.
+// has reports whether a transaction is errant.
 func (e Errant) has(gtid string) bool {
 	known, err := Missing(e.MariaDB, gtid, e.primary)
 	if err != nil || known == "" {
@@ -107,7 +108,7 @@ func (e Errant) has(gtid string) bool {
 	return err != nil || other == ""
 }
 
-// complete tells whether these are all that it has in its log.
+// complete reports whether saved and Unapplied together contain all errant transactions.
 func (e Errant) complete(saved []changes.Saved) bool {
 	have := e.Unapplied
 	for _, one := range saved {
@@ -117,8 +118,9 @@ func (e Errant) complete(saved []changes.Saved) bool {
 	return err == nil && missing == ""
 }
 
-// behind returns the GTID position from which a MariaDB log is read: for each domain the last transaction that the primary has of an
-// origin whose later ones it lacks. A domain with an origin that the primary knows nothing of is read from its beginning.
+// behind returns the GTID position from which a MariaDB log is read. For each domain, that is the last
+// transaction that the primary has of an origin whose later ones it lacks. A domain with an origin that the
+// primary does not know is read from its beginning.
 func behind(errant, primary string) string {
 	known := map[string]uint64{}
 	for _, g := range strings.Split(primary, ",") {
@@ -148,12 +150,12 @@ func behind(errant, primary string) string {
 	return strings.Join(list, ",")
 }
 
-// ErrEnded says that a server was rebuilt, and has ended: nothing starts it again by itself.
+// ErrEnded reports that a rebuilt server has shut down, and no service manager starts it again.
 var ErrEnded = errors.New("it is rebuilt, and has stopped: start it")
 
-// Rebuild makes a MySQL server anew from the primary, by the clone plug-in: all that it has is lost. What takes its time is done
-// without the lease of the shard, which may fail over meanwhile. Then the server is started again by whoever starts it;
-// if nobody does, the error is ErrEnded.
+// Rebuild replaces all data of a MySQL server by a copy of the primary, using the clone plug-in. The copy runs
+// without the shard's lease, so the shard can fail over during it. Afterwards a service manager must start the
+// server again. If none does, the error is ErrEnded.
 func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
 	if err != nil {
@@ -194,7 +196,8 @@ func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 	if !source.account.tls {
 		how = " REQUIRE NO SSL"
 	}
-	// What it has received of its own stays known until its rows are replaced: one whose clone is broken off is never taken for the primary's copy.
+	// The server keeps the GTIDs of its errant transactions until its rows are replaced. So an interrupted
+	// clone is never mistaken for a copy of the primary.
 	if err := server.exec(ctx, "STOP REPLICA", "SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = ON", "SET GLOBAL clone_valid_donor_list = "+text(source.addr)); err != nil {
 		return err
 	}
@@ -207,9 +210,9 @@ func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 	switch {
 	case code(err) == unmanaged:
 		return ErrEnded
-	case lost(err): // it ends as soon as it has all, and may not come to say so
+	case lost(err): // it shuts down as soon as it has everything, perhaps before it answers
 		return s.afterwards(ctx, now, e.Server, up, err)
-	case err != nil: // it is as it was, unless it was under way for long
+	case err != nil: // it is unchanged, unless the clone ran for long
 		return errors.Join(err, server.setReadOnly(context.WithoutCancel(ctx), true))
 	}
 	return nil
@@ -220,8 +223,9 @@ func lost(err error) bool {
 	return is
 }
 
-// afterwards looks how a server is that was being cloned and has ended the connection. It is the primary's copy if it has nothing of its own
-// any more: a clone that was broken off leaves all that it knows of its transactions, and perhaps no rows.
+// afterwards checks a server whose clone statement lost its connection. If the server has no errant
+// transactions left, it is a copy of the primary. An interrupted clone keeps the server's GTID set, and perhaps
+// no rows.
 func (s Switchover) afterwards(ctx context.Context, now declared.Primary, addr string, up time.Time, why error) error {
 	deadline := time.After(endTime)
 	ticks := time.NewTicker(endTime / 100)
@@ -233,12 +237,12 @@ func (s Switchover) afterwards(ctx context.Context, now declared.Primary, addr s
 			away = 0
 			again, err := server.started(ctx)
 			server.close(context.WithoutCancel(ctx))
-			if err == nil && again.Sub(up) > clockwork { // one that is about to end says all kinds of things
+			if err == nil && again.Sub(up) > clockwork { // a server that shuts down may return misleading errors
 				if left, err := s.Errant(ctx); err == nil && left.GTIDs == "" {
 					return nil
 				}
 			}
-		} else if code(err) == 0 { // whatever stands before it may answer in its place
+		} else if code(err) == 0 { // a load balancer in front of it may answer in its place
 			if away++; away >= unstarted {
 				return fmt.Errorf("%w; if it had not come to its end, locus doctor lists what it has of its own again", ErrEnded)
 			}
@@ -253,7 +257,7 @@ func (s Switchover) afterwards(ctx context.Context, now declared.Primary, addr s
 	}
 }
 
-// started is since when a server runs, by this process's clock, to a second or so.
+// started returns the start time of a server by this process's clock, accurate to about a second.
 func (s *server) started(ctx context.Context) (time.Time, error) {
 	rows, err := s.rows(ctx, "SHOW GLOBAL STATUS LIKE 'Uptime'")
 	if err != nil {
@@ -267,29 +271,31 @@ func (s *server) started(ctx context.Context) (time.Time, error) {
 }
 
 const (
-	// clockwork is by how much two answers of started may differ of the same run.
+	// clockwork is the greatest difference between two results of started for the same run of a server.
 	clockwork = 3 * time.Second
-	// endTime bounds how long a server takes to end, or to be there again, once it is cloned.
+	// endTime bounds the time that a cloned server takes to shut down, or to be up again.
 	endTime = 30 * time.Second
-	// unstarted is how many looks in turn don't reach it before nothing seems to start it: 5 s.
+	// unstarted is the number of failed polls in sequence after which no service manager seems to start the
+	// server: 5 s.
 	unstarted = 17
-	// donorFailed is what a server says whose donor has given a clone up, as after the connection between them was lost for a moment
-	// (ER_CLONE_DONOR). It takes the data anew then: what it had may be gone already.
+	// donorFailed is the error code of a server whose donor has aborted a clone, for example after a brief
+	// connection loss (ER_CLONE_DONOR). The server's own data may be gone already, so the clone is repeated.
 	donorFailed = 3862
 	cloneTries  = 3
 )
 
-// rebuilding names the lock that a rebuild holds on the server it rebuilds. Role changes keep that connection, and don't have the server
-// follow meanwhile: it has no GTIDs for a while. rebuilder is the connection's number, or NULL.
+// rebuilding names the lock that a rebuild holds on the server that it rebuilds. Role changes don't kill the
+// connection with this lock. They also don't make the server a replica meanwhile, because it temporarily has no
+// GTIDs. rebuilder is the ID of that connection, or NULL.
 const (
 	rebuilding = "'locus_rebuild'"
 	rebuilder  = "IS_USED_LOCK(" + rebuilding + ")"
 )
 
-// unmanaged is what a server says that was cloned and can't start itself again.
+// unmanaged is the error code of a cloned server that can't restart itself.
 const unmanaged = 3707
 
-// clones tells whether both servers can.
+// clones returns an error if one of the servers lacks the clone plug-in.
 func clones(ctx context.Context, all ...*server) error {
 	var problems []string
 	for _, s := range all {
@@ -310,8 +316,8 @@ func clones(ctx context.Context, all ...*server) error {
 	return nil
 }
 
-// Origins are the last transactions of former primaries of a MariaDB, each followed by a comma: a copy of the primary has them too,
-// and knows only the last one of all.
+// Origins returns the last transactions of a MariaDB server's former primaries, each followed by a comma. A
+// copy of the primary has these transactions too, but its GTID position contains only the last one of all.
 func (e Errant) Origins() string {
 	var last uint64
 	for _, g := range strings.Split(e.primary, ",") {

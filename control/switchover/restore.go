@@ -14,16 +14,19 @@ import (
 	"locus/proxy/twophase"
 )
 
-// MariaDB logs XA PREPARE before its storage engine prepares the branch, and waits for semi-synchronous replicas in between
-// (rpl_semi_sync_master_wait_point = AFTER_SYNC). One that is killed then comes back without the branch, though its log, and so every replica, has it: by its GTIDs it
-// has got what is missing there. It follows the next primary until that ends the branch, and stops: "XAER_NOTA: Unknown XID". Nobody else can have
-// changed the branch's rows until then, so they are changed again as the log has them, and the branch is prepared again; nothing is logged, since the log has it.
+// MariaDB logs XA PREPARE before its storage engine prepares the branch, and in between waits for
+// semi-synchronous replicas (rpl_semi_sync_master_wait_point = AFTER_SYNC). A server killed at that moment
+// restarts without the branch, although its log and every replica have it. By its GTID set it already has the
+// branch. So it follows the next primary until that one ends the branch, and then stops: "XAER_NOTA: Unknown
+// XID". Until then, no other transaction can have changed the branch's rows. So the server repeats the changes
+// from its log and prepares the branch again. Nothing is logged, because the log already contains it.
 
-// endedBranch is the branch that a replica should have ended and doesn't have, in the error that its applier stopped with. The words
-// around the statement are in the server's language.
+// endedBranch matches the branch that a replica should have ended and does not have, in the error of its
+// applier. The rest of the message is in the server's language.
 var endedBranch = regexp.MustCompile(`XA (?:COMMIT|ROLLBACK) (X'[0-9a-f]*',X'[0-9a-f]*',[0-9]+)`)
 
-// lacks is the branch for want of which a MariaDB replica has stopped to apply; empty: it has not stopped, or for another reason.
+// lacks returns the branch without which the applier of a MariaDB replica has stopped; "" if it runs, or has
+// stopped for another reason.
 func lacks(errno, message string) string {
 	if errno != strconv.Itoa(unknownBranch) {
 		return ""
@@ -34,8 +37,9 @@ func lacks(errno, message string) string {
 	return ""
 }
 
-// Restore has a replica that lacks a branch ([View.Lacks]) prepare it again as its own log has it, and go on applying. It
-// changes nothing at one that lacks none, and may be repeated. It needs no lease: whoever the primary is, the server has what its log says.
+// Restore makes a replica that lacks a branch ([View.Lacks]) prepare it again from its own log, and starts its
+// applier. It changes nothing on a server that lacks none, and may be repeated. It needs no lease: whichever
+// server is the primary, the branch is part of the replica's log.
 func (s Switchover) Restore(ctx context.Context) error {
 	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
 	if err != nil {
@@ -64,7 +68,8 @@ func (s Switchover) Restore(ctx context.Context) error {
 	return nil
 }
 
-// prepareAgain prepares the branch that the server lacks, on a connection that ends with it: until then the branch is nobody else's.
+// prepareAgain prepares the branch that the server lacks, on a connection that it closes afterwards. No other
+// connection can end the branch before that.
 func (s Switchover) prepareAgain(ctx context.Context, now declared.Primary) (xid, connection string, err error) {
 	at, err := s.once(ctx, now, s.To)
 	if err != nil {
@@ -99,7 +104,8 @@ func (s Switchover) prepareAgain(ctx context.Context, now declared.Primary) (xid
 	return v.Lacks, connection, at.replay(ctx, v.Lacks, statements)
 }
 
-// replay does a branch again, up to its XA PREPARE. A connection that ends before takes all back.
+// replay repeats the statements of a branch, up to its XA PREPARE. If the connection ends before that, the
+// server rolls back everything.
 func (s *server) replay(ctx context.Context, xid string, statements []string) error {
 	steps := slices.Concat([]string{"SET SESSION sql_log_bin = 0", statements[0], "XA START " + xid}, statements[1:], []string{"XA END " + xid, "XA PREPARE " + xid})
 	for _, sql := range steps {
@@ -110,13 +116,14 @@ func (s *server) replay(ctx context.Context, xid string, statements []string) er
 	return nil
 }
 
-// hasBranch tells whether a branch is prepared at a server.
+// hasBranch reports whether a branch is prepared on a server.
 func (s *server) hasBranch(ctx context.Context, xid string) (bool, error) {
 	list, err := s.branches(ctx)
 	return slices.ContainsFunc(list, func(b branch) bool { return b.xid() == xid }), err
 }
 
-// left waits until a connection is gone: MariaDB lets others end what it has prepared some time after it was closed.
+// left waits until the server has removed a closed connection. Only some time after the close does MariaDB let
+// other connections end its prepared branch.
 func (s *server) left(ctx context.Context, connection string) error {
 	for {
 		n, err := s.one(ctx, "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = "+connection)
@@ -129,9 +136,10 @@ func (s *server) left(ctx context.Context, connection string) error {
 	}
 }
 
-// EndLost ends the branches of a replica that its primary has lost by such a crash: the primary's log has them as prepared, and it has them not. They were never
-// acknowledged, nobody can commit them any more, and what the replica is sent may wait for their rows for ever. Nothing is logged.
-// It needs no lease: what was lost is never there again.
+// EndLost ends branches of a replica that its primary has lost in such a crash: the primary's log has them as
+// prepared, but the primary does not have them. They were never acknowledged, and no statement can commit them
+// any more. The replica's applier may wait forever for rows that they lock. Nothing is logged. EndLost needs no
+// lease, because a lost branch never comes back.
 func (s Switchover) EndLost(ctx context.Context) error {
 	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
 	if err != nil {
@@ -165,14 +173,15 @@ func (s Switchover) EndLost(ctx context.Context) error {
 		s.Log.Warn("a branch that the primary had lost in a crash was rolled back at a replica, and that was not logged",
 			slog.String("shard", string(s.Shard)), slog.String("addr", replica.addr), slog.String("branch", b.xid()))
 	}
-	if len(lost) > 0 && !v.Applies && !v.Halted { // it has waited for their rows for too long
+	if len(lost) > 0 && !v.Applies && !v.Halted { // it has stopped because it waited too long for the locked rows
 		return replica.exec(ctx, "START REPLICA SQL_THREAD")
 	}
 	return nil
 }
 
-// lost are the replica's branches that its primary has in its log alone. The order counts: what the primary ends meanwhile is in its log then, and what it was
-// about to prepare, which is in its log before, is there at the second look.
+// lost returns the replica's branches that its primary has only in its log. The order of the reads matters. If
+// the primary ends a branch meanwhile, its log contains the end. If it was about to prepare a branch, which it
+// logs first, the second XA RECOVER shows it.
 func (s Switchover) lost(ctx context.Context, now declared.Primary, replica, primary *server) ([]branch, error) {
 	list, err := replica.branches(ctx)
 	if err != nil || len(list) == 0 {

@@ -8,33 +8,34 @@ import (
 	"time"
 )
 
-// SemiSync is what a server says of semi-synchronous replication: whether what it acknowledges is
-// somewhere else by then.
+// SemiSync is a server's state of semi-synchronous replication. It determines whether acknowledged transactions
+// are on another server too.
 type SemiSync struct {
-	// Waits: as a primary it waits until replicas have what it is about to acknowledge.
+	// Waits: as a primary, it acknowledges a transaction only after replicas have received it.
 	Waits bool
-	// AfterSync: it waits before it commits, so that nobody reads what no replica has.
+	// AfterSync: it waits before it commits, so that no client reads rows that no replica has.
 	AfterSync bool
-	// Patience is for how long it waits, before it goes on without.
+	// Patience is the time after which it stops waiting and falls back to asynchronous replication.
 	Patience time.Duration
-	// Alone: it waits also where fewer replicas are there than it waits for.
+	// Alone: it waits even if fewer replicas are connected than it needs.
 	Alone bool
-	// Copies is how many replicas it waits for.
+	// Copies is the number of replicas that must acknowledge a transaction.
 	Copies int
-	// InForce: it has not gone on without since it was started.
+	// InForce: it has not fallen back to asynchronous replication.
 	InForce bool
-	// Replicas is how many acknowledge to it.
+	// Replicas is the number of connected replicas that acknowledge.
 	Replicas int
-	// Waiting is how many commits wait for them now.
+	// Waiting is the number of commits that wait for replicas now.
 	Waiting int
-	// Acknowledges: as a replica it tells what it has received.
+	// Acknowledges: as a replica, it acknowledges received transactions.
 	Acknowledges bool
 }
 
-// forever is how long a primary must wait for replicas, at least: nobody waits longer.
+// forever is the shortest accepted timeout of a primary that waits for replicas. No client waits longer.
 const forever = 24 * time.Hour
 
-// Weak is why what the server acknowledges as a primary may be nowhere else; empty: it is.
+// Weak returns the reason why transactions that the server acknowledges as a primary may be on no other server,
+// or "" if they always are.
 func (s SemiSync) Weak() string {
 	var why []string
 	add := func(weak bool, what string) {
@@ -45,7 +46,7 @@ func (s SemiSync) Weak() string {
 	switch {
 	case !s.Waits:
 		return "semi-synchronous replication is off"
-	case s.Copies < 1: // the server's own reading of it, if ever
+	case s.Copies < 1: // unlikely, but a server may report it
 		return "it waits for no replica"
 	}
 	add(!s.InForce, "semi-synchronous replication has fallen back to asynchronous")
@@ -55,7 +56,8 @@ func (s SemiSync) Weak() string {
 	return strings.Join(why, ", ")
 }
 
-// named looks a setting up that has other names in other versions, without their beginning.
+// named returns the value of a setting whose name differs between versions. The names lack the prefix
+// rpl_semi_sync_.
 func named(set map[string]string, names ...string) string {
 	for _, name := range names {
 		if v, there := set["rpl_semi_sync_"+name]; there {
@@ -65,7 +67,8 @@ func named(set map[string]string, names ...string) string {
 	return ""
 }
 
-// lookAtSemiSync adds the status to a server's settings, and reads both. A server without it is not asked.
+// lookAtSemiSync combines a server's settings with its status variables. It skips the query on servers without
+// semi-synchronous replication.
 func (s *server) lookAtSemiSync(ctx context.Context, set map[string]string) (SemiSync, error) {
 	if of := semiSyncOf(set); !of.Waits && !of.Acknowledges {
 		return of, nil
@@ -80,7 +83,7 @@ func (s *server) lookAtSemiSync(ctx context.Context, set map[string]string) (Sem
 	return semiSyncOf(set), nil
 }
 
-// semiSyncOf reads what a server has said, by names in small letters.
+// semiSyncOf reads a server's variables, keyed by lower-case names.
 func semiSyncOf(set map[string]string) SemiSync {
 	on := func(names ...string) bool { return strings.EqualFold(named(set, names...), "ON") }
 	number := func(otherwise uint64, names ...string) uint64 {
@@ -95,7 +98,7 @@ func semiSyncOf(set map[string]string) SemiSync {
 		AfterSync: strings.EqualFold(named(set, "source_wait_point", "master_wait_point"), "AFTER_SYNC"),
 		Patience:  time.Duration(min(number(0, "source_timeout", "master_timeout"), uint64(forever/time.Millisecond))) * time.Millisecond,
 		Alone:     on("source_wait_no_replica", "master_wait_no_slave"),
-		// MariaDB waits for one.
+		// MariaDB waits for one replica.
 		Copies:       int(number(1, "source_wait_for_replica_count", "master_wait_for_slave_count")),
 		InForce:      on("source_status", "master_status"),
 		Replicas:     int(number(0, "source_clients", "master_clients")),
@@ -104,11 +107,12 @@ func semiSyncOf(set map[string]string) SemiSync {
 	}
 }
 
-// waitAsPrimary has a server that acknowledges as a replica wait for replicas from now on: what it
-// is to others, others are to it. One that is no such replica is left as it is.
+// waitAsPrimary makes a server wait for replicas from now on, if it acknowledges as a replica. Other servers
+// are not changed, because locus does not manage their semi-synchronous replication.
 func (s *server) waitAsPrimary(ctx context.Context) error { return s.setWaits(ctx, "ON") }
 
-// waitForNobody has one that follows wait for nobody, as it has nothing to acknowledge; or a primary that is to go on without.
+// waitForNobody makes a server acknowledge without replicas: a replica, which has nothing to acknowledge to
+// clients, or a primary that is to run without replicas.
 func (s *server) waitForNobody(ctx context.Context) error { return s.setWaits(ctx, "OFF") }
 
 func (s *server) setWaits(ctx context.Context, value string) error {

@@ -15,14 +15,14 @@ import (
 	"locus/proxy/flavor"
 )
 
-// server is one of a shard's, over one connection of the account that changes roles.
-// The connection is never made anew: who was passed over finds it ended.
+// server is one server of a shard, with one connection of the admin account. A broken connection is never
+// replaced, so that a process that has lost its lease can't continue.
 type server struct {
 	addr    string
 	mariadb bool
 	conn    *backend.Conn
 	pool    *backend.Pool
-	account account // that others follow it by
+	account account // the account by which other servers replicate from it
 }
 
 type account struct {
@@ -42,7 +42,7 @@ func dial(ctx context.Context, target backend.Target) (*server, error) {
 	}
 	s := &server{addr: target.Addr, conn: conn, pool: pool, account: account{target.User, target.Password, target.TLS != nil}}
 	s.mariadb = flavor.Of(conn.ServerVersion()) == flavor.MariaDB
-	if err := s.exec(ctx, "SET SESSION sql_mode = ''"); err != nil { // for the quoting of passwords
+	if err := s.exec(ctx, "SET SESSION sql_mode = ''"); err != nil { // so that text quotes passwords correctly
 		s.close(context.WithoutCancel(ctx))
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func dial(ctx context.Context, target backend.Target) (*server, error) {
 
 func (s *server) close(ctx context.Context) {
 	s.pool.Discard(s.conn)
-	_ = s.pool.Close(ctx) // nothing is under way there
+	_ = s.pool.Close(ctx) // no statement is running there
 }
 
 func (s *server) exec(ctx context.Context, statements ...string) error {
@@ -63,7 +63,7 @@ func (s *server) exec(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// rows are the answer, each by the names of its columns in small letters.
+// rows runs a query and returns its rows, keyed by lower-case column names.
 func (s *server) rows(ctx context.Context, sql string) ([]map[string]string, error) {
 	answer, err := s.conn.Own().Query(ctx, sql)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *server) rows(ctx context.Context, sql string) ([]map[string]string, err
 	return list, nil
 }
 
-// one is the one value of an answer; empty is none.
+// one returns the first value of a query's result, or "" if there is no row.
 func (s *server) one(ctx context.Context, sql string) (string, error) {
 	answer, err := s.conn.Own().Query(ctx, sql)
 	if err != nil || len(answer.Rows) == 0 {
@@ -88,7 +88,7 @@ func (s *server) one(ctx context.Context, sql string) (string, error) {
 	return string(answer.Rows[0][0]), nil
 }
 
-// kill has the server end the connections of an account but this one, and those over which servers follow each other, or are cloned.
+// kill ends all connections of an account, except this one and those of replication and clone.
 func (s *server) kill(ctx context.Context, user string) (there map[string]bool, err error) {
 	there, err = s.connections(ctx, user)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *server) kill(ctx context.Context, user string) (there map[string]bool, 
 	return there, nil
 }
 
-// endOthers is kill that returns when they are gone, and what they did with them.
+// endOthers calls kill and waits until the connections are gone, including the transactions that they had open.
 func (s *server) endOthers(ctx context.Context, user string) error {
 	there, err := s.kill(ctx, user)
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *server) connections(ctx context.Context, user string) (map[string]bool,
 
 func gone(err error) bool { return code(err) == 1094 }
 
-// code is a server's of its error; 0: it is none of a server's.
+// code returns the error code of a server's error, or 0 for other errors.
 func code(err error) uint16 {
 	if e, refused := errors.AsType[*backend.ServerError](err); refused {
 		return e.Code
@@ -147,7 +147,7 @@ func code(err error) uint16 {
 	return 0
 }
 
-// setReadOnly has the server refuse to write for everybody, or take writes.
+// setReadOnly makes the server read-only for every account, or writable.
 func (s *server) setReadOnly(ctx context.Context, readOnly bool) error {
 	switch {
 	case s.mariadb && readOnly:
@@ -160,7 +160,7 @@ func (s *server) setReadOnly(ctx context.Context, readOnly bool) error {
 	return s.exec(ctx, "SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF")
 }
 
-// position is all that the server has.
+// position returns the server's GTID position, which covers everything it has.
 func (s *server) position(ctx context.Context) (string, error) {
 	if s.mariadb {
 		return s.one(ctx, "SELECT @@GLOBAL.gtid_binlog_pos")
@@ -168,7 +168,7 @@ func (s *server) position(ctx context.Context) (string, error) {
 	return s.one(ctx, "SELECT @@GLOBAL.gtid_executed")
 }
 
-// has waits until the server has applied a position, for as long as ctx lasts.
+// has waits until the server has applied a position, or until ctx ends.
 func (s *server) has(ctx context.Context, position string) error {
 	wait := dialTime
 	if deadline, limited := ctx.Deadline(); limited {
@@ -188,10 +188,10 @@ func (s *server) has(ctx context.Context, position string) error {
 	return nil
 }
 
-// stopFollowing keeps what it follows, so that it can go on.
+// stopFollowing stops replication and keeps its configuration, so that it can be started again.
 func (s *server) stopFollowing(ctx context.Context) error { return s.exec(ctx, "STOP REPLICA") }
 
-// follow has the server follow another one from all that it has.
+// follow makes the server replicate from another one, starting at its own GTID position.
 func (s *server) follow(ctx context.Context, source *server) error {
 	password, err := source.account.password()
 	if err != nil {
@@ -211,7 +211,7 @@ func (s *server) follow(ctx context.Context, source *server) error {
 				"SOURCE_SSL=%d, GET_SOURCE_PUBLIC_KEY=%d, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=0",
 			text(host), port, text(source.account.user), text(password), secret, 1-secret), "START REPLICA")
 	}
-	if err := s.stopFollowing(ctx); err != nil { // what it applies until then is part of the position
+	if err := s.stopFollowing(ctx); err != nil { // transactions applied until here are part of the position
 		return err
 	}
 	position, err := s.position(ctx)
@@ -223,7 +223,8 @@ func (s *server) follow(ctx context.Context, source *server) error {
 		text(host), port, text(source.account.user), text(password), secret), "START REPLICA")
 }
 
-// text is a literal with the sql_mode of the connection: these statements take no other form.
+// text returns a string literal for the sql_mode of this connection, because these statements accept no other
+// form of a string.
 func text(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\x00", `\0`).Replace(s) + "'"
 }

@@ -17,33 +17,34 @@ import (
 	"locus/router/cluster"
 )
 
-// Switchover makes a server the primary of a shard.
+// Switchover is a request to make a server the primary of a shard.
 type Switchover struct {
-	KV      *etcd.KV // the cluster's
+	KV      *etcd.KV // the cluster's keys
 	Secrets func(name string) (string, error)
 	Shard   router.ShardName
 	To      string // host:port, one of the shard's servers
 	By      string
 	Log     *slog.Logger
-	// Stop is called before each line, in tests.
+	// Stop is called before each step, in tests.
 	Stop func(Line)
 }
 
-// ClaimPrefix begins the keys of shards whose servers change roles, each the lease of
-// the one process that does it.
+// ClaimPrefix is the prefix of the keys by which a process claims a role change of a shard. Each key is bound
+// to that process's lease.
 const ClaimPrefix = "switching/"
 
 const (
 	claimTTL = 5 * time.Second
-	// claimPatience is how long the claim of a process that died is waited for.
+	// claimPatience bounds the wait for the claim of a process that has died.
 	claimPatience = 2 * claimTTL
-	before        = 10 * time.Second // for what is done while nothing is held
-	// within bounds the time from the hold to the turn: less than proxies hold statements.
+	before        = 10 * time.Second // for the steps before statements are paused
+	// within bounds the time from Hold to Turn. It is shorter than the time for which proxies pause statements.
 	within = 1500 * time.Millisecond
-	after  = 30 * time.Second // for what is done after the turn, and for what mends
+	after  = 30 * time.Second // for the steps after Turn, and for repairs
 )
 
-// UnfinishedError is a switchover that took place, with something left to do: the same order does it.
+// UnfinishedError reports a switchover that has taken place, with steps left to do. The same command completes
+// them.
 type UnfinishedError struct {
 	Primary string
 	Err     error
@@ -55,9 +56,9 @@ func (e *UnfinishedError) Error() string {
 
 func (e *UnfinishedError) Unwrap() error { return e.Err }
 
-// Run does it, or says why not. What was broken off before is mended first. The error is
-// a *Refused, with nothing changed; an *UnfinishedError; or the primary is the one before,
-// and takes writes unless the error says that this could not be reached.
+// Run switches over. It first repairs an interrupted switchover. If the error is a *Refused, nothing was
+// changed. If it is an *UnfinishedError, the switchover took place. After any other error the former primary is
+// still the primary. It is writable unless the error reports that restoring it failed.
 func (s Switchover) Run(ctx context.Context) (held time.Duration, err error) {
 	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
 	if err != nil {
@@ -74,9 +75,9 @@ func (s Switchover) Run(ctx context.Context) (held time.Duration, err error) {
 	return r.all(ctx)
 }
 
-// Mend ends a switchover that was broken off: one that has not come to its turn is undone,
-// one that has is finished. To is not looked at. It does nothing to a shard that is settled,
-// and the error is [etcd.ErrHeld] while another process is at it.
+// Mend repairs an interrupted switchover: it undoes one that was interrupted before Turn, and completes one
+// that was interrupted after it. Mend ignores To. It does nothing to a settled shard. The error is
+// [etcd.ErrHeld] while another process changes roles.
 func (s Switchover) Mend(ctx context.Context) error {
 	r, release, err := s.take(ctx)
 	if err != nil {
@@ -86,7 +87,7 @@ func (s Switchover) Mend(ctx context.Context) error {
 	return r.mend(ctx)
 }
 
-// claim waits for the lease of who did it before, and perhaps died.
+// claim takes the claim, and waits if the lease of another process, which may have died, still holds it.
 func (s Switchover) claim(ctx context.Context) (r *run, release func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, claimPatience)
 	defer cancel()
@@ -103,7 +104,7 @@ func (s Switchover) claim(ctx context.Context) (r *run, release func(), err erro
 	}
 }
 
-// take takes the claim, or says that another process has it.
+// take takes the claim, or returns [etcd.ErrHeld] if another process has it.
 func (s Switchover) take(ctx context.Context) (r *run, release func(), err error) {
 	token := []byte(fmt.Sprintf("%s %016x", s.By, rand.Uint64()))
 	lock, err := s.KV.Lock(ctx, ClaimPrefix+string(s.Shard), token, claimTTL)
@@ -117,24 +118,23 @@ func (s Switchover) take(ctx context.Context) (r *run, release func(), err error
 	}, nil
 }
 
-// run is one that has the claim.
+// run is the state of a process that holds the claim.
 type run struct {
 	Switchover
-	lost    <-chan struct{} // closed: another process may have the claim
-	token   []byte          // what the claim holds, of this run alone
+	lost    <-chan struct{} // closed when another process may have the claim
+	token   []byte          // the value of the claim, unique to this run
 	doc     declared.Primary
 	servers map[string]*server
-	next    *server // of doc.Next, or what is to be it
+	next    *server // the server of doc.Next, or the one that is to become it
 	primary *server
-	judge   Judge            // of Follow, Take and Promote
-	cause   cluster.Cause    // of the order
-	giveUp  bool             // of Take
-	away    map[string]error // servers that Look could not reach
-	undone  []error          // what Gather could not do
-	strays  bool             // and of the former primary
+	judge   Judge            // for Follow, Take and Promote
+	cause   cluster.Cause    // the cause of the role change
+	giveUp  bool             // for Take
+	away    map[string]error // the servers that Look could not reach
+	undone  []error          // the failures of Gather
+	strays  bool             // whether Gather failed for the former primary
 	left    time.Time        // when Leave was written
-	// unreached is why next can't be reached, where that is no reason to leave the
-	// primary as it is.
+	// unreached is the error of connecting to next, where the role change can continue without it.
 	unreached error
 }
 
@@ -145,7 +145,7 @@ func (r *run) hangUp(ctx context.Context) {
 	r.servers = nil
 }
 
-// all goes through the orders that lead to the end.
+// all runs the procedures from the current document to a settled one.
 func (r *run) all(ctx context.Context) (held time.Duration, err error) {
 	if err := r.read(ctx); err != nil {
 		return 0, err
@@ -166,13 +166,13 @@ func (r *run) all(ctx context.Context) (held time.Duration, err error) {
 	return held, nil
 }
 
-// mend goes through the order that the document asks for, if it asks for one.
+// mend runs the procedure that the document requires, if it requires one.
 func (r *run) mend(ctx context.Context) error {
 	if err := r.read(ctx); err != nil || r.doc.Settled() {
 		return err
 	}
 	r.To = r.doc.Target()
-	if r.doc.Cause == cluster.Taken { // somebody has decided, and both servers may be read-only
+	if r.doc.Cause == cluster.Taken { // an operator has decided, and both servers may be read-only
 		return r.takeServer(ctx)
 	}
 	order := Finish
@@ -186,7 +186,7 @@ func (r *run) mend(ctx context.Context) error {
 	return nil
 }
 
-// mending is the order that ends what has not come to its turn.
+// mending returns the procedure that undoes a role change before Turn.
 func (r *run) mending() []Line {
 	if r.doc.Cause == cluster.Found {
 		return Drop
@@ -194,7 +194,7 @@ func (r *run) mending() []Line {
 	return Mend
 }
 
-// begin turns, or undoes everything.
+// begin completes Turn, or undoes everything.
 func (r *run) begin(ctx context.Context) (held time.Duration, err error) {
 	at := len(Begin[:2])
 	if err := r.within(ctx, before, Begin[:at]); err != nil {
@@ -218,7 +218,7 @@ func (r *run) begin(ctx context.Context) (held time.Duration, err error) {
 	return held, fmt.Errorf("nothing has changed hands, %s is the primary: %w", r.primary.addr, err)
 }
 
-// settled turns an unknown outcome of the turn into a known one.
+// settled finds out whether Turn was written after an unknown outcome.
 func (r *run) settled(ctx context.Context, unknown error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), before)
 	defer cancel()
@@ -231,7 +231,7 @@ func (r *run) settled(ctx context.Context, unknown error) error {
 	return unknown
 }
 
-// undo mends what this process has begun.
+// undo undoes the changes of this process.
 func (r *run) undo(ctx context.Context) error {
 	if err := r.read(ctx); err != nil {
 		return err
@@ -239,11 +239,11 @@ func (r *run) undo(ctx context.Context) error {
 	if r.doc.Next == "" { // the hold was never written
 		return nil
 	}
-	r.hangUp(ctx) // what a connection was sent last may still be under way
+	r.hangUp(ctx) // a statement that was sent over a connection may still be running
 	return r.lines(ctx, r.mending())
 }
 
-// read reads the document anew.
+// read reads the current document.
 func (r *run) read(ctx context.Context) (err error) {
 	r.doc, err = declared.ReadPrimary(ctx, r.KV, r.Shard)
 	return err
@@ -283,7 +283,7 @@ func (r *run) lines(ctx context.Context, lines []Line) error {
 	return nil
 }
 
-// dial connects to a server of the shard by the account that changes roles.
+// dial connects to a server of the shard with the admin account.
 func (r *run) dial(ctx context.Context, addr string) (*server, error) {
 	if s := r.servers[addr]; s != nil {
 		return s, nil
@@ -296,8 +296,8 @@ func (r *run) dial(ctx context.Context, addr string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A claim that is seen to be ours only now is nobody else's before the connection
-	// was there: whoever has it next ends the connection.
+	// The claim is checked after connecting. If it is still ours now, no other process held it before, and the
+	// next holder of the claim ends this connection.
 	if claim, _, err := r.KV.Get(ctx, ClaimPrefix+string(r.Shard)); err != nil || !bytes.Equal(claim, r.token) {
 		s.close(ctx)
 		return nil, errors.Join(errors.New("this process has lost its lease in etcd"), err)
@@ -309,7 +309,7 @@ func (r *run) dial(ctx context.Context, addr string) (*server, error) {
 	return s, nil
 }
 
-// target is how proxies reach a server.
+// target returns the target by which proxies reach a server.
 func (r *run) target(addr string) (backend.Target, error) {
 	return targetOf(r.Shard, r.doc.Cluster.Shards[r.Shard], addr, r.Secrets)
 }
@@ -320,7 +320,7 @@ func targetOf(name router.ShardName, shard cluster.Shard, addr string, secrets f
 	return target, err
 }
 
-// adminTarget is how a server is reached by the account that changes roles.
+// adminTarget returns the target by which the admin account reaches a server.
 func adminTarget(name router.ShardName, shard cluster.Shard, addr string, secrets func(string) (string, error)) (backend.Target, error) {
 	if shard.Admin.User == "" {
 		return backend.Target{}, &Refused{[]string{fmt.Sprintf("shard %s has no admin: {user: …, secret: …}, the account by which servers change roles: declare it (locus apply)", name)}}

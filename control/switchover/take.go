@@ -12,10 +12,10 @@ import (
 	"locus/router/cluster"
 )
 
-// Take makes To the primary whatever there is of the other servers: one that takes writes is made
-// read-only, one that can't be reached is left. GiveUp says that transactions may be left behind
-// that others are seen to have; without it they are listed, and nothing is changed. The error is
-// as that of Run, but that a server which can't be reached may have to be made read-only later.
+// Take makes To the primary, whatever the state of the other servers. It makes writable servers read-only, and
+// ignores unreachable ones. GiveUp permits losing transactions that other servers are seen to have. Without it,
+// Take lists them and changes nothing. The errors are those of Run, except that an unreachable server may have
+// to be made read-only later.
 func (s Switchover) Take(ctx context.Context, giveUp bool) error {
 	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
 	if err != nil {
@@ -45,7 +45,7 @@ func (r *run) takeServer(ctx context.Context) error {
 	} else if err := r.takeOther(ctx); err != nil {
 		return err
 	}
-	r.hangUp(ctx) // former servers and others are reached anew
+	r.hangUp(ctx) // connect again to the former primary and the others
 	if err := r.within(ctx, after, Finish); err != nil {
 		return &UnfinishedError{r.doc.Server, err}
 	}
@@ -59,7 +59,8 @@ func (r *run) takeOther(ctx context.Context) error {
 	return r.over(ctx)
 }
 
-// takes judges nothing but the server that is to be taken, which is the last, and tells what it lacks.
+// takes is the judge of Take. It checks only the server to promote, which is the last one, and lists the
+// transactions that it lacks.
 func (r *run) takes(_ cluster.Primary, seen []Sight) (string, error) {
 	var problems []string
 	to, others := seen[len(seen)-1], seen[:len(seen)-1]
@@ -89,7 +90,8 @@ func (r *run) takes(_ cluster.Primary, seen []Sight) (string, error) {
 	return r.To, nil
 }
 
-// received waits until the server that is taken has applied all that it was sent, and then judges once more.
+// received waits until the server to promote has applied everything that it received, and calls the judge
+// again.
 func (r *run) received(ctx context.Context) error {
 	to := r.servers[r.To]
 	v, err := to.look(ctx)
@@ -110,8 +112,9 @@ func (r *run) received(ctx context.Context) error {
 	return r.lookAgain(ctx)
 }
 
-// stopReceiving has all servers that are reached receive nothing more of the primary that is given up: one that got more than the server which is
-// promoted would have what nobody else has, and could not follow it. That is certain of the server that is promoted, and of another one only if it answers.
+// stopReceiving stops the I/O threads of all reachable servers. A server that received more than the promoted
+// one would have errant transactions and could not follow it. The stop must succeed on the server to promote.
+// On another server it takes effect only if that server answers.
 func (r *run) stopReceiving(ctx context.Context) error {
 	others, cancel := context.WithTimeout(ctx, ceasing)
 	defer cancel()
@@ -137,10 +140,11 @@ func (r *run) stopReceiving(ctx context.Context) error {
 	return r.servers[r.To].stopReceiving(ctx)
 }
 
-// ceasing bounds it for a server that is not promoted: MariaDB waits a second for a primary that is lost.
+// ceasing bounds the stop on the other servers. MariaDB waits one second for a lost primary.
 const ceasing = 1500 * time.Millisecond
 
-// rest has the server that is to be promoted have all of a primary that is reached, and that takes no writes by now.
+// rest waits until the server to promote has applied everything that the old primary has, if that one is
+// reachable and read-only.
 func (r *run) rest(ctx context.Context, to *server) error {
 	primary := r.servers[r.doc.Server]
 	if r.cause != cluster.Lost || primary == nil || r.away[r.doc.Server] != nil {
@@ -153,7 +157,7 @@ func (r *run) rest(ctx context.Context, to *server) error {
 	return to.has(ctx, position)
 }
 
-// applied waits until a server has applied all that it has received.
+// applied waits until a server has applied everything it received.
 func (s *server) applied(ctx context.Context) error {
 	received, err := s.receivedSet(ctx)
 	if err != nil || received == "" {
@@ -162,7 +166,7 @@ func (s *server) applied(ctx context.Context) error {
 	return s.has(ctx, received)
 }
 
-// receivedSet is what a server was sent by the one that it follows.
+// receivedSet returns the transactions that a server received from its source.
 func (s *server) receivedSet(ctx context.Context) (string, error) {
 	rows, err := s.rows(ctx, "SHOW REPLICA STATUS")
 	if err != nil || len(rows) == 0 {
@@ -174,7 +178,7 @@ func (s *server) receivedSet(ctx context.Context) (string, error) {
 	return strings.ReplaceAll(rows[0]["retrieved_gtid_set"], "\n", ""), nil
 }
 
-// othersReadOnly has all servers that are reached, but the one that is taken, take no writes.
+// othersReadOnly makes all reachable servers read-only, except the one to promote.
 func (r *run) othersReadOnly(ctx context.Context) error {
 	for addr, s := range r.servers {
 		if addr == r.To {
