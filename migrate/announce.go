@@ -12,12 +12,12 @@ import (
 	"locus/router"
 )
 
-// announce puts the move into the map, and waits until every proxy obeys that.
+// announce writes the move into the route map and waits until every proxy obeys that map.
 type announce struct {
 	store    Store
 	runner   string
 	fleet    fleet
-	patience time.Duration // with proxies that don't
+	patience time.Duration // limit of the wait for proxies that don't obey
 }
 
 func (a announce) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
@@ -38,7 +38,8 @@ func (a announce) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	return &phase.Event{Kind: phase.Announced}, nil
 }
 
-// publish writes a map with the move. The record changes with it, so that the action begins again with what is there.
+// publish writes a map with the move. The record changes in the same write, so the action starts again with the
+// new record.
 func (a announce) publish(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	if overlap := s.Map.Moving().Intersect(s.Job.Genes); !overlap.Empty() {
 		return &phase.Event{
@@ -52,7 +53,7 @@ func (a announce) publish(ctx context.Context, s Snapshot) (*phase.Event, error)
 	}
 	noted := s.Job.Noted(a.runner, "announced in map version "+fmt.Sprint(next.Version()), time.Now())
 	why := "job " + s.Job.ID + ": announced"
-	if s.Job.Import != nil { // or else proxies would refuse tables that are on several shards
+	if s.Job.Import != nil { // otherwise proxies would refuse tables that exist on several shards
 		_, err = a.store.Declare(ctx, s, noted, next, s.Job.Single(), why)
 	} else {
 		_, err = a.store.Write(ctx, s, noted, next, why)
@@ -60,7 +61,7 @@ func (a announce) publish(ctx context.Context, s Snapshot) (*phase.Event, error)
 	return nil, err
 }
 
-// withMoves is the map's moves with some in place of a job's own, if it has any there.
+// withMoves returns the map's moves, with the given ones in place of the job's own.
 func withMoves(m *router.Map, j *job.Job, moves []router.Move) []router.Move {
 	return append(withoutMoves(m, j), moves...)
 }

@@ -10,11 +10,13 @@ import (
 	"locus/migrate/link"
 )
 
-// appliedLook is between two looks at the positions. Workers that have rows to write note them each time, others now and then.
+// appliedLook is the interval between checks of the positions. Workers that write rows record their position
+// each time, the others only now and then.
 const appliedLook = 200 * time.Millisecond
 
-// Applied waits until the stream of a job has applied at its target all that the source has logged by now: for who is not the
-// process that runs it. It reads what that writes down at the target, and changes nothing.
+// Applied waits until a job's stream has applied at its target everything that the source had logged when
+// Applied was called. It is for processes that don't run the job: it reads the positions recorded at the
+// target, and changes nothing.
 func Applied(ctx context.Context, job string, source, target link.Server) error {
 	now, err := currentAt(ctx, source)
 	if err != nil {
@@ -45,7 +47,7 @@ func currentAt(ctx context.Context, source link.Server) (changes.Position, error
 	return changes.Current(ctx, c)
 }
 
-// covered tells whether every worker is past a position.
+// covered reports whether every worker has passed a position.
 func covered(ctx context.Context, c *link.Conn, job string, p changes.Position) (bool, error) {
 	texts, err := checkpoint.Positions(ctx, c, job)
 	if err != nil {

@@ -6,14 +6,15 @@ import (
 	"locus/migrate/phase"
 )
 
-// attempts counts how often a job's actions have failed in a row. The zero value has seen no failure.
+// attempts counts consecutive failures of a job's actions. The zero value has seen no failure.
 type attempts struct {
-	since time.Time // of the first failure; zero: the last action succeeded
+	since time.Time // of the first failure; zero if the last action succeeded
 	tries int
-	last  phase.Action // that failed
+	last  phase.Action // the action that failed last
 }
 
-// Pauses between attempts. A step that fails has held statements, so they grow: what passes by itself mostly passes at once.
+// Pauses between attempts. A failed step has paused statements, so the pauses grow. The first ones are short,
+// because a transient failure usually passes quickly.
 const (
 	quickTries   = 5
 	quickPause   = time.Second
@@ -22,8 +23,8 @@ const (
 
 func (a *attempts) reset() { *a = attempts{} }
 
-// succeeded forgets earlier failures. It keeps them where the action mended nothing: a comparison between two attempts of a
-// step, and one that asks for another comparison.
+// succeeded forgets earlier failures. It keeps them after actions that fix nothing: a comparison between two
+// attempts of a step, and a comparison that requires another one.
 func (a *attempts) succeeded(did phase.Action, event *phase.Event) {
 	between := did == phase.Verify && a.last == phase.Advance
 	again := event != nil && event.Kind == phase.Differs
@@ -32,7 +33,7 @@ func (a *attempts) succeeded(did phase.Action, event *phase.Event) {
 	}
 }
 
-// failedAt counts a failure and returns for how long actions have failed.
+// failedAt counts a failure and returns the time since the first consecutive failure.
 func (a *attempts) failedAt(did phase.Action, now time.Time) time.Duration {
 	if a.since.IsZero() {
 		a.since = now
@@ -42,7 +43,7 @@ func (a *attempts) failedAt(did phase.Action, now time.Time) time.Duration {
 	return now.Sub(a.since)
 }
 
-// pause is how long to wait before the next attempt.
+// pause returns the time to wait before the next attempt.
 func (a *attempts) pause() time.Duration {
 	if a.tries <= quickTries {
 		return quickPause

@@ -6,18 +6,18 @@ import (
 	"locus/router"
 )
 
-// changedRows are the rows that a stream has brought changes of since the last
-// comparison began: what has to be compared again before they change hands.
+// changedRows holds the rows that a stream has changed since the last comparison began. They must be compared
+// again before they change hands.
 type changedRows struct {
 	keys map[*table.Table]map[string]applier.Touched
-	// tooMany: some were forgotten.
+	// tooMany: some rows were dropped.
 	tooMany bool
 }
 
-// mostChanged bounds how many rows are remembered.
+// mostChanged bounds the number of remembered rows.
 const mostChanged = 200_000
 
-// take adds what a stream has brought since it was last asked.
+// take adds the rows that a stream has changed since the last call.
 func (r *changedRows) take(from *stream) {
 	keys, whole := from.TakeTouched()
 	r.tooMany = r.tooMany || !whole
@@ -46,7 +46,7 @@ func (r *changedRows) add(of *table.Table, k applier.Touched) {
 	r.keys[of][string(k.Key.Encode())] = k
 }
 
-// of takes out those of a part.
+// of removes and returns the rows of a part.
 func (r *changedRows) of(rows router.Part) map[*table.Table][]table.Key {
 	out := map[*table.Table][]table.Key{}
 	for of, some := range r.keys {

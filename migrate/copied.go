@@ -8,8 +8,9 @@ import (
 	"locus/migrate/link"
 )
 
-// copied tells whether the target has all rows that were copied: another server may have become its shard's primary since, or it was
-// set back. Each chunk was written together with how far its lane is.
+// copied returns an error if the target lacks copied rows, because another server has become its shard's
+// primary, or the server was restored to an earlier state. Each chunk was written in one transaction with the
+// progress of its lane, so the lanes show it.
 func (s *streams) copied(ctx context.Context) error {
 	at := s.shards.target
 	c, err := link.Dial(ctx, at)

@@ -9,7 +9,7 @@ import (
 	"locus/migrate/phase"
 )
 
-// copyRows brings every row to the target while the stream is on.
+// copyRows copies every row to the target while the stream runs.
 type copyRows struct {
 	legs   legs
 	report *reporter
@@ -31,7 +31,7 @@ func (a copyRows) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	return &phase.Event{Kind: phase.Copied}, nil
 }
 
-// progress is that of all legs together. Each estimates its share of the tables.
+// progress returns the sum over all legs. Each leg estimates its share of the tables.
 func (a copyRows) progress(copies map[*leg]*copier.Copier) copier.Progress {
 	var sum copier.Progress
 	for _, l := range a.legs {
@@ -40,7 +40,7 @@ func (a copyRows) progress(copies map[*leg]*copier.Copier) copier.Progress {
 	return sum
 }
 
-// reportCopy makes a new slice of tables: the old one may be on its way out.
+// reportCopy allocates a new slice of tables, because the old one may be in use by a write of the report.
 func reportCopy(r *job.Report, p copier.Progress) {
 	r.RowsCopied, r.RowsEstimate, r.BytesCopied, r.Lanes, r.LanesDone = p.Rows, p.Estimate, p.Bytes, p.Lanes, p.LanesDone
 	r.Tables = nil
@@ -49,7 +49,7 @@ func reportCopy(r *job.Report, p copier.Progress) {
 	}
 }
 
-// catchUp waits until the stream has applied what the source has logged by now.
+// catchUp waits until the stream has applied everything that the source has logged so far.
 type catchUp struct{ legs legs }
 
 func (a catchUp) do(ctx context.Context, _ Snapshot) (*phase.Event, error) {
@@ -60,7 +60,7 @@ func (a catchUp) do(ctx context.Context, _ Snapshot) (*phase.Event, error) {
 	return &phase.Event{Kind: phase.CaughtUp}, nil
 }
 
-// throttle rests for a share of the time.
+// throttle returns a function that sleeps for a share of the time.
 func throttle(percent int) func(context.Context) error {
 	if percent <= 0 {
 		return nil

@@ -14,26 +14,26 @@ import (
 	"locus/router"
 )
 
-// Of a deletion: rows in one statement, and ranges of genes in one condition.
+// Limits of a deletion: rows of one statement, and gene ranges of one condition.
 const (
 	deletedAtOnce = 1000
 	rangesAtOnce  = 64
 )
 
-// deletion deletes the rows of a job's genes on the server whose they aren't any more, then what was written down of the job,
-// and takes the move out of the map together with the record's end.
+// deletion deletes the rows of a job's genes on the server that no longer owns them, and the job's records on
+// the servers. Then it removes the move from the map and ends the job, in one write.
 type deletion struct {
-	what   phase.Action // Retire: at the source; Withdraw: at the target
+	what   phase.Action // Retire deletes at the source, Withdraw at the target
 	store  Store
 	runner string
 	legs   legs
-	within time.Duration // of a lock on tables outside of the cluster
+	within time.Duration // time limit for the lock on tables outside of the cluster
 	report *reporter
 }
 
 func (a deletion) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	if a.what == phase.Withdraw && !s.Job.Announced(s.Map) {
-		return &phase.Event{Kind: phase.Withdrawn}, nil // it has done nothing yet
+		return &phase.Event{Kind: phase.Withdrawn}, nil // the job has changed nothing yet
 	}
 	if a.what == phase.Retire && s.Job.Import != nil && !s.Job.Import.Global() {
 		if err := (drain{a.legs, s.Job.Outside() != nil, a.within}).do(ctx); err != nil {
@@ -62,7 +62,7 @@ func (a deletion) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	return nil, a.end(ctx, s)
 }
 
-// narrow drops columns that the job added, where nobody needs them any more.
+// narrow drops columns that the job added and that are no longer needed.
 func (a deletion) narrow(ctx context.Context, j *job.Job) error {
 	switch {
 	case j.Import == nil:
@@ -75,8 +75,8 @@ func (a deletion) narrow(ctx context.Context, j *job.Job) error {
 	return nil
 }
 
-// owned makes sure that the rows are the other server's. Of an import its state says so, as no event leads here otherwise: the
-// genes are the shard's before and after.
+// owned returns an error unless the other server owns the rows. An import needs no check: its genes belong to
+// the same shards before and after it, and its state already ensures this.
 func (a deletion) owned(s Snapshot, l *leg) error {
 	if s.Job.Import != nil {
 		return nil
@@ -96,13 +96,13 @@ func (a deletion) owned(s Snapshot, l *leg) error {
 	return nil
 }
 
-// leave deletes a leg's rows and what was written down of it.
+// leave deletes a leg's rows and its records on the servers.
 func (a deletion) leave(ctx context.Context, s Snapshot, l *leg) error {
 	at, name := l.shards.target, l.id
 	if a.what == phase.Retire {
 		at, name = l.shards.source, backJob(l.id)
 	}
-	// Of a server that is none of ours nothing is deleted, nor of tables that are global by now.
+	// Rows of a server outside of the cluster stay, and so do rows of tables that have become global.
 	if a.what == phase.Withdraw || s.Job.Outside() == nil && !s.Job.Import.Global() {
 		if err := a.deleteRows(ctx, at, name, l, throttle(s.Job.Throttle)); err != nil {
 			return err
@@ -116,7 +116,7 @@ func (a deletion) leave(ctx context.Context, s Snapshot, l *leg) error {
 	return nil
 }
 
-// end writes the record's end itself: the map changes with it.
+// end ends the job's record itself, because the map changes in the same write.
 func (a deletion) end(ctx context.Context, s Snapshot) error {
 	kind := phase.Retired
 	if a.what == phase.Withdraw {
@@ -154,10 +154,9 @@ func forget(ctx context.Context, at link.Server, name string) error {
 	return nil
 }
 
-// deleteRows deletes all rows of the genes on one server, under the positions that
-// the job has there: a process that was stopped in the middle must not go on once
-// another one has ended the job, and the genes perhaps came back. Without positions
-// no row was written there, or all are deleted.
+// deleteRows deletes all rows of the genes on one server. Each transaction checks the job's epoch there. So a
+// process that was suspended can't continue after another process has ended the job, when the genes may have
+// come back. If the server has no positions, either no row was written there, or all rows are deleted.
 func (a deletion) deleteRows(ctx context.Context, at link.Server, name string, l *leg, rest func(context.Context) error) error {
 	c, err := link.Dial(ctx, at)
 	if err != nil {
@@ -180,7 +179,7 @@ func (a deletion) deleteRows(ctx context.Context, at link.Server, name string, l
 	return nil
 }
 
-// deleteAll repeats a statement that deletes some rows until it finds no more.
+// deleteAll repeats a statement that deletes a limited number of rows until none is left.
 func (a deletion) deleteAll(ctx context.Context, c *link.Conn, some string, within func(func() error) error, rest func(context.Context) error) error {
 	for {
 		var o link.Outcome

@@ -11,7 +11,7 @@ import (
 	"locus/migrate/table"
 )
 
-// differencesError is a comparison that found two servers different in an owner's rows.
+// differencesError reports a comparison that found different rows of one owner on two servers.
 type differencesError struct {
 	leg   *leg
 	owner link.Server
@@ -29,7 +29,7 @@ func (e *differencesError) Error() string {
 	return fmt.Sprintf("the servers differ in %s, such as %s", n, e.found.Differences[0])
 }
 
-// remedy is for who reads that the job has failed.
+// remedy returns the advice that is shown with the failed job.
 func (e *differencesError) remedy(id string) string {
 	many := ""
 	if e.found.Beyond > 0 {
@@ -39,7 +39,7 @@ func (e *differencesError) remedy(id string) string {
 		id, many)
 }
 
-// list lists the rows for who repairs them, and is what follows for the job.
+// list stores the differing rows for a repair, and returns the event for the job.
 func (w *worker) list(ctx context.Context, e *differencesError) (*phase.Event, error) {
 	before, err := w.runner.Store.Differences(ctx, w.id)
 	if err != nil {
@@ -55,7 +55,7 @@ func (w *worker) list(ctx context.Context, e *differencesError) (*phase.Event, e
 	return &phase.Event{Kind: phase.FailedWith, Why: e.Error(), Remedy: e.remedy(w.id), Rows: len(l.Rows)}, nil
 }
 
-// seen is a row as it is listed.
+// seen converts a difference into the form in which it is listed.
 func (l *leg) seen(d checksum.Difference, owner link.Server) job.Difference {
 	row := job.Difference{
 		Leg: l.id, Table: d.Table.Name.String(), Key: d.Key.Encode(), KeyText: d.Key.Short(), Columns: d.Columns, Owner: job.AtSource,
@@ -71,8 +71,7 @@ func (l *leg) seen(d checksum.Difference, owner link.Server) job.Difference {
 	return row
 }
 
-// unlist forgets rows that don't differ any more, or that nobody repairs. A list that is left is in nobody's
-// way.
+// unlist removes the list of rows that no longer differ. If that fails, the remaining list does no harm.
 func (w *worker) unlist(ctx context.Context) {
 	l, err := w.runner.Store.Differences(ctx, w.id)
 	if err == nil && len(l.Rows) > 0 {

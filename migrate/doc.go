@@ -1,13 +1,12 @@
-// Package migrate runs moves: it does what their state machine asks for, and
-// tells it of the outcome.
+// Package migrate runs jobs: it executes the actions that the state machine of a job requests, and reports
+// their results to it.
 //
-// It owns the running of jobs: who runs one, its streams, its steps, what is tried
-// again and what makes a job fail. It never decides what comes next (package phase
-// does), in which order genes change hands (package cutover), or what a row is
-// (the packages below). It never talks to a proxy: it edits the route map, and
-// each proxy obeys it and says which version it obeys.
+// It owns the running of jobs: which process runs a job, its streams, its steps, the retries, and the errors
+// that make a job fail. It never decides the next action (package phase does), the order of effects in a step
+// (package cutover does), or what a row contains (the packages below do). It never talks to a proxy: it edits
+// the route map, and each proxy publishes which version it obeys.
 //
-// Any process may take a job up where another one left it. What two of them did at
-// once would be refused: the record and the map change by compare-and-swap, both
-// together, and rows are written by whoever took the job over last.
+// Any process may continue a job that another process has left. Two processes can't interfere: the record and
+// the map change together, by compare-and-swap, and only the process that took the job over last can write
+// rows.
 package migrate

@@ -11,17 +11,18 @@ import (
 	"locus/migrate/table"
 )
 
-// drain brings all shards to one moment of an import's source, before its streams end for good. A row that somebody who goes past
-// the proxies has given another owner is deleted by one leg's stream and inserted by another one's: if one of them ended behind
-// the other, it would be there twice, or not at all. Outside of the cluster nobody writes to the tables meanwhile; what is
-// written there afterwards stays there.
+// drain brings all shards to one position of an import's source before its streams end for good. Suppose a
+// client that bypasses the proxies changes a row's owner. Then one leg's stream deletes the row and another
+// leg's stream inserts it. If the streams ended at different positions, the row would exist twice or not at
+// all. A server outside of the cluster locks the tables meanwhile. Rows written there afterwards stay there.
 type drain struct {
 	legs    legs
 	outside bool
-	within  time.Duration // of the lock
+	within  time.Duration // time limit for the lock
 }
 
-// drainTime bounds how long the streams take to come close to the source's end. An action that took longer is begun again.
+// drainTime bounds the time in which the streams get close to the end of the source's log. If they take longer,
+// the action starts again.
 const drainTime = time.Minute
 
 func (d drain) do(ctx context.Context) error {
@@ -46,7 +47,7 @@ func (d drain) do(ctx context.Context) error {
 	return d.catchUp(ctx, c, d.within)
 }
 
-// catchUp waits until every leg has what the source has logged by now.
+// catchUp waits until every leg has applied everything that the source has logged so far.
 func (d drain) catchUp(ctx context.Context, c *link.Conn, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -62,7 +63,7 @@ func (d drain) catchUp(ctx context.Context, c *link.Conn, within time.Duration) 
 	})
 }
 
-// lockForReading has whoever writes to the tables wait, until the connection is closed.
+// lockForReading blocks writers of the tables until the connection is closed.
 func lockForReading(ctx context.Context, c *link.Conn, tables []*table.Table) error {
 	locks := make([]string, len(tables))
 	for i, t := range tables {

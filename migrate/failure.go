@@ -11,7 +11,7 @@ import (
 	"locus/migrate/table"
 )
 
-// refusedError is what preflight found, all of it.
+// refusedError reports all problems that preflight found.
 type refusedError struct{ problems []preflight.Problem }
 
 func (e *refusedError) Error() string {
@@ -22,10 +22,11 @@ func (e *refusedError) Error() string {
 	return strings.Join(lines, "; ")
 }
 
-// lostError is what a server has not that its shard had before: it became the primary without it, or was set back.
+// lostError reports that a server lacks data that its shard had earlier: it became the primary without them, or
+// was restored to an earlier state.
 type lostError struct {
 	what string
-	back bool // the way back depends on it; else the target's rows do
+	back bool // the reverse stream depends on the data; otherwise the target's rows do
 }
 
 func (e *lostError) Error() string { return e.what }
@@ -37,7 +38,7 @@ func (e *lostError) remedy() string {
 	return "locus abort the job, which deletes the target's rows once no genes are there, and begin it anew"
 }
 
-// disobeysError is a proxy that lives and does not obey a version of the map.
+// disobeysError reports a live proxy that does not obey a version of the map.
 type disobeysError struct {
 	proxy   string
 	version int64
@@ -54,7 +55,7 @@ func (e *disobeysError) remedy(id string) string {
 	return fmt.Sprintf("SHOW PROCESSLIST at proxy %[1]s lists what is open there: end it, or end the proxy; then locus resume %[2]s", e.proxy, id)
 }
 
-// remedy is what to do about what was tried in vain for long.
+// remedy returns the advice for an action that has failed for too long.
 func remedy(err error, id string) string {
 	if disobeys, ok := errors.AsType[*disobeysError](err); ok {
 		return disobeys.remedy(id)
@@ -62,7 +63,7 @@ func remedy(err error, id string) string {
 	return "fix it, then locus resume " + id
 }
 
-// hopeless tells what no repetition mends, and what does.
+// hopeless reports whether retrying an error is useless, and returns its reason and remedy.
 func hopeless(err error) (why, remedy string, final bool) {
 	var refused *refusedError
 	var schema *changes.SchemaError

@@ -8,15 +8,14 @@ import (
 	"locus/migrate/job"
 )
 
-// Limits are how much worse than before things may be while a cut-over rolls. The
-// zero value of each is its default.
+// Limits bound how much the watched metrics may get worse during a rolling cut-over. The zero value of each
+// stands for its default.
 type Limits struct {
-	Errors  float64       // more of the moved genes' statements that fail; 0.01
-	Slower  float64       // times as slow as before, at p99; 2
-	Slack   time.Duration // by which they may be slower in any case; 20 ms
-	Running int           // statements under way at the target, if there are more than before; 64
-	// Least is how many statements must have failed, or been too slow, for it not
-	// to be chance; 5.
+	Errors  float64       // increase of the error rate of statements on the moved genes; 0.01
+	Slower  float64       // factor by which their p99 latency may grow; 2
+	Slack   time.Duration // latency increase that is always permitted; 20 ms
+	Running int           // statements running at the target, if there are more than before; 64
+	// Least is the number of failed or slow statements below which a change counts as chance; 5.
 	Least uint64
 }
 
@@ -35,20 +34,20 @@ func orDefault[T int | uint64 | float64 | time.Duration](v *T, otherwise T) {
 	}
 }
 
-// figures are what is watched while a cut-over rolls.
+// figures are the metrics that are watched during a rolling cut-over.
 type figures struct {
-	Lag, Back time.Duration // of the streams
-	Held      time.Duration // for which the last step held statements
+	Lag, Back time.Duration // lag of the streams
+	Held      time.Duration // time for which the last step paused statements
 	Conflicts int64
-	Running   int // statements at the target
-	// Fared is how the moving genes' statements have fared so far; told: this is
-	// known, and not just what was known before.
+	Running   int // statements running at the target
+	// Fared holds the errors and latencies of the moving genes' statements so far. told: the proxies have just
+	// reported them; otherwise they are an earlier value.
 	Fared job.Outcomes
 	told  bool
 }
 
-// worse says which figure got worse than it may since the last step, or nothing.
-// Usual is how the genes' statements fared at the source before the first step.
+// worse describes the metric that exceeds its limit since the last step, or returns "". Usual holds the results
+// of the genes' statements at the source before the first step.
 func (f figures) worse(before figures, usual job.Tally, t Times, l Limits) string {
 	switch {
 	case f.Conflicts > before.Conflicts:
@@ -65,8 +64,8 @@ func (f figures) worse(before figures, usual job.Tally, t Times, l Limits) strin
 	return l.faresWorse(f.Fared.Target.Since(before.Fared.Target), usual)
 }
 
-// faresWorse compares how the moved genes' statements fare at the target with how
-// they did at the source.
+// faresWorse compares the errors and latencies of the moved genes' statements at the target with those at the
+// source.
 func (l Limits) faresWorse(now, usual job.Tally) string {
 	n := now.Statements()
 	if most := usual.Rate() + l.Errors; now.Failed >= l.Least && now.Rate() > most {
@@ -74,7 +73,7 @@ func (l Limits) faresWorse(now, usual job.Tally) string {
 			now.Failed, n, percent(now.Rate()), percent(usual.Rate()))
 	}
 	if usual.Statements() < 100*l.Least {
-		return "" // their p99 is that of too few
+		return "" // too few statements for a meaningful p99
 	}
 	limit := time.Duration(l.Slower*float64(usual.P99())) + l.Slack
 	if slow := now.Slower(limit); slow >= l.Least && slow > n/100 {

@@ -17,36 +17,36 @@ import (
 	"locus/router/catalog"
 )
 
-// filler gives the rows of an import's tables their genes, in the column that locus makes, on the shard that has the tables:
-// who writes to a table of one shard alone knows nothing of the column. What it writes is in the log like any other change, so
-// that the streams bring it on. Its methods may be called concurrently.
+// filler sets the gene column that locus has added to an import's tables, on the shard that has the tables.
+// Before the import, clients write these tables without the column. The filler's writes are in the binary log
+// like any other change, so the streams carry them on. Its methods may be called concurrently.
 type filler struct {
 	source link.Server
-	tables []*table.Table // that have the column
+	tables []*table.Table // the tables that have the column
 	log    *slog.Logger
 
-	turn chan struct{} // of capacity 1; who has its token fills, and nobody else
+	turn chan struct{} // of capacity 1; only the holder of its token fills rows
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the following fields
 	seen    map[catalog.TableName]map[string]table.Key
-	tooMany bool       // some were forgotten
-	holder  *link.Conn // has the tables locked, which a transaction would end
+	tooMany bool       // some rows were dropped
+	holder  *link.Conn // the connection that has the tables locked; a transaction would release the locks
 
-	// The runner's goroutine starts and stops it.
+	// Only the runner's goroutine starts and stops the filler.
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
 const (
-	filledAtOnce = 200     // rows in one transaction
-	walkedAtOnce = 5000    // rows that are looked at by one statement
-	mostUnfilled = 100_000 // rows that are remembered
+	filledAtOnce = 200     // rows of one transaction
+	walkedAtOnce = 5000    // rows that one statement reads
+	mostUnfilled = 100_000 // remembered rows
 	fillEvery    = 50 * time.Millisecond
-	// searchEvery is how often rows are looked for that the streams have not told of.
+	// searchEvery is the interval between searches for rows that the streams have not reported.
 	searchEvery = time.Second
 )
 
-// newFiller is one for those of the tables that have the column; nil: none has it.
+// newFiller returns a filler for the tables that have the column, or nil if none has it.
 func newFiller(source link.Server, tables []*table.Table, log *slog.Logger) *filler {
 	f := &filler{source: source, log: log, turn: make(chan struct{}, 1), seen: map[catalog.TableName]map[string]table.Key{}}
 	for _, t := range tables {
@@ -60,7 +60,7 @@ func newFiller(source link.Server, tables []*table.Table, log *slog.Logger) *fil
 	return f
 }
 
-// keep has it run, or not.
+// keep starts or stops the filler, as wanted.
 func (f *filler) keep(ctx context.Context, wanted bool) {
 	switch {
 	case f == nil || wanted == (f.cancel != nil):
@@ -82,7 +82,7 @@ func (f *filler) stop() {
 	f.cancel = nil
 }
 
-// run fills what clients write. What keeps it from that is told, and tried again: a step waits for rows that have no gene.
+// run fills rows that clients write. It logs errors and retries, because a step waits for rows without a gene.
 func (f *filler) run(ctx context.Context) {
 	var c *link.Conn
 	defer func() { hangUp(c) }()
@@ -109,11 +109,12 @@ func (f *filler) run(ctx context.Context) {
 
 func hangUp(c *link.Conn) {
 	if c != nil {
-		_ = c.Close() // nothing is under way there
+		_ = c.Close() // no statement is running there
 	}
 }
 
-// round fills the rows that are known, and with search those that have no gene, whoever knows of them.
+// round fills the reported rows. With search it also finds and fills rows without a gene that no stream has
+// reported.
 func (f *filler) round(ctx context.Context, c **link.Conn, search bool) (err error) {
 	if *c == nil || (*c).Broken() != nil {
 		hangUp(*c)
@@ -128,7 +129,7 @@ func (f *filler) round(ctx context.Context, c **link.Conn, search bool) (err err
 	return f.fillSeen(ctx, *c, search)
 }
 
-// begin waits for the turn, which end gives back.
+// begin waits for the token, which end returns.
 func (f *filler) begin(ctx context.Context) error {
 	select {
 	case f.turn <- struct{}{}:
@@ -140,7 +141,7 @@ func (f *filler) begin(ctx context.Context) error {
 
 func (f *filler) end() { <-f.turn }
 
-// saw takes in a row that a stream has brought, and whose owner is of a gene.
+// saw records a row that a stream has read, if its column does not have the gene of its owner.
 func (f *filler) saw(t *table.Table, r table.Row, g gene.Gene) {
 	if string(r[t.Declared.GeneColumn]) == strconv.Itoa(int(g)) {
 		return
@@ -167,7 +168,7 @@ func (f *filler) any() bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(f.seen)), func(some map[string]table.Key) bool { return len(some) > 0 })
 }
 
-// take gives the rows of a table that are known, and forgets them.
+// take removes and returns the reported rows of a table.
 func (f *filler) take(of catalog.TableName) []table.Key {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -176,7 +177,7 @@ func (f *filler) take(of catalog.TableName) []table.Key {
 	return keys
 }
 
-// fillSeen fills what it knows of; what is locked by somebody stays known. An error leaves all of it known.
+// fillSeen fills the reported rows. Rows that are locked stay in the list. After an error, all of them stay.
 func (f *filler) fillSeen(ctx context.Context, c *link.Conn, search bool) error {
 	for _, t := range f.tables {
 		keys := f.take(t.Name)
@@ -197,7 +198,7 @@ func (f *filler) fillSeen(ctx context.Context, c *link.Conn, search bool) error 
 	return nil
 }
 
-// without are rows that have no gene at all.
+// without returns rows that have no gene.
 func (f *filler) without(ctx context.Context, c *link.Conn, t *table.Table) (keys []table.Key, err error) {
 	query := fmt.Sprintf("SELECT %s FROM %s WHERE %s = -1 LIMIT %d", t.KeyList(), t.SQL(), link.Name(catalog.OwnGene), walkedAtOnce)
 	err = c.Each(ctx, query, func(values [][]byte) error { keys = append(keys, values); return nil })
@@ -207,7 +208,8 @@ func (f *filler) without(ctx context.Context, c *link.Conn, t *table.Table) (key
 	return keys, nil
 }
 
-// all looks at every row and fills those that have not the gene of their owner. What it had forgotten is found so.
+// all reads every row and fills those whose gene is not that of their owner. It also finds rows that were
+// dropped from the list.
 func (f *filler) all(ctx context.Context, rest func(context.Context) error) error {
 	c, err := link.Dial(ctx, f.source)
 	if err != nil {
@@ -251,21 +253,21 @@ func (f *filler) walk(ctx context.Context, c *link.Conn, t *table.Table, rest fu
 	}
 }
 
-// asked begins a question for rows' keys, their owners and genes.
+// asked returns the start of a query for the keys, owners and genes of rows.
 func (f *filler) asked(t *table.Table) string {
 	return fmt.Sprintf("SELECT %s,%s,%s FROM %s", t.KeyList(), link.Name(t.Declared.Root().Column.Name), link.Name(catalog.OwnGene), t.SQL())
 }
 
-// lacks is the gene of an answer's owner, and whether the row does not have it. An owner of no gene is told by who looks at the
-// rows' keys.
+// lacks returns the gene of a row's owner, and reports whether the row has another one. Owners without a gene
+// are reported by the check of the keys.
 func (f *filler) lacks(t *table.Table, answer [][]byte) (g gene.Gene, fill bool) {
 	n := len(t.Key.Columns)
 	g, err := ownerGene(t.Declared, answer[n:])
 	return g, err == nil && string(answer[n+1]) != strconv.Itoa(int(g))
 }
 
-// fill gives rows their genes, and gives the keys of those that it could not: somebody has them locked. It waits for no row, so
-// that nobody's transaction is ended because of it.
+// fill sets the genes of rows, and returns the keys of rows that other transactions have locked. It never waits
+// for a row lock, so it causes no deadlock for a client.
 func (f *filler) fill(ctx context.Context, c *link.Conn, t *table.Table, keys []table.Key, rest func(context.Context) error) (left []table.Key, err error) {
 	for len(keys) > 0 {
 		some := keys[:min(len(keys), filledAtOnce)]
@@ -283,7 +285,7 @@ func (f *filler) fill(ctx context.Context, c *link.Conn, t *table.Table, keys []
 	return left, nil
 }
 
-// fillSome is one transaction.
+// fillSome fills rows in one transaction.
 func (f *filler) fillSome(ctx context.Context, c *link.Conn, t *table.Table, keys []table.Key) (locked []table.Key, err error) {
 	alone := f.isHolder(c)
 	if !alone {
@@ -310,7 +312,7 @@ func (f *filler) fillSome(ctx context.Context, c *link.Conn, t *table.Table, key
 	return locked, err
 }
 
-// holds tells of a connection that has the tables locked, for as long as it lasts.
+// holds records the connection that has the tables locked.
 func (f *filler) holds(c *link.Conn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -323,8 +325,8 @@ func (f *filler) isHolder(c *link.Conn) bool {
 	return f.holder == c
 }
 
-// assignments locks those of the rows that nobody else has locked, and gives the statement that gives them their genes; empty:
-// they have them.
+// assignments locks the rows that are not locked by others, and returns the statement that sets their genes, or
+// "" if they have them.
 func (f *filler) assignments(ctx context.Context, c *link.Conn, t *table.Table, keys []table.Key) (locked []table.Key, update string, err error) {
 	which := string(t.AppendKeyIn([]byte(" WHERE "), keys))
 	got := map[string]bool{}
@@ -342,7 +344,7 @@ func (f *filler) assignments(ctx context.Context, c *link.Conn, t *table.Table, 
 	if err != nil {
 		return nil, "", err
 	}
-	if len(got) < len(keys) { // some are locked, or not there any more
+	if len(got) < len(keys) { // some are locked or deleted
 		err = c.Each(ctx, f.asked(t)+which, func(values [][]byte) error {
 			k := table.Key(values[:len(t.Key.Columns):len(t.Key.Columns)])
 			if !got[string(k.Encode())] {
@@ -357,14 +359,14 @@ func (f *filler) assignments(ctx context.Context, c *link.Conn, t *table.Table, 
 	own := link.Name(catalog.OwnGene)
 	set := own + " = CASE" + string(cases) + " ELSE " + own + " END"
 	for i := range t.Columns {
-		if t.Columns[i].OnUpdate { // it is no change of the application's
+		if t.Columns[i].OnUpdate { // the application did not change the row, so this column keeps its value
 			set += ", " + link.Name(t.Columns[i].Name) + " = " + link.Name(t.Columns[i].Name)
 		}
 	}
 	return locked, "UPDATE " + t.SQL() + " SET " + set + string(t.AppendKeyIn([]byte(" WHERE "), wrong)), nil
 }
 
-// tidy fills what it knows of, and what it has forgotten.
+// tidy fills the reported rows. If some were dropped, it reads all rows.
 func (f *filler) tidy(ctx context.Context, c *link.Conn) error {
 	if f.forgot() {
 		return f.all(ctx, nil)
@@ -376,7 +378,8 @@ func (f *filler) tidy(ctx context.Context, c *link.Conn) error {
 	return f.fillSeen(ctx, c, true)
 }
 
-// settle has every row have its gene that the streams have told of by now, and returns only then: for who holds all writes.
+// settle fills every row that the streams have reported, and returns only when all of them have their gene. The
+// caller must have blocked all writers.
 func (f *filler) settle(ctx context.Context, c *link.Conn) error {
 	if err := f.begin(ctx); err != nil {
 		return err
@@ -405,7 +408,7 @@ func (f *filler) forgot() bool {
 	return f.tooMany
 }
 
-// lacking names a row that has not its gene; empty: there is none.
+// lacking returns the name of a row without its gene, or "" if there is none.
 func (f *filler) lacking(ctx context.Context, c *link.Conn) (string, error) {
 	for _, t := range f.tables {
 		keys, err := f.without(ctx, c, t)
@@ -422,7 +425,7 @@ func (f *filler) lacking(ctx context.Context, c *link.Conn) (string, error) {
 	return "", nil
 }
 
-// ownerGene is the gene of a row by the value of its owner, which is the first of the keys'.
+// ownerGene returns the gene of a row's owner, which is the first of the key values.
 func ownerGene(t *catalog.Table, values [][]byte) (gene.Gene, error) {
 	root := t.Root()
 	g, err := root.Stored(audit.ValueOf(root.Column, values[0]))

@@ -8,29 +8,29 @@ import (
 	"locus/migrate/job"
 )
 
-// fleet is the living proxies, as the store knows them.
+// fleet gives access to the live proxies, as the store lists them.
 type fleet struct {
 	store  Store
 	report *reporter
 }
 
 const (
-	// fleetLook is between looks at what the proxies have acknowledged, beside being told of it.
+	// fleetLook is the interval between checks of the proxies' acknowledgements, in addition to the watch.
 	fleetLook = 100 * time.Millisecond
-	// fleetPatience is after how long the report names the proxy that is waited for.
+	// fleetPatience is the time after which the report names the proxy that has not acknowledged.
 	fleetPatience = 2 * time.Second
 )
 
-// acknowledged waits until every living proxy obeys a version of the map, and returns which those are.
+// acknowledged waits until every live proxy obeys a version of the map, and returns these proxies.
 func (f fleet) acknowledged(ctx context.Context, version int64, acknowledgements <-chan struct{}) (map[string]int64, error) {
 	look := time.NewTicker(fleetLook)
 	defer look.Stop()
 	began := time.Now()
 	defer f.report.trouble("")
-	slow := "" // the proxy that the last read found behind
+	slow := "" // the proxy that was behind at the last read
 	for {
 		proxies, err := f.store.Proxies(ctx)
-		if err != nil && slow != "" && ctx.Err() != nil { // the time limit has ended during the read
+		if err != nil && slow != "" && ctx.Err() != nil { // the time limit was reached during the read
 			return nil, &disobeysError{slow, version, context.Cause(ctx)}
 		}
 		if err != nil {
@@ -53,7 +53,7 @@ func (f fleet) acknowledged(ctx context.Context, version int64, acknowledgements
 	}
 }
 
-// behind names a proxy that obeys an older version only, if there is one.
+// behind returns the name of a proxy that obeys only an older version, or "".
 func behind(proxies map[string]int64, version int64) string {
 	for name, obeys := range proxies {
 		if obeys < version {

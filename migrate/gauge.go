@@ -8,19 +8,19 @@ import (
 	"locus/migrate/link"
 )
 
-// gaugeEvery is between two measurements of a stream's lag.
+// gaugeEvery is the interval between two measurements of a stream's lag.
 const gaugeEvery = 200 * time.Millisecond
 
-// gauge measures how far a stream is behind: how long it takes until what its
-// server has logged by now is applied. The time of logging would tell it no better
-// than to a second on MariaDB, and by two clocks.
+// gauge measures a stream's lag: the time until everything that the server has logged so far is applied. The
+// timestamps in the log would be less accurate: MariaDB's have a resolution of one second, and two servers'
+// clocks differ.
 type gauge struct {
 	mu    sync.Mutex
-	took  time.Duration // the last time
-	asked time.Time     // zero: nothing is waited for
+	took  time.Duration // the last measured lag
+	asked time.Time     // start of the current measurement; zero if there is none
 }
 
-// lag is at least how far the stream is behind.
+// lag returns a lower bound of the stream's current lag.
 func (g *gauge) lag(now time.Time) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -33,7 +33,7 @@ func (g *gauge) lag(now time.Time) time.Duration {
 func (g *gauge) begin(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.asked.IsZero() { // what could not be measured goes on
+	if g.asked.IsZero() { // an unfinished measurement continues
 		g.asked = now
 	}
 }
@@ -44,7 +44,7 @@ func (g *gauge) end(now time.Time) {
 	g.took, g.asked = now.Sub(g.asked), time.Time{}
 }
 
-// measure goes on until ctx ends.
+// measure repeats measurements until ctx ends.
 func (s *stream) measure(ctx context.Context) {
 	var c *link.Conn
 	defer func() {
@@ -63,8 +63,8 @@ func (s *stream) measure(ctx context.Context) {
 	}
 }
 
-// measureOnce waits until all is applied that is there, over a connection that is
-// made anew after it was lost.
+// measureOnce waits until everything logged so far is applied. It opens a new connection if the old one was
+// lost.
 func (s *stream) measureOnce(ctx context.Context, c **link.Conn) (err error) {
 	if *c == nil {
 		if *c, err = link.Dial(ctx, s.from); err != nil {

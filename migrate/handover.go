@@ -17,49 +17,49 @@ import (
 	"locus/router"
 )
 
-// handover is one step of a cut-over under way. Its methods are the effects whose order package cutover owns.
+// handover is one running step of a cut-over. Its methods are the effects; package cutover owns their order.
 type handover struct {
 	runner    *Runner
 	move      *move
 	ownership *ownership
 	report    *reporter
 
-	read    Snapshot    // as the step was begun for; replaced by what it wrote
-	rows    router.Part // that change hands
-	reach   int         // how far the job's state is afterwards
-	forward bool        // else they go back to the source
+	read    Snapshot    // the state when the step began; replaced by what the step wrote
+	rows    router.Part // the rows that change hands
+	reach   int         // how far the job's state is after the step
+	forward bool        // false: the rows go back to the source
 	passes  []*pass     // one for each leg that has some of the rows
 
-	// What takes longer to come by than it is used for is there before anything is
-	// held: connections, and word of what the proxies obey.
+	// Connections and the acknowledgement watch are opened before the fence, because opening them takes longer
+	// than using them.
 	acknowledgements <-chan struct{}
-	proxies          map[string]int64 // that were alive before the fence; see endOrphans
+	proxies          map[string]int64 // the proxies that were alive before the fence; see endOrphans
 
-	// locked is the connection that holds the tables of a source outside of the cluster; nil: none does. Every
-	// question to the source goes over it then.
+	// locked is the connection that has the tables of a source outside of the cluster locked, or nil. While it
+	// is set, every query to the source uses it.
 	locked *link.Conn
 
-	passed passed      // where the streams are recorded to be; nil if the record has no steps
-	open   *owned.Open // the step, once the giver's position is being looked for
+	passed passed      // recorded positions of the streams; nil if the record has no steps
+	open   *owned.Open // the open step, from the reading of the giver's position on
 
 	fenced time.Time
-	after  *job.Job    // once the commit was sent, the record
-	next   *router.Map // and the map
+	after  *job.Job    // the record, after the commit was sent
+	next   *router.Map // the map, after the commit was sent
 }
 
-// pass is what one server gives to another in a step.
+// pass is the part of a step in which one server hands rows to another.
 type pass struct {
 	leg      *leg
 	rows     router.Part
 	giver    link.Server
-	receiver *stream // carries the giver's changes to the receiver; nil: all servers have them, as of global tables
+	receiver *stream // carries the giver's changes to the receiver; nil for global tables, which all servers have
 
 	atGiver, atReceiver *link.Conn
-	orphans             []uint64 // connections that were there before the fence; see endOrphans
-	conflicts           int64    // before the fence
+	orphans             []uint64 // orphaned connections from before the fence; see endOrphans
+	conflicts           int64    // count before the fence
 }
 
-// run goes through the order.
+// run executes the step in the order of package cutover.
 func (h *handover) run(ctx context.Context) error {
 	r := h.runner
 	step := cutover.Step{
@@ -78,7 +78,7 @@ func (h *handover) run(ctx context.Context) error {
 	h.acknowledgements = acknowledgements
 	began := time.Now()
 	err := step.Run(ctx)
-	if err == nil { // at once: the streams wait for it
+	if err == nil { // at once, because the streams wait for it
 		err = h.ownership.settle(h.after, h.next)
 	}
 	h.tell(Stepped{
@@ -87,7 +87,7 @@ func (h *handover) run(ctx context.Context) error {
 	return err
 }
 
-// tell tells of a step that was begun, and what of it took how long.
+// tell logs and reports a step that was begun, with the duration of each of its lines.
 func (h *handover) tell(s Stepped, err error) {
 	told := []any{"job", s.Job, "receiver", s.To, "genes", s.Genes, "held", s.Held()}
 	for _, line := range s.Lines {
@@ -105,7 +105,7 @@ func (h *handover) tell(s Stepped, err error) {
 
 func (h *handover) job() string { return h.read.Job.ID }
 
-// to is who gets the genes; several shards of an import, in a word.
+// to returns the shard that gets the genes, or one text for the several shards of an import.
 func (h *handover) to() router.ShardName {
 	if h.forward {
 		return router.ShardName(h.read.Job.Target())
@@ -130,7 +130,7 @@ func (p *pass) at(side owned.Side, h *handover) *link.Conn {
 	return p.atReceiver
 }
 
-// giver is the side that owns the rows before the step.
+// giver returns the side that owns the rows before the step.
 func (h *handover) giver() owned.Side {
 	if h.forward {
 		return owned.Source
@@ -145,9 +145,9 @@ func (h *handover) hangUp() {
 	}
 }
 
-// each does something of a step for all passes side by side.
+// each calls do for all passes concurrently.
 func (h *handover) each(ctx context.Context, do func(context.Context, *pass) error) error {
-	if len(h.passes) == 1 || h.locked != nil { // one connection is asked by one at a time
+	if len(h.passes) == 1 || h.locked != nil { // a shared connection serves one pass at a time
 		for _, p := range h.passes {
 			if err := do(ctx, p); err != nil {
 				return err
@@ -184,9 +184,9 @@ func (h *handover) check(ctx context.Context) error {
 	if err := h.findPassed(ctx); err != nil {
 		return err
 	}
-	// The stream back is begun before the fence, since that takes as long as all that
-	// is done while statements are held: until the genes are handed over, all that it
-	// finds of them is the mover's own, which it drops.
+	// The reverse stream starts before the fence, because its start takes as long as everything else during the
+	// fence. Until the genes are handed over, all changes that it finds on them are the mover's own, and it
+	// drops them.
 	return h.ensureBack(ctx)
 }
 
@@ -226,8 +226,8 @@ func (h *handover) ensureBack(ctx context.Context) error {
 	return nil
 }
 
-// fence holds the genes, and waits until every proxy does, and until nothing that
-// was prepared on them is left on the giver.
+// fence pauses statements on the genes. It waits until every proxy has paused them, and until the giver has no
+// prepared transaction on these genes.
 func (h *handover) fence(ctx context.Context) error {
 	for _, p := range h.passes {
 		if p.receiver == nil {
@@ -243,7 +243,7 @@ func (h *handover) fence(ctx context.Context) error {
 		return err
 	}
 	select {
-	case <-h.acknowledgements: // of what was before
+	case <-h.acknowledgements: // an acknowledgement from before the fence
 	default:
 	}
 	h.fenced = time.Now()
@@ -265,9 +265,10 @@ func (h *handover) fence(ctx context.Context) error {
 	return nil
 }
 
-// obeyed waits until every living proxy obeys a version of the map that was just written, and returns which those are.
+// obeyed waits until every live proxy obeys a version of the map that was just written, and returns these
+// proxies.
 func (h *handover) obeyed(ctx context.Context, version int64) (map[string]int64, error) {
-	if len(h.proxies) > 0 { // to look at once would only tell that they don't yet
+	if len(h.proxies) > 0 { // an immediate check would come too early
 		select {
 		case <-h.acknowledgements:
 		case <-time.After(fleetLook):
@@ -277,9 +278,8 @@ func (h *handover) obeyed(ctx context.Context, version int64) (map[string]int64,
 	return h.move.fleet.acknowledged(ctx, version, h.acknowledgements)
 }
 
-// position is where the giver is, now that nobody writes there: the receiver must
-// have all of it, must have refused none of it, and what changed since the last
-// comparison is compared again.
+// position runs when no client writes to the giver any more. The receiver must have applied all of the giver's
+// changes and refused none of them. Rows that changed since the last comparison are compared again.
 func (h *handover) position(ctx context.Context) error {
 	if err := h.fill(ctx, (*filler).settle); err != nil {
 		return err
@@ -296,21 +296,21 @@ func (h *handover) position(ctx context.Context) error {
 	return h.each(ctx, h.positionPass)
 }
 
-// fill has all rows of tables that become sharded have their genes, where clients don't write them: before the fence it leaves
-// little to be filled within.
+// fill sets the gene in all rows of tables that become sharded. It also runs before the fence, so that little
+// is left during the fence.
 func (h *handover) fill(ctx context.Context, how func(*filler, context.Context, *link.Conn) error) error {
 	if !h.forward || h.move.owners == nil || h.move.owners.filler == nil {
 		return nil
 	}
 	p := h.passes[0]
-	if err := p.receiver.hasAllOf(ctx, p.atGiver); err != nil { // so that all writes were seen
+	if err := p.receiver.hasAllOf(ctx, p.atGiver); err != nil { // so that the filler has seen all writes
 		return err
 	}
 	return how(h.move.owners.filler, ctx, p.atGiver)
 }
 
 func (h *handover) positionPass(ctx context.Context, p *pass) error {
-	if p.receiver == nil { // from global to the source alone
+	if p.receiver == nil { // from global back to the source only
 		return h.beginAgain(ctx, p)
 	}
 	if err := p.receiver.hasAllOf(ctx, p.atGiver); err != nil {
@@ -325,8 +325,8 @@ func (h *handover) positionPass(ctx context.Context, p *pass) error {
 	if err := h.recheck(ctx, p); err != nil {
 		return err
 	}
-	// What the giver has written until here was judged as the owner's, and is at the receiver. What follows waits for the
-	// outcome of the step.
+	// Everything that the giver has written so far was judged as the owner's change, and is applied at the
+	// receiver. Changes after this position wait for the outcome of the step.
 	return p.receiver.Bound(ctx, func(here changes.Position) error {
 		at, err := here.Bound()
 		if err == nil {
@@ -336,8 +336,8 @@ func (h *handover) positionPass(ctx context.Context, p *pass) error {
 	})
 }
 
-// beginAgain makes the stream to a shard begin where the source's log is now. The source and the shard have the same rows: clients wrote
-// them on both, and nothing that was prepared is left.
+// beginAgain makes the stream to a shard start at the current end of the source's log. The source and the shard
+// have the same rows: clients wrote them on both, and no prepared transaction is left.
 func (h *handover) beginAgain(ctx context.Context, p *pass) error {
 	if err := AwaitPrepared(ctx, p.atReceiver, p.leg.shards.source.Addr); err != nil {
 		return err
@@ -345,7 +345,7 @@ func (h *handover) beginAgain(ctx context.Context, p *pass) error {
 	return p.leg.streams.restart(ctx, p.atReceiver)
 }
 
-// misfits refuses to shard tables that have rows which nobody would find then.
+// misfits refuses to shard tables that have rows which statements would not find afterwards.
 func (h *handover) misfits(ctx context.Context, p *pass) error {
 	if h.move.owners == nil || !h.forward || p != h.passes[0] {
 		return nil
@@ -353,13 +353,13 @@ func (h *handover) misfits(ctx context.Context, p *pass) error {
 	return h.move.owners.stillWrong(ctx, p.atGiver)
 }
 
-// recheck compares those of the step's rows that changed since they were last
-// compared. Before the fence it leaves little to be compared within.
+// recheck compares those of the step's rows that changed since the last comparison. It also runs before the
+// fence, so that few rows are left during the fence.
 func (h *handover) recheck(ctx context.Context, p *pass) error {
 	changed := &p.leg.changed
 	changed.take(p.receiver)
 	if changed.tooMany {
-		if !h.forward { // going back must not have to wait for a comparison
+		if !h.forward { // a rollback must not depend on a comparison
 			return nil
 		}
 		return errors.New("too many rows have changed since the last comparison, or it is not known which")
@@ -367,10 +367,9 @@ func (h *handover) recheck(ctx context.Context, p *pass) error {
 	return p.leg.recheck(ctx, p.rows, p.giver, p.atGiver, p.atReceiver, p.receiver)
 }
 
-// reverse lets nobody write to the receiver unless the stream back has a position
-// before that, and reads on from there.
+// reverse starts the reverse stream and records its position before any client may write to the receiver.
 func (h *handover) reverse(ctx context.Context) error {
-	if h.read.Job.Import.Global() { // what clients write everywhere must not come to a shard once more
+	if h.read.Job.Import.Global() { // clients write these tables on every shard, so no stream may carry the changes again
 		for _, p := range h.passes {
 			p.leg.streams.stop()
 		}
@@ -387,14 +386,14 @@ func (h *handover) reverse(ctx context.Context) error {
 	return h.each(ctx, h.reversePass)
 }
 
-// reversePass notes the receiver's position, after which everything that is written there is the new owner's. The stream
-// that reads it waits with the step's rows until the position and the outcome are known.
+// reversePass records the receiver's position. Later writes there are the new owner's. The reverse stream
+// delays the step's rows until the position and the outcome are known.
 func (h *handover) reversePass(ctx context.Context, p *pass) error {
 	h.open.Close(p.leg.id, h.giver().Other())
 	return h.bound(ctx, p, p.atReceiver, h.giver().Other())
 }
 
-// bound makes the position of a side's log of now its bound.
+// bound sets a side's bound to the current position of its log.
 func (h *handover) bound(ctx context.Context, p *pass, c *link.Conn, of owned.Side) error {
 	now, err := changes.Current(ctx, c)
 	if err != nil {
@@ -407,14 +406,14 @@ func (h *handover) bound(ctx context.Context, p *pass, c *link.Conn, of owned.Si
 	return err
 }
 
-// commit hands the genes over, with the record of it.
+// commit hands the genes over and records it, in one write.
 func (h *handover) commit(ctx context.Context) error {
 	what := h.told()
 	j, err := h.read.Job.On(phase.Event{Kind: phase.StepTaken, Genes: h.reach}, h.runner.Name, what, time.Now())
 	if err != nil {
 		return err
 	}
-	if !j.Import.Global() { // no stream reads what is written after such a step
+	if !j.Import.Global() { // no stream reads changes that are made after such a step
 		j = j.Handing(handed(h.read.Job.State.Cut, h.reach, h.open), h.passed.passes)
 	}
 	next, err := h.read.Map.Step(withMoves(h.read.Map, j, j.Moves()), j.Changes(h.read.Job.State.Cut, h.reach)...)
@@ -453,7 +452,7 @@ func (h *handover) told() string {
 	return strings.Join(j.Import.Names(), ", ") + " on " + string(j.From) + " alone again"
 }
 
-// settle finds out whether a commit happened whose outcome is unknown.
+// settle finds out whether a commit with an unknown outcome happened.
 func (h *handover) settle(ctx context.Context) (bool, error) {
 	for {
 		s, err := h.runner.Store.Read(ctx, h.job())
@@ -469,7 +468,7 @@ func (h *handover) settle(ctx context.Context) (bool, error) {
 	}
 }
 
-// releaseFence takes the fence away, whoever changed the record meanwhile.
+// releaseFence removes the fence, even if another process has changed the record meanwhile.
 func (h *handover) releaseFence(ctx context.Context) error {
 	hangUp(h.locked)
 	for {

@@ -7,8 +7,9 @@ import (
 	"locus/migrate/phase"
 )
 
-// keep keeps both shards equal: the streams run, and everything is compared again before the last comparison is too old to
-// count. After the last step of a cut-over that rolls it watches for as long as after the others.
+// keep keeps both shards equal: the streams run, and all rows are compared again before the last comparison
+// becomes too old. After the last step of a rolling cut-over, it watches the metrics for as long as after the
+// other steps.
 type keep struct {
 	monitor  *monitor
 	verifier *verifier
@@ -19,9 +20,9 @@ func (a keep) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	if s.Job.Import.Global() && st.Cut > 0 { // clients keep the shards equal themselves
 		return wait{}.do(ctx, s)
 	}
-	defer func() { m.stepped = time.Time{} }() // whoever goes on from here wants a step now
+	defer func() { m.stepped = time.Time{} }() // the next action may step at once
 	if st.Cut > 0 && s.Job.Every > 0 {
-		defer m.accept(ctx) // what happened meanwhile is not what a later step did
+		defer m.accept(ctx) // a later step is not blamed for changes that happened meanwhile
 	}
 	if st.Cut == 0 {
 		m.waitBegins(ctx)
@@ -36,7 +37,7 @@ func (a keep) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 
 func (a keep) compareAgain(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	for {
-		if s.Job.State.Verified || a.verifier.verified.IsZero() { // else somebody wants to know now
+		if s.Job.State.Verified || a.verifier.verified.IsZero() { // otherwise a comparison was requested and runs now
 			if err := pause(ctx, a.verifier.untilDue()); err != nil {
 				return nil, err
 			}

@@ -9,10 +9,10 @@ import (
 	"locus/router"
 )
 
-// leg is the way of rows between the source and one shard: the two servers, the streams between them, and
-// what is to be compared again.
+// leg connects the source with one shard: the two servers, the streams between them, and the rows that must be
+// compared again.
 type leg struct {
-	id    string // that its positions are kept by
+	id    string // the name under which its positions are stored
 	to    router.ShardName
 	genes gene.Set
 
@@ -21,10 +21,10 @@ type leg struct {
 	changed changedRows // since the last comparison began
 }
 
-// legs are those of a job: one of a move, one for each shard of an import. One goroutine uses them.
+// legs are the legs of a job: one for a move, one per shard for an import. One goroutine uses them.
 type legs []*leg
 
-// keep has those streams run that the job's state wants, and no others.
+// keep starts the streams that the job's state requires, and stops the others.
 func (l legs) keep(ctx context.Context, of Snapshot) error {
 	for _, one := range l {
 		if err := one.streams.keep(ctx, of); err != nil {
@@ -46,7 +46,7 @@ func (l legs) cancelOnFailure(ctx context.Context, waiting *sync.WaitGroup, canc
 	}
 }
 
-// conflicts is how many rows the streams have refused.
+// conflicts returns the number of rows that the streams have refused.
 func (l legs) conflicts() (n int64) {
 	for _, one := range l {
 		n += one.streams.conflicts()
@@ -54,7 +54,7 @@ func (l legs) conflicts() (n int64) {
 	return n
 }
 
-// lag is how far the streams are behind, forward and back: the one that is furthest.
+// lag returns the greatest lag of the forward and of the reverse streams.
 func (l legs) lag(now time.Time) (forward, back time.Duration) {
 	for _, one := range l {
 		if st := one.streams.forward; st != nil {
@@ -67,7 +67,7 @@ func (l legs) lag(now time.Time) (forward, back time.Duration) {
 	return forward, back
 }
 
-// each does something for every leg side by side, a few at a time, and ends all with the first error.
+// each calls do for the legs concurrently, a few at a time. The first error cancels the others.
 func (l legs) each(ctx context.Context, do func(context.Context, *leg) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -89,5 +89,5 @@ func (l legs) each(ctx context.Context, do func(context.Context, *leg) error) er
 	return context.Cause(ctx)
 }
 
-// legsAtOnce bounds the memory of copies and the load of their source.
+// legsAtOnce bounds the memory of the copies and the load on their source.
 const legsAtOnce = 4

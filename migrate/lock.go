@@ -9,19 +9,21 @@ import (
 	"locus/migrate/link"
 )
 
-// outside tells whether what is handed over is on a server outside of the cluster, where nobody obeys a map.
+// outside reports whether the giver is a server outside of the cluster, whose clients don't use the proxies and
+// so ignore the map.
 func (h *handover) outside() bool { return h.forward && h.read.Job.Outside() != nil }
 
-// lock is the fence of a source outside of the cluster: all that would write there waits, as all reads, from when what had been
-// written is committed until the connection is closed, be it because this process dies. The lock is on writing, so that the last
-// rows can be given their genes; nobody else can ask for rows then.
+// lock is the fence of a source outside of the cluster. It waits until running transactions have committed.
+// From then on, all reads and writes of the tables block until the connection is closed, also if this process
+// dies. It takes write locks, so that this connection can still set the genes of the last rows.
 func (h *handover) lock(ctx context.Context) error {
 	c := h.passes[0].atGiver
 	var tables []string
 	for _, t := range h.passes[0].leg.shards.tables {
 		tables = append(tables, t.SQL()+" WRITE")
 	}
-	// Whoever comes after a lock that waits does so too: of a transaction that goes on for longer the step is given up.
+	// Statements that come after a waiting lock wait too. If a transaction runs for longer than this limit, the
+	// step is given up.
 	if _, err := c.Exec(ctx, "SET SESSION lock_wait_timeout = 1"); err != nil {
 		return err
 	}

@@ -16,9 +16,10 @@ import (
 	"locus/router/catalog"
 )
 
-// makeTables makes an import's tables on the shards that lack them, as the source has them, and the column for the gene where
-// it is locus that makes one, once every proxy knows that these are copies. The record says which before any is made, so that those
-// of a job that is given up are known to be its own, whatever is killed when.
+// makeTables creates an import's tables on the shards that lack them, with the source's definition. It also
+// adds the gene column where locus makes one. It runs after every proxy knows that these tables are copies. The
+// record lists the tables before they are created, so that an aborted job can drop them, even if its process
+// was killed at any moment.
 func (w *worker) makeTables(ctx context.Context, s Snapshot) error {
 	if s.Job.Import == nil {
 		return nil
@@ -31,7 +32,7 @@ func (w *worker) makeTables(ctx context.Context, s Snapshot) error {
 		if _, err := w.runner.Store.Write(ctx, s, making, nil, ""); err != nil {
 			return err
 		}
-		return errMoved // the record is another than the action was begun for
+		return errMoved // the record has changed since the action began
 	}
 	for _, shard := range slices.Sorted(maps.Keys(columns)) {
 		if err := w.widenAt(ctx, s.Job, shard, columns[shard]); err != nil {
@@ -46,8 +47,8 @@ func (w *worker) makeTables(ctx context.Context, s Snapshot) error {
 	if columns[s.Job.From] == nil {
 		return nil
 	}
-	// What was known of the tables is of another shape. No stream runs yet: the rows that are there are filled before they would
-	// have to be followed.
+	// The tables have changed, so their definitions are read again. No stream runs yet: existing rows are
+	// filled first, so that no stream has to follow these changes.
 	w.stopStreams()
 	w.move = nil
 	if err := w.prepare(ctx, s); err != nil {
@@ -56,10 +57,10 @@ func (w *worker) makeTables(ctx context.Context, s Snapshot) error {
 	return w.move.owners.filler.all(ctx, throttle(s.Job.Throttle))
 }
 
-// byShard are tables on shards.
+// byShard lists tables by shard.
 type byShard map[router.ShardName][]catalog.TableName
 
-// lacking are the tables that shards don't have, and those that they have without the column for the gene.
+// lacking returns the tables that shards lack, and the tables that lack the gene column.
 func (w *worker) lacking(ctx context.Context, j *job.Job) (tables, columns byShard, err error) {
 	tables, columns = byShard{}, byShard{}
 	for _, shard := range append(slices.Clip(j.Import.Shards), j.From) {
@@ -101,7 +102,8 @@ func hasOwnGene(ctx context.Context, c *link.Conn, name catalog.TableName) (bool
 	return len(rows) > 0, err
 }
 
-// alter changes a table while clients use it. It waits for their transactions no longer than they may wait for it.
+// alter changes a table while clients use it. It waits only briefly for their transactions, because clients
+// wait for it meanwhile.
 func alter(ctx context.Context, c *link.Conn, name catalog.TableName, how string) error {
 	if _, err := c.Exec(ctx, "SET SESSION lock_wait_timeout = 2"); err != nil {
 		return err
@@ -110,7 +112,7 @@ func alter(ctx context.Context, c *link.Conn, name catalog.TableName, how string
 	return err
 }
 
-// widenAt adds the column for the gene.
+// widenAt adds the gene column on one shard.
 func (w *worker) widenAt(ctx context.Context, j *job.Job, shard router.ShardName, names []catalog.TableName) error {
 	c, err := dialOf(ctx, w.runner.Store, j, shard)
 	if err != nil {
@@ -125,7 +127,7 @@ func (w *worker) widenAt(ctx context.Context, j *job.Job, shard router.ShardName
 	return nil
 }
 
-// narrow drops the columns that the job added on some shards.
+// narrow drops the gene columns that the job added on some shards.
 func narrow(ctx context.Context, store Store, j *job.Job, shards iter.Seq[router.ShardName]) error {
 	for _, shard := range slices.Sorted(shards) {
 		c, err := dialOf(ctx, store, j, shard)
@@ -146,7 +148,8 @@ func narrow(ctx context.Context, store Store, j *job.Job, shards iter.Seq[router
 	return nil
 }
 
-// dialOf connects to a shard, or to the job's source, for texts of definitions: they come and go in utf8mb4, whatever their columns have.
+// dialOf connects to a shard, or to the job's source, to read and write definitions. Their texts are exchanged
+// in utf8mb4, whatever character set the columns have.
 func dialOf(ctx context.Context, store Store, j *job.Job, shard router.ShardName) (*link.Conn, error) {
 	server, err := serverOf(ctx, store, j, shard)
 	if err != nil {
@@ -170,14 +173,14 @@ func serverOf(ctx context.Context, store Store, j *job.Job, shard router.ShardNa
 	return store.Shard(ctx, shard)
 }
 
-// Numbers of servers' errors.
+// Error codes of servers.
 const (
 	unknownTable  = 1146
 	unknownSchema = 1049
 	tableExists   = 1050
 )
 
-// created is the text that makes a table; empty: the server doesn't have it.
+// created returns the CREATE TABLE statement of a table, or "" if the server lacks the table.
 func created(ctx context.Context, c *link.Conn, name catalog.TableName) (string, error) {
 	rows, err := c.Query(ctx, "SHOW CREATE TABLE "+spelled(name))
 	switch code := link.Code(err); {
@@ -195,7 +198,7 @@ func spelled(name catalog.TableName) string {
 	return link.Name(name.Schema) + "." + link.Name(name.Name)
 }
 
-// makeAt makes tables on a shard as another has them.
+// makeAt creates tables on a shard with the source's definitions.
 func (w *worker) makeAt(ctx context.Context, j *job.Job, shard router.ShardName, names []catalog.TableName) error {
 	source, err := dialOf(ctx, w.runner.Store, j, j.From)
 	if err != nil {
@@ -214,7 +217,7 @@ func (w *worker) makeAt(ctx context.Context, j *job.Job, shard router.ShardName,
 		}
 		body, ok := strings.CutPrefix(text, "CREATE TABLE "+link.Name(name.Name)+" ")
 		if !ok {
-			continue // preflight says what it is
+			continue // preflight reports the other kinds
 		}
 		if _, err := target.Exec(ctx, "CREATE DATABASE IF NOT EXISTS "+link.Name(name.Schema)); err != nil {
 			return fmt.Errorf("make the schema of table %s on shard %s: %w", name, shard, err)
@@ -226,7 +229,7 @@ func (w *worker) makeAt(ctx context.Context, j *job.Job, shard router.ShardName,
 	return nil
 }
 
-// dropMade drops tables that the job made, and that have no rows any more.
+// dropMade drops tables that the job created and that are empty.
 func dropMade(ctx context.Context, store Store, j *job.Job) error {
 	if j.Import == nil {
 		return nil
@@ -260,7 +263,7 @@ func dropEmpty(ctx context.Context, at link.Server, names []catalog.TableName) e
 		case err != nil:
 			return fmt.Errorf("look whether table %s is empty: %w", name, err)
 		case len(rows) > 0:
-			continue // somebody else's
+			continue // it has rows that the job did not write
 		}
 		if _, err := c.Exec(ctx, "DROP TABLE IF EXISTS "+spelled(name)); err != nil {
 			return fmt.Errorf("drop table %s: %w", name, err)

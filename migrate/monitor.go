@@ -13,8 +13,8 @@ import (
 	"locus/migrate/phase"
 )
 
-// monitor watches a cut-over that rolls: what the figures were when the last step was taken, and whether they have got worse
-// since. One goroutine uses it.
+// monitor watches a rolling cut-over: it compares the current metrics with those after the last step. One
+// goroutine uses it.
 type monitor struct {
 	job      string
 	store    Store
@@ -26,13 +26,13 @@ type monitor struct {
 	limits   Limits
 	log      *slog.Logger
 
-	stepped time.Time // when the last step was taken; zero: the next one need not wait
-	before  figures   // as the last step left them
+	stepped time.Time // time of the last step; zero if the next one need not wait
+	before  figures   // the metrics after the last step
 	waiting job.Tally // at the source, when the job began to wait for a cut-over
 	usual   job.Tally // at the source, before the first step
 }
 
-// look returns everything that is watched, as of now. What can't be asked stays what it was before the step.
+// look returns the current metrics. A metric that can't be read keeps its value from before the step.
 func (m *monitor) look(ctx context.Context) figures {
 	now := time.Now()
 	f := figures{Running: m.before.Running, Fared: m.before.Fared, Conflicts: m.legs.conflicts(), Held: m.report.held()}
@@ -46,7 +46,7 @@ func (m *monitor) look(ctx context.Context) figures {
 	return f
 }
 
-// runningAt is how many statements a server works on.
+// runningAt returns the number of statements that run on a server.
 func runningAt(ctx context.Context, at link.Server) (int, error) {
 	c, err := link.Dial(ctx, at)
 	if err != nil {
@@ -60,8 +60,7 @@ func runningAt(ctx context.Context, at link.Server) (int, error) {
 	return strconv.Atoi(string(rows[0][1]))
 }
 
-// stepTaken notes how a step leaves things: how long it held statements is still
-// to be judged.
+// stepTaken records the metrics after a step. The time for which the step paused statements is judged later.
 func (m *monitor) stepTaken(ctx context.Context, rolls bool) {
 	m.stepped = time.Now()
 	if rolls {
@@ -70,25 +69,27 @@ func (m *monitor) stepTaken(ctx context.Context, rolls bool) {
 	}
 }
 
-// acceptPatience bounds a last look at the figures of an action that has ended.
+// acceptPatience bounds the last reading of the metrics after an action has ended.
 const acceptPatience = 2 * time.Second
 
-// accept takes the figures as they are for what they may be: an operator saw them before going on.
+// accept takes the current metrics as the new reference, because the operator saw them before continuing.
 func (m *monitor) accept(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acceptPatience)
 	defer cancel()
 	m.before = m.look(ctx)
 }
 
-// waitBegins notes how the moving genes' statements have fared when the job begins to wait for a cut-over.
+// waitBegins records the errors and latencies of the moving genes' statements when the job begins to wait for a
+// cut-over.
 func (m *monitor) waitBegins(ctx context.Context) {
 	if fared, err := m.store.Outcomes(ctx, m.job); err == nil {
 		m.waiting, m.usual = fared.Source, job.Tally{}
 	}
 }
 
-// noteUsual is how the moving genes' statements fare before the first step: since
-// the job waits for it, or if that were few, since proxies know of the job.
+// noteUsual records the errors and latencies of the moving genes' statements before the first step. It counts
+// from the beginning of the wait, or, if there were too few statements, from when the proxies learned of the
+// job.
 func (m *monitor) noteUsual(ctx context.Context) {
 	if m.usual.Statements() > 0 {
 		return
@@ -99,8 +100,8 @@ func (m *monitor) noteUsual(ctx context.Context) {
 	}
 }
 
-// untilStep waits between the steps of a cut-over that rolls, keeps the comparison
-// fresh meanwhile, and returns what follows if a figure gets worse than it may.
+// untilStep waits between the steps of a rolling cut-over and keeps the comparison fresh. If a metric exceeds
+// its limit, it returns the event for that.
 func (m *monitor) untilStep(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	if s.Job.Every <= 0 || m.stepped.IsZero() {
 		return nil, nil
@@ -111,7 +112,7 @@ func (m *monitor) untilStep(ctx context.Context, s Snapshot) (*phase.Event, erro
 	return m.watchUntil(ctx, s, next)
 }
 
-// watchUntil looks at the figures until then, and keeps the comparison fresh.
+// watchUntil checks the metrics until the given time, and keeps the comparison fresh.
 func (m *monitor) watchUntil(ctx context.Context, s Snapshot, next time.Time) (*phase.Event, error) {
 	for {
 		if event := m.breached(ctx, s); event != nil {
@@ -132,7 +133,7 @@ func (m *monitor) watchUntil(ctx context.Context, s Snapshot, next time.Time) (*
 	}
 }
 
-// breached looks at the figures between two steps.
+// breached returns an event if a metric exceeds its limit between two steps.
 func (m *monitor) breached(ctx context.Context, s Snapshot) *phase.Event {
 	now := m.look(ctx)
 	if now.told && !m.before.told {
@@ -149,7 +150,7 @@ func (m *monitor) breached(ctx context.Context, s Snapshot) *phase.Event {
 	return onBreach(s.Job, why)
 }
 
-// onBreach is what the record wants of a breach.
+// onBreach returns the event that the job's record specifies for a breach.
 func onBreach(j *job.Job, why string) *phase.Event {
 	st := j.State
 	switch {

@@ -8,17 +8,18 @@ import (
 	"locus/migrate/phase"
 )
 
-// move is what the actions of one job share: its legs with their streams, the comparison, and what is watched while the
-// cut-over rolls. One goroutine uses it.
+// move holds what the actions of one job share: its legs with their streams, the comparison, and the monitor of
+// a rolling cut-over. One goroutine uses it.
 type move struct {
 	legs     legs
-	owners   *owners // of an import; else nil
+	owners   *owners // for an import; otherwise nil
 	verifier *verifier
 	monitor  *monitor
 	fleet    fleet
 }
 
-// allSpace bounds the rows that wait in all streams of one direction, as long as each has leastSpace.
+// allSpace bounds the memory of rows that wait in all streams of one direction. Each stream gets at least
+// leastSpace.
 const (
 	allSpace   = 48 << 20
 	leastSpace = 8 << 20
@@ -46,7 +47,7 @@ func newMove(w *worker, j *job.Job, of []*shards, homes audit.Homes) *move {
 	return m
 }
 
-// keep has run what the job's state wants, and nothing else.
+// keep starts what the job's state requires, and stops the rest.
 func (m *move) keep(ctx context.Context, s Snapshot) error {
 	if err := m.legs.keep(ctx, s); err != nil {
 		return err
@@ -65,13 +66,14 @@ func (m *move) stop() {
 	}
 }
 
-// action does what a job's state asks for. The event that it returns is written into the job's record. Without one the record
-// was changed by the action itself, or the action is to be begun again.
+// action performs an action that a job's state requires. The worker writes the returned event into the job's
+// record. Without an event, the action has changed the record itself, or must start again.
 type action interface {
 	do(ctx context.Context, s Snapshot) (*phase.Event, error)
 }
 
-// action returns what does an action of the state machine; genes is how many are the target's after a step.
+// action returns the implementation of an action of the state machine. genes is the number of genes that the
+// target owns after a step.
 func (w *worker) action(next phase.Action, genes int) action {
 	m, store, name := w.move, w.runner.Store, w.runner.Name
 	switch next {

@@ -10,11 +10,11 @@ import (
 	"locus/migrate/table"
 )
 
-// nextNumber is where a server says what it would number the next row.
+// nextNumber matches the next AUTO_INCREMENT value in the output of SHOW CREATE TABLE.
 var nextNumber = regexp.MustCompile(` AUTO_INCREMENT=(\d+)`)
 
-// number has the cluster number rows of tables that become sharded above those that their server has numbered, by now that
-// nobody writes there.
+// number raises the cluster's counters of tables that become sharded above the numbers that their server has
+// given. It runs when no client writes there any more.
 func (h *handover) number(ctx context.Context) error {
 	if !h.forward || h.read.Job.Import == nil {
 		return nil
@@ -36,7 +36,7 @@ func (h *handover) number(ctx context.Context) error {
 	return nil
 }
 
-// numbered is the highest number that a table has, or has had as far as its server knows.
+// numbered returns the highest number that a table has, or has had as far as its server knows.
 func numbered(ctx context.Context, c *link.Conn, t *table.Table, at int) (uint64, error) {
 	rows, err := c.Query(ctx, "SELECT GREATEST(0, COALESCE(MAX("+link.Name(t.Columns[at].Name)+"), 0)) FROM "+t.SQL())
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"locus/router/cluster"
 )
 
-// orphaned returns the connections of the proxies' account to a server that no
-// living proxy has marked as its own: of a proxy that is dead, or that was stopped
-// and is taken for dead. What it still sends over them must not arrive.
+// orphaned returns the connections of the proxies' account that no live proxy has marked as its own. They
+// belong to a proxy that is dead, or that is suspended and counts as dead. Its delayed statements must not
+// arrive.
 func orphaned(ctx context.Context, c *link.Conn, proxies map[string]int64) ([]uint64, error) {
 	marks := []string{cluster.MarkedBy(link.Mark), cluster.MarkedBy(cluster.ConnectionMark(cluster.NoProxy))}
 	for name := range proxies {
@@ -35,13 +35,13 @@ func orphaned(ctx context.Context, c *link.Conn, proxies map[string]int64) ([]ui
 	return ids, nil
 }
 
-// findOrphans notes which proxies live and which connections are orphaned before anything is held.
+// findOrphans records the live proxies and the orphaned connections before the fence.
 func (h *handover) findOrphans(ctx context.Context) error {
 	var err error
 	if h.proxies, err = h.runner.Store.Proxies(ctx); err != nil {
 		return err
 	}
-	if h.outside() { // where no proxy is
+	if h.outside() { // no proxy connects there
 		return nil
 	}
 	for _, p := range h.passes {
@@ -52,17 +52,16 @@ func (h *handover) findOrphans(ctx context.Context) error {
 	return nil
 }
 
-// endOrphans ends the connections of proxies that are gone: those that were orphaned
-// before the fence and still are. One that has just been opened, and is not marked
-// yet, belongs to a proxy that knows of the fence. Of a proxy that has gone since,
-// and may be merely stopped, nothing was orphaned: the step is given up. The
-// proxies are those that obey the fence.
+// endOrphans ends connections that were orphaned before the fence and still are. A new, unmarked connection
+// belongs to a proxy that knows of the fence. If a proxy has disappeared since the step began, its connections
+// were not orphaned then, and it may be only suspended: the step is given up. The given proxies are those that
+// obey the fence.
 func (h *handover) endOrphans(ctx context.Context, p *pass, proxies map[string]int64) error {
 	for killed := false; ; killed = true {
 		if name, gone := anyGone(h.proxies, proxies); gone {
 			return fmt.Errorf("proxy %s has gone since the step began: its connections are ended before the next one", name)
 		}
-		if len(p.orphans) == 0 { // the usual case: a question less while statements are held
+		if len(p.orphans) == 0 { // the usual case: one query less while statements are paused
 			return nil
 		}
 		now, err := orphaned(ctx, p.atGiver, proxies)
@@ -97,7 +96,7 @@ func kill(ctx context.Context, c *link.Conn, ids []uint64) error {
 	return nil
 }
 
-// anyGone names a proxy that was there before and is not there now.
+// anyGone returns the name of a proxy that was live before and is not now.
 func anyGone(before, now map[string]int64) (name string, gone bool) {
 	for name := range before {
 		if _, there := now[name]; !there {

@@ -16,24 +16,24 @@ import (
 	"locus/router/catalog"
 )
 
-// owners tracks the keys of an import's rows at the source, which nothing checked when they were written. It holds the keys that give no
-// gene or contradictory genes since all rows were last looked at, and the highest sequence of their IDs. The streams report rows to it.
-// Its methods may be called concurrently.
+// owners tracks the keys of an import's rows at the source. Nothing checked these keys when they were written.
+// It holds the rows whose keys give no gene or contradictory genes, collected since all rows were last checked,
+// and the highest sequence of their IDs. The streams report rows to it. Its methods may be called concurrently.
 type owners struct {
-	filler *filler // of tables that have the column which locus makes; nil: there are none
+	filler *filler // for tables whose gene column locus makes; nil if there are none
 	homes  audit.Homes
 	here   link.Server // the source
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the following fields
 	wrong   map[*table.Table]map[string]table.Key
 	tooMany bool
 	highest map[catalog.TableName]uint64
 }
 
-// mostWrong bounds how many rows are remembered.
+// mostWrong bounds the number of remembered rows.
 const mostWrong = 10_000
 
-// saw takes in a row that a stream has brought.
+// saw records a row that a stream has read.
 func (o *owners) saw(t *table.Table, r table.Row) {
 	values := t.KeyValues(r)
 	g, err := geneOf(t.Declared, values)
@@ -58,7 +58,8 @@ func (o *owners) saw(t *table.Table, r table.Row) {
 	}
 }
 
-// small reports whether a row's parent may be no row's ID: plain numbers all read as IDs of gene 0.
+// small reports whether the parent key of a row may belong to no row: every small number reads as an ID of gene
+// 0.
 func small(t *catalog.Table, values [][]byte) bool {
 	for i := range t.Keys {
 		if audit.IsSmall(&t.Keys[i], values[i]) {
@@ -68,7 +69,8 @@ func small(t *catalog.Table, values [][]byte) bool {
 	return false
 }
 
-// geneOf is the gene that a row's keys agree on. The column that locus makes says nothing before it is filled.
+// geneOf returns the gene on which a row's keys agree. It ignores the column that locus makes, which may not be
+// filled yet.
 func geneOf(t *catalog.Table, values [][]byte) (gene.Gene, error) {
 	if t.MakesGene() {
 		return ownerGene(t, values)
@@ -76,7 +78,7 @@ func geneOf(t *catalog.Table, values [][]byte) (gene.Gene, error) {
 	return audit.GeneOf(t, values)
 }
 
-// number notes the sequence of a row's ID.
+// number records the sequence of a row's ID if it is the highest so far.
 func (o *owners) number(t *catalog.Table, values [][]byte) {
 	i := slices.IndexFunc(t.Keys, func(k catalog.Key) bool { return k.Role == catalog.ID })
 	if i < 0 || values[i] == nil {
@@ -100,7 +102,7 @@ func (o *owners) number(t *catalog.Table, values [][]byte) {
 	o.highest[t.TableName] = max(o.highest[t.TableName], l.Sequence(id).Lo)
 }
 
-// lookAtAll looks at all rows of the source, and forgets what streams have told before.
+// lookAtAll checks all rows of the source, and forgets the rows that streams reported before.
 func (o *owners) lookAtAll(ctx context.Context, source link.Server, shard router.ShardName, tables []*table.Table, rest func(context.Context) error) error {
 	o.mu.Lock()
 	o.wrong, o.tooMany = nil, false
@@ -126,7 +128,7 @@ func (o *owners) lookAtAll(ctx context.Context, source link.Server, shard router
 
 func (o *owners) lookAtTable(ctx context.Context, c *link.Conn, shard router.ShardName, t *table.Table) error {
 	seen, err := o.keysIn(ctx, c, shard, t)
-	if err == nil && seen.Strangers() > 0 { // a parent and its children may have been deleted in between
+	if err == nil && seen.Strangers() > 0 { // perhaps a parent and its children were deleted between the two reads
 		seen, err = o.keysIn(ctx, c, shard, t)
 	}
 	if err != nil {
@@ -159,14 +161,14 @@ func (o *owners) keysIn(ctx context.Context, c *link.Conn, shard router.ShardNam
 	return rows.Look(ctx)
 }
 
-// misfitsError is rows that would not be found once their table is sharded.
+// misfitsError reports rows that statements would not find once their table is sharded.
 type misfitsError struct{ what, remedy string }
 
 func (e *misfitsError) Error() string { return e.what }
 
 const misfitsRemedy = "correct the rows' owners or IDs"
 
-// stillWrong looks again at the rows that streams have told of.
+// stillWrong checks the reported rows again.
 func (o *owners) stillWrong(ctx context.Context, c *link.Conn) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -193,7 +195,8 @@ func (o *owners) stillWrong(ctx context.Context, c *link.Conn) error {
 	return nil
 }
 
-// wrongIn looks again at the rows of one table: those whose keys don't agree, and those whose parent's ID is none.
+// wrongIn checks the reported rows of one table again. It returns the rows whose keys don't agree, and the rows
+// whose parent does not exist.
 func (o *owners) wrongIn(ctx context.Context, c *link.Conn, t *table.Table) (still, strangers map[string]table.Key, err error) {
 	still = map[string]table.Key{}
 	children := map[string][]table.Key{} // by the parent's ID
@@ -221,7 +224,7 @@ func (o *owners) wrongIn(ctx context.Context, c *link.Conn, t *table.Table) (sti
 	return still, strangers, err
 }
 
-// orphans returns those children whose parent's ID is none. It asks the source over c, which may hold locks.
+// orphans returns the children whose parent does not exist. It queries the source over c, which may hold locks.
 func (o *owners) orphans(ctx context.Context, c *link.Conn, t *table.Table, children map[string][]table.Key) (map[string]table.Key, error) {
 	if len(children) == 0 {
 		return nil, nil
@@ -251,7 +254,7 @@ func (o *owners) orphans(ctx context.Context, c *link.Conn, t *table.Table, chil
 	return wrong, nil
 }
 
-// numbered is a declaration whose sequences go on above those of the rows that are there.
+// numbered returns declarations whose sequences start above those of the existing rows.
 func (o *owners) numbered(tables map[catalog.TableName]catalog.Declaration) map[catalog.TableName]catalog.Declaration {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -13,11 +13,11 @@ import (
 	"locus/router"
 )
 
-// ownership tells a job's streams whose the changes are that they read. A change is the owner's if its server owned the
-// row at that position of its log.
+// ownership decides for a job's streams who made the changes that they read. A change is the owner's if its
+// server owned the row at that position of its log.
 type ownership struct{ ledger owned.Ledger }
 
-// settle takes what a record and a map say, which are known to be those of now.
+// settle adopts the state of a record and a map that are known to be current.
 func (o *ownership) settle(j *job.Job, m *router.Map) error {
 	target, _ := j.Rows(j.State.Cut)
 	if move, there := m.MoveOf(j.ID); there && move.Divides() {
@@ -68,7 +68,7 @@ func handed(from, to int, open *owned.Open) job.Handed {
 	return h
 }
 
-// judge returns what decides on the changes that a leg's stream reads from one side.
+// judge returns the function that decides about the changes that a leg's stream reads from one side.
 func (o *ownership) judge(leg string, by owned.Side) applier.Judge {
 	return func(p changes.Position) (applier.Verdicts, error) {
 		at, err := p.Transaction()
@@ -85,10 +85,10 @@ func (o *ownership) judge(leg string, by owned.Side) applier.Judge {
 	}
 }
 
-// copied returns what reports whether the server that a stream writes has had all rows.
+// copied returns a function that reports whether the server to which a stream writes has received all rows.
 func (o *ownership) copied(by owned.Side) func() bool {
 	if by == owned.Target {
-		return func() bool { return true } // the source has
+		return func() bool { return true } // the source always has them
 	}
 	return o.ledger.Copied
 }

@@ -12,17 +12,19 @@ import (
 )
 
 const (
-	// stampFrom is how many recorded steps make a step record the streams' positions first, so that earlier ones can go.
+	// stampFrom is the number of recorded steps from which a step first records the streams' positions, so that
+	// old steps can be dropped.
 	stampFrom = 8
 	// mostHanded bounds the recorded steps.
 	mostHanded = 64
 )
 
-// passed are the recorded positions of the streams, by leg and by the side that is read. A restart of this or another
-// process reads both logs from there.
+// passed holds the recorded positions of the streams, by leg and by the side that is read. After a restart,
+// this or another process reads both logs from there.
 type passed map[string]*[2][]changes.Position
 
-// findPassed reads how far the streams are recorded to be, so that the record of the job can forget what they have passed.
+// findPassed reads the recorded positions of the streams, so that the job's record can drop the steps that they
+// have passed.
 func (h *handover) findPassed(ctx context.Context) error {
 	if len(h.read.Job.Handed) == 0 {
 		return nil
@@ -61,7 +63,8 @@ func (h *handover) readPassed(ctx context.Context) error {
 	return nil
 }
 
-// recorded returns the positions of a stream's workers that are recorded where the stream writes.
+// recorded returns the positions of a stream's workers, which are stored on the server to which the stream
+// writes.
 func recorded(ctx context.Context, c *link.Conn, stream string) (all []changes.Position, err error) {
 	texts, err := checkpoint.Positions(ctx, c, stream)
 	if checkpoint.None(err) { // no stream has written there yet
@@ -75,7 +78,7 @@ func recorded(ctx context.Context, c *link.Conn, stream string) (all []changes.P
 		if err != nil {
 			return nil, err
 		}
-		if !p.IsZero() { // else it begins later than now
+		if !p.IsZero() { // zero: the stream starts later than now
 			all = append(all, p)
 		}
 	}

@@ -13,14 +13,15 @@ import (
 	"locus/migrate/table"
 )
 
-// cascadeRepair repairs rows that the stream could not keep equal while rows were copied: a cascade that the source does not log went on to
-// them over a row that the target did not have yet. The comparison before the first step finds such rows. The source owns all rows then.
+// cascadeRepair repairs rows that the stream could not keep equal during the copy. The source does not log
+// cascades of foreign keys. If a cascade changes a row that the target does not have yet, the stream can't
+// repeat it there. The comparison before the first step finds such rows. At that time the source owns all rows.
 type cascadeRepair struct {
-	rows *repair.Comparison // nil: there are no such rows
+	rows *repair.Comparison // nil if there can be no such rows
 	log  *slog.Logger
 }
 
-// cascades returns what repairs such rows of a leg.
+// cascades returns the repair of such rows for a leg.
 func (v *verifier) cascades(ctx context.Context, s Snapshot, l *leg, owner link.Server) (cascadeRepair, error) {
 	st := s.Job.State
 	if st.Phase != phase.Verifying || st.Reversible || owner != l.shards.source || !slices.ContainsFunc(l.shards.tables, (*table.Table).PassedOn) {
@@ -34,7 +35,7 @@ func (v *verifier) cascades(ctx context.Context, s Snapshot, l *leg, owner link.
 	}, v.log}, nil
 }
 
-// logsCascades reports whether a server logs what foreign keys change.
+// logsCascades reports whether a server logs the changes that its foreign keys make.
 func logsCascades(ctx context.Context, at link.Server) (bool, error) {
 	c, err := link.Dial(ctx, at)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"locus/migrate/link"
 )
 
-// AwaitPrepared waits until no transaction is left on a server that was prepared by
-// somebody and not decided: it holds rows that are about to change hands, or to be made equal.
+// AwaitPrepared waits until a server has no prepared transaction from before the call. Prepared transactions
+// lock rows that are about to change hands or to be repaired.
 func AwaitPrepared(ctx context.Context, c *link.Conn, addr string) error {
 	waited, err := prepared(ctx, c)
 	if err != nil {
@@ -30,7 +30,7 @@ func AwaitPrepared(ctx context.Context, c *link.Conn, addr string) error {
 	return nil
 }
 
-// prepared names the branches of transactions that are prepared on a server.
+// prepared returns the names of the branches that are prepared on a server.
 func prepared(ctx context.Context, c *link.Conn) (map[string]bool, error) {
 	rows, err := c.Query(ctx, "XA RECOVER")
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"locus/migrate/table"
 )
 
-// repairs makes rows equal that a comparison found different, as the operator ordered, while streams run and clients write. It is
-// idempotent: a row that is equal is skipped, and a row that has changed since the operator saw it gets another number, which the order
-// does not contain.
+// repairs makes rows equal that a comparison found different, as the operator requested, while streams run and
+// clients write. It is idempotent: it skips equal rows, and a row that has changed since the operator saw it
+// gets a new number, which the request does not contain.
 type repairs struct {
 	store Store
 	legs  legs
@@ -41,16 +41,16 @@ func (a repairs) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	return &phase.Event{Kind: phase.Repaired, Rows: len(left.Rows), Why: r.told(left)}, nil
 }
 
-// repairing is one order under way.
+// repairing is one running repair request.
 type repairing struct {
 	repairs
 	job      string
 	order    *job.Repair
 	pairs    map[way]*repair.Pair
-	outcomes map[int]repair.Outcome // by the rows' numbers
+	outcomes map[int]repair.Outcome // by row number
 }
 
-// way is from where to where rows go.
+// way is a direction of a repair: a leg and the side whose rows win.
 type way struct {
 	leg    *leg
 	winner job.Side
@@ -62,8 +62,8 @@ func (r *repairing) close() {
 	}
 }
 
-// all repairs the rows, and those again that a server has refused, as long as others were repaired: a unique
-// value may have to pass from one row to another.
+// all repairs the rows. It retries rows that a server has refused as long as other rows were repaired, because
+// a unique value may have to pass from one row to another.
 func (r *repairing) all(ctx context.Context, rows []job.Difference) error {
 	for again := true; again; {
 		repaired, refused := 0, 0
@@ -113,7 +113,7 @@ func (r *repairing) row(ctx context.Context, d job.Difference) (repair.Outcome, 
 	})
 }
 
-// find is the leg and the table of a row.
+// find returns the leg and the table of a row.
 func (r *repairing) find(d job.Difference) (*leg, *table.Table) {
 	for _, l := range r.legs {
 		if l.id != d.Leg {
@@ -128,7 +128,7 @@ func (r *repairing) find(d job.Difference) (*leg, *table.Table) {
 	return nil, nil
 }
 
-// pair connects where rows go, once.
+// pair returns the connections for a direction, and opens them at the first call.
 func (r *repairing) pair(ctx context.Context, w way) (*repair.Pair, error) {
 	if p := r.pairs[w]; p != nil && !p.Broken() {
 		return p, nil
@@ -144,7 +144,7 @@ func (r *repairing) pair(ctx context.Context, w way) (*repair.Pair, error) {
 	return p, err
 }
 
-// at is a leg's server.
+// at returns a leg's server.
 func (l *leg) at(s job.Side) link.Server {
 	if s == job.AtSource {
 		return l.shards.source
@@ -152,7 +152,8 @@ func (l *leg) at(s job.Side) link.Server {
 	return l.shards.target
 }
 
-// hold keeps the stream that writes at a side this process's; nil: none does.
+// hold returns a function that keeps the stream which writes to a side owned by this process; nil if no stream
+// writes there.
 func (l *leg) hold(at job.Side) func(context.Context, *link.Conn) error {
 	st, name := l.streams.forward, l.id
 	if at == job.AtSource {
@@ -164,7 +165,7 @@ func (l *leg) hold(at job.Side) func(context.Context, *link.Conn) error {
 	return func(ctx context.Context, c *link.Conn) error { return checkpoint.Hold(ctx, c, name, st.Epoch()) }
 }
 
-// left is the list without the rows that are equal. What is seen anew of a row has a new number.
+// left returns the list without the rows that are equal now. Rows that have changed get a new number.
 func (r *repairing) left(list job.Differences) job.Differences {
 	left := job.Differences{Last: list.Last, Beyond: list.Beyond}
 	var anew []job.Difference
@@ -188,7 +189,7 @@ func (r *repairing) left(list job.Differences) job.Differences {
 	return left
 }
 
-// again is a row as it was seen at last.
+// again returns a row with its latest state.
 func (r *repairing) again(d job.Difference, o repair.Outcome) (job.Difference, bool) {
 	winner, _ := d.Decide(r.order.Take)
 	_, t := r.find(d)
@@ -205,7 +206,7 @@ func (r *repairing) again(d job.Difference, o repair.Outcome) (job.Difference, b
 	return d, d.Source.Sum != d.Target.Sum
 }
 
-// told says what became of the order, for the journal.
+// told returns a summary of the repair for the journal.
 func (r *repairing) told(left job.Differences) string {
 	counts := map[repair.Kind]int{}
 	for _, o := range r.outcomes {

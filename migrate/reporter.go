@@ -9,36 +9,36 @@ import (
 	"locus/migrate/job"
 )
 
-// reportEvery is between two reports.
+// reportEvery is the interval between two reports.
 const reportEvery = 500 * time.Millisecond
 
-// reporter tells others how far a job is. Its methods may be called concurrently.
+// reporter publishes a job's progress. Its methods may be called concurrently.
 type reporter struct {
 	store Store
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the following fields
 	report  job.Report
 	running measured
 }
 
-// measured are the streams that run.
+// measured holds the running streams.
 type measured struct{ forward, back []*stream }
 
 func newReporter(store Store, runner, id string) *reporter {
 	return &reporter{store: store, report: job.Report{ID: id, Runner: runner}}
 }
 
-// update changes what the next report says.
+// update changes the content of the next report.
 func (p *reporter) update(change func(*job.Report)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change(&p.report)
 }
 
-// trouble is what the job waits for or why it is tried again; empty: nothing.
+// trouble sets the reason why the job waits or retries; "" for none.
 func (p *reporter) trouble(what string) { p.update(func(r *job.Report) { r.Trouble = what }) }
 
-// measure has the reports read the figures of the streams of legs that run now.
+// measure sets the streams whose metrics the reports contain.
 func (p *reporter) measure(l legs) {
 	var m measured
 	for _, one := range l {
@@ -54,19 +54,19 @@ func (p *reporter) measure(l legs) {
 	p.running = m
 }
 
-// held is for how long the last step held statements.
+// held returns the time for which the last step paused statements.
 func (p *reporter) held() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return time.Duration(p.report.LastFenceMs) * time.Millisecond
 }
 
-// follow has the report follow something that is under way, until stop is called.
+// follow updates the report repeatedly by look, until stop is called.
 func (p *reporter) follow(ctx context.Context, look func(*job.Report)) (stop func()) {
 	return every(ctx, func(context.Context) { p.update(look) }, func() { p.update(look) })
 }
 
-// run writes the report for others, until stop is called.
+// run publishes the report repeatedly, until stop is called.
 func (p *reporter) run(ctx context.Context, log *slog.Logger) (stop func()) {
 	return every(ctx, func(ctx context.Context) {
 		if err := p.store.Report(ctx, p.now()); err != nil && ctx.Err() == nil {
@@ -75,7 +75,7 @@ func (p *reporter) run(ctx context.Context, log *slog.Logger) (stop func()) {
 	}, func() {})
 }
 
-// now is the report as of now.
+// now returns the current report.
 func (p *reporter) now() job.Report {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,8 +99,8 @@ func (p *reporter) now() job.Report {
 	return *r
 }
 
-// every calls do at once and then every reportEvery, until stop is called; stop waits for that and for last, which is called
-// at the end.
+// every calls do at once and then every reportEvery, until stop is called. Stop waits for the running call and
+// for last, which is called at the end.
 func every(ctx context.Context, do func(context.Context), last func()) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup

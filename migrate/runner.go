@@ -11,33 +11,33 @@ import (
 	"locus/router"
 )
 
-// Runner runs the jobs that nobody else runs.
+// Runner runs the jobs that no other process runs.
 type Runner struct {
 	Store Store
 	Name  string // of this process
 	Log   *slog.Logger
 	Times Times
-	// Limits are of what is watched while a cut-over rolls.
+	// Limits bound the metrics that are watched during a rolling cut-over.
 	Limits Limits
-	// Stop is called at the stop points of a step, and Arrange may change what its
-	// lines do, in tests.
+	// Stop is called at the stop points of a step, and Arrange may replace the step's effects, in tests.
 	Stop    func(point string)
 	Arrange func(*cutover.Effects)
-	// Stepped is told of each step of a cut-over that was begun; may be nil.
+	// Stepped is called after each step of a cut-over that was begun; may be nil.
 	Stepped func(Stepped)
 }
 
-// Stepped is what became of a step: forward or back, and whether it was taken or not.
+// Stepped is the result of a step: forward or back, taken or not.
 type Stepped struct {
 	Job          string
 	To           router.ShardName // the receiver
-	Genes        int              // that were to change hands
+	Genes        int              // number of genes that were to change hands
 	Began, Ended time.Time
 	Lines        []cutover.Line
 	Failed       bool
 }
 
-// Held is for how long statements were held: from the fence on, until the genes were handed over, or else until the step's end.
+// Held returns how long statements were paused: from the fence until the genes were handed over, or until the
+// end of a failed step.
 func (s Stepped) Held() time.Duration {
 	for _, line := range s.Lines {
 		if line.Name == cutover.BeforeFence {
@@ -51,16 +51,16 @@ func (s Stepped) Held() time.Duration {
 	return 0
 }
 
-// Times are the limits of a job. The zero value of each is its default.
+// Times are the time limits of a job. The zero value of each stands for its default.
 type Times struct {
 	Before   time.Duration // for the checks before a step; 30 s
-	Within   time.Duration // from the fence to the commit of a step; 1.5 s, less than statements are held
-	Undo     time.Duration // to take a fence away; 10 s
-	Fresh    time.Duration // for which a verification counts; 10 min
-	Lag      time.Duration // of the stream, at which no step begins; 5 s
-	Held     time.Duration // by a step, more of which stops a cut-over that rolls; 1 s
-	Patience time.Duration // with what fails, before a job is given up; 10 min
-	Look     time.Duration // between looks for jobs; 5 s
+	Within   time.Duration // from the fence to the commit of a step; 1.5 s, less than the time for which proxies pause statements
+	Undo     time.Duration // for removing a fence; 10 s
+	Fresh    time.Duration // for which a verification is valid; 10 min
+	Lag      time.Duration // of the stream; with more, no step begins; 5 s
+	Held     time.Duration // pause of statements by a step; a longer one stops a rolling cut-over; 1 s
+	Patience time.Duration // with failures, until the job fails; 10 min
+	Look     time.Duration // between polls for jobs; 5 s
 }
 
 func (t Times) withDefaults() Times {
@@ -84,7 +84,7 @@ func (t Times) withDefaults() Times {
 	return t
 }
 
-// Run takes up jobs until ctx ends, and waits for those that it runs.
+// Run claims and runs jobs until ctx ends, and then waits for those that it runs.
 func (r *Runner) Run(ctx context.Context) error {
 	r.Times, r.Limits = r.Times.withDefaults(), r.Limits.withDefaults()
 	if r.Log == nil {
@@ -97,7 +97,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	changes := r.Store.Changes(ctx)
 	defer func() {
 		cancel()
-		for range changes { // until the store is done with it
+		for range changes { // drain the channel until the store closes it
 		}
 	}()
 	look := time.NewTicker(r.Times.Look)
@@ -113,9 +113,9 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// running are the jobs that this process runs.
+// running lists the jobs that this process runs.
 type running struct {
-	mu   sync.Mutex // of jobs
+	mu   sync.Mutex // guards jobs
 	jobs map[string]bool
 	wait sync.WaitGroup
 }
@@ -136,7 +136,7 @@ func (r *running) end(id string) {
 	delete(r.jobs, id)
 }
 
-// claim begins to run what nobody runs.
+// claim starts the jobs that no process runs.
 func (r *Runner) claim(ctx context.Context, running *running) {
 	jobs, err := r.Store.Jobs(ctx)
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *Runner) claim(ctx context.Context, running *running) {
 	}
 }
 
-// work runs one job for as long as it is this process's.
+// work runs one job for as long as this process holds its claim.
 func (r *Runner) work(ctx context.Context, claim Claim, id string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -17,16 +17,16 @@ import (
 	"locus/router/catalog"
 )
 
-// shards are the two servers of a leg and the tables whose rows it moves. Immutable.
+// shards holds the two servers of a leg and the tables whose rows it moves. It is immutable.
 type shards struct {
 	source, target link.Server
 	tables         []*table.Table
 	parts          table.Parts
-	looked         preflight.Config // at what the preflight looked
+	looked         preflight.Config // the configuration of the preflight check
 }
 
-// lookAt finds the servers and the tables of a leg. What the preflight refuses is an error, unless the job has begun: then it
-// goes on as well as it can, with all tables.
+// lookAt finds the servers and the tables of a leg. Problems that preflight finds are an error before the job
+// has begun. Afterwards the job continues as far as possible, if all tables can be read.
 func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l job.Leg) (*shards, error) {
 	source, err := store.Source(ctx, s.Job)
 	if err != nil {
@@ -41,7 +41,7 @@ func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l jo
 		return nil, err
 	}
 	announced := s.Job.Announced(s.Map)
-	if s.Job.Import != nil { // its tables are made once every proxy knows of it
+	if s.Job.Import != nil { // the job creates its tables after every proxy has learned of it
 		announced = s.Job.State.Announced
 	}
 	replicas, err := ReplicasOf(ctx, store, s.Job, l)
@@ -54,7 +54,7 @@ func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l jo
 	}
 	looked := preflight.Config{
 		Source: source, Target: target, Replicas: replicas, Tables: declared, Width: s.Job.Width, Genes: l.Genes, Import: s.Job.Import != nil,
-		// What a job that is given up has made may be gone already.
+		// An aborted job may have dropped its tables already.
 		Resumed: announced && s.Job.State.At() != phase.Aborting,
 		Outside: s.Job.Outside() != nil, BySequence: s.Job.BySequence, Everywhere: mustHave,
 	}
@@ -71,7 +71,7 @@ func lookAt(ctx context.Context, store Store, log *slog.Logger, s Snapshot, l jo
 	return &shards{source, target, report.Tables, table.Split(l.Genes, s.Job.Parts), looked}, nil
 }
 
-// ReplicasOf are the servers that may take the place of a leg's two.
+// ReplicasOf returns the servers that may replace the two servers of a leg.
 func ReplicasOf(ctx context.Context, store Store, j *job.Job, l job.Leg) (list []preflight.Replica, err error) {
 	shards := map[string]router.ShardName{"target": l.To}
 	if j.Outside() == nil {
@@ -89,7 +89,7 @@ func ReplicasOf(ctx context.Context, store Store, j *job.Job, l job.Leg) (list [
 	return list, nil
 }
 
-// tablesOf are the tables whose rows a job moves.
+// tablesOf returns the tables whose rows a job moves.
 func tablesOf(ctx context.Context, store Store, j *job.Job) (map[catalog.TableName]catalog.Declaration, error) {
 	if j.Import != nil {
 		return j.Import.Tables, nil
@@ -97,7 +97,8 @@ func tablesOf(ctx context.Context, store Store, j *job.Job) (map[catalog.TableNa
 	return store.Tables(ctx)
 }
 
-// homesOf returns where parents of an import's rows may be: in the tables that are imported with them, or in sharded ones.
+// homesOf returns the tables that may have parents of an import's rows: those that are imported together, and
+// sharded ones.
 func homesOf(ctx context.Context, store Store, j *job.Job) (h audit.Homes, err error) {
 	if j.Import == nil {
 		return h, nil
@@ -105,7 +106,7 @@ func homesOf(ctx context.Context, store Store, j *job.Job) (h audit.Homes, err e
 	if h.Spread, err = store.Tables(ctx); err != nil {
 		return h, err
 	}
-	// Once the tables are sharded the store has them too, and the source has all of their rows.
+	// Once the tables are sharded, the store lists them too. The source still has all of their rows.
 	h.Here, h.Spread = j.Import.Tables, maps.Clone(h.Spread)
 	maps.DeleteFunc(h.Spread, func(name catalog.TableName, _ catalog.Declaration) bool { _, is := h.Here[name]; return is })
 	names := slices.Clone(j.Import.Shards)
@@ -122,8 +123,8 @@ func homesOf(ctx context.Context, store Store, j *job.Job) (h audit.Homes, err e
 	return h, nil
 }
 
-// stillFit returns an error if somebody has changed the tables of one server: the stream back could not read what is written
-// at the target then.
+// stillFit returns an error if the tables on one server have been changed. The reverse stream could then not
+// read the target's changes.
 func (sh *shards) stillFit(ctx context.Context) error {
 	report, err := preflight.LookAtSchema(ctx, sh.looked)
 	switch {
@@ -137,7 +138,7 @@ func (sh *shards) stillFit(ctx context.Context) error {
 	return nil
 }
 
-// other is the server that at is not.
+// other returns the server of the leg that is not at.
 func (sh *shards) other(at link.Server) link.Server {
 	if at == sh.source {
 		return sh.target

@@ -8,7 +8,7 @@ import (
 	"locus/migrate/phase"
 )
 
-// step hands the next genes over, forward or back, once it is time.
+// step hands over the next genes, forward or back, once it is time.
 type step struct {
 	forward   bool
 	reach     int // how far the job's state is afterwards
@@ -51,7 +51,7 @@ func (a step) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	return &phase.Event{Kind: phase.StepTaken, Genes: a.reach}, nil
 }
 
-// handover says who gives what to whom.
+// handover determines which rows each leg hands over, and in which direction.
 func (a step) handover(s Snapshot) *handover {
 	h := &handover{
 		runner: a.runner, move: a.move, ownership: a.ownership, report: a.report, read: s, reach: a.reach, forward: a.forward,

@@ -20,19 +20,22 @@ type stream struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 	failed  chan struct{} // closed when it has ended by itself
-	err     error         // then, why
+	err     error         // set before failed is closed
 }
 
-// beginning says where a stream may begin.
+// beginning determines where a stream may start.
 type beginning struct {
-	back bool // it is the way back's
-	// begun: it has a position, and rows depend on what it brought: without that it would leave changes out.
+	back bool // it is the reverse stream
+	// begun: the stream must have a recorded position, because rows depend on what it has applied. Starting
+	// elsewhere would skip changes.
 	begun bool
-	// anew: nobody needs what it would bring of before, so that it begins now if its server lacks what it has brought.
+	// anew: earlier changes are not needed, so the stream starts at the end of the log if its server lacks the
+	// recorded position.
 	anew bool
 }
 
-// openStream begins a stream where it was, or now. Beside runs with it, until its context ends; may be nil.
+// openStream starts a stream at its recorded position, or at the end of the log. It runs beside together with
+// the stream, until its context ends; beside may be nil.
 func openStream(ctx context.Context, from link.Server, config applier.Config, start beginning, beside func(context.Context, *stream)) (*stream, error) {
 	a, err := applier.Open(ctx, config)
 	if err != nil {
@@ -70,7 +73,7 @@ func openStream(ctx context.Context, from link.Server, config applier.Config, st
 	return st, nil
 }
 
-// where has a stream that has no position begin at the log's end.
+// where lets a stream without a recorded position start at the end of the log.
 func (b beginning) where(ctx context.Context, a *applier.Applier, config applier.Config, from link.Server) (link.Flavor, error) {
 	c, err := link.Dial(ctx, from)
 	if err != nil {
@@ -105,7 +108,7 @@ func (s *stream) stop() {
 	s.running.Wait()
 }
 
-// ended is why the stream has ended by itself, or nil while it runs.
+// ended returns the reason why the stream has ended by itself, or nil while it runs.
 func (s *stream) ended() error {
 	select {
 	case <-s.failed:
@@ -115,7 +118,7 @@ func (s *stream) ended() error {
 	}
 }
 
-// caughtUp waits until the stream has applied what its server has logged by now.
+// caughtUp waits until the stream has applied everything that its server has logged so far.
 func (s *stream) caughtUp(ctx context.Context) error {
 	c, err := link.Dial(ctx, s.from)
 	if err != nil {
@@ -125,7 +128,7 @@ func (s *stream) caughtUp(ctx context.Context) error {
 	return s.hasAllOf(ctx, c)
 }
 
-// hasAllOf is caughtUp for who has a connection to the server that is read.
+// hasAllOf is caughtUp over an existing connection to the source server.
 func (s *stream) hasAllOf(ctx context.Context, c *link.Conn) error {
 	now, err := changes.Current(ctx, c)
 	if err != nil {

@@ -11,25 +11,25 @@ import (
 	"locus/migrate/phase"
 )
 
-// streams are those between the two servers of a leg: forward brings the source's changes to the target, back the other way
-// round. Each is nil while it doesn't run. One goroutine uses them.
+// streams are the two streams of a leg: forward carries the source's changes to the target, back carries the
+// target's changes to the source. Each is nil while it does not run. One goroutine uses them.
 type streams struct {
 	job       string
 	shards    *shards
 	ownership *ownership
-	owners    *owners      // of an import; else nil
-	space     int          // of each; see [applier.Config]
-	sweeper   *sweeper     // of a job by sequence; else nil
-	changed   *changedRows // forgets what it knows when a stream stops
+	owners    *owners      // for an import; otherwise nil
+	space     int          // for each stream; see [applier.Config]
+	sweeper   *sweeper     // for a job by sequence; otherwise nil
+	changed   *changedRows // becomes incomplete when a stream stops
 
-	state         phase.State // of the job, as it was when they were last kept
+	state         phase.State // the job's state at the last call of keep
 	forward, back *stream
 }
 
-// backJob is the name that the reverse stream's positions are kept by.
+// backJob returns the name under which the reverse stream's positions are stored.
 func backJob(id string) string { return id + "/back" }
 
-// keep has those streams run that the job's state wants, and no others.
+// keep starts the streams that the job's state requires, and stops the others.
 func (s *streams) keep(ctx context.Context, of Snapshot) (err error) {
 	s.state = of.Job.State
 	forward, back := of.Job.Streams()
@@ -90,7 +90,8 @@ func (s *streams) open(ctx context.Context, from, to link.Server, name string, b
 	return openStream(ctx, from, config, start, beside)
 }
 
-// restart makes the stream forward begin at the end of the source's log when it is opened next. The caller keeps writers off both servers.
+// restart makes the forward stream start at the end of the source's log when it is opened next. The caller must
+// have blocked writers on both servers.
 func (s *streams) restart(ctx context.Context, source *link.Conn) error {
 	now, err := changes.Current(ctx, source)
 	if err != nil {
@@ -103,7 +104,7 @@ func (s *streams) restart(ctx context.Context, source *link.Conn) error {
 	return a.Begin(ctx, now)
 }
 
-// ensureForward begins the stream forward, once.
+// ensureForward opens the forward stream if it is not open.
 func (s *streams) ensureForward(ctx context.Context) (err error) {
 	if s.forward == nil {
 		s.forward, err = s.openForward(ctx)
@@ -111,7 +112,7 @@ func (s *streams) ensureForward(ctx context.Context) (err error) {
 	return err
 }
 
-// ensureBack begins the stream back, once.
+// ensureBack opens the reverse stream if it is not open.
 func (s *streams) ensureBack(ctx context.Context) (err error) {
 	if s.back == nil {
 		s.back, err = s.openReverse(ctx)
@@ -119,7 +120,7 @@ func (s *streams) ensureBack(ctx context.Context) (err error) {
 	return err
 }
 
-// running are the streams that run.
+// running returns the open streams.
 func (s *streams) running() []*stream {
 	var some []*stream
 	for _, st := range []*stream{s.forward, s.back} {
@@ -130,7 +131,7 @@ func (s *streams) running() []*stream {
 	return some
 }
 
-// conflicts is how many rows the streams have refused.
+// conflicts returns the number of rows that the streams have refused.
 func (s *streams) conflicts() (n int64) {
 	for _, st := range s.running() {
 		n += st.Progress().Conflicts
@@ -138,7 +139,7 @@ func (s *streams) conflicts() (n int64) {
 	return n
 }
 
-// cancelOnFailure ends an action when a stream ends by itself. What waits for that ends with ctx at the latest.
+// cancelOnFailure cancels an action when a stream ends by itself. Its goroutines end with ctx at the latest.
 func (s *streams) cancelOnFailure(ctx context.Context, waiting *sync.WaitGroup, cancel context.CancelCauseFunc) {
 	for _, st := range s.running() {
 		waiting.Go(func() {
@@ -151,7 +152,7 @@ func (s *streams) cancelOnFailure(ctx context.Context, waiting *sync.WaitGroup, 
 	}
 }
 
-// stop ends both. What changes until the next ones begin is not known to them.
+// stop stops both streams. Changes until their next start are not recorded in changed.
 func (s *streams) stop() {
 	for _, st := range s.running() {
 		s.changed.tooMany = true

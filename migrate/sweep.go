@@ -9,23 +9,24 @@ import (
 	"locus/migrate/link"
 )
 
-// sweeper ends what proxies that are gone have open where a stream of a job by sequence writes, as long as that is late. Clients
-// lock copies of rows there, too: statements by owner look at all rows of the owner. So a proxy that is stopped, in the middle of a
-// transaction, would keep the stream waiting for as long as the server does not notice.
+// sweeper ends connections of dead proxies on the server to which a stream of a job by sequence writes, while
+// the stream is late. Clients lock copies of rows there too, because statements by owner read all rows of the
+// owner. A proxy that is suspended in the middle of a transaction would block the stream until the server
+// notices.
 type sweeper struct {
 	store Store
 	log   *slog.Logger
 }
 
 const (
-	// sweepEvery is between two looks. A connection is ended that was nobody's in both: one that has just been made is marked
-	// in less.
+	// sweepEvery is the interval between two checks. A connection is ended if both checks find it unmarked. A
+	// new connection is marked sooner than that.
 	sweepEvery = time.Second
-	// sweepLag is how late a stream is that may be kept waiting.
+	// sweepLag is the lag from which a stream counts as late.
 	sweepLag = time.Second
 )
 
-// run looks until ctx ends.
+// run checks repeatedly until ctx ends.
 func (w sweeper) run(ctx context.Context, s *stream, at link.Server) {
 	var c *link.Conn
 	defer func() { hangUp(c) }()
@@ -43,7 +44,7 @@ func (w sweeper) run(ctx context.Context, s *stream, at link.Server) {
 	}
 }
 
-// look ends the connections that were orphaned before and still are, and gives those that are now.
+// look ends the connections that were orphaned before and still are, and returns the currently orphaned ones.
 func (w sweeper) look(ctx context.Context, c **link.Conn, at link.Server, before []uint64) (now []uint64, err error) {
 	proxies, err := w.store.Proxies(ctx)
 	if err != nil {

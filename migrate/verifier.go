@@ -21,17 +21,17 @@ import (
 // verifier compares the servers of a job's legs. One goroutine uses it.
 type verifier struct {
 	legs   legs
-	owners *owners // of an import; else nil
+	owners *owners // for an import; otherwise nil
 	report *reporter
-	fresh  time.Duration // for which a comparison counts
+	fresh  time.Duration // for how long a comparison is valid
 	log    *slog.Logger
 
-	compared map[string]int64 // rows by table, of the comparison under way or the last; replaced, never edited
-	verified time.Time        // when the last comparison that passed began; zero: none by this process
+	compared map[string]int64 // rows by table, of the running or the last comparison; replaced, never edited
+	verified time.Time        // start of the last comparison that passed; zero if this process has none
 }
 
-// do compares the two servers: the rows of the source as the source has them,
-// those of the target as the target has.
+// do compares the two servers. For rows that the source owns, the source is the reference; for the target's
+// rows, the target is.
 func (v *verifier) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	began := time.Now()
 	v.forgetChanged()
@@ -46,7 +46,7 @@ func (v *verifier) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 			err = v.compareLeg(ctx, s, l, target.Of(l.genes), source.Of(l.genes))
 		}
 	}
-	// Told at the end and together: who reads that it passed reads all of it.
+	// Reported at the end and in one update, so that a reader who sees that it passed sees all of it.
 	if _, different := errors.AsType[*differencesError](err); different {
 		v.report.update(func(r *job.Report) { r.Compared = v.compared })
 	}
@@ -58,7 +58,7 @@ func (v *verifier) do(ctx context.Context, s Snapshot) (*phase.Event, error) {
 	return &phase.Event{Kind: phase.Verified}, nil
 }
 
-// forgetChanged forgets which rows have changed: everything is about to be compared.
+// forgetChanged clears the lists of changed rows, because all rows are about to be compared.
 func (v *verifier) forgetChanged() {
 	for _, l := range v.legs {
 		for _, st := range l.streams.running() {
@@ -68,12 +68,12 @@ func (v *verifier) forgetChanged() {
 	}
 }
 
-// tooManyChanged tells whether rows have changed of which nobody knows any more.
+// tooManyChanged reports whether the list of changed rows of a leg is incomplete.
 func (v *verifier) tooManyChanged() bool {
 	return slices.ContainsFunc(v.legs, func(l *leg) bool { return l.changed.tooMany })
 }
 
-// compareLeg compares the rows of which the source is the owner, and those of the target.
+// compareLeg compares the rows that the source owns, and those that the target owns.
 func (v *verifier) compareLeg(ctx context.Context, s Snapshot, l *leg, target, source router.Part) error {
 	err := v.compare(ctx, s, l, source, l.shards.source, l.streams.forward, l.id)
 	if err == nil {
@@ -82,7 +82,7 @@ func (v *verifier) compareLeg(ctx context.Context, s Snapshot, l *leg, target, s
 	return err
 }
 
-// compare compares the rows of one owner with what the stream from there has made of them.
+// compare compares one owner's rows with the copy that the stream has made of them.
 func (v *verifier) compare(ctx context.Context, s Snapshot, l *leg, rows router.Part, owner link.Server, by *stream, name string) error {
 	if rows.Empty() {
 		return nil
@@ -102,7 +102,7 @@ func (v *verifier) compare(ctx context.Context, s Snapshot, l *leg, rows router.
 		Parts:    table.Split(rows.Genes, min(s.Job.Parts, rows.Genes.Len())),
 		Throttle: throttle(s.Job.Throttle), Repair: repairs.do,
 	}, by)
-	var before int64 // of the legs that were compared
+	var before int64 // rows of the legs that were compared before
 	for _, rows := range v.compared {
 		before += rows
 	}
@@ -116,7 +116,8 @@ func (v *verifier) compare(ctx context.Context, s Snapshot, l *leg, rows router.
 	return l.verdict(result, owner)
 }
 
-// recheck compares those of some rows that changed since they were last compared. Without any it does nothing.
+// recheck compares those of the given rows that changed since they were last compared. If there are none, it
+// does nothing.
 func (l *leg) recheck(ctx context.Context, rows router.Part, giver link.Server, atGiver, atReceiver *link.Conn, by *stream) error {
 	keys := l.changed.of(rows)
 	if len(keys) == 0 {
@@ -129,12 +130,12 @@ func (l *leg) recheck(ctx context.Context, rows router.Part, giver link.Server, 
 		err = l.verdict(result, giver)
 	}
 	if _, different := errors.AsType[*differencesError](err); err != nil && !different {
-		l.changed.tooMany = true // those that were taken out are not compared
+		l.changed.tooMany = true // the rows were removed from the list, but not compared
 	}
 	return err
 }
 
-// verdict is the error that a comparison of an owner's rows ends with.
+// verdict returns the error for the result of comparing an owner's rows.
 func (l *leg) verdict(result checksum.Result, owner link.Server) error {
 	switch {
 	case len(result.Differences) > 0:
@@ -145,12 +146,12 @@ func (l *leg) verdict(result checksum.Result, owner link.Server) error {
 	return nil
 }
 
-// stale tells whether the last comparison is too old for a step.
+// stale reports whether the last comparison is too old for a step.
 func (v *verifier) stale() bool {
 	return v.verified.IsZero() || time.Since(v.verified) > v.fresh
 }
 
-// untilDue is when to compare again: at once if this process never did.
+// untilDue returns the time until the next comparison; 0 if this process has made none.
 func (v *verifier) untilDue() time.Duration {
 	if v.verified.IsZero() {
 		return 0
@@ -158,7 +159,7 @@ func (v *verifier) untilDue() time.Duration {
 	return max(0, v.fresh/2-time.Since(v.verified))
 }
 
-// added is both counts together.
+// added returns the sums of two counts.
 func added(a, b map[string]int64) map[string]int64 {
 	all := maps.Clone(a)
 	for name, n := range b {
@@ -167,7 +168,7 @@ func added(a, b map[string]int64) map[string]int64 {
 	return all
 }
 
-// restart forgets an earlier comparison: this one is to be of now.
+// restart deletes the progress of an earlier comparison, so that this one reads all rows again.
 func restart(ctx context.Context, at link.Server, name string) error {
 	c, err := link.Dial(ctx, at)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"locus/router/catalog"
 )
 
-// views makes the views that read an import's tables on the shards that lack them, with the routines that they call: once the tables are
-// on every shard, statements of the views are, too.
+// views creates the views over an import's tables on the shards that lack them, and the routines that these
+// views call. Once the tables are on every shard, statements use the views there too.
 type views struct {
 	store Store
 	job   *job.Job
 }
 
-// viewsError reports views that could not be made, and what to do.
+// viewsError reports views that could not be created, with a remedy.
 type viewsError struct {
 	name  fmt.Stringer
 	shard router.ShardName
@@ -39,7 +39,7 @@ func (e *viewsError) remedy() string {
 	return fmt.Sprintf("make it there by hand, as SHOW CREATE shows it on %s, or drop it on %s", e.from, e.from)
 }
 
-// lackingViews is what one shard lacks.
+// lackingViews lists what one shard lacks.
 type lackingViews struct {
 	routines []copies.Routine
 	views    []catalog.TableName
@@ -47,11 +47,12 @@ type lackingViews struct {
 
 func (l lackingViews) empty() bool { return len(l.routines)+len(l.views) == 0 }
 
-// needed reports whether the job makes views at all: those of a server outside of the cluster are its own.
+// needed reports whether the job creates views at all. It does not touch the views of a server outside of the
+// cluster.
 func (v views) needed() bool { return v.job.Import != nil && v.job.Outside() == nil }
 
-// make makes what each shard lacks, all or an error, and waits until every proxy knows: a proxy that learns of it during a fence asks
-// all shards again while statements wait.
+// make creates what each shard lacks, or returns an error, and waits until every proxy has read the new
+// definitions. A proxy that learned of them during a fence would query all shards while statements are paused.
 func (v views) make(ctx context.Context) error {
 	made := false
 	err := v.each(ctx, func(source, there *link.Conn, shard router.ShardName, l lackingViews) error {
@@ -74,7 +75,8 @@ func (v views) make(ctx context.Context) error {
 	return v.store.Redefined(ctx)
 }
 
-// complete returns an error if a shard lacks something: a client has made it since.
+// complete returns an error if a shard lacks a view or routine because a client has created it on the source
+// since.
 func (v views) complete(ctx context.Context) error {
 	return v.each(ctx, func(_, _ *link.Conn, shard router.ShardName, l lackingViews) error {
 		if l.empty() {
@@ -144,7 +146,7 @@ func (v views) at(ctx context.Context, shard router.ShardName, source *link.Conn
 	return do(source, there, shard, l)
 }
 
-// tables are the declared tables as they are once the import's are on every shard.
+// tables returns the declared tables as they will be once the import's tables are on every shard.
 func (v views) tables(ctx context.Context) (map[catalog.TableName]catalog.Declaration, error) {
 	e, err := v.store.Everywhere(ctx, v.job.From)
 	if err != nil {
@@ -155,7 +157,8 @@ func (v views) tables(ctx context.Context) (map[catalog.TableName]catalog.Declar
 	return tables, nil
 }
 
-// drop drops the views over the import's tables where the job made these: they would read what is not there any more.
+// drop drops the views over the import's tables on the shards where the job created these tables. Such views
+// would read dropped tables.
 func (v views) drop(ctx context.Context) error {
 	if !v.needed() {
 		return nil
@@ -197,7 +200,8 @@ func (v views) dropAt(ctx context.Context, shard router.ShardName, tables, made 
 	return nil
 }
 
-// EverywhereOf returns what a leg's target must have, with an import's tables, over which it gets views.
+// EverywhereOf returns what a leg's target must have. For an import, that includes the tables over which the
+// target gets views.
 func EverywhereOf(ctx context.Context, store Store, j *job.Job, shard router.ShardName) (*preflight.Everywhere, error) {
 	e, err := store.Everywhere(ctx, shard)
 	if err == nil && j.Import != nil && j.Outside() == nil {

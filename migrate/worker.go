@@ -13,7 +13,8 @@ import (
 	"locus/migrate/phase"
 )
 
-// worker runs one job: it does what the record's state asks for, action by action. One goroutine uses it.
+// worker runs one job: it executes the actions that the record's state requires, one after the other. One
+// goroutine uses it.
 type worker struct {
 	runner *Runner
 	id     string
@@ -22,8 +23,8 @@ type worker struct {
 	report    *reporter
 	ownership *ownership
 	attempts  attempts
-	move      *move    // nil before the shards were looked at
-	looked    Snapshot // for which they were
+	move      *move    // nil until the shards have been inspected
+	looked    Snapshot // the snapshot for which they were inspected
 }
 
 func newWorker(r *Runner, id string) *worker {
@@ -32,10 +33,10 @@ func newWorker(r *Runner, id string) *worker {
 	}
 }
 
-// errMoved: the job isn't any more what the action was begun for.
+// errMoved reports that the job has changed since the action began.
 var errMoved = errors.New("the job has changed")
 
-// run goes from action to action until the job is over or ctx ends.
+// run executes actions until the job is over or ctx ends.
 func (w *worker) run(ctx context.Context) error {
 	defer w.stopStreams()
 	stopReports := w.report.run(ctx, w.log)
@@ -72,7 +73,7 @@ func (w *worker) run(ctx context.Context) error {
 	}
 }
 
-// act does one action until it is done, fails, or the job changes.
+// act executes one action until it is done, fails, or the job changes.
 func (w *worker) act(ctx context.Context, s Snapshot, next phase.Action, genes int) (*phase.Event, error) {
 	w.report.update(func(r *job.Report) { r.Doing = string(next) })
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -80,7 +81,7 @@ func (w *worker) act(ctx context.Context, s Snapshot, next phase.Action, genes i
 	watching.Go(func() { w.watch(ctx, cancel, s) })
 	defer watching.Wait()
 	defer cancel(nil)
-	if w.move != nil && !s.sameServers(w.looked) { // all is begun again from what the servers of now have
+	if w.move != nil && !s.sameServers(w.looked) { // a primary has changed, so everything starts again from the new server's state
 		w.stopStreams()
 		w.move = nil
 	}
@@ -105,8 +106,7 @@ func (w *worker) act(ctx context.Context, s Snapshot, next phase.Action, genes i
 	}
 	w.move.legs.cancelOnFailure(ctx, &watching, cancel)
 	event, err := w.action(next, genes).do(ctx, s)
-	// What a step wrote to undo itself changes the job too, and does not explain why
-	// it failed.
+	// A step that undoes itself changes the job as well. That change does not explain why the step failed.
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, context.Canceled) {
 		err = cause
 	}
@@ -141,7 +141,7 @@ func (w *worker) stopStreams() {
 	}
 }
 
-// watch ends an action whose job has changed, or whose servers.
+// watch cancels an action when its job or one of its primaries has changed.
 func (w *worker) watch(ctx context.Context, cancel context.CancelCauseFunc, of Snapshot) {
 	changes, stop := listen(ctx, w.runner.Store.Changes)
 	defer stop()
@@ -159,7 +159,8 @@ func (w *worker) watch(ctx context.Context, cancel context.CancelCauseFunc, of S
 	}
 }
 
-// judge decides what an action's end means for the job: an event for its record, or none, and the action is begun again.
+// judge turns the result of an action into an event for the job's record. It returns nil if the action is to be
+// repeated.
 func (w *worker) judge(ctx context.Context, s Snapshot, did phase.Action, event *phase.Event, err error) (*phase.Event, error) {
 	if different, ok := errors.AsType[*differencesError](err); ok {
 		event, err = w.list(ctx, different)
@@ -173,7 +174,7 @@ func (w *worker) judge(ctx context.Context, s Snapshot, did phase.Action, event 
 		w.report.trouble("")
 		return event, nil
 	case errors.Is(err, errMoved), errors.Is(err, ErrChanged):
-		w.attempts.reset() // somebody did something about it
+		w.attempts.reset() // an operator or another process changed the job
 		return nil, nil
 	case errors.Is(err, ErrNoJob):
 		return nil, err
@@ -193,7 +194,7 @@ func (w *worker) judge(ctx context.Context, s Snapshot, did phase.Action, event 
 	return nil, w.rest(ctx, w.attempts.pause())
 }
 
-// rest pauses, for as long as nobody changes the job.
+// rest pauses for a time, or until the job changes.
 func (w *worker) rest(ctx context.Context, t time.Duration) error {
 	s, err := w.runner.Store.Read(ctx, w.id)
 	if err != nil {
@@ -202,17 +203,16 @@ func (w *worker) rest(ctx context.Context, t time.Duration) error {
 	resting, end := context.WithTimeout(ctx, t)
 	defer end()
 	w.watch(resting, func(error) {
-		w.attempts.reset() // somebody did something about it
+		w.attempts.reset() // an operator or another process changed the job
 		end()
 	}, s)
 	return ctx.Err()
 }
 
-// record writes an event down. If the job has changed meanwhile, the action is begun
-// again instead; a record in which only the journal is longer, as a step that undid
-// itself leaves it, has not changed.
+// record writes an event into the record. If the job has changed meanwhile, the action starts again instead. A
+// record of which only the journal has grown counts as unchanged: a step that undid itself leaves it so.
 func (w *worker) record(ctx context.Context, s Snapshot, e phase.Event) error {
-	if e.Kind == phase.StepTaken { // written with the map
+	if e.Kind == phase.StepTaken { // already written together with the map
 		return nil
 	}
 	was := s.Job.State
@@ -223,7 +223,7 @@ func (w *worker) record(ctx context.Context, s Snapshot, e phase.Event) error {
 		}
 		_, err = w.runner.Store.Write(ctx, s, next, nil, "")
 		if errors.Is(err, ErrUnknown) {
-			return nil // what is there is read next
+			return nil // the next action reads the changed record
 		}
 		if !errors.Is(err, ErrChanged) {
 			return err
@@ -237,13 +237,13 @@ func (w *worker) record(ctx context.Context, s Snapshot, e phase.Event) error {
 	})
 }
 
-// errDefect is an event that can't be.
+// errDefect reports an event that the state machine does not allow: a bug.
 var errDefect = errors.New("a defect of locus")
 
-// errAgain asks for another try at once.
+// errAgain requests an immediate retry.
 var errAgain = errors.New("again")
 
-// again repeats what only needs the store, until it can be done.
+// again repeats an operation that needs only the store, until it succeeds.
 func (w *worker) again(ctx context.Context, what string, do func(context.Context) error) error {
 	for {
 		err := do(ctx)
@@ -263,7 +263,7 @@ func (w *worker) again(ctx context.Context, what string, do func(context.Context
 	}
 }
 
-// releaseLeft takes away a fence that a process left which ran the job before.
+// releaseLeft removes a fence that an earlier process of the job has left behind.
 func (w *worker) releaseLeft(ctx context.Context) error {
 	s, err := w.runner.Store.Read(ctx, w.id)
 	if err != nil {
@@ -272,7 +272,7 @@ func (w *worker) releaseLeft(ctx context.Context) error {
 	return release(ctx, w.runner.Store, s, w.runner.Name)
 }
 
-// release takes the job's fence away, if there is one.
+// release removes the job's fence, if there is one.
 func release(ctx context.Context, store Store, s Snapshot, by string) error {
 	if !holds(s) {
 		return nil
@@ -285,7 +285,7 @@ func release(ctx context.Context, store Store, s Snapshot, by string) error {
 	return err
 }
 
-// holds tells whether the route map has a fence of the job's.
+// holds reports whether the route map contains a fence of the job.
 func holds(s Snapshot) bool {
 	return slices.ContainsFunc(s.Job.Legs(), func(l job.Leg) bool {
 		move, _ := s.Map.MoveOf(l.ID)
@@ -293,13 +293,13 @@ func holds(s Snapshot) bool {
 	})
 }
 
-// listen tells of what changes in the store, until stop is called.
+// listen returns a channel that signals changes in the store, until stop is called.
 func listen(ctx context.Context, what func(context.Context) <-chan struct{}) (changes <-chan struct{}, stop func()) {
 	ctx, end := context.WithCancel(ctx)
 	changes = what(ctx)
 	return changes, func() {
 		end()
-		for range changes { // until the store is done with it
+		for range changes { // drain the channel until the store closes it
 		}
 	}
 }

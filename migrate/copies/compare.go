@@ -9,23 +9,24 @@ import (
 	"locus/migrate/table"
 )
 
-// Difference is what a comparison found.
+// Difference is the result of a comparison.
 type Difference struct {
-	// Keys are those of rows that are not the same and stay so, in no order that means something.
+	// Keys lists the rows that differ permanently, in no particular order.
 	Keys []table.Key
-	// Beyond is how many more looked different once enough were found: they were read once.
+	// Beyond is the number of further rows that differed when they were read once, after enough rows were
+	// found.
 	Beyond int
-	// Unsettled are rows that somebody was writing whenever they were looked at.
+	// Unsettled is the number of rows that a client was writing at each check.
 	Unsettled int
-	// Rows is how many the other server has of those that were compared.
+	// Rows is the number of compared rows on the other server.
 	Rows uint64
 }
 
-// Equal tells whether all rows were compared and are the same.
+// Equal reports whether all rows were compared and are equal.
 func (d Difference) Equal() bool { return len(d.Keys) == 0 && d.Unsettled == 0 }
 
-// Compare compares all rows, while they are written. Once as many as most were found to differ, others are counted; with most at 0
-// it ends at the first piece in which rows differ.
+// Compare compares all rows while clients write them. After most differing rows it only counts further ones. If
+// most is 0, it ends at the first piece with differing rows.
 func (p *Pair) Compare(ctx context.Context, most int) (d Difference, err error) {
 	err = p.walk(ctx, func(where string, _ sum) error {
 		keys, err := p.suspects(ctx, where)
@@ -48,10 +49,10 @@ func (p *Pair) Compare(ctx context.Context, most int) (d Difference, err error) 
 	return d, err
 }
 
-// atOnce is how many keys are asked for at a time.
+// atOnce is the number of keys in one query.
 const atOnce = 500
 
-// settle finds out which of the suspects differ and stay so.
+// settle determines which of the suspect rows differ permanently.
 func (p *Pair) settle(ctx context.Context, keys []table.Key, most int, d *Difference) error {
 	for look := range looks {
 		if len(keys) == 0 {
@@ -89,7 +90,7 @@ func (p *Pair) settle(ctx context.Context, keys []table.Key, most int, d *Differ
 	return nil
 }
 
-// held compares a row while nobody can write it. Not settled: somebody held it for too long.
+// held compares a row while it is locked. settled is false if another transaction held the row for too long.
 func (p *Pair) held(ctx context.Context, k table.Key) (same, settled bool, err error) {
 	for range looks {
 		same, settled, err = p.heldOnce(ctx, k)
@@ -100,8 +101,9 @@ func (p *Pair) held(ctx context.Context, k table.Key) (same, settled bool, err e
 	return false, false, nil
 }
 
-// heldOnce locks the row on the first server, and then on the other: what was written there is committed by then. A row that is not
-// there can't be locked everywhere, so the first server is asked again.
+// heldOnce locks the row on the first server, then on the other. A write on the first server is then committed
+// on the other one too. A missing row can't be locked on every server, so heldOnce reads the first server
+// again.
 func (p *Pair) heldOnce(ctx context.Context, k table.Key) (same, settled bool, err error) {
 	for _, c := range []*link.Conn{p.first, p.other} {
 		if _, err := c.Exec(ctx, "START TRANSACTION"); err != nil {

@@ -1,8 +1,10 @@
-// Package copies holds what every shard is to have alike, the rows of global tables and the views, to what the first shard has:
-// it compares, and makes the same.
+// Package copies keeps what every shard must have equal to the first shard: the rows of global tables, and the
+// views. It compares them and makes them equal.
 //
-// It owns which of two servers' rows differ, and the statements that make them equal. It never says which shard is the first,
-// never makes a row equal where clients read it, and never takes a row for different that somebody is writing just then.
+// It owns the comparison of two servers' rows, and the statements that make them equal. It never decides which
+// shard is the first. It never changes a row while clients can read it there. It never reports a row as
+// different only because a client is writing it.
 //
-// A table without a primary key, or with values that are not carried without loss, is not compared: see [UnreadableError].
+// Tables without a primary key, and tables with values that can't be transferred without loss, are not
+// compared: see [UnreadableError].
 package copies

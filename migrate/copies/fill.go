@@ -9,18 +9,18 @@ import (
 	"locus/migrate/table"
 )
 
-// Filled is what was changed.
+// Filled counts the changed rows.
 type Filled struct{ Written, Deleted int }
 
-// Copy brings the other server most of the rows of the first, while clients write those: what is written meanwhile may come or not.
-// Nobody else may write on the other server. Fill does the rest.
+// Copy copies most of the first server's rows to the other one, while clients write on the first. Rows written
+// meanwhile may be missing. No client may write on the other server. Fill copies the rest.
 func (p *Pair) Copy(ctx context.Context) (f Filled, err error) {
 	if err := p.carried(ctx); err != nil {
 		return f, err
 	}
 	err = p.pass(ctx, func(keys []table.Key) error {
 		_, err := p.transfer(ctx, keys, &f)
-		if link.Duplicate(err) { // with a row that has changed since it came
+		if link.Duplicate(err) { // another row, changed since it was copied, has its unique value
 			err = nil
 		}
 		return err
@@ -28,8 +28,9 @@ func (p *Pair) Copy(ctx context.Context) (f Filled, err error) {
 	return f, err
 }
 
-// Fill makes the other server's rows those of the first, which nobody else may write on the other meanwhile, nor read, and nobody
-// commit to the first. What ends it early leaves some equal and some not; it may be begun again at any time.
+// Fill makes the other server's rows equal to those of the first. Meanwhile no client may read or write the
+// rows on the other server, or commit on the first. If Fill ends early, some rows are equal and some are not.
+// It may be repeated at any time.
 func (p *Pair) Fill(ctx context.Context) (f Filled, err error) {
 	if err := p.carried(ctx); err != nil {
 		return f, err
@@ -38,14 +39,14 @@ func (p *Pair) Fill(ctx context.Context) (f Filled, err error) {
 	if !link.Duplicate(err) {
 		return f, err
 	}
-	// A value of a unique key is still with a row that goes, or gets another one.
+	// A row that must be deleted or changed still has a unique value that another row needs.
 	if err := p.pass(ctx, func(keys []table.Key) error { return p.remove(ctx, keys, &f) }); err != nil {
 		return f, err
 	}
 	return f, p.pass(ctx, func(keys []table.Key) error { return p.replace(ctx, keys, &f) })
 }
 
-// carried refuses values that their texts don't carry.
+// carried refuses tables with values that their texts don't represent exactly.
 func (p *Pair) carried(ctx context.Context) error {
 	typed := p.Table.TypedInside()
 	if typed == "" {
@@ -58,7 +59,7 @@ func (p *Pair) carried(ctx context.Context) error {
 	return err
 }
 
-// pass gives the keys of rows that differ, some at a time.
+// pass calls take with the keys of differing rows, in batches.
 func (p *Pair) pass(ctx context.Context, take func([]table.Key) error) error {
 	some := atOnce
 	if p.Table.Large() {
@@ -84,7 +85,8 @@ func (p *Pair) remove(ctx context.Context, keys []table.Key, f *Filled) error {
 	return err
 }
 
-// transfer has the other server have the rows of keys that the first has, and none else of those. It gives their condition.
+// transfer makes the other server have the same rows as the first for the given keys. It returns the condition
+// for these keys.
 func (p *Pair) transfer(ctx context.Context, keys []table.Key, f *Filled) (where string, err error) {
 	if err := p.remove(ctx, keys, f); err != nil {
 		return "", err
@@ -106,7 +108,7 @@ func (p *Pair) transfer(ctx context.Context, keys []table.Key, f *Filled) (where
 	return where, nil
 }
 
-// replace is transfer that makes sure of it.
+// replace calls transfer and verifies the result.
 func (p *Pair) replace(ctx context.Context, keys []table.Key, f *Filled) error {
 	where, err := p.transfer(ctx, keys, f)
 	if err != nil {
@@ -119,7 +121,7 @@ func (p *Pair) replace(ctx context.Context, keys []table.Key, f *Filled) error {
 	return err
 }
 
-// statementBytes bounds a statement of more than one row.
+// statementBytes bounds the size of a statement with more than one row.
 const statementBytes = 1 << 20
 
 func (p *Pair) insert(ctx context.Context, rows []table.Row) (err error) {

@@ -8,8 +8,8 @@ import (
 	"locus/router/catalog"
 )
 
-// MakeRoutine makes a procedure or function on a server as the first one has it: with its definer, its sql_mode, and the character set
-// that its text is read by. Texts come and go in utf8mb4 afterwards.
+// MakeRoutine creates a procedure or function with the first server's definer, sql_mode and character set.
+// Afterwards the connections use utf8mb4 again.
 func MakeRoutine(ctx context.Context, first, there *link.Conn, r Routine) error {
 	m := making{first, there}
 	rows, err := m.shown(ctx, r.Kind, r.TableName, 2)
@@ -37,8 +37,8 @@ func MakeRoutine(ctx context.Context, first, there *link.Conn, r Routine) error 
 	})
 }
 
-// MakeView makes a view on a server as the first one has it: with its definer, its security, and the character set that its query is
-// read by. Texts come and go in utf8mb4 afterwards.
+// MakeView creates a view with the first server's definer, SQL security and character set. Afterwards the
+// connections use utf8mb4 again.
 func MakeView(ctx context.Context, first, there *link.Conn, name catalog.TableName) error {
 	m := making{first, there}
 	rows, err := m.shown(ctx, "VIEW", name, 1)
@@ -53,10 +53,11 @@ func MakeView(ctx context.Context, first, there *link.Conn, name catalog.TableNa
 	})
 }
 
-// making is a server that gets what the first one has.
+// making holds the connections for copying a definition from the first server to another.
 type making struct{ first, there *link.Conn }
 
-// shown returns what SHOW CREATE returns. The text is in one column, and its character set and collation in the next two.
+// shown returns the result of SHOW CREATE. One column has the text, and the next two its character set and
+// collation.
 func (m making) shown(ctx context.Context, kind string, name catalog.TableName, text int) ([][]byte, error) {
 	rows, err := m.first.Query(ctx, "SHOW CREATE "+kind+" "+link.Name(name.Schema)+"."+link.Name(name.Name))
 	if err != nil {
@@ -68,7 +69,7 @@ func (m making) shown(ctx context.Context, kind string, name catalog.TableName, 
 	return rows[0], nil
 }
 
-// speaking makes texts come and go in a character set while it does something.
+// speaking sets the character set of both connections while it calls do.
 func (m making) speaking(ctx context.Context, charset, collation string, do func() error) (err error) {
 	both := []*link.Conn{m.first, m.there}
 	defer func() {

@@ -11,38 +11,40 @@ import (
 	"locus/router/catalog"
 )
 
-// Pair is a global table on two servers: the other's rows are to be those of the first. One goroutine uses it.
+// Pair is a global table on two servers. The other server's rows must equal those of the first. One goroutine
+// uses it.
 type Pair struct {
 	Table        *table.Table
 	first, other *link.Conn
-	// rows is how many the other has, as far as it was looked at.
+	// rows counts the rows of the other server that have been read.
 	rows uint64
 }
 
-// MissingError is a table that the other server does not have.
+// MissingError reports a table that the other server does not have.
 type MissingError struct{ Name catalog.TableName }
 
 func (e *MissingError) Error() string { return "table " + e.Name.String() + " does not exist there" }
 
-// MisfitError is a table that is another one on the other server.
+// MisfitError reports a table that has another definition on the other server.
 type MisfitError struct{ Name catalog.TableName }
 
 func (e *MisfitError) Error() string {
 	return "table " + e.Name.String() + " has other columns there, or another primary key"
 }
 
-// UnreadableError is a table whose rows can't be told apart, or not be read without loss.
+// UnreadableError reports a table whose rows can't be identified, or not be read without loss.
 type UnreadableError struct{ cause error }
 
 func (e *UnreadableError) Error() string { return e.cause.Error() }
 
 func (e *UnreadableError) Unwrap() error { return e.cause }
 
-// lockPatience is for who holds a row: clients wait meanwhile for what is held here.
+// lockPatience limits the wait for a locked row, because clients wait meanwhile for the rows that are locked
+// here.
 const lockPatience = "SET SESSION innodb_lock_wait_timeout = 1"
 
-// Read reads a table on both servers. The error is a *MissingError, an *UnreadableError, says how the tables differ, or that a server
-// could not be asked.
+// Read reads a table's definition on both servers. The error is a *MissingError, a *MisfitError, an
+// *UnreadableError, or the error of a query.
 func Read(ctx context.Context, first, other *link.Conn, name catalog.TableName, d catalog.Declaration, width gene.Width) (*Pair, error) {
 	if there, err := Has(ctx, other, name); err != nil || !there {
 		return nil, errors.Join(err, &MissingError{name})
@@ -73,7 +75,8 @@ func Has(ctx context.Context, c *link.Conn, name catalog.TableName) (bool, error
 	return len(rows) > 0, err
 }
 
-// Counted tells whether both servers have as many rows of a table that can't be compared, and looks again if they don't.
+// Counted reports whether both servers have the same number of rows of a table that can't be compared. If they
+// don't, it counts again.
 func Counted(ctx context.Context, first, other *link.Conn, name catalog.TableName) (same bool, err error) {
 	for range looks {
 		var counts [2]string
@@ -94,7 +97,8 @@ func Counted(ctx context.Context, first, other *link.Conn, name catalog.TableNam
 	return false, nil
 }
 
-// How often a difference is looked at again, and how long after: a write comes to one shard a moment before it comes to another.
+// Number of checks of a difference, and the pause between them. A write reaches one shard a moment before it
+// reaches another.
 const (
 	looks = 3
 	again = 300 * time.Millisecond

@@ -12,10 +12,10 @@ import (
 	"locus/migrate/table"
 )
 
-// pieceRows is how many rows are compared by one question.
+// pieceRows is the number of rows that one query compares.
 const pieceRows = 5000
 
-// piece is the rows above one key, up to and including another; nil: the table's ends.
+// piece is the range of rows above one key, up to and including another. nil stands for an end of the table.
 type piece struct{ above, upTo table.Key }
 
 func (p *Pair) where(s piece) string {
@@ -33,7 +33,8 @@ func (p *Pair) where(s piece) string {
 // errStop ends a walk early.
 var errStop = errors.New("enough is known")
 
-// walk goes along the table, by the first server's keys, and gives the pieces that are not the same on both.
+// walk divides the table into pieces by the first server's keys, and calls differing for each piece that
+// differs.
 func (p *Pair) walk(ctx context.Context, differing func(where string, other sum) error) error {
 	p.rows = 0
 	for s := (piece{}); ; s = (piece{above: s.upTo}) {
@@ -63,13 +64,13 @@ func (p *Pair) walk(ctx context.Context, differing func(where string, other sum)
 	}
 }
 
-// sum is what one server says of a piece.
+// sum is one server's checksum of a piece.
 type sum struct {
 	rows      uint64
 	high, low string
 }
 
-// sums asks both servers at once.
+// sums queries both servers concurrently.
 func (p *Pair) sums(ctx context.Context, where string) (first, other sum, err error) {
 	var failed error
 	var asking sync.WaitGroup
@@ -89,7 +90,7 @@ func (p *Pair) sum(ctx context.Context, c *link.Conn, where string) (sum, error)
 	return sum{n, string(rows[0][1]), string(rows[0][2])}, err
 }
 
-// digests are rows by their keys, as a server has them that a condition finds.
+// digests returns the digests of a server's rows that match a condition, by key.
 func (p *Pair) digests(ctx context.Context, c *link.Conn, where string) (map[string]string, error) {
 	found := map[string]string{}
 	err := c.Each(ctx, "SELECT "+p.Table.KeyList()+","+p.Table.Digest()+" FROM "+p.Table.SQL()+" WHERE "+where, func(values [][]byte) error {
@@ -100,7 +101,7 @@ func (p *Pair) digests(ctx context.Context, c *link.Conn, where string) (map[str
 	return found, err
 }
 
-// suspects are the keys of rows that were not the same when they were looked at.
+// suspects returns the keys of rows that differed when they were read once.
 func (p *Pair) suspects(ctx context.Context, where string) ([]table.Key, error) {
 	first, err := p.digests(ctx, p.first, where)
 	if err != nil {
@@ -118,7 +119,7 @@ func (p *Pair) suspects(ctx context.Context, where string) ([]table.Key, error) 
 		delete(other, id)
 	}
 	ids = slices.AppendSeq(ids, maps.Keys(other))
-	slices.Sort(ids) // so that the same rows are named each time
+	slices.Sort(ids) // so that the same rows are reported each time
 	keys := make([]table.Key, len(ids))
 	for i, id := range ids {
 		if keys[i], err = table.DecodeKey([]byte(id), len(p.Table.Key.Columns)); err != nil {

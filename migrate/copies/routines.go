@@ -13,12 +13,13 @@ import (
 // Routine is a procedure or function.
 type Routine struct {
 	catalog.TableName
-	Kind string // as in SQL
+	Kind string // PROCEDURE or FUNCTION
 }
 
 func (r Routine) String() string { return strings.ToLower(r.Kind) + " " + r.TableName.String() }
 
-// Folded is the routine as servers compare its name, which has no letter case.
+// Folded returns the routine with its name in lower case, because servers compare the names of routines without
+// case.
 func (r Routine) Folded() Routine {
 	r.Name = strings.ToLower(r.Name)
 	return r
@@ -34,15 +35,16 @@ func RoutineNames(ctx context.Context, c *link.Conn) (map[Routine]bool, error) {
 	return names, err
 }
 
-// stored is a routine with the words of its body, in lower case.
+// stored is a routine with the words of its body in lower case.
 type stored struct {
 	Routine
 	words map[string]bool
-	home  bool // it reaches more than other such routines
+	home  bool // it uses a table, a system schema, or a routine that does
 }
 
-// Routines are those that can be called on any shard alike: they name no table or view of the server c is connected to, nothing of the
-// servers' own, and no routine that does. Bodies that can't be seen, and dynamic SQL, may name anything.
+// Routines returns the routines that give the same result on every shard. They use no table or view of the
+// server, no system schema, and no routine that does. Routines with dynamic SQL or an invisible body may use
+// anything, so they don't count.
 func Routines(ctx context.Context, c *link.Conn) ([]Routine, error) {
 	tables := map[catalog.TableName]bool{}
 	schemas := map[string]bool{}
@@ -84,7 +86,7 @@ func Routines(ctx context.Context, c *link.Conn) ([]Routine, error) {
 	return alike, nil
 }
 
-// reaches tells whether a body names a table, a server's own schema, or a routine of which that is known.
+// reaches reports whether a body names a table, a system schema, or a routine that does.
 func (s *stored) reaches(tables map[catalog.TableName]bool, schemas map[string]bool, all []*stored) bool {
 	within := []string{strings.ToLower(s.Schema)}
 	for w := range s.words {

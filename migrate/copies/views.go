@@ -11,8 +11,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Views are the views that every shard is to have: those of a server that reach sharded or global tables, and nothing that is on
-// one shard alone. One that reads another comes after it.
+// Views returns the views that every shard must have: those of a server that read sharded or global tables, and
+// nothing that only one shard has. A view comes after the views that it reads.
 func Views(ctx context.Context, c *link.Conn, declared map[catalog.TableName]catalog.Declaration) ([]catalog.TableName, error) {
 	v, err := judged(ctx, c, declared)
 	if err != nil {
@@ -21,7 +21,8 @@ func Views(ctx context.Context, c *link.Conn, declared map[catalog.TableName]cat
 	return v.found, nil
 }
 
-// ViewsOver returns those of Views that read some tables, by others too, in the same order.
+// ViewsOver returns the subset of Views that read some tables, directly or through other views, in the same
+// order.
 func ViewsOver(ctx context.Context, c *link.Conn, declared map[catalog.TableName]catalog.Declaration, tables map[catalog.TableName]catalog.Declaration) ([]catalog.TableName, error) {
 	v, err := judged(ctx, c, declared)
 	if err != nil {
@@ -45,7 +46,7 @@ func ViewsOver(ctx context.Context, c *link.Conn, declared map[catalog.TableName
 	return found, nil
 }
 
-// judged finds out which views of a server every shard is to have.
+// judged determines which views of a server every shard must have.
 func judged(ctx context.Context, c *link.Conn, declared map[catalog.TableName]catalog.Declaration) (*viewing, error) {
 	v := &viewing{queries: map[catalog.TableName]string{}, base: map[catalog.TableName]bool{}, everywhere: map[catalog.TableName]bool{}}
 	for name, d := range declared {
@@ -70,7 +71,7 @@ func judged(ctx context.Context, c *link.Conn, declared map[catalog.TableName]ca
 
 const notSystem = "TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', '" + stmt.Own + "')"
 
-// Queries are what a server's views read, as it spells them.
+// Queries returns the queries of a server's views, as the server prints them.
 func Queries(ctx context.Context, c *link.Conn) (map[catalog.TableName]string, error) {
 	rows, err := c.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS WHERE "+notSystem)
 	if err != nil {
@@ -83,11 +84,11 @@ func Queries(ctx context.Context, c *link.Conn) (map[catalog.TableName]string, e
 	return queries, nil
 }
 
-// viewing finds out which views are meant.
+// viewing determines which views every shard must have.
 type viewing struct {
 	queries          map[catalog.TableName]string
 	base, everywhere map[catalog.TableName]bool
-	judged           map[catalog.TableName]bool // whether the view is to be everywhere
+	judged           map[catalog.TableName]bool // whether every shard must have the view
 	found            []catalog.TableName
 }
 
@@ -95,7 +96,7 @@ func (v *viewing) judge(name catalog.TableName) bool {
 	if is, known := v.judged[name]; known {
 		return is
 	}
-	v.judged[name] = false // of one that reads itself
+	v.judged[name] = false // in case the view reads itself
 	reaches, elsewhere := false, false
 	for other := range v.named(v.queries[name]) {
 		_, view := v.queries[other]
@@ -113,7 +114,8 @@ func (v *viewing) judge(name catalog.TableName) bool {
 	return v.judged[name]
 }
 
-// named are the tables and views that a query names. Of one that can't be read all are that its text mentions.
+// named returns the tables and views that a query names. For a query that can't be parsed, it returns every
+// name that the text mentions.
 func (v *viewing) named(query string) map[catalog.TableName]bool {
 	names := map[catalog.TableName]bool{}
 	var l stmt.Lexed

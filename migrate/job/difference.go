@@ -10,7 +10,7 @@ import (
 	"locus/migrate/phase"
 )
 
-// DifferencesPrefix begins the keys of lists of rows that differ, in etcd: one for each job.
+// DifferencesPrefix is the prefix of the etcd keys that hold the differing rows, one key per job.
 const DifferencesPrefix = "job_differences/"
 
 // Side is one of a job's servers.
@@ -22,7 +22,7 @@ const (
 	AtTarget Side = "target"
 )
 
-// Other is the side that s is not.
+// Other returns the other side.
 func (s Side) Other() Side {
 	if s == AtSource {
 		return AtTarget
@@ -30,34 +30,34 @@ func (s Side) Other() Side {
 	return AtSource
 }
 
-// Image is a row as one server had it. The zero value is no row.
+// Image is a row as one server had it. The zero value means that there was no row.
 type Image struct {
-	Sum     string `json:"sum,omitempty"` // over all bytes of all values; empty: there was no row
+	Sum     string `json:"sum,omitempty"` // checksum over the bytes of all values; empty if there was no row
 	Version *int64 `json:"version,omitempty"`
-	Short   string `json:"short,omitempty"` // for people
+	Short   string `json:"short,omitempty"` // short form for display
 }
 
-// There tells whether there was a row.
+// There reports whether there was a row.
 func (i Image) There() bool { return i.Sum != "" }
 
-// Difference is a row of which two servers did not have the same.
+// Difference is a row that differed between two servers.
 type Difference struct {
-	// Number names what was seen of the row, and no other sight of it or of another row of the job.
+	// Number identifies this state of the row within the job. If the row changes, it gets another number.
 	Number  int      `json:"row"`
 	Leg     string   `json:"leg"`
 	Table   string   `json:"table"`
 	Key     []byte   `json:"key"`      // encoded
-	KeyText string   `json:"key_text"` // for people
+	KeyText string   `json:"key_text"` // for display
 	Columns []string `json:"columns,omitempty"`
-	Owner   Side     `json:"owner"` // whose the row is: the other side's is made of it by a stream
+	Owner   Side     `json:"owner"` // the side that owns the row; a stream copies it to the other side
 	// Versioned: the table has a version column.
 	Versioned bool   `json:"versioned,omitempty"`
 	Source    Image  `json:"source"`
 	Target    Image  `json:"target"`
-	Left      string `json:"left,omitempty"` // why a repair left it
+	Left      string `json:"left,omitempty"` // why a repair skipped it
 }
 
-// Of is what one side had.
+// Of returns the row as one side had it.
 func (d Difference) Of(s Side) Image {
 	if s == AtSource {
 		return d.Source
@@ -65,7 +65,7 @@ func (d Difference) Of(s Side) Image {
 	return d.Target
 }
 
-// Newer is which side's row is newer by its version, or why that isn't known.
+// Newer returns the side with the newer version of the row, or the reason why the versions can't be compared.
 func (d Difference) Newer() (newer Side, why string) {
 	s, t := d.Source.Version, d.Target.Version
 	switch {
@@ -83,20 +83,20 @@ func (d Difference) Newer() (newer Side, why string) {
 	return "", fmt.Sprintf("both rows have version %d", *s)
 }
 
-// Take says which row stands after a repair.
+// Take selects the row that wins a repair.
 type Take string
 
-// What can be taken.
+// The valid selections.
 const (
 	TakeSource Take = "source"
 	TakeTarget Take = "target"
 	TakeNewer  Take = "newer"
 )
 
-// Valid tells whether it can be taken.
+// Valid reports whether t is a valid selection.
 func (t Take) Valid() bool { return t == TakeSource || t == TakeTarget || t == TakeNewer }
 
-// Decide is whose row stands at the end, or why nothing is done.
+// Decide returns the side whose row wins, or the reason why the repair skips the row.
 func (d Difference) Decide(t Take) (winner Side, why string) {
 	switch t {
 	case TakeSource:
@@ -112,7 +112,7 @@ func (d Difference) Decide(t Take) (winner Side, why string) {
 	return "", fmt.Sprintf("%q: take source, target or newer", string(t))
 }
 
-// Deed is what a repair does to the side that loses.
+// Deed describes what a repair does on the side that loses.
 func (d Difference) Deed(winner Side) string {
 	loser := winner.Other()
 	switch {
@@ -124,21 +124,21 @@ func (d Difference) Deed(winner Side) string {
 	return "replace at the " + string(loser)
 }
 
-// Differences is the list of a comparison's differing rows, as far as it goes.
+// Differences is the list of rows that differed in a comparison. The list is bounded.
 type Differences struct {
 	Rows []Difference `json:"rows"`
-	// Beyond is about how many more there are than were looked at closely, and are listed.
+	// Beyond is the approximate number of further differing rows, which are not listed.
 	Beyond int64 `json:"beyond,omitempty"`
-	Last   int   `json:"last"` // the highest number that a row of the job ever had
+	Last   int   `json:"last"` // the highest number that any row of the job has had
 }
 
-// Of a list.
+// Limits of a list.
 const (
 	mostListed      = 200
 	mostListedBytes = 256 << 10
 )
 
-// Add lists a row under a number of its own. One that has no place any more is counted.
+// Add lists a row under a new number. If the list is full, it only counts the row.
 func (l *Differences) Add(d Difference) {
 	bytes := d.size()
 	for _, other := range l.Rows {
@@ -161,7 +161,7 @@ func (d Difference) size() int {
 	return n
 }
 
-// Chosen are the rows of a selection, such as 3,7-9; an empty one is all.
+// Chosen returns the rows of a selection, such as 3,7-9. An empty selection means all rows.
 func (l Differences) Chosen(selection string) ([]Difference, error) {
 	if strings.TrimSpace(selection) == "" {
 		return l.Rows, nil
@@ -198,17 +198,17 @@ func span(part string) (first, last int, err error) {
 	return first, last, nil
 }
 
-// Repair is what an operator wants made of rows that differ.
+// Repair is an operator's request to make differing rows equal.
 type Repair struct {
 	Take Take   `json:"take"`
-	Rows []int  `json:"rows"` // their numbers
+	Rows []int  `json:"rows"` // the numbers of the rows
 	By   string `json:"by"`
 }
 
-// Has tells whether a row is to be repaired.
+// Has reports whether a row is to be repaired.
 func (r *Repair) Has(number int) bool { return slices.Contains(r.Rows, number) }
 
-// MakeEqual has rows made equal. The error is of an order by which nothing would be done.
+// MakeEqual returns the request to make rows equal. It returns an error if the request would change nothing.
 func MakeEqual(take Take, rows []Difference, by string) (Order, error) {
 	if !take.Valid() {
 		_, why := Difference{}.Decide(take)

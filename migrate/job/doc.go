@@ -1,6 +1,6 @@
-// Package job is the record of a move: who wants what, how far it is, and its
-// journal, as one document in etcd.
+// Package job defines the record of a job as one document in etcd: who requested what, the progress, and the
+// journal.
 //
-// It owns the document and its rules. It never talks to etcd, never decides what
-// a job does next (package phase does), and holds no secret.
+// It owns the document and its rules. It never talks to etcd, never decides what a job does next (package phase
+// does), and contains no secret.
 package job

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// Handed is a step that was taken. The record keeps those that a stream may not have passed yet.
+// Handed is a completed step. The record keeps the steps that a stream may not have passed yet.
 type Handed struct {
-	From   int                 `json:"from"` // how far the state was before
-	To     int                 `json:"to"`   // and after
+	From   int                 `json:"from"` // the state's reach before the step
+	To     int                 `json:"to"`   // the state's reach after the step
 	Bounds map[string]HandedAt `json:"bounds"`
 }
 
-// HandedAt are the positions of both servers' logs at which the rows of a leg changed hands.
+// HandedAt holds the log positions of both servers at which the rows of a leg changed hands.
 type HandedAt struct {
 	Source string `json:"source"`
 	Target string `json:"target"`
 }
 
-// Handing returns the record with one more step, without the steps before it that passed reports.
+// Handing returns the record with one more step, without the leading steps for which passed is true.
 func (j *Job) Handing(h Handed, passed func(Handed) bool) *Job {
 	next := *j
 	next.Handed = append(slices.Clone(j.Unpassed(passed)), h)
 	return &next
 }
 
-// Unpassed returns the steps that remain if those at the beginning are removed that passed reports.
+// Unpassed returns the steps without the leading ones for which passed is true.
 func (j *Job) Unpassed(passed func(Handed) bool) []Handed {
 	first := slices.IndexFunc(j.Handed, func(h Handed) bool { return !passed(h) })
 	if first < 0 {
@@ -34,7 +34,7 @@ func (j *Job) Unpassed(passed func(Handed) bool) []Handed {
 	return j.Handed[first:]
 }
 
-// checkHanded reports steps that don't lead to the state.
+// checkHanded returns an error if the steps don't lead to the state.
 func (j *Job) checkHanded() error {
 	for i, h := range j.Handed {
 		next := j.State.Cut

@@ -14,35 +14,35 @@ import (
 	"locus/router/catalog"
 )
 
-// Import is what an import shards, beside the record's From, which has the tables.
+// Import describes what an import shards. The record's From has the tables.
 type Import struct {
-	// Outside is the server outside of the cluster that has the tables; nil: a shard has. Then the
-	// record's From is a word that stands for it.
+	// Outside is the server outside of the cluster that has the tables; nil if a shard has them. If it is set,
+	// the record's From is OutsideName.
 	Outside *Outside
-	// Tables are what they are declared to be once they are sharded.
+	// Tables holds the declarations that the tables get when they are sharded.
 	Tables map[catalog.TableName]catalog.Declaration
-	// Shares are the genes of the shards that rows go to. Together they are the record's;
-	// the others are the source's own.
+	// Shares holds the genes by target shard. Together they are the record's genes. The remaining genes belong
+	// to the source.
 	Shares []Share
-	// Shards are all but the source: each must have the tables, those too that own no genes.
+	// Shards lists all shards except the source, including those without genes. Each must have the tables.
 	Shards []router.ShardName
-	// Declared are the tables that were declared to be the source's alone before the job. The
-	// others nobody had declared.
+	// Declared lists the tables that were declared as the source's own before the job. The other tables were
+	// not declared.
 	Declared []catalog.TableName
-	// Made are tables that the job made, by shard: if it is given up they are dropped.
+	// Made lists, by shard, the tables that the job created. Aborting the job drops them.
 	Made map[router.ShardName][]catalog.TableName
-	// Widened are tables, by shard, to which the job added the column for the gene: if it is
-	// given up, the column is dropped.
+	// Widened lists, by shard, the tables to which the job added the gene column. Aborting the job drops the
+	// column.
 	Widened map[router.ShardName][]catalog.TableName
 }
 
-// Share is the genes of which rows go to a shard.
+// Share is the set of genes whose rows go to one shard.
 type Share struct {
 	To    router.ShardName
 	Genes gene.Set
 }
 
-// NewImport is the record of an import from a shard that has done nothing yet, with all registered shards.
+// NewImport returns the record of a new import from a shard. shards lists all registered shards.
 func NewImport(id string, from router.ShardName, m *router.Map, shards []router.ShardName, tables map[catalog.TableName]catalog.Declaration, by, why string, now time.Time) (*Job, error) {
 	of := &Import{Tables: tables, Shards: slices.DeleteFunc(slices.Clone(shards), func(s router.ShardName) bool { return s == from })}
 	return importTo(id, from, m, of, by, why, now)
@@ -82,11 +82,11 @@ func importTo(id string, from router.ShardName, m *router.Map, of *Import, by, w
 	return j, j.Check()
 }
 
-// everyRow is the gene of the rows of tables that become global, which all shards get.
+// everyRow stands for all rows of tables that become global. Every shard gets all of them.
 var everyRow = gene.NewSet(gene.Range{})
 
-// Global reports whether a table becomes global, and so, in a valid import, all of them. Then every shard gets all rows, and no
-// shard's genes matter.
+// Global reports whether a table becomes global. In a valid import, all of its tables are then global. Every
+// shard gets all rows, and the genes of the shards don't matter.
 func (i *Import) Global() bool {
 	if i == nil {
 		return false
@@ -99,8 +99,9 @@ func (i *Import) Global() bool {
 	return false
 }
 
-// Streams returns which streams must run. Once tables are global clients write them on every shard, and nothing may be carried: forward
-// begins anew when the tables are the source's alone again.
+// Streams returns which streams must run. Once tables are global, clients write them on every shard, and no
+// stream may carry changes. The forward stream starts at a new position when the tables are the source's own
+// again.
 func (j *Job) Streams() (forward, reverse bool) {
 	forward, reverse = j.State.Streams()
 	if j.Import.Global() {
@@ -111,7 +112,7 @@ func (j *Job) Streams() (forward, reverse bool) {
 
 func created(now time.Time) time.Time { return now.UTC().Round(time.Millisecond) }
 
-// Names are the tables', as schema.table, in order.
+// Names returns the names of the tables as schema.table, sorted.
 func (i *Import) Names() []string {
 	var names []string
 	for name := range i.Tables {
@@ -129,8 +130,8 @@ func (i *Import) to() []string {
 	return names
 }
 
-// Single is what the tables of an import are declared to be as long as they are not sharded: the source's alone, be that a shard or
-// outside of the cluster. Copies of them on other shards count for nothing then.
+// Single returns the declarations of an import's tables while they are not sharded: they belong to the source
+// only, a shard or a server outside of the cluster. Copies on other shards are ignored.
 func (j *Job) Single() map[catalog.TableName]catalog.Declaration {
 	tables := map[catalog.TableName]catalog.Declaration{}
 	for name := range j.Import.Tables {
@@ -142,7 +143,8 @@ func (j *Job) Single() map[catalog.TableName]catalog.Declaration {
 	return tables
 }
 
-// Former is what they were declared to be before the import; nothing has no kind.
+// Former returns the declarations of the tables before the import. A declaration without a kind means that the
+// table was not declared.
 func (j *Job) Former() map[catalog.TableName]catalog.Declaration {
 	tables := j.Single()
 	for name := range tables {
@@ -153,15 +155,15 @@ func (j *Job) Former() map[catalog.TableName]catalog.Declaration {
 	return tables
 }
 
-// Leg is the way of rows to one shard: a move has one, an import as many as shards own genes
-// beside the source.
+// Leg is the part of a job that moves rows to one shard. A move has one leg. An import has one for each shard
+// that owns genes, except the source.
 type Leg struct {
-	ID    string // of the leg: the job's own, of a move
+	ID    string // name of the leg; for a move, the ID of the job
 	To    router.ShardName
 	Genes gene.Set
 }
 
-// Legs are all of them.
+// Legs returns all legs of the job.
 func (j *Job) Legs() []Leg {
 	if j.Import == nil {
 		return []Leg{{j.ID, j.To, j.Genes}}
@@ -173,7 +175,7 @@ func (j *Job) Legs() []Leg {
 	return legs
 }
 
-// Moves is the job in the route map, without a fence.
+// Moves returns the job's entries in the route map, without a fence.
 func (j *Job) Moves() []router.Move {
 	var moves []router.Move
 	for _, l := range j.Legs() {
@@ -189,9 +191,9 @@ func (j *Job) Moves() []router.Move {
 	return moves
 }
 
-// Held is the job in the route map while a step hands genes over, forward or back. An import
-// holds its tables whole: forward, since nobody knows the genes of their rows before that; back, since the
-// source's own rows are numbered by the source then, and by the cluster before.
+// Held returns the job's entries in the route map during the fence of a step, forward or back. An import pauses
+// all statements on its tables. Forward, the genes of rows are not known before the tables are sharded. Back,
+// the source numbers its own rows after the step and the cluster before it.
 func (j *Job) Held(genes gene.Set, forward bool) []router.Move {
 	moves := j.Moves()
 	for i := range moves {
@@ -203,7 +205,7 @@ func (j *Job) Held(genes gene.Set, forward bool) []router.Move {
 	return moves
 }
 
-// Announced tells whether the route map has the job.
+// Announced reports whether the route map contains the job.
 func (j *Job) Announced(m *router.Map) bool {
 	_, there := m.MoveOf(j.Legs()[0].ID)
 	return there
@@ -242,7 +244,7 @@ func (j *Job) checkImport() error {
 	return nil
 }
 
-// whole refuses orders for a part of an import: it hands its tables over at once.
+// whole refuses requests for a part of an import, because an import hands its tables over at once.
 func (j *Job) whole(e phase.Event) error {
 	if j.Import == nil || e.Kind != phase.CutTo && e.Kind != phase.RollBack {
 		return nil
@@ -253,8 +255,8 @@ func (j *Job) whole(e phase.Event) error {
 	return nil
 }
 
-// Making is the record that says which tables the job makes on shards, and to which it adds the column for the gene; and
-// whether it says more than before.
+// Making returns the record with the tables that the job is about to create on shards, and the tables to which
+// it is about to add the gene column. more reports whether the record lists more than before.
 func (j *Job) Making(made, widened map[router.ShardName][]catalog.TableName, by string, now time.Time) (next *Job, more bool) {
 	of := *j.Import
 	var tables, columns bool
@@ -265,7 +267,7 @@ func (j *Job) Making(made, widened map[router.ShardName][]catalog.TableName, by 
 	return next, tables || columns
 }
 
-// withMore is both together, and whether that is more than the first.
+// withMore returns the union of both lists, and reports whether it is greater than the first.
 func withMore(before, with map[router.ShardName][]catalog.TableName) (all map[router.ShardName][]catalog.TableName, more bool) {
 	all = map[router.ShardName][]catalog.TableName{}
 	for shard, names := range before {
@@ -282,7 +284,7 @@ func withMore(before, with map[router.ShardName][]catalog.TableName) (all map[ro
 	return all, more
 }
 
-// MadeBy are the tables that the job made on a shard, in order.
+// MadeBy returns the tables that the job created on a shard, sorted.
 func (j *Job) MadeBy(shard router.ShardName) []catalog.TableName {
 	if j.Import == nil {
 		return nil
@@ -290,7 +292,7 @@ func (j *Job) MadeBy(shard router.ShardName) []catalog.TableName {
 	return slices.SortedFunc(slices.Values(j.Import.Made[shard]), catalog.TableName.Compare)
 }
 
-// Target is where rows go to, in a word.
+// Target returns the target shards as one text.
 func (j *Job) Target() string {
 	if j.Import == nil {
 		return string(j.To)

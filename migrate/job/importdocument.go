@@ -9,10 +9,10 @@ import (
 	"locus/router/catalog"
 )
 
-// importDocument is how an import is written.
+// importDocument is the JSON form of an import.
 type importDocument struct {
 	Outside  *Outside                      `json:"outside,omitempty"`
-	Tables   map[string]string             `json:"tables"` // the words of a declaration
+	Tables   map[string]string             `json:"tables"` // declarations as text
 	Shares   []shareDocument               `json:"shares"`
 	Shards   []router.ShardName            `json:"shards"`
 	Declared []string                      `json:"declared,omitempty"`
@@ -25,7 +25,7 @@ type shareDocument struct {
 	Genes string           `json:"genes"`
 }
 
-// MarshalJSON writes tables and genes by their texts.
+// MarshalJSON writes tables and genes as texts.
 func (i *Import) MarshalJSON() ([]byte, error) {
 	d := importDocument{Tables: map[string]string{}, Shards: i.Shards, Outside: i.Outside}
 	for name, t := range i.Tables {
@@ -49,7 +49,8 @@ func textsBy(names map[router.ShardName][]catalog.TableName) (texts map[router.S
 	return texts
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Genes are of the widest width: the record has its own.
+// UnmarshalJSON reads the output of MarshalJSON. It reads genes with the greatest width. The record contains
+// the actual width.
 func (i *Import) UnmarshalJSON(text []byte) error {
 	var d importDocument
 	if err := json.Unmarshal(text, &d); err != nil {

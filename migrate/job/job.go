@@ -12,15 +12,15 @@ import (
 	"locus/router"
 )
 
-// Keys of documents in etcd, relative to the cluster's prefix: one record, one
-// report and one claim per job.
+// Prefixes of keys in etcd, relative to the cluster's prefix. Each job has one record, one report and one
+// claim.
 const (
 	Prefix       = "jobs/"
 	ReportPrefix = "job_reports/"
 	ClaimPrefix  = "job_claims/"
 )
 
-// Kind is what an operator asked for; a move is the same for all of them.
+// Kind is the command that created the job. A move works the same for all of them.
 type Kind string
 
 // The kinds.
@@ -28,51 +28,51 @@ const (
 	Split     Kind = "split"
 	Merge     Kind = "merge"
 	Rebalance Kind = "rebalance"
-	// Importing shards tables that are the source's alone: their rows of a shard's genes go
-	// to that shard, for all shards at once.
+	// Importing shards tables that only the source has. The rows of each shard's genes go to that shard, for
+	// all shards at once.
 	Importing Kind = "import"
 )
 
-// Job is the record of one move. It is replaced whole, by compare-and-swap.
+// Job is the record of one job. It is replaced as a whole, by compare-and-swap.
 type Job struct {
 	ID       string
 	Kind     Kind
-	From, To router.ShardName // an import has no To but those of Import
+	From, To router.ShardName // an import has no To; its targets are in Import
 	Width    gene.Width
 	Genes    gene.Set
-	Import   *Import // nil: another kind
-	// BySequence: not the genes change hands one after the other, but the rows of all of
-	// them by their residues; see [NewBySequence].
+	Import   *Import // nil for other kinds
+	// BySequence: the job hands over rows of all its genes by their residues, instead of one gene after the
+	// other; see [NewBySequence].
 	BySequence bool
 	State      phase.State
-	// Repair is what the rows are made that differ; nil: nobody wants it now.
+	// Repair is the pending request to make differing rows equal, or nil.
 	Repair *Repair
-	// Every is the time between two steps of a cut-over, and Watch what a breach
-	// of the watched figures does.
+	// Every is the time between two steps of a cut-over. OnBreach is the reaction to a watched metric that
+	// exceeds its limit.
 	Every    time.Duration
 	OnBreach Breach
-	// Throttle is the share of the time that copying, verifying and deleting rest.
+	// Throttle is the share of the time for which copying, verifying and deleting sleep.
 	Throttle int // percent, 0 to 95
-	// Mirror is the share of the moving genes' reads that proxies send the target as well, in percent, while the target has
-	// all rows: see [Mirror].
+	// Mirror is the share of the moving genes' reads, in percent, that proxies also send to the target while
+	// the target has all rows; see [Mirror].
 	Mirror int
-	// Parts is into how many parts the applier's work is cut: for good.
+	// Parts is the number of parts into which the applier divides its work. It never changes.
 	Parts int
-	// Handed are the last steps, with the positions of the logs at which rows changed hands.
+	// Handed holds the last steps, with the log positions at which rows changed hands.
 	Handed  []Handed
 	Created time.Time
 	By, Why string
 	Journal []Entry
 }
 
-// Breach is what happens when a figure that is watched gets worse than it may.
+// Breach is the reaction to a watched metric that exceeds its limit.
 type Breach string
 
-// What a breach does.
+// The reactions.
 const (
 	PauseThen Breach = "pause"     // the default
-	StepBack  Breach = "step-back" // by one step, and pauses there
-	BackToNil Breach = "roll-back" // all the way
+	StepBack  Breach = "step-back" // goes back by one step and pauses
+	BackToNil Breach = "roll-back" // goes back to 0%
 )
 
 // Entry is a line of the journal.
@@ -82,16 +82,16 @@ type Entry struct {
 	What string    `json:"what"`
 }
 
-// mostEntries bounds the journal; the first ones stay.
+// mostEntries bounds the journal. The first firstEntries entries are kept.
 const (
 	mostEntries  = 400
 	firstEntries = 20
 )
 
-// DefaultParts is how many workers apply a job's changes.
+// DefaultParts is the number of workers that apply a job's changes.
 const DefaultParts = 4
 
-// New is the record of a job that has done nothing yet.
+// New returns the record of a new job.
 func New(id string, kind Kind, from, to router.ShardName, w gene.Width, genes gene.Set, by, why string, now time.Time) (*Job, error) {
 	state, err := phase.New(genes.Len())
 	if err != nil {
@@ -112,7 +112,7 @@ func counted(genes int) string {
 	return fmt.Sprintf("%d genes", genes)
 }
 
-// Check says what is wrong with a record.
+// Check returns an error if the record is invalid.
 func (j *Job) Check() error {
 	var errs []error
 	if j.ID == "" {
@@ -147,7 +147,7 @@ func (j *Job) Check() error {
 	return nil
 }
 
-// On is the record after an event, with a line in its journal.
+// On returns the record after an event, with a line in its journal.
 func (j *Job) On(e phase.Event, by, what string, now time.Time) (*Job, error) {
 	if err := j.whole(e); err != nil {
 		return nil, err
@@ -175,15 +175,15 @@ func (j *Job) On(e phase.Event, by, what string, now time.Time) (*Job, error) {
 	return &next, nil
 }
 
-// told is what people read of an event.
+// told returns the text of an event for the journal.
 func told(k phase.Kind) string {
-	if k == phase.Differs { // it may
+	if k == phase.Differs { // the rows may differ; the next comparison decides
 		return "to be compared again"
 	}
 	return string(k)
 }
 
-// Noted is the record with a line in its journal.
+// Noted returns the record with an additional line in its journal.
 func (j *Job) Noted(by, what string, now time.Time) *Job {
 	next := *j
 	next.Journal = append([]Entry(nil), j.Journal...)
@@ -198,13 +198,13 @@ func (j *Job) note(now time.Time, by, what string) {
 	}
 }
 
-// document is a record as it is written. Numbers of genes are as sets print them.
+// document is the JSON form of a record. Sets of genes are written as they are printed.
 type document struct {
 	Schema   int              `json:"schema"`
 	ID       string           `json:"id"`
 	Kind     Kind             `json:"kind"`
-	Phase    phase.Phase      `json:"phase"`   // as it is shown; the state below counts
-	Percent  float64          `json:"percent"` // likewise
+	Phase    phase.Phase      `json:"phase"`   // for display; State is authoritative
+	Percent  float64          `json:"percent"` // for display
 	From     router.ShardName `json:"from"`
 	To       router.ShardName `json:"to,omitempty"`
 	Import   *Import          `json:"import,omitempty"`
@@ -225,8 +225,8 @@ type document struct {
 	Journal  []Entry          `json:"journal"`
 }
 
-// Schema is the newest version of the document that this build reads. Only a job by
-// sequence is written with it: builds that know none would run it by gene.
+// Schema is the newest version of the document that this build reads. Only jobs by sequence are written with
+// it, so that older builds, which would run such a job by gene, refuse it.
 const (
 	Schema      = 2
 	plainSchema = 1
@@ -239,7 +239,7 @@ func (j *Job) schema() int {
 	return plainSchema
 }
 
-// MarshalJSON writes the record as it is in etcd, and as commands show it.
+// MarshalJSON writes the record for etcd and for the output of commands.
 func (j *Job) MarshalJSON() ([]byte, error) {
 	d := document{
 		Schema: j.schema(), ID: j.ID, Kind: j.Kind, Phase: j.State.Shown(), Percent: round(j.State.Percent()), From: j.From, To: j.To,
@@ -253,13 +253,13 @@ func (j *Job) MarshalJSON() ([]byte, error) {
 	return json.Marshal(d)
 }
 
-// round keeps two digits.
+// round rounds to two decimal places.
 func round(percent float64) float64 {
 	f, _ := strconv.ParseFloat(strconv.FormatFloat(percent, 'f', 2, 64), 64)
 	return f
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote, and refuses what breaks its rules.
+// UnmarshalJSON reads the output of MarshalJSON, and refuses an invalid record.
 func (j *Job) UnmarshalJSON(text []byte) error {
 	var d document
 	if err := json.Unmarshal(text, &d); err != nil {

@@ -8,8 +8,8 @@ import (
 	"locus/router"
 )
 
-// Mirror has the proxies send a share of the moving genes' reads to the target as well, in percent, and compare the
-// answers. 0 ends that.
+// Mirror returns the request to send a share of the moving genes' reads, in percent, also to the target and to
+// compare the results. 0 stops it.
 func Mirror(percent int) Order {
 	return Order{
 		Name: fmt.Sprintf("mirror: %d %% of the reads", percent), Change: func(j *Job) { j.Mirror = percent },
@@ -25,7 +25,7 @@ func Mirror(percent int) Order {
 	}
 }
 
-// mirrors says why no reads can be mirrored now.
+// mirrors returns the reason why reads can't be mirrored now, or nil.
 func (j *Job) mirrors() error {
 	at := j.State.At()
 	switch {
@@ -43,7 +43,7 @@ func (j *Job) mirrors() error {
 	return nil
 }
 
-// mirrored is how much of the reads is to be mirrored now.
+// mirrored returns the share of reads to mirror now.
 func (j *Job) mirrored() int {
 	if j.Mirror == 0 || j.State.Over() || j.mirrors() != nil {
 		return 0
@@ -51,8 +51,9 @@ func (j *Job) mirrored() int {
 	return j.Mirror
 }
 
-// Mirrored returns the map with the job's share of mirrored reads. It returns nil if nothing changes: the map has that share, or the job
-// is not in it, or a step holds genes. The step writes the share with its next map.
+// Mirrored returns the map with the job's share of mirrored reads. It returns nil if the map need not change:
+// it has that share already, or does not contain the job. It also returns nil during the fence of a step, which
+// writes the share with its next map.
 func (j *Job) Mirrored(m *router.Map) (*router.Map, error) {
 	moves := m.Moves()
 	for i, v := range moves {

@@ -6,14 +6,14 @@ import (
 	"locus/migrate/phase"
 )
 
-// Next is a command that a job waits for.
+// Next is a command for which a job waits.
 type Next struct {
 	Command string
-	Effect  string // in a few words; empty if the command's name describes it
+	Effect  string // a short description; empty if the command's name is clear enough
 }
 
-// Next returns the commands that an operator may give a job that doesn't go on by itself, the usual one first. It returns none while the
-// job works, and when it is over.
+// Next returns the commands by which an operator can continue a waiting job, the most usual first. It returns
+// none while the job works, and none after its end.
 func (j *Job) Next() []Next {
 	s := j.State
 	resume := Next{"locus resume " + j.ID, "continues the job"}
@@ -22,7 +22,7 @@ func (j *Job) Next() []Next {
 	case phase.Paused:
 		return []Next{resume}
 	case phase.Failed:
-		if strings.Contains(s.Remedy, "locus ") { // which names the command, such as locus abort
+		if strings.Contains(s.Remedy, "locus ") { // it already names a command, such as locus abort
 			return nil
 		}
 		return []Next{resume}
@@ -40,7 +40,8 @@ func (j *Job) Next() []Next {
 	return nil
 }
 
-// CutOverCommand returns the command that hands everything over: in steps, where a job has parts to hand over.
+// CutOverCommand returns the command that hands everything over. If the job can hand over parts, the command
+// does so in steps.
 func (j *Job) CutOverCommand() string {
 	command := "locus cutover " + j.ID + " --to 100%"
 	if j.Import == nil && j.State.Total > 1 {

@@ -7,19 +7,19 @@ import (
 	"locus/migrate/phase"
 )
 
-// Order is what an operator wants of a job, by whatever way it comes.
+// Order is an operator's request to a job, from a command, SQL or HTTP.
 type Order struct {
 	Name string
-	// Event is computed from the record as it is when the order is written; nil: the
-	// job stays where it is.
+	// Event computes the event from the record at the time of the write; nil if the job's state does not
+	// change.
 	Event func(*Job) phase.Event
-	// Change is made besides; nil: nothing.
+	// Change makes additional changes to the record; may be nil.
 	Change func(*Job)
-	// Refuse says why a job can't be told so, whatever it does; nil: any can.
+	// Refuse returns the reason why the request is not possible for a job; nil if it always is.
 	Refuse func(*Job) error
 }
 
-// Told is the record after an order, with who gave it in its journal.
+// Told returns the record after a request. The journal names its author.
 func (j *Job) Told(o Order, by string, now time.Time) (*Job, error) {
 	if o.Refuse != nil {
 		if err := o.Refuse(j); err != nil {
@@ -48,13 +48,13 @@ func (j *Job) eventOf(o Order, by string, now time.Time) (*Job, error) {
 	return j.On(e, by, what, now)
 }
 
-// Just is an order that is an event and no more.
+// Just returns a request that consists only of an event.
 func Just(name string, k phase.Kind) Order {
 	return Order{Name: name, Event: func(*Job) phase.Event { return phase.Event{Kind: k} }}
 }
 
-// CutOver hands genes over up to a percentage, by steps of step percent; every is
-// the time between two of them.
+// CutOver returns the request to hand genes over up to a percentage, in steps of step percent. Every is the
+// time between two steps.
 func CutOver(to, step float64, every time.Duration, b Breach) Order {
 	return Order{
 		Name: "cutover",
@@ -66,8 +66,7 @@ func CutOver(to, step float64, every time.Duration, b Breach) Order {
 	}
 }
 
-// NextStep hands over by percent more than are at the target, at once, and stays
-// there.
+// NextStep returns the request to hand over another by percent at once, and to stop there.
 func NextStep(by float64) Order {
 	return Order{Name: "next step", Event: func(j *Job) phase.Event {
 		wanted := min(j.State.Total, j.State.Cut+max(1, j.State.Genes(by)))
@@ -75,18 +74,18 @@ func NextStep(by float64) Order {
 	}, Refuse: func(j *Job) error { return j.divides(by) }}
 }
 
-// Back hands genes back until a percentage is left at the target.
+// Back returns the request to hand genes back until a percentage is left at the target.
 func Back(to, step float64) Order {
 	return Order{Name: "rollback", Event: func(j *Job) phase.Event {
 		return phase.Event{Kind: phase.RollBack, Genes: j.State.Genes(to), Step: max(1, j.State.Genes(step))}
 	}, Refuse: func(j *Job) error { return j.divides(to) }}
 }
 
-// MostRest is how much of the time a job may rest, in percent.
+// MostRest is the greatest share of the time that a job may sleep, in percent.
 const MostRest = 95
 
-// Throttle has a job's copying, comparing and deleting rest for a part of the time, in
-// percent up to MostRest.
+// Throttle returns the request that copying, comparing and deleting sleep for a share of the time, in percent
+// up to MostRest.
 func Throttle(rest int) Order {
 	return Order{Name: fmt.Sprintf("throttle: rests %d %% of the time", rest), Change: func(j *Job) { j.Throttle = rest }}
 }

@@ -6,25 +6,24 @@ import (
 	"time"
 )
 
-// Outcomes is how statements on a job's genes have fared on its two shards, since
-// proxies know of it.
+// Outcomes holds the results of statements on a job's genes, for both shards, since the proxies learned of the
+// job.
 type Outcomes struct{ Source, Target Tally }
 
-// Tally is how many statements failed, and how many took how long. It is a value
-// that is replaced, never changed.
+// Tally holds the number of failed statements and a histogram of latencies. It is replaced, never changed.
 type Tally struct {
 	Failed uint64
 	Times  []Times // ascending
 }
 
-// Times is how many statements took up to so long, and longer than those of the
-// entry before.
+// Times is a bucket of the histogram: statements that took up to UpTo, and longer than those of the previous
+// bucket.
 type Times struct {
 	UpTo  time.Duration
 	Count uint64
 }
 
-// Statements is how many there were.
+// Statements returns the number of statements.
 func (t Tally) Statements() (n uint64) {
 	for _, x := range t.Times {
 		n += x.Count
@@ -32,7 +31,7 @@ func (t Tally) Statements() (n uint64) {
 	return n
 }
 
-// Rate is the share of them that failed.
+// Rate returns the share of statements that failed.
 func (t Tally) Rate() float64 {
 	n := t.Statements()
 	if n == 0 {
@@ -41,9 +40,9 @@ func (t Tally) Rate() float64 {
 	return float64(t.Failed) / float64(n)
 }
 
-// P99 is what 99 of 100 took at most; 0 if there were none.
+// P99 returns the 99th percentile of the latencies; 0 if there were no statements.
 func (t Tally) P99() time.Duration {
-	left := t.Statements() / 100 // that may be slower
+	left := t.Statements() / 100 // the number that may be slower
 	for _, x := range slices.Backward(t.Times) {
 		if x.Count > left {
 			return x.UpTo
@@ -53,7 +52,7 @@ func (t Tally) P99() time.Duration {
 	return 0
 }
 
-// Slower is how many took longer.
+// Slower returns the number of statements that took longer than the given time.
 func (t Tally) Slower(than time.Duration) (n uint64) {
 	for _, x := range t.Times {
 		if x.UpTo > than {
@@ -63,13 +62,13 @@ func (t Tally) Slower(than time.Duration) (n uint64) {
 	return n
 }
 
-// Plus is both together.
+// Plus returns the sum of both tallies.
 func (t Tally) Plus(o Tally) Tally {
 	return t.with(o, func(a, b uint64) uint64 { return a + b })
 }
 
-// Since is what has come since an earlier tally. Where counts were lost meanwhile,
-// with a proxy, it is what is left.
+// Since returns the difference from an earlier tally. If counts were lost because a proxy stopped, no bucket
+// becomes negative.
 func (t Tally) Since(earlier Tally) Tally {
 	return t.with(earlier, func(a, b uint64) uint64 { return a - min(a, b) })
 }
@@ -93,14 +92,14 @@ func (t Tally) with(o Tally, combine func(a, b uint64) uint64) Tally {
 	return out
 }
 
-// Fared is a tally in few words.
+// Fared is a summary of a tally.
 type Fared struct {
 	Statements uint64  `json:"statements"`
 	Failed     uint64  `json:"failed"`
 	P99Ms      float64 `json:"p99_ms"`
 }
 
-// Fared sums a tally up.
+// Fared returns the summary of a tally.
 func (t Tally) Fared() Fared {
 	return Fared{t.Statements(), t.Failed, round(float64(t.P99().Microseconds()) / 1000)}
 }

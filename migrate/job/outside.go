@@ -11,19 +11,20 @@ import (
 	"locus/router/endpoint"
 )
 
-// OutsideName stands for the server outside of the cluster where a shard's name would stand.
+// OutsideName stands for the server outside of the cluster in place of a shard's name.
 const OutsideName router.ShardName = "outside"
 
-// Outside is a server that is none of the cluster's, and how it is logged in to. It names secrets and holds none.
+// Outside is the address and the login of a server outside of the cluster. It contains names of secrets, but no
+// secret.
 type Outside struct {
 	Address string       `json:"address"` // host:port
 	User    string       `json:"user"`
-	Secret  string       `json:"secret"`        // names the password
-	TLS     endpoint.TLS `json:"tls,omitempty"` // empty is off
-	CA      string       `json:"ca,omitempty"`  // names the authorities that TLSVerify trusts; empty: the system's
+	Secret  string       `json:"secret"`        // name of the secret with the password
+	TLS     endpoint.TLS `json:"tls,omitempty"` // empty means off
+	CA      string       `json:"ca,omitempty"`  // name of the secret with the CA certificates that TLSVerify trusts; empty for those of the system
 }
 
-// Check says what is wrong with it.
+// Check returns an error if the address or the login is invalid.
 func (o *Outside) Check() error {
 	if _, _, err := net.SplitHostPort(o.Address); err != nil {
 		return fmt.Errorf("the server's address %q: write it as host:port", o.Address)
@@ -41,12 +42,12 @@ func (o *Outside) Check() error {
 	return nil
 }
 
-// NewOutside is the record of an import from a server outside of the cluster.
+// NewOutside returns the record of a new import from a server outside of the cluster.
 func NewOutside(id string, from Outside, m *router.Map, shards []router.ShardName, tables map[catalog.TableName]catalog.Declaration, by, why string, now time.Time) (*Job, error) {
 	return importTo(id, OutsideName, m, &Import{Outside: &from, Tables: tables, Shards: shards}, by, why, now)
 }
 
-// source is where the rows come from, in a word.
+// source returns the name or address of the import's source.
 func (i *Import) source(from router.ShardName) string {
 	if i.Outside != nil {
 		return i.Outside.Address
@@ -54,7 +55,7 @@ func (i *Import) source(from router.ShardName) string {
 	return string(from)
 }
 
-// Source is where the rows are before a job, in a word.
+// Source returns the name or address of the job's source.
 func (j *Job) Source() string {
 	if j.Import == nil {
 		return string(j.From)
@@ -62,7 +63,7 @@ func (j *Job) Source() string {
 	return j.Import.source(j.From)
 }
 
-// Ending is what finishing a job does at its source.
+// Ending describes what finishing the job does at its source.
 func (j *Job) Ending() string {
 	if j.Outside() != nil {
 		return "keep " + j.Source() + " equal no longer, and leave its rows as they are"
@@ -73,7 +74,7 @@ func (j *Job) Ending() string {
 	return "delete the rows on " + string(j.From)
 }
 
-// Outside is the server outside of the cluster that has the job's rows; nil: a shard has.
+// Outside returns the server outside of the cluster that has the job's rows, or nil if a shard has them.
 func (j *Job) Outside() *Outside {
 	if j.Import == nil {
 		return nil

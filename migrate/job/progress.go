@@ -6,29 +6,26 @@ import (
 	"locus/migrate/phase"
 )
 
-// Progress is how far a job is and how fast it goes, for people.
+// Progress is the progress and speed of a job, for display.
 type Progress struct {
-	// Copied, Verified and AtTarget are percentages; Wanted is where the cut-over
-	// is to come to.
+	// Copied, Verified and AtTarget are percentages. Wanted is the percentage at which the cut-over stops.
 	Copied, Verified, AtTarget, Wanted float64
-	// Rows and Changes are per second: rows copied, compared or deleted, whichever
-	// is under way, and changes applied by the stream.
+	// Rows and Changes are rates per second: rows copied, compared or deleted, depending on the running action,
+	// and changes applied by the stream.
 	Rows, Changes float64
-	// Left is how long what is under way will take at that rate, the wait between
-	// steps included; 0 is unknown.
+	// Left is the estimated remaining time of the running action, including waits between steps; 0 if unknown.
 	Left time.Duration
-	// NextStep is how long until the next step of a cut-over that rolls; negative:
-	// there is none.
+	// NextStep is the time until the next step of a rolling cut-over; negative if there is none.
 	NextStep time.Duration
-	// Silent is for how long nobody has reported; 0 while somebody does.
+	// Silent is the time since the last report; 0 while a process reports regularly.
 	Silent time.Duration
 }
 
-// silence is after how long a report is an old one.
+// silence is the age from which a report counts as old.
 const silence = 5 * time.Second
 
-// See computes a job's progress from its record and two reports; the earlier one
-// may be of no time, and then no rate is known.
+// See computes a job's progress from its record and two reports. If the earlier report has no time, no rate is
+// known.
 func See(j *Job, earlier, r Report, now time.Time) Progress {
 	s := j.State
 	p := Progress{AtTarget: s.Percent(), Wanted: s.Percent(), NextStep: -1}
@@ -47,7 +44,7 @@ func See(j *Job, earlier, r Report, now time.Time) Progress {
 	return p
 }
 
-// short is a percentage of what is not through: the estimate may be too low.
+// short returns a percentage below 100 for an unfinished part, because the estimate may be too low.
 func short(part, whole int64) float64 {
 	if whole <= 0 {
 		return 0
@@ -75,7 +72,7 @@ func verified(through bool, r Report) float64 {
 	return short(r.RowsVerified, max(r.RowsCopied, r.RowsEstimate))
 }
 
-// rates are of one process's reports: another one counts from its own beginning.
+// rates compares only reports of the same process, because each process starts counting at zero.
 func (p *Progress) rates(earlier, r Report) {
 	seconds := r.At.Sub(earlier.At).Seconds()
 	if earlier.At.IsZero() || seconds <= 0 || earlier.Runner != r.Runner {

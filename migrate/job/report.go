@@ -2,52 +2,51 @@ package job
 
 import "time"
 
-// Report is what the process that runs a job says of it, several times a second
-// and without ceremony: for people and dashboards, never for decisions.
+// Report is the state of a job that its process publishes several times a second. It is for people and
+// dashboards. No decision may depend on it.
 type Report struct {
 	ID     string    `json:"id"`
 	Runner string    `json:"runner"`
 	At     time.Time `json:"at"`
-	Doing  string    `json:"doing"` // the action under way
+	Doing  string    `json:"doing"` // the running action
 
 	RowsCopied   int64 `json:"rows_copied"`
 	RowsEstimate int64 `json:"rows_estimate"`
 	BytesCopied  int64 `json:"bytes_copied"`
 	LanesDone    int   `json:"lanes_done"`
 	Lanes        int   `json:"lanes"`
-	// Tables is the same of each table.
+	// Tables holds the same numbers by table.
 	Tables []TableCopy `json:"tables,omitempty"`
 
 	Changes   int64 `json:"changes"` // applied at the target by the stream
 	LagMs     int64 `json:"lag_ms"`
 	BackLagMs int64 `json:"back_lag_ms"` // of the reverse stream
 	Conflicts int64 `json:"conflicts"`
-	// Strays are changes that went past the proxies, to a server that is not the rows' owner any
-	// more, since this process runs the job.
+	// Strays counts changes that bypassed the proxies, on a server that no longer owns the rows. It counts from
+	// the start of this process's run of the job.
 	Strays int64 `json:"strays,omitempty"`
-	// Overwritten are rows, since this process runs the job, that the owner's changes replaced although they were not as
-	// they were at the owner.
+	// Overwritten counts rows that the owner's changes replaced although they differed from the owner's old
+	// row. It counts from the start of this process's run of the job.
 	Overwritten int64 `json:"overwritten,omitempty"`
 
 	RowsVerified int64     `json:"rows_verified"`
-	Verified     time.Time `json:"verified,omitzero"` // when the last verification passed
+	Verified     time.Time `json:"verified,omitzero"` // time of the last verification that passed
 	RowsDeleted  int64     `json:"rows_deleted"`
-	// Compared is how many rows of each table the last comparison that ended has
-	// compared.
+	// Compared holds, by table, the number of rows that the last completed comparison has compared.
 	Compared map[string]int64 `json:"compared,omitempty"`
 
-	// NextStep is when a rolling cut-over goes on; LastFenceMs how long the last
-	// step held statements.
+	// NextStep is the time of the next step of a rolling cut-over. LastFenceMs is how long the last step paused
+	// statements.
 	NextStep    time.Time `json:"next_step,omitzero"`
 	LastFenceMs int64     `json:"last_fence_ms"`
-	// Before is how statements on the genes fared before the cut-over, After how
-	// they do at the target since the last step; only while a cut-over rolls.
+	// Before summarizes the genes' statements before the cut-over, After those at the target since the last
+	// step. Both are set only during a rolling cut-over.
 	Before  Fared  `json:"before,omitzero"`
 	After   Fared  `json:"after,omitzero"`
-	Trouble string `json:"trouble,omitempty"` // what is being tried again
+	Trouble string `json:"trouble,omitempty"` // the error that is being retried
 }
 
-// TableCopy is how far the copy of one table is.
+// TableCopy is the progress of copying one table.
 type TableCopy struct {
 	Name         string `json:"name"`
 	RowsCopied   int64  `json:"rows_copied"`
@@ -56,7 +55,8 @@ type TableCopy struct {
 	LanesDone    int    `json:"lanes_done"`
 }
 
-// Percent is how far it is; the estimate may be too low.
+// Percent returns the progress. It stays below 100 until all lanes are done, because the estimate may be too
+// low.
 func (t TableCopy) Percent() float64 {
 	switch {
 	case t.Lanes > 0 && t.LanesDone == t.Lanes:

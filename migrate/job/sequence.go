@@ -11,13 +11,13 @@ import (
 	"locus/router"
 )
 
-// MostDivided is how many genes a job by sequence moves at most: statements that name no
-// owner carry a condition for each range of them.
+// MostDivided is the greatest number of genes that a job by sequence moves. Statements without an owner need a
+// condition for each range of these genes.
 const MostDivided = 16
 
-// NewBySequence is the record of a split that hands over the rows of its genes by their
-// sequences, because a share of so few genes would mean nothing. Its state counts
-// hundredths of the rows, and not genes.
+// NewBySequence returns the record of a split that hands over the rows of its genes by their sequences. It is
+// for few genes, of which a percentage would be meaningless. The state counts hundredths of the rows instead of
+// genes.
 func NewBySequence(id string, from, to router.ShardName, w gene.Width, genes gene.Set, by, why string, now time.Time) (*Job, error) {
 	state, err := phase.New(orderid.Modulus)
 	if err != nil {
@@ -43,7 +43,7 @@ func (j *Job) checkSequence() error {
 	return nil
 }
 
-// divides refuses to hand over a part of one gene by a job that hands over genes.
+// divides returns an error if a job by gene is requested to hand over a part of one gene.
 func (j *Job) divides(percent float64) error {
 	if j.State.Total > 1 || percent <= 0 || percent >= 100 {
 		return nil
@@ -52,7 +52,7 @@ func (j *Job) divides(percent float64) error {
 		j.ID, percent, j.From, j.Target(), j.Genes)
 }
 
-// total is what the state counts up to: genes, or hundredths of their rows.
+// total returns the greatest value of the state: the number of genes, or the hundredths of their rows.
 func (j *Job) total() int {
 	if j.BySequence {
 		return orderid.Modulus
@@ -60,7 +60,7 @@ func (j *Job) total() int {
 	return j.Genes.Len()
 }
 
-// share is how many hundredths of the rows belong to the target, of a job by sequence.
+// share returns the hundredths of the rows that belong to the target; 0 for a job by gene.
 func (j *Job) share() orderid.Residue {
 	if !j.BySequence {
 		return 0
@@ -68,13 +68,13 @@ func (j *Job) share() orderid.Residue {
 	return orderid.Residue(j.State.Cut)
 }
 
-// Rows is those that belong to the target when the state has reached so much, and those
-// that are the source's then.
+// Rows returns the rows that belong to the target when the state has reached a value, and those that belong to
+// the source.
 func (j *Job) Rows(reach int) (target, source router.Part) {
 	return j.Between(0, reach), j.Between(reach, j.State.Total)
 }
 
-// Between is the rows that change hands from one reach of the state to another.
+// Between returns the rows that change hands between two values of the state.
 func (j *Job) Between(a, b int) router.Part {
 	a, b = min(a, b), max(a, b)
 	if j.BySequence {
@@ -83,8 +83,8 @@ func (j *Job) Between(a, b int) router.Part {
 	return router.Whole(j.Genes.First(b).Subtract(j.Genes.First(a)))
 }
 
-// Changes is what of the map's entries a step changes: of rows by sequence nothing, until
-// all of them have changed hands, and when the first of them go back.
+// Changes returns the changes of the map's entries by a step. A job by sequence changes an entry only when the
+// last rows are handed over, and when the first of them go back.
 func (j *Job) Changes(from, to int) []router.Change {
 	switch {
 	case j.Import != nil:
@@ -101,7 +101,7 @@ func (j *Job) Changes(from, to int) []router.Change {
 	return []router.Change{{Genes: j.Between(from, to).Genes, To: j.From}}
 }
 
-// Reached says what belongs to the target when the state has reached so much.
+// Reached describes what belongs to the target when the state has reached a value.
 func (j *Job) Reached(n int) string {
 	if j.BySequence {
 		return fmt.Sprintf("%d %% of the rows", n)
@@ -109,7 +109,7 @@ func (j *Job) Reached(n int) string {
 	return fmt.Sprintf("%d of %d genes", n, j.State.Total)
 }
 
-// Moved is how many genes the job moves, and whether it divides them.
+// Moved returns the number of genes that the job moves, and notes whether it divides them.
 func (j *Job) Moved() string {
 	if j.BySequence {
 		return fmt.Sprintf("%d by sequence", j.Genes.Len())
@@ -117,7 +117,7 @@ func (j *Job) Moved() string {
 	return fmt.Sprint(j.Genes.Len())
 }
 
-// GenesAt is how many genes belong to the target, whole, when the state has reached so much.
+// GenesAt returns the number of genes that belong to the target completely when the state has reached a value.
 func (j *Job) GenesAt(reach int) int {
 	if j.BySequence {
 		return j.Genes.Len() * (reach / orderid.Modulus)

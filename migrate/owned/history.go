@@ -23,9 +23,9 @@ func (s Side) Other() Side { return 1 - s }
 // bound. The other side owns them after its own.
 type Bounds [2]changes.Bound
 
-// Step is a step that was taken.
+// Step is a completed step.
 type Step struct {
-	Rows router.Part // that changed hands
+	Rows router.Part // the rows that changed hands
 	To   Side
 	At   Bounds
 }
@@ -33,13 +33,13 @@ type Step struct {
 // History is the ownership of a move's rows. For each row and each log it is a sequence of intervals of positions: the
 // bounds of the steps with that row separate them.
 type History struct {
-	Steps  []Step // in the order in which they were taken; the first ones may be missing if both streams have passed them
+	Steps  []Step // in chronological order; old ones may be missing if both streams have passed them
 	Target router.Part
 }
 
-// Owned reports whether a side owned a row at a transaction of its log. The first step with the row whose bound is after
-// the transaction ended the interval, so the side owned the row if that step gave it away. Without such a step the
-// answer is the owner of now.
+// Owned reports whether a side owned a row at a transaction of its log. The first step with the row whose bound
+// is after the transaction ended the interval, so the side owned the row if that step gave it away. Without
+// such a step, the current owner decides.
 func (h History) Owned(by Side, at changes.Transaction, g gene.Gene, r orderid.Residue) bool {
 	for i := range h.Steps {
 		if s := &h.Steps[i]; s.Rows.Has(g, r) && at.Before(s.At[by]) {

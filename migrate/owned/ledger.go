@@ -10,10 +10,10 @@ import (
 	"locus/router"
 )
 
-// Ledger answers whose a change is while steps are taken. The streams ask it, and the process that takes the steps
-// writes it.
+// Ledger decides whose a change is while steps are taken. The streams ask it, and the process that takes the
+// steps updates it.
 //
-// A step's commit has an outcome that its process learns late. Until then, the owner of the step's rows after the bounds
+// The outcome of a step's commit becomes known late. Until then, the owner of the step's rows after the bounds
 // is unknown, and a stream that reads such a change waits.
 type Ledger struct {
 	mu      sync.Mutex
@@ -30,14 +30,14 @@ type Open struct {
 	legs   map[string]*[2]side // guarded by the ledger's mutex
 }
 
-// side is what an open step knows of one log.
+// side is the state of an open step for one log.
 type side struct {
-	closed bool // changes wait: those after the bound, or all if it is not known
+	closed bool // changes wait: those after the bound, or all if the bound is not set
 	bound  *changes.Bound
 }
 
-// Settle replaces everything by what is known to be true. No step is open any more. copied reports that the target has
-// had all rows.
+// Settle replaces the whole state by a known one. No step is open any more. copied reports that the target has
+// received all rows.
 func (l *Ledger) Settle(history map[string]History, copied bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,7 +45,7 @@ func (l *Ledger) Settle(history map[string]History, copied bool) {
 	l.announce()
 }
 
-// Copied reports whether the target has had all rows.
+// Copied reports whether the target has received all rows.
 func (l *Ledger) Copied() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -114,7 +114,7 @@ func (l *Ledger) Owned(ctx context.Context, leg string, by Side, at changes.Tran
 	}
 }
 
-// owned answers, or returns what to wait for.
+// owned returns the answer, or the channel to wait for.
 func (l *Ledger) owned(leg string, by Side, at changes.Transaction, g gene.Gene, r orderid.Residue) (owned bool, wait <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

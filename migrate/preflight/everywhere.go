@@ -14,27 +14,30 @@ import (
 	"locus/router/catalog"
 )
 
-// Everywhere is what a shard must have besides the rows that move, before statements of the genes that it gets read it there.
+// Everywhere describes what a shard must have, in addition to the moving rows, before it serves statements on
+// its new genes.
 type Everywhere struct {
-	// First is the shard that the others' global tables and views are held to.
+	// First is the shard whose global tables and views are the reference.
 	First link.Server
-	// FirstShard and Shard are the names of that one and of the target.
+	// FirstShard and Shard are the names of the first shard and of the target.
 	FirstShard, Shard router.ShardName
-	// Tables are all that are declared.
+	// Tables holds all declared tables.
 	Tables map[catalog.TableName]catalog.Declaration
-	// Imported are tables of an import from the first shard, which makes the views over them on the other shards; nil: none.
+	// Imported holds the tables of an import from the first shard. The import creates the views over them on
+	// the other shards. nil if there is no import.
 	Imported map[catalog.TableName]catalog.Declaration
 }
 
-// LookAtCopies runs that check of a server by itself, which is to own genes.
+// LookAtCopies runs only the check of global tables and views, for a server that is to own genes.
 func LookAtCopies(ctx context.Context, target link.Server, width gene.Width, e *Everywhere) ([]Problem, error) {
 	i := &inspection{ctx: ctx, config: Config{Target: target, Width: width, Everywhere: e}, check: "everywhere"}
 	err := i.everywhere()
 	return i.report.Problems, err
 }
 
-// everywhere looks whether the target has the views and the global tables' rows of the first shard: statements would be answered
-// wrongly there that read or join them. A job that has begun is past it: what writes global tables writes to the target as well.
+// everywhere checks that the target has the views and the global rows of the first shard. Otherwise statements
+// that read or join them would return wrong results there. A running job skips the check, because writes to
+// global tables then go to the target as well.
 func (i *inspection) everywhere() error {
 	e := i.config.Everywhere
 	if e == nil || e.FirstShard == e.Shard || i.config.Resumed {
@@ -64,7 +67,7 @@ func (i *inspection) everywhere() error {
 	return i.viewsToCome(first, target)
 }
 
-// viewsToCome looks for what keeps an import from making views over its tables on the target.
+// viewsToCome checks for obstacles to creating the views over an import's tables on the target.
 func (i *inspection) viewsToCome(first, target *link.Conn) error {
 	e := i.config.Everywhere
 	if len(e.Imported) == 0 {
@@ -101,7 +104,7 @@ func (i *inspection) viewsToCome(first, target *link.Conn) error {
 	return nil
 }
 
-// filled is what brings a shard to what the first one has.
+// filled returns the command that gives a shard the global rows of the first one.
 func (e *Everywhere) filled() string { return fmt.Sprintf("locus shard fill %s", e.Shard) }
 
 func (i *inspection) globalTable(ctx context.Context, first, target *link.Conn, name catalog.TableName) error {
@@ -117,7 +120,7 @@ func (i *inspection) globalTable(ctx context.Context, first, target *link.Conn, 
 	}
 	if _, missing := errors.AsType[*copies.MissingError](err); missing {
 		if there, err := copies.Has(ctx, first, name); err != nil || !there {
-			return err // it is declared, and gone
+			return err // the table is declared, but the first shard does not have it
 		}
 		i.problem(e.filled()+" makes it, with its rows", "the target does not have global table %s", name)
 		return nil
@@ -142,7 +145,8 @@ func (i *inspection) globalTable(ctx context.Context, first, target *link.Conn, 
 	return nil
 }
 
-// views looks for those that the target lacks, or has otherwise. Servers of different versions spell queries differently.
+// views reports views that the target lacks, or has with another definition. Servers of different versions
+// print queries differently.
 func (i *inspection) views(first, target *link.Conn) error {
 	e := i.config.Everywhere
 	names, err := copies.Views(i.ctx, first, e.Tables)

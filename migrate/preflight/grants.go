@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// grants is what an account may do, with what its enabled roles give it: as SHOW GRANTS
-// tells, since information_schema leaves roles out.
+// grants holds the privileges of an account, including those of its enabled roles. They come from SHOW GRANTS,
+// because information_schema omits roles.
 type grants struct{ given, taken []grant }
 
-// grant is one line of it.
+// grant is one line of SHOW GRANTS.
 type grant struct {
 	privileges    []string
-	schema, table string // as they are written: patterns, and * for all
+	schema, table string // as printed: a pattern, or * for all
 }
 
 func (i *inspection) grants(s *side) (grants, error) {
@@ -27,24 +27,24 @@ func (i *inspection) grants(s *side) (grants, error) {
 	return g, nil
 }
 
-// read takes a line such as GRANT SELECT, INSERT ON `shop`.* TO …; others are not about
+// read parses a line such as GRANT SELECT, INSERT ON `shop`.* TO …, and ignores lines that are not about
 // tables.
 func (g *grants) read(line string) {
 	verb, rest, _ := strings.Cut(line, " ")
 	list, object, ok := strings.Cut(rest, " ON ")
 	if !ok {
-		return // of a role
+		return // a role
 	}
 	schema, object, ok := name(object)
 	table, _, dotted := name(strings.TrimPrefix(object, "."))
 	if !ok || !dotted {
-		return // of a procedure, say
+		return // for example a procedure
 	}
 	one := grant{strings.Split(list, ", "), schema, table}
 	switch verb {
 	case "GRANT":
 		g.given = append(g.given, one)
-	case "REVOKE": // of one schema, from what was granted on all
+	case "REVOKE": // a partial revoke of one schema, from a global privilege
 		g.taken = append(g.taken, one)
 	}
 }
@@ -69,7 +69,8 @@ func name(text string) (name, rest string, ok bool) {
 	return "", "", false
 }
 
-// may tells whether a privilege is there for a table; of no schema: for all of them.
+// may reports whether the account has a privilege on a table. With an empty schema it must be a global
+// privilege.
 func (g grants) may(privilege, schema, table string) bool {
 	return slices.ContainsFunc(g.given, func(one grant) bool {
 		if !one.has(privilege) {
@@ -86,7 +87,7 @@ func (g grant) has(privilege string) bool {
 	return slices.Contains(g.privileges, privilege) || slices.Contains(g.privileges, "ALL PRIVILEGES") || slices.Contains(g.privileges, "ALL")
 }
 
-// covers tells whether a schema is among those of a pattern, as LIKE has them.
+// covers reports whether a schema matches a pattern with the wildcards of LIKE.
 func covers(pattern, schema string) bool {
 	if pattern == "" {
 		return schema == ""

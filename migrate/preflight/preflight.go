@@ -15,63 +15,63 @@ import (
 	"locus/router/catalog"
 )
 
-// Config says what is to be moved.
+// Config describes the move to check.
 type Config struct {
 	Source, Target link.Server
-	// Replicas may become the primary of the source's shard, or of the target's, while the job runs.
+	// Replicas lists the servers that may become the primary of the source's or the target's shard while the
+	// job runs.
 	Replicas []Replica
 	Tables   map[catalog.TableName]catalog.Declaration
 	Width    gene.Width
 	Genes    gene.Set
-	// Resumed tells that the job has begun: the target has rows of the genes.
+	// Resumed: the job has begun, so the target has rows of the genes.
 	Resumed bool
-	// Import tells that the tables are the source's alone so far, and are made at the
-	// target if they aren't there.
+	// Import: only the source has the tables so far, and the job creates missing ones at the target.
 	Import bool
-	// BySequence tells that the rows of the genes are divided between both servers for a while.
+	// BySequence: the rows of the genes are divided between both servers for a while.
 	BySequence bool
-	// Outside tells that the source is no shard: there is nobody to hold what clients write there, but a
-	// lock on the tables.
+	// Outside: the source is no shard. Its clients don't use the proxies, so only a lock on the tables can
+	// pause their statements.
 	Outside bool
-	// Everywhere is what the target must have as the first shard has it; nil: nobody asks.
+	// Everywhere describes the global tables and views that the target must have; nil skips the check.
 	Everywhere *Everywhere
-	// Retention is how long the servers must keep their logs; 0 is a day.
+	// Retention is the time for which the servers must keep their logs; 0 means a day.
 	Retention time.Duration
-	// LongTransaction is how old a transaction may be; 0 is a minute.
+	// LongTransaction is the greatest age of a transaction; 0 means a minute.
 	LongTransaction time.Duration
 }
 
-// Replica is one of the source, or of the target.
+// Replica is a replica of the source or of the target.
 type Replica struct {
 	link.Server
 	Of string // source or target
 }
 
-// Problem is one thing that stands in the way.
+// Problem is one obstacle to the move.
 type Problem struct {
-	Check  string // its name in the list
+	Check  string // the check's name in the list
 	What   string
 	Remedy string
 }
 
 func (p Problem) String() string { return fmt.Sprintf("%s: %s: %s", p.Check, p.What, p.Remedy) }
 
-// Report is what was found.
+// Report is the result of the checks.
 type Report struct {
 	Problems []Problem
-	// Tables are those that can be moved, as the source has them.
+	// Tables lists the tables that can be moved, with the source's definitions.
 	Tables []*table.Table
-	// Gone is how many declared tables neither server has. They have no rows to move.
+	// Gone is the number of declared tables that neither server has. They have no rows to move.
 	Gone int
 }
 
-// check is one thing to look at.
+// check is one named check.
 type check struct {
 	name string
 	look func(*inspection) error
 }
 
-// checks are made in this order; each says all that it finds.
+// checks run in this order. Each reports all problems that it finds.
 var checks = []check{
 	{"variables", (*inspection).variables},
 	{"versions", (*inspection).versions},
@@ -95,7 +95,7 @@ var checks = []check{
 	{"everywhere", (*inspection).everywhere},
 }
 
-// schema are those of the checks that can fail anew while rows are moved.
+// schema lists the checks that may start to fail while rows are moved.
 var schema = []check{
 	{"tables", (*inspection).readTables},
 	{"kinds", (*inspection).kinds},
@@ -104,7 +104,7 @@ var schema = []check{
 	{"sequences", (*inspection).sequences},
 }
 
-// alone are those of one server, whether or not something is to be moved.
+// alone lists the checks of a single server, without a move.
 var alone = []check{
 	{"variables", (*inspection).variables},
 	{"log", (*inspection).logs},
@@ -113,12 +113,12 @@ var alone = []check{
 	{"long transactions", (*inspection).longTransactions},
 }
 
-// side is one of the two servers.
+// side is one of the two servers, or a replica of one.
 type side struct {
 	*link.Conn
 	role      string
 	replica   bool
-	account   string // as GRANT names it
+	account   string // in the form that GRANT uses
 	variables map[string]string
 	tables    map[catalog.TableName]*table.Table
 }
@@ -128,28 +128,28 @@ type inspection struct {
 	ctx            context.Context
 	config         Config
 	source, target *side
-	replicas       []*side // those that are reached
+	replicas       []*side // the reachable ones
 	check          string
-	who            string // who needs the tables
-	needs          []Need // beside what all of them do
+	who            string // what needs the tables, for messages
+	needs          []Need // privileges needed in addition to the usual ones
 	report         Report
 }
 
-// Look runs all checks. An error means that a server could not be asked.
+// Look runs all checks. An error means that a query failed.
 func Look(ctx context.Context, config Config) (Report, error) { return look(ctx, config, checks) }
 
-// LookAtSchema runs the checks of the schema again. The stream reports altered tables of the source when rows come, but nothing reports
-// those of the target.
+// LookAtSchema runs the checks of the schema again. The stream detects altered tables of the source when it
+// reads their rows. Only this check detects altered tables of the target.
 func LookAtSchema(ctx context.Context, config Config) (Report, error) {
 	config.Replicas = nil
 	return look(ctx, config, schema)
 }
 
-// Need is a privilege on the tables' schemas, and what takes it beside moves.
+// Need is a privilege on the tables' schemas, and the feature other than moves that needs it.
 type Need struct{ Privilege, For string }
 
-// LookAtServer runs those of a server by itself: whether moves from it or to it could
-// be made, and whether its account has what else is needed.
+// LookAtServer runs the checks of a single server: whether moves from it or to it are possible, and whether its
+// account has the additional privileges.
 func LookAtServer(ctx context.Context, c *link.Conn, tables map[catalog.TableName]catalog.Declaration, needs ...Need) ([]Problem, error) {
 	i := &inspection{ctx: ctx, config: Config{Tables: tables}.withDefaults(), who: "statements and moves", needs: needs}
 	i.source = &side{Conn: c, role: "server"}
@@ -180,7 +180,7 @@ func look(ctx context.Context, config Config, checks []check) (Report, error) {
 	for _, r := range config.Replicas {
 		c, err := link.Dial(ctx, r.Server)
 		if err != nil {
-			continue // it can't become the primary as it is
+			continue // an unreachable replica can't become the primary
 		}
 		defer c.Close()
 		i.replicas = append(i.replicas, &side{Conn: c, role: fmt.Sprintf("%s's replica %s", r.Of, r.Addr), replica: true})
@@ -201,7 +201,7 @@ func (i *inspection) run(checks []check) error {
 	return nil
 }
 
-// variables are those of all servers, which other checks look at.
+// variables reads the variables of all servers for the other checks.
 func (i *inspection) variables() error {
 	for _, s := range i.all() {
 		if err := s.readVariables(i.ctx); err != nil {
@@ -226,7 +226,7 @@ func (s *side) readVariables(ctx context.Context) error {
 	return err
 }
 
-// sides are both servers, or the one that is looked at.
+// sides returns both servers, or the single one.
 func (i *inspection) sides() []*side {
 	if i.target == nil {
 		return []*side{i.source}
@@ -234,19 +234,19 @@ func (i *inspection) sides() []*side {
 	return []*side{i.source, i.target}
 }
 
-// all are the sides with their replicas.
+// all returns the sides and their replicas.
 func (i *inspection) all() []*side { return append(i.sides(), i.replicas...) }
 
 func (i *inspection) problem(remedy, format string, args ...any) {
 	i.report.Problems = append(i.report.Problems, Problem{Check: i.check, What: fmt.Sprintf(format, args...), Remedy: remedy})
 }
 
-// names are the tables in their order.
+// names returns the names of the tables, sorted.
 func (i *inspection) names() []catalog.TableName {
 	return slices.SortedFunc(maps.Keys(i.config.Tables), catalog.TableName.Compare)
 }
 
-// which is the condition of information_schema that names the tables.
+// which returns a condition for information_schema that selects the tables.
 func (i *inspection) which(schema, name string) string {
 	var either []string
 	for _, n := range i.names() {

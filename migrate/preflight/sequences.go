@@ -9,8 +9,9 @@ import (
 	"locus/router/catalog"
 )
 
-// sequences refuses tables whose rows can't be divided: those of which some have no sequence, and those with a unique key of
-// which equal values could be in rows on both servers, where neither would see the other.
+// sequences refuses tables whose rows can't be divided: tables with rows that have no sequence, and tables with
+// a unique key whose equal values could be in rows on both servers. Neither server would detect such a
+// duplicate.
 func (i *inspection) sequences() error {
 	if !i.config.BySequence {
 		return nil
@@ -58,8 +59,9 @@ func (i *inspection) dividedKeys() error {
 	return nil
 }
 
-// dividable tells whether rows that are equal in an index would be on one server, or the proxies give no value twice: of the
-// rows' own IDs, and of numbers that are the cluster's.
+// dividable reports whether an index stays unique while rows are divided. That is so if rows with equal values
+// are always on one server. It is also so if the proxies never give a value twice: for the rows' own IDs, and
+// for the cluster's numbers.
 func dividable(t *table.Table, side *catalog.Key, u table.Index) bool {
 	return t.Numbered(u) || slices.ContainsFunc(u.Columns, func(c int) bool {
 		return c >= 0 && (c == t.Declared.IDColumn || t.Declared.DeterminesSide(side, c))

@@ -23,7 +23,8 @@ func (i *inspection) versions() error {
 	return nil
 }
 
-// needed are variables that a server's log depends on, in the order in which they can be set. An empty remedy is to set it.
+// needed lists variables on which a server's log depends, in the order in which they can be set. An empty
+// remedy means SET GLOBAL.
 var needed = []struct{ variable, value, remedy string }{
 	{"log_bin", "ON", "set log_bin (log-bin = binlog) in the configuration, and restart the server: while it runs nobody can"},
 	{"binlog_format", "ROW", ""},
@@ -36,7 +37,8 @@ var needed = []struct{ variable, value, remedy string }{
 	},
 }
 
-// logs looks at both servers: the way back needs the target's log. A replica's is read once that is the primary.
+// logs checks both servers, because the reverse stream needs the target's log. It checks replicas too, because
+// their logs are read after they have become the primary.
 func (i *inspection) logs() error {
 	for _, s := range i.all() {
 		if s.replica && s.variables["log_slave_updates"] != "ON" && s.variables["log_replica_updates"] != "ON" {
@@ -44,7 +46,7 @@ func (i *inspection) logs() error {
 				"the %s does not log what it is sent: no job could go on there once it is the primary", s.role)
 		}
 		for _, want := range needed {
-			value, known := s.variables[want.variable] // which it is not everywhere
+			value, known := s.variables[want.variable] // not every server has each variable
 			if known && !strings.EqualFold(value, want.value) {
 				i.problem(cmp.Or(want.remedy, fmt.Sprintf("SET GLOBAL %s = '%s', in the configuration too, and reconnect all clients", want.variable, want.value)),
 					"the %s has %s = %q, and %q is needed", s.role, want.variable, value, want.value)
@@ -91,7 +93,7 @@ func (i *inspection) filters(s *side) error {
 
 func (i *inspection) retention(s *side) {
 	seconds, err := strconv.ParseFloat(s.variables["binlog_expire_logs_seconds"], 64)
-	if err != nil || seconds == 0 { // kept for ever, or the server is too old to tell
+	if err != nil || seconds == 0 { // kept forever, or the server is too old to have the variable
 		return
 	}
 	if kept := time.Duration(seconds * float64(time.Second)); kept < i.config.Retention {
@@ -100,14 +102,14 @@ func (i *inspection) retention(s *side) {
 	}
 }
 
-// ownAccount is the account that asks, as GRANT names it.
+// ownAccount is an SQL expression for the account of the connection, in the form that GRANT uses.
 const ownAccount = `CONCAT('\'', REPLACE(CURRENT_USER(), '@', '\'@\''), '\'')`
 
 // replication is the privilege to read a server's log.
 const replication = "REPLICATION SLAVE"
 
-// privileges are looked for where they are needed: on everything, on each table, and on
-// what the mover keeps.
+// privileges checks the privileges at every level: global ones, those on each table, and those on the mover's
+// own schema.
 func (i *inspection) privileges() error {
 	for _, s := range i.sides() {
 		has, err := i.grants(s)
@@ -138,8 +140,8 @@ func (i *inspection) privileges() error {
 	return nil
 }
 
-// prepared looks whether a source outside of the cluster tells its prepared branches, which are waited for. Of shards that is
-// looked for by who lets transactions span them.
+// prepared checks that a source outside of the cluster lists its prepared branches, because the cut-over waits
+// for them. For shards, the check of cross-shard transactions covers this.
 func (i *inspection) prepared(s *side) error {
 	if !i.config.Outside || s != i.source {
 		return nil
@@ -169,7 +171,7 @@ func (i *inspection) tablePrivileges(s *side, has grants, of catalog.TableName, 
 	}
 }
 
-// settings are those that change what a value means, or whether it is taken.
+// settings compares settings that change the meaning of values, or whether a server accepts them.
 func (i *inspection) settings() error {
 	for _, v := range []string{"lower_case_table_names", "innodb_page_size"} {
 		if a, b := i.source.variables[v], i.target.variables[v]; a != b {
@@ -193,7 +195,8 @@ func (i *inspection) readOnly() error {
 	return nil
 }
 
-// most a clock may be off: columns that are filled in by the server differ by it.
+// clockDifference bounds the difference of the clocks, because columns that the server fills in would differ by
+// it.
 const clockDifference = 2 * time.Second
 
 func (i *inspection) clocks() error {
@@ -213,7 +216,7 @@ func (i *inspection) clocks() error {
 	return nil
 }
 
-// longTransactions may write rows long after they were read by nobody.
+// longTransactions reports long transactions. They may still commit rows that the copy does not see.
 func (i *inspection) longTransactions() error {
 	rows, err := i.source.Query(i.ctx, fmt.Sprintf("SELECT trx_mysql_thread_id, TIMESTAMPDIFF(SECOND, trx_started, UTC_TIMESTAMP()) FROM information_schema.INNODB_TRX"+
 		" WHERE trx_started < UTC_TIMESTAMP() - INTERVAL %d SECOND", int(i.config.LongTransaction.Seconds())))

@@ -55,12 +55,12 @@ func (i *inspection) readTables() error {
 func (i *inspection) read(s *side, n catalog.TableName) (*table.Table, error) {
 	read := table.Read
 	if i.config.Import && !i.config.Resumed {
-		read = table.ReadUnmade // an import makes the column for the gene as well
+		read = table.ReadUnmade // the import adds the gene column later
 	}
 	return read(i.ctx, s, n, i.config.Tables[n], i.config.Width)
 }
 
-// made tells whether an import makes a table at the target, since it isn't there yet.
+// made reports whether an import creates a table at the target, because it does not exist there yet.
 func (i *inspection) made(n catalog.TableName) (bool, error) {
 	if !i.config.Import || i.config.Resumed {
 		return false, nil
@@ -69,8 +69,8 @@ func (i *inspection) made(n catalog.TableName) (bool, error) {
 	return !there, err
 }
 
-// gone reports whether a declared table is on neither server. The check of privileges refuses an account that would not see
-// it. An import names its tables itself, so each must be there.
+// gone reports whether a declared table exists on neither server. The check of privileges refuses an account
+// that could not see it. An import names its tables itself, so each of them must exist.
 func (i *inspection) gone(n catalog.TableName) (bool, error) {
 	if i.config.Import {
 		return false, nil
@@ -83,8 +83,8 @@ func (i *inspection) gone(n catalog.TableName) (bool, error) {
 	return true, nil
 }
 
-// uniqueKeys refuses those of an import of which equal values could be on several shards: the source, which has all rows,
-// could not be kept equal to them.
+// uniqueKeys refuses unique keys of an import whose equal values could be on several shards. The source, which
+// keeps all rows, could not have both rows.
 func (i *inspection) uniqueKeys() error {
 	if !i.config.Import {
 		return nil
@@ -117,8 +117,8 @@ func withOwner(t *table.Table, u table.Index) string {
 	return t.Declared.WithOwner(key)
 }
 
-// duplicates looks for rows that the target would refuse, since another row there has the same values of a unique key that does not contain
-// the owner. It reads all moving rows of tables that have such keys.
+// duplicates searches for rows that the target would refuse, because another row there has the same values in a
+// unique key without the owner. It reads all moving rows of tables that have such keys.
 func (i *inspection) duplicates() error {
 	if i.config.Resumed || i.config.Import { // an import refuses such keys
 		return nil
@@ -141,13 +141,13 @@ func (i *inspection) duplicates() error {
 	return nil
 }
 
-// duplicate reports the first duplicate of a key. Values of expressions are compared as texts, which a server may refuse: then the
-// move itself finds duplicates.
+// duplicate reports the first duplicate of a key. It compares values of expressions as texts. If a server
+// refuses such a query, the move itself finds duplicates.
 func (i *inspection) duplicate(t *table.Table, l *table.Loose) error {
 	for _, where := range t.Conditions(i.config.Genes, rangesPerQuery) {
 		twin, err := l.FirstTwin(i.ctx, i.source.Conn, i.target.Conn, where)
 		if err == nil && twin != nil {
-			if i.source.Broken() != nil { // the rest of a large result was not read
+			if i.source.Broken() != nil { // an unread rest of a large result broke the connection
 				err = i.source.Redial(i.ctx, i.config.Source)
 			}
 			if err == nil {
@@ -163,8 +163,8 @@ func (i *inspection) duplicate(t *table.Table, l *table.Loose) error {
 	return nil
 }
 
-// programs refuses what the source's server would go on to write by itself into an import's tables: events, and other tables'
-// triggers.
+// programs refuses events, and triggers of other tables, that would continue to write an import's tables on the
+// source.
 func (i *inspection) programs() error {
 	if !i.config.Import {
 		return nil
@@ -248,8 +248,8 @@ func (i *inspection) kinds() error {
 	return nil
 }
 
-// foreignKeys refuses those that tie rows to tables that stay, and those that one server has alone: the applier makes cascades by the keys
-// of the source, in either direction.
+// foreignKeys refuses foreign keys between moving and staying tables, and keys that only one server has. The
+// applier repeats cascades by the source's keys, in both directions.
 func (i *inspection) foreignKeys() error {
 	var found [2][]string
 	for n, s := range i.sides() {
@@ -286,8 +286,8 @@ func (i *inspection) foreignKeys() error {
 	return nil
 }
 
-// declared returns the declaration of a table, as the move sees it: what moves is sharded, and of other tables only the global ones are on
-// the target too.
+// declared returns the declaration of a table during the move. Moving tables are sharded. Of the other tables,
+// only the global ones are on the target too.
 func (i *inspection) declared(name catalog.TableName) (d catalog.Declaration) {
 	if d, moves := i.config.Tables[name]; moves {
 		return d
@@ -298,8 +298,8 @@ func (i *inspection) declared(name catalog.TableName) (d catalog.Declaration) {
 	return catalog.Declaration{Kind: catalog.Single}
 }
 
-// triggers fire on the rows that a move writes. On the source they fire once rows
-// come back.
+// triggers refuses triggers, because they would fire on the rows that the move writes. On the source they would
+// fire when rows come back.
 func (i *inspection) triggers() error {
 	for _, s := range i.sides() {
 		rows, err := s.Query(i.ctx, "SELECT TRIGGER_NAME, EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE FROM information_schema.TRIGGERS WHERE "+i.which("EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"))
@@ -313,11 +313,11 @@ func (i *inspection) triggers() error {
 	return nil
 }
 
-// rangesPerQuery bounds one question for rows.
+// rangesPerQuery bounds the gene ranges in the condition of one query.
 const rangesPerQuery = 200
 
-// rowsInTheWay looks for rows of the genes at the target, which a move does not
-// know the meaning of.
+// rowsInTheWay reports rows of the genes at the target. Their origin is unknown, so the move does not overwrite
+// them.
 func (i *inspection) rowsInTheWay() error {
 	if i.config.Resumed {
 		return nil
@@ -328,7 +328,7 @@ func (i *inspection) rowsInTheWay() error {
 			continue
 		}
 		conditions := t.Conditions(i.config.Genes, rangesPerQuery)
-		if i.config.Import { // nobody looks for any there
+		if i.config.Import { // the tables have no genes there yet
 			conditions = []string{"TRUE"}
 		}
 		for _, where := range conditions {
@@ -345,8 +345,8 @@ func (i *inspection) rowsInTheWay() error {
 	return nil
 }
 
-// values looks for JSON that its text would not carry as it is: it reads all rows of
-// tables that have such columns.
+// values searches for JSON values that their text does not represent exactly. It reads all rows of tables that
+// have such columns.
 func (i *inspection) values() error {
 	if i.config.Resumed {
 		return nil
@@ -357,7 +357,7 @@ func (i *inspection) values() error {
 			continue
 		}
 		conditions := t.Conditions(i.config.Genes, rangesPerQuery)
-		if i.config.Import { // a row's gene may not stand in it yet
+		if i.config.Import { // a row may not contain its gene yet
 			conditions = []string{"TRUE"}
 		}
 		for _, where := range conditions {

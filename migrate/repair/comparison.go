@@ -10,11 +10,12 @@ import (
 	"locus/migrate/link"
 )
 
-// Comparison repairs rows while they are compared. The server that is compared with has the rows of the owner. It is safe for concurrent use.
+// Comparison repairs rows during a comparison: it makes the other server's rows equal to the owner's. It is
+// safe for concurrent use.
 type Comparison struct {
 	Owner, Other link.Server
 	Genes        gene.Set
-	// Hold is that of a Change.
+	// Hold becomes the Hold of each Change.
 	Hold func(context.Context, *link.Conn) error
 	// Job and By are recorded.
 	Job, By string
@@ -40,7 +41,7 @@ func (c *Comparison) Rows() int64 {
 	return c.rows
 }
 
-// Do makes the other server's row what the owner has.
+// Do makes the other server's row equal to the owner's.
 func (c *Comparison) Do(ctx context.Context, d checksum.Difference) (checksum.Repaired, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,37 +15,37 @@ import (
 	"locus/router/catalog"
 )
 
-// Misplaced says which rows are brought home, and how.
+// Misplaced is a request to move misplaced rows to their owners.
 type Misplaced struct {
 	Shards []router.ShardName
 	Tables map[catalog.TableName]catalog.Declaration
 	Server func(context.Context, router.ShardName) (link.Server, error)
-	// Map gives the route map as it is by now: it is asked before each row, and again before anything is changed.
+	// Map returns the current route map. It is called before each row, and again before anything is changed.
 	Map func(context.Context) (*router.Map, error)
-	// Take says whose row stands where the owner has another one; empty: neither is touched.
+	// Take selects the row that wins where the owner has another one; empty: both rows stay as they are.
 	Take TakeStray
 	// DryRun: nothing is written.
 	DryRun bool
 	By     string
-	// Found is told of each row, and of what became of it.
+	// Found is called with each row and the result of its repair.
 	Found func(Stray)
-	// Progress is told how many rows of a table have been looked at. May be nil.
+	// Progress is called with the number of checked rows of a table. May be nil.
 	Progress func(catalog.TableName, router.ShardName, uint64)
 	// Stop is called within each transaction, in tests.
 	Stop func(point string)
 }
 
-// TakeStray says whose row stands.
+// TakeStray selects the row that wins.
 type TakeStray string
 
-// What can be taken.
+// The valid selections.
 const (
 	TakeOwner     TakeStray = "owner"
 	TakeMisplaced TakeStray = "misplaced"
 	TakeNewer     TakeStray = "newer"
 )
 
-// Valid tells whether it can be taken, nothing included.
+// Valid reports whether t is a valid selection. The empty one is valid.
 func (t TakeStray) Valid() bool {
 	return t == "" || t == TakeOwner || t == TakeMisplaced || t == TakeNewer
 }
@@ -56,33 +56,33 @@ type Stray struct {
 	Key   string           `json:"key"`
 	On    router.ShardName `json:"on"`
 	Owner router.ShardName `json:"owner"`
-	// Deed is what is done with it: Leave, if anything is in the way, and then Why.
+	// Deed is what is done with the row. If it is Leave, Why is the reason.
 	Deed Deed   `json:"deed"`
 	Why  string `json:"why,omitempty"`
-	// OwnersRow and StraysRow are both rows in short, where the owner has another one.
+	// OwnersRow and StraysRow are short forms of both rows, where the owner has another one.
 	OwnersRow string `json:"owners_row,omitempty"`
 	StraysRow string `json:"misplaced_row,omitempty"`
 }
 
-// Deed is what is done with a stray.
+// Deed is the action for a stray row.
 type Deed string
 
-// The deeds.
+// The actions.
 const (
-	Delete  Deed = "delete"  // the owner has the same, or its row stands
-	Bring   Deed = "move"    // the owner has none: it gets the row, and then it is deleted here
-	Replace Deed = "replace" // the owner's row by this one, and then it is deleted here
+	Delete  Deed = "delete"  // delete it here: the owner has the same row, or the owner's row wins
+	Bring   Deed = "move"    // the owner has no row: insert it there, then delete it here
+	Replace Deed = "replace" // replace the owner's row by this one, then delete it here
 	Leave   Deed = "leave"
 )
 
-// rows are both rows of a key, as far as a decision needs them.
+// rows holds what a decision needs to know about both rows of a key.
 type rows struct {
-	owner, stray       string // sums; empty: there is none
+	owner, stray       string // checksums; empty if there is no row
 	versioned          bool
-	ownersAt, straysAt *int64 // versions; nil: NULL, or there is none
+	ownersAt, straysAt *int64 // versions; nil for NULL or no row
 }
 
-// Decide is what is done with a stray, or why nothing is.
+// decide returns the action for a stray row. For Leave, it also returns the reason.
 func (t TakeStray) decide(r rows) (Deed, string) {
 	switch {
 	case r.stray == "":
@@ -118,10 +118,10 @@ func newer(r rows) (Deed, string) {
 	return Leave, fmt.Sprintf("the owner has another row, of the same version %d%s", *r.ownersAt, say)
 }
 
-// Run looks at every row of the sharded tables, and brings home those that are on a shard that does not own
-// them. A row goes to its owner first, and is deleted then: what ends in between leaves it twice, and the next run deletes
-// the one that is misplaced. Rows whose keys are of different genes, or of none, stay where they are: nobody
-// knows where they belong.
+// Run checks every row of the sharded tables and moves misplaced rows to their owners. A row is first written
+// at its owner and then deleted here. If the process ends in between, the row exists twice, and the next run
+// deletes the misplaced one. Rows whose keys have different genes, or no gene, stay where they are, because
+// their owner is unknown.
 func (m Misplaced) Run(ctx context.Context) error {
 	names := slices.SortedFunc(maps.Keys(m.Tables), catalog.TableName.Compare)
 	for _, name := range names {
@@ -137,16 +137,16 @@ func (m Misplaced) Run(ctx context.Context) error {
 	return nil
 }
 
-// strays is one table on one shard.
+// strays checks one table on one shard.
 type strays struct {
 	Misplaced
 	shard  router.ShardName
 	server link.Server
 	table  *table.Table
-	ways   map[router.ShardName]*both // by the owner
+	ways   map[router.ShardName]*both // by owner
 }
 
-// both are the two ways between an owner and the shard with the stray.
+// both holds the two directions between an owner and the shard with the stray row.
 type both struct{ home, away *Pair }
 
 func (m Misplaced) table(ctx context.Context, name catalog.TableName, shard router.ShardName) error {
@@ -171,7 +171,7 @@ func (m Misplaced) table(ctx context.Context, name catalog.TableName, shard rout
 	defer s.close()
 	own := routes.GenesOf(shard)
 	look := audit.Rows{Conn: c, Table: t.Declared, Walk: t, Shard: shard, Placed: func(k table.Key, g gene.Gene) error {
-		if own.Contains(g) { // by a map that may be an old one: then it isn't looked for, and is found by the next run
+		if own.Contains(g) { // the map may be old; the next run then finds the row
 			return nil
 		}
 		return s.row(ctx, k, g)
@@ -197,10 +197,11 @@ func (b *both) close() {
 	}
 }
 
-// errMoves: the gene of a row moves, or is its shard's by now.
+// errMoves reports that a job moves the gene of a row, or that the shard now owns it.
 var errMoves = errors.New("its gene is being moved, or has moved: look again once no job moves it")
 
-// owner is whose a gene is. A job on it is told of no row here: the job may be about to write it.
+// owner returns the owner of a gene. It refuses genes that a job moves, because the job may be about to write
+// the row.
 func (s *strays) owner(ctx context.Context, g gene.Gene) (router.ShardName, error) {
 	m, err := s.Map(ctx)
 	if err != nil {
@@ -219,7 +220,7 @@ func (s *strays) row(ctx context.Context, k table.Key, g gene.Gene) error {
 	switch {
 	case errors.Is(err, errMoves):
 		if m, _ := s.Map(ctx); m != nil && !audit.Foreign(m, s.shard).Contains(g) {
-			return nil // it is where it may be
+			return nil // this shard may have the row now
 		}
 		one.Why = err.Error()
 		s.Found(one)
@@ -244,13 +245,14 @@ func (s *strays) row(ctx context.Context, k table.Key, g gene.Gene) error {
 	return nil
 }
 
-// of has rows of other genes left alone, which may have a key that does not tell the gene.
+// of limits both directions to rows of the given genes. Rows of other genes may have a key that does not
+// contain the gene.
 func (b *both) of(genes gene.Set) {
 	b.home.Of(genes)
 	b.away.Of(genes)
 }
 
-// way connects to an owner, once.
+// way returns the connections to an owner, and opens them at the first call.
 func (s *strays) way(ctx context.Context, owner router.ShardName) (*both, error) {
 	if b := s.ways[owner]; b != nil && !b.home.Broken() && !b.away.Broken() {
 		return b, nil
@@ -275,7 +277,7 @@ func (s *strays) way(ctx context.Context, owner router.ShardName) (*both, error)
 	return b, nil
 }
 
-// bring decides about one row, and does it.
+// bring decides about one row and repairs it.
 func (s *strays) bring(ctx context.Context, b *both, k table.Key, g gene.Gene, one *Stray) error {
 	owners, stray, err := b.away.Look(ctx, s.table, k)
 	if err != nil {
@@ -315,7 +317,7 @@ func (s *strays) bring(ctx context.Context, b *both, k table.Key, g gene.Gene, o
 	return err
 }
 
-// did makes one change; one that was not made is told.
+// did makes one change. It reports in one why a change was not made.
 func (s *strays) did(ctx context.Context, p *Pair, c Change, one *Stray) (bool, error) {
 	o, err := p.Do(ctx, c)
 	switch {

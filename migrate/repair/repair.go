@@ -14,14 +14,14 @@ import (
 	"locus/migrate/table"
 )
 
-// Pair is two servers between which rows are made equal. One goroutine uses it.
+// Pair holds the connections to two servers between which rows are made equal. One goroutine uses it.
 type Pair struct {
 	winner, loser *link.Conn
-	rows, others  *applier.Rows // of the loser, of the winner
-	noted         bool          // there is where to write down what is repaired
+	rows, others  *applier.Rows // of the loser, and of the winner
+	noted         bool          // the table for the record of repairs exists
 }
 
-// Open connects to the server whose rows stand, and to the one whose rows are changed.
+// Open connects to the server whose rows win, and to the one whose rows are changed.
 func Open(ctx context.Context, winner, loser link.Server, genes gene.Set) (*Pair, error) {
 	p := new(Pair)
 	err := p.open(ctx, winner, loser, genes)
@@ -32,7 +32,8 @@ func Open(ctx context.Context, winner, loser link.Server, genes gene.Set) (*Pair
 	return p, nil
 }
 
-// lockPatience is for who holds a row: streams and clients wait meanwhile for the one that is held here.
+// lockPatience limits the wait for a locked row, because streams and clients wait meanwhile for the row that is
+// locked here.
 const lockPatience = "SET SESSION innodb_lock_wait_timeout = 1"
 
 func (p *Pair) open(ctx context.Context, winner, loser link.Server, genes gene.Set) (err error) {
@@ -54,13 +55,13 @@ func (p *Pair) open(ctx context.Context, winner, loser link.Server, genes gene.S
 	return err
 }
 
-// Of has rows of other genes left alone from now on.
+// Of limits the repair to rows of the given genes from now on.
 func (p *Pair) Of(genes gene.Set) {
 	p.rows.Of(genes)
 	p.others.Of(genes)
 }
 
-// Close ends the connections; what was not committed is rolled back.
+// Close closes the connections. The servers roll back what was not committed.
 func (p *Pair) Close() {
 	for _, c := range []*link.Conn{p.winner, p.loser} {
 		if c != nil {
@@ -69,21 +70,21 @@ func (p *Pair) Close() {
 	}
 }
 
-// Change is one row that is to be made equal.
+// Change is one row to make equal.
 type Change struct {
 	Table *table.Table
 	Key   table.Key
-	// Winner and Loser are the rows' sums when somebody decided; see [table.Row.Sum].
+	// Winner and Loser are the checksums of the rows at the time of the decision; see [table.Row.Sum].
 	Winner, Loser string
-	// Gone: the loser is to have no row, and the winner keeps its own.
+	// Gone: the loser's row is deleted, and the winner keeps its own.
 	Gone bool
 	// Owned: the loser is the row's owner, whose stream carries the change on.
 	Owned bool
-	// Hold keeps the job the caller's until the transaction ends; nil: there is nothing to be held.
+	// Hold locks the job for the caller until the transaction ends; nil if there is no job.
 	Hold func(context.Context, *link.Conn) error
-	// Stop is called before the row is written, before the commit and after it, in tests; nil: nowhere.
+	// Stop is called before the row is written, before the commit and after it, in tests; may be nil.
 	Stop func(point string)
-	// Job, Took and By are written down.
+	// Job, Took and By are recorded in locus.move_repair.
 	Job, Took, By string
 }
 
@@ -94,19 +95,19 @@ const (
 	Committed = "repair-committed"
 )
 
-// Outcome is what became of a row.
+// Outcome is the result for a row.
 type Outcome struct {
 	Kind Kind
-	// Winner and Loser are the rows as they are, where they were not what was seen.
+	// Winner and Loser are the current rows, if they differ from the ones that the operator saw.
 	Winner, Loser table.Row
-	// Why a server refused the row.
+	// Why is the reason why a server refused the row.
 	Why string
 }
 
-// Kind is what became of a row.
+// Kind is the kind of result for a row.
 type Kind string
 
-// What can become of one.
+// The kinds of results.
 const (
 	Done    Kind = "repaired"
 	Equal   Kind = "equal already"
@@ -114,12 +115,13 @@ const (
 	Refused Kind = "refused"
 )
 
-// tries bounds how often a row is begun anew: as a deadlock's victim, and where a row of its key has come
-// meanwhile, which is looked at then. Another row that has a unique value of it is there each time.
+// tries bounds the attempts for a row: after a deadlock, and after a duplicate-key error. A row with the same
+// key may have been inserted meanwhile, and the next attempt reads it. If another row has one of its unique
+// values, each attempt fails.
 const tries = 3
 
-// Do makes a row equal. An error means that it is not known what became of it, or that nothing more can be
-// done over these connections: doing it again is safe.
+// Do makes a row equal. After an error the result is unknown, or the connections can't be used any more.
+// Repeating the call is safe.
 func (p *Pair) Do(ctx context.Context, c Change) (o Outcome, err error) {
 	if !p.noted {
 		if err := checkpoint.Create(ctx, p.loser); err != nil {
@@ -138,12 +140,12 @@ func (p *Pair) Do(ctx context.Context, c Change) (o Outcome, err error) {
 	return o, err
 }
 
-// refused tells errors that are the row's own: others may be repaired.
+// refused reports whether an error concerns only this row, so that other rows may still be repaired.
 func refused(err error) bool {
 	return link.Code(err) != 0 || errors.As(err, new(notStoredError)) || errors.As(err, new(*applier.LongError)) || errors.As(err, new(*table.TypedError))
 }
 
-// Look reads a row at both servers, each once nobody is about to change it.
+// Look reads a row on both servers with a lock, so that no transaction is changing it.
 func (p *Pair) Look(ctx context.Context, t *table.Table, k table.Key) (winner, loser table.Row, err error) {
 	if loser, err = p.rows.Lock(ctx, t, k); err == nil {
 		winner, err = p.others.Lock(ctx, t, k)
@@ -151,7 +153,7 @@ func (p *Pair) Look(ctx context.Context, t *table.Table, k table.Key) (winner, l
 	return winner, loser, err
 }
 
-// Broken tells whether a connection is lost: nothing more can be done over it.
+// Broken reports whether a connection is lost.
 func (p *Pair) Broken() bool { return p.winner.Broken() != nil || p.loser.Broken() != nil }
 
 func (p *Pair) once(ctx context.Context, c Change) (o Outcome, err error) {
@@ -179,7 +181,7 @@ func (c Change) stop(point string) {
 	}
 }
 
-// within is what is done within the transaction.
+// within repairs the row inside the transaction.
 func (p *Pair) within(ctx context.Context, c Change) (o Outcome, err error) {
 	if c.Hold != nil {
 		if err := c.Hold(ctx, p.loser); err != nil {
@@ -220,7 +222,7 @@ func (p *Pair) within(ctx context.Context, c Change) (o Outcome, err error) {
 	return o, err
 }
 
-// judge says what is to be done, by the rows as they are.
+// judge decides what to do, given the checksums of the current rows.
 func (c Change) judge(winner, loser string) Kind {
 	switch {
 	case c.Gone && loser == "", !c.Gone && winner == loser:
@@ -231,17 +233,17 @@ func (c Change) judge(winner, loser string) Kind {
 	return Done
 }
 
-// read reads the winner's row, by a statement of its own, once nobody is about to change it.
+// read reads the winner's row with a lock, so that no transaction is changing it.
 func (p *Pair) read(ctx context.Context, c Change) (table.Row, error) {
 	return p.others.Lock(ctx, c.Table, c.Key)
 }
 
-// notStoredError is a row that the server does not store as it is.
+// notStoredError reports a row that the server does not store unchanged.
 type notStoredError struct{ what string }
 
 func (e notStoredError) Error() string { return e.what }
 
-// write writes the winner's row, and makes sure that it stands.
+// write writes the winner's row and verifies it.
 func (p *Pair) write(ctx context.Context, c Change, o Outcome) (err error) {
 	row := c.becomes(o)
 	if o.Loser == nil {
@@ -266,7 +268,7 @@ func (p *Pair) write(ctx context.Context, c Change, o Outcome) (err error) {
 	return nil
 }
 
-// becomes is the row that the loser is to have.
+// becomes returns the row that the loser is to have.
 func (c Change) becomes(o Outcome) table.Row {
 	if c.Gone {
 		return nil
@@ -274,7 +276,7 @@ func (c Change) becomes(o Outcome) table.Row {
 	return o.Winner
 }
 
-// note writes the repair down.
+// note records the repair in locus.move_repair.
 func (p *Pair) note(ctx context.Context, c Change, o Outcome) error {
 	text := func(r table.Row) []byte {
 		if r == nil {
@@ -287,7 +289,8 @@ func (p *Pair) note(ctx context.Context, c Change, o Outcome) error {
 	}))
 }
 
-// refusal returns why a server refused a row, and what to do about a row that is in the way.
+// refusal returns the reason why a server refused a row. If another row has its unique value, it adds the
+// remedy.
 func refusal(err error) string {
 	if link.Duplicate(err) {
 		return link.Reason(err) + ": another row there has the same values in that unique key; change or delete one of the two rows through a proxy, then repair again"
