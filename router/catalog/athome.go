@@ -18,13 +18,13 @@ func (c *Catalog) OnDefaultShard(current string, words []string, but TableName) 
 		if IsSystemSchema(w) {
 			return "schema " + w, true
 		}
-		if first.schemas[w] && !slices.Contains(schemas, w) {
+		if first.listing.schemas[w] && !slices.Contains(schemas, w) {
 			schemas = append(schemas, w)
 		}
 	}
 	for _, w := range words {
 		for _, schema := range schemas {
-			for _, o := range first.lower[TableName{schema, w}] {
+			for _, o := range first.named(TableName{schema, w}) {
 				if what := c.localObject(o, but.lower()); what != "" {
 					return what, true
 				}

@@ -156,7 +156,7 @@ func (c *Catalog) placement(name TableName) Declaration {
 
 // isNowhere reports whether no shard is known to have the table, and it is not declared. It is false if the listings are unknown.
 func (c *Catalog) isNowhere(name TableName) bool {
-	return c.closed != nil && len(c.closed.on[name]) == 0 && c.tables[name] == nil
+	return c.closed != nil && len(c.on(name)) == 0 && c.tables[name] == nil
 }
 
 // Missing reports whether a table or view is neither declared nor on any shard, in any letter case. It is false if the listings are unknown.

@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 
 	"locus/router/stmt"
@@ -19,6 +20,9 @@ type Listing struct {
 	ForeignKeys []ForeignKey
 
 	finished bool
+	views    int                          // number of the tables before the views
+	schemas  map[string]bool              // of tables and routines, in lower case
+	mixed    map[TableName][]*ListedTable // by the names in lower case, the tables whose names have other letters
 }
 
 // Equal reports whether two listings have the same content. Both must be finished. Either may be nil.
@@ -78,6 +82,7 @@ func (l *Listing) Finish() {
 	slices.SortFunc(l.Tables, func(a, b ListedTable) int {
 		return cmp.Or(compareBool(!a.Base(), !b.Base()), a.TableName.Compare(b.TableName))
 	})
+	l.index()
 	for i := range l.Tables {
 		slices.Sort(l.Tables[i].Expressions)
 	}
@@ -88,6 +93,88 @@ func (l *Listing) Finish() {
 	slices.SortFunc(l.ForeignKeys, func(a, b ForeignKey) int {
 		return cmp.Or(a.TableName.Compare(b.TableName), strings.Compare(a.Name, b.Name))
 	})
+}
+
+// index fills what depends on the order and the names of the tables.
+func (l *Listing) index() {
+	l.views, l.schemas, l.mixed = len(l.Tables), map[string]bool{}, map[TableName][]*ListedTable{}
+	last := ""
+	for i := range l.Tables {
+		t := &l.Tables[i]
+		if !t.Base() {
+			l.views = min(l.views, i)
+		}
+		if t.Schema != last || i == 0 {
+			last = t.Schema
+			l.schemas[strings.ToLower(last)] = true
+		}
+		if low := t.lower(); low != t.TableName {
+			l.mixed[low] = append(l.mixed[low], t)
+		}
+	}
+	for i := range l.Programs {
+		if p := &l.Programs[i]; p.routine() {
+			l.schemas[strings.ToLower(p.Schema)] = true
+		}
+	}
+}
+
+// table returns a table or view of a finished listing, or nil.
+func (l *Listing) table(name TableName) *ListedTable {
+	if i := l.position(name); i >= 0 {
+		return &l.Tables[i]
+	}
+	return nil
+}
+
+// position returns the position of a table or view in Tables, or -1.
+func (l *Listing) position(name TableName) int {
+	if i, is := sort.Find(l.views, func(i int) int { return name.Compare(l.Tables[i].TableName) }); is {
+		return i
+	}
+	if i, is := sort.Find(len(l.Tables)-l.views, func(i int) int { return name.Compare(l.Tables[l.views+i].TableName) }); is {
+		return l.views + i
+	}
+	return -1
+}
+
+// tablesOf returns the tables and views of a finished listing that a name in lower case may denote.
+func (l *Listing) tablesOf(low TableName) (tables []*ListedTable) {
+	if t := l.table(low); t != nil {
+		tables = append(tables, t)
+	}
+	return append(tables, l.mixed[low]...)
+}
+
+// referred returns the positions of the views, and of the tables that a text names, that have a trigger, or that are special, in order.
+func (l *Listing) referred() (positions []int) {
+	add := func(name TableName) {
+		if i := l.position(name); i >= 0 {
+			positions = append(positions, i)
+		}
+	}
+	addNamed := func(s *search) {
+		for _, low := range s.names {
+			for _, t := range l.tablesOf(low) {
+				add(t.TableName)
+			}
+		}
+	}
+	for i := range l.Tables {
+		if t := &l.Tables[i]; i >= l.views || t.special() {
+			positions = append(positions, i)
+			addNamed(&t.named)
+		}
+	}
+	for i := range l.Programs {
+		p := &l.Programs[i]
+		addNamed(&p.named)
+		if p.Type == trigger {
+			add(TableName{p.Schema, p.On})
+		}
+	}
+	slices.Sort(positions)
+	return slices.Compact(positions)
 }
 
 // compareBool orders false before true.
@@ -135,6 +222,10 @@ const (
 
 // Base reports whether the table has rows of its own, so it is no view.
 func (t *ListedTable) Base() bool { return t.Type != view }
+
+// special reports whether reading or writing the table may do more than that: it is a sequence, or computes a column by a function that may
+// leave state on the connection.
+func (t *ListedTable) special() bool { return t.Type == "SEQUENCE" || t.calls == callsMore }
 
 const view = "VIEW"
 

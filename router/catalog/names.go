@@ -60,11 +60,21 @@ func (c *Catalog) Knows(name TableName) bool {
 
 // actualName returns the name as the shards have it. If none has exactly this name, that is a name that differs in letter case.
 func (c *Catalog) actualName(name TableName) (TableName, bool) {
-	if len(c.closed.on[name]) > 0 {
-		return name, true
+	var folded TableName
+	found := false
+	for _, shard := range c.Shards {
+		l := c.closed.listings[shard]
+		if l == nil {
+			continue
+		}
+		if l.table(name) != nil {
+			return name, true
+		}
+		for _, t := range l.tablesOf(name.lower()) {
+			folded, found = t.TableName, true
+		}
 	}
-	folded, ok := c.closed.folded[name.lower()]
-	return folded, ok
+	return folded, found
 }
 
 // Reading returns why a table or view can't be read, or nil: an *AmbiguousError, a *MisspelledError or a *ForeignRowsError. Among declared tables,
@@ -94,7 +104,7 @@ func (c *Catalog) On(name TableName) []router.ShardName {
 	if c.closed == nil {
 		return nil
 	}
-	return c.closed.on[name]
+	return c.on(name)
 }
 
 // Stores reports whether some shard has a routine of the name, or a package. schema is the text in the statement and may be empty.
@@ -167,7 +177,7 @@ func (c *Catalog) object(name TableName) (*listed, error) {
 	}
 	if d := c.tables[name]; d != nil {
 		if r := c.closed.reach[d.Shard]; d.Kind == Single && r != nil {
-			return r.tables[name], nil
+			return r.table(name), nil
 		}
 		return nil, nil
 	}
@@ -182,14 +192,14 @@ func (c *Catalog) object(name TableName) (*listed, error) {
 		return nil, nil
 	}
 	first := c.First()
-	shards := c.closed.on[name]
+	shards := c.on(name)
 	here := slices.Contains(shards, first)
 	if IsSystemSchema(name.Schema) {
 		here = true
 	}
 	var o *listed
 	if r := c.closed.reach[first]; r != nil {
-		o = r.tables[name]
+		o = r.table(name)
 	}
 	view := o != nil && !o.table.Base()
 	if !here || len(shards) > 1 && !view && !IsSystemSchema(name.Schema) {
@@ -280,12 +290,30 @@ func (c *Catalog) Invokes(name TableName) bool {
 		return false
 	}
 	name, ok := c.actualName(name)
-	return ok && slices.ContainsFunc(c.closed.on[name], func(s router.ShardName) bool { return c.closed.reach[s].tables[name].table.Invoker })
+	return ok && slices.ContainsFunc(c.on(name), func(s router.ShardName) bool { return c.closed.listings[s].table(name).Invoker })
 }
 
 // Quiet reports whether reading and writing a table leaves no state on a connection. On each shard that has it, the table must be a base table
 // without triggers, and its generated columns and defaults must only compute. The result is false if that isn't known.
-func (c *Catalog) Quiet(name TableName) bool { return c.closed != nil && c.closed.quiet[name] }
+func (c *Catalog) Quiet(name TableName) bool {
+	if c.closed == nil {
+		return false
+	}
+	found := false
+	for _, shard := range c.Shards {
+		l := c.closed.listings[shard]
+		if l == nil || c.closed.reach[shard].triggered[name] {
+			return false
+		}
+		if t := l.table(name); t != nil {
+			if !t.Base() || t.special() {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
 
 // Mentions returns a name among the words of a text that may denote something outside the default shard. That is a declared table, an
 // ambiguous one, or a view or routine that reaches rows of other shards. Words are in lower case and without quotes. A bare word may be a name
@@ -299,16 +327,50 @@ func (c *Catalog) Mentions(current string, words []string) (name string, ok bool
 		if slices.ContainsFunc(c.names[w], func(schema string) bool { return occurs[schema] && !c.isOnDefaultOnly(TableName{schema, w}) }) {
 			return "the declared table " + w, true
 		}
-		if c.closed == nil {
-			continue
-		}
-		for _, far := range c.closed.far[w] {
-			if occurs[strings.ToLower(far.Schema)] {
+		for _, schema := range c.schemasAmong(occurs) {
+			if far, is := c.farObject(TableName{schema, w}); is {
 				return far.String() + ", which is not on one shard alone", true
 			}
 		}
 	}
 	return "", false
+}
+
+// schemasAmong returns the schemas of the shards' objects that occur among names in lower case, sorted.
+func (c *Catalog) schemasAmong(occurs map[string]bool) (schemas []string) {
+	if c.closed == nil {
+		return nil
+	}
+	for _, l := range c.closed.listings {
+		for schema := range l.schemas {
+			if occurs[schema] {
+				schemas = append(schemas, schema)
+			}
+		}
+	}
+	slices.Sort(schemas)
+	return slices.Compact(schemas)
+}
+
+// farObject returns an object of several shards, or one that reaches rows of other shards, that a name in lower case may denote.
+func (c *Catalog) farObject(low TableName) (name TableName, is bool) {
+	for _, shard := range c.Shards {
+		r := c.closed.reach[shard]
+		if r == nil {
+			continue
+		}
+		for _, t := range r.listing.tablesOf(low) {
+			if name = t.TableName; c.Reading(name) != nil || c.Writing(name) != nil || len(c.on(name)) > 1 {
+				return name, true
+			}
+		}
+		for _, o := range r.routines[low] {
+			if o.read.far != "" {
+				return o.program.TableName, true
+			}
+		}
+	}
+	return TableName{}, false
 }
 
 // isOnDefaultOnly reports whether a declared table is on the default shard only.
@@ -336,8 +398,6 @@ func (c *Catalog) Alone(name TableName) bool {
 	if c.closed == nil || c.closed.listings[c.First()] == nil {
 		return false
 	}
-	o := c.closed.reach[c.First()].tables[name]
-	return o != nil && o.table.Base() && !slices.ContainsFunc(c.closed.listings[c.First()].Programs, func(p Program) bool {
-		return p.Type == trigger && p.Schema == name.Schema && p.On == name.Name
-	})
+	t := c.closed.listings[c.First()].table(name)
+	return t != nil && t.Base() && !c.closed.reach[c.First()].triggered[name]
 }

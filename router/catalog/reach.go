@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -12,16 +11,12 @@ import (
 
 // names contains the meaning of every name on every shard whose listing is known, and what the name reaches there. The catalog treats the
 // listings as complete (a closed world). It is immutable once it is built.
+//
+// A definition of one table replaces the names as a whole. So they contain nothing for the many tables that nothing refers to: these are
+// found in the sorted listings when a statement names them.
 type names struct {
 	listings map[router.ShardName]*Listing
-	// on maps each table or view to the shards that have it, in the catalog's order.
-	on map[TableName][]router.ShardName
-	// folded maps the same names in lower case to the names as a shard has them.
-	folded map[TableName]TableName
-	reach  map[router.ShardName]*reach
-	// far contains the names, by their last part in lower case, that a text must not mention if it can't be parsed.
-	far   map[string][]TableName
-	quiet map[TableName]bool
+	reach    map[router.ShardName]*reach
 	// torn are the tables that can't be written because a foreign key would have another effect than on a single server.
 	torn map[TableName]*ForeignRowsError
 	// variables returns the user variables that routines name, in lower case and sorted.
@@ -33,14 +28,15 @@ type names struct {
 
 // reach contains the objects of one shard and the references between them.
 type reach struct {
-	shard  router.ShardName
-	tables map[TableName]*listed
-	// lower contains tables and routines by their names in lower case. Servers never distinguish the case of routine names, and that of table
-	// names only on some systems.
-	lower    map[TableName][]*listed
-	routines map[TableName][]*listed // by their names in lower case
-	schemas  map[string]bool         // in lower case
-	all      []*listed
+	shard   router.ShardName
+	listing *Listing
+	// far is [Catalog.missingRows] of a table on the shard, and torn returns why its rows can't be changed, or "".
+	far, torn func(*ListedTable) string
+	// tables contains the views, and the tables that have a trigger, that a text may name, or that may leave state on a connection.
+	tables    map[TableName]*listed
+	routines  map[TableName][]*listed // by their names in lower case
+	triggered map[TableName]bool      // tables that have a trigger
+	all       []*listed               // of tables, then of programs
 }
 
 // listed is one object of a shard.
@@ -65,76 +61,58 @@ func (a *node) addTarget(b *node) { b.from = append(b.from, a) }
 // buildNames builds the names of the catalog from the shards' listings.
 func (c *Catalog) buildNames(listings map[router.ShardName]*Listing) {
 	listings = finished(listings)
-	most := 0
-	for _, l := range listings {
-		most = max(most, len(l.Tables))
-	}
-	n := &names{
-		listings: listings, on: make(map[TableName][]router.ShardName, most), folded: make(map[TableName]TableName, most),
-		reach: map[router.ShardName]*reach{}, far: map[string][]TableName{}, quiet: map[TableName]bool{},
-	}
+	n := &names{listings: listings, reach: map[router.ShardName]*reach{}}
 	c.closed = n
-	for _, shard := range c.Shards {
-		l := listings[shard]
-		if l == nil {
-			continue
-		}
-		for i := range l.Tables {
-			name := l.Tables[i].TableName
-			n.on[name] = append(n.on[name], shard)
-			n.folded[name.lower()] = name
-		}
-	}
 	c.noteTorn()
 	for shard, l := range listings {
-		n.reach[shard] = c.follow(shard, l)
+		n.reach[shard] = c.follow(shard, l, l.referred())
 	}
-	c.noteQuiet()
 	c.noteUniform()
 	c.noteViews()
-	c.noteFar()
 	n.variables = sync.OnceValue(func() []string { return variables(listings) }) // deferred, since most catalogs are replaced before a statement asks
 }
 
-// follow returns the objects of a shard and finds what each of them reaches.
-func (c *Catalog) follow(shard router.ShardName, l *Listing) *reach {
-	r := &reach{
-		shard: shard, tables: make(map[TableName]*listed, len(l.Tables)), lower: make(map[TableName][]*listed, len(l.Tables)),
-		routines: map[TableName][]*listed{}, schemas: map[string]bool{},
-		all: make([]*listed, 0, len(l.Tables)+len(l.Programs)),
-	}
-	objects, nodes := make([]listed, len(l.Tables)), make([]node, 2*len(l.Tables))
-	for i := range l.Tables {
-		t := &l.Tables[i]
-		o := &objects[i]
-		o.table, o.read, o.write = t, &nodes[2*i], &nodes[2*i+1]
-		o.write.addTarget(o.read)
-		o.read.far = c.missingRows(t, shard)
-		if torn := c.closed.torn[t.TableName]; torn != nil && o.read.far == "" {
-			o.write.far = torn.What + " " + torn.Name.String() + ", which leads to " + torn.Reach
+// on returns the shards that are known to have a table or view, in the catalog's order.
+func (c *Catalog) on(name TableName) (shards []router.ShardName) {
+	for _, shard := range c.Shards {
+		if l := c.closed.listings[shard]; l != nil && l.table(name) != nil {
+			shards = append(shards, shard)
 		}
-		r.add(t.TableName, o)
-		r.tables[t.TableName] = o
 	}
-	var triggers []*listed
+	return shards
+}
+
+// follow returns the objects of a shard and finds what each of them reaches. referred is the result of [Listing.referred].
+func (c *Catalog) follow(shard router.ShardName, l *Listing, referred []int) *reach {
+	r := &reach{
+		shard: shard, listing: l, tables: map[TableName]*listed{}, routines: map[TableName][]*listed{}, triggered: map[TableName]bool{},
+		far: func(t *ListedTable) string { return c.missingRows(t, shard) },
+		torn: func(t *ListedTable) string {
+			if torn := c.closed.torn[t.TableName]; torn != nil {
+				return torn.What + " " + torn.Name.String() + ", which leads to " + torn.Reach
+			}
+			return ""
+		},
+	}
+	for _, i := range referred {
+		o := r.newTable(&l.Tables[i])
+		r.tables[o.table.TableName] = o
+		r.all = append(r.all, o)
+	}
 	for i := range l.Programs {
 		p := &l.Programs[i]
 		one := &node{far: p.Hidden}
 		o := &listed{program: p, read: one, write: one}
+		r.all = append(r.all, o)
 		switch {
 		case p.routine():
-			r.add(p.TableName, o)
 			r.routines[p.lower()] = append(r.routines[p.lower()], o)
 		case p.Type == trigger:
-			triggers = append(triggers, o)
-			r.all = append(r.all, o)
-		default:
-			r.all = append(r.all, o)
-		}
-	}
-	for _, t := range triggers {
-		if on := r.tables[TableName{t.program.Schema, t.program.On}]; on != nil {
-			on.write.addTarget(t.read)
+			on := TableName{p.Schema, p.On}
+			r.triggered[on] = true
+			if table := r.tables[on]; table != nil {
+				table.write.addTarget(o.read)
+			}
 		}
 	}
 	for _, o := range r.all {
@@ -145,16 +123,39 @@ func (c *Catalog) follow(shard router.ShardName, l *Listing) *reach {
 	return r
 }
 
-func (r *reach) add(name TableName, o *listed) {
-	r.all = append(r.all, o)
-	r.lower[name.lower()] = append(r.lower[name.lower()], o)
-	r.schemas[strings.ToLower(name.Schema)] = true
+// newTable returns the object of a table, without references to others.
+func (r *reach) newTable(t *ListedTable) *listed {
+	o := &listed{table: t, read: &node{far: r.far(t)}, write: &node{}}
+	o.write.addTarget(o.read)
+	if o.read.far == "" {
+		o.write.far = r.torn(t)
+	}
+	return o
+}
+
+// table returns the object of a table or view, or nil if the shard has none of the name.
+func (r *reach) table(name TableName) *listed {
+	if o := r.tables[name]; o != nil {
+		return o
+	}
+	if t := r.listing.table(name); t != nil {
+		return r.newTable(t)
+	}
+	return nil
+}
+
+// named returns the tables and routines that a name in lower case may denote. Servers never distinguish the case of routine names, and that of
+// table names only on some systems.
+func (r *reach) named(low TableName) (all []*listed) {
+	for _, t := range r.listing.tablesOf(low) {
+		all = append(all, r.table(t.TableName))
+	}
+	return append(all, r.routines[low]...)
 }
 
 // missingRows returns why a table's rows on a shard are incomplete, or "" if the shard has all of them.
 func (c *Catalog) missingRows(t *ListedTable, shard router.ShardName) string {
 	d := c.tables[t.TableName]
-	shards := c.closed.on[t.TableName]
 	switch {
 	case d != nil && d.Kind == Single && d.Shard == shard:
 	case d != nil && d.Kind == Single:
@@ -165,7 +166,8 @@ func (c *Catalog) missingRows(t *ListedTable, shard router.ShardName) string {
 		return "table " + t.String() + ", which is declared and does not fit"
 	case !t.Base():
 		return t.Hidden
-	case len(shards) > 1:
+	}
+	if shards := c.on(t.TableName); len(shards) > 1 {
 		return "table " + t.String() + ", which is on shards " + List(shards)
 	}
 	return ""
@@ -208,7 +210,7 @@ func (r *reach) link(o *listed) {
 		names = o.table.named.names
 	}
 	for _, name := range names {
-		for _, other := range r.lower[name] {
+		for _, other := range r.named(name) {
 			o.addReference(other)
 		}
 	}
@@ -276,31 +278,6 @@ func wordsOf(body string, mode stmt.Mode) (words map[string]bool, lexed bool) {
 	return words, false
 }
 
-// noteQuiet records the tables for which [Catalog.Quiet] is true.
-func (c *Catalog) noteQuiet() {
-	n := c.closed
-	for _, shard := range c.Shards {
-		if n.listings[shard] == nil {
-			return // that shard's objects are unknown
-		}
-	}
-	for name := range n.on {
-		n.quiet[name] = true
-	}
-	for shard, r := range n.reach {
-		for name, o := range r.tables {
-			if o.table.Type == "SEQUENCE" || !o.table.Base() || o.table.calls == callsMore {
-				delete(n.quiet, name)
-			}
-		}
-		for _, p := range n.listings[shard].Programs {
-			if p.Type == trigger {
-				delete(n.quiet, TableName{p.Schema, p.On})
-			}
-		}
-	}
-}
-
 // calls reports whether an expression calls a function that may do more than compute.
 func calls(expression string) bool {
 	var l stmt.Lexed
@@ -313,33 +290,6 @@ func calls(expression string) bool {
 		found = found || called && !stmt.Computes(stmt.Unquoted(word))
 	})
 	return found
-}
-
-// noteFar records the names that a text must not mention if it can't be parsed.
-func (c *Catalog) noteFar() {
-	n := c.closed
-	found := map[TableName]bool{}
-	for name, shards := range n.on {
-		if c.Reading(name) != nil || c.Writing(name) != nil || len(shards) > 1 {
-			found[name] = true
-		}
-	}
-	for _, r := range n.reach {
-		for _, same := range r.routines {
-			for _, o := range same {
-				if o.read.far != "" {
-					found[o.program.TableName] = true
-				}
-			}
-		}
-	}
-	for name := range found {
-		last := strings.ToLower(name.Name)
-		n.far[last] = append(n.far[last], name)
-	}
-	for _, same := range n.far {
-		slices.SortFunc(same, TableName.Compare)
-	}
 }
 
 // Listings returns the listings of the shards that are known, or nil if none was read.

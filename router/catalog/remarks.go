@@ -19,11 +19,18 @@ func (c *Catalog) Remarks() []error {
 		schemas[declared.Schema] = true
 	}
 	texts := map[string]bool{}
-	for name, shards := range c.closed.on {
-		declared := c.tables[name] != nil || c.broken[name] != nil
-		base := c.closed.reach[shards[0]].tables[name].table.Base()
-		if schemas[name.Schema] && !declared && base && (len(shards) > 1 || shards[0] != c.First()) {
-			texts[(&AmbiguousError{name, shards, c.First()}).Error()] = true
+	for shard, l := range c.closed.listings {
+		if shard == c.First() { // a table that only this shard has is not ambiguous
+			continue
+		}
+		for i := range l.Tables {
+			name := l.Tables[i].TableName
+			if !schemas[name.Schema] || c.tables[name] != nil || c.broken[name] != nil {
+				continue
+			}
+			if shards := c.on(name); c.closed.listings[shards[0]].table(name).Base() {
+				texts[(&AmbiguousError{name, shards, c.First()}).Error()] = true
+			}
 		}
 	}
 	for _, r := range c.closed.reach {

@@ -42,7 +42,7 @@ func (r *reach) noteTraces() {
 				note(o.read)
 				note(o.write)
 			}
-		case o.table.Type == "SEQUENCE", o.table.calls == callsMore:
+		case o.table.special():
 			note(o.read)
 			note(o.write)
 		}
@@ -72,7 +72,7 @@ func (c *Catalog) trace(name TableName, of func(*listed) *node) Trace {
 	}
 	found := UnknownTrace
 	for _, shard := range c.Shards {
-		o := c.closed.reach[shard].tables[name]
+		o := c.closed.reach[shard].table(name)
 		switch {
 		case o == nil:
 		case of(o).traced:

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"locus/router"
 	"locus/router/stmt"
 )
 
@@ -125,12 +126,12 @@ func (c *Catalog) isOnAll(name TableName) bool {
 	if t := c.tables[name]; t != nil {
 		return t.Kind != Single
 	}
-	return len(c.closed.on[name]) == len(c.Shards)
+	return len(c.on(name)) == len(c.Shards)
 }
 
 // Everywhere reports whether a view is on the default shard and on others.
 func (c *Catalog) Everywhere(view TableName) bool {
-	return c.closed != nil && len(c.closed.on[view]) > 1 && !c.HasTable(view)
+	return c.closed != nil && len(c.on(view)) > 1 && !c.HasTable(view)
 }
 
 // HasTable reports whether some shard is known to have a base table of the name.
@@ -138,10 +139,5 @@ func (c *Catalog) HasTable(name TableName) bool {
 	if c.closed == nil {
 		return false
 	}
-	for _, shard := range c.closed.on[name] {
-		if c.closed.reach[shard].tables[name].table.Base() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.on(name), func(shard router.ShardName) bool { return c.closed.listings[shard].table(name).Base() })
 }

@@ -92,11 +92,10 @@ func TestWhatIsAtHome(t *testing.T) {
 	function := func(name, body string) Program {
 		return Program{TableName: TableName{"shop", name}, Type: "FUNCTION", Body: body}
 	}
-	first := catalog.closed.listings["s0"]
+	first, second := catalog.closed.listings["s0"].Without(nil, nil), catalog.closed.listings["s1"].Without(nil, nil)
 	first.Programs = []Program{function("F_both", "RETURN 1"), function("f_first", "RETURN 2"), {TableName: TableName{"other", "f_other"}, Type: "FUNCTION", Body: "RETURN 3"}}
-	second := catalog.closed.listings["s1"]
 	second.Programs = []Program{function("F_both", "RETURN 1")}
-	catalog = NewListed(catalog.Shards, catalog.Tables(), nil, catalog.closed.listings)
+	catalog = NewListed(catalog.Shards, catalog.Tables(), nil, map[router.ShardName]*Listing{"s0": first, "s1": second})
 	for text, want := range map[string]string{
 		"create function f returns int return a + b": "", "return f_both ( a )": "", "select one from everywhere": "",
 		"select n from plain": "table shop.plain", "select n from apart": "view shop.apart", "return f_first": "function shop.f_first",
