@@ -52,11 +52,16 @@ func (l *Listing) Without(tables, routines []TableName) *Listing {
 		unlisted[r.lower()] = true
 	}
 	rest := &Listing{
-		Tables:      slices.DeleteFunc(slices.Clone(l.Tables), func(t ListedTable) bool { return gone[t.TableName] }),
+		Tables:      make([]ListedTable, 0, len(l.Tables)+len(tables)), // the caller may add the tables as they are now
 		ForeignKeys: slices.DeleteFunc(slices.Clone(l.ForeignKeys), func(k ForeignKey) bool { return gone[k.TableName] }),
 		Programs: slices.DeleteFunc(slices.Clone(l.Programs), func(p Program) bool {
 			return p.Type == trigger && gone[TableName{p.Schema, p.On}] || p.routine() && unlisted[p.lower()]
 		}),
+	}
+	for i := range l.Tables {
+		if !gone[l.Tables[i].TableName] {
+			rest.Tables = append(rest.Tables, l.Tables[i])
+		}
 	}
 	if len(rest.ForeignKeys) == 0 { // as in a listing for which none was read
 		rest.ForeignKeys = nil
