@@ -13,14 +13,15 @@ import (
 	"locus/router"
 )
 
-// Finding is one thing by which a cluster is not at a cut.
+// Finding is one difference between a cluster and a cut.
 type Finding struct {
 	Where  string `json:"where"`
 	What   string `json:"what"`
 	Remedy string `json:"remedy"`
 }
 
-// Compare tells what is to be done until the shards, as they are declared now, are at a cut: nothing, if they are.
+// Compare returns the differences between the declared shards and a cut, each with a remedy; none if the shards
+// are at the cut.
 func (t Taking) Compare(ctx context.Context, c Cut) (found []Finding, err error) {
 	find := func(where, remedy, format string, args ...any) {
 		found = append(found, Finding{where, fmt.Sprintf(format, args...), remedy})
@@ -78,7 +79,7 @@ func (t Taking) at(ctx context.Context, addr string, name router.ShardName, serv
 	return p, err
 }
 
-// compare tells what a restored server lacks of the cut, and what it has besides.
+// compare returns what a restored server lacks compared to the cut, and what it has in addition.
 func (at Point) compare(name router.ShardName, p Point) (found []Finding) {
 	where := "shard " + string(name) + " at " + p.Server
 	if p.MariaDB != at.MariaDB {
@@ -107,7 +108,7 @@ func (at Point) compare(name router.ShardName, p Point) (found []Finding) {
 	return found
 }
 
-// last is the greatest transaction of each domain of a MariaDB's state: what its programs take for a position.
+// last returns the greatest GTID of each domain of a MariaDB state. MariaDB's programs use this as a position.
 func last(state string) string {
 	best := map[string]string{}
 	numbers := map[string]uint64{}

@@ -1,7 +1,7 @@
-// Package backup notes one moment of all shards, and holds servers that were restored to it.
+// Package backup records one moment of all shards, and compares restored servers with it.
 //
-// It owns the file of a cut, and the lock that makes one. It never copies a row, and never changes one: that is what the
-// servers' own programs are for.
+// It owns the file of a cut, and the lock that makes a cut consistent. It never copies or changes a row: that
+// is the task of the servers' own backup programs.
 package backup
 
 import (
@@ -13,37 +13,39 @@ import (
 	"locus/router"
 )
 
-// Cut is one moment: no transaction is on one shard at it and not on another one, but for those that are prepared on all.
+// Cut is one moment of all shards. No transaction is on one shard at that moment and missing on another, except
+// those that are prepared on all of their shards.
 type Cut struct {
 	Cluster    string    `json:"cluster"`
 	At         time.Time `json:"at"`
-	HeldMs     int64     `json:"held_ms"` // for how long writes waited
+	HeldMs     int64     `json:"held_ms"` // how long writes waited
 	MapVersion int64     `json:"map_version"`
-	// Routes is which shard had which genes, as in cluster.yaml.
+	// Routes lists the owners of the genes, in the format of cluster.yaml.
 	Routes []string `json:"routes"`
-	// Shards are where each of them was.
+	// Shards holds the position of each shard.
 	Shards map[router.ShardName]Point `json:"shards"`
-	// Counters are how far each counter of IDs was granted, by its key in etcd: no row has a greater number.
+	// Counters holds the granted bound of each counter of IDs, by its key in etcd. No row has a greater number.
 	Counters map[string]uint64 `json:"counters"`
 }
 
-// Point is where a shard was.
+// Point is the position of a shard.
 type Point struct {
-	Server  string `json:"server"` // that was its primary
+	Server  string `json:"server"` // its primary at that time
 	MariaDB bool   `json:"mariadb,omitempty"`
-	// Has are its transactions: gtid_executed, or MariaDB's gtid_binlog_state.
+	// Has is its GTID set: gtid_executed, or MariaDB's gtid_binlog_state.
 	Has string `json:"has"`
-	// Prepared are branches of transactions over several shards that were not decided then: they are there after a restore, and decided by it.
+	// Prepared is the number of undecided branches of transactions over several shards. They exist after a
+	// restore, and are decided then.
 	Prepared int `json:"prepared,omitempty"`
 }
 
-// Encode is the file.
+// Encode returns the content of the file.
 func (c Cut) Encode() ([]byte, error) {
 	text, err := json.MarshalIndent(c, "", "  ")
 	return append(text, '\n'), err
 }
 
-// Decode reads what Encode wrote.
+// Decode reads the output of Encode.
 func Decode(text []byte) (c Cut, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()

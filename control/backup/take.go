@@ -17,33 +17,33 @@ import (
 	"locus/router/cluster"
 )
 
-// Taking is what a cut is taken of.
+// Taking takes cuts of one cluster.
 type Taking struct {
 	KV   *etcd.KV
 	Name string // of the cluster
-	// Secrets looks for passwords.
+	// Secrets returns passwords by name.
 	Secrets func(name string) (string, error)
 	Now     func() time.Time
 }
 
 const (
-	// locking bounds a try to have no shard write, and with it how long writes wait for one.
+	// locking bounds one attempt to block the writes of all shards, and thus how long writes wait for it.
 	locking = time.Second
-	// tries is how often that is tried: a statement that runs for long keeps a server from being locked.
+	// tries is the number of attempts. A long-running statement can prevent a server from being locked.
 	tries = 30
-	// rest is between two tries: writes go on meanwhile.
+	// rest is the pause between two attempts, during which writes continue.
 	rest = time.Second
-	// forgotten is after how many seconds a server ends the lock of a process that stands still.
+	// forgotten is the time in seconds after which a server ends the lock of a process that is suspended.
 	forgotten = 5
 )
 
-// held is a shard whose writes wait.
+// held is a shard whose writes are blocked by conn.
 type held struct {
 	name router.ShardName
 	conn *link.Conn
 }
 
-// Take has the writes of all shards wait for a moment, and notes where each is.
+// Take blocks the writes of all shards for a moment, and records the position of each.
 func (t Taking) Take(ctx context.Context) (Cut, error) {
 	now, err := declared.Current(ctx, t.KV)
 	if err != nil {
@@ -81,7 +81,7 @@ func (t Taking) Take(ctx context.Context) (Cut, error) {
 	}
 }
 
-// open logs in to all shards.
+// open connects to all shards.
 func (t Taking) open(ctx context.Context, now *cluster.Cluster) (all []held, err error) {
 	for _, name := range now.ShardNames() {
 		server, err := t.server(name, now.Shards[name])
@@ -97,7 +97,8 @@ func (t Taking) open(ctx context.Context, now *cluster.Cluster) (all []held, err
 	return all, nil
 }
 
-// server is how a shard's primary is reached: by the account that changes roles, where there is one.
+// server returns the address and the credentials of a shard's primary. It uses the admin account if there is
+// one.
 func (t Taking) server(name router.ShardName, shard cluster.Shard) (link.Server, error) {
 	if shard.Admin.User != "" {
 		shard.User, shard.Secret = shard.Admin.User, shard.Admin.Secret
@@ -110,7 +111,7 @@ func (t Taking) server(name router.ShardName, shard cluster.Shard) (link.Server,
 	return link.Server{Addr: target.Addr, User: target.User, Password: password, TLS: target.ClientTLS()}, err
 }
 
-// still tells whether all genes stay where they are.
+// still returns an error if a job moves genes.
 func still(now *cluster.Cluster) error {
 	for _, move := range now.Routes.Moves() {
 		return fmt.Errorf("job %s moves rows: finish it or give it up first (locus jobs): they are on two shards", move.ID())
@@ -118,7 +119,7 @@ func still(now *cluster.Cluster) error {
 	return nil
 }
 
-// routes are the lines of a map.
+// routes returns the lines of a route map.
 func routes(m *router.Map) (lines []string) {
 	for _, e := range m.Entries() {
 		lines = append(lines, fmt.Sprintf("%#04x %s", uint16(e.Bound), e.Shard))
@@ -128,14 +129,14 @@ func routes(m *router.Map) (lines []string) {
 
 var errBusy = errors.New("a statement has been running there for too long: try again, or end it (SHOW PROCESSLIST)")
 
-// try locks all shards at once, looks, and lets them go.
+// try locks all shards at once, reads their positions, and unlocks them.
 func (t Taking) try(ctx context.Context, all []held) (c Cut, err error) {
 	began := t.Now()
 	defer func() {
 		undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), locking)
 		defer cancel()
 		if unlocking := each(all, func(_ int, one held) error { _, err := one.conn.Exec(undo, "UNLOCK TABLES"); return err }); err == nil {
-			err = unlocking // else a lock that has ended by itself would have been none
+			err = unlocking // an error here means that a lock may have ended before, so the cut is not consistent
 		}
 		c.HeldMs = t.Now().Sub(began).Milliseconds()
 	}()
@@ -159,7 +160,7 @@ const (
 	accessDenied    = 1227
 )
 
-// look notes where all shards are whose writes wait.
+// look records the positions of all locked shards.
 func (t Taking) look(ctx context.Context, all []held) (Cut, error) {
 	ctx, cancel := context.WithTimeout(ctx, (forgotten-2)*time.Second)
 	defer cancel()
@@ -170,7 +171,7 @@ func (t Taking) look(ctx context.Context, all []held) (Cut, error) {
 	}); err != nil {
 		return Cut{}, err
 	}
-	now, err := declared.Current(ctx, t.KV) // nothing that is declared has changed: the primaries are those that are locked
+	now, err := declared.Current(ctx, t.KV) // the declaration must be unchanged, so that the locked servers are still the primaries
 	if err != nil {
 		return Cut{}, err
 	}
@@ -186,7 +187,7 @@ func (t Taking) look(ctx context.Context, all []held) (Cut, error) {
 	return c, err
 }
 
-// where is where a server is.
+// where returns the position of a server.
 func where(ctx context.Context, c *link.Conn) (p Point, err error) {
 	p.MariaDB = c.Version().Flavor == link.MariaDB
 	variable := "@@GLOBAL.gtid_executed"
@@ -207,7 +208,7 @@ func where(ctx context.Context, c *link.Conn) (p Point, err error) {
 	return p, err
 }
 
-// Counters are how far all counters of IDs are granted.
+// Counters returns the granted bounds of all counters of IDs.
 func Counters(ctx context.Context, kv *etcd.KV) (map[string]uint64, error) {
 	pairs, _, err := kv.GetPrefix(ctx, cluster.SegmentPrefix)
 	if err != nil {
@@ -218,14 +219,14 @@ func Counters(ctx context.Context, kv *etcd.KV) (map[string]uint64, error) {
 		var granted struct {
 			Bound uint64 `json:"bound"`
 		}
-		if err := json.Unmarshal(pair.Value, &granted); err == nil { // others, such as holds of slots, count nothing
+		if err := json.Unmarshal(pair.Value, &granted); err == nil { // other keys, such as leases of slots, are no counters
 			counters[pair.Key] = granted.Bound
 		}
 	}
 	return counters, nil
 }
 
-// each does something at each shard, side by side, and names the shards where it fails.
+// each calls do for all shards concurrently. The error names the shards where it failed.
 func each(all []held, do func(int, held) error) error {
 	failed := make([]error, len(all))
 	var doing sync.WaitGroup

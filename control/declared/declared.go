@@ -1,8 +1,8 @@
-// Package declared reads what a cluster declares from etcd, and writes a changed
-// declaration back, for the commands and the demo.
+// Package declared reads a cluster's declaration from etcd and writes a changed one back. The commands and the
+// demo use it.
 //
-// It owns the one transaction of a change. It never decides what may be changed
-// (packages cluster and schema do), and proxies don't use it: they watch.
+// It owns the transaction of a change. It never decides which changes are valid (packages cluster and schema
+// do). Proxies don't use it, because they watch the keys.
 package declared
 
 import (
@@ -19,14 +19,13 @@ import (
 
 // State is a declaration as it was read.
 type State struct {
-	Cluster *cluster.Cluster // nil: nothing is declared
+	Cluster *cluster.Cluster // nil if no cluster is declared
 	stored  map[string]cluster.Stored
 	decoder *cluster.Decoder // of the stored documents
 }
 
-// Read reads the declaration under kv, which is the keys under the cluster's
-// prefix. A cluster that isn't there is a State without one. Documents that this
-// build can't use are those of [cluster.Cluster.Unreadable].
+// Read reads the declaration under kv, which contains the keys under the cluster's prefix. If there is none,
+// the State has no cluster. Documents that this build can't decode are in [cluster.Cluster.Unreadable].
 func Read(ctx context.Context, kv *etcd.KV) (*State, error) {
 	return readWith(ctx, kv, new(cluster.Decoder))
 }
@@ -51,10 +50,11 @@ func readWith(ctx context.Context, kv *etcd.KV, decoder *cluster.Decoder) (*Stat
 	return s, nil
 }
 
-// Revision is that of the last change of a document, by its key relative to [cluster.Prefix]; 0: it wasn't there.
+// Revision returns the revision of a document's last change, by its key relative to [cluster.Prefix]; 0 if the
+// document did not exist.
 func (s *State) Revision(key string) int64 { return s.stored[key].Revision }
 
-// Current is the cluster that is declared; [cluster.ErrNotDeclared]: none is.
+// Current returns the declared cluster, or [cluster.ErrNotDeclared].
 func Current(ctx context.Context, kv *etcd.KV) (*cluster.Cluster, error) {
 	state, err := Read(ctx, kv)
 	switch {
@@ -66,10 +66,9 @@ func Current(ctx context.Context, kv *etcd.KV) (*cluster.Cluster, error) {
 	return state.Cluster, nil
 }
 
-// Commit replaces the declaration by next, which cluster.Succeed gave for this
-// State. It is written whole or not at all: if anybody has changed what it
-// replaces since it was read, the error is an *etcd.Conflict and nothing was
-// written. Any other error says that nothing was written, or is etcd.ErrUnknown.
+// Commit replaces the declaration by next, which cluster.Succeed returned for this State. All documents are
+// written in one transaction. If another process has changed one of them since it was read, the error is an
+// *etcd.Conflict. After any error nothing was written, except after etcd.ErrUnknown.
 func (s *State) Commit(ctx context.Context, kv *etcd.KV, next *cluster.Cluster) error {
 	guards, writes, err := s.Planned(next)
 	if err != nil {
@@ -79,8 +78,8 @@ func (s *State) Commit(ctx context.Context, kv *etcd.KV, next *cluster.Cluster) 
 	return err
 }
 
-// Planned returns what Commit writes, for who writes something else with it. It is an error if what would be written is
-// not read back as it was meant.
+// Planned returns the writes of Commit, for a caller that adds writes of its own. It returns an error if
+// decoding the written documents would give another cluster.
 func (s *State) Planned(next *cluster.Cluster) (guards []etcd.Guard, writes []etcd.Write, err error) {
 	if s.Cluster == nil {
 		next = s.leaving(next)
@@ -101,8 +100,8 @@ func (s *State) Planned(next *cluster.Cluster) (guards []etcd.Guard, writes []et
 	return guards, writes, nil
 }
 
-// leaving returns the first cluster here with the documents that were there before, which nobody can use, so that it leaves
-// them as they are.
+// leaving returns the first cluster together with documents that existed before it, so that the first commit
+// does not delete them.
 func (s *State) leaving(next *cluster.Cluster) *cluster.Cluster {
 	first := *next
 	first.Unreadable = map[string]cluster.Unreadable{}
@@ -115,8 +114,8 @@ func (s *State) leaving(next *cluster.Cluster) *cluster.Cluster {
 	return &first
 }
 
-// History is the route maps that the cluster had and has, the oldest first.
-// Those that can be read are given beside an error about those that can't.
+// History returns the past and current route maps, the oldest first. If some can't be decoded, it returns the
+// others with an error.
 func History(ctx context.Context, kv *etcd.KV) ([]cluster.Version, error) {
 	pairs, _, err := kv.GetPrefix(ctx, cluster.HistoryPrefix)
 	if err != nil {

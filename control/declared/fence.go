@@ -12,10 +12,9 @@ import (
 	"locus/router/cluster"
 )
 
-// ReleaseFence takes the fences of a version of the route map away, for a job
-// that can't do it: by the next version, which hands nothing over. It does
-// nothing if that version is no longer the newest. Whoever committed the step
-// meanwhile has won, or else his commit fails.
+// ReleaseFence removes the fences of a version of the route map for a job that can't do so. It writes the next
+// version without them, which hands nothing over. It does nothing if the version is no longer the newest. A
+// process that committed the step meanwhile has won. If it has not, its commit fails.
 func ReleaseFence(ctx context.Context, kv *etcd.KV, version int64, by string) error {
 	const key = cluster.Prefix + cluster.MapKey
 	text, revision, err := kv.Get(ctx, key)
@@ -45,8 +44,8 @@ func ReleaseFence(ctx context.Context, kv *etcd.KV, version int64, by string) er
 	return err
 }
 
-// Withdrawn returns what takes the genes of a job out of the route map, which stay with the shards that have them: nothing
-// if the map has none of them.
+// Withdrawn returns the write that removes a job from the route map. The job's genes stay on their current
+// shards. It returns nothing if the map does not contain the job.
 func Withdrawn(ctx context.Context, kv *etcd.KV, id string, stamp router.Stamp) ([]etcd.Guard, []etcd.Write, error) {
 	const key = cluster.Prefix + cluster.MapKey
 	text, revision, err := kv.Get(ctx, key)

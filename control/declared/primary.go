@@ -11,17 +11,17 @@ import (
 	"locus/router/cluster"
 )
 
-// Primary is who is the primary of a shard, as it was read together with what must
-// stay as it is while that changes.
+// Primary is the document that names a shard's primary, with guards for what must not change when the document
+// is replaced.
 type Primary struct {
 	cluster.Primary
 	Cluster *cluster.Cluster
 	Shard   router.ShardName
-	guard   etcd.Guard // of the shard
-	own     etcd.Guard // of the document
+	guard   etcd.Guard // for the shard's declaration
+	own     etcd.Guard // for the document
 }
 
-// ReadPrimary reads it. A shard without several servers has none.
+// ReadPrimary reads the document of a shard. A shard with a single server has none.
 func ReadPrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName) (Primary, error) {
 	state, err := Read(ctx, kv)
 	if err != nil {
@@ -52,9 +52,9 @@ func ReadPrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName) (Prim
 	}, nil
 }
 
-// Replace makes next the document, if that and the shard's declaration are as they were read. The route map may
-// have changed: jobs that hand genes over compare this document when they write it. Else the error is an *etcd.Conflict. Any other error says that
-// nothing was written, or is etcd.ErrUnknown.
+// Replace replaces the document if neither it nor the shard's declaration has changed since they were read;
+// otherwise the error is an *etcd.Conflict. The route map may have changed, because jobs that hand genes over
+// guard this document themselves. After any other error nothing was written, except after etcd.ErrUnknown.
 func (p Primary) Replace(ctx context.Context, kv *etcd.KV, next cluster.Primary) (Primary, error) {
 	revision, err := kv.Commit(ctx, []etcd.Guard{p.guard, p.own}, etcd.Put(p.own.Key, next.Encode()))
 	if err != nil {
@@ -64,9 +64,9 @@ func (p Primary) Replace(ctx context.Context, kv *etcd.KV, next cluster.Primary)
 	return p, nil
 }
 
-// ReleasePrimary takes the hold of an epoch away, for a switchover whose process can't
-// do it. It does nothing if that epoch is no longer the newest: whoever has turned or
-// undone it has won, or else his write fails.
+// ReleasePrimary ends the pause of statements of an epoch, for a switchover whose process can't do so. It does
+// nothing if that epoch is no longer the newest. A process that completed or undid the switchover meanwhile has
+// won. If it has not, its write fails.
 func ReleasePrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName, epoch int64, by string) error {
 	key := cluster.Prefix + cluster.PrimaryKey(shard)
 	text, revision, err := kv.Get(ctx, key)
@@ -87,15 +87,15 @@ func ReleasePrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName, ep
 	return err
 }
 
-// Standing is a document as it is by now.
+// Standing is the current document of a shard.
 type Standing struct {
 	cluster.Primary
-	Revision int64 // of its key
-	// Unreadable is why this build can't read it; nil if it can.
+	Revision int64 // of the document's key
+	// Unreadable is the reason why this build can't decode the document, or nil.
 	Unreadable error
 }
 
-// Primaries are the documents of all shards with several servers.
+// Primaries returns the documents of all shards with several servers.
 func Primaries(ctx context.Context, kv *etcd.KV) (map[router.ShardName]Standing, error) {
 	pairs, _, err := kv.GetPrefix(ctx, cluster.Prefix+cluster.PrimaryPrefix)
 	if err != nil {
@@ -112,8 +112,8 @@ func Primaries(ctx context.Context, kv *etcd.KV) (map[router.ShardName]Standing,
 	return all, nil
 }
 
-// Epochs are those of all shards with several servers, by what is written when it is asked. A document that can't be read
-// has none, so that no connection to its shard is lent.
+// Epochs returns the current epochs of all shards with several servers. A document that can't be decoded has no
+// epoch, so no connection to its shard is lent.
 func Epochs(ctx context.Context, kv *etcd.KV) (map[router.ShardName]int64, error) {
 	all, err := Primaries(ctx, kv)
 	if err != nil {

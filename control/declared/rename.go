@@ -11,15 +11,16 @@ import (
 	"locus/router/cluster"
 )
 
-// Renames has tables renamed in what is declared, for statements. It asks no shards. Safe for
-// concurrent use.
+// Renames changes the names of declared tables, for RENAME TABLE statements. It sends nothing to shards. It is
+// safe for concurrent use.
 type Renames struct {
 	KV  *etcd.KV
 	Log *slog.Logger
 }
 
-// Begin declares tables by their new names too, and has nobody served by either name. Resumed: just these renames were
-// under way. The error says why they can't be; with changed set it may have been written all the same.
+// Begin declares tables by their new names too. Until End or Undo, proxies serve neither name. resumed reports
+// that exactly these renames had already begun. If changed is true, the change may have been written although
+// an error is returned.
 func (r Renames) Begin(ctx context.Context, list []catalog.Rename, by string) (resumed, changed bool, err error) {
 	changed, err = r.tables().changeCluster(ctx, by, func(c *cluster.Cluster) (next *cluster.Cluster, err error) {
 		var goesOn bool
@@ -27,13 +28,13 @@ func (r Renames) Begin(ctx context.Context, list []catalog.Rename, by string) (r
 		resumed = goesOn
 		return next, err
 	})
-	if changed { // by this one, if it had to look twice
+	if changed { // a first attempt of this call may have begun them
 		resumed = false
 	}
 	return resumed, changed, err
 }
 
-// End takes the former names away.
+// End removes the old names.
 func (r Renames) End(ctx context.Context, list []catalog.Rename, by string) error {
 	changed, err := r.tables().changeCluster(ctx, by, func(c *cluster.Cluster) (*cluster.Cluster, error) { return c.EndRename(list) })
 	if changed && err == nil {
@@ -42,7 +43,7 @@ func (r Renames) End(ctx context.Context, list []catalog.Rename, by string) erro
 	return err
 }
 
-// Undo takes the new names away.
+// Undo removes the new names.
 func (r Renames) Undo(ctx context.Context, list []catalog.Rename, by string) error {
 	_, err := r.tables().changeCluster(ctx, by, func(c *cluster.Cluster) (*cluster.Cluster, error) { return c.UndoRename(list) })
 	return err
@@ -50,7 +51,7 @@ func (r Renames) Undo(ctx context.Context, list []catalog.Rename, by string) err
 
 func (r Renames) tables() Tables { return NewTables(r.KV, r.Log) }
 
-// same tells whether a cluster declares the same tables, by the same names.
+// same reports whether two clusters declare the same tables by the same names.
 func same(c, next *cluster.Cluster) bool {
 	return reflect.DeepEqual(c.Tables, next.Tables) && maps.Equal(c.Renaming, next.Renaming) && maps.Equal(c.Counters, next.Counters)
 }

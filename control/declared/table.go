@@ -15,7 +15,7 @@ import (
 	"locus/router/cluster"
 )
 
-// Tables declares tables one by one, for statements. It asks no shards. It is safe for concurrent use.
+// Tables declares single tables, for statements. It sends nothing to shards. It is safe for concurrent use.
 type Tables struct {
 	kv      *etcd.KV
 	log     *slog.Logger
@@ -27,10 +27,10 @@ func NewTables(kv *etcd.KV, log *slog.Logger) Tables {
 	return Tables{kv, log, new(cluster.Decoder)}
 }
 
-// tries are how often a change is planned anew because somebody else has changed something.
+// tries is the number of attempts to write a change when other processes change the declaration too.
 const tries = 10
 
-// OtherwiseError is a table that is declared as something else.
+// OtherwiseError reports a table that is already declared in another way.
 type OtherwiseError struct {
 	Name     catalog.TableName
 	Declared catalog.Declaration
@@ -40,7 +40,7 @@ func (e *OtherwiseError) Error() string {
 	return fmt.Sprintf("table %s is declared already, as %q: locus apply changes what is declared", e.Name, e.Declared.Words())
 }
 
-// Declare adds a table to what is declared. The same as is declared already is no change.
+// Declare adds a table to the declaration. An identical declaration is no change.
 func (t Tables) Declare(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) (changed bool, err error) {
 	changed, err = t.change(ctx, by, func(tables map[catalog.TableName]catalog.Declaration) error {
 		if before, is := tables[name]; is && !reflect.DeepEqual(before, d) {
@@ -55,7 +55,7 @@ func (t Tables) Declare(ctx context.Context, name catalog.TableName, d catalog.D
 	return changed, err
 }
 
-// Withdraw takes a table away from what is declared, if it is declared as d.
+// Withdraw removes a table from the declaration, if it is declared as d.
 func (t Tables) Withdraw(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) error {
 	changed, err := t.change(ctx, by, func(tables map[catalog.TableName]catalog.Declaration) error {
 		if before, is := tables[name]; is && reflect.DeepEqual(before, d) {
@@ -69,7 +69,7 @@ func (t Tables) Withdraw(ctx context.Context, name catalog.TableName, d catalog.
 	return err
 }
 
-// WithTables is the cluster with its tables edited, in a copy, and checked as far as that needs no shard.
+// WithTables returns a copy of the cluster with edited tables, after all checks that need no shard.
 func (s *State) WithTables(edit func(map[catalog.TableName]catalog.Declaration) error) (*cluster.Cluster, error) {
 	if s.Cluster == nil {
 		return nil, cluster.ErrNotDeclared
@@ -84,9 +84,9 @@ func (s *State) WithTables(edit func(map[catalog.TableName]catalog.Declaration) 
 	return &next, next.Validate()
 }
 
-// change has all checks of a declaration that need no shard, and one compare-and-swap. Whether
-// one of unknown outcome took effect is found out by planning it again; changed is set beside an
-// error if that was not possible.
+// change applies all checks that need no shard, and writes the change by compare-and-swap. After an unknown
+// outcome it plans the change again, to find out whether it took effect. If that fails, changed is true
+// together with an error.
 func (t Tables) change(ctx context.Context, by string, edit func(map[catalog.TableName]catalog.Declaration) error) (changed bool, err error) {
 	return t.changeCluster(ctx, by, func(c *cluster.Cluster) (*cluster.Cluster, error) {
 		return (&State{Cluster: c}).WithTables(edit)

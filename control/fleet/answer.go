@@ -9,35 +9,34 @@ import (
 	"locus/router/cluster"
 )
 
-// Question is what proxies can be asked for.
+// Question identifies a query to the proxies.
 type Question string
 
 // The questions.
 const (
-	// Load is the statements per second by gene: meter.Load.
+	// Load: the statements per second by gene, as meter.Load.
 	Load Question = "load"
-	// Outcomes is how statements on moving genes have fared: meter.Outcome by job.
+	// Outcomes: the errors and latencies of statements on moving genes, as meter.Outcome by job.
 	Outcomes Question = "outcomes"
-	// Mirrored is what mirrored reads have shown: mirror.Report by job.
+	// Mirrored: the results of mirrored reads, as mirror.Report by job.
 	Mirrored Question = "mirrored"
-	// Slow is which statements are slow: a list of meter.SlowDigest.
+	// Slow: the slow statements, as a list of meter.SlowDigest.
 	Slow Question = "slow"
-	// Statements is what the statements of each digest have cost, Top the same of those
-	// that cost most, in short, for who asks again and again: a Packed meter.Report.
+	// Statements: the cost of the statements by digest, as a Packed meter.Report. Top is a shorter form with
+	// only the most expensive digests, for repeated queries.
 	Statements Question = "statements"
 	Top        Question = "top"
-	// ForgetStatements has the figures of statements begin anew: true.
+	// ForgetStatements resets the statistics of statements. The answer is true.
 	ForgetStatements Question = "forget_statements"
-	// Pulse is how it does, in figures: a Packed Beat.
+	// Pulse: the state of the proxy in numbers, as a Packed Beat.
 	Pulse Question = "pulse"
-	// Clock is what time it is: a time.Time.
+	// Clock: the current time, as a time.Time.
 	Clock Question = "clock"
-	// Servers is how the shards' servers are, as the proxy sees them: a list of health.Status.
+	// Servers: the state of the shards' servers as the proxy sees them, as a list of health.Status.
 	Servers Question = "servers"
-	// Generators is how the generators stand that the process has opened: a list of
-	// generators.Report.
+	// Generators: the state of the generators that the process has opened, as a list of generators.Report.
 	Generators Question = "generators"
-	// Space asks for the disk with the process's own files: a Disk. Movers answer it as well as proxies.
+	// Space: the disk with the process's own files, as a Disk. Movers answer it as well as proxies.
 	Space Question = "space"
 )
 
@@ -49,8 +48,7 @@ func (q Question) asked() []string {
 	return []string{cluster.ProxyPrefix}
 }
 
-// Keys relative to the cluster's prefix: a question, and under another one the
-// proxies' answers to it.
+// Prefixes of keys relative to the cluster's prefix, for questions and for the proxies' answers.
 const (
 	questionPrefix = "questions/"
 	answerPrefix   = "answers/"
@@ -60,16 +58,16 @@ func questionKey(q Question) string          { return questionPrefix + string(q)
 func answersKey(q Question) string           { return answerPrefix + string(q) + "/" }
 func answerKey(q Question, id string) string { return answersKey(q) + id }
 
-// answer is what one proxy has counted, when it was asked at that revision.
+// answer is one proxy's answer. Asked is the revision of the question.
 type answer struct {
 	Asked int64           `json:"asked"`
 	Value json.RawMessage `json:"value"`
 }
 
-// Answerer answers for one proxy.
+// Answerer answers the questions for one proxy.
 type Answerer struct {
 	KV       *etcd.KV
-	Presence *etcd.Presence // the answers go away with it
+	Presence *etcd.Presence // its lease bounds the life of the answers
 	ID       string
 	Values   map[Question]func() any
 	Log      *slog.Logger
@@ -81,7 +79,7 @@ func (a *Answerer) Run(ctx context.Context) error {
 	return attend(ctx, a.KV.Under(questionPrefix), func() error { return a.look(ctx, asked) })
 }
 
-// look answers what was asked since the last answer.
+// look answers the questions that were asked since the last call.
 func (a *Answerer) look(ctx context.Context, asked map[Question]int64) error {
 	pairs, _, err := a.KV.GetPrefix(ctx, questionPrefix)
 	if err != nil {

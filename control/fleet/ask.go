@@ -10,17 +10,17 @@ import (
 	"locus/config/etcd"
 )
 
-// Answers is what the proxies have said, by their IDs.
+// Answers holds the answers of the proxies, by ID.
 type Answers[T any] struct {
 	By map[string]T
-	// Silent are living proxies that have not answered in time, or can't; Late is
-	// how many of them can.
+	// Silent lists the live proxies that have not answered in time, including those that can't answer. Late
+	// counts those that can.
 	Silent []string
 	Late   int
 }
 
-// Ask puts a question to all living proxies, and waits for their answers as long
-// as patience lasts. That some are silent is no error.
+// Ask sends a question to all live proxies and waits for their answers, for at most patience. Missing answers
+// are no error.
 func Ask[T any](ctx context.Context, kv *etcd.KV, q Question, patience time.Duration) (Answers[T], error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -31,14 +31,14 @@ func Ask[T any](ctx context.Context, kv *etcd.KV, q Question, patience time.Dura
 	return await[T](ctx, kv, q, asked, "")
 }
 
-// await returns the answers to what was asked at a revision, once no answer is missing that can come, or the context ends. The
-// process that asks is not waited for.
+// await returns the answers to the question of a revision. It returns when all possible answers have arrived,
+// or the context ends. It does not wait for the process that asks.
 func await[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, asker string) (Answers[T], error) {
 	ctx, cancel := context.WithCancel(ctx)
 	changes := kv.Under(answersKey(q)).Changes(ctx, asked)
 	defer func() {
 		cancel()
-		for range changes { // until the watch is done
+		for range changes { // drain the channel until the watch has ended
 		}
 	}()
 	var last Answers[T]
@@ -61,9 +61,9 @@ func await[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, ask
 	}
 }
 
-// AskLately is Ask, unless somebody has put the question no longer ago than fresh, and
-// all have answered: so many who look again and again cost no more than one. Clocks of
-// those who ask may differ; one that is behind has the question put anew.
+// AskLately is like Ask, but reuses the answers if another process asked no longer ago than fresh and all
+// proxies have answered. So many processes that poll cost no more than one. The clocks of the processes may
+// differ. If the other clock is ahead of this one, AskLately asks again.
 func AskLately[T any](ctx context.Context, kv *etcd.KV, q Question, fresh, patience time.Duration) (Answers[T], error) {
 	text, asked, err := kv.Get(ctx, questionKey(q))
 	if err != nil {
@@ -80,7 +80,7 @@ func AskLately[T any](ctx context.Context, kv *etcd.KV, q Question, fresh, patie
 	return Ask[T](ctx, kv, q, patience)
 }
 
-// gather reads what the processes other than the one that asks have answered since.
+// gather reads the answers that processes other than the asker have given to the question of a revision.
 func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, asker string) (found Answers[T], err error) {
 	processes := q.asked()
 	read, _, err := kv.GetPrefixes(ctx, append(processes, answersKey(q))...)
@@ -96,7 +96,7 @@ func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, as
 		var a answer
 		var value T
 		if json.Unmarshal(p.Value, &a) != nil || a.Asked < asked || json.Unmarshal(a.Value, &value) != nil {
-			continue // whoever wrote it counts as silent
+			continue // a proxy whose answer can't be decoded counts as silent
 		}
 		found.By[strings.TrimPrefix(p.Key, answersKey(q))] = value
 	}

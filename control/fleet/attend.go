@@ -7,14 +7,13 @@ import (
 	"locus/config/etcd"
 )
 
-// lookEvery is how often is looked beside being told of changes, and tryAgain how
-// soon after a look that failed.
+// lookEvery is the interval between polls in addition to the watch. tryAgain is the pause after a failed poll.
 const (
 	lookEvery = 30 * time.Second
 	tryAgain  = 200 * time.Millisecond
 )
 
-// attend looks now, and whenever keys change, until ctx ends.
+// attend calls look at once and after each change of the keys, until ctx ends.
 func attend(ctx context.Context, keys *etcd.KV, look func() error) error {
 	changes := keys.Changes(ctx, 0)
 	for {

@@ -14,33 +14,33 @@ import (
 	"locus/router/cluster"
 )
 
-// Card is what a process says of itself in etcd: a proxy under proxies/<ID>, any
-// other under processes/<ID>.
+// Card is the document that a live process keeps in etcd: a proxy under proxies/<ID>, any other process under
+// processes/<ID>.
 type Card struct {
 	ID         string `json:"id"`
 	Addr       string `json:"addr"`
-	MapVersion int64  `json:"map_version"` // that it obeys; 0: not yet any
-	// Primaries are the epochs that it obeys of shards with several servers; nil: an
-	// older build, which knows none.
+	MapVersion int64  `json:"map_version"` // the version that it obeys; 0 if it obeys none yet
+	// Primaries holds the epochs that it obeys, for shards with several servers; nil from builds that don't
+	// support them.
 	Primaries map[router.ShardName]int64 `json:"primaries,omitempty"`
-	// Leases: it sends statements to shards whose primary may change without it only while
-	// it is sure who that is.
+	// Leases: if a shard's primary may change, the process sends it statements only while its lease on the
+	// primary is valid.
 	Leases  bool      `json:"leases,omitempty"`
 	Version string    `json:"version"`
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`
-	// Answers reports that it answers questions. Older builds don't, nor do their movers.
+	// Answers: it answers questions. Older builds don't, nor do their movers.
 	Answers bool `json:"answers,omitempty"`
-	// Roles is what it does; older builds, which don't say, do everything.
+	// Roles lists the tasks of the process. Older builds don't report them and have all tasks.
 	Roles []config.Task `json:"roles,omitempty"`
-	// Keys are those that hide order numbers; nil: an older build, which doesn't say.
+	// Keys describes the key ring that hides order numbers; nil from older builds, which don't report it.
 	Keys *Keys `json:"keys,omitempty"`
 }
 
-// Proxies tells whether the process takes MySQL clients.
+// Proxies reports whether the process accepts MySQL clients.
 func (c Card) Proxies() bool { return len(c.Roles) == 0 || slices.Contains(c.Roles, config.ProxyTask) }
 
-// Key is where the card lies.
+// Key returns the key of the card in etcd.
 func (c Card) Key() string {
 	if c.Proxies() {
 		return cluster.ProxyPrefix + c.ID
@@ -48,7 +48,7 @@ func (c Card) Key() string {
 	return cluster.ProcessPrefix + c.ID
 }
 
-// Text is the card as it is written.
+// Text returns the card as JSON.
 func (c Card) Text() []byte {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -57,14 +57,13 @@ func (c Card) Text() []byte {
 	return text
 }
 
-// Cards reads the cards of all living proxies, in the order of their IDs.
+// Cards returns the cards of all live proxies, sorted by ID.
 func Cards(ctx context.Context, kv *etcd.KV) ([]Card, error) {
 	cards, _, err := read(ctx, kv, cluster.ProxyPrefix)
 	return cards, err
 }
 
-// Processes reads the cards of everything that lives: the proxies, and then those
-// that aren't.
+// Processes returns the cards of all live processes, the proxies first.
 func Processes(ctx context.Context, kv *etcd.KV) ([]Card, error) {
 	proxies, err := Cards(ctx, kv)
 	if err != nil {
@@ -74,8 +73,8 @@ func Processes(ctx context.Context, kv *etcd.KV) ([]Card, error) {
 	return append(proxies, others...), err
 }
 
-// Known is Processes, and guards for a write that is to be made only if none of them
-// has changed its card since, and none has come.
+// Known returns the same as Processes, and guards which fail a write if a card has changed or a process was
+// added since.
 func Known(ctx context.Context, kv *etcd.KV) ([]Card, []etcd.Guard, error) {
 	proxies, revision, err := read(ctx, kv, cluster.ProxyPrefix)
 	if err != nil {
@@ -102,15 +101,15 @@ func decodeCards(pairs []etcd.KeyValue, prefix string) []Card {
 	for _, p := range pairs {
 		c, err := decodeCard(p.Key, prefix, p.Value)
 		if err != nil && !p.Leased {
-			continue // no process keeps it
+			continue // it has no lease, so no live process keeps it
 		}
 		cards = append(cards, c)
 	}
 	return cards
 }
 
-// decodeCard reads a card. One that can't be read has the ID alone: its process is taken to obey no version of the map,
-// so that a job waits for it.
+// decodeCard decodes a card. A card that can't be decoded contains only the ID. Its process counts as obeying
+// no version of the map, so jobs wait for it.
 func decodeCard(key, prefix string, value []byte) (Card, error) {
 	var c Card
 	id := strings.TrimPrefix(key, prefix)
@@ -124,14 +123,14 @@ func decodeCard(key, prefix string, value []byte) (Card, error) {
 	return c, nil
 }
 
-// CheckCard returns why a key and its value are no card.
+// CheckCard returns an error if a key and its value are not a valid card.
 func CheckCard(key string, value []byte) error {
 	_, id, _ := strings.Cut(key, "/")
 	_, err := decodeCard(key, strings.TrimSuffix(key, id), value)
 	return err
 }
 
-// Alive are the IDs of all living proxies.
+// Alive returns the IDs of all live proxies.
 func Alive(ctx context.Context, kv *etcd.KV) ([]string, error) {
 	cards, err := Cards(ctx, kv)
 	ids := make([]string, len(cards))

@@ -1,7 +1,6 @@
-// Package fleet is the proxies as etcd knows them: the card that each has there
-// while it lives, what they answer when they are asked what they have counted, and
-// the orders to stop.
+// Package fleet communicates with the proxies through etcd: the card that each keeps there while it lives, its
+// answers to questions, and requests to stop.
 //
-// It owns the cards, the questions, the answers and the orders. It never says what an answer
-// means, and never talks to a proxy but by etcd: why, says ADR 10.
+// It owns the cards, the questions, the answers and the requests. It never interprets an answer, and never
+// connects to a proxy. ADR 10 gives the reasons.
 package fleet

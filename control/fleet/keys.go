@@ -11,22 +11,22 @@ import (
 	"locus/idgen/cipher"
 )
 
-// Keys is what a process's card says of its key ring. It tells no key.
+// Keys describes a process's key ring on its card. It contains no key.
 type Keys struct {
-	Versions []KeyVersion `json:"versions"`          // ascending; none: it has no key ring
-	Stamps   uint32       `json:"stamps,omitempty"`  // the version of new IDs; 0: not known yet, or none
+	Versions []KeyVersion `json:"versions"`          // ascending; empty if it has no key ring
+	Stamps   uint32       `json:"stamps,omitempty"`  // the version of new IDs; 0 if unknown or none
 	Since    time.Time    `json:"since,omitzero"`    // when that version became the cluster's
-	Refused  string       `json:"refused,omitempty"` // why it doesn't take over what its file holds
+	Refused  string       `json:"refused,omitempty"` // why it does not adopt the keys of its file
 }
 
-// KeyVersion is a version, and a mark by which keys are told apart.
+// KeyVersion is a version of the key ring, with a fingerprint of its key.
 type KeyVersion struct {
 	Version     uint32 `json:"version"`
 	Fingerprint string `json:"fingerprint"`
 	Cipher      string `json:"cipher,omitempty"` // older builds don't report it
 }
 
-// KeysOf is what is told of a ring; nil: there is none.
+// KeysOf describes a key ring, which may be nil.
 func KeysOf(ring *cipher.Ring) Keys {
 	var k Keys
 	if ring != nil {
@@ -37,7 +37,7 @@ func KeysOf(ring *cipher.Ring) Keys {
 	return k
 }
 
-// Fingerprint is that of a version; empty: the process can't read it.
+// Fingerprint returns the fingerprint of a version, or "" if the process lacks the version.
 func (k Keys) Fingerprint(version uint32) string {
 	if at := slices.IndexFunc(k.Versions, func(v KeyVersion) bool { return v.Version == version }); at >= 0 {
 		return k.Versions[at].Fingerprint
@@ -45,7 +45,7 @@ func (k Keys) Fingerprint(version uint32) string {
 	return ""
 }
 
-// String is the versions alone.
+// String returns the list of versions.
 func (k Keys) String() string {
 	var list []string
 	for _, v := range k.Versions {
@@ -54,20 +54,22 @@ func (k Keys) String() string {
 	return strings.Join(list, ",")
 }
 
-// Showing is the card of this process, and who keeps it. It is safe for concurrent use.
+// Showing publishes the card of this process. It is safe for concurrent use.
 type Showing struct {
 	show func([]byte)
-	mu   sync.Mutex // of what follows, and held while the card is shown, so that the last one stays
+	mu   sync.Mutex // guards the following fields; held while the card is published, so that the newest card is written last
 	card Card
-	text []byte // as shown last
+	text []byte // as last published
 }
 
-// Show shows a card by a function such as etcd.Presence's Set. It is there already as it is.
+// Show returns a Showing that publishes changes by a function such as etcd.Presence's Set. The card itself must
+// be published already.
 func Show(card Card, show func([]byte)) *Showing {
 	return &Showing{show: show, card: card, text: card.Text()}
 }
 
-// Change shows the card with a change, if it is one: each showing is a write to etcd, for which the next one would wait.
+// Change applies a change and publishes the card if it differs. Each publication is a write to etcd, which
+// delays the next one.
 func (s *Showing) Change(change func(*Card)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,14 +10,14 @@ import (
 	"locus/config/etcd"
 )
 
-// Order is what an operator wants of a proxy.
+// Order is an operator's request to a proxy.
 type Order string
 
-// The orders.
+// The requests.
 const (
-	// Drain: take no more clients, let what is under way end, and stop.
+	// Drain: accept no more clients, let running transactions end, and stop.
 	Drain Order = "drain"
-	// Evict: the same, without letting anything end.
+	// Evict: the same, without waiting for transactions.
 	Evict Order = "evict"
 )
 
@@ -29,8 +29,7 @@ type order struct {
 	At    time.Time `json:"at"`
 }
 
-// Send tells a proxy what is wanted of it. That it was told says nothing of whether
-// it obeys: its card goes away then.
+// Send sends a request to a proxy. It does not wait until the proxy obeys. When it has, its card disappears.
 func Send(ctx context.Context, kv *etcd.KV, id string, o Order, by string, now time.Time) error {
 	text, err := json.Marshal(order{o, by, now.UTC().Round(time.Second)})
 	if err != nil {
@@ -40,8 +39,8 @@ func Send(ctx context.Context, kv *etcd.KV, id string, o Order, by string, now t
 	return err
 }
 
-// Obey hands the orders to one proxy over, until ctx ends. One from before the
-// start was to a process that is gone, and is thrown away.
+// Obey calls obey with each request to one proxy, until ctx ends. It discards a request from before its start,
+// because that was for an earlier process.
 func Obey(ctx context.Context, kv *etcd.KV, id string, obey func(o Order, by string)) error {
 	old := true
 	return attend(ctx, kv.Under(orderKey(id)), func() error {
@@ -57,7 +56,7 @@ func Obey(ctx context.Context, kv *etcd.KV, id string, obey func(o Order, by str
 	})
 }
 
-// take reads an order and takes it away, so that it counts once.
+// take reads and deletes a request, so that it is executed once.
 func take(ctx context.Context, kv *etcd.KV, id string) (o order, found bool, err error) {
 	text, revision, err := kv.Get(ctx, orderKey(id))
 	if err != nil || revision == 0 {

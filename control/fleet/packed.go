@@ -8,10 +8,10 @@ import (
 	"io"
 )
 
-// Packed is an answer that is compressed on its way, since etcd keeps it.
+// Packed is an answer that is stored in etcd in compressed form.
 type Packed[T any] struct{ Value T }
 
-// mostUnpacked bounds what an answer may become, in bytes.
+// mostUnpacked bounds the uncompressed size of an answer, in bytes.
 const mostUnpacked = 64 << 20
 
 // MarshalJSON implements json.Marshaler.

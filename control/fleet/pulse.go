@@ -11,60 +11,60 @@ import (
 	"locus/proxy/meter"
 )
 
-// Beat is how a proxy does, in figures: those that grow are since it started, so that
-// two of them tell what was between.
+// Beat is the state of a proxy in numbers. Counters count from its start, so the difference of two beats covers
+// the time between them.
 type Beat struct {
 	At       time.Time       `json:"at"`
 	Started  time.Time       `json:"started"`
 	Sessions int             `json:"sessions"`
-	Shards   map[string]Flow `json:"shards"` // and meter.NoShard, meter.SeveralShards
+	Shards   map[string]Flow `json:"shards"` // including meter.NoShard and meter.SeveralShards
 	Pools    map[string]Pool `json:"pools"`
-	// EtcdAway and Refused say why it serves an older state; Problems what it can't serve.
+	// EtcdAway and Refused are reasons why it uses an older state. Problems lists what it can't serve.
 	EtcdAway string `json:"etcd_away,omitempty"`
 	Refused  string `json:"refused,omitempty"`
 	Problems string `json:"problems,omitempty"`
 	Draining bool   `json:"draining,omitempty"`
-	// DrainingSince and PortCloses are the schedule of one that drains.
+	// DrainingSince and PortCloses are the schedule of a proxy that drains.
 	DrainingSince time.Time `json:"draining_since,omitzero"`
 	PortCloses    time.Time `json:"port_closes,omitzero"`
-	// Holding is how many statements wait for their genes to change hands.
+	// Holding is the number of statements that wait for their genes to change hands.
 	Holding int64 `json:"holding,omitempty"`
-	// Servers are those of the shards that are not well as it sees them.
+	// Servers lists the shards' servers that it finds unhealthy.
 	Servers []health.Status `json:"servers,omitempty"`
-	// LockedOut are users who can't log in there, and why.
+	// LockedOut holds the users who can't log in there, with the reasons.
 	LockedOut map[string]string `json:"locked_out,omitempty"`
 }
 
-// Flow is the statements on one shard.
+// Flow counts the statements on one shard.
 type Flow struct {
 	Count  uint64        `json:"count"`
 	Failed uint64        `json:"errors"`
 	Times  []meter.Times `json:"times,omitempty"`
 }
 
-// Pool is the connections to one shard.
+// Pool is the state of the connections to one shard.
 type Pool struct {
 	InUse     int   `json:"in_use"`
 	Idle      int   `json:"idle"`
 	Limit     int   `json:"limit"`
 	Waiting   int   `json:"waiting"`
-	BlockedMs int64 `json:"blocked_ms,omitempty"` // until a login is tried again, after failures
-	// Replicas are the servers that follow the shard's.
+	BlockedMs int64 `json:"blocked_ms,omitempty"` // time until the next login after failed ones
+	// Replicas lists the replicas of the shard.
 	Replicas []Replica `json:"replicas,omitempty"`
-	// Unconfirmed is since when etcd does not confirm the shard's primary, so that statements are refused; StaleReads says that plain
-	// reads go on meanwhile.
+	// Unconfirmed is the time since which etcd has not confirmed the shard's primary, so that statements are
+	// refused. StaleReads: plain reads continue meanwhile.
 	Unconfirmed time.Time `json:"unconfirmed,omitzero"`
 	StaleReads  bool      `json:"stale_reads,omitempty"`
 }
 
-// Replica is how far one is behind.
+// Replica is the replication lag of one replica.
 type Replica struct {
 	Addr   string `json:"addr"`
 	LagMs  int64  `json:"lag_ms"`
 	Usable bool   `json:"usable"` // reads are sent to it
 }
 
-// BeatOf is what a proxy answers to Pulse.
+// BeatOf returns a proxy's answer to Pulse.
 func BeatOf(s proxy.Status, started, now time.Time) Beat {
 	b := Beat{
 		At: now.UTC(), Started: started, Sessions: s.Sessions, Shards: map[string]Flow{}, Pools: map[string]Pool{}, Draining: s.Draining, LockedOut: s.LockedOut,
@@ -114,7 +114,8 @@ func (f *Flow) add(g Flow) {
 	f.Times = meter.AddTimes(f.Times, g.Times)
 }
 
-// since is what has come to it; false, if it is no later one of the same.
+// since returns the difference to an earlier value. It returns false if f is not a later value of the same
+// counters.
 func (f Flow) since(before Flow) (Flow, bool) {
 	times, later := meter.SinceTimes(f.Times, before.Times)
 	if !later || f.Count < before.Count || f.Failed < before.Failed {
@@ -123,7 +124,7 @@ func (f Flow) since(before Flow) (Flow, bool) {
 	return Flow{f.Count - before.Count, f.Failed - before.Failed, times}, true
 }
 
-// Rates are what statements did between two beats of all proxies.
+// Rates are the rates of statements between two beats of all proxies.
 type Rates struct {
 	PerSecond float64 `json:"statements_per_second"`
 	Errors    float64 `json:"errors_per_second"`
@@ -131,8 +132,8 @@ type Rates struct {
 	P99Ms     float64 `json:"p99_ms"`
 }
 
-// Between computes the rates of a shard, or with "" of all statements. Proxies that
-// were there at one of the two moments alone have no part in it.
+// Between computes the rates of a shard, or of all statements if shard is "". It ignores proxies that were
+// present in only one of the beats.
 func Between(before, after map[string]Beat, shard string) Rates {
 	var r Rates
 	var times []meter.Times
@@ -158,14 +159,14 @@ func Between(before, after map[string]Beat, shard string) Rates {
 	return r
 }
 
-// Beats asks all proxies.
+// Beats asks all proxies for their state.
 func Beats(ctx context.Context, kv *etcd.KV) (Answers[Beat], error) {
 	a, err := Ask[Packed[Beat]](ctx, kv, Pulse, statementsPatience)
 	return unpacked(a, err)
 }
 
-// BeatsLately is Beats, or what they have answered to somebody else no longer ago than
-// fresh; they have so much time to answer.
+// BeatsLately returns the same as Beats, or answers to another process that are no older than fresh. Patience
+// bounds the wait for answers.
 func BeatsLately(ctx context.Context, kv *etcd.KV, fresh, patience time.Duration) (Answers[Beat], error) {
 	a, err := AskLately[Packed[Beat]](ctx, kv, Pulse, fresh, patience)
 	return unpacked(a, err)

@@ -22,8 +22,8 @@ const Redefined Question = "redefined"
 // is.
 const Settled Question = "settled"
 
-// Renumbered asks the proxies to forget how far numbers are given that are counted under the change's names, and whether a
-// statement still holds such numbers. A proxy answers true when none does.
+// Renumbered asks the proxies to discard the ranges of numbers that they have reserved for the counters named
+// in the change, and whether a statement still uses such numbers. A proxy answers true when none does.
 const Renumbered Question = "renumbered"
 
 // RenumberedPatience is how long the proxies have to answer that. It is shorter than the time that statements wait for numbers.
@@ -107,14 +107,15 @@ func (a *Announcer) Redefined(ctx context.Context, change catalog.Change) error 
 	return a.tell(ctx, &a.redefined, Redefined, change, "no answer from %s")
 }
 
-// Renumbered makes every other proxy forget how far numbers are given, and waits until none holds such numbers.
+// Renumbered makes every other proxy discard its reserved numbers, and waits until no statement uses such
+// numbers.
 func (a *Announcer) Renumbered(ctx context.Context, counted catalog.Change) error {
 	ctx, cancel := context.WithTimeout(ctx, RenumberedPatience)
 	defer cancel()
 	return a.tell(ctx, &a.renumbered, Renumbered, counted, "no answer from %s, which may still give numbers from before")
 }
 
-// Settled is Redefined that also waits until the statements have ended that began by the tables of before.
+// Settled is Redefined that also waits until all statements have ended that began with the old tables.
 func (a *Announcer) Settled(ctx context.Context, change catalog.Change) error {
 	return a.tell(ctx, &a.settled, Settled, change, "no answer from %s, where a statement may still be running that began before")
 }

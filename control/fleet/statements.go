@@ -11,43 +11,43 @@ import (
 	"locus/proxy/meter"
 )
 
-// How many digests are told, and how much of their texts.
+// Bounds of the number of digests in an answer, and of the length of their texts.
 const (
 	toldDigests, toldLetters       = 300, 500
 	toldTopDigests, toldTopLetters = 50, 200
 )
 
-// How long proxies have to answer.
+// Time limits for answers of the proxies.
 const (
 	statementsPatience = 3 * time.Second
 	forgetPatience     = 5 * time.Second
 )
 
-// StatementsTold is what a proxy answers to Statements.
+// StatementsTold returns a proxy's answer to Statements.
 func StatementsTold(s *meter.Statements) any {
 	return Packed[meter.Report]{s.Report(time.Now(), toldDigests, toldLetters)}
 }
 
-// TopTold is what a proxy answers to Top.
+// TopTold returns a proxy's answer to Top.
 func TopTold(s *meter.Statements) any {
 	return Packed[meter.Report]{s.Report(time.Now(), toldTopDigests, toldTopLetters)}
 }
 
-// StatementsForgotten is what a proxy answers to ForgetStatements.
+// StatementsForgotten resets the statistics, and returns a proxy's answer to ForgetStatements.
 func StatementsForgotten(s *meter.Statements) any {
 	s.Forget(time.Now())
 	return true
 }
 
-// Cost is what all proxies' statements have cost.
+// Cost is the sum of the costs of statements over all proxies.
 type Cost struct {
 	meter.Report
-	// Proxies is how many have told, Silent those that have not.
+	// Proxies is the number of proxies that have answered. Silent lists the others.
 	Proxies int
 	Silent  []string
 }
 
-// StatementsOf asks all proxies and adds up their answers; with Top, in short.
+// StatementsOf asks all proxies and adds up their answers. With the question Top, the answers are shorter.
 func StatementsOf(ctx context.Context, kv *etcd.KV, q Question) (Cost, error) {
 	answers, err := Ask[Packed[meter.Report]](ctx, kv, q, statementsPatience)
 	if err != nil {
@@ -61,8 +61,8 @@ func StatementsOf(ctx context.Context, kv *etcd.KV, q Question) (Cost, error) {
 	return Cost{meter.SumReports(reports...), len(reports), answers.Silent}, nil
 }
 
-// Forget has all proxies' figures of statements begin anew. The error names those that
-// did not say that theirs do.
+// Forget resets the statistics of statements on all proxies. The error names the proxies that have not
+// confirmed it.
 func Forget(ctx context.Context, kv *etcd.KV) error {
 	answers, err := Ask[bool](ctx, kv, ForgetStatements, forgetPatience)
 	if err != nil {

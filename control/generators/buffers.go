@@ -13,13 +13,13 @@ import (
 	"locus/router/cluster"
 )
 
-// buffer is a Redis in front of the counters of a table, as it was declared then.
+// buffer is a Redis in front of the counters of a table, opened for one declaration.
 type buffer struct {
-	generator // what is closed at the end, and reported
+	generator // resources to close, and their status
 	pool      pooled
 	table     catalog.TableName
 	sizes     catalog.Segments
-	declared  func() *cluster.Cluster // now
+	declared  func() *cluster.Cluster // returns the current declaration
 
 	loads, failed atomic.Uint64
 }
@@ -35,19 +35,19 @@ func (b *buffer) Extend(ctx context.Context, counter string, n uint64) (segment.
 	return g, nil
 }
 
-// inForce tells whether the table is declared so now.
+// inForce reports whether the table is still declared in the same way.
 func (b *buffer) inForce() bool {
 	id := b.declared().Tables[b.table].ID
 	return id != nil && bufferOf(id.Segments) == bufferOf(b.sizes)
 }
 
-// bufferOf is what tells the pools of a table apart. Another start has another one, since numbers below it that are in
-// Redis are nobody's any more.
+// bufferOf returns a text that identifies a table's pool. It contains the start, because after a change of the
+// start, lower numbers in Redis must not be used any more.
 func bufferOf(sizes catalog.Segments) string {
 	return fmt.Sprintf("%d\x00%s\x00%s", max(sizes.Start, 1), sizes.Shard(), sizes.Redis.Text())
 }
 
-// buffered has the numbers of a table's counters come from its Redis, which is filled from the store.
+// buffered returns a store that takes a table's numbers from its Redis, which is filled from the given store.
 func (s *Set) buffered(declared func() *cluster.Cluster, sizes catalog.Segments, prefix string, store segment.Store) (segment.Store, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -87,7 +87,8 @@ func (s *Set) buffered(declared func() *cluster.Cluster, sizes catalog.Segments,
 	return b, nil
 }
 
-// shared are the servers that are declared, opened once for all tables. counting is held, and none is asked.
+// shared returns the declared Redis servers, opened once for all tables. The caller holds counting. shared
+// sends no request.
 func (s *Set) shared(sizes catalog.Segments, c *cluster.Cluster) ([]*redis.Server, error) {
 	text := sizes.Redis.Text()
 	if servers := s.redis[text]; servers != nil {
@@ -104,7 +105,7 @@ func (s *Set) shared(sizes catalog.Segments, c *cluster.Cluster) ([]*redis.Serve
 	return servers, nil
 }
 
-// bufferStatus is how those stand that are in force, by the table's name.
+// bufferStatus returns the status of the buffers in force, by the table's name.
 func (s *Set) bufferStatus() []Status {
 	s.counting.Lock()
 	defer s.counting.Unlock()

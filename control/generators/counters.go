@@ -16,20 +16,20 @@ import (
 	"locus/router/cluster"
 )
 
-// countersTable has a row for each counter of tables' IDs.
+// countersTable has one row for each counter of tables' IDs.
 const countersTable = "locus.sequence"
 
-// counters are the rows on one shard, as it was declared then.
+// counters gives access to the rows on one shard, opened for one declaration of the shard.
 type counters struct {
-	generator // what is closed at the end
+	generator // resources to close, and their status
 	shard     cluster.Shard
 	db        *sql.DB
 	rows      *row.Table
-	made      atomic.Bool // the table is there
+	made      atomic.Bool // the table exists
 }
 
-// CounterStore grants the numbers of the counters of a table's IDs as they are declared: by the witness, or by rows on
-// a shard that it watches over, and from a Redis in front of either.
+// CounterStore returns the store that grants the numbers of a table's IDs, as declared: the witness itself, or
+// rows on a shard that the witness guards. A Redis may be in front of either.
 func (s *Set) CounterStore(declared func() *cluster.Cluster, sizes catalog.Segments, prefix string, witness *segment.CASStore) (segment.Store, error) {
 	store := segment.Store(witness)
 	if shard := sizes.Shard(); shard != "" {
@@ -41,9 +41,8 @@ func (s *Set) CounterStore(declared func() *cluster.Cluster, sizes catalog.Segme
 	return s.buffered(declared, sizes, prefix, store)
 }
 
-// shardStore has rows on a shard grant the numbers of the witness's counters. Proxies
-// alone take from them, so a row that is missing, or behind, is raised to the witness:
-// it knows all that was granted, whoever granted it.
+// shardStore returns a store whose numbers are granted by rows on a shard. Only proxies take numbers from these
+// rows. So a missing or outdated row is raised to the witness, which records every grant.
 func (s *Set) shardStore(declared func() *cluster.Cluster, shard router.ShardName, prefix string, witness *segment.CASStore) segment.Store {
 	return extend(func(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
@@ -78,7 +77,7 @@ func (s *Set) extendOn(ctx context.Context, c *cluster.Cluster, shard router.Sha
 	return witnessed.Extend(ctx, counter, n)
 }
 
-// countersOn is the table on a shard, which is made if it is not there.
+// countersOn returns the table on a shard, and creates it if it does not exist.
 func (s *Set) countersOn(ctx context.Context, declared *cluster.Cluster, shard router.ShardName) (*row.Table, error) {
 	c, err := s.countersOf(declared, shard)
 	if err != nil || c.made.Load() {
@@ -94,7 +93,8 @@ func (s *Set) countersOn(ctx context.Context, declared *cluster.Cluster, shard r
 	return c.rows, nil
 }
 
-// countersOf asks no server, so that one that is away holds up nobody who counts on another.
+// countersOf returns the counters of a shard. It sends no query, so an unreachable shard does not block the
+// counters of the others.
 func (s *Set) countersOf(declared *cluster.Cluster, shard router.ShardName) (*counters, error) {
 	s.counting.Lock()
 	defer s.counting.Unlock()
@@ -121,13 +121,13 @@ func (s *Set) countersOf(declared *cluster.Cluster, shard router.ShardName) (*co
 	return now, nil
 }
 
-// endCounters closes all, for good: what stands in front first.
+// endCounters closes all counters for good: the buffers first, then the shards behind them.
 func (s *Set) endCounters() {
 	s.counting.Lock()
 	s.ended = true
-	buffers, shards := s.buffers, s.shards // which nobody changes any more
+	buffers, shards := s.buffers, s.shards // not changed after ended is set
 	s.counting.Unlock()
-	for _, b := range buffers { // whose fills in the background ask shards
+	for _, b := range buffers { // their background fills query the shards
 		b.end()
 	}
 	s.connected.end()

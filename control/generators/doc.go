@@ -1,7 +1,6 @@
-// Package generators makes the declared generators of a cluster and answers by
-// name, for SQL and over HTTP.
+// Package generators opens the declared generators of a cluster and serves their numbers by name, for SQL and
+// over HTTP.
 //
-// It owns the generators that are open, and the wiring of each kind to etcd,
-// Redis and memcached. It never declares one: a name that is not declared is
-// refused from memory, since the declaration is what the proxy has of etcd.
+// It owns the open generators, and the connections of each kind to etcd, Redis and memcached. It never declares
+// a generator. It refuses undeclared names without a request, because the proxy has the declaration in memory.
 package generators

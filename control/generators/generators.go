@@ -25,81 +25,81 @@ import (
 	"locus/router/cluster"
 )
 
-// Options are what generators are made with.
+// Options configure a Set.
 type Options struct {
-	KV      segment.KV // the cluster's keys of generators
-	Name    string     // this process, for people who read a key
-	DataDir string     // where a snowflake remembers its worker's number
-	// Worker are the settings of the process's worker number in snowflakes.
+	KV      segment.KV // the keys of generators in etcd
+	Name    string     // name of this process, for people who read the keys
+	DataDir string     // directory where snowflakes store their worker's number
+	// Worker configures the process's worker number in snowflakes.
 	Worker  snowflake.Options
 	Secrets func(name string) (string, error)
-	// Ring is the keys of the moment, that hide sequences of formats; nil, or where it gives nil, there are none.
+	// Ring returns the current keys that hide the sequences of formats. Ring may be nil, and may return nil if
+	// there are none.
 	Ring func() *cipher.Ring
-	Lazy bool         // segments are not loaded ahead: see [segment.Options]
-	Log  *slog.Logger // of connections to shards; nil: none
+	Lazy bool         // segments are not loaded ahead; see [segment.Options]
+	Log  *slog.Logger // for connections to shards; may be nil
 }
 
-// Set is the generators of a process. It is safe for concurrent use; the owner
-// calls Close.
+// Set holds the generators of a process. It is safe for concurrent use. The owner calls Close.
 type Set struct {
 	options Options
 	store   *segment.CASStore
 
 	mu     sync.RWMutex // guards the fields below; never held while a generator is made
 	open   map[string]*generator
-	making map[string]turn // by generator
-	makers sync.WaitGroup  // of generators
+	making map[string]turn // by generator name
+	makers sync.WaitGroup  // goroutines that open generators
 	closed bool
 
-	counting sync.Mutex // what follows; held across no question to a server
+	counting sync.Mutex // guards the following fields; never held during a request to a server
 	ended    bool
-	shards   map[router.ShardName]*counters // that grant numbers of tables
-	buffers  map[string]*buffer             // in front of counters of tables, by these and what is declared
-	redis    map[string][]*redis.Server     // of the buffers, by what is declared
+	shards   map[router.ShardName]*counters // for tables whose counters are on shards
+	buffers  map[string]*buffer             // by counter prefix and declaration
+	redis    map[string][]*redis.Server     // the servers of the buffers, by declaration
 
-	connected generator // to those
+	connected generator // closes these servers
 
 	marking turn   // guards marked; held during a request to etcd
-	marked  string // empty: not known yet
+	marked  string // empty if not known yet
 
 	flaking turn              // guards the fields below; held while the worker is claimed
-	worker  *snowflake.Worker // one for all snowflakes of the process
+	worker  *snowflake.Worker // shared by all snowflakes of the process
 	flake   *snowflake.Generator
 }
 
-// generator is one that is open, as it was declared then: itself, and those that
-// it takes its numbers from.
+// generator is an open generator, for one declaration, together with the generators from which it takes its
+// numbers.
 type generator struct {
 	parts    []part
-	under    atomic.Pointer[cluster.Cluster] // which declares it so
-	numbers  idgen.Numbers                   // of a format, those of the generator that it is of
-	template *format.Template                // nil: it makes numbers
-	periods  *segment.Periods                // the own sequence of a format, or the counters for each value
-	tags     *tags                           // of a generator for every tag of a table
-	byKey    []idgen.Numbers                 // of a redis generator, one for each key, if the caller's value chooses
+	under    atomic.Pointer[cluster.Cluster] // the last declaration known to be equal
+	numbers  idgen.Numbers                   // for a format, those of its inner generator
+	template *format.Template                // nil if the generator returns numbers
+	periods  *segment.Periods                // a format's own sequence, or the counters of each value
+	tags     *tags                           // of a generator that serves every tag of a table
+	byKey    []idgen.Numbers                 // one for each key of a redis generator, if a value of the caller chooses the key
 	keyBy    string                          // the name of that value
 
-	mu     sync.Mutex // guards what follows: members may be opened later
+	mu     sync.Mutex // guards the following fields, because members may be opened later
 	ended  bool
 	close  []func()
 	report []func(*Status)
 }
 
-// atEnd has something closed with the generator.
+// atEnd registers a function that is called when the generator is closed.
 func (g *generator) atEnd(do func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.close = append(g.close, do)
 }
 
-// reports has something told in its status.
+// reports registers a function that adds to the generator's status.
 func (g *generator) reports(tell func(*Status)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.report = append(g.report, tell)
 }
 
-// join takes over what another one closes and reports; false if it has ended.
+// join takes over the resources of another generator. It returns false if g has been closed.
 func (g *generator) join(other *generator) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -109,7 +109,7 @@ func (g *generator) join(other *generator) bool {
 	return !g.ended
 }
 
-// New opens nothing yet.
+// New returns a Set. It opens no generator yet.
 func New(o Options) *Set {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -124,24 +124,24 @@ func New(o Options) *Set {
 	}
 }
 
-// HideBy gives the keys of the moment, before the first text is asked for.
+// HideBy sets the function that returns the current keys. It must be called before the first request.
 func (s *Set) HideBy(ring func() *cipher.Ring) { s.options.Ring = ring }
 
-// Request asks for texts of a generator.
+// Request is a request for texts of a generator.
 type Request struct {
 	Declared *cluster.Cluster
 	Name     string
 	Count    int
 	Context  map[string]string // values for a format's template
-	Genes    []gene.Gene       // of the rows that get the texts, in the width of the cluster; nil: there are none
+	Genes    []gene.Gene       // of the rows that get the texts, in the cluster's width; nil if there are none
 }
 
-// ErrUnknown says that no generator of that name is declared.
+// ErrUnknown reports that no generator of that name is declared.
 var ErrUnknown = errors.New("no such generator is declared")
 
-const most = 10_000 // numbers at a time
+const most = 10_000 // numbers in one request
 
-// Next makes texts: numbers in decimal, or what a template makes.
+// Next returns texts: numbers in decimal, or the output of a template.
 func (s *Set) Next(ctx context.Context, r Request) ([]string, error) {
 	declared, known := r.Declared.Generators[r.Name]
 	if !known {
@@ -175,8 +175,8 @@ func (s *Set) Next(ctx context.Context, r Request) ([]string, error) {
 	return texts, nil
 }
 
-// numbersFor returns the source of the numbers of a request. The caller chooses it by a tag, or by a value whose hash is that of a
-// key, if the generator is declared so.
+// numbersFor returns the source of the numbers of a request. If the generator is declared so, the caller's tag
+// chooses the source, or the hash of a value does.
 func (g *generator) numbersFor(ctx context.Context, r Request) (idgen.Numbers, error) {
 	if g.tags != nil {
 		return g.numbersOfTag(ctx, r)
@@ -222,7 +222,7 @@ func (s *Set) texts(ctx context.Context, g *generator, r Request) ([]string, err
 	return texts, nil
 }
 
-// keyed returns numbers of the value for which the generator counts.
+// keyed returns numbers of a generator that has a counter for each value.
 func (s *Set) keyed(ctx context.Context, g *generator, r Request) ([]string, error) {
 	key, err := format.KeyOf([]string{r.Declared.Generators[r.Name].PerContext()}, r.Context)
 	if err != nil {
@@ -239,7 +239,7 @@ func (s *Set) keyed(ctx context.Context, g *generator, r Request) ([]string, err
 	return texts, nil
 }
 
-// failed returns the error of a request, with the remedy if there is no room for a value.
+// failed returns the error of a request. If the generator has no room for another value, it adds the remedy.
 func (r Request) failed(err error) error {
 	if errors.Is(err, segment.ErrTooManyKeys) {
 		err = fmt.Errorf("%w: raise values: of the generator, which is %d, or stop the callers that give new ones", err, r.Declared.Generators[r.Name].Room())
@@ -308,7 +308,7 @@ func (s *Set) opened(name string) *generator {
 	return s.open[name]
 }
 
-// is tells whether an open generator is the one that is declared.
+// is reports whether an open generator still has the current declaration.
 func (g *generator) is(c *cluster.Cluster, name string) bool {
 	if g == nil {
 		return false
@@ -323,13 +323,13 @@ func (g *generator) is(c *cluster.Cluster, name string) bool {
 	return same
 }
 
-// part is what is declared of one of the generators, and of the shards that it uses.
+// part is the declaration of one generator, and of the shards that it uses.
 type part struct {
 	cluster.Generator
 	shards []cluster.Shard
 }
 
-// partsOf is a generator and those that it takes from.
+// partsOf returns the declarations of a generator and of those from which it takes numbers.
 func partsOf(c *cluster.Cluster, name string) []part {
 	var parts []part
 	for _, name := range c.GeneratorTree(name) {
@@ -342,7 +342,7 @@ func partsOf(c *cluster.Cluster, name string) []part {
 	return parts
 }
 
-// end closes what was opened last first.
+// end closes the resources in reverse order.
 func (g *generator) end() {
 	g.mu.Lock()
 	g.ended = true
@@ -353,7 +353,7 @@ func (g *generator) end() {
 	}
 }
 
-// status tells how it stands.
+// status adds the generator's state to st.
 func (g *generator) status(st *Status) {
 	g.mu.Lock()
 	all := slices.Clone(g.report)
@@ -363,7 +363,7 @@ func (g *generator) status(st *Status) {
 	}
 }
 
-// Close waits until no generator is being opened, and closes all.
+// Close waits until no generator is being opened, and closes all of them.
 func (s *Set) Close() error {
 	s.mu.Lock()
 	s.closed = true

@@ -7,8 +7,9 @@ import (
 	"locus/idgen/cipher"
 )
 
-// pinKey makes the key that hides a format's sequence its own for ever: the first process notes in etcd what tells it from
-// others, and those whose key ring has another one under that version make no texts, since two sequences could become one.
+// pinKey binds a format to the key that hides its sequence, forever. The first process records the key's
+// fingerprint in etcd. A process whose key ring has another key under that version makes no texts, because two
+// sequences could produce the same text.
 func (m maker) pinKey(ctx context.Context, name string, version uint32) error {
 	ring := m.options.Ring()
 	if ring == nil {
@@ -32,6 +33,6 @@ func (m maker) pinKey(ctx context.Context, name string, version uint32) error {
 		}
 		if _, err := m.options.KV.CompareAndSwap(ctx, key, 0, []byte(mine)); err != nil {
 			return fmt.Errorf("pin key version %d: %w", version, err)
-		} // and read what it is now: another process may have been faster
+		} // read again: another process may have written first
 	}
 }

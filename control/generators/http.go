@@ -17,10 +17,9 @@ import (
 	"locus/router/cluster"
 )
 
-// Handler answers GET /api/segment/get/{tag}, /api/snowflake/get/{tag} and
-// /api/id/{tag}: a number, as Leaf's clients expect, or one a line with ?n=. With
-// ?format=json, or where JSON is accepted, it is an object. Further parameters
-// are values for a template.
+// Handler serves GET /api/segment/get/{tag}, /api/snowflake/get/{tag} and /api/id/{tag}. The answer is a
+// number, as Leaf's clients expect, or one number per line with ?n=. With ?format=json, or if the client
+// accepts JSON, it is an object. Other parameters are values for a template.
 func Handler(s *Set, declared func() *cluster.Cluster) *API {
 	return &API{paths(func(w http.ResponseWriter, r *http.Request, allowed kinds) {
 		if request, ok := s.requested(w, r, declared(), allowed); ok {
@@ -29,10 +28,10 @@ func Handler(s *Set, declared func() *cluster.Cluster) *API {
 	}), s, declared}
 }
 
-// kinds reports whether a path gives numbers of a kind.
+// kinds reports whether a path serves generators of a kind.
 type kinds func(cluster.GeneratorKind) bool
 
-// paths returns the handler of the paths, which all have one way to answer.
+// paths returns the handler of the paths, which share one answer function.
 func paths(answer func(http.ResponseWriter, *http.Request, kinds)) *http.ServeMux {
 	mux := http.NewServeMux()
 	get := func(pattern string, allowed kinds) {
@@ -46,16 +45,17 @@ func paths(answer func(http.ResponseWriter, *http.Request, kinds)) *http.ServeMu
 
 const snowflakePath = "/api/snowflake/get/"
 
-// API is a process's generators over HTTP.
+// API serves a process's generators over HTTP.
 type API struct {
 	http.Handler
 	set      *Set
 	declared func() *cluster.Cluster
 }
 
-// WithoutLogin returns the handler of a port that answers clients of the networks without a login, as Leaf does: always a plain
-// number, or several with ?n=, unless ?format=json is requested. Without networks it answers all clients. snowflake, if not
-// empty, is the generator that answers for undeclared keys of snowflakes, since Leaf does not use such a key.
+// WithoutLogin returns the handler of a port that needs no login, as in Leaf. It answers clients of the given
+// networks, or all clients if there are none. The answer is a plain number, or several with ?n=, unless
+// ?format=json is given. If snowflake is not empty, that generator serves undeclared keys of snowflakes,
+// because Leaf ignores such a key.
 func (a *API) WithoutLogin(networks []netip.Prefix, snowflake string) http.Handler {
 	mux := paths(func(w http.ResponseWriter, r *http.Request, allowed kinds) {
 		declared := a.declared()
@@ -78,10 +78,10 @@ func (a *API) WithoutLogin(networks []netip.Prefix, snowflake string) http.Handl
 	})
 }
 
-// Status is that of the open generators.
+// Status returns the status of the open generators.
 func (a *API) Status() []Status { return a.set.Status() }
 
-// requested reads a request. If it returns false, the client has its answer.
+// requested reads a request. If it returns false, it has already answered the client.
 func (s *Set) requested(w http.ResponseWriter, r *http.Request, declared *cluster.Cluster, allowed kinds) (request Request, ok bool) {
 	request = Request{Declared: declared, Name: r.PathValue("tag"), Count: 1}
 	if r.URL.RawQuery != "" {
@@ -108,8 +108,8 @@ func acceptsJSON(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "application/json")
 }
 
-// answer writes the numbers, as an object or as they are. One number is a value of JSON too, and is declared as such to clients
-// that accept JSON: those of Leaf's decode it by its type.
+// answer writes the numbers, as an object or as plain text. A single number is valid JSON too. It gets the
+// content type of JSON for clients that accept JSON, because Leaf's clients decode by content type.
 func (s *Set) answer(w http.ResponseWriter, r *http.Request, request Request, object bool) {
 	texts, err := s.Next(r.Context(), request)
 	switch {
@@ -121,17 +121,17 @@ func (s *Set) answer(w http.ResponseWriter, r *http.Request, request Request, ob
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 	case object:
 		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(map[string]any{"tag": r.PathValue("tag"), "ids": texts}) // the client has gone
+		_ = json.NewEncoder(w).Encode(map[string]any{"tag": r.PathValue("tag"), "ids": texts}) // an error means that the client is gone
 	case len(texts) == 1 && acceptsJSON(r) && request.Declared.Generators[request.Name].Kind != cluster.FormatGenerator:
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, texts[0]) // the client has gone
+		_, _ = io.WriteString(w, texts[0]) // an error means that the client is gone
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, strings.Join(texts, "\n")) // the client has gone
+		_, _ = io.WriteString(w, strings.Join(texts, "\n")) // an error means that the client is gone
 	}
 }
 
-// read takes what stands behind the question mark.
+// read reads the query parameters.
 func (r *Request) read(query url.Values) error {
 	r.Context = make(map[string]string, len(query))
 	for name, values := range query {

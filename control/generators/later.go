@@ -11,9 +11,9 @@ import (
 	"locus/idgen"
 )
 
-// membersOf makes the members of an ha generator at the same time, within the time that one of its calls has. A member that
-// can't be made now, since what it needs does not answer, is made at its first use. If none can be made, all get more time, up to
-// a limit. Then the error contains the reasons.
+// membersOf opens the members of an ha generator concurrently, within the time limit of one call. A member that
+// can't be opened in time, because a server does not answer, is opened at its first use. If none can be opened,
+// the limit is doubled up to a maximum. Then the error contains the reasons.
 func (m maker) membersOf(ctx context.Context, of []string, counter string, within time.Duration) ([]idgen.Numbers, error) {
 	var members []*later
 	for i, name := range of {
@@ -32,7 +32,7 @@ func (m maker) membersOf(ctx context.Context, of []string, counter string, withi
 	}
 }
 
-// opened makes the members that can be made within that time. late reports that another one needs more.
+// opened returns the members that could be opened in time. late reports that another one needs more time.
 func opened(ctx context.Context, members []*later, of []string, within time.Duration) (all []idgen.Numbers, late bool, errs []error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -51,11 +51,11 @@ func opened(ctx context.Context, members []*later, of []string, within time.Dura
 	return all, ctx.Err() != nil && within < patience, errs
 }
 
-// later is a generator that is made at its first use, and again until that succeeds.
+// later is a generator that is opened at its first use. It retries until that succeeds.
 type later struct {
 	open    func(ctx context.Context, into *generator) (idgen.Numbers, error)
 	into    *generator
-	opening chan struct{} // holds one token while it is made
+	opening chan struct{} // of capacity 1; holds a token while the generator is being opened
 	made    atomic.Pointer[idgen.Numbers]
 }
 
@@ -78,7 +78,7 @@ func (l *later) numbers(ctx context.Context) (idgen.Numbers, error) {
 		return nil, context.Cause(ctx)
 	}
 	defer func() { <-l.opening }()
-	if made := l.made.Load(); made != nil { // by whoever was faster
+	if made := l.made.Load(); made != nil { // by another goroutine
 		return *made, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)

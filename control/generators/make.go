@@ -16,15 +16,15 @@ import (
 	"locus/router/cluster"
 )
 
-// maker makes a generator, and those that it takes from.
+// maker opens a generator and the generators from which it takes numbers.
 type maker struct {
 	*Set
 	declared *cluster.Cluster
 	into     *generator
 }
 
-// make makes the generator of a name. Its counters have a name of their own, which
-// is another one for each that takes from it.
+// make opens the generator of a name. counter names its counters, which differ for each generator that takes
+// numbers from it.
 func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, error) {
 	d := m.declared.Generators[name]
 	tag := "generator/" + counter
@@ -90,7 +90,7 @@ func (m maker) segments(ctx context.Context, name, tag string) (idgen.Numbers, e
 	return numbers, nil
 }
 
-// numbersOf returns the numbers of a store, in segments as they are declared.
+// numbersOf returns the numbers of a store, with the declared segment sizes.
 func (m maker) numbersOf(store granter, tag string, d cluster.Generator) (*segment.Numbers, error) {
 	o := d.Segments()
 	o.Lazy = m.options.Lazy
@@ -100,7 +100,7 @@ func (m maker) numbersOf(store granter, tag string, d cluster.Generator) (*segme
 	return segment.NewNumbers(store, tag, 0, o)
 }
 
-// format makes a template, and its sequence: that of another generator, or its own.
+// format opens a template and its sequence, which is another generator's or its own.
 func (m maker) format(ctx context.Context, name, counter string) (idgen.Numbers, error) {
 	d, tag := m.declared.Generators[name], "generator/"+counter
 	t, err := format.Parse(d.Template, format.Parts())
@@ -122,13 +122,13 @@ func (m maker) format(ctx context.Context, name, counter string) (idgen.Numbers,
 		store = segment.Keyed{CASStore: m.store, Limit: d.Room()}
 	case !t.Scoped():
 		store = segment.OnePeriod{Store: m.counters(name)}
-		tag += "/" // where the numbers of the one period were counted one by one
+		tag += "/" // the counter of the single period, which used to count one by one
 	}
 	m.periods(store, tag, d)
 	return nil, nil
 }
 
-// periods opens a sequence that restarts, or that has a counter for each value.
+// periods opens a sequence that restarts with each period, or that has a counter for each value.
 func (m maker) periods(store segment.PeriodStore, tag string, d cluster.Generator) {
 	o := d.Segments()
 	if m.options.Lazy {
@@ -138,7 +138,7 @@ func (m maker) periods(store segment.PeriodStore, tag string, d cluster.Generato
 	m.into.atEnd(m.into.periods.Close)
 }
 
-// ofOthers makes generators in front of others, each with counters of its own.
+// ofOthers opens a generator that takes numbers from others, each with its own counters.
 func (m maker) ofOthers(ctx context.Context, name, counter string) (idgen.Numbers, error) {
 	d := m.declared.Generators[name]
 	if d.Kind == cluster.HAGenerator {
@@ -154,7 +154,8 @@ func (m maker) ofOthers(ctx context.Context, name, counter string) (idgen.Number
 	return m.queued(inner, name)
 }
 
-// counterOf is what the counters of an inner generator are called: as nobody can declare one.
+// counterOf returns the name of an inner generator's counters. It contains a slash, so no declared generator
+// can have it.
 func counterOf(counter string, i int, of string) string {
 	return fmt.Sprintf("%s/%d-%s", counter, i, of)
 }
@@ -174,7 +175,7 @@ func (m maker) ha(ctx context.Context, name, counter string) (idgen.Numbers, err
 	return m.ahead(g, name)
 }
 
-// ahead fetches numbers before they are requested, if each of them would cost a request.
+// ahead fetches numbers before they are requested, if each of them would otherwise cost a request.
 func (m maker) ahead(numbers idgen.Numbers, name string) (idgen.Numbers, error) {
 	if !m.declared.FetchesAhead(name) {
 		return numbers, nil
@@ -191,7 +192,7 @@ func (m maker) queued(numbers idgen.Numbers, name string) (idgen.Numbers, error)
 	return q, nil
 }
 
-// limits are those of an ha or auto_increment generator, which logs what becomes of its members.
+// limits returns the options of an ha or auto_increment generator. Changes of its members' states are logged.
 func (m maker) limits(name, counter string, members []string) ha.Options {
 	o := m.declared.Generators[name].Limits.Options()
 	o.Changed = func(one ha.Member) {
@@ -204,7 +205,7 @@ func (m maker) limits(name, counter string, members []string) ha.Options {
 	return o
 }
 
-// members has the generator closed with the others, and its members reported.
+// members registers a generator to be closed, and its members to be reported.
 func (m maker) members(counter string, g interface {
 	Members() []ha.Member
 	Close()
@@ -218,7 +219,8 @@ func (m maker) members(counter string, g interface {
 	})
 }
 
-// snowflake is one for the whole process: two would share its worker's number.
+// snowflake returns the single snowflake generator of the process. Two of them would use the same worker
+// number.
 func (s *Set) snowflake(ctx context.Context) (*snowflake.Generator, error) {
 	if err := s.flaking.take(ctx); err != nil {
 		return nil, fmt.Errorf("wait for the worker's number: %w", err)

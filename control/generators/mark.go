@@ -12,19 +12,20 @@ import (
 )
 
 const (
-	// markKey is where etcd has the mark, and markFile where a process remembers it.
+	// markKey is the mark's key in etcd, and markFile the file in which a process stores it.
 	markKey  = "mark"
 	markFile = "mark"
 )
 
-// marks are what a mark may be.
+// marks matches valid marks.
 var marks = regexp.MustCompile(`^[A-Z2-7]{12}$`)
 
 var errMark = errors.New("a mark is 12 letters and digits")
 
-// mark begins this cluster's keys in Redis and memcached. Another cluster that counts in the same server, under the same
-// names, has numbers that another etcd granted, which could be the same ones. Whoever needs it first settles it. A process
-// remembers it in a file, so that one which starts while etcd is away can go on from what Redis has.
+// mark returns the prefix of this cluster's keys in Redis and memcached. Without it, another cluster that
+// counts in the same server under the same names could hand out the same numbers, because its grants come from
+// another etcd. The first process that needs the mark creates it. A process also stores it in a file. So a
+// process that starts while etcd is down can continue with the numbers in Redis.
 func (s *Set) mark(ctx context.Context) (string, error) {
 	if err := s.marking.take(ctx); err != nil {
 		return "", fmt.Errorf("wait for what begins this cluster's keys in Redis and memcached: %w", err)
@@ -45,7 +46,8 @@ func (s *Set) mark(ctx context.Context) (string, error) {
 	return mark, nil
 }
 
-// settledMark is that of etcd, which has half of the time that there is.
+// settledMark returns the mark in etcd, and creates it if there is none. It uses at most half of the remaining
+// time.
 func (s *Set) settledMark(ctx context.Context) (string, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -64,7 +66,7 @@ func (s *Set) settledMark(ctx context.Context) (string, error) {
 		}
 		if _, err := s.options.KV.CompareAndSwap(ctx, markKey, 0, []byte(rand.Text()[:12])); err != nil {
 			return "", fmt.Errorf("write %s: %w", markKey, err)
-		} // and read what it is now: another process may have been faster
+		} // read again: another process may have written first
 	}
 }
 
@@ -79,7 +81,7 @@ func (s *Set) rememberedMark() string {
 	return string(text)
 }
 
-// rememberMark writes another file and puts it in place, since a process may end at any time.
+// rememberMark writes the file atomically, because the process may be killed at any time.
 func (s *Set) rememberMark(mark string) error {
 	if s.options.DataDir == "" || s.rememberedMark() == mark {
 		return nil

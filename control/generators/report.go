@@ -1,17 +1,17 @@
 package generators
 
-// Report is the status of an open generator as processes tell it one another.
+// Report is the status of an open generator as processes exchange it.
 type Report struct {
 	Name     string                    `json:"name"`
 	Left     map[string]float64        `json:"left,omitempty"`
 	Loads    uint64                    `json:"loads"`
 	Failed   uint64                    `json:"failed"`
 	Waits    uint64                    `json:"waits"`
-	Breakers map[string]map[string]int `json:"breakers,omitempty"` // before a server, by state
+	Breakers map[string]map[string]int `json:"breakers,omitempty"` // by server and state
 	Members  []MemberReport            `json:"members,omitempty"`
 }
 
-// MemberReport is how a member of one stands.
+// MemberReport is the state of a member of an ha or auto_increment generator.
 type MemberReport struct {
 	Of    string `json:"of"`
 	Name  string `json:"name"`
@@ -19,10 +19,10 @@ type MemberReport struct {
 	Error string `json:"error,omitempty"` // of its last call, if that failed
 }
 
-// longestError of a member is told, in bytes.
+// longestError bounds the reported error of a member, in bytes.
 const longestError = 300
 
-// Reports are those of the open generators, by name.
+// Reports returns the reports of the open generators, sorted by name.
 func (s *Set) Reports() []Report {
 	reports := []Report{}
 	for _, st := range s.Status() {

@@ -17,8 +17,7 @@ import (
 	"locus/router/cluster"
 )
 
-// redisServers are those of a generator, opened: more than one if they know nothing
-// of each other.
+// redisServers opens a generator's Redis servers. There is more than one if they are independent of each other.
 func (m maker) redisServers(d cluster.Generator) ([]*redis.Server, error) {
 	config, err := m.redisConfig(d)
 	if err != nil {
@@ -52,8 +51,8 @@ func (m maker) redisServers(d cluster.Generator) ([]*redis.Server, error) {
 	return all, nil
 }
 
-// redisConfig is how servers are logged in to. A secret that can't be read is told
-// now, and looked up again at each login.
+// redisConfig returns the login to the servers. It fails now if the secret can't be read. Each later login
+// reads the secret again.
 func (m maker) redisConfig(d cluster.Generator) (redis.Config, error) {
 	c := redis.Config{User: d.User}
 	if d.Secret != "" {
@@ -65,7 +64,7 @@ func (m maker) redisConfig(d cluster.Generator) (redis.Config, error) {
 	switch d.TLS {
 	case "", cluster.TLSOff:
 	case cluster.TLSOn:
-		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} // what tls: on means
+		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true} // tls: on encrypts without verifying the certificate
 	case cluster.TLSVerify:
 		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 		if d.CA == "" {
@@ -83,7 +82,7 @@ func (m maker) redisConfig(d cluster.Generator) (redis.Config, error) {
 	return c, nil
 }
 
-// before is what the breakers before a server of several are called in metrics.
+// before returns the name of a server's circuit breakers in metrics.
 func before(kind string, addresses []string, i int) string {
 	if len(addresses) < 2 {
 		return kind
@@ -91,7 +90,7 @@ func before(kind string, addresses []string, i int) string {
 	return kind + " " + addresses[i]
 }
 
-// front is the store of a generator's segments, behind a Redis if one is declared.
+// front returns the store of a generator's segments, with a Redis in front of it if one is declared.
 func (m maker) front(ctx context.Context, name string) (granter, error) {
 	if m.declared.Generators[name].Served() {
 		p, err := m.pool(ctx, name)
@@ -100,14 +99,14 @@ func (m maker) front(ctx context.Context, name string) (granter, error) {
 	return m.granting(ctx, name)
 }
 
-// pooled are numbers out of Redis, in runs or one by one.
+// pooled is a pool of numbers in Redis.
 type pooled interface {
 	segment.Store
 	Numbers(tag string) idgen.Numbers
 	NumbersByKey(tag string) []idgen.Numbers
 }
 
-// pool is one pool, or one at each of several servers or parts of a cluster.
+// pool opens one pool, or one for each of several servers or parts of a cluster.
 func (m maker) pool(ctx context.Context, name string) (pooled, error) {
 	d := m.declared.Generators[name]
 	store, err := m.granting(ctx, name)
@@ -125,7 +124,7 @@ func (m maker) pool(ctx context.Context, name string) (pooled, error) {
 	return inFront(m.into, d, servers, store, storeName(d), pool.Options{Prefix: "locus:" + mark + ":ids:"}), nil
 }
 
-// inFront puts a pool into each place that the servers have, in front of a store.
+// inFront opens a pool in front of a store, at each of the servers' places.
 func inFront(into *generator, d cluster.Generator, servers []*redis.Server, store segment.Store, storeName string, o pool.Options) pooled {
 	o.StoreTimeout = patience
 	places := places(d, servers)
@@ -148,7 +147,7 @@ func inFront(into *generator, d cluster.Generator, servers []*redis.Server, stor
 		redis, durable := p.Breakers()
 		addresses := d.Addresses()
 		if d.Cluster {
-			addresses = nil // all of its parts are one
+			addresses = nil // all parts of a cluster share one name
 		}
 		st.breakers("redis", addresses, redis)
 		st.breaker(storeName, durable, 1)
@@ -156,8 +155,8 @@ func inFront(into *generator, d cluster.Generator, servers []*redis.Server, stor
 	return p
 }
 
-// places are where pools are: a cluster has as many as there are keys, each with a
-// slot of its own, and every other server has its keys in one.
+// places returns the places of pools. A Redis Cluster has one place for each key, each with its own slot. Any
+// other server has all of its keys in one place.
 func places(d cluster.Generator, servers []*redis.Server) []pool.Place {
 	var all []pool.Place
 	if d.Cluster {
@@ -223,7 +222,7 @@ func (m maker) memcached(ctx context.Context, name, tag string) (idgen.Numbers, 
 	return cached, nil
 }
 
-// breakers are those before servers, one each.
+// breakers adds the states of the circuit breakers of servers, one for each.
 func (s *Status) breakers(kind string, addresses []string, states []breaker.State) {
 	for i, state := range states {
 		s.breaker(before(kind, addresses, i), state, 1)

@@ -8,8 +8,8 @@ import (
 	"locus/router/cluster"
 )
 
-// Texts returns n of a generator's numbers or texts. A statement may have more rows than are requested at once. genes are those of
-// the rows; nil if there are none.
+// Texts returns n of a generator's numbers or texts. A statement may need more of them than one request
+// returns. genes are those of the rows; nil if there are none.
 func (s *Set) Texts(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string, genes []gene.Gene) ([]string, error) {
 	var all []string
 	for {
@@ -27,15 +27,14 @@ func (s *Set) Texts(ctx context.Context, declared *cluster.Cluster, name string,
 	}
 }
 
-// Literals gives n of a generator's numbers or texts, as SQL spells them.
+// Literals returns n of a generator's numbers or texts as SQL literals.
 func (s *Set) Literals(ctx context.Context, declared *cluster.Cluster, name string, n int, values map[string]string) ([]string, error) {
 	texts, err := s.Texts(ctx, declared, name, n, values, nil)
 	if err != nil || declared.Generators[name].Kind != cluster.FormatGenerator {
 		return texts, err
 	}
 	for i, text := range texts {
-		// A backslash means itself or the next character, as sql_mode has it; hex
-		// means itself in every mode.
+		// The meaning of a backslash depends on sql_mode. A hexadecimal literal means the same in every mode.
 		if strings.ContainsAny(text, "'\\") {
 			texts[i] = "_utf8mb4 X'" + hexOf(text) + "'"
 			continue

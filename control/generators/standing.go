@@ -7,23 +7,23 @@ import (
 	"locus/router/cluster"
 )
 
-// Standing is a declared generator, or a table with a Redis in front of the counters of its
-// IDs, and how it stands in the proxies that have used it.
+// Standing is the state of a declared generator, or of a table with a Redis in front of its counters, in the
+// proxies that have used it.
 type Standing struct {
 	Name    string       `json:"name"`
-	Kind    string       `json:"kind"` // "table" for one of those
+	Kind    string       `json:"kind"` // "table" for a table
 	Of      []string     `json:"of,omitempty"`
 	Proxies []StandingIn `json:"proxies"`
 }
 
-// StandingIn is how one stands in a proxy.
+// StandingIn is the state in one proxy.
 type StandingIn struct {
 	Proxy string `json:"proxy"`
 	Report
 }
 
-// Standings are those of all that c declares, generators before tables, of what each proxy
-// reported.
+// Standings returns the states of everything that c declares, generators before tables, given the reports of
+// the proxies.
 func Standings(c *cluster.Cluster, by map[string][]Report) []Standing {
 	all := []Standing{}
 	for _, name := range c.GeneratorNames() {

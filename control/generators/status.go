@@ -9,23 +9,23 @@ import (
 	"locus/idgen/segment"
 )
 
-// Status is how an open generator stands, or a Redis in front of the counters of a table.
+// Status is the state of an open generator, or of a Redis in front of a table's counters.
 type Status struct {
 	Name string
-	// Left is what is left of each field, from 1 down to 0, as far as this process
-	// knows: of generators that take from others the least of theirs.
+	// Left is the remaining share of each field's numbers, from 1 down to 0, as far as this process knows. For
+	// generators that take numbers from others, it is the least of theirs.
 	Left map[string]float64
 	segment.Counts
-	// Breakers counts those before a server by their state.
+	// Breakers counts the circuit breakers of each server by state.
 	Breakers map[string]map[breaker.State]int
-	// Members are those of its ha and auto_increment generators.
+	// Members lists the members of its ha and auto_increment generators.
 	Members []Member
 }
 
-// Member is how a member of a generator stands.
+// Member is the state of a member of a generator.
 type Member struct {
-	Of    string // the generator; of one within another the way to it, such as bill/0-safe
-	Name  string // a generator, or a table on a shard
+	Of    string // the generator; for an inner one its path, such as bill/0-safe
+	Name  string // name of a generator, or of a table on a shard
 	State ha.State
 	Err   error // of its last call, if that failed
 }
@@ -43,7 +43,8 @@ func (s *Status) breaker(before string, state breaker.State, n int) {
 	s.Breakers[before][state] += n
 }
 
-// Status is that of the open generators, by name, and of the Redis in front of tables' counters, by the table's.
+// Status returns the states of the open generators, sorted by name, and of the Redis servers in front of
+// tables' counters.
 func (s *Set) Status() []Status {
 	return append(s.openStatus(), s.bufferStatus()...)
 }

@@ -14,7 +14,7 @@ import (
 // granter is the durable store that grants a generator's numbers.
 type granter struct {
 	segment.Store
-	// step returns the step of the row of a table that other programs have made; nil if there is none.
+	// step returns the step from the row of a table that another program has created; nil if there is none.
 	step func(ctx context.Context, counter string) (uint64, error)
 }
 
@@ -25,7 +25,7 @@ func (m maker) granting(ctx context.Context, name string) (granter, error) {
 	return granter{Store: timed(m.counters(name))}, nil
 }
 
-// counters returns the counters in etcd of a generator, which begin at the number that is declared.
+// counters returns a generator's counters in etcd, which start at the declared number.
 func (m maker) counters(name string) *segment.CASStore {
 	start := m.declared.Generators[name].Start
 	if start == 0 {
@@ -34,7 +34,7 @@ func (m maker) counters(name string) *segment.CASStore {
 	return segment.NewCASStore(m.options.KV, "", m.options.Name, time.Now).StartingAt(start)
 }
 
-// timed returns a store whose requests end in time, however long the caller waits.
+// timed returns a store with a time limit for each request, however long the caller waits.
 func timed(store segment.Store) segment.Store {
 	return extend(func(ctx context.Context, counter string, n uint64) (segment.Grant, error) {
 		ctx, cancel := context.WithTimeout(ctx, patience)
@@ -43,7 +43,7 @@ func timed(store segment.Store) segment.Store {
 	})
 }
 
-// storeName is what metrics call it.
+// storeName returns the name of the store in metrics.
 func storeName(d cluster.Generator) string {
 	if d.Store != nil {
 		return "mysql"
@@ -51,7 +51,7 @@ func storeName(d cluster.Generator) string {
 	return "etcd"
 }
 
-// extend is a segment.Store that is a function.
+// extend implements segment.Store by a function.
 type extend func(ctx context.Context, counter string, n uint64) (segment.Grant, error)
 
 // Extend implements segment.Store.
@@ -69,9 +69,9 @@ func (t timedPeriods) ExtendPeriod(ctx context.Context, counter string, p segmen
 	return t.PeriodStore.ExtendPeriod(ctx, counter, p, n)
 }
 
-// mySQL is a row on a shard, with a witness in etcd. The witness is the counter that
-// the generator has where etcd is its store, so a generator that is declared with
-// another store, shard or table goes on above all that it has given, or not at all.
+// mySQL returns a store in a row on a shard, with a witness in etcd. The witness is the same counter that the
+// generator would have with etcd as its store. So if a generator is declared with another store, shard or
+// table, it either continues above all numbers that it has handed out, or fails.
 func (m maker) mySQL(ctx context.Context, name string, s cluster.MySQLStore) (granter, error) {
 	db, err := m.database(s.Shard)
 	if err != nil {
@@ -101,9 +101,9 @@ func (m maker) mySQL(ctx context.Context, name string, s cluster.MySQLStore) (gr
 	return m.ofRow(rows, s, tag), nil
 }
 
-// ofRow returns the grants of a row, with the witness.
+// ofRow returns the store of a row, with its witness.
 func (m maker) ofRow(rows *row.Table, s cluster.MySQLStore, tag string) granter {
-	// Whatever its counter is called in front of it, one row grants.
+	// One row grants all numbers, whatever the counter in front of it is called.
 	ofRow := func(ctx context.Context, _ string, n uint64) (segment.Grant, error) { return rows.Extend(ctx, tag, n) }
 	g := m.witnessed(ofRow, s, tag)
 	if s.Table != "" {
@@ -120,7 +120,7 @@ func (m maker) ofRow(rows *row.Table, s cluster.MySQLStore, tag string) granter 
 	return g
 }
 
-// witnessed returns the grants of a row, each of which is recorded in etcd before it is used.
+// witnessed returns the store of a row. It records each grant in etcd before the grant is used.
 func (m maker) witnessed(ofRow extend, s cluster.MySQLStore, tag string) granter {
 	store := segment.NewWitnessed(ofRow, m.store)
 	return granter{Store: extend(func(ctx context.Context, counter string, n uint64) (segment.Grant, error) {

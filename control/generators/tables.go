@@ -17,13 +17,13 @@ import (
 	"locus/router/cluster"
 )
 
-// The schema and the tables on shards. auto_increment has number_NAME_INDEX.
+// The schema and the tables on shards. The tables of auto_increment are named number_NAME_INDEX.
 const (
 	createSchema = "CREATE SCHEMA IF NOT EXISTS locus"
 	rowTable     = "locus.number"
 )
 
-// row adds to the row of the generator's name, whoever takes from it.
+// row takes numbers from the row of the generator's name.
 func (m maker) row(ctx context.Context, name string) (idgen.Numbers, error) {
 	d := m.declared.Generators[name]
 	if d.Store != nil {
@@ -48,7 +48,8 @@ func (m maker) row(ctx context.Context, name string) (idgen.Numbers, error) {
 	return bounded{table.Generator(name, table.Locked, lock)}, nil
 }
 
-// existingRow adds to a row that another program has made, in a table of any columns. The row is never made.
+// existingRow takes numbers from a row that another program has created, in a table with any columns. It never
+// creates the row.
 func (m maker) existingRow(d cluster.Generator, name string) (idgen.Numbers, error) {
 	s := *d.Store.MySQL
 	db, err := m.database(s.Shard)
@@ -76,7 +77,7 @@ func (m maker) existingRow(d cluster.Generator, name string) (idgen.Numbers, err
 	return bounded{rows.Generator(tag, rows.Locked, lock)}, nil
 }
 
-// onceRow makes the table, and the generator's row in it.
+// onceRow creates the table and the generator's row.
 func (m maker) onceRow(ctx context.Context, name string, db *sql.DB, table *row.Table) error {
 	return m.once(ctx, name, func(ctx context.Context) error {
 		if _, err := db.ExecContext(ctx, createSchema); err != nil {
@@ -86,7 +87,7 @@ func (m maker) onceRow(ctx context.Context, name string, db *sql.DB, table *row.
 	}, func(ctx context.Context) error { return table.Has(ctx, name) })
 }
 
-// lock is that of a row; nil if none is declared.
+// lock returns the declared lock of a row, or nil.
 func (m maker) lock(d cluster.Generator, name string) (row.Lock, error) {
 	switch d.Lock {
 	case cluster.LocalLock:
@@ -104,7 +105,7 @@ func (m maker) lock(d cluster.Generator, name string) (row.Lock, error) {
 	return nil, nil
 }
 
-// autoIncrement inserts into the tables of the generator's name.
+// autoIncrement takes numbers by inserting into the tables of the generator's name.
 func (m maker) autoIncrement(ctx context.Context, name, counter string) (idgen.Numbers, error) {
 	databases := map[router.ShardName]*sql.DB{}
 	var tables []autoincrement.Table
@@ -125,7 +126,7 @@ func (m maker) autoIncrement(ctx context.Context, name, counter string) (idgen.N
 		names = append(names, fmt.Sprintf("table %d on %s", i, shard))
 	}
 	create := m.once
-	if len(d.Tables) > 0 { // another program has made them
+	if len(d.Tables) > 0 { // another program has created them
 		create = func(context.Context, string, func(context.Context) error, func(context.Context) error) error {
 			return nil
 		}
@@ -162,9 +163,8 @@ func (m maker) autoIncrement(ctx context.Context, name, counter string) (idgen.N
 	return g, nil
 }
 
-// once makes a generator's tables, unless somebody has: in place of tables that
-// are lost new ones would begin at 1 again. While etcd does not tell, tables that are
-// there are good.
+// once creates a generator's tables, unless etcd records that they were created before. If tables are lost, new
+// ones would start at 1 again and repeat numbers. While etcd is unreachable, existing tables are used.
 func (m maker) once(ctx context.Context, name string, create, exist func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -179,12 +179,12 @@ func (m maker) once(ctx context.Context, name string, create, exist func(context
 	if err := create(ctx); err != nil {
 		return err
 	}
-	// Who was faster has noted the same.
+	// A process that was faster has written the same.
 	_, err = m.options.KV.CompareAndSwap(ctx, key, 0, []byte("made by "+m.options.Name))
 	return err
 }
 
-// made is the revision of a note in etcd, which has half of the time that there is.
+// made returns the revision of a record in etcd. It uses at most half of the remaining time.
 func (m maker) made(ctx context.Context, key string) (int64, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -195,11 +195,11 @@ func (m maker) made(ctx context.Context, key string) (int64, error) {
 	return revision, err
 }
 
-// mostConnections of one generator to one shard.
+// mostConnections bounds the connections of one generator to one shard.
 const mostConnections = 8
 
-// database is a shard's server, on connections of the generator's own: sessions
-// wait for numbers while they hold those of the proxy.
+// database opens connections to a shard for one generator. They are separate from the proxy's pool, because
+// sessions wait for numbers while they hold connections of that pool.
 func (m maker) database(shard router.ShardName) (*sql.DB, error) {
 	target, err := schema.Target(shard, m.declared.Shards[shard], m.options.Secrets)
 	if err != nil {
@@ -213,15 +213,15 @@ func (m maker) database(shard router.ShardName) (*sql.DB, error) {
 		_ = db.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		_ = pool.Close(ctx) // interrupts who is left
+		_ = pool.Close(ctx) // interrupts running queries
 	})
 	return db, nil
 }
 
-// patience is how long a server is waited for.
+// patience bounds the wait for a server.
 const patience = 5 * time.Second
 
-// bounded are numbers of which each call ends in time.
+// bounded adds a time limit to each call.
 type bounded struct{ numbers idgen.Numbers }
 
 // Fill implements idgen.Numbers.

@@ -15,22 +15,22 @@ import (
 	"locus/router/cluster"
 )
 
-// tags are the rows of a table that exists, each with numbers of its own. It knows a tag within a minute after its row was
-// inserted, and refuses others from memory.
+// tags serves the rows of an existing table, each with its own numbers. It knows a tag within a minute after
+// its row was inserted, and refuses unknown tags from memory.
 type tags struct {
 	rows  *row.Table
 	where string
 	open  func(tag string) (*segment.Numbers, error)
 
-	mu    sync.Mutex // guards the fields below; never held across a question to a server
+	mu    sync.Mutex // guards the fields below; never held during a query
 	made  map[string]*segment.Numbers
 	ended bool
 }
 
-// mostTags is how many tags of one table a process serves.
+// mostTags bounds the number of tags of one table that a process serves.
 const mostTags = 10_000
 
-// everyTag opens a generator for every tag of a table. Nothing is asked yet.
+// everyTag opens a generator for every tag of a table. It sends no query yet.
 func (m maker) everyTag(name, counter string) error {
 	d := m.declared.Generators[name]
 	s := *d.Store.MySQL
@@ -51,8 +51,8 @@ func (m maker) everyTag(name, counter string) error {
 	return nil
 }
 
-// of returns the numbers of a tag. The error is segment.ErrUnknownTag if the table has no such row. A tag that was served before
-// is served without a question, and until its segment ends also without the table.
+// of returns the numbers of a tag, or segment.ErrUnknownTag if the table has no such row. A tag that was served
+// before needs no query, and until its segment is used up, not even a reachable table.
 func (t *tags) of(ctx context.Context, tag string) (idgen.Numbers, error) {
 	t.mu.Lock()
 	served := t.made[tag]
@@ -94,7 +94,7 @@ func (t *tags) end() {
 	}
 }
 
-// report adds up what the tags have loaded.
+// report adds the counts of all tags to st.
 func (t *tags) report(st *Status) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,7 +105,7 @@ func (t *tags) report(st *Status) {
 	}
 }
 
-// numbersOfTag returns the numbers of the tag that a request names.
+// numbersOfTag returns the numbers of the tag in a request.
 func (g *generator) numbersOfTag(ctx context.Context, r Request) (idgen.Numbers, error) {
 	tag, given := r.Context[cluster.TagContext]
 	if !given {
@@ -114,9 +114,9 @@ func (g *generator) numbersOfTag(ctx context.Context, r Request) (idgen.Numbers,
 	return g.tags.of(ctx, tag)
 }
 
-// withTag returns the request for a tag that is declared nowhere and has a row in the table of a generator for every tag. Tables are
-// looked through in the order of the generators' names. The request is returned as it is if no table has the tag. If a table
-// can't be read, the tag may be its own, so no other one serves it.
+// withTag resolves a name that no generator has as a tag. It searches the tables of the generators that serve
+// every tag, in the order of the generators' names. It returns the request unchanged if no table has the tag.
+// If a table can't be read, it may have the tag, so withTag returns an error instead of using a later table.
 func (s *Set) withTag(ctx context.Context, r Request) (Request, error) {
 	if _, known := r.Declared.Generators[r.Name]; known {
 		return r, nil

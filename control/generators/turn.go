@@ -2,12 +2,12 @@ package generators
 
 import "context"
 
-// turn is a mutex that callers wait for no longer than their context. It may be held during requests to servers.
+// turn is a mutex with a wait that ends with the caller's context. It may be held during requests to servers.
 type turn chan struct{}
 
 func newTurn() turn { return make(turn, 1) }
 
-// take waits for the turn. After an error the caller doesn't have it.
+// take waits for the turn. After an error the caller does not have it.
 func (t turn) take(ctx context.Context) error {
 	select {
 	case t <- struct{}{}:

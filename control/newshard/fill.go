@@ -14,27 +14,28 @@ import (
 )
 
 const (
-	// Patience is for how long writers of global tables may wait for rows to be made equal.
+	// Patience bounds the time for which writers of global tables wait while rows are made equal.
 	Patience = 30 * time.Second
-	// yields is for how long they may wait for transactions that were begun before.
+	// yields bounds the time for which they wait for earlier transactions.
 	yields = 3 * time.Second
-	// lockTries is how often a lock is asked for that transactions hold.
+	// lockTries is the number of attempts to lock tables that transactions are using.
 	lockTries = 10
 )
 
-// Filling is shards whose global tables' rows are on their way. Until it is settled or released it may hold locks there.
+// Filling is a running copy of global tables' rows to new shards. Until Settle or Release it may hold locks
+// there.
 type Filling struct {
 	shards   []*filling
 	patience time.Duration
 }
 
-// Filled is how many rows a shard was given, and how many there were deleted or replaced.
+// Filled counts the rows that a shard was given, and those that were deleted or replaced there.
 type Filled struct {
 	Shard router.ShardName
 	copies.Filled
 }
 
-// filling is one shard's. Its connection to the shard has the locks.
+// filling is the copy for one shard. Its connection to the shard holds the locks.
 type filling struct {
 	*Lacking
 	first, there *link.Conn
@@ -43,8 +44,8 @@ type filling struct {
 	locked       bool
 }
 
-// Begin copies rows to shards that no proxy knows of, and locks the tables there, before such a shard is declared. Patience bounds
-// for how long writers may wait.
+// Begin copies rows to shards that no proxy knows of, and locks the tables there, before these shards are
+// declared. Patience bounds the time for which writers may wait.
 func (p *Plan) Begin(ctx context.Context, patience time.Duration) (*Filling, error) {
 	f := &Filling{patience: patience}
 	for _, l := range p.Lacking {
@@ -78,7 +79,7 @@ func (f *filling) begin(ctx context.Context, p *Plan) (err error) {
 		}
 		f.pairs = append(f.pairs, pair)
 	}
-	if f.known { // a lock has to wait for who writes there, after the proxies have been asked
+	if f.known { // proxies already write there, so the tables are locked only after the proxies have reported
 		return nil
 	}
 	if err := f.each(ctx, (*copies.Pair).Copy); err != nil {
@@ -99,8 +100,8 @@ func (f *filling) each(ctx context.Context, how func(*copies.Pair, context.Conte
 	return nil
 }
 
-// lock has everybody else wait who would write or read the tables there. It asks again if transactions hold them, since whoever
-// comes after a lock that waits does so too.
+// lock blocks all other readers and writers of the tables. If transactions hold the tables, it retries with a
+// short timeout, because statements queue up behind a waiting lock.
 func (f *filling) lock(ctx context.Context) (err error) {
 	if _, err := f.there.Exec(ctx, "SET SESSION lock_wait_timeout = 1"); err != nil {
 		return err
@@ -127,7 +128,7 @@ func (f *filling) unlock(ctx context.Context) error {
 	return err
 }
 
-// Release gives all locks back. Nothing more is done.
+// Release releases all locks and closes the connections.
 func (f *Filling) Release() {
 	for _, s := range f.shards {
 		for _, c := range []*link.Conn{s.first, s.there} {
@@ -138,8 +139,9 @@ func (f *Filling) Release() {
 	}
 }
 
-// Settle makes the rows equal, once the shards are declared. Obeyed returns once every proxy writes to them, and has nothing under way
-// that was begun before. An error says that the rows may differ still: it may be done again at any time.
+// Settle makes the rows equal after the shards have been declared. Obeyed returns once every proxy writes to
+// the shards and no statement from before is running. After an error the rows may still differ. The whole
+// procedure may be repeated at any time.
 func (f *Filling) Settle(ctx context.Context, obeyed func(context.Context) error) (done []Filled, err error) {
 	defer f.Release()
 	if len(f.shards) == 0 {
@@ -157,7 +159,7 @@ func (f *Filling) Settle(ctx context.Context, obeyed func(context.Context) error
 	return done, nil
 }
 
-// await waits for the proxies, with the locks as long as writers may wait for it.
+// await waits for the proxies. It keeps the locks only for as long as writers may wait.
 func (f *Filling) await(ctx context.Context, obeyed func(context.Context) error) error {
 	soon, cancel := context.WithTimeout(ctx, yields)
 	err := obeyed(soon)
@@ -175,8 +177,8 @@ func (f *Filling) await(ctx context.Context, obeyed func(context.Context) error)
 	return obeyed(ctx)
 }
 
-// settle makes a shard's rows equal while nobody writes them there, and nobody can have written them elsewhere alone. A branch
-// that is prepared may still commit what was decided before.
+// settle makes a shard's rows equal while it is locked and no statement is running that writes only the other
+// shards. A prepared branch may still commit, so settle waits for those too.
 func (f *filling) settle(ctx context.Context, patience time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("writers of global tables were made to wait for %v, and no longer", patience))
 	defer cancel()

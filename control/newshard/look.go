@@ -15,32 +15,33 @@ import (
 	"locus/router/cluster"
 )
 
-// Cluster is what is declared, and how shards are reached.
+// Cluster holds the old and the new declaration, and gives access to the shards.
 type Cluster struct {
-	Old, Next *cluster.Cluster // Old: nil for the first
+	Old, Next *cluster.Cluster // Old is nil for the first declaration
 	Server    func(router.ShardName) (link.Server, error)
-	// Ordered is a shard whose rows are to be made the first's, whatever they are; empty: none.
+	// Ordered is a shard whose rows are made equal to the first shard's even if they are no copies; empty for
+	// none.
 	Ordered router.ShardName
 }
 
-// Lacking is what one shard is to be given.
+// Lacking lists what one shard lacks.
 type Lacking struct {
 	Shard     router.ShardName
 	Databases []string
 	Tables    []catalog.TableName
 	Routines  []copies.Routine
 	Views     []catalog.TableName
-	// Rows are the global tables whose rows are to be made equal.
+	// Rows lists the global tables whose rows must be made equal.
 	Rows []catalog.TableName
 
-	known         bool // proxies write on it already
+	known         bool // proxies already write to it
 	first, server link.Server
 }
 
-// Nothing tells whether the shard has all.
+// Nothing reports whether the shard has everything.
 func (l *Lacking) Nothing() bool { return l.Makes() == nil && len(l.Rows) == 0 }
 
-// Makes is what will be made, a line for each.
+// Makes describes what will be created, one line each.
 func (l *Lacking) Makes() (lines []string) {
 	for _, d := range l.Databases {
 		lines = append(lines, "database "+d)
@@ -57,13 +58,14 @@ func (l *Lacking) Makes() (lines []string) {
 	return lines
 }
 
-// Plan is what the shards lack that own no genes, and what they are to be like.
+// Plan lists what the shards without genes lack.
 type Plan struct {
 	Lacking []*Lacking
 	cluster Cluster
 }
 
-// candidates are the shards that nobody reads, since they own no genes and are not about to. The first shard is read without.
+// candidates returns the shards that no statement reads: those without genes, which no job gives genes to. The
+// first shard is read even without genes.
 func (c *Cluster) candidates() (names []router.ShardName) {
 	for _, name := range c.Next.ShardNames() {
 		switch {
@@ -87,8 +89,8 @@ func owns(c *cluster.Cluster, name router.ShardName) bool {
 	return !c.Routes.GenesOf(name).Empty() || slices.ContainsFunc(c.Routes.Moves(), func(m router.Move) bool { return m.To == name || m.From == name })
 }
 
-// Look finds out what the shards lack that own no genes. The error says all at once what is there and is not to be
-// overwritten, or that a shard could not be asked. Nothing is changed.
+// Look finds out what the shards without genes lack, and changes nothing. The error lists all existing objects
+// that must not be overwritten, or a failed query.
 func Look(ctx context.Context, c Cluster) (*Plan, error) {
 	p := &Plan{cluster: c}
 	names := c.candidates()
@@ -122,7 +124,7 @@ func Look(ctx context.Context, c Cluster) (*Plan, error) {
 	return p, errors.Join(problems...)
 }
 
-// dial connects for texts of definitions, which come and go in utf8mb4.
+// dial opens a connection for reading and writing definitions, whose texts are exchanged in utf8mb4.
 func dial(ctx context.Context, at link.Server) (*link.Conn, error) {
 	c, err := link.Dial(ctx, at)
 	if err != nil {
@@ -135,7 +137,7 @@ func dial(ctx context.Context, at link.Server) (*link.Conn, error) {
 	return c, nil
 }
 
-// declared are the tables that are on every shard, in their order.
+// declared returns the tables that every shard has, sorted.
 func (p *Plan) declared() (names []catalog.TableName) {
 	for _, name := range slices.SortedFunc(maps.Keys(p.cluster.Next.Tables), catalog.TableName.Compare) {
 		switch p.cluster.Next.Tables[name].Kind {
@@ -200,7 +202,7 @@ func (p *Plan) look(ctx context.Context, first *link.Conn, l *Lacking) (err erro
 	return p.rows(ctx, first, c, l, here)
 }
 
-// another refuses a server that another shard has, whatever it is called there.
+// another refuses a server that already belongs to another shard, even under another address.
 func (p *Plan) another(ctx context.Context, c *link.Conn, l *Lacking) error {
 	own, err := identity(ctx, c)
 	if err != nil {
@@ -238,10 +240,10 @@ func identity(ctx context.Context, c *link.Conn) (string, error) {
 	return string(rows[0][0]), nil
 }
 
-// listing is what a server has by name, tables and views as one.
+// listing holds the names of a server's objects. Tables and views share a map.
 type listing struct {
 	tables   map[catalog.TableName]bool
-	routines map[copies.Routine]bool // folded
+	routines map[copies.Routine]bool // in lower case
 	schemas  map[string]bool
 }
 
@@ -262,8 +264,9 @@ func listed(ctx context.Context, c *link.Conn) (listing, error) {
 	return l, err
 }
 
-// rows finds the global tables whose rows are to be made equal: all of a shard that comes, and those of which it is
-// noted at the shard that they aren't yet. What a shard that comes has besides must be the same, or is somebody else's.
+// rows finds the global tables whose rows must be made equal. For a new shard, these are all of them. For a
+// known shard, these are the tables that its notebook lists as incomplete. Other rows that a new shard already
+// has must equal the first shard's, because they may be somebody's data.
 func (p *Plan) rows(ctx context.Context, first, c *link.Conn, l *Lacking, here listing) error {
 	noted, err := notes(ctx, c)
 	if err != nil {
@@ -287,11 +290,12 @@ func (p *Plan) rows(ctx context.Context, first, c *link.Conn, l *Lacking, here l
 	return errors.Join(problems...)
 }
 
-// mayFill tells whether a table's rows may be made equal, and are to be.
+// mayFill reports whether a table's rows must be made equal. It returns an error if they must not be
+// overwritten.
 func (p *Plan) mayFill(ctx context.Context, first, c *link.Conn, l *Lacking, name catalog.TableName, missing, ours bool) (bool, error) {
 	firstShard := p.cluster.Next.Settings.DefaultShard
 	compared := c
-	if missing { // with itself, to see whether it can be compared at all
+	if missing { // compare the first shard with itself, to see whether the table can be compared at all
 		again, err := link.Dial(ctx, l.first)
 		if err != nil {
 			return false, err
@@ -329,7 +333,7 @@ func (p *Plan) mayFill(ctx context.Context, first, c *link.Conn, l *Lacking, nam
 
 func (p *Plan) width() gene.Width { return p.cluster.Next.Routes.Width() }
 
-// empty tells whether a table is known to have no rows.
+// empty reports whether a table has no rows; false if the query fails.
 func empty(ctx context.Context, c *link.Conn, name catalog.TableName) bool {
 	rows, err := c.Query(ctx, "SELECT 1 FROM "+spelled(name)+" LIMIT 1")
 	return err == nil && len(rows) == 0
@@ -339,8 +343,8 @@ func spelled(name catalog.TableName) string {
 	return link.Name(name.Schema) + "." + link.Name(name.Name)
 }
 
-// Present is the next cluster without the shards that lack tables, and the same with them but without the tables: what is there can
-// be checked before anything is made.
+// Present returns the next cluster twice: without the shards that lack tables, and with these shards but
+// without the missing tables. So existing tables can be checked before anything is created.
 func (p *Plan) Present() (shards, tables *cluster.Cluster) {
 	without, with := *p.cluster.Next, *p.cluster.Next
 	without.Shards, with.Tables = maps.Clone(without.Shards), maps.Clone(with.Tables)

@@ -12,8 +12,9 @@ import (
 	"locus/router/catalog"
 )
 
-// Make makes databases, tables, routines and views as the first shard has them. If a table can't be made, those that were made are dropped
-// again. Beside a routine or view that can't be made, tables stay, since whoever makes it by hand needs them; the error says what stands.
+// Make creates databases, tables, routines and views with the first shard's definitions. If a table can't be
+// created, Make drops the tables that it has created. If a routine or view can't be created, the tables stay,
+// because an operator who creates it by hand needs them. The error lists what stays.
 func (p *Plan) Make(ctx context.Context) error {
 	for _, l := range p.Lacking {
 		if err := l.make(ctx); err != nil {
@@ -23,11 +24,11 @@ func (p *Plan) Make(ctx context.Context) error {
 	return nil
 }
 
-// making is what is made of one shard.
+// making holds the connections for one shard, and what has been created there.
 type making struct {
 	*Lacking
 	first, there *link.Conn
-	made         []string // statements that undo it, in order
+	made         []string // statements that undo it, in the order of creation
 }
 
 func (l *Lacking) make(ctx context.Context) (err error) {
@@ -73,7 +74,7 @@ func (m *making) tables(ctx context.Context) error {
 	return nil
 }
 
-// undo drops what was made, the last first.
+// undo drops what was created, in reverse order.
 func (m *making) undo(ctx context.Context) error {
 	var failed []string
 	for i := len(m.made) - 1; i >= 0; i-- {
@@ -90,7 +91,7 @@ func (m *making) undo(ctx context.Context) error {
 	return nil
 }
 
-// told is the column of a SHOW CREATE that has the text.
+// told returns the column with the text of a SHOW CREATE statement.
 func told(ctx context.Context, c *link.Conn, query string) (string, error) {
 	rows, err := c.Query(ctx, query)
 	if err == nil && (len(rows) != 1 || len(rows[0]) < 2) {
@@ -110,7 +111,8 @@ func (m *making) database(ctx context.Context, name string) error {
 	return err
 }
 
-// table makes a table as the first shard says itself: with columns that proxies hide. Foreign keys may name tables that come later.
+// table creates a table with the first shard's own definition, including columns that proxies hide. Its foreign
+// keys may name tables that are created later.
 func (m *making) table(ctx context.Context, name catalog.TableName) error {
 	text, err := told(ctx, m.first, "SHOW CREATE TABLE "+spelled(name))
 	if err != nil {
@@ -120,7 +122,7 @@ func (m *making) table(ctx context.Context, name catalog.TableName) error {
 	if !ok {
 		return errors.New("it is no table")
 	}
-	// References without a schema are to the table's own.
+	// References without a schema are to the table's own schema.
 	if _, err := m.there.Exec(ctx, "USE "+link.Name(name.Schema)); err != nil {
 		return err
 	}

@@ -7,11 +7,11 @@ import (
 	"locus/router/catalog"
 )
 
-// notebook is a table of the new shard in which it stands which global tables don't have all rows yet, so that whoever
-// is killed while he makes them equal is followed by somebody who goes on, and knows the rows to be copies.
+// notebook is a table on the new shard that lists the global tables which don't have all rows yet. If the
+// process is killed, a later run continues, and knows that the existing rows are copies.
 const notebook = "`locus`.`new_shard`"
 
-// Numbers of servers' errors.
+// Error codes of servers.
 const (
 	unknownTable  = 1146
 	unknownSchema = 1049

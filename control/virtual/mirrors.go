@@ -9,7 +9,8 @@ import (
 	"locus/proxy/mirror"
 )
 
-// mirrorRows is a row for each job that mirrors reads, and each proxy. One that is silent has no rows.
+// mirrorRows returns a row for each job that mirrors reads and each proxy. A proxy that does not answer has no
+// rows.
 func (s *Schema) mirrorRows(ctx context.Context) ([][]any, error) {
 	return s.mirrored(ctx, func(job, proxy string, r mirror.Report) [][]any {
 		ms := func(t meter.Tally, share float64) float64 { return meter.Quantile(t.Times, share).Seconds() * 1000 }
@@ -21,7 +22,7 @@ func (s *Schema) mirrorRows(ctx context.Context) ([][]any, error) {
 	})
 }
 
-// mirrorDifferenceRows is the last differences that each proxy has found.
+// mirrorDifferenceRows returns the last differences that each proxy has found.
 func (s *Schema) mirrorDifferenceRows(ctx context.Context) ([][]any, error) {
 	return s.mirrored(ctx, func(job, proxy string, r mirror.Report) (rows [][]any) {
 		for _, d := range r.Differences {

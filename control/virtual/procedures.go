@@ -15,8 +15,8 @@ import (
 	"locus/router/stmt"
 )
 
-// Procedures are the procedures of the schema locus, for one cluster. They read their arguments, call package ops, and make a row of the
-// result. Safe for concurrent use.
+// Procedures implements the procedures of the schema locus for one cluster. They read their arguments, call
+// package ops, and return the result as a row. It is safe for concurrent use.
 type Procedures struct{ ops *ops.Ops }
 
 // NewProcedures returns the procedures that call operations.
@@ -28,7 +28,7 @@ var _ session.Procedures = (*Procedures)(nil)
 type procedure struct {
 	takes string // its arguments
 	least int    // the number of arguments that must be given
-	// read makes the request of the arguments, and returns what runs it.
+	// read converts the arguments into a request, and returns the function that runs it.
 	read func(*call) run
 }
 
@@ -95,7 +95,7 @@ func (p *Procedures) Call(ctx context.Context, name string, args []stmt.Value, b
 type call struct {
 	args []stmt.Value
 	by   string
-	bad  string // what is wrong with an argument; then nothing is run
+	bad  string // the error of an argument; if set, nothing is run
 }
 
 func (c *call) wrong(i int, format string, args ...any) {
@@ -140,7 +140,7 @@ func (c *call) job() ops.OfJob { return ops.OfJob{Job: c.text(0)} }
 
 func (c *call) shard(i int) router.ShardName { return router.ShardName(c.text(i)) }
 
-// mostWarnings is the number of warnings in addition to the answer of a CALL: as many as servers keep.
+// mostWarnings bounds the warnings of a CALL. Servers keep the same number.
 const mostWarnings = 64
 
 // starts runs a request that starts a job.
@@ -220,7 +220,8 @@ func repair(c *call) ops.Command {
 	return ops.Repair{OfJob: c.job(), Take: job.Take(c.text(1)), Rows: c.text(2)}
 }
 
-// switchover runs in this process. The answer contains for how long the statements of the shard were paused.
+// switchover runs in this process. The answer contains the time for which the statements of the shard were
+// paused.
 func switchover(c *call) run {
 	r := ops.Switchover{Shard: c.shard(0), To: c.text(1)}
 	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {

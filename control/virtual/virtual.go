@@ -28,15 +28,14 @@ import (
 	"locus/router/catalog"
 )
 
-// Schema is the tables of one cluster, read from etcd, or asked of the proxies, at
-// each query. Safe for
+// Schema provides the tables of one cluster. Each query reads etcd or asks the proxies. It is safe for
 // concurrent use.
 type Schema struct {
 	kv   *etcd.KV
 	jobs *jobs.Store
 }
 
-// New is the tables of the cluster whose keys kv has.
+// New returns the tables of the cluster whose keys are in kv.
 func New(kv *etcd.KV, store *jobs.Store) *Schema { return &Schema{kv, store} }
 
 var _ sysvars.Virtual = (*Schema)(nil)
@@ -48,7 +47,7 @@ type table struct {
 	rows    func(*Schema, context.Context) ([][]any, error)
 }
 
-// columns reads "name type, …".
+// columns parses a list of the form "name type, …".
 func columns(text string) []sysvars.VirtualColumn {
 	types := map[string]sysvars.VirtualType{
 		"text": sysvars.VirtualText, "int": sysvars.VirtualInteger, "number": sysvars.VirtualNumber, "time": sysvars.VirtualTime,
@@ -97,7 +96,7 @@ func (s *Schema) Tables() []sysvars.VirtualTable {
 	return list
 }
 
-// patience bounds a look into etcd: a client waits for it.
+// patience bounds a read of etcd, because a client waits for it.
 const patience = 5 * time.Second
 
 // Rows implements sysvars.Virtual.
@@ -142,7 +141,7 @@ func jobRow(j *job.Job, r job.Report) []any {
 	}
 }
 
-// wanted is where a cut-over is to come to, and else where things are.
+// wanted returns the state at which a cut-over stops, or the current state.
 func wanted(s phase.State) int {
 	if at := s.At(); at == phase.Cutting || at == phase.RollingBack {
 		return s.Wanted
@@ -172,7 +171,7 @@ func (s *Schema) stepRows(ctx context.Context) ([][]any, error) {
 	return rows, nil
 }
 
-// differenceRows is without what the rows have: any client may read it.
+// differenceRows omits the rows' values, because any client may read this table.
 func (s *Schema) differenceRows(ctx context.Context) ([][]any, error) {
 	list, err := s.jobs.Jobs(ctx)
 	if err != nil {
@@ -277,10 +276,11 @@ func (s *Schema) tableRows(ctx context.Context) ([][]any, error) {
 	return rows, nil
 }
 
-// slowPatience is how long proxies have to tell of their slow statements, and of their servers.
+// slowPatience bounds the wait for the proxies' slow statements, and for the state of their servers.
 const slowPatience = 2 * time.Second
 
-// serverRows asks the proxies, each of which has its own way to the servers. One that is silent has no rows.
+// serverRows asks the proxies, because each has its own connections to the servers. A proxy that does not
+// answer has no rows.
 func (s *Schema) serverRows(ctx context.Context) ([][]any, error) {
 	answers, err := fleet.Ask[[]health.Status](ctx, s.kv, fleet.Servers, slowPatience)
 	if err != nil {
@@ -306,7 +306,7 @@ func (s *Schema) serverRows(ctx context.Context) ([][]any, error) {
 	return rows, nil
 }
 
-// slowRows asks the proxies. One that is silent has no rows.
+// slowRows asks the proxies. A proxy that does not answer has no rows.
 func (s *Schema) slowRows(ctx context.Context) ([][]any, error) {
 	answers, err := fleet.Ask[[]meter.SlowDigest](ctx, s.kv, fleet.Slow, slowPatience)
 	if err != nil {
@@ -324,11 +324,11 @@ func (s *Schema) slowRows(ctx context.Context) ([][]any, error) {
 	return rows, nil
 }
 
-// mostStatements is how many digests are shown, one line being that of all others.
+// mostStatements bounds the number of digests shown. One more row sums up the others.
 const mostStatements = 999
 
-// statementRows asks the proxies, and adds up what they tell. What is in no row of its own
-// is in the last one, so that sums are those of all statements.
+// statementRows asks the proxies and adds up their answers. The last row contains all statements without a row
+// of their own, so that sums over the table are complete.
 func (s *Schema) statementRows(ctx context.Context) ([][]any, error) {
 	cost, err := fleet.StatementsOf(ctx, s.kv, fleet.Statements)
 	if err != nil {
@@ -361,7 +361,7 @@ func statementRow(f meter.Figures) []any {
 	}
 }
 
-// Empty implements sysvars.Virtual: the figures of statements begin anew, in all proxies.
+// Empty implements sysvars.Virtual: it resets the statistics of statements on all proxies.
 func (s *Schema) Empty(ctx context.Context, name string) error {
 	if name != "statements" {
 		return sysvars.ErrNotEmptied
@@ -369,7 +369,7 @@ func (s *Schema) Empty(ctx context.Context, name string) error {
 	return fleet.Forget(ctx, s.kv)
 }
 
-// short bounds a text by the length of its column.
+// short limits a text to the length of its column.
 func short(s string) string {
 	const most = 1000
 	if runes := []rune(s); len(runes) > most {
@@ -378,7 +378,7 @@ func short(s string) string {
 	return s
 }
 
-// text is NULL for what is empty.
+// text returns NULL for an empty text.
 func text(s string) any {
 	if s == "" {
 		return nil

@@ -1,8 +1,7 @@
-// Package endpoint is how servers beside the shards are declared: Redis and memcached, of which there may be one,
-// several, a cluster, or the one that sentinels name.
+// Package endpoint defines how servers other than shards are declared: Redis and memcached. A declaration names
+// one server, several, a Redis Cluster, or sentinels that name the master.
 //
-// It owns the words of such a declaration. It never says whether one is right, which is package cluster's to do, and
-// never dials.
+// It owns the fields of such a declaration. It never validates one (package cluster does), and never dials.
 package endpoint
 
 import (
@@ -10,40 +9,39 @@ import (
 	"strings"
 )
 
-// TLS is how a connection to a server is protected.
+// TLS is the encryption mode of connections to a server.
 type TLS string
 
 const (
 	TLSOff    TLS = "off"
-	TLSOn     TLS = "on"     // encrypted; whose certificate it is isn't checked
-	TLSVerify TLS = "verify" // encrypted, the certificate and its name are checked
+	TLSOn     TLS = "on"     // encrypted; the certificate is not verified
+	TLSVerify TLS = "verify" // encrypted; the certificate and its name are verified
 )
 
-// Redis is where one is, or several: one of Server, Several and Sentinel is given.
+// Redis declares one Redis server or several. Exactly one of Server, Several and Sentinel is set.
 type Redis struct {
 	Server string `yaml:"server,omitempty"` // host:port
-	Secret string `yaml:"secret,omitempty"` // names the password
-	// Servers say more of where it is.
+	Secret string `yaml:"secret,omitempty"` // name of the secret with the password
+	// Servers holds the other ways to name servers, and their login.
 	Servers `yaml:",inline"`
 }
 
-// Servers are more than one server: several that know nothing of each other, a Redis Cluster, or the master that
-// sentinels name.
+// Servers declares more than one server: independent ones, a Redis Cluster, or the master that sentinels name.
 type Servers struct {
-	// Several are host:port of Redis or memcached, each of which counts in a share of its own; or, with
-	// Cluster, some nodes of a Redis Cluster, which tell of the others.
+	// Several lists the addresses (host:port) of Redis or memcached servers, each of which counts in a share of
+	// its own. With Cluster, it lists some nodes of a Redis Cluster, from which the others are discovered.
 	Several []string `yaml:"servers,omitempty,flow"`
 	Cluster bool     `yaml:"cluster,omitempty"`
-	// Sentinel names the master instead.
+	// Sentinel finds the master through sentinels instead.
 	Sentinel *Sentinel `yaml:"sentinel,omitempty,flow"`
-	// User is the account in Redis; empty is its default one.
+	// User is the account in Redis; empty means its default account.
 	User string `yaml:"user,omitempty"`
-	// TLS and CA are as those of a shard; empty is off. They are for sentinels too.
+	// TLS and CA have the same meaning as for a shard; empty is off. They apply to sentinels too.
 	TLS TLS    `yaml:"tls,omitempty"`
 	CA  string `yaml:"ca,omitempty"`
 }
 
-// Sentinel is who knows which Redis is the master.
+// Sentinel declares the sentinels that know the current master.
 type Sentinel struct {
 	Master  string   `yaml:"master"`
 	Servers []string `yaml:"servers,flow"`
@@ -51,7 +49,7 @@ type Sentinel struct {
 	Secret  string   `yaml:"secret,omitempty"`
 }
 
-// Text is the same for declarations that are, and another for each other one. That of nil is empty.
+// Text returns a text that is equal exactly for equal declarations. It is empty for nil.
 func (r *Redis) Text() string {
 	if r == nil {
 		return ""
