@@ -23,9 +23,8 @@ const (
 	keyFile         = "server-key.pem"
 )
 
-// ensureCertificates makes an authority and a certificate for 127.0.0.1 and
-// localhost, unless they are there. MariaDB 10.11 has none of its own, and
-// those that MySQL makes name no host, so that no client could verify them.
+// ensureCertificates creates a CA and a certificate for 127.0.0.1 and localhost, unless they exist. MariaDB
+// 10.11 has no certificates of its own. Those that MySQL makes name no host, so no client could verify them.
 func ensureCertificates(dir string) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
@@ -49,7 +48,7 @@ func makeCertificates(dir string) error {
 	if err != nil {
 		return err
 	}
-	// The whole set appears at once, so that half of one is never taken for it.
+	// The directory is renamed as a whole, so that an incomplete set is never used.
 	unfinished := dir + ".new"
 	if err := errors.Join(os.RemoveAll(unfinished), os.Mkdir(unfinished, 0o700)); err != nil {
 		return err
@@ -62,8 +61,7 @@ func makeCertificates(dir string) error {
 	)
 }
 
-// sign makes a certificate that parent signs, or an authority when there is no
-// parent.
+// sign creates a certificate signed by parent, or a CA if there is no parent.
 func sign(name string, parent *x509.Certificate, parentKey *ecdsa.PrivateKey) (*x509.Certificate, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// copyData copies a template. MySQL's auto.cnf stays behind: it holds the
-// server's UUID, and two servers with one UUID refuse to replicate.
+// copyData copies a template without MySQL's auto.cnf. That file holds the server's UUID, and two servers with
+// the same UUID can't replicate.
 func copyData(data, template string) error {
 	err := filepath.WalkDir(template, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Name() == "auto.cnf" {
@@ -32,12 +32,11 @@ func copyData(data, template string) error {
 	return nil
 }
 
-// blockSize is InnoDB's page size: what is zero in a fresh data directory is so
-// by pages.
+// blockSize is InnoDB's page size. The zero bytes of a fresh data directory come in whole pages.
 const blockSize = 16 << 10
 
-// copyFile leaves holes where the source is zero, which is nearly everywhere: a
-// fresh MySQL has 190 MB of files and 27 MB in them.
+// copyFile leaves holes where the source is zero. Of the 190 MB of a fresh MySQL's files, only 27 MB are not
+// zero.
 func copyFile(target, source string) (err error) {
 	in, err := os.Open(source)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// ensureData makes the data directory, unless it is there. It appears whole: an
-// initialisation that was cut short is thrown away and begun anew.
+// ensureData creates the data directory, unless it exists. It appears as a whole: an interrupted initialisation
+// is removed and started again.
 func (i *Installation) ensureData(ctx context.Context, d *directory, templates string) error {
 	data := d.file("data")
 	if _, err := os.Stat(data); err == nil {
@@ -37,9 +37,9 @@ func (i *Installation) ensureData(ctx context.Context, d *directory, templates s
 	return nil
 }
 
-// nameServer gives the server a UUID. MySQL makes one of the time and of numbers that
-// follow from the second of its start: of servers that start at once two may have the
-// same, and would take each other's transactions for their own.
+// nameServer gives the server a UUID. MySQL derives its own UUID from the time and from numbers that depend
+// only on the second of its start. So two servers that start at once may get the same one, and would mistake
+// each other's transactions for their own.
 func nameServer(data string) error {
 	text := "[auto]\nserver-uuid=" + uuid.NewString() + "\n"
 	return os.WriteFile(filepath.Join(data, "auto.cnf"), []byte(text), 0o600)
@@ -56,8 +56,8 @@ func (i *Installation) fillData(ctx context.Context, d *directory, data, templat
 	return copyData(data, template)
 }
 
-// initialise makes a data directory with one account of use: root, without a
-// password, through the socket.
+// initialise creates a data directory in which root can log in through the socket without a password. No other
+// account can log in.
 func (i *Installation) initialise(ctx context.Context, d *directory, data string) error {
 	if i.Engine == MySQL {
 		return i.initialiseMySQL(ctx, d, data)
@@ -70,9 +70,8 @@ func (i *Installation) initialiseMySQL(ctx context.Context, d *directory, data s
 	return runToEnd(ctx, d, cmd)
 }
 
-// initialiseMariaDB also drops the accounts that MariaDB's script makes beside
-// root: one without a name, which would catch the logins of accounts for %, and
-// roots without a password that are reached by TCP.
+// initialiseMariaDB also drops the other accounts that MariaDB's script creates: an anonymous one, which would
+// match the logins of accounts for %, and root accounts that can log in by TCP without a password.
 func (i *Installation) initialiseMariaDB(ctx context.Context, d *directory, data string) error {
 	if err := installable(d.path); err != nil {
 		return err
@@ -100,7 +99,8 @@ func (i *Installation) initialiseMariaDB(ctx context.Context, d *directory, data
 	}
 }
 
-// installable returns an error for a directory that MariaDB's script can't use: it doesn't quote paths.
+// installable returns an error for a directory that MariaDB's script can't use, because it does not quote
+// paths.
 func installable(dir string) error {
 	if strings.ContainsAny(dir, " \t\n") {
 		return fmt.Errorf("mariadb-install-db can't use a path with a blank, %q: choose another directory (locus demo --data DIRECTORY)", dir)

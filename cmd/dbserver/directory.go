@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// lockPatience is how long Start waits for a directory that another server
-// holds: one whose parent has just been killed needs a moment to die.
+// lockPatience bounds the time for which Start waits for a directory that another server has locked. A server
+// whose parent has just been killed needs a moment to exit.
 const lockPatience = 10 * time.Second
 
-// longestSocket is how many bytes a Unix socket's path may have on Linux: 108
-// with the zero at the end.
+// longestSocket is the greatest length of a Unix socket's path on Linux: 108 bytes including the terminating
+// zero.
 const longestSocket = 107
 
 // directory is a server's own directory, locked.
 type directory struct {
 	path   string
 	socket string
-	lock   *os.File // inherited by the server, so that the lock lasts as long as either lives
+	lock   *os.File // inherited by the server, so that the lock lasts until both processes have ended
 }
 
 func (d *directory) file(name string) string { return filepath.Join(d.path, name) }
 
-// openDirectory makes the directory if it is missing, and locks it.
+// openDirectory creates the directory if it is missing, and locks it.
 func openDirectory(ctx context.Context, path string) (*directory, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -40,7 +40,7 @@ func openDirectory(ctx context.Context, path string) (*directory, error) {
 			return nil, fmt.Errorf("server directory: %w", err)
 		}
 	}
-	// Whoever reaches the socket is root there.
+	// Every user who can open the socket is root in the server.
 	if err := os.Chmod(path, 0o700); err != nil {
 		return nil, fmt.Errorf("server directory: %w", err)
 	}
@@ -57,7 +57,7 @@ func openDirectory(ctx context.Context, path string) (*directory, error) {
 	return d, nil
 }
 
-// holder is which process has the directory, as far as its pid file says.
+// holder describes the process that uses the directory, according to its pid file.
 func (d *directory) holder() string {
 	pid, err := os.ReadFile(d.file("server.pid"))
 	if err != nil {
@@ -66,7 +66,7 @@ func (d *directory) holder() string {
 	return " (process " + strings.TrimSpace(string(pid)) + ")"
 }
 
-// close gives the directory up; a server that inherited the lock keeps it.
+// close releases the directory. A server that inherited the lock keeps it.
 func (d *directory) close() error {
 	var err error
 	if filepath.Dir(d.socket) != d.path {
@@ -75,8 +75,8 @@ func (d *directory) close() error {
 	return errors.Join(err, d.lock.Close())
 }
 
-// socketIn is where a server's socket goes: into its directory, or where that
-// is too deep for a socket's path, into a private one below /tmp.
+// socketIn returns the path of a server's socket: in its directory, or, if that path would be too long, in a
+// private directory below /tmp.
 func socketIn(dir string) (string, error) {
 	if socket := filepath.Join(dir, "server.sock"); len(socket) <= longestSocket {
 		return socket, nil
@@ -90,9 +90,9 @@ func socketIn(dir string) (string, error) {
 
 var errLocked = errors.New("locked by another process")
 
-// lockFile opens a file and locks it exclusively. The lock is the open file's:
-// it ends when the last process that inherited it is gone, however it went. The
-// error is errLocked if nobody let go of it in time.
+// lockFile opens a file and locks it exclusively. The lock belongs to the open file, so it ends when the last
+// process that inherited the file has ended. The error is errLocked if another process still holds the lock
+// after patience.
 func lockFile(ctx context.Context, path string, patience time.Duration) (*os.File, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

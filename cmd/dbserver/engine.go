@@ -10,10 +10,10 @@ const (
 	MySQL   Engine = "mysql"
 )
 
-// Engines are all that can be run, the first choice first.
+// Engines returns all supported engines, the preferred one first.
 func Engines() []Engine { return []Engine{MariaDB, MySQL} }
 
-// ParseEngine reads an engine's name as a user gives it.
+// ParseEngine parses the name of an engine.
 func ParseEngine(name string) (Engine, error) {
 	for _, engine := range Engines() {
 		if name == string(engine) {

@@ -9,22 +9,20 @@ import (
 	"path/filepath"
 )
 
-// ErrNotInstalled is in the error of Find when the server is not there; the
-// error's text says what would fix it.
+// ErrNotInstalled is wrapped by the error of Find if the server is not installed. The error's text contains the
+// remedy.
 var ErrNotInstalled = errors.New("not installed")
 
-// MySQLDirVariable names the environment variable that says in which directory
-// a Debian tree with MySQL is.
+// MySQLDirVariable is the environment variable with the directory of a Debian tree that contains MySQL.
 const MySQLDirVariable = "LOCUS_MYSQL_DIR"
 
-// Find looks for a server of an engine on this machine.
+// Find finds a server of an engine on this machine.
 //
-// MariaDB is looked for on the PATH and in the directories of system programs,
-// which an ordinary user's PATH often lacks. MySQL is looked for in mysqlDir, or
-// if that is empty in the directory that LOCUS_MYSQL_DIR names; if neither is
-// given, in a tree at ~/.cache/locus/mysql-9.7 or /opt/mysql-9.7 and then
-// wherever MariaDB would be. A directory that was named and holds no MySQL is
-// an error: nothing else is taken in its place.
+// It searches MariaDB in the PATH and in the directories of system programs, which are often missing in an
+// ordinary user's PATH. It searches MySQL in mysqlDir, or, if that is empty, in the directory in
+// LOCUS_MYSQL_DIR. If neither is given, it searches a tree at ~/.cache/locus/mysql-9.7 or /opt/mysql-9.7, and
+// then the same directories as for MariaDB. If a given directory contains no MySQL, Find returns an error and
+// searches nowhere else.
 func Find(ctx context.Context, engine Engine, mysqlDir string) (*Installation, error) {
 	found, err := find(ctx, engine, mysqlDir)
 	if err != nil {
@@ -82,8 +80,8 @@ func findMySQL(ctx context.Context, dir string) (*Installation, error) {
 	return found, nil
 }
 
-// findProgram takes the first program of these names that is of the engine:
-// what is called mysqld is MariaDB as often as MySQL.
+// findProgram returns the first program of these names that belongs to the engine. A program called mysqld may
+// be MariaDB or MySQL.
 func findProgram(ctx context.Context, engine Engine, names ...string) (*Installation, error) {
 	var broken error
 	for _, name := range names {
@@ -104,7 +102,7 @@ func findProgram(ctx context.Context, engine Engine, names ...string) (*Installa
 
 var systemDirs = []string{"/usr/sbin", "/usr/local/sbin", "/usr/libexec"}
 
-// programPaths are the places where a program of that name is, best first.
+// programPaths returns the paths of the programs with that name, in order of preference.
 func programPaths(name string) []string {
 	var paths []string
 	for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), systemDirs...) {

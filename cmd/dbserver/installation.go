@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Installation is a database server as it is installed on this machine. It is
-// immutable, and any number of servers can be started from it.
+// Installation is a database server that is installed on this machine. It is immutable, and any number of
+// servers can be started from it.
 type Installation struct {
 	Engine  Engine
-	Version string // as the server says it: 10.11.19-MariaDB-0+deb12u1, 9.7.4-2
+	Version string // as the server reports it: 10.11.19-MariaDB-0+deb12u1, 9.7.4-2
 
-	server    []string // the command that runs the server, and what always comes first
-	installer string   // MariaDB alone: the script that makes a data directory
+	server    []string // the command that runs the server, with its fixed first arguments
+	installer string   // MariaDB only: the script that creates a data directory
 }
 
-// Path is where the server's program is.
+// Path returns the path of the server's program.
 func (i *Installation) Path() string {
 	return i.server[len(i.server)-1]
 }
@@ -30,16 +30,16 @@ func (i *Installation) String() string {
 	return fmt.Sprintf("%s %s at %s", i.Engine, i.Version, i.Path())
 }
 
-// command is the server's command line with the given arguments. No option file
-// of the machine is read.
+// command returns the server's command line with the given arguments. The server reads no option file of the
+// machine.
 func (i *Installation) command(args ...string) *exec.Cmd {
 	line := append(append([]string{}, i.server...), "--no-defaults")
 	line = append(line, i.resources()...)
 	return plainCommand(append(line, args...))
 }
 
-// resources tells a server of a Debian tree where its own files are, since it
-// was built to find them below /usr.
+// resources returns options with the paths of a Debian tree's files, because the server was built to find them
+// below /usr.
 func (i *Installation) resources() []string {
 	usr, isTree := strings.CutSuffix(i.Path(), "/sbin/mysqld")
 	if len(i.server) == 1 || !isTree {
@@ -53,8 +53,7 @@ func (i *Installation) resources() []string {
 	}
 }
 
-// asUser is what a server needs to hear when it is run by root, as in a
-// container: without it both refuse to start.
+// asUser returns the option that both servers require when root runs them, as in a container.
 func asUser() []string {
 	if os.Geteuid() == 0 {
 		return []string{"--user=root"}
@@ -62,9 +61,8 @@ func asUser() []string {
 	return nil
 }
 
-// plainCommand is a command without what the environment may say to a database
-// server behind our back: another systemd unit's socket, another client's
-// settings. It dies with the thread that starts it.
+// plainCommand returns a command without environment variables that could configure a database server: another
+// systemd unit's socket, or another client's settings. The command dies with the thread that starts it.
 func plainCommand(line []string) *exec.Cmd {
 	cmd := exec.Command(line[0], line[1:]...)
 	for _, variable := range os.Environ() {
@@ -79,7 +77,7 @@ func plainCommand(line []string) *exec.Cmd {
 
 var versionWord = regexp.MustCompile(`\bVer (\S+)`)
 
-// askVersion runs a server's --version and says what it is.
+// askVersion runs a server's --version, and returns its engine and version.
 func askVersion(ctx context.Context, command []string) (Engine, string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -12,11 +12,11 @@ import (
 
 var errPortTaken = errors.New("its port is taken by another program")
 
-// launch runs the server with these options and waits until root can log in
-// through the socket. If that does not come about, no process is left.
+// launch runs the server with these options and waits until root can log in through the socket. If that fails,
+// no process is left.
 func (i *Installation) launch(ctx context.Context, d *directory, args []string) (*process, error) {
-	// A socket, and MySQL's lock beside it, that a killed server left behind: the
-	// pid in it may be another program's by now, and the server would refuse.
+	// A killed server leaves its socket behind, and MySQL a lock file. If another program now has the process
+	// ID in the lock file, the server would refuse to start.
 	for _, stale := range []string{d.socket, d.socket + ".lock"} {
 		if err := os.Remove(stale); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, fmt.Errorf("remove a stale socket: %w", err)
@@ -42,8 +42,7 @@ func (i *Installation) launch(ctx context.Context, d *directory, args []string) 
 	return p, nil
 }
 
-// waitForLogin polls until root can log in, the server has ended, or ctx is
-// done.
+// waitForLogin polls until root can log in, the server has ended, or ctx is done.
 func (p *process) waitForLogin(ctx context.Context, socket string) error {
 	retry := time.NewTicker(20 * time.Millisecond)
 	defer retry.Stop()
@@ -62,8 +61,7 @@ func (p *process) waitForLogin(ctx context.Context, socket string) error {
 	}
 }
 
-// runLog is what a server says in one run: the part of its log file after where
-// the file ended before.
+// runLog is the part of the server's log file that one run has written.
 type runLog struct {
 	*os.File
 	start int64
@@ -81,13 +79,13 @@ func openLog(path string) (*runLog, error) {
 	return &runLog{File: file, start: start}, nil
 }
 
-// logged is how much of a log is quoted in an error.
+// Bounds of the part of a log that an error quotes.
 const (
 	loggedBytes = 16 << 10
 	loggedLines = 12
 )
 
-// tail is the last few lines of this run.
+// tail returns the last lines of this run.
 func (l *runLog) tail() string {
 	from := l.start
 	if end, err := l.Seek(0, io.SeekEnd); err == nil {
@@ -101,7 +99,7 @@ func (l *runLog) tail() string {
 	return strings.Join(lines[max(0, len(lines)-loggedLines):], "\n")
 }
 
-// explain adds to an error what the server said, and what can be read from it.
+// explain adds the end of the log to an error, and its probable cause.
 func (l *runLog) explain(err error) error {
 	said := l.tail()
 	switch {

@@ -12,15 +12,14 @@ import (
 // process is a child and the goroutine that waits for it.
 type process struct {
 	cmd    *exec.Cmd
-	exited chan struct{} // closed once the child is reaped
-	err    error         // how it ended; set before exited is closed
+	exited chan struct{} // closed once the child has been reaped
+	err    error         // the result of waiting; set before exited is closed
 }
 
 // spawn starts a child that the kernel kills when this process dies.
 //
-// The kernel ties that promise to the thread that forked, not to the process,
-// so the goroutine that starts the child keeps its thread until the child is
-// gone.
+// The kernel ties this to the thread that forked, not to the process. So the goroutine that starts the child
+// keeps its thread until the child is gone.
 func spawn(cmd *exec.Cmd) (*process, error) {
 	p := &process{cmd: cmd, exited: make(chan struct{})}
 	started := make(chan error, 1)
@@ -42,17 +41,16 @@ func spawn(cmd *exec.Cmd) (*process, error) {
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// kill ends the child at once and waits until it is gone. A child that has
-// ended already is no error.
+// kill ends the child at once and waits until it is gone. It is no error if the child has ended already.
 func (p *process) kill() error {
 	if err := p.signal(syscall.SIGKILL); err != nil {
 		return err
 	}
-	<-p.exited // a killed process ends without being asked, even a stopped one
+	<-p.exited // SIGKILL ends a process at once, even a stopped one
 	return nil
 }
 
-// signal sends a signal, unless the child has ended already.
+// signal sends a signal, unless the child has ended.
 func (p *process) signal(signal syscall.Signal) error {
 	err := p.cmd.Process.Signal(signal)
 	if err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -61,7 +59,7 @@ func (p *process) signal(signal syscall.Signal) error {
 	return nil
 }
 
-// ending says how the child ended, which it must have.
+// ending returns how the child ended. It must have ended.
 func (p *process) ending() error {
 	if p.err != nil {
 		return p.err

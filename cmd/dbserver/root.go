@@ -9,8 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 )
 
-// loginPatience bounds one attempt to log in: a server that hangs while it
-// starts must not be waited for in silence.
+// loginPatience bounds one attempt to log in, because a server may become unresponsive while it starts.
 const loginPatience = 10 * time.Second
 
 // Connect logs in as root through the socket. The caller closes the connection.
@@ -22,9 +21,8 @@ func (s *Server) Connect(ctx context.Context) (*client.Conn, error) {
 	return conn, nil
 }
 
-// Execute runs statements as root, one after another, and stops at the first
-// that fails; those before it have taken effect. When ctx is done meanwhile, the
-// outcome of the statement that was under way is unknown.
+// Execute runs statements as root, one after another, and stops at the first error. Earlier statements have
+// taken effect. If ctx ends meanwhile, the outcome of the running statement is unknown.
 func (s *Server) Execute(ctx context.Context, statements ...string) error {
 	conn, err := s.Connect(ctx)
 	if err != nil {
@@ -35,7 +33,7 @@ func (s *Server) Execute(ctx context.Context, statements ...string) error {
 }
 
 func execute(ctx context.Context, conn *client.Conn, statements ...string) error {
-	// The client knows no contexts; closing its connection is what ends a wait.
+	// The client library supports no contexts, so closing the connection ends a wait.
 	defer context.AfterFunc(ctx, func() { _ = conn.Conn.Conn.Close() })()
 	for _, statement := range statements {
 		if _, err := conn.Execute(statement); err != nil {
@@ -48,8 +46,8 @@ func execute(ctx context.Context, conn *client.Conn, statements ...string) error
 	return nil
 }
 
-// connectRoot bounds the login by a deadline on the connection itself, which
-// the client would otherwise read without one.
+// connectRoot logs in as root. It sets a deadline on the connection itself, because the client library reads
+// without one during the login.
 func connectRoot(ctx context.Context, socket string) (*client.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, loginPatience)
 	defer cancel()
@@ -62,7 +60,7 @@ func connectRoot(ctx context.Context, socket string) (*client.Conn, error) {
 		return conn, conn.SetDeadline(deadline)
 	}
 	conn, err := client.ConnectWithDialer(ctx, "unix", socket, "root", "", "", dial, func(c *client.Conn) error {
-		return c.SetCollation("utf8mb4_general_ci") // the client's own choice is unknown to MariaDB
+		return c.SetCollation("utf8mb4_general_ci") // MariaDB does not know the library's default collation
 	})
 	if err != nil {
 		return nil, err
@@ -70,7 +68,7 @@ func connectRoot(ctx context.Context, socket string) (*client.Conn, error) {
 	return conn, conn.SetDeadline(time.Time{})
 }
 
-// keepRootAlone drops every account but root's own and the server's.
+// keepRootAlone drops every account except root@localhost and the server's own.
 func keepRootAlone(ctx context.Context, socket string) error {
 	conn, err := connectRoot(ctx, socket)
 	if err != nil {

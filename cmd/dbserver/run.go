@@ -8,8 +8,7 @@ import (
 	"syscall"
 )
 
-// runToEnd runs a program of an installation to its end, its words going to the
-// server's log.
+// runToEnd runs a program of an installation and waits for its end. Its output goes to the server's log.
 func runToEnd(ctx context.Context, d *directory, cmd *exec.Cmd) error {
 	log, err := openLog(d.file("server.log"))
 	if err != nil {
@@ -18,7 +17,7 @@ func runToEnd(ctx context.Context, d *directory, cmd *exec.Cmd) error {
 	defer log.Close()
 	cmd.Dir = d.path
 	cmd.Stdout, cmd.Stderr = log.File, log.File
-	// A group of its own, so that what a script has started ends with it.
+	// A process group of its own, so that child processes of a script end with it.
 	cmd.SysProcAttr.Setpgid = true
 	p, err := spawn(cmd)
 	if err != nil {

@@ -11,19 +11,18 @@ import (
 	"time"
 )
 
-// stopPatience bounds a Stop whose caller sets no bound.
+// stopPatience bounds a Stop whose caller sets no limit.
 const stopPatience = 2 * time.Minute
 
-// Server is a running server, or one that ran. Its methods may be called by many
-// goroutines.
+// Server is a server that runs, or has run. Its methods may be called concurrently.
 type Server struct {
 	installation *Installation
 	directory    *directory
 	process      *process
 	port         int
 
-	asked atomic.Bool   // whether its end was asked for
-	done  chan struct{} // closed once the process is reaped and its directory given up
+	asked atomic.Bool   // whether its end was requested
+	done  chan struct{} // closed once the process has been reaped and its directory released
 	err   error         // set before done is closed
 }
 
@@ -33,7 +32,7 @@ func newServer(installation *Installation, d *directory, p *process, port int) *
 	return s
 }
 
-// watch waits for the process to end; it is the goroutine behind Done.
+// watch waits for the process to end, and then closes done.
 func (s *Server) watch() {
 	<-s.process.exited
 	s.err = s.directory.close()
@@ -50,23 +49,22 @@ func (s *Server) Pid() int        { return s.process.pid() }
 func (s *Server) Port() int       { return s.port }
 func (s *Server) Dir() string     { return s.directory.path }
 
-// Addr is where clients connect: 127.0.0.1 and the port.
+// Addr returns the address for clients: 127.0.0.1 and the port.
 func (s *Server) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
 
-// Socket is the path of the Unix socket, through which root needs no password.
+// Socket returns the path of the Unix socket by which root logs in without a password.
 func (s *Server) Socket() string { return s.directory.socket }
 
-// Log is the path of the file that every run of the server adds to.
+// Log returns the path of the log file, to which every run of the server appends.
 func (s *Server) Log() string { return s.directory.file("server.log") }
 
-// CA is the path of the certificate that verifies the server's.
+// CA returns the path of the CA certificate that verifies the server's certificate.
 func (s *Server) CA() string { return s.directory.file("tls/" + authorityFile) }
 
-// Done is closed once the server has ended, for whatever reason.
+// Done returns a channel that is closed once the server has ended, for any reason.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Err is nil while the server runs and when it ended because it was told to;
-// otherwise it says how it ended.
+// Err returns nil while the server runs, and after a requested end. Otherwise it returns how the server ended.
 func (s *Server) Err() error {
 	select {
 	case <-s.done:
@@ -76,10 +74,9 @@ func (s *Server) Err() error {
 	}
 }
 
-// Stop shuts the server down as an operator would and waits for it; a paused one
-// is resumed. When ctx is done first, the server is killed and the error says
-// so: its data is whole, and recovered at the next start. In every case it has
-// ended when Stop returns.
+// Stop shuts the server down cleanly and waits for its end. It resumes a paused server first. If ctx ends
+// before, Stop kills the server and returns an error. The data is then intact, and the next start recovers it.
+// When Stop returns, the server has ended in any case.
 func (s *Server) Stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopPatience)
 	defer cancel()
@@ -106,8 +103,8 @@ func (s *Server) Kill() error {
 	return s.err
 }
 
-// Pause stops the server's every thread until Resume: to clients it is a server
-// that has hung, its connections open.
+// Pause stops all threads of the server until Resume. To clients, the server is unresponsive with open
+// connections.
 func (s *Server) Pause() error { return s.process.signal(syscall.SIGSTOP) }
 
 // Resume ends a Pause.

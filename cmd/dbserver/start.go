@@ -9,18 +9,17 @@ import (
 )
 
 const (
-	// startPatience bounds a start that the caller does not: initialising, and
-	// the recovery of a server that was killed.
+	// startPatience bounds a start for which the caller sets no limit. A start includes the initialisation, or
+	// the recovery of a killed server.
 	startPatience = 5 * time.Minute
-	// portAttempts is how many free ports are tried before Start gives up: between
-	// looking for one and the server's bind, another program may take it.
+	// portAttempts is the number of free ports that Start tries. Between the search for a free port and the
+	// server's bind, another program may take the port.
 	portAttempts = 5
 )
 
-// Start starts a server in a directory of its own and waits until root can log
-// in. ctx bounds the start alone: the server lives until [Server.Stop],
-// [Server.Kill] or the end of this process. After an error no server is
-// running; what was initialised stays.
+// Start starts a server in its own directory and waits until root can log in. ctx bounds only the start. The
+// server lives until [Server.Stop], [Server.Kill] or the end of this process. After an error no server is
+// running, and the initialised directory stays.
 func Start(ctx context.Context, installation *Installation, options Options) (*Server, error) {
 	s, err := start(ctx, installation, options)
 	if err != nil {
@@ -72,7 +71,7 @@ func startIn(ctx context.Context, d *directory, installation *Installation, opti
 	}
 }
 
-// choosePort finds a port that is free now, unless one is asked for.
+// choosePort returns the requested port, or a port that is currently free.
 func choosePort(asked int) (int, error) {
 	if asked != 0 {
 		return asked, nil

@@ -9,17 +9,15 @@ import (
 	"time"
 )
 
-// templateEdition is part of a template's name; raise it when a fresh data
-// directory changes, so that older templates are no longer taken.
+// templateEdition is part of a template's name. Increase it when fresh data directories change, so that older
+// templates are no longer used.
 const templateEdition = 1
 
-// templatePatience is how long Start waits for another process that is making
-// the same template.
+// templatePatience bounds the wait for another process that is making the same template.
 const templatePatience = 3 * time.Minute
 
-// ensureTemplate is the path of a freshly initialised data directory of this
-// version, made if it is missing. One process makes it while others wait; it
-// appears whole.
+// ensureTemplate returns the path of a freshly initialised data directory of this version, and creates it if it
+// is missing. One process creates it while others wait. It appears as a whole.
 func (i *Installation) ensureTemplate(ctx context.Context, templates string) (string, error) {
 	template := filepath.Join(templates, fmt.Sprintf("%s-%s-%d", i.Engine, i.Version, templateEdition))
 	if _, err := os.Stat(template); err == nil {
@@ -41,7 +39,7 @@ func (i *Installation) makeTemplate(ctx context.Context, template string) (err e
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	if _, err := os.Stat(template); err == nil {
-		return nil // made by another process while this one waited
+		return nil // another process made it while this one waited
 	}
 	workshop := template + ".new"
 	if err := os.RemoveAll(workshop); err != nil {

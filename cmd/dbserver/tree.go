@@ -9,14 +9,13 @@ import (
 	"strings"
 )
 
-// loaders are the dynamic loaders of the architectures that Debian packages
-// MySQL for, by Go's name for the architecture.
+// loaders holds the dynamic loaders of the architectures for which Debian packages MySQL, by GOARCH.
 var loaders = map[string]struct{ triplet, loader string }{
 	"amd64": {"x86_64-linux-gnu", "ld-linux-x86-64.so.2"},
 	"arm64": {"aarch64-linux-gnu", "ld-linux-aarch64.so.1"},
 }
 
-// usualTrees are where a Debian tree with MySQL is looked for unasked.
+// usualTrees returns the default directories of a Debian tree with MySQL.
 func usualTrees() []string {
 	var dirs []string
 	if cache, err := os.UserCacheDir(); err == nil {
@@ -25,9 +24,9 @@ func usualTrees() []string {
 	return append(dirs, "/opt/mysql-9.7")
 }
 
-// openTree looks at a directory that holds a Debian system with MySQL, newer
-// than this machine's. Its programs need its own C library, so they are run
-// through its own dynamic loader: no chroot, no container, and ordinary paths.
+// openTree opens a directory that contains a Debian system with MySQL, newer than this machine's. Its programs
+// need their own C library. So they are run through their own dynamic loader, without chroot or container, with
+// ordinary paths.
 func openTree(ctx context.Context, dir string) (*Installation, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

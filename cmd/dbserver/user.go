@@ -9,14 +9,13 @@ import (
 // User is an account that may log in from any address.
 type User struct {
 	Name, Password string
-	// Plugin is how it proves its password; empty is what clients of the engine
-	// expect today: caching_sha2_password of MySQL, mysql_native_password of
-	// MariaDB.
+	// Plugin is the authentication plugin. If empty, it is the one that the engine's clients expect:
+	// caching_sha2_password for MySQL, mysql_native_password for MariaDB.
 	Plugin string
 }
 
-// CreateUser makes an account with every right, the right to grant included; if
-// it is there, its password and plugin become these.
+// CreateUser creates an account with all privileges, including GRANT OPTION. If the account exists, it gets
+// this password and plugin.
 func (s *Server) CreateUser(ctx context.Context, user User) error {
 	account := quote(user.Name) + "@'%'"
 	proof := " IDENTIFIED " + identification(s.Engine(), user)
@@ -45,7 +44,7 @@ func orElse(value, otherwise string) string {
 	return value
 }
 
-// quote makes a string literal in the servers' default SQL mode.
+// quote returns a string literal for the servers' default SQL mode.
 func quote(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
 }

@@ -11,17 +11,16 @@ import (
 	"syscall"
 )
 
-// child is a process of this program that the kernel kills when the demo dies.
+// child is another process of this program, which the kernel kills when the demo dies.
 type child struct {
 	cmd  *exec.Cmd
 	log  string
-	done chan struct{} // closed once it is reaped
-	err  error         // how it ended; set before done is closed
+	done chan struct{} // closed once it has been reaped
+	err  error         // the result of waiting; set before done is closed
 }
 
-// startChild starts the program and adds what it says to the log. The kernel
-// ties the child's death to the thread that forked it, so that thread is kept
-// until the child is gone.
+// startChild starts the program and appends its output to the log. The kernel ties the child's death to the
+// thread that forked it, so the goroutine keeps that thread until the child is gone.
 func startChild(log, binary string, args ...string) (*child, error) {
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -50,7 +49,7 @@ func startChild(log, binary string, args ...string) (*child, error) {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// ended says how the process ended, which it must have, with its last words.
+// ended returns how the process ended, with the end of its log. It must have ended.
 func (c *child) ended() error {
 	how := "exit status 0"
 	if c.err != nil {
@@ -59,7 +58,7 @@ func (c *child) ended() error {
 	return fmt.Errorf("it ended: %s; its last words in %s:\n%s", how, c.log, lastLines(c.log, 5))
 }
 
-// stop asks the process to end, and kills it when ctx is done first.
+// stop sends SIGTERM to the process, and kills it if ctx ends first.
 func (c *child) stop(ctx context.Context) error {
 	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err

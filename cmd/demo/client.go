@@ -15,7 +15,7 @@ const (
 	statementPatience = 30 * time.Second
 )
 
-// conn is a client of a proxy whose every wait ends with its context.
+// conn is a connection to a proxy. All of its waits end with its context.
 type conn struct {
 	*client.Conn
 	release func() bool
@@ -33,7 +33,7 @@ func connect(ctx context.Context, addr, password string) (*conn, error) {
 		return raw, raw.SetDeadline(deadline)
 	}
 	c, err := client.ConnectWithDialer(login, "tcp", addr, shopUser, password, database, dial, func(c *client.Conn) error {
-		return c.SetCollation("utf8mb4_general_ci") // the library's own choice is unknown to MariaDB
+		return c.SetCollation("utf8mb4_general_ci") // MariaDB does not know the library's default collation
 	})
 	if err != nil {
 		return nil, fmt.Errorf("log in to %s: %w", addr, err)
@@ -42,12 +42,12 @@ func connect(ctx context.Context, addr, password string) (*conn, error) {
 	return &conn{c, context.AfterFunc(ctx, func() { _ = raw.SetDeadline(time.Unix(1, 0)) })}, nil
 }
 
-// allow gives the next statements their time.
+// allow sets the deadline for the next statements.
 func (c *conn) allow(ctx context.Context) error {
 	if err := c.SetDeadline(time.Now().Add(statementPatience)); err != nil {
 		return err
 	}
-	return ctx.Err() // which may have ended between its deadline and this one
+	return ctx.Err() // ctx may have ended before the new deadline was set, which would override the deadline of its end
 }
 
 func (c *conn) close() {

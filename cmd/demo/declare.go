@@ -12,13 +12,13 @@ import (
 	"locus/router/cluster"
 )
 
-// clusterName is the default of all commands, so that --etcd is all they need.
+// clusterName is the default name in all commands, so that they need only --etcd.
 const clusterName = "main"
 
 func prefix() string { return "/locus/" + clusterName + "/" }
 
-// declareShards registers where the servers listen: in the cluster that is
-// declared, of which all else stays as it is, or in a new one.
+// declareShards declares the servers' addresses: in the existing cluster, of which everything else stays, or in
+// a new one.
 func declareShards(ctx context.Context, kv *etcd.KV, state *declared.State, owning, spare []router.ShardName, shards []*shard) error {
 	addresses := map[router.ShardName][]string{}
 	for _, s := range shards {
@@ -45,8 +45,8 @@ func declareShards(ctx context.Context, kv *etcd.KV, state *declared.State, owni
 	return nil
 }
 
-// moved is the cluster with its servers at other addresses, but for those of shards with several, which keep theirs. A demo of before there
-// was a dba gets one.
+// moved returns the cluster with new addresses of its servers. Shards with several servers keep their
+// addresses. A cluster from a demo without the user dba gets this user.
 func moved(c *cluster.Cluster, addresses map[router.ShardName][]string) (*cluster.Cluster, error) {
 	if c == nil {
 		return nil, nil

@@ -38,7 +38,7 @@ func openDirectory(path string) (*directory, error) {
 	return d, nil
 }
 
-// claim locks the directory until this process ends, however it ends.
+// claim locks the directory until this process ends in any way.
 func (d *directory) claim() error {
 	err := syscall.Flock(int(d.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -62,8 +62,8 @@ func (d *directory) file(parts ...string) string {
 	return filepath.Join(append([]string{d.path}, parts...)...)
 }
 
-// engine is the one that the directory's servers are of. A new directory gets
-// the one asked for, or the first that find finds.
+// engine returns the engine of the directory's servers. A new directory gets the requested one, or the first
+// one that find accepts.
 func (d *directory) engine(asked dbserver.Engine, find func(dbserver.Engine) error) (dbserver.Engine, error) {
 	text, err := os.ReadFile(d.file("engine"))
 	if err == nil {
@@ -91,13 +91,13 @@ func (d *directory) engine(asked dbserver.Engine, find func(dbserver.Engine) err
 	return "", errors.Join(missing...)
 }
 
-// writeFile replaces a file whole, for its owner's eyes only.
+// writeFile replaces a file atomically. Only its owner can read it.
 func writeFile(path, text string) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*") // with mode 0600
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already if all went well
+	defer func() { _ = os.Remove(f.Name()) }() // after success the file has been renamed
 	_, err = f.WriteString(text)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write %s: %w", f.Name(), err)

@@ -70,11 +70,11 @@ type hints struct {
 	Binary, Config, URL, Secret                string
 	Logs, Etcd, Data                           string
 	First, Spare                               router.ShardName
-	Replicated                                 router.ShardName // empty: no shard has replicas
+	Replicated                                 router.ShardName // empty if no shard has replicas
 	Replica, PIDFile                           string
 }
 
-// quoted returns a word as a shell reads it.
+// quoted quotes a word for the shell.
 func quoted(word string) string {
 	if regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`).MatchString(word) {
 		return word
@@ -84,7 +84,7 @@ func quoted(word string) string {
 
 type hintShard struct{ Name, Port, User, Secret, Database string }
 
-// hints prints what to try next.
+// hints prints commands to try next.
 func (r *running) hints(state ready) error {
 	host, port, err := net.SplitHostPort(state.Proxies[0].Addr)
 	if err != nil {

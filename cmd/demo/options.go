@@ -10,23 +10,23 @@ import (
 	"locus/cmd/dbserver"
 )
 
-// Options are the flags of the demo and what its caller knows.
+// Options holds the flags of the demo, and values that its caller provides.
 type Options struct {
-	Data            string          // the data directory; it is made if it isn't there
-	Engine          dbserver.Engine // empty: the directory's, or the first that is installed
-	Shards, Spare   int             // of a new directory; one that exists keeps its own
-	Replicas        int             // of each shard of a new directory
+	Data            string          // the data directory; created if it does not exist
+	Engine          dbserver.Engine // empty: the directory's engine, or the first that is installed
+	Shards, Spare   int             // number of shards in a new directory; an existing one keeps its shards
+	Replicas        int             // per shard in a new directory
 	Proxies         int
-	Proxy           string // host:port of the first proxy; the others listen on the ports that follow
-	HTTP            string // host:port of the first proxy's pages; empty: none
+	Proxy           string // host:port of the first proxy; the others listen on the following ports
+	HTTP            string // host:port of the first proxy's web pages; empty for none
 	OrdersPerSecond float64
-	ReadyFile       string // empty: none
+	ReadyFile       string // empty for none
 
-	Binary string    // this program, to run proxies
-	Out    io.Writer // for people
+	Binary string    // path of this program, which runs the proxies
+	Out    io.Writer // for messages
 }
 
-// Default is the options of a command without flags.
+// Default returns the options of a command without flags.
 func Default() Options {
 	return Options{
 		Data: "locus-demo-data", Shards: 2, Spare: 1, Proxies: 1,
@@ -34,7 +34,7 @@ func Default() Options {
 	}
 }
 
-// Validate reports everything that can't work, by the names of the flags.
+// Validate reports all invalid options, by the names of the flags.
 func (o Options) Validate() error {
 	var errs []error
 	refuse := func(wrong bool, format string, args ...any) {
@@ -61,7 +61,7 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// proxyAddresses is where the proxies listen.
+// proxyAddresses returns the addresses on which the proxies listen.
 func (o Options) proxyAddresses() ([]string, error) {
 	host, port, err := splitAddress(o.Proxy)
 	if err != nil {
@@ -89,8 +89,7 @@ func splitAddress(hostPort string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// checkPorts finds out early, and by the flag's name, what could not be listened
-// on later.
+// checkPorts reports ports that are in use before anything is started, by the names of the flags.
 func (o Options) checkPorts() error {
 	addresses, err := o.proxyAddresses()
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// buyers is how many buyers order: few enough that some come back.
+// buyers is the number of buyers: few enough that some place several orders.
 const buyers = 10_000
 
-// products are what the shop sells; the price of each is its number and 99 cents.
+// products lists the shop's products. The price of each is its number and 99 cents.
 var products = []string{
 	"kettle", "lamp", "notebook", "umbrella", "bicycle bell", "tea", "wool socks", "map of the town",
 	"pocket knife", "watering can", "candle", "door mat",
 }
 
-// trickle places orders through one proxy, and through the next when that breaks.
+// trickle places orders through one proxy, and through the next one after an error.
 type trickle struct {
 	addrs     []string
 	password  string
@@ -30,11 +30,11 @@ type trickle struct {
 	said      map[string]bool // kinds of errors that were printed
 }
 
-// retryEvery is the pause after an error. It also keeps what breaks while the
-// demo is being stopped from being printed.
+// retryEvery is the pause after an error. Because of the pause, errors caused by stopping the demo are not
+// printed.
 const retryEvery = time.Second
 
-// run places orders until ctx ends, whatever breaks.
+// run places orders until ctx ends, despite errors.
 func (t *trickle) run(ctx context.Context) {
 	t.said = map[string]bool{}
 	for i := 0; ctx.Err() == nil; i++ {
@@ -48,7 +48,7 @@ func (t *trickle) run(ctx context.Context) {
 	}
 }
 
-// say prints an error once per kind.
+// say prints an error once for each kind.
 func (t *trickle) say(err error) {
 	kind := err.Error()
 	var refused *mysql.MyError
@@ -61,7 +61,7 @@ func (t *trickle) say(err error) {
 	}
 }
 
-// session orders over one connection until something breaks.
+// session places orders over one connection until an error occurs.
 func (t *trickle) session(ctx context.Context, addr string) error {
 	c, err := connect(ctx, addr, t.password)
 	if err != nil {
@@ -108,7 +108,7 @@ func stock(ctx context.Context, c *conn) error {
 	return nil
 }
 
-// order is one purchase: an order of some buyer and its items, in a transaction.
+// order places one order of a random buyer with its items, in a transaction.
 func order(ctx context.Context, c *conn) error {
 	if err := c.allow(ctx); err != nil {
 		return err

@@ -16,17 +16,16 @@ import (
 type proxyProcess struct {
 	*child
 	addr   string
-	config string // its configuration's path
+	config string // path of its configuration
 }
 
-// clients is how many each proxy serves at once: those ten thousand that wait,
-// and whoever looks on.
+// clients is the number of clients that each proxy accepts: ten thousand idle ones, and some more.
 const clients = 12_000
 
-// databaseConnections is what each server leaves to the proxies together.
+// databaseConnections is the number of connections to each server that all proxies together may use.
 const databaseConnections = 400
 
-// proxyConfig is the configuration of one proxy: what isn't its default.
+// proxyConfig returns the configuration of one proxy, with the settings that differ from the defaults.
 func (d *directory) proxyConfig(o Options, i int, addr, endpoint, keyRing string) ([]byte, error) {
 	http := map[string]any{"listen": ""}
 	if i == 0 && o.HTTP != "" {
@@ -39,7 +38,7 @@ func (d *directory) proxyConfig(o Options, i int, addr, endpoint, keyRing string
 	return yaml.Marshal(map[string]any{
 		"cluster":  clusterName,
 		"etcd":     map[string]any{"endpoints": []string{endpoint}},
-		"proxy":    map[string]any{"listen": addr, "max_connections": clients, "drain_delay": "0s"}, // no load balancer asks it
+		"proxy":    map[string]any{"listen": addr, "max_connections": clients, "drain_delay": "0s"}, // the demo has no load balancer that needs the delay
 		"http":     http,
 		"backends": map[string]any{"max_connections_per_shard": perShard},
 		"secrets":  map[string]any{"dir": d.file("secrets")},
@@ -48,8 +47,8 @@ func (d *directory) proxyConfig(o Options, i int, addr, endpoint, keyRing string
 	})
 }
 
-// startProxies writes the configurations and starts the processes. Those that
-// did start are given beside the error.
+// startProxies writes the configurations and starts the processes. With an error, it also returns the processes
+// that did start.
 func (d *directory) startProxies(o Options, endpoint, keyRing string) ([]*proxyProcess, error) {
 	addresses, err := o.proxyAddresses()
 	if err != nil {
@@ -124,7 +123,7 @@ func answers(ctx context.Context, addr, password string) error {
 	return err
 }
 
-// stopProxies stops the proxies side by side, as their drains may take long.
+// stopProxies stops the proxies concurrently, because draining may take long.
 func stopProxies(ctx context.Context, proxies []*proxyProcess) error {
 	ctx, cancel := context.WithTimeout(ctx, proxyStopPatience)
 	defer cancel()

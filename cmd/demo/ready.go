@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// ready is the JSON of the ready file.
+// ready is the content of the ready file, as JSON.
 type ready struct {
 	Proxies  []readyProxy `json:"proxies"`
 	User     string       `json:"user"`
@@ -37,11 +37,11 @@ type readyShard struct {
 	Password string `json:"password"`
 	Database string `json:"database"`
 	PID      int    `json:"pid"`
-	// Replicas are the servers that follow it, or did at the first start.
+	// Replicas lists the shard's replicas at the first start.
 	Replicas []readyProxy `json:"replicas,omitempty"`
 }
 
-// write puts the file there at once and whole.
+// write writes the file atomically.
 func (r ready) write(path string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -50,7 +50,7 @@ func (r ready) write(path string) error {
 	return writeFile(path, string(text)+"\n")
 }
 
-// removeReady takes a file away that says what is no longer, or not yet, so.
+// removeReady removes an outdated ready file.
 func removeReady(path string) error {
 	if path == "" {
 		return nil

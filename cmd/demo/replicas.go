@@ -18,16 +18,16 @@ import (
 
 // member is one of a shard's servers.
 type member struct {
-	*dbserver.Server // replaced by again, whose goroutine is the only one that looks then
+	*dbserver.Server // replaced by the goroutine of keep, the only one that uses it then
 
 	installation *dbserver.Installation
 	options      dbserver.Options
 }
 
-// members are all of a shard's servers.
+// members returns all servers of a shard.
 func (s *shard) members() []*member { return append([]*member{s.member}, s.replicas...) }
 
-// addresses are where they are.
+// addresses returns the addresses of all servers of a shard.
 func (s *shard) addresses() (list []string) {
 	for _, m := range s.members() {
 		list = append(list, m.Addr())
@@ -35,7 +35,7 @@ func (s *shard) addresses() (list []string) {
 	return list
 }
 
-// replicas is how many of a shard's servers follow its primary: as declared, or of a new cluster what the options ask for.
+// replicas returns the number of replicas of a shard: as declared, or, for a new cluster, as in the options.
 func replicas(o Options, c *cluster.Cluster) func(router.ShardName) int {
 	return func(name router.ShardName) int {
 		if c == nil {
@@ -45,8 +45,9 @@ func replicas(o Options, c *cluster.Cluster) func(router.ShardName) int {
 	}
 }
 
-// replicating are the options of servers of which locus promotes one, so that nothing that was acknowledged is lost with
-// another one (docs/how-to/failover.md). They begin read-only: the primary is who the cluster says.
+// replicating holds the options of servers of shards with failover. With these, no acknowledged transaction is
+// lost when another server is promoted (docs/how-to/failover.md). The servers start read-only, because the
+// cluster decides which one is the primary.
 var replicating = map[dbserver.Engine][]string{
 	dbserver.MariaDB: {
 		"--log-slave-updates=ON", "--read-only=ON", "--gtid-strict-mode=ON", "--init-rpl-role=SLAVE", "--rpl-semi-sync-slave-enabled=ON",
@@ -58,7 +59,7 @@ var replicating = map[dbserver.Engine][]string{
 	},
 }
 
-// startReplicated starts a shard's servers. Those that did start are given beside an error.
+// startReplicated starts the servers of a shard. With an error, it also returns the servers that did start.
 func (d *directory) startReplicated(ctx context.Context, installation *dbserver.Installation, name router.ShardName, password string, n int) (*shard, error) {
 	s := &shard{name: name, password: password}
 	for i := range n + 1 {
@@ -81,7 +82,8 @@ func (d *directory) startReplicated(ctx context.Context, installation *dbserver.
 	return s, nil
 }
 
-// startMember starts a server on the port that it has had from the beginning: the cluster and the other servers know it by that.
+// startMember starts a server on the same port at each start, because the cluster and the other servers know it
+// by that port.
 func (d *directory) startMember(ctx context.Context, installation *dbserver.Installation, dir string) (*member, error) {
 	m := &member{installation: installation, options: dbserver.Options{Dir: d.file(dir), Args: replicating[installation.Engine]}}
 	kept := d.file(dir, "port")
@@ -102,7 +104,7 @@ func (d *directory) startMember(ctx context.Context, installation *dbserver.Inst
 	return m, nil
 }
 
-// replicate makes the accounts of a new shard, and has its replicas follow the first server from its beginning.
+// replicate creates the accounts of a new shard, and makes its replicas follow the first server.
 func (d *directory) replicate(ctx context.Context, s *shard) error {
 	admin, err := d.secret(adminSecret(s.name), random)
 	if err != nil {
@@ -112,13 +114,13 @@ func (d *directory) replicate(ctx context.Context, s *shard) error {
 		return err
 	}
 	rights := "REPLICATION CLIENT, SYSTEM_VARIABLES_ADMIN, REPLICATION_SLAVE_ADMIN, CONNECTION_ADMIN, XA_RECOVER_ADMIN, BACKUP_ADMIN, CLONE_ADMIN"
-	writesAnyway := "SUPER, CONNECTION_ADMIN, SYSTEM_USER" // the last: nobody without it could end its connections
+	writesAnyway := "SUPER, CONNECTION_ADMIN, SYSTEM_USER" // SYSTEM_USER because an account with it can be killed only by accounts that have it too
 	if s.Engine() == dbserver.MariaDB {
 		rights = "READ_ONLY ADMIN, REPLICATION SLAVE ADMIN, REPLICATION MASTER ADMIN, REPLICA MONITOR, CONNECTION ADMIN, BINLOG ADMIN, BINLOG REPLAY"
 		writesAnyway = "SUPER, READ_ONLY ADMIN"
 	}
 	if err := s.Execute(ctx,
-		"REVOKE "+writesAnyway+" ON *.* FROM "+shardUser, // by which it would write to replicas
+		"REVOKE "+writesAnyway+" ON *.* FROM "+shardUser, // these would let it write to replicas
 		fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY '%s'", adminUser, admin),
 		fmt.Sprintf("GRANT PROCESS, RELOAD, REPLICATION SLAVE, %s ON *.* TO %s", rights, adminUser),
 	); err != nil {
@@ -138,11 +140,12 @@ func (d *directory) replicate(ctx context.Context, s *shard) error {
 	return nil
 }
 
-// startsAgain is after how long a server is started again that was killed, as a service would be: long enough for another
-// one to be promoted before.
+// startsAgain is the time after which a killed server is started again, as a service manager would do. It is
+// long enough for another server to be promoted before.
 const startsAgain = 8 * time.Second
 
-// keep says what becomes of one of a shard's servers, and starts it again where others can do its work, until the demo ends.
+// keep reports the end of one of a shard's servers. If the shard has other servers, keep starts the server
+// again, until the demo ends.
 func (r *running) keep(ctx context.Context, s *shard, m *member) {
 	for {
 		select {
@@ -170,7 +173,8 @@ func (r *running) keep(ctx context.Context, s *shard, m *member) {
 	}
 }
 
-// awaitPrimaries waits until all shards take writes: where servers are promoted, one of a process's first looks makes them writable.
+// awaitPrimaries waits until all shards are writable. In a shard with failover, the watching process makes the
+// primary writable soon after its start.
 func (r *running) awaitPrimaries(ctx context.Context, password string) error {
 	if !slices.ContainsFunc(r.shards, func(s *shard) bool { return len(s.replicas) > 0 }) {
 		return nil
@@ -198,6 +202,6 @@ func (r *running) writes(ctx context.Context, password string) error {
 		return err
 	}
 	defer c.close()
-	_, err = c.Execute("DELETE FROM " + database + ".product WHERE product_id < 0") // there is none on any shard
+	_, err = c.Execute("DELETE FROM " + database + ".product WHERE product_id < 0") // no shard has such a row
 	return err
 }

@@ -15,8 +15,8 @@ import (
 	"locus/router"
 )
 
-// Run runs a demo until ctx ends. It returns after everything that it started
-// has ended; the data stays. An error says why the start or the stop failed.
+// Run runs a demo until ctx ends. It returns after everything that it started has ended. The data stays. The
+// error is that of a failed start or stop.
 func Run(ctx context.Context, o Options) error {
 	if err := errors.Join(o.Validate(), gene.CheckGolden()); err != nil {
 		return err
@@ -30,7 +30,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	stopErr := r.stop()
 	if ctx.Err() != nil {
-		err = nil // told to stop, amid the start
+		err = nil // the demo was stopped during its start
 	}
 	if err = errors.Join(err, stopErr); err == nil && r.dir != nil {
 		fmt.Fprintf(o.Out, "stopped; the data is kept in %s\n", r.dir.path)
@@ -38,15 +38,15 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// running is what a demo has started so far.
+// running holds what a demo has started so far.
 type running struct {
 	options Options
 	dir     *directory
 	etcd    *embedded.Server
 	shards  []*shard
 	proxies []*proxyProcess
-	first   router.ShardName // that owns genes
-	spare   router.ShardName // that owns none; empty: there is no such shard
+	first   router.ShardName // a shard that owns genes
+	spare   router.ShardName // a shard without genes; empty if there is none
 
 	undo []func() error // in the order of the start
 }
@@ -62,7 +62,7 @@ func (r *running) stop() error {
 	return errors.Join(errs...)
 }
 
-// lines lets several goroutines print.
+// lines is a writer that several goroutines may use.
 type lines struct {
 	mu sync.Mutex
 	to io.Writer
@@ -76,7 +76,7 @@ func (l *lines) Write(b []byte) (int, error) {
 
 func (r *running) say(format string, args ...any) { fmt.Fprintf(r.options.Out, format+"\n", args...) }
 
-// start starts everything; what did start before an error is in r.undo.
+// start starts everything. After an error, undo contains what was started before.
 func (r *running) start(ctx context.Context) (err error) {
 	o := r.options
 	if r.dir, err = openDirectory(o.Data); err != nil {
@@ -178,7 +178,7 @@ func (r *running) startDatabases(ctx context.Context, kv *etcd.KV) error {
 	return declareShards(ctx, kv, state, owning, spare, r.shards)
 }
 
-// startProxies waits until the proxies serve, and gives the password of their user.
+// startProxies starts the proxies, waits until they serve, and returns the password of their user.
 func (r *running) startProxies(ctx context.Context) (password string, err error) {
 	if password, err = r.dir.secret(userSecret, func() string { return "app" }); err != nil {
 		return "", err

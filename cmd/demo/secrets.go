@@ -23,13 +23,12 @@ const (
 
 func shardSecret(name router.ShardName) string { return "shards/" + string(name) }
 
-// adminSecret is of the account by which a shard's servers change roles.
+// adminSecret returns the name of the password of a shard's admin account.
 func adminSecret(name router.ShardName) string { return "shards/" + string(name) + "-admin" }
 
 func (d *directory) secrets() config.Secrets { return config.Secrets{Dir: d.file("secrets")} }
 
-// secret is the one of that name; if there is none yet, it is made of what
-// create gives and kept.
+// secret returns the secret of a name. If there is none yet, it stores the result of create.
 func (d *directory) secret(name string, create func() string) (string, error) {
 	path := d.file("secrets", filepath.FromSlash(name))
 	secret, err := config.ReadSecret(path)
@@ -46,10 +45,10 @@ func (d *directory) secret(name string, create func() string) (string, error) {
 	return secret, nil
 }
 
-// random is a password that nobody guesses.
+// random returns a random password.
 func random() string { return rand.Text() }
 
-// keyRing is the file of the keys of order numbers, which the first start makes.
+// keyRing returns the path of the key ring of order numbers. The first start creates the file.
 func (d *directory) keyRing() (string, error) {
 	path := d.file("keys.yaml")
 	_, err := cipher.Create(path)

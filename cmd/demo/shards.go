@@ -13,16 +13,16 @@ import (
 	"locus/router/cluster"
 )
 
-// shard is a running database server, or several of which one is written to.
+// shard is a running database server, or several of which one is the primary.
 type shard struct {
-	*member  // that was written to first
+	*member  // the primary of the first start
 	name     router.ShardName
 	password string
-	replicas []*member // that followed it then
+	replicas []*member // its replicas at the first start
 }
 
-// names are the shards that this directory has servers of: those declared, or
-// of a new cluster those that the options ask for.
+// names returns the shards whose servers are in this directory: the declared ones, or, for a new cluster, those
+// that the options request.
 func (d *directory) names(o Options, c *cluster.Cluster) (owning, spare []router.ShardName) {
 	if c == nil {
 		for i := range o.Shards + o.Spare {
@@ -36,7 +36,7 @@ func (d *directory) names(o Options, c *cluster.Cluster) (owning, spare []router
 		return owning, spare
 	}
 	for _, name := range c.ShardNames() {
-		// A shard without a directory was registered by the user, who runs it.
+		// A shard without a directory was registered by the user, who runs its server.
 		if _, err := os.Stat(d.file(string(name))); err != nil {
 			continue
 		}
@@ -49,8 +49,8 @@ func (d *directory) names(o Options, c *cluster.Cluster) (owning, spare []router
 	return owning, spare
 }
 
-// startShards starts the servers side by side, and of each shard so many replicas. Those that did start are given
-// beside the error about those that did not.
+// startShards starts the servers concurrently, with the given number of replicas for each shard. With an error,
+// it also returns the shards that did start.
 func (d *directory) startShards(ctx context.Context, engine dbserver.Engine, names []router.ShardName, replicas func(router.ShardName) int) ([]*shard, error) {
 	installation, err := dbserver.Find(ctx, engine, "")
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *directory) startShard(ctx context.Context, installation *dbserver.Insta
 	return s, nil
 }
 
-// createTables makes the sample schema where it isn't there yet.
+// createTables creates the sample schema where it does not exist yet.
 func createTables(ctx context.Context, shards []*shard) error {
 	for i, s := range shards {
 		statements := everywhere
@@ -108,12 +108,12 @@ func createTables(ctx context.Context, shards []*shard) error {
 // serverPatience bounds the shutdown of all servers.
 const serverPatience = time.Minute
 
-// stopShards stops the servers side by side. One that ended before, by itself or
-// because somebody killed it, is no error any more.
+// stopShards stops the servers concurrently. It ignores servers that have ended before, by themselves or killed
+// by the user.
 func stopShards(ctx context.Context, shards []*shard) error {
 	ctx, cancel := context.WithTimeout(ctx, serverPatience)
 	defer cancel()
-	var mu sync.Mutex // of errs
+	var mu sync.Mutex // guards errs
 	var errs []error
 	var stopping sync.WaitGroup
 	for _, s := range shards {

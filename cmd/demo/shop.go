@@ -7,7 +7,7 @@ import (
 	"locus/router/cluster"
 )
 
-// The sample shop.
+// Names in the sample shop.
 const (
 	database  = "shop"
 	shopUser  = "app"
@@ -16,8 +16,7 @@ const (
 	adminUser = "locus_admin"
 )
 
-// everywhere is what each shard has: the tables that are sharded and those that
-// are global.
+// everywhere holds the statements for every shard. They create the sharded and the global tables.
 var everywhere = []string{
 	"CREATE DATABASE IF NOT EXISTS shop DEFAULT CHARACTER SET utf8mb4",
 	`CREATE TABLE IF NOT EXISTS shop.test_order (
@@ -46,7 +45,7 @@ var everywhere = []string{
 	) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
 }
 
-// onFirst is what the first shard has besides.
+// onFirst holds additional statements for the first shard.
 var onFirst = []string{
 	`CREATE TABLE IF NOT EXISTS shop.setting (
 		name VARCHAR(64) NOT NULL,
@@ -55,11 +54,11 @@ var onFirst = []string{
 	) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4`,
 }
 
-// dba may give orders by CALL locus.….
+// dba is a user who may CALL the procedures of the schema locus.
 var dba = cluster.User{Secret: dbaSecret, Admin: true}
 
-// declare is the cluster of a first start: the shards in equal ranges, then
-// those without genes.
+// declare returns the cluster of a first start: shards with gene ranges of equal size, and shards without
+// genes.
 func declare(shards, spare []router.ShardName, addresses map[router.ShardName][]string) (*cluster.Cluster, error) {
 	routes, err := router.Equal(gene.W16, shards)
 	if err != nil {
@@ -82,7 +81,7 @@ func declare(shards, spare []router.ShardName, addresses map[router.ShardName][]
 	for _, name := range append(shards[:len(shards):len(shards)], spare...) {
 		s := cluster.Shard{User: shardUser, Secret: shardSecret(name), TLS: cluster.TLSOff}
 		at := addresses[name]
-		s.Address = at[0] // the primary, until somebody changes that
+		s.Address = at[0] // the primary, unless a switchover changes that
 		if len(at) > 1 {
 			for _, replica := range at[1:] {
 				s.Replicas = append(s.Replicas, cluster.Replica{Address: replica})

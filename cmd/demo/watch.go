@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// watch says what ends by itself. The demo goes on without it: that is worth
-// looking at.
+// watch prints when a process ends by itself. The demo continues without it, so that users can observe the
+// effects.
 func (r *running) watch() {
 	ctx, end := context.WithCancel(context.Background())
 	var watching sync.WaitGroup
@@ -28,7 +28,7 @@ func (r *running) watch() {
 	r.onStop(func() error { end(); watching.Wait(); return nil })
 }
 
-// state is what the ready file says.
+// state returns the content of the ready file.
 func (r *running) state(password string) (ready, error) {
 	state := ready{
 		User: shopUser, Password: password, Database: database,

@@ -1,7 +1,6 @@
-// Package collector takes traces by OpenTelemetry's protocol over HTTP, as whoever runs
-// locus has a collector do.
+// Package collector receives traces by the OpenTelemetry protocol over HTTP, in place of a real collector.
 //
-// It owns what has arrived; what of it is right is the test's.
+// It owns the received traces. The test decides whether they are correct.
 package collector
 
 import (
@@ -24,12 +23,12 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Span is one that has arrived.
+// Span is a received span.
 type Span struct {
 	Trace, ID, Parent string // in hex
 	Name              string
 	Server, Failed    bool
-	Attributes        map[string]string // of texts, numbers and lists of texts
+	Attributes        map[string]string // texts, numbers and lists of texts, all as text
 	Took              time.Duration
 }
 
@@ -37,8 +36,8 @@ type Span struct {
 type Collector struct {
 	URL string
 
-	mu      sync.Mutex // of what follows
-	status  int        // that is answered; 0: 200
+	mu      sync.Mutex // guards the following fields
+	status  int        // the status of answers; 0 means 200
 	spans   []Span
 	bodies  bytes.Buffer
 	headers []http.Header
@@ -54,7 +53,7 @@ func Start(t testing.TB) *Collector {
 	return c
 }
 
-// Answer has it answer with a status of HTTP's from now on.
+// Answer sets the HTTP status of answers from now on.
 func (c *Collector) Answer(status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,29 +129,28 @@ func text(v *common.AnyValue) string {
 	return ""
 }
 
-// Spans are those that have arrived.
+// Spans returns the received spans.
 func (c *Collector) Spans() []Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
 }
 
-// Bytes is all that has arrived.
+// Bytes returns everything received.
 func (c *Collector) Bytes() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return bytes.Clone(c.bodies.Bytes())
 }
 
-// Headers are those of each request.
+// Headers returns the headers of each request.
 func (c *Collector) Headers() []http.Header {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.headers)
 }
 
-// Within gives the spans that are directly within another one, in the order in which
-// they arrived.
+// Within returns the direct children of a span, in the order of their arrival.
 func Within(spans []Span, outer Span) []Span {
 	return slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.Parent != outer.ID || s.Trace != outer.Trace })
 }

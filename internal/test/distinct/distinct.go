@@ -1,6 +1,6 @@
-// Package distinct looks, for tests, for numbers that are handed out twice.
+// Package distinct detects numbers that are handed out twice, for tests.
 //
-// It owns the numbers that were seen. It never takes any but those it is told to.
+// It owns the set of numbers seen. It takes numbers only from the generators that it is given.
 package distinct
 
 import (
@@ -11,15 +11,14 @@ import (
 	"locus/idgen"
 )
 
-// Numbers are those seen so far. The zero value has seen none; safe for
-// concurrent use.
+// Numbers is the set of numbers seen so far. The zero value is empty. It is safe for concurrent use.
 type Numbers struct {
 	mu   sync.Mutex
 	seen map[uint64]bool
 }
 
-// Add notes numbers. One that was seen before fails the test, and so does 0,
-// which no generator gives.
+// Add adds numbers to the set. It fails the test if a number was seen before, or is 0, which no generator hands
+// out.
 func (n *Numbers) Add(t testing.TB, numbers ...uint64) {
 	t.Helper()
 	n.mu.Lock()
@@ -35,8 +34,8 @@ func (n *Numbers) Add(t testing.TB, numbers ...uint64) {
 	}
 }
 
-// Take takes numbers of a generator, so many times, of 1 to longest at once. It
-// ends with the first error, which fails the test.
+// Take takes numbers from a generator the given number of times, 1 to longest numbers at once. It ends at the
+// first error, which fails the test.
 func (n *Numbers) Take(t testing.TB, from idgen.Numbers, times, longest int) {
 	t.Helper()
 	for i := range times {
@@ -49,14 +48,14 @@ func (n *Numbers) Take(t testing.TB, from idgen.Numbers, times, longest int) {
 	}
 }
 
-// Has tells whether a number was seen.
+// Has reports whether a number was seen.
 func (n *Numbers) Has(number uint64) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.seen[number]
 }
 
-// Len is how many were seen.
+// Len returns the number of numbers seen.
 func (n *Numbers) Len() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -15,21 +15,22 @@ import (
 	"locus/router"
 )
 
-// Client is a session as its connections see it: txn.Client, Interrupts and Observer. Tests set what it says, and see what it was told.
+// Client is a session as its connections use it: txn.Client, Interrupts and Observer. Tests set its results,
+// and read how it was called.
 type Client struct {
 	t      testing.TB
 	Values sysvars.Values
 	Server flavor.Flavor
 
-	Stopped error // why nothing more is sent
-	Refused error // why a connection is not awaited
-	Killed  bool  // whatever is taken out was hit by a kill
+	Stopped error // if set, the error by which nothing more is sent
+	Refused error // if set, the error by which a connection is not awaited
+	Killed  bool  // every removed connection was hit by a kill
 
 	Awaited  []*backend.Conn
-	Shields  int // in all
-	shielded int // now
+	Shields  int // total number of calls of Shield
+	shielded int // calls of Shield without an Unshield yet
 	Borrowed int
-	Reserved int // how often what is reserved has changed
+	Reserved int // number of changes of the reserved connections
 }
 
 func (c *Client) Settings() *backend.Settings {
@@ -49,7 +50,7 @@ func (c *Client) Unshield()                { c.shielded-- }
 func (c *Client) Waited(time.Duration)     { c.Borrowed++ }
 func (c *Client) Trace() *trace.Statement  { return nil }
 
-// Asked implements txn.Observer.
+// Queried implements txn.Observer.
 func (c *Client) Queried(router.ShardName) {}
 
 // Reserves implements txn.Observer.
@@ -70,14 +71,14 @@ func (c *Client) Remove(conn *backend.Conn) bool {
 	return c.Killed
 }
 
-// Cluster is a session's: three shards, and pools of connections to them.
+// Cluster is the view of a session: three shards, and pools of connections to them.
 type Cluster struct {
 	Client *Client
 	Pools  *backend.Registry
 	Shards map[router.ShardName]*Server
 }
 
-// NewCluster starts s0, s1 and s2. When the test ends, each pool must have got everything back.
+// NewCluster starts s0, s1 and s2. When the test ends, all connections must have been returned to the pools.
 func NewCluster(t testing.TB) *Cluster {
 	t.Helper()
 	c := &Cluster{
@@ -98,7 +99,7 @@ func NewCluster(t testing.TB) *Cluster {
 		if c.Client.shielded != 0 {
 			t.Errorf("shielded %d times more than unshielded", c.Client.shielded)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // of what is missing
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second) // bounds the wait for connections that were not returned
 		defer cancel()
 		if err := c.Pools.Close(ctx); err != nil {
 			t.Error(err)
@@ -107,7 +108,7 @@ func NewCluster(t testing.TB) *Cluster {
 	return c
 }
 
-// Statements gives what came since the last time, but for settings.
+// Statements returns the statements received since the last call, without settings.
 func (s *Server) Statements() []string {
 	return slices.DeleteFunc(s.Sent(), func(text string) bool {
 		return strings.HasPrefix(text, "SET ") && !strings.HasPrefix(text, "SET TRANSACTION") || text == "RESET"

@@ -15,20 +15,20 @@ import (
 	"locus/proxy/wire"
 )
 
-// conn is one connection's state at the server.
+// conn is the server's state of one connection.
 type conn struct {
 	server *Server
 	thread uint32
 	net.Conn
 	packets    *stream.Conn
-	killed     chan struct{} // of statements that wait for it
+	killed     chan struct{} // signals a kill to statements that wait for one
 	autocommit bool
 	open       bool
 	prepared   []*statement // by ID, from 1
-	binary     bool         // the answer is that to an execution
+	binary     bool         // the current answer is that of an execution
 }
 
-// enrol gives a connection its number; false: the server is gone.
+// enrol registers a connection under a new number. It returns false if the server is down.
 func (s *Server) enrol(c *conn) (ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (c *conn) answer(payload []byte) error {
 	return c.ok(1, Reply{})
 }
 
-// prepare answers COM_STMT_PREPARE. Placeholders are counted as if no text had a question mark.
+// prepare answers COM_STMT_PREPARE. It counts every question mark as a placeholder.
 func (c *conn) prepare(text string) error {
 	c.hears("[prepare] %s", text)
 	r, columns := c.server.prepares(text)
@@ -122,7 +122,7 @@ func (c *conn) prepare(text string) error {
 	return c.write(out)
 }
 
-// execute answers COM_STMT_EXECUTE. With a cursor, the rows are left for it.
+// execute answers COM_STMT_EXECUTE. With a cursor, it keeps the rows for COM_STMT_FETCH.
 func (c *conn) execute(payload []byte) error {
 	st := c.prepared[binary.LittleEndian.Uint32(payload[1:])-1]
 	e, values, err := st.executed(payload)
@@ -176,7 +176,7 @@ func (c *conn) fetch(payload []byte) error {
 	return c.write(out)
 }
 
-// long takes a piece of a value, to which there is no answer.
+// long receives a piece of a parameter, which has no answer.
 func (c *conn) long(payload []byte) error {
 	d, err := wire.ParseLongData(payload)
 	if err != nil {
@@ -191,7 +191,7 @@ func (c *conn) long(payload []byte) error {
 	return nil
 }
 
-// fields answers COM_FIELD_LIST with the columns that a SELECT from the table has.
+// fields answers COM_FIELD_LIST with the columns of a SELECT from the table.
 func (c *conn) fields(text string) error {
 	table, _, _ := strings.Cut(text, "\x00")
 	c.hears("[fields] %s", table)
@@ -212,7 +212,7 @@ func (c *conn) fields(text string) error {
 	return c.write(out)
 }
 
-// statement answers a statement, as text or as an execution.
+// statement answers a statement, sent as text or as an execution.
 func (c *conn) statement(text string, binary bool) error {
 	r, set := c.server.take(text)
 	c.binary = binary
@@ -254,7 +254,7 @@ func (c *conn) statement(text string, binary bool) error {
 	return c.ok(1, r)
 }
 
-// kill ends what waits for it on another connection.
+// kill ends the waiting statement of another connection.
 func (c *conn) kill(thread string) {
 	id, _ := strconv.ParseUint(thread, 10, 32)
 	c.server.mu.Lock()
@@ -265,7 +265,7 @@ func (c *conn) kill(thread string) {
 	}
 }
 
-// file takes the client's file before it answers with OK.
+// file reads the client's file before it answers with OK.
 func (c *conn) file(r Reply) error {
 	c.packets.Done() // the command
 	question, _ := wire.AppendPacket(nil, 1, append([]byte{mysql.LocalInFile_HEADER}, "rows.csv"...))
@@ -287,7 +287,7 @@ func (c *conn) file(r Reply) error {
 	}
 }
 
-// run has a statement's effects, as far as they are a transaction's.
+// run applies the effects of a statement on the transaction state.
 func (c *conn) run(text string) {
 	word, rest, _ := strings.Cut(text, " ")
 	switch {
@@ -333,7 +333,7 @@ func (c *conn) refuse(r Reply) error {
 	return c.write(out)
 }
 
-// locks says that each of n locks is held, or none.
+// locks answers that each of n named locks is held, or that none is.
 func (c *conn) locks(n int) error {
 	value := "0"
 	c.server.mu.Lock()
@@ -344,7 +344,7 @@ func (c *conn) locks(n int) error {
 	return c.results(Reply{Columns: slices.Repeat([]wire.Column{Number("x")}, n), Rows: [][]string{slices.Repeat([]string{value}, n)}})
 }
 
-// results answers with a reply's rows, and with what comes behind them.
+// results answers with a reply's rows, and with its further results.
 func (c *conn) results(r Reply) error {
 	var all []byte
 	for seq := byte(1); ; r = *r.Then {
@@ -367,7 +367,7 @@ func (c *conn) results(r Reply) error {
 	}
 }
 
-// table is an answer with rows, but for what ends it.
+// table appends a result set without its final packet.
 func (c *conn) table(seq byte, columns []wire.Column, rows [][]string) (out []byte, next byte) {
 	out, seq = wire.AppendColumnCount(nil, seq, len(columns))
 	types := make([]byte, len(columns))

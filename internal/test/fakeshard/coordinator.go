@@ -8,12 +8,13 @@ import (
 	"locus/router"
 )
 
-// Coordinator names transactions t1, t2, … It remembers what it was told, and tests set what it says.
+// Coordinator names transactions t1, t2, … It records its calls, and tests set its results.
 type Coordinator struct {
 	Unready map[router.ShardName]error
 	Verdict twophase.Verdict
 	Settled error
-	// Half are the transactions that are committed on some shards only, as Halves is to say one time after the other.
+	// Half holds the results of successive calls of Halves: the transactions that are committed on some shards
+	// only.
 	Half  [][]twophase.Name
 	Calls []string
 

@@ -1,8 +1,8 @@
-// Package fakeshard is a server of shards for unit tests: it knows whether a transaction is open, and nothing of rows. What it
-// answers can be set, and what it was sent is kept in the order in which it came.
+// Package fakeshard is a fake database server for unit tests. It tracks whether a transaction is open, but
+// stores no rows. Tests set its answers, and read what it received, in order.
 //
-// It owns its connections and the log of what they were sent. It never stands for a real server where answers matter: package
-// servers starts those.
+// It owns its connections and the log of what they received. It never replaces a real server where the answers
+// matter: package servers starts those.
 package fakeshard
 
 import (
@@ -16,39 +16,39 @@ import (
 	"locus/router"
 )
 
-// Server answers everything with OK.
+// Server answers every statement with OK, unless the test sets a reply.
 type Server struct {
 	listener net.Listener
 	serving  sync.WaitGroup
 
 	mu      sync.Mutex
-	log     []string  // statements
-	heard   []Command // all commands but those that have no answer
+	log     []string  // received statements
+	heard   []Command // received commands, except those without an answer
 	replies []Reply
 	always  []Reply
 	tap     func(text string) (r Reply, ok bool)
 	held    bool
-	thread  uint32 // the last connection's number
+	thread  uint32 // the number of the last connection
 	conns   map[uint32]*conn
 	down    bool
-	hearing sync.Cond     // of mu: something was heard
-	asleep  chan struct{} // a statement waits to be killed
-	ended   chan struct{} // the test has
+	hearing sync.Cond     // on mu: a command was received
+	asleep  chan struct{} // receives when a statement begins to wait for a kill
+	ended   chan struct{} // closed when the test ends
 }
 
-// Version is what a server greets with.
+// Version is the server version in the greeting.
 type Version string
 
-// The servers that there are.
+// The available versions.
 const (
 	MariaDB Version = "10.11.0-MariaDB"
 	MySQL   Version = "9.7.0"
 )
 
-// Start starts a MariaDB, which ends with the test.
+// Start starts a fake MariaDB that runs until the test ends.
 func Start(t testing.TB) *Server { return StartAs(t, MariaDB) }
 
-// StartAs is Start of a server of a version.
+// StartAs starts a fake server of a version.
 func StartAs(t testing.TB, v Version) *Server {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -74,12 +74,13 @@ func StartAs(t testing.TB, v Version) *Server {
 	return s
 }
 
-// Target is the server as a shard.
+// Target returns the server as a backend target of a shard.
 func (s *Server) Target(shard router.ShardName) backend.Target {
 	return backend.Target{Shard: shard, Addr: s.listener.Addr().String(), User: "u", Password: func() (string, error) { return "", nil }}
 }
 
-// Next sets what the server does at statements to come: each once, or always. Of those that are for always the last one counts.
+// Next sets replies to future statements. Each is used once, or always if it is marked so. Of several replies
+// marked as always, the last one set wins.
 func (s *Server) Next(replies ...Reply) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,7 +101,7 @@ func (s *Server) Tap(tap func(text string) (r Reply, ok bool)) {
 	s.tap = tap
 }
 
-// Unmet gives the prefixes of replies that no statement has had.
+// Unmet returns the prefixes of replies that no statement has used.
 func (s *Server) Unmet() (prefixes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,10 +111,10 @@ func (s *Server) Unmet() (prefixes []string) {
 	return prefixes
 }
 
-// Asleep gives something when a statement has begun that waits to be killed.
+// Asleep returns a channel that receives a value when a statement begins to wait for a kill.
 func (s *Server) Asleep() <-chan struct{} { return s.asleep }
 
-// Stop has the server gone: its connections are lost, and new ones refused.
+// Stop simulates a crash: it closes all connections and refuses new ones.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,14 +134,14 @@ func (s *Server) Drop() {
 	}
 }
 
-// Hold says whether named locks that somebody asks about are held.
+// Hold sets whether named locks are reported as held.
 func (s *Server) Hold(held bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = held
 }
 
-// Sent gives what came since the last time.
+// Sent returns the statements received since the last call.
 func (s *Server) Sent() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +150,7 @@ func (s *Server) Sent() []string {
 	return sent
 }
 
-// take notes a statement, and gives what is to be done at it.
+// take records a statement and returns the reply to it.
 func (s *Server) take(text string) (r Reply, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +158,7 @@ func (s *Server) take(text string) (r Reply, ok bool) {
 	return s.reply(text, false)
 }
 
-// uses gives what is to be done at COM_INIT_DB, which is in no log of statements.
+// uses returns the reply to COM_INIT_DB, which is not recorded in the log of statements.
 func (s *Server) uses(database string) Reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +166,7 @@ func (s *Server) uses(database string) Reply {
 	return r
 }
 
-// reply gives what is to be done at a text. The caller holds mu.
+// reply returns the reply to a statement. The caller holds mu.
 func (s *Server) reply(text string, prepare bool) (r Reply, ok bool) {
 	if s.tap != nil {
 		if r, ok := s.tap(text); ok {
@@ -183,7 +184,7 @@ func (s *Server) reply(text string, prepare bool) (r Reply, ok bool) {
 	return r, false
 }
 
-// prepares gives what is to be done at a PREPARE, and the columns of the statement.
+// prepares returns the reply to a PREPARE, and the columns of the statement.
 func (s *Server) prepares(text string) (r Reply, columns []wire.Column) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

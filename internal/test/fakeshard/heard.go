@@ -13,14 +13,13 @@ import (
 	"locus/proxy/wire"
 )
 
-// Command is one that came on a connection, as a DBA would write it down: a query is its text, of other commands the name stands in
-// brackets.
+// Command is a received command. A query is its text. Other commands have their name in brackets.
 type Command struct {
 	Thread uint32 // the connection's number
 	Text   string
 }
 
-// Heard gives each command that came since the last time.
+// Heard returns the commands received since the last call.
 func (s *Server) Heard() []Command {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -29,7 +28,7 @@ func (s *Server) Heard() []Command {
 	return heard
 }
 
-// hears notes a command.
+// hears records a command.
 func (c *conn) hears(format string, args ...any) {
 	s := c.server
 	s.mu.Lock()
@@ -38,7 +37,8 @@ func (c *conn) hears(format string, args ...any) {
 	s.hearing.Broadcast()
 }
 
-// AwaitHeard waits for a command that begins so, among those that Heard will give. It tells whether one came in time.
+// AwaitHeard waits until Heard would return a command with this prefix, and reports whether one arrived in
+// time.
 func (s *Server) AwaitHeard(prefix string, within time.Duration) bool {
 	late := false
 	end := time.AfterFunc(within, func() {
@@ -56,17 +56,17 @@ func (s *Server) AwaitHeard(prefix string, within time.Duration) bool {
 	return !late
 }
 
-// statement is one that a connection has prepared.
+// statement is a prepared statement of a connection.
 type statement struct {
 	text   string
 	params int
-	types  []byte   // as they were sent last
-	long   [][]byte // sent ahead of the execution
+	types  []byte   // as sent with the last execution
+	long   [][]byte // values sent before the execution as long data
 	rows   [][]string
-	kinds  []byte // the columns' types, while a cursor is open
+	kinds  []byte // the types of the columns while a cursor is open
 }
 
-// executed reads an execution, and gives its values as SQL would spell them.
+// executed parses an execution, and returns its values as SQL literals.
 func (st *statement) executed(payload []byte) (e wire.Execute, values string, err error) {
 	e, err = wire.ParseExecute(payload, wire.Known{Params: st.params, Types: st.types, Long: st.long}, nil)
 	if err != nil {
@@ -80,7 +80,7 @@ func (st *statement) executed(payload []byte) (e wire.Execute, values string, er
 	return e, strings.Join(spelled, ", "), nil
 }
 
-// spell writes a parameter's value.
+// spell returns a parameter's value as an SQL literal.
 func spell(p wire.Param) string {
 	switch {
 	case p.Value == nil:
@@ -93,7 +93,7 @@ func spell(p wire.Param) string {
 	return "'" + string(p.Value) + "'"
 }
 
-// binaryValue is a text as the binary protocol has it in a column.
+// binaryValue converts a text to the binary protocol's form of a column type.
 func binaryValue(text string, typ byte) []byte {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && typ == mysql.MYSQL_TYPE_LONGLONG {
 		return binary.LittleEndian.AppendUint64(nil, uint64(n))

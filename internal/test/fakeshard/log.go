@@ -23,7 +23,7 @@ func (c *Cluster) Log(t testing.TB) *Log {
 	return &Log{t: t, shards: c.Shards, statements: map[router.ShardName][]string{}}
 }
 
-// Statements returns what a shard was sent since the last call, without the query for warnings.
+// Statements returns the statements that a shard received since the last call, without the query for warnings.
 func (l *Log) Statements(shard router.ShardName) []string {
 	l.read()
 	sent := l.statements[shard]
@@ -37,7 +37,8 @@ func (l *Log) WarnedBy() []router.ShardName {
 	return l.warned
 }
 
-// Sent compares what each shard was sent since the last call with the texts that are wanted, separated by "; ".
+// Sent compares the statements that each shard received since the last call with the wanted texts, separated by
+// "; ".
 func (l *Log) Sent(want map[router.ShardName]string) {
 	l.t.Helper()
 	for shard := range l.shards {

@@ -8,46 +8,46 @@ import (
 	"locus/proxy/wire"
 )
 
-// Reply is what the server does at the next statement that begins so.
+// Reply is the server's reply to the next statement with this prefix.
 type Reply struct {
 	Prefix  string
-	Prepare bool // at COM_STMT_PREPARE of it
-	Always  bool // at each such statement, behind those that are for one
+	Prepare bool // it is for COM_STMT_PREPARE
+	Always  bool // it is for every such statement that has no reply of its own
 
-	Code           uint16 // refuse it with this error
-	State, Message string // of the error: HY000, "refused"
+	Code           uint16 // if set, the statement fails with this error
+	State, Message string // of the error; HY000 and "refused" by default
 	Cut            Cut
-	Ends           bool // the transaction has ended with it
-	Waits          bool // it is under way until it is killed
-	Forgets        bool // it says OK, and nothing comes of it
+	Ends           bool // the statement ends the transaction
+	Waits          bool // the statement runs until it is killed
+	Forgets        bool // the answer is OK, but the statement has no effect
 
-	// Columns and Rows are its answer, and Warnings what it counts of them. Without columns, Info is in the OK. To an execution,
-	// values are in binary form.
+	// Columns and Rows are the result set, and Warnings its warning count. Without columns, the answer is an OK
+	// with Info. The result of an execution is in binary form.
 	Columns  []wire.Column
 	Rows     [][]string // Null stands for NULL
 	Warnings uint16
 	Info     string
-	Affected uint64 // rows; 0: one
-	None     bool   // no rows were affected
+	Affected uint64 // affected rows; 0 means one
+	None     bool   // no rows are affected
 	InsertID uint64
-	File     bool   // it asks for a file first, which stands in the log behind "FILE "
-	Then     *Reply // a further result, as procedures give
+	File     bool   // it requests a file first, whose content is logged after "FILE "
+	Then     *Reply // a further result, as procedures return it
 }
 
-// Null is a NULL among a reply's rows.
+// Null is a NULL value in a reply's rows.
 const Null = "\x00NULL"
 
-// Cut is where an answer ends with its connection.
+// Cut is the place at which the connection breaks during an answer.
 type Cut uint8
 
 const (
 	Whole  Cut = iota
-	Before     // there is none
-	Within     // after a part of its first packet
+	Before     // before the answer
+	Within     // within its first packet
 	Amid       // after all of its rows
 )
 
-// refusal is the error that the reply is.
+// refusal returns the reply's error.
 func (r *Reply) refusal() *mysql.MyError {
 	e := &mysql.MyError{Code: r.Code, State: "HY000", Message: "refused"}
 	if r.State != "" {
@@ -59,17 +59,17 @@ func (r *Reply) refusal() *mysql.MyError {
 	return e
 }
 
-// Number is a column of whole numbers.
+// Number returns a column of integers.
 func Number(name string) wire.Column {
 	return wire.Column{Name: []byte(name), Charset: 63, Type: mysql.MYSQL_TYPE_LONGLONG, Length: 20}
 }
 
-// Text is a column of texts.
+// Text returns a column of texts.
 func Text(name string) wire.Column {
 	return wire.Column{Name: []byte(name), Charset: 45, Type: mysql.MYSQL_TYPE_VAR_STRING, Length: 400}
 }
 
-// placed tells whether the reply is one to a statement.
+// placed reports whether the reply is for a statement.
 func (r *Reply) placed(text string, prepare bool) bool {
 	return r.Prepare == prepare && strings.HasPrefix(text, r.Prefix)
 }

@@ -1,5 +1,5 @@
-// Package link owns a TCP connection's way from a test's client to its server, so
-// that the test can cut it, slow it down, or have it swallow all that is sent, while both live. It never looks at what it carries.
+// Package link provides a TCP connection between a test's client and its server that the test can cut, delay,
+// or make lose all data, while both ends live. It never inspects the data.
 package link
 
 import (
@@ -11,23 +11,24 @@ import (
 	"time"
 )
 
-// Link is the only way from a client to a server. It can be cut, and led to
-// another server. All methods may be called concurrently.
+// Link is the only path from a client to a server. It can be cut, and redirected to another server. All methods
+// may be called concurrently.
 type Link struct {
 	listener net.Listener
 
-	mu    sync.Mutex // guards what follows
-	to    string     // empty: cut
+	mu    sync.Mutex // guards the following fields
+	to    string     // empty if cut
 	conns map[net.Conn]bool
-	// swallows is closed when what was held back in that direction is delivered; nil: nothing is.
+	// swallows holds, by direction, a channel that is closed when the retained data is delivered; nil if no
+	// data is retained.
 	swallows [2]chan struct{}
 	ended    sync.WaitGroup
-	over     chan struct{} // closed with the test
+	over     chan struct{} // closed when the test ends
 
 	delay atomic.Int64 // of answers, in nanoseconds
 }
 
-// Direction is one of the two in which bytes go.
+// Direction is a direction of the data.
 type Direction int
 
 const (
@@ -35,7 +36,7 @@ const (
 	Answers                   // to the client
 )
 
-// New makes a link to an address; it ends with the test.
+// New returns a link to an address. It ends with the test.
 func New(t testing.TB, to string) *Link {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -53,7 +54,7 @@ func New(t testing.TB, to string) *Link {
 	return l
 }
 
-// Addr is where clients find it.
+// Addr returns the address for clients.
 func (l *Link) Addr() string { return l.listener.Addr().String() }
 
 func (l *Link) accept() {
@@ -66,10 +67,10 @@ func (l *Link) accept() {
 	}
 }
 
-// carry copies both ways until either end or the link is cut.
+// carry copies data both ways until either end or the link is closed.
 func (l *Link) carry(client net.Conn) {
 	defer client.Close()
-	l.pass(Requests) // a connection is made in both directions
+	l.pass(Requests) // a TCP handshake needs both directions
 	l.pass(Answers)
 	l.mu.Lock()
 	to := l.to
@@ -94,7 +95,7 @@ func (l *Link) carry(client net.Conn) {
 	}{{&held{server, l, Requests}, client, Requests}, {&late{&held{client, l, Answers}, l}, server, Answers}} {
 		both.Go(func() {
 			_, _ = io.Copy(way.to, way.from)
-			l.pass(way.is) // that one end is closed arrives no earlier than anything else
+			l.pass(way.is) // a close is delivered no earlier than the data before it
 			_, _ = client.Close(), server.Close()
 		})
 	}
@@ -118,7 +119,7 @@ func (l *Link) leave(a, b net.Conn) {
 	delete(l.conns, b)
 }
 
-// Lead cuts the connections; new ones go there, or with an empty address nowhere.
+// Lead cuts the connections. New ones go to the given address, or are refused if it is empty.
 func (l *Link) Lead(to string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -128,8 +129,8 @@ func (l *Link) Lead(to string) {
 	}
 }
 
-// Swallow has nothing arrive any more in these directions, or in both if none is named, while all connections stand, and new ones seem
-// to: as a network does that loses every packet. Neither what is sent arrives nor that an end is closed, until Deliver.
+// Swallow retains all data in these directions, or in both if none is given. Connections stay open, and new
+// ones seem to work, as in a network that loses every packet. Neither data nor a close arrives until Deliver.
 func (l *Link) Swallow(directions ...Direction) {
 	if len(directions) == 0 {
 		directions = []Direction{Requests, Answers}
@@ -143,7 +144,7 @@ func (l *Link) Swallow(directions ...Direction) {
 	}
 }
 
-// Deliver ends Swallow.
+// Deliver ends Swallow and delivers the retained data.
 func (l *Link) Deliver() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,7 +156,7 @@ func (l *Link) Deliver() {
 	}
 }
 
-// pass waits until things arrive.
+// pass waits until data may pass.
 func (l *Link) pass(d Direction) {
 	l.mu.Lock()
 	swallows := l.swallows[d]
@@ -169,7 +170,7 @@ func (l *Link) pass(d Direction) {
 	}
 }
 
-// held is one direction.
+// held is a writer for one direction.
 type held struct {
 	io.Writer
 	link *Link
@@ -181,17 +182,17 @@ func (w *held) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// Target is where new connections go.
+// Target returns the address to which new connections go.
 func (l *Link) Target() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.to
 }
 
-// Delay has each piece of an answer come so much later, until it is called with 0.
+// Delay delays each piece of an answer, until it is called with 0.
 func (l *Link) Delay(d time.Duration) { l.delay.Store(int64(d)) }
 
-// late is what clients read, after the link's delay.
+// late is a writer to the client with the link's delay.
 type late struct {
 	io.Writer
 	link *Link

@@ -1,7 +1,7 @@
-// Package parallel raises how many parallel tests of a package run at once.
+// Package parallel increases the number of parallel tests of a package that run at once.
 //
-// The testing package runs as many as there are processors. Tests that wait for leases, for timeouts or for a server's start need hardly
-// any processor, so that more of them can wait at the same time.
+// The testing package runs as many as there are processors. Tests that wait for leases, timeouts or the start
+// of a server hardly use a processor, so more of them can wait at the same time.
 package parallel
 
 import "flag"

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FreeAddr is a port that nobody has at the moment: below those that the system
-// gives to connections by itself, which may take any of theirs a moment later.
+// FreeAddr returns an address with a port that is currently free. It is below the range from which the system
+// assigns ports by itself, because such a port could be taken a moment later.
 func FreeAddr(t *testing.T) string {
 	t.Helper()
 	for range 100 {

@@ -1,6 +1,6 @@
-// Package process runs a test's own binary as processes of a cluster, which can be
-// told things, killed and stopped. It owns their lives, not what they do: the
-// binary's TestMain looks for the variable, and does what it holds.
+// Package process runs a test's own binary as processes of a cluster that the test can command, kill and
+// suspend. It owns the life of the processes. Their work is up to the binary: its TestMain checks the
+// environment variable and acts on its content.
 package process
 
 import (
@@ -17,16 +17,15 @@ import (
 	"time"
 )
 
-// Patience bounds every wait for something that must happen.
+// Patience bounds every wait for an expected event.
 const Patience = 90 * time.Second
 
-// Process is a place for a process: one after the other. It is one goroutine's, but
-// for Addr.
+// Process is a slot for processes that run one after the other. Except for Addr, one goroutine uses it.
 type Process struct {
 	Name string
-	// Variable is set to what the process is told at its start, as JSON.
+	// Variable is the environment variable with the parameters of a start, as JSON.
 	Variable string
-	Log      *os.File // takes what it says of errors
+	Log      *os.File // receives its standard error
 
 	addr  atomic.Pointer[string]
 	cmd   *exec.Cmd
@@ -35,7 +34,7 @@ type Process struct {
 	ended chan struct{}
 }
 
-// Start runs a process, and waits until it says "serving" and its address.
+// Start runs a process, and waits until it prints "serving" and its address.
 func (p *Process) Start(t *testing.T, told any) {
 	t.Helper()
 	text, err := json.Marshal(told)
@@ -69,7 +68,7 @@ func (p *Process) Start(t *testing.T, told any) {
 	p.addr.Store(&addr)
 }
 
-// Await waits for a line that begins so, and gives the rest of it.
+// Await waits for an output line with this prefix, and returns the rest of the line.
 func (p *Process) Await(t *testing.T, prefix string) string {
 	t.Helper()
 	timeout := time.After(Patience)
@@ -88,7 +87,7 @@ func (p *Process) Await(t *testing.T, prefix string) string {
 	}
 }
 
-// Said gives the next line that the process has said by now.
+// Said returns the next line of the output, if one is available.
 func (p *Process) Said() (line string, ok bool) {
 	select {
 	case line, ok = <-p.lines:
@@ -98,8 +97,8 @@ func (p *Process) Said() (line string, ok bool) {
 	}
 }
 
-// Addr is where the process serves: nowhere before it has started, and after it was
-// killed. Any goroutine may ask.
+// Addr returns the address at which the process serves; "" before its start and after a kill. It may be called
+// concurrently.
 func (p *Process) Addr() string {
 	if addr := p.addr.Load(); addr != nil {
 		return *addr
@@ -107,14 +106,14 @@ func (p *Process) Addr() string {
 	return ""
 }
 
-// Kill is kill -9. A process that never began doesn't mind.
+// Kill kills the process with SIGKILL. It does nothing if the process was never started.
 func (p *Process) Kill() {
 	if p.cmd == nil {
 		return
 	}
 	p.addr.Store(nil)
 	_ = p.cmd.Process.Kill()
-	for range p.lines { // what it still said
+	for range p.lines { // drain the rest of the output
 	}
 	<-p.ended
 }
@@ -127,5 +126,5 @@ func (p *Process) Signal(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// Tell writes a line to the process; one that has died doesn't mind.
+// Tell writes a line to the process. It ignores errors, because the process may have died.
 func (p *Process) Tell(line string) { _, _ = fmt.Fprintln(p.input, line) }

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// Spawn starts a command that is killed when this process ends. One goroutine does
-// what is to be done meanwhile, waits for the command's end, and tells what it was.
+// Spawn starts a command that is killed when this process ends. One goroutine calls meanwhile, waits for the
+// command's end, and calls ended with its result.
 func Spawn(cmd *exec.Cmd, meanwhile func(), ended func(error)) error {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -39,8 +39,8 @@ func Quick[T any](quick, other T) T {
 	return other
 }
 
-// FewerChecks makes the properties of package rapid try fewer cases in the quick scale, unless the run has the flag -rapid.checks. It is
-// for the TestMain of a package, after flags were parsed.
+// FewerChecks makes package rapid try fewer cases in the quick scale, unless the run has the flag
+// -rapid.checks. It is for the TestMain of a package, after flags were parsed.
 func FewerChecks() {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == checks })
@@ -53,7 +53,8 @@ func FewerChecks() {
 
 const checks = "rapid.checks"
 
-// scaleOf panics for an unknown scale: a typing error must not select another one.
+// scaleOf returns the scale. It panics for an unknown value, so that a typing error does not select another
+// scale.
 func scaleOf(set, tagged string) string {
 	switch set {
 	case "":

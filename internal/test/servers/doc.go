@@ -1,13 +1,11 @@
-// Package servers gives tests real database servers: MariaDB and MySQL as
-// processes in temporary directories, each ready in well under a second from a
-// template that the machine keeps.
+// Package servers provides real database servers to tests: MariaDB and MySQL as processes in temporary
+// directories. Each starts in well under a second from a template that is kept on the machine.
 //
-// It owns the servers that it starts and their directories, and removes both. It
-// never skips a test: an engine that is not installed fails it, with the name of
-// the script that installs it, since nothing is claimed for a server that was
-// not tested.
+// It owns the servers that it starts and their directories, and removes both. It never skips a test: if an
+// engine is not installed, the test fails with the name of the script that installs it, because untested
+// servers must not count as supported.
 //
-// Most tests share servers and take a database of their own:
+// Most tests share servers and use a database of their own:
 //
 //	func TestMain(m *testing.M) { servers.Main(m) }
 //
@@ -20,8 +18,8 @@
 //		})
 //	}
 //
-// A test that kills, pauses or reconfigures servers takes its own with [Start].
+// A test that kills, pauses or reconfigures servers starts its own with [Start].
 //
-// Servers in tests do not flush each commit to the disk. They keep what they
-// acknowledged through a kill -9, and would lose it in a power cut.
+// Servers in tests do not flush each commit to disk. Acknowledged commits survive a kill -9, but not a power
+// cut.
 package servers

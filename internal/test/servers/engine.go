@@ -24,8 +24,9 @@ func Engines(t *testing.T, test func(*testing.T, Engine)) {
 	}
 }
 
-// Mostly runs a test that takes long, and in which the engines differ little, on one of them, and in the long scale on every one. Tests
-// divide the engines between them: of other people's suites, such that the clients of each language have all engines.
+// Mostly runs a long test, in which the engines hardly differ, on one engine; in the long scale it runs on
+// every engine. The callers divide the engines among themselves. For example, the test suites of other projects
+// use them so that the clients of each language meet all engines.
 func Mostly(t *testing.T, engine Engine, test func(*testing.T, Engine)) {
 	t.Helper()
 	if scale.Long() {
@@ -35,13 +36,13 @@ func Mostly(t *testing.T, engine Engine, test func(*testing.T, Engine)) {
 	t.Run(string(engine), func(t *testing.T) { test(t, engine) })
 }
 
-// scripts are what installs an engine for tests.
+// scripts holds the scripts that install the engines for tests.
 var scripts = map[Engine]string{
 	MariaDB: "test/install/servers.sh",
 	MySQL:   "test/install/mysql-9.7.sh",
 }
 
-// find fails the test when the engine is not installed.
+// find returns the installed engine, and fails the test if it is not installed.
 func find(t testing.TB, engine Engine) *dbserver.Installation {
 	t.Helper()
 	installation, err := dbserver.Find(t.Context(), engine, "")

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// Follow makes s a replica of another server of its engine, from what that has
-// now on: what both were given when they were started is not replicated. It is
-// called before the primary has data that the replica must have.
+// Follow makes s a replica of another server of the same engine, starting at that server's current position.
+// Earlier data, such as the accounts from the start of both servers, is not replicated. Call it before the
+// primary has data that the replica must have.
 func (s *Server) Follow(t testing.TB, primary *Server) {
 	t.Helper()
 	s.FollowAt(t, primary, primary.Addr())
 }
 
-// FollowAt is Follow where the primary is reached at another address than its own.
+// FollowAt is Follow with another address of the primary.
 func (s *Server) FollowAt(t testing.TB, primary *Server, addr string) {
 	t.Helper()
 	nothing, position, begins := "RESET BINARY LOGS AND GTIDS", "@@gtid_executed", "gtid_purged"
@@ -30,7 +30,8 @@ func (s *Server) FollowAt(t testing.TB, primary *Server, addr string) {
 	s.Replicate(t, primary, addr)
 }
 
-// Replicate has s get, from where it is, what a primary that is reached at addr has; until is how START REPLICA ends, if not never.
+// Replicate makes s replicate from its own position, from a primary at addr. until is a condition of START
+// REPLICA ... UNTIL; without one, replication does not end by itself.
 func (s *Server) Replicate(t testing.TB, primary *Server, addr string, until ...string) {
 	t.Helper()
 	host, port, err := net.SplitHostPort(addr)
@@ -44,7 +45,7 @@ func (s *Server) Replicate(t testing.TB, primary *Server, addr string, until ...
 	s.Exec(t, fmt.Sprintf(source, host, port, primary.User, primary.Password), strings.Join(append([]string{"START REPLICA"}, until...), " UNTIL "))
 }
 
-// Unfollow makes s a server of its own again, once it has all that it was sent.
+// Unfollow makes s an independent server again.
 func (s *Server) Unfollow(t testing.TB) {
 	t.Helper()
 	if s.Engine() == MariaDB {

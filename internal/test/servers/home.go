@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// home is the directory of the servers that one test program shares. Its lock is
-// held as long as the program lives, however that ends.
+// home is the directory of the servers that one test program shares. The program holds its lock until it ends
+// in any way.
 type home struct {
 	dir  string
 	lock *os.File
@@ -17,11 +17,10 @@ type home struct {
 
 const (
 	homePattern  = "locus-servers-*"
-	unlockedHome = "locus-servers.new-*" // not what homePattern matches
+	unlockedHome = "locus-servers.new-*" // does not match homePattern
 )
 
-// makeHome makes a home in tmp, and removes those of programs that were killed,
-// panicked or ran out of time.
+// makeHome creates a home in tmp, and removes the homes of programs that were killed, panicked or timed out.
 func makeHome(tmp string) (home, error) {
 	if err := sweep(tmp); err != nil {
 		return home{}, err
@@ -37,13 +36,12 @@ func makeHome(tmp string) (home, error) {
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return home{}, errors.Join(fmt.Errorf("lock %s: %w", lock.Name(), err), lock.Close())
 	}
-	// Under its final name it is locked from the first moment, and no other
-	// program sweeps it away.
+	// The directory gets its final name after it is locked, so no other program sweeps it.
 	final := filepath.Join(tmp, "locus-servers-"+filepath.Base(dir)[len(unlockedHome)-1:])
 	return home{dir: final, lock: lock}, os.Rename(dir, final)
 }
 
-// sweep removes homes whose program is gone; its servers died with it.
+// sweep removes the homes of programs that have ended. Their servers died with them.
 func sweep(tmp string) error {
 	homes, err := filepath.Glob(filepath.Join(tmp, homePattern))
 	if err != nil {
@@ -60,14 +58,14 @@ func sweep(tmp string) error {
 func removeIfDead(dir string) error {
 	lock, err := os.Open(filepath.Join(dir, "lock"))
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
-		return nil // just gone, or another user's
+		return nil // just removed, or another user's
 	}
 	if err != nil {
 		return err
 	}
 	defer lock.Close()
 	if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
-		return nil // alive
+		return nil // its program still runs
 	}
 	return os.RemoveAll(dir)
 }

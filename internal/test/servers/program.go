@@ -10,8 +10,8 @@ import (
 	"locus/cmd/dbserver"
 )
 
-// Program gives the command line of a program that comes with an engine: its
-// command-line client, or what dumps. A missing one fails the test.
+// Program returns the command line of a program that comes with an engine, such as its command-line client or
+// its dump program. If the program is missing, the test fails.
 func Program(t testing.TB, engine Engine, name string) []string {
 	t.Helper()
 	installation, err := dbserver.Find(t.Context(), engine, "")

@@ -18,8 +18,7 @@ import (
 	"locus/internal/test/process"
 )
 
-// Process is a server without tables, Redis or memcached, for one test. Its
-// methods are one goroutine's.
+// Process is a Redis or memcached server for one test. One goroutine uses it.
 type Process struct {
 	Addr string
 
@@ -29,8 +28,8 @@ type Process struct {
 	ended   chan struct{} // closed when the process is gone
 }
 
-// Redis starts a Redis server that is killed when the test ends. It keeps
-// nothing on disk unless args say so.
+// Redis starts a Redis server that is killed when the test ends. It stores nothing on disk unless args enable
+// that.
 func Redis(t testing.TB, args ...string) *Process {
 	t.Helper()
 	return startProcess(t, "redis-server", func(dir, host, port string) []string {
@@ -71,14 +70,14 @@ func startProcess(t testing.TB, program string, arguments func(dir, host, port s
 			t.Cleanup(p.Kill)
 			return p
 		}
-		if attempt == 4 { // somebody else may have got the port
+		if attempt == 4 { // another program may have taken the port
 			t.Fatal(err)
 		}
 	}
 }
 
-// freePort is below those that the kernel gives to outgoing connections, so that
-// none takes it while the server is away to be restarted.
+// freePort returns a free port below the range that the kernel uses for outgoing connections, so that no
+// connection takes it while the server is being restarted.
 func freePort() (host, port string, err error) {
 	host = "127.0.0.1"
 	for range 100 {
@@ -91,7 +90,7 @@ func freePort() (host, port string, err error) {
 	return "", "", err
 }
 
-// Port is a free port of 127.0.0.1 for a server that is started again on it.
+// Port returns a free port of 127.0.0.1 for a server that is restarted on it.
 func Port(t testing.TB) string {
 	t.Helper()
 	_, port, err := freePort()
@@ -118,7 +117,7 @@ func (p *Process) start() error {
 	return p.answers()
 }
 
-// answers waits until the server takes connections and answers.
+// answers waits until the server accepts connections and answers.
 func (p *Process) answers() error {
 	deadline := time.Now().Add(20 * time.Second)
 	for {
@@ -139,7 +138,7 @@ func (p *Process) answers() error {
 	}
 }
 
-// ping asks what both kinds answer: Redis to PING, memcached to version.
+// ping sends a request that both kinds answer: PING to Redis, version to memcached.
 func (p *Process) ping() error {
 	question, answer := "PING\r\n", "+PONG"
 	if strings.HasSuffix(p.command[0], "memcached") {
@@ -152,7 +151,7 @@ func (p *Process) ping() error {
 	return err
 }
 
-// Ask sends text and gives what comes back first.
+// Ask sends text and returns the first data of the answer.
 func (p *Process) Ask(question string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -173,7 +172,7 @@ func (p *Process) Ask(question string) (string, error) {
 	return string(buffer[:n]), err
 }
 
-// Do sends Redis a command of plain words and gives the first line of the answer.
+// Do sends Redis a command of plain words and returns the first line of the answer.
 func (p *Process) Do(words ...string) (string, error) {
 	said, err := p.Ask(strings.Join(words, " ") + "\r\n")
 	line, _, _ := strings.Cut(said, "\r\n")
@@ -183,13 +182,13 @@ func (p *Process) Do(words ...string) (string, error) {
 	return line, err
 }
 
-// Kill is kill -9, and waits for the end.
+// Kill kills the server with SIGKILL and waits for its end.
 func (p *Process) Kill() {
 	_ = p.started.Process.Kill()
 	<-p.ended
 }
 
-// Stop is SIGSTOP, Continue SIGCONT.
+// Stop sends SIGSTOP, and Continue sends SIGCONT.
 func (p *Process) Stop()     { _ = p.started.Process.Signal(syscall.SIGSTOP) }
 func (p *Process) Continue() { _ = p.started.Process.Signal(syscall.SIGCONT) }
 

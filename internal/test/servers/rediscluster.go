@@ -13,8 +13,8 @@ import (
 	"locus/internal/test/process"
 )
 
-// RedisCluster is a Redis Cluster of three masters, Nodes[0] to Nodes[2], with a
-// replica each, Nodes[3] to Nodes[5], in this order as long as nothing fails over.
+// RedisCluster is a Redis Cluster of three masters, Nodes[0] to Nodes[2], and one replica of each, Nodes[3] to
+// Nodes[5]. The order changes after a failover.
 type RedisCluster struct{ Nodes []*Process }
 
 const (
@@ -22,10 +22,10 @@ const (
 	clusterSlots   = 16384
 )
 
-// NodeTimeout is after how long nodes take one for gone.
+// NodeTimeout is the time after which nodes consider another node down.
 const NodeTimeout = time.Second
 
-// StartRedisCluster starts one whose nodes are killed when the test ends.
+// StartRedisCluster starts a cluster whose nodes are killed when the test ends.
 func StartRedisCluster(t testing.TB) *RedisCluster {
 	t.Helper()
 	c := &RedisCluster{}
@@ -66,7 +66,7 @@ func StartRedisCluster(t testing.TB) *RedisCluster {
 	return c
 }
 
-// bus is the port on which nodes talk to each other.
+// bus returns the port for connections between nodes.
 func (c *RedisCluster) bus(i int) string {
 	for n, word := range c.Nodes[i].command {
 		if word == "--cluster-port" {
@@ -76,7 +76,7 @@ func (c *RedisCluster) bus(i int) string {
 	return ""
 }
 
-// Seeds are the addresses of all nodes.
+// Seeds returns the addresses of all nodes.
 func (c *RedisCluster) Seeds() []string {
 	var all []string
 	for _, n := range c.Nodes {
@@ -85,7 +85,8 @@ func (c *RedisCluster) Seeds() []string {
 	return all
 }
 
-// Wait waits until a node finds the cluster well and, of a replica, has its master.
+// Wait waits until a node reports that the cluster is healthy and, if it is a replica, is connected to its
+// master.
 func (c *RedisCluster) Wait(t testing.TB, i int) {
 	t.Helper()
 	Eventually(t, "the cluster is well", func() error {
@@ -100,13 +101,13 @@ func (c *RedisCluster) Wait(t testing.TB, i int) {
 	})
 }
 
-// Master reports whether a node is a master, as it says itself.
+// Master reports whether a node considers itself a master.
 func (p *Process) Master() bool {
 	said, err := p.Ask("INFO replication\r\n")
 	return err == nil && strings.Contains(said, "role:master")
 }
 
-// linked is an error as long as a replica is not connected to its master.
+// linked returns an error while a replica is not connected to its master.
 func (p *Process) linked() error {
 	said, err := p.Ask("INFO replication\r\n")
 	if err == nil && strings.Contains(said, "role:slave") && !strings.Contains(said, "master_link_status:up") {
@@ -132,8 +133,8 @@ func (c *RedisCluster) do(t testing.TB, i int, words ...string) {
 	}
 }
 
-// MoveSlot moves the slot of a key to another master, as operators do who add a node,
-// with the keys of it that are named. between is called at each step.
+// MoveSlot moves the slot of a key to another master, together with the given keys in that slot, as operators
+// do after adding a node. It calls between at each step.
 func (c *RedisCluster) MoveSlot(t testing.TB, of string, between func(step string), keys ...string) {
 	t.Helper()
 	said, err := c.Nodes[0].Do("CLUSTER", "KEYSLOT", of)
@@ -168,15 +169,15 @@ func (c *RedisCluster) MoveSlot(t testing.TB, of string, between func(step strin
 	between("a slot has moved")
 }
 
-// Watched is a Redis master with a replica, and three sentinels that fail over from
-// one to the other. Master is the name that sentinels have for it.
+// Watched is a Redis master with a replica, and three sentinels that perform failovers. Master is the
+// sentinels' name for it.
 type Watched struct {
 	Servers   [2]*Process
 	Sentinels []*Process
 	Master    string
 }
 
-// StartWatched starts them; they are killed when the test ends.
+// StartWatched starts these servers. They are killed when the test ends.
 func StartWatched(t testing.TB) *Watched {
 	t.Helper()
 	w := &Watched{Servers: [2]*Process{Redis(t), Redis(t)}, Master: "shop"}
@@ -187,7 +188,7 @@ func StartWatched(t testing.TB) *Watched {
 	Eventually(t, "the replica follows", w.Servers[1].linked)
 	for range 3 {
 		w.Sentinels = append(w.Sentinels, startProcess(t, "redis-server", func(dir, own, at string) []string {
-			file := filepath.Join(dir, at+".conf") // which a sentinel writes
+			file := filepath.Join(dir, at+".conf") // the sentinel rewrites this file
 			text := fmt.Sprintf("bind %s\nport %s\ndir %s\nsentinel monitor %[4]s %[5]s %[6]s 2\nsentinel down-after-milliseconds %[4]s %[7]d\n"+
 				"sentinel failover-timeout %[4]s 1500\n", own, at, dir, w.Master, host, port, NodeTimeout.Milliseconds())
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -208,7 +209,7 @@ func StartWatched(t testing.TB) *Watched {
 	return w
 }
 
-// Seeds are the addresses of the sentinels.
+// Seeds returns the addresses of the sentinels.
 func (w *Watched) Seeds() []string {
 	var all []string
 	for _, s := range w.Sentinels {
@@ -217,7 +218,7 @@ func (w *Watched) Seeds() []string {
 	return all
 }
 
-// Eventually waits until there is no error.
+// Eventually waits until look returns no error.
 func Eventually(t testing.TB, what string, look func() error) {
 	t.Helper()
 	deadline := time.After(process.Patience)
@@ -235,7 +236,7 @@ func Eventually(t testing.TB, what string, look func() error) {
 	}
 }
 
-// Linked waits until a server that is a replica follows its master.
+// Linked waits until a replica is connected to its master.
 func (w *Watched) Linked(t testing.TB, i int) {
 	t.Helper()
 	Eventually(t, "the replica follows", w.Servers[i].linked)

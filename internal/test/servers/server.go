@@ -10,9 +10,8 @@ import (
 	"locus/cmd/dbserver"
 )
 
-// Server is a running server with an account that may do everything from
-// everywhere. Like any test's state it is one goroutine's to restart; the rest
-// may be called by many.
+// Server is a running server with an account that has all privileges from every host. One goroutine may restart
+// it. The other methods may be called concurrently.
 type Server struct {
 	*dbserver.Server // replaced by Restart
 
@@ -22,7 +21,7 @@ type Server struct {
 	options      dbserver.Options
 }
 
-// Config is how go-sql-driver logs in by TCP; an empty database selects none.
+// Config returns the settings of a login by TCP with go-sql-driver. With an empty database, none is selected.
 func (s *Server) Config(database string) *mysql.Config {
 	config := mysql.NewConfig()
 	config.Net, config.Addr = "tcp", s.Addr()
@@ -31,12 +30,12 @@ func (s *Server) Config(database string) *mysql.Config {
 	return config
 }
 
-// DSN is Config as go-sql-driver's data source name.
+// DSN returns Config as a data source name of go-sql-driver.
 func (s *Server) DSN(database string) string {
 	return s.Config(database).FormatDSN()
 }
 
-// DB opens a pool of connections by TCP, closed when the test ends.
+// DB opens a pool of connections by TCP. It is closed when the test ends.
 func (s *Server) DB(t testing.TB, database string) *sql.DB {
 	t.Helper()
 	connector, err := mysql.NewConnector(s.Config(database))
@@ -51,7 +50,7 @@ func (s *Server) DB(t testing.TB, database string) *sql.DB {
 	return db
 }
 
-// Exec runs statements as root, and fails the test when one fails.
+// Exec runs statements as root, and fails the test if one fails.
 func (s *Server) Exec(t testing.TB, statements ...string) {
 	t.Helper()
 	if err := s.Execute(t.Context(), statements...); err != nil {
@@ -59,9 +58,8 @@ func (s *Server) Exec(t testing.TB, statements ...string) {
 	}
 }
 
-// Restart starts a server that has ended, by Stop, Kill or itself, again in its
-// directory and on its port. The process is another; what the test opened on the
-// old one is dead.
+// Restart starts a server that has ended, in the same directory and on the same port. It is a new process, so
+// the test's old connections are lost.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	select {

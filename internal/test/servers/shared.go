@@ -16,19 +16,18 @@ type kind struct {
 	options string
 }
 
-// shared are the servers of one test program.
+// shared holds the servers that the tests of one program share.
 var shared = struct {
 	mu      sync.Mutex         // held while servers start and end
 	dir     string             // empty unless a Runner runs
-	starts  int                // how often servers were started; names their directory
+	starts  int                // number of starts so far; used in the name of the directory
 	servers map[kind][]*Server // by kind, in the order in which they were started
 }{servers: map[kind][]*Server{}}
 
-// Shared returns the first n servers of an engine that all tests of the package
-// share, and starts those that are missing. A test makes databases of its own
-// there, see [Database], and leaves the servers themselves alone. Servers with
-// different args, further options of the command line, are different servers.
-// Shared needs [Main], which ends them.
+// Shared returns the first n servers of an engine that all tests of the package share, and starts the missing
+// ones. A test creates its own databases there, see [Database], and does not reconfigure the servers. Different
+// args, further options of the command line, give different servers. Shared needs [Main], which ends the
+// servers.
 func Shared(t testing.TB, engine Engine, n int, args ...string) []*Server {
 	t.Helper()
 	shared.mu.Lock()
@@ -38,7 +37,7 @@ func Shared(t testing.TB, engine Engine, n int, args ...string) []*Server {
 	}
 	of := kind{engine, strings.Join(args, " ")}
 	if have := len(shared.servers[of]); have < n {
-		// Not the test's context: the servers outlive the test that asks first.
+		// Not the test's context, because the servers outlive this test.
 		ctx := context.WithoutCancel(t.Context())
 		shared.starts++
 		dir := fmt.Sprintf("%s/%s%d", shared.dir, engine, shared.starts)
@@ -57,18 +56,16 @@ func Shared(t testing.TB, engine Engine, n int, args ...string) []*Server {
 	return servers
 }
 
-// Main runs the tests of a package that uses Shared, and ends the program.
+// Main runs the tests of a package that uses Shared, and exits the program.
 func Main(m *testing.M) {
 	os.Exit(Runner{m}.Run())
 }
 
-// Runner runs the tests of a package and then ends the servers that they shared.
-// It is Main for who has more to do around the tests, such as
-// goleak.VerifyTestMain(servers.Runner{M: m}).
+// Runner runs the tests of a package and then ends the shared servers. It replaces Main in a TestMain with
+// further tasks, such as goleak.VerifyTestMain(servers.Runner{M: m}).
 type Runner struct{ M interface{ Run() int } }
 
-// Run returns the tests' exit code, or 1 if they passed and a shared server had
-// ended by itself.
+// Run returns the tests' exit code, or 1 if they passed but a shared server ended by itself.
 func (r Runner) Run() int {
 	home, err := makeHome(os.TempDir())
 	if err != nil {

@@ -11,19 +11,18 @@ import (
 	"locus/cmd/dbserver"
 )
 
-// Password is that of every server's account: a word that stands nowhere else, so that
-// who finds it in a log or in a test's output knows that a secret was told.
+// Password is the password of every server's account. The word is unique, so that a search for it in a log or
+// in a test's output finds every leaked password.
 const Password = "sesame-4f1d0c7a92"
 
-// bufferPool of a test's server is small: tests run several.
+// bufferPool is the size of a test server's buffer pool. It is small, because tests run several servers.
 const bufferPool = 64 << 20
 
-// quick spares the disk: a commit is written, not flushed.
+// quick avoids disk flushes: a commit is written, but not flushed.
 var quick = []string{"--innodb-flush-log-at-trx-commit=2", "--sync-binlog=0"}
 
-// Start starts n servers for this test alone, side by side, and kills them when
-// it ends. One that ends by itself meanwhile fails the test. args are further
-// options of the server's command line.
+// Start starts n servers concurrently for this test only, and kills them when the test ends. If one ends by
+// itself before, the test fails. args are further options of the server's command line.
 func Start(t testing.TB, engine Engine, n int, args ...string) []*Server {
 	t.Helper()
 	started, err := start(t.Context(), find(t, engine), t.TempDir(), 0, n, args)
@@ -40,8 +39,8 @@ func Start(t testing.TB, engine Engine, n int, args ...string) []*Server {
 	return started
 }
 
-// start starts n servers in directories s<first>, s<first+1>, … of dir. The
-// servers that did start are returned beside the error about those that did not.
+// start starts n servers in directories s<first>, s<first+1>, … of dir. With an error, it also returns the
+// servers that did start.
 func start(ctx context.Context, installation *dbserver.Installation, dir string, first, n int, args []string) ([]*Server, error) {
 	type outcome struct {
 		server *Server
@@ -81,7 +80,7 @@ func (s *Server) startWithUser(ctx context.Context) error {
 	return s.CreateUser(ctx, dbserver.User{Name: s.User, Password: s.Password})
 }
 
-// end kills the server, and tells if it had ended before without being asked.
+// end kills the server, and returns an error if it had ended by itself before.
 func (s *Server) end() error {
 	if err := s.Err(); err != nil {
 		return err
@@ -89,9 +88,8 @@ func (s *Server) end() error {
 	return s.Kill()
 }
 
-// templates is where the machine keeps freshly initialised servers: the user's
-// cache, or where that can't be written, as for a user without a home, the
-// directory for temporary files.
+// templates returns the directory with freshly initialised servers: in the user's cache, or, if that is not
+// writable, in the directory for temporary files. A user without a home has no cache.
 func templates() string {
 	if cache, err := os.UserCacheDir(); err == nil {
 		dir := filepath.Join(cache, "locus", "servers")
