@@ -22,7 +22,7 @@ import (
 
 func userCommand(in *invocation) *cobra.Command {
 	group := groupCommand("user", "Look at the users of the proxies, and add, change and remove them")
-	group.AddCommand(userListCommand(in), userAddCommand(in), userPasswdCommand(in), userRemoveCommand(in))
+	group.AddCommand(userListCommand(in), userAddCommand(in), userSetCommand(in), userPasswdCommand(in), userRemoveCommand(in))
 	return group
 }
 
@@ -71,8 +71,7 @@ func userAddCommand(in *invocation) *cobra.Command {
 keeps (authentication_string, by caching_sha2_password); or, with --secret, the name
 by which the proxies find it. The user counts at once, at every proxy.
 
-What a user may do is told by the flags; cluster.yaml has more of it, for locus
-apply.`,
+The flags limit what the user may do; locus user set has all limits.`,
 		Example: `  locus user add report --database shop --read-only
   locus user add app --secret users/app
   pwgen 20 1 | tee app.password | locus user add app --password-stdin`,
@@ -97,7 +96,7 @@ apply.`,
 
 func (u *userChange) add(users map[string]cluster.User, name string) error {
 	if _, is := users[name]; is {
-		return fmt.Errorf("user %s is declared: locus user passwd %s changes the password, locus apply the rest", name, name)
+		return fmt.Errorf("user %s is declared: locus user passwd %s changes the password, and locus user set %s the limits", name, name, name)
 	}
 	if u.noDDL {
 		u.user.DDL = new(bool)
@@ -113,6 +112,76 @@ func (u *userChange) add(users map[string]cluster.User, name string) error {
 	}
 	users[name] = u.user
 	return nil
+}
+
+func userSetCommand(in *invocation) *cobra.Command {
+	u := &userChange{application: application{in: in, skipLiveCheck: true}}
+	c := &cobra.Command{
+		Use:   "set USER FIELD=VALUE...",
+		Short: "Change what a user may do",
+		Long: `Change what a user may do. The fields are those of users in cluster.yaml, except
+for the password:
+` + listed(cluster.UserFields()) + `.
+An empty value resets a field to its default. The elements of a list are separated by
+commas. All fields are changed, or none. The next statement of each open session is
+subject to the change.`,
+		Example: `  locus user set app scatter_writes=allow
+  locus user set report databases=shop,crm read_only=true statement_timeout=5m
+  locus user set app ddl=`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: func(command *cobra.Command, args []string) error {
+			return u.run(command.Context(), func(users map[string]cluster.User) error { return set(users, args[0], args[1:]) })
+		},
+	}
+	u.flags(c)
+	return c
+}
+
+// set changes fields of a user.
+func set(users map[string]cluster.User, name string, assignments []string) error {
+	user, err := named(users, name)
+	if err != nil {
+		return err
+	}
+	given := map[string]bool{}
+	for _, assignment := range assignments {
+		field, value, is := strings.Cut(assignment, "=")
+		if !is {
+			return misused("%q: write FIELD=VALUE, such as scatter_writes=allow", assignment)
+		}
+		if given[field] {
+			return misused("%s is set twice", field)
+		}
+		given[field] = true
+		if err := user.Set(field, value); err != nil {
+			return fmt.Errorf("user %s: %w", name, err)
+		}
+	}
+	users[name] = user
+	return nil
+}
+
+// listed returns words with commas, in lines of at most 80 characters.
+func listed(words []string) string {
+	var text strings.Builder
+	at := 0
+	for i, word := range words {
+		if i < len(words)-1 {
+			word += ","
+		}
+		switch {
+		case i == 0:
+		case at+1+len(word) > 80:
+			text.WriteByte('\n')
+			at = 0
+		default:
+			text.WriteByte(' ')
+			at++
+		}
+		text.WriteString(word)
+		at += len(word)
+	}
+	return text.String()
 }
 
 func userPasswdCommand(in *invocation) *cobra.Command {
