@@ -39,7 +39,7 @@ func declareShards(ctx context.Context, kv *etcd.KV, state *declared.State, owni
 	if err != nil || len(changes) == 0 {
 		return err
 	}
-	if err := state.Commit(ctx, kv, next); err != nil {
+	if err := state.Commit(ctx, kv, next, stamp); err != nil {
 		return fmt.Errorf("declare the cluster: %w", err)
 	}
 	return nil

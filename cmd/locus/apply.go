@@ -109,7 +109,7 @@ func (a *application) succeed(ctx context.Context, conn *connection, state *decl
 		return fmt.Errorf("%w\nnothing was written; what was made on the shard stays, and the next apply goes on", err)
 	}
 	defer filling.Release()
-	if err := commit(ctx, conn, state, next); err != nil {
+	if err := commit(ctx, conn, state, next, a.stamp()); err != nil {
 		return err
 	}
 	if err := a.print(changes, next, true); err != nil {
@@ -129,8 +129,8 @@ func (a *application) stamp() router.Stamp {
 // oneLine keeps a stamp readable where each is one line of a list.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func commit(ctx context.Context, conn *connection, state *declared.State, next *cluster.Cluster) error {
-	err := state.Commit(ctx, conn.kv, next)
+func commit(ctx context.Context, conn *connection, state *declared.State, next *cluster.Cluster, stamp router.Stamp) error {
+	err := state.Commit(ctx, conn.kv, next, stamp)
 	var conflict *etcd.Conflict
 	switch {
 	case errors.As(err, &conflict):

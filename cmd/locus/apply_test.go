@@ -172,7 +172,7 @@ func TestCommitSaysWhoWasFaster(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return commit(ctx, conn, state, successor)
+		return commit(ctx, conn, state, successor, router.Stamp{})
 	}
 	slow, err := conn.state(t.Context())
 	if err != nil {

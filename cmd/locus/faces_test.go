@@ -112,7 +112,7 @@ func (f *faces) declare(shards string) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	if err := state.Commit(f.t.Context(), f.kv, next); err != nil {
+	if err := state.Commit(f.t.Context(), f.kv, next, router.Stamp{By: "test", At: time.Unix(1, 0)}); err != nil {
 		f.t.Fatal(err)
 	}
 }

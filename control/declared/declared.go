@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"locus/config/etcd"
+	"locus/control/events"
+	"locus/router"
 	"locus/router/cluster"
 )
 
@@ -68,26 +70,43 @@ func Current(ctx context.Context, kv *etcd.KV) (*cluster.Cluster, error) {
 
 // Commit replaces the declaration by next, which cluster.Succeed returned for this State. All documents are
 // written in one transaction. If another process has changed one of them since it was read, the error is an
-// *etcd.Conflict. After any error nothing was written, except after etcd.ErrUnknown.
-func (s *State) Commit(ctx context.Context, kv *etcd.KV, next *cluster.Cluster) error {
-	guards, writes, err := s.Planned(next)
+// *etcd.Conflict. After any error nothing was written, except after etcd.ErrUnknown. The timeline gets an event
+// with the stamp's author, time and reason.
+func (s *State) Commit(ctx context.Context, kv *etcd.KV, next *cluster.Cluster, stamp router.Stamp) error {
+	w, err := s.plan(next)
 	if err != nil {
 		return err
 	}
-	_, err = kv.Commit(ctx, guards, writes...)
-	return err
+	guards, writes := transaction(w)
+	writes, left := events.Add(writes, s.eventOf(w, next, stamp)...)
+	if _, err = kv.Commit(ctx, guards, writes...); err != nil {
+		return err
+	}
+	recordAlone(ctx, kv, left)
+	return nil
 }
 
 // Planned returns the writes of Commit, for a caller that adds writes of its own. It returns an error if
 // decoding the written documents would give another cluster.
 func (s *State) Planned(next *cluster.Cluster) (guards []etcd.Guard, writes []etcd.Write, err error) {
+	w, err := s.plan(next)
+	if err != nil {
+		return nil, nil, err
+	}
+	guards, writes = transaction(w)
+	return guards, writes, nil
+}
+
+func (s *State) plan(next *cluster.Cluster) (cluster.Write, error) {
 	if s.Cluster == nil {
 		next = s.leaving(next)
 	}
 	w := cluster.PlanWrite(s.stored, next)
-	if err := w.ReadBack(s.decoder, s.stored, next); err != nil {
-		return nil, nil, err
-	}
+	return w, w.ReadBack(s.decoder, s.stored, next)
+}
+
+// transaction returns a write as etcd takes it.
+func transaction(w cluster.Write) (guards []etcd.Guard, writes []etcd.Write) {
 	for _, key := range slices.Sorted(maps.Keys(w.Guards)) {
 		guards = append(guards, etcd.Guard{Key: key, Revision: w.Guards[key]})
 	}
@@ -97,7 +116,7 @@ func (s *State) Planned(next *cluster.Cluster) (guards []etcd.Guard, writes []et
 	for _, key := range w.Deletes {
 		writes = append(writes, etcd.Delete(key))
 	}
-	return guards, writes, nil
+	return guards, writes
 }
 
 // leaving returns the first cluster together with documents that existed before it, so that the first commit

@@ -53,11 +53,12 @@ func read(t *testing.T, kv *etcd.KV) *State {
 }
 
 func (s *State) become(ctx context.Context, kv *etcd.KV, next *cluster.Cluster) error {
-	successor, err := cluster.Succeed(s.Cluster, next, router.Stamp{By: "test", At: time.Unix(1, 0)})
+	stamp := router.Stamp{By: "test", Why: "a reason", At: time.Unix(1, 0)}
+	successor, err := cluster.Succeed(s.Cluster, next, stamp)
 	if err != nil {
 		return err
 	}
-	return s.Commit(ctx, kv, successor)
+	return s.Commit(ctx, kv, successor, stamp)
 }
 
 func TestCommitAndRead(t *testing.T) {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"locus/config/etcd"
+	"locus/control/events"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -19,6 +21,7 @@ type Primary struct {
 	Shard   router.ShardName
 	guard   etcd.Guard // for the shard's declaration
 	own     etcd.Guard // for the document
+	began   time.Time  // when this process began the change to Next; zero: another process did
 }
 
 // ReadPrimary reads the document of a shard. A shard with a single server has none.
@@ -56,9 +59,14 @@ func ReadPrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName) (Prim
 // otherwise the error is an *etcd.Conflict. The route map may have changed, because jobs that hand genes over
 // guard this document themselves. After any other error nothing was written, except after etcd.ErrUnknown.
 func (p Primary) Replace(ctx context.Context, kv *etcd.KV, next cluster.Primary) (Primary, error) {
-	revision, err := kv.Commit(ctx, []etcd.Guard{p.guard, p.own}, etcd.Put(p.own.Key, next.Encode()))
+	now := time.Now()
+	writes, _ := events.Add([]etcd.Write{etcd.Put(p.own.Key, next.Encode())}, p.eventOf(next, now)...)
+	revision, err := kv.Commit(ctx, []etcd.Guard{p.guard, p.own}, writes...)
 	if err != nil {
 		return p, err
+	}
+	if p.Next == "" && next.Next != "" {
+		p.began = now
 	}
 	p.Primary, p.own.Revision = next, revision
 	return p, nil
@@ -80,7 +88,9 @@ func ReleasePrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName, ep
 	if p.Epoch != epoch || !p.Held {
 		return nil
 	}
-	_, err = kv.Commit(ctx, []etcd.Guard{{Key: key, Revision: revision}}, etcd.Put(key, p.Release(by).Encode()))
+	next := p.Release(by)
+	writes, _ := events.Add([]etcd.Write{etcd.Put(key, next.Encode())}, primaryEvent(shard, p, next, time.Time{}, time.Now())...)
+	_, err = kv.Commit(ctx, []etcd.Guard{{Key: key, Revision: revision}}, writes...)
 	if errors.As(err, new(*etcd.Conflict)) {
 		return nil
 	}

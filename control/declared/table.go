@@ -122,10 +122,11 @@ func (t Tables) changeOnce(ctx context.Context, by string, edit func(*cluster.Cl
 	if err != nil || same(state.Cluster, next) {
 		return false, err
 	}
-	after, err := cluster.Succeed(state.Cluster, next, router.Stamp{By: by, At: time.Now()})
+	stamp := router.Stamp{By: by, At: time.Now()}
+	after, err := cluster.Succeed(state.Cluster, next, stamp)
 	if err != nil {
 		return false, err
 	}
-	err = state.Commit(ctx, t.kv, after)
+	err = state.Commit(ctx, t.kv, after, stamp)
 	return err == nil, err
 }

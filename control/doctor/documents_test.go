@@ -56,7 +56,7 @@ func declare(t *testing.T) *etcd.KV {
 	if next, err = cluster.Succeed(nil, next, router.Stamp{By: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := state.Commit(t.Context(), kv, next); err != nil {
+	if err := state.Commit(t.Context(), kv, next, router.Stamp{By: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	return kv

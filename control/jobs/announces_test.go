@@ -100,7 +100,7 @@ routes: [0xffff s0]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := state.Commit(t.Context(), kv, first); err != nil {
+	if err := state.Commit(t.Context(), kv, first, router.Stamp{By: "test", At: time.Unix(1, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	return kv

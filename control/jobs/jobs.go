@@ -20,6 +20,7 @@ import (
 
 	"locus/config/etcd"
 	"locus/control/declared"
+	"locus/control/events"
 	"locus/control/fleet"
 	"locus/idgen/orderid"
 	"locus/idgen/segment"
@@ -172,7 +173,8 @@ func (s *Store) Create(ctx context.Context, j *job.Job) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.kv.Commit(ctx, []etcd.Guard{{Key: job.Prefix + j.ID}}, etcd.Put(job.Prefix+j.ID, text))
+	writes, _ := events.Add([]etcd.Write{etcd.Put(job.Prefix+j.ID, text)}, eventsOf(nil, j)...)
+	_, err = s.kv.Commit(ctx, []etcd.Guard{{Key: job.Prefix + j.ID}}, writes...)
 	return known(err)
 }
 
@@ -199,6 +201,7 @@ func (s *Store) Write(ctx context.Context, snap migrate.Snapshot, j *job.Job, ne
 			writes = append(writes, etcd.Put(cluster.HistoryKey(next.Version()), text))
 		}
 	}
+	writes, _ = events.Add(writes, eventsOf(snap.Job, j)...)
 	revision, err := s.kv.Commit(ctx, guards, writes...)
 	if err != nil {
 		return snap, known(err)
@@ -255,7 +258,8 @@ func (s *Store) Declare(ctx context.Context, snap migrate.Snapshot, j *job.Job, 
 	}
 	guards = append(guards, etcd.Guard{Key: job.Prefix + snap.Job.ID, Revision: snap.JobRevision})
 	guards = append(guards, asTheyWere(snap)...)
-	revision, err := s.kv.Commit(ctx, guards, append(writes, etcd.Put(job.Prefix+j.ID, text))...)
+	writes, _ = events.Add(append(writes, etcd.Put(job.Prefix+j.ID, text)), eventsOf(snap.Job, j)...)
+	revision, err := s.kv.Commit(ctx, guards, writes...)
 	if err != nil {
 		return snap, known(err)
 	}

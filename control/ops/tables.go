@@ -128,7 +128,7 @@ func (o *Ops) planTables(ctx context.Context, c *TableChange, edit func(map[cata
 	if err != nil {
 		return err
 	}
-	if c.Next, err = cluster.Succeed(c.state.Cluster, next, router.Stamp{By: c.by, At: o.now()}); err != nil {
+	if c.Next, err = cluster.Succeed(c.state.Cluster, next, o.stampOf(c)); err != nil {
 		return err
 	}
 	c.Differences, err = cluster.Diff(c.state.Cluster, c.Next)
@@ -245,6 +245,8 @@ func (o *Ops) makeTables(ctx context.Context, c *TableChange) error {
 	return owngene.Make(ctx, whole.Shards.Of(c.Next), c.Next)
 }
 
+func (o *Ops) stampOf(c *TableChange) router.Stamp { return router.Stamp{By: c.by, At: o.now()} }
+
 // commitTables writes the documents, and copies the rows of global tables to shards without genes.
 func (o *Ops) commitTables(ctx context.Context, c *TableChange) ([]newshard.Filled, error) {
 	filling, err := c.making.Begin(ctx, newshard.Patience)
@@ -252,7 +254,7 @@ func (o *Ops) commitTables(ctx context.Context, c *TableChange) ([]newshard.Fill
 		return nil, errors.Join(err, errUnwritten)
 	}
 	defer filling.Release()
-	err = c.state.Commit(ctx, o.kv, c.Next)
+	err = c.state.Commit(ctx, o.kv, c.Next, o.stampOf(c))
 	conflict, changed := errors.AsType[*etcd.Conflict](err)
 	switch {
 	case changed:

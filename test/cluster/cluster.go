@@ -171,10 +171,11 @@ func (c *Cluster) Declare(file string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	if next, err = cluster.Succeed(state.Cluster, next, router.Stamp{By: "the test", At: time.Now()}); err != nil {
+	stamp := router.Stamp{By: "the test", At: time.Now()}
+	if next, err = cluster.Succeed(state.Cluster, next, stamp); err != nil {
 		c.t.Fatal(err)
 	}
-	if err := state.Commit(c.t.Context(), c.KV, next); err != nil {
+	if err := state.Commit(c.t.Context(), c.KV, next, stamp); err != nil {
 		c.t.Fatal(err)
 	}
 }

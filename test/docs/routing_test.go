@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"locus/control/events"
 	"locus/control/failover"
 	"locus/control/keyring"
 	"locus/control/switchover"
@@ -54,7 +55,7 @@ func TestKeysAreThose(t *testing.T) {
 		cluster.Prefix + cluster.CountersKey(catalog.TableName{Schema: "<schema>", Name: "<table>"}),
 		history + "<version>", cluster.ProxyPrefix + "<host>:<port>", cluster.ProcessPrefix + "<host>:<port>", cluster.SegmentPrefix + "…",
 		cluster.Prefix + cluster.GeneratorKey("<name>"), job.Prefix + "<id>", job.ReportPrefix + "<id>", job.ClaimPrefix + "<id>", job.DifferencesPrefix + "<id>",
-		failover.RecordPrefix + "<name>", "failover/watches/<name>", strings.TrimSuffix(keyring.CurrentKey, "current") + "…",
+		events.Prefix + "<time>-<number>", failover.RecordPrefix + "<name>", "failover/watches/<name>", strings.TrimSuffix(keyring.CurrentKey, "current") + "…",
 		"orders/<id>", "schemas/<name>", "definitions/…", "questions/…", "answers/…",
 	} {
 		if !documented[key] {
