@@ -26,7 +26,7 @@ import (
 // adviceTimeout limits all queries to the server. The largest schemas take seconds.
 const adviceTimeout = 5 * time.Minute
 
-// advising is one call of the command.
+// advising holds the parameters of one call of the command.
 type advising struct {
 	in                        *invocation
 	from, tls, database       string
@@ -176,7 +176,7 @@ func (a *advising) advise(ctx context.Context, q schema.Querier, address string)
 	return a.print(s)
 }
 
-// print proposes and reports.
+// print makes a proposal for the schema and prints it.
 func (a *advising) print(s *advise.Schema) error {
 	proposal, err := a.proposed(s)
 	if err != nil {
@@ -226,7 +226,7 @@ func (a *advising) readFile(path string, format advise.Format) error {
 	return a.workload.Read(file, format, a.database, path)
 }
 
-// proposed returns the proposal of the file, or the best one that is found.
+// proposed returns the proposal in the given file, or otherwise the best one that was found.
 func (a *advising) proposed(s *advise.Schema) (*advise.Proposal, error) {
 	if a.proposal == "" {
 		return advise.Propose(s, a.workload, a.options)

@@ -12,10 +12,9 @@ import (
 	"locus/router/cluster"
 )
 
-// afterwards looks again for rows that were left behind. A proxy that had not yet
-// heard of a change of the map or of tables may have let a client insert a row by what
-// stood before, after the shards were asked; so once every proxy obeys the new map, and has
-// nothing older under way, they are asked once more.
+// afterwards searches again for rows that were left behind. A proxy that had not yet read the changed map or
+// tables may have inserted a row by the old ones, after the shards were checked. So the shards are checked once
+// more after every proxy obeys the new map and no older statement is running.
 func (a *application) afterwards(ctx context.Context, conn *connection, old, next *cluster.Cluster) error {
 	if old == nil || a.skipLiveCheck || a.forceMove {
 		return nil
@@ -33,7 +32,7 @@ func (a *application) afterwards(ctx context.Context, conn *connection, old, nex
 		return err
 	}
 	defer shards.Close(ctx)
-	if err := owngene.Make(ctx, shards.Of(next), next); err != nil { // of rows that were inserted meanwhile
+	if err := owngene.Make(ctx, shards.Of(next), next); err != nil { // for rows that were inserted meanwhile
 		return fmt.Errorf("the change was written, but %w", err)
 	}
 	change := fitting.Change{Old: old, Next: next, Shards: shards}

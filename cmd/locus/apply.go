@@ -57,14 +57,14 @@ global tables wait; an apply that ends early is gone on with by the next one.`,
 	return command
 }
 
-// application is one call of the command.
+// application holds the parameters of one call of the command.
 type application struct {
 	in                               *invocation
-	path, by, why                    string // path: of the file; empty: there is none
+	path, by, why                    string // path of the file; empty if there is none
 	dryRun, skipLiveCheck, forceMove bool
 }
 
-// applied is what is printed of it.
+// applied is the output of the command.
 type applied struct {
 	Changes    []changeView `json:"changes"`
 	MapVersion int64        `json:"map_version"`
@@ -81,7 +81,7 @@ func (a *application) run(ctx context.Context) error {
 	})
 }
 
-// succeed makes the cluster the successor of what is declared.
+// succeed turns the cluster into the successor of the declared one.
 func (a *application) succeed(ctx context.Context, conn *connection, state *declared.State, declaration *cluster.Cluster) error {
 	next, err := cluster.Succeed(state.Cluster, declaration, a.stamp())
 	if err != nil {
@@ -126,7 +126,7 @@ func (a *application) stamp() router.Stamp {
 	return router.Stamp{By: by, Why: oneLine(a.why), At: a.in.now()}
 }
 
-// oneLine keeps a stamp readable where each is one line of a list.
+// oneLine replaces line breaks in a stamp, because lists print one stamp per line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func commit(ctx context.Context, conn *connection, state *declared.State, next *cluster.Cluster, stamp router.Stamp) error {

@@ -102,7 +102,7 @@ func (in *invocation) taking(conn *connection) backup.Taking {
 	return backup.Taking{KV: conn.kv, Name: conn.config.Cluster, Secrets: conn.config.Secrets.Lookup, Now: in.now}
 }
 
-// writeNew writes a file whole that must not be there yet.
+// writeNew writes a new file. It fails if the file exists.
 func writeNew(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {

@@ -13,13 +13,12 @@ import (
 	"locus/control/fleet"
 )
 
-// presenceTTL is how long a dead process is still listed.
+// presenceTTL is the time for which a dead process is still listed.
 const presenceTTL = 10 * time.Second
 
-// newCard is known by its host, the port that it listens on for clients or else for
-// HTTP, or without any the number of its process, and by a number of this run. A
-// process that was killed may have statements under way at a shard that outlive it,
-// and machines may be copies of each other: neither is ever taken for this one.
+// newCard returns the card of this process. Its ID consists of the host, the port for clients (or else for
+// HTTP, or else the process ID), and a random number of this run. The random number makes the ID unique:
+// statements of a killed process may outlive it on a shard, and machines may be copies of each other.
 func newCard(c *config.Config, listens net.Addr, now time.Time) fleet.Card {
 	name, err := os.Hostname()
 	card := fleet.Card{
@@ -40,7 +39,7 @@ func newCard(c *config.Config, listens net.Addr, now time.Time) fleet.Card {
 	return card
 }
 
-// hostOf is the name that others may know this listener's host by.
+// hostOf returns the host name by which other machines may know the listener, and its port.
 func hostOf(addr net.Addr) (host, port string) {
 	host, port, _ = net.SplitHostPort(addr.String())
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {

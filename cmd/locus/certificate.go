@@ -9,23 +9,23 @@ import (
 	"locus/config"
 )
 
-// certificate is the one that a port shows to whoever connects. It can be changed
-// while the port is open: connections that are there have seen the one before.
+// certificate is the TLS certificate of a port. It can be changed while the port is open. Existing connections
+// keep the old one.
 type certificate struct {
 	current atomic.Pointer[tls.Certificate]
 }
 
-// server is what a listener takes.
+// server returns the TLS configuration for a listener.
 func (c *certificate) server() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		return c.current.Load(), nil
 	}}
 }
 
-// certificates are those that the configuration names.
+// certificates holds the certificates that the configuration names.
 type certificates struct{ clients, page certificate }
 
-// load reads all files; after an error those before stay.
+// load reads all files. After an error the old certificates stay in use.
 func (c *certificates) load(from *config.Config) error {
 	clients, err := pair("proxy.tls", from.Proxy.TLS)
 	page, other := pair("http.tls", from.HTTP.TLS)
@@ -37,7 +37,7 @@ func (c *certificates) load(from *config.Config) error {
 	return nil
 }
 
-// pair is nil where none is named.
+// pair reads a certificate and its key; nil if the configuration names none.
 func pair(field string, files config.KeyPair) (*tls.Certificate, error) {
 	if files.Cert == "" {
 		return nil, nil

@@ -21,7 +21,8 @@ import (
 	"locus/router/cluster"
 )
 
-// check holds the next cluster to the live shards, and has shards that own no genes given what they lack. old is nil for the first.
+// check checks the next cluster against the live shards, and plans what shards without genes must be given. old
+// is nil for the first cluster.
 func (a *application) check(ctx context.Context, conn *connection, old, next *cluster.Cluster) (*newshard.Plan, error) {
 	if err := checkDigits(ctx, conn, next.HiddenBy(old)); err != nil {
 		return nil, err
@@ -52,8 +53,9 @@ func (a *application) check(ctx context.Context, conn *connection, old, next *cl
 	return plan, err
 }
 
-// checkDigits refuses generators whose sequences are hidden by a key version with which the running processes can't do that.
-// While none runs, the key ring of the configuration counts, if it names one.
+// checkDigits refuses a generator whose sequence is to be hidden by a key version, if the running processes
+// lack a suitable key of that version. If no process runs, it checks the key ring of the configuration, if
+// there is one.
 func checkDigits(ctx context.Context, conn *connection, hidden map[string]uint32) error {
 	if len(hidden) == 0 {
 		return nil
@@ -80,7 +82,8 @@ func checkDigits(ctx context.Context, conn *connection, hidden map[string]uint32
 	return errors.Join(problems...)
 }
 
-// checkMade holds the cluster to the shards once all is made, and makes columns for genes.
+// checkMade checks the cluster against the shards after missing objects were created, and adds the gene
+// columns.
 func (a *application) checkMade(ctx context.Context, shards *fitting.Shards, made fitting.Change, next *cluster.Cluster) error {
 	loaded, err := a.fits(ctx, made)
 	if err != nil {
@@ -96,8 +99,8 @@ func (a *application) checkMade(ctx context.Context, shards *fitting.Shards, mad
 	return owngene.Make(ctx, shards.Of(next), next)
 }
 
-// make has tables and views made on shards that lack them, once all that is there fits. It gives what is to be checked then: of a dry
-// run, what it would be without those shards.
+// make creates tables and views on shards that lack them, if all existing ones fit. It returns the change that
+// must be checked next. In a dry run that is the change without those shards.
 func (a *application) make(ctx context.Context, plan *newshard.Plan, whole fitting.Change) (fitting.Change, error) {
 	if len(plan.Lacking) == 0 {
 		return whole, nil
@@ -120,7 +123,7 @@ func (a *application) make(ctx context.Context, plan *newshard.Plan, whole fitti
 	return whole, plan.Make(ctx)
 }
 
-// printMade prints what is made on shards that own no genes.
+// printMade prints what is created on shards without genes.
 func (a *application) printMade(lacking []*newshard.Lacking) {
 	if a.in.output != table {
 		return
@@ -135,7 +138,7 @@ func (a *application) printMade(lacking []*newshard.Lacking) {
 	}
 }
 
-// fits tells whether all tables fit.
+// fits returns an error if a table does not fit its declaration.
 func (a *application) fits(ctx context.Context, change fitting.Change) (*schema.Loaded, error) {
 	loaded, err := change.Load(ctx)
 	if err != nil {
@@ -151,8 +154,8 @@ func (a *application) fits(ctx context.Context, change fitting.Change) (*schema.
 	return loaded, errors.Join(problems...)
 }
 
-// comments holds a file that changes nothing to the comments of tables, which somebody may have changed on a shard. Of shards
-// that can't be asked it is only told: nothing was to be written.
+// comments compares an unchanged declaration with the comments of the tables, which may have been changed on a
+// shard. If a shard is unreachable, it only prints that, because nothing was to be written.
 func (a *application) comments(ctx context.Context, conn *connection, c *cluster.Cluster) error {
 	if a.skipLiveCheck || a.path == "" {
 		return nil
@@ -172,7 +175,8 @@ func (a *application) comments(ctx context.Context, conn *connection, c *cluster
 	return errors.Join(loaded.Disagreements(c)...)
 }
 
-// progress tells who watches a terminal how many rows were looked at; nil: nobody does.
+// progress returns a function that prints the number of checked rows to a terminal, or nil if there is no
+// terminal.
 func (a *application) progress() fitting.Progress {
 	if !isTerminal(a.in.stderr) {
 		return nil
@@ -186,7 +190,7 @@ func (a *application) progress() fitting.Progress {
 	}
 }
 
-// judge refuses to leave rows behind, unless it is forced to.
+// judge refuses a change that would leave rows behind, unless --force-move-without-data is given.
 func (a *application) judge(stranded []string) error {
 	if a.forceMove {
 		for _, problem := range stranded {
@@ -200,7 +204,7 @@ func (a *application) judge(stranded []string) error {
 	return fmt.Errorf("%s\n%s", strings.Join(stranded, "\n"), "move these rows first, or leave them behind, invisible, by --force-move-without-data")
 }
 
-// withoutShards allows only what can leave no rows behind.
+// withoutShards allows only changes that can't leave rows behind.
 func (a *application) withoutShards(old, next *cluster.Cluster) error {
 	if old == nil || a.forceMove {
 		return nil
@@ -213,7 +217,7 @@ func (a *application) withoutShards(old, next *cluster.Cluster) error {
 		"leave --skip-live-check out, or add --force-move-without-data", handovers[0])
 }
 
-// ask opens the shards of both clusters, which are dialled with the first question.
+// ask opens the shards of both clusters. It dials none before the first query.
 func ask(conn *connection, old, next *cluster.Cluster) (*fitting.Shards, error) {
 	shards, err := fitting.Open(conn.config.Secrets.Lookup, conn.config.Backends.ConnectTimeout.Std(), old, next)
 	if err != nil {

@@ -2,7 +2,7 @@ package main
 
 import "github.com/spf13/cobra"
 
-// groups are the commands as help shows them.
+// groups lists the commands in the order of the help.
 var groups = []struct {
 	title    string
 	commands []func(*invocation) *cobra.Command

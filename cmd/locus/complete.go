@@ -16,13 +16,11 @@ import (
 	"locus/idgen/cipher"
 )
 
-// completionTime is how long a shell waits for names. Whoever presses the key is not
-// told why there are none.
+// completionTime bounds the wait of a shell for names. Errors are not shown.
 const completionTime = time.Second
 
-// completions has every command complete the words that are names: those that its
-// line of use calls JOB, PROXY or VERSION, and the flags that take a shard, a table or
-// a generator.
+// completions adds completion of names to every command: for arguments called JOB, PROXY or VERSION in its
+// usage line, and for the flags that take a shard, a table or a generator.
 func (in *invocation) completions(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		in.completions(sub)
@@ -39,16 +37,16 @@ func (in *invocation) completions(c *cobra.Command) {
 	for flag, names := range map[string]namer{
 		"from": shardNames, "to": shardNames, "into": shardNames, "table": tableNames, "generator": generatorNames,
 	} {
-		if f := c.Flags().Lookup(flag); f != nil && f.Value.Type() == "string" { // a cut-over's --to is a share
+		if f := c.Flags().Lookup(flag); f != nil && f.Value.Type() == "string" { // the --to of cutover is a percentage
 			_ = c.RegisterFlagCompletionFunc(flag, in.names(names))
 		}
 	}
 }
 
-// namer finds names in etcd.
+// namer returns names from etcd.
 type namer func(context.Context, *connection) ([]string, error)
 
-// names completes a word by what a namer finds.
+// names completes a word with the results of a namer.
 func (in *invocation) names(find namer) cobra.CompletionFunc {
 	return func(command *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(command.Context(), completionTime)
@@ -66,7 +64,7 @@ func beginning(names []string, begun string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, begun) })
 }
 
-// first completes the first argument alone.
+// first completes only the first argument.
 func first(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(command *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -90,7 +88,7 @@ func (in *invocation) keyVersions(command *cobra.Command, _ []string, begun stri
 	return beginning(versions, begun), cobra.ShellCompDirectiveNoFileComp
 }
 
-// jobNames are the jobs that are not over, and then those that are.
+// jobNames returns the running jobs first, and then those that are over.
 func jobNames(ctx context.Context, conn *connection) ([]string, error) {
 	list, err := jobs.New(conn.kv, "", nil).Jobs(ctx)
 	var live, past []string

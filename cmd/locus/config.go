@@ -63,7 +63,7 @@ func (in *invocation) checkConfig() error {
 	})
 }
 
-// checked is what is said of a configuration that is right.
+// checked is the output for a valid configuration.
 type checked struct {
 	File       string   `json:"file"`
 	Cluster    string   `json:"cluster"`

@@ -10,7 +10,7 @@ import (
 	"locus/router/cluster"
 )
 
-// withEtcd connects for one command.
+// withEtcd connects to etcd for one command.
 func (in *invocation) withEtcd(do func(*connection) error) error {
 	conn, err := in.connect()
 	if err != nil {
@@ -20,7 +20,7 @@ func (in *invocation) withEtcd(do func(*connection) error) error {
 	return do(conn)
 }
 
-// withState connects and reads what is declared, which may be nothing.
+// withState connects and reads the declaration, which may be empty.
 func (in *invocation) withState(ctx context.Context, do func(*connection, *declared.State) error) error {
 	return in.withEtcd(func(conn *connection) error {
 		state, err := conn.state(ctx)
@@ -31,7 +31,7 @@ func (in *invocation) withState(ctx context.Context, do func(*connection, *decla
 	})
 }
 
-// withCluster connects and reads a cluster that must be there.
+// withCluster connects and reads the cluster. It fails if none is declared.
 func (in *invocation) withCluster(ctx context.Context, do func(*connection, *cluster.Cluster) error) error {
 	return in.withState(ctx, func(conn *connection, state *declared.State) error {
 		if state.Cluster == nil {
@@ -41,7 +41,7 @@ func (in *invocation) withCluster(ctx context.Context, do func(*connection, *clu
 	})
 }
 
-// declaredCluster is the cluster alone.
+// declaredCluster returns the declared cluster, without keeping the connection.
 func (in *invocation) declaredCluster(ctx context.Context) (c *cluster.Cluster, err error) {
 	err = in.withCluster(ctx, func(_ *connection, declared *cluster.Cluster) error {
 		c = declared
@@ -50,7 +50,7 @@ func (in *invocation) declaredCluster(ctx context.Context) (c *cluster.Cluster, 
 	return c, err
 }
 
-// clusterFile reads cluster.yaml; "-" is standard input.
+// clusterFile reads cluster.yaml. The path "-" means standard input.
 func (in *invocation) clusterFile(path string) (*cluster.Cluster, error) {
 	if path == "" {
 		return nil, misused("name the file: -f cluster.yaml, or -f - for standard input")

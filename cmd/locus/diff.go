@@ -47,7 +47,7 @@ is 0 whether there are differences or not; with --exit-code it is 3 if there are
 	return command
 }
 
-// errDiffers is an exit status without a word.
+// errDiffers sets the exit status without printing a message.
 var errDiffers = errors.New("there are differences")
 
 func fileFlag(command *cobra.Command, path *string) {

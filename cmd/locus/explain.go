@@ -32,8 +32,8 @@ The shards are asked for the columns of the declared tables.`,
 	return command
 }
 
-// named refuses a text that names a table without its database where none is given:
-// where it would go depends on that.
+// named refuses a statement that names a table without its database if no database is given, because the plan
+// depends on it.
 func (in *invocation) named(sql, database string, declared *cluster.Cluster) error {
 	if database != "" {
 		return nil
@@ -45,7 +45,7 @@ func (in *invocation) named(sql, database string, declared *cluster.Cluster) err
 	}
 	s, err := stmt.Parse(&lexed)
 	if err != nil {
-		return nil // which planning says better
+		return nil // planning returns a better error
 	}
 	for _, name := range s.Named() {
 		if name.Schema != "" {
@@ -68,7 +68,7 @@ type explainLine struct {
 	Detail string `json:"detail"`
 }
 
-// explain plans one statement against what is declared, and prints the plan.
+// explain plans one statement for the declared cluster, and prints the plan.
 func (in *invocation) explain(ctx context.Context, database, sql string) error {
 	return in.withCluster(ctx, func(conn *connection, declared *cluster.Cluster) error {
 		return in.explainOn(ctx, conn, declared, database, sql)
@@ -87,7 +87,7 @@ func (in *invocation) explainOn(ctx context.Context, conn *connection, declared 
 	}
 	var lexed stmt.Lexed
 	lexed.Lex([]byte(sql), 0)
-	if lexed.Conditional { // whatever their versions, the shards must agree on it
+	if lexed.Conditional { // the shards must agree on it, whatever their versions
 		lexed.Resolve(nil)
 	}
 	if err := in.named(sql, database, declared); err != nil {

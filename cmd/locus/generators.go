@@ -35,7 +35,7 @@ Redis in front of the counters of their IDs stand behind them.`,
 	}
 }
 
-// fleetView is all of them.
+// fleetView is the output for all generators.
 type fleetView struct {
 	Generators []generators.Standing `json:"generators"`
 	Silent     []string              `json:"silent,omitempty"` // proxies that did not answer
@@ -84,7 +84,7 @@ func (v fleetView) print(w io.Writer) {
 	}
 }
 
-// left is the field of which least is left.
+// left describes the field with the smallest remaining share.
 func left(g generators.Report) string {
 	field, least := "", 2.0
 	for _, name := range slices.Sorted(maps.Keys(g.Left)) {

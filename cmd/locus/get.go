@@ -39,7 +39,7 @@ the file that locus apply reads.`,
 	}
 }
 
-// printCluster prints the file itself, also as a table.
+// printCluster prints the file. The output format table prints it too.
 func (in *invocation) printCluster(c *cluster.Cluster) error {
 	text := cluster.Format(c)
 	if in.output != asJSON {
@@ -139,7 +139,7 @@ func userRows(c *cluster.Cluster) [][]string {
 	return rows
 }
 
-// bounds is what else is told of what a user may do.
+// bounds describes the limits of a user's rights.
 func bounds(u cluster.User) string {
 	var words []string
 	add := func(there bool, format string, args ...any) {

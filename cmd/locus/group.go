@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// groupCommand has only subcommands: alone it is wrong use.
+// groupCommand returns a command that has only subcommands. Calling it without one is a usage error.
 func groupCommand(name, short string) *cobra.Command {
 	return &cobra.Command{
 		Use:   name,
@@ -23,7 +23,7 @@ func groupCommand(name, short string) *cobra.Command {
 	}
 }
 
-// prefixed puts a file's name before each of its problems.
+// prefixed adds a file's name in front of each of its problems.
 func prefixed(name string, err error) error {
 	var problems []error
 	for line := range strings.Lines(err.Error()) {

@@ -45,7 +45,7 @@ genes have.`,
 	return c
 }
 
-// heat is what hot shows.
+// heat is the output of hot.
 type heat struct {
 	Proxies   int         `json:"proxies"`
 	Silent    []string    `json:"silent,omitempty"`
@@ -69,7 +69,7 @@ type geneHeat struct {
 	gene      gene.Gene
 }
 
-// ownerHeat is an owner with how many rows it has.
+// ownerHeat is an owner with the number of its rows.
 type ownerHeat struct {
 	Table string `json:"table"`
 	Owner string `json:"owner"`
@@ -145,13 +145,13 @@ func (h *heat) print(w io.Writer, l *ops.Load) {
 	columns(w, rows)
 }
 
-// How many genes are asked for their owners, and how many owners of each.
+// Number of genes whose owners are searched, and number of owners for each.
 const (
 	genesWithOwners = 20
 	ownersOfGene    = 3
 )
 
-// findOwners asks the shards whose rows the heaviest genes have.
+// findOwners queries the shards for the owners of the rows in the hottest genes.
 func (h *heat) findOwners(ctx context.Context, c *cluster.Cluster, store *jobs.Store) error {
 	conns := map[router.ShardName]*link.Conn{}
 	defer func() {
@@ -172,7 +172,7 @@ func (h *heat) findOwners(ctx context.Context, c *cluster.Cluster, store *jobs.S
 		}
 		for name, d := range jobs.Sharded(c) {
 			if d.Owner == "" {
-				continue // its rows are their parents'
+				continue // its rows have the owners of their parents
 			}
 			found, err := ownersOn(ctx, conns[g.Shard], name, d, c.Routes.Width(), g.gene)
 			if err != nil {

@@ -21,7 +21,7 @@ func idCommand(in *invocation) *cobra.Command {
 	return group
 }
 
-// ring is the key ring that a flag or the configuration names: nil if none.
+// ring returns the key ring that a flag or the configuration names, or nil.
 func (in *invocation) ring(path string) (*cipher.Ring, error) {
 	if path == "" {
 		c, err := in.configuration()
@@ -36,8 +36,8 @@ func (in *invocation) ring(path string) (*cipher.Ring, error) {
 	return cipher.Load(path)
 }
 
-// idView is an ID in all its forms. Numbers beyond 2^53 are strings, which every
-// reader of JSON keeps whole.
+// idView is an ID in all its forms. Numbers beyond 2^53 are strings, because some JSON parsers would round
+// them.
 type idView struct {
 	ID          string `json:"id"`
 	Layout      string `json:"layout"`
@@ -48,8 +48,8 @@ type idView struct {
 	Shard       string `json:"shard,omitempty"`
 }
 
-// view shows an order ID. Its order number is left out where no key is given
-// that the ID's version names.
+// view returns the output for an order ID. It omits the order number if the key of the ID's version is not
+// available.
 func view(l orderid.Layout, id orderid.ID, ring *cipher.Ring, c *cluster.Cluster) (idView, error) {
 	g := l.Gene(id)
 	v := idView{
@@ -74,7 +74,7 @@ func orNone(ring *cipher.Ring) *cipher.Ring {
 	return ring
 }
 
-// spelled is an ID as commands take and print it: decimal, or 0x… for 16 bytes.
+// spelled returns an ID as commands accept and print it: decimal, or 0x… for 16 bytes.
 func spelled(l orderid.Layout, id orderid.ID) string {
 	if l.Bytes() == 16 {
 		return fmt.Sprintf("0x%016x%016x", id.Hi, id.Lo)

@@ -77,7 +77,7 @@ type decodedView struct {
 	AsNumber *numberView `json:"as_order_number,omitempty"`
 }
 
-// numberView is what the ID says if it is an order number.
+// numberView is the output for an ID that is read as an order number.
 type numberView struct {
 	OrderID  string `json:"order_id"`
 	Sequence string `json:"sequence"`
@@ -87,7 +87,7 @@ func (v decodedView) rows() [][]string {
 	var rows [][]string
 	for _, row := range v.idView.rows() {
 		switch row[0] {
-		case "order ID", "order number", "sequence": // which these are depends on the reading
+		case "order ID", "order number", "sequence": // these differ between the two readings
 		default:
 			rows = append(rows, row)
 		}

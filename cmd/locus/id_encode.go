@@ -78,7 +78,7 @@ decode prints, or the text of a template: parts seq and time, and values for
 	return command
 }
 
-// oneGene is the owner's gene or the one that is given.
+// oneGene returns the owner's gene, or the gene that is given.
 func oneGene(o owner, text string, w gene.Width) (gene.Gene, error) {
 	if (o.value == "") == (text == "") {
 		return 0, misused("give --owner or --gene, one of the two")

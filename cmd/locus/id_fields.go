@@ -22,7 +22,7 @@ type field struct {
 	Value string `json:"value"`
 }
 
-// bitField is where one is in the number, and how people write it.
+// bitField is the position of a field in the number, and its conversion from and to text.
 type bitField struct {
 	name         string
 	shift, width uint
@@ -38,7 +38,7 @@ func decimal(name string, shift, width uint) bitField {
 	}
 }
 
-// oneOf is the place of a name in a list.
+// oneOf returns a field that holds the index of a name in a list.
 func oneOf(field string, names []string, width uint) bitField {
 	return bitField{
 		field, 0, width,
@@ -53,7 +53,7 @@ func oneOf(field string, names []string, width uint) bitField {
 	}
 }
 
-// momentOf is a snowflake's time.
+// momentOf returns the field with a snowflake's time.
 func momentOf(start time.Time, shift, width uint) bitField {
 	return bitField{
 		"time", shift, width,
@@ -70,8 +70,7 @@ func momentOf(start time.Time, shift, width uint) bitField {
 	}
 }
 
-// bitsOf are the fields of a generator's numbers, from the top; none if it makes
-// texts.
+// bitsOf returns the fields of a generator's numbers, the highest bits first; none if it makes texts.
 func bitsOf(g cluster.Generator) []bitField {
 	low := func(of int) uint { return uint(bits.TrailingZeros(uint(of))) }
 	switch g.Kind {
@@ -94,14 +93,14 @@ func bitsOf(g cluster.Generator) []bitField {
 	return nil
 }
 
-// made is a generator, and what its texts are read with.
+// made is a generator, with what is needed to read its texts.
 type made struct {
 	cluster.Generator
 	name string
-	ring *cipher.Ring // nil: there is none
+	ring *cipher.Ring // nil if there is none
 }
 
-// values are what a template reads and makes texts with.
+// values returns the values with which a template reads and makes texts.
 func (g made) values() templates.Values {
 	v := templates.Values{Name: g.name}
 	if g.ring != nil {
@@ -110,7 +109,7 @@ func (g made) values() templates.Values {
 	return v
 }
 
-// partsOf takes a generator's number, or text, apart.
+// partsOf splits a generator's number, or text, into its fields.
 func partsOf(g made, text string) ([]field, error) {
 	fields := bitsOf(g.Generator)
 	if fields == nil {
@@ -127,7 +126,7 @@ func partsOf(g made, text string) ([]field, error) {
 	return parts, nil
 }
 
-// partsOfText takes what a template has made apart.
+// partsOfText splits a text that a template has made into its fields.
 func partsOfText(g made, text string) ([]field, error) {
 	t, err := templates.Parse(g.Template, templates.Parts())
 	if err != nil {
@@ -147,8 +146,8 @@ func partsOfText(g made, text string) ([]field, error) {
 	return parts, nil
 }
 
-// composed is the text of parts: the number of all of its fields, or what a
-// template makes of seq, time and values.
+// composed is the reverse of partsOf. It returns the number of the given fields, or the text that a template
+// makes of seq, time and values.
 func composed(ctx context.Context, g made, parts map[string]string, now time.Time) (string, error) {
 	fields := bitsOf(g.Generator)
 	if fields == nil {
@@ -196,8 +195,8 @@ func geneWidth(t *templates.Template) gene.Width {
 	return gene.W16
 }
 
-// formatted is what a template makes of the sequence and the time among the
-// parts; the others are values for {context:…}.
+// formatted returns the text that a template makes of the sequence and the time in parts. The other parts are
+// values for {context:…}.
 func formatted(ctx context.Context, g made, parts map[string]string, now time.Time) (string, error) {
 	t, err := templates.Parse(g.Template, templates.Parts())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"locus/router/cluster"
 )
 
-// nextOf makes numbers, or texts, of a declared generator, in a process of its own.
+// nextOf makes numbers or texts of a declared generator, in the process of this command.
 func nextOf(ctx context.Context, conn *connection, c *cluster.Cluster, keys *cipher.Ring, r generators.Request) (texts []string, err error) {
 	name, n := r.Name, r.Count
 	declared, err := declaredGenerator(c, name)
@@ -25,7 +25,7 @@ func nextOf(ctx context.Context, conn *connection, c *cluster.Cluster, keys *cip
 			return nil, fmt.Errorf("generator %s is a snowflake, and each process that makes some has a worker's number for a day: ask a proxy, by SELECT NEXT VALUE FOR %s or GET /api/id/%s", of, name, name)
 		}
 	}
-	if declared.Kind == cluster.SegmentGenerator { // what is left of a segment is lost when the command ends
+	if declared.Kind == cluster.SegmentGenerator { // the rest of a segment is lost when the command ends
 		declared.MinStep, declared.MaxStep = uint64(n), uint64(n)
 	}
 	one := *c
@@ -37,7 +37,7 @@ func nextOf(ctx context.Context, conn *connection, c *cluster.Cluster, keys *cip
 	return set.Next(ctx, r)
 }
 
-// showNext prints what nextOf makes.
+// showNext prints the results of nextOf.
 func (n *next) showNext(ctx context.Context, conn *connection, c *cluster.Cluster, keys *cipher.Ring) error {
 	texts, err := nextOf(ctx, conn, c, keys, generators.Request{Name: n.generator, Count: n.count, Context: n.context})
 	if errors.As(err, new(templates.ValueError)) {
@@ -61,7 +61,7 @@ func declaredGenerator(c *cluster.Cluster, name string) (cluster.Generator, erro
 	return g, nil
 }
 
-// madeBy is a declared generator with the key ring.
+// madeBy returns a declared generator with its key ring.
 func madeBy(c *cluster.Cluster, name string, ring func() (*cipher.Ring, error)) (made, error) {
 	g, err := declaredGenerator(c, name)
 	if err != nil {
@@ -71,7 +71,7 @@ func madeBy(c *cluster.Cluster, name string, ring func() (*cipher.Ring, error)) 
 	return made{g, name, keys}, err
 }
 
-// showParts takes a generator's number, or text, apart.
+// showParts prints the fields of a generator's number or text.
 func (in *invocation) showParts(g made, text string) error {
 	parts, err := partsOf(g, text)
 	if err != nil {
@@ -86,7 +86,7 @@ func (in *invocation) showParts(g made, text string) error {
 	})
 }
 
-// showComposed is the opposite of showParts.
+// showComposed prints the number or text that consists of the given fields.
 func (in *invocation) showComposed(ctx context.Context, g made, parts map[string]string) error {
 	text, err := composed(ctx, g, parts, in.now())
 	if err != nil {

@@ -56,7 +56,7 @@ them are ever stored or not.`,
 	return command
 }
 
-// next is one call of the command.
+// next holds the parameters of one call of the command.
 type next struct {
 	in            *invocation
 	table, parent string
@@ -126,7 +126,7 @@ func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, n
 	return n.print(l, first, d.Hiding(), keys, c)
 }
 
-// gene is that of the owner or of the parent, in the width of the layout.
+// gene returns the gene of the owner or of the parent, in the width of the layout.
 func (n *next) gene(d catalog.Declaration, l orderid.Layout) (gene.Gene, error) {
 	if d.Parent == nil {
 		if n.parent != "" || n.owner.value == "" {
@@ -161,15 +161,14 @@ func storeOf(kv *etcd.KV) *segment.CASStore {
 	return segment.NewCASStore(kv, "", "locus id next on "+host, time.Now)
 }
 
-// source is the form of the IDs to make.
+// source describes the IDs to make.
 type source struct {
 	layout  orderid.Layout
-	version uint32 // of the key that hides their sequences
-	start   uint64 // of a counter that was not used yet
+	version uint32 // version of the key that hides their sequences
+	start   uint64 // first number of a counter that was not used yet
 }
 
-// issue takes numbers from the counters that the proxies take theirs from, no
-// more than are wanted.
+// issue takes the given number of numbers from the same counters as the proxies.
 func issue(ctx context.Context, kv *etcd.KV, groups int, form source, g gene.Gene, n int) (first orderid.ID, err error) {
 	store := storeOf(kv).StartingAt(form.start)
 	size := uint64(n)

@@ -10,11 +10,11 @@ import (
 	"locus/router/endpoint"
 )
 
-// outsideFlags say which server outside of the cluster has an import's tables.
+// outsideFlags are the flags for the server outside of the cluster that has an import's tables.
 type outsideFlags struct {
 	from, secret, tls, ca string
 
-	outside *job.Outside // what they come to; nil: a shard has the tables
+	outside *job.Outside // the result of the flags; nil if a shard has the tables
 }
 
 var outsideTLS = []string{string(endpoint.TLSOff), string(endpoint.TLSOn), string(endpoint.TLSVerify)}

@@ -17,21 +17,20 @@ import (
 	"locus/control/declared"
 )
 
-// invocation is one run of the program: what the global flags say, and the
-// world around it.
+// invocation is one run of the program: the global flags and the environment.
 type invocation struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	now            func() time.Time
-	random         io.Reader // of salts
+	random         io.Reader // for salts
 
 	// terminal reports whether a stream is a terminal.
 	terminal func(any) bool
 
-	args   []string // of the command line, without the program
-	began  bool     // a command's own work began, so its errors aren't those of flags
-	yes    bool     // don't ask: see confirm
+	args   []string // the command line without the program's name
+	began  bool     // the command has started its own work, so its errors are not usage errors
+	yes    bool     // ask no questions; see confirm
 	misled error    // help was requested for a command that doesn't exist
 
 	configFile, endpoints, cluster string
@@ -49,8 +48,7 @@ func (in *invocation) flags(root *cobra.Command) {
 	_ = root.MarkPersistentFlagFilename("config", "yaml")
 }
 
-// configuration is the file's, or the defaults without one, with what the flags
-// say instead.
+// configuration returns the configuration of the file, or the default one, with the values of flags in place.
 func (in *invocation) configuration() (*config.Config, error) {
 	c := config.Default()
 	if in.configFile != "" {
@@ -66,17 +64,17 @@ func (in *invocation) configuration() (*config.Config, error) {
 	return c, c.Validate()
 }
 
-// namesCluster tells whether anything was said of where the cluster is.
+// namesCluster reports whether a flag or the environment says where the cluster is.
 func (in *invocation) namesCluster() bool { return in.configFile != "" || in.endpoints != "" }
 
-// connection is etcd's keys of one cluster.
+// connection gives access to the keys of one cluster in etcd.
 type connection struct {
 	config *config.Config
 	client *etcd.Client
 	kv     *etcd.KV
 }
 
-// connect makes a connection, which its caller closes. etcd isn't asked yet.
+// connect opens a connection, which the caller closes. It sends no request yet.
 func (in *invocation) connect() (*connection, error) {
 	c, err := in.configuration()
 	if err != nil {
@@ -98,7 +96,7 @@ func (in *invocation) connect() (*connection, error) {
 
 func (c *connection) close() { _ = c.client.Close() }
 
-// state reads what is declared, and says what to do about an etcd that is away.
+// state reads the declaration. If etcd is unreachable, the error contains the remedy.
 func (c *connection) state(ctx context.Context) (*declared.State, error) {
 	state, err := declared.Read(ctx, c.kv)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -44,12 +44,12 @@ With -o json or yaml, the list is always complete.`,
 	return c
 }
 
-// withJobs opens the store for one command.
+// withJobs opens the store of jobs for one command.
 func (in *invocation) withJobs(do func(*jobs.Store) error) error {
 	return in.withEtcd(func(conn *connection) error { return do(in.jobsOf(conn)) })
 }
 
-// jobsOf is the store of moves, on behalf of who runs this command.
+// jobsOf returns the store of jobs. Changes are recorded under the user of this command.
 func (in *invocation) jobsOf(conn *connection) *jobs.Store {
 	return jobs.New(conn.kv, in.operator(), conn.config.Secrets.Lookup)
 }
@@ -82,10 +82,10 @@ func (in *invocation) printJobs(ctx context.Context, store *jobs.Store, all bool
 	})
 }
 
-// pastShown is how many jobs that have ended are listed without --all.
+// pastShown is the number of ended jobs that are listed without --all.
 const pastShown = 5
 
-// lately leaves out all jobs that have ended but for the last ones.
+// lately drops all ended jobs except the most recent ones.
 func lately(list []*job.Job) []*job.Job {
 	var past []*job.Job
 	for _, j := range list {
@@ -98,7 +98,7 @@ func lately(list []*job.Job) []*job.Job {
 	return slices.DeleteFunc(slices.Clone(list), func(j *job.Job) bool { return slices.Contains(old, j) })
 }
 
-// changed is when something was last noted about a job.
+// changed returns the time of a job's last journal entry.
 func changed(j *job.Job) time.Time { return j.Journal[len(j.Journal)-1].At }
 
 // printNext prints the commands that the jobs wait for.
@@ -112,7 +112,7 @@ func printNext(w io.Writer, list []*job.Job) {
 	}
 }
 
-// commandsFor is the line about the commands that a job waits for; empty: it waits for none.
+// commandsFor returns a line with the commands for which a job waits, or "" if it waits for none.
 func commandsFor(j *job.Job) string {
 	var commands []string
 	for _, next := range j.Next() {
@@ -150,13 +150,13 @@ func (in *invocation) printJob(ctx context.Context, store *jobs.Store, id string
 	})
 }
 
-// shownJob is a job as programs read it: its record, and what its mirrored reads have shown.
+// shownJob is a job in the output for programs: its record, and the results of its mirrored reads.
 type shownJob struct {
 	*job.Job
-	mirrored *mirror.Report // nil: none are mirrored
+	mirrored *mirror.Report // nil if no reads are mirrored
 }
 
-// MarshalJSON adds to the record's own fields.
+// MarshalJSON adds the results to the fields of the record.
 func (s shownJob) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(s.Job)
 	if err != nil || s.mirrored == nil {
@@ -169,15 +169,15 @@ func (s shownJob) MarshalJSON() ([]byte, error) {
 // jobRequest is a command of the command line that sends a command to a job.
 type jobRequest struct {
 	use, short, example string
-	ask                 string              // the question before it; empty: none
-	mustConfirm         func(*job.Job) bool // reports whether a job requires the question; nil: each does
+	ask                 string              // the question before it; empty for none
+	mustConfirm         func(*job.Job) bool // reports whether a job requires the question; nil if every job does
 	of                  func(ops.OfJob) ops.Command
 }
 
-// sending is how a command is sent.
+// sending configures how a command is sent.
 type sending struct {
 	dryRun      bool
-	mustConfirm func(*job.Job) bool // reports whether a job requires the question; nil: each does
+	mustConfirm func(*job.Job) bool // reports whether a job requires the question; nil if every job does
 }
 
 func (v *sending) flags(in *invocation, c *cobra.Command, ask string) {
@@ -206,7 +206,8 @@ func (in *invocation) opsOf(conn *connection) *ops.Ops {
 	})
 }
 
-// send sends a command to a job, and asks before that. The question has the job, its source, its target, its ending and the command.
+// send sends a command to a job, after a confirmation. The text of the question contains placeholders for the
+// job, its source, its target, its ending and the command.
 func (in *invocation) send(ctx context.Context, c ops.Command, ask string, how sending) error {
 	return in.withEtcd(func(conn *connection) error {
 		o := in.opsOf(conn)

@@ -13,13 +13,13 @@ func keysCommand(in *invocation) *cobra.Command {
 	return group
 }
 
-// keysOf is a call of one of the commands.
+// keysOf holds the parameters of a call of one of the commands.
 type keysOf struct {
 	in   *invocation
 	file string
 }
 
-// path is the ring file that a flag or the configuration names.
+// path returns the path of the ring file that a flag or the configuration names.
 func (k *keysOf) path() (string, error) {
 	if k.file != "" {
 		return k.file, nil

@@ -13,7 +13,7 @@ import (
 	"locus/idgen/cipher"
 )
 
-// keyView is a version of a ring. It shows no key.
+// keyView is the output for a version of a ring. It contains no key.
 type keyView struct {
 	Version uint32 `json:"version"`
 	Cipher  string `json:"cipher,omitempty"`
@@ -59,8 +59,8 @@ the cluster's to say, where one is named, and else what the file begins with.`,
 	}
 }
 
-// currentOr is the cluster's version, or the file's own where no cluster is named, none
-// is settled or etcd is away, which is then said.
+// currentOr returns the cluster's version. If no cluster is named, no version is settled, or etcd is
+// unreachable, it returns the file's own version and prints the reason.
 func (k *keysOf) currentOr(ctx context.Context, ring *cipher.Ring) (version uint32) {
 	version = ring.Current()
 	if !k.in.namesCluster() {

@@ -52,8 +52,8 @@ is named.`,
 	return command
 }
 
-// unused refuses a version that the cluster stamps with. A file that begins with that
-// version, as a new cluster would, is given the cluster's own.
+// unused refuses a version that hides new IDs in the cluster, or in a process. If the file would give a new
+// cluster this version, it is changed to name the cluster's version.
 func (k *keysOf) unused(ctx context.Context, path string, version uint32, dryRun bool) error {
 	if !k.in.namesCluster() {
 		return nil

@@ -19,11 +19,11 @@ import (
 	"locus/router/cluster"
 )
 
-// rotating is a call of a command that makes another version current.
+// rotating holds the parameters of a call of a command that makes another version current.
 type rotating struct {
 	*keysOf
-	key    cipher.Rotation // the version, and how its key is made if there is none
-	makes  bool            // it makes a key where the ring has none that was never current
+	key    cipher.Rotation // the version, and how its key is made if it has none
+	makes  bool            // makes a key if every key of the ring has been current before
 	wait   time.Duration
 	dryRun bool
 
@@ -31,16 +31,16 @@ type rotating struct {
 	ring *cipher.Ring
 }
 
-// rotatedView is what came of it.
+// rotatedView is the output of the command.
 type rotatedView struct {
-	Version uint32         `json:"version"` // that is to be current
+	Version uint32         `json:"version"` // the version that is to be current
 	Before  uint32         `json:"before"`
 	Added   bool           `json:"added"`   // its key was added to the file
 	Current bool           `json:"current"` // it hides new numbers now
-	Lacking []keyring.Lack `json:"lacking"` // who can't read it, or doesn't stamp with it yet
+	Lacking []keyring.Lack `json:"lacking"` // processes that can't read it, or don't use it for new IDs yet
 }
 
-// waitTime is how long --wait waits unless it says otherwise.
+// waitTime is the default time limit of --wait.
 const waitTime = "10m"
 
 func (k *keysOf) rotate() *cobra.Command {
@@ -143,7 +143,7 @@ func (r *rotating) addOnly() error {
 	return nil
 }
 
-// run finds the version, adds its key if there is none, and has it become current.
+// run finds the version, adds its key if there is none, and makes it current.
 func (r *rotating) run(ctx context.Context, conn *connection) error {
 	var current keyring.Current
 	var version uint32
@@ -190,17 +190,17 @@ func (r *rotating) run(ctx context.Context, conn *connection) error {
 		return err
 	}
 	view.Before, view.Current, view.Lacking = outcome.Before, true, append(view.Lacking, outcome.Lagging...)
-	if err := cipher.Use(r.path, version); err != nil { // what counts is in etcd
+	if err := cipher.Use(r.path, version); err != nil { // the version in etcd is authoritative
 		fmt.Fprintln(r.in.stderr, "warning: the file itself names another version as current, which counts for a new cluster alone:", err)
 	}
 	return r.in.show(view, func(w io.Writer) { printRotated(w, view) })
 }
 
-// againEvery is the pause before etcd is asked again.
+// againEvery is the pause before another request to etcd.
 const againEvery = time.Second
 
-// patiently repeats what only reads while etcd does not answer, such as while it has no leader, for so long. The reason is told
-// once.
+// patiently retries a read while etcd does not answer, for example while it has no leader, for at most wait. It
+// reports the reason once.
 func patiently(ctx context.Context, wait time.Duration, tell func(error), read func() error) error {
 	over := time.Now().Add(wait)
 	for told := false; ; told = true {
@@ -219,7 +219,8 @@ func patiently(ctx context.Context, wait time.Duration, tell func(error), read f
 	}
 }
 
-// progress is for people; programs get the outcome alone on standard output.
+// progress returns the writer for messages to people. In the output for programs, standard output contains only
+// the result.
 func (r *rotating) progress() io.Writer {
 	if r.in.output == table {
 		return r.in.stdout
@@ -227,7 +228,7 @@ func (r *rotating) progress() io.Writer {
 	return r.in.stderr
 }
 
-// chosen is the version that is to be current, and whether its key is yet to be made.
+// chosen returns the version that is to be current, and whether its key must be made.
 func (r *rotating) chosen(current uint32) (version uint32, adds bool, err error) {
 	if current == 0 {
 		current = r.ring.Current()
@@ -246,7 +247,7 @@ func (r *rotating) chosen(current uint32) (version uint32, adds bool, err error)
 	return r.ring.Next(), true, nil
 }
 
-// foresee says what a call without --dry-run would do.
+// foresee prints what a call without --dry-run would do.
 func (r *rotating) foresee(ctx context.Context, conn *connection, view rotatedView, adds bool) error {
 	if !adds {
 		cards, err := fleet.Processes(ctx, conn.kv)
@@ -285,7 +286,7 @@ func joined(list []keyring.Lack) string {
 	return strings.Join(texts, "; ")
 }
 
-// fits refuses a version that tables can't stamp with.
+// fits refuses a version that some table's IDs can't use.
 func (r *rotating) fits(ctx context.Context, conn *connection, version uint32, adds bool) error {
 	c, err := declared.Current(ctx, conn.kv)
 	if errors.Is(err, cluster.ErrNotDeclared) {

@@ -10,9 +10,8 @@ import (
 	"locus/router/cluster"
 )
 
-// fitsTable is an error if a table's IDs can't carry a version: their layout has no room
-// for it, or it does something else to them than it did before. adds: the ring has no
-// key of it yet.
+// fitsTable returns an error if a table's IDs can't use a version: their layout has no room for it, or the
+// version has another meaning in it than before. adds reports that the ring has no key of it yet.
 func (r *rotating) fitsTable(ctx context.Context, conn *connection, c *cluster.Cluster, name catalog.TableName, version uint32, adds bool) error {
 	d := c.Tables[name]
 	if d.Hiding() == catalog.InClear {

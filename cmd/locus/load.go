@@ -16,7 +16,7 @@ func whose(l *ops.Load) string {
 	return text
 }
 
-// part writes what share one is of all.
+// part returns a share as a text.
 func part(of, all float64) string {
 	if all <= 0 {
 		return "0 %"

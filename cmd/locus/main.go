@@ -1,9 +1,8 @@
-// Command locus is the product's one binary: the proxy, the demo, and the
-// commands that read and change what a cluster declares.
+// Command locus is the product's only binary: the proxy, the demo, and the commands that read and change a
+// cluster's declaration.
 //
-// It owns flags, wiring, signals and what is printed; the commands that change
-// something are compare-and-swaps on etcd. It never decides where a row goes,
-// and no other package imports it. Each command is in a file of its name.
+// It owns flags, wiring, signals and output. Commands that change something use compare-and-swap on etcd. It
+// never decides where a row goes, and no other package imports it. Each command is in a file of its name.
 package main
 
 import (
@@ -29,7 +28,7 @@ const (
 	done = iota
 	failed
 	wrongUse
-	differs // locus diff --exit-code
+	differs // of locus diff --exit-code
 )
 
 func main() {
@@ -41,7 +40,7 @@ func main() {
 	os.Exit(status)
 }
 
-// run is the whole program but for its process.
+// run is the whole program without the process around it, for tests.
 func run(ctx context.Context, args []string, in *invocation) int {
 	root := newRoot(in)
 	in.args = args
@@ -67,14 +66,14 @@ func run(ctx context.Context, args []string, in *invocation) int {
 	}
 }
 
-// problem is an error as programs read it.
+// problem is an error in the output for programs.
 type problem struct {
 	Error   string `json:"error"`
 	Command string `json:"command"`
 	Status  int    `json:"status"` // the exit status
 }
 
-// report says what went wrong: one line per problem, or what programs read.
+// report prints an error: one line per problem, or the form for programs.
 func (in *invocation) report(command *cobra.Command, err error, status int) {
 	err = in.withConfigurationHint(err)
 	if in.output != table {
@@ -91,8 +90,8 @@ func (in *invocation) report(command *cobra.Command, err error, status int) {
 	}
 }
 
-// withConfigurationHint adds a remedy to an error whose cause may be a missing or wrong configuration: name the one that contains the
-// addresses of etcd and the places of the secrets.
+// withConfigurationHint adds a remedy to an error whose cause may be a missing or wrong configuration: the
+// configuration file that contains the addresses of etcd and the locations of the secrets.
 func (in *invocation) withConfigurationHint(err error) error {
 	missing := errors.As(err, new(*config.MissingSecret))
 	switch {
@@ -106,8 +105,7 @@ func (in *invocation) withConfigurationHint(err error) error {
 	return err
 }
 
-// usageError is an error in how a command was called, found after its flags
-// were read.
+// usageError is an error in the way a command was called, found after parsing the flags.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
@@ -137,7 +135,7 @@ everything on one machine, and the commands that look at and change a cluster.`,
 		},
 		PersistentPreRunE: func(command *cobra.Command, _ []string) error {
 			if err := errors.Join(command.ValidateRequiredFlags(), command.ValidateFlagGroups()); err != nil {
-				return err // before the command has begun: it is wrong use
+				return err // the command has not begun, so it is a usage error
 			}
 			in.began = true
 			return nil

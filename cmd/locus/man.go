@@ -39,10 +39,11 @@ date of the pages is SOURCE_DATE_EPOCH, if that is set, so that packages are rep
 	}
 }
 
-// markdown is what has a meaning in the language that pages are written in. Backquotes keep theirs: they enclose the names of values.
+// markdown escapes the characters with a meaning in the pages' language. Backquotes are kept: they enclose the
+// names of values.
 var markdown = strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, ">", `\>`, "#", `\#`, "|", `\|`, "~", `\~`, "&", `\&`)
 
-// asMarkdown escapes the texts of a command and of those below it, which are plain.
+// asMarkdown escapes the plain texts of a command and of its subcommands.
 func asMarkdown(c *cobra.Command, escaped map[*pflag.Flag]bool) {
 	for _, sub := range c.Commands() {
 		asMarkdown(sub, escaped)
@@ -59,7 +60,7 @@ func asMarkdown(c *cobra.Command, escaped map[*pflag.Flag]bool) {
 	}
 }
 
-// writeMan writes the page of a command, and those of all commands below it. It returns how many they are.
+// writeMan writes the page of a command and those of its subcommands. It returns the number of pages.
 func writeMan(c *cobra.Command, dir string, now func() time.Time) (int, error) {
 	count := 0
 	for _, sub := range c.Commands() {
@@ -86,7 +87,7 @@ func writeMan(c *cobra.Command, dir string, now func() time.Time) (int, error) {
 
 func header(now func() time.Time) *doc.GenManHeader {
 	h := &doc.GenManHeader{Section: "1", Source: "locus " + buildVersion().Version, Manual: "locus"}
-	if os.Getenv("SOURCE_DATE_EPOCH") == "" { // which the library reads
+	if os.Getenv("SOURCE_DATE_EPOCH") == "" { // the library reads this variable
 		at := now()
 		h.Date = &at
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// operator is who runs this command, for journals and histories: LOCUS_OPERATOR,
-// or else the user of this process.
+// operator returns the name of the user for journals and histories: LOCUS_OPERATOR, or else the user of this
+// process.
 func (in *invocation) operator() string {
 	if name := in.getenv("LOCUS_OPERATOR"); name != "" {
 		return oneLine(name)
@@ -27,7 +27,8 @@ func (in *invocation) operator() string {
 	return name
 }
 
-// addYes adds the flag --yes to a command. The command calls confirm before it changes what applications experience, or destroys something.
+// addYes adds the flag --yes to a command. The command must call confirm before it destroys something, or
+// changes the behaviour that applications see.
 func (in *invocation) addYes(c *cobra.Command) {
 	c.Flags().BoolVar(&in.yes, "yes", false, "don't ask")
 }

@@ -17,7 +17,7 @@ import (
 // owner is the value of an owner column, as a command's argument.
 type owner struct {
 	value string
-	kind  string // "" guesses
+	kind  string // "" means a guess from the value
 }
 
 var ownerKinds = []string{"int", "text", "bytes"}
@@ -27,7 +27,7 @@ func (o *owner) typeFlag(command *cobra.Command) {
 	_ = command.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(ownerKinds, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// hashed gives the gene in any width, and the type that was meant.
+// hashed returns a function for the gene in any width, and the type of the value.
 func (o owner) hashed() (of func(gene.Width) gene.Gene, kind string, err error) {
 	n, isInteger := integer(o.value)
 	kind = o.kind
@@ -45,7 +45,7 @@ func (o owner) hashed() (of func(gene.Width) gene.Gene, kind string, err error) 
 	case kind == "int":
 		return func(w gene.Width) gene.Gene { return gene.OfInt(n, w) }, kind, nil
 	case kind == "text":
-		// As in a PAD SPACE collation, which all but the NO PAD ones are.
+		// As in a PAD SPACE collation. All collations except the NO PAD ones are such.
 		return ofBytes([]byte(strings.TrimRight(o.value, " "))), kind, nil
 	}
 	raw := []byte(o.value)
@@ -61,7 +61,7 @@ func ofBytes(b []byte) func(gene.Width) gene.Gene {
 	return func(w gene.Width) gene.Gene { return gene.OfBytes(b, w) }
 }
 
-// integer reads what a BIGINT of either sign holds.
+// integer parses an integer in the range of a BIGINT, signed or unsigned.
 func integer(text string) (int64, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, true
@@ -70,8 +70,8 @@ func integer(text string) (int64, bool) {
 	return int64(n), err == nil
 }
 
-// optionalCluster is the cluster for commands that also work without one: nil if
-// no flag names one or it can't be read, which is then said.
+// optionalCluster returns the cluster for commands that also work without one. It returns nil if no flag names
+// one, or if it can't be read, which it reports.
 func (in *invocation) optionalCluster(ctx context.Context) *cluster.Cluster {
 	if !in.namesCluster() {
 		return nil
@@ -84,8 +84,8 @@ func (in *invocation) optionalCluster(ctx context.Context) *cluster.Cluster {
 	return c
 }
 
-// shardOf is the shard of a gene that is at least as wide as the cluster's, or both of one that is divided;
-// empty without a cluster.
+// shardOf returns the shard of a gene, which must be at least as wide as the cluster's genes. It returns both
+// shards of a divided gene, and "" without a cluster.
 func shardOf(c *cluster.Cluster, g gene.Gene, w gene.Width) string {
 	if c == nil || w < c.Settings.GeneBits {
 		return ""

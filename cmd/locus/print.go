@@ -34,7 +34,8 @@ func (f *format) Set(text string) error {
 	return fmt.Errorf("use table, json or yaml")
 }
 
-// show writes a value whose fields have JSON names, or what people gets to see.
+// show prints a value, whose fields have JSON names, in the output format. For people it calls the given
+// function.
 func (in *invocation) show(v any, people func(io.Writer)) error {
 	if in.output == table {
 		people(in.stdout)
@@ -48,7 +49,7 @@ func (in *invocation) show(v any, people func(io.Writer)) error {
 	return err
 }
 
-// encoded is a value for programs.
+// encoded returns a value in the output format for programs.
 func (in *invocation) encoded(v any) ([]byte, error) {
 	text, err := toJSON(v)
 	if err == nil && in.output == asYAML {
@@ -66,8 +67,8 @@ func toJSON(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// jsonToYAML keeps the fields in their order. Every JSON text is YAML, so all
-// that changes is the style.
+// jsonToYAML converts JSON to YAML and keeps the order of the fields. Every JSON text is YAML, so only the
+// style changes.
 func jsonToYAML(text []byte) ([]byte, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
@@ -81,7 +82,7 @@ func jsonToYAML(text []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// plain drops the braces and those quotes that are not needed.
+// plain removes braces and unnecessary quotes.
 func plain(node *yaml.Node) {
 	node.Style = 0
 	if node.Kind == yaml.ScalarNode && node.Tag == "!!str" && strings.Contains(node.Value, "\n") {
@@ -92,14 +93,14 @@ func plain(node *yaml.Node) {
 	}
 }
 
-// fromYAML is a value whose fields have YAML names, as JSON would hold it.
+// fromYAML converts YAML to the values that decoding JSON would give.
 func fromYAML(text []byte) (any, error) {
 	var v any
 	err := yaml.Unmarshal(text, &v)
 	return v, err
 }
 
-// columns writes rows of cells, the first row being the heads.
+// columns writes rows of cells as a table. The first row contains the headings.
 func columns(w io.Writer, rows [][]string) {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, row := range rows {
@@ -110,5 +111,5 @@ func columns(w io.Writer, rows [][]string) {
 		}
 		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
-	_ = t.Flush() // into memory or the terminal, whose errors nobody could read
+	_ = t.Flush() // it writes to memory or to the terminal, where an error could not be reported
 }

@@ -30,31 +30,31 @@ import (
 	"locus/router/cluster"
 )
 
-// process is what one `locus serve` is put together of.
+// process holds the parts of one `locus serve`.
 type process struct {
 	*connection
 	in    *invocation
 	log   *slog.Logger
 	level *slog.LevelVar
 	shown *certificates
-	stop  func() // it, as SIGTERM does
+	stop  func() // stops the process, as SIGTERM does
 
 	ports    ports
-	card     fleet.Card // but for what changes: see shows
+	card     fleet.Card // the card at the start; shows publishes later changes
 	shows    *fleet.Showing
 	keys     *keyring.Keys
 	presence *etcd.Presence
 	store    *jobs.Store
 	spans    *tracing.Spans
 	numbers  *generators.Set
-	api      *generators.API // to them over HTTP
+	api      *generators.API // serves the generators over HTTP
 	ops      *ops.Ops
 	proxy    *proxy.Proxy
-	servers  *failover.Runner // run by movers
-	evict    func()           // has the proxy wait for nobody
+	servers  *failover.Runner // movers run it
+	evict    func()           // makes the proxy stop without waiting for transactions
 }
 
-// introduce settles what the others know it by.
+// introduce builds the card by which other processes know this one.
 func (p *process) introduce() (err error) {
 	p.card = newCard(p.config, p.ports.addr(), p.in.now())
 	p.keys, err = keyring.Open(keyring.Options{
@@ -73,12 +73,12 @@ func (p *process) introduce() (err error) {
 	return nil
 }
 
-// register has the process be known, and then finds out whether it can read what others
-// stamp: see package keyring for the order. It ends what runs, if not.
+// register publishes the card, and then checks that this process can read the IDs that others make. Package
+// keyring explains this order. If it can't, register stops what it has started.
 func (p *process) register(ctx context.Context) (leave func(), err error) {
 	present, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
-	running.Go(func() { _ = p.presence.Run(present) }) // an etcd that is away is the log's and the health's
+	running.Go(func() { _ = p.presence.Run(present) }) // the log and the health checks report an unreachable etcd
 	leave = func() { cancel(); running.Wait() }
 	switch err = p.begin(ctx); {
 	case errors.Is(err, keyring.ErrAway):
@@ -104,10 +104,10 @@ func (p *process) begin(ctx context.Context) error {
 	return p.keys.Begin(ctx, p.config.Does(config.ProxyTask) && p.proxy.HidesIDs())
 }
 
-// registerPatience is how long a start waits for etcd to know the process.
+// registerPatience bounds the wait for etcd when a process registers.
 const registerPatience = 5 * time.Second
 
-// start makes the proxy and the page, once the cluster could be read.
+// start creates the proxy and the console after the cluster has been read.
 func (p *process) start(ctx context.Context) (*console.Console, error) {
 	options, err := proxyOptions(p.connection, p.shown, p.keys.Ring, p.log)
 	if err != nil {
@@ -134,7 +134,7 @@ func (p *process) start(ctx context.Context) (*console.Console, error) {
 	}), nil
 }
 
-// join gives the proxy its place among the others.
+// join sets the proxy's options that involve other processes.
 func (p *process) join(o *proxy.Options) {
 	hurry := make(chan struct{})
 	o.Hurry, p.evict = hurry, sync.OnceFunc(func() { close(hurry) })
@@ -172,7 +172,7 @@ func (p *process) join(o *proxy.Options) {
 	if o.Acknowledge != nil {
 		o.Fence.Epochs = func(ctx context.Context) (map[router.ShardName]int64, error) { return declared.Epochs(ctx, p.kv) }
 	}
-	o.Fence.Leased = func() int64 { // known to be alive, and by a map that is no older
+	o.Fence.Leased = func() int64 { // the lease is valid, and the map is not older than it
 		if since, held := p.presence.Held(); held && p.proxy.ReadAsOf(since) {
 			return since
 		}
@@ -180,7 +180,7 @@ func (p *process) join(o *proxy.Options) {
 	}
 }
 
-// beside is what runs along with the proxy, by the roles.
+// beside returns the tasks that run in addition to the proxy, depending on the roles.
 func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func(context.Context) error {
 	again := &reloader{load: p.in.configuration, current: *p.config, log: p.log, level: p.level, certificates: p.shown, proxy: p.proxy, keys: p.keys}
 	list := []func(context.Context) error{
@@ -207,7 +207,7 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 	return list
 }
 
-// serveIDs answers clients that need no login for numbers.
+// serveIDs serves numbers to clients without a login.
 func (p *process) serveIDs(ctx context.Context) error {
 	networks, err := p.config.IDs.Networks()
 	if err == nil {
@@ -220,7 +220,7 @@ func (p *process) serveIDs(ctx context.Context) error {
 	return err
 }
 
-// obey does what it is told by `locus proxies`.
+// obey executes the requests of `locus proxies`.
 func (p *process) obey(ctx context.Context) error {
 	return fleet.Obey(ctx, p.kv, p.card.ID, func(o fleet.Order, by string) {
 		p.log.Info("told to stop", slog.String("order", string(o)), slog.String("by", by))
@@ -245,7 +245,7 @@ func (p *process) answerer() *fleet.Answerer {
 	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: values}
 }
 
-// counted are the answers about what the proxy has counted.
+// counted returns the answers about the proxy's counters.
 func (p *process) counted() map[fleet.Question]func() any {
 	return map[fleet.Question]func() any{
 		fleet.Load:     func() any { return p.proxy.Load() },

@@ -83,7 +83,7 @@ func roles(tasks []config.Task) string {
 	return strings.Join(names, ",")
 }
 
-// stopping is a command that tells a proxy to stop.
+// stopping is a command that makes a proxy stop.
 type stopping struct {
 	order            fleet.Order
 	short, long, ask string
@@ -106,7 +106,7 @@ func (in *invocation) stopping(s stopping) *cobra.Command {
 	return c
 }
 
-// stopped is what is told of it.
+// stopped is the output of such a command.
 type stopped struct {
 	Proxy   string      `json:"proxy"`
 	Order   fleet.Order `json:"order"`
@@ -114,7 +114,7 @@ type stopped struct {
 	Stopped bool        `json:"stopped"`
 }
 
-// called finds the process of that ID, or of that host and port, or address, if there is but one.
+// called finds the process with that ID, host and port, or address. The name must match exactly one process.
 func called(cards []fleet.Card, name string) (at int, err error) {
 	var found []int
 	for i, c := range cards {
@@ -174,7 +174,7 @@ func (in *invocation) stopProxy(ctx context.Context, kv *etcd.KV, name string, s
 	})
 }
 
-// progressEvery is how old the figures of a progress line may be, and how long a process may take to answer for one.
+// progressEvery bounds the age of the numbers in a progress line, and the wait for a process's answer.
 const progressEvery = time.Second
 
 // drainProgress returns a function that prints how far the process has drained, if that has changed since the last call. It does nothing
@@ -197,7 +197,7 @@ func (in *invocation) drainProgress(kv *etcd.KV, c fleet.Card, order fleet.Order
 	}
 }
 
-// awaitGone waits until a proxy's card is taken away. It calls progress until then.
+// awaitGone waits until a proxy's card has disappeared. It calls progress repeatedly until then.
 func awaitGone(ctx context.Context, kv *etcd.KV, id string, patience time.Duration, progress func(context.Context)) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// quantity writes a number of things, of which there may be one.
+// quantity returns a number with a noun in the singular or plural.
 func quantity(n int, thing string) string {
 	switch {
 	case n == 1:

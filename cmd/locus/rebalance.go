@@ -17,7 +17,7 @@ import (
 	"locus/router/cluster"
 )
 
-// rebalancing is what rebalance was told.
+// rebalancing holds the parameters of one call of the command.
 type rebalancing struct {
 	in        *invocation
 	by        string
@@ -57,7 +57,7 @@ cutover".`,
 	return c
 }
 
-// proposal is what rebalance shows.
+// proposal is the output of the command.
 type proposal struct {
 	By     string          `json:"by"`
 	Shards []shardProposal `json:"shards"`
@@ -101,7 +101,7 @@ func (b *rebalancing) run(ctx context.Context) error {
 	})
 }
 
-// propose returns what the command shows of a rebalance.
+// propose returns the output for a rebalancing.
 func propose(by string, r *ops.Rebalancing) *proposal {
 	p := &proposal{By: by, Moves: []moveProposal{}, unit: "ROWS", told: "as the shards' servers estimate them, spread evenly over each shard's genes"}
 	if r.Load != nil {
@@ -165,7 +165,8 @@ func (p *proposal) print(w io.Writer) {
 	}
 }
 
-// begin writes the records of the jobs unless it is a dry run, which fails if the shards could not be checked.
+// begin writes the records of the jobs, unless it is a dry run. A dry run fails if the shards could not be
+// checked.
 func (b *rebalancing) begin(ctx context.Context, o *ops.Ops, planned *ops.Rebalancing) error {
 	p := propose(b.by, planned)
 	if b.dryRun {

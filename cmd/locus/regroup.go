@@ -8,8 +8,8 @@ import (
 	"locus/router/cluster"
 )
 
-// regroup gives the counters of every table's IDs the declared number of groups. Each apply repeats it, and so completes one that failed
-// before its end.
+// regroup sets the declared number of groups of the counters of every table's IDs. Each apply repeats it, and
+// so completes one that failed before its end.
 func (a *application) regroup(ctx context.Context, conn *connection, c *cluster.Cluster) error {
 	if a.dryRun {
 		return nil
@@ -19,7 +19,7 @@ func (a *application) regroup(ctx context.Context, conn *connection, c *cluster.
 	return err
 }
 
-// printRegrouped prints the counters that have another number of groups.
+// printRegrouped prints the counters whose number of groups has changed.
 func (a *application) printRegrouped(list []ops.Regrouped) {
 	if a.in.output != table {
 		return

@@ -93,7 +93,7 @@ func (in *invocation) rejoin(ctx context.Context, order switchover.Switchover, f
 	return nil
 }
 
-// saveErrant writes the file whole, or leaves none.
+// saveErrant writes the complete file, or leaves none.
 func saveErrant(ctx context.Context, order switchover.Switchover, e switchover.Errant, file string) (list []changes.Saved, err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -121,7 +121,7 @@ func (in *invocation) printSaved(list []changes.Saved) {
 	columns(in.stdout, rows)
 }
 
-// follows is what has a server follow the primary that has nothing of its own.
+// follows returns the steps that make a server without errant transactions follow the primary.
 func follows(shard router.ShardName, e switchover.Errant) string {
 	if e.Promotes {
 		return "a process with the role mover has it follow"
@@ -136,7 +136,7 @@ func viewer(e switchover.Errant) string {
 	return "mysqlbinlog -vv"
 }
 
-// steps is how the server is made anew.
+// steps returns the steps that rebuild a server.
 func steps(shard router.ShardName, e switchover.Errant) string {
 	var b strings.Builder
 	step := func(w io.Writer, format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }

@@ -9,21 +9,21 @@ import (
 	"locus/config"
 )
 
-// reloader takes a changed configuration over, as far as a process that runs can.
+// reloader applies a changed configuration to a running process, as far as that is possible.
 type reloader struct {
 	load         func() (*config.Config, error)
-	current      config.Config // what is in force; run's
+	current      config.Config // the configuration in force; only run uses it
 	log          *slog.Logger
 	level        *slog.LevelVar
 	certificates *certificates
 	proxy        interface {
-		// SetSlow says from how long on statements are slow.
+		// SetSlow sets the duration from which a statement counts as slow.
 		SetSlow(after time.Duration)
-		// Reread reads the tables anew, and users' passwords.
+		// Reread reads the tables and the users' passwords again.
 		Reread()
 	}
 	keys interface {
-		// Reread reads the key ring anew.
+		// Reread reads the key ring again.
 		Reread()
 	}
 }
@@ -40,9 +40,9 @@ func (r *reloader) run(ctx context.Context, signals <-chan os.Signal) error {
 	}
 }
 
-// reload takes over all that can be, or nothing if something is wrong.
+// reload applies all changes that can be applied, or none if something is invalid.
 func (r *reloader) reload() {
-	r.keys.Reread() // which says itself whether it was taken over
+	r.keys.Reread() // it logs whether the keys were adopted
 	next, err := r.load()
 	if err == nil {
 		err = r.takeOver(next)
@@ -62,7 +62,7 @@ func (r *reloader) takeOver(next *config.Config) error {
 			continue
 		}
 		r.log.Warn("a changed field counts from the next start", slog.String("field", change.Field))
-		switch change.Field { // nor does the certificate of a port that has none
+		switch change.Field { // a port without TLS does not get a certificate either
 		case "proxy.tls.cert", "proxy.tls.key":
 			effective.Proxy.TLS = r.current.Proxy.TLS
 		case "http.tls.cert", "http.tls.key":

@@ -48,7 +48,7 @@ changed. The process that runs the move does it, while clients write.`,
 	return c
 }
 
-// differing is a row as repair shows it.
+// differing is a row in the output of repair.
 type differing struct {
 	job.Difference
 	Newer job.Side `json:"newer,omitempty"`
@@ -56,7 +56,7 @@ type differing struct {
 	Why   string   `json:"why_not,omitempty"`
 }
 
-// printDifferences lists the rows that differ, and what a repair would do with each.
+// printDifferences lists the differing rows, and what a repair would do with each.
 func (in *invocation) printDifferences(ctx context.Context, r ops.Repair) error {
 	var chosen []job.Difference
 	var beyond int64

@@ -61,7 +61,7 @@ type routeView struct {
 	First string `json:"first"`
 	Last  string `json:"last"`
 	Shard string `json:"shard"`
-	// Target has so many percent of the rows, by sequence.
+	// Target owns this percentage of the rows, by sequence.
 	Target  string `json:"target,omitempty"`
 	Percent int    `json:"percent,omitempty"`
 }
@@ -106,7 +106,7 @@ func (in *invocation) printHistory(versions []cluster.Version) error {
 	for i, v := range versions {
 		var handovers []router.Handover
 		if i > 0 {
-			handovers, _ = router.Diff(versions[i-1].Map, v.Map) // maps of other widths: nothing to compare
+			handovers, _ = router.Diff(versions[i-1].Map, v.Map) // maps of different widths can't be compared
 		}
 		moved := 0
 		for _, h := range handovers {

@@ -47,7 +47,7 @@ rollback JOB", or by another move.`,
 	return c
 }
 
-// former is the declared cluster with the routes of an earlier version.
+// former returns the declared cluster with the routes of an earlier version.
 func (a *application) former(ctx context.Context, conn *connection, state *declared.State, version string) (*cluster.Cluster, error) {
 	if state.Cluster == nil {
 		return nil, cluster.ErrNotDeclared

@@ -36,8 +36,7 @@ configuration say whether it is a proxy, runs moves, and gives numbers.`,
 	}
 }
 
-// serve runs one process until it is told to stop. What it opens it closes in
-// reverse.
+// serve runs one process until it is stopped. It closes what it has opened, in reverse order.
 func (in *invocation) serve(ctx context.Context) (err error) {
 	if err := gene.CheckGolden(); err != nil {
 		return err
@@ -108,8 +107,8 @@ func workerOf(c *config.Config, card fleet.Card) (snowflake.Options, error) {
 	return o, err
 }
 
-// reportFiles logs what is wrong with the files of the configuration, and returns what the process can't start with. An expired certificate
-// is logged only: clients that don't check it are still served.
+// reportFiles logs problems with the files of the configuration, and returns those without which the process
+// can't start. An expired certificate is only logged, because clients that don't verify it can still be served.
 func reportFiles(files config.Files, log *slog.Logger) error {
 	if files.Unusable != nil {
 		return files.Unusable
@@ -123,8 +122,7 @@ func reportFiles(files config.Files, log *slog.Logger) error {
 	return nil
 }
 
-// serveAll runs the proxy and what goes along with it, until ctx ends or a part
-// that it can't do without fails.
+// serveAll runs the proxy and the tasks beside it, until ctx ends or an essential part fails.
 func serveAll(ctx context.Context, log *slog.Logger, p *proxy.Proxy, handler http.Handler, l ports, beside ...func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -138,7 +136,7 @@ func serveAll(ctx context.Context, log *slog.Logger, p *proxy.Proxy, handler htt
 		})
 	}
 	for _, run := range beside {
-		tasks.Go(func() { _ = run(background) }) // an etcd that is away is the log's and the health's
+		tasks.Go(func() { _ = run(background) }) // the log and the health checks report an unreachable etcd
 	}
 	var err error
 	if l.clients != nil {

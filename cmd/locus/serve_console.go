@@ -21,7 +21,7 @@ import (
 	"locus/router/cluster"
 )
 
-// shared is what the dashboard reads and writes of the cluster.
+// shared gives the dashboard access to the cluster.
 type shared struct {
 	*jobs.Store
 	in   *invocation
@@ -35,7 +35,7 @@ func (s shared) Cards(ctx context.Context) ([]fleet.Card, error) { return fleet.
 // answerPatience limits the wait for the answers of other processes.
 const answerPatience = 3 * time.Second
 
-// beatPatience is short: a page waits for the slowest of the proxies.
+// beatPatience is short, because a page waits for the slowest proxy.
 const beatPatience = time.Second
 
 func (s shared) Beats(ctx context.Context, fresh time.Duration) (fleet.Answers[fleet.Beat], error) {
@@ -62,7 +62,7 @@ func (s shared) Examine(ctx context.Context) (doctor.Report, error) {
 
 func (s shared) Routes(ctx context.Context) ([]cluster.Version, error) {
 	versions, err := declared.History(ctx, s.conn.kv)
-	if versions != nil { // doctor reports those that can't be read
+	if versions != nil { // doctor reports versions that can't be read
 		return versions, nil
 	}
 	return nil, err
@@ -90,7 +90,7 @@ func (s shared) Rows(ctx context.Context) (map[router.ShardName]float64, error) 
 	return rows, nil
 }
 
-// given is how generators' numbers are given over HTTP.
+// given returns the generators that are served over HTTP, according to the configuration.
 func given(c *config.Config, api console.Generators) console.Generators {
 	if c.Does(config.IDsTask) {
 		return api
@@ -98,14 +98,14 @@ func given(c *config.Config, api console.Generators) console.Generators {
 	return withheld{api}
 }
 
-// withheld gives none: the process has them for its own statements alone.
+// withheld serves no numbers over HTTP. The process uses the generators only for its own statements.
 type withheld struct{ console.Generators }
 
 func (withheld) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "numbers are not given here: this process has not the role ids", http.StatusNotFound)
 }
 
-// httpAccounts is who may log in over HTTP.
+// httpAccounts returns the accounts that may log in over HTTP.
 func httpAccounts(c *config.Config) []console.Account {
 	var accounts []console.Account
 	if c.HTTP.Listen == "" {

@@ -27,8 +27,7 @@ func listenHTTP(c *config.Config, shown *certificates) (net.Listener, error) {
 	return tls.NewListener(l, shown.page.server()), nil
 }
 
-// checkAccounts tells of passwords that can't be read now, since nobody would know
-// before the first login.
+// checkAccounts reports passwords that can't be read. Otherwise the first login would be the first to fail.
 func checkAccounts(accounts []console.Account) error {
 	var errs []error
 	for _, a := range accounts {
@@ -39,7 +38,7 @@ func checkAccounts(accounts []console.Account) error {
 	return errors.Join(errs...)
 }
 
-// serveHTTP serves until ctx ends; requests under way have a second to end.
+// serveHTTP serves until ctx ends. Running requests then have one second to end.
 func serveHTTP(ctx context.Context, handler http.Handler, l net.Listener) error {
 	server := console.Server(handler)
 	ended := make(chan error, 1)

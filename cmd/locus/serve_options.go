@@ -15,7 +15,7 @@ import (
 	"locus/router/live"
 )
 
-// proxyOptions is the proxy's part of the configuration.
+// proxyOptions returns the options of the proxy from the configuration.
 func proxyOptions(conn *connection, shown *certificates, ring func() *cipher.Ring, log *slog.Logger) (proxy.Options, error) {
 	c := conn.config
 	identity, err := identify(c, shown)
@@ -48,8 +48,8 @@ func proxyOptions(conn *connection, shown *certificates, ring func() *cipher.Rin
 	}, nil
 }
 
-// spanning is nobody's concern in a process that takes no clients: it asks shards for
-// nothing, and recovers nothing.
+// spanning returns the setting for transactions over several shards. A process without clients gets none,
+// because it must not query shards or recover transactions.
 func spanning(c *config.Config) txn.Spanning {
 	if !c.Does(config.ProxyTask) {
 		return txn.Single
@@ -57,7 +57,7 @@ func spanning(c *config.Config) txn.Spanning {
 	return map[config.Transactions]txn.Spanning{config.Single: txn.Single, config.Multi: txn.Multi, config.XA: txn.XA}[c.Proxy.Transactions]
 }
 
-// identify is the certificate of the configuration, or one of its own.
+// identify returns the configured certificate, or a self-made one.
 func identify(c *config.Config, shown *certificates) (*handshake.Identity, error) {
 	identity, err := handshake.SelfSigned(filepath.Join(c.DataDir, "tls"))
 	if err == nil && c.Proxy.TLS.Cert != "" {

@@ -8,9 +8,9 @@ import (
 	"locus/config"
 )
 
-// ports is where a process listens; nil: it doesn't.
+// ports holds the listeners of a process; nil for those that it does not have.
 type ports struct {
-	clients net.Listener // of a proxy
+	clients net.Listener // for MySQL clients
 	page    net.Listener // for HTTP
 	ids     net.Listener // for numbers without a login
 }
@@ -32,7 +32,7 @@ func listen(c *config.Config, shown *certificates) (l ports, err error) {
 	return l, nil
 }
 
-// addr is what the process is known by; nil: it listens nowhere.
+// addr returns the address by which the process is known; nil if it does not listen.
 func (l ports) addr() net.Addr {
 	for _, listener := range []net.Listener{l.clients, l.page, l.ids} {
 		if listener != nil {

@@ -7,7 +7,7 @@ import (
 	"locus/control/tracing"
 )
 
-// openTraces gives nil where the configuration has no endpoint.
+// openTraces opens the exporter of traces. It returns nil if the configuration has no endpoint.
 func openTraces(c *config.Config, id string, log *slog.Logger) (*tracing.Spans, error) {
 	t := c.Tracing
 	if t.Endpoint == "" {

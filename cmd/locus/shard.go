@@ -74,7 +74,7 @@ A shard with several servers, or one over TLS, is declared in a file: locus appl
 	return c
 }
 
-// withShard is the cluster with another shard, in a copy.
+// withShard returns a copy of the cluster with another shard.
 func withShard(c *cluster.Cluster, name router.ShardName, s cluster.Shard) (*cluster.Cluster, error) {
 	if c == nil {
 		return nil, cluster.ErrNotDeclared
@@ -121,7 +121,7 @@ ends with an error, and may be begun again. locus apply does the same for a shar
 	return c
 }
 
-// goOn gives shards that own no genes what an apply that ended early has not given them.
+// goOn completes an interrupted apply: it gives shards without genes what they still lack.
 func (a *application) goOn(ctx context.Context, conn *connection, c *cluster.Cluster) error {
 	if a.skipLiveCheck || a.path == "" || a.dryRun {
 		return nil
@@ -129,7 +129,8 @@ func (a *application) goOn(ctx context.Context, conn *connection, c *cluster.Clu
 	return a.give(ctx, conn, c, "", newshard.Patience)
 }
 
-// give gives shards of the declared cluster what they lack: all that own no genes, or one whose rows are to be made equal anyway.
+// give gives shards of the declared cluster what they lack: all shards without genes, or only the ordered one,
+// whose rows are made equal even if they are no copies.
 func (a *application) give(ctx context.Context, conn *connection, c *cluster.Cluster, ordered router.ShardName, patience time.Duration) error {
 	shards, err := ask(conn, c, c)
 	if err != nil {
@@ -153,7 +154,7 @@ func (a *application) give(ctx context.Context, conn *connection, c *cluster.Clu
 	return a.settle(ctx, conn, filling, c)
 }
 
-// unasked is an error of who was to be given something. Who applies a file that changes nothing is only told.
+// unasked returns the error if a shard was ordered. If an unchanged file is applied, it only prints the error.
 func (a *application) unasked(ordered router.ShardName, err error) error {
 	if ordered != "" {
 		return err
@@ -162,7 +163,7 @@ func (a *application) unasked(ordered router.ShardName, err error) error {
 	return nil
 }
 
-// settle makes rows equal once every proxy writes them on the new shards too.
+// settle makes rows equal after every proxy writes to the new shards too.
 func (a *application) settle(ctx context.Context, conn *connection, filling *newshard.Filling, c *cluster.Cluster) error {
 	done, err := filling.Settle(ctx, func(ctx context.Context) error { return ops.AwaitMap(ctx, conn.kv, c.Routes.Version()) })
 	a.printFilled(done)
@@ -172,7 +173,7 @@ func (a *application) settle(ctx context.Context, conn *connection, filling *new
 	return nil
 }
 
-// printFilled prints which shards have got the rows of global tables.
+// printFilled prints the shards that have received the rows of global tables.
 func (a *application) printFilled(done []newshard.Filled) {
 	if a.in.output != table {
 		return

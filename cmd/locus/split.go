@@ -15,7 +15,7 @@ import (
 	"locus/router/cluster"
 )
 
-// planning is one call of a command that starts a job.
+// planning holds the parameters of one call of a command that starts a job.
 type planning struct {
 	in       *invocation
 	dryRun   bool
@@ -49,7 +49,7 @@ whose sequence mod 100 is below 35. Every table must have an ID, or its parent's
   locus split --from s0 --to s2 --hottest 20% --dry-run
   locus split --from s0 --to s2 --genes 0x2000-0x3fff --dry-run
   locus split --from s0 --to s2 --genes 0x3eab --by sequence`,
-		Args: cobra.MaximumNArgs(1), // --hottest may stand alone, and so its share may stand apart
+		Args: cobra.MaximumNArgs(1), // --hottest may have no value, so its value may be a separate argument
 		RunE: func(command *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				if !command.Flags().Changed("hottest") || hottest.Set(args[0]) != nil {
@@ -145,7 +145,7 @@ func (p *planning) warn(plan *ops.Plan) {
 	}
 }
 
-// print is the dry run. It fails if the shards could not be checked.
+// print prints a dry run. It fails if the shards could not be checked.
 func (p *planning) print(plan *ops.Plan) error {
 	if err := errors.Join(plan.Refusal(), uncheckedOf(plan)); err != nil {
 		return err
@@ -165,7 +165,8 @@ func (p *planning) print(plan *ops.Plan) error {
 	})
 }
 
-// uncheckedOf returns why the shards were not checked, if nothing else is the refusal.
+// uncheckedOf returns the reason why the shards were not checked, if the plan was not refused for another
+// reason.
 func uncheckedOf(plan *ops.Plan) error {
 	if plan.Refusal() != nil {
 		return nil
@@ -198,7 +199,7 @@ func stages(j *job.Job) []string {
 	}
 }
 
-// printLoad prints how much of the load the hottest genes have.
+// printLoad prints the hottest genes' share of the load.
 func printLoad(w io.Writer, plan *ops.Plan) {
 	if plan.Load == nil {
 		return

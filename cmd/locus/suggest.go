@@ -12,7 +12,7 @@ import (
 	"locus/config/strict"
 )
 
-// suggest makes every command report a mistyped command, flag or argument together with the one that may be meant.
+// suggest makes every command suggest the probably intended name for a mistyped command, flag or argument.
 func (in *invocation) suggest(root *cobra.Command) {
 	root.SetFlagErrorFunc(in.flagError)
 	help := root.HelpFunc()
@@ -32,7 +32,7 @@ func (in *invocation) suggest(root *cobra.Command) {
 	}
 }
 
-// aboutACommand accepts the words of a command, for help about it.
+// aboutACommand accepts the words of a command as arguments of help.
 func aboutACommand(help *cobra.Command, words []string) error {
 	c, rest, err := help.Root().Find(words)
 	if err == nil && c.HasAvailableSubCommands() && len(rest) > 0 {
@@ -41,8 +41,8 @@ func aboutACommand(help *cobra.Command, words []string) error {
 	return err
 }
 
-// flagError explains an unknown flag. Where a command is mistyped or comes after its flags, they are unknown to the group that it belongs
-// to, and the command is the mistake.
+// flagError explains an unknown flag. If a subcommand is mistyped, or comes after its flags, the flags are
+// unknown to its group. Then the subcommand is reported as the mistake.
 func (in *invocation) flagError(c *cobra.Command, err error) error {
 	if c.HasAvailableSubCommands() {
 		if given := c.Flags().Args(); len(given) > 0 {
@@ -67,7 +67,8 @@ func (in *invocation) flagError(c *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, strict.DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }
 
-// commandAfterFlags returns the word after a group that is one of its commands, or is similar to one.
+// commandAfterFlags returns the word on the command line that is one of the group's commands, or similar to
+// one.
 func (in *invocation) commandAfterFlags(group *cobra.Command, err error) error {
 	names := commandNames(group)
 	depth := len(strings.Fields(group.CommandPath())) - 1
@@ -93,8 +94,8 @@ func commandNames(group *cobra.Command) []string {
 	return names
 }
 
-// unknownCommand returns the error for a command that doesn't exist. It suggests a command of another group with the same name, or one of
-// the same group with a similar name.
+// unknownCommand returns the error for a command that does not exist. It suggests a command of another group
+// with the same name, or one of the same group with a similar name.
 func unknownCommand(parent *cobra.Command, name string) error {
 	near := strict.DidYouMean(name, commandNames(parent))
 	if same := namesakes(parent, name); len(same) > 0 {
@@ -103,7 +104,7 @@ func unknownCommand(parent *cobra.Command, name string) error {
 	return misused("unknown command %q for %q%s", name, parent.CommandPath(), near)
 }
 
-// anyOf lists alternatives.
+// anyOf joins alternatives into a text.
 func anyOf(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
@@ -112,7 +113,8 @@ func anyOf(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// namesakes returns the commands with a name that the user of a group may mean: those beside the group, and for the root those in groups.
+// namesakes returns the commands of that name in other places: next to the group, or, for the root, in its
+// groups.
 func namesakes(parent *cobra.Command, name string) []string {
 	var paths []string
 	for _, c := range parent.Root().Commands() {
@@ -129,7 +131,7 @@ func namesakes(parent *cobra.Command, name string) []string {
 	return paths
 }
 
-// explainArguments makes each command name its form when it is called with other arguments than it takes.
+// explainArguments makes each command print its usage line if it is called with wrong arguments.
 func explainArguments(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		explainArguments(sub)

@@ -89,7 +89,7 @@ func primaryQuestion(shard, to, take string, giveUp bool) string {
 	return fmt.Sprintf("Shard %s: let its primary go on without replicas? What it acknowledges from then on may be lost with it.", shard)
 }
 
-// primaryChange is one call of the command.
+// primaryChange holds the parameters of one call of the command.
 type primaryChange struct {
 	in    *invocation
 	ops   *ops.Ops

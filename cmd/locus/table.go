@@ -51,7 +51,7 @@ func tableShowCommand(in *invocation) *cobra.Command {
 	}
 }
 
-// declaredTable is what is printed of one.
+// declaredTable is the output for one table.
 type declaredTable struct {
 	Table       string `json:"table"`
 	Kind        string `json:"kind"`
@@ -73,7 +73,7 @@ func (in *invocation) showTable(c *cluster.Cluster, text string) error {
 	v := declaredTable{name.String(), string(d.Kind), d.Words(), whole.(map[string]any)["tables"].(map[string]any)[name.String()]}
 	return in.show(v, func(w io.Writer) {
 		columns(w, tableRows(&only))
-		if d.Kind != catalog.Single && d.Kind != catalog.Outside { // which comments don't say
+		if d.Kind != catalog.Single && d.Kind != catalog.Outside { // comments can't express these kinds
 			fmt.Fprintf(w, "COMMENT 'locus: %s'\n", v.Words)
 		}
 	})
@@ -137,7 +137,8 @@ declares counts for nothing then, until a statement says it again.`,
 	return c
 }
 
-// run plans a change, shows and checks it, and writes it unless it is a dry run. Without a question it does not ask.
+// run plans a change, shows and checks it, and writes it unless it is a dry run. If question is empty, it does
+// not ask for confirmation.
 func (t *tableChange) run(ctx context.Context, question string, plan func(*ops.Ops) (*ops.TableChange, error)) error {
 	return t.in.withCluster(ctx, func(conn *connection, _ *cluster.Cluster) error {
 		o := t.in.opsOf(conn)
@@ -168,7 +169,7 @@ func (t *tableChange) run(ctx context.Context, question string, plan func(*ops.O
 	})
 }
 
-// write writes a change, and prints what has come of it. After an error the output has what was done before it.
+// write writes a change, and prints the result. After an error, the output contains what was done before it.
 func (t *tableChange) write(ctx context.Context, o *ops.Ops, change *ops.TableChange) error {
 	effect, err := o.WriteTable(ctx, change)
 	if change.Unreadable {

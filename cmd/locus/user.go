@@ -42,7 +42,7 @@ func userListCommand(in *invocation) *cobra.Command {
 	}
 }
 
-// userChange is one call of a command that changes a user.
+// userChange holds the parameters of one call of a command that changes a user.
 type userChange struct {
 	application
 	user     cluster.User
@@ -254,7 +254,7 @@ func named(users map[string]cluster.User, name string) (cluster.User, error) {
 	return user, nil
 }
 
-// run changes the users alone: no shard is asked.
+// run changes only users. It sends nothing to shards.
 func (u *userChange) run(ctx context.Context, change func(map[string]cluster.User) error) error {
 	return u.in.withState(ctx, func(conn *connection, state *declared.State) error {
 		if state.Cluster == nil {
@@ -275,7 +275,7 @@ func (u *userChange) run(ctx context.Context, change func(map[string]cluster.Use
 	})
 }
 
-// password asks for one and gives what is kept of it. A dry run asks for nothing.
+// password asks for a password and returns the form that is stored. A dry run does not ask.
 func (u *userChange) password(user string) (string, error) {
 	if u.dryRun {
 		return "$A$005$" + strings.Repeat(".", 63), nil
@@ -300,7 +300,7 @@ func oneLineOf(r io.Reader) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// keyboard returns the terminal that a password is asked on.
+// keyboard returns the terminal on which a password is typed.
 func (in *invocation) keyboard() (*os.File, error) {
 	if file, is := in.stdin.(*os.File); is && isTerminal(in.stdin) {
 		return file, nil
@@ -319,7 +319,7 @@ func (in *invocation) typed(terminal *os.File, question string) (string, error) 
 	return string(text), nil
 }
 
-// twice asks for a new password, and again, because nobody could see what was typed.
+// twice asks for a new password twice, because the terminal does not show it.
 func (in *invocation) twice(user string) (string, error) {
 	terminal, err := in.keyboard()
 	if err != nil {

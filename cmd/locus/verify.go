@@ -80,7 +80,7 @@ a shard can't be asked.`,
 	return c
 }
 
-// comparison is what verify shows of a job.
+// comparison is the output of verify for a job.
 type comparison struct {
 	Job    string           `json:"job"`
 	Equal  bool             `json:"equal"`
@@ -88,7 +88,7 @@ type comparison struct {
 	Tables map[string]int64 `json:"rows_compared"`
 }
 
-// verifyJob has a job's shards compared, and waits.
+// verifyJob makes a job compare its shards, and waits for the result.
 func (in *invocation) verifyJob(ctx context.Context, o *ops.Ops, store *jobs.Store, id string) error {
 	earlier, err := store.Reports(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (in *invocation) verifyJob(ctx context.Context, o *ops.Ops, store *jobs.Sto
 	changes := store.Changes(ctx)
 	defer func() {
 		cancel()
-		for range changes { // until the store is done with it
+		for range changes { // drain the channel until the store closes it
 		}
 	}()
 	look := time.NewTicker(time.Second)
@@ -119,7 +119,7 @@ func (in *invocation) verifyJob(ctx context.Context, o *ops.Ops, store *jobs.Sto
 		switch st := s.Job.State; {
 		case st.Phase == phase.Failed:
 			return in.compared(comparison{Job: id, Why: st.Why, Tables: r.Compared})
-		case st.Verified && !r.Verified.Equal(earlier[id].Verified): // and the report is of this comparison
+		case st.Verified && !r.Verified.Equal(earlier[id].Verified): // and the report is that of this comparison
 			return in.compared(comparison{Job: id, Equal: true, Tables: r.Compared})
 		case st.Over():
 			return fmt.Errorf("job %s: it is %s, and was not compared any more", id, st.Phase)
@@ -136,7 +136,7 @@ func (in *invocation) verifyJob(ctx context.Context, o *ops.Ops, store *jobs.Sto
 	}
 }
 
-// compared shows the outcome, and is an error unless it is a good one.
+// compared prints the result. It returns an error unless the shards are equal.
 func (in *invocation) compared(c comparison) error {
 	if in.output == table && isTerminal(in.stderr) {
 		fmt.Fprint(in.stderr, "\r")
@@ -157,7 +157,7 @@ func (in *invocation) compared(c comparison) error {
 	return err
 }
 
-// verifyAll looks at every shard.
+// verifyAll checks every shard.
 func (in *invocation) verifyAll(ctx context.Context, store *jobs.Store, c *cluster.Cluster) error {
 	live := in.output == table && isTerminal(in.stderr)
 	findings, err := audit.Run(ctx, audit.Config{
@@ -190,7 +190,7 @@ func (in *invocation) verifyAll(ctx context.Context, store *jobs.Store, c *clust
 	return err
 }
 
-// printFindings gives how many of them are not as they should be.
+// printFindings prints the findings, and returns the number of problems.
 func printFindings(w io.Writer, findings []audit.Finding) (wrong int) {
 	rows := [][]string{{"TABLE", "SHARD", "KIND", "ROWS", "WRONG", "WHAT"}}
 	for _, f := range findings {

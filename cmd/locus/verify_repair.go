@@ -14,19 +14,19 @@ import (
 	"locus/router/cluster"
 )
 
-// bringing is how rows are brought home.
+// bringing holds the parameters of a repair of misplaced rows.
 type bringing struct {
 	repair bool
 	take   string
 	how    sending
 }
 
-// mostStrays is how many rows are shown; all are counted.
+// mostStrays bounds the number of rows shown. All rows are counted.
 const mostStrays = 1000
 
-// broughtHome is what verify --repair shows.
+// broughtHome is the output of verify --repair.
 type broughtHome struct {
-	Rows     []repair.Stray `json:"rows"` // the first ones
+	Rows     []repair.Stray `json:"rows"` // the first mostStrays rows
 	Repaired int            `json:"repaired"`
 	Left     int            `json:"left"`
 	DryRun   bool           `json:"dry_run,omitempty"`
@@ -43,7 +43,7 @@ func (b *broughtHome) add(s repair.Stray) {
 	}
 }
 
-// bringHome brings rows to the shards that own them.
+// bringHome moves misplaced rows to the shards that own them.
 func (in *invocation) bringHome(ctx context.Context, store *jobs.Store, c *cluster.Cluster, how bringing) error {
 	if !how.how.dryRun {
 		if err := in.confirm("Bring rows home from shards that don't own them? What is changed is kept in locus.move_repair alone."); err != nil {
@@ -64,7 +64,7 @@ func (in *invocation) bringHome(ctx context.Context, store *jobs.Store, c *clust
 	if live {
 		fmt.Fprint(in.stderr, "\r\x1b[K")
 	}
-	// What was done is told whatever has ended it.
+	// The result is printed after an error, too.
 	err = errors.Join(err, in.show(all, func(w io.Writer) { printStrays(w, all) }))
 	if err == nil && all.Left > 0 {
 		err = fmt.Errorf("%s left on a shard that does not own them", quantity(all.Left, "row"))

@@ -13,7 +13,7 @@ import (
 	"locus/migrate/phase"
 )
 
-// onwards is the way of a move that nothing stops.
+// onwards lists the phases of a job that runs to its end, in order.
 var onwards = []phase.Phase{
 	phase.Planned, phase.Copying, phase.CatchingUp, phase.Verifying, phase.Ready, phase.Cutting, phase.Cut, phase.Retiring, phase.Done,
 }
@@ -73,7 +73,7 @@ func (in *invocation) wait(ctx context.Context, store *jobs.Store, id string, wa
 	}
 }
 
-// arrived tells whether a job has come to a phase; the error is that it won't.
+// arrived reports whether a job has reached a phase. The error means that it never will.
 func arrived(j *job.Job, wanted phase.Phase) (bool, error) {
 	at := j.State.Shown()
 	if at == phase.Paused {

@@ -56,15 +56,15 @@ func (in *invocation) watch(ctx context.Context, store *jobs.Store, only []strin
 	return watch.Lines(ctx, w, in.stdout, in.now)
 }
 
-// watched is a move as programs read it.
+// watched is a job in the output for programs.
 type watched struct {
 	Job    *job.Job   `json:"job"`
 	Report job.Report `json:"report"`
-	// Mirror is what mirrored reads have shown, of all proxies.
+	// Mirror holds the results of mirrored reads over all proxies.
 	Mirror *mirror.Report `json:"mirror,omitempty"`
 }
 
-// watchEncoded writes a list of the moves once, or each second until all are over.
+// watchEncoded writes a list of the jobs once, or every second until all are over.
 func (in *invocation) watchEncoded(ctx context.Context, w *watch.Watcher, once bool) error {
 	if once {
 		list, _, err := w.Look(ctx)
