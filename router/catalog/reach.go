@@ -19,7 +19,7 @@ type names struct {
 	reach    map[router.ShardName]*reach
 	// torn are the tables that can't be written because a foreign key would have another effect than on a single server.
 	torn map[TableName]*ForeignRowsError
-	// variables returns the user variables that routines name, in lower case and sorted.
+	// variables returns the user variables that routines and triggers name, in lower case and sorted.
 	variables func() []string
 	uniform   bool
 	// views are the views of the default shard that reach rows of several shards.

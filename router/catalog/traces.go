@@ -103,12 +103,12 @@ func (c *Catalog) CallTrace(current, schema, name string) Trace {
 	return found
 }
 
-// variables returns the user variables that routines name, sorted.
+// variables returns the user variables that routines and triggers name, sorted.
 func variables(listings map[router.ShardName]*Listing) []string {
 	named := map[string]bool{}
 	for _, l := range listings {
 		for i := range l.Programs {
-			if p := &l.Programs[i]; p.routine() {
+			if p := &l.Programs[i]; p.routine() || p.Type == trigger {
 				for _, name := range p.reading().variables {
 					named[name] = true
 				}
@@ -118,8 +118,8 @@ func variables(listings map[router.ShardName]*Listing) []string {
 	return slices.Sorted(maps.Keys(named))
 }
 
-// Variables returns the user variables that the routines of any shard name, in lower case. It may include other names. Routines with dynamic
-// SQL can't be called, so stored code can't assign other variables.
+// Variables returns the user variables that the routines and triggers of any shard name, in lower case. It may include other names. Routines
+// with dynamic SQL can't be called, so stored code can't assign other variables.
 func (c *Catalog) Variables() []string {
 	if c.closed == nil {
 		return nil
