@@ -11,10 +11,10 @@ import (
 	"locus/router/plan"
 )
 
-// useFound sets w's catalog to what the shards had when they were last read, checked against the new declarations, and reports
-// whether it could. While an import changes the declarations of its tables, statements on them are paused, and reading all shards
-// again would take longer than all other steps. The shards must be read if anything else is declared differently, or if a request
-// to read them is pending.
+// useFound sets w's catalog to the objects that the last read of the shards found, checked against the new
+// declarations, and reports whether it could. While an import changes the declarations of its tables,
+// statements on them are paused, and reading all shards again would take longer than all other steps. The
+// shards must be read if anything else is declared differently, or if a request to read them is pending.
 func (b *builder) useFound(w *state) bool {
 	if b.found == nil || !b.requests.empty() || !onlyImportDiffers(b.last.declared, w.declared) {
 		return false

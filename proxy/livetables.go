@@ -187,8 +187,8 @@ func (p *Proxy) pollUnlisted(ctx context.Context, waits bool) bool {
 // redefineTimeout is the time limit of [Proxy.onAllProxies]. The other proxies have a shorter one.
 const redefineTimeout = 20 * time.Second
 
-// redefined makes all proxies read what a definition of this proxy has changed, and waits until it is in force on all of them. The
-// error names the proxies that may not have read it yet.
+// redefined makes all proxies read the changes of a definition of this proxy, and waits until they are in force
+// on all of them. The error names the proxies that may not have read them yet.
 func (p *Proxy) redefined(ctx context.Context, change catalog.Change) error {
 	return p.onAllProxies(ctx, change, p.RereadChanged, p.options.Redefined)
 }
@@ -248,17 +248,17 @@ func both(ctx context.Context, change catalog.Change, here, there func(context.C
 // Reread requests that all live tables are read again. It doesn't wait.
 func (p *Proxy) Reread() { p.request(catalog.Anything) }
 
-// request requests that what has changed is read again, and returns the number of the request.
+// request requests another read of the changed objects, and returns the number of the request.
 func (p *Proxy) request(change catalog.Change) uint64 {
 	number := p.builder.requests.add(change)
 	p.live.Rebuild()
 	return number
 }
 
-// RereadNow is Reread that waits until what was read after the call is in force.
+// RereadNow is Reread that waits until the results of a read after the call are in force.
 func (p *Proxy) RereadNow(ctx context.Context) error { return p.RereadChanged(ctx, catalog.Anything) }
 
-// RereadChanged reads what has changed, and waits until what was read after the call is in force.
+// RereadChanged reads the changed objects, and waits until the results of a read after the call are in force.
 func (p *Proxy) RereadChanged(ctx context.Context, change catalog.Change) error {
 	if change.OnlyDeclared() {
 		return p.live.Confirm(ctx)

@@ -90,8 +90,8 @@ type Options struct {
 	// AcknowledgePrimaries notifies other processes of the epochs of the shards' primaries that are obeyed: nothing is running at
 	// held shards. May be nil.
 	AcknowledgePrimaries func(epochs map[router.ShardName]int64)
-	// Redefined makes all other proxies call [Proxy.RereadChanged] with what a definition has changed. The error names those that
-	// haven't returned in time. May be nil: they poll the tables.
+	// Redefined makes all other proxies call [Proxy.RereadChanged] with the changes of a definition. The error
+	// names those that haven't returned in time. If nil, the proxies poll the tables.
 	Redefined func(ctx context.Context, change catalog.Change) error
 	// Verified shares between the proxies what they have read of the shards' schemas. May be nil: this one reads for itself.
 	Verified Verified

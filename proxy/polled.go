@@ -39,8 +39,8 @@ func (p *Proxy) verified(ctx context.Context, w *state, now map[router.ShardName
 	return shards
 }
 
-// publishVerified stores for the other proxies that shards had what was found after their markers were read. If it fails, they read
-// the shards themselves.
+// publishVerified stores, for the other proxies, the objects that the shards had and the markers that were read
+// before. If it fails, the other proxies read the shards themselves.
 func (p *Proxy) publishVerified(ctx context.Context, found *schema.Found, shards []router.ShardName, markers map[router.ShardName]*schema.Marker) {
 	if p.options.Verified == nil {
 		return

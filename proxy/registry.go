@@ -250,8 +250,8 @@ func (r *registry) obeys(version int64, held gene.Set) bool {
 	return true
 }
 
-// preempt makes sessions give way to a fence. ask asks a session to, and reports whether there is anything to wait for. A statement
-// whose shard can't be asked to end it is cut off.
+// preempt makes sessions give way to a fence. ask requests that of a session, and reports whether preempt must
+// wait for the session. A statement whose shard can't be asked to end it is cut off.
 func (r *registry) preempt(ctx context.Context, ask func(*session.Session) bool) {
 	ctx, cancel := context.WithTimeout(ctx, cancelTime)
 	defer cancel()

@@ -19,7 +19,8 @@ type requests struct {
 	tables, declared uint64
 }
 
-// add adds a change, and returns its number. What [requests.take] returns with that number or a higher one contains it.
+// add adds a change, and returns its number. A result of [requests.take] with that number or a higher one
+// contains the change.
 func (r *requests) add(change catalog.Change) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -28,7 +29,7 @@ func (r *requests) add(change catalog.Change) uint64 {
 	return r.number
 }
 
-// take returns what has changed since the last call, and the number of requests that it contains.
+// take returns the changes since the last call, and the number of requests that they cover.
 func (r *requests) take() (number uint64, change catalog.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,13 +9,16 @@ import (
 	"locus/proxy/wire"
 )
 
-// AppendBinding appends what a server may keep with a prepared statement of the values that it was executed with.
+// AppendBinding appends a description of the values of an execution, as far as a server keeps them with a
+// prepared statement.
 //
-// MySQL resolves a statement again if the type of a value doesn't fit the type that the parameter had, and then keeps the types. So a
-// text column that was once compared with a number is compared as a number from then on. MariaDB keeps precisions. Executions with
-// different bindings must not share a statement. Sessions would see what others have executed.
+// If the type of a value doesn't fit the type of its parameter, MySQL resolves the statement again, and then
+// keeps the new types. So a text column that was once compared with a number is compared as a number from then
+// on. MariaDB keeps precisions. Executions with different bindings must not share a statement, or sessions
+// would see effects of each other's values.
 //
-// A binding has the type and the flags of each parameter, and the class of its value. A NULL that is only stored fits every type.
+// A binding has the type and the flags of each parameter, and the class of its value. A NULL that is only
+// stored fits every type.
 func AppendBinding(dst []byte, params []wire.Param, stored Stored) []byte {
 	for i := range params {
 		class := classOf(&params[i])

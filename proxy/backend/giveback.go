@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// Return gives back a borrowed connection. It goes to the borrower that has waited longest, or becomes idle. What the
-// borrower's statements may have left decides how: after Nothing it is lent on as it is, after State it is reset first, after
-// Unknown it is closed. A connection that broke, was interrupted, is too old or belongs to a former target is closed too. A
-// connection returned amid an answer or a transaction would expose one session's data to another. That is a bug of the
-// borrower: it is logged, and the connection is closed, which rolls back.
+// Return gives back a borrowed connection. It goes to the borrower that has waited longest, or becomes idle.
+// The state that the borrower's statements may have left decides how. After Nothing the connection is lent
+// unchanged, after State it is reset first, and after Unknown it is closed. A connection that broke, was
+// interrupted, is too old or belongs to a former target is closed too. A connection that is returned during an
+// answer or a transaction would expose one session's data to another. That is a bug of the borrower: it is
+// logged, and the connection is closed, which rolls back.
 func (p *Pool) Return(c *Conn) {
 	fault := c.fault()
 	c.stays()
@@ -116,7 +117,7 @@ func (p *Pool) bury(c *Conn) {
 	p.Discard(c)
 }
 
-// fault describes what the borrower forgot. It returns "" if nothing.
+// fault describes the borrower's mistake, or returns "" if there is none.
 func (c *Conn) fault() string {
 	switch {
 	case !c.Usable():

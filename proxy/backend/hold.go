@@ -34,9 +34,9 @@ func (p *Pool) Emptied() bool {
 	return true
 }
 
-// CutOff ends everything still lent, for a hold that can't wait any longer. The statements fail with why, and their effect is
-// unknown. Borrowers may keep their connections but can send nothing more on them. The server is asked to end the connections and
-// their statements.
+// CutOff closes all connections that are still lent, for a hold that can't wait any longer. The statements fail
+// with why, and their effect is unknown. Borrowers may keep their connections but can't send anything on them.
+// CutOff asks the server to kill the connections and their statements.
 func (p *Pool) CutOff(why error) {
 	p.mu.Lock()
 	defer p.unlock()

@@ -12,7 +12,8 @@ type Leaves uint8
 const (
 	// State: anything that a reset clears.
 	State Leaves = iota
-	// Nothing: only what the session answers itself, that is LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS() and warnings.
+	// Nothing: only state that the session itself replaces: LAST_INSERT_ID(), ROW_COUNT(), FOUND_ROWS() and
+	// warnings.
 	Nothing
 	// Variables: values of user variables only. It counts as State until Adopt reports the values.
 	Variables

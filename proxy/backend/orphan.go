@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// orphan is a connection that was closed although an answer was missing. Its server may still execute what it was sent,
-// until it notices. For a statement that waits for a lock, that is when the statement has ended.
+// orphan is a connection that was closed before its answer arrived. Its server may still execute the statement
+// until it notices the close. For a statement that waits for a lock, that is when the statement has ended.
 type orphan struct {
 	number   uint64 // the orphan's sequence number
 	threadID uint32
@@ -105,7 +105,8 @@ func (p *Pool) endOrphans(ctx context.Context) {
 	}
 }
 
-// takeOrphans reports whether there are orphans that nobody is about to end. If so, the caller must end them.
+// takeOrphans reports whether there are orphans that no other goroutine is ending. If so, the caller must end
+// them.
 func (p *Pool) takeOrphans() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -33,7 +33,7 @@ type Pool struct {
 	all        map[*Conn]struct{} // every connection, lent or idle
 	idle       []*Conn            // the most recently used one is last
 	dialing    int                // logins in progress, each with a place in the limit
-	queue      queue              // not empty only while nothing can be granted to its first waiter
+	queue      queue              // empty unless nothing can be granted to its first waiter
 	breaker    breaker
 	suspicion  time.Time // connections not used since then may have died
 	orphans    orphans
@@ -193,7 +193,7 @@ func (p *Pool) doomIdle(which func(*Conn) bool) {
 	p.idle = kept
 }
 
-// unlock releases mu and closes what was doomed under it.
+// unlock releases mu and closes the connections that were marked for closing while it was held.
 func (p *Pool) unlock() {
 	doomed := p.doomed
 	p.doomed = nil

@@ -26,9 +26,9 @@ type Settings struct {
 	collation string // empty for the default of the character set, which differs between servers
 	variables []Assignment
 
-	// bare returns the same settings without user variables; nil if there are none. typed returns the same settings with user
-	// variables reduced to their types; nil if there are none or if they have that form already. Both are derived at the first
-	// call, because a SET of many variables makes settings that nothing asks for them.
+	// bare returns the same settings without user variables; nil if there are none. typed returns the same
+	// settings with user variables reduced to their types; nil if there are none or if they have that form
+	// already. Both are computed at the first call, because most Settings are never asked for them.
 	bare, typed func() *Settings
 }
 

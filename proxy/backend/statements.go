@@ -77,7 +77,7 @@ func (l *statements) fitting(under *Settings, sql string, binding []byte) *State
 	return s
 }
 
-// binds reports whether the server keeps anything of the values that a statement is executed with.
+// binds reports whether the server keeps any property of the values with which a statement is executed.
 func (l *statements) binds(s *Statement) bool { return !l.forgets || s.Columns > 0 }
 
 // bind assigns a binding to a statement that was not executed yet. There must be no other statement with it.

@@ -49,7 +49,7 @@ func (t Target) sameServer(u Target) bool {
 	return t.Addr == u.Addr && t.User == u.User && t.TLS == u.TLS
 }
 
-// Limits bound a pool. A zero field means the default given beside it.
+// Limits bound a pool. A zero field stands for the default in its comment.
 type Limits struct {
 	MaxOpen            int           // connections to the shard, whether lent, idle or being made: 100
 	MaxIdle            int           // idle connections kept: MaxOpen

@@ -51,13 +51,13 @@ func between(have *Settings, database string, want *Settings) transition {
 	return t
 }
 
-// spells reports whether the server must be told that the database's name is in UTF-8, because it reads the name in the client's
-// character set.
+// spells reports whether SET NAMES must precede the change of the database, because the server reads the
+// database's name in the client's character set.
 func (t transition) spells() bool {
 	return strings.ContainsFunc(t.database, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
-// spelling announces UTF-8.
+// spelling sets UTF-8 as the client's character set.
 const spelling = "SET NAMES utf8mb4"
 
 // over is between without a reset. Variables that have sets and want doesn't name get their values of a fresh connection.

@@ -21,7 +21,7 @@ func (c *Conn) Watch(ctx context.Context) (release func()) {
 	if ctx.Done() == nil {
 		return func() {}
 	}
-	if ctx.Err() != nil { // not left to a goroutine, which might be late
+	if ctx.Err() != nil { // done here, because a goroutine might run late
 		c.Interrupt()
 		return func() {}
 	}

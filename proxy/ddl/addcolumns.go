@@ -17,11 +17,11 @@ import (
 	"locus/router/stmt"
 )
 
-// adding is an ALTER TABLE that adds columns which rows may leave out, and does nothing else.
+// adding is an ALTER TABLE that only adds columns which rows may omit.
 //
-// Each shard gets the columns invisible as soon as no session has the table locked there, and shows them once all shards have them.
-// Between the two steps all proxies learn of the columns, so that no statement reads "all columns" of a shard that shows more than another
-// one.
+// Each shard adds the columns as invisible as soon as no session has the table locked there. Once all shards
+// have them, each makes them visible. Between the two steps, all proxies read the new columns. So no statement
+// reads "all columns" from a shard that shows more columns than another one.
 type adding struct {
 	*definition
 	columns  []stmt.AddedColumn
@@ -43,8 +43,8 @@ const (
 	mixed                // some of them
 )
 
-// addColumns adds the columns, as define makes a definition. Its error says which shards have them. The same statement continues where it
-// stopped.
+// addColumns adds the columns, and has the same contract as define. Its error names the shards that have them.
+// The same statement continues where this one stopped.
 func (d *definition) addColumns() error {
 	a := &adding{definition: d, columns: d.Plan.Adds, states: map[router.ShardName]columnsState{}}
 	a.until, a.settings = d.patience()
@@ -306,7 +306,7 @@ func (a *adding) failed(err error) error {
 	return out
 }
 
-// standing returns which shards have the columns.
+// standing describes which shards have the columns.
 func (a *adding) standing() string {
 	with := a.in(visible)
 	unseen := a.in(hidden)

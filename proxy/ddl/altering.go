@@ -78,10 +78,10 @@ func (d *definition) patience() (until time.Time, attempt *backend.Settings) {
 // alteration is an alteration in progress. It keeps a connection to each shard.
 type alteration struct {
 	*everywhere
-	tables  []string // what is locked
+	tables  []string // the locked tables
 	until   time.Time
 	attempt *backend.Settings
-	first   int // of the shards, which is asked for its lock before the others: another session had the table locked there
+	first   int // index of the shard that is asked for its lock first, because another session had the table locked there
 }
 
 // lend takes a connection to every shard, and waits until each has answered.
@@ -175,7 +175,7 @@ func (a *alteration) large() (bool, error) {
 			return false, &stepError{on.Shard, err}
 		}
 		if len(rows.Rows) != 1 || len(rows.Rows[0]) != 1 || rows.Rows[0][0] == nil {
-			continue // it isn't there, which the server says
+			continue // the shard does not have it, and its server reports that
 		}
 		if n, err := strconv.ParseFloat(string(rows.Rows[0][0]), 64); err != nil || n > mostRewritten {
 			return true, nil
@@ -187,13 +187,13 @@ func (a *alteration) large() (bool, error) {
 // stopped returns why the alteration must stop: the statement was cancelled.
 func (a *alteration) stopped() error { return a.Conns.Unwanted() }
 
-// begunNowhere ends an alteration of which nothing was done.
+// begunNowhere ends an alteration that no shard has begun.
 func (a *alteration) begunNowhere(err error) error {
 	a.end()
 	return a.nothingDone(err)
 }
 
-// nothingDone returns the error of an alteration of which nothing was done.
+// nothingDone returns the error of an alteration that no shard has begun.
 func (a *alteration) nothingDone(err error) error {
 	if stopped := a.stopped(); stopped != nil {
 		return undone(stopped)

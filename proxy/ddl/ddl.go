@@ -24,11 +24,11 @@ import (
 // Services are the parts of a process that definitions use. All its sessions share them.
 type Services struct {
 	Snapshot func() *snapshot.Snapshot
-	// Redefined makes all proxies read what a definition has changed, and waits until they have. The error names those that
-	// may not know of it yet. Nil: the tables are polled.
+	// Redefined makes all proxies read the changes of a definition, and waits until they have. The error names
+	// the proxies that may not have read them yet. If nil, proxies poll the tables.
 	Redefined func(ctx context.Context, change catalog.Change) error
-	// Settled is Redefined that also waits until no statement is running that began before, except definitions, which check
-	// themselves whether their plan is still valid. Nil: that can't be known.
+	// Settled is Redefined that also waits until all statements have ended that began before, except
+	// definitions, which check themselves whether their plan is still valid. If nil, this can't be determined.
 	Settled func(ctx context.Context, change catalog.Change) error
 	// Declarations changes what the cluster declares; nil: nothing can be declared in SQL.
 	Declarations Declarations
@@ -91,8 +91,8 @@ func (s *Statement) quoted(t stmt.TableName) string {
 	return plan.Quote(full.Schema) + "." + plan.Quote(full.Name)
 }
 
-// Change returns what the statement can have changed on some shards: the names in it, if the parser knows all of them. Without shards it is
-// all.
+// Change returns the possible changes of the statement on some shards: the names in it, if the parser knows all
+// of them. Without shards, the change covers everything.
 func (s *Statement) Change(shards ...router.ShardName) (c catalog.Change) {
 	st := s.Facts.Statement
 	if st.Defined != nil {
@@ -123,7 +123,7 @@ type Error struct {
 func (e *Error) Error() string { return e.Before + e.Err.Error() + e.After }
 func (e *Error) Unwrap() error { return e.Err }
 
-// with adds a text to what an error says after the definition's own error. That text replaces the former if alone is true.
+// with adds a text to a definition's error. If alone is true, it replaces the error's own text.
 func with(err error, after string, alone bool) error {
 	e, is := err.(*Error) //nolint:errorlint // it is never wrapped
 	switch {
@@ -143,7 +143,8 @@ func undeclarable(format string, args ...any) error {
 	return &plan.Refusal{Code: plan.Undeclarable, Message: fmt.Sprintf(format, args...)}
 }
 
-// Reread makes all proxies read what a definition has changed on some shard. A failure is a warning, because the definition is made.
+// Reread makes all proxies read the changes of a definition on some shard. A failure is only a warning, because
+// the definition has been made.
 func (s *Session) Reread(change catalog.Change) {
 	if s.Redefined == nil {
 		return
@@ -253,7 +254,8 @@ func (d *definition) madeEverywhere() bool {
 	return true
 }
 
-// course returns the way in which shards make the definition. A session that has locks itself can't wait for them on other connections.
+// course returns the way in which the shards run the definition. A session that holds locks itself can't wait
+// for them on other connections.
 func (d *definition) course() func() error {
 	switch {
 	case d.Plan.Course == plan.AtOnce, d.Plan.Declares != nil, d.mayHoldTables():

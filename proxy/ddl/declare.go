@@ -28,19 +28,19 @@ type Declarations interface {
 	Withdraw(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) error
 }
 
-// declaring is a definition in progress that may also declare its table.
+// declaring is a running definition that may also declare its table.
 //
-// The table is declared first. All proxies know the declaration before any shard has the table, and refuse statements on it until all
-// shards have it. So no row can be written where no proxy would look for it. If the definition fails after that, the declaration is
-// withdrawn.
+// The table is declared first. All proxies know the declaration before any shard has the table, and refuse
+// statements on it until all shards have it. So no row can be written to a shard where other proxies would not
+// search for it. If the definition fails after that, the declaration is withdrawn.
 type declaring struct {
 	*definition
 	*plan.Declaring // nil: it declares nothing
 
 	declared bool               // by this statement
 	gene     bool               // the column for the gene was added on the default shard
-	copied   []router.ShardName // where the table was made as the default shard has it
-	left     string             // of what could not be taken back
+	copied   []router.ShardName // shards on which the table was created with the default shard's definition
+	left     string             // description of the changes that could not be undone
 	stands   bool               // some of that is on shards
 	refused  error              // after the definition itself
 }
@@ -114,14 +114,15 @@ func (d *declaring) declare() error {
 	return nil
 }
 
-// changed returns what the definition changes.
+// changed returns the changes of the definition.
 func (d *declaring) changed() catalog.Change {
 	return catalog.Change{Tables: []catalog.TableName{d.Table}}
 }
 
 func (d *declaring) name() string { return plan.Quote(d.Table.Schema) + "." + plan.Quote(d.Table.Name) }
 
-// look refuses the declaration if a shard already has a table that is to be created, or if a table that exists has rows.
+// look refuses the declaration if a shard already has a table that is to be created, or if an existing table
+// has rows.
 func (d *declaring) look() error {
 	var has []router.ShardName
 	first := d.catalog.First()
@@ -160,7 +161,7 @@ func (d *declaring) look() error {
 	return nil
 }
 
-// created returns the text that makes the table as a shard has it, or "" if the table isn't there.
+// created returns a shard's CREATE TABLE statement of the table, or "" if the shard lacks the table.
 func (d *declaring) created(shard router.ShardName) (string, error) {
 	texts, err := d.createdOn([]router.ShardName{shard})
 	return strings.Join(texts, ""), err

@@ -81,13 +81,13 @@ type onShard struct {
 
 const nothingDone = "; nothing was done on any shard"
 
-// undone returns the error of a definition of which nothing was done.
+// undone returns the error of a definition that has changed nothing.
 func undone(err error) *Error {
 	return &Error{Err: unsent(err), After: nothingDone}
 }
 
-// unsent returns the error that ended a definition before any shard was sent it. If it is a lost connection, only what was sent ahead of
-// the definition may have taken effect, so the error says that the command had none.
+// unsent returns the error of a definition that was sent to no shard. If a connection was lost, only commands
+// before the definition may have taken effect, so the error reports that the statement had none.
 func unsent(err error) error {
 	if lost, ok := errors.AsType[*backend.LostError](err); ok && lost.Sent {
 		before := *lost
@@ -99,9 +99,10 @@ func unsent(err error) error {
 
 // define makes a definition on all shards at once.
 //
-// No shard is sent the definition before all have answered a question. If a table or routine is made on some shards only, it is dropped
-// there again. After any other failure the error says on which shards it was done, and the client may repeat the statement: a shard that
-// reports that it has done it is skipped, if another shard has something to do.
+// It sends the definition only after all shards have answered a query. If only some shards created a table or
+// routine, define drops it there again. After any other failure, the error names the shards that ran the
+// definition, and the client may repeat the statement. A shard that reports that it has already run it is
+// skipped, if another shard has not.
 func (d *definition) define() error {
 	e := &everywhere{definition: d}
 	err := e.lend()
@@ -206,7 +207,7 @@ func same(text []byte) func(router.ShardName) []byte {
 	return func(router.ShardName) []byte { return text }
 }
 
-// ask sends each shard its text and reads their answers.
+// ask sends each shard its text and reads the answers.
 func (e *everywhere) ask(text func(router.ShardName) []byte, shards []*onShard) {
 	for _, on := range shards {
 		packet, _ := wire.AppendCommand(nil, mysql.COM_QUERY, text(on.Shard))
@@ -352,7 +353,8 @@ func names(shards []router.ShardName) string {
 	return strings.Join(list, ", ")
 }
 
-// unmake drops the table or routine where it was just made. The table has no rows: statements on it are refused until all shards have it.
+// unmake drops the table or routine on the shards that have just created it. The table has no rows, because
+// statements on it are refused until all shards have it.
 func (e *everywhere) unmake() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(e.Context), txn.UndoTime)
 	defer cancel()

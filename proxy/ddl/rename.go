@@ -119,7 +119,8 @@ func (n *renaming) free() error {
 	}
 }
 
-// once tries to rename the tables. It returns again if another session has locked a table: nothing has changed, and the caller may retry.
+// once tries to rename the tables. If another session has locked a table, it changes nothing and returns true,
+// so that the caller may retry.
 func (n *renaming) once() (again bool, err error) {
 	resumed, err := n.begin()
 	if err != nil {
@@ -212,7 +213,7 @@ func (n *renaming) state(ctx context.Context, l txn.Lease) (renameState, error) 
 	return neither, nil
 }
 
-// role is whether a name exists before and after the renames.
+// role describes whether a name exists before and after the renames.
 type role struct{ from, to bool }
 
 func (n *renaming) roles() map[catalog.TableName]role {
@@ -415,7 +416,7 @@ func (n *renaming) standing() string {
 	return strings.Join(list, ", ")
 }
 
-// changed returns what the renames change.
+// changed returns the changes of the renames.
 func (n *renaming) changed() (c catalog.Change) {
 	for _, one := range n.list {
 		c = c.And(catalog.Change{Tables: []catalog.TableName{one.From, one.To}})

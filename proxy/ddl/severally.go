@@ -73,8 +73,8 @@ func (a *alteration) briefly(on *onShard, packet []byte) error {
 	return err
 }
 
-// patiently sends the definition to a server once the table can be locked. For the lock that it needs at the end, the server waits as long
-// as the session's setting says, so that long work is not lost.
+// patiently sends the definition to a server once the table can be locked. The server may wait for its final
+// lock as long as the session's setting permits, so that a long-running alteration is not lost.
 func (a *alteration) patiently(on *onShard, packet []byte) error {
 	ctx, cancel := context.WithTimeoutCause(a.Context, lockAnswer, txn.ErrNoAnswer)
 	defer cancel()

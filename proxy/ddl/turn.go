@@ -14,7 +14,8 @@ import (
 	"locus/router/stmt"
 )
 
-// turnWait is how many seconds a definition waits for another one of the same table, through any proxy.
+// turnWait is the time limit, in seconds, of the wait for another definition of the same table, through any
+// proxy.
 const turnWait = 60
 
 // inTurn makes a definition while no other definition of the same tables is in progress.
@@ -27,9 +28,9 @@ func (d *definition) inTurn(do func() error) error {
 	return do()
 }
 
-// takeTurn waits until no other definition of the same tables is in progress. Two concurrent definitions could run in a different order on
-// each shard, so that each takes effect on some shards, and one could undo what the other has found. The lock is a named lock of the
-// default shard, and ends with its connection.
+// takeTurn waits until no other definition of the same tables is in progress. Two concurrent definitions could
+// run in a different order on each shard, so that each takes effect only on some shards. One could also undo
+// the other's changes. The lock is a named lock of the default shard, and ends with its connection.
 func (d *definition) takeTurn() (end func(), err error) {
 	l, err := d.Conns.LendApart(d.catalog.First(), 0, backend.Default)
 	if err != nil {

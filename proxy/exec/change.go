@@ -286,7 +286,7 @@ func (x *Execution) find(looks []lookup) (found []lookupResult, failure error) {
 	return found, failure
 }
 
-// readFound returns what a shard's answer to a lookup means.
+// readFound interprets a shard's answer to a lookup.
 func readFound(answer *backend.Rows) lookupResult {
 	switch {
 	case len(answer.Rows) == 0:

@@ -51,7 +51,7 @@ type Execution struct {
 	Defining func(shard router.ShardName, last reply.Ending) reply.Ending
 	// Code is the code of the error that a shard returned, or 0.
 	Code  uint16
-	again int // how often it was run again after a lost connection
+	again int // number of repetitions after lost connections
 
 	// settings are those under which the statement runs; nil: the session's.
 	settings *backend.Settings
@@ -62,8 +62,8 @@ type Execution struct {
 	silent bool
 }
 
-// clone returns a copy of an execution, with its own parameters. What the copy changes does not concern an execution that may be
-// repeated.
+// clone returns a copy of an execution, with its own parameters. Changes of the copy don't affect the original,
+// which may be repeated.
 func (x *Execution) clone() *Execution {
 	own := *x
 	if x.Prepared != nil || x.Params != nil {
@@ -96,7 +96,7 @@ func (x *Execution) LendApart(shard router.ShardName, how txn.Mode, settings *ba
 	return x.Conns.LendApart(shard, x.apartMode(how), settings)
 }
 
-// ask sends a query to a shard on such a connection.
+// ask sends a query to a shard on a connection from LendApart.
 func (x *Execution) ask(shard router.ShardName, how txn.Mode, settings *backend.Settings, text string) (*backend.Rows, error) {
 	return x.Conns.Ask(shard, x.apartMode(how), settings, text)
 }

@@ -11,8 +11,9 @@ import (
 	"locus/router/stmt"
 )
 
-// sumUp gathers the groups that each shard computes of its own rows, if the statement can run over groups. They are far fewer than
-// the rows. If a type or a value may not stay the same that way, it sets nothing, and the rows are gathered.
+// sumUp gathers the groups that each shard computes from its own rows, if the statement can run over groups.
+// There are far fewer groups than rows. If a type or a value might change in this way, it sets nothing, and the
+// rows are gathered.
 func (g *gathering) sumUp(p *plan.Partial) error {
 	piece := g.edit(p.Start, p.End, "")
 	edits, ok, err := g.literally(piece, p.Filters)

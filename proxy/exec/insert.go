@@ -43,8 +43,8 @@ func (x *Execution) insertOne(p *plan.Stamped, result *stamp.Result) error {
 	return nil
 }
 
-// keepReturned keeps the generated ID as LAST_INSERT_ID() if a row has it. The rows of a RETURNING don't show which of them were
-// updated.
+// keepReturned keeps the generated ID as LAST_INSERT_ID() if a row has it. The rows of a RETURNING don't show
+// which of them were updated.
 func (e *Engine) keepReturned(in *plan.Insertion, shard router.ShardName) {
 	if first, err := e.firstOf(in, shard, e.stamper.Generated()); err == nil && first != nil {
 		e.Vars.InsertID = first.ID.Lo

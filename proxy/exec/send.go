@@ -13,8 +13,8 @@ import (
 	"locus/router/stmt"
 )
 
-// send sends a connection what must precede the statement, and the statement, in one write if possible. It reads the answers to
-// what precedes the statement. A nil text stands for the client's own command.
+// send sends the statement, together with the statements that must precede it, in one write if possible. It
+// reads the answers to the preceding statements. A nil text stands for the client's own command.
 func (x *Execution) send(l txn.Lease, text []byte, params []wire.Param) error {
 	if x.unsent != nil {
 		if err := x.unsent(l.Shard); err != nil {

@@ -149,8 +149,8 @@ func endAnswered(l txn.Lease, status uint16) {
 	}
 }
 
-// collect writes the rows of all answers into a table, counts the warnings, and ends the leases. After an error it discards the
-// rest of an answer if that is at most drain bytes long, and otherwise gives up the connection.
+// collect writes the rows of all answers into a table, counts the warnings, and ends the leases. After an error
+// it discards the rest of an answer if that is at most drain bytes long. Otherwise it gives up the connection.
 func (x *Execution) collect(ctx context.Context, leases []txn.Lease, into *gather.Table, drain int) (warnings int, failure error) {
 	for _, l := range leases {
 		table, before := *into, into.Left.Rows

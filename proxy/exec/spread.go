@@ -122,9 +122,9 @@ func (x *Execution) changeOn(p *plan.Change, shards []int) (total totals, err er
 	return x.change(parts)
 }
 
-// changeInTurn runs a change with a LIMIT on one shard after the other. Each may change as many rows as the ones before have left of
-// the LIMIT. The last shards are not sent anything if nothing is left. What may be refused is refused before the first shard changes
-// rows.
+// changeInTurn runs a change with a LIMIT on one shard after the other. Each shard may change as many rows as
+// the previous ones have left of the LIMIT. If nothing is left, the remaining shards get no statement.
+// Everything that may be refused is refused before the first shard changes rows.
 func (x *Execution) changeInTurn(p *plan.Change, shards []int) (total totals, err error) {
 	left, ok := plan.LimitNumber(x.Values.Operand(&p.Limit.Count))
 	if !ok {
@@ -232,9 +232,10 @@ func (x *Execution) lockingReads(p *plan.Change, shards []int, limit uint64) ([]
 	return parts, nil
 }
 
-// lockFirst sends the locking reads, one after the other, and returns how many of the first rows of all shards each shard has. Each
-// shard is asked once the one before has locked its first row, so that sessions which take the first rows of a table, as workers of a
-// queue do, wait for each other on the first shard, and not one on each shard for the other.
+// lockFirst sends the locking reads, one after the other, and returns how many of the first rows of all shards
+// each shard has. A shard is asked after the previous one has locked its first row. So sessions that take the
+// first rows of a table, such as the workers of a queue, wait for each other on the first shard, and don't
+// deadlock.
 func (x *Execution) lockFirst(first *plan.FirstRows, reads []Part, limit uint64) ([]uint64, error) {
 	reading := x.part(first.Reads(), x.Values)
 	reading.silent = true // the change itself warns

@@ -56,7 +56,7 @@ func (h *Handle) Abort() {
 	_ = h.client.Close()
 }
 
-// end is Cancel. otherwise is what to do if a shard can't be asked.
+// end is Cancel, with the action for a shard that can't be asked.
 func (h *Handle) end(ctx context.Context, reason Reason, number uint64, otherwise fallback) (first bool, err error) {
 	conns, first := h.cancelling(reason, number)
 	if len(conns) == 0 {

@@ -38,7 +38,7 @@ func (h *Handle) sit() (woken bool) {
 	return woken
 }
 
-// stand ends the wait.
+// stand ends the wait for the client's next command.
 func (h *Handle) stand() (woken bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

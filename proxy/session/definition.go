@@ -15,7 +15,7 @@ import (
 	"locus/router/stmt"
 )
 
-// definer returns what a definition uses of the session.
+// definer returns the parts of the session that a definition uses.
 func (s *Session) definer(r *exec.Execution) *ddl.Session {
 	return &ddl.Session{
 		Services: &s.Definitions, Context: s.ctx, User: s.user, Conns: s.conns, Observer: s.observer, Diagnostics: &s.vars,

@@ -94,8 +94,8 @@ type explaining struct {
 	route plan.Route
 }
 
-// serverPlans returns what the shards' servers answer for their parts, with a line for each of their rows. If a shard can't be
-// queried, its line contains the error.
+// serverPlans returns the servers' plans for their parts of the statement, one line for each row. If a shard
+// can't be queried, its line contains the error.
 func (s *Session) serverPlans(r *exec.Execution, x *explaining) (lines [][]string, err error) {
 	analyzes := r.Facts.Statement.Analyzes
 	if analyzes && !exec.ReadsAlone(x.plan.About()) {

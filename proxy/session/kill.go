@@ -18,8 +18,9 @@ import (
 
 // Sessions is the set of sessions in this process.
 type Sessions interface {
-	// Kill ends another session on behalf of a user. With Query set, it ends only the statement that the session runs. It returns
-	// ErrNoSession, ErrOtherUsers, or an error which reports that a shard continues the statement.
+	// Kill ends another session on behalf of a user. With Query set, it ends only the statement that the
+	// session runs. It returns ErrNoSession, ErrOtherUsers, or an error which reports that a shard continues
+	// the statement.
 	Kill(ctx context.Context, k KillRequest) error
 }
 

@@ -32,7 +32,7 @@ var ErrNoProcedure = errors.New("no such procedure")
 type BadArguments struct {
 	Given    int
 	Takes    string // the procedure's description of its arguments
-	Argument string // what is wrong with one argument; empty if their number is wrong
+	Argument string // the problem with one argument; empty if the number of arguments is wrong
 }
 
 func (b *BadArguments) Error() string {

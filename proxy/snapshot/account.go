@@ -18,8 +18,8 @@ type Account struct {
 	ScatterWrites, Unfiltered Guard
 	// LargeOffset applies to reads of several shards that skip many rows.
 	LargeOffset Guard
-	// GatherRows and GatherBytes limit what is gathered for one statement; 0 means the defaults. LargeGather applies to statements
-	// that exceed them.
+	// GatherRows and GatherBytes limit the rows gathered for one statement; 0 means the defaults. LargeGather
+	// applies to statements that exceed them.
 	GatherRows, GatherBytes int64
 	LargeGather             Guard
 	// Reads is the initial value of locus_read in new sessions.

@@ -1,7 +1,7 @@
-// Package sqldb shows the connections to a shard as a database of database/sql,
-// for packages that know nothing of the proxy's.
+// Package sqldb provides the connections of a pool as a database of database/sql, for packages that don't know
+// the proxy's own interfaces.
 //
-// It owns how arguments are written into a statement. The pool behind it keeps
-// the connections: one is borrowed for as long as database/sql holds it. It never
-// sends again what a server may have seen, and knows no transactions.
+// It owns the conversion of arguments into the text of a statement. The pool keeps the connections, and lends
+// one for as long as database/sql uses it. The package never repeats a statement that a server may have
+// received, and supports no transactions.
 package sqldb

@@ -11,8 +11,8 @@ import (
 	"locus/proxy/backend"
 )
 
-// Open gives a pool's connections. Each commits what it does at once, whatever
-// the server's defaults are. The owner closes the database, and then the pool.
+// Open returns a database over a pool's connections. Each statement commits at once, whatever the server's
+// defaults are. The owner closes the database before the pool.
 func Open(pool *backend.Pool) *sql.DB {
 	db := sql.OpenDB(connector{pool})
 	db.SetMaxIdleConns(-1) // idle ones are the pool's
@@ -102,8 +102,8 @@ func (c *conn) failed(err error) error {
 	return err
 }
 
-// unknownError means that the effect of a statement is unknown. Its text does not contain that: a client would take it for the effect of
-// its own statement. The caller reports it.
+// unknownError means that the effect of a statement is unknown. Its text does not say so, because a client
+// would relate that to its own statement. The caller reports it.
 type unknownError struct{ *backend.LostError }
 
 func (e unknownError) Error() string {

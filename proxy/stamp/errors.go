@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// NotIssuedError means that a statement was not run, since no number or ID was issued for one of its rows. It hides the
-// types of its cause: a generator asks servers of its own, and their errors are neither those of the statement's shards
-// nor answers for the client. Sentinel errors of the cause can be found by [errors.Is].
+// NotIssuedError means that a statement was not run, because no number or ID was issued for one of its rows. It
+// hides the types of its cause: a generator queries other servers, whose errors are not answers for the client.
+// Sentinel errors of the cause can be found by [errors.Is].
 type NotIssuedError struct {
 	what  string
 	cause error

@@ -8,8 +8,8 @@ import (
 	"locus/router/catalog"
 )
 
-// PausedError means that numbers are not available at the moment, since a definition sets where they go on. Wait returns when
-// they may be available again.
+// PausedError means that numbers are temporarily not available, because a definition is setting the next
+// number. Wait returns when they may be available again.
 type PausedError struct {
 	error
 	Wait func(context.Context) error

@@ -56,7 +56,7 @@ func (s *Stamper) place(k int, stamp plan.Stamp, texts []string) error {
 			return fmt.Errorf("stamp %s: generator %s made %q, which is no number for column %s: no row was inserted",
 				t.TableName, t.StampedColumns[k].Generator, texts[0], c.Name)
 		}
-		if key, isKey := t.KeyOf(c.Name); isKey { // rows are looked for where the text's gene is
+		if key, isKey := t.KeyOf(c.Name); isKey { // statements search rows on the shard of the text's gene
 			if g, err := key.Stored(stmt.Value{Kind: stmt.String, Text: []byte(texts[0])}); err != nil || g != s.result.Genes[i] {
 				return fmt.Errorf("stamp %s: generator %s made %q for column %s, in which the row's gene %s can't be read at position %d: no row was inserted",
 					t.TableName, t.StampedColumns[k].Generator, texts[0], c.Name, s.result.Genes[i].Format(t.Width), key.At+1)

@@ -22,7 +22,7 @@ type Numbers interface {
 
 // asking marks a row that requests a number.
 //
-// No server generates it either: it is the greatest BIGINT UNSIGNED, behind which there is no next number.
+// No server generates this value either: it is the greatest BIGINT UNSIGNED, so no number could follow it.
 const asking = ^uint64(0)
 
 // number assigns numbers in order to the rows that request one. As on a single server, a row after one with a given number gets a
@@ -66,8 +66,8 @@ func (s *Stamper) number(ctx context.Context) error {
 	return nil
 }
 
-// outOfRange returns the servers' error for such a number in strict modes. In other modes a server would store the column's largest
-// value instead, and no numbers would be left for further rows, which nobody intends.
+// outOfRange returns the servers' error for such a number in strict modes. In other modes a server would store
+// the column's largest value instead, which would leave no numbers for further rows.
 func outOfRange(c *catalog.Column, row int) *plan.Unknown {
 	return &plan.Unknown{Number: mysql.ER_WARN_DATA_OUT_OF_RANGE, State: "22003", Message: fmt.Sprintf("Out of range value for column '%s' at row %d", c.Name, row+1)}
 }

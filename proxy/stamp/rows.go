@@ -88,7 +88,7 @@ func (s *Stamper) writeAll(shard int) {
 	s.end()
 }
 
-// writePart writes the rows of one shard, separated anew.
+// writePart writes the rows of one shard, with new separators.
 func (s *Stamper) writePart(shard, rows int) {
 	s.begin(shard, rows)
 	all := s.v.Args.Rows

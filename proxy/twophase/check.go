@@ -13,7 +13,7 @@ import (
 // errUnchecked means that the shard has not answered yet.
 var errUnchecked = errors.New("not checked yet")
 
-// LackError says what a shard lacks for transactions across shards, and the remedy.
+// LackError describes what a shard lacks for transactions across shards, and the remedy.
 type LackError struct {
 	Shard  router.ShardName
 	Remedy string

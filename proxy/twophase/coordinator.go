@@ -11,7 +11,7 @@ import (
 	"locus/router"
 )
 
-// Options configure a coordinator. Zero fields have the default beside them.
+// Options configure a coordinator. A zero field stands for the default in its comment.
 type Options struct {
 	// Cluster distinguishes the branches of clusters that share a server.
 	Cluster string
@@ -22,11 +22,12 @@ type Options struct {
 	// is called when the process's open work prevents a decision from being known or a branch from being finished. A
 	// process that hangs would prevent it for ever. A nil Evict never evicts.
 	Evict func(ctx context.Context, shard router.ShardName, holder string) (gone bool, err error)
-	// Crashed is called with the branches on a shard that recovery is about to end. It ends those that a crash of the server has left
-	// otherwise than its log has them, without logging their end, and asks for the verdict on those that the log has nothing of. While
-	// it fails, recovery leaves the shard's branches alone. Nil: no shard has a log that anybody follows.
+	// Crashed is called with the branches on a shard that recovery is about to end. It ends, without logging,
+	// the branches whose state after a crash differs from the server's log. It asks for the verdict on branches
+	// that the log does not contain. While it fails, recovery leaves the shard's branches alone. Nil: no shard
+	// has replicas that read its log.
 	Crashed func(ctx context.Context, shard router.ShardName, branches []Name, verdict func(Name) Verdict) error
-	// Patience is how long a prepared branch is left to its own process: 10s.
+	// Patience is the time for which a prepared branch is left to its own process: 10s.
 	Patience time.Duration
 	// Every is the interval of recovery's scans of the shards: 3s.
 	Every time.Duration
@@ -153,7 +154,7 @@ func (c *Coordinator) Run(ctx context.Context) error {
 // statementTime bounds one statement of recovery.
 const statementTime = 3 * time.Second
 
-// deadlocks is how many deadlocks in a row exec retries.
+// deadlocks is the number of consecutive deadlocks after which exec stops retrying.
 const deadlocks = 5
 
 // exec runs a statement that is a transaction of its own. A deadlock's victim had no effect, so exec retries it.

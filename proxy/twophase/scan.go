@@ -132,7 +132,7 @@ func (c *Coordinator) orphans(found findings, left map[string]bool) []branch {
 	}
 	for b, first := range c.seen {
 		if !found.listed[b.shard] {
-			still[b] = first // not known to be gone
+			still[b] = first // its end is not known
 		}
 	}
 	c.seen = still
@@ -163,8 +163,8 @@ func (c *Coordinator) recover(ctx context.Context, orphans []branch) {
 	c.Counts.InDoubt.Store(remaining)
 }
 
-// endCrashed ends those of a shard's branches that a crash of its server has left otherwise than its log has them. It reports whether the
-// others may be ended.
+// endCrashed ends those of a shard's branches whose state after a crash differs from the server's log. It
+// reports whether the other branches may be ended.
 func (c *Coordinator) endCrashed(ctx context.Context, shard router.ShardName, names []Name, judge *judge) bool {
 	if c.crashed == nil {
 		return true
@@ -178,10 +178,10 @@ func (c *Coordinator) endCrashed(ctx context.Context, shard router.ShardName, na
 	return err == nil
 }
 
-// crashedTime bounds what is read of a server's log for that.
+// crashedTime bounds the time for reading a server's log.
 const crashedTime = 30 * time.Second
 
-// judge asks homes for verdicts, each once a scan.
+// judge asks the homes of transactions for verdicts, each once per scan.
 type judge struct {
 	*Coordinator
 	verdicts map[Name]Verdict
