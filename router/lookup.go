@@ -31,10 +31,10 @@ func newIndex(w gene.Width, owners []owner) index {
 	return index{uint8(shift), from}
 }
 
-// Lookup returns the index in [Map.Shards] of the shard that owns the gene. It takes no lock and doesn't allocate. For
-// a divided gene it returns the shard that has the gene in the entries and owns some of its rows; see [Map.Sides]. It
-// panics for a gene beyond the map's width. That is a bug of the caller, and any answer would put a row where nobody
-// looks for it.
+// Lookup returns the index in [Map.Shards] of the shard that owns the gene. It takes no lock and doesn't
+// allocate. For a divided gene it returns the shard that has the gene in the entries and owns some of its rows;
+// see [Map.Sides]. It panics for a gene beyond the map's width. That is a bug of the caller, and any result
+// would put a row on a shard where it is not found.
 func (m *Map) Lookup(g gene.Gene) int { return int(m.owners[m.entryOf(g)].shard) }
 
 // entryOf returns the index of a gene's entry: the first whose bound is not below the gene.

@@ -26,12 +26,10 @@ func (f *ForeignKey) Acts() bool { return f.acts() }
 // String returns the definition without the name, since servers may have generated the name.
 func (f *ForeignKey) String() string { return f.says() }
 
-// acts is Acts.
 func (f *ForeignKey) acts() bool { return changes(f.OnDelete) || changes(f.OnUpdate) }
 
 func changes(rule string) bool { return rule != "RESTRICT" && rule != "NO ACTION" }
 
-// says is String.
 func (f *ForeignKey) says() string {
 	return fmt.Sprintf("%s %s, %s %s, %s, %s", f.TableName, f.Columns, f.References, f.Referred, f.OnDelete, f.OnUpdate)
 }

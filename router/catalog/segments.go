@@ -14,8 +14,9 @@ import (
 	"locus/router/endpoint"
 )
 
-// Segments are the settings of the sequences of a table's IDs. What is omitted has a default. They may be changed while IDs are generated: no
-// setting makes a number be granted that the counters in etcd know as granted.
+// Segments are the settings of the sequences of a table's IDs. Omitted settings have defaults. They may be
+// changed while IDs are generated: with any settings, numbers that the counters in etcd record as granted are
+// not granted again.
 type Segments struct {
 	// Start is the first number of every counter. A counter above it continues.
 	Start uint64 `yaml:"start,omitempty"`

@@ -62,7 +62,7 @@ type Generator struct {
 	Keys int `yaml:"keys,omitempty"`
 	// KeyBy is context:NAME. The hash of that value chooses the key of a redis generator; if it is empty, the keys are used in turn.
 	KeyBy string `yaml:"key_by,omitempty"`
-	// Of are the generators that ha uses in turn, or the one of queue and format.
+	// Of lists the generators that ha uses in turn, or the single one of queue and format.
 	Of []string `yaml:"of,omitempty,flow"`
 	// Shards have the row of kind row, or the tables of auto_increment. Such a generator has one table for each time that a shard is named. The
 	// number of tables is a power of two up to 1,024.
@@ -169,7 +169,7 @@ type Limits struct {
 	Slow    string `yaml:"slow,omitempty"`    // a call that takes longer is slow
 	Strikes int    `yaml:"strikes,omitempty"` // number of slow calls within Within that make a member slow
 	Within  string `yaml:"within,omitempty"`
-	Timeout string `yaml:"timeout,omitempty"` // of a call while there are other members to ask
+	Timeout string `yaml:"timeout,omitempty"` // time limit of a call while other members are left
 	Aside   string `yaml:"aside,omitempty"`   // from a failure to the first probe, and between probes
 }
 
@@ -203,8 +203,9 @@ type MySQLStore struct {
 	Table string `yaml:"table,omitempty"`
 	// Tag is the row's biz_tag; empty is the generator's name.
 	Tag string `yaml:"tag,omitempty"`
-	// Value and Key are the columns with the number and with the tag, of a table that another program has made with other columns. Without a
-	// Key the table has one row. Holds is last or next: what the number is to that program.
+	// Value and Key are the columns with the number and with the tag, in a table that another program has
+	// created with other columns. Without a Key the table has one row. Holds is last or next: the meaning of
+	// the number to that program.
 	Value string    `yaml:"value,omitempty"`
 	Key   string    `yaml:"key,omitempty"`
 	Holds row.Holds `yaml:"holds,omitempty"`

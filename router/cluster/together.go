@@ -33,14 +33,14 @@ func (c *Cluster) FailTogether(old *Cluster) []string {
 // stops is a set of servers and machines, each of which stops a generator when it is down.
 type stops map[string]bool
 
-// needs returns what a generator can't do without. What is there in several copies isn't in it. The generator must not take numbers
-// from itself.
+// needs returns the servers and machines that a generator can't do without. It omits those of which other
+// copies exist. The generator must not take numbers from itself.
 func (c *Cluster) needs(name string) stops {
 	g := c.Generators[name]
 	all := stops{}
 	switch g.Kind {
 	case RowGenerator:
-		for _, shard := range g.Uses() { // one: of its own row, or of a table of another program
+		for _, shard := range g.Uses() { // a single shard: of its own row, or of another program's table
 			all.add(c.needsShard(shard))
 		}
 	case AutoIncrementGenerator:

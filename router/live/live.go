@@ -51,7 +51,7 @@ type Live[S any] struct {
 	config  Config[S]
 	current atomic.Pointer[S]
 
-	// From the last read; used by the loop only.
+	// Results of the last read; used by the loop only.
 	values   map[string][]byte
 	revision int64
 	refused  error // error of Build for values
@@ -76,7 +76,7 @@ type published[S any] struct {
 	revision int64
 }
 
-// saving is what is to be saved of a state.
+// saving is a state that is to be saved.
 type saving struct {
 	values   map[string][]byte
 	revision int64
@@ -257,7 +257,8 @@ func (l *Live[S]) put(p published[S]) {
 	replace(l.unsaved, saving{l.values, p.revision})
 }
 
-// replace sends to a channel with room for one, of which the caller is the only sender, in place of what was not received yet.
+// replace sends v to a channel with room for one value, and drops a value that was not received yet. The caller
+// must be the only sender.
 func replace[T any](c chan T, v T) {
 	select {
 	case <-c:

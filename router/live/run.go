@@ -78,10 +78,11 @@ func endOf(ctx context.Context) error {
 	return errors.New("the source has ended")
 }
 
-// savePause is how long a state waits before it is saved. Whoever waits for its acknowledgement, such as a step that holds
-// statements, shall not wait for disks as well, and of states that follow each other quickly the last is enough. What is
-// saved may be older than what was in force in any case: a proxy that starts from it without its source refuses
-// statements on whatever it says is moving, and a move is announced longer than this before anything changes hands.
+// savePause is the delay before a state is saved. Another process may be waiting for its acknowledgement, such
+// as a step that has paused statements, and must not wait for the disk as well. Of several states in quick
+// succession, only the last is saved. The saved state may be older than the state in force in any case. A proxy
+// that starts from it without its source refuses statements on genes that move according to it. A move is
+// announced longer than savePause before any gene changes hands.
 const savePause = time.Second
 
 // save saves the newest state in force until the context ends, and then what wasn't saved yet.
@@ -148,7 +149,7 @@ func (l *Live[S]) acknowledge(ctx context.Context) {
 		case err == nil:
 			l.noteAcknowledged(p.revision)
 			retry.Stop()
-		case l.Load() != p.state: // a newer state has come
+		case l.Load() != p.state: // a newer state has arrived
 		case ctx.Err() == nil:
 			l.config.Log.Warn("state not acknowledged", slog.Int64("revision", p.revision), slog.Any("error", err))
 			retry.Reset(failures.next())

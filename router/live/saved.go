@@ -27,7 +27,7 @@ func WriteFile(path string, values map[string][]byte, revision int64) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // no longer there if all went well
+	defer func() { _ = os.Remove(f.Name()) }() // after success the file has been renamed
 	_, err = f.Write(text)
 	if err == nil {
 		err = f.Sync()

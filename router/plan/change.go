@@ -130,8 +130,8 @@ func (p *Change) Finds(r *Route) bool {
 	return p.Finding != nil && (len(r.Shards) > 1 || len(r.Shards) == 1 && len(p.agree) > 0 && !one)
 }
 
-// LookupQuery returns the query that asks a shard whether it has a row. The answer [Moved] must be refused by [Change.MoveRefusal]. ok is
-// false if the shards can't be asked.
+// LookupQuery returns the query that asks a shard whether it has a matching row. If the answer is [Moved],
+// [Change.MoveRefusal] must refuse the change. ok is false if the shards can't be asked.
 func (p *Change) LookupQuery(v *Values, foreign router.Foreign) (text string, ok bool) {
 	var given *gene.Gene
 	if len(p.agree) > 0 {

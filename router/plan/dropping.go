@@ -20,8 +20,8 @@ type Dropped struct {
 	Shard router.ShardName
 }
 
-// Text returns the statement for a shard. It has IF EXISTS, because MySQL drops no table of a list if one of them is missing: a repeated
-// statement drops what the one before has left.
+// Text returns the statement for a shard. It has IF EXISTS, because MySQL drops no table of a list if one of
+// them is missing. So a repeated statement drops the tables that the previous one has left.
 func (d *Dropping) Text(shard router.ShardName) []byte {
 	text := []byte("DROP TABLE IF EXISTS ")
 	names := make([]string, 0, len(d.Tables))

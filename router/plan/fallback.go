@@ -158,7 +158,7 @@ func (u *Unknown) Error() string { return u.Message }
 // loadsXML reports whether the text is LOAD XML, which leaves the same state on its connection as LOAD DATA.
 func (u unread) loadsXML() bool { return len(u.bare) > 2 && u.bare[0] == "load" && u.bare[1] == "xml" }
 
-// statement returns a statement of which only the state that it may leave on its connection is known.
+// statement returns a statement that describes only the state that the text may leave on its connection.
 func (u unread) statement(object string) *stmt.Statement {
 	s := &stmt.Statement{Kind: stmt.Other}
 	if u.program == stmt.Compound {
@@ -246,7 +246,7 @@ func (u unread) verb() int {
 	return 0
 }
 
-// connectionState returns a word because of which the text can't run on a borrowed connection, or "".
+// connectionState returns a word that prevents the text from running on a borrowed connection, or "".
 func (u unread) connectionState() string {
 	verb, program := u.verb(), u.program == stmt.Compound
 	for i, w := range u.bare {

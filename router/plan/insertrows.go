@@ -22,7 +22,7 @@ func (in *Insertion) Value(v *Values, row, at int) stmt.Value {
 		return numberValue(v.Numbers[row])
 	}
 	written := in.written(v, row, at)
-	if at == in.numbered && v.Numbers != nil && written.Kind == stmt.Default { // it asks for no number
+	if at == in.numbered && v.Numbers != nil && written.Kind == stmt.Default { // it requests no number
 		return stmt.IntValue(0)
 	}
 	return written

@@ -77,7 +77,7 @@ func checkType(t *catalog.Table, column stmt.AlteredColumn) error {
 	return refuse(ColumnKept, "column %s decides where a row of %s lives, and values of another type may be of other genes: it is %s, and may be made longer, of the same kind, sign and collation", column.Name, t.TableName, key.Column.Spelled())
 }
 
-// checkCharset is checkType for the conversion of all text columns.
+// checkCharset is checkType for a conversion of all text columns.
 func checkCharset(t *catalog.Table, to *stmt.ColumnType) error {
 	for _, key := range t.Keys {
 		if c := key.Column; c.IsText() && !strings.EqualFold(to.Collation, c.Collation) {

@@ -135,8 +135,8 @@ func (sc *scope) choosePlan(s *stmt.Statement, f Facts) (Plan, error) {
 	return &AnyShard{Facts: f}, nil
 }
 
-// builtIn are the server's own tables that all servers of one version fill with the same rows, or with rows about the server that
-// don't depend on its shard.
+// builtIn lists the server's own tables whose rows are the same on all servers of one version, or describe the
+// server independently of its shard.
 var builtIn = map[string]bool{
 	"character_sets": true, "collations": true, "collation_character_set_applicability": true, "engines": true, "keywords": true,
 	"plugins": true, "global_status": true, "global_variables": true, "session_status": true, "session_variables": true, "system_variables": true,

@@ -60,7 +60,7 @@ func checkSystemTables(s *stmt.Statement, writes bool, ctx Context) error {
 		switch {
 		case schema == "information_schema" && !InformationTables[table]:
 			if !hiddenTables[table] && !writes {
-				continue // not a table of any reviewed server; the shard returns an error if it doesn't have one
+				continue // not a table of any server version that was reviewed; a shard without it returns an error
 			}
 		case readable == nil, readable[table] && !writes:
 			continue

@@ -11,7 +11,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/types"
 )
 
-// Altering is what an ALTER TABLE does to the table's columns.
+// Altering describes the changes of an ALTER TABLE to the table's columns.
 type Altering struct {
 	// Columns are those that it drops, renames or redefines.
 	Columns []AlteredColumn
@@ -21,9 +21,10 @@ type Altering struct {
 	Adds []AddedColumn
 	// Reshapes: rows have other columns afterwards, or columns of another kind.
 	Reshapes bool
-	// Instant: it says ALGORITHM=INSTANT.
+	// Instant: it contains ALGORITHM=INSTANT.
 	Instant bool
-	// Clauses is where a clause that says so may be put. Nil: it says how it is to be done, or the place is not known.
+	// Clauses is the place for a clause ALGORITHM or LOCK. It is nil if the statement already has one, or if
+	// the place is not known.
 	Clauses *Anchor
 }
 
@@ -101,8 +102,8 @@ func (r *reader) altering(n *ast.AlterTableStmt) *Altering {
 	return a
 }
 
-// reshapes tells a clause after which rows have other columns, or columns of another kind: statements can't be planned over shards
-// of which some have done it.
+// reshapes reports whether a clause changes the number or the types of columns. While only some shards have run
+// it, statements over several shards can't be planned.
 func reshapes(spec *ast.AlterTableSpec) bool {
 	switch spec.Tp {
 	case ast.AlterTableAddColumns, ast.AlterTableDropColumn, ast.AlterTableModifyColumn, ast.AlterTableChangeColumn, ast.AlterTableRenameColumn,
@@ -117,7 +118,7 @@ func reshapes(spec *ast.AlterTableSpec) bool {
 	}
 }
 
-// saysHow tells ALGORITHM and LOCK.
+// saysHow reports whether a clause is ALGORITHM or LOCK.
 func saysHow(spec *ast.AlterTableSpec) bool {
 	return spec.Tp == ast.AlterTableAlgorithm || spec.Tp == ast.AlterTableLock
 }

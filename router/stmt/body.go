@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Keeps reports whether a stored program or view may leave state on the connection that runs it. body is the body of a
-// routine or trigger, or the query of a view. Keeps returns false only if the body is known to leave none: it names
-// nothing of the session, and SET assigns only to columns of NEW and to the body's own variables. stored reports
-// routines, in lower case, whose own leftovers are handled elsewhere.
+// Keeps reports whether a stored program or view may leave state on the connection that runs it. body is the
+// body of a routine or trigger, or the query of a view. Keeps returns false only if the body certainly leaves
+// none: it uses nothing of the session, and SET assigns only to columns of NEW and to the body's own variables.
+// stored reports routines, by lower-case name, whose effects are considered elsewhere.
 func Keeps(body string, mode Mode, stored func(name string) bool) bool {
 	if bytes.ContainsRune([]byte(body), '@') || strings.Contains(body, "/*!") || strings.Contains(body, "/*M!") {
 		return true

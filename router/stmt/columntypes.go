@@ -7,7 +7,8 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// unreadTypes are types of columns that the parser doesn't support. Nothing of what is read of a CREATE TABLE depends on a type.
+// unreadTypes are types of columns that the parser doesn't support. The other contents of a CREATE TABLE don't
+// depend on a column's type.
 var unreadTypes = set(`geometry point linestring polygon multipoint multilinestring multipolygon geometrycollection geomcollection uuid inet4 inet6`)
 
 // treeWithColumnTypes runs the parser on a CREATE TABLE in which INT is in the place of types that it doesn't support, STORED in that of

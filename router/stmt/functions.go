@@ -39,8 +39,8 @@ func oneServer(f *ast.FuncCallExpr) bool {
 	return false
 }
 
-// serverVariables are the system variables that name a server, its files or its positions. Of the others a session has the same
-// values on all shards.
+// serverVariables are the system variables that identify a server, its files or its positions. The other
+// variables of a session have the same values on all shards.
 var serverVariables = set(`server_id server_uuid server_uid datadir basedir tmpdir socket pid_file general_log_file log_error
 	log_bin_basename log_bin_index relay_log relay_log_basename relay_log_index slow_query_log_file report_host report_port
 	gtid_executed gtid_purged gtid_owned gtid_current_pos gtid_binlog_pos gtid_binlog_state gtid_slave_pos last_gtid rand_seed1

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// layout holds what a text's readers look up repeatedly. It is computed once per text, so that reading is linear in the
-// length of the text. It is dropped once the text is planned.
+// layout caches results that several readers of a text need. Each is computed once per text, so that reading is
+// linear in the length of the text. It is dropped once the text is planned.
 type layout struct {
 	tokens []token
 	pieces []piece
@@ -16,11 +16,11 @@ type layout struct {
 	ends          int  // result of end,
 	cut           int  // for this cut
 	quoted        bool // a variable's name is a string;
-	quotedSought  bool // whether quoted is known
+	quotedSought  bool // quoted has been computed
 	fetches       []fetchClause
 	opaque        map[string]bool // see rowSources
 	lateral       map[string]bool
-	fetchesSought bool // whether fetches are known
+	fetchesSought bool // fetches has been computed
 	looked        int  // number of bytes and tokens examined
 }
 

@@ -7,9 +7,10 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// treeWithMedians runs the parser on a text with LEAD in the place of MariaDB's window functions MEDIAN(x), and
-// PERCENTILE_CONT(n) WITHIN GROUP (ORDER BY x), which becomes LEAD(n + x). Nothing that is read depends on which window function it
-// is. It returns the error refused if there are none, or if the parser still doesn't support the text.
+// treeWithMedians runs the parser on a text in which LEAD replaces MariaDB's window functions: MEDIAN(x), and
+// PERCENTILE_CONT(n) WITHIN GROUP (ORDER BY x), which becomes LEAD(n + x). The results don't depend on the name
+// of the window function. It returns the error refused if there are none, or if the parser still doesn't
+// support the text.
 func treeWithMedians(l *Lexed, text string, refused error) (ast.StmtNode, error) {
 	if lowered := lower(text); !strings.Contains(lowered, "median") && !strings.Contains(lowered, "percentile_") {
 		return nil, refused

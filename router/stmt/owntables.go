@@ -24,7 +24,8 @@ var ownShows = map[ast.ShowStmtType]string{
 // withinOwn reports whether names without a schema refer to the proxy's own tables.
 func (l *Lexed) withinOwn() bool { return strings.EqualFold(l.Within, Own) }
 
-// ownSchema returns what is shown of the proxy's own schema, and the table if its columns are shown.
+// ownSchema returns what a SHOW lists of the proxy's own schema, and the table if it lists that table's
+// columns.
 func (r *reader) ownSchema(n *ast.ShowStmt) (what, table string) {
 	schema := strings.ToLower(n.DBName)
 	if n.Table != nil && n.Table.Schema.L != "" {

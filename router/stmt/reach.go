@@ -196,7 +196,7 @@ func (u units) definer(i int) int {
 // passes reports whether the words from i on begin a statement that touches only what it names.
 func (u units) passes(i int) bool {
 	if i >= len(u) {
-		return true // what no server reads
+		return true // no server supports this text
 	}
 	next := u.keyword(i + 1)
 	table := next == "table" || next == "tables"
@@ -227,12 +227,12 @@ var (
 	// selfContained are first words of statements that reach what they name, and no more.
 	selfContained = set("select with table values insert replace update delete truncate do handler xa signal resignal call")
 	administers   = set("local no_write_to_binlog")
-	// browsable are what SHOW shows of databases, or of the server's makers.
+	// browsable are the objects of databases, or facts about the server's authors, that SHOW lists.
 	browsable = set(`package function procedure columns fields index indexes keys tables table databases schemas events triggers character collation
 		engines storage warnings errors count authors contributors locales privileges open`)
 )
 
-// shows reports whether SHOW is about what is in a database.
+// shows reports whether SHOW lists objects of a database.
 func (u units) shows(i int) bool {
 	for ; i < len(u); i++ {
 		switch word := u.keyword(i); word {

@@ -47,7 +47,7 @@ type surroundings struct {
 	open    []clause // of the statement, and of each open parenthesis
 }
 
-// clause is what stands before a token within one pair of parentheses.
+// clause is the part before a token within one pair of parentheses.
 type clause struct {
 	word     string // the last word that a list follows; empty if there is none
 	encloses bool   // the parentheses enclose expressions

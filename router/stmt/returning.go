@@ -40,7 +40,8 @@ func nodes(l *Lexed) (node ast.StmtNode, fields *ast.SelectStmt, err error) {
 	return nil, nil, err
 }
 
-// parsedTree runs the parser, again if the text has what it reads only by other words.
+// parsedTree runs the parser. If the text has clauses that the parser supports only in another form, it runs
+// the parser again on the changed text.
 func parsedTree(l *Lexed, text string) (ast.StmtNode, error) {
 	node, refused := tree(l, text)
 	if _, syntax := errors.AsType[*SyntaxError](refused); !syntax {

@@ -37,7 +37,7 @@ func (l *Lexed) DefinesRoutine() (d RoutineDefinition, ok bool) {
 	return d, ok
 }
 
-// definer skips the name of a user or role behind DEFINER, which may be spelled in many ways, up to what it is the definer of.
+// definer skips the name of a user or role after DEFINER, which has many forms, up to the defined object.
 func (r *lexemeReader) definer() {
 	for range explainedWords {
 		if r.at("aggregate", "function", "procedure", "sql", "trigger", "event", "view", "package") {

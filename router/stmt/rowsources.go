@@ -7,9 +7,10 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// rowSources is what the parser doesn't support in place of a table or query: MariaDB's VALUES (…), (…), JSON_TABLE, and a list of
-// columns behind a derived table's name. The parser reads a text of the same length in which VALUES is SELECT, JSON_TABLE(value, …)
-// is (SELECT value), and the list of columns is blank. The columns of such a table are then not those that the tree shows.
+// rowSources finds the sources of rows that the parser doesn't support in place of a table or query: MariaDB's
+// VALUES (…), (…), JSON_TABLE, and a list of columns after a derived table's name. The parser reads a text
+// of the same length in which VALUES is SELECT, JSON_TABLE(value, …) is (SELECT value), and the list of
+// columns is blank. The columns of such a table are then not those that the tree shows.
 type rowSources struct {
 	l     *Lexed
 	list  []lexeme

@@ -172,7 +172,7 @@ type Statement struct {
 	// DefinitionsEnd is the end of the list of columns and keys in a CREATE TABLE, before its parenthesis, or nil if it has
 	// none.
 	DefinitionsEnd *Anchor
-	// Altering is what an ALTER TABLE does to columns, or nil for other statements.
+	// Altering describes the changes of an ALTER TABLE to columns, or is nil for other statements.
 	Altering *Altering
 	// ForeignKeys are those that CREATE or ALTER TABLE makes, of its first table.
 	ForeignKeys []ForeignKey
