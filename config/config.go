@@ -134,7 +134,7 @@ func (i IDs) Networks() ([]netip.Prefix, error) {
 	return all, nil
 }
 
-// Reuse is what a process finds its last worker number by.
+// Reuse is the criterion by which a process finds its last worker number.
 type Reuse string
 
 // The ways to find it.

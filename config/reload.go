@@ -41,7 +41,7 @@ func (c *Config) gainsTLS(next *Config, field string) bool {
 	return false
 }
 
-// different calls tell with the fields that differ, by their names in YAML.
+// different calls tell with the YAML names of the fields that differ.
 func different(a, b reflect.Value, prefix string, tell func(field string)) {
 	for i := range a.NumField() {
 		name := prefix + a.Type().Field(i).Tag.Get("yaml")

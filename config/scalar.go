@@ -13,7 +13,7 @@ import (
 	"locus/config/strict"
 )
 
-// Duration is a time.Duration that YAML spells "5s".
+// Duration is a time.Duration in the form "5s" in YAML.
 type Duration time.Duration
 
 // Std returns the duration as the standard library's type.
@@ -34,7 +34,7 @@ func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
 // MarshalYAML writes the form that UnmarshalYAML reads.
 func (d Duration) MarshalYAML() (any, error) { return d.String(), nil }
 
-// Size is a number of bytes that YAML spells "16MiB" (or KiB, GiB, or a plain number of bytes).
+// Size is a number of bytes in the form "16MiB" in YAML (or KiB, GiB, or a plain number of bytes).
 type Size int64
 
 var sizeUnits = []struct {

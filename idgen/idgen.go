@@ -24,8 +24,8 @@ import (
 // Sequences hands out runs of consecutive sequence numbers of a gene. It is safe for concurrent use.
 type Sequences interface {
 	// Take returns the first of n consecutive numbers that no other call for this gene gets, in this process or
-	// another. n is at least 1. Numbers start at 1. Of two successive calls in a process the later one gets higher
-	// numbers. After an error the caller has no number. The error for an exhausted gene is
+	// another. n is at least 1. Numbers start at 1. Of two successive calls in a process, the later one gets
+	// higher numbers. After an error the caller has no number. The error for an exhausted gene is
 	// orderid.ErrSequenceExhausted.
 	Take(ctx context.Context, g gene.Gene, n int) (first uint64, err error)
 }

@@ -12,7 +12,8 @@ import (
 // ErrUnknown is wrapped by the error of a write that may have happened. Read the key again before another write.
 var ErrUnknown = errors.New("it is unknown whether it was written")
 
-// Conflict means that a write was refused because a key isn't as the writer has seen it. Nothing was written.
+// Conflict means that a write was refused because a key has changed since the writer read it. Nothing was
+// written.
 type Conflict struct {
 	Key string // the whole key
 	// Seen and Found are the revisions of the key's last change, as the writer saw it and as it is. 0 means that the key
@@ -37,7 +38,7 @@ type notSent struct{ error }
 
 func (e notSent) Unwrap() error { return e.error }
 
-// writeError adds to an error what is known of the failed write.
+// writeError adds the known effect of a failed write to its error.
 func writeError(err error) error {
 	if refused(err) {
 		return fmt.Errorf("nothing was written: %w", err)
@@ -59,7 +60,8 @@ func refused(err error) bool {
 	}
 }
 
-// Away reports whether a read failed because nobody answered or there was no leader. The same read may succeed later.
+// Away reports whether a read failed because no member answered or there was no leader. The same read may
+// succeed later.
 func Away(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true

@@ -114,8 +114,9 @@ func (kv *KV) pairs(kvs []*mvccpb.KeyValue) []KeyValue {
 	return pairs
 }
 
-// Read is [KV.GetPrefix] of everything, for readers. With since it sees at least what was written up to that revision, which
-// a watch has told. The member that is asked may know that by itself, and doesn't wait for others, nor for writes under way.
+// Read is [KV.GetPrefix] of everything, for readers. With since, the result includes at least everything
+// written up to that revision, which a watch has reported. If the member that is asked already has that
+// revision, it answers without waiting for other members or for running writes.
 func (kv *KV) Read(ctx context.Context, since int64) (values map[string][]byte, revision int64, err error) {
 	var pairs []KeyValue
 	if since > 0 {

@@ -37,7 +37,8 @@ func (kv *KV) Presence(key string, value []byte, ttl time.Duration) *Presence {
 	return &Presence{kv: kv, key: key, value: value, ttl: ttl, changed: make(chan struct{}, 1), there: make(chan struct{})}
 }
 
-// Set makes Run write another value soon. Of several the last is written. It is safe for concurrent use.
+// Set makes Run write another value soon. Of several values, only the last is written. It is safe for
+// concurrent use.
 func (p *Presence) Set(value []byte) {
 	p.mu.Lock()
 	p.value = value
@@ -202,7 +203,7 @@ func (p *Presence) write(ctx context.Context, lease clientv3.LeaseID) (revision 
 	return p.put(ctx, lease, p.key, value)
 }
 
-// put is not a compare-and-swap, because the key belongs to this process alone.
+// put is not a compare-and-swap, because only this process writes the key.
 func (p *Presence) put(ctx context.Context, lease clientv3.LeaseID, key string, value []byte) (revision int64, err error) {
 	err = p.kv.client.request(ctx, func(ctx context.Context, conn *clientv3.Client) error {
 		r, err := conn.Put(ctx, p.kv.prefix+key, string(value), clientv3.WithLease(lease))

@@ -118,7 +118,7 @@ func (kv *KV) conflict(guards []Guard, r *clientv3.TxnResponse) error {
 	return fmt.Errorf("write refused though every guard holds at revision %d: nothing was written", r.Header.Revision)
 }
 
-// keys briefly names what a commit writes.
+// keys returns a short list of the keys that a commit writes.
 func (kv *KV) keys(writes []Write) string {
 	if len(writes) == 0 {
 		return "nothing"

@@ -1,5 +1,5 @@
-// Package strict reads YAML without ignoring anything, and words errors for authors of documents: with line numbers and
-// without the names of Go types. It knows no document.
+// Package strict reads YAML without ignoring anything. Its errors are for authors of documents: they contain
+// line numbers, and no names of Go types. It knows no document.
 package strict
 
 import (

@@ -20,7 +20,8 @@ type Rotation struct {
 	Cipher string // ff1, chacha20 or aes-ctr
 	// Version is the key's version; 0 for the one after the highest ever used.
 	Version uint32
-	// Reuse allows the new key to have a retired version. Nothing that it hid may be needed any more.
+	// Reuse allows the new key to have a retired version. No number that the old key hid may be needed any
+	// more.
 	Reuse bool
 	// Add keeps the current version, so that all processes get the key before any of them hides with it.
 	Add bool
@@ -72,8 +73,8 @@ func Use(file string, version uint32) error {
 	})
 }
 
-// Retire removes a version's key from a ring file. What it hid can never be decoded again. The version is remembered,
-// so that no other key gets it without Reuse.
+// Retire removes a version's key from a ring file. Numbers that it hid can never be decoded again. The file
+// keeps the version in a list, so that no other key gets it without Reuse.
 func Retire(file string, version uint32) error {
 	return edit(file, func(ring *Ring, root *yaml.Node) error {
 		switch {

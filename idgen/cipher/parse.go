@@ -32,7 +32,7 @@ const maxVersion = 1<<20 - 1
 //	    key: 77ab…       # 32 bytes
 //	retired: [4]             # versions whose keys are gone
 //
-// Errors name the line and never quote a value, because a key may stand in the wrong place.
+// Errors name the line and never quote a value, because the value may be a key in the wrong place.
 func Parse(text []byte) (*Ring, error) {
 	root, err := document(text)
 	if err != nil {

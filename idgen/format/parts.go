@@ -89,7 +89,8 @@ func timePart(argument string) (Part, error) {
 	}, nil
 }
 
-// contextPart is {context:name:max}: a value from the caller, of at most max bytes, or {context:name:max,exact}: of so many.
+// contextPart returns the part {context:name:max}, a value from the caller of at most max bytes, or
+// {context:name:max,exact}, a value of exactly max bytes.
 func contextPart(argument string) (Part, error) {
 	name, length, ok := strings.Cut(argument, ":")
 	length, exact := strings.CutSuffix(length, ",exact")
@@ -138,7 +139,8 @@ func (e ValueError) Error() string { return string(e) }
 // ErrFull means that a sequence exceeds its digits. It never wraps.
 var ErrFull = errors.New("the template has no numbers left: give it more digits")
 
-// genePart is {gene} or {gene:4}: the gene in hexadecimal, at full width, which has so many digits.
+// genePart returns the part {gene}, the gene in hexadecimal at full width, or {gene:4}, which has the given
+// number of digits.
 func genePart(argument string) (Part, error) {
 	p := Part{Max: 6, OfOwner: true, Fixed: argument != ""}
 	if p.Fixed {

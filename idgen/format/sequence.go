@@ -15,7 +15,7 @@ import (
 type sequence struct {
 	digits  int                    // padded to so many; 0 for no padding
 	per     string                 // layout of the time at which it restarts; empty for never
-	spelled string                 // that time's offset
+	spelled string                 // the text of that time's offset
 	hidden  uint32                 // version of the key that hides it; 0 for none
 	period  func(time.Time) string // nil if it never restarts
 	keys    []string               // names of the values that have a counter of their own
@@ -152,7 +152,7 @@ var tens = func() (list [mostDigits + 1]uint64) {
 	return list
 }()
 
-// padded formats a number with at least so many digits.
+// padded formats a number with at least the given number of digits.
 func padded(n uint64, digits int) string {
 	var text [mostDigits + 1]byte
 	at := len(text)

@@ -12,7 +12,7 @@ import (
 // Sequence returns the next number of a scope. Each scope has its own counter.
 type Sequence func(ctx context.Context, scope Scope) (uint64, error)
 
-// Scope is what a number of a sequence is counted in. It is the zero value for a sequence that has one counter.
+// Scope identifies the counter of a number. It is the zero value for a sequence that has only one counter.
 type Scope struct {
 	Period string // the time at which the sequence restarts, as its layout shows it
 	Key    string // the values that have a counter of their own, see fold; tabs separate them
@@ -284,7 +284,7 @@ func (t *Template) String() string { return t.text }
 
 // Make generates a string. After an error there is none, and a number of the sequence may be used up.
 func (t *Template) Make(ctx context.Context, next Sequence, v Values) (string, error) {
-	var few [8]string // needs no allocation for so many
+	var few [8]string // avoids an allocation for up to 8 parts
 	texts := few[:0]
 	for range t.pieces {
 		texts = append(texts, "")

@@ -25,8 +25,8 @@ const (
 	filled   outcome = "filled"
 	reserved outcome = "reserved"
 	full     outcome = "full"  // there is a reserve, and the grant remains the caller's
-	rest     outcome = "rest"  // how much the pool has left
-	stale    outcome = "stale" // at or below what was put in before, and not used
+	rest     outcome = "rest"  // the answer is the number of remaining numbers
+	stale    outcome = "stale" // at or below the numbers that were put in before, and not used
 )
 
 // taken is the answer to a take or fill.

@@ -36,7 +36,8 @@ var ErrTooManyKeys = errors.New("there are too many values to count for")
 //
 // Periods are in the order of their times. The only period of a counter without time has no name.
 type keyedRecord struct {
-	// Grants is how many grants were made. A store with fewer than a process has seen has gone back.
+	// Grants is the number of grants made. A store with fewer grants than a process has seen was restored to an
+	// earlier state.
 	Grants uint64 `json:"grants"`
 	// Over: of the periods that begin before this time, in ms since 1970, only the listed ones have numbers left.
 	Over    int64         `json:"over,omitempty"`

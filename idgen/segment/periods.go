@@ -10,7 +10,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Period is what numbers of a PeriodStore are counted in.
+// Period identifies the counter of a PeriodStore's number.
 type Period struct {
 	Name string    // of the period that contains At; "" for one that never ends
 	At   time.Time // when the number was requested

@@ -30,8 +30,8 @@ type periodRecord struct {
 	Bound uint64 `json:"bound"` // the last number granted
 }
 
-// periodsKept is how many periods may still be used. It bounds the size of a key's value, and the clock skew between
-// processes to so many periods.
+// periodsKept is the number of periods that may still be used. It bounds the size of a key's value, and the
+// clock skew between processes, to that number of periods.
 const periodsKept = 128
 
 // ErrPeriodOver means that a number of a long past period was requested.

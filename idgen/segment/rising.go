@@ -2,9 +2,9 @@ package segment
 
 import "context"
 
-// Rising is a Store that refuses a grant at or below a number that this process had seen before the request, whoever
-// got that number. Such a store went back. Rising is for numbers from other sources than the store, such as several
-// servers, each of which remembers only its own.
+// Rising is a Store that refuses a grant that is not above every number that this process had seen before the
+// request, from any source. Such a store was restored to an earlier state. Rising is for numbers that come from
+// several stores, such as several servers, each of which remembers only its own grants.
 type Rising struct {
 	store Store
 	seen  Seen

@@ -23,7 +23,8 @@ const (
 	tenth = 10 // after a failed load a standby is requested again when 1/tenth more of a span is taken
 )
 
-// newSpan returns a span that wants a standby when so many percent of it are taken; with 100 it never does.
+// newSpan returns a span that requests a standby when the given percentage of it is taken; with 100 it never
+// does.
 func newSpan(first, last uint64, preload int) *span {
 	s := &span{first: first, last: last}
 	s.next.Store(first)

@@ -149,7 +149,7 @@ func (g *Generator) millis() (uint64, error) {
 	return uint64(ms), nil
 }
 
-// since returns the milliseconds of a number that begin so much earlier than epoch.
+// since returns the milliseconds of a number whose time is counted from offset ms before epoch.
 func since(ms uint64, offset int64) (uint64, error) {
 	at := int64(ms) + offset
 	switch {

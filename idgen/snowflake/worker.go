@@ -22,7 +22,7 @@ type KV interface {
 }
 
 const (
-	ahead   = 4000            // ms that the file lies ahead
+	ahead   = 4000            // ms by which the file is ahead of the clock
 	refresh = 3 * time.Second // interval at which both are advanced
 	dialing = 2 * time.Second // time limit of one claim
 	waiting = 5000            // ms for which a number that this process had before is waited for
@@ -78,7 +78,7 @@ type claim struct {
 	By    string `json:"by,omitempty"` // the address of the process, if it reuses a number by it
 }
 
-// file is what the next process with this directory must know.
+// file is the state that the next process with this directory must know.
 type file struct {
 	Owner  string `json:"owner"`
 	Worker int    `json:"worker"`
@@ -198,8 +198,8 @@ func (w *Worker) before(ctx context.Context) (workers []int, err error) {
 	return workers, nil
 }
 
-// try claims a number if its bound is in the past, or passes within so many ms. If it returns false without an error, the
-// number is another process's.
+// try claims a number if its bound is in the past, or passes within wait ms. If it returns false without an
+// error, the number belongs to another process.
 func (w *Worker) try(ctx context.Context, worker int, wait uint64) (bool, error) {
 	key := claimKey(worker)
 	before, revision, err := w.claimOf(ctx, worker)

@@ -107,8 +107,8 @@ func (w *waiter) took(t message) error {
 	return nil
 }
 
-// giveUp leaves the lane. The numbers of a request in progress are lost. A caller that was made the leader meanwhile
-// passes the lead on.
+// giveUp leaves the lane. The numbers of a request in progress are lost. A caller that has become the leader
+// meanwhile passes the lead on.
 func (l *lane) giveUp(ctx context.Context, w *waiter) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

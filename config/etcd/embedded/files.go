@@ -55,7 +55,7 @@ func logger(file *os.File, dir string, last io.Writer, exit func(status int)) *z
 	), zap.WithFatalHook(&farewell{dir, last, exit}))
 }
 
-// farewell says why the server ends the process.
+// farewell reports why the server ends the process.
 type farewell struct {
 	dir  string
 	last io.Writer
