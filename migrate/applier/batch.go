@@ -12,7 +12,7 @@ type op struct {
 	id            string // the encoded key
 	before, after table.Row
 	verdict       Verdict
-	effect        *effect // what cascades from it, or nil
+	effect        *effect // the change that cascades from it, or nil
 	copied        bool    // the target has had all rows before this change
 	resumed       bool    // an earlier batch may have changes of the same transaction
 }
@@ -96,8 +96,9 @@ type standing struct {
 	ours bool
 }
 
-// decide processes the ops in order and returns what to write and what to record. has holds the target's rows of keys
-// that were looked up. A key whose first op inserts a row of the owner need not be; see batchWriter.look.
+// decide processes the ops in order and returns what to write and what to record. has holds the target's rows
+// that were looked up, by key. A key whose first op inserts a row of the owner need not be looked up; see
+// batchWriter.look.
 func decide(all []op, has map[lookup]standing) ([]*outcome, records) {
 	var order []*outcome
 	var kept records
@@ -166,9 +167,10 @@ func refuses(o op, s standing) string {
 	return ""
 }
 
-// incomplete reports whether the target may have rows that the source has deleted or changed. While rows are copied, a cascade that goes
-// on over several rows may have missed one whose predecessor was not here yet. The comparison makes such rows equal, and those that they
-// kept out, so neither is recorded.
+// incomplete reports whether the target may have rows that the source has deleted or changed. A cascade may
+// continue over several rows. While rows are copied, it may miss a row because the row before it in the chain
+// was not copied yet. The comparison repairs such rows, and rows that these have kept out, so neither is
+// recorded.
 func (o op) incomplete() bool { return !o.copied && o.table.PassedOn() }
 
 // overwrites returns what an op of the owner replaces that the owner didn't have. A row that is already as the op leaves
@@ -185,9 +187,9 @@ func overwrites(o op, s standing) string {
 	return "applied: the row here was not as it was at its owner"
 }
 
-// follows reports whether the target's row is the one that the op changed. A log may have an older row before a change
-// than after the previous one of its transaction: MySQL logs that a row which refers to itself no longer does so, then
-// its deletion as it was at first.
+// follows reports whether the target's row is the row that the op changed. In a log, the image before a change
+// may be older than the image after the previous change of the same transaction. For a row that refers to
+// itself, MySQL first logs that the reference is removed, and then logs the deletion with the original image.
 func (o op) follows(s standing) bool {
 	switch {
 	case s.ours:

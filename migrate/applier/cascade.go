@@ -12,8 +12,8 @@ import (
 // makes them here: the workers' sessions have foreign_key_checks = 0.
 type effect struct{ before, after table.Row }
 
-// withEffect returns ops with the effect of the change that they come to. It is that of the last op, after which the row is what it
-// becomes. If the row gets another gene, that op may be another worker's.
+// withEffect returns ops with the effect of their combined change. The effect belongs to the last op, after
+// which the row has its final value. If the row gets another gene, that op may be another worker's.
 func withEffect(c changes.Change, all ...op) []op {
 	if !c.Cascades || c.Before == nil {
 		return all
@@ -34,7 +34,7 @@ func withEffect(c changes.Change, all ...op) []op {
 	return all
 }
 
-// mostEffects bounds the deletions whose cascades are looked for at once.
+// mostEffects bounds the number of deletions whose cascades one query searches.
 const mostEffects = 200
 
 // segments divides ops so that the effects of each part come after it. Deletions from one table follow each other within a part, unless
@@ -107,7 +107,7 @@ func effectsOf(all []op, refused []record) (list []effect) {
 // mostLevels bounds the levels of a cascade. Servers allow 15.
 const mostLevels = 64
 
-// cascade makes what the effects of a table's rows come to, level by level.
+// cascade applies the effects of changes to a table's rows, level by level.
 func (b *batchWriter) cascade(ctx context.Context, t *table.Table, effects []effect, careful, level int) error {
 	if level > mostLevels {
 		return fmt.Errorf("foreign keys of table %s cascade over more than %d levels", t.Name, mostLevels)

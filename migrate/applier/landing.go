@@ -21,15 +21,16 @@ type Chunk struct {
 	State checkpoint.Lane
 }
 
-// landing is a chunk on its way to the target.
+// landing is a chunk that waits to be written at the target.
 type landing struct {
 	chunk    Chunk
 	opening  *Opening
-	position string     // of the stream at the landing; empty if the worker is ahead
+	position string     // the stream's position at the landing; empty if the worker is ahead
 	done     chan error // capacity 1
 }
 
-// OpenLocked is OpenChunk for a chunk whose rows the caller locks at the source, from when it reads them until it is landed.
+// OpenLocked is OpenChunk for a chunk whose rows the caller locks at the source, from reading them until the
+// chunk is written.
 func (a *Applier) OpenLocked(ctx context.Context, l table.Lane) (*Opening, error) {
 	o := newOpening(l)
 	o.locked = true
@@ -89,7 +90,7 @@ func (a *Applier) Land(ctx context.Context, o *Opening, c Chunk) error {
 	return a.ask(ctx, func() { a.landings = append(a.landings, l) }, l.done)
 }
 
-// land sends the chunks to their workers for which the stream has come far enough.
+// land passes chunks to their workers once the stream has reached the position that they require.
 func (a *Applier) land(ctx context.Context, feed Feed) error {
 	for _, l := range a.due(feed.Mark()) {
 		w := a.workers[l.chunk.Lane.Part]

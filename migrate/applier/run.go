@@ -138,7 +138,7 @@ func (a *Applier) judge(e changes.Event, feed Feed) (v Verdicts, err error) {
 
 func applyAll(context.Context, gene.Gene, orderid.Residue) (Verdict, error) { return Apply, nil }
 
-// place gives an op to its worker, unless its genes don't move or the worker has it already.
+// place passes an op to its worker, unless its genes don't move or the worker has it already.
 func (a *Applier) place(ctx context.Context, o op, verdict Verdicts, feed Feed) error {
 	if a.config.Saw != nil && o.after != nil {
 		a.config.Saw(o.table, o.after)

@@ -216,7 +216,7 @@ func (w *worker) connect(ctx context.Context) (done bool, err error) {
 	if err == nil { // transactions begin by themselves then, without a round trip
 		_, err = conn.Exec(ctx, "SET SESSION autocommit = 0")
 	}
-	if err != nil { // the next try has to ask for the last transaction, too
+	if err != nil { // the next attempt must first find out the outcome of the last transaction
 		_ = conn.Close()
 		return false, err
 	}
@@ -229,7 +229,7 @@ func takesFiles(ctx context.Context, c *link.Conn) (bool, error) {
 	return err == nil && string(rows[0][0]) == "1", err
 }
 
-// once is one attempt.
+// once makes one attempt.
 func (w *worker) once(ctx context.Context, wr writer, careful int) error {
 	err := w.stopAt(Begun)
 	if err == nil {

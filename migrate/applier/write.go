@@ -34,7 +34,7 @@ func (w *worker) note(ctx context.Context, a checkpoint.Advance) error {
 	return noted(ctx, p)
 }
 
-// noted returns what became of a checkpoint that was posted. Nothing may be committed before.
+// noted returns the outcome of a checkpoint that was posted. Nothing may be committed before.
 func noted(ctx context.Context, p *link.Posted) error {
 	o, err := p.Outcome(ctx)
 	if err != nil {

@@ -15,7 +15,7 @@ type batchWriter struct {
 	worker *worker
 	batch  *batch
 
-	// Of the last attempt.
+	// Counts of the last attempt.
 	conflicts, overwritten int
 	ours                   map[lookup]bool // keys whose rows it has written or deleted; used if rows are read more than once
 }
@@ -66,7 +66,7 @@ func (b *batchWriter) count(kept records) {
 	b.overwritten += len(kept.overwritten)
 }
 
-// rows writes what the changes come to, after what is recorded of them.
+// rows writes the resulting changes, after the records about them.
 func (b *batchWriter) rows(ctx context.Context, outcomes []*outcome, careful int, kept records) error {
 	if err := b.keep(ctx, kept); err != nil {
 		return err
@@ -79,8 +79,9 @@ func (b *batchWriter) rows(ctx context.Context, outcomes []*outcome, careful int
 	return nil
 }
 
-// look reads the target's rows that the decision needs: those of all keys, except of keys that the owner inserts first,
-// of which a server that has one reports a duplicate. Then the writer is careful and looks at these as well.
+// look reads the target's rows that the decision needs. It skips keys that the owner inserts first: if the
+// target has such a row, the server reports a duplicate. The next attempt is then careful and reads these rows
+// as well.
 func (b *batchWriter) look(ctx context.Context, careful int) (map[lookup]standing, error) {
 	keys := map[*table.Table][]table.Key{}
 	asked := map[lookup]bool{}
@@ -217,7 +218,8 @@ func (b *batchWriter) oneByOne(ctx context.Context) error {
 	return w.stopAt(Written)
 }
 
-// one writes one change, or records why not. What cascades from a refused change is not written either.
+// one writes one change, or records why it was not written. The cascades of a refused change are not written
+// either.
 func (b *batchWriter) one(ctx context.Context, o op) error {
 	single := batchWriter{worker: b.worker, batch: &batch{ops: []op{o}, position: b.batch.position}, ours: b.ours}
 	has, err := single.look(ctx, mostCareful)

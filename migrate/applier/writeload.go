@@ -10,15 +10,15 @@ import (
 	"locus/migrate/table"
 )
 
-// errUnclean means that LOAD DATA has not written all rows as they are. It reports what doesn't fit, and keys that are
-// there, as warnings. INSERT says what it is.
+// errUnclean means that LOAD DATA has not written all rows unchanged. It reports values that don't fit, and
+// existing keys, only as warnings. An INSERT reports them as errors.
 var errUnclean = errors.New("not all rows were loaded as they are")
 
 // pieceBytes is the length of the pieces in which rows are sent.
 const pieceBytes = 256 << 10
 
-// mayLoad reports whether rows of a table may be written with LOAD DATA, which costs the target less than INSERTs, and this
-// process much less. A server may have it switched off, as MySQL has where nobody switched it on.
+// mayLoad reports whether rows of a table may be written with LOAD DATA, which costs the target less than
+// INSERTs, and this process much less. It may be disabled on the server; MySQL disables it by default.
 func (w *worker) mayLoad(t *table.Table, rows []table.Row) bool {
 	return w.loads && len(rows) > 0 && !w.unclean[t] && t.Loads()
 }
@@ -39,7 +39,7 @@ func (w *worker) load(ctx context.Context, t *table.Table, rows []table.Row) err
 	return fmt.Errorf("load %d rows into %s: %w", len(rows), t.Name, err)
 }
 
-// lines is the file.
+// lines returns the content of the file.
 func (w *worker) lines(t *table.Table, rows []table.Row) iter.Seq[link.Statement] {
 	limit := min(pieceBytes, w.statementLimit())
 	return func(yield func(link.Statement) bool) {
@@ -49,7 +49,7 @@ func (w *worker) lines(t *table.Table, rows []table.Row) iter.Seq[link.Statement
 			piece = t.AppendLine(piece, r)
 			sent := 0
 			for ; len(piece)-sent-link.Room > limit; sent += limit {
-				if !yield(piece[sent : sent+link.Room+limit]) { // the room of a later part is what was sent before it
+				if !yield(piece[sent : sent+link.Room+limit]) { // a later piece reuses the room of the bytes that were sent before it
 					return
 				}
 			}

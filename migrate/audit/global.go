@@ -12,7 +12,8 @@ import (
 	"locus/router/catalog"
 )
 
-// mostDiffering is how many rows of a global table on a shard are looked at again and again; beyond it they are counted.
+// mostDiffering is the number of differing rows of a global table on a shard that are checked repeatedly.
+// Further rows are only counted.
 const mostDiffering = 1000
 
 // global compares a table of every shard with the first one's.

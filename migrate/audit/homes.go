@@ -165,7 +165,7 @@ func (h Homes) numbers(ctx context.Context, c *link.Conn, child *catalog.Table) 
 			return nil, err
 		}
 		d, is := h.declared(one.TableName)
-		if !shares || best != nil && (!is || d.Owner == "") { // one with an owner tells more
+		if !shares || best != nil && (!is || d.Owner == "") { // one with an owner determines more
 			continue
 		}
 		best = one

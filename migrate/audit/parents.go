@@ -86,7 +86,7 @@ func parentAt(t *catalog.Table) int {
 	return slices.IndexFunc(t.Keys, func(k catalog.Key) bool { return k.Role == catalog.Parent })
 }
 
-// take takes in a row. Neighbouring rows mostly have the same parent, which is looked up once.
+// take adds a row. Neighbouring rows usually have the same parent, which is looked up once.
 func (p *Parents) take(ctx context.Context, key, values [][]byte) error {
 	at := parentAt(p.Child)
 	if at < 0 || values[at] == nil || p.looked > 0 && string(values[at]) == p.last {
@@ -101,7 +101,7 @@ func (p *Parents) take(ctx context.Context, key, values [][]byte) error {
 	return p.flush(ctx)
 }
 
-// flush looks up the values that wait.
+// flush looks up the collected values.
 func (p *Parents) flush(ctx context.Context) error {
 	rows := p.waiting
 	p.waiting = nil
@@ -183,7 +183,7 @@ func (p *Parents) strangers() kind {
 	return all
 }
 
-// what describes where parents were looked for.
+// what describes the tables in which parents were searched.
 func (p *Parents) what() string {
 	column := p.Child.Keys[parentAt(p.Child)].Column.Name
 	tables := map[string]bool{}

@@ -16,7 +16,8 @@ import (
 	"locus/router/stmt"
 )
 
-// chunk is how many rows one statement reads, so that none keeps old row versions alive for long.
+// chunk is the number of rows that one statement reads, so that no statement keeps old row versions alive for
+// long.
 const chunk = 10_000
 
 // Rows are the rows of a sharded table on one shard.
@@ -224,7 +225,7 @@ func (m *Misplaced) Has(genes gene.Set) bool {
 	return false
 }
 
-// Strangers returns how many rows have a parent's ID that is none, as far as parents were looked up.
+// Strangers returns the number of rows whose parent does not exist, as far as parents were looked up.
 func (m *Misplaced) Strangers() uint64 {
 	if m.parents == nil {
 		return 0

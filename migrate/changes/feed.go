@@ -301,8 +301,9 @@ func (f *Feed) end(h *replication.EventHeader, decided string) error {
 	return nil
 }
 
-// give makes changes ready, unless they were returned before. If another server has another transaction next, that is
-// returned whole, like the one that was begun. Rows written twice in the same order end the same as if written once.
+// give makes changes ready, unless they were returned before. If another server has another transaction at this
+// place, give returns it whole, like the transaction that was begun. Writing rows twice in the same order gives
+// the same result as writing them once.
 func (f *Feed) give(e Event) {
 	f.tx.groups++
 	before := f.given

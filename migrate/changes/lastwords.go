@@ -15,7 +15,7 @@ import (
 type Word uint8
 
 const (
-	Silent     Word = iota // nothing at all
+	Silent     Word = iota // the log does not contain the branch
 	Prepared               // its rows, and its XA PREPARE
 	Committed              // its XA COMMIT
 	RolledBack             // its XA ROLLBACK
@@ -27,9 +27,10 @@ type LogFile struct {
 	Size uint64 // in bytes
 }
 
-// LastWords looks for branches in a MariaDB's binary log, from the last of its files on, until it has found all of them or read all
-// files. Branches are spelled as statements in the log do: X'67',X'62',1, in lower case. Those that the log has nothing of are missing in the
-// answer. It decodes no rows, and reads as fast as the server sends.
+// LastWords searches for branches in a MariaDB server's binary log, from the last of its files backwards, until
+// it has found all of them or read all files. Branches have the form that statements in the log use:
+// X'67',X'62',1, in lower case. Branches that the log does not contain are missing in the result. It decodes no
+// rows, and reads as fast as the server sends.
 func LastWords(ctx context.Context, server link.Server, files []LogFile, branches []string) (map[string]Word, error) {
 	found := map[string]Word{}
 	for i := len(files) - 1; i >= 0 && len(found) < len(branches); i-- {
@@ -51,7 +52,7 @@ func LastWords(ctx context.Context, server link.Server, files []LogFile, branche
 	return found, nil
 }
 
-// listen notes what one file says of branches.
+// listen records the last events of branches in one file.
 func listen(ctx context.Context, server link.Server, file LogFile, words map[string]Word) error {
 	return readFile(ctx, server, file, func(e *replication.BinlogEvent) (bool, error) {
 		v, ok := e.Event.(*replication.GenericEvent)
@@ -62,8 +63,8 @@ func listen(ctx context.Context, server link.Server, file LogFile, words map[str
 	})
 }
 
-// readFile gives the events of one file, up to the size that is known of it, undecoded but for those that describe the file, until
-// take returns true.
+// readFile passes the events of one file to take, up to the file's known size, until take returns true. The
+// events are not decoded, except for those that describe the file.
 func readFile(ctx context.Context, server link.Server, file LogFile, take func(*replication.BinlogEvent) (enough bool, err error)) error {
 	config, err := plainLog(server, link.MariaDB)
 	if err != nil {
@@ -93,7 +94,7 @@ func readFile(ctx context.Context, server link.Server, file LogFile, take func(*
 	}
 }
 
-// note keeps what an event says of a branch that is looked for.
+// note records an event of one of the branches.
 func note(kind replication.EventType, data []byte, words map[string]Word) error {
 	switch kind {
 	case replication.XA_PREPARE_LOG_EVENT:

@@ -34,8 +34,8 @@ func Lost(ctx context.Context, c *link.Conn, p Position) (string, error) {
 }
 
 const (
-	// lostLooks is how often a server that seems to lack some is asked, because MySQL has a transaction in its log a moment
-	// before it counts it.
+	// lostLooks is the number of checks of a server that seems to lack transactions. MySQL has a transaction in
+	// its log a moment before it counts it.
 	lostLooks = 3
 	lostPause = 300 * time.Millisecond
 )

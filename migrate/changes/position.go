@@ -14,7 +14,8 @@ import (
 // Position is a position in the log of a server and its replicas.
 type Position struct {
 	flavor link.Flavor
-	// seen is the set of GTIDs that were returned. Of the transaction after it, given row groups were returned too.
+	// seen is the set of GTIDs whose transactions were returned completely. Of the next transaction, the first
+	// given row groups were returned.
 	seen  string
 	given int
 	// of is the GTID of that transaction, if given isn't 0. Another server may have another transaction there.

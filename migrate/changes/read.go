@@ -138,7 +138,8 @@ func (f *Feed) prepared(h *replication.EventHeader, data []byte) error {
 	return f.end(h, "")
 }
 
-// parsePrepared reads an XA_PREPARE_LOG_EVENT. It spells the branch as statements in the log do: X'67',X'62',1.
+// parsePrepared parses an XA_PREPARE_LOG_EVENT. It returns the branch in the form that statements in the log
+// use: X'67',X'62',1.
 func parsePrepared(data []byte) (onePhase bool, xid string, err error) {
 	const head = 1 + 4 + 4 + 4
 	if len(data) < head {

@@ -16,9 +16,10 @@ import (
 	"locus/migrate/link"
 )
 
-// Replay looks in a MariaDB's binary log, from the last of its files on, for what a branch has changed, and returns the BINLOG statements that
-// change it again, in their order (https://mariadb.com/kb/en/binlog/). The first one, which only describes the file, is to be executed outside of transactions. Without
-// statements the log has nothing of the branch. Branches are spelled as in [LastWords].
+// Replay searches a MariaDB server's binary log, from the last of its files backwards, for the changes of a
+// branch. It returns the BINLOG statements that repeat them, in order (https://mariadb.com/kb/en/binlog/). The
+// first statement only describes the file. It must be executed outside of transactions. If there are no
+// statements, the log does not contain the branch. Branches have the form described at [LastWords].
 func Replay(ctx context.Context, server link.Server, files []LogFile, xid string) (statements []string, err error) {
 	for i := len(files) - 1; i >= 0; i-- {
 		r := replay{xid: xid}
@@ -47,10 +48,12 @@ type replay struct {
 }
 
 const (
-	// gtidFlags is where a MariaDB GTID event has its flags, and flagPreparedXA the one of those that begin a branch.
+	// gtidFlags is the offset of the flags in a MariaDB GTID event, and flagPreparedXA the flag of an event
+	// that begins a branch.
 	gtidFlags      = 8 + 4
 	flagPreparedXA = 1 << 6
-	// rowsFlags is where an event of rows has its flags, and flagStatementEnd the one of the last that a statement has logged.
+	// rowsFlags is the offset of the flags in a rows event, and flagStatementEnd the flag of the last rows
+	// event of a statement.
 	rowsFlags        = 6
 	flagStatementEnd = 1
 )
@@ -100,10 +103,10 @@ func (r *replay) read(e *replication.BinlogEvent, data []byte) (enough bool, err
 	return false, nil
 }
 
-// errStatements says that a log has a branch, and not by its rows alone.
+// errStatements means that a log contains a branch not only as row events.
 var errStatements = errors.New("the log has changes of the branch as statements: binlog_format = ROW is needed, without log_bin_compress for statements that are short")
 
-// ends tells whether an event is an XA END.
+// ends reports whether an event is an XA END.
 func ends(kind replication.EventType, data []byte) bool {
 	var q replication.QueryEvent
 	if kind != replication.QUERY_EVENT || q.Decode(data) != nil {
@@ -131,7 +134,8 @@ var compressed = map[replication.EventType]replication.EventType{
 	replication.MARIADB_DELETE_ROWS_COMPRESSED_EVENT_V1: replication.DELETE_ROWS_EVENTv1,
 }
 
-// plain is an event as it would be in the log without log_bin_compress. Compressed are the rows alone, behind the columns that they have.
+// plain returns an event in the form that it would have without log_bin_compress. Only the rows are compressed,
+// after the description of their columns.
 func (r *replay) plain(kind replication.EventType, event, data []byte) ([]byte, error) {
 	as, is := compressed[kind]
 	if !is {
@@ -166,10 +170,10 @@ func (r *replay) plain(kind replication.EventType, event, data []byte) ([]byte, 
 	return plain, nil
 }
 
-// errCutOff says that an event of a log is shorter than it has to be.
+// errCutOff means that an event of a log is shorter than its format requires.
 var errCutOff = errors.New("the log has changes of rows that are cut off")
 
-// errTooLarge says that a branch changes more than is kept of one.
+// errTooLarge means that a branch has more changes than Replay keeps in memory.
 var errTooLarge = errors.New("the branch has changed too many rows to be done again")
 
 func (r *replay) keep(event []byte) {

@@ -26,7 +26,7 @@ type Saved struct {
 type Saving struct {
 	Server link.Server
 	Flavor link.Flavor
-	// From is a set of GTIDs, in the server's notation, after which all of them come.
+	// From is a GTID set, in the server's notation, after which all wanted transactions come.
 	From string
 	// Wanted reports whether a transaction is one of them. Complete reports whether the list has all of them.
 	Wanted   func(gtid string) bool
@@ -97,7 +97,7 @@ func (s *Saving) save(ctx context.Context, out *saver, start func(*replication.B
 	}
 }
 
-// plainLog is how a log is read once, from a position to another.
+// plainLog returns the configuration for reading a log once, from one position to another.
 func plainLog(server link.Server, flavor link.Flavor) (replication.BinlogSyncerConfig, error) {
 	host, port, err := splitAddr(server.Addr)
 	return replication.BinlogSyncerConfig{

@@ -28,8 +28,9 @@ func (w *walk) hold(ctx context.Context, keys []table.Key) ([]table.Key, error) 
 	return nil, nil
 }
 
-// held reads and locks a row at the source, and reads it at the target once that has applied everything up to then. Not all servers
-// can lock a row that doesn't exist, so a row that only the target has remains undecided.
+// held reads and locks a row at the source, and reads it at the target after the target has applied everything
+// up to then. Not all servers can lock a row that doesn't exist, so a row that only the target has remains
+// undecided.
 func (w *walk) held(ctx context.Context, k table.Key) (settled bool, err error) {
 	if _, err := w.source.Exec(ctx, "START TRANSACTION"); err != nil {
 		return false, err

@@ -183,7 +183,8 @@ func (v *Verifier) Run(ctx context.Context) (Result, error) {
 	return v.result, v.repairRefused(ctx)
 }
 
-// repairRefused repairs rows that the target refused while others were in the way, as long as that succeeds for some. It records the rest.
+// repairRefused repairs rows that the target has refused because of other rows. It repeats this as long as it
+// succeeds for some rows, and records the rest.
 func (v *Verifier) repairRefused(ctx context.Context) error {
 	for again := true; again; {
 		again = false
@@ -240,8 +241,8 @@ func (w *walk) repair(ctx context.Context, d Difference) (again bool, err error)
 	return false, w.record(ctx, d, did)
 }
 
-// record records a difference. Of a missing row it finds the row that keeps it off. A server may refuse to compare the values of
-// expressions.
+// record records a difference. For a missing row, it finds the row that prevents its insertion. A server may
+// refuse to compare the values of expressions.
 func (w *walk) record(ctx context.Context, d Difference, did Repaired) (err error) {
 	if d.Kind == Missing {
 		if d.Twin, err = d.Table.TwinOf(ctx, w.source, w.target, d.Key); err != nil && link.Code(err) == 0 {

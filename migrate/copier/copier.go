@@ -192,7 +192,8 @@ func (c *Copier) lane(ctx context.Context, l *lane) error {
 	return nil
 }
 
-// A chunk whose rows foreign keys change again and again is read with locks, few rows at a time, after so many tries.
+// A chunk whose rows are changed repeatedly by foreign keys is read with locks, a few rows at a time, after
+// this number of attempts.
 const (
 	unlockedTries = 3
 	lockedRows    = 100
@@ -223,7 +224,7 @@ func (c *Copier) chunk(ctx context.Context, conn *link.Conn, l *lane) error {
 // opener is a method of the lander.
 type opener func(context.Context, table.Lane) (*applier.Opening, error)
 
-// open opens a chunk and waits until the source shows what the stream has brought.
+// open opens a chunk and waits until the source shows all changes that the stream has returned.
 func (c *Copier) open(ctx context.Context, conn *link.Conn, l *lane, open opener) (*applier.Opening, error) {
 	opening, err := open(ctx, l.Lane)
 	if err != nil {

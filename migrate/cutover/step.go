@@ -14,8 +14,8 @@ type Effects struct {
 	// Check verifies that the step may begin: the verification is recent, the lag is low, no transaction is too old,
 	// and every proxy knows the job.
 	Check func(context.Context) error
-	// Fence announces the coming change. It waits until every proxy holds new statements on the genes and has none
-	// running, and no prepared transaction is left on the giver.
+	// Fence announces the coming change. It waits until every proxy pauses new statements on the genes and has
+	// none running, and no prepared transaction is left on the giver.
 	Fence func(context.Context) error
 	// Position reads the giver's current position and waits until the receiver has applied past it. Then it compares
 	// again what changed since the last comparison.
@@ -90,14 +90,14 @@ func (s *Step) Run(ctx context.Context) error {
 	return errors.Join(err, s.undo(ctx))
 }
 
-// checked is the part of a step before anything is held.
+// checked is the part of a step before statements are paused.
 func (s *Step) checked(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Before)
 	defer cancel()
 	return s.line(BeforeCheck, func() error { return s.Check(ctx) })
 }
 
-// fenced is the part of a step during which statements are held.
+// fenced is the part of a step during which statements are paused.
 func (s *Step) fenced(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Within)
 	defer cancel()
@@ -145,7 +145,7 @@ func (s *Step) settle(ctx context.Context, unknown error) error {
 	return fmt.Errorf("the genes were not handed over: %s", unknown.Error())
 }
 
-// undo releases what is held, even if the step's own context has ended, since a fence left behind is an outage.
+// undo removes the fence, even if the step's own context has ended, because a fence left behind is an outage.
 func (s *Step) undo(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Undo)
 	defer cancel()

@@ -64,7 +64,7 @@ func Dial(ctx context.Context, s Server) (*Conn, error) {
 		c.UnsetCapability(mysql.CLIENT_QUERY_ATTRIBUTES)
 		c.UnsetCapability(mysql.CLIENT_DEPRECATE_EOF)
 		c.SetTLSConfig(s.TLS)
-		return c.SetCapability(mysql.CLIENT_LOCAL_FILES) // for Load; to any other statement a server that asks for a file has answered wrongly
+		return c.SetCapability(mysql.CLIENT_LOCAL_FILES) // for Load; a file request in answer to any other statement is a protocol error
 	})
 	if end, _ := login.Deadline(); err != nil && ctx.Err() == nil && !time.Now().Before(end) {
 		return nil, fmt.Errorf("log in to %s: no answer within %v: look at its machine, its disks and the network: %w", s.Addr, dialPatience, context.DeadlineExceeded)

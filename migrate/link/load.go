@@ -8,12 +8,13 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// localInfile begins the packet by which a server asks for a client's file.
+// localInfile is the first byte of the packet by which a server requests a client's file.
 // https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_query_response_local_infile_request.html
 const localInfile = 0xfb
 
-// Load runs a LOAD DATA LOCAL, for which it sends the pieces as the file. A piece is overwritten by sending it; it may end anywhere in
-// a line, and be as long as the server takes a packet. What doesn't fit is a warning then, and a duplicate key too.
+// Load runs a LOAD DATA LOCAL, and sends the pieces as the file. Sending a piece overwrites it. A piece may end
+// anywhere in a line, and may be as long as the server's greatest packet. LOCAL turns values that don't fit,
+// and duplicate keys, into warnings.
 func (c *Conn) Load(ctx context.Context, sql string, file iter.Seq[Statement]) (o Outcome, err error) {
 	err = c.guard(ctx, func() error {
 		head, err := c.ask(mysql.COM_QUERY, sql)

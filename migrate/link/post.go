@@ -16,8 +16,9 @@ type Posted struct {
 	err      error
 }
 
-// Post is Exec that doesn't wait for the answer. The next statement, which the server runs even if this one fails, is sent
-// before that is read; so it takes a transaction that the caller commits only after [Posted.Outcome]. One at a time.
+// Post is Exec without waiting for the answer. The next statement is sent before that answer is read, and the
+// server runs it even if this one fails. So it is only for a transaction that the caller commits after
+// [Posted.Outcome]. Only one statement may be posted at a time.
 func (c *Conn) Post(ctx context.Context, sql string) (*Posted, error) {
 	if c.posted != nil {
 		return nil, errors.New("a statement was posted before, and its answer is not read yet")
@@ -34,7 +35,7 @@ func (c *Conn) Post(ctx context.Context, sql string) (*Posted, error) {
 	return p, nil
 }
 
-// readPosted reads the answer to what was posted. An error of the server is the posted statement's alone.
+// readPosted reads the answer to a posted statement. A server's error concerns only the posted statement.
 func (c *Conn) readPosted() error {
 	p := c.posted
 	c.posted, p.done = nil, true
@@ -46,7 +47,7 @@ func (c *Conn) readPosted() error {
 	return p.err
 }
 
-// Outcome returns what the server answered, waiting for it if no later statement has.
+// Outcome returns the server's answer. It waits for the answer if no later statement has read it.
 func (p *Posted) Outcome(ctx context.Context) (Outcome, error) {
 	if !p.done {
 		if err := p.conn.guard(ctx, p.conn.readPosted); err != nil {

@@ -53,7 +53,7 @@ func (c *Conn) run(ctx context.Context, command byte, s Statement) (o Outcome, e
 	return o, err
 }
 
-// command sends a command, and then reads the answer to what was posted before it.
+// command sends a command, and then reads the answer to the statement that was posted before it.
 func (c *Conn) command(command byte, s Statement) error {
 	if err := c.write(command, s); err != nil || c.posted == nil {
 		return err

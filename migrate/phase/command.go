@@ -51,7 +51,7 @@ func (s State) rollBack(e Event) (State, error) {
 	return s, nil
 }
 
-// abort gives the job up, at once if nothing is at the target, else after rolling back.
+// abort ends the job: at once if the target owns nothing, otherwise after a rollback.
 func (s State) abort() (State, error) {
 	at := s.Phase
 	if at == Failed {

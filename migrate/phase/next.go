@@ -72,8 +72,8 @@ func (s State) Next() (Action, int) {
 	return Keep, s.Cut
 }
 
-// paused keeps verified rows equal. The streams always continue: if they fell behind, the binlog would be purged sooner
-// or later, and with it the way back.
+// paused keeps verified rows equal. The streams always continue: if they fell behind too far, the server would
+// purge the binlog that they need, and a rollback would become impossible.
 func (s State) paused() Action {
 	if s.streaming() && !s.givesUp() {
 		return Keep

@@ -10,7 +10,7 @@ import (
 	"locus/router/catalog"
 )
 
-// Effect is what a server does to the rows that refer to a row.
+// Effect is the change that a server makes to the rows that refer to a row.
 type Effect uint8
 
 const (
@@ -20,12 +20,12 @@ const (
 	Delete
 	// SetNull sets their referring columns to NULL.
 	SetNull
-	// Follow gives their referring columns the row's new values.
+	// Follow sets their referring columns to the row's new values.
 	Follow
 )
 
-// Cascade is a foreign key by which a server changes the rows of Child, perhaps without a word in its log, when a row that they refer to
-// is deleted or gets other values.
+// Cascade is a foreign key by which a server changes the rows of Child when a row to which they refer is
+// deleted or changed. The server may not log these changes.
 type Cascade struct {
 	Name               string
 	Child              *Table
@@ -55,8 +55,9 @@ func (t *Table) Cascades() []*Cascade { return t.ties.cascades }
 // Reaches reports whether a change of a row may change rows of another table, over any number of foreign keys.
 func (t *Table) Reaches(other *Table) bool { return slices.Contains(t.ties.reached, other) }
 
-// PassedOn reports whether a cascade may reach the table's rows over rows that the cascade changes itself, of another table or of the same one.
-// The table's own rows don't show then what a change of the first row does to them.
+// PassedOn reports whether a cascade may reach the table's rows through other rows that the cascade changes
+// itself, in another table or in the same one. The table's own rows then don't show the effect of a change of
+// the first row.
 func (t *Table) PassedOn() bool { return t.ties.passedOn }
 
 // loops reports whether a foreign key over which changes of the table's rows reach the table again changes a column.
@@ -176,7 +177,7 @@ func indexOf(ctx context.Context, q Querier, t *Table, columns []int) (string, e
 	return "", nil
 }
 
-// tie finds what the cascades connect.
+// tie finds the tables that cascades connect.
 func tie(tables []*Table) {
 	for _, t := range tables {
 		for next := []*Table{t}; len(next) > 0; next = next[1:] {
@@ -245,7 +246,8 @@ func (c *Cascade) Acts(before, after Row) (values [][]byte, acts bool) {
 	return values, acts
 }
 
-// Becomes returns what a referring row becomes; nil: it is deleted. after is the row that it refers to, or nil for none.
+// Becomes returns the new value of a referring row, or nil if it is deleted. after is the new value of the row
+// to which it refers, or nil if that is deleted.
 func (c *Cascade) Becomes(child, after Row) Row {
 	effect := c.OnDelete
 	if after != nil {

@@ -101,8 +101,8 @@ func typedInside(name string) string {
 		" WHERE JSON_TYPE(value_of.inside) NOT IN ('OBJECT','ARRAY','STRING','INTEGER','UNSIGNED INTEGER','DOUBLE','BOOLEAN','NULL'))>0"
 }
 
-// TypedRemedy converts such values to what their text says. It takes two steps, because MySQL doesn't replace a JSON
-// value by one that compares equal.
+// TypedRemedy converts such values to the values that their text shows. It takes two steps, because MySQL
+// doesn't replace a JSON value by one that compares equal.
 const TypedRemedy = "store them by their text: UPDATE … SET c = JSON_ARRAY(CAST(c AS CHAR)), then UPDATE … SET c = JSON_UNQUOTE(c->'$[0]') of the same rows"
 
 // TypedError is about a JSON value that its text doesn't represent completely.

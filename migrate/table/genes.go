@@ -21,7 +21,7 @@ type tellingKey struct {
 	width   gene.Width
 	owner   *catalog.Key // nil if there is none
 	ownerAt int
-	whole   bool // no column tells a gene: all rows are of gene 0
+	whole   bool // no column contains a gene: all rows have gene 0
 }
 
 // findTelling prefers the first column of the row's key, because the genes are then ranges of it.

@@ -39,7 +39,7 @@ func walkable(columns []Column, primary Index) error {
 	return nil
 }
 
-// errNoKey means that nothing tells the rows of a table apart.
+// errNoKey means that no key identifies the rows of a table.
 var errNoKey = errors.New("it has no primary key, and no unique key of whole NOT NULL columns that it stores, of integers, text, bytes or times: " +
 	"rows can't be told apart; add one of them")
 
@@ -68,7 +68,8 @@ func smaller(columns []Column, a, b Index) bool {
 	return cmp.Or(cmp.Compare(len(a.Columns), len(b.Columns)), cmp.Compare(a.length(columns), b.length(columns)), cmp.Compare(a.Name, b.Name)) < 0
 }
 
-// length is how many characters or bytes the values of an index may have; those that are no text count 8.
+// length returns the maximal length of an index's values, in characters or bytes. A value that is not text
+// counts 8.
 func (x Index) length(columns []Column) (n int) {
 	for _, i := range x.Columns {
 		n += cmp.Or(columns[i].Length, 8)

@@ -16,7 +16,7 @@ type Loose struct {
 	parts []loosePart
 }
 
-// loosePart is what a key contains: a column, the beginning of one, or an expression.
+// loosePart is an element of a key: a column, a prefix of one, or an expression.
 type loosePart struct {
 	sql    string
 	column *Column // nil for an expression
@@ -134,7 +134,7 @@ func (l *Loose) in(values []Key) string {
 	return string(append(b, ')'))
 }
 
-// twinsAtOnce and twinBytes bound the values that are looked for at once.
+// twinsAtOnce and twinBytes bound the values that one query searches for.
 const (
 	twinsAtOnce = 1000
 	twinBytes   = 1 << 20
@@ -212,7 +212,8 @@ func (t *Twin) Name(ctx context.Context, source *link.Conn, where string) error 
 	return err
 }
 
-// TwinOf returns the row at the target that keeps off a row of the source, or nil if there is none.
+// TwinOf returns the row at the target that prevents a row of the source from being inserted, or nil if there
+// is none.
 func (t *Table) TwinOf(ctx context.Context, source, target *link.Conn, k Key) (*Twin, error) {
 	keys, err := t.Loose(ctx, source)
 	if err != nil {

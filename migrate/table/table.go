@@ -15,7 +15,7 @@ import (
 
 // Table is a sharded table whose rows are moved. It is immutable.
 type Table struct {
-	// Declared is how the table is routed.
+	// Declared is the table's declaration, with its columns.
 	Declared *catalog.Table
 	Name     catalog.TableName
 	Columns  []Column
@@ -110,7 +110,7 @@ func (t *Table) Canonical(values [][]byte) (Row, error) {
 	return values, nil
 }
 
-// Logged is Canonical for a row that is compared with those of a log, which knows JSON values by their text alone.
+// Logged is Canonical for a row that is compared with rows of a log, in which JSON values have only their text.
 func (t *Table) Logged(values [][]byte) (Row, error) {
 	for i := range min(len(values), len(t.Columns)) {
 		if t.Columns[i].class == json {
