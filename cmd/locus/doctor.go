@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -11,25 +10,33 @@ import (
 
 	"locus/config"
 	"locus/control/doctor"
+	"locus/control/finding"
+	"locus/control/overview"
 	"locus/router/cluster"
 )
 
 func doctorCommand(in *invocation) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check etcd, the processes, the moves and every shard, with a remedy for each finding",
-		Long: `Check etcd (members, quota, clocks), the processes (leases, map versions, clocks, key
-versions), the moves, and on each shard logins, clocks, versions, the account's
-privileges, the settings of the binary log, durability of commits, free disk space,
-connections, the declared tables, branches in doubt and what moves left behind.
-Nothing is changed.
+		Short: "List all findings of the cluster, each with its severity and remedy",
+		Long: `List all findings of the cluster, each with its severity and remedy: what the
+processes report at any moment (etcd, proxies, servers, primaries, jobs), and what
+only a check finds: etcd's quota and clocks, key versions, users, and on each shard
+logins, clocks, versions, the account's privileges, the settings of the binary log,
+durability of commits, free disk space, connections, the declared tables, branches
+in doubt and what jobs left behind. Nothing is changed.
+
+An outage means that statements of clients fail, wait or miss rows now. At risk
+means that one more failure, or time, leads to an outage or to lost data. Advice
+means that all works and something could be better.
 
 The shards are asked directly, with the configuration's secrets; how many connections
 a proxy may open is this configuration's, unless the shard says otherwise.
 
-The exit status is 0 without findings, and 1 with any.`,
+` + exitStatuses,
 		Example: `  locus doctor -c locus.yaml
-  locus doctor -o json`,
+  locus doctor -o json
+  locus doctor --fail-on at-risk`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
@@ -37,23 +44,34 @@ The exit status is 0 without findings, and 1 with any.`,
 			})
 		},
 	}
+	in.addFailOn(c)
+	return c
 }
 
 // lookAgainAfter is how long what may just be under way is given to pass.
 const lookAgainAfter = 2 * time.Second
 
+// diagnosis is what doctor prints.
+type diagnosis struct {
+	Healthy bool `json:"healthy"`
+	finding.Summary
+	Etcd     int               `json:"etcd_endpoints"`
+	Proxies  int               `json:"proxies"`
+	Shards   int               `json:"shards"`
+	Findings []finding.Finding `json:"findings"`
+}
+
 func (in *invocation) doctor(ctx context.Context, conn *connection, c *cluster.Cluster) error {
-	report, err := in.examine(ctx, conn, c)
+	seen, err := in.see(ctx, conn, c, everything)
 	if err != nil {
 		return err
 	}
-	if err := in.show(report, func(w io.Writer) { printFound(w, report) }); err != nil {
+	s, r := overview.Of(seen), seen.Report
+	d := diagnosis{s.Healthy(), s.Summary, r.Etcd, r.Proxies, r.Shards, s.Findings}
+	if err := in.show(d, func(w io.Writer) { in.printDiagnosis(w, d) }); err != nil {
 		return err
 	}
-	if n := len(report.Findings); n > 0 {
-		return errors.New(quantity(n, "finding"))
-	}
-	return nil
+	return in.judged(d.Summary)
 }
 
 func (in *invocation) examine(ctx context.Context, conn *connection, c *cluster.Cluster) (doctor.Report, error) {
@@ -64,12 +82,12 @@ func (in *invocation) examine(ctx context.Context, conn *connection, c *cluster.
 	})
 }
 
-func printFound(w io.Writer, r doctor.Report) {
-	for _, f := range r.Findings {
-		fmt.Fprintf(w, "%s, %s: %s\n  remedy: %s\n", f.Where, f.Check, f.What, f.Remedy)
+func (in *invocation) printDiagnosis(w io.Writer, d diagnosis) {
+	in.printFindings(w, d.Findings)
+	verdict := d.Summary.String()
+	if len(d.Findings) == 0 {
+		verdict = "no findings"
 	}
-	if r.Healthy {
-		fmt.Fprintf(w, "no findings; checked: %s, %s, %s\n",
-			quantity(r.Etcd, "etcd endpoint"), quantity(r.Proxies, "process"), quantity(r.Shards, "shard"))
-	}
+	fmt.Fprintf(w, "%s; checked: %s, %s, %s\n", in.paint(d.Severity, verdict),
+		quantity(d.Etcd, "etcd endpoint"), quantity(d.Proxies, "process"), quantity(d.Shards, "shard"))
 }

@@ -15,6 +15,7 @@ import (
 	"locus/config"
 	"locus/config/etcd"
 	"locus/control/declared"
+	"locus/control/finding"
 )
 
 // invocation is one run of the program: the global flags and the environment.
@@ -28,10 +29,11 @@ type invocation struct {
 	// terminal reports whether a stream is a terminal.
 	terminal func(any) bool
 
-	args   []string // the command line without the program's name
-	began  bool     // the command has started its own work, so its errors are not usage errors
-	yes    bool     // ask no questions; see confirm
-	misled error    // help was requested for a command that doesn't exist
+	args   []string         // the command line without the program's name
+	began  bool             // the command has started its own work, so its errors are not usage errors
+	yes    bool             // ask no questions; see confirm
+	failOn finding.Severity // the lowest severity with an exit status of its own
+	misled error            // help was requested for a command that doesn't exist
 
 	configFile, endpoints, cluster string
 	output                         format

@@ -31,6 +31,9 @@ const (
 	differs // of locus diff --exit-code
 )
 
+// foundAdvice is the first of the exit statuses of status and doctor: advice, at risk, outage.
+const foundAdvice = 3
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	status := run(ctx, os.Args[1:], &invocation{
@@ -57,6 +60,9 @@ func run(ctx context.Context, args []string, in *invocation) int {
 		return done
 	case errors.Is(err, errDiffers):
 		return differs
+	case errors.As(err, new(*foundError)):
+		found, _ := errors.AsType[*foundError](err) // the findings were printed
+		return found.status()
 	case !in.began || errors.As(err, new(usageError)), errors.As(err, new(*ops.Invalid)):
 		in.report(command, err, wrongUse)
 		return wrongUse

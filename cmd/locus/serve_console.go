@@ -10,11 +10,11 @@ import (
 	"locus/config/etcd"
 	"locus/control/console"
 	"locus/control/declared"
-	"locus/control/doctor"
 	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/jobs"
 	"locus/control/ops"
+	"locus/control/overview"
 	"locus/idgen/gene"
 	"locus/proxy/meter"
 	"locus/router"
@@ -52,12 +52,20 @@ func (s shared) Generators(ctx context.Context) (fleet.Answers[[]generators.Repo
 
 func (s shared) Members(ctx context.Context) []etcd.Health { return s.conn.client.Health(ctx) }
 
-func (s shared) Examine(ctx context.Context) (doctor.Report, error) {
+func (s shared) Examine(ctx context.Context) error {
 	c, err := declared.Current(ctx, s.conn.kv)
 	if err != nil {
-		return doctor.Report{}, err
+		return err
 	}
-	return s.in.examine(ctx, s.conn, c)
+	report, err := s.in.examine(ctx, s.conn, c)
+	if err != nil {
+		return err
+	}
+	return report.Keep(ctx, s.conn.kv)
+}
+
+func (s shared) Notes(ctx context.Context) (overview.Notes, error) {
+	return overview.ReadNotes(ctx, s.conn.kv, time.Now())
 }
 
 func (s shared) Routes(ctx context.Context) ([]cluster.Version, error) {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locus/control/declared"
+	"locus/control/doctor"
 	"locus/control/fleet"
 	"locus/control/overview"
 	"locus/control/watch"
@@ -21,23 +22,27 @@ func statusCommand(in *invocation) *cobra.Command {
 	quick := false
 	c := &cobra.Command{
 		Use:   "status",
-		Short: "Tell on one screen whether all is well",
-		Long: `Tell on one screen whether all is well: etcd, the proxies, the shards as the
-proxies see them, with the statements of one second, moves, and what locus doctor
-finds. With --quick the shards and etcd's members are not asked, but the proxies
-alone, which takes no secrets.
+		Short: "Show on one screen whether the cluster is healthy",
+		Long: `Show on one screen whether the cluster is healthy: etcd, the proxies, the shards
+as the proxies see them, with the statements of one second, jobs, and all findings
+of locus doctor. With --quick only the proxies are queried, which takes no secrets:
+the findings about shards are those of the latest report that a process has kept.
 
-The exit status is 0 if all is well, and 1 if something is not, or could not be
-found out.`,
+` + exitStatuses,
 		Example: `  locus status
   locus status --quick -o json`,
 		Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
-				return in.status(command.Context(), conn, c, quick)
+				ask := everything
+				if quick {
+					ask = proxiesAlone
+				}
+				return in.status(command.Context(), conn, c, ask)
 			})
 		},
 	}
+	in.addFailOn(c)
 	c.Flags().BoolVar(&quick, "quick", false, "ask the proxies alone")
 	return c
 }
@@ -46,44 +51,72 @@ found out.`,
 const beatsApart = time.Second
 
 // status is what status shows.
-type status struct{ *overview.State }
+type status struct {
+	*overview.State
+	in *invocation
+}
 
-func (in *invocation) status(ctx context.Context, conn *connection, c *cluster.Cluster, quick bool) error {
-	seen := overview.Seen{Name: conn.config.Cluster, At: in.now(), Declared: c}
+// asking is what is asked for the state of the cluster.
+type asking int
+
+const (
+	everything   asking = iota
+	proxiesAlone        // not the shards, and not etcd's members
+)
+
+// see queries the cluster for status and doctor.
+func (in *invocation) see(ctx context.Context, conn *connection, c *cluster.Cluster, ask asking) (overview.Seen, error) {
+	seen := overview.Seen{Name: conn.config.Cluster, Earlier: c}
 	var err error
 	if seen.Before, err = fleet.Beats(ctx, conn.kv); err != nil {
-		return err
+		return seen, err
 	}
 	next := time.After(beatsApart)
-	if !quick {
-		report, err := in.examine(ctx, conn, c)
-		if err != nil {
-			return err
+	var report doctor.Report
+	if ask == everything {
+		if report, err = in.examine(ctx, conn, c); err != nil {
+			return seen, err
 		}
-		seen.Findings, seen.Etcd = report.Findings, conn.client.Health(ctx)
-	}
-	if seen.Cards, err = fleet.Cards(ctx, conn.kv); err != nil {
-		return err
+		seen.Etcd = conn.client.Health(ctx)
 	}
 	if seen.Moves, _, err = (&watch.Watcher{Source: in.jobsOf(conn)}).Look(ctx); err != nil {
-		return err
+		return seen, err
 	}
 	select {
 	case <-next:
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return seen, context.Cause(ctx)
 	}
 	if seen.Now, err = fleet.Beats(ctx, conn.kv); err != nil {
+		return seen, err
+	}
+	if seen.Cards, err = fleet.Cards(ctx, conn.kv); err != nil {
+		return seen, err
+	}
+	if seen.Notes, err = overview.ReadNotes(ctx, conn.kv, time.Now()); err != nil {
+		return seen, err
+	}
+	if seen.Declared, err = declared.Current(ctx, conn.kv); err != nil {
+		return seen, err
+	}
+	seen.At = in.now()
+	if ask == everything {
+		seen.Report = report
+	}
+	seen.Findings = seen.Report.Findings
+	return seen, nil
+}
+
+func (in *invocation) status(ctx context.Context, conn *connection, c *cluster.Cluster, ask asking) error {
+	seen, err := in.see(ctx, conn, c, ask)
+	if err != nil {
 		return err
 	}
-	s := &status{overview.Of(seen)}
+	s := &status{overview.Of(seen), in}
 	if err := in.show(s, s.print); err != nil {
 		return err
 	}
-	if !s.Well {
-		return errors.New(quantity(s.Problems, "thing") + " not well")
-	}
-	return nil
+	return in.judged(s.Summary)
 }
 
 // reads tells whether reads that may be late go to a replica.
@@ -95,11 +128,7 @@ func reads(usable bool) string {
 }
 
 func (s *status) print(w io.Writer) {
-	verdict := "all is well"
-	if !s.Well {
-		verdict = quantity(s.Problems, "thing") + " not well"
-	}
-	fmt.Fprintf(w, "cluster %s: %s\n", s.Cluster, verdict)
+	fmt.Fprintf(w, "cluster %s: %s\n", s.Cluster, s.in.paint(s.Severity, s.Summary.String()))
 	r := s.Statements
 	fmt.Fprintf(w, "%s statements/s, %s errors/s, p50 %s ms, p99 %s ms\n\n",
 		watch.Rate(r.PerSecond), watch.Rate(r.Errors), watch.Rate(r.P50Ms), watch.Rate(r.P99Ms))
@@ -122,7 +151,7 @@ func (s *status) print(w io.Writer) {
 	}
 	rows = [][]string{{"\nPROXY", "ADDRESS", "SESSIONS", "MAP VERSION", "STATE"}}
 	for _, p := range s.Proxies {
-		rows = append(rows, []string{p.ID, p.Address, strconv.Itoa(p.Sessions), strconv.FormatInt(p.MapVersion, 10), cmp.Or(p.Problem, "well")})
+		rows = append(rows, []string{p.ID, p.Address, strconv.Itoa(p.Sessions), strconv.FormatInt(p.MapVersion, 10), proxyState(p)})
 	}
 	if len(s.Proxies) == 0 {
 		rows = append(rows, []string{"none lives: locus serve -c locus.yaml", "", "", "", ""})
@@ -143,9 +172,15 @@ func (s *status) print(w io.Writer) {
 		columns(w, rows)
 	}
 	if len(s.Findings) > 0 {
-		fmt.Fprintln(w, "\ndoctor:")
+		fmt.Fprintln(w, "\nfindings:")
 	}
-	for _, f := range s.Findings {
-		fmt.Fprintf(w, "%s, %s: %s\n  remedy: %s\n", f.Where, f.Check, f.What, f.Remedy)
+	s.in.printFindings(w, s.Findings)
+}
+
+// proxyState returns how a proxy is, in a word or a sentence.
+func proxyState(p overview.Proxy) string {
+	if p.Draining {
+		return cmp.Or(p.Problem, "draining")
 	}
+	return cmp.Or(p.Problem, "well")
 }

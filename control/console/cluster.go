@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"locus/config/etcd"
-	"locus/control/doctor"
 	"locus/control/fleet"
 	"locus/control/generators"
+	"locus/control/overview"
 	"locus/control/watch"
 	"locus/idgen/gene"
 	"locus/proxy/meter"
@@ -29,6 +29,8 @@ type Fleet interface {
 	Cards(context.Context) ([]fleet.Card, error)
 	// Beats returns the proxies' current figures. Answers no older than fresh may be reused.
 	Beats(ctx context.Context, fresh time.Duration) (fleet.Answers[fleet.Beat], error)
+	// Notes returns what other processes and operators have written of the cluster's state.
+	Notes(context.Context) (overview.Notes, error)
 	Statements(context.Context) (fleet.Cost, error)
 	Generators(context.Context) (fleet.Answers[[]generators.Report], error)
 	// Mirrored returns the results of mirrored reads, by move and by proxy.
@@ -41,7 +43,8 @@ type Fleet interface {
 type Ground interface {
 	// Members queries etcd's members.
 	Members(context.Context) []etcd.Health
-	Examine(context.Context) (doctor.Report, error)
+	// Examine runs the checks of locus doctor, and keeps their report for all processes.
+	Examine(context.Context) error
 	// Rows returns the approximate number of each shard's rows in sharded tables.
 	Rows(context.Context) (map[router.ShardName]float64, error)
 	// Routes returns the versions of the route map, oldest first.

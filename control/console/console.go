@@ -83,7 +83,7 @@ func New(o Options) *Console {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	check := &examiner{ground: o.Cluster}
+	check := newExaminer(o.Cluster)
 	c := &Console{
 		options: o, check: check, looks: newLooker(o, check), genes: newGenes(o), pages: newPages(), statements: newStatements(o.Cluster),
 		generators: &lately[fleet.Answers[[]generators.Report]]{every: answersEvery, patience: answersPatience, find: o.Cluster.Generators},
@@ -116,7 +116,7 @@ func (c *Console) paths(d *auth) http.Handler {
 	mux.HandleFunc("POST /logout", d.logout)
 	sees := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, d.guard(config.Viewer, h)) }
 	orders := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, d.guard(config.Admin, h)) }
-	sees("GET /metrics", scraped(newCollector(c.options), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})))
+	sees("GET /metrics", scraped(newCollector(c.options, c.looks.recent), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})))
 	sees("GET /metrics/servers", scraped(serverCollector{c.options.Proxy}))
 	if c.options.IDs != nil {
 		sees("GET /api/", c.options.IDs.ServeHTTP)

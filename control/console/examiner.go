@@ -2,78 +2,84 @@ package console
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"time"
 
 	"locus/config/etcd"
-	"locus/control/doctor"
 )
 
-// Intervals at which etcd's members and doctor are queried while somebody views the page. doctor queries every shard
-// and takes seconds.
+// Intervals at which etcd's members and the slow checks of doctor are run: while a page is open, and otherwise. The checks query every shard
+// and take seconds. Their report is kept in etcd, so that all processes show the same and one of them runs the checks.
 const (
 	membersEvery    = 10 * time.Second
+	membersUnasked  = time.Minute
 	membersPatience = 5 * time.Second
 	doctorEvery     = time.Minute
+	doctorUnasked   = 10 * time.Minute
 	doctorPatience  = 30 * time.Second
+	outdatedAfter   = 15 * time.Second // without a page, time after a change of the servers' states
+	spread          = time.Minute      // without a page, processes run the checks at different times within it
 	stillLooks      = 15 * time.Second // time after the last request of the page
-	tooOld          = 3 * time.Minute  // age of findings from the last viewing
+	tooOld          = 3 * time.Minute  // age of what etcd's members have answered
 	examineTick     = time.Second
 )
 
-// examiner queries etcd and doctor while somebody views the page.
+// examiner queries etcd's members, and runs the checks of doctor when no other process has done so lately.
 type examiner struct {
 	ground Ground
+	later  time.Duration // this process's place within spread
 
 	mu       sync.Mutex // guards the fields below
+	began    time.Time  // start of run
 	visited  time.Time
 	members  []etcd.Health
 	asked    time.Time // time of the last query of the members
-	report   doctor.Report
-	err      error // why there is no report
-	examined time.Time
-	again    bool // run before it is due
+	err      error     // why the last run of doctor here has failed
+	tried    time.Time // time of that run
+	reported time.Time // time of the report that all processes show
+	outdated time.Time // reports from before it are out of date
+	again    bool      // a person wants another report at once
 }
 
-// findings is doctor's result and its time, which is zero before the first run.
-type findings struct {
-	At       time.Time        `json:"at,omitzero"`
-	Findings []doctor.Finding `json:"findings"`
-	Problem  string           `json:"problem,omitempty"` // why doctor could not run
-	Etcd     int              `json:"etcd_endpoints"`
-	Proxies  int              `json:"proxies"`
-	Shards   int              `json:"shards"`
+func newExaminer(ground Ground) *examiner {
+	return &examiner{ground: ground, later: rand.N(spread)}
 }
 
-// known returns recent results.
-func (e *examiner) known() (members []etcd.Health, found []doctor.Finding) {
+// known returns what etcd's members have answered lately.
+func (e *examiner) known() (members []etcd.Health) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if time.Since(e.asked) < tooOld {
 		members = e.members
 	}
-	if time.Since(e.examined) < tooOld {
-		found = e.report.Findings
-	}
-	return members, found
+	return members
 }
 
-func (e *examiner) found() findings {
+// problem returns why doctor could not run, or "".
+func (e *examiner) problem() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	f := findings{Findings: []doctor.Finding{}}
-	if time.Since(e.examined) >= tooOld {
-		return f
+	if e.err == nil || e.reported.After(e.tried) {
+		return ""
 	}
-	f.At, f.Etcd, f.Proxies, f.Shards = e.examined, e.report.Etcd, e.report.Proxies, e.report.Shards
-	f.Findings = append(f.Findings, e.report.Findings...)
-	if e.err != nil {
-		f.Problem = e.err.Error()
-	}
-	return f
+	return e.err.Error()
 }
 
-// visit records that somebody views the page.
+// kept records the time of the report that all processes show.
+func (e *examiner) kept(at time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.reported = at
+}
+
+func (e *examiner) begin(now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.began = now
+}
+
+// visit records that a person views the page.
 func (e *examiner) visit(now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -87,18 +93,34 @@ func (e *examiner) hurry() {
 	e.again = true
 }
 
+// outdate records that reports from before now are out of date.
+func (e *examiner) outdate(now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.outdated = now
+}
+
 // due returns what must be queried now.
 func (e *examiner) due(now time.Time) (members, all bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if now.Sub(e.visited) > stillLooks {
-		return false, false
+	last := e.reported
+	if e.tried.After(last) {
+		last = e.tried
 	}
-	return now.Sub(e.asked) >= membersEvery, e.again || now.Sub(e.examined) >= doctorEvery
+	if now.Sub(e.visited) <= stillLooks {
+		return now.Sub(e.asked) >= membersEvery, e.again || last.Before(e.outdated) || now.Sub(last) >= doctorEvery
+	}
+	if last.IsZero() {
+		return now.Sub(e.asked) >= membersUnasked, now.Sub(e.began) >= e.later
+	}
+	return now.Sub(e.asked) >= membersUnasked,
+		now.Sub(last) >= doctorUnasked+e.later || last.Before(e.outdated) && now.Sub(e.outdated) >= outdatedAfter+e.later/2
 }
 
 // run makes due queries until ctx ends.
 func (e *examiner) run(ctx context.Context) {
+	e.begin(time.Now())
 	var running sync.WaitGroup
 	defer running.Wait()
 	running.Go(func() { e.each(ctx, func(members, _ bool) bool { return members }, e.askMembers) })
@@ -133,10 +155,10 @@ func (e *examiner) examine(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, doctorPatience)
 	defer cancel()
 	e.mu.Lock()
-	e.again = false
+	e.again, e.tried = false, time.Now()
 	e.mu.Unlock()
-	report, err := e.ground.Examine(ctx)
+	err := e.ground.Examine(ctx)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.report, e.err, e.examined = report, err, time.Now()
+	e.err, e.tried = err, time.Now()
 }

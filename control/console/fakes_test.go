@@ -18,9 +18,11 @@ import (
 	"locus/config"
 	"locus/config/etcd"
 	"locus/control/doctor"
+	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/ops"
+	"locus/control/overview"
 	"locus/idgen/gene"
 	"locus/migrate"
 	"locus/migrate/job"
@@ -76,6 +78,8 @@ type fakeCluster struct {
 	err     error
 	frozen  string // the server of a shard
 	began   time.Time
+	found   []finding.Finding // by doctor
+	notes   overview.Notes
 	// mirrored is what both proxies say of each move.
 	mirrored map[string]mirror.Report
 }
@@ -157,8 +161,17 @@ func (*fakeCluster) Members(context.Context) []etcd.Health {
 	return []etcd.Health{{Endpoint: "127.0.0.1:2379", Leader: true}}
 }
 
-func (*fakeCluster) Examine(context.Context) (doctor.Report, error) {
-	return doctor.Report{Etcd: 1, Proxies: 2, Shards: 3, Findings: []doctor.Finding{{Check: "disk", Where: "s0", What: "its disk is full", Remedy: "make room"}}}, nil
+func (f *fakeCluster) Examine(context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.notes.Report = doctor.Report{At: time.Now(), Etcd: 1, Proxies: 2, Shards: 3, Findings: f.found}
+	return nil
+}
+
+func (f *fakeCluster) Notes(context.Context) (overview.Notes, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.notes, f.err
 }
 
 func (*fakeCluster) Routes(context.Context) ([]cluster.Version, error) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"locus/control/fleet"
@@ -27,6 +28,8 @@ const (
 	// unaskedAreGood is less than lookUnasked, so that no beat is used twice. It is long enough for idle processes to
 	// share one query.
 	unaskedAreGood = 4 * time.Second
+	// recentIs is the greatest age of the state in the metrics.
+	recentIs = 3 * lookUnasked
 )
 
 // sight is the immutable result of one query.
@@ -43,11 +46,11 @@ type looker struct {
 	name    string
 	kept    *series.Keeper
 	check   *examiner
+	latest  atomic.Pointer[sight] // is last, for readers that don't wait for a query
 
 	mu      sync.Mutex // guards the fields below; held during a query
 	watcher watch.Watcher
-	beats   []fleet.Answers[fleet.Beat] // of the last seconds, oldest first
-	times   []time.Time                 // of beats
+	before  []moment // of the last seconds, oldest first
 	last    *sight
 	looked  time.Time
 }
@@ -77,6 +80,15 @@ func (l *looker) run(ctx context.Context) {
 // this proxy's own figures.
 func (l *looker) see(ctx context.Context) *sight { return l.seeBy(ctx, beatsAreGood) }
 
+// recent returns the state of the last query, without one of its own; nil: there was none lately.
+func (l *looker) recent() *overview.State {
+	s := l.latest.Load()
+	if s == nil || time.Since(s.At) > recentIs {
+		return nil
+	}
+	return overview.Of(s.Seen)
+}
+
 // seeBy uses beats of the other proxies that are no older than fresh.
 func (l *looker) seeBy(ctx context.Context, fresh time.Duration) *sight {
 	l.mu.Lock()
@@ -86,6 +98,7 @@ func (l *looker) seeBy(ctx context.Context, fresh time.Duration) *sight {
 	}
 	found := l.look(context.WithoutCancel(ctx), time.Now(), fresh) // the result is for other requests too
 	l.last, l.looked = found, time.Now()
+	l.latest.Store(found)
 	return found
 }
 
@@ -97,16 +110,19 @@ func (l *looker) look(ctx context.Context, now time.Time, fresh time.Duration) *
 	if err != nil {
 		next.Blind = err
 		if l.last != nil {
-			next.Cards, next.moves, next.Moves = l.last.Cards, l.last.moves, l.last.Moves
+			next.Cards, next.moves, next.Moves, next.Notes = l.last.Cards, l.last.moves, l.last.Moves, l.last.Notes
 		}
 		beats = fleet.Answers[fleet.Beat]{By: map[string]fleet.Beat{}}
 	}
 	l.own(next, &beats)
-	next.Now, next.Before = beats, l.note(now, beats)
+	next.Now = beats
+	next.Before, next.Earlier = l.note(now, beats, next.Declared)
+	l.check.kept(next.Report.At)
 	if l.last != nil && !maps.Equal(unwell(l.last.Now), unwell(beats)) {
-		l.check.hurry() // doctor's findings are out of date
+		l.check.outdate(now)
 	}
-	next.Etcd, next.Findings = l.check.known()
+	next.Etcd = l.check.known()
+	next.Findings = next.Report.Findings
 	l.kept.Add(now, series.Look{Beats: beats.By, Lags: lags(next.Moves), Moves: figures(next.Moves, now)})
 	return next
 }
@@ -124,6 +140,9 @@ func (l *looker) read(ctx context.Context, into *sight, fresh time.Duration) (be
 		return beats, err
 	}
 	if into.moves, _, err = l.watcher.Look(ctx); err != nil {
+		return beats, err
+	}
+	if into.Notes, err = l.cluster.Notes(ctx); err != nil {
 		return beats, err
 	}
 	for _, m := range into.moves {
@@ -155,17 +174,20 @@ func (l *looker) own(next *sight, beats *fleet.Answers[fleet.Beat]) {
 	beats.By = by
 }
 
-// note stores beats for later rates, and returns those at the start of the current rates.
-func (l *looker) note(now time.Time, beats fleet.Answers[fleet.Beat]) fleet.Answers[fleet.Beat] {
-	for len(l.times) > 1 && now.Sub(l.times[1]) >= ratesOver {
-		l.times, l.beats = l.times[1:], l.beats[1:]
+// moment is what was seen at a time.
+type moment struct {
+	at       time.Time
+	beats    fleet.Answers[fleet.Beat]
+	declared *cluster.Cluster
+}
+
+// note stores beats for later rates, and what is declared. It returns those at the start of the current rates.
+func (l *looker) note(now time.Time, beats fleet.Answers[fleet.Beat], declared *cluster.Cluster) (fleet.Answers[fleet.Beat], *cluster.Cluster) {
+	for len(l.before) > 1 && now.Sub(l.before[1].at) >= ratesOver {
+		l.before = l.before[1:]
 	}
-	before := beats
-	if len(l.beats) > 0 {
-		before = l.beats[0]
-	}
-	l.times, l.beats = append(l.times, now), append(l.beats, beats)
-	return before
+	l.before = append(l.before, moment{now, beats, declared})
+	return l.before[0].beats, l.before[0].declared
 }
 
 // unwell returns the servers that some proxy reports as not well.

@@ -6,8 +6,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"locus/control/failover"
+	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/generators"
+	"locus/control/overview"
 	"locus/control/tracing"
 	"locus/idgen/ha"
 	"locus/proxy"
@@ -113,6 +115,9 @@ var (
 	mirrorSeconds = describe("mirror_read_seconds", "How long mirrored reads took at source and target, at a quantile.", "move", "side", "quantile")
 	mirrorAway    = describe("mirror_target_away", "1 while a mirror's target can't be asked.", "move")
 
+	findingsOpen         = describe("findings", "Findings of the cluster that are not acknowledged, by severity. All processes report the same.", "severity")
+	findingsAcknowledged = describe("findings_acknowledged", "Findings of the cluster that an operator has acknowledged.")
+
 	spansSent    = describe("trace_spans_sent_total", "Spans of traces that the collector has taken.")
 	spansDropped = describe("trace_spans_dropped_total", "Spans of traces that were lost, since the collector did not take them or too many waited.")
 
@@ -129,11 +134,12 @@ type collector struct {
 	keys   func() fleet.Keys     // nil if there are none
 	watch  func() map[router.ShardName]failover.Watched
 	moves  *moves
+	state  func() *overview.State // of the last query of the cluster; nil: there was none
 	now    func() time.Time
 }
 
-func newCollector(o Options) prometheus.Collector {
-	return collector{o.Proxy, o.IDs, o.Traced, o.Keys, o.Watched, &moves{source: o.Cluster, now: o.Now}, o.Now}
+func newCollector(o Options, state func() *overview.State) prometheus.Collector {
+	return collector{o.Proxy, o.IDs, o.Traced, o.Keys, o.Watched, &moves{source: o.Cluster, now: o.Now}, state, o.Now}
 }
 
 func (c collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
@@ -198,6 +204,9 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		meterMetrics(s.Meter, out, gauge, counter)
 	}
 	moveMetrics(c.moves.look(), c.moves.now(), gauge)
+	if state := c.state(); state != nil {
+		findingMetrics(state.Summary, gauge)
+	}
 	mirrorMetrics(s.Mirrored, gauge, counter)
 	for shard, pool := range s.Pools {
 		poolMetrics(string(shard), pool, gauge, counter)
@@ -276,6 +285,13 @@ func generatorMetrics(all []generators.Status, gauge func(*prometheus.Desc, floa
 			}
 		}
 	}
+}
+
+func findingMetrics(s finding.Summary, gauge func(*prometheus.Desc, float64, ...string)) {
+	gauge(findingsOpen, float64(s.Outages), finding.Outage.String())
+	gauge(findingsOpen, float64(s.AtRisk), finding.AtRisk.String())
+	gauge(findingsOpen, float64(s.Advice), finding.Advice.String())
+	gauge(findingsAcknowledged, float64(s.Acknowledged))
 }
 
 func poolMetrics(shard string, p backend.Stats, gauge func(*prometheus.Desc, float64, ...string), counter func(*prometheus.Desc, uint64, ...string)) {

@@ -31,9 +31,12 @@ type stateAnswer struct {
 }
 
 type doctorAnswer struct {
-	At      time.Time `json:"at,omitzero"` // when it last ran; omitted if never
-	Problem string    `json:"problem,omitempty"`
+	At      time.Time `json:"at,omitzero"`       // when it last ran; omitted if never
+	Problem string    `json:"problem,omitempty"` // why it could not run
 }
+
+// doctor returns when doctor last ran.
+func (c *Console) doctor(s *sight) doctorAnswer { return doctorAnswer{s.Report.At, c.check.problem()} }
 
 // you is the user of the request.
 type you struct {
@@ -51,9 +54,8 @@ func (c *Console) state(s *sight, proxy string, i identity) (*stateAnswer, error
 	}
 	seen := s.Seen
 	seen.Only = proxy
-	found := c.check.found()
 	a := &stateAnswer{
-		Schema: schema, Proxy: proxy, State: overview.Of(seen), Moves: []moveAnswer{}, Doctor: doctorAnswer{found.At, found.Problem},
+		Schema: schema, Proxy: proxy, State: overview.Of(seen), Moves: []moveAnswer{}, Doctor: c.doctor(s),
 		Server: c.options.Self.ID, Build: c.options.Version, Silent: s.Now.Silent, You: you{i.user, i.role, i.may(config.Admin)},
 	}
 	for n, m := range s.Moves {

@@ -1,37 +1,20 @@
 package doctor
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"locus/config"
 	"locus/config/etcd"
+	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/jobs"
 	"locus/router"
 	"locus/router/cluster"
 )
-
-// Finding is one thing that is not as it should be.
-type Finding struct {
-	Check  string `json:"check"`
-	Where  string `json:"where"`
-	What   string `json:"what"`
-	Remedy string `json:"remedy"` // the command or statement
-}
-
-// Report is what was looked at, and what was found.
-type Report struct {
-	Healthy  bool      `json:"healthy"`
-	Etcd     int       `json:"etcd_endpoints"`
-	Proxies  int       `json:"proxies"`
-	Shards   int       `json:"shards"`
-	Findings []Finding `json:"findings"`
-}
 
 // Options are what is looked at, and how.
 type Options struct {
@@ -61,8 +44,8 @@ type examination struct {
 	cards []fleet.Card
 
 	mu       sync.Mutex // of what follows
-	findings []Finding
-	passing  []Finding // that count if they are there a second time
+	findings []finding.Finding
+	passing  []finding.Finding // that count if they are there a second time
 	lacking  map[router.ShardName]*config.MissingSecret
 }
 
@@ -82,29 +65,48 @@ func Examine(ctx context.Context, o Options) (Report, error) {
 	e.keys(ctx)
 	e.rotations(ctx)
 	e.generators()
-	e.moves(ctx)
-	e.primaries(ctx)
 	e.shards(ctx)
 	if err := e.passes(ctx); err != nil {
 		return Report{}, err
 	}
 	e.order()
-	return Report{
-		Healthy: len(e.findings) == 0, Etcd: endpoints, Proxies: len(e.cards), Shards: len(o.Cluster.Shards), Findings: e.findings,
-	}, nil
+	return Report{At: o.Now().UTC(), Etcd: endpoints, Proxies: len(e.cards), Shards: len(o.Cluster.Shards), Findings: e.findings}, nil
 }
 
-func (e *examination) find(check, where, remedy, format string, args ...any) {
+func (e *examination) find(severity finding.Severity, check, where, remedy, format string, args ...any) {
+	e.add(finding.New(severity, check, where, remedy, format, args...))
+}
+
+// symptom is find for what a server of the shard that is down may cause.
+func (e *examination) symptom(severity finding.Severity, of router.ShardName, check, where, remedy, format string, args ...any) {
+	f := finding.New(severity, check, where, remedy, format, args...)
+	f.Shards, f.Symptom = []router.ShardName{of}, true
+	e.add(f)
+}
+
+func (e *examination) add(f finding.Finding) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.findings = append(e.findings, Finding{check, where, fmt.Sprintf(format, args...), remedy})
+	e.findings = append(e.findings, e.placed(f))
+}
+
+// placed returns the finding with the shard that its place names.
+func (e *examination) placed(f finding.Finding) finding.Finding {
+	if e.Cluster == nil || f.Shards != nil {
+		return f
+	}
+	name, _, _ := strings.Cut(f.Where, " at ")
+	if _, is := e.Cluster.Shards[router.ShardName(name)]; is {
+		f.Shards = []router.ShardName{router.ShardName(name)}
+	}
+	return f
 }
 
 // mayPass is find for what is under way at any moment in a cluster that is well.
-func (e *examination) mayPass(check, where, remedy, format string, args ...any) {
+func (e *examination) mayPass(severity finding.Severity, check, where, remedy, format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.passing = append(e.passing, Finding{check, where, fmt.Sprintf(format, args...), remedy})
+	e.passing = append(e.passing, e.placed(finding.New(severity, check, where, remedy, format, args...)))
 }
 
 // passes looks again at what may pass, and keeps what did not.
@@ -119,28 +121,19 @@ func (e *examination) passes(ctx context.Context) error {
 	}
 	first := e.passing
 	e.passing = nil
-	var err error
-	if e.cards, err = fleet.Cards(ctx, e.KV); err != nil {
-		return err
-	}
-	e.versions()
 	e.keys(ctx)
 	e.branches(ctx)
 	for _, f := range e.passing {
-		if slices.Contains(first, f) {
+		if slices.ContainsFunc(first, func(o finding.Finding) bool { return o.Fact == f.Fact }) {
 			e.findings = append(e.findings, f)
 		}
 	}
 	return nil
 }
 
-// order puts findings in the order of checks and places, each once.
+// order puts findings in their order, each once.
 func (e *examination) order() {
-	slices.SortFunc(e.findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Check, b.Check), cmp.Compare(a.Where, b.Where), cmp.Compare(a.What, b.What), cmp.Compare(a.Remedy, b.Remedy))
-	})
-	e.findings = slices.Compact(e.findings)
-	if e.findings == nil {
-		e.findings = []Finding{}
+	if e.findings = finding.Sort(e.findings); e.findings == nil {
+		e.findings = []finding.Finding{}
 	}
 }

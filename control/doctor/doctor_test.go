@@ -2,16 +2,12 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"locus/config/etcd"
 	"locus/control/fleet"
-	"locus/idgen/gene"
-	"locus/migrate/job"
-	"locus/migrate/phase"
 	"locus/router/catalog"
 	"locus/router/cluster"
 )
@@ -49,9 +45,6 @@ func TestMembersOfEtcd(t *testing.T) {
 		t.Errorf("of members that are well: %s", got)
 	}
 	for want, change := range map[string]func(*etcd.Health){
-		"etcd b: it does not answer: gone":                                               func(h *etcd.Health) { h.Err = errors.New("gone") },
-		"etcd b: it knows of no leader: it takes no writes":                              func(h *etcd.Health) { h.Leader = false },
-		"etcd b: alarm: NOSPACE":                                                         func(h *etcd.Health) { h.Alarms = []string{"NOSPACE"} },
 		"etcd b: 90 % of its quota of 1000 MiB are used: beyond that it takes no writes": func(h *etcd.Health) { h.Size, h.InUse, h.Quota = 900<<20, 800<<20, 1000<<20 },
 		"etcd b: 900 of the 1000 MiB of its file hold nothing":                           func(h *etcd.Health) { h.Size, h.InUse = 1000<<20, 100<<20 },
 		"etcd all endpoints: 2 versions of it run side by side":                          func(h *etcd.Health) { h.Version = "3.5.9" },
@@ -86,37 +79,6 @@ func TestClocks(t *testing.T) {
 		e.clock("x", reading{now.Add(c.at), now, now.Add(c.took), c.rough})
 		if got := e.found(); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%v after %v: %q", c.at, c.took, got)
-		}
-	}
-}
-
-func TestMovesThatDontGoOn(t *testing.T) {
-	genes, err := gene.ParseSet("0x4000-0x7fff", 16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, err := job.New("split-1", job.Split, "s0", "s2", 16, genes, "anna", "", now.Add(-time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ill, err := j.On(phase.Event{Kind: phase.FailedWith, Why: "no log", Remedy: "raise the retention"}, "a", "", now)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		job    *job.Job
-		report job.Report
-		want   string
-	}{
-		{j, job.Report{At: now}, ""},
-		{j, job.Report{}, "moves split-1: no process has reported on it for 1h0m0s"},
-		{j, job.Report{At: now, Trouble: "s2 is away"}, "moves split-1: it can't go on: s2 is away"},
-		{ill, job.Report{At: now}, "moves split-1: it has failed: no log"},
-	} {
-		e := at(Options{})
-		e.move(c.job, c.report)
-		if got := e.found(); got != c.want {
-			t.Errorf("got %s\nwant %s", got, c.want)
 		}
 	}
 }

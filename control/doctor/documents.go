@@ -13,6 +13,7 @@ import (
 	"locus/config/etcd"
 	"locus/control/declared"
 	"locus/control/failover"
+	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/jobs"
 	"locus/control/keyring"
@@ -51,6 +52,7 @@ var readers = []struct {
 	{job.DifferencesPrefix, func(_ string, value []byte) error { return json.Unmarshal(value, new(job.Differences)) }},
 	{failover.RecordPrefix, func(_ string, value []byte) error { return failover.CheckRecord(value) }},
 	{keyring.CurrentKey, func(_ string, value []byte) error { return keyring.CheckCurrent(value) }},
+	{finding.AcknowledgedPrefix, finding.Check},
 	{cluster.SegmentPrefix, func(_ string, value []byte) error { return checkJSON(value) }},
 }
 
@@ -270,11 +272,15 @@ func Restore(ctx context.Context, kv *etcd.KV, key string) error {
 func (e *examination) documents(ctx context.Context) {
 	list, err := Documents(ctx, e.KV)
 	if err != nil {
-		e.find("documents", "etcd", "see etcd's log", "the documents can't be read: %v", err)
+		e.find(finding.AtRisk, "documents", "etcd", "see etcd's log", "the documents can't be read: %v", err)
 		return
 	}
 	for _, d := range list {
-		e.find("documents", d.Key, d.Remedy, "it can't be used, and what needs it is refused: %s", d.Why)
+		severity := finding.AtRisk
+		if strings.HasPrefix(d.raw, cluster.Prefix) { // statements need it
+			severity = finding.Outage
+		}
+		e.find(severity, "documents", d.Key, d.Remedy, "it can't be used, and what needs it is refused: %s", d.Why)
 	}
 }
 

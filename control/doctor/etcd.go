@@ -2,10 +2,10 @@ package doctor
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"locus/config/etcd"
+	"locus/control/finding"
 )
 
 const (
@@ -26,36 +26,25 @@ func (e *examination) members(ctx context.Context) int {
 	versions := map[string]bool{}
 	for _, h := range all {
 		if h.Err != nil {
-			e.find("etcd", h.Endpoint, "start it, or take it out of etcd.endpoints", "it does not answer: %v", h.Err)
-			continue
+			continue // package overview reports it
 		}
 		versions[h.Version] = true
-		if !h.Leader {
-			e.find("etcd", h.Endpoint, "etcdctl endpoint status --cluster; start the members that are missing", "it knows of no leader: it takes no writes")
-		}
-		for _, alarm := range h.Alarms {
-			remedy := "etcdctl alarm list"
-			if strings.Contains(alarm, "NOSPACE") {
-				remedy = "etcdctl compact, defrag, then alarm disarm; or a larger --quota-backend-bytes"
-			}
-			e.find("etcd", h.Endpoint, remedy, "alarm: %s", alarm)
-		}
 		e.space(h)
 		e.clock("etcd at "+h.Endpoint, reading{h.Clock, asked, answered, time.Second})
 	}
 	if len(versions) > 1 {
-		e.find("etcd", "all endpoints", "finish the upgrade: one version on all members", "%d versions of it run side by side", len(versions))
+		e.find(finding.Advice, "etcd", "all endpoints", "finish the upgrade: one version on all members", "%d versions of it run side by side", len(versions))
 	}
 	return len(all)
 }
 
 func (e *examination) space(h etcd.Health) {
 	if h.Quota > 0 && h.Size*100 >= h.Quota*fullAt {
-		e.find("etcd", h.Endpoint, "etcdctl compact and defrag; or a larger --quota-backend-bytes", "%d %% of its quota of %d MiB are used: beyond that it takes no writes",
+		e.find(finding.AtRisk, "etcd", h.Endpoint, "etcdctl compact and defrag; or a larger --quota-backend-bytes", "%d %% of its quota of %d MiB are used: beyond that it takes no writes",
 			h.Size*100/h.Quota, h.Quota>>20)
 	}
 	if wasted := h.Size - h.InUse; wasted > wastedMost && wasted > h.InUse {
-		e.find("etcd", h.Endpoint, "etcdctl defrag --endpoints "+h.Endpoint, "%d of the %d MiB of its file hold nothing", wasted>>20, h.Size>>20)
+		e.find(finding.Advice, "etcd", h.Endpoint, "etcdctl defrag --endpoints "+h.Endpoint, "%d of the %d MiB of its file hold nothing", wasted>>20, h.Size>>20)
 	}
 }
 
@@ -81,6 +70,6 @@ func (e *examination) clock(whose string, r reading) {
 		unit = time.Minute
 	}
 	if off > clockMost {
-		e.find("clocks", whose, "set both clocks by NTP: timedatectl set-ntp true", "its clock is %v %s this machine's", off.Round(unit), way)
+		e.find(finding.AtRisk, "clocks", whose, "set both clocks by NTP: timedatectl set-ntp true", "its clock is %v %s this machine's", off.Round(unit), way)
 	}
 }

@@ -1,8 +1,10 @@
 package doctor
 
+import "locus/control/finding"
+
 // generators reports those whose members all stop with one server.
 func (e *examination) generators() {
 	for _, why := range e.Cluster.FailTogether(nil) {
-		e.find("generators", "cluster.yaml", "locus apply -f cluster.yaml, with a member that needs another server", "%s", why)
+		e.find(finding.Advice, "generators", "cluster.yaml", "locus apply -f cluster.yaml, with a member that needs another server", "%s", why)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/keyring"
 )
@@ -13,16 +14,16 @@ import (
 func (e *examination) keys(ctx context.Context) {
 	current, _, err := keyring.ReadCurrent(ctx, e.KV)
 	if err != nil {
-		e.find("keys", "etcd", "see etcd's log", "which key version is current can't be read: %v", err)
+		e.find(finding.AtRisk, "keys", "etcd", "see etcd's log", "which key version is current can't be read: %v", err)
 		return
 	}
 	cards, err := fleet.Processes(ctx, e.KV)
 	if err != nil {
-		e.find("keys", "etcd", "see etcd's log", "the processes' key versions can't be read: %v", err)
+		e.find(finding.AtRisk, "keys", "etcd", "see etcd's log", "the processes' key versions can't be read: %v", err)
 		return
 	}
 	for _, l := range keyring.Differences(cards, current) {
-		e.mayPass("keys", l.Process, "bring the current key ring's file to it; locus keys status shows all", "%s", l.Why)
+		e.mayPass(finding.AtRisk, "keys", l.Process, "bring the current key ring's file to it; locus keys status shows all", "%s", l.Why)
 	}
 }
 
@@ -37,7 +38,7 @@ func (e *examination) rotations(ctx context.Context) {
 func (e *examination) rotation(current keyring.Current) {
 	s := e.Cluster.Settings
 	if due := current.Due(s.KeyRotation()); !due.IsZero() && e.Now().After(due) {
-		e.find("keys", "etcd", "locus keys rotate --wait, and bring the key ring's file to every process", "key version %d hides new numbers since %s: rotate_keys_every is %s, so another key has been due for %d days",
-			current.Version, current.At.UTC().Format(time.DateOnly), s.RotateKeysEvery, int(e.Now().Sub(due).Hours()/24))
+		e.find(finding.Advice, "keys", "etcd", "locus keys rotate --wait, and bring the key ring's file to every process", "key version %d hides new numbers since %s: rotate_keys_every is %s, so another key has been due for %d days",
+			current.Version, finding.Measure(current.At.UTC().Format(time.DateOnly)), s.RotateKeysEvery, int(e.Now().Sub(due).Hours()/24))
 	}
 }

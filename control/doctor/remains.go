@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"locus/control/finding"
 	"locus/migrate/link"
 	"locus/proxy/twophase"
 )
@@ -49,7 +50,7 @@ func (e *examination) inDoubt(ctx context.Context, s *shard) error {
 		if err != nil || length > len(r[3]) {
 			return fmt.Errorf("XA RECOVER lists a branch of %s letters: %q", r[1], r[3])
 		}
-		e.mayPass("branches", string(s.name),
+		e.mayPass(finding.AtRisk, "branches", string(s.name),
 			"a proxy with transactions: xa finishes it within some ten seconds, once it reaches that shard; else see docs/troubleshoot/symptoms.md, Branches in doubt",
 			"transaction %s is prepared and not finished; what was decided is on shard %s", r[3][:length], r[3][length:])
 	}
@@ -83,7 +84,7 @@ func (e *examination) leftovers(ctx context.Context, s *shard) error {
 	for _, r := range rows {
 		if id, _, _ := strings.Cut(string(r[0]), "/"); !live[id] {
 			text := link.Text(string(r[0]))
-			e.find("leftovers", string(s.name), fmt.Sprintf("unless another cluster uses this server: DELETE FROM locus.move_position WHERE job = %s; DELETE FROM locus.move_lane WHERE job = %[1]s", text),
+			e.find(finding.Advice, "leftovers", string(s.name), fmt.Sprintf("unless another cluster uses this server: DELETE FROM locus.move_position WHERE job = %s; DELETE FROM locus.move_lane WHERE job = %[1]s", text),
 				"positions are kept for job %s, which is over or was never this cluster's", r[0])
 		}
 	}

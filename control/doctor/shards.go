@@ -14,6 +14,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/config"
+	"locus/control/finding"
 	"locus/migrate/audit"
 	"locus/migrate/link"
 	"locus/migrate/preflight"
@@ -66,7 +67,7 @@ func (e *examination) reach(ctx context.Context, name router.ShardName) *shard {
 		return nil
 	}
 	if err != nil {
-		e.find("logins", string(name), "correct it, or name the right configuration: -c locus.yaml, or LOCUS_CONFIG", "%v", err)
+		e.symptom(finding.AtRisk, name, "logins", string(name), "correct it, or name the right configuration: -c locus.yaml, or LOCUS_CONFIG", "%v", err)
 		return nil
 	}
 	c, err := link.Dial(ctx, server)
@@ -75,7 +76,7 @@ func (e *examination) reach(ctx context.Context, name router.ShardName) *shard {
 		if _, refused := errors.AsType[*mysql.MyError](err); refused {
 			remedy = fmt.Sprintf("ALTER USER '%s'@'%%' IDENTIFIED BY '…' as in the secret %s, or correct the shard in cluster.yaml (locus apply)", declared.User, declared.Secret)
 		}
-		e.find("logins", string(name), remedy, "%v", err)
+		e.symptom(finding.AtRisk, name, "logins", string(name), remedy, "%v", err)
 		return nil
 	}
 	return &shard{Conn: c, name: name, account: declared.User}
@@ -102,7 +103,7 @@ func (e *examination) withoutSecrets() {
 	for i, name := range names {
 		list[i] = string(name)
 	}
-	e.find("secrets", "this configuration", "name the configuration of a process: -c locus.yaml, or export LOCUS_CONFIG=locus.yaml; or put the secret there",
+	e.find(finding.AtRisk, "secrets", "this configuration", "name the configuration of a process: -c locus.yaml, or export LOCUS_CONFIG=locus.yaml; or put the secret there",
 		"shards that were not checked, since their passwords are not found: %s; %v", strings.Join(list, ", "), e.lacking[names[0]])
 }
 
@@ -137,11 +138,11 @@ func (e *examination) shard(ctx context.Context, s *shard) bool {
 		switch {
 		case err == nil:
 		case late:
-			e.find(c.name, string(s.name), "see whether its writes wait for a replica (primaries), and at its load",
+			e.symptom(finding.AtRisk, s.name, c.name, string(s.name), "see whether its writes wait for a replica (primaries), and at its load",
 				"it had no answer for %v, and the rest of the shard was not looked at: %v", shardPatience, err)
 			return false
 		default:
-			e.find(c.name, string(s.name), "see the reason", "it can't be looked at: %v", err)
+			e.symptom(finding.AtRisk, s.name, c.name, string(s.name), "see the reason", "it can't be looked at: %v", err)
 		}
 	}
 	return true
@@ -184,11 +185,19 @@ func (e *examination) preflight(ctx context.Context, s *shard) error {
 	mended := map[string]bool{} // one GRANT is for all tables of a schema
 	for _, p := range problems {
 		if !mended[p.Remedy] {
-			e.find(p.Check, string(s.name), p.Remedy, "%s", p.What)
+			e.find(gravity(p.Check), p.Check, string(s.name), p.Remedy, "%s", p.What)
 		}
 		mended[p.Remedy] = true
 	}
 	return err
+}
+
+// gravity returns the severity of an obstacle of a move. Statements need the privileges, too. The other obstacles concern a move alone.
+func gravity(check string) finding.Severity {
+	if check == "privileges" || check == "read only" {
+		return finding.AtRisk
+	}
+	return finding.Advice
 }
 
 // durability looks whether a commit survives a power cut: a move reads what is committed
@@ -206,7 +215,7 @@ func (e *examination) durability(ctx context.Context, s *shard) error {
 		}
 	}
 	if lax != nil {
-		e.find("durability", string(s.name), strings.Join(remedy, "; ")+"; in the configuration too",
+		e.find(finding.AtRisk, "durability", string(s.name), strings.Join(remedy, "; ")+"; in the configuration too",
 			"a power cut can take back what was committed, on the server or out of its log: %s", strings.Join(lax, ", "))
 	}
 	return nil
@@ -231,7 +240,7 @@ func (e *examination) connections(ctx context.Context, s *shard) error {
 	}
 	proxies := max(1, len(e.cards))
 	if need := proxies*each + spare; need > most {
-		e.find("connections", string(s.name),
+		e.find(finding.AtRisk, "connections", string(s.name),
 			fmt.Sprintf("SET GLOBAL max_connections = %d, in the configuration too; or max_connections: %d below the shard in cluster.yaml", need, max(1, (most-spare)/proxies)),
 			"the server takes %d connections, and %d proxies with up to %d each and %d others may want %d", most, proxies, each, spare, need)
 	}
@@ -248,7 +257,7 @@ func (e *examination) twoPhases(ctx context.Context, s *shard) error {
 		return err
 	}
 	if _, err = s.Query(ctx, "XA RECOVER"); link.Code(err) != 0 {
-		e.find("privileges", string(s.name), "GRANT XA_RECOVER_ADMIN ON *.* TO "+account, "transactions can't span it: prepared branches can't be listed: %s", link.Reason(err))
+		e.find(finding.Outage, "privileges", string(s.name), "GRANT XA_RECOVER_ADMIN ON *.* TO "+account, "transactions can't span it: prepared branches can't be listed: %s", link.Reason(err))
 		return nil
 	}
 	if err != nil || len(e.cards) == 0 { // the first proxy makes the table
@@ -258,9 +267,9 @@ func (e *examination) twoPhases(ctx context.Context, s *shard) error {
 	case 0:
 		return err
 	case mysql.ER_NO_SUCH_TABLE, mysql.ER_BAD_DB_ERROR:
-		e.find("privileges", string(s.name), "GRANT CREATE ON locus.* TO "+account+", and the proxies make it", "transactions can't span it: the table locus.decision is missing")
+		e.find(finding.Outage, "privileges", string(s.name), "GRANT CREATE ON locus.* TO "+account+", and the proxies make it", "transactions can't span it: the table locus.decision is missing")
 	default:
-		e.find("privileges", string(s.name), "GRANT SELECT, INSERT, UPDATE, DELETE ON locus.decision TO "+account, "transactions can't span it: %s", link.Reason(err))
+		e.find(finding.Outage, "privileges", string(s.name), "GRANT SELECT, INSERT, UPDATE, DELETE ON locus.decision TO "+account, "transactions can't span it: %s", link.Reason(err))
 	}
 	return nil
 }
@@ -274,10 +283,10 @@ func (e *examination) kinds(open []*shard) {
 		case first == nil:
 			first = s
 		case s.Version().Flavor != first.Version().Flavor:
-			e.find("versions", string(s.name), "servers of one kind for all shards", "it is %s, and %s is %s: rows can't be moved between them, nor definitions be the same", s.Version(), first.name, first.Version())
+			e.find(finding.AtRisk, "versions", string(s.name), "servers of one kind for all shards", "it is %s, and %s is %s: rows can't be moved between them, nor definitions be the same", s.Version(), first.name, first.Version())
 		}
 		if s != nil && tooOld(s.Version()) {
-			e.find("versions", string(s.name), "upgrade it to MariaDB 10.11 or MySQL 9.7, which locus is tested with", "it is %s", s.Version())
+			e.find(finding.Advice, "versions", string(s.name), "upgrade it to MariaDB 10.11 or MySQL 9.7, which locus is tested with", "it is %s", s.Version())
 		}
 	}
 }
@@ -302,16 +311,16 @@ func (e *examination) tables(ctx context.Context, open []*shard) {
 	}
 	loaded, err := schema.Load(ctx, queriers, e.Cluster)
 	if err != nil {
-		e.find("schemas", "shards", "see the reason", "they can't be compared: %v", err)
+		e.find(finding.AtRisk, "schemas", "shards", "see the reason", "they can't be compared: %v", err)
 		return
 	}
-	all := append(loaded.Warnings, schema.Stores(ctx, queriers, e.Cluster)...)
-	if err := errors.Join(loaded.Unseen, loaded.Problems()); err != nil {
-		all = append(all, err)
-	}
-	for _, err := range all {
-		for line := range strings.Lines(err.Error()) {
-			e.table(strings.TrimSpace(line))
+	for severity, errs := range map[finding.Severity][]error{
+		finding.Advice: loaded.Warnings,
+		finding.AtRisk: append(schema.Stores(ctx, queriers, e.Cluster), loaded.Unseen),
+		finding.Outage: {loaded.Problems()},
+	} {
+		for line := range strings.Lines(lines(errs)) {
+			e.add(OfTable(severity, strings.TrimSpace(line)))
 		}
 	}
 	for _, t := range loaded.Catalog.Tables() {
@@ -335,27 +344,35 @@ func (e *examination) rows(ctx context.Context, s *shard, t *catalog.Table) {
 	}
 	seen, err := some.Look(ctx)
 	if err != nil {
-		e.find("rows", where, "see the reason", "they can't be looked at: %v", err)
+		e.symptom(finding.AtRisk, s.name, "rows", where, "see the reason", "they can't be looked at: %v", err)
 		return
 	}
 	routes := e.Cluster.Routes
 	if seen.Has(audit.Foreign(routes, s.name)) { // genes may have moved meanwhile
 		if routes, err = e.Jobs.Map(ctx); err != nil {
-			e.find("rows", where, "see the reason", "they can't be looked at: %v", err)
+			e.symptom(finding.AtRisk, s.name, "rows", where, "see the reason", "they can't be looked at: %v", err)
 			return
 		}
 	}
 	if n, what := seen.Wrong(audit.Foreign(routes, s.name)); n > 0 {
-		e.find("rows", where, "locus verify looks at all of them; insert these anew through a proxy, and delete them on the shard", "it has %s", what)
+		e.find(finding.Outage, "rows", where, "locus verify looks at all of them; insert these anew through a proxy, and delete them on the shard", "it has %s", what)
 	}
 }
 
-// table reads "table NAME: what: remedy", or the same of a generator.
-func (e *examination) table(line string) {
+// lines joins errors, each of which is one line for each problem.
+func lines(errs []error) string {
+	if err := errors.Join(errs...); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// OfTable returns the finding of a line "table NAME: what: remedy", or of the same line for a generator.
+func OfTable(severity finding.Severity, line string) finding.Finding {
 	where, what, _ := strings.Cut(line, ": ")
 	remedy := "make it what is declared, on every shard: locus diff, SHOW CREATE TABLE"
 	if at := strings.LastIndex(what, ": "); at >= 0 {
 		what, remedy = what[:at], what[at+2:]
 	}
-	e.find("schemas", where, remedy, "%s", what)
+	return finding.New(severity, "schemas", where, remedy, "%s", what)
 }

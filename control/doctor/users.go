@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"locus/config"
+	"locus/control/finding"
 	"locus/control/fleet"
 )
 
@@ -34,13 +35,13 @@ func (e *examination) users(ctx context.Context) {
 		}
 		slices.Sort(at)
 		if len(at) > 0 {
-			e.find(check, name, remedy(u.Secret), "can't log in at %s: %s", strings.Join(at, ", "), why)
+			e.find(finding.Outage, check, name, remedy(u.Secret), "can't log in at %s: %s", strings.Join(at, ", "), why)
 		}
 		if len(beats.By) > 0 || e.Secrets == nil {
 			continue
 		}
 		if _, err := e.Secrets(u.Secret); err != nil {
-			e.find(check, name, remedy(u.Secret), "could not log in with this configuration: %v", err)
+			e.find(finding.AtRisk, check, name, remedy(u.Secret), "could not log in with this configuration: %v", err)
 		}
 	}
 }

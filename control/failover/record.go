@@ -73,15 +73,18 @@ func Records(ctx context.Context, kv *etcd.KV) (map[router.ShardName]Record, err
 	if err != nil {
 		return nil, err
 	}
+	return DecodeRecords(pairs), nil
+}
+
+// DecodeRecords returns the records in documents of etcd, without those that can't be read.
+func DecodeRecords(pairs []etcd.KeyValue) map[router.ShardName]Record {
 	records := make(map[router.ShardName]Record, len(pairs))
 	for _, pair := range pairs {
-		r, err := decode(pair.Value)
-		if err != nil {
-			continue
+		if r, err := decode(pair.Value); err == nil {
+			records[router.ShardName(strings.TrimPrefix(pair.Key, RecordPrefix))] = r
 		}
-		records[router.ShardName(strings.TrimPrefix(pair.Key, RecordPrefix))] = r
 	}
-	return records, nil
+	return records
 }
 
 func (r Record) write(ctx context.Context, kv *etcd.KV, shard router.ShardName) error {

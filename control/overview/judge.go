@@ -3,79 +3,87 @@ package overview
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"locus/control/doctor"
+	"locus/control/finding"
+	"locus/router"
 )
 
-// gravity is the severity of a problem.
-type gravity int
+// findings returns all findings of the cluster, each once: those that the processes tell at any moment, and those of locus doctor. A server
+// that is down, or etcd, is one finding with its consequences.
+func findings(seen Seen) []finding.Finding {
+	causes := append(etcdDown(seen), serversDown(seen)...)
+	var rest []finding.Finding
+	for _, f := range slices.Concat(membersFound(seen), proxiesFound(seen), shardsFound(seen), primariesFound(seen), movesFound(seen), seen.Findings) {
+		if at := slices.IndexFunc(causes, func(c cause) bool { return f.Symptom && c.covers(f) }); at >= 0 {
+			causes[at].absorb(f)
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	for _, c := range causes {
+		slices.SortFunc(c.Consequences, finding.Fact.Compare)
+		c.Consequences = slices.Compact(c.Consequences)
+		rest = append(rest, c.Finding)
+	}
+	finding.Acknowledge(rest, seen.Acknowledged, seen.At)
+	if rest = finding.Sort(rest); rest == nil {
+		rest = []finding.Finding{}
+	}
+	return rest
+}
 
-const (
-	found    gravity = iota // found by doctor only
-	limps                   // something is slow, lags or waits
-	failing                 // a move or a proxy is stuck
-	down                    // a shard's rows are unavailable
-	headless                // nothing can be served, or nothing is known
-)
+// cause is a finding that others follow from.
+type cause struct {
+	finding.Finding
+	covers func(finding.Finding) bool
+}
 
-// judge counts the problems and finds the worst. Something that a finding is also about counts once.
-func (s *State) judge() {
-	told := map[string]bool{}
-	for _, f := range s.Findings {
-		where, _, _ := strings.Cut(f.Where, " at ") // a server belongs to its shard
-		told[where] = true
-	}
-	s.Problems = len(s.Findings)
-	worst := found - 1
-	weigh := func(text string, g gravity) {
-		if g > worst {
-			worst, s.Worst = g, text
+// absorb adds a consequence. The cause is as severe as the worst of them.
+func (c *cause) absorb(f finding.Finding) {
+	c.Severity = max(c.Severity, f.Severity)
+	c.Consequences = append(c.Consequences, f.Fact)
+	for _, name := range f.Shards { // a job may concern another shard, too
+		if !slices.Contains(c.Shards, name) {
+			c.Shards = append(c.Shards, name)
 		}
 	}
-	count := func(where, problem, text string, g gravity) {
-		if problem == "" {
-			return
+}
+
+// judge sets what follows from the findings.
+func (s *State) judge(list []finding.Finding) {
+	s.Findings, s.Summary = list, finding.Summarize(list)
+	s.Well, s.Problems = s.Healthy(), s.Outages+s.AtRisk
+	if !s.Well {
+		s.Worst = list[0].Headline()
+	}
+	for i := range s.Etcd {
+		s.Etcd[i].Severity = worst(list, func(f finding.Finding) bool { return about(f, "etcd", s.Etcd[i].Endpoint) })
+	}
+	for i, p := range s.Proxies {
+		s.Proxies[i].Severity = worst(list, func(f finding.Finding) bool { return about(f, "", p.ID) })
+	}
+	for i, sh := range s.Shards {
+		s.Shards[i].Severity = worst(list, func(f finding.Finding) bool { return slices.Contains(f.Shards, router.ShardName(sh.Name)) })
+	}
+	for i, m := range s.Moves {
+		s.Moves[i].Severity = worst(list, func(f finding.Finding) bool { return about(f, "moves", m.ID) })
+	}
+}
+
+// worst returns the highest severity of open findings.
+func worst(list []finding.Finding, of func(finding.Finding) bool) (s finding.Severity) {
+	for _, f := range list {
+		if f.Open() && of(f) {
+			s = max(s, f.Severity)
 		}
-		if !told[where] {
-			s.Problems++
-		}
-		weigh(text, g)
 	}
-	etcdGrave := headless
-	if slices.ContainsFunc(s.Etcd, func(e Etcd) bool { return e.Problem == "" }) {
-		etcdGrave = limps
-	}
-	for _, e := range s.Etcd {
-		count(e.Endpoint, e.Problem, "etcd: "+e.Endpoint+" "+e.Problem, etcdGrave)
-	}
-	if len(s.Proxies) == 0 {
-		if !slices.ContainsFunc(s.Findings, func(f doctor.Finding) bool { return f.Check == "proxies" }) {
-			s.Problems++
-		}
-		weigh("no proxy lives", headless)
-	}
-	for _, p := range s.Proxies {
-		g := limps
-		if p.down {
-			g = failing
-		}
-		count(p.ID, p.Problem, "proxy "+p.ID+" "+p.Problem, g)
-	}
-	for _, sh := range s.Shards {
-		text := fmt.Sprintf("shard %s is %s", sh.Name, sh.State)
-		if sh.State == "well" {
-			text = "shard " + sh.Name + ": " + sh.Problem
-		}
-		count(sh.Name, sh.Problem, text, sh.grave)
-	}
-	for _, m := range s.Moves {
-		count(m.ID, m.Problem, "move "+m.ID+": "+m.Problem, failing)
-	}
-	for _, f := range s.Findings {
-		weigh(f.Where+": "+f.What, found)
-	}
-	s.Well = s.Problems == 0
+	return s
+}
+
+// about reports whether a finding, or a consequence of it, is of a check and a place. An empty check stands for any.
+func about(f finding.Finding, check, where string) bool {
+	is := func(f finding.Fact) bool { return (check == "" || f.Check == check) && f.Where == where }
+	return is(f.Fact) || slices.ContainsFunc(f.Consequences, is)
 }
 
 func quantity(n int, thing string) string {

@@ -3,35 +3,65 @@ package overview
 import (
 	"time"
 
+	"locus/control/finding"
 	"locus/control/watch"
 	"locus/migrate/job"
 	"locus/migrate/phase"
+	"locus/router"
 )
 
 // Move is an active move, or one that ended while it was watched.
 type Move struct {
-	ID       string      `json:"id"`
-	Phase    phase.Phase `json:"phase"`
-	AtTarget float64     `json:"percent"`
-	From     string      `json:"from"`
-	To       string      `json:"to"`
-	Problem  string      `json:"problem,omitempty"`
+	ID       string           `json:"id"`
+	Phase    phase.Phase      `json:"phase"`
+	AtTarget float64          `json:"percent"`
+	From     string           `json:"from"`
+	To       string           `json:"to"`
+	Problem  string           `json:"problem,omitempty"`
+	Severity finding.Severity `json:"severity"`
 }
 
 func moves(all []watch.Seen, now time.Time) []Move {
 	list := []Move{}
 	for _, seen := range all {
-		j, r := seen.Job, seen.Report
-		m := Move{j.ID, j.State.Shown(), j.State.Percent(), string(j.From), j.Target(), ""}
-		switch silent := job.See(j, seen.Earlier, r, now).Silent; {
-		case m.Phase == phase.Failed:
-			m.Problem = "has failed: " + j.State.Why
-		case r.Trouble != "":
-			m.Problem = r.Trouble
-		case silent > 0:
-			m.Problem = "nobody has reported for " + watch.Rounded(silent)
+		j := seen.Job
+		m := Move{ID: j.ID, Phase: j.State.Shown(), AtTarget: j.State.Percent(), From: string(j.From), To: j.Target()}
+		if f, is := stuck(seen, now); is {
+			m.Problem = f.What
 		}
 		list = append(list, m)
+	}
+	return list
+}
+
+// stuck returns why a job does not go on.
+func stuck(seen watch.Seen, now time.Time) (f finding.Finding, is bool) {
+	const check = "moves"
+	j, r := seen.Job, seen.Report
+	switch silent := job.See(j, seen.Earlier, r, now).Silent; {
+	case j.State.Shown() == phase.Failed:
+		f = finding.New(finding.AtRisk, check, j.ID, j.State.Remedy+"; then locus resume, rollback or abort "+j.ID, "has failed: %s", j.State.Why)
+	case r.Trouble != "":
+		f = finding.New(finding.AtRisk, check, j.ID, "what it names; it is tried again by itself: locus jobs "+j.ID, "can't go on: %s", r.Trouble)
+		f.Symptom = true
+	case silent > 0:
+		f = finding.New(finding.AtRisk, check, j.ID, "start a mover, or look at the one that ran it: locus jobs "+j.ID, "no process has reported on it for %s", finding.Measure(watch.Rounded(silent)))
+	default:
+		return f, false
+	}
+	f.Title = "job " + j.ID + ": " + f.What
+	f.Shards = []router.ShardName{j.From}
+	for _, leg := range j.Legs() {
+		f.Shards = append(f.Shards, leg.To)
+	}
+	return f, true
+}
+
+func movesFound(seen Seen) (list []finding.Finding) {
+	for _, m := range seen.Moves {
+		if f, is := stuck(m, seen.At); is && !m.Job.State.Over() {
+			list = append(list, f)
+		}
 	}
 	return list
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
-	"locus/control/doctor"
+	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/watch"
 	"locus/router/cluster"
@@ -18,12 +18,16 @@ type Seen struct {
 	Cards    []fleet.Card
 	// Before and Now are two sets of the proxies' beats. Rates are computed from their difference.
 	Before, Now fleet.Answers[fleet.Beat]
-	Moves       []watch.Seen
-	Etcd        []etcd.Health // nil if its members were not queried
-	Findings    []doctor.Finding
+	// Earlier is what was declared at the time of Before; nil: the same as Declared. What differs from it may just be under way.
+	Earlier *cluster.Cluster
+	Moves   []watch.Seen
+	Etcd    []etcd.Health // nil if its members were not queried
+	Notes
+	// Findings are those of locus doctor.
+	Findings []finding.Finding
 	// Blind is why etcd could not be read, so that the data are old.
 	Blind error
-	// Only is the one proxy whose figures and view of the shards are used; empty for all.
+	// Only is the one proxy whose figures are used; empty for all. The findings are always those of the whole cluster.
 	Only string
 }
 
@@ -39,43 +43,51 @@ func (s Seen) of(beats fleet.Answers[fleet.Beat]) map[string]fleet.Beat {
 	return one
 }
 
+// earlier returns what was declared a moment ago.
+func (s Seen) earlier() *cluster.Cluster {
+	if s.Earlier != nil {
+		return s.Earlier
+	}
+	return s.Declared
+}
+
 // State is the state of the cluster.
 type State struct {
-	Cluster    string           `json:"cluster"`
-	Well       bool             `json:"well"`
-	Problems   int              `json:"problems"`
-	Worst      string           `json:"worst,omitempty"` // of the problems, in one line
-	At         time.Time        `json:"at"`
-	MapVersion int64            `json:"map_version"`
-	Sessions   int              `json:"sessions"`
-	Holding    int64            `json:"holding"` // statements held while genes change hands
-	Statements fleet.Rates      `json:"statements"`
-	Etcd       []Etcd           `json:"etcd,omitempty"`
-	Proxies    []Proxy          `json:"proxies"`
-	Shards     []Shard          `json:"shards"`
-	Moves      []Move           `json:"moves"`
-	Findings   []doctor.Finding `json:"findings"`
+	Cluster string `json:"cluster"`
+	// Well reports whether clients are served and nothing threatens that: no finding is an outage or at risk.
+	Well bool `json:"well"`
+	finding.Summary
+	Problems   int               `json:"problems"`        // open findings that are an outage or at risk
+	Worst      string            `json:"worst,omitempty"` // of the problems, in one line
+	At         time.Time         `json:"at"`
+	MapVersion int64             `json:"map_version"`
+	Sessions   int               `json:"sessions"`
+	Holding    int64             `json:"holding"` // statements held while genes change hands
+	Statements fleet.Rates       `json:"statements"`
+	Etcd       []Etcd            `json:"etcd,omitempty"`
+	Proxies    []Proxy           `json:"proxies"`
+	Shards     []Shard           `json:"shards"`
+	Moves      []Move            `json:"moves"`
+	Findings   []finding.Finding `json:"findings"`
 }
 
 // Etcd is a member of etcd.
 type Etcd struct {
-	Endpoint string `json:"endpoint"`
-	Problem  string `json:"problem,omitempty"`
+	Endpoint string           `json:"endpoint"`
+	Problem  string           `json:"problem,omitempty"`
+	Severity finding.Severity `json:"severity"`
 }
 
 // Of summarizes the data.
 func Of(seen Seen) *State {
 	s := &State{
 		Cluster: seen.Name, At: seen.At.UTC(), MapVersion: seen.Declared.Routes.Version(), Statements: fleet.Between(seen.Before.By, seen.of(seen.Now), ""),
-		Etcd: members(seen.Etcd, seen.Blind), Proxies: proxies(seen), Shards: shards(seen), Moves: moves(seen.Moves, seen.At), Findings: seen.Findings,
+		Etcd: members(seen.Etcd, seen.Blind), Proxies: proxies(seen), Shards: shards(seen), Moves: moves(seen.Moves, seen.At),
 	}
 	for _, b := range seen.of(seen.Now) {
 		s.Sessions += b.Sessions
 		s.Holding += b.Holding
 	}
-	if s.Findings == nil {
-		s.Findings = []doctor.Finding{}
-	}
-	s.judge()
+	s.judge(findings(seen))
 	return s
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
-	"locus/control/doctor"
+	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/overview"
 	"locus/proxy/health"
@@ -79,6 +79,13 @@ func cutOff(s *overview.Seen, reads bool) {
 	s.Now.By["b"].Pools["s1"] = p
 }
 
+// symptom is what doctor finds where a server does not answer.
+func symptom(shard router.ShardName, what string) finding.Finding {
+	f := finding.New(finding.AtRisk, "logins", string(shard), "start the server", "%s", what)
+	f.Shards, f.Symptom = []router.ShardName{shard}, true
+	return f
+}
+
 func TestTheWorstIsTold(t *testing.T) {
 	cases := []struct {
 		name     string
@@ -90,10 +97,10 @@ func TestTheWorstIsTold(t *testing.T) {
 		{"a frozen shard", nil, health.Frozen, "shard s1 is frozen", 1},
 		{"a slow one", nil, health.Slow, "shard s1 is slow", 1},
 		{"a frozen shard that doctor has found too", func(s *overview.Seen) {
-			s.Findings = []doctor.Finding{{Check: "server", Where: "s1 at db1:3306", What: "it does not answer"}}
+			s.Findings = []finding.Finding{symptom("s1", "log in to db1:3306: timeout")}
 		}, health.Frozen, "shard s1 is frozen", 1},
 		{"doctor alone", func(s *overview.Seen) {
-			s.Findings = []doctor.Finding{{Check: "disk", Where: "s0 at db0:3306", What: "its disk is full"}}
+			s.Findings = []finding.Finding{finding.New(finding.AtRisk, "disk", "s0 at db0:3306", "make room", "its disk is full")}
 		}, health.Well, "s0 at db0:3306: its disk is full", 1},
 		{"a proxy that is silent beside a slow shard", func(s *overview.Seen) { delete(s.Now.By, "b") }, health.Slow, "proxy b does not answer", 2},
 		{"a proxy that is behind", func(s *overview.Seen) { s.Cards[0].MapVersion = 2 }, health.Well, "proxy a is behind version 3 of the map", 1},
@@ -104,7 +111,7 @@ func TestTheWorstIsTold(t *testing.T) {
 			": statements on it are refused; check etcd and the network to it", 1},
 		{"and whose reads go on", func(s *overview.Seen) { cutOff(s, true) }, health.Well, "shard s1: etcd has not confirmed its primary since " + noon.Local().Format(time.DateTime) +
 			": plain reads go on and may be stale, all other statements on it are refused; check etcd and the network to it", 1},
-		{"etcd is away", func(s *overview.Seen) { s.Etcd, s.Blind = nil, errors.New("no endpoint answers") }, health.Frozen, "etcd: etcd can't be read: no endpoint answers", 2},
+		{"etcd is away", func(s *overview.Seen) { s.Etcd, s.Blind = nil, errors.New("no endpoint answers") }, health.Frozen, "etcd can't be read: no endpoint answers", 2},
 		{"nothing lives", func(s *overview.Seen) { s.Cards, s.Now.By = nil, nil }, health.Well, "no proxy lives", 1},
 	}
 	for _, c := range cases {

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
+	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/proxy/health"
 	"locus/router"
@@ -30,7 +30,8 @@ type Shard struct {
 	UnconfirmedSince time.Time `json:"unconfirmed_since,omitzero"`
 	StaleReads       bool      `json:"stale_reads,omitempty"`
 	Problem          string    `json:"problem,omitempty"`
-	grave            gravity
+	// Severity is the highest of all findings that concern the shard.
+	Severity finding.Severity `json:"severity"`
 }
 
 // Replica is a replica of a shard's primary, as seen by the proxy that reports the largest lag.
@@ -51,75 +52,42 @@ func shards(seen Seen) []Shard {
 			Name: string(name), Address: seen.Declared.Shards[name].Address, Genes: 100 * float64(seen.Declared.Routes.GenesOf(name).Len()) / all,
 			Rates: fleet.Between(seen.Before.By, seen.of(seen.Now), string(name)),
 		}
-		s.look(name, seen.of(seen.Now))
+		s.look(name, seen)
 		list = append(list, s)
 	}
 	return list
 }
 
-// look combines the proxies' reports of a shard.
-func (s *Shard) look(name router.ShardName, beats map[string]fleet.Beat) {
-	blocked, worst := int64(0), health.Status{}
-	for _, b := range beats {
-		for _, server := range b.Servers {
-			if server.Shard != name {
-				continue
-			}
-			switch was := severity(worst); {
-			case severity(server) > was:
-				worst = server
-			case severity(server) == was && server.Since.Before(worst.Since):
-				worst.Since = server.Since
-			}
-		}
+// look combines the proxies' reports of a shard. The figures are those of the chosen proxies, the state is that of all.
+func (s *Shard) look(name router.ShardName, seen Seen) {
+	for _, b := range seen.of(seen.Now) {
 		p := b.Pools[string(name)]
 		s.InUse, s.Limit, s.Waiting = s.InUse+p.InUse, s.Limit+p.Limit, s.Waiting+p.Waiting
-		blocked = max(blocked, p.BlockedMs)
-		s.unconfirmed(p)
 		for _, r := range p.Replicas {
 			s.follow(r)
 		}
 	}
+	all, worst := seen.Now.By, health.Status{}
+	for _, one := range reported(all, name) {
+		if severity(one.Status) > severity(worst) {
+			worst = one.Status
+		}
+	}
+	pools := poolsOf(all, name)
+	s.UnconfirmedSince, s.StaleReads = pools.unconfirmed, pools.staleReads
 	s.State, s.Since = worst.State.String(), worst.Since
 	switch {
-	case len(beats) == 0:
+	case len(all) == 0:
 		s.State = unknown
 	case worst.Unwell():
-		why := strings.TrimPrefix(cmp.Or(worst.Why, "it takes no writes"), "it is "+worst.State.String()+": ")
-		s.Problem = fmt.Sprintf("the %s at %s is %s: %s", worst.Role(), worst.Addr, worst.State, why)
-		s.grave = limps
-		if worst.State.Down() && !worst.Replica {
-			s.grave = down
-		}
+		s.Problem = fmt.Sprintf("the %s at %s is %s: %s", worst.Role(), worst.Addr, worst.State, why(worst))
 	case !s.UnconfirmedSince.IsZero():
-		s.Problem, s.grave = s.cutOff(), down
-	case blocked > 0:
-		s.Problem = fmt.Sprintf("logins fail; the next one is tried in %v", (time.Duration(blocked) * time.Millisecond).Round(100*time.Millisecond))
-		s.grave = down
+		s.Problem = pools.cutOff()
+	case pools.blocked > 0:
+		s.Problem = fmt.Sprintf("logins fail; the next one is tried in %v", pools.blocked.Round(100*time.Millisecond))
 	case s.Waiting > 0:
 		s.Problem = quantity(s.Waiting, "session") + " waiting for a connection"
-		s.grave = limps
 	}
-}
-
-// unconfirmed adds a proxy's report that etcd does not confirm the primary.
-func (s *Shard) unconfirmed(p fleet.Pool) {
-	if p.Unconfirmed.IsZero() {
-		return
-	}
-	if s.UnconfirmedSince.IsZero() || p.Unconfirmed.Before(s.UnconfirmedSince) {
-		s.UnconfirmedSince = p.Unconfirmed
-	}
-	s.StaleReads = s.StaleReads || p.StaleReads
-}
-
-// cutOff describes what does not work without a confirmation of the primary, and the remedy.
-func (s *Shard) cutOff() string {
-	refused := "statements on it are refused"
-	if s.StaleReads {
-		refused = "plain reads go on and may be stale, all other statements on it are refused"
-	}
-	return fmt.Sprintf("etcd has not confirmed its primary since %s: %s; check etcd and the network to it", s.UnconfirmedSince.Local().Format(time.DateTime), refused)
 }
 
 func (s *Shard) follow(r fleet.Replica) {

@@ -59,7 +59,9 @@ func (c *Catalog) Obstacles(t *Table) (list []Obstacle) {
 		}
 	}
 	for _, u := range t.Unseen {
-		list = append(list, t.UniqueObstacle(u))
+		if !t.NumbersAlone(u) { // equal values are on no two shards
+			list = append(list, t.UniqueObstacle(u))
+		}
 	}
 	return list
 }
@@ -91,8 +93,12 @@ func (t *Table) WithOwner(u UniqueKey) string {
 	return fmt.Sprintf("ALTER TABLE %s DROP %s, ADD %s (%s)", t.TableName.SQL(), drop, add, strings.Join(append(names, quoted(owner)), ", "))
 }
 
-// NumbersAlone reports whether the cluster gives each value of the key once, because the key contains the AUTO_INCREMENT column.
-func (t *Table) NumbersAlone(u UniqueKey) bool { return slices.Contains(u.Columns, t.Numbered()) }
+// NumbersAlone reports whether the cluster gives each value of the key once, because the key contains the AUTO_INCREMENT column. Columns that are
+// no integers are numbered by each shard for itself.
+func (t *Table) NumbersAlone(u UniqueKey) bool {
+	at := t.Numbered()
+	return at >= 0 && t.Columns[at].IsInteger() && slices.Contains(u.Columns, at)
+}
 
 // String returns the obstacle as doctor and apply print it.
 func (o Obstacle) String() string {

@@ -1,9 +1,11 @@
 package catalog
 
 import (
+	"strings"
 	"testing"
 
 	"locus/idgen/gene"
+	"locus/router"
 )
 
 // The remedy for a unique key without the owner is a statement that adds the owner.
@@ -35,5 +37,10 @@ func TestLooseKeysNameTheRemedy(t *testing.T) {
 	}
 	if !table.NumbersAlone(UniqueKey{Columns: []int{0}}) || table.NumbersAlone(UniqueKey{Columns: []int{2}}) {
 		t.Error("a key is unique over all shards if the cluster numbers one of its columns")
+	}
+	table.Unseen = []UniqueKey{{Name: "PRIMARY", Columns: []int{0}}, {Name: "loose", Columns: []int{2}}}
+	c := NewListed([]router.ShardName{"s0"}, []*Table{table}, nil, map[router.ShardName]*Listing{"s0": {}})
+	if list := c.Obstacles(table); len(list) != 1 || !strings.HasPrefix(list[0].What, "unique key loose ") {
+		t.Errorf("obstacles: %v", list)
 	}
 }

@@ -90,11 +90,15 @@ func well() map[string]string {
 			"source_up": steady(1), "declaration_refused": steady(0), "route_map_version": steady(7), "branches_in_doubt": steady(0),
 			"statements_holding": steady(0), "statements_total": growing(1500), "statements_failed_total": growing(0), "statements_slow_total": growing(0),
 			"connections_refused_total": growing(0), "key_ring_refused": steady(0), "key_version": steady(2), "key_rotation_due_seconds": steady(86400),
-			"statement_digests": steady(50), "statement_digests_limit": steady(4000),
+			"findings_acknowledged": steady(2),
+			"statement_digests":     steady(50), "statement_digests_limit": steady(4000),
 		} {
 			all[fmt.Sprintf("locus_%s{instance=%q}", name, instance)] = values
 		}
 		all[fmt.Sprintf(`up{job="locus",instance=%q}`, instance)] = steady(1)
+		for severity, n := range map[string]float64{"outage": 0, "at-risk": 0, "advice": 3} {
+			all[fmt.Sprintf(`locus_findings{instance=%q,severity=%q}`, instance, severity)] = steady(n)
+		}
 	}
 	return all
 }
@@ -118,6 +122,8 @@ func labels(pairs ...string) map[string]string {
 // faults has one for each alert; another one is added to both.
 var faults = map[string]fault{
 	"LocusProxyAway":          {map[string]string{`up{job="locus",instance="p1"}`: turned(1, 0)}, labels("instance", "p1", "job", "locus"), 45 * time.Second, time.Minute},
+	"LocusOutage":             {map[string]string{`locus_findings{instance="p1",severity="outage"}`: turned(0, 1)}, labels(), 0, 30 * time.Second},
+	"LocusAtRisk":             {map[string]string{`locus_findings{instance="p1",severity="at-risk"}`: turned(0, 2)}, labels(), 285 * time.Second, 5 * time.Minute},
 	"LocusEtcdAway":           {map[string]string{`locus_source_up{instance="p1"}`: turned(1, 0)}, labels("instance", "p1"), 105 * time.Second, 2 * time.Minute},
 	"LocusDeclarationRefused": {map[string]string{`locus_declaration_refused{instance="p1"}`: turned(0, 1)}, labels("instance", "p1"), 45 * time.Second, time.Minute},
 	"LocusMapVersionsDiffer":  {map[string]string{`locus_route_map_version{instance="p2"}`: turned(7, 8)}, labels(), 105 * time.Second, 2 * time.Minute},

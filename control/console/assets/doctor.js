@@ -1,15 +1,22 @@
-// What doctor finds, each with its remedy.
+// All findings of the cluster, each with its severity, consequences and remedy.
 import {html} from "./html.js";
-import {take} from "./feed.js";
-import {ago, plural} from "./words.js";
+import {ago, mood, plural} from "./words.js";
 
-export const needs = () => [["v1/findings", 2000]];
+const words = {outage: "outage", "at-risk": "at risk", advice: "advice"};
 
-const finding = f => html`<li><b>${f.where}</b> <span class="pill warn">${f.check}</span> ${f.what}<br><span class="soft">What helps:</span> <code>${f.remedy}</code></li>`;
+const remedy = f => html`<br><span class="soft">Remedy:</span> <code>${f.remedy}</code>`;
 
+const consequence = c => html`<li><b>${c.where}</b> <span class="soft">${c.check}</span> ${c.what}${remedy(c)}</li>`;
+
+const consequences = f => (f.consequences || []).length ? html`<details open><summary>${plural(f.consequences.length, "consequence")}</summary><ul>${f.consequences.map(consequence)}</ul></details>` : "";
+
+export const finding = f => html`<li class="${f.acknowledged ? "" : mood(f.severity)}" id="finding-${f.id}"><b>${f.where}</b> <span class="pill ${f.acknowledged ? "" : mood(f.severity)}">${words[f.severity]}</span> <span class="soft">${f.check}</span> ${f.what}${f.expect ? html`<br><b>${f.expect}</b>` : ""}${remedy(f)}${consequences(f)}</li>`;
+
+// draw takes the findings from the state, so that they are the same as in the strip.
 export function draw(state) {
-  const {value, trouble} = take("v1/findings");
-  if (!value) return html`<section class="card"><h2>Doctor</h2><p class="soft">${trouble || "Asking …"}</p></section>`;
-  return html`<section class="card" id="doctor" aria-labelledby="doctor-title"><div class="head"><h2 id="doctor-title">Doctor</h2><span class="soft">${value.at ? "looked " + ago(value.at, state.at) + ", and looks each minute while this page is open" : "is looking: it asks etcd, the proxies and every shard"}</span>${state.you.admin ? html`<button id="look-again" class="push" data-look>Look again</button>` : ""}</div>
-${value.problem ? html`<p class="note">It can't look: ${value.problem}</p>` : !value.at ? "" : value.findings.length === 0 ? html`<p class="good">No findings. ${plural(value.etcd_endpoints, "etcd endpoint")}, ${plural(value.proxies, "proxy")} and ${plural(value.shards, "shard")} were checked.</p>` : html`<ul class="findings">${value.findings.map(finding)}</ul>`}</section>`;
+  const at = state.doctor.at, open = state.findings.filter(f => !f.acknowledged), known = state.findings.filter(f => f.acknowledged);
+  return html`<section class="card" id="doctor" aria-labelledby="doctor-title"><div class="head"><h2 id="doctor-title">Findings</h2><span class="soft">${at ? "The slow checks ran " + ago(at, state.at) + ". They run each minute while this page is open." : "The slow checks are running: they query etcd, the proxies and every shard."}</span>${state.you.admin ? html`<button id="look-again" class="push" data-look>Check again</button>` : ""}</div>
+${state.doctor.problem ? html`<p class="note warn">The slow checks can't run: ${state.doctor.problem}</p>` : ""}
+${open.length ? html`<ul class="findings">${open.map(finding)}</ul>` : at ? html`<p class="good">${known.length ? "No open findings." : "No findings."}</p>` : ""}
+${known.length ? html`<details id="acknowledged"><summary>${plural(known.length, "acknowledged finding")}</summary><ul class="findings">${known.map(finding)}</ul></details>` : ""}</section>`;
 }

@@ -2,7 +2,7 @@
 import {html} from "./html.js";
 import {chart} from "./chart.js";
 import {take} from "./feed.js";
-import {ago, count, day, lag, ms, percent, plural, rate} from "./words.js";
+import {ago, count, day, lag, mood, ms, percent, plural, rate} from "./words.js";
 import {brief} from "./moves.js";
 import {chosen, historyPath} from "./span.js";
 
@@ -31,13 +31,13 @@ ${chart("lag", "Lag of replicas and moves, by shard", history, lagging ? lags : 
 }
 
 const shardRow = (s, state) => html`<tr id="shard-${s.name}"><th scope="row"><svg class="swatch" viewBox="0 0 8 8" aria-hidden="true"><rect class="${look(state, s.name)}" width="8" height="8"/></svg>${s.name}<span class="soft"> ${s.address}</span></th>
-<td data-name="is">${s.problem ? html`<b class="${s.state === "well" || s.state === "slow" ? "warn" : "bad"}">${s.state}</b>${s.since ? html` <span class="soft">${ago(s.since, state.at)}</span>` : ""}<br><span class="soft">${s.problem}</span>` : html`<span class="good">${s.state}</span>`}</td>
+<td data-name="is">${s.problem ? html`<b class="${mood(s.severity)}">${s.state}</b>${s.since ? html` <span class="soft">${ago(s.since, state.at)}</span>` : ""}<br><span class="soft">${s.problem}</span>` : html`<span class="${mood(s.severity)}">${s.state}</span>${s.severity === "none" ? "" : html` <a class="soft" href="#doctor">findings</a>`}`}</td>
 <td data-name="genes" class="number">${percent(s.genes_percent)}</td><td data-name="statements" class="number">${rate(s.statements_per_second)}</td>
 <td data-name="p50" class="number">${ms(s.p50_ms)}</td><td data-name="p99" class="number">${ms(s.p99_ms)}</td><td data-name="errors" class="number ${s.errors_per_second > 0 ? "bad" : ""}">${rate(s.errors_per_second)}</td>
 <td data-name="connections" class="number">${count(s.connections_in_use)} of ${count(s.connections_limit)}</td><td data-name="waiting" class="number ${s.waiting ? "warn" : ""}">${count(s.waiting)}</td>
 <td data-name="replicas">${(s.replicas || []).length === 0 ? html`<span class="soft">none</span>` : s.replicas.map(r => html`<span class="${r.usable ? "" : "bad"}">${r.address} ${lag(r.lag_ms)}${r.usable ? "" : ", no reads"}</span> `)}</td></tr>`;
 
-const proxyRow = p => html`<tr><th scope="row">${p.id}</th><td data-name="is">${p.problem ? html`<b class="bad">${p.problem}</b>` : html`<span class="good">well</span>`}</td><td data-name="clients come to">${p.address}</td>
+const proxyRow = p => html`<tr><th scope="row">${p.id}</th><td data-name="is">${p.problem ? html`<b class="${mood(p.severity)}">${p.problem}</b>` : html`<span class="${mood(p.severity)}">${p.draining ? "draining" : "well"}</span>`}</td><td data-name="clients come to">${p.address}</td>
 <td data-name="sessions" class="number">${count(p.sessions)}</td><td data-name="statements" class="number">${rate(p.statements_per_second)}</td><td data-name="p99" class="number">${ms(p.p99_ms)}</td>
 <td data-name="map" class="number">${p.map_version}</td><td data-name="build">${p.build}</td><td data-name="since" class="time">${day(p.started)}</td></tr>`;
 

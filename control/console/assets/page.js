@@ -3,7 +3,7 @@ import {html} from "./html.js";
 import {morph} from "./morph.js";
 import {ask, forget, send, take} from "./feed.js";
 import {strip, title} from "./strip.js";
-import {clock, count, lag, ms, rate} from "./words.js";
+import {clock, count, lag, mood, ms, rate, worst} from "./words.js";
 import {axis, nearest} from "./curves.js";
 import {chosen as span, historyPath} from "./span.js";
 import * as overview from "./overview.js";
@@ -20,7 +20,7 @@ import * as begin from "./begin.js";
 import * as actions from "./actions.js";
 
 const parts = {overview, moves, map: genes, statements, tables, users, routes, generators, doctor};
-const names = {overview: "Overview", moves: "Moves", map: "Map", statements: "Statements", tables: "Tables", users: "Users", routes: "Routes", generators: "Generators", doctor: "Doctor"};
+const names = {overview: "Overview", moves: "Moves", map: "Map", statements: "Statements", tables: "Tables", users: "Users", routes: "Routes", generators: "Generators", doctor: "Findings"};
 
 const main = document.getElementById("main"), said = document.getElementById("state"), select = document.getElementById("proxy");
 let state = null, away = "", proxy = "", events = null;
@@ -45,8 +45,9 @@ function draw() {
 }
 
 function drawTabs() {
-  const well = {moves: state && state.moves.length ? state.moves.length : "", doctor: state && state.findings.length ? state.findings.length : ""};
-  morph(document.getElementById("tabs"), html`${Object.keys(parts).map(part => html`<a id="tab-${part}" href="#${part}" ${part === now() ? html`aria-current="page"` : ""}>${names[part]}${well[part] ? html` <span class="badge">${well[part]}</span>` : ""}</a>`)}`);
+  const well = {moves: state && state.moves.length ? state.moves.length : "", doctor: state && state.outages + state.at_risk + state.advice || ""};
+  const colour = {moves: state && mood(worst(state.moves)), doctor: state && mood(state.severity)};
+  morph(document.getElementById("tabs"), html`${Object.keys(parts).map(part => html`<a id="tab-${part}" href="#${part}" ${part === now() ? html`aria-current="page"` : ""}>${names[part]}${well[part] ? html` <span class="badge ${colour[part] === "good" ? "" : colour[part]}">${well[part]}</span>` : ""}</a>`)}`);
 }
 
 function drawProxies() {

@@ -45,6 +45,14 @@ export function plural(n, thing) {
   return count(n) + " " + (/[^aeiou]y$/.test(thing) ? thing.slice(0, -1) + "ies" : thing + "s");
 }
 
+// mood is the class of a severity: its colour on the whole page.
+export const mood = severity => ({outage: "bad", "at-risk": "warn", advice: "advice"})[severity] || "good";
+
+const ranks = ["none", "advice", "at-risk", "outage"];
+
+// worst is the highest severity of a list of shards, proxies, members, jobs or findings.
+export const worst = list => ranks[list.reduce((most, x) => Math.max(most, ranks.indexOf(x.severity)), 0)];
+
 const pad = n => String(n).padStart(2, "0");
 
 // clock and day write a time, in UTC; an empty one is a dash.

@@ -1,29 +1,49 @@
 import {test} from "node:test";
 import assert from "node:assert/strict";
-import {strip, title, verdict, shardStates} from "../assets/strip.js";
+import {found, strip, title, verdict, shardStates} from "../assets/strip.js";
+import {finding} from "../assets/doctor.js";
 import {mirrored, progress, stageNow} from "../assets/moves.js";
 import {arranged} from "../assets/statements.js";
 import {rights} from "../assets/users.js";
 import {routed} from "../assets/tables.js";
 
-const shard = (name, state, problem) => ({name, state, problem});
+const shard = (name, state, problem) => ({name, state, problem, severity: problem ? "outage" : "none"});
 const state = {
-  cluster: "shop", well: false, problems: 1, worst: "shard s1 is frozen", proxies: [{id: "p"}], etcd: [{endpoint: "e"}], findings: [], doctor: {at: "2026-03-04T05:06:07Z"}, sessions: 3,
+  cluster: "shop", well: false, severity: "outage", outages: 1, at_risk: 0, advice: 0, acknowledged: 0, problems: 1, worst: "shard s1 is frozen", proxies: [{id: "p", severity: "none"}], etcd: [{endpoint: "e", severity: "none"}], findings: [], doctor: {at: "2026-03-04T05:06:07Z"}, sessions: 3,
   shards: [shard("s0", "well"), shard("s1", "frozen", "it has answered no probe"), shard("s2", "well")], statements: {statements_per_second: 1234, errors_per_second: 2, p99_ms: 8},
 };
 
 test("the title and the strip tell the worst", () => {
   assert.equal(title(state, ""), "▲ shard s1 is frozen · shop · locus");
-  assert.equal(title({...state, well: true}, ""), "✓ all is well · shop · locus");
+  assert.equal(title({...state, well: true}, ""), "✓ healthy · shop · locus");
   assert.match(title(state, "it is away"), /^\? no answer/);
   assert.equal(verdict({...state, problems: 3}), "shard s1 is frozen, and 2 more problems");
   assert.deepEqual(shardStates(state.shards), [{state: "frozen", count: 1}, {state: "well", count: 2}]);
   const drawn = String(strip(state));
-  for (const want of ["1 frozen, 2 well", "1,234/s", "2.00/s", "8.00 ms", 'class="cell bad" id="cell-shards"', 'class="cell good" id="cell-etcd"', "0 findings"]) assert.ok(drawn.includes(want), want);
+  for (const want of ["1 frozen, 2 well", "1,234/s", "2.00/s", "8.00 ms", 'class="cell bad" id="cell-shards"', 'class="cell good" id="cell-etcd"', 'class="verdict bad"', "1 outage"]) assert.ok(drawn.includes(want), want);
+});
+
+test("each severity has its own colour and words", () => {
+  for (const [severity, colour, counts, says] of [
+    ["none", "good", {}, "healthy"], ["advice", "advice", {advice: 2}, "healthy, with 2 pieces of advice"],
+    ["at-risk", "warn", {well: false, at_risk: 1, problems: 1, worst: "s0: a disk is full"}, "s0: a disk is full"],
+    ["outage", "bad", {well: false, outages: 1, problems: 1, worst: "shard s1 is away"}, "shard s1 is away"],
+  ]) {
+    const one = {...state, well: true, outages: 0, problems: 0, worst: "", severity, shards: [shard("s0", "well")], ...counts};
+    assert.equal(verdict(one), says);
+    const drawn = String(strip(one));
+    for (const want of [`class="verdict ${colour}"`, `class="cell ${colour}" id="cell-doctor"`]) assert.ok(drawn.includes(want), want + drawn);
+  }
+  assert.equal(found({outages: 0, at_risk: 1, advice: 2, acknowledged: 3}), "1 risk, 2 advice, 3 acknowledged");
+});
+
+test("a server that is down is one finding with its consequences", () => {
+  const drawn = String(finding({id: "ab", severity: "outage", check: "servers", where: "s1 at db:1", what: "it is away", remedy: "start it", expect: "failover under way", consequences: [{where: "s1", check: "logins", what: "refused <b>", remedy: "see it"}]}));
+  for (const want of ['id="finding-ab"', "pill bad", "failover under way", "1 consequence", "refused &lt;b&gt;"]) assert.ok(drawn.includes(want), want + drawn);
 });
 
 test("a cluster without anything says so", () => {
-  const drawn = String(strip({...state, shards: [], proxies: [], etcd: undefined, doctor: {}}));
+  const drawn = String(strip({...state, shards: [], proxies: [], etcd: undefined, doctor: {}, severity: "none"}));
   for (const want of ["none", "0 well", "asking …", "looking …"]) assert.ok(drawn.includes(want), want);
 });
 

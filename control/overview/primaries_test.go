@@ -1,4 +1,4 @@
-package doctor
+package overview
 
 import (
 	"strings"
@@ -12,11 +12,10 @@ import (
 
 func TestSwitchoversThatHaveNotEnded(t *testing.T) {
 	settled := cluster.Primary{Epoch: 1, Server: "a:1"}
-	e := at(Options{Cluster: &cluster.Cluster{Primaries: map[router.ShardName]cluster.Primary{
+	c := &cluster.Cluster{Primaries: map[router.ShardName]cluster.Primary{
 		"s0": settled, "s1": settled.BeginSwitchover("b:1", "").Release(""), "s2": settled.BeginSwitchover("b:1", "").Promote(""),
-	}}})
-	e.primaries(t.Context())
-	got := e.found()
+	}}
+	got := listed(Seen{Declared: c})
 	for _, want := range []string{"a switchover to b:1 has not ended; a:1 is the primary", "b:1 is the primary, and a:1, which was"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s lacks %s", got, want)
@@ -25,25 +24,38 @@ func TestSwitchoversThatHaveNotEnded(t *testing.T) {
 	if strings.Contains(got, "s0") {
 		t.Error(got)
 	}
+	before := &cluster.Cluster{Primaries: map[router.ShardName]cluster.Primary{"s0": settled, "s1": settled, "s2": settled}}
+	if got := listed(Seen{Declared: c, Earlier: before}); got != "" {
+		t.Errorf("of switchovers that have just begun: %s", got)
+	}
 }
 
-// Writes that wait for a replica are told with the way out, and what may be lost by that with what ends it.
+// listed returns the findings of primaries with their remedies.
+func listed(seen Seen) (text string) {
+	for _, f := range primariesFound(seen) {
+		text += f.Where + ": " + f.What + "; " + f.Remedy + "\n"
+	}
+	return text
+}
+
+// Writes that wait for a replica are reported with the remedy, and so is what may be lost by that remedy.
 func TestPrimariesWithoutReplicas(t *testing.T) {
 	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for alone, want := range map[bool][]string{
 		false: {"too few have answered its primary a:1 since 2026-01-01T00:00:00Z", "locus switchover s0 --without-replicas"},
 		true:  {"may be lost with it: as was ordered", "writes wait for it again then"},
 	} {
-		e := at(Options{Cluster: &cluster.Cluster{Primaries: map[router.ShardName]cluster.Primary{"s0": {Epoch: 2, Server: "a:1", Alone: alone}}}})
 		r := failover.Record{Primary: "a:1", Waits: since}
 		if alone {
 			r.Waits, r.MayLose = time.Time{}, "as was ordered"
 		}
-		e.failover("s0", r)
-		got := ""
-		for _, f := range e.findings {
-			got += f.What + "; " + f.Remedy + "\n"
-		}
+		got := listed(Seen{
+			Declared: &cluster.Cluster{
+				Shards:    map[router.ShardName]cluster.Shard{"s0": {Failover: cluster.FailoverPromote}},
+				Primaries: map[router.ShardName]cluster.Primary{"s0": {Epoch: 2, Server: "a:1", Alone: alone}},
+			},
+			Notes: Notes{Records: map[router.ShardName]failover.Record{"s0": r}},
+		})
 		for _, w := range want {
 			if !strings.Contains(got, w) {
 				t.Errorf("%s lacks %s", got, w)
