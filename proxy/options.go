@@ -109,6 +109,8 @@ type Options struct {
 	Procedures session.Procedures
 	// Declarations changes the documents that Declared reads; nil: nothing can be declared in SQL.
 	Declarations ddl.Declarations
+	// Made records a definition that at least one shard has made. It returns at once. May be nil.
+	Made func(ddl.Made)
 	// Renames renames declared tables in the same documents; nil: a table that is on every shard can't be renamed.
 	Renames ddl.Renames
 	// Applied waits until a job's stream has applied to its target everything that its source has logged by the time of the call.

@@ -118,7 +118,7 @@ func New(o Options) *Proxy {
 		Unlisted: p.pollUnlisted, Health: p.health.Load,
 		Definitions: ddl.Services{
 			Snapshot: func() *snapshot.Snapshot { return &p.live.Load().snapshot }, Redefined: p.redefined, Settled: p.settled,
-			Declarations: o.Declarations, Renames: o.Renames, Renumber: p.numbers.Renumber,
+			Declarations: o.Declarations, Renames: o.Renames, Renumber: p.numbers.Renumber, Made: o.Made,
 		},
 	}
 	p.login = handshake.Config{

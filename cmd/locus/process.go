@@ -8,12 +8,14 @@ import (
 	"maps"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"locus/config"
 	"locus/config/etcd"
 	"locus/control/console"
 	"locus/control/declared"
+	"locus/control/events"
 	"locus/control/failover"
 	"locus/control/fleet"
 	"locus/control/generators"
@@ -51,7 +53,9 @@ type process struct {
 	ops      *ops.Ops
 	proxy    *proxy.Proxy
 	servers  *failover.Runner // movers run it
-	evict    func()           // makes the proxy stop without waiting for transactions
+	timeline *events.Recorder
+	told     atomic.Pointer[string] // who told the process to stop; nil: a signal did
+	evict    func()                 // makes the proxy stop without waiting for transactions
 }
 
 // introduce builds the card by which other processes know this one.
@@ -78,8 +82,14 @@ func (p *process) introduce() (err error) {
 func (p *process) register(ctx context.Context) (leave func(), err error) {
 	present, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
+	membership := fleet.Membership{KV: p.kv, Card: p.card, Log: p.log}
+	running.Go(func() { _ = membership.Run(present) })
 	running.Go(func() { _ = p.presence.Run(present) }) // the log and the health checks report an unreachable etcd
-	leave = func() { cancel(); running.Wait() }
+	leave = func() {
+		cancel()
+		running.Wait()
+		membership.Leave(context.WithoutCancel(ctx), p.proxy.Status().Stopping.Since, time.Now())
+	}
 	switch err = p.begin(ctx); {
 	case errors.Is(err, keyring.ErrAway):
 		p.log.Warn("rows are not stamped until etcd answers", slog.Any("error", err))
@@ -130,7 +140,7 @@ func (p *process) start(ctx context.Context) (*console.Console, error) {
 	return console.New(console.Options{
 		Proxy: p.proxy, Cluster: shared{p.store, p.in, p.connection}, Operations: p.ops, Self: p.card, Name: p.config.Cluster,
 		IDs: given(p.config, p.api), Accounts: accounts,
-		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts, Keys: p.keys.Status, Watched: p.servers.Watched,
+		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts, Keys: p.keys.Status, Watched: p.servers.Watched, Events: p.timeline.Counts,
 	}), nil
 }
 
@@ -156,7 +166,7 @@ func (p *process) join(o *proxy.Options) {
 	p.ops = ops.New(ops.Config{KV: p.kv, Jobs: p.store, Secrets: p.config.Secrets.Lookup, Connect: p.config.Backends.ConnectTimeout.Std(), Now: time.Now})
 	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), virtual.NewProcedures(p.ops)
 	o.Applied = p.store.Applied
-	o.Declarations = declared.NewTables(p.kv, p.log)
+	o.Declarations, o.Made = declared.NewTables(p.kv, p.log), p.recordDefinition
 	announcer := &fleet.Announcer{KV: p.kv, ID: p.card.ID}
 	o.Redefined, o.Settled, o.Renumbered = announcer.Redefined, announcer.Settled, announcer.Renumbered
 	o.Verified = fleet.Schemas{KV: p.kv}
@@ -198,11 +208,12 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 		list = append(list, func(ctx context.Context) error {
 			p.proxy.Reread() // the tables may have changed since they were read
 			return p.following(fleet.Redefined, p.proxy.RereadChanged).Run(ctx)
-		}, p.following(fleet.Settled, p.proxy.Settle).Run, p.following(fleet.Renumbered, p.proxy.Renumber).Run)
+		}, p.following(fleet.Settled, p.proxy.Settle).Run, p.following(fleet.Renumbered, p.proxy.Renumber).Run, p.recordErrors)
 	}
 	if p.config.Does(config.MoverTask) {
 		mover := &migrate.Runner{Store: p.store, Name: p.card.ID, Log: p.log, Stepped: p.spans.Stepped}
-		list = append(list, mover.Run, p.servers.Run)
+		census := &fleet.Census{KV: p.kv, By: p.card.ID, Log: p.log}
+		list = append(list, mover.Run, p.servers.Run, census.Run)
 	}
 	return list
 }
@@ -224,6 +235,7 @@ func (p *process) serveIDs(ctx context.Context) error {
 func (p *process) obey(ctx context.Context) error {
 	return fleet.Obey(ctx, p.kv, p.card.ID, func(o fleet.Order, by string) {
 		p.log.Info("told to stop", slog.String("order", string(o)), slog.String("by", by))
+		p.told.Store(&by)
 		if o == fleet.Evict {
 			p.evict()
 		}

@@ -73,6 +73,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.spans.Close()) }()
+	defer p.record()()
 	worker, err := workerOf(p.config, p.card)
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func (in *invocation) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer leave()
-	return serveAll(ctx, p.log, p.proxy, page, p.ports, p.beside(page, hangups)...)
+	return serveAll(ctx, p.log, p.proxy, page, p.ports, append(p.beside(page, hangups), func(background context.Context) error { return p.recordDrain(background, ctx) })...)
 }
 
 // workerOf returns the settings of the process's worker number in snowflakes.

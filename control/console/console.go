@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"locus/config"
+	"locus/control/events"
 	"locus/control/failover"
 	"locus/control/fleet"
 	"locus/control/generators"
@@ -45,6 +46,8 @@ type Options struct {
 	Version    string
 	// Traced returns the counts of spans. It is nil without tracing.
 	Traced func() tracing.Counts
+	// Events returns the counts of recorded events. It is nil if the process records none.
+	Events func() events.Counts
 	// Watched returns the shards whose servers the process watches. It is nil if it watches none.
 	Watched func() map[router.ShardName]failover.Watched
 	// Keys returns the state of the process's key ring. It is nil if it has none.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"locus/control/events"
 	"locus/control/failover"
 	"locus/control/finding"
 	"locus/control/fleet"
@@ -121,6 +122,9 @@ var (
 	spansSent    = describe("trace_spans_sent_total", "Spans of traces that the collector has taken.")
 	spansDropped = describe("trace_spans_dropped_total", "Spans of traces that were lost, since the collector did not take them or too many waited.")
 
+	eventsWritten = describe("events_written_total", "Events of this process that were written to the timeline after their effect.")
+	eventsDropped = describe("events_dropped_total", "Events of this process that are missing in the timeline, since etcd did not take them or there were too many.")
+
 	dialFail   = describe("backend_login_failures_total", "Logins at a shard that failed.", "shard")
 	poolResets = describe("backend_resets_total", "Connections to a shard that were reset before they were lent on, by reason.", "shard", "reason")
 	unforeseen = describe("backend_unforeseen_changes_total", "Connections to a shard that were lent on as clean although the server reported a change of state.", "shard")
@@ -131,6 +135,7 @@ type collector struct {
 	p      Proxy
 	ids    Generators            // nil if there are none
 	traced func() tracing.Counts // nil if there are none
+	events func() events.Counts  // nil if there are none
 	keys   func() fleet.Keys     // nil if there are none
 	watch  func() map[router.ShardName]failover.Watched
 	moves  *moves
@@ -139,7 +144,7 @@ type collector struct {
 }
 
 func newCollector(o Options, state func() *overview.State) prometheus.Collector {
-	return collector{o.Proxy, o.IDs, o.Traced, o.Keys, o.Watched, &moves{source: o.Cluster, now: o.Now}, state, o.Now}
+	return collector{o.Proxy, o.IDs, o.Traced, o.Events, o.Keys, o.Watched, &moves{source: o.Cluster, now: o.Now}, state, o.Now}
 }
 
 func (c collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
@@ -185,6 +190,11 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 		spans := c.traced()
 		counter(spansSent, spans.Sent)
 		counter(spansDropped, spans.Dropped)
+	}
+	if c.events != nil {
+		recorded := c.events()
+		counter(eventsWritten, recorded.Written)
+		counter(eventsDropped, recorded.Dropped)
 	}
 	if c.keys != nil {
 		keys := c.keys()

@@ -373,6 +373,60 @@ func TestARecorderWithoutEtcd(t *testing.T) {
 	}
 }
 
+// The budget of a recorder bounds its events of any time.
+func TestTheBudget(t *testing.T) {
+	var b budget
+	r := rand.New(rand.NewPCG(7, 8))
+	now, began, taken := noon, noon, 0
+	for range 20_000 {
+		now = now.Add(time.Duration(r.Int64N(int64(2 * time.Second))))
+		if b.take(now) {
+			taken++
+		}
+		if most := maxBurst + now.Sub(began).Hours()*perHour; float64(taken) > most+1 {
+			t.Fatalf("%d events after %v", taken, now.Sub(began))
+		}
+	}
+	if least := maxBurst + int(now.Sub(began).Hours()*perHour) - 1; taken < least {
+		t.Errorf("%d events, want %d at least", taken, least)
+	}
+}
+
+// TestTheRateOfErrors has one event when many statements fail, and one when that ends.
+func TestTheRateOfErrors(t *testing.T) {
+	var rate Rate
+	var statements uint64
+	codes := map[uint16]uint64{}
+	now := noon
+	var got []string
+	observe := func(times int, ran, of1213, of1062 uint64) {
+		for range times {
+			now = now.Add(10 * time.Second)
+			statements += ran
+			codes[1213] += of1213
+			codes[1062] += of1062
+			for _, e := range rate.Observe(now, statements, codes) {
+				got = append(got, fmt.Sprintf("%v %v %s (%v)", now.Sub(noon), e.Failed, e.What, e.Took))
+			}
+		}
+	}
+	observe(12, 1000, 1, 20) // 2 %
+	observe(12, 20, 5, 1)    // many, but few errors
+	observe(6, 1000, 90, 10) // 10 %
+	observe(30, 1000, 1, 30) // 3 %: between half of the limit and the limit
+	observe(3, 1000, 0, 0)
+	observe(3, 1000, 90, 10)
+	observe(12, 1000, 0, 0)
+	observe(12, 0, 0, 0)
+	want := []string{
+		"4m10s true 11 % of the statements fail: 112 in 30s, most of them with error 1213 (0s)",
+		"12m30s false few statements fail again, after 1842 errors, most of them 1062 (7m50s)",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant\n%q", got, want)
+	}
+}
+
 // TestFollowing shows what is there, and then each new event once, also those with times in the past.
 func TestFollowing(t *testing.T) {
 	kv := newKV(t)

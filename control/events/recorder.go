@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 const (
 	maxQueued  = 1024 // events that wait for etcd
 	maxBatch   = 64   // events of one transaction
+	maxBurst   = 2000
+	perHour    = 500
 	writing    = 5 * time.Second
 	flushing   = 2 * time.Second // for the events that wait when the process ends
 	pruneAfter = 64              // events
@@ -30,6 +33,7 @@ type Recorder struct {
 
 	queue            chan etcd.Write
 	written, dropped atomic.Uint64
+	budget           budget
 }
 
 // NewRecorder returns a recorder that writes nothing before its Run.
@@ -37,13 +41,37 @@ func NewRecorder(kv *etcd.KV, log *slog.Logger) *Recorder {
 	return &Recorder{kv: kv, log: log, queue: make(chan etcd.Write, maxQueued)}
 }
 
-// Record writes an event soon. It never waits. It drops the event if too many wait for etcd.
+// Record writes an event soon. It never waits. It drops the event if too many wait for etcd, or if the process has recorded
+// more than [maxBurst] in a short time: one application that defines tables all day long must not displace all other events.
 func (r *Recorder) Record(e Event) {
+	if !r.budget.take(time.Now()) {
+		r.dropped.Add(1)
+		return
+	}
 	select {
 	case r.queue <- Put(e):
 	default:
 		r.dropped.Add(1)
 	}
+}
+
+// budget allows maxBurst events at once, and perHour events for a long time. The zero value is ready.
+type budget struct {
+	mu   sync.Mutex // guards the fields below
+	used float64
+	at   time.Time
+}
+
+func (b *budget) take(now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.used = max(0, b.used-now.Sub(b.at).Hours()*perHour)
+	b.at = now
+	if b.used+1 > maxBurst {
+		return false
+	}
+	b.used++
+	return true
 }
 
 // Counts contains the numbers of events of a recorder.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/control/events"
 	"locus/router"
 )
 
@@ -87,12 +88,13 @@ func DecodeRecords(pairs []etcd.KeyValue) map[router.ShardName]Record {
 	return records
 }
 
-func (r Record) write(ctx context.Context, kv *etcd.KV, shard router.ShardName) error {
+func (r Record) write(ctx context.Context, kv *etcd.KV, shard router.ShardName, list ...events.Event) error {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	_, err = kv.Commit(ctx, nil, etcd.Put(RecordPrefix+string(shard), text))
+	writes, _ := events.Add([]etcd.Write{etcd.Put(RecordPrefix+string(shard), text)}, list...)
+	_, err = kv.Commit(ctx, nil, writes...)
 	return err
 }
 

@@ -213,7 +213,7 @@ func (s *shard) keep(ctx context.Context) bool {
 	w.record.By, w.record.At = s.Runner.Name, now.UTC()
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
-	if w.record.write(ctx, s.KV, s.name) != nil {
+	if w.record.write(ctx, s.KV, s.name, eventsOf(s.name, w.kept, w.record, now)...) != nil {
 		return false
 	}
 	w.kept, w.wrote = w.record.clone(), now

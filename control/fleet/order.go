@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/control/events"
 )
 
 // Order is an operator's request to a proxy.
@@ -35,7 +36,13 @@ func Send(ctx context.Context, kv *etcd.KV, id string, o Order, by string, now t
 	if err != nil {
 		return err
 	}
-	_, err = kv.Commit(ctx, nil, etcd.Put(orderKey(id), text))
+	what := "was told to stop: no more clients, statements under way may end"
+	if o == Evict {
+		what = "was told to stop at once"
+	}
+	e := events.Event{At: now, Kind: events.Drain, Subject: "process " + id, What: what, By: by}
+	writes, _ := events.Add([]etcd.Write{etcd.Put(orderKey(id), text)}, e)
+	_, err = kv.Commit(ctx, nil, writes...)
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/control/events"
 	"locus/control/fleet"
 )
 
@@ -130,7 +131,12 @@ func (r Rotation) attempt(ctx context.Context) (Current, []Lack, error) {
 		return current, lacks, nil
 	}
 	next := Current{r.Version, r.Fingerprint, r.By, r.Now().UTC().Round(time.Second)}
-	_, err = r.KV.Commit(ctx, append(guards, etcd.Guard{Key: currentKey, Revision: revision}), etcd.Put(currentKey, next.text()))
+	e := events.Event{At: next.At, Kind: events.Keys, Subject: "key ring", By: r.By, What: fmt.Sprintf("version %d is current", next.Version)}
+	if current.Version > 0 {
+		e.What += fmt.Sprintf(", it was %d", current.Version)
+	}
+	writes, _ := events.Add([]etcd.Write{etcd.Put(currentKey, next.text())}, e)
+	_, err = r.KV.Commit(ctx, append(guards, etcd.Guard{Key: currentKey, Revision: revision}), writes...)
 	var conflict *etcd.Conflict
 	switch {
 	case errors.As(err, &conflict) && strings.HasSuffix(conflict.Key, currentKey):

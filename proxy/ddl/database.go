@@ -25,20 +25,23 @@ func (s *Session) DefineDatabase(st Statement) (total wire.OK, err error) {
 	if err := s.Commit(); err != nil {
 		return total, err
 	}
-	d := &definition{Session: s, Statement: st, catalog: st.Under.Catalog}
+	d := &definition{Session: s, Statement: st, catalog: st.Under.Catalog, began: time.Now()}
 	if err := d.present(); err != nil {
 		return total, err
 	}
 	var done []string
+	var out Outcome
+	defer func() { d.made(out) }()
 	for _, shard := range d.catalog.Shards {
 		ok, err := d.defineDatabaseOn(shard, len(done) == 0)
 		if err != nil {
+			out.Err = err
 			return total, partly(done, shard, err)
 		}
 		total.AffectedRows = max(total.AffectedRows, ok.AffectedRows)
 		total.Warnings = max(total.Warnings, ok.Warnings)
 		total.Status |= ok.Status & mysql.SERVER_STATUS_DB_DROPPED
-		done = append(done, string(shard))
+		done, out.Done = append(done, string(shard)), append(out.Done, shard)
 	}
 	return total, nil
 }

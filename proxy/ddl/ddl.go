@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -37,6 +38,8 @@ type Services struct {
 	// Renumber resumes the numbers of a table above the greatest one on the shards, after a definition that changes it. It may set them
 	// back. The error is the reason why they were not set back. Nil: no table is numbered.
 	Renumber func(ctx context.Context, t *catalog.Table) error
+	// Made records a definition that at least one shard has made. It returns at once. May be nil.
+	Made func(Made)
 }
 
 // Session is the part of a client's session that its definitions use. It belongs to the goroutine of the session.
@@ -158,9 +161,13 @@ func (s *Session) Reread(change catalog.Change) {
 // for the client. No transaction can undo them. They are refused while genes are being moved, except CREATE TABLE IF NOT EXISTS of an
 // existing table, which changes nothing: applications run it when they start.
 func (s *Session) Define(st Statement) (wire.OK, error) {
-	d := &definition{Session: s, Statement: st, catalog: st.Under.Catalog}
+	d := &definition{Session: s, Statement: st, catalog: st.Under.Catalog, began: time.Now()}
 	if st.Plan.Renames != nil {
-		return wire.OK{}, d.rename()
+		err := d.rename()
+		if err == nil {
+			d.made(Outcome{Done: d.catalog.Shards})
+		}
+		return wire.OK{}, err
 	}
 	if err := d.refused(); err != nil {
 		return wire.OK{}, err
@@ -186,6 +193,7 @@ func (s *Session) Define(st Statement) (wire.OK, error) {
 	}
 	var ok wire.OK
 	d.finish = func(out Outcome) {
+		d.made(out)
 		ok = d.note(out)
 		declares.end(out)
 		d.spreadViews(out)

@@ -33,6 +33,7 @@ type definition struct {
 	// finish is called with the outcome before another definition of the same tables may begin.
 	finish func(Outcome)
 	notes  uint16 // for the client
+	began  time.Time
 }
 
 // Outcome is the result of a definition on the shards.

@@ -6,6 +6,7 @@ import (
 
 	"locus/control/events"
 	"locus/control/failover"
+	"locus/control/fleet"
 	"locus/control/keyring"
 	"locus/control/switchover"
 	"locus/idgen/gene"
@@ -55,7 +56,7 @@ func TestKeysAreThose(t *testing.T) {
 		cluster.Prefix + cluster.CountersKey(catalog.TableName{Schema: "<schema>", Name: "<table>"}),
 		history + "<version>", cluster.ProxyPrefix + "<host>:<port>", cluster.ProcessPrefix + "<host>:<port>", cluster.SegmentPrefix + "…",
 		cluster.Prefix + cluster.GeneratorKey("<name>"), job.Prefix + "<id>", job.ReportPrefix + "<id>", job.ClaimPrefix + "<id>", job.DifferencesPrefix + "<id>",
-		events.Prefix + "<time>-<number>", failover.RecordPrefix + "<name>", "failover/watches/<name>", strings.TrimSuffix(keyring.CurrentKey, "current") + "…",
+		events.Prefix + "<time>-<number>", fleet.MemberPrefix + "<id>", failover.RecordPrefix + "<name>", "failover/watches/<name>", strings.TrimSuffix(keyring.CurrentKey, "current") + "…",
 		"orders/<id>", "schemas/<name>", "definitions/…", "questions/…", "answers/…",
 	} {
 		if !documented[key] {
