@@ -27,8 +27,7 @@ func TestReferenceIsTheDefaults(t *testing.T) {
 	}
 }
 
-// A field that the reference leaves out would keep its zero value above only if
-// the default is zero too, so the fields are counted as well.
+// A field that the reference omits would pass above if its default is zero, so the fields are counted as well.
 func TestReferenceNamesEveryField(t *testing.T) {
 	var fields map[string]any
 	if err := yaml.Unmarshal([]byte(config.Reference()), &fields); err != nil {
@@ -213,7 +212,8 @@ func fieldsOf(err error) []string {
 	return fields
 }
 
-// A port without a login is opened beyond the machine for named networks only, by a process that gives numbers.
+// A port without a login may be reachable from other machines only for named networks, and only in a process
+// that serves numbers.
 func TestIDsWithoutALogin(t *testing.T) {
 	for text, want := range map[string]string{
 		`ids: {listen: "127.0.0.1:8080"}`:                                         "",

@@ -8,8 +8,7 @@ import (
 	"locus/config"
 )
 
-// Whatever is accepted must be valid and must be accepted again when it is
-// written out.
+// An accepted file must be valid, and must be accepted again when it is written out.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(config.Reference()))
 	f.Add([]byte("proxy: {max_statement: 3KiB, idle_timeout: 1h2m}"))

@@ -38,7 +38,7 @@ func parsed(t *testing.T, text string) *config.Config {
 	return c
 }
 
-// What is said to reload is a field, and the reference says so at it.
+// Every name in the list of reloadable fields is a field, and the reference marks it so.
 func TestReloadableFieldsAreFields(t *testing.T) {
 	var reference map[string]any
 	if err := yaml.Unmarshal([]byte(config.Reference()), &reference); err != nil {

@@ -26,8 +26,8 @@ keys:
     key: 2b7e151628aed2a6abf7158809cf4f3c
 `
 
-// A buyer's order gets an ID that says where its row is, and a number for the
-// parcel that says no more than that.
+// A buyer's order gets an ID that contains the gene of its row, and a number for the parcel that reveals only
+// the gene.
 func Example() {
 	layout, err := orderid.ByName("int64")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"locus/idgen/orderid"
 )
 
-// counting is one counter for all genes: next is the number it gives next.
+// counting is one counter for all genes. next is the number that it returns next.
 type counting struct {
 	next uint64
 	err  error
@@ -84,7 +84,7 @@ func TestIssueRefuses(t *testing.T) {
 	}
 }
 
-// bytes16 has room for the sum of a run that a uint64 has not.
+// bytes16 has room for the sum of a run, for which a uint64 has not.
 func TestIssueRefusesARunThatWraps(t *testing.T) {
 	l, _ := orderid.ByName("bytes16")
 	issuer, err := NewIssuer(l, 0, &counting{next: ^uint64(0)})

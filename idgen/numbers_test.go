@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A run that is longer than a source gives at once is several; an error of any of them is the call's.
+// A run longer than a source returns at once is split into several. An error of any of them is the call's
+// error.
 func TestRunsOfAtMost(t *testing.T) {
 	var asked []int
 	next, fails := uint64(1), errors.New("no more")

@@ -26,7 +26,8 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// What mends nothing doesn't make earlier failures forgotten: else a step that always fails would be tried for ever.
+// Actions that fix nothing don't reset earlier failures. Otherwise a step that always fails would be retried
+// forever.
 func TestAttemptsAreForgottenOnceSomethingSucceeds(t *testing.T) {
 	verified := &phase.Event{Kind: phase.Verified}
 	for _, test := range []struct {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// proxies is a store of which only the proxies are asked for: each answer once, the last again and again.
+// proxies is a store with only the list of proxies. It returns each of the given results once, and then the
+// last one repeatedly.
 type proxies struct {
 	Store
 	answers []map[string]int64

@@ -30,7 +30,7 @@ func TestWhatGotWorse(t *testing.T) {
 		{figures{Conflicts: 2, Held: limits.Held + 1}, before, "held statements"},
 		{figures{Conflicts: 2, Running: 65}, before, "65 statements run at the target"},
 		{figures{Conflicts: 2, Running: 65}, figures{Conflicts: 2, Running: 70}, ""},
-		{fared(3, 100, 0), before, ""}, // 3 % of them
+		{fared(3, 100, 0), before, ""}, // 3 % of them fail
 		{fared(4, 100, 0), before, ""}, // may be chance
 		{fared(5, 100, 0), before, "5 of 100 statements on the moved genes failed"},
 		{fared(5, 100, 0), fared(5, 0, 0), ""}, // before the last step
@@ -38,8 +38,8 @@ func TestWhatGotWorse(t *testing.T) {
 		{fared(0, 2000, 5), before, ""}, // not more than 1 %
 		{fared(0, 400, 4), before, ""},
 		{fared(0, 400, 5), before, "5 of 405 statements on the moved genes took longer than 30ms"},
-		{fared(0, 0, 5), before, "took longer"}, // nobody gets anything done
-		// An operator has seen this and goes on.
+		{fared(0, 0, 5), before, "took longer"}, // no statement succeeds
+		// An operator has seen these metrics and continues.
 		{figures{Conflicts: 3, Held: time.Hour}, figures{Conflicts: 3, Held: time.Hour}, ""},
 	} {
 		got := test.now.worse(test.before, usual, limits, Limits{}.withDefaults())
@@ -49,8 +49,7 @@ func TestWhatGotWorse(t *testing.T) {
 	}
 }
 
-// The event that a breach leads to is one that the record takes, and leaves the
-// job where it was told to be.
+// The record accepts the event of a breach, and the job is then in the state that the operator has chosen.
 func TestOnBreach(t *testing.T) {
 	for _, test := range []struct {
 		on     job.Breach

@@ -14,8 +14,8 @@ import (
 
 func TestMain(m *testing.M) { servers.Main(m) }
 
-// Orphaned are those that a dead proxy has marked, or nobody; neither a living
-// proxy's nor those that no client's statement goes over.
+// Connections that a dead proxy has marked, or that have no mark, are orphaned. Connections of a live proxy,
+// and those that carry no client's statements, are not.
 func TestOrphanedConnections(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Shared(t, engine, 1)[0]

@@ -21,7 +21,7 @@ const hotGene = gene.Gene(0x3eab)
 
 var hotGenes = gene.NewSet(gene.Range{First: hotGene, Last: hotGene})
 
-// within is a position within the transaction with a number, of one server's log.
+// within returns a position inside the transaction with a number, in one server's log.
 func within(t *testing.T, number int) changes.Position {
 	t.Helper()
 	p, err := changes.Decode(fmt.Sprintf("mariadb|0-1-%d|1@0-1-%d|0-1-%d", number-1, number, number-1))
@@ -33,8 +33,8 @@ func within(t *testing.T, number int) changes.Position {
 
 func boundAfter(number int) string { return fmt.Sprintf("mariadb|0-1-%d", number) }
 
-// TestWhoseARowIs: a change is the owner's if its server owned the row at that position of its log, whatever has changed hands since,
-// and for a process that has only read the record.
+// TestWhoseARowIs: a change is the owner's if its server owned the row at that position of its log. Later steps
+// don't matter, and a process that has only read the record gives the same answer.
 func TestWhoseARowIs(t *testing.T) {
 	j, err := job.NewBySequence("split-1", "s0", "s2", gene.W16, hotGenes, "ann", "", time.Unix(0, 0))
 	if err != nil {
@@ -121,7 +121,7 @@ func (o *ownership) verdictOn(t *testing.T, by owned.Side, number int, g gene.Ge
 	return v
 }
 
-// TestAnOpenStepWaits: what is written after the bounds of a step is judged once it is known whether the step was taken.
+// TestAnOpenStepWaits: changes after the bounds of a step are judged once the outcome of the step is known.
 func TestAnOpenStepWaits(t *testing.T) {
 	for _, taken := range []bool{true, false} {
 		var l owned.Ledger

@@ -13,7 +13,8 @@ import (
 	"locus/router/cluster"
 )
 
-// TestSweep: what was nobody's at two looks is ended, with its locks; a living proxy's is not, nor what has come since.
+// TestSweep: a connection that is unmarked at two checks is ended, with its locks. Connections of live proxies,
+// and connections opened since the first check, are not.
 func TestSweep(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Shared(t, engine, 1)[0]

@@ -34,7 +34,7 @@ func TestFindSaysWhatIsMissingAndWhatMendsIt(t *testing.T) {
 	}
 }
 
-// What is called mysqld is often MariaDB.
+// A program called mysqld is often MariaDB.
 func TestFindAsksAServerWhatItIs(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)

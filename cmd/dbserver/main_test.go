@@ -76,7 +76,7 @@ func mustExecute(t *testing.T, s *Server, statements ...string) {
 	}
 }
 
-// ask is the first column of a query's only row, as root.
+// ask returns the first column of a query's only row, as root.
 func ask(t *testing.T, s *Server, query string) string {
 	t.Helper()
 	conn, err := s.Connect(t.Context())
@@ -96,7 +96,7 @@ func ask(t *testing.T, s *Server, query string) string {
 	return value
 }
 
-// login is the error of logging in by TCP.
+// login returns the error of a login by TCP.
 func login(t *testing.T, config *mysql.Config) error {
 	t.Helper()
 	connector, err := mysql.NewConnector(config)

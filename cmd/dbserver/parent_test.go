@@ -18,9 +18,9 @@ import (
 	"time"
 )
 
-// The tests below need a parent that dies or is interrupted, so the test's own
-// program plays it: with parentMode set it starts a server of that engine in its
-// working directory, says the server's process ID, and stops it on SIGINT.
+// The tests below need a parent process that dies or is interrupted. The test's own program acts as the parent:
+// with parentMode set, it starts a server of that engine in its working directory, prints the server's process
+// ID, and stops the server on SIGINT.
 const parentMode = "DBSERVER_TEST_PARENT"
 
 // parentTemplates is the environment's word for the templates that the parent may use.
@@ -61,7 +61,7 @@ func startParent(t *testing.T, engine Engine, program, dir string, credential *s
 	cmd = exec.Command(program)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), parentMode+"="+string(engine))
-	if credential == nil { // another user initialises a server of its own
+	if credential == nil { // another user initialises its own server
 		cmd.Env = append(cmd.Env, parentTemplates+"="+templates)
 	}
 	cmd.Stderr = os.Stderr
@@ -149,7 +149,7 @@ func TestAsAPlainUser(t *testing.T) {
 	})
 }
 
-// interruptGroup is a Ctrl-C, to which the parent must end well.
+// interruptGroup simulates a Ctrl-C, after which the parent must end cleanly.
 func interruptGroup(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGINT); err != nil {
@@ -174,16 +174,15 @@ func awaitEnd(t *testing.T, pid int) {
 	}
 }
 
-// isZombie tells whether a process has ended and only waits for a parent to
-// collect it, as in a container without an init.
+// isZombie reports whether a process has ended but was not reaped, as in a container without an init process.
 func isZombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	return err == nil && strings.HasPrefix(rest, "Z")
 }
 
-// The kernel's promise to kill a child is bound to a thread: here the thread
-// that asks for the server ends, and the server must not notice.
+// The kernel kills a child when the thread that started it ends. Here the thread that requests the server ends,
+// and the server must survive.
 func TestAServerOutlivesTheThreadThatAskedForIt(t *testing.T) {
 	engines(t, func(t *testing.T, installation *Installation) {
 		options := Options{Dir: t.TempDir(), Templates: templates}

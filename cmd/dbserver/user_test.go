@@ -13,7 +13,7 @@ func TestCreateUser(t *testing.T) {
 	engines(t, func(t *testing.T, installation *Installation) {
 		s := run(t, installation, Options{})
 		user := User{Name: `o'neill\`, Password: `p'a"s\s`}
-		for range 2 { // once more changes nothing
+		for range 2 { // a second call changes nothing
 			if err := s.CreateUser(t.Context(), user); err != nil {
 				t.Fatal(err)
 			}

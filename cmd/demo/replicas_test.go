@@ -7,7 +7,8 @@ import (
 	"locus/router/cluster"
 )
 
-// Shards with replicas keep their servers, whoever of them is the primary; others are found where they are now.
+// Shards with replicas keep their declared servers, whichever of them is the primary. Other shards get the
+// current addresses.
 func TestDeclareReplicas(t *testing.T) {
 	at := map[router.ShardName][]string{"s0": {"127.0.0.1:1", "127.0.0.1:2"}, "s1": {"127.0.0.1:3"}}
 	c, err := declare([]router.ShardName{"s0"}, []router.ShardName{"s1"}, at)
@@ -17,7 +18,7 @@ func TestDeclareReplicas(t *testing.T) {
 	if s := c.Shards["s0"]; s.Failover != cluster.FailoverPromote || s.Address != "127.0.0.1:1" || s.Admin.User != adminUser {
 		t.Errorf("%+v", s)
 	}
-	at["s0"], at["s1"] = []string{"127.0.0.1:2", "127.0.0.1:1"}, []string{"127.0.0.1:4"} // the former were listed in another order
+	at["s0"], at["s1"] = []string{"127.0.0.1:2", "127.0.0.1:1"}, []string{"127.0.0.1:4"} // the addresses were declared in another order before
 	next, err := moved(c, at)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// adviseStatements are what an application sends.
+// adviseStatements are the statements of an application.
 const adviseStatements = `SELECT * FROM customer WHERE id = 7;
 SELECT * FROM customer WHERE id = 8;
 SELECT * FROM customer WHERE id = 9;
@@ -24,7 +24,7 @@ SELECT MAX(total) FROM sale;
 SELECT FROM sale;
 `
 
-// The command reads a schema and statements, writes a proposal, and evaluates what was edited.
+// The command reads a schema and statements, writes a proposal, and evaluates the edited proposal.
 func TestAdvise(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Shared(t, engine, 1)[0]

@@ -13,9 +13,8 @@ import (
 	"locus/router/cluster"
 )
 
-// A proxy that goes by the former declaration inserts a row where the table then isn't
-// looked for, after the shards were asked and before it follows: apply waits for it, and
-// tells of the row.
+// A proxy that still uses the old declaration inserts a row where statements won't search for it, after the
+// shards were checked. apply waits until the proxy obeys the new declaration, and reports the row.
 func TestApplyWaitsForProxiesAndLooksAgain(t *testing.T) {
 	s := openShop(t)
 	for _, shard := range s.shards {

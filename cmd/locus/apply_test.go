@@ -143,14 +143,15 @@ func TestTables(t *testing.T) {
 	openShop(t).transcript().play(t, "testdata/table.txt")
 }
 
-// A file and a comment that say something else of a table: both are told, and nothing changes, whichever is the newer.
+// If a file and a comment contain different declarations of a table, both are printed, and nothing changes,
+// whichever is newer.
 func TestAFileAndAComment(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		openShopOn(t, servers.Shared(t, engine, 2)).transcript().play(t, "testdata/comments.txt")
 	})
 }
 
-// Between what apply read and what it writes, somebody else applies.
+// Another apply changes the declaration between the read and the write.
 func TestCommitSaysWhoWasFaster(t *testing.T) {
 	s := openShop(t)
 	client, err := etcd.Open(etcd.Config{Endpoints: []string{s.etcd}})

@@ -16,7 +16,7 @@ import (
 	"locus/migrate/job"
 )
 
-// A shell completes names of the cluster, as soon as it is told where that is.
+// A shell completes names of the cluster once the command line says where the cluster is.
 func TestNamesAreCompleted(t *testing.T) {
 	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
 	if err != nil {
@@ -74,12 +74,12 @@ routes: |
 	} {
 		words := strings.Split(line, " ")
 		out := s.output(t, append([]string{"__complete", "-c", s.file("locus.yaml")}, words...)...)
-		got, _, _ := strings.Cut("\n"+out, "\n:") // behind it is what the shell may do besides
+		got, _, _ := strings.Cut("\n"+out, "\n:") // the rest tells the shell what else to complete
 		if got := strings.Join(strings.Fields(got), " "); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 	}
-	// Nobody answers there, and nobody is told.
+	// No server answers at that address, and no error is printed.
 	if out := s.output(t, "__complete", "--etcd", "127.0.0.1:1", "pause", ""); !strings.HasPrefix(out, ":4") {
 		t.Errorf("without etcd: %q", out)
 	}

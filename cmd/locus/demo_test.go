@@ -32,7 +32,7 @@ const (
 	pollEvery    = 20 * time.Millisecond
 )
 
-// demoRun is a demo in a process of its own.
+// demoRun is a demo in another process.
 type demoRun struct {
 	cmd    *exec.Cmd
 	output *bytes.Buffer
@@ -92,7 +92,7 @@ func showLogs(t *testing.T, args []string) {
 	}
 }
 
-// await waits until the ready file is there, and reads it.
+// await waits until the ready file exists, and reads it.
 func (d *demoRun) await(t *testing.T) {
 	t.Helper()
 	var text []byte
@@ -143,7 +143,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// gone waits until nothing of the demo is left.
+// gone waits until no process of the demo is left.
 func (d *demoRun) gone(t *testing.T) {
 	t.Helper()
 	for _, p := range d.ready.Proxies {
@@ -154,7 +154,7 @@ func (d *demoRun) gone(t *testing.T) {
 	}
 }
 
-// ended reports whether a process is gone, or waits for nobody but its parent.
+// ended reports whether a process is gone, or only waits to be reaped.
 func ended(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -196,8 +196,8 @@ func number(t *testing.T, db *sql.DB, query string) (n int) {
 	return n
 }
 
-// freePorts gives the first of n ports that follow each other, below those that the
-// system gives to connections by itself.
+// freePorts returns the first of n consecutive free ports, below the range from which the system assigns ports
+// by itself.
 func freePorts(t *testing.T, n int) int {
 	t.Helper()
 	for range 100 {
@@ -246,7 +246,7 @@ func TestDemo(t *testing.T) {
 			t.Error("the ready file is still there")
 		}
 
-		// It goes on with what is there, whatever --shards says.
+		// It continues with the existing shards, whatever --shards is.
 		second := startDemo(t, append(args, "--shards", "1", "--spare", "0", "--orders-per-second", "0")...)
 		second.await(t)
 		if len(second.ready.Shards) != 3 {
@@ -315,7 +315,7 @@ func (d *demoRun) dataFile(t *testing.T) string {
 	return ""
 }
 
-// checkRows looks at the shards themselves: each has the rows of its genes.
+// checkRows queries the shards directly: each has only rows of its own genes.
 func (d *demoRun) checkRows(t *testing.T) {
 	t.Helper()
 	for i, where := range []string{"BETWEEN 0 AND 0x7fff", "BETWEEN 0x8000 AND 0xffff", "< 0"} {
@@ -354,7 +354,7 @@ func checkRefusals(t *testing.T, data, proxy string) {
 	}
 }
 
-// A demo that is told to stop amid its start leaves nothing.
+// A demo that is stopped during its start leaves nothing behind.
 func TestDemoStopsAmidItsStart(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	d := startDemo(t, "--data", data, "--proxy", fmt.Sprintf("127.0.0.1:%d", freePorts(t, 1)), "--http", "", "--engine", "mariadb")

@@ -28,8 +28,8 @@ func printed(t *testing.T, name string, got []byte) {
 	}
 }
 
-// busy is a cluster of two shards and a spare one, and what two proxies counted:
-// one buyer has much, the others little.
+// busy returns a cluster of two shards and a spare one, and the load that two proxies counted: one buyer has
+// many statements, the others have few.
 func busy(t *testing.T) (*cluster.Cluster, *ops.Load) {
 	t.Helper()
 	c, err := cluster.Parse([]byte(`schema: 1
@@ -77,7 +77,7 @@ func TestWhatRebalanceShows(t *testing.T) {
 	printed(t, "rebalance.txt", out.Bytes())
 }
 
-// The hottest of a shard are told with what they have of its load.
+// The hottest genes of a shard are shown with their share of its load.
 func TestWhatHottestShows(t *testing.T) {
 	c, loads := busy(t)
 	genes, err := balance.Hottest(gene.W16, c.Routes.GenesOf("s0"), loads.At, 0.5)

@@ -13,7 +13,8 @@ import (
 	"locus/proxy/mirror"
 )
 
-// TestAJobHasItsMirroredReads: for programs, beside the record, which is as it is in etcd.
+// TestAJobHasItsMirroredReads: the output for programs contains the mirrored reads in addition to the fields of
+// the record, which are as in etcd.
 func TestAJobHasItsMirroredReads(t *testing.T) {
 	genes, err := gene.ParseSet("0x4000-0x7fff", gene.W16)
 	if err != nil {

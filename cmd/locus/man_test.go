@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// TestManPages: there is a page for each command and no other one, and it has all that the command's help has. Pages of one version and date
-// are the same, whatever the environment.
+// TestManPages: there is exactly one page for each command, and it contains everything that the command's help
+// contains. Pages of the same version and date are identical, whatever the environment.
 func TestManPages(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "1772600767")
 	pages := manPages(t, nil, time.Unix(0, 0))
@@ -90,7 +90,7 @@ var (
 	roffFonts = regexp.MustCompile(`\\f(\(..|.)`)
 )
 
-// plainRoff is the text of a page, on one line.
+// plainRoff returns the text of a page on one line.
 func plainRoff(page string) string {
 	text := roffFonts.ReplaceAllString(page, "")
 	return words(strings.NewReplacer(`\-`, "-", `\&`, "", `\[aq]`, "'", `\(aq`, "'", `\(dq`, `"`, `\e`, `\`, `\\`, `\`, "\n.PP\n", "\n", "\n.EX\n", "\n", "\n.EE\n", "\n").Replace(text))

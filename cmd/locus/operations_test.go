@@ -19,8 +19,8 @@ import (
 	"locus/migrate/phase"
 )
 
-// Exit statuses, error numbers and HTTP statuses of a request that no state of the cluster accepts, of one that the cluster refuses, and
-// of one to a job that doesn't exist.
+// Exit statuses, error numbers and HTTP statuses of three kinds of refused requests: invalid in any state of
+// the cluster, refused by the cluster's state, and for a job that does not exist.
 var (
 	wrong      = [3]int{wrongUse, 1210, http.StatusBadRequest}
 	impossible = [3]int{failed, mysql.ER_SIGNAL_EXCEPTION, http.StatusConflict}
@@ -128,7 +128,7 @@ var declarations = []refused{
 		"table name \"cart\": write it as schema.table, with other characters in backquotes: `my schema`.`my table`", wrong},
 }
 
-// TestRefusalsAreTheSame: a refusal and its remedy are one text, whichever way the request comes.
+// TestRefusalsAreTheSame: a refusal and its remedy have the same text in all interfaces.
 func TestRefusalsAreTheSame(t *testing.T) {
 	f := newFaces(t)
 	f.declare("tables: {shop.country: {kind: global}}\n" + f.shards)
@@ -156,13 +156,13 @@ func (f *faces) refuse(t *testing.T, list []refused) {
 
 var interfaces = []string{"command line", "SQL", "HTTP"}
 
-// refusal is how one interface refuses a request.
+// refusal is the answer of one interface to a refused request.
 type refusal struct {
 	text   string
 	status int
 }
 
-// refusals sends a request by each interface that has it. It returns nil for one that has not.
+// refusals sends a request through each interface that supports it. The result is nil for the others.
 func (f *faces) refusals(r request) (all [3]*refusal) {
 	name := r.operation()
 	if r.shell != "" {
@@ -284,7 +284,8 @@ var effects = []struct {
 		nil, "import of shop.cart from s0 to s1"},
 }
 
-// TestEffectsAreTheSame: whichever way a request comes, the record of the job is the same but for the name of the person and the time.
+// TestEffectsAreTheSame: the record of a job is the same whichever interface a request uses, except for the
+// name of the user and the time.
 func TestEffectsAreTheSame(t *testing.T) {
 	f := newFaces(t)
 	f.prepare()

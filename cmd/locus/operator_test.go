@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestWhatChangesTheApplicationsExperienceAsks: each command either asks, by the one function that does, or is listed here with the reason.
+// TestWhatChangesTheApplicationsExperienceAsks: each command either asks, by calling confirm, or is listed here
+// with the reason.
 func TestWhatChangesTheApplicationsExperienceAsks(t *testing.T) {
 	const (
 		reads    = "reads only"
@@ -51,11 +52,11 @@ func TestWhatChangesTheApplicationsExperienceAsks(t *testing.T) {
 	}
 }
 
-// TestConfirm asks on a terminal, and nowhere else.
+// TestConfirm: confirm asks only on a terminal.
 func TestConfirm(t *testing.T) {
 	for name, test := range map[string]struct {
 		terminal, yes bool
-		typed, want   string // want: of the error; empty: there is none
+		typed, want   string // want is a part of the error; empty for none
 	}{
 		"yes":                 {true, false, "y\n", ""},
 		"a long yes":          {true, false, " YES \n", ""},

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A look at etcd is repeated while nobody answers, for as long as the command may wait; another error ends it.
+// A read of etcd is retried while no member answers, for as long as the command may wait. Any other error ends
+// it.
 func TestEtcdIsWaitedFor(t *testing.T) {
 	away := fmt.Errorf("etcd: %w", context.DeadlineExceeded)
 	wrong := errors.New("it names no version")

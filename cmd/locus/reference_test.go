@@ -88,7 +88,7 @@ func TestCommands(t *testing.T) {
 	play.play(t, "testdata/commands.txt")
 }
 
-// differences are rows as a comparison finds them.
+// differences returns rows as a comparison lists them.
 func differences() (l job.Differences) {
 	seen := func(short string, version int64) job.Image {
 		return job.Image{Sum: short, Version: &version, Short: short}
@@ -109,8 +109,7 @@ func differences() (l job.Differences) {
 	return l
 }
 
-// fakeProxy is a proxy as etcd knows one: its card, what it has counted, and that
-// it obeys.
+// fakeProxy registers a proxy in etcd: its card, its counters, and the version that it obeys.
 func fakeProxy(t *testing.T, kv *etcd.KV, ring string) {
 	t.Helper()
 	card := fleet.Card{
@@ -166,8 +165,7 @@ func fakeProxy(t *testing.T, kv *etcd.KV, ring string) {
 	})
 }
 
-// fakeBeats is how a proxy does whose statements grow by 140 from question to question,
-// a second apart.
+// fakeBeats returns the beats of a proxy whose statements grow by 140 with each question, one second apart.
 func fakeBeats(started time.Time) func() fleet.Beat {
 	n := uint64(0)
 	return func() fleet.Beat {
@@ -184,7 +182,7 @@ func fakeBeats(started time.Time) func() fleet.Beat {
 	}
 }
 
-// fakeTops is what its statements have cost, likewise.
+// fakeTops returns the cost of its statements in the same way.
 func fakeTops() func() meter.Report {
 	n := uint64(0)
 	figures := func(hash, text string, count, failed uint64, upTo int64) meter.Figures {
@@ -219,7 +217,7 @@ var elsewhere = map[string]string{
 	"locus version":          "What it prints differs from build to build.",
 }
 
-// referenceHead is what all commands have in common.
+// referenceHead describes what all commands have in common.
 const referenceHead = `# Commands
 
 <!-- Written by go test ./cmd/locus -run TestReference -update. -->
@@ -333,8 +331,7 @@ func compare(t *testing.T, path, got string) {
 	}
 }
 
-// The word that stands for a flag's value says what it is: no type of this language, and
-// none of the values that it may have.
+// The placeholder of a flag's value describes it. It is neither a type of Go nor one of the possible values.
 func TestPlaceholders(t *testing.T) {
 	types := []string{"string", "int", "uint", "uint32", "uint64", "float", "float64", "duration", "strings", "ff1", "load", "pause", "long", "many", "how many"}
 	root := newRoot(&invocation{getenv: func(string) string { return "" }})

@@ -38,7 +38,7 @@ func TestErrantTransactionsAreShown(t *testing.T) {
 	}
 }
 
-// A file that is there is not written over.
+// An existing file is not overwritten.
 func TestErrantTransactionsAreSavedToANewFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "errant.binlog")
 	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {

@@ -14,7 +14,7 @@ import (
 	"locus/proxy/handshake"
 )
 
-// told is a proxy that keeps what it was told.
+// told is a fake proxy that records its calls.
 type told struct {
 	slow   time.Duration
 	reread chan struct{}

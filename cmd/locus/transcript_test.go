@@ -23,13 +23,12 @@ func TestMain(m *testing.M) {
 	servers.Main(m)
 }
 
-// transcript is a session at a terminal: after each line "$ locus …" stands what
-// it prints, with "| " before lines on standard output, "! " before those on
-// standard error, and "exit N" unless N is 0. Other lines that begin with a sign and a space are steps of the test, see its
-// fields; "# " is a comment. Words like ${ETCD} stand for what differs from run
-// to run.
+// transcript is a session on a terminal. Each line "$ locus …" is followed by the output of that command:
+// lines of standard output after "| ", lines of standard error after "! ", and "exit N" unless N is 0. Other
+// lines that begin with a sign and a space are steps of the test, see its fields; "# " begins a comment. Words
+// like ${ETCD} stand for texts that differ from run to run.
 type transcript struct {
-	words map[string]string // by name, what stands for ${NAME}
+	words map[string]string // the texts that ${NAME} stands for, by name
 	steps map[string]func(t *testing.T, line string)
 }
 
@@ -51,7 +50,7 @@ func (s transcript) play(t *testing.T, path string) {
 		case s.steps[sign] != nil:
 			s.steps[sign](t, s.expand(rest))
 			out.WriteString(line + "\n")
-		default: // what was printed before; compared as a whole below
+		default: // earlier output; it is compared as a whole below
 		}
 	}
 	if golden.Update(t, path, out.String()) {
@@ -71,7 +70,7 @@ func (s transcript) expand(text string) string {
 	})
 }
 
-// contract is the opposite of expand.
+// contract is the reverse of expand.
 func (s transcript) contract(text string) string {
 	for name, word := range s.words {
 		text = strings.ReplaceAll(text, word, "${"+name+"}")
@@ -79,7 +78,7 @@ func (s transcript) contract(text string) string {
 	return text
 }
 
-// command runs one command line and gives what it printed.
+// command runs one command line and returns its output.
 func (s transcript) command(t *testing.T, line string) string {
 	t.Helper()
 	args := split(line)
@@ -110,7 +109,7 @@ func (s transcript) command(t *testing.T, line string) string {
 	return regexp.MustCompile(`(?m)[ ]+$`).ReplaceAllString(s.contract(out.String()), "")
 }
 
-// typed is what stands on standard input: passwords where one is read, and else nothing.
+// typed returns the standard input of a command: passwords if it reads one, otherwise nothing.
 func typed(line string) string {
 	switch {
 	case !strings.Contains(line, "--password-stdin"):
@@ -121,7 +120,7 @@ func typed(line string) string {
 	return "s3cret\n"
 }
 
-// split takes words apart at spaces, those within double quotes excepted.
+// split splits a line into words at spaces, except within double quotes.
 func split(line string) []string {
 	var words []string
 	for _, m := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(line, -1) {

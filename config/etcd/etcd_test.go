@@ -53,7 +53,7 @@ func TestGetPrefixIsOneMoment(t *testing.T) {
 	if err != nil || revision != two || !slices.EqualFunc(pairs, want, same) {
 		t.Errorf("%v at %d, %v", pairs, revision, err)
 	}
-	for _, since := range []int64{0, one, two, two + 1000} { // the last is what a member that is behind has not got
+	for _, since := range []int64{0, one, two, two + 1000} { // a lagging member does not have the last revision yet
 		values, revision, err := kv.Under("t/").Read(t.Context(), since)
 		if err != nil || revision != two || len(values) != 2 || string(values["a"]) != "1" || string(values["b"]) != "2" {
 			t.Errorf("since %d: %v at %d, %v", since, values, revision, err)
@@ -189,7 +189,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// silent accepts connections and says nothing.
+// silent accepts connections and never answers.
 func silent(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -200,7 +200,7 @@ func silent(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// server is an etcd of the test's own.
+// server starts an etcd for one test.
 func server(t *testing.T) *embedded.Server {
 	t.Helper()
 	s := run(t, embedded.Config{Dir: t.TempDir()})
@@ -258,13 +258,13 @@ func open(t testing.TB, c etcd.Config) *etcd.Client {
 	return client
 }
 
-// fresh is an etcd with no key under the test's name.
+// fresh returns an etcd without keys under the test's name.
 func fresh(t *testing.T) *etcd.KV {
 	t.Helper()
 	return open(t, etcd.Config{Endpoints: []string{server(t).Endpoint()}}).Under(t.Name() + "/")
 }
 
-// raw is a client without ours in between, to do what an administrator would.
+// raw returns a plain etcd client, for an administrator's changes.
 func raw(t *testing.T, c clientv3.Config) *clientv3.Client {
 	t.Helper()
 	c.Logger = zap.NewNop()
@@ -285,8 +285,8 @@ func commit(t testing.TB, kv *etcd.KV, guards []etcd.Guard, writes ...etcd.Write
 	return revision
 }
 
-// What was made or changed under a prefix since it was read refuses a write; what went
-// away doesn't.
+// A write with a guard of a prefix is refused if a key was created or changed under it since the read.
+// Deletions don't matter.
 func TestAGuardOfAPrefix(t *testing.T) {
 	t.Parallel()
 	kv := fresh(t)

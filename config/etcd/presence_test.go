@@ -127,7 +127,7 @@ func TestRegisterSurvivesARestart(t *testing.T) {
 	awaitValue(t, kv, changes, "2")
 }
 
-// register runs the presence until the function it gives is called.
+// register runs the presence until the returned function is called.
 func register(t *testing.T, p *etcd.Presence) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -154,7 +154,7 @@ func awaitValue(t *testing.T, kv *etcd.KV, changes <-chan int64, want string) {
 	}
 }
 
-// What is written beside a presence goes away with it.
+// Keys written next to a presence disappear with it.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	kv := fresh(t)

@@ -11,8 +11,7 @@ import (
 	"locus/config/etcd/embedded"
 )
 
-// patience is how long a test waits for what must come; it is only ever used up
-// by a failing test.
+// patience bounds the wait for expected events. Only a failing test uses all of it.
 const patience = 30 * time.Second
 
 func TestChangesTellsOfEveryKindOfChange(t *testing.T) {
@@ -55,7 +54,7 @@ func TestChangesEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// Nobody reads for a while: the last number is what counts.
+// No reader receives for a while, so only the last number is delivered.
 func TestChangesCoalesces(t *testing.T) {
 	t.Parallel()
 	kv := fresh(t)
@@ -100,8 +99,7 @@ func TestChangesSurvivesARestart(t *testing.T) {
 	await(t, changes, commit(t, kv, nil, etcd.Put("a", nil)))
 }
 
-// The history is compacted while the watch is cut off: the server runs on another
-// port meanwhile.
+// The history is compacted while the watch is cut off, because the server runs on another port meanwhile.
 func TestChangesSurvivesCompactionWhileCutOff(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -127,7 +125,7 @@ func TestChangesSurvivesCompactionWhileCutOff(t *testing.T) {
 	await(t, changes, commit(t, kv, nil, etcd.Put("a", nil)))
 }
 
-// await reads until the channel tells of the revision.
+// await reads until the channel delivers the revision.
 func await(t *testing.T, changes <-chan int64, revision int64) {
 	t.Helper()
 	for next(t, changes) < revision {

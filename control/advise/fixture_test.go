@@ -90,7 +90,8 @@ func columnOf(words []string) catalog.Column {
 	return c
 }
 
-// readWorkload reads statements of testdata, each behind its executions and their time. In the executions {n} and {m} are different numbers.
+// readWorkload reads the statements of a file in testdata, each after its number of executions and their time.
+// In the executions, {n} and {m} stand for different numbers.
 func readWorkload(t testing.TB, file string) *Workload {
 	t.Helper()
 	f, err := os.Open("testdata/" + file)

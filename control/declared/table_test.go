@@ -50,12 +50,12 @@ func TestTablesAreDeclaredOneByOne(t *testing.T) {
 	if err := tables.Withdraw(t.Context(), name, sharded, "anna"); err != nil || len(read(t, kv).Cluster.Tables) != 0 {
 		t.Errorf("it was not withdrawn: %v", err)
 	}
-	if got := read(t, kv).Cluster.Routes.Version(); got != 3 { // who obeys it knows of the table, and that it is gone
+	if got := read(t, kv).Cluster.Routes.Version(); got != 3 { // a process that obeys this version knows that the table was declared and removed
 		t.Errorf("route map version %d", got)
 	}
 }
 
-// Those who declare tables at once don't take each other's away.
+// Concurrent declarations of tables don't overwrite each other.
 func TestTablesThatAreDeclaredAtOnce(t *testing.T) {
 	t.Parallel()
 	kv := open(t)

@@ -427,7 +427,8 @@ func TestTheRateOfErrors(t *testing.T) {
 	}
 }
 
-// TestFollowing shows what is there, and then each new event once, also those with times in the past.
+// TestFollowing shows the existing events, and then each new event once, including events with times in the
+// past.
 func TestFollowing(t *testing.T) {
 	kv := newKV(t)
 	now := time.Now()

@@ -7,7 +7,8 @@ import (
 	"locus/router/cluster"
 )
 
-// What a MariaDB waits for replicas with is in its log, and not acknowledged: where nobody has it, nobody misses it.
+// A transaction with which a MariaDB server waits for replicas is in its log, but not acknowledged. If no other
+// server has it, no client can miss it.
 func TestWhatIsAcknowledged(t *testing.T) {
 	primary := switchover.Sight{View: switchover.View{Addr: "a", Identity: "id-a", MariaDB: true, Has: "0-1-10,0-2-7", SemiSync: switchover.SemiSync{Replicas: 2}}}
 	others := primary

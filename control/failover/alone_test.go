@@ -8,7 +8,8 @@ import (
 	"locus/router/cluster"
 )
 
-// Commits that wait for replicas are told once it lasts, with the time at which it began, and not any more once one answers.
+// Commits that wait for replicas are reported once several polls have found them, with the time at which the
+// wait began. The report ends when a replica answers.
 func TestWritesThatWaitAreTold(t *testing.T) {
 	enough := switchover.SemiSync{Waits: true, AfterSync: true, Patience: 1000 * time.Hour, Alone: true, Copies: 1, InForce: true, Replicas: 1}
 	none, stuck, off := enough, enough, enough
@@ -47,7 +48,8 @@ func TestWritesThatWaitAreTold(t *testing.T) {
 	}
 }
 
-// A primary that goes on without replicas is what the document says as long as it says so; it ends with replicas that have what it has.
+// A primary runs without replicas as long as the document says so. That ends when replicas have everything that
+// it has.
 func TestAloneEndsWithReplicas(t *testing.T) {
 	primary := switchover.Sight{View: switchover.View{Addr: "a", Identity: "id-a", Has: origin + ":1-10", SemiSync: switchover.SemiSync{Copies: 1, Acknowledges: true}}}
 	follows := replica("b", "8", "10")

@@ -11,7 +11,8 @@ import (
 	"locus/router/cluster"
 )
 
-// replica is a server seen that follows a primary: it has transactions up to a number, and was sent some up to another one.
+// replica returns the poll of a server that follows a primary. It has applied transactions up to one number,
+// and has received transactions up to another.
 func replica(addr, has, sent string, change ...func(*switchover.Sight)) switchover.Sight {
 	s := switchover.Sight{View: switchover.View{
 		Addr: addr, Identity: "id-" + addr, ReadOnly: true, Follows: "id-a", Source: "a", GTIDs: true, Logs: true, Applies: true,
@@ -27,7 +28,7 @@ func off(addr string) switchover.Sight {
 	return switchover.Sight{View: switchover.View{Addr: addr}, Err: errors.New("connection refused")}
 }
 
-// skipping is a MariaDB that was the primary, with the number 7.
+// skipping returns the poll of a MariaDB server with server ID 7 that was the primary before.
 func skipping(addr, has string) switchover.Sight {
 	s := replica(addr, "1", "1")
 	s.MariaDB, s.Has, s.Received = true, has, ""
@@ -63,7 +64,7 @@ func TestChoose(t *testing.T) {
 		seen  []switchover.Sight
 		known func(*Known)
 		doc   cluster.Primary
-		want  string // the server, or what is told
+		want  string // the chosen server, or a part of the error
 	}{
 		"the one that has most":                   {seen: []switchover.Sight{a, replica("b", "10", "10"), replica("c", "10", "11")}, want: "c"},
 		"what it was sent counts":                 {seen: []switchover.Sight{a, replica("b", "9", "11"), replica("c", "10", "10")}, want: "b"},
@@ -83,7 +84,7 @@ func TestChoose(t *testing.T) {
 		"the other one has never followed":        {seen: []switchover.Sight{a, replica("b", "10", "11"), off("c")}, known: func(k *Known) { k.Followers = []string{"b"} }, want: "b"},
 		"nobody waits for replicas":               {seen: []switchover.Sight{a, replica("b", "10", "11"), off("c")}, known: func(k *Known) { k.Copies = 0 }, want: "b"},
 		"nobody waits, and it lacks something":    {seen: []switchover.Sight{a, replica("b", "8", "8"), off("c")}, known: func(k *Known) { k.Copies = 0 }, want: "lacks transactions that the primary had: " + origin + ":9-10"},
-		"too far behind":                          {seen: []switchover.Sight{a, replica("b", "2", "10")}, want: "b"}, // it applies what it was sent first
+		"too far behind":                          {seen: []switchover.Sight{a, replica("b", "2", "10")}, want: "b"}, // it must first apply what it has received
 		"what it had is not known":                {seen: []switchover.Sight{a, replica("b", "10", "11")}, known: func(k *Known) { k.Had = "" }, want: "is not known"},
 		"a replica that follows nobody":           {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Follows, v.Source = "", "" }))}, want: "b follows nobody"},
 		"a replica of another one":                {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Follows, v.Source = "x", "x" }))}, want: "follows another server"},
@@ -135,8 +136,9 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// Whatever is seen: never is a server chosen that lacks what the primary had, what another server that is reached has, or
-// what one that isn't may have acknowledged; and never while most proxies reach the primary.
+// With random polls, Choose never returns a server that lacks transactions of the primary or of another
+// reachable server, or transactions that an unreachable server may have acknowledged. It never replaces a
+// primary that most proxies reach.
 func TestChooseNeverLosesWhatMayBeAcknowledged(t *testing.T) {
 	states := map[string]func(addr string) switchover.Sight{
 		"off": off,
@@ -199,7 +201,7 @@ func TestAPrimaryIsMissedByMostAndForLong(t *testing.T) {
 		{time.Second, votes{Proxies: 3, Down: 1, Mute: 2}, 2 * time.Second},
 		{time.Second, votes{Proxies: 3, Down: 1}, 0},
 		{time.Second, votes{Proxies: 3, Down: 1, Mute: 2}, 0},
-		{time.Second, votes{Proxies: 4, Down: 2}, 0},                                        // half of them is not most
+		{time.Second, votes{Proxies: 4, Down: 2}, 0},                                        // half of them is not a majority
 		{time.Second, votes{Proxies: 2, Down: 2, Silent: 5 * time.Second}, 5 * time.Second}, // it has frozen
 		{time.Second, votes{Proxies: 2, Down: 2}, 6 * time.Second},
 	} {
@@ -222,8 +224,9 @@ func TestAPrimaryIsMissedByMostAndForLong(t *testing.T) {
 	}
 }
 
-// A primary that goes on without replicas has acknowledged what none of them has, whatever it did when it was last seen: that a
-// replica is away keeps nobody from being promoted any more, and nothing less than what it was seen to have will do.
+// A primary that runs without replicas has acknowledged transactions that no replica has, whatever its state
+// was at the last poll. So an unreachable replica no longer prevents a promotion. The promoted server must
+// still have everything that a poll has seen on the primary.
 func TestAlone(t *testing.T) {
 	known := Known{Shard: "s0", Had: origin + ":1-10", Identity: "id-a", Copies: 1, Followers: []string{"b", "c"}, Away: missed}
 	seen := []switchover.Sight{off("a"), replica("b", "10", "10"), off("c")}

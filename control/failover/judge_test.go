@@ -11,8 +11,8 @@ import (
 
 const origin = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
 
-// sight is a server seen: "off" can't be reached, "ro" is read-only, "rw" takes writes; what
-// it has are the transactions up to a number; behind that whom it follows.
+// sight returns the poll of a server from a short text: "off" is unreachable, "ro" is read-only, "rw" is
+// writable. A number is its last transaction, and a name after it is its source.
 func sight(addr, words string) switchover.Sight {
 	s := switchover.Sight{View: switchover.View{Addr: addr, Identity: "id-" + addr}}
 	fields := strings.Fields(words)
@@ -35,7 +35,7 @@ func TestJudge(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b, c string
 		known   Known
-		want    string // the server, or what is told
+		want    string // the chosen server, or a part of the error
 	}{
 		"all is well":                        {"rw 10", "ro 9 a", "ro 8 a", Known{}, "a"},
 		"a replica is away":                  {"rw 10", "ro 9 a", "off", Known{}, "a"},
@@ -62,8 +62,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Whatever is seen of three servers: never is one chosen while another one that is reached
-// takes writes, never one that lacks what the primary had, and never one that follows.
+// With random polls of three servers, Judge never returns a server while another reachable one is writable. It
+// never returns one that lacks transactions of the primary, and never one that replicates.
 func TestJudgeNeverChoosesByChance(t *testing.T) {
 	states := []string{"off", "rw 9", "rw 10", "ro 9", "ro 10", "ro 11 a", "rw 10 a", "rw 11", "rw 10 a halted"}
 	for _, a := range states {

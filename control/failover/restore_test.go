@@ -7,7 +7,8 @@ import (
 	"locus/control/switchover"
 )
 
-// What is looked into is a replica that says what it lacks, and one that has branches and applies nothing for some time.
+// Two kinds of replicas are inspected: those that report a missing branch, and those that have prepared
+// branches and have applied nothing for some time.
 func TestWhatIsRestored(t *testing.T) {
 	began := time.Now()
 	stands := switchover.View{Addr: "a:1", MariaDB: true, Has: "0-1-5", Undecided: 1}

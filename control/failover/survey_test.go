@@ -9,7 +9,7 @@ import (
 	"locus/router/cluster"
 )
 
-// What a failover would come up against is told before there is one.
+// Obstacles to a failover are reported before a failover happens.
 func TestUnready(t *testing.T) {
 	k := Known{Shard: "s0", Identity: "id-a", Copies: 1, Followers: []string{"b"}}
 	p := declared.Primary{Primary: cluster.Primary{Server: "a"}}

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// What the primary has is written down every few seconds by the clock of who watches, whatever the clock of the process said that
-// wrote it last: an hour ahead, it would be an hour old when it is needed.
+// The primary's transactions are stored every few seconds by the clock of the watching process. The clock of
+// the process that wrote the record before does not count. If that clock were an hour ahead, the record would
+// be an hour old when it is needed.
 func TestTheClockOfWhoWatchedBeforeCountsForNothing(t *testing.T) {
 	now := time.Now()
 	for name, kept := range map[string]time.Time{"ahead": now.Add(time.Hour), "behind": now.Add(-time.Hour)} {

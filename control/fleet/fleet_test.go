@@ -41,7 +41,7 @@ func keys(t *testing.T) *etcd.KV {
 	return client.Under("/locus/test/")
 }
 
-// proxy registers one, and has it answer what value gives; nil: it can't.
+// proxy registers a proxy that answers with the result of value; if value is nil, the proxy can't answer.
 func proxy(t *testing.T, kv *etcd.KV, id string, value func() int64) (stop func()) {
 	t.Helper()
 	card := fleet.Card{ID: id, MapVersion: 7, Answers: value != nil}
@@ -79,7 +79,7 @@ func registered(t *testing.T, kv *etcd.KV, n int) []fleet.Card {
 
 const patience = 30 * time.Second
 
-// Every proxy answers what is so when it is asked, each time anew.
+// Every proxy computes its answer again for each question.
 func TestAsk(t *testing.T) {
 	t.Parallel()
 	kv := keys(t)
@@ -102,7 +102,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// Who looks again and again takes what others were just answered, and no more than that.
+// Repeated calls of AskLately reuse the answers to a recent question, but no older answers.
 func TestAskLately(t *testing.T) {
 	t.Parallel()
 	kv := keys(t)
@@ -131,7 +131,7 @@ func TestAskLately(t *testing.T) {
 	}
 }
 
-// A process that takes no clients is listed, and nobody who counts proxies finds it.
+// A process without the proxy role is listed among the processes, but not among the proxies.
 func TestAProcessThatIsNoProxy(t *testing.T) {
 	t.Parallel()
 	kv := keys(t)
@@ -160,8 +160,8 @@ func TestAProcessThatIsNoProxy(t *testing.T) {
 	}
 }
 
-// A proxy that can't answer is named and not waited for; one that has gone is
-// neither.
+// A proxy that can't answer is listed as silent, and Ask does not wait for it. A proxy that has gone is not
+// listed.
 func TestAskWithoutAll(t *testing.T) {
 	t.Parallel()
 	kv := keys(t)

@@ -17,7 +17,7 @@ import (
 	"locus/router/cluster"
 )
 
-// The process that has made a definition learns which proxies don't know of it.
+// The process that has made a definition gets an error with the proxies that have not read it.
 func TestRedefined(t *testing.T) {
 	t.Parallel()
 	kv := keys(t)
@@ -54,7 +54,7 @@ func reading(t *testing.T, kv *etcd.KV, id string, read func() bool) (stop func(
 	return following(t, kv, id, fleet.Redefined, func(catalog.Change) bool { return read() })
 }
 
-// following registers a proxy that follows what is announced by one question.
+// following registers a proxy that follows the announcements of one question.
 func following(t *testing.T, kv *etcd.KV, id string, q fleet.Question, follow func(catalog.Change) bool) (stop func()) {
 	t.Helper()
 	card := fleet.Card{ID: id, Answers: true}
@@ -77,7 +77,8 @@ func following(t *testing.T, kv *etcd.KV, id string, q fleet.Question, follow fu
 	return stop
 }
 
-// The process that renames a table learns which proxies have not ended what began before.
+// The process that renames a table gets an error with the proxies on which earlier statements are still
+// running.
 func TestSettled(t *testing.T) {
 	t.Parallel()
 	kv := keys(t)

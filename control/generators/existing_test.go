@@ -15,7 +15,7 @@ import (
 	"locus/router/cluster"
 )
 
-// asked is a generator of a set as numbers.
+// asked returns a generator of a set as idgen.Numbers.
 func asked(s *Set, c *cluster.Cluster, name string) idgen.Numbers {
 	return numbersOf(func(ctx context.Context, into []uint64) error {
 		texts, err := s.Next(ctx, Request{Declared: c, Name: name, Count: len(into)})
@@ -35,8 +35,8 @@ type numbersOf func(context.Context, []uint64) error
 
 func (n numbersOf) Fill(ctx context.Context, into []uint64) error { return n(ctx, into) }
 
-// Tables that exist are used as they are, by two processes, while the program that has made them uses them too. Numbers continue from where
-// they are, and none comes twice.
+// Existing tables are used unchanged by two processes, while the program that created them uses them too.
+// Numbers continue from the current values, and no number is returned twice.
 func TestExistingTables(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		store := func(value, key, tag string) *cluster.Store {
@@ -86,7 +86,7 @@ func TestExistingTables(t *testing.T) {
 	})
 }
 
-// An existing table that is not there is not made.
+// A missing table of another program is not created.
 func TestExistingTablesAreNotMade(t *testing.T) {
 	c, shared := onShards(t, servers.MariaDB, map[string]cluster.Generator{
 		"code": {Kind: cluster.AutoIncrementGenerator, Shards: []router.ShardName{"s0"}, Tables: []string{"locus.bill_code_sequence"}},

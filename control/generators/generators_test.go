@@ -66,7 +66,7 @@ func open(t *testing.T, store *kv) *Set {
 	return s
 }
 
-// of is a cluster that declares generators alone.
+// of returns a cluster that declares only generators.
 func of(declared map[string]cluster.Generator) *cluster.Cluster {
 	return &cluster.Cluster{Generators: declared}
 }
@@ -87,7 +87,7 @@ func TestEveryKind(t *testing.T) {
 		"invoice": {Kind: cluster.FormatGenerator, Template: "QJ{seq:6}"}, "daily": {Kind: cluster.FormatGenerator, Template: "{time:yyyyMMdd}{seq:5,per=yyyyMMdd}"},
 		"safe": {Kind: cluster.HAGenerator, Of: []string{"one", "plain"}}, "soon": {Kind: cluster.QueueGenerator, Of: []string{"turns"}, Bits: 2},
 		"bill": {Kind: cluster.FormatGenerator, Of: []string{"soon"}, Template: "B{seq:12}"}, "nested": {Kind: cluster.HAGenerator, Of: []string{"turns", "soon"}},
-		"inshort": {Kind: cluster.QueueGenerator, Of: []string{"short"}}, // which asks for more than it gives at once
+		"inshort": {Kind: cluster.QueueGenerator, Of: []string{"short"}}, // it requests more numbers than the other generator returns at once
 	}
 	store := newKV()
 	sets := []*Set{open(t, store), open(t, store)}
@@ -142,8 +142,8 @@ func TestEveryKind(t *testing.T) {
 	}
 }
 
-// While one generator waits for a server to be opened, open ones go on, others are opened, and callers of this one leave
-// when their time is over.
+// While one generator waits for a server during its opening, open generators serve numbers and others can be
+// opened. Callers of the waiting generator return when their context ends.
 func TestOneThatWaitsKeepsNobodyWaiting(t *testing.T) {
 	store := newKV()
 	s := open(t, store)
@@ -245,7 +245,7 @@ func TestHTTP(t *testing.T) {
 		}
 	}
 	full := ""
-	for unit := 0; full == ""; unit++ { // until there is no room for another
+	for unit := 0; full == ""; unit++ { // until there is no room for another value
 		if status, body := get(fmt.Sprint("/api/id/few?unit=", unit)); status == 503 {
 			full = body
 		} else if status != 200 || unit == 100_000 {

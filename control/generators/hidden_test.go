@@ -21,7 +21,8 @@ func ringOf(t *testing.T, key string) *cipher.Ring {
 	return ring
 }
 
-// Hidden numbers of two processes differ; one whose key ring has another key under the version makes none.
+// Two processes make different hidden numbers. A process whose key ring has another key under the version makes
+// none.
 func TestHiddenSequences(t *testing.T) {
 	store, seen := newKV(), map[string]bool{}
 	declared := of(map[string]cluster.Generator{

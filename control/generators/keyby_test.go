@@ -13,8 +13,9 @@ import (
 	"locus/router/cluster"
 )
 
-// The caller's value chooses the key, in every process the same: the numbers of a value rise from one request to the next, and
-// none comes twice, of several keys, servers and parts of a cluster. With Redis down numbers are still distinct.
+// The caller's value chooses the key, and does so in the same way in every process. The numbers for one value
+// rise from request to request, and no number is returned twice, with several keys, servers, and parts of a
+// cluster. With Redis down, numbers are still distinct.
 func TestTheCallerChoosesTheKey(t *testing.T) {
 	first, second := servers.Redis(t), servers.Redis(t)
 	several := cluster.Servers{Several: []string{first.Addr, second.Addr}}

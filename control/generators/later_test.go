@@ -30,8 +30,9 @@ func (f *frozenKV) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// In a process that starts while etcd is unresponsive the members of an ha generator are opened together, within the time
-// that one call has, and each kind ends within the caller's time. Every request to etcd has a deadline.
+// In a process that starts while etcd is unresponsive, the members of an ha generator are opened concurrently,
+// within the time limit of one call. Calls of each kind end within the caller's time limit. Every request to
+// etcd has a deadline.
 func TestAStartWithoutEtcd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // a snowflake's time begins in 2024

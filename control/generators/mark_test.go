@@ -16,8 +16,8 @@ import (
 	"locus/router/cluster"
 )
 
-// Two clusters, each with an etcd of its own, count in one Redis and one memcached under the same names, while the servers
-// forget: neither gives a number twice.
+// Two clusters, each with its own etcd, use one Redis and one memcached under the same names, while the servers
+// lose data. No number is returned twice.
 func TestTwoClustersShareAServer(t *testing.T) {
 	redis, memcached := servers.Redis(t), servers.Memcached(t)
 	declared := of(map[string]cluster.Generator{
@@ -31,7 +31,7 @@ func TestTwoClustersShareAServer(t *testing.T) {
 	for round := range 3 {
 		for turn := range clusters {
 			i := (round + turn) % len(clusters) // the other one fills the servers after they have forgotten
-			set := open(t, clusters[i])         // a process that knows nothing
+			set := open(t, clusters[i])         // a process without any state
 			for name := range declared.Generators {
 				texts, err := set.Next(t.Context(), Request{Declared: declared, Name: name, Count: 700 * (1 + round)})
 				if err != nil {
@@ -54,7 +54,7 @@ func TestTwoClustersShareAServer(t *testing.T) {
 	}
 }
 
-// leaving is an etcd that can be away.
+// leaving is an etcd that can be made unreachable.
 type leaving struct {
 	segment.KV
 	away bool
@@ -69,8 +69,9 @@ func (l *leaving) Get(ctx context.Context, key string) ([]byte, int64, error) {
 	return l.KV.Get(ctx, key)
 }
 
-// A process that has been in the cluster before goes on from what Redis has with etcd away, one that has not says what it
-// lacks; etcd's word counts, and what is no mark is refused.
+// With etcd unreachable, a process that has been in the cluster before continues with the numbers in Redis. A
+// new process returns an error that names what is missing. etcd's mark takes precedence over the file, and
+// invalid marks are refused.
 func TestAMarkIsRemembered(t *testing.T) {
 	redis, dir := servers.Redis(t), t.TempDir()
 	declared := of(map[string]cluster.Generator{"one": {Kind: cluster.RedisGenerator, Server: redis.Addr}})

@@ -39,7 +39,7 @@ func (s *secrets) lookup(name string) (string, error) {
 	return "", fmt.Errorf("secret %s: there is none", name)
 }
 
-// certificate writes one for 127.0.0.1 that is its own authority, and gives its text.
+// certificate writes a self-signed certificate for 127.0.0.1, and returns its text.
 func certificate(t *testing.T) (file, key, text string) {
 	t.Helper()
 	server := httptest.NewTLSServer(nil)
@@ -59,8 +59,8 @@ func certificate(t *testing.T) (file, key, text string) {
 	return file, key, text
 }
 
-// Redis is logged in to by its account over TLS; a password is changed without a
-// restart; what is wrong is told, and no password.
+// Redis is used over TLS with an account. A password can be changed without a restart. Errors name the problem,
+// but never contain the password.
 func TestAccountsAndTLSOfRedis(t *testing.T) {
 	file, key, text := certificate(t)
 	port := servers.Port(t)

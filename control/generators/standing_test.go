@@ -10,8 +10,8 @@ import (
 	"locus/router/endpoint"
 )
 
-// Tables stand behind the generators, if a Redis is in front of their counters; one that no
-// proxy has used stands nowhere.
+// Tables with a Redis in front of their counters come after the generators. A generator or table that no proxy
+// has used has no state.
 func TestStandings(t *testing.T) {
 	buffered := &catalog.IDColumn{}
 	buffered.Segments.Redis = &endpoint.Redis{}

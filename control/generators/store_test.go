@@ -19,8 +19,7 @@ func inMySQL(shard router.ShardName) *cluster.Store {
 	return &cluster.Store{MySQL: &cluster.MySQLStore{Shard: shard}}
 }
 
-// last takes numbers of a generator and gives the last one: none is at or below one
-// that was there before.
+// last takes numbers of a generator and returns the last one. It fails if a number is not above the given one.
 func last(t *testing.T, s *Set, c *cluster.Cluster, name string, above int64) int64 {
 	t.Helper()
 	for range 20 {
@@ -39,8 +38,8 @@ func last(t *testing.T, s *Set, c *cluster.Cluster, name string, above int64) in
 	return above
 }
 
-// A generator goes on above its numbers when it is declared with another store, by
-// processes that come one after the other.
+// A generator that is declared with another store continues above its numbers. Several processes use the stores
+// one after the other.
 func TestAnotherStore(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		c, shared := onShards(t, engine, map[string]cluster.Generator{"n": {Kind: cluster.SegmentGenerator, MinStep: 10, MaxStep: 10}})
@@ -52,7 +51,7 @@ func TestAnotherStore(t *testing.T) {
 			return openWith(t, store, shared[0].Password)
 		}
 		above = last(t, declare(nil, ""), c, "n", above)
-		// The row that is made begins at 1, which etcd knows to be given.
+		// The new row starts at 1, but etcd records that 1 was granted before.
 		set := declare(inMySQL("s0"), "")
 		if texts, err := set.Next(t.Context(), Request{Declared: c, Name: "n", Count: 1}); !errors.Is(err, segment.ErrWentBack) || !strings.Contains(err.Error(), "row n of locus.number on shard s0") {
 			t.Errorf("a row that begins below: %v, %v", texts, err)
@@ -63,7 +62,7 @@ func TestAnotherStore(t *testing.T) {
 		above = last(t, declare(inMySQL("s0"), servers.Redis(t).Addr), c, "n", above)
 		set = declare(nil, "")
 		last(t, set, c, "n", above)
-		// Restored to what it was: found out by a process that has seen nothing of it.
+		// The row is set back to an earlier value. A process without any state detects that.
 		shared[0].Exec(t, raised)
 		set = declare(inMySQL("s0"), "")
 		if texts, err := set.Next(t.Context(), Request{Declared: c, Name: "n", Count: 1}); !errors.Is(err, segment.ErrWentBack) {
@@ -72,8 +71,8 @@ func TestAnotherStore(t *testing.T) {
 	})
 }
 
-// Redis and memcached take what a table grants, two processes each: none twice. While
-// the table's server is away, the error names the row.
+// Redis and memcached take numbers that a table grants, in two processes each. No number is returned twice.
+// While the table's server is down, the error names the row.
 func TestInFrontOfATable(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		redis, memcached := servers.Redis(t).Addr, servers.Memcached(t).Addr
@@ -114,8 +113,8 @@ func TestInFrontOfATable(t *testing.T) {
 	})
 }
 
-// The segments of a table that exists are as large as its row's step says, unless min_step is declared. With leaf they are
-// doubled from there.
+// The segments of an existing table have the size in the row's step, unless min_step is declared. With leaf
+// sizing, they are doubled from there.
 func TestTheRowsStep(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		c, shared := onShards(t, engine, nil)

@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { servers.Main(m) }
 
-// onShards is a cluster whose shards are servers that have no schema locus yet.
+// onShards returns a cluster whose shards are servers without the schema locus.
 func onShards(t *testing.T, engine servers.Engine, declared map[string]cluster.Generator) (*cluster.Cluster, []*servers.Server) {
 	t.Helper()
 	c := of(declared)
@@ -38,8 +38,8 @@ func openWith(t *testing.T, store *kv, password string) *Set {
 	return s
 }
 
-// Numbers that shards count, by two processes, also behind other generators: none
-// twice. The tables are made once: in place of lost ones none are made.
+// Two processes take numbers that tables on shards count, also through other generators. No number is returned
+// twice. The tables are created once: lost tables are not created again.
 func TestTablesOnShards(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		declared := map[string]cluster.Generator{
@@ -85,7 +85,8 @@ func TestTablesOnShards(t *testing.T) {
 			t.Errorf("%d states of the breaker before the lock", n)
 		}
 
-		// Where s1 is now has the rows of s0: another server, reached without a restart.
+		// The rows of s0 are now on the server of s1: the shard has another server, without a restart of the
+		// process.
 		moved := *c
 		moved.Shards = map[router.ShardName]cluster.Shard{"s0": c.Shards["s0"], "s1": c.Shards["s0"]}
 		if _, err := sets[0].Next(t.Context(), Request{Declared: &moved, Name: "plain", Count: 1}); err == nil || !strings.Contains(err.Error(), "plain") {
@@ -101,8 +102,7 @@ func TestTablesOnShards(t *testing.T) {
 	})
 }
 
-// A lock that can't be had keeps nobody from numbers, and a server that is away is
-// an error.
+// A lock that can't be taken does not prevent numbers. An unreachable server is an error.
 func TestServersThatAreAway(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		c, shared := onShards(t, engine, map[string]cluster.Generator{

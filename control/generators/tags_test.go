@@ -22,8 +22,9 @@ import (
 const leafAlloc = "CREATE TABLE locus.leaf_alloc (biz_tag VARCHAR(128) NOT NULL DEFAULT '', max_id BIGINT NOT NULL DEFAULT 1, step INT NOT NULL, " +
 	"description VARCHAR(256) DEFAULT NULL, update_time TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP, PRIMARY KEY (biz_tag))"
 
-// Rows of a table that no generator declares are served by their tags, to several processes, while Leaf uses them too: no number twice. A
-// tag without a row is refused from memory. With the table's server down, the numbers in memory are served.
+// The rows of a table are served by their tags without a declaration for each, to several processes, while Leaf
+// uses them too. No number is returned twice. A tag without a row is refused from memory. With the table's
+// server down, the numbers in memory are still served.
 func TestEveryTag(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		c, shared := onShards(t, engine, nil)

@@ -24,12 +24,12 @@ type declarer struct {
 	*rand.Rand
 	shards, redis, memcached string
 	lines                    []string
-	declared                 int // so that each has tables of its own
+	declared                 int // counts the declared ones, so that each gets its own tables
 }
 
 func (d *declarer) of(texts ...string) string { return texts[d.IntN(len(texts))] }
 
-// number declares a generator of numbers and returns its name. deep is how many others may be in front of others.
+// number declares a generator of numbers and returns its name. deep bounds the nesting of generators.
 func (d *declarer) number(deep int) string {
 	kind := d.IntN(11)
 	if deep == 0 {
@@ -86,8 +86,9 @@ func (d *declarer) format() string {
 	return d.declare(fmt.Sprintf(`{kind: format, template: "%s"%s}`, template, of))
 }
 
-// Whatever is accepted can be used: random generators of all kinds, under random templates, in two processes. Each that is
-// declared successfully issues a thousand texts, or as many as its own sequence has digits for, and none twice.
+// Every accepted declaration can be used. The test declares random generators of all kinds, with random
+// templates, in two processes. Each accepted one issues a thousand texts, or as many as its own sequence has
+// digits for, and no text twice.
 func TestWhatIsAcceptedCanBeUsed(t *testing.T) {
 	shard := servers.Shared(t, servers.MariaDB, 1)[0]
 	shard.Exec(t, "DROP SCHEMA IF EXISTS locus")

@@ -12,8 +12,9 @@ import (
 	"locus/router/cluster"
 )
 
-// A port without a login answers as Leaf does: a plain number, which is a value of JSON for clients that accept it, and any key
-// of a snowflake. It answers nothing else, and only clients of its networks.
+// A port without a login answers as Leaf does. It returns a plain number, which is also valid JSON for clients
+// that accept JSON, and accepts any key for a snowflake. It serves no other paths, and only clients of its
+// networks.
 func TestWithoutALogin(t *testing.T) {
 	api := Handler(open(t, newKV()), func() *cluster.Cluster {
 		return of(map[string]cluster.Generator{

@@ -18,7 +18,8 @@ import (
 	"locus/router/cluster"
 )
 
-// A job is not announced while a table is being renamed, nor one that looked before: its record and the map stay as they are.
+// A job is not announced while a table is being renamed, even if its process checked before the rename began.
+// The record and the map don't change.
 func TestNoneIsAnnouncedAmidARename(t *testing.T) {
 	kv := started(t)
 	store := New(kv, "the test", nil)
@@ -67,7 +68,7 @@ func TestNoneIsAnnouncedAmidARename(t *testing.T) {
 
 var cart = catalog.TableName{Schema: "shop", Name: "cart"}
 
-// started is an etcd with two shards and a sharded table.
+// started returns an etcd with two shards and a sharded table.
 func started(t *testing.T) *etcd.KV {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})

@@ -44,10 +44,10 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// Keys of tests; the number is that of the version that has it first.
+// Keys of tests. The index is the version that has the key first.
 var secrets = []string{"", "2b7e151628aed2a6abf7158809cf4f31", "2b7e151628aed2a6abf7158809cf4f32", "2b7e151628aed2a6abf7158809cf4f33", "2b7e151628aed2a6abf7158809cf4f3f"}
 
-// ringText is a ring of versions, each with the key of that number.
+// ringText returns a ring file with versions, each with the key of the given index.
 func ringText(current int, keys map[int]int, retired ...int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "current: %d\nkeys:\n", current)
@@ -72,7 +72,7 @@ type world struct {
 	kv *etcd.KV
 }
 
-// worlds counts them: a test that runs again finds nothing of the time before.
+// worlds counts the test worlds, so that a repeated test gets its own keys in etcd.
 var worlds atomic.Int64
 
 func newWorld(t *testing.T) *world {
@@ -90,7 +90,7 @@ func worldOn(t *testing.T, server *embedded.Server) *world {
 	return &world{t, client.Under(fmt.Sprintf("/locus/%s-%d/", t.Name(), worlds.Add(1)))}
 }
 
-// process is one with keys: it stamps with what it was told to.
+// process is a process with keys. It uses the version that was last set by Stamp.
 type process struct {
 	*keyring.Keys
 	id, file string
@@ -99,7 +99,7 @@ type process struct {
 
 	mu      sync.Mutex
 	stamps  uint32
-	failing error // what Stamp gives
+	failing error // the result of Stamp
 }
 
 func (p *process) stampsWith() uint32 {
@@ -154,7 +154,7 @@ func (w *world) start(id, ring string) *process {
 	return p
 }
 
-// write is by another file in its place, as rings are brought to machines.
+// write replaces the ring file by renaming a new file, as deployment tools do.
 func (p *process) write(t *testing.T, ring string) {
 	t.Helper()
 	beside := p.file + ".new"
@@ -166,7 +166,7 @@ func (p *process) write(t *testing.T, ring string) {
 	}
 }
 
-// until waits for what a process does by itself.
+// until waits until a condition holds that a process brings about by itself.
 func (w *world) until(what string, is func() bool) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
@@ -211,7 +211,7 @@ func TestARotation(t *testing.T) {
 	a.write(t, two)
 	w.until("a reads 2", func() bool { return a.reads() == "1,2" })
 	var err error
-	w.until("others know that a has it", func() bool { // a tells them after it has read it
+	w.until("others know that a has it", func() bool { // a publishes the versions after it has read the file
 		_, err = w.rotation(0).Run(t.Context())
 		return err == nil || !strings.Contains(err.Error(), "a: it has versions 1:")
 	})
@@ -235,7 +235,8 @@ func TestARotation(t *testing.T) {
 	}
 }
 
-// Who starts after a rotation without the key, or with another, doesn't serve.
+// A process that starts after a rotation without the new key, or with another key of that version, does not
+// serve.
 func TestAStartWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -259,8 +260,8 @@ func TestAStartWithoutTheKey(t *testing.T) {
 	}
 }
 
-// Processes that start all the time, with the key and without: none that serves ever
-// lacks the version that is current, whatever the moment of the rotation.
+// Processes start continuously, with and without the key. No process that serves ever lacks the current
+// version, at whatever moment of the rotation it starts.
 func TestStartsDuringARotation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -285,8 +286,8 @@ func TestStartsDuringARotation(t *testing.T) {
 	}
 }
 
-// A ring that is halfway written, wrong, or lacks what is in use is refused, told, and
-// the one before stays.
+// A ring file that is incomplete, invalid, or lacks a version in use is refused and reported. The previous ring
+// stays in force.
 func TestARingIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -390,8 +391,8 @@ func TestWhoIsInTheWay(t *testing.T) {
 	}
 }
 
-// A rotation that is interrupted or whose time is over has changed nothing, and says
-// who was waited for; what is silent is called that.
+// A rotation that is interrupted, or whose time limit has passed, has changed nothing. Its error lists the
+// processes that it waited for, and which of them did not answer.
 func TestARotationThatDoesNotHappen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -416,8 +417,8 @@ func TestARotationThatDoesNotHappen(t *testing.T) {
 	}
 }
 
-// With etcd away in the middle the rotation says so, and is done once it is back if
-// there is time; processes go on.
+// If etcd becomes unreachable during a rotation, the rotation reports that, and completes once etcd is back
+// within the time limit. Processes continue to serve.
 func TestARotationWithoutEtcd(t *testing.T) {
 	t.Parallel()
 	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
@@ -450,8 +451,7 @@ func TestARotationWithoutEtcd(t *testing.T) {
 	}
 }
 
-// New IDs go on with the version before until the tables can carry the new one, and the
-// card says so.
+// New IDs keep the previous version until the tables can use the new one, and the card reports that.
 func TestATableThatCanNotFollow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -484,7 +484,7 @@ func TestATableThatCanNotFollow(t *testing.T) {
 	w.until("it follows", func() bool { return p.Status().Stamps == 2 && p.stampsWith() == 2 })
 }
 
-// Of two who rotate at once one wins, and the other is told.
+// Of two concurrent rotations one succeeds, and the other returns an error.
 func TestTwoRotations(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

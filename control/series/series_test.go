@@ -10,7 +10,7 @@ import (
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// beats are those of proxies that have run for so long, each with a hundred statements a
+// beats returns the beats of proxies that have run for the given time, each with a hundred statements per
 // second on each shard.
 func beats(proxies, shards int, since time.Duration) map[string]fleet.Beat {
 	all := map[string]fleet.Beat{}

@@ -9,9 +9,9 @@ import (
 	"locus/router/cluster"
 )
 
-// The model of Follow: two servers, of which somebody else promotes the second, a document, two
-// proxies that write under leases, and two processes that follow. The network may part the
-// first server from the processes at any moment, and any proxy from etcd.
+// The model of Follow has two servers, of which an external tool promotes the second, a document, two proxies
+// that write under leases, and two processes that follow. At any moment the network may separate the first
+// server from the processes, and any proxy from etcd.
 
 type place struct {
 	readOnly bool
@@ -32,7 +32,7 @@ type follower struct {
 	alive bool
 	line  int8
 	epoch int8
-	had   int8 // of the first server, when it was last looked at
+	had   int8 // the first server's transactions at the last poll
 }
 
 type scene struct {
@@ -42,7 +42,7 @@ type scene struct {
 	doc      cluster.Primary
 	clients  [2]client
 	procs    [2]follower
-	lock     int8 // the process that has it; -1: nobody
+	lock     int8 // the process that holds it; -1 for none
 	started  int8
 	wrote    int8
 	cuts     int8
@@ -60,7 +60,7 @@ func (s scene) steps() map[string]scene {
 	for i, c := range s.clients[:s.count] {
 		n := s
 		at := &n.clients[i]
-		if !c.cut && (c.epoch != int8(s.doc.Epoch) || !c.leased) { // it sees the document, and asks for its lease
+		if !c.cut && (c.epoch != int8(s.doc.Epoch) || !c.leased) { // it reads the document, and requests its lease
 			*at = obeys
 			at.leased = true
 			next[fmt.Sprint("proxy sees ", i)] = n
@@ -96,11 +96,11 @@ func (s scene) steps() map[string]scene {
 	return next
 }
 
-// writes tells whether a proxy's writes are done and acknowledged.
+// writes reports whether a proxy's writes are executed and acknowledged.
 func (s scene) writes(c client) bool { return c.leased && !c.held && !s.servers[c.primary].readOnly }
 
-// somebody is replication, the network, and who promotes: in order while the first server is
-// reached, and else as soon as the second has all that is there.
+// somebody models replication, the network and the external tool. While the first server is reachable, the tool
+// switches over in order. Otherwise it promotes the second as soon as that one has everything that exists.
 func (s scene) somebody(next map[string]scene) {
 	a, b := s.servers[0], s.servers[1]
 	if n := s; b.follows && b.rows < a.rows {
@@ -126,7 +126,7 @@ func (s scene) somebody(next map[string]scene) {
 	}
 }
 
-// process is one of those that follow.
+// process models one of the processes that follow.
 func (s scene) process(i int, next map[string]scene) {
 	p := s.procs[i]
 	if !p.alive {
@@ -146,7 +146,7 @@ func (s scene) process(i int, next map[string]scene) {
 	}
 	n := s
 	if s.lock == int8(i) {
-		n.lock = -1 // it stands still, for a while or for ever
+		n.lock = -1 // it is suspended, for a while or forever
 		next[fmt.Sprint("lease of the process lost ", i)] = n
 	}
 	if p.line >= 0 {
@@ -166,7 +166,7 @@ func (s scene) lineOf(p follower) Line {
 	return Follow[p.line]
 }
 
-// line is what a process does next; false: it waits, or fails.
+// line executes the next line of a process; it returns false if the process waits, or fails.
 func (s scene) line(i int) (scene, bool) {
 	p := &s.procs[i]
 	mine := p.epoch == int8(s.doc.Epoch)
@@ -215,7 +215,8 @@ func (s *scene) unlock(i int) {
 	}
 }
 
-// chosen is what package failover judges: the second alone takes writes, and has what is known.
+// chosen models the decision of package failover: only the second server is writable, and it has all
+// transactions known to be acknowledged.
 func (s scene) chosen(had int8) bool {
 	a, b := s.servers[0], s.servers[1]
 	switch {

@@ -10,10 +10,9 @@ import (
 	"locus/router/cluster"
 )
 
-// The model: two servers, two proxies, etcd's document, and whoever carries the orders
-// out. It is so small that every state it can come to is visited: any line may be the
-// last of its process, another process may take the order up at any moment while the one
-// before only stands still, a proxy may be cut off from etcd, and may be taken for dead.
+// The model has two servers, two proxies, etcd's document, and the processes that switch over. It is so small
+// that every reachable state is visited. Any line may be the last of its process. At any moment another process
+// may continue while the former one is only suspended. A proxy may be cut off from etcd, and may count as dead.
 
 type box struct {
 	readOnly bool
@@ -23,9 +22,9 @@ type box struct {
 
 type watcher struct {
 	primary string // that it sends writes to
-	epoch   int8   // of its document
+	epoch   int8   // the epoch of its document
 	held    bool
-	leased  bool // else it is not waited for
+	leased  bool // if false, nobody waits for its acknowledgement
 }
 
 type operator struct {
@@ -41,7 +40,7 @@ type world struct {
 	doc       cluster.Primary
 	proxies   [2]watcher
 	operators [2]operator
-	lock      int8 // the operator that has it; -1: nobody
+	lock      int8 // the operator that holds it; -1 for none
 	begun     int8
 	wrote     int8
 	rollbacks int8
@@ -122,7 +121,7 @@ func (w world) steps(next []step) []step {
 				n.lock = -1
 			}
 			next = append(next, step{"kill", i, n})
-			if w.lock == int8(i) { // it stands still, and its lease runs out
+			if w.lock == int8(i) { // it is suspended, and its lease expires
 				n = w
 				n.lock = -1
 				next = append(next, step{"lease lost", i, n})
@@ -164,7 +163,7 @@ func (w world) goOn(i int, next []step) []step {
 		}
 		next = append(next, step{string(line), i, n})
 	}
-	if o.order == "begin" && o.line > slices.Index(lines, Hold) { // a line fails: it mends, on its own connections
+	if o.order == "begin" && o.line > slices.Index(lines, Hold) { // a line fails: the process undoes the switchover, on its own connections
 		n := w
 		n.operators[i].order, n.operators[i].line = "mend", 1
 		next = append(next, step{"fails at " + string(line), i, n})
@@ -172,7 +171,7 @@ func (w world) goOn(i int, next []step) []step {
 	return next
 }
 
-// do is what a line does; false: it fails, or waits.
+// do executes a line; it returns false if the line fails, or waits.
 func (w world) do(i int, line Line) (world, bool) {
 	o := &w.operators[i]
 	primary, other := index(w.doc.Server), index(w.other(w.doc.Server))
@@ -206,7 +205,7 @@ func (w world) do(i int, line Line) (world, bool) {
 			}
 		}
 	case ReadOnly:
-		// What it does is decided by what it read of the document, not by what is there now.
+		// It acts on the document that it has read, which may have changed since.
 		w.servers[index(w.operatorsPrimary(i))].readOnly = true
 		return w, servers
 	case Position:
@@ -255,10 +254,10 @@ func (w world) do(i int, line Line) (world, bool) {
 	return w, true
 }
 
-// operatorsPrimary is the primary by the document that an operator has read.
+// operatorsPrimary returns the primary in the document that an operator has read.
 func (w world) operatorsPrimary(i int) string { return w.doc.Server }
 
-// wrong says what must never be.
+// wrong returns the violated invariant, or "".
 func (w world) wrong() string {
 	if w.lost {
 		return "what clients were told to be written is lost"

@@ -10,13 +10,14 @@ import (
 	"locus/router/cluster"
 )
 
-// The model of Promote: three servers with semi-synchronous replication, a document, proxies that write under
-// leases, and two processes. That the primary is missed is no part of it: a process may promote at any moment, and any
-// server may be parted from the processes at any moment, so nothing hangs on how sure they are.
+// The model of Promote has three servers with semi-synchronous replication, a document, proxies that write
+// under leases, and two processes. It does not model how a lost primary is detected. A process may promote at
+// any moment, and any server may be separated from the processes at any moment. So safety does not depend on
+// the detection.
 
 type host struct {
 	readOnly bool
-	follows  int8  // another one; -1: none
+	follows  int8  // index of its source; -1 for none
 	rows     uint8 // a bit for each write
 	parted   bool  // from the processes
 }
@@ -24,7 +25,7 @@ type host struct {
 // user is a proxy and its client.
 type user struct {
 	client
-	pending int8 // a write without an answer; -1: none
+	pending int8 // a write without an answer; -1 for none
 }
 
 type promoter struct {
@@ -51,7 +52,7 @@ type stage struct {
 	bounds  bounds
 }
 
-// bounds are how much of each there is.
+// bounds limit the number of each kind of event.
 type bounds struct{ users, writes, starts, cuts, partes, releases int8 }
 
 var (
@@ -67,7 +68,7 @@ const (
 
 func hostOf(server string) int8 { return int8(slices.Index(hostNames[:], server)) }
 
-// edges are what can happen next, by what happens and who does it.
+// edges lists the possible next states, each with the actor and the action.
 type edges []edge
 
 type edge struct {
@@ -107,7 +108,7 @@ func (s stage) steps(next *edges) {
 	}
 }
 
-// user is what a proxy does: it sees the document, loses its lease, writes, and tells its client what was acknowledged.
+// user models a proxy: it reads the document, loses its lease, writes, and acknowledges writes to its client.
 func (s stage) user(i int, next *edges) {
 	c := s.users[i]
 	if n := s; !c.cut && (c.epoch != int8(s.doc.Epoch) || !c.leased) {
@@ -144,7 +145,7 @@ func (s stage) user(i int, next *edges) {
 	}
 }
 
-// copied tells whether the primary has heard that another server has the write.
+// copied reports whether a replica has acknowledged the write to the primary.
 func (s stage) copied(c user) bool {
 	for i, h := range s.hosts {
 		if int8(i) != c.primary && h.follows == c.primary && h.rows&(1<<c.pending) != 0 {
@@ -154,7 +155,7 @@ func (s stage) copied(c user) bool {
 	return false
 }
 
-// process is one of those that promote, undo, and tidy up.
+// process models one of the processes that promote, undo, and tidy.
 func (s stage) process(i int, next *edges) {
 	p := s.procs[i]
 	if !p.alive {
@@ -175,7 +176,7 @@ func (s stage) process(i int, next *edges) {
 		return
 	}
 	if n := s; s.lock == int8(i) {
-		n.lock = -1 // it stands still, for a while or for ever, as one does that was killed
+		n.lock = -1 // it is suspended, for a while or forever, or was killed
 		next.add("lease of the process lost ", i, n)
 	}
 	if int(p.line) == len(promoting[p.order]) {
@@ -194,7 +195,7 @@ func (s stage) process(i int, next *edges) {
 	}
 }
 
-// choices are those of the judge at Look; at other lines there is none.
+// choices returns the possible results of the judge at Look; at other lines there is only one.
 func (s stage) choices(i int, line Line) []int8 {
 	if line == Look {
 		return []int8{0, 1, 2}
@@ -208,7 +209,7 @@ func (s *stage) unlock(i int) {
 	}
 }
 
-// reach has a process connected to all servers that it reaches, and nobody else any more.
+// reach connects a process to all servers that it can reach, and ends the connections of other processes.
 func (s *stage) reach(i int, servers ...int8) {
 	for _, h := range servers {
 		s.procs[i].holds[h] = !s.hosts[h].parted
@@ -218,7 +219,7 @@ func (s *stage) reach(i int, servers ...int8) {
 	}
 }
 
-// use tells whether a process can do something at a server.
+// use reports whether a process can execute a statement on a server.
 func (s stage) use(i int, server int8) bool {
 	return s.procs[i].holds[server] && !s.hosts[server].parted
 }
@@ -342,8 +343,9 @@ func (s stage) gathered(primary int8) bool {
 	return true
 }
 
-// chosen is what package failover judges: all that may have acknowledged are reached, and the one has all that they have; and all
-// of the primary's, if that takes no writes any more.
+// chosen models the decision of package failover. All servers that may have acknowledged are reachable, and the
+// chosen one has everything that they have. If the primary is read-only and reachable, the chosen one has
+// everything of the primary too.
 func (s stage) chosen(i int, to int8) bool {
 	primary := hostOf(s.doc.Server)
 	for h, at := range s.hosts {
@@ -363,7 +365,7 @@ func (s stage) chosen(i int, to int8) bool {
 	return true
 }
 
-// wrong says what must never be.
+// wrong returns the violated invariant, or "".
 func (s stage) wrong() string {
 	if s.acked&^s.hosts[hostOf(s.doc.Server)].rows != 0 {
 		return "what was acknowledged is lost"

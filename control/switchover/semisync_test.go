@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// What each engine's servers say of themselves, and what is told of it.
+// The variables of each engine's servers, and the expected reasons why transactions may be lost.
 func TestWhatMayBeLostIsSaid(t *testing.T) {
 	mysql := map[string]string{
 		"rpl_semi_sync_source_enabled": "ON", "rpl_semi_sync_source_wait_point": "AFTER_SYNC", "rpl_semi_sync_source_timeout": "1000000000000000000",

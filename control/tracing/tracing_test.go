@@ -74,8 +74,7 @@ func load() trace.Segment {
 	return trace.Segment{Counter: "orders", Size: 1000, Began: time.Now(), Ended: time.Now()}
 }
 
-// What was begun before the end is sent at the end, with what whoever runs the collector
-// demands.
+// Spans that began before the end are sent at the end, with the headers that the collector requires.
 func TestSpansAreSentAtTheEnd(t *testing.T) {
 	c := collector.Start(t)
 	s, log := open(t, Options{Endpoint: c.URL, HeadersFile: secretFile(t, "Authorization: Bearer s3cret-of-it\nX-Scope: a\n")})
@@ -96,8 +95,7 @@ func TestSpansAreSentAtTheEnd(t *testing.T) {
 	}
 }
 
-// A collector that takes nothing keeps nobody waiting: what is too much is dropped and
-// counted, and the log is not filled with it.
+// An unresponsive collector blocks nobody. Excess spans are dropped and counted, and the log is not flooded.
 func TestACollectorThatTakesNothing(t *testing.T) {
 	asked, release := make(chan struct{}, 1<<10), make(chan struct{})
 	stuck := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -130,7 +128,7 @@ func TestACollectorThatTakesNothing(t *testing.T) {
 	}
 }
 
-// Nor does one that refuses, or is not there.
+// A collector that refuses spans, or is unreachable, blocks nobody either.
 func TestACollectorThatIsAway(t *testing.T) {
 	refusing := collector.Start(t)
 	refusing.Answer(http.StatusForbidden)
@@ -153,7 +151,7 @@ func TestACollectorThatIsAway(t *testing.T) {
 	}
 }
 
-// What is sent along is for the collector alone, whoever it points at.
+// The headers are sent only to the collector, even if it redirects the client.
 func TestHeadersGoNowhereElse(t *testing.T) {
 	elsewhere := collector.Start(t)
 	pointing := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
@@ -166,7 +164,7 @@ func TestHeadersGoNowhereElse(t *testing.T) {
 	}
 }
 
-// What is wrong in a file of secrets is told without the secrets.
+// Errors in a file with headers are reported without the secrets.
 func TestHeadersThatAreWrong(t *testing.T) {
 	_, err := Open(Options{Endpoint: "http://127.0.0.1:1/v1/traces", HeadersFile: secretFile(t, "Bearer s3cret-of-it")})
 	if err == nil || strings.Contains(err.Error(), "s3cret") {

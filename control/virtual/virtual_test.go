@@ -8,7 +8,7 @@ import (
 	"locus/router/stmt"
 )
 
-// A table that is here is one that statements are known to mean.
+// Statements treat exactly the tables of this package as tables of the schema locus.
 func TestTablesAreThoseOfStatements(t *testing.T) {
 	var names []string
 	for _, one := range tables {

@@ -8,7 +8,7 @@ import (
 	"locus/proxy/mirror"
 )
 
-// A target that is away is told with the moment at which the first proxy found it so.
+// An unreachable target is shown with the time at which the first proxy noticed it.
 func TestTheTargetOfAMirrorIsAway(t *testing.T) {
 	j := split(t)
 	j.Mirror = 10

@@ -14,8 +14,8 @@ import (
 
 var topAt = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// costs are those of n seconds, of two digests: one is fast and frequent, one is slow,
-// goes to several shards and fails now and then.
+// costs returns the costs after n seconds of two digests. One is fast and frequent. The other is slow, uses
+// several shards, and fails now and then.
 func costs(n uint64) Costs {
 	return Costs{Proxies: 2, Report: meter.Report{
 		At: topAt.Add(time.Duration(n) * time.Second),
@@ -112,8 +112,7 @@ func TestTheFootOfTopFits(t *testing.T) {
 	}
 }
 
-// Where figures began anew in between, or a digest is new, its own rates count and
-// nothing is negative.
+// If statistics were reset in between, or a digest is new, its own rates are used, and no rate is negative.
 func TestStatementsThatBeganAnew(t *testing.T) {
 	now := costs(1)
 	now.Digests[0].PerSecond, now.Digests[0].Load = 7, 0.5

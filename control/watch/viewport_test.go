@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Nobody scrolls past a page's ends, and one that grew shorter is still seen.
+// Scrolling stops at the ends of a page, and a page that has become shorter stays visible.
 func TestAViewportStaysOnItsPage(t *testing.T) {
 	page := []string{"1", "2", "3", "4", "5", "6"}
 	v := viewport{height: 4} // one line is the others'

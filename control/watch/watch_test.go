@@ -26,7 +26,7 @@ var began = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 // fake is records and reports in memory.
 type fake struct {
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the following fields
 	jobs    []*job.Job
 	reports map[string]job.Report
 	err     error
@@ -72,12 +72,12 @@ func cutting(t *testing.T) *job.Job {
 	return j
 }
 
-// stopped is a job whose cut-over has reached the share that it was to reach.
+// stopped returns a job whose cut-over has reached its requested share.
 func stopped(t *testing.T, genes int) *job.Job {
 	return split(t, append(ready[:len(ready):len(ready)], phase.Event{Kind: phase.CutTo, Genes: genes, Step: genes}, phase.Event{Kind: phase.StepTaken, Genes: genes})...)
 }
 
-// What is seen of each phase; -update writes it.
+// The display of each phase; -update rewrites it.
 func TestDrawings(t *testing.T) {
 	now := began.Add(time.Minute)
 	report := func(doing phase.Action) job.Report {
@@ -127,7 +127,7 @@ func TestDrawings(t *testing.T) {
 
 var escape = regexp.MustCompile("\x1b\\[[0-9]*m")
 
-// Colours change nothing of what stands where, and no line is too wide.
+// Colours don't change the position of any text, and no line is too wide.
 func TestColoursTakeNoRoom(t *testing.T) {
 	s := Seen{Job: cutting(t), Report: job.Report{Runner: "p", At: began, Trouble: strings.Repeat("x", 200)}}
 	for _, width := range []int{20, 40, 80} {
@@ -169,7 +169,7 @@ func TestRates(t *testing.T) {
 		{10, "a", 2600, 300},
 		{14, "a", 2600, 200}, // since the second 2
 		{20, "a", 2600, 0},
-		{21, "b", 100, 0}, // it began anew
+		{21, "b", 100, 0}, // its counters were reset
 	} {
 		if got := rate(step.second, step.runner, step.rows); got != step.want {
 			t.Errorf("second %d: %v rows/s, want %v", step.second, got, step.want)
@@ -232,7 +232,7 @@ func TestKeysAndErrors(t *testing.T) {
 	}
 }
 
-// The whole of it, on what bubbletea takes for a terminal; q ends it.
+// The complete screen, on a simulated terminal. The key q ends it.
 func TestScreen(t *testing.T) {
 	var out bytes.Buffer
 	keys, press := io.Pipe()

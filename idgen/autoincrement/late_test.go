@@ -54,8 +54,9 @@ type result int64
 func (r result) LastInsertId() (int64, error) { return int64(r), nil }
 func (result) RowsAffected() (int64, error)   { return 1, nil }
 
-// One server never answers, and the other one takes so long that it is asked again: what bounds a call of one table must not end
-// it. If neither answers, the call ends all the same, though its caller would wait for ever.
+// One server never answers, and the other takes so long that it is asked again. The time limit for a call of
+// one table must not end that call. If neither answers, the call still ends, even if its caller would wait
+// forever.
 func TestATableThatIsLateBesideOneThatIsAway(t *testing.T) {
 	for login, answers := range map[time.Duration]bool{3 * time.Second: true, time.Hour: false} {
 		synctest.Test(t, func(t *testing.T) {

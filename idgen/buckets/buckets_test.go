@@ -93,7 +93,7 @@ func TestACallerThatGivesUp(t *testing.T) {
 	}
 }
 
-// A call for more than a bucket has goes on in the next ones.
+// A call for more numbers than a bucket has continues with the next buckets.
 func TestMoreThanABucket(t *testing.T) {
 	link := redis.Open(redis.Config{Address: servers.Redis(t).Addr})
 	defer link.Close()

@@ -85,8 +85,8 @@ func (s *store) numbers() idgen.Numbers {
 	}}
 }
 
-// A caller with a limit waits for no longer, whatever is unresponsive: a server, all servers, or the store of the epochs.
-// Every command has a deadline, also if the caller has none.
+// A caller waits no longer than its limit, whatever is unresponsive: a server, all servers, or the store of the
+// epochs. Every command has a deadline, even if the caller has none.
 func TestACallersLimitIsKept(t *testing.T) {
 	const limit = 100 * time.Millisecond
 	for name, frozen := range map[string]func(servers []*fake, s *store){
@@ -135,8 +135,8 @@ func TestACallersLimitIsKept(t *testing.T) {
 	}
 }
 
-// With the store unresponsive, buckets that have numbers left go on. The store is waited for three times, then it is not
-// asked for a while.
+// With an unresponsive store, buckets that have numbers left continue. After three waits for the store, it is
+// not asked for a while.
 func TestBucketsGoOnWithoutTheirStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, s := newFake(), &store{}

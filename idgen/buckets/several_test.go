@@ -14,8 +14,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// Buckets in three servers, one of which is killed, another one stopped: no number
-// twice and no request that fails.
+// With buckets on three servers, of which one is killed and another is stopped, no number is returned twice and
+// no request fails.
 func TestBucketsInSeveralServers(t *testing.T) {
 	processes := []*servers.Process{servers.Redis(t), servers.Redis(t), servers.Redis(t)}
 	source := epochs()

@@ -65,7 +65,7 @@ func TestDigitsAgainstPlain(t *testing.T) {
 	})
 }
 
-// Of six digits each number is hidden as another one: all of them.
+// With six digits, each number is hidden as a different one. The test covers all numbers.
 func TestHiddenDigitsAreDistinct(t *testing.T) {
 	ring, seen := mustParse(t, nistKeys), make([]bool, tens[6])
 	for n := uint64(0); n < tens[6]; n += scale.Quick(uint64(17), 1) {

@@ -56,14 +56,14 @@ func TestFastAgainstPlain(t *testing.T) {
 		if l.Gene(number) != l.Gene(id) || l.Version(number) != l.Version(id) {
 			t.Fatalf("%s: the clear bits changed: %s, %s", l, id, number)
 		}
-		// Decoding is a bijection of its own: any number is somebody's.
+		// Decoding is a bijection too: every number decodes to some sequence.
 		if again := fast.hide(l, fast.reveal(l, id)); again != id {
 			t.Fatalf("%s: number %s is encoded back as %s", l, id, again)
 		}
 	})
 }
 
-// sequenceBits is the sequence as a numeral string of radix 2.
+// sequenceBits returns the sequence as a numeral string of radix 2.
 func sequenceBits(l orderid.Layout, id orderid.ID) string {
 	s := l.Sequence(id)
 	n := new(big.Int).SetUint64(s.Hi)

@@ -8,9 +8,8 @@ import (
 	"testing"
 )
 
-// plainFF1 is FF1 of NIST SP 800-38G, written step by step as the standard has
-// it (algorithms 7 and 8), for any radix up to 36. Slow, and too plain to be
-// wrong in the same way as the product's.
+// plainFF1 is FF1 of NIST SP 800-38G, written step by step as in the standard (algorithms 7 and 8), for any
+// radix up to 36. It is slow, and too simple to contain the same errors as the product's code.
 type plainFF1 struct {
 	key   []byte
 	radix int
@@ -48,7 +47,7 @@ func (p plainFF1) decrypt(tweak []byte, x string) string {
 	return a + b
 }
 
-// roundValue is y of steps 6.i to 6.iv.
+// roundValue returns y of steps 6.i to 6.iv.
 func (p plainFF1) roundValue(tweak []byte, n, i int, half string) *big.Int {
 	u := n / 2
 	v := n - u

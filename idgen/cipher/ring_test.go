@@ -122,8 +122,8 @@ func TestRingRefuses(t *testing.T) {
 	}
 }
 
-// Another key, cipher or number of bits has another fingerprint; the version that a key
-// stands under makes none for those that are nowhere.
+// Another key, cipher or number of bits gives another fingerprint. The version number of a key does not change
+// it.
 func TestFingerprint(t *testing.T) {
 	seen := map[string]string{}
 	for _, key := range []string{

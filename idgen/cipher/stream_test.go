@@ -15,7 +15,7 @@ import (
 	"locus/internal/test/scale"
 )
 
-// The keystreams are those of the libraries, and of RFC 8439's section 2.3.2.
+// The keystreams equal those of the libraries, and that of section 2.3.2 of RFC 8439.
 func TestKeystreams(t *testing.T) {
 	key := make([]byte, 32)
 	for i := range key {
@@ -74,8 +74,8 @@ keys:
     key: 2b7e151628aed2a6abf7158809cf4f3cef4359d8d580aa4f7f036d6f04fc6a94
 `
 
-// A million random IDs of each cipher and layout come back, gene and key version
-// stay readable, and what a cipher does not hide stays as it is.
+// A million random IDs of each cipher and layout decode to the original. Gene and key version stay readable,
+// and bits that a cipher does not hide stay unchanged.
 func TestAMillionIDsComeBack(t *testing.T) {
 	ring, err := Parse([]byte(allCiphers))
 	if err != nil {

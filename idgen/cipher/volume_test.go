@@ -8,8 +8,8 @@ import (
 	"locus/idgen/orderid"
 )
 
-// What [StillTold] says of a cipher is so: who has twelve numbers of one gene estimates how many orders lie between the first
-// and the last of them.
+// The statement of [StillTold] about a cipher is true: from twelve numbers of one gene, one can estimate how
+// many orders lie between the first and the last.
 func TestWhatNumbersStillTell(t *testing.T) {
 	ring := mustParse(t, allCiphers)
 	l := layoutNamed(t, "int64")

@@ -90,7 +90,8 @@ func TestCalcRefuses(t *testing.T) {
 	}
 }
 
-// Any expression that is accepted gives each number a text of the declared length, and is that of check where both can say it.
+// Every accepted expression gives each number a text of the declared length. Its value equals that of check
+// wherever both are defined.
 func TestCalcAlwaysFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := expression(t, 3)

@@ -57,7 +57,7 @@ func TestFollows(t *testing.T) {
 	}
 }
 
-// A template is replaced again and again, as far as Follows allows it: no text comes twice.
+// A template is replaced repeatedly, as far as Follows allows it. No text is made twice.
 func TestNoTextTwiceAfterReplacements(t *testing.T) {
 	pieces := []string{"1", "9", "A", "12", "-", "{context:a:2}", "{context:a:3}", "{time:yyMMdd}", "{time:ddMMyy}", "{time:yy}", "{check:7,10}"}
 	sequences := []string{"{seq}", "{seq:1}", "{seq:2}", "{seq:3}", "{seq:4}", "{seq:2,per=yyMMdd}", "{seq:3,per=yyMMdd}"}
@@ -111,7 +111,7 @@ func randomTemplate(random *rand.Rand, pieces, sequences []string) *Template {
 	return template
 }
 
-// digits are up to two, so that texts of different parts can look alike.
+// digits returns at most two digits, so that texts of different parts can look alike.
 func digits(random *rand.Rand) string {
 	return []string{"", "1", "9", "12", "19", "0"}[random.IntN(6)]
 }

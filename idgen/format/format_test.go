@@ -13,7 +13,7 @@ import (
 	"locus/internal/test/scale"
 )
 
-// counting is a sequence in memory, by scope.
+// counting returns a sequence in memory, by scope.
 func counting() Sequence {
 	counts := map[Scope]uint64{}
 	return func(_ context.Context, scope Scope) (uint64, error) {
@@ -58,8 +58,8 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// A sequence per day begins at 1 with the next day, and 23:59:59 of one and
-// 00:00:00 of the next are told apart by the same time that the text shows.
+// A sequence per day restarts at 1 with the next day. 23:59:59 of one day and 00:00:00 of the next are
+// distinguished by the same time that the text shows.
 func TestASequencePerDay(t *testing.T) {
 	template, err := Parse("{time:yyyyMMdd}-{seq:2,per=yyyyMMdd}", Parts())
 	if err != nil {
@@ -225,7 +225,7 @@ func unit(random *rand.Rand) string {
 	return string(text)
 }
 
-// A part of one's own is a function that is registered by name.
+// A custom part is a function that is registered by name.
 func ExampleRegistry_With() {
 	luhn := func(string) (Part, error) {
 		return Part{Max: 1, Stage: Calculated, Text: func(_ context.Context, v *Values) (string, error) {

@@ -14,7 +14,7 @@ import (
 	"locus/idgen/cipher"
 )
 
-// keys are those of docs/reference/generators.md.
+// keys is the key ring of docs/reference/generators.md.
 const keys = `current: 2
 keys:
   - {version: 1, key: 2b7e151628aed2a6abf7158809cf4f3c}
@@ -36,7 +36,7 @@ func numbered(n uint64) Sequence {
 
 const hiddenWaybill = "{time:yyMMddHHmmssSSS}{context:shop:4}{seq:8,per=yyMMddHHmm,hidden=1}"
 
-// What is hidden stays as it is for ever: these texts are in the documents.
+// Hidden numbers never change: these texts are in the documentation.
 func TestHiddenSequences(t *testing.T) {
 	given := Values{Now: at, Context: map[string]string{"shop": "TMAL"}, Name: "waybill", Hider: ring(t)}
 	for _, golden := range []struct {
@@ -72,8 +72,8 @@ func TestHiddenSequences(t *testing.T) {
 	}
 }
 
-// Of the sequences of a period no two are hidden alike, and each is found again; of another period, or generator, the same
-// sequence looks unrelated.
+// All sequences of a period are hidden differently, and each can be decoded. In another period, or another
+// generator, the same sequence is hidden differently.
 func TestHiddenSequencesAreDistinct(t *testing.T) {
 	template, err := Parse("{time:yyyyMMdd}{seq:6,per=yyyyMMdd,hidden=1}", Parts())
 	if err != nil {
@@ -108,7 +108,7 @@ func TestHiddenSequencesAreDistinct(t *testing.T) {
 	}
 }
 
-// What a template makes is read again.
+// The texts that a template makes can be read back.
 func TestReadsWhatIsMade(t *testing.T) {
 	keys := ring(t)
 	templates := []string{

@@ -10,7 +10,7 @@ func TestGolden(t *testing.T) {
 	if err := CheckGolden(); err != nil {
 		t.Fatal(err)
 	}
-	// The table itself: the gene is what the two printed hashes say.
+	// The table itself must be consistent: the gene follows from the two printed hashes.
 	for _, v := range golden {
 		h := v.xxhash ^ v.murmur
 		if g := Gene(h) & W23.Last(); g != v.w23 {

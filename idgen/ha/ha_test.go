@@ -79,7 +79,7 @@ func run(t *testing.T, n int, o Options, f func(t *testing.T, g *fixture)) {
 	})
 }
 
-// one takes a number and looks whether it was there before.
+// one takes a number and fails if it was returned before.
 func (g *fixture) one(t *testing.T) {
 	t.Helper()
 	n, err := idgen.One(t.Context(), g)
@@ -101,7 +101,7 @@ func (g *fixture) states() (list []State) {
 	return list
 }
 
-// Generators that give the same numbers are told apart by their index.
+// Numbers of members that generate the same numbers differ by the member's index.
 func TestInTurnAndDistinct(t *testing.T) {
 	run(t, 4, Options{}, func(t *testing.T, g *fixture) {
 		for range 40 {
@@ -147,7 +147,7 @@ func TestWhoFailsIsProbedUntilItIsWell(t *testing.T) {
 	})
 }
 
-// Slow members are left alone while others are well, and asked all the same if none is.
+// Slow members are not asked while others are healthy, but they are if none is.
 func TestSlowOnesComeLast(t *testing.T) {
 	run(t, 4, Options{}, func(t *testing.T, g *fixture) {
 		g.inner[2].took.Store(int64(200 * time.Millisecond))
@@ -183,7 +183,8 @@ func TestSlowOnesComeLast(t *testing.T) {
 	})
 }
 
-// What a member has to do before its first answer may take longer than any call has, and is begun anew when it is given up.
+// The work of a member before its first answer may take longer than any call's time limit. A timeout restarts
+// that work.
 func TestWhoTakesLongerBeforeItsFirstAnswer(t *testing.T) {
 	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
 		g.inner[0].took.Store(int64(7 * time.Second))
@@ -215,7 +216,7 @@ func TestWhoTakesLongerBeforeItsFirstAnswer(t *testing.T) {
 	})
 }
 
-// The last one is asked whatever is known of it.
+// The last remaining member is asked, whatever its state.
 func TestTheLastOneIsAlwaysAsked(t *testing.T) {
 	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
 		g.inner[0].fails(errAway)
@@ -230,7 +231,7 @@ func TestTheLastOneIsAlwaysAsked(t *testing.T) {
 	})
 }
 
-// A member that never answers costs those who have asked it Timeout, and nobody after them.
+// A member that never answers costs its first callers Timeout, and later callers nothing.
 func TestWhoNeverAnswers(t *testing.T) {
 	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
 		g.inner[0].took.Store(-1)
@@ -257,8 +258,8 @@ func TestWhoNeverAnswers(t *testing.T) {
 	})
 }
 
-// The caller's own end says nothing of a member.
-// One that takes longer than the others leave it is asked again when they have failed.
+// The end of the caller's own time says nothing about a member. A member that takes longer than the others
+// leave for it is asked again after the others have failed.
 func TestWhoIsLateIsWaitedForInTheEnd(t *testing.T) {
 	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
 		g.inner[0].took.Store(int64(3 * time.Second))
@@ -267,7 +268,7 @@ func TestWhoIsLateIsWaitedForInTheEnd(t *testing.T) {
 			g.one(t)
 		}
 	})
-	run(t, 4, Options{}, func(t *testing.T, g *fixture) { // however many never answer, and whoever is asked last
+	run(t, 4, Options{}, func(t *testing.T, g *fixture) { // however many members never answer, and whichever is asked last
 		for i, in := range g.inner {
 			in.took.Store(-1)
 			if i == 1 {
@@ -345,7 +346,8 @@ func TestHowMany(t *testing.T) {
 	}
 }
 
-// A member whose server is well again, and is not asked for a while since it failed before, is waited for when nobody else answers.
+// A call waits for a member that is not asked for a while because it failed before, if no other member answers
+// and its server is healthy again.
 func TestWhoIsNotAskedForAWhileIsWaitedFor(t *testing.T) {
 	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
 		g.inner[0].fails(fmt.Errorf("the store %w", idgen.ErrNotAsked))

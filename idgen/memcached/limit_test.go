@@ -60,8 +60,8 @@ func (s *silent) end() {
 	s.reads.Wait()
 }
 
-// A caller leaves an unresponsive server when its time is over, although the command itself has an hour. One that waits for
-// the next block leaves as well.
+// A caller leaves an unresponsive server when its time is over, although the command itself has an hour. A
+// caller that waits for the next block leaves too.
 func TestACallersLimitIsKept(t *testing.T) {
 	for _, why := range []error{context.Canceled, context.DeadlineExceeded} {
 		server := newSilent(t)

@@ -84,7 +84,8 @@ func TestABlockThatIsNonsenseIsNotUsed(t *testing.T) {
 	}
 }
 
-// A call for more than a block has goes on in the next ones, also beside others who take from them.
+// A call for more numbers than a block has continues with the next blocks, also while other callers take from
+// them.
 func TestMoreThanABlock(t *testing.T) {
 	server, store := servers.Memcached(t), &granted{}
 	var all distinct.Numbers

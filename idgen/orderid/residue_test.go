@@ -21,8 +21,7 @@ func TestResidueAgainstBigNumbers(t *testing.T) {
 	})
 }
 
-// A gene and a key version say nothing of the residue, and consecutive IDs have all
-// residues in turn.
+// The residue does not depend on the gene and the key version. Consecutive IDs have all residues in turn.
 func TestResiduesInTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLayout(t)

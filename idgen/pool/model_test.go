@@ -24,7 +24,7 @@ type world struct {
 	servers [modelServers]modelServer
 	late    [modelLate]lateCall
 	granted uint64 // by the database
-	handed  uint64 // numbers that somebody has, a bit each
+	handed  uint64 // the numbers that were handed out, one bit each
 	faults  int    // that may still happen
 	naming  int    // the next identity
 }
@@ -39,10 +39,10 @@ type modelNode struct {
 type modelServer struct {
 	identity int // 0: no such server
 	pool     state
-	replica  state // what a replica has of it, behind by any number of writes
+	replica  state // the replica's copy, which lags by any number of writes
 }
 
-// lateCall is a script whose caller has been told an error and which runs later.
+// lateCall is a script that runs after its caller got an error.
 type lateCall struct {
 	server int
 	fill   segment.Grant
@@ -51,10 +51,10 @@ type lateCall struct {
 	there  bool
 }
 
-// rules are what the model can do wrong on purpose, to show that it sees it.
+// rules are deliberate errors of the model, to show that the exploration detects them.
 type rules struct {
-	extendsPastGrant bool // with the database away, a node extends by itself
-	oneIdentity      bool // servers are told apart by nothing
+	extendsPastGrant bool // with the database down, a node extends the pool by itself
+	oneIdentity      bool // servers can't be distinguished
 }
 
 type explorer struct {
@@ -63,13 +63,12 @@ type explorer struct {
 	seen      map[fingerprint]struct{}
 	stack     []world
 	duplicate bool
-	// What was reached, so that a model that explores too little is noticed.
+	// The steps that were reached, so that a model that explores too little is detected.
 	steps map[step]int
 	voids int
 }
 
-// bounds are how much happens at most: what each node asks for, how often it
-// fills in the background, and faults.
+// bounds limit the events: the numbers that each node requests, its fills in the background, and faults.
 type bounds struct {
 	requests, fills [modelNodes]int
 	faults          int
@@ -119,7 +118,7 @@ func (w *world) normalize() {
 	}
 }
 
-// fingerprint tells worlds apart: 128 bits of all that they consist of.
+// fingerprint identifies worlds: 128 bits of their whole state.
 type fingerprint [2]uint64
 
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -265,7 +264,7 @@ func (e *explorer) arrive(w world, l int) {
 	e.push(w)
 }
 
-// database grants; its answer may be lost too, and it may be away.
+// database models the durable store: it grants, its answer may be lost, and it may be down.
 func (e *explorer) database(w world, i int) {
 	n := w.nodes[i].request.size
 	if w.nodes[i].request.step == direct {
@@ -323,7 +322,7 @@ func (e *explorer) settle(w world, i int) {
 	e.push(w)
 }
 
-// servers is what happens to Redis by itself.
+// servers models the events of Redis itself.
 func (e *explorer) servers(w world) {
 	for s, server := range w.servers {
 		if server.identity == 0 {
@@ -337,7 +336,7 @@ func (e *explorer) servers(w world) {
 		if w.faults == 0 {
 			continue
 		}
-		next := w // it restarts, with nothing or with what it had on its disk
+		next := w // it restarts, empty or with the state on its disk
 		next.faults--
 		next.servers[s] = modelServer{identity: w.naming, replica: server.replica}
 		next.naming++
@@ -362,7 +361,7 @@ func (e *explorer) servers(w world) {
 	}
 }
 
-// quick is what is explored in seconds.
+// quick is the part that can be explored in seconds.
 var quick = map[string]bounds{
 	"two faults": {requests: [2]int{1, 1}, faults: 2},
 	"reserves":   {requests: [2]int{2, 1}, fills: [2]int{1, 0}, faults: 1},
@@ -386,7 +385,7 @@ func exploreAll(t *testing.T, b bounds) {
 	}
 }
 
-// The model can fail: each rule that is broken is seen.
+// The exploration can fail: it detects each broken rule.
 func TestModelFindsWhatBreaksTheRules(t *testing.T) {
 	for name, r := range map[string]rules{
 		"extend past the grant":       {extendsPastGrant: true},

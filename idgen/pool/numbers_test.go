@@ -18,7 +18,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// One key and several: no number twice, also when Redis is emptied meanwhile.
+// With one key and with several, no number is returned twice, even if Redis is emptied meanwhile.
 func TestNumbersOfOneKeyAndOfSeveral(t *testing.T) {
 	for _, keys := range []int{0, 4} {
 		t.Run(fmt.Sprint(keys, " keys"), func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestNumbersOfOneKeyAndOfSeveral(t *testing.T) {
 	}
 }
 
-// The reserve is there before the durable store is away, and nothing beyond it.
+// The reserve was filled before the durable store failed. After it, no numbers are left.
 func TestTheReserveAndNoFurther(t *testing.T) {
 	server, store := servers.Redis(t), &granted{}
 	link := redis.Open(redis.Config{Address: server.Addr})
@@ -90,8 +90,8 @@ func TestTheReserveAndNoFurther(t *testing.T) {
 	}
 }
 
-// A Redis that was stopped, killed, or cut off is filled again as soon as it answers, by one of two processes, although none
-// requests a number. Then the durable store fails, and both processes go on.
+// After a Redis was stopped, killed or cut off, one of two processes fills it as soon as it answers, although
+// none requests a number. Then the durable store fails, and both processes continue.
 func TestRedisIsFilledWhenItAnswersAgain(t *testing.T) {
 	for name, outage := range map[string]struct {
 		begin, end func(*servers.Process, *link.Link)
@@ -156,7 +156,7 @@ func TestRedisIsFilledWhenItAnswersAgain(t *testing.T) {
 	}
 }
 
-// With Redis away numbers come from the durable store, and its breaker opens.
+// With Redis down, numbers come from the durable store, and the circuit breaker of Redis opens.
 func TestWithoutRedis(t *testing.T) {
 	server, store := servers.Redis(t), &granted{}
 	link := redis.Open(redis.Config{Address: server.Addr})
@@ -179,8 +179,8 @@ type extender interface {
 	Extend(ctx context.Context, name string, n uint64) (segment.Grant, error)
 }
 
-// withBreakers is a pool at one server, and one at each of two, to which the ways are cut together. A breaker that has
-// opened stays so for the pause.
+// withBreakers runs do with a pool on one server, and with a pool on each of two servers that are cut off
+// together. A breaker that has opened stays open for the pause.
 func withBreakers(t *testing.T, pause time.Duration, do func(t *testing.T, p extender, store *granted, filled, cut, mend func())) {
 	for name, n := range map[string]int{"one server": 1, "two servers": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -227,7 +227,8 @@ func (g *granted) fail(err error) {
 	g.err = err
 }
 
-// Who is not asked for a while, since it has failed, is asked when nobody else answers: it may be back.
+// A server that is not asked for a while because it failed is asked if no other answers, because it may be
+// back.
 func TestWhoHasFailedIsAskedInTheEnd(t *testing.T) {
 	withBreakers(t, time.Hour, func(t *testing.T, p extender, store *granted, filled, cut, mend func()) {
 		take := func(name, why string) {
@@ -250,8 +251,8 @@ func TestWhoHasFailedIsAskedInTheEnd(t *testing.T) {
 	})
 }
 
-// While Redis was away processes were given numbers above all that it has. What it has gives way to higher ones, which
-// are there when the database is away.
+// While Redis was down, processes got numbers above all that it has. Its numbers are replaced by higher ones,
+// which are available when the database is down.
 func TestAReserveThatIsOfNoUseGivesWay(t *testing.T) {
 	withBreakers(t, time.Nanosecond, func(t *testing.T, p extender, store *granted, filled, cut, mend func()) {
 		var last uint64

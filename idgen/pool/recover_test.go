@@ -89,7 +89,7 @@ func flag(is bool) string {
 	return "0"
 }
 
-// granted is a durable store in memory that can be away.
+// granted is a durable store in memory that can be made unavailable.
 type granted struct {
 	mu    sync.Mutex
 	bound uint64
@@ -172,7 +172,7 @@ func TestThePoolRecoversWithRedis(t *testing.T) {
 					for _, s := range servers {
 						outage.end(s)
 					}
-					time.Sleep(2 * slowRecheck) // nobody requests a number
+					time.Sleep(2 * slowRecheck) // no call requests a number
 					synctest.Wait()
 					store.freeze(true)
 					for i := range fill / 10 {
@@ -199,7 +199,8 @@ func newExtender(servers []*fakeRedis, store segment.Store, fill uint64) interfa
 	return NewSpread(places, store, Options{Fill: fill})
 }
 
-// While Redis does not answer it is asked every two seconds by one goroutine, and the durable store grants nothing for it.
+// While Redis does not answer, one goroutine asks it every two seconds, and the durable store grants nothing
+// for it.
 func TestRecoveryIsModest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		redis, store := newFakeRedis(), &frozenStore{}
@@ -227,7 +228,8 @@ func TestRecoveryIsModest(t *testing.T) {
 	})
 }
 
-// A generator's numbers need not rise: without the durable store those below the ones that this process had are given as well.
+// The numbers of a generator need not rise. So without the durable store, numbers below those that this process
+// had are returned as well.
 func TestNumbersBelowAreGivenWithoutTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		redis, store := newFakeRedis(), &frozenStore{}

@@ -79,7 +79,7 @@ func checkFill(t *rapid.T, p *Pool, counter string, twin *state, run string, g s
 	}
 }
 
-// fill puts numbers in and takes one, so that a pool is there with more.
+// filledPool puts numbers in and takes one, so that a pool with numbers exists.
 func filledPool(t *testing.T, p *Pool, from uint64) {
 	t.Helper()
 	if o, err := p.fill(t.Context(), "orders", segment.Grant{First: from, Last: from + 999}, 0); err != nil || o.outcome != filled {
@@ -97,8 +97,8 @@ func wantVoid(t *testing.T, p *Pool, why string) {
 	}
 }
 
-// A Redis that was emptied, restarted from its disk, or is a promoted replica
-// has no pool, and neither has the old one after it was somebody's replica.
+// A Redis that was emptied, restarted from its disk, or promoted has no pool. Neither has a former master after
+// it was a replica.
 func TestARedisThatForgetsHasNoPool(t *testing.T) {
 	process := servers.Redis(t, "--appendonly", "yes", "--appendfsync", "always")
 	server := redis.Open(redis.Config{Address: process.Addr})

@@ -31,7 +31,7 @@ func promote(t *testing.T, replica *servers.Process) {
 	}
 }
 
-// linked is an error as long as the replica has not copied its master.
+// linked returns an error while the replica has not copied its master.
 func linked(replica *servers.Process) error {
 	said, err := replica.Ask("INFO replication\r\n")
 	if err == nil && !strings.Contains(said, "master_link_status:up") {
@@ -40,7 +40,7 @@ func linked(replica *servers.Process) error {
 	return err
 }
 
-// copied is an error as long as the server has no pool of its master's.
+// copied returns an error while the server does not have the master's pool.
 func copied(replica *servers.Process) error {
 	said, err := replica.Do("EXISTS", "locus:ids:{orders}")
 	if err == nil && said != ":1" {

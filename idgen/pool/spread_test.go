@@ -17,7 +17,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// spreadOver is a process's pools at servers.
+// spreadOver returns a process's pools on servers.
 func spreadOver(t *testing.T, store segment.Store, processes []*servers.Process, o Options) *Spread {
 	t.Helper()
 	var places []Place
@@ -74,7 +74,7 @@ func TestSeveralServersGoOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// takeRising takes runs as segments do, which refuse one that is not above the last.
+// takeRising takes runs as segments do, which refuse a run that is not above the last one.
 func takeRising(t *testing.T, s *Spread, all *distinct.Numbers) {
 	var last uint64
 	for range 20 {
@@ -93,7 +93,7 @@ func takeRising(t *testing.T, s *Spread, all *distinct.Numbers) {
 	}
 }
 
-// With one of three servers away the others give numbers, and not the durable store.
+// With one of three servers down, numbers come from the others, and not from the durable store.
 func TestTheOthersGiveNumbers(t *testing.T) {
 	processes := []*servers.Process{servers.Redis(t), servers.Redis(t), servers.Redis(t)}
 	store := &granted{}
@@ -116,8 +116,7 @@ func TestTheOthersGiveNumbers(t *testing.T) {
 	}
 }
 
-// A server's pool remembers only what it was given itself; the process remembers
-// what came from any.
+// A server's pool remembers only its own numbers. The process remembers the numbers from all servers.
 func TestAStoreThatWentBackIsRefusedByAllServers(t *testing.T) {
 	processes := []*servers.Process{servers.Redis(t), servers.Redis(t)}
 	store := &granted{}
@@ -134,7 +133,7 @@ func TestAStoreThatWentBackIsRefusedByAllServers(t *testing.T) {
 	for {
 		into := make([]uint64, 1)
 		err := numbers.Fill(t.Context(), into)
-		if err == nil { // what was granted before
+		if err == nil { // granted before
 			all.Add(t, into...)
 			continue
 		}
@@ -145,7 +144,7 @@ func TestAStoreThatWentBackIsRefusedByAllServers(t *testing.T) {
 	}
 }
 
-// With servers and the durable store away the error names all of them.
+// With the servers and the durable store down, the error names all of them.
 func TestAnErrorNamesWhoIsAway(t *testing.T) {
 	processes := []*servers.Process{servers.Redis(t), servers.Redis(t)}
 	store := &granted{err: errors.New("the database is away")}

@@ -36,8 +36,8 @@ func TestNoNumberTwice(t *testing.T) {
 	}
 }
 
-// A generator that is slow delays nobody whose numbers are ready, and one that
-// fails is an error of who has to wait, and is asked again by who comes next.
+// A slow generator does not delay callers whose numbers are ready. An error of the generator is returned to the
+// callers that must wait, and the next caller makes the queue ask again.
 func TestTheFiller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n atomic.Uint64
@@ -109,7 +109,8 @@ func TestClosedAndBadBits(t *testing.T) {
 	}
 }
 
-// Who waits for many gets them together, however few were taken so far: from a generator that is slow few could be.
+// A caller that waits for many numbers gets them together, even if few were taken before and the generator is
+// slow.
 func TestWhoWaitsForMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int64
@@ -200,7 +201,7 @@ func TestInterval(t *testing.T) {
 		}
 		defer q.Close()
 		began := time.Now()
-		for range 4000 { // one in a millisecond, each of which wakes the filler
+		for range 4000 { // one call per millisecond, each of which wakes the filler
 			if _, err := idgen.One(t.Context(), q); err != nil {
 				t.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// node is a node of a cluster that answers scripts as it is told, and counts them.
+// node is a node of a cluster that returns preset answers to scripts, and counts them.
 type node struct {
 	listener net.Listener
 	slots    func() string               // the answer to CLUSTER SLOTS
@@ -45,7 +45,7 @@ func startNode(t *testing.T, answer func(command string) string) *node {
 	return n
 }
 
-// slotsOf says that a node has all slots.
+// slotsOf returns the answer that a node has all slots.
 func slotsOf(n *node) string {
 	host, port, _ := net.SplitHostPort(n.listener.Addr().String())
 	return fmt.Sprintf("*1\r\n*3\r\n:0\r\n:16383\r\n*3\r\n$%d\r\n%s\r\n:%s\r\n$1\r\na\r\n", len(host), host, port)
@@ -122,8 +122,8 @@ func ask(t *testing.T, n *node) ([]string, error) {
 	return s.Eval(ctx, "return {'ok'}", []string{"key"})
 }
 
-// A script whose answer is lost may have run, so the cluster's client must not send
-// it again, and neither behind ASKING.
+// A script whose answer is lost may have run. So the cluster's client must not send it again, not even after
+// ASKING.
 func TestWhatWasLostIsNotSentAgain(t *testing.T) {
 	lossy := startNode(t, func(string) string { return "" })
 	defer func() { _ = lossy.listener.Close() }()
@@ -145,7 +145,7 @@ func TestWhatWasLostIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// A node that redirects, or can't answer yet, has run nothing: the client goes on.
+// A node that redirects, or can't answer yet, has run nothing, so the client continues.
 func TestWhatDidNotRunIsSentAgain(t *testing.T) {
 	good := startNode(t, func(string) string { return "*1\r\n$2\r\nok\r\n" })
 	defer func() { _ = good.listener.Close() }()

@@ -55,7 +55,7 @@ func TestAdoptedBesideTheirPrograms(t *testing.T) {
 					var takers sync.WaitGroup
 					for range 2 {
 						c.shape.Holds = holds
-						a, err := Adopt(server.DB(t, database), c.shape) // a process of its own
+						a, err := Adopt(server.DB(t, database), c.shape) // as another process
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -76,7 +76,8 @@ func TestAdoptedBesideTheirPrograms(t *testing.T) {
 	})
 }
 
-// taking is a program that locks the row: it adds and uses what it reads then, or uses what it reads and adds.
+// taking returns a program that locks the row. It either adds and then uses the value that it reads, or uses
+// the value that it reads and then adds.
 func taking(server *servers.Server, t *testing.T, database, holds string) func(context.Context) (uint64, error) {
 	return func(ctx context.Context) (n uint64, err error) {
 		tx, err := server.DB(t, database).BeginTx(ctx, nil)
@@ -101,7 +102,7 @@ func taking(server *servers.Server, t *testing.T, database, holds string) func(c
 	}
 }
 
-// A row that is missing, ambiguous, set back or at its end gives no number.
+// A row that is missing, ambiguous, set back or exhausted returns no number.
 func TestAdoptedRefuses(t *testing.T) {
 	each(t, func(t *testing.T, server *servers.Server, database string) {
 		server.Exec(t, "USE "+database, "CREATE TABLE p (max_id BIGINT NOT NULL)")

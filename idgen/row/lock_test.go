@@ -18,7 +18,7 @@ import (
 // Two processes: one at a time has the lock.
 func TestASharedLockIsOnes(t *testing.T) {
 	server := servers.Redis(t)
-	var held int // guarded by the lock alone: the race detector sees two
+	var held int // guarded only by the lock, so the race detector sees two holders
 	var takers sync.WaitGroup
 	for range 2 {
 		client := redis.Open(redis.Config{Address: server.Addr})
@@ -29,7 +29,7 @@ func TestASharedLockIsOnes(t *testing.T) {
 				for n := 0; n < 5; {
 					unlock, err := lock.Lock(t.Context())
 					if err != nil {
-						continue // somebody else has it for longer than is waited
+						continue // another caller holds it for longer than the wait
 					}
 					if held++; held != 1 {
 						t.Errorf("%d have it", held)
@@ -44,7 +44,7 @@ func TestASharedLockIsOnes(t *testing.T) {
 	takers.Wait()
 }
 
-// locks fail, or are somebody else's.
+// locks is a lock server on which locks fail, or are held by others.
 type locks struct {
 	err   error
 	asked int
@@ -56,7 +56,7 @@ func (l *locks) TryLock(context.Context, string, string, time.Duration) (bool, e
 }
 func (*locks) Unlock(context.Context, string, string) error { return nil }
 
-// Who can't have the lock is told so in time; locks that fail are not asked for a while.
+// A caller that can't get the lock returns in time. A lock server that fails is not asked for a while.
 func TestALockThatCanNotBeHad(t *testing.T) {
 	taken := NewShared(&locks{}, "lock", breaker.Options{})
 	if _, err := taken.Lock(t.Context()); !errors.Is(err, context.DeadlineExceeded) {
@@ -93,7 +93,7 @@ func (s *silentLocks) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// A lock that is unresponsive takes at most half of the caller's time, and none once that is over.
+// An unresponsive lock server takes at most half of the caller's time, and none once the time is over.
 func TestALockLeavesTimeForTheRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &silentLocks{}

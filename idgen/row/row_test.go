@@ -35,8 +35,8 @@ func each(t *testing.T, test func(t *testing.T, server *servers.Server, database
 	})
 }
 
-// Both ways to advance, with and without a lock, and segments beside them: no
-// number twice.
+// Both ways to advance the row, with and without a lock, and segments at the same time: no number is returned
+// twice.
 func TestAllTakersTogether(t *testing.T) {
 	each(t, func(t *testing.T, server *servers.Server, database string) {
 		first := open(t, server, database)
@@ -46,7 +46,7 @@ func TestAllTakersTogether(t *testing.T) {
 		var all distinct.Numbers
 		var takers sync.WaitGroup
 		for range 4 {
-			table := open(t, server, database) // a process of its own
+			table := open(t, server, database) // as another process
 			lock := NewLocal()
 			for _, g := range []idgen.Numbers{
 				table.Generator("orders", table.Locked, nil), table.Generator("orders", table.Swapped, lock), table.Generator("orders", table.Locked, lock),
@@ -102,8 +102,7 @@ func TestBadTags(t *testing.T) {
 	})
 }
 
-// A table that was restored to an older state repeats nothing to a process that
-// has seen it higher.
+// A table that was restored to an older state repeats no numbers in a process that has seen higher ones.
 func TestATableThatWentBack(t *testing.T) {
 	each(t, func(t *testing.T, server *servers.Server, database string) {
 		table := open(t, server, database)
@@ -127,7 +126,7 @@ func TestATableThatWentBack(t *testing.T) {
 	})
 }
 
-// Programs that know nothing of the version take from the same row.
+// Programs that don't use the version take from the same row.
 func TestBesideAnotherProgram(t *testing.T) {
 	each(t, func(t *testing.T, server *servers.Server, database string) {
 		table := open(t, server, database)
@@ -178,7 +177,7 @@ const leafAlloc = `CREATE TABLE leaf_alloc (
   PRIMARY KEY (biz_tag)
 ) ENGINE=InnoDB`
 
-// leafTakes is a segment as Leaf takes it: to Leaf max_id is the number behind the last one that is taken.
+// leafTakes takes a segment as Leaf does. To Leaf, max_id is the number after the last one taken.
 func leafTakes(ctx context.Context, db *sql.DB) (first, behind uint64, err error) {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -195,7 +194,7 @@ func leafTakes(ctx context.Context, db *sql.DB) (first, behind uint64, err error
 	return behind - step, behind, tx.Commit()
 }
 
-// A table of Leaf is taken from as it is, while Leaf goes on, in every way.
+// A table of Leaf is used unchanged, while Leaf continues to use it, in every way.
 func TestATableOfLeaf(t *testing.T) {
 	each(t, func(t *testing.T, server *servers.Server, database string) {
 		leaf := server.DB(t, database)
@@ -219,7 +218,7 @@ func TestATableOfLeaf(t *testing.T) {
 			}
 		})
 		for range 2 {
-			table, err := Open(server.DB(t, database), "leaf_alloc", time.Now) // a process of its own
+			table, err := Open(server.DB(t, database), "leaf_alloc", time.Now) // as another process
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +251,7 @@ func TestATableOfLeaf(t *testing.T) {
 	})
 }
 
-// Segments of a table: what a library's user writes.
+// Segments of a table, as a user of the library writes them.
 func Example() {
 	var table *Table // of row.Open(db, "locus_ids", time.Now), after Create(ctx, 1000, "orders")
 	_ = func(ctx context.Context) error {

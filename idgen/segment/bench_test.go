@@ -23,7 +23,7 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
-// Each goroutine takes for genes of its own counter: how it scales.
+// Each goroutine takes numbers for genes of its own counter. It measures how the throughput scales.
 func BenchmarkTakeParallel(b *testing.B) {
 	s := open(b, &granting{}, Options{Groups: 256})
 	var goroutine atomic.Uint32
@@ -54,7 +54,7 @@ func BenchmarkTakeContended(b *testing.B) {
 	})
 }
 
-// Whole order IDs, of random genes, as a proxy issues them.
+// Complete order IDs of random genes, as a proxy issues them.
 func BenchmarkIssue(b *testing.B) {
 	s := open(b, &granting{}, Options{Groups: 256})
 	issuer, err := idgen.NewIssuer(layoutNamed(b, "int64"), 1, s)
@@ -74,8 +74,8 @@ func BenchmarkIssue(b *testing.B) {
 	})
 }
 
-// The slowest calls while segments are switched all the time: the store takes
-// 1 ms and the segments last for 50 ms.
+// The slowest calls while segments are switched constantly: the store takes 1 ms and the segments last for 50
+// ms.
 func BenchmarkSwitch(b *testing.B) {
 	store := &granting{before: func(context.Context, uint64) error { time.Sleep(time.Millisecond); return nil }} //nolint:forbidigo // how long a store takes
 	s := open(b, store, Options{Groups: 1, Buffer: 50 * time.Millisecond})

@@ -12,7 +12,7 @@ import (
 
 func noon() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// hasty has a store ask again at once.
+// hasty makes a store retry without pauses.
 func hasty(s *CASStore) *CASStore {
 	s.pause = 0
 	return s
@@ -63,8 +63,7 @@ func TestUnknownOutcomesAreLost(t *testing.T) {
 	}
 }
 
-// One answer that is missing is not the caller's concern: the numbers after what was
-// perhaps granted are.
+// A single lost answer does not fail the call. The caller gets numbers after those that may have been granted.
 func TestAStoreIsAskedAgain(t *testing.T) {
 	for _, v := range []struct {
 		op    string
@@ -86,7 +85,7 @@ func TestAStoreIsAskedAgain(t *testing.T) {
 	}
 }
 
-// A node that leads goes away: for a while nothing is answered, or nothing but errors.
+// The leading node goes down. For a while no request is answered, or only with errors.
 func TestANewLeaderIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kv := newFakeKV()
@@ -169,7 +168,7 @@ func TestCASStoreRefuses(t *testing.T) {
 	}
 }
 
-// A bound that this process only read counts as much as one that it wrote.
+// A bound that this process has only read counts as much as one that it has written.
 func TestWentBackBehindAnotherProcess(t *testing.T) {
 	kv := newFakeKV()
 	kv.put("/ids/g/00012", `{"bound":100}`)
@@ -239,7 +238,7 @@ func TestPinGroups(t *testing.T) {
 	}
 }
 
-// What a key version does to IDs is what it did first.
+// The first recorded effect of a key version on IDs can't be changed.
 func TestPinVersion(t *testing.T) {
 	kv := newFakeKV()
 	s := NewCASStore(kv, "/ids/", "p", noon)
@@ -265,7 +264,7 @@ func TestPinVersion(t *testing.T) {
 	}
 }
 
-// Who raises a counter that somebody else raises at the same moment doesn't add to that.
+// Two processes that raise a counter at the same moment don't add up.
 func TestRaisedAtOnce(t *testing.T) {
 	kv := newFakeKV()
 	one, other := NewCASStore(kv, "/ids/", "one", time.Now), NewCASStore(kv, "/ids/", "other", time.Now)

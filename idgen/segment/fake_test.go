@@ -15,7 +15,7 @@ type fakeKV struct {
 	mu       sync.Mutex
 	revision int64
 	values   map[string]fakeValue
-	late     []func() // writes whose callers have been told an error
+	late     []func() // writes that take effect after their callers got an error
 
 	// fault decides the fate of a call; nil is no fault. mu is held.
 	fault func(op string) fault
@@ -85,7 +85,7 @@ func (f *fakeKV) swap(key string, revision int64, value []byte) bool {
 	return true
 }
 
-// arrive lets late writes happen now and then. mu is held.
+// arrive executes late writes now and then. The caller holds mu.
 func (f *fakeKV) arrive() {
 	if len(f.late) > 0 && rand.N(2) == 0 {
 		f.late[0]()
@@ -93,7 +93,7 @@ func (f *fakeKV) arrive() {
 	}
 }
 
-// put is an operator's edit.
+// put simulates an operator's edit.
 func (f *fakeKV) put(key, value string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -107,8 +107,8 @@ func (f *fakeKV) text(key string) string {
 	return string(f.values[key].text)
 }
 
-// granting is a Store without faults of its own: before, if not nil, is called
-// first and may wait, or fail the call.
+// granting is a Store without faults. It first calls before, if that is not nil, which may wait, or fail the
+// call.
 type granting struct {
 	mu     sync.Mutex
 	bound  map[string]uint64
@@ -148,7 +148,7 @@ func layoutNamed(t testing.TB, name string) orderid.Layout {
 	return l
 }
 
-// open is Segments of layout int64, closed when the test ends.
+// open returns Segments of layout int64, which are closed when the test ends.
 func open(t testing.TB, store Store, o Options) *Segments {
 	t.Helper()
 	s, err := New(store, layoutNamed(t, "int64"), o)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Processes whose clocks are apart, which lose answers of the store, and of which some are made anew: no number of a key comes
-// twice in a period, and each key begins at 1 in each.
+// The clocks of the processes differ, the store loses answers, and some processes are restarted. In each
+// period, no number of a key is returned twice, and each key starts at 1.
 func TestEachKeyHasItsOwnNumbers(t *testing.T) {
 	for _, faults := range []int{0, 20} {
 		for _, timed := range []bool{false, true} {
@@ -24,7 +24,7 @@ func testKeyed(t *testing.T, faults int, timed bool) {
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	seen, first := map[string]bool{}, map[Period]uint64{}
 	rng := rand.New(rand.NewPCG(7, 7))
-	chance := rand.New(rand.NewPCG(8, 8)) // of its own, since loads in the background fail too
+	chance := rand.New(rand.NewPCG(8, 8)) // a source of its own, because background loads fail too
 	store.fault = func(string) fault {
 		if faults == 0 || chance.IntN(faults) > 0 {
 			return noFault
@@ -147,7 +147,7 @@ func TestNoPeriodBeginsAgain(t *testing.T) {
 	}
 }
 
-// A store that was restored from a backup gives no number again.
+// A store that was restored from a backup repeats no number.
 func TestKeyedStoreThatWentBack(t *testing.T) {
 	store := newFakeKV()
 	keyed := Keyed{NewCASStore(store, "", "p", time.Now), 10}

@@ -30,7 +30,7 @@ func TestExactlyOneLoader(t *testing.T) {
 			t.Fatalf("%d numbers after %d loads", len(got), store.count())
 		}
 
-		start(900) // cross the trigger; the load hangs, and nobody waits for it
+		start(900) // this crosses the trigger; the load hangs, and no caller waits for it
 		if len(got) != 950 {
 			t.Fatalf("%d numbers while the standby is loaded", len(got))
 		}
@@ -67,7 +67,7 @@ func TestCallersDeadlineWhileTheStoreHangs(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Error(err)
 		}
-		// The load goes on; who waits longer gets its error.
+		// The load continues. A caller that waits longer gets its error.
 		_, err = s.Take(t.Context(), 0, 5)
 		if waited := time.Since(began); waited != time.Minute || err == nil {
 			t.Errorf("waited %s, %v", waited, err)
@@ -104,7 +104,7 @@ func TestStoreThatFails(t *testing.T) {
 		take(t, s, 1)
 		failing, attempts = true, 0
 
-		// In the background it is tried again at each further tenth.
+		// In the background it is retried at each further tenth.
 		for range 99 {
 			take(t, s, 1)
 			synctest.Wait()
@@ -122,8 +122,7 @@ func TestStoreThatFails(t *testing.T) {
 	})
 }
 
-// A steady rate is served with one call of the store per buffer time, and no
-// caller waits for it.
+// At a steady rate, one call of the store per buffer time is enough, and no caller waits for it.
 func TestOneRoundTripPerBuffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const latency = 200 * time.Millisecond

@@ -15,14 +15,14 @@ import (
 // minutes names the minute of a time.
 func minutes(at time.Time) string { return at.UTC().Format("200601021504") }
 
-// Processes whose clocks are apart, which lose answers of the store, and of which some are made anew: in no period a
-// number comes twice, and each begins at 1.
+// The clocks of the processes differ, the store loses answers, and some processes are restarted. No number is
+// returned twice in a period, and each period starts at 1.
 func TestPeriodsGiveNoNumberTwice(t *testing.T) {
 	t.Run("well", func(t *testing.T) { testPeriods(t, 0) })
 	t.Run("failing", func(t *testing.T) { testPeriods(t, 20) })
 }
 
-// testPeriods has one call of the store in so many fail.
+// testPeriods fails one of the given number of calls of the store.
 func testPeriods(t *testing.T, faults int) {
 	store := newFakeKV()
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -70,7 +70,7 @@ func testPeriods(t *testing.T, faults int) {
 	store.fault = nil
 	late := start.Add(-time.Hour)
 	if n, err := processes[0].Next(t.Context(), Period{Name: minutes(late), At: late}); err != nil || n != 1 {
-		// before the first period that ever was: nothing is known of it
+		// a time before the first period, about which nothing is known
 		if !errors.Is(err, ErrPeriodOver) {
 			t.Errorf("%d, %v", n, err)
 		}

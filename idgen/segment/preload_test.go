@@ -31,7 +31,7 @@ func TestPreload(t *testing.T) {
 	}
 }
 
-// A segment is at least as large as the store's own step says, at each load.
+// Each load requests at least as many numbers as the store's own step.
 func TestTheStoresStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var sizes []uint64
@@ -60,7 +60,8 @@ func TestTheStoresStep(t *testing.T) {
 	})
 }
 
-// A period's standby is loaded in the background, so nobody waits for the store. Its numbers follow, and none comes twice.
+// A period's standby is loaded in the background, so no caller waits for the store. Its numbers follow, and
+// none is returned twice.
 func TestPeriodsPreload(t *testing.T) {
 	for _, preload := range []int{0, 50, 100} {
 		synctest.Test(t, func(t *testing.T) {

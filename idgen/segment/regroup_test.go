@@ -12,9 +12,8 @@ import (
 	"locus/idgen/gene"
 )
 
-// Processes take numbers of all genes while the number of groups is changed
-// again and again, by several at once, over a store that loses answers: no gene
-// gets a number twice, and nobody is left with the old groups.
+// Processes take numbers of all genes while several processes change the number of groups repeatedly, over a
+// store that loses answers. No gene gets a number twice, and no process keeps the old groups.
 func TestRegroupWhileNumbersAreTaken(t *testing.T) {
 	const processes, width = 3, 16
 	kv := newFakeKV()
@@ -109,8 +108,8 @@ func TestRegroupWhileNumbersAreTaken(t *testing.T) {
 	t.Logf("%d numbers", taken)
 }
 
-// Who finds the groups changed when somebody else has opened the new ones already
-// goes on with those, and does not wait for a further change.
+// A process that finds the groups changed after another one has opened the new groups continues with them, and
+// does not wait for another change.
 func TestWhoComesSecondAfterAChange(t *testing.T) {
 	kv := newFakeKV()
 	store := NewCASStore(kv, "/ids/", "test", time.Now)

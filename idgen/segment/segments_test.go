@@ -39,7 +39,7 @@ func TestRunsAreConsecutive(t *testing.T) {
 	}
 }
 
-// The clock says that nothing is in a hurry, so segments would be of 10.
+// According to the clock the rate is low, so segments would have 10 numbers.
 func TestRunLongerThanTheNextSegment(t *testing.T) {
 	store := &granting{}
 	var hours atomic.Int64
@@ -48,7 +48,7 @@ func TestRunLongerThanTheNextSegment(t *testing.T) {
 		Now: func() time.Time { return time.Unix(3600*hours.Add(1), 0) },
 	})
 	take(t, s, 1)
-	take(t, s, 1) // asks for a standby of 10
+	take(t, s, 1) // this requests a standby of 10
 	first := take(t, s, 500)
 	if next := take(t, s, 1); next < first+500 {
 		t.Errorf("%d after a run from %d to %d", next, first, first+499)
@@ -79,7 +79,7 @@ func TestNumbersOfSeveralRuns(t *testing.T) {
 	}
 }
 
-// A process that ends at once loads what it takes, and nothing ahead.
+// A process that ends at once loads only the numbers that it takes, and nothing ahead.
 func TestLazy(t *testing.T) {
 	store := &granting{}
 	s := open(t, store, Options{Groups: 1, MinStep: 10, MaxStep: 10, Lazy: true})
@@ -92,8 +92,8 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// Who comes to advance with a segment that is out of use must look again, and
-// not load or throw away anything.
+// A caller that calls advance with an outdated segment must look again. It must neither load nor drop a
+// segment.
 func TestAdvanceOfAnOldSegment(t *testing.T) {
 	store := &granting{}
 	s := open(t, store, Options{Groups: 1})
@@ -162,8 +162,7 @@ func TestNewReportsEverything(t *testing.T) {
 	}
 }
 
-// The last numbers of a layout are handed out, none beyond, and the store is
-// not asked again.
+// The last numbers of a layout are handed out, none after them, and the store is not asked again.
 func TestExhausted(t *testing.T) {
 	l := layoutNamed(t, "js53")
 	last := l.MaxSequence().Lo
@@ -197,7 +196,7 @@ func TestExhausted(t *testing.T) {
 func TestStoreThatRepeats(t *testing.T) {
 	store := &granting{}
 	s := open(t, store, Options{Groups: 1, MinStep: 10, MaxStep: 10})
-	take(t, s, 10) // the whole segment; a standby was asked for
+	take(t, s, 10) // the whole segment; a standby was requested
 	take(t, s, 1)  // so 1 to 20 are granted, at least
 	store.mu.Lock()
 	store.bound["g/00000"] = 5

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Callers race for the end of many short spans: what is handed out is within
-// the span, no number twice, and one caller of each span is told to load.
+// Callers compete for the end of many short spans. All numbers are within the span, no number is returned
+// twice, and exactly one caller of each span is asked to load.
 func TestSpanUnderContention(t *testing.T) {
 	const (
 		spans, callers = 100_000, 4

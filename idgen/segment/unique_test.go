@@ -13,10 +13,10 @@ import (
 	"locus/idgen/gene"
 )
 
-// seen is which numbers of one counter were handed out.
+// seen is the set of numbers of one counter that were handed out.
 type seen struct{ bits []atomic.Uint64 }
 
-// add is false if the number was there already.
+// add returns false if the number was in the set already.
 func (s *seen) add(n uint64) bool {
 	bit := uint64(1) << (n % 64)
 	return s.bits[n/64].Or(bit)&bit == 0
@@ -35,7 +35,7 @@ func TestNoNumberTwice(t *testing.T) {
 	calls := 0
 	kv.fault = func(string) fault {
 		calls++
-		if calls%1000 < 200 { // longer than anybody asks again
+		if calls%1000 < 200 { // longer than any caller retries
 			return failBefore + fault(rand.N(3))
 		}
 		if n := rand.N(20); n < 4 {

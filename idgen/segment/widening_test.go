@@ -9,8 +9,8 @@ import (
 	"locus/idgen/orderid"
 )
 
-// A sequence that begins near its end: a column of 8 bytes refuses, one of both
-// lengths goes on in 16, and each ID is read by its length.
+// A sequence starts near its end. A column of 8 bytes refuses further IDs. A column of both lengths continues
+// with 16 bytes, and each ID is read by its length.
 func TestOverflow(t *testing.T) {
 	end := layoutNamed(t, "int64").MaxSequence().Lo
 	issuer := func(name string, bound uint64) *idgen.Issuer {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A store that goes back is found out by a process that has seen nothing.
+// A process without any state detects a store that was restored to an earlier state.
 func TestAWitnessFindsAStoreThatWentBack(t *testing.T) {
 	kv, store := newFakeKV(), &granting{}
 	open := func() *Witnessed { return NewWitnessed(store, NewCASStore(kv, "/witness/", "test", time.Now)) }
@@ -22,13 +22,13 @@ func TestAWitnessFindsAStoreThatWentBack(t *testing.T) {
 			t.Fatalf("granted %v, %v", g, err)
 		}
 	}
-	store.bound["tag"] = 500 // mended
+	store.bound["tag"] = 500 // the operator has fixed it
 	if g, err := open().Extend(t.Context(), "tag", 10); err != nil || g.First != 501 {
 		t.Fatal(g, err)
 	}
 }
 
-// A counter that a change of the groups has closed stays closed: what it was granted afterwards is nobody's.
+// A counter that a change of the groups has closed stays closed. Numbers granted afterwards are not used.
 func TestAWitnessThatIsClosed(t *testing.T) {
 	kv, store := newFakeKV(), &granting{}
 	witness := NewCASStore(kv, "/witness/", "test", time.Now).StartingAt(100)

@@ -11,8 +11,8 @@ import (
 	"locus/idgen"
 )
 
-// A process that is stopped gives its number back, and the next one of its address has it, with a directory of its own. The
-// number of one that crashed is free when its claim ends.
+// A process that is stopped returns its number, and the next process of its address gets it, with its own
+// directory. The number of a crashed process is free when its claim ends.
 func TestReuseByAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c clock
@@ -92,7 +92,7 @@ func TestANumberByHand(t *testing.T) {
 		if err := p.crash(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(56 * time.Second) // virtual: the rest of the claim is waited for
+		time.Sleep(56 * time.Second) // in virtual time: wait for the rest of the claim
 		p, err = openWith(t, store, t.TempDir(), &c, hand("b:1"))
 		if err != nil {
 			t.Fatal(err)
@@ -163,8 +163,8 @@ func TestEpochs(t *testing.T) {
 	})
 }
 
-// The next process of a number begins above all times that the last one may have used, although its clock is behind, or goes
-// back at once.
+// The next process with a number starts above all times that the last one may have used, even if its clock is
+// behind, or goes back at once.
 func TestTheNextProcessBeginsAboveTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fast, slow clock
@@ -202,7 +202,7 @@ func TestTheNextProcessBeginsAboveTheLast(t *testing.T) {
 	})
 }
 
-// A copy of a directory gives no process the number of another one that runs.
+// A copied directory does not give a process the number of another running one.
 func TestACopiedDirectory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c clock

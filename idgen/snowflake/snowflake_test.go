@@ -16,7 +16,7 @@ import (
 	"locus/idgen"
 )
 
-// kv is a store in memory that can be away.
+// kv is a store in memory that can be made unreachable.
 type kv struct {
 	mu       sync.Mutex
 	values   map[string][]byte
@@ -92,8 +92,8 @@ func (p *process) crash() error {
 	return p.Worker.lock.Close()
 }
 
-// Processes that are restarted, crash, lose their directories and change their settings, and whose clocks are set back and
-// forth at random, make no number twice.
+// Processes are restarted, crash, lose their directories and change their settings, and their clocks are set
+// back and forth at random. No number is made twice.
 func TestNoNumberTwiceWhateverClocksSay(t *testing.T) {
 	for name, modes := range map[string][]string{"directory": {"directory"}, "address": {"address"}, "both": {"directory", "address"}} {
 		t.Run(name, func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestClockRules(t *testing.T) {
 	})
 }
 
-// A worker's number that somebody took over is not used by who had it.
+// A process stops using a worker number that another process has taken over.
 func TestATakenOverWorkerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c clock
@@ -251,7 +251,7 @@ func TestATakenOverWorkerStops(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// It is stopped for two days: nothing of it runs.
+		// It is suspended for two days, so that nothing of it runs.
 		if err := slow.Close(); err != nil {
 			t.Fatal(err)
 		}

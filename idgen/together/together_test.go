@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Callers that come while a request is under way, or before it has begun, share
-// one, of no more numbers than are let.
+// Callers that arrive during a request, or before it has begun, share the next one, up to the permitted number
+// of numbers.
 func TestOneRequestForWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []int
@@ -73,7 +73,7 @@ func TestAnErrorIsEverybodys(t *testing.T) {
 	})
 }
 
-// Who gives up leaves the lane to the others, whatever it was told meanwhile.
+// A caller that gives up leaves the lane to the others, whatever it was assigned meanwhile.
 func TestWhoGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := New(1, 1, func(context.Context, int) (uint64, error) {

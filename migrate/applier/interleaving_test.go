@@ -55,7 +55,7 @@ func tableOf(t testing.TB, version string) *table.Table {
 	return tab
 }
 
-// rules are what decides on a chunk's rows; a test takes one away.
+// rules are the conditions for writing a chunk's rows. A test disables one of them.
 type rules struct {
 	shown   func(shown, opened int) bool
 	reached func(stream, mark int) bool
@@ -70,8 +70,8 @@ var allRules = rules{
 	present: missing,
 }
 
-// model is one state of a source with three rows, its log, the stream, a worker
-// and a copier that reads all rows as one chunk.
+// model is one state: a source with three rows, its log, the stream, a worker, and a copier that reads all rows
+// as one chunk.
 type model struct {
 	table  *table.Table
 	rules  rules
@@ -86,7 +86,7 @@ type model struct {
 
 	copier  int // its next step
 	opening *Opening
-	opened  int // what was taken of the log at the opening
+	opened  int // the length of the log that was read at the opening
 	rows    []table.Row
 	mark    int
 	landed  bool
@@ -119,7 +119,7 @@ func (m *model) clone() *model {
 	return &c
 }
 
-// steps are what can happen next; each changes the model, or says no.
+// steps lists the possible actions. Each changes the model, or returns false.
 var steps = []struct {
 	name string
 	do   func(*model) bool
@@ -186,7 +186,7 @@ func (m *model) stepShow() bool {
 	return true
 }
 
-// stepTake is the dispatcher's: one change goes into the worker's queue.
+// stepTake is a step of the dispatcher: it puts one change into the worker's queue.
 func (m *model) stepTake() bool {
 	if m.taken == len(m.log) {
 		return false
@@ -229,7 +229,8 @@ func (m *model) stepApply() bool {
 	return true
 }
 
-// stepCopy opens, reads when the source shows enough, marks, and lands when the stream is far enough.
+// stepCopy is a step of the copier. It opens the chunk, reads it once the source shows enough, marks the end,
+// and lands it once the stream has reached that.
 func (m *model) stepCopy() bool {
 	switch m.copier {
 	case 0:
@@ -258,9 +259,8 @@ func (m *model) stepCopy() bool {
 	return true
 }
 
-// wrong says what is not as it must be in this very state: a row at the target is
-// the source's at the moment that the worker has come to, and once the chunk has
-// landed none is missing.
+// wrong checks the invariants of a state. A row at the target equals the source's row at the position that the
+// worker has reached. After the chunk has landed, no row is missing.
 func (m *model) wrong(initial map[string]table.Row) string {
 	then := maps.Clone(initial)
 	for _, c := range m.log[:m.applied] {
@@ -304,7 +304,7 @@ func (m *model) state() string {
 	return s
 }
 
-// explore goes through all orders from a state, and gives the first that is wrong.
+// explore visits all orders of actions from a state, and returns the first that violates an invariant.
 func explore(m *model, initial map[string]table.Row, seen map[string]bool) string {
 	if id := m.state(); seen[id] {
 		return ""
@@ -332,7 +332,7 @@ func explore(m *model, initial map[string]table.Row, seen map[string]bool) strin
 	return ""
 }
 
-// scripts are all sequences of writes of a length.
+// scripts returns all sequences of writes of a length.
 func scripts(length int) [][]write {
 	if length == 0 {
 		return [][]write{nil}
@@ -377,8 +377,8 @@ func exploreAll(t *testing.T, r rules, length int) (states int, wrong string) {
 	return states, ""
 }
 
-// In no order of copier, stream, worker and application does a deleted row come
-// back, an older one replace a newer, or one stay away.
+// In every order of copier, stream, worker and application, no deleted row comes back, no older row replaces a
+// newer one, and no row is missing.
 func TestInterleavings(t *testing.T) {
 	states, wrong := exploreAll(t, allRules, scale.Quick(2, 3))
 	if wrong != "" {

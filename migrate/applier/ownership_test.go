@@ -20,7 +20,8 @@ import (
 // mover. TestOwnership goes through all orders of their actions. The streams run the shipped code: owned.Ledger judges,
 // and decide decides.
 
-// value is a row of the model; 0 is none. Versions decrease with every write, as if every client used REPLACE.
+// value is a row of the model; 0 means no row. Versions decrease with every write, as if every client used
+// REPLACE.
 type value int
 
 func (v value) row() table.Row {
@@ -52,27 +53,27 @@ type way struct {
 	queue   []taken
 }
 
-// stage is how far an open step is.
+// stage is the progress of an open step.
 type stage int
 
 const (
 	closed    stage = iota
 	fenced          // clients are paused
-	bounded         // the giver's bound is set, and everything before it is written
-	waiting         // the receiver's log waits, and its position is not known yet
+	bounded         // the giver's bound is set, and everything before it has been written
+	waiting         // changes in the receiver's log wait, and its position is not known yet
 	ready           // the receiver's bound is set
-	committed       // clients write at the receiver; the mover does not know it
-	undone          // clients write at the giver; the mover does not know it
+	committed       // clients write at the receiver; the mover does not know the outcome
+	undone          // clients write at the giver; the mover does not know the outcome
 )
 
-// budget is what may still happen.
+// budget is the number of actions of each kind that may still happen.
 type budget struct{ writes, strays, steps, undos, restarts int }
 
-// judging is what a test leaves out.
+// judging lists the rules that a test disables.
 type judging struct {
 	noHistory bool // judge by the owner of now
 	noWaiting bool // don't wait for the outcome of a step
-	versions  bool // refuse the owner's changes with lower versions as well
+	versions  bool // refuse changes of the owner with lower versions as well
 }
 
 type pairModel struct {
@@ -85,9 +86,9 @@ type pairModel struct {
 
 	stage    stage
 	fencedAt int    // the length of the giver's log at the fence
-	bounds   [2]int // of the open step; -1 is not known
+	bounds   [2]int // of the open step; -1 if not known
 	recorded []recordedStep
-	known    int // of recorded, that the mover knows
+	known    int // number of recorded steps that the mover knows
 	strayed  int
 	kept     bool // something was recorded
 
@@ -174,7 +175,7 @@ const modelGene = gene.Gene(7)
 
 var modelRows = router.Whole(gene.NewSet(gene.Range{First: modelGene, Last: modelGene}))
 
-// ledger returns what the mover knows.
+// ledger returns the ledger with the mover's knowledge.
 func (m *pairModel) ledger(j judging) *owned.Ledger {
 	var h owned.History
 	target := false
@@ -277,7 +278,7 @@ func (m *pairModel) fence() bool {
 	return true
 }
 
-// stepOn takes the next line of a step.
+// stepOn executes the next line of a step.
 func (m *pairModel) stepOn() bool {
 	giver := m.owner
 	switch m.stage {
@@ -317,7 +318,7 @@ func (m *pairModel) settle() bool {
 	return true
 }
 
-// restart begins again with what is recorded. A step that was open is undone unless it was committed.
+// restart starts the mover again with its recorded state. An open step is undone unless it was committed.
 func (m *pairModel) restart() bool {
 	if m.left.restarts == 0 {
 		return false
@@ -367,7 +368,7 @@ func (m *pairModel) skipEchoes() {
 	}
 }
 
-// apply writes what was read.
+// apply writes the change that was read.
 func (m *pairModel) apply(side int, j judging, t *table.Table) bool {
 	w := &m.ways[side]
 	if len(w.queue) == 0 {
@@ -407,8 +408,9 @@ func (m *pairModel) apply(side int, j judging, t *table.Table) bool {
 	return true
 }
 
-// end reports rows that differ once both streams have written everything. With a version column they may: a stray whose
-// version is lower is refused, recorded, and stays where it was written until somebody repairs it.
+// end reports rows that differ after both streams have written everything. With a version column they may
+// differ: a stray write with a lower version is refused and recorded, and stays on its server until it is
+// repaired.
 func (m *pairModel) end(t *table.Table) string {
 	quiet := m.stage == closed
 	for side, w := range m.ways {
@@ -454,8 +456,8 @@ func ownershipOf(t *testing.T, version string, j judging, of budget) (states int
 	return len(seen), wrong
 }
 
-// In no order of clients, strays, streams, steps and restarts is an owner's write lost or judged as another's, or do the
-// two servers end with different rows.
+// In every order of clients, stray writes, streams, steps and restarts, no write of an owner is lost or
+// attributed to another, and both servers end with the same rows.
 func TestOwnership(t *testing.T) {
 	budgets := []budget{
 		{writes: 2, strays: 1, steps: 1},

@@ -42,7 +42,7 @@ func text(s string) gene.Gene   { return gene.OfBytes([]byte(s), gene.W16) }
 func id(g gene.Gene) uint64     { return uint64(g)<<47 | 7 }
 func home(g gene.Gene) (at int) { return int(g >> 15) } // of two shards
 
-// wide is an ID of 16 bytes.
+// wide returns an ID of 16 bytes with a gene.
 func wide(g gene.Gene) string {
 	l, err := orderid.ByName("bytes16")
 	if err != nil {
@@ -65,7 +65,7 @@ func TestRows(t *testing.T) {
 		for _, p := range []struct {
 			shard int
 			sql   string
-			want  string // one finding; empty: none
+			want  string // one finding; empty for none
 		}{
 			{0, fmt.Sprintf("INSERT INTO orders VALUES (%d, NULL, %d)", id(number(here[5])), here[5]), ""},
 			{0, fmt.Sprintf("INSERT INTO orders VALUES (%d, NULL, %d)", id(number(there[5])), there[5]), "orders s0 1: 1 rows of genes that are not s0's, such as "},
@@ -114,7 +114,7 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// A gene that moves while rows are read is looked up again.
+// A gene that moves while rows are read is looked up again in the new map.
 func TestMapThatChanges(t *testing.T) {
 	s := newStand(t, servers.MariaDB)
 	s.fill()
@@ -128,7 +128,7 @@ func TestMapThatChanges(t *testing.T) {
 	}
 }
 
-// owners gives some whose genes a shard has.
+// owners returns owners whose genes belong to a shard.
 func owners(shard int) (list []int64) {
 	for n := int64(1); len(list) < 10; n++ {
 		if home(number(n)) == shard {
@@ -175,7 +175,7 @@ func (s *stand) at(shard int, statements ...string) {
 	}
 }
 
-// fill gives each table rows that are as they should be.
+// fill inserts correct rows into each table.
 func (s *stand) fill() {
 	s.t.Helper()
 	for name := range tables {
@@ -211,13 +211,13 @@ func (s *stand) refill(name string) {
 	}
 }
 
-// findings are those that are wrong, of all tables or of one, each on a line.
+// findings returns the problems of all tables or of one, each on a line.
 func (s *stand) findings(only ...string) string {
 	s.t.Helper()
 	declared := map[catalog.TableName]catalog.Declaration{}
 	for name, d := range tables {
 		if only != nil && only[0] != name {
-			d.Kind = catalog.Single // which nobody looks at
+			d.Kind = catalog.Single // the audit ignores such tables
 		}
 		declared[catalog.TableName{Schema: s.database, Name: name}] = d
 	}

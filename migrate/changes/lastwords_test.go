@@ -8,7 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/replication"
 )
 
-// said is a statement as a log has it.
+// said returns a statement event as it is in a log.
 func said(schema, query string) []byte {
 	data := make([]byte, 13)
 	data[8] = byte(len(schema))
@@ -17,7 +17,7 @@ func said(schema, query string) []byte {
 	return append(data, query...)
 }
 
-// prepare is XA PREPARE as a log has it.
+// prepare returns an XA PREPARE event as it is in a log.
 func prepare(gtrid, bqual string, onePhase bool) []byte {
 	data := make([]byte, 13)
 	if onePhase {

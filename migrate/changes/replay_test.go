@@ -14,7 +14,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/replication"
 )
 
-// logged is an event of a log that is read undecoded.
+// logged returns an undecoded event of a log.
 func logged(kind replication.EventType, data []byte) *replication.BinlogEvent {
 	return &replication.BinlogEvent{
 		RawData: append([]byte{byte(kind)}, data...),

@@ -15,7 +15,7 @@ func TestAwaitShownEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		shown func(context.Context) (bool, error)
 		limit time.Duration // of the caller's context
-		want  string        // in the error; empty: none
+		want  string        // part of the error; empty for none
 		after time.Duration // at least
 	}{
 		"at once":      {func(context.Context) (bool, error) { return true, nil }, time.Hour, "", 0},

@@ -15,8 +15,8 @@ import (
 
 var errBroken = errors.New("broken")
 
-// fake is a cluster of one gene: who owns it, whether it is held, and what was
-// done in which order.
+// fake is a cluster of one gene. It records its owner, whether statements are paused, and the order of the
+// effects.
 type fake struct {
 	log       []string
 	held      bool
@@ -87,7 +87,7 @@ func TestTheOrder(t *testing.T) {
 	}
 }
 
-// lines are what a step tells of itself; one that failed is marked.
+// lines returns the recorded lines of a step; a failed one is marked.
 func lines(s *cutover.Step) string {
 	var list []string
 	for _, l := range s.Lines {
@@ -129,7 +129,7 @@ func TestEveryLineFails(t *testing.T) {
 	}
 }
 
-// TestAnUnknownCommitIsNotUndone: somebody may already rely on it.
+// TestAnUnknownCommitIsNotUndone: clients may already use the new owner after a commit with an unknown outcome.
 func TestAnUnknownCommitIsNotUndone(t *testing.T) {
 	f := &fake{breaks: "commit", after: true, unknown: true, unsettled: true}
 	err := f.step().Run(t.Context())
@@ -159,7 +159,7 @@ func TestTheUndoOutlivesTheStep(t *testing.T) {
 	}
 }
 
-// TestALineThatHangs is given up, and the fence goes, whichever line it is.
+// TestALineThatHangs: a step gives up any line that hangs, and removes the fence.
 func TestALineThatHangs(t *testing.T) {
 	hang := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	for name, replace := range map[string]func(*cutover.Effects){

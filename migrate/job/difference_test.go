@@ -16,7 +16,7 @@ func image(sum string, version ...int64) job.Image {
 	return i
 }
 
-// TestWhoseRowStands is every kind of difference with everything that can be taken.
+// TestWhoseRowStands combines every kind of difference with every selection.
 func TestWhoseRowStands(t *testing.T) {
 	none := job.Image{}
 	for _, c := range []struct {
@@ -108,7 +108,7 @@ func TestRowsAreChosen(t *testing.T) {
 	}
 }
 
-// An order has the numbers of the rows that something is done with, and is forgotten when the job goes on.
+// A repair request contains the numbers of the rows that it changes, and is removed when the job continues.
 func TestAnOrderToRepair(t *testing.T) {
 	rows := []job.Difference{
 		{Number: 3, Versioned: true, Source: image("a", 1), Target: image("b", 2)},

@@ -14,7 +14,8 @@ func step(from, to int, at string) job.Handed {
 	return job.Handed{From: from, To: to, Bounds: map[string]job.HandedAt{"split-1": {Source: at, Target: at + "t"}}}
 }
 
-// A record keeps the steps that some stream has not passed, and only as a sequence that ends at its state.
+// A record keeps the steps that some stream has not passed. They must form a sequence that ends at the record's
+// state.
 func TestHandedSteps(t *testing.T) {
 	j := planned(t)
 	j.State.Phase, j.State.Announced, j.State.Copied, j.State.Reversible, j.State.Verified = phase.Cutting, true, true, true, true

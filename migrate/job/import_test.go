@@ -45,7 +45,7 @@ func mustEqual(t *testing.T, names ...router.ShardName) *router.Map {
 	return m
 }
 
-// TestImport is an import's record, as it is written and read again.
+// TestImport writes and reads the record of an import.
 func TestImport(t *testing.T) {
 	j := newImport(t)
 	j.Import.Declared = []catalog.TableName{imported}
@@ -72,7 +72,8 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestAnImportIsWhole: its tables change hands at once, and what holds them is a fence of tables, and back of genes as well.
+// TestAnImportIsWhole: all tables of an import change hands at once. Its fence pauses statements on the tables,
+// and on the way back on genes as well.
 func TestAnImportIsWhole(t *testing.T) {
 	j := newImport(t)
 	j.State.Phase, j.State.Announced, j.State.Copied, j.State.Verified = phase.Ready, true, true, true
@@ -96,7 +97,8 @@ func TestAnImportIsWhole(t *testing.T) {
 	}
 }
 
-// TestOutside is the record of an import from a server outside of the cluster: to all shards, with the name of a secret.
+// TestOutside: an import from a server outside of the cluster goes to all shards, and its record contains the
+// name of a secret.
 func TestOutside(t *testing.T) {
 	of := newImport(t)
 	m := mustEqual(t, "s0", "s1")
@@ -132,7 +134,8 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// TestGlobal is the record of an import whose tables become global: to all shards, whatever their genes, with streams until the switch alone.
+// TestGlobal: an import whose tables become global goes to all shards, whatever their genes, and streams run
+// only until the switch.
 func TestGlobal(t *testing.T) {
 	tables := map[catalog.TableName]catalog.Declaration{imported: {Kind: catalog.Global}}
 	m := mustEqual(t, "s0")

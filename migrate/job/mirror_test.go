@@ -18,7 +18,7 @@ type mirroring struct {
 	m *router.Map
 }
 
-// takes tells whether the job takes the order.
+// takes reports whether the job accepts the request.
 func (s *mirroring) takes(percent int) bool {
 	next, err := s.j.Told(job.Mirror(percent), "ann", noon)
 	if err == nil {
@@ -36,7 +36,7 @@ func (s *mirroring) on(k phase.Kind) {
 	s.j = next
 }
 
-// shares writes the share into the map, as it is written with each order, and looks at it.
+// shares writes the share into the map, as each request does, and checks it.
 func (s *mirroring) shares(want int) {
 	s.t.Helper()
 	next, err := s.j.Mirrored(s.m)
@@ -51,7 +51,7 @@ func (s *mirroring) shares(want int) {
 	}
 }
 
-// Reads are mirrored from when the target has all rows until these are deleted, and the map says so.
+// Reads are mirrored from when the target has all rows until these are deleted, and the map contains the share.
 func TestMirror(t *testing.T) {
 	s := &mirroring{t: t, j: planned(t)}
 	if s.takes(10) || !s.takes(0) {
@@ -105,7 +105,7 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// A map with the share is none for builds that know nothing of it.
+// Builds that don't support mirroring refuse a map with a share.
 func TestMirrorInTheMap(t *testing.T) {
 	m, err := router.Equal(gene.W16, []router.ShardName{"s0", "s1"})
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"locus/migrate/phase"
 )
 
-// TestNext: a job that waits for an operator names the commands that it takes, and it does take them. One that works names none.
+// TestNext: a job that waits for an operator lists commands, and it accepts each of them. A job that works
+// lists none.
 func TestNext(t *testing.T) {
 	on := func(kinds ...phase.Kind) (events []phase.Event) {
 		for _, k := range kinds {

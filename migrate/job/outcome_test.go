@@ -28,7 +28,7 @@ func TestTallies(t *testing.T) {
 	if r := since.Rate(); r != 0.1 || (job.Tally{}).Rate() != 0 {
 		t.Errorf("rate %v", r)
 	}
-	// A proxy is gone with what it counted.
+	// A proxy that stops takes its counters with it.
 	if gone := before.Since(after); gone.Failed != 0 || len(gone.Times) != 0 {
 		t.Errorf("%+v", gone)
 	}

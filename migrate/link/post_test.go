@@ -15,7 +15,7 @@ import (
 
 func TestMain(m *testing.M) { servers.Main(m) }
 
-// What was posted and what was sent after it get each their own answer, whatever the other's is.
+// A posted statement and the one sent after it each get their own answer, whatever the other's is.
 func TestPostedStatements(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Shared(t, engine, 1)[0]

@@ -13,7 +13,7 @@ import (
 
 const genes = 3
 
-// events is every event that could arrive.
+// events returns every possible event.
 func events() []phase.Event {
 	var all []phase.Event
 	for _, kind := range phase.Kinds {
@@ -67,8 +67,8 @@ func walk(t *testing.T, edge func(from phase.State, e phase.Event, to phase.Stat
 	return seen
 }
 
-// TestEveryStateAndEdge walks them all: each keeps the rules, and the phases'
-// edges are those of testdata/edges.txt.
+// TestEveryStateAndEdge visits all states. Each keeps the invariants, and the transitions between phases are
+// those of testdata/edges.txt.
 func TestEveryStateAndEdge(t *testing.T) {
 	edges := map[string]bool{}
 	states := walk(t, func(from phase.State, e phase.Event, to phase.State) {
@@ -122,8 +122,7 @@ func TestEveryJobCanEnd(t *testing.T) {
 	}
 }
 
-// TestWhatIsDoneCanBeTold: the outcome of every action that a state asks for is
-// an event that the state takes.
+// TestWhatIsDoneCanBeTold: for every action that a state requests, the state accepts the event of its outcome.
 func TestWhatIsDoneCanBeTold(t *testing.T) {
 	outcome := map[phase.Action]phase.Kind{
 		phase.Announce: phase.Announced, phase.Copy: phase.Copied, phase.CatchUp: phase.CaughtUp, phase.Verify: phase.Verified,

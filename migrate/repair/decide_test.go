@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWhatIsDoneWithAStray is every kind of row on a shard that does not own it, with everything that can be taken.
+// TestWhatIsDoneWithAStray combines every kind of stray row with every selection.
 func TestWhatIsDoneWithAStray(t *testing.T) {
 	version := func(n int64) *int64 { return &n }
 	older := rows{owner: "a", stray: "b", versioned: true, ownersAt: version(3), straysAt: version(2)}
@@ -41,7 +41,8 @@ func TestWhatIsDoneWithAStray(t *testing.T) {
 	}
 }
 
-// TestWhatIsDoneWithARow: equal rows are left, and nothing is done about a row that is not what was seen.
+// TestWhatIsDoneWithARow: equal rows stay unchanged, and so does a row that differs from the one that the
+// operator saw.
 func TestWhatIsDoneWithARow(t *testing.T) {
 	for _, c := range []struct {
 		name          string

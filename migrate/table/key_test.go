@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// of returns a column of a type that the key tests name.
+// keyColumn returns a column of a type that the key tests name.
 func keyColumn(name, typ string) Column {
 	c := Column{FullType: typ}
 	c.Name = name

@@ -94,7 +94,7 @@ func TestStartEndsWithTheContext(t *testing.T) {
 	} else if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	_ = start(t, embedded.Config{Dir: dir}).Close() // nothing of it is left
+	_ = start(t, embedded.Config{Dir: dir}).Close() // no data is left
 }
 
 func TestALongLogIsMovedAway(t *testing.T) {

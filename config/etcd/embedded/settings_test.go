@@ -7,7 +7,7 @@ import (
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
-// What the package promises and no test could wait for.
+// Settings that the package guarantees, whose effects would take too long to test.
 func TestSettings(t *testing.T) {
 	e := settings(Config{Dir: "/d", Port: 0}, nil)
 	if e.AutoCompactionMode != embed.CompactorModeRevision || e.AutoCompactionRetention != "10000" {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// pair is a client's end and the server's of a connection by a link.
+// pair returns a link, and the client's and the server's end of a connection over it.
 func pair(t *testing.T) (l *Link, client, server net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -30,7 +30,7 @@ func pair(t *testing.T) (l *Link, client, server net.Conn) {
 	return l, client, server
 }
 
-// send has one end send something, and the other one read it.
+// send writes a text to one end, and reads it at the other.
 func send(t *testing.T, from, to net.Conn, text string) {
 	t.Helper()
 	if _, err := io.WriteString(from, text); err != nil {
@@ -45,7 +45,7 @@ func send(t *testing.T, from, to net.Conn, text string) {
 	}
 }
 
-// silent tells whether nothing comes to an end, not even that the other one is closed.
+// silent fails if anything arrives at an end, including a close.
 func silent(t *testing.T, end net.Conn) {
 	t.Helper()
 	if err := end.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
@@ -59,7 +59,7 @@ func silent(t *testing.T, end net.Conn) {
 	_ = end.SetReadDeadline(time.Time{})
 }
 
-// What is swallowed arrives later, and so does that an end is closed.
+// Retained data arrives later, and so does a close.
 func TestSwallow(t *testing.T) {
 	for _, text := range []string{"", "late"} {
 		l, client, server := pair(t)
