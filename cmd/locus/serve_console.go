@@ -10,6 +10,7 @@ import (
 	"locus/config/etcd"
 	"locus/control/console"
 	"locus/control/declared"
+	"locus/control/events"
 	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/jobs"
@@ -48,6 +49,10 @@ func (s shared) Statements(ctx context.Context) (fleet.Cost, error) {
 
 func (s shared) Generators(ctx context.Context) (fleet.Answers[[]generators.Report], error) {
 	return fleet.Ask[[]generators.Report](ctx, s.conn.kv, fleet.Generators, answerPatience)
+}
+
+func (s shared) Timeline(ctx context.Context, q events.Query) (events.Page, error) {
+	return events.Read(ctx, s.conn.kv, q)
 }
 
 func (s shared) Members(ctx context.Context) []etcd.Health { return s.conn.client.Health(ctx) }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/control/events"
 	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/overview"
@@ -35,6 +36,8 @@ type Fleet interface {
 	Generators(context.Context) (fleet.Answers[[]generators.Report], error)
 	// Mirrored returns the results of mirrored reads, by move and by proxy.
 	Mirrored(context.Context) (map[string]map[string]mirror.Report, error)
+	// Timeline returns a page of the cluster's events.
+	Timeline(context.Context, events.Query) (events.Page, error)
 	// Load returns the statements per second by gene.
 	Load(context.Context, gene.Width) (*meter.Loads, error)
 }

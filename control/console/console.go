@@ -138,6 +138,7 @@ func (c *Console) paths(d *auth) http.Handler {
 	sees("GET /v1/users", c.getUsers)
 	sees("GET /v1/generators", c.getGenerators)
 	sees("GET /v1/routes", c.getRoutes)
+	sees("GET /v1/events", c.getEvents)
 	sees("GET /v1/findings", c.getFindings)
 	orders("POST /v1/findings", c.lookAgain)
 	orders("POST /v1/calls/{procedure}", c.call)

@@ -18,6 +18,7 @@ import (
 	"locus/config"
 	"locus/config/etcd"
 	"locus/control/doctor"
+	"locus/control/events"
 	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/generators"
@@ -82,6 +83,7 @@ type fakeCluster struct {
 	notes   overview.Notes
 	// mirrored is what both proxies say of each move.
 	mirrored map[string]mirror.Report
+	asked    events.Query // the last one of the timeline
 }
 
 func (f *fakeCluster) set(change func()) {
@@ -100,6 +102,23 @@ func (f *fakeCluster) Reports(context.Context) (map[string]job.Report, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.reports, f.err
+}
+
+// Timeline returns events of the kinds and the subject that are asked for.
+func (f *fakeCluster) Timeline(_ context.Context, q events.Query) (page events.Page, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = q
+	for _, e := range []events.Event{
+		{ID: "1", At: q.Since, Kind: events.Failover, Subject: "shard s0", What: "b:1 is the primary, it was a:1", By: "proxy-a", Took: 1500 * time.Millisecond, Failed: true},
+		{ID: "2", At: q.Since, Kind: events.Job, Subject: "job split-1", What: "copied", By: "proxy-b"},
+	} {
+		if len(q.Kinds) == 0 || slices.Contains(q.Kinds, e.Kind) {
+			page.Events = append(page.Events, e)
+		}
+	}
+	page.Next = "2"
+	return page, f.err
 }
 
 func (f *fakeCluster) Mirrored(context.Context) (map[string]map[string]mirror.Report, error) {

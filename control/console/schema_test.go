@@ -43,6 +43,7 @@ func TestFieldsStay(t *testing.T) {
 		{"GET /v1/users", usersAnswer{}},
 		{"GET /v1/generators", generatorsAnswer{}},
 		{"GET /v1/routes", routesAnswer{}},
+		{"GET /v1/events", eventsAnswer{}},
 		{"GET /v1/findings", findingsAnswer{}},
 		{"POST /v1/calls/{procedure}", called{}},
 		{"POST /v1/calls/switchover", switchedOver{}},

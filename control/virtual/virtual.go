@@ -69,6 +69,7 @@ var tables = []table{
 		statements int, statements_failed int, p99_ms number, before_statements int, before_failed int, before_p99_ms number,
 		by_sequence int, mirror_percent int`), (*Schema).jobRows},
 	{"job_steps", columns("job text, step int, at time, by_whom text, what text"), (*Schema).stepRows},
+	{"events", columns("id text, at time, kind text, subject text, what text, by_whom text, took_ms number, failed int"), (*Schema).eventRows},
 	{"mirrors", columns(`job text, proxy text, percent int, away text, away_since time, sampled int, compared int, dropped int, too_long int,
 		unsent int, late int, failed int, lagged int, looking int, differences int, unsettled int, reordered int,
 		source_p50_ms number, source_p99_ms number, target_p50_ms number, target_p99_ms number`), (*Schema).mirrorRows},
