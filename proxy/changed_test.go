@@ -56,7 +56,7 @@ func TestWhatIsDeclaredDifferentlyIsRead(t *testing.T) {
 	}
 }
 
-// documents is a source that calls meanwhile after each read, before it returns.
+// documents is a source that calls meanwhile at the end of each read.
 type documents struct {
 	live.Source
 	meanwhile func()

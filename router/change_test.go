@@ -68,7 +68,7 @@ func TestWithRefuses(t *testing.T) {
 	}
 }
 
-// The new map owes every gene to the change that has it, or else to the old map.
+// In the new map each gene has the owner from the change that contains it, or else from the old map.
 func TestWithAgainstEveryGene(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMap(t)

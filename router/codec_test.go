@@ -106,7 +106,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// What is accepted can be written, and is read as the same map again.
+// An accepted encoding can be written and read again, as the same map.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(byHand))
 	f.Add([]byte("{schema: 1, gene_bits: 23, version: 1, by: a, at: 2026-01-01, entries: '0x7fffff s0'}"))

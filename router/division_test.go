@@ -12,8 +12,8 @@ import (
 	"locus/router"
 )
 
-// TestADivision is one step of a job by sequence after the other, as the map sees them: to a shard that has no genes yet, part
-// of the way, back, forth, and through.
+// TestADivision checks the map after each step of a division by sequence: to a shard without genes, a part of
+// the rows, back, forward, and all rows.
 func TestADivision(t *testing.T) {
 	m := mustNew(t, gene.W16, 4, "0x7fff s0", "0xffff s3")
 	move := router.Move{Job: "7", Genes: set(t, "0x3eab"), From: "s0", To: "s2", BySequence: true}
@@ -30,7 +30,7 @@ func TestADivision(t *testing.T) {
 		owners  string
 		foreign string
 		shards  string
-		atS2    int // residues of which s2 owns the rows
+		atS2    int // the number of residues whose rows s2 owns
 	}{
 		{"announce", 0, false, "", whole + hot + "0 % by sequence\n", "", "s0 s3", 0},
 		{"fence", 0, true, "", whole + hot + "0 % by sequence, holding 0x3eab\n", "", "s0 s3", 0},
@@ -128,8 +128,8 @@ func TestDivisionsRefused(t *testing.T) {
 	}
 }
 
-// TestOneOwnerOfEachRow: whatever genes are divided how, each row has one owner; a shard's foreign rows are those of the move that
-// it doesn't own; and who asks for the shards of a range of genes is told all owners of rows.
+// TestOneOwnerOfEachRow checks, for any divided genes: each row has one owner; the foreign rows of a shard are
+// those of the current move that it doesn't own; and the shards of a range of genes are all owners of its rows.
 func TestOneOwnerOfEachRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMap(t)
@@ -206,7 +206,7 @@ func shardNames(m *router.Map) []string {
 	return names
 }
 
-// What every statement asks costs nothing.
+// Lookups that every statement makes must not allocate.
 func TestLookupsOfRowsDoNotAllocate(t *testing.T) {
 	m, err := mustNew(t, gene.W16, 1, "0x7fff s0", "0xffff s1").Step([]router.Move{
 		{Job: "7", Genes: set(t, "0x4000"), From: "s0", To: "s2", BySequence: true, Share: 35},

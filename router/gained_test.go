@@ -11,7 +11,7 @@ import (
 	"locus/router"
 )
 
-// What a shard has gained is, gene by gene, what it owns some row of that it did not own before.
+// A shard has gained a gene if it owns rows of the gene that it did not own before.
 func TestGained(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		old := drawMap(t)
@@ -39,7 +39,7 @@ func TestGained(t *testing.T) {
 	})
 }
 
-// drawDivided may divide a gene.
+// drawDivided divides a gene of the map, or none.
 func drawDivided(t *rapid.T, m *router.Map) *router.Map {
 	if !rapid.Bool().Draw(t, "divided") {
 		return m

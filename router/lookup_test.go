@@ -15,8 +15,8 @@ import (
 
 func shard(i int) router.ShardName { return router.ShardName("s" + strconv.Itoa(i)) }
 
-// slowLookup is the rule as it is written: the entry at the smallest bound that
-// is at least the gene.
+// slowLookup follows the definition: the owner is that of the entry with the smallest bound that is at least
+// the gene.
 func slowLookup(m *router.Map, g gene.Gene) router.ShardName {
 	for _, e := range m.Entries() {
 		if e.Bound >= g {
@@ -104,7 +104,7 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// spreadMap has bounds at random places.
+// spreadMap returns a map with random bounds.
 func spreadMap(t testing.TB, w gene.Width, entries, shards int) *router.Map {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -148,7 +148,8 @@ func BenchmarkLookup(b *testing.B) {
 	}
 }
 
-// The worst case for the index: every bound in the last bucket that still fits.
+// BenchmarkLookupCrowded measures the worst case for the index: all bounds are in the last bucket that can
+// contain them.
 func BenchmarkLookupCrowded(b *testing.B) {
 	w := gene.W23
 	var entries []router.Entry

@@ -30,7 +30,7 @@ func foreign(m *router.Map) string {
 	return b.String()
 }
 
-// TestAMove is one step of a job after the other, as the map sees them.
+// TestAMove checks the map after each step of a move.
 func TestAMove(t *testing.T) {
 	m := mustNew(t, gene.W16, 4, "0x7fff s0", "0xffff s1")
 	move := router.Move{Job: "7", Genes: set(t, "0x4000-0x7fff"), From: "s0", To: "s2"}
@@ -94,8 +94,8 @@ func TestStepRefuses(t *testing.T) {
 	}
 }
 
-// TestOneOwnerThroughoutAMove: whatever steps a job takes, a shard's foreign
-// genes are those that are moving from or to it and that it doesn't own.
+// TestOneOwnerThroughoutAMove checks, for any steps of a job: the foreign genes of a shard are those that move
+// from it or to it and that it doesn't own.
 func TestOneOwnerThroughoutAMove(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMap(t)
@@ -126,7 +126,8 @@ func TestOneOwnerThroughoutAMove(t *testing.T) {
 	})
 }
 
-// TestAnImport is an import as the map sees it: the genes have their owners from the beginning, and the source has foreign rows.
+// TestAnImport checks the map during an import: the genes have their owners from the beginning, and the source
+// has foreign rows.
 func TestAnImport(t *testing.T) {
 	m := mustNew(t, gene.W16, 4, "0x3fff s0", "0x7fff s1", "0xffff s2")
 	legs := func(holds bool) []router.Move {

@@ -41,7 +41,8 @@ func TestACircuitOpensAndCloses(t *testing.T) {
 	})
 }
 
-// While a server hangs, one login after the other is tried, and those that wait learn at once that it's no use.
+// While a server hangs, logins are tried one at a time. When one fails, all waiting borrowers are refused at
+// once.
 func TestThoseThatWaitAreRefusedTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, f, _ := fakePool(t, Limits{ConnectTimeout: time.Second, WaitTimeout: time.Minute})

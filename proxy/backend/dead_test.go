@@ -11,7 +11,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// age makes idle connections look unused for longer than is trusted.
+// age makes idle connections look unused for so long that the pool checks them before it lends them.
 func age(p *Pool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +57,7 @@ func TestDeadIdleConnectionsArentLent(t *testing.T) {
 	})
 }
 
-// Within the time of trust a dead connection can be lent; the first one tells on the others.
+// A dead connection can be lent if it was used a moment ago. After the first loss the pool checks the others.
 func TestOneLossIsEnough(t *testing.T) {
 	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})

@@ -10,11 +10,12 @@ import (
 	"locus/internal/test/servers"
 )
 
-// others are values of which each variable that a connection resets by DEFAULT takes one or more.
+// others contains at least one value for each variable that a connection resets with DEFAULT.
 var others = []string{"0", "1", "2", "77", "ON", "OFF", "'ANSI'", "'+01:30'", "'-02:00'"}
 
-// DEFAULT brings each variable to what a fresh session has, whatever it was and whatever the server's global value is, and touches
-// no other one. MySQL 9.7's foreign_key_checks is none of these: DEFAULT makes it 0.
+// SET x = DEFAULT gives each of these variables the value that it has in a fresh session, whatever the
+// session's and the server's global value are. It changes no other variable. MySQL 9.7's foreign_key_checks is
+// excluded, because DEFAULT makes it 0.
 func TestDefaultIsWhatAFreshSessionHas(t *testing.T) {
 	engines(t, func(t *testing.T, s *servers.Server) {
 		found := 0
@@ -81,7 +82,7 @@ func sessionVariables(t *testing.T, c *Conn) map[string]string {
 	return all
 }
 
-// fresh is a connection on which nothing was done yet.
+// fresh returns a connection on which nothing has been done yet.
 func fresh(t *testing.T, s *servers.Server) *Conn {
 	t.Helper()
 	c, err := login(t.Context(), target(s), 0, Limits{}.withDefaults().ConnectTimeout)

@@ -114,7 +114,7 @@ func TestTheContextEndsAStatement(t *testing.T) {
 	})
 }
 
-// Interrupt is how a session's owner ends a wait of the session's own reading.
+// Interrupt lets the owner of a session end its own wait for an answer.
 func TestInterrupt(t *testing.T) {
 	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})

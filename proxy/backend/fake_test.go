@@ -108,7 +108,7 @@ func (f *fakeServer) set(failure error, gate chan struct{}) {
 	f.failure, f.gate = failure, gate
 }
 
-// take gives what was sent since the last time.
+// take returns what was sent since the last call.
 func (f *fakeServer) take() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -125,7 +125,7 @@ func (f *fakeServer) loggedIn() []string {
 
 var testTarget = Target{Shard: "s7", Addr: "db7:3306", User: "proxy"}
 
-// fakePool is a pool on a fake server; when the test ends it must have got everything back.
+// fakePool returns a pool on a fake server. At the end of the test all connections must have been returned.
 func fakePool(t *testing.T, l Limits) (*Pool, *fakeServer, *bytes.Buffer) {
 	t.Helper()
 	f, logged := &fakeServer{}, &bytes.Buffer{}

@@ -16,13 +16,14 @@ import (
 
 var errStill = &health.FrozenError{Silent: 5 * time.Second}
 
-// frozen tells whether an error is that of a frozen server.
+// frozen reports whether err is the error for a frozen server.
 func frozen(err error) bool {
 	_, ok := errors.AsType[*health.FrozenError](err)
 	return ok
 }
 
-// A server that is frozen keeps nobody waiting: neither who waits for its answer, nor who waits for a connection, nor who logs in.
+// A frozen server delays nobody: neither a session that waits for its answer, nor one that waits for a
+// connection, nor one that logs in.
 func TestAFrozenServerKeepsNobodyWaiting(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := servers.Shared(t, engine, 1)[0]
@@ -93,7 +94,7 @@ func TestALoginEndsWhenItsServerFreezes(t *testing.T) {
 	})
 }
 
-// Bytes of answers are counted, those of connections that are gone too; a connection that goes is none.
+// The pool counts the received bytes, also of closed connections. Closing a connection adds none.
 func TestWhatHasComeFromAServer(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := servers.Shared(t, engine, 1)[0]
@@ -118,7 +119,7 @@ func TestWhatHasComeFromAServer(t *testing.T) {
 	})
 }
 
-// What a probe finds out of a server in each state.
+// TestWhatAProbeFinds checks the result of a probe for each state of a server.
 func TestWhatAProbeFinds(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := servers.Shared(t, engine, 1)[0]
@@ -149,7 +150,8 @@ func TestWhatAProbeFinds(t *testing.T) {
 	})
 }
 
-// The connection of the probes may have been closed meanwhile: that says nothing of the server.
+// The connection of the probes may have been killed in the meantime. That must not be reported as a fault of
+// the server.
 func TestAProbeWhoseConnectionWasKilledFindsTheServer(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := servers.Shared(t, engine, 1)[0]

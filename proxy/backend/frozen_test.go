@@ -54,7 +54,7 @@ func relayUntil(from io.Reader, to io.Writer, text []byte) {
 	}
 }
 
-// A login ends in time wherever the server stops answering, once it is logged in too.
+// A login ends in time wherever the server stops answering, even after the password was accepted.
 func TestALoginEndsInTimeWhereverTheServerFreezes(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := servers.Shared(t, engine, 1)[0]

@@ -13,7 +13,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// badServer greets one client, reads its answer to the greeting, and says the rest.
+// badServer sends a greeting to one client, reads the client's answer, and sends rest.
 func badServer(t *testing.T, greeting, rest []byte) Target {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a connection remembers of statements is bounded by the length of their texts too.
+// The memory of a connection for prepared statements is limited by the length of their texts as well.
 func TestStatementsAreBoundedByTheirTexts(t *testing.T) {
 	l := statements{limit: 100}
 	add := func(sql string) (closed int) {
@@ -35,7 +35,7 @@ func TestStatementsAreBoundedByTheirTexts(t *testing.T) {
 	}
 }
 
-// A connection that is given back is reset if what is carried on it is large.
+// A returned connection is reset if its session state is large.
 func TestAConnectionIsLentLight(t *testing.T) {
 	for what, c := range map[string]*Conn{
 		"a value": {settings: Default.With("@a", "'"+strings.Repeat("x", mostText)+"'")},

@@ -6,8 +6,8 @@ import (
 	"weak"
 )
 
-// A connection that is gone is held by nothing of its pool, since it holds what a
-// client has set: megabytes of user variables, at worst.
+// The pool keeps no reference to a closed connection, because the connection can hold what a client has set: in
+// the worst case, megabytes of user variables.
 func TestAPoolLetsGoOfClosedConnections(t *testing.T) {
 	p, _, _ := fakePool(t, Limits{MaxIdle: 2})
 	var gone []weak.Pointer[Conn]

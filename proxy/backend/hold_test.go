@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What comes back to a held pool is closed, who borrows waits, and gets a connection to the server that the shard has then.
+// A held pool closes the connections that are returned. Borrowers wait, and then get a connection to the
+// shard's new server.
 func TestAHeldPoolLendsNothing(t *testing.T) {
 	p, f, _ := fakePool(t, Limits{})
 	lent, idle := borrow(t, p, Default, 0), borrow(t, p, Default, 0)

@@ -24,7 +24,8 @@ var questions = []string{
 	"(SELECT GROUP_CONCAT(name) FROM place)", // the database again, by what a name without one means
 }
 
-// assignable are variables with the literals that they are set to and what the server then says.
+// assignable contains variables, the literals that they are set to, and the values that the server returns for
+// them.
 var assignable = []struct {
 	question int
 	name     string
@@ -65,7 +66,7 @@ func (m *model) names(charset, collation string, defaults []string) {
 	m.answers[6], m.answers[7], m.answers[8] = charset, collation, charset
 }
 
-// State that a session set is there whenever it borrows, on whatever connection, and no other session's.
+// A session finds its own state on each connection that it borrows, and never that of another session.
 func TestStateNeitherLeaksNorGetsLost(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -86,7 +87,7 @@ func TestStateNeitherLeaksNorGetsLost(t *testing.T) {
 	})
 }
 
-// act has a session change its state or not, and borrow.
+// act may change a session's state, and then borrows a connection for it.
 func act(r *rapid.T, t *testing.T, p *Pool, m *model, defaults []string) {
 	change(r, m, defaults)
 	c, err := p.Borrow(t.Context(), m.settings, 0)
@@ -101,7 +102,7 @@ func act(r *rapid.T, t *testing.T, p *Pool, m *model, defaults []string) {
 		m.answers[10], m.answers[3] = "7", "+00:00"
 		c.Adopt(m.settings)
 		check(r, t, c, m)
-	case "unclassified": // a procedure did who knows what
+	case "unclassified": // a procedure may have changed anything
 		if _, err := c.Exec(t.Context(), "SET @a='left over', @b='left over', sql_mode='ANSI', NAMES latin1"); err != nil {
 			r.Fatal(err)
 		}
@@ -175,7 +176,7 @@ func check(r *rapid.T, t *testing.T, c *Conn, m *model) {
 	exec(t, c, "COMMIT") // with autocommit off, the question began a transaction
 }
 
-// answersOf asks a fresh connection after SET NAMES utf8mb4, outside of any pool.
+// answersOf returns the answers of a fresh connection, outside of any pool, after SET NAMES utf8mb4.
 func answersOf(t *testing.T, s *servers.Server) []string {
 	t.Helper()
 	c, err := login(t.Context(), target(s), 0, Limits{}.withDefaults().ConnectTimeout)

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// leasedPool is of a target whose primary may change without the process, leased for a second.
+// leasedPool returns a pool with a lease of one second. Its target's primary may change without notice to the
+// process.
 func leasedPool(t *testing.T) (*Pool, *fakeServer) {
 	t.Helper()
 	p, f, _ := fakePool(t, Limits{})
@@ -20,7 +21,8 @@ func leasedPool(t *testing.T) (*Pool, *fakeServer) {
 	return p, f
 }
 
-// Once a lease has run out nothing is lent, what is lent is cut off, and borrowers wait for the next one.
+// When a lease has expired the pool lends nothing, closes the lent connections, and lets borrowers wait for the
+// next lease.
 func TestAPoolLendsForItsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, f := leasedPool(t)
@@ -56,12 +58,12 @@ func TestAPoolLendsForItsLease(t *testing.T) {
 	})
 }
 
-// What waits for an answer when the lease runs out waits no longer.
+// The end of the lease ends a wait for an answer.
 func TestTheEndOfALeaseEndsWhatWaits(t *testing.T) {
 	p, _ := leasedPool(t)
 	c := borrow(t, p, Default, 0)
 	waits := make(chan error)
-	go func() { waits <- c.Stream().Fill() }() // for what nobody sends
+	go func() { waits <- c.Stream().Fill() }() // waits for an answer that never comes
 	p.mu.Lock()
 	p.term.Lift()
 	p.term.Extend(time.Now().Add(20 * time.Millisecond))
@@ -73,8 +75,8 @@ func TestTheEndOfALeaseEndsWhatWaits(t *testing.T) {
 	p.Discard(c)
 }
 
-// Who was stopped while the lease ran out is told nothing, neither of what it sends then nor of what it had sent: it may be that
-// nobody has cut it off yet.
+// A process that was suspended when its lease expired must not use any answer, even one that the server sent in
+// time: the timer that closes its connections may not have run yet.
 func TestAnAnswerAfterTheLeaseCountsForNothing(t *testing.T) {
 	p, _ := leasedPool(t)
 	c := borrow(t, p, Default, 0)
@@ -83,7 +85,7 @@ func TestAnAnswerAfterTheLeaseCountsForNothing(t *testing.T) {
 	}
 	past := time.Now().Add(-time.Millisecond)
 	c.term.Lift()
-	c.term.Extend(past) // and no timer has seen it
+	c.term.Extend(past) // before the timer has fired
 	if err := c.Stream().Fill(); !errors.Is(c.Lost(true, err), errUnleased) || len(c.Stream().Unread()) > 0 {
 		t.Errorf("the answer was read: %v", err)
 	}

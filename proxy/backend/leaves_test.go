@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What a borrower's statements may have left decides how the connection is lent next.
+// The state that a borrower's statements may have left decides whether the connection is reset before it is
+// lent again.
 func TestConnectionsAreLentClean(t *testing.T) {
 	for name, one := range map[string]struct {
 		borrower func(t *testing.T, c *Conn)

@@ -37,8 +37,9 @@ func TestLogin(t *testing.T) {
 	})
 }
 
-// MySQL's default plugin asks for the whole password at the first login after the account changed, encrypted with the
-// server's key as there's no TLS, and remembers it for the next.
+// MySQL's default plugin asks for the whole password at the first login after the account has changed. The
+// password is encrypted with the server's key, because there is no TLS. The server caches it for the next
+// login.
 func TestLoginByKeyAndThenByMemory(t *testing.T) {
 	engines(t, func(t *testing.T, s *servers.Server) {
 		const password = `pa'ss\wörd`

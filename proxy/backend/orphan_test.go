@@ -13,8 +13,8 @@ import (
 	"locus/router"
 )
 
-// A statement whose connection is lost while it waits for a lock is ended at its server, and does not take effect. Until the
-// server has ended it, that is known.
+// If a connection is lost while its statement waits for a lock, the pool kills the statement at the server, and
+// it has no effect. Until then the pool reports the statement as orphaned.
 func TestWhatWasLeftBehindIsEnded(t *testing.T) {
 	engines(t, func(t *testing.T, s *servers.Server) {
 		s.Exec(t, "CREATE TABLE one.left_behind (id INT PRIMARY KEY, n INT)", "INSERT INTO one.left_behind VALUES (1, 0)")
@@ -75,7 +75,7 @@ func TestWhatWasLeftBehindIsEnded(t *testing.T) {
 	})
 }
 
-// A server that was restarted has nothing of before, whatever numbers its connections have.
+// After a restart a server has no statements from before, even if its connection numbers are the same.
 func TestARestartedServerHasNothingOfBefore(t *testing.T) {
 	engines(t, func(t *testing.T, s *servers.Server) {
 		p := realPool(t, target(s), Limits{})
@@ -103,7 +103,7 @@ func TestARestartedServerHasNothingOfBefore(t *testing.T) {
 	})
 }
 
-// Of more orphans than are remembered none is taken for ended.
+// If there are more orphans than the pool remembers, none of the forgotten ones counts as ended.
 func TestMoreOrphansThanAreRemembered(t *testing.T) {
 	p, _, _ := fakePool(t, Limits{})
 	p.orphans.news = make(chan struct{}, 1)

@@ -13,7 +13,7 @@ import (
 
 var errOverdue = errors.New("a probe has had no answer for 1s")
 
-// awaits gives an error that is to come.
+// awaits waits for an error from errs, and returns it.
 func awaits(t *testing.T, what string, errs <-chan error) error {
 	t.Helper()
 	select {
@@ -25,8 +25,9 @@ func awaits(t *testing.T, what string, errs <-chan error) error {
 	}
 }
 
-// What another server can be asked is given up once this one is overdue; what only this one can answer is not, and neither is
-// what has begun to come, or what a later borrower of the same connection waits for.
+// When a server is overdue, the pool gives up the requests that another server can answer. It does not give up
+// requests that only this server can answer, answers that have begun to arrive, or requests of a later borrower
+// of the same connection.
 func TestWhatAnotherServerCanBeAskedDoesNotWaitForOneThatIsOverdue(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := servers.Shared(t, engine, 1)[0]
@@ -82,7 +83,7 @@ func TestWhatAnotherServerCanBeAskedDoesNotWaitForOneThatIsOverdue(t *testing.T)
 	})
 }
 
-// runs tells whether a server runs something on a connection.
+// runs reports whether the server runs a statement on a connection.
 func runs(t *testing.T, s *servers.Server, thread uint32) bool {
 	t.Helper()
 	var n int
@@ -92,7 +93,7 @@ func runs(t *testing.T, s *servers.Server, thread uint32) bool {
 	return n == 1
 }
 
-// Who waits for a connection, and has another server to ask, turns to that; who has none waits on.
+// A borrower that waits for a connection is refused if it can ask another server, and otherwise keeps waiting.
 func TestALoginAtAServerThatIsOverdueIsNotWaitedFor(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := servers.Shared(t, engine, 1)[0]

@@ -124,7 +124,7 @@ func TestProfilesShareTheLimit(t *testing.T) {
 	}
 	p.Return(c)
 	p.Return(b)
-	if f.mostOpen > 3 { // the closing one may still be seen by the server
+	if f.mostOpen > 3 { // the server may still count the connection that is being closed
 		t.Errorf("%d connections at once", f.mostOpen)
 	}
 }
@@ -193,7 +193,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 	})
 }
 
-// A connection that reaches a borrower in the moment in which its context ends goes on to the next one.
+// If a waiter's context ends just when it is granted a connection, the next waiter gets the connection.
 func TestAGrantIsntLost(t *testing.T) {
 	p, _, _ := fakePool(t, Limits{MaxOpen: 1})
 	held := borrow(t, p, Default, 0)
@@ -227,7 +227,7 @@ func join(p *Pool) *waiter {
 	return p.queue.join()
 }
 
-// giveUp has w, which was granted something, see that its context has ended.
+// giveUp lets the waiter w, which was granted something, return because its context has ended.
 func giveUp(t *testing.T, p *Pool, w *waiter) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -422,7 +422,7 @@ func returnAll(p *Pool, conns []*Conn) {
 	}
 }
 
-// elsewhere borrows a connection for what another server can be asked as well.
+// elsewhere borrows a connection for a request that another server can answer as well.
 func elsewhere(t *testing.T, p *Pool) *Conn {
 	t.Helper()
 	c, err := p.BorrowElsewhere(t.Context(), Default, 0)

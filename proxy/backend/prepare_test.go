@@ -23,7 +23,7 @@ func prepare(t *testing.T, c *Conn, sql string) *Statement {
 	return st
 }
 
-// run executes a statement without parameters and gives its only value: a string.
+// run executes a statement without parameters and returns its only value, a string.
 func run(t *testing.T, c *Conn, st *Statement) (string, error) {
 	t.Helper()
 	execute := append(wire.AppendStatementCommand(nil, mysql.COM_STMT_EXECUTE, st.ID), 0, 1, 0, 0, 0)
@@ -72,7 +72,7 @@ func TestPreparedStatementsAreKept(t *testing.T) {
 		first := prepare(t, c, sql)
 		p.Return(c)
 
-		c = borrow(t, p, one.With("@x", "1"), 0) // user variables don't matter where none is named
+		c = borrow(t, p, one.With("@x", "1"), 0) // user variables don't matter if the statement names none
 		again, ok := c.Prepared(sql, nil)
 		if !ok || again != first {
 			t.Error("forgotten by a change of user variables")
@@ -80,7 +80,7 @@ func TestPreparedStatementsAreKept(t *testing.T) {
 		if got, err := run(t, c, again); got != "one" || err != nil {
 			t.Errorf("gives %q, %v", got, err)
 		}
-		const typed = "SELECT @x" // MySQL gives numbers whatever the variable holds later
+		const typed = "SELECT @x" // MySQL returns numbers, whatever the variable contains later
 		number := prepare(t, c, typed)
 		for literal, same := range map[string]bool{"'a'": false, "1.5": false, "7": true} {
 			if err := c.Carry(t.Context(), one.With("@x", literal)); err != nil {

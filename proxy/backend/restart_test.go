@@ -14,7 +14,7 @@ import (
 
 var errRefused = fmt.Errorf("dial: %w", syscall.ECONNREFUSED)
 
-// borrowing has some borrow at once, and tells what came of it.
+// borrowing starts some borrowers at once, and returns their results.
 func borrowing(t *testing.T, p *Pool, some int) <-chan error {
 	results := make(chan error, some)
 	for range some {
@@ -29,7 +29,7 @@ func borrowing(t *testing.T, p *Pool, some int) <-chan error {
 	return results
 }
 
-// A server that restarts fails nobody who comes while it is away, whatever their number, and is probed by one at a time.
+// While a server restarts, all borrowers wait without an error, and only one at a time tries to connect.
 func TestARestartIsWaitedFor(t *testing.T) {
 	for _, reason := range []error{
 		errRefused, context.DeadlineExceeded, errors.New("EOF"),
@@ -60,7 +60,8 @@ func TestARestartIsWaitedFor(t *testing.T) {
 	}
 }
 
-// Whoever comes late waits for what is left; then all are refused at once, until the server is back.
+// A borrower that comes late waits for the rest of the limit only. After that all are refused at once, until
+// the server is back.
 func TestARestartIsNotWaitedForWithoutEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, f, _ := fakePool(t, Limits{WaitTimeout: time.Second, RestartWait: 10 * time.Second})
@@ -87,7 +88,7 @@ func TestARestartIsNotWaitedForWithoutEnd(t *testing.T) {
 		<-time.After(longestBackoff)
 		p.Return(borrow(t, p, Default, 0))
 
-		f.set(errRefused, nil) // the next outage has a patience of its own
+		f.set(errRefused, nil) // the limit starts again with the next outage
 		closeIdle(p)
 		results := borrowing(t, p, 1)
 		<-time.After(5 * time.Second)
@@ -104,7 +105,8 @@ func closeIdle(p *Pool) {
 	p.doomIdle(func(*Conn) bool { return true })
 }
 
-// What time doesn't mend isn't waited for; nor does a borrower wait beyond its own end, or the pool's.
+// Borrowers don't wait for an error that a restart doesn't repair, nor beyond the end of their context or of
+// the pool.
 func TestWhatDoesNotWaitForARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, f, _ := fakePool(t, Limits{RestartWait: 10 * time.Second})
@@ -136,7 +138,8 @@ func TestWhatDoesNotWaitForARestart(t *testing.T) {
 	})
 }
 
-// A server that says that it is shutting down takes all of its connections with it, whether it has closed them yet or not.
+// When a server reports that it is shutting down, all of its connections count as lost, even those that it
+// hasn't closed yet.
 func TestAServerThatIsShuttingDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _, _ := fakePool(t, Limits{})

@@ -25,7 +25,7 @@ func engines(t *testing.T, test func(t *testing.T, s *servers.Server)) {
 
 var furnished sync.Map // servers that have the databases
 
-// sharedServer has three databases, each with a table place that names it.
+// sharedServer returns a server with three databases. Each has a table place that contains its name.
 func sharedServer(t testing.TB, engine servers.Engine) *servers.Server {
 	t.Helper()
 	s := servers.Shared(t, engine, 1)[0]
@@ -42,7 +42,7 @@ func target(s *servers.Server) Target {
 	return Target{Shard: "s7", Addr: s.Addr(), User: s.User, Password: func() (string, error) { return s.Password, nil }}
 }
 
-// realPool is a pool on a real server; when the test ends it must have got everything back.
+// realPool returns a pool on a real server. At the end of the test all connections must have been returned.
 func realPool(t testing.TB, target Target, l Limits) *Pool {
 	t.Helper()
 	p := NewPool(target, l, slog.New(slog.NewTextHandler(io.Discard, nil)))
@@ -56,7 +56,7 @@ func realPool(t testing.TB, target Target, l Limits) *Pool {
 	return p
 }
 
-// value is the only value of a query's answer.
+// value returns the only value of a query's result.
 func value(t testing.TB, c *Conn, sql string) string {
 	t.Helper()
 	rows, err := c.Own().Query(t.Context(), sql)
@@ -72,7 +72,8 @@ func value(t testing.TB, c *Conn, sql string) string {
 	return string(rows.Rows[0][0])
 }
 
-// TestConnectionsAreMarked: whose a connection is can be told at the server, after a reset too.
+// TestConnectionsAreMarked checks that the server's process list shows whose connection it is, also after a
+// reset.
 func TestConnectionsAreMarked(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Shared(t, engine, 1)[0]

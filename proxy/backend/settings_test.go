@@ -167,7 +167,8 @@ func TestNoWayBackToNoDatabase(t *testing.T) {
 	}
 }
 
-// A SET of many variables makes one list of assignments for each of them, and derives nothing from it.
+// A SET of many variables creates one list of assignments per variable, and computes nothing from the lists
+// before they are needed.
 func TestSettingsAreDerivedWhenNeeded(t *testing.T) {
 	s := Default
 	for i := range 1000 {

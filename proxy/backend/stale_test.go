@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// stalePool is leased for a second, and allows stale reads.
+// stalePool returns a pool with a lease of one second that allows stale reads.
 func stalePool(t *testing.T) (*Pool, *fakeServer) {
 	t.Helper()
 	p, f, _ := fakePool(t, Limits{})
@@ -22,7 +22,8 @@ func after(d time.Duration) {
 	synctest.Wait()
 }
 
-// The last known primary is read only while the lease is over, and its connections end once it is renewed.
+// The last known primary is read only while there is no lease. Those connections are closed when the lease is
+// renewed.
 func TestTheLastKnownPrimary(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, f := stalePool(t)
@@ -102,7 +103,7 @@ func TestTheLastKnownPrimaryFollowsTheTarget(t *testing.T) {
 	})
 }
 
-// What the target does not allow is refused as ever, and the error of what is refused names the limits of what it allows.
+// Other reads are refused as before. The error names the limits of the allowed stale reads.
 func TestStaleReadsAreOffByDefault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _ := leasedPool(t)

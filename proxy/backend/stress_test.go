@@ -14,8 +14,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Many sessions with different wants, a limit, logins that fail, contexts that end and a target that moves: no connection is
-// lent twice, none gets lost, the limit holds, and everybody gets a connection or an error in time.
+// Many sessions with different settings, a limit, failing logins, ending contexts and a moving target: no
+// connection is lent twice, none gets lost, the limit holds, and every borrower gets a connection or an error
+// in time.
 func TestNothingGetsLost(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		seed := rapid.Uint64().Draw(r, "seed")

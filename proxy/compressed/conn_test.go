@@ -11,7 +11,7 @@ import (
 
 var algorithms = map[string]Algorithm{"zlib": Zlib, "zstd": Zstd}
 
-// pair gives two ends that have their logins behind them; the first is the client's.
+// pair returns the two ends of a connection after the login.
 func pair(t *testing.T, a Algorithm) (client, server *Conn) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -49,8 +49,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-// The answer that ends the login isn't compressed, and what was read with the
-// login isn't lost.
+// The answer that ends the login isn't compressed. Bytes that were read together with it are not lost.
 func TestTheEndOfTheLogin(t *testing.T) {
 	near, far := net.Pipe()
 	defer near.Close()
@@ -90,8 +89,8 @@ func TestBadFrames(t *testing.T) {
 	}
 }
 
-// A frame that holds more than it says ends where it says, and one that holds
-// less is an error: memory follows neither.
+// A frame whose content is longer than its header states is cut at that length, and a shorter one is an error.
+// Neither makes the connection allocate the wrong length.
 func TestAFrameOfAnotherLength(t *testing.T) {
 	for name, a := range algorithms {
 		for _, said := range []int{100, 2000} {

@@ -19,7 +19,7 @@ import (
 
 const adds = "ALTER TABLE orders ADD colour INT DEFAULT 5 AFTER id, ADD COLUMN `size` INT"
 
-// What the shards are sent for it.
+// The statements that the shards receive.
 const (
 	addsHidden  = "ALTER TABLE `shop`.`orders` ADD COLUMN colour INT DEFAULT 5 INVISIBLE  AFTER id, ADD COLUMN `size` INT INVISIBLE , ALGORITHM=INSTANT"
 	showsByName = "ALTER TABLE `shop`.`orders` ALTER COLUMN `colour` SET VISIBLE, ALTER COLUMN `size` SET VISIBLE"
@@ -32,8 +32,8 @@ type addition struct {
 	known int
 }
 
-// addition returns one for a table that each shard has in a state: "-" without the columns, "h" with them invisible, "v" visible, "m" with
-// one of them.
+// addition returns a request to add columns. states has a letter for the state of the table on each shard: "-"
+// without the columns, "h" with both invisible, "v" with both visible, "m" with one of them.
 func (s *stand) addition(states string) *addition {
 	a := &addition{trial: s.request(adds)}
 	s.shards["s0"].Next(locked("1"))
@@ -59,13 +59,14 @@ func (a *addition) run(f flavor.Flavor) error {
 	return a.inTurn(a.addColumns)
 }
 
-// altered is what a shard was sent of it.
+// altered returns the ALTER statements that a shard received.
 func (a *addition) altered(shard router.ShardName) string {
 	list := slices.DeleteFunc(a.log.Statements(shard), func(sql string) bool { return !strings.HasPrefix(sql, "ALTER") })
 	return strings.Join(list, "; ")
 }
 
-// Each shard gets the columns invisible, and shows them once all have them. What a shard has already is not done again.
+// Each shard gets the columns as invisible ones. They become visible when all shards have them. Steps that a
+// shard has already done are not repeated.
 func TestAddColumns(t *testing.T) {
 	for _, c := range []struct {
 		states string
@@ -77,7 +78,7 @@ func TestAddColumns(t *testing.T) {
 		{"---", flavor.MariaDB, [3]string{addsHidden + "; " + showsAnew, addsHidden + "; " + showsAnew, addsHidden + "; " + showsAnew}, 0},
 		{"vh-", flavor.MySQL, [3]string{"", showsByName, addsHidden + "; " + showsByName}, 1},
 		{"hhv", flavor.MySQL, [3]string{showsByName, showsByName, ""}, 1},
-		{"vvv", flavor.MySQL, [3]string{adds, adds, adds}, 0}, // the servers say that there is nothing left to do
+		{"vvv", flavor.MySQL, [3]string{adds, adds, adds}, 0}, // the servers answer that nothing is left to do
 		{"-m-", flavor.MySQL, [3]string{adds, adds, adds}, 0},
 	} {
 		s := newStand(t)
@@ -93,7 +94,8 @@ func TestAddColumns(t *testing.T) {
 	}
 }
 
-// A shard where somebody holds the table is come back to; the others have the columns meanwhile.
+// If another session holds the table on a shard, the columns are added to the other shards first, and that
+// shard is tried again.
 func TestAddColumnsWaits(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)
@@ -108,7 +110,7 @@ func TestAddColumnsWaits(t *testing.T) {
 	}
 }
 
-// What fails says what stands where.
+// The error of a failed statement reports the state of each shard.
 func TestAddColumnsFails(t *testing.T) {
 	t.Parallel()
 	no, cut := fakeshard.Reply{Prefix: "ALTER", Code: 1118}, fakeshard.Reply{Prefix: "ALTER", Cut: fakeshard.Before}
@@ -159,7 +161,7 @@ func TestAddColumnsFails(t *testing.T) {
 	}
 }
 
-// A server that would write the table anew does so while the table is locked on all shards.
+// If the server would have to rewrite the table, the statement runs while the table is locked on all shards.
 func TestAddColumnsUnderLocks(t *testing.T) {
 	s := newStand(t)
 	a := s.addition("---")

@@ -11,7 +11,7 @@ import (
 	"locus/router"
 )
 
-// A database is made on every shard in turn, and what is counted is that of one server.
+// A database is created on one shard after the other. The client gets the row count of one server.
 func TestDefineDatabase(t *testing.T) {
 	s := newStand(t)
 	a := s.request("DROP DATABASE shop")
@@ -24,7 +24,7 @@ func TestDefineDatabase(t *testing.T) {
 	s.log.Sent(map[router.ShardName]string{"s0": "DO 0; DROP DATABASE shop", "s1": "DO 0; DROP DATABASE shop", "s2": "DO 0; DROP DATABASE shop"})
 }
 
-// The warnings are those of the first shard alone: the others' are the same.
+// The client gets the warnings of the first shard only, because those of the others are the same.
 func TestDefineDatabaseWarns(t *testing.T) {
 	s := newStand(t)
 	a := s.request("CREATE DATABASE IF NOT EXISTS old")
@@ -36,7 +36,7 @@ func TestDefineDatabaseWarns(t *testing.T) {
 	}
 }
 
-// The first shard's error is the statement's; behind it, the error says where the statement was done.
+// The client gets the first shard's error. The text after it names the shards where the statement was done.
 func TestDefineDatabasePartly(t *testing.T) {
 	for _, reply := range failures("CREATE") {
 		s := newStand(t)

@@ -19,12 +19,12 @@ const (
 	making   = "CREATE TABLE IF NOT EXISTS orders (id BIGINT NOT NULL, buyer BIGINT NOT NULL, amount BIGINT)"
 )
 
-// locked is what the first shard says of the lock of a table.
+// locked is the first shard's reply to a GET_LOCK for the table.
 func locked(got string) fakeshard.Reply {
 	return fakeshard.Reply{Prefix: "SELECT GET_LOCK(", Columns: []wire.Column{fakeshard.Number("l")}, Rows: [][]string{{got}}}
 }
 
-// shown is the definition of a table.
+// shown is a shard's reply with the definition of a table.
 func shown(text string) fakeshard.Reply {
 	c := fakeshard.Number("c")
 	return fakeshard.Reply{Prefix: "SHOW CREATE", Columns: []wire.Column{c, c}, Rows: [][]string{{"orders", text}}}
@@ -43,7 +43,8 @@ func (a *trial) everywhere() (told *Outcome, err error) {
 	return told, err
 }
 
-// All shards are there before any is sent it, and it is the table's only one under way.
+// The statement is sent only when all shards are reachable, and only one statement for the table runs at a
+// time.
 func TestDefine(t *testing.T) {
 	s := newStand(t)
 	a := s.request(altering)
@@ -59,7 +60,7 @@ func TestDefine(t *testing.T) {
 	s.log.Sent(map[router.ShardName]string{"s1": "DO 0; " + altering, "s2": "DO 0; " + altering})
 }
 
-// Where one can't begin, nothing is done.
+// If one shard can't begin, the statement is run nowhere.
 func TestDefineBeginsNowhere(t *testing.T) {
 	for name, c := range map[string]struct {
 		shard   router.ShardName
@@ -94,7 +95,8 @@ func TestDefineBeginsNowhere(t *testing.T) {
 	}
 }
 
-// What fails on a shard says what stands on the others, and a table that was made is dropped again.
+// If a shard fails, the error reports the state of the others, and a table that was just created is dropped
+// again.
 func TestDefineFails(t *testing.T) {
 	no := fakeshard.Reply{Code: 1142}
 	cut := fakeshard.Reply{Cut: fakeshard.Within}
@@ -122,7 +124,7 @@ func TestDefineFails(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) || told == nil || len(told.Done) != c.done || told.Passed != nil {
 			t.Errorf("%s: %v, told %+v", c.name, err, told)
 		}
-		for _, shard := range a.catalog.Shards[1:] { // define has looked at the first
+		for _, shard := range a.catalog.Shards[1:] { // define has checked the first shard
 			if got, want := slices.Contains(s.log.Statements(shard), "DROP TABLE `shop`.`orders`"), slices.Contains(c.dropped, shard); got != want {
 				t.Errorf("%s: dropped on %s is %t", c.name, shard, got)
 			}
@@ -139,8 +141,8 @@ func TestDefineFails(t *testing.T) {
 	}
 }
 
-// A routine that can't be made on all shards is dropped where it was made, one that is dropped may be gone before, and a shard without
-// its database need not have it.
+// A routine that can't be created on all shards is dropped where it was created. A routine that is to be
+// dropped may be missing already, and a shard without its database need not have it.
 func TestDefineRoutines(t *testing.T) {
 	created := stmt.RoutineDefinition{Kind: "FUNCTION", Name: stmt.TableName{Name: "paid"}, Creates: true}
 	replaced, dropped := created, created
@@ -149,7 +151,7 @@ func TestDefineRoutines(t *testing.T) {
 		name, text string
 		routine    stmt.RoutineDefinition
 		on         map[router.ShardName]fakeshard.Reply
-		want       string // in the error; empty: none
+		want       string // part of the error; empty: no error
 		passed     int
 		dropped    bool // on s2
 	}{
@@ -178,7 +180,8 @@ func TestDefineRoutines(t *testing.T) {
 	}
 }
 
-// A shard that says that it was done there is passed over, if the table is the same there as where it was done now.
+// A shard that answers that the statement was already done is skipped if its table equals that of a shard where
+// the statement was done now.
 func TestDefinePasses(t *testing.T) {
 	for name, c := range map[string]struct {
 		replies []fakeshard.Reply

@@ -128,7 +128,7 @@ func (s *stand) request(text string) *trial {
 // plain returns the note that the definition is made on all shards at once, or "".
 func (a *trial) plain() string { return strings.Join(a.conditions.notes, "; ") }
 
-// failures are the ways in which a statement with a prefix can fail.
+// failures returns replies for each way in which a statement with the prefix can fail.
 func failures(prefix string) []fakeshard.Reply {
 	return []fakeshard.Reply{{Prefix: prefix, Code: 1146}, {Prefix: prefix, Cut: fakeshard.Before}, {Prefix: prefix, Cut: fakeshard.Within}}
 }

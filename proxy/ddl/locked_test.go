@@ -14,11 +14,11 @@ import (
 const (
 	changes = "ALTER TABLE orders MODIFY amount INT"
 	locks   = "LOCK TABLES `shop`.`orders` WRITE"
-	// How long a statement of the session may wait for a lock, where a test waits for that to be over.
+	// oneSecond is the session's limit for a lock wait in tests that wait until it has expired.
 	oneSecond = "1"
 )
 
-// What shards say.
+// Replies of shards.
 var (
 	busyLock  = fakeshard.Reply{Prefix: "LOCK", Code: mysql.ER_LOCK_WAIT_TIMEOUT}
 	freeLock  = fakeshard.Reply{Prefix: "LOCK"}
@@ -31,7 +31,8 @@ func (s *stand) changing(text string) *trial {
 	return a
 }
 
-// heard is what a shard was sent of it: L and U for locks, A for the text, I for that which is to write nothing anew, "?" for the size.
+// heard returns what a shard received, a letter for each statement: L and U for LOCK and UNLOCK, A for the
+// text, I for the text with ALGORITHM=INSTANT, "?" for the query for the size.
 func (a *trial) heard(shard router.ShardName) string {
 	var out strings.Builder
 	for _, sql := range a.log.Statements(shard) {
@@ -51,20 +52,21 @@ func (a *trial) heard(shard router.ShardName) string {
 	return out.String()
 }
 
-// always says it again and again.
+// always makes the shard give the reply every time.
 func always(r fakeshard.Reply) []fakeshard.Reply {
 	r.Always = true
 	return []fakeshard.Reply{r}
 }
 
-// large says that the table is so on a shard.
+// large is the reply of a shard whose table is large.
 func large() fakeshard.Reply {
 	r := fakeshard.Reply{Prefix: "SELECT SUM(", Rows: [][]string{{"99999999999"}}}
 	r.Columns = append(r.Columns, fakeshard.Number("n"))
 	return r
 }
 
-// The table is locked on all shards before any does it. While somebody holds it on one, it is locked on no other.
+// The table is locked on all shards before any shard runs the ALTER. While another session holds it on one
+// shard, it is locked on no other.
 func TestAlterLocked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -135,7 +137,7 @@ func TestAlterLocked(t *testing.T) {
 	}
 }
 
-// Where the locks are not to be had, nothing is done anywhere, and none is left.
+// If the locks can't be acquired, the statement is run nowhere, and no lock is left.
 func TestAlterLockedNowhere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -180,7 +182,7 @@ func TestAlterLockedNowhere(t *testing.T) {
 	}
 }
 
-// What fails under the locks says what stands where, and leaves none.
+// If a shard fails under the locks, the error reports the state of each shard, and no lock is left.
 func TestAlterLockedFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -212,7 +214,7 @@ func TestAlterLockedFails(t *testing.T) {
 	}
 }
 
-// Who cancels it while the table is held leaves nothing behind.
+// A statement that is cancelled while another session holds the table leaves nothing behind.
 func TestAlterLockedIsCancelled(t *testing.T) {
 	t.Parallel()
 	s := newStand(t)

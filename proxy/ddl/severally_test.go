@@ -11,7 +11,7 @@ import (
 
 const indexes = "ALTER TABLE orders ADD KEY (amount)"
 
-// Each shard does it when nobody holds the table there.
+// Each shard runs the statement when nobody holds the table there.
 func TestAlterSeverally(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -43,7 +43,7 @@ func TestAlterSeverally(t *testing.T) {
 	}
 }
 
-// What fails says where it was done.
+// The error names the shards where the statement was done.
 func TestAlterSeverallyFails(t *testing.T) {
 	t.Parallel()
 	repeat := ": repeat the statement, which skips the shards where it was done"

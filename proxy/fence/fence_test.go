@@ -26,7 +26,7 @@ const (
 	isFenced gene.Gene = 0x4001
 )
 
-// versions are the maps of a step: before the move, announced, fenced, and handed over.
+// versions returns the maps of one step of a move: before it, announced, fenced, and handed over.
 func versions(t *testing.T) (quiet, announced, fence, over *router.Map) {
 	t.Helper()
 	quiet, err := router.New(gene.W16, 1, []router.Entry{{Bound: 0x7fff, Shard: "s0"}, {Bound: 0xffff, Shard: "s1"}})
@@ -46,7 +46,7 @@ func versions(t *testing.T) (quiet, announced, fence, over *router.Map) {
 	return quiet, announced, fence, over
 }
 
-// snapshot is what is in force.
+// snapshot holds the map in force.
 type snapshot struct {
 	lease int64
 
@@ -137,7 +137,7 @@ func TestWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// More genes than are told apart are all genes.
+// A transaction with more genes than the gate can record counts as one with all genes.
 func TestManyGenesAreAll(t *testing.T) {
 	_, announced, _, _ := versions(t)
 	g, _ := newGate(announced)
@@ -203,7 +203,7 @@ func TestWhatIsAdmitted(t *testing.T) {
 	}
 }
 
-// A transaction that has held genes from before the fence goes on to its end, and no other.
+// Only a transaction that used fenced genes before the fence may continue to its end.
 func TestWhomTheFenceWaitsFor(t *testing.T) {
 	_, announced, fence, _ := versions(t)
 	for _, test := range []struct {
@@ -339,7 +339,8 @@ func (p plain) obeys(version int64, held gene.Set) bool {
 	return true
 }
 
-// What the gate says is obeyed is, whatever was under way before; it may say less.
+// If the gate reports that a fence is obeyed, it is, whatever statements were running before. The gate may fail
+// to report it.
 func TestObeysNeverTooMuch(t *testing.T) {
 	_, announced, _, _ := versions(t)
 	rapid.Check(t, func(r *rapid.T) {

@@ -37,7 +37,7 @@ func TestStoredHashesOfMySQL(t *testing.T) {
 	}
 }
 
-// The work for a password that is too long would grow with the square of its length.
+// Hashing a password takes time that grows with the square of its length, so too long ones are refused.
 func TestLongPasswordsAreRefused(t *testing.T) {
 	crypt := *mustHash(t, "u", sha2Hash).crypt
 	long := []byte(strings.Repeat("x", maxPassword))

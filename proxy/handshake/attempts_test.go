@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// clock is a time that stands still unless it is moved.
+// clock is a time that changes only when the test changes it.
 type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }

@@ -7,8 +7,8 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 )
 
-// BenchmarkLogin is one connection from its first byte to the end of its login,
-// many at a time, by a client in the same process.
+// BenchmarkLogin measures whole logins, from the first byte of the connection to the end of the login. Many run
+// at a time, by clients in the same process.
 func BenchmarkLogin(b *testing.B) {
 	s := serve(b, config(b))
 	for name, user := range map[string]string{"caching_sha2_password": "clear", "native": "native"} {

@@ -26,7 +26,8 @@ func TestChangeUser(t *testing.T) {
 		b = append(append(b, response...), "other\x00\x2e\x00"...)
 		return append(append(b, plugin...), 0)
 	}
-	// Servers ask again, whatever the command says. Clients such as MariaDB's for Node send no answer with it.
+	// Servers always ask again, whatever response the command contains. Clients such as MariaDB's for Node send
+	// none with it.
 	for name, response := range map[string][]byte{"right": nil, "empty": {}, "NUL": {0}, "wrong": []byte("01234567890123456789")} {
 		t.Run("with an answer that is "+name, func(t *testing.T) {
 			p := login()
@@ -110,7 +111,7 @@ func TestChangeUser(t *testing.T) {
 	})
 }
 
-// switched takes the nonce of a request to authenticate, and reports whether the payload is one by the plugin.
+// switched reports whether the payload is a request to authenticate by the plugin, and keeps its nonce.
 func (p *peer) switched(payload []byte, plugin string) bool {
 	nonce, is := bytes.CutPrefix(payload, append([]byte{mysql.EOF_HEADER}, plugin+"\x00"...))
 	if is {

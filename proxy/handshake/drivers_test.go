@@ -13,7 +13,7 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 )
 
-// attempt is a login by somebody else's client.
+// attempt is a login by a real client library.
 type attempt struct {
 	address, user, password string
 	tls                     *tls.Config
@@ -49,7 +49,7 @@ func byGoMySQL(_ testing.TB, a attempt) error {
 	return errors.Join(conn.Ping(), conn.Quit())
 }
 
-// errorCode of either client's error.
+// errorCode returns the code and the message of an error of either client library.
 func errorCode(err error) (code uint16, message string) {
 	var theirs *driver.MySQLError
 	var ours *mysql.MyError
@@ -62,7 +62,7 @@ func errorCode(err error) (code uint16, message string) {
 	return 0, ""
 }
 
-// trusting is a client's TLS configuration that trusts the server's certificate and nothing else.
+// trusting returns a client's TLS configuration that trusts only the server's certificate.
 func trusting(t testing.TB) *tls.Config {
 	id, err := identity()
 	if err != nil {
@@ -167,7 +167,7 @@ func TestDriversAreRefused(t *testing.T) {
 	}
 }
 
-// Without TLS and RSA key, only what needs no full path is possible.
+// Without TLS and an RSA key, only logins that don't send the password are possible.
 func TestWithoutAnyKey(t *testing.T) {
 	cfg := withoutTLS(config(t))
 	cfg.RSA = nil

@@ -16,7 +16,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// transcript plays a client that knows no password but does all that it is asked for, and notes what it is told.
+// transcript plays a client that knows no password but answers every request, and returns what the server sent.
 func (p *peer) transcript(user, plugin string) (told []string) {
 	response := make([]byte, 20)
 	if plugin == mysql.AUTH_CACHING_SHA2_PASSWORD {
@@ -63,7 +63,8 @@ func (p *peer) encrypted(key []byte, password string) []byte {
 	return out
 }
 
-// Nobody learns by guessing who has an account: where all accounts are of one kind, a user without one is treated as one with it.
+// A client can't find out by guessing which users exist: if all accounts use the same plugin, the server treats
+// an unknown user like a known one.
 func TestUnknownUsersLookLikeKnownOnes(t *testing.T) {
 	for _, account := range []Account{WithPassword("known", password), mustHash(t, "known", nativeHash), mustHash(t, "known", sha2Hash)} {
 		for _, rsaKey := range []bool{true, false} {
@@ -84,7 +85,7 @@ func TestUnknownUsersLookLikeKnownOnes(t *testing.T) {
 	}
 }
 
-// Not even the password of the account that serves as decoy opens the door for a user without one.
+// An unknown user is refused even with the password of the account that serves as the decoy.
 func TestDecoysLetNobodyIn(t *testing.T) {
 	for _, account := range []Account{WithPassword("known", password), mustHash(t, "known", nativeHash), WithPassword("known", "")} {
 		cfg := withoutTLS(config(t))
@@ -102,7 +103,7 @@ func TestDecoysLetNobodyIn(t *testing.T) {
 	}
 }
 
-// Nor does the fast path, which somebody with that password would take, give the decoy away.
+// The fast path, which the owner of that password would take, must not reveal the decoy either.
 func TestDecoysTakeTheFullPath(t *testing.T) {
 	cfg := withoutTLS(config(t))
 	cfg.Accounts = NewDirectory(WithPassword("known", password))

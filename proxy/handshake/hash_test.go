@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is kept of a password recognises it, and no other.
+// A stored hash matches its own password, and no other.
 func TestHashesRecogniseTheirPasswords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		password := rapid.StringMatching(`.{1,40}`).Draw(t, "password")

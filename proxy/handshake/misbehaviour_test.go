@@ -128,7 +128,8 @@ func TestGarbageInPlaceOfTLS(t *testing.T) {
 	}
 }
 
-// A client that says nothing is given up when its time is over, wherever it stopped.
+// The server closes the connection of a client that stops sending, at whatever point, when its time has
+// expired.
 func TestSilentClients(t *testing.T) {
 	for name, sent := range map[string][]byte{
 		"from the start":           nil,
@@ -203,7 +204,7 @@ func TestContextEndsAfterLogin(t *testing.T) {
 	}
 }
 
-// Whatever a client sends, Accept comes to an end and doesn't panic.
+// Accept returns and doesn't panic, whatever a client sends.
 func FuzzAccept(f *testing.F) {
 	login := loginPacket(rawCapabilities, "clear", mysql.AUTH_NATIVE_PASSWORD, make([]byte, 20))
 	f.Add(framed(1, login))

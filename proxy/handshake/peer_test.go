@@ -16,7 +16,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// peer is a client that says what the test wants.
+// peer is a client that sends what the test wants.
 type peer struct {
 	t      testing.TB
 	stream *stream.Conn
@@ -56,10 +56,10 @@ func (p *peer) read() (payload []byte, seq byte) {
 
 func (p *peer) write(seq byte, payload []byte) {
 	packet, _ := wire.AppendPacket(nil, seq, payload)
-	_, _ = p.stream.Write(packet) // the answer tells
+	_, _ = p.stream.Write(packet) // a failure shows in the answer
 }
 
-// gone checks that the server says nothing more and has closed the connection.
+// gone checks that the server has closed the connection and sends nothing more.
 func (p *peer) gone() {
 	p.t.Helper()
 	if err := p.stream.Fill(); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {

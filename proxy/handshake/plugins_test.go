@@ -47,7 +47,8 @@ func TestAuthSwitch(t *testing.T) {
 	}
 }
 
-// A client with a plugin of its own sends something empty and waits for that plugin's nonce.
+// A client whose plugin differs from the server's sends an empty response, and waits for the nonce of its
+// plugin.
 func TestDummyResponse(t *testing.T) {
 	s := serve(t, withoutTLS(config(t)))
 	for user, response := range map[string]func(*peer) []byte{
@@ -83,7 +84,7 @@ func TestClientsWithoutPlugins(t *testing.T) {
 	}
 }
 
-// A password in clear is accepted only where nobody can overhear it.
+// A password in clear text is accepted only on a connection that nobody can overhear.
 func TestFullPathNeedsSecrecy(t *testing.T) {
 	s := serve(t, withoutTLS(config(t)))
 	for _, sent := range [][]byte{[]byte(password + "\x00"), []byte(password), make([]byte, 256), {}} {
@@ -141,7 +142,7 @@ func TestNonce(t *testing.T) {
 	}
 }
 
-// Some clients send the beginning of TLS along with the request for it.
+// Some clients send the beginning of the TLS handshake in the same segment as the request for TLS.
 func TestTLSBeginsInTheSameSegment(t *testing.T) {
 	s := serve(t, config(t))
 	p := dial(t, s.address)
@@ -158,7 +159,7 @@ func TestTLSBeginsInTheSameSegment(t *testing.T) {
 	}
 }
 
-// prefixing sends something before what is written first.
+// prefixing sends prefix together with the first write.
 type prefixing struct {
 	net.Conn
 	prefix []byte

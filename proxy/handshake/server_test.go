@@ -47,7 +47,7 @@ func mustHash(t testing.TB, name, hash string) Account {
 	return a
 }
 
-// everyKind has an account of each kind, named after that.
+// everyKind returns a directory with an account of each kind, named after the kind.
 func everyKind(t testing.TB) *Directory {
 	return NewDirectory(WithPassword("clear", password), WithPassword("open", ""),
 		mustHash(t, "native", nativeHash), mustHash(t, "sha2", sha2Hash))

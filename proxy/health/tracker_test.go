@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// history is what a server has said, kept so plainly that the state follows from it by its definition.
+// history contains all events of a server, so that a test can derive the state from its definition.
 type history struct {
 	signs   []time.Time // answers, refusals, bytes
 	reports []Report    // of the probes that have ended
@@ -21,7 +21,7 @@ func (h *history) last() Finding {
 	return h.reports[len(h.reports)-1].Finding
 }
 
-// check holds a state to what was heard.
+// check compares the tracker's state with the events.
 func (h *history) check(t *testing.T, tr *tracker, now time.Time) {
 	t.Helper()
 	quiet, state := h.quiet(now), tr.state
@@ -38,8 +38,8 @@ func (h *history) check(t *testing.T, tr *tracker, now time.Time) {
 	}
 }
 
-// Whatever is heard in whatever order: nothing freezes that has given a sign, everything does that has given none, and only an
-// answered probe ends that.
+// For any events in any order: a server that has given a sign in time is not frozen, one that has not is, and
+// only an answered probe ends that.
 func TestTheStateFollowsFromWhatWasHeard(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 0))

@@ -165,7 +165,8 @@ func TestAServerThatSaysNothingIsFrozenUntilItAnswers(t *testing.T) {
 	})
 }
 
-// Who can ask another server turns to it long before this one counts as frozen, and never while anybody has an answer of it.
+// A request that another server can answer turns to it long before this server counts as frozen, but never
+// while this server is answering anybody.
 func TestASilentServerIsOverdueBeforeItIsFrozen(t *testing.T) {
 	watching(t, func(t *testing.T, f *fake, state func() State) {
 		f.flow(true)
@@ -300,7 +301,7 @@ func TestAReadOnlyServerIsNamed(t *testing.T) {
 	})
 }
 
-// A process that was stopped blames no server for what it has not heard.
+// A process that was suspended doesn't report a server as frozen because of the signs that it missed.
 func TestAWatchThatWasStoppedItselfBlamesNobody(t *testing.T) {
 	f := &fake{changed: make(chan struct{})}
 	w := &Watch{Servers: func() []Server { return []Server{f} }, Log: slog.New(slog.DiscardHandler)}

@@ -38,7 +38,7 @@ var errAway = errors.New("the server is away")
 
 func away(context.Context, uint32) error { return errAway }
 
-// fakeClient is a client that sends a command when it is told to.
+// fakeClient is a client that sends a command when the test wants it.
 type fakeClient struct {
 	mu     sync.Mutex
 	sends  chan struct{}

@@ -84,8 +84,8 @@ func TestOnlyTheCommandThatIsMeantIsCancelled(t *testing.T) {
 	}
 }
 
-// A server forgets a kill that comes before it has begun to read the statement: who cancels again has it killed again, but not
-// at once.
+// A server ignores a kill that arrives before it has begun to read the statement. If the statement is cancelled
+// again, the kill is repeated, but not at once.
 func TestShardsAreAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, kills := begun(t), 0
@@ -105,7 +105,7 @@ func TestShardsAreAskedAgain(t *testing.T) {
 	})
 }
 
-// What is done about a command whose shard can't be asked to end it.
+// TestShardsThatCantBeAsked checks what happens to a command whose shard can't receive a kill.
 func TestShardsThatCantBeAsked(t *testing.T) {
 	for _, test := range []struct {
 		reason      Reason
@@ -134,7 +134,7 @@ func TestACommitIsNotCutOff(t *testing.T) {
 	f.cancelled(t, Preempted, true)
 }
 
-// A commit that follows what was cancelled is not cut off either, by a kill that could not be sent before.
+// If a kill for a cancelled statement could not be sent, it must not hit the commit that follows.
 func TestACommitBehindACancelledStatementIsNotCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, reason := range []Reason{Preempted, TimedOut, ClientGone} {
@@ -205,7 +205,7 @@ func TestAbort(t *testing.T) {
 	}
 }
 
-// The watcher asks again for the end of what was cancelled, ever more rarely.
+// The watcher repeats the kill of a cancelled statement, at growing intervals.
 func TestExamineInsists(t *testing.T) {
 	f, now := begun(t), time.Now()
 	f.cancelled(t, TimedOut, true)

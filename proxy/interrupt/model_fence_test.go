@@ -42,7 +42,7 @@ func (s *modelSession) giveWay() {
 	s.untold = !s.told
 }
 
-// enter takes the map in force.
+// enter returns the map in force, and registers the session with the gate under it.
 func (s *modelSession) enter() *router.Map {
 	for {
 		m := s.now()
@@ -58,7 +58,8 @@ func (s *modelSession) enter() *router.Map {
 	}
 }
 
-// inForce is what the gate looks at, a step after it has said something.
+// inForce returns the map in force to the gate. That is a step of its own after the gate has registered the
+// session.
 func (s *modelSession) inForce() *router.Map {
 	if s.enters {
 		s.step("the session looks at the map again")
@@ -86,7 +87,7 @@ func (s *modelSession) publish(m *router.Map) {
 	s.change = make(chan struct{})
 }
 
-// admit has the fence let a statement on, which is held until it is gone.
+// admit asks the gate to admit a statement, and waits while the fence holds it.
 func (s *modelSession) admit(g gene.Gene) (*router.Map, error) {
 	m := s.enter()
 	_, err := s.gate.Admit(m, []gene.Gene{g}, false, s.open)
@@ -109,8 +110,8 @@ func (s *modelSession) admit(g gene.Gene) (*router.Map, error) {
 	return m, nil
 }
 
-// sends looks whether a statement may be sent now by the map that it was admitted by: by the fence's own as a part of a
-// transaction that the fence waits for.
+// sends checks that a statement may be sent now by the map that it was admitted by. The fence's own map allows
+// it only within a transaction that the fence waits for.
 func (s *modelSession) sends(m *router.Map, g gene.Gene) {
 	fence := s.maps[1].Version()
 	if !s.open {
@@ -123,7 +124,7 @@ func (s *modelSession) sends(m *router.Map, g gene.Gene) {
 	s.fenced = s.fenced || fenced.Contains(g)
 }
 
-// acknowledge looks whether the fence is obeyed, which is said at once.
+// acknowledge checks whether the session obeys the fence, and then acknowledges it at once.
 func (s *modelSession) acknowledge() {
 	published := s.now() == s.maps[1]
 	if !published || s.acked || !s.ended && !s.gate.Obeys(s.maps[1].Version(), fenced) {

@@ -29,7 +29,7 @@ func (o *order) offer(step string) <-chan struct{} {
 	return chosen
 }
 
-// later begins the names of steps before which shards are left alone long enough to be asked again.
+// later begins the names of those steps before which the time passes after which shards are asked again.
 const later = "later: "
 
 func (o *order) step(step string) { <-o.offer(step) }
@@ -44,7 +44,7 @@ func (o *order) withdraw(chosen <-chan struct{}) {
 	}
 }
 
-// next takes a step, if there is one.
+// next takes a step. It returns false if there is none.
 func (o *order) next() bool {
 	synctest.Wait()
 	o.mu.Lock()
@@ -76,7 +76,7 @@ func (o *order) fault(format string, args ...any) {
 	o.wrong = append(o.wrong, fmt.Sprintf(format, args...))
 }
 
-// String is what was wrong, and the steps.
+// String returns the faults and the steps.
 func (o *order) String() string {
 	return strings.Join(o.wrong, "; ") + "\n" + strings.Join(o.taken, "\n")
 }

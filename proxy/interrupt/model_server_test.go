@@ -17,7 +17,7 @@ const (
 	unsent   outcome = "not sent" // its connection was interrupted before
 )
 
-// modelConn is a connection as server, session and pool have it.
+// modelConn is a connection with its states at the server, in the session and in the pool.
 type modelConn struct {
 	*order
 	thread  uint32
@@ -27,7 +27,7 @@ type modelConn struct {
 	state   sync.Mutex
 	runs    *modelStatement
 	owned   bool // by the session
-	pending bool // a kill came while nothing ran: the next statement has it
+	pending bool // a kill arrived while nothing ran; it will hit the next statement
 	down    bool // it was interrupted
 	kills   int  // under way
 }
@@ -61,7 +61,7 @@ func (c *modelConn) Absorb(context.Context) {
 	c.pending = false
 }
 
-// KillQuery hits what runs. A server forgets a kill of what it has not begun to read.
+// KillQuery kills the running statement. A server ignores a kill of a statement that it has not begun to read.
 func (c *modelConn) KillQuery(context.Context, uint32) error {
 	c.count(1)
 	defer c.count(-1)
@@ -93,7 +93,7 @@ func (c *modelConn) arrive() {
 	}
 }
 
-// busy tells whether something of the session runs on it.
+// busy reports whether a statement of the session runs on the connection.
 func (c *modelConn) busy() bool {
 	c.state.Lock()
 	defer c.state.Unlock()
@@ -124,7 +124,7 @@ func (c *modelConn) exec(name string) outcome {
 	return <-s.outcome
 }
 
-// serve is the server's side of a statement.
+// serve plays the server's part of a statement.
 func (c *modelConn) serve(s *modelStatement) {
 	if !c.reaches(s, "the server reads "+s.name) {
 		return

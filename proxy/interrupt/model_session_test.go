@@ -25,13 +25,13 @@ type modelSession struct {
 	untold bool          // or is to be, with the next
 	acks   chan struct{} // closed once the fence is acknowledged
 	acked  bool
-	fences bool // the session's looks at the map are steps; not in every order of two, which would be too many
-	enters bool // between the map and a second look at it
+	fences bool // whether reading the map is a step; not in tests of every order of two actors, which would be too many
+	enters bool // between the first and the second reading of the map
 	given  map[Reason]bool
 	ended  bool
 }
 
-// run serves the commands: each is a list of what it does.
+// run serves the commands. Each command is a list of its parts.
 func (s *modelSession) run(commands ...[]string) {
 	defer func() { s.ended = true }()
 	defer s.handle.Leave()
@@ -64,7 +64,7 @@ func (s *modelSession) run(commands ...[]string) {
 	}
 }
 
-// command runs one, and looks at what its client is told.
+// command runs a command, and checks the errors that its client receives.
 func (s *modelSession) command(parts []string) {
 	told := map[string]bool{}
 	s.told = false
@@ -145,7 +145,7 @@ func (s *modelSession) commit() {
 	s.giveBack()
 }
 
-// rollback ends a transaction, which nobody cuts off: its connection is discarded if it fails.
+// rollback ends a transaction. It is never cut off. If it fails, the connection is discarded.
 func (s *modelSession) rollback() {
 	if !s.open {
 		return
@@ -168,7 +168,7 @@ func (s *modelSession) discard() {
 	s.returned(true)
 }
 
-// returned has the pool have the connection, or another one if it is discarded.
+// returned returns the connection to the pool. If it is discarded, the pool gets a new one.
 func (s *modelSession) returned(discarded bool) {
 	s.conn.state.Lock()
 	defer s.conn.state.Unlock()

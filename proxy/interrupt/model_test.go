@@ -16,15 +16,16 @@ import (
 	"locus/proxy/fence"
 )
 
-// The model runs a session's handle against a server, a client and those who end what a session does, in one order of their
-// steps after the other. It holds that
+// The model runs a session's handle together with a server, a client, and actors that end what the session does,
+// in one order of their steps at a time. It checks that
 //
-//   - a command is told one reason at most, and none that nobody gave;
-//   - no kill and no interruption hits the next borrower of a connection, or a statement that it was not meant for;
+//   - a command's client is told at most one reason, and only a reason that an actor gave;
+//   - no kill and no interruption hits the next borrower of a connection, or another statement than the intended one;
 //   - a commit is not cut off, unless the proxy itself ends;
-//   - a command that is cancelled ends, whatever its shard forgets, and whether or not it can be asked;
-//   - once a fence is acknowledged, nothing is sent or open on its genes by an older map, and what it doesn't concern is not preempted;
-//   - whoever wakes or ends a session is heard, and nobody waits for ever.
+//   - a cancelled command ends, even if its shard ignores a kill, and whether or not the shard can receive one;
+//   - once a fence is acknowledged, nothing is sent or open on its genes by an older map, and a transaction without
+//     such genes is not preempted;
+//   - the session reacts to everyone that wakes or ends it, and nobody waits forever.
 
 // The actors, by what they want.
 var actors = map[string]func(s *modelSession){
@@ -81,7 +82,7 @@ func (s *modelSession) cancel(reason Reason) {
 	_, _ = s.handle.Cancel(context.Background(), reason, 0)
 }
 
-// scenario is who takes part.
+// scenario states which commands and actors take part.
 type scenario struct {
 	commands [][]string
 	actors   []string
@@ -89,7 +90,7 @@ type scenario struct {
 	away     bool
 }
 
-// scripts are what a client may send: a command for each list.
+// scripts are the commands that a client may send. Each inner list is one command.
 var scripts = [][][]string{
 	{{"statement", "commit"}},
 	{{"statement", "commit"}, {"statement"}},
@@ -98,7 +99,7 @@ var scripts = [][][]string{
 	{{"other"}, {"statement"}, {"commit"}},
 }
 
-// try runs a scenario in one order of steps, and gives what was wrong with it.
+// try runs a scenario in one order of steps, and returns the order with its faults.
 func (sc scenario) try(choose func(n int) int) *order {
 	o := &order{offered: map[string]chan struct{}{}, choose: choose}
 	conn := &modelConn{order: o, thread: 7, endless: sc.endless, away: sc.away}
@@ -124,7 +125,7 @@ func (sc scenario) try(choose func(n int) int) *order {
 			break
 		}
 		if looks++; looks == 50 && s.handle.Reason() == Killed && !s.handle.look().has(killed) && sc.away {
-			conn.Interrupt() // the killer knows that the statement goes on as long as the server
+			conn.Interrupt() // the killer knows that the statement continues as long as the server runs
 		}
 		s.look()
 	}
@@ -142,7 +143,8 @@ func (sc scenario) try(choose func(n int) int) *order {
 	return o
 }
 
-// look is the watcher's, once nobody else does anything: a command that was cancelled, or that nobody else ends, ends by that.
+// look is a round of the watcher after all other actors are done. It must end a command that was cancelled or
+// that nobody else ends.
 func (s *modelSession) look() {
 	<-time.After(insistPause)
 	now := time.Now()
@@ -156,7 +158,7 @@ func (s *modelSession) look() {
 	}
 }
 
-// every runs a scenario in every order of its steps, and tells how many there are.
+// every runs a scenario in every order of its steps, and returns the number of orders.
 func (sc scenario) every(t *testing.T) (orders int) {
 	var choices, widths []int
 	for {
@@ -207,7 +209,7 @@ func pairs(t *testing.T, sc scenario, kind func(one string) bool) {
 	t.Logf("%d orders", orders)
 }
 
-// Whoever ends a session, alone, does so at every moment.
+// One actor, at every moment.
 func TestEveryOrderWithOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		orders := 0
@@ -223,7 +225,7 @@ func TestEveryOrderWithOne(t *testing.T) {
 	})
 }
 
-// Any number of them, in any order.
+// Any number of actors, in random orders.
 func TestAllAtOnce(t *testing.T) {
 	names := slices.Sorted(maps.Keys(actors))
 	for range 50 {

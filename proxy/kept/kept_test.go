@@ -238,7 +238,7 @@ func TestSettingsCount(t *testing.T) {
 	}
 }
 
-// A text is parsed as it was when it was prepared, whatever the settings of its connection.
+// A prepared statement is parsed with the settings that its connection had when it was prepared.
 func TestReading(t *testing.T) {
 	now := backend.Default.WithDatabase("shop").With("sql_mode", "'ANSI_QUOTES'")
 	r := Reading{Settings: now.Reading(), Mode: stmt.AnsiQuotes}

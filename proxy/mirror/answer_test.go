@@ -62,7 +62,7 @@ func TestAnyOrderIsTheSameSet(t *testing.T) {
 	})
 }
 
-// TestOneByteIsAnotherSet: a changed byte changes the hash of the set, and so does a row that is there twice more.
+// TestOneByteIsAnotherSet: a changed byte changes the hash of the set, and so do two more copies of a row.
 func TestOneByteIsAnotherSet(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rows := rapid.SliceOfN(rapid.StringN(1, 100, 100), 1, 20).Draw(rt, "rows")

@@ -73,8 +73,7 @@ func (a cents) sumText() []byte {
 	return []byte(new(big.Rat).SetFrac(a.sum, big.NewInt(100)).FloatString(2))
 }
 
-// row is what a server answers to COUNT, SUM, MIN, MAX, AVG, and the hidden SUM
-// and COUNT.
+// row returns a server's answer to COUNT, SUM, MIN, MAX, AVG, and the hidden SUM and COUNT.
 func (a cents) row(f Format) [][]byte {
 	count := countColumn.encode(value{i: a.count}, f)
 	return [][]byte{
@@ -219,7 +218,7 @@ func TestAggregateWithLimit(t *testing.T) {
 	}
 }
 
-// A shard that gives no row, or two, is refused rather than miscounted.
+// If a shard returns no row, or two, the merge fails instead of returning a wrong count.
 func TestAggregateRows(t *testing.T) {
 	one := aggregate(decimalColumn, []value{{i: 150}}).row(Text)
 	for _, rows := range [][][][]byte{nil, {one, one}} {

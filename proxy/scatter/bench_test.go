@@ -14,7 +14,7 @@ import (
 	"locus/router/plan"
 )
 
-// memory is a connection that has an answer in store and forgets what is written.
+// memory is a connection with a stored answer. It discards what is written.
 type memory struct {
 	net.Conn
 	*bytes.Reader

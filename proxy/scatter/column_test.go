@@ -14,7 +14,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// value is a test value, of whichever field its column uses.
+// value is a test value. The type of its column decides which field it uses.
 type value struct {
 	null bool
 	i    int64
@@ -22,8 +22,8 @@ type value struct {
 	s    string
 }
 
-// testColumn says, plainly and apart from the code under test, what the values
-// of a type are and how they are encoded and ordered.
+// testColumn generates, encodes and orders the values of a type, in simple code that is independent of the
+// tested code.
 type testColumn struct {
 	wire.Column
 	draw   func(*rapid.T) value
@@ -150,7 +150,7 @@ func (c testColumn) encode(v value, f Format) []byte {
 	return []byte(c.text(v))
 }
 
-// compare has NULL before everything.
+// compare orders NULL before all other values.
 func (c testColumn) compare(a, b value) int {
 	switch {
 	case a.null && b.null:

@@ -183,7 +183,7 @@ func shown(values [][]byte) []string {
 	return row
 }
 
-// collect gives what a client reads of an answer that is written to it.
+// collect returns what a client reads of an answer that write writes.
 func collect(format Format, write func(*reply.Client, Options) (Outcome, error)) (received, Outcome, error) {
 	return collectAs(format, 0, write)
 }

@@ -16,7 +16,7 @@ import (
 	"locus/router/plan"
 )
 
-// numbers is an answer with one row for each number.
+// numbers returns an answer with one row for each number.
 func numbers(list ...string) []byte {
 	rows := make([][][]byte, len(list))
 	for i, n := range list {
@@ -104,7 +104,7 @@ func TestCount(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers [][]byte
 		limit   uint64
-		fails   int // the connection whose query can't be sent; -1: none
+		fails   int // the connection on which the query can't be sent; -1: none
 		want    []uint64
 		sent    int
 		clean   []bool

@@ -27,12 +27,12 @@ func of(l plan.Window, rows [][]value) [][]value {
 	return rows[from:min(from+l.Count, uint64(len(rows)))]
 }
 
-// forShard is what the shards are asked for.
+// forShard returns the rows that the shards are asked for.
 func forShard(l plan.Window, rows [][]value) [][]value {
 	return of(plan.Window{Count: l.Offset + l.Count, Set: l.Set}, rows)
 }
 
-// spread gives every row to one of up to four shards.
+// spread distributes the rows to up to four shards.
 func spread(t *rapid.T, rows [][]value) [][][]value {
 	parts := make([][][]value, rapid.IntRange(1, 4).Draw(t, "shards"))
 	for _, row := range rows {
@@ -117,7 +117,7 @@ func TestOrdered(t *testing.T) {
 	})
 }
 
-// drawKeys sets the sort keys of m, named in any of the ways, and gives the order.
+// drawKeys sets the sort keys of m, with columns named in any of the possible ways, and returns the order.
 func drawKeys(t *rapid.T, tab table, m *plan.Merge) func(a, b []value) int {
 	visible := len(tab.columns) - m.Hidden
 	var at []int

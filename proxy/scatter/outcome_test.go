@@ -19,7 +19,7 @@ import (
 
 var textColumn = wire.Column{Name: []byte("t"), Type: mysql.MYSQL_TYPE_VAR_STRING, Charset: 255}
 
-// texts is an answer of n rows of the given size.
+// texts returns an answer of n rows of the given size.
 func texts(n, size int) []byte {
 	rows := make([][][]byte, n)
 	for i := range rows {
@@ -70,7 +70,7 @@ func TestEarlyErrors(t *testing.T) {
 	}
 }
 
-// An error behind rows that are at the client already stands behind them.
+// An error that arrives after rows were sent to the client follows those rows in the client's answer.
 func TestLateError(t *testing.T) {
 	shards := []*fakeShard{newShard("s0", withError(texts(5000, 100), 1317), anyChunk, false), newShard("s1", texts(3, 10), anyChunk, false)}
 	got, o, err := run(shards, &plan.Merge{}, Text, plan.Window{}, mysql.CLIENT_PROTOCOL_41)
@@ -113,7 +113,8 @@ func TestLostShard(t *testing.T) {
 	}
 }
 
-// With a LIMIT reached, little is read to save a connection, and much is not.
+// When a LIMIT is reached, the merge reads the rest of a short answer to keep the connection, but not of a long
+// one.
 func TestLimitStops(t *testing.T) {
 	for name, m := range map[string]*plan.Merge{
 		"concat":  {},
@@ -203,7 +204,7 @@ func TestSlowClient(t *testing.T) {
 			done <- err
 		}()
 		synctest.Wait()
-		closeAll(t, shards[1:]) // tells how much it has sent
+		closeAll(t, shards[1:]) // shows how much was sent
 		got := receive(far, Text, 0)
 		if len(got.rows) == 80000 {
 			t.Error("a shard was read to its end while the client didn't read")

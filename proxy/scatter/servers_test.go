@@ -60,7 +60,7 @@ func plain(name, dataType, sql string, values func(*rand.Rand) string) liveColum
 	return liveColumn{catalog.Column{Name: name, DataType: dataType, Nullable: true, Unsigned: strings.Contains(sql, "UNSIGNED")}, sql, values}
 }
 
-// liveColumns are the same on both engines, but for a collation of MySQL's.
+// liveColumns are the same on both engines, except for a collation that only MySQL has.
 func liveColumns(engine servers.Engine) []liveColumn {
 	all := []liveColumn{
 		plain("ti", "tinyint", "TINYINT", number("%.0f", 1, 128)),
@@ -86,8 +86,8 @@ func liveColumns(engine servers.Engine) []liveColumn {
 		{catalog.Column{Name: "fix", DataType: "binary", Nullable: true, Length: 4}, "BINARY(4)", pickFrom("'a'", "'a '", "x'6100'", "x'ff'", "''")},
 	}
 	if engine == servers.MySQL {
-		// MySQL pads the weights of a string by its characters, so that those of ß,
-		// which is two weights, are longer than those of ss, its equal.
+		// MySQL pads the weights of a string by its number of characters. The weights of ß, which has two,
+		// therefore are longer than those of ss, although the two are equal.
 		all[slices.IndexFunc(all, func(c liveColumn) bool { return c.Name == "uni" })].values = pickFrom("'a'", "'A'", "'á'", "'ab'", "'a '", "'a b'", "''", "'Z'", "'ss'", "'a\\t'")
 		return append(all, text("uca", "utf8mb4_0900_ai_ci", false))
 	}
@@ -142,7 +142,7 @@ func (l *live) create(database string) string {
 	return "CREATE TABLE " + database + ".t (" + strings.Join(list, ", ") + ")"
 }
 
-// fill gives every row to the whole and to one part; the last part has few.
+// fill inserts every row into the table with all rows and into one of the parts. The last part has few rows.
 func (l *live) fill(t *testing.T, server *servers.Server, databases []string) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rows := make([][]string, len(databases))
@@ -197,7 +197,7 @@ func send(t *testing.T, c *backend.Conn, sql string, f Format) {
 	}
 }
 
-// plan plans a query for several shards and gives the text for them.
+// plan plans a query for several shards, and returns the text for the shards.
 func (l *live) plan(t *testing.T, sql string) (*plan.Merge, string) {
 	t.Helper()
 	var lexed stmt.Lexed
@@ -218,7 +218,7 @@ func (l *live) plan(t *testing.T, sql string) (*plan.Merge, string) {
 	return m, sql[:at] + m.Columns[0].Text + sql[at:]
 }
 
-// ask gives the answer of one server with all rows, and the merged one.
+// ask returns the answer of the server with all rows, and the merged answer of the parts.
 func (l *live) ask(t *testing.T, sql string, f Format, limit plan.Window) (want, got received, err error) {
 	t.Helper()
 	m, text := l.plan(t, sql)
@@ -333,7 +333,7 @@ func TestServersAggregated(t *testing.T) {
 	})
 }
 
-// Text that is written by appendDouble is what the servers write.
+// appendDouble writes a double as the servers do.
 func TestServersWriteDoublesAlike(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		l := newLive(t, engine)

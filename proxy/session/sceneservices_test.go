@@ -38,7 +38,7 @@ func (s *services) say(format string, args ...any) {
 	s.calls = append(s.calls, fmt.Sprintf(format, args...))
 }
 
-// said returns the calls since the last time.
+// said returns the calls since the last call of said.
 func (s *services) said() []string {
 	said := s.calls
 	s.calls = nil

@@ -304,7 +304,7 @@ func (s *stand) snapshot() *snapshot.Snapshot {
 	return s.now
 }
 
-// change is called by statements that are held.
+// change notes that a statement is held, and returns the channel on which it waits for a change of the map.
 func (s *stand) change() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

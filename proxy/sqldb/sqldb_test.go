@@ -75,7 +75,7 @@ func TestStatementsAndRows(t *testing.T) {
 	})
 }
 
-// What the server may have seen is not sent again; what it can't have seen is.
+// A statement is sent again only if the server can't have received it.
 func TestALostConnection(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Shared(t, engine, 1)[0]
@@ -86,7 +86,7 @@ func TestALostConnection(t *testing.T) {
 			t.Error("a connection that ends itself is whole")
 		}
 		insert := "INSERT INTO " + database + ".t VALUES (1)"
-		if _, err := db.ExecContext(t.Context(), insert); err != nil { // lent without a look: the server may have seen it
+		if _, err := db.ExecContext(t.Context(), insert); err != nil { // the pool lent the connection without a check, so the server may have received the statement
 			if lost, is := errors.AsType[*backend.LostError](err); !is || !lost.Sent || strings.Contains(err.Error(), "took effect") {
 				t.Error(err)
 			}

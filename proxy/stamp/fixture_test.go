@@ -95,8 +95,8 @@ type fixture struct {
 	catalog *catalog.Catalog
 	m       *router.Map
 	ring    *cipher.Ring
-	// Of whole no gene is divided; of divided s1 has 3 % of the rows of gene 0x3eab, by
-	// sequence: those of 0, 1, 2, 100, 101 …
+	// The map whole divides no gene. In the map divided, s1 has 3 % of the rows of gene 0x3eab, by sequence:
+	// those of 0, 1, 2, 100, 101 …
 	whole, divided *router.Map
 }
 
@@ -128,10 +128,10 @@ func newFixture(t testing.TB) *fixture {
 	return &fixture{catalog: catalog.New(m.Shards(), tables, nil), m: m, ring: ring, whole: m, divided: divided}
 }
 
-// counter issues 1, 2, 3 … for every gene, under key version 1 where there is one.
+// counter issues 1, 2, 3 … for every gene, under key version 1 if the column has keys.
 type counter struct {
 	next map[gene.Gene]uint64
-	// narrow is how many IDs of a column of both lengths have 8 bytes.
+	// narrow is the number of 8-byte IDs in a column of both lengths.
 	narrow uint64
 	calls  int
 	asked  int

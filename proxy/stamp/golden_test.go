@@ -15,8 +15,8 @@ import (
 
 const goldenFile = "testdata/stamp.txt"
 
-// TestGolden runs the statements of the golden file. In it a generated ID is
-// shown as <gene/sequence>, its order number as <no gene/sequence>.
+// TestGolden runs the statements of the golden file. The file shows a generated ID as <gene/sequence>, and its
+// order number as <no gene/sequence>.
 func TestGolden(t *testing.T) {
 	f := newFixture(t)
 	file, err := os.ReadFile(goldenFile)
@@ -133,7 +133,7 @@ func (f *fixture) readable(text string) string {
 	})
 }
 
-// withNumbers is the reverse, for int64.
+// withNumbers is the reverse for int64 columns.
 func (f *fixture) withNumbers(sql string) string {
 	l, _ := orderid.ByName("int64")
 	return named.ReplaceAllStringFunc(sql, func(name string) string {

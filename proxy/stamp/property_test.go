@@ -120,8 +120,7 @@ type reread struct {
 	texts  map[string]string
 }
 
-// readBack lexes and plans the stamped texts anew; it gives the rows in the
-// order of the shards.
+// readBack lexes and plans the stamped texts again, and returns the rows in the order of the shards.
 func readBack(t *rapid.T, f *fixture, r *Result, prepared bool, bound []stmt.Value) (rows []reread) {
 	for _, shard := range r.Shards {
 		var given []stmt.Value
@@ -194,7 +193,7 @@ func TestStampedTextsReadBack(t *testing.T) {
 	})
 }
 
-// refusable: an order number without its ID.
+// refusable reports whether a row has an order number without its ID, which is refused.
 func (in *inserted) refusable() bool {
 	no := slices.Index(in.columns, "no")
 	id := slices.Index(in.columns, "id")
@@ -251,7 +250,7 @@ func (in *inserted) check(t *rapid.T, f *fixture, rows []reread, first orderid.I
 	}
 }
 
-// checkGiven holds the cells that the client filled to what it wrote.
+// checkGiven compares the cells that the client filled with what it wrote.
 func (in *inserted) checkGiven(t *rapid.T, i int, row reread) {
 	for c, name := range in.columns {
 		cell := in.cells[i][c]
@@ -267,7 +266,7 @@ func (in *inserted) gene(i int) gene.Gene {
 	return gene.OfInt(owner, gene.W16)
 }
 
-// byShard gives the rows' numbers in the order in which the shards get them.
+// byShard returns the numbers of the rows in the order in which the shards get them.
 func (in *inserted) byShard(f *fixture) (order []int) {
 	for shard := range f.m.Shards() {
 		for i := range in.cells {

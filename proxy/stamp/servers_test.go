@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { servers.Main(m) }
 
-// liveTables are the tables of the schema as a server has them.
+// liveTables are the definitions of the schema's tables on a server.
 var liveTables = []string{
 	"CREATE TABLE orders (id BIGINT PRIMARY KEY, no BIGINT NOT NULL UNIQUE, user_id BIGINT NOT NULL, note VARCHAR(64), ver BIGINT NOT NULL)",
 	"CREATE TABLE notes (author VARCHAR(64) NOT NULL, note VARCHAR(64), gene BIGINT NOT NULL)",
@@ -32,8 +32,8 @@ var liveTables = []string{
 	"CREATE TABLE items (id BIGINT PRIMARY KEY, order_id BIGINT NOT NULL, note VARCHAR(64), `odd``name` BIGINT NOT NULL)",
 }
 
-// What the golden file shows is accepted by the servers, and stores as many rows
-// as it says, every one with the ID that was reported.
+// The servers accept the statements that the golden file shows. They store as many rows as the file states,
+// each with the reported ID.
 func TestServersAcceptGolden(t *testing.T) {
 	file, err := os.ReadFile(goldenFile)
 	if err != nil {
@@ -83,7 +83,7 @@ func (f *fixture) store(t *testing.T, db *sql.DB, s *Stamper, question string) {
 	}
 }
 
-// find looks for the first ID in the table that the statement names.
+// find searches for the first ID in the table that the statement names.
 func (f *fixture) find(t *testing.T, db *sql.DB, r *Result, text string) {
 	t.Helper()
 	for _, c := range []struct{ table, where string }{

@@ -67,7 +67,7 @@ func TestIssuerFails(t *testing.T) {
 	}
 }
 
-// What is refused costs no ID.
+// A refused statement consumes no ID.
 func TestRefusedBeforeIssued(t *testing.T) {
 	f := newFixture(t)
 	var s Stamper

@@ -11,7 +11,7 @@ import (
 	"locus/proxy/wire"
 )
 
-// Whatever is asked for, in whatever order, the bytes come out as they were sent.
+// The bytes are read as they were sent, whatever calls read them, in whatever order.
 func TestBytesAreKept(t *testing.T) {
 	forEachKind(t, func(t *testing.T, kind string) {
 		rapid.Check(t, func(rt *rapid.T) {
@@ -109,7 +109,7 @@ func TestWritePayload(t *testing.T) {
 	}
 }
 
-// What a command and its answer cost once everything is warm.
+// A command and its answer allocate nothing once the buffers exist.
 func TestReadingAllocatesNothing(t *testing.T) {
 	c, far := connect(t, "tcp")
 	packet, _ := wire.AppendPacket(nil, 0, numbered(200))

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// pair is the two ends of a connection over loopback.
+// pair returns the two ends of a connection over loopback.
 func pair(t *testing.T) (near, far net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

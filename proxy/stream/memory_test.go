@@ -47,7 +47,7 @@ func TestIdleConnectionHoldsLittle(t *testing.T) {
 	}
 }
 
-// While a plain socket is waited for, the buffer is back in the pool.
+// While a stream without TLS waits for its socket, its buffer is back in the pool.
 func TestWaitingTakesNoBuffer(t *testing.T) {
 	for _, kind := range []string{"tcp", "unix"} {
 		c, far := connect(t, kind)
@@ -92,7 +92,7 @@ func TestReleaseKeepsWhatIsUnread(t *testing.T) {
 	}
 }
 
-// A header may claim 16 MB; memory is taken for what arrives.
+// A header may announce 16 MB. The buffer grows only with the bytes that arrive.
 func TestMemoryFollowsWhatArrives(t *testing.T) {
 	c, far := connect(t, "pipe")
 	send(t, far, []byte{0xfe, 0xff, 0xff, 0}, make([]byte, 50_000))
@@ -139,7 +139,7 @@ func TestBuffersGrowWithTheReads(t *testing.T) {
 	}
 }
 
-// The beginning of a packet that is left unread while what precedes it is forwarded doesn't make the buffer grow.
+// If the beginning of a packet is left unread while the bytes before it are forwarded, the buffer doesn't grow.
 func TestBufferStaysWhenLittleIsLeftUnread(t *testing.T) {
 	c, far := connect(t, "tcp")
 	total := 4 << 20
@@ -157,7 +157,7 @@ func TestBufferStaysWhenLittleIsLeftUnread(t *testing.T) {
 	}
 }
 
-// A read isn't confined to the few bytes that are left at the end of the buffer.
+// A read isn't limited to the few bytes that are free at the end of the buffer.
 func TestReadsAreWorthwhile(t *testing.T) {
 	c, far := connect(t, "pipe")
 	send(t, far, make([]byte, waiting-10), make([]byte, 1000))

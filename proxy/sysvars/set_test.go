@@ -21,7 +21,7 @@ func TestSet(t *testing.T) {
 		text    string
 		answers map[string]*backend.Rows
 		want    string // the settings
-		said    string // the assignments whose warnings the shard gives
+		said    string // the assignments for which the shard returns warnings
 		refused string
 	}{
 		{text: "SET tmp_table_size = 1024", want: "tmp_table_size=1024", said: "tmp_table_size = 1024"},

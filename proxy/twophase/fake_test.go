@@ -15,8 +15,8 @@ import (
 	"locus/router"
 )
 
-// fakeServers are shards in memory, as far as the protocol sees them: prepared
-// branches, what of a transaction is committed, the table of decisions.
+// fakeServers are shards in memory with what the protocol uses: the prepared branches, the committed parts of
+// transactions, the table of decisions.
 type fakeServers struct {
 	shards map[router.ShardName]*fakeServer
 }
@@ -123,7 +123,7 @@ func (f *fakeServers) Query(_ context.Context, shard router.ShardName, sql strin
 	return rows, err
 }
 
-// recovered is a branch's row of XA RECOVER.
+// recovered is the row of a branch in the result of XA RECOVER.
 func recovered(n Name) [][]byte {
 	return [][]byte{
 		strconv.AppendInt(nil, Format, 10),

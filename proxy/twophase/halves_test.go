@@ -7,8 +7,8 @@ import (
 	"locus/router"
 )
 
-// A transaction is half committed if its home has decided for it and a branch is still prepared; one that is undecided, or decided
-// against, is seen nowhere.
+// A transaction is half committed if its home shard has decided to commit it and a branch is still prepared. An
+// undecided transaction, or one that was decided against, is visible on no shard.
 func TestHalves(t *testing.T) {
 	shards := []router.ShardName{"s0", "s1"}
 	f := newFakeServers(shards...)

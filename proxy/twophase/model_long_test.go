@@ -8,8 +8,7 @@ import (
 	"locus/router"
 )
 
-// TestEveryOrderOfTwo has two processes recover more branches, and clean up as
-// well, which takes minutes.
+// TestEveryOrderOfTwo has two processes that recover more branches, and also clean up. It takes minutes.
 func TestEveryOrderOfTwo(t *testing.T) {
 	two := []router.ShardName{"a", "b"}
 	t.Run("two recover", func(t *testing.T) { everyOrder(t, two, lookOnly, lookOnly) })

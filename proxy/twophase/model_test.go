@@ -32,15 +32,15 @@ func (s stepping) Query(ctx context.Context, shard router.ShardName, sql string)
 	return rows, err
 }
 
-// recoverer is a coordinator without any patience: it takes each branch that it
-// sees for one whose process is dead.
+// recoverer returns a coordinator without any patience: it assumes that the process of each branch that it sees
+// is dead.
 func recoverer(servers Servers) *Coordinator {
 	c := New(Options{Cluster: "test", Holder: holder, Servers: servers, Log: slog.New(slog.DiscardHandler)})
 	c.patience, c.kept = 0, 0
 	return c
 }
 
-// look is Coordinator.scan, the shards one after the other.
+// look is like Coordinator.scan, but asks one shard after the other.
 func (c *Coordinator) look() { c.forgetOld(context.Background(), c.lookOnly()) }
 
 // lookOnly removes no decisions.
@@ -56,15 +56,15 @@ func (c *Coordinator) lookOnly() findings {
 	return found
 }
 
-// owner commits one transaction, of which each part is a step that may go well,
-// or end the process before it or after it.
+// owner commits one transaction. Each step of the commit may succeed, or the process may end before it or after
+// it.
 type owner struct {
 	*actor
 	servers  *fakeServers
 	name     Name
 	branches []router.ShardName
 	verdict  Verdict
-	told     bool // the client was told the verdict
+	told     bool // the client has received the verdict
 }
 
 // crash ends the process: connections end, and with them what isn't prepared.
@@ -109,8 +109,8 @@ func (o *owner) decide() error {
 	})
 }
 
-// commitHome goes well, or its connection is lost before or after the commit, or
-// the process ends before or after it.
+// commitHome succeeds, or its connection is lost before or after the commit, or the process ends before or
+// after it.
 func (o *owner) commitHome() error {
 	home, way := o.servers.shards["home"], o.step(5)
 	o.hear("way %d", way)
@@ -136,7 +136,7 @@ func (o *owner) settle() Verdict {
 	return v
 }
 
-// finish may lose a branch's connection: then what it asked for happened or not.
+// finish may lose the connection of a branch. Then it is unknown whether the server did what it was asked.
 func (o *owner) finish(v Verdict) bool {
 	o.servers.shards["home"].reserved = ""
 	if v == Unknown {
@@ -167,7 +167,7 @@ func (o *owner) run(a *actor) {
 	o.told = true
 }
 
-// judge lets recovery end what is left, and holds the end against what must hold.
+// judge runs recovery until nothing is left, and then checks the invariants.
 func (o *owner) judge() error {
 	last := recoverer(o.servers)
 	for range 3 { // finish the branches, see the decision without any, remove it
@@ -202,9 +202,8 @@ func lookTwice(c *Coordinator) {
 
 func lookOnly(c *Coordinator) { c.lookOnly() }
 
-// TestEveryOrder runs one commit against recoverers that wait for nobody, in
-// every order of their statements, with a crash, or a lost answer of the home
-// shard, at every point.
+// TestEveryOrder runs one commit and recoverers without patience, in every order of their statements, with a
+// crash or a lost answer of the home shard at every point.
 func TestEveryOrder(t *testing.T) {
 	two := []router.ShardName{"a", "b"}
 	t.Run("one recovers and cleans up", func(t *testing.T) { everyOrder(t, two[:scale.Quick(1, 2)], lookTwice) })

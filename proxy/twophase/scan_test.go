@@ -8,7 +8,7 @@ import (
 	"locus/router"
 )
 
-// partlyAway are servers of which one doesn't answer.
+// partlyAway are servers one of which doesn't answer.
 type partlyAway struct {
 	*fakeServers
 	away router.ShardName
@@ -28,8 +28,8 @@ func (s *partlyAway) Query(ctx context.Context, shard router.ShardName, sql stri
 	return s.fakeServers.Query(ctx, shard, sql)
 }
 
-// What a session left is finished once its shard is back, and not only when it is
-// known to be nobody's.
+// A branch that a session left is finished as soon as its shard is back. It need not be proven first that the
+// session's process is dead.
 func TestWhatIsLeftIsFinishedOnceItsShardIsBack(t *testing.T) {
 	servers := &partlyAway{fakeServers: newFakeServers("s0", "s1")}
 	c := New(Options{Cluster: "test", Holder: holder, Servers: servers, Log: slog.New(slog.DiscardHandler)})

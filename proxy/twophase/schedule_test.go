@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// schedule runs actors one step at a time, in an order that is given, so that all
-// orders can be tried. An actor's state is what its steps told it: two runs in
-// which all actors were told the same, and the servers are alike, go on alike.
+// schedule runs actors one step at a time, in a given order, so that a test can try all orders. An actor's
+// state is determined by the results of its steps: two runs with equal results and equal servers continue
+// equally.
 type schedule struct {
 	actors []*actor
 	events chan *actor // an actor has reached its next step, or its end
@@ -41,7 +41,7 @@ func (s *schedule) start(name string, run func(*actor)) {
 	<-s.events
 }
 
-// step waits for the actor's turn, and gives which of several ways it goes.
+// step waits for the actor's turn, and returns which of several outcomes the step has.
 func (a *actor) step(options int) int {
 	a.options = options
 	a.s.events <- a
@@ -92,10 +92,9 @@ func (s *schedule) state() string {
 	return b.String()
 }
 
-// explore tries every order of every actor's steps: make starts a run, and what
-// it gives draws the servers and judges the end of a run. Runs that come to a
-// state where another has been are not gone on with. It gives the number of
-// states and of ends.
+// explore tries every order of every actor's steps. start begins a run; draw returns the state of the servers
+// as text, and judge checks the end of the run. A run that reaches a state that another run has reached is not
+// continued. It returns the number of states and of ends.
 func explore(start func() (s *schedule, draw func() string, judge func() error)) (states, ends int, err error) {
 	seen := map[string]bool{}
 	pending := [][]choice{nil}

@@ -26,7 +26,7 @@ type frozenError struct{ error }
 
 func (frozenError) Frozen() bool { return true }
 
-// A server that can't be asked is asked again as long as there is time; one that is frozen is not.
+// A server that doesn't answer is asked again until the time is over, but a frozen server is not.
 func TestAnOutcomeIsNotInsistedOnWhereTheServerIsFrozen(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error

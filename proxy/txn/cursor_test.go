@@ -115,7 +115,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// replicas are pools of which one is the replica of every shard.
+// replicas are pools, one of which is the replica of every shard.
 type replicas struct {
 	Pools
 	replica *backend.Pool

@@ -113,7 +113,7 @@ func (s *stand) ended(v twophase.Verdict, one, several uint64) {
 	}
 }
 
-// says checks an error's number and a part of its text.
+// says checks the number of an error and a part of its text.
 func says(t testing.TB, err error, code uint16, text string) {
 	t.Helper()
 	e, ok := errors.AsType[*mysql.MyError](err)

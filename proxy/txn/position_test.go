@@ -11,7 +11,7 @@ import (
 	"locus/router"
 )
 
-// value is an answer of one value to a statement with the given prefix.
+// value is a reply with one value to statements with the given prefix.
 func value(prefix, v string) fakeshard.Reply {
 	return fakeshard.Reply{Prefix: prefix, Columns: []wire.Column{fakeshard.Number("v")}, Rows: [][]string{{v}}}
 }

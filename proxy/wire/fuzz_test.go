@@ -9,7 +9,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// Whatever the bytes are, they are judged the same whether they come all at once or in pieces.
+// The scanner has the same results for any bytes, whether they come all at once or in pieces.
 func FuzzScanner(f *testing.F) {
 	for _, all := range recordings(f) {
 		for _, r := range all {
@@ -30,7 +30,7 @@ func FuzzScanner(f *testing.F) {
 	})
 }
 
-// No parser panics, and none returns a view of more than it was given.
+// No parser panics, and none returns a slice beyond its input.
 func FuzzParsers(f *testing.F) {
 	for _, all := range recordings(f) {
 		for _, r := range all {

@@ -34,7 +34,7 @@ func TestAuthenticationGolden(t *testing.T) {
 	}
 }
 
-// What real clients answer to a greeting, without the header.
+// The answers of real clients to a greeting, without the header.
 const (
 	byLibmariadb = "8da2bf0000001000210000000000000000000000000000000000000000000000636c6561720020ab1caf9e205c700c73f9bcec844c5e8b131b56e27a4d37" +
 		"64b569e152b28d2c126462780063616368696e675f736861325f70617373776f7264007f035f6f73054c696e75780c5f636c69656e745f6e616d650a6c69626d61" +

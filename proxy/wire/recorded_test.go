@@ -11,7 +11,7 @@ import (
 	"locus/internal/test/golden"
 )
 
-// recorded is a response of a real server, and what is to be found in it.
+// recorded is a response of a real server, with the expected results of a scan.
 type recorded struct {
 	name, kind string
 	packets    [][]byte

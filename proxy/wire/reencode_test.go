@@ -8,7 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
-// What the servers sent is read and written again, and must come out as the same bytes.
+// Packets that the servers sent are parsed and encoded again, which must produce the same bytes.
 func TestRecordedPacketsAreWrittenAsTheServersDo(t *testing.T) {
 	for file, all := range recordings(t) {
 		for _, r := range all {
@@ -70,7 +70,7 @@ func reencode(t *testing.T, r recorded, i int) (again []byte, kind string) {
 	return again, kind
 }
 
-// reencodeColumn also writes the NULL of a field without a default, which AppendColumn leaves out.
+// reencodeColumn also writes the NULL for a field without a default, which AppendColumn omits.
 func reencodeColumn(r recorded, payload []byte, seq byte) ([]byte, error) {
 	col, err := ParseColumn(payload)
 	again, _ := AppendColumn(nil, seq, col)

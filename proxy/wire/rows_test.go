@@ -29,7 +29,7 @@ func drawValue(t *rapid.T, typ byte) []byte {
 	return v
 }
 
-// Every type with a layout of its own, and some of those that share one.
+// Every type with its own layout, and some types that share one.
 var typesOfRows = []byte{
 	mysql.MYSQL_TYPE_TINY, mysql.MYSQL_TYPE_SHORT, mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_FLOAT, mysql.MYSQL_TYPE_DOUBLE,
 	mysql.MYSQL_TYPE_TIMESTAMP, mysql.MYSQL_TYPE_LONGLONG, mysql.MYSQL_TYPE_INT24, mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_TIME,
@@ -74,7 +74,7 @@ func TestRowsRoundTrip(t *testing.T) {
 	})
 }
 
-// Columns that were only needed for merging are left out of the rows that the client gets.
+// The client's rows don't contain columns that only the merge needed.
 func TestBinaryRowWithFewerColumns(t *testing.T) {
 	types := []byte{mysql.MYSQL_TYPE_LONG, mysql.MYSQL_TYPE_STRING, mysql.MYSQL_TYPE_DATE, mysql.MYSQL_TYPE_TINY}
 	row, _ := AppendBinaryRow(nil, 5, [][]byte{{1, 0, 0, 0}, nil, {}, {9}}, types)

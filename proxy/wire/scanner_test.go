@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// conversation builds a response and notes what is to be found in it.
+// conversation builds a response and records the expected results of a scan.
 type conversation struct {
 	t            *rapid.T
 	capabilities uint32
@@ -48,7 +48,7 @@ func (c *conversation) err() {
 	c.found("ERR %d rows %d", code, c.rows)
 }
 
-// resultSet ends with an error in the midst of its rows if more is nil.
+// resultSet adds a result set. If more is nil, the set ends with an error among its rows.
 func (c *conversation) resultSet(more *bool) {
 	columns := rapid.IntRange(1, 5).Draw(c.t, "columns")
 	c.b, c.seq = AppendColumnCount(c.b, c.seq, columns)
@@ -94,7 +94,7 @@ func (c *conversation) response() {
 	}
 }
 
-// told puts what the Scanner found into the words of conversation.
+// told describes the Scanner's results in the terms of conversation.
 func told(s *Scanner, lastWasOK bool) string {
 	if code, is := s.ErrCode(); is {
 		return fmt.Sprintf("ERR %d rows %d", code, s.Rows())
@@ -168,7 +168,7 @@ func resultSetAround(rows ...[]byte) []byte {
 	return b
 }
 
-// The second packet of a long row may look like anything, an EOF or an ERR included.
+// The second packet of a long row may have any content, also that of an EOF or an ERR packet.
 func TestScannerPassesOverLongRows(t *testing.T) {
 	for _, length := range []int{MaxPayload - 1, MaxPayload, MaxPayload + 1, MaxPayload + eofSize, 2 * MaxPayload} {
 		for _, filler := range []byte{0x00, 0xfe, 0xff} {

@@ -124,7 +124,7 @@ func TestRebalanceOntoASpareShard(t *testing.T) {
 	}
 }
 
-// A gene that alone has more than a part stays; what is beside it goes.
+// A gene that alone has more load than a shard's share stays, and the other genes of its shard move.
 func TestAGeneThatIsTooHeavy(t *testing.T) {
 	m := layout(t, router.Entry{Bound: 0x7fff, Shard: "s0"}, router.Entry{Bound: 0xffff, Shard: "s1"})
 	weight := func(g gene.Gene) float64 {
@@ -144,8 +144,8 @@ func TestAGeneThatIsTooHeavy(t *testing.T) {
 	}
 }
 
-// Whatever the load, no move makes the worst worse, moves don't overlap, and the
-// moves of many light genes leave nobody with much more than a part.
+// For any load: no move increases the highest load, moves don't overlap, and if there are many light genes no
+// shard is left with much more than its share.
 func TestRebalance(t *testing.T) {
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 1))

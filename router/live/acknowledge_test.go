@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// told are the acknowledgements that a test sees, one by one.
+// told is an acknowledgement that a test has received.
 type told struct {
 	text     string
 	revision int64

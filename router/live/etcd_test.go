@@ -27,7 +27,7 @@ func TestAChangeInEtcdComesIntoForce(t *testing.T) {
 	}
 }
 
-// From the end of the write to the state in force.
+// BenchmarkChangeThroughEtcd measures the time from the end of the write until the state is in force.
 func BenchmarkChangeThroughEtcd(b *testing.B) {
 	kv := realEtcd(b)
 	_, published := onEtcd(b, kv)
@@ -41,7 +41,7 @@ func BenchmarkChangeThroughEtcd(b *testing.B) {
 	b.ReportMetric(float64(waited.Microseconds())/float64(b.N), "µs-after-write/op")
 }
 
-// onEtcd runs a Live on the keys of kv; the channel tells what comes into force.
+// onEtcd runs a Live on the keys of kv. The channel returns the states that come into force.
 func onEtcd(t testing.TB, kv *etcd.KV) (*live.Live[state], <-chan string) {
 	t.Helper()
 	change(t, kv, "first")

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// source is a fake: set changes it and tells of it, hush changes it and doesn't.
+// source is a fake. set changes it and announces the change; hush changes it without that.
 type source struct {
 	mu       sync.Mutex
 	values   map[string][]byte
@@ -74,7 +74,7 @@ func (s *source) set(value string) {
 	s.tell()
 }
 
-// tell tells of the newest revision.
+// tell announces the newest revision.
 func (s *source) tell() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *source) rewind(revision int64) {
 	s.revision = revision
 }
 
-// end is a source that has ended for good.
+// end ends the source for good, with its watches.
 func (s *source) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -196,8 +196,8 @@ func TestAChangeThatWasNotToldOfIsFound(t *testing.T) {
 	})
 }
 
-// A read without a change must not replace the state: what sessions derive from
-// it would be thrown away every half minute.
+// A read without a change must not replace the state, because sessions would discard what they derive from it
+// every half minute.
 func TestTheSameValuesStayTheSameState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource("a")
@@ -263,7 +263,7 @@ func TestConfirmWaits(t *testing.T) {
 			}
 			confirmed <- l.Load().text
 		}
-		meanwhile = func() { // a build is under way of what was read before the call
+		meanwhile = func() { // Live is building the state from the values that it read before the call
 			meanwhile = nil
 			s.hush("c")
 			go confirm()
@@ -394,7 +394,8 @@ func TestASavedStateServesWithoutTheSource(t *testing.T) {
 	})
 }
 
-// A slow disk delays no acknowledgement; of states that follow each other at once the last is saved, and at the end what is left.
+// A slow disk delays no acknowledgement. If several states follow quickly, only the last is saved, and at the
+// end the one that is left.
 func TestStatesAreSavedBesideAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource("a")

@@ -106,7 +106,7 @@ func TestCacheGetAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestCacheConcurrently is for the race detector.
+// TestCacheConcurrently gives the race detector something to check.
 func TestCacheConcurrently(t *testing.T) {
 	c := NewCache(32)
 	plans := make([]Plan, 200)

@@ -458,7 +458,7 @@ type query struct {
 	from    source
 	where   *expression
 	columns []field // as they are selected
-	fields  []field // as a derived table has them
+	fields  []field // with the columns of a derived table
 }
 
 type field struct{ alias, name string }

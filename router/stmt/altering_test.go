@@ -2,7 +2,8 @@ package stmt
 
 import "testing"
 
-// Where a clause may be put that says how an ALTER TABLE is done: « marks it. It says so itself: !.
+// « marks the position where a clause such as ALGORITHM=INSTANT can be inserted into an ALTER TABLE. "!" means
+// that the text already has ALGORITHM=INSTANT.
 func TestWhereClausesBegin(t *testing.T) {
 	for text, want := range map[string]string{
 		"ALTER TABLE t MODIFY a INT":                                    "ALTER TABLE t «MODIFY a INT",

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Outside quotes every byte is what it is to every server, or the text is refused.
+// Each byte outside of quotes has the same meaning to every server, or else the text is refused.
 func TestBytesAreCertainOrRefused(t *testing.T) {
 	for c := range 256 {
 		b := string([]byte{byte(c)})
@@ -97,7 +97,8 @@ func TestCertainTexts(t *testing.T) {
 	}
 }
 
-// What is a name to one literal's end, and an alias to another's, must not share a key.
+// A digit string such as x'41' ends at the next quote, because it has no escapes. If x is a name, an ordinary
+// string follows it, in which \' is an escape. The two texts must not share a key.
 func TestEachDigitStringEndsAtItsQuote(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -119,7 +120,7 @@ func TestEachDigitStringEndsAtItsQuote(t *testing.T) {
 	}
 }
 
-// A variable is a word of its own, wherever it begins.
+// A variable begins a new word, even directly after another one.
 func TestVariablesPartWords(t *testing.T) {
 	var words []string
 	lexed("UPDATE t SET a=1 WHERE@x=1 AND@@y OR a@b", 0).Words(func(w []byte) { words = append(words, string(w)) })
@@ -128,7 +129,7 @@ func TestVariablesPartWords(t *testing.T) {
 	}
 }
 
-// segments lists what parts a text of which Lex knows all.
+// segments returns the quoted texts and comments of a text, as segmentAt finds them.
 func segments(text []byte, mode Mode) (list []Literal) {
 	for i := 0; i < len(text); {
 		p := segmentAt(text, i, mode)

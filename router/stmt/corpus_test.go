@@ -1,7 +1,7 @@
 package stmt
 
-// corpus is what the readings are held against each other with: texts as
-// applications send them, and texts that are meant to confuse.
+// corpus contains statements on which tests compare two ways of reading: statements as applications send them,
+// and confusing ones.
 var corpus = []string{
 	"select * from orders where buyer_uid = 42",
 	"SELECT `id`, `amount` FROM `shop`.`orders` WHERE `buyer_uid` = '42' AND `status` IN ('new', 'paid') ORDER BY `id` DESC LIMIT 10",

@@ -12,7 +12,7 @@ import (
 // decorations part tokens, and say nothing.
 var decorations = []string{" /* x */ ", " -- x'\n", " # \"x\n", "\t\n ", " /* into @x ( */ ", " "}
 
-// decorated is the text with something between any two tokens that may be parted.
+// decorated returns the text with a blank or a comment between any two tokens that may be separated.
 func decorated(l *Lexed, r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(decorations[r.IntN(len(decorations))]) + "\n")
@@ -32,8 +32,8 @@ func decorated(l *Lexed, r *rand.Rand) string {
 	return b.String()
 }
 
-// partable tells whether blanks may stand before a lexeme that has none: beside
-// commas, behind an opening parenthesis, and before a closing one.
+// partable reports whether blanks may be added before a lexeme that has none: next to commas, after an opening
+// parenthesis, and before a closing one.
 func partable(l *Lexed, list []lexeme, i int) bool {
 	before, after := list[i-1], list[i]
 	return before.char == ',' || after.char == ',' || before.char == '(' || after.char == ')'
@@ -69,8 +69,8 @@ func TestDecorationsChangeNothing(t *testing.T) {
 	}
 }
 
-// valued is the picture of a statement with literals in the place of slots, of which
-// comments have some too.
+// valued returns the picture of a statement with literals in the place of slots. Comments have slots too, which
+// it leaves out.
 func valued(l *Lexed, s *Statement) string {
 	return slotNumber.ReplaceAllStringFunc(picture(s), func(number string) string {
 		n, _ := strconv.Atoi(number[1:])
@@ -86,7 +86,7 @@ func valued(l *Lexed, s *Statement) string {
 
 var slotNumber = regexp.MustCompile(`\$\d+`)
 
-// sameButPlaces compares what stands for itself: no positions, and no texts.
+// sameButPlaces compares the fields that don't depend on positions or on the text.
 func sameButPlaces(a, b *Statement) bool {
 	same := func(x, y any) bool { return reflect.DeepEqual(x, y) }
 	return same(a.Kind, b.Kind) && same(a.Features, b.Features) && same(a.Facts, b.Facts) && same(a.Tables, b.Tables) && same(a.Assigns, b.Assigns) &&

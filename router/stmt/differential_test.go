@@ -6,7 +6,7 @@ import (
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
-// values gathers where the parser sees values.
+// values collects the positions where the parser finds values.
 type values struct {
 	at    map[int]ast.ValueExpr
 	limit int
@@ -36,8 +36,8 @@ var unseen = map[string]int{
 	"10": 1, "'$.b'": 1, "'$.c'": 1, "', '": 1, "'2020-01-01'": 1, "'10:00:00'": 1, "'2020-01-01 10:00:00'": 1, "'2020-01-02'": 1,
 }
 
-// TestAgainstParser: every literal of the lexer is where the parser sees a
-// value, with the same value, and every value of the parser is a literal or a word.
+// TestAgainstParser: the parser has a value at every literal of the lexer, and it is the same value. Every
+// value of the parser is a literal or a word of the lexer.
 func TestAgainstParser(t *testing.T) {
 	missing := map[string]int{}
 	for _, text := range corpus {

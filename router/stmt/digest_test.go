@@ -32,7 +32,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// What callers append to the key is none of the statement's.
+// The digest does not depend on what callers append to the key.
 func TestDigestLeavesTheContextOut(t *testing.T) {
 	l := lexed("select 1", 0)
 	want := l.Digest(100)

@@ -25,7 +25,8 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// limitPicture shows the place and the numbers of a block's LIMIT, and the text around the end of its condition.
+// limitPicture shows the position and the numbers of a block's LIMIT, and the text around the end of its
+// condition.
 func limitPicture(l *Lexed, b *Block) string {
 	out := "none"
 	if b.Limit != nil {

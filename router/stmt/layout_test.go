@@ -68,7 +68,7 @@ func plainAside(l *Lexed, offset int) (int, bool) {
 	return 0, false
 }
 
-// TestLayoutIsPlain: what is looked up is what a walk from the beginning finds.
+// TestLayoutIsPlain compares lookups in the layout with a walk from the beginning of the text.
 func TestLayoutIsPlain(t *testing.T) {
 	pieces := []string{
 		"select", "from", "t", "where", "(", ")", "(", ")", ",", "a.", "from", "1", "'x'", "'x' 'y'", "/* c */", "/*+ h */", "/*!40000 ", "*/",
@@ -108,8 +108,7 @@ func TestLayoutIsPlain(t *testing.T) {
 	}
 }
 
-// TestTooLarge: what would take too long to parse, or too much of the stack, is told
-// before it is.
+// TestTooLarge: a text that would take too long to parse, or too much stack, is recognised before it is parsed.
 func TestTooLarge(t *testing.T) {
 	tables := func(n int, sep, each string) string { return strings.TrimSuffix(strings.Repeat(each+sep, n), sep) }
 	for name, text := range map[string]string{

@@ -189,8 +189,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// rebuilt puts the literals back into the key. It must give the text, without
-// what was collapsed: then two texts of one key differ in nothing else.
+// rebuilt inserts the literals into the key. The result must be the text without the parts that the key
+// collapses: this proves that two texts with one key differ in nothing else.
 func rebuilt(l *Lexed) string {
 	var b strings.Builder
 	slot := 0
@@ -217,7 +217,7 @@ func rebuilt(l *Lexed) string {
 	return b.String()
 }
 
-// uncollapsed is the text without what the key leaves out.
+// uncollapsed returns the text without the parts that the key leaves out.
 func uncollapsed(l *Lexed) string {
 	keep := slices.Repeat([]bool{true}, len(l.Text))
 	drop := func(start, end int32) {
@@ -271,8 +271,8 @@ func verify(text []byte, mode Mode) error {
 	return nil
 }
 
-// withPositions adds the integers of ORDER BY and GROUP BY, which stay in the
-// key, to the literals where the slow lexer has them.
+// withPositions adds the integers of ORDER BY and GROUP BY to the literals of the lexer. The key contains them,
+// but the slow lexer counts them as literals.
 func withPositions(l *Lexed, slow []Literal) []Literal {
 	out := slices.Clone(l.Literals)
 	for _, s := range slow {

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// spellings are other literals of each kind. None is the text of a name in the
-// corpus, so that one that shows up in a reading is seen.
+// spellings are replacements for literals of each kind. None is a name in the corpus, so that a test notices
+// one that appears in the result of a parse.
 var spellings = map[LiteralKind][]string{
 	IntLiteral:        {"0", "7", "00012", "18446744073709551615", "184467440737095516160", strings.Repeat("9", 90)},
 	DecimalLiteral:    {".5", "3.", "12.25", "1." + strings.Repeat("0", 80)},
@@ -23,9 +23,8 @@ var spellings = map[LiteralKind][]string{
 	CommentLiteral:    {"/**/", "/* or 1 = 1 */", "/* ' */", "/*T! or 1 = 1 */"},
 }
 
-// another writes a text of the same key: other literals and comments, other
-// numbers of elements and rows. It also gives where each piece of the text that
-// is no literal went.
+// another writes a text with the same key: with other literals and comments, and other numbers of elements and
+// rows. moved is the new offset of each byte that is not part of a literal.
 func another(t *rapid.T, l *Lexed) (text string, moved map[int]int) {
 	var b strings.Builder
 	moved = map[int]int{}
@@ -114,8 +113,8 @@ func extraRows(t *rapid.T, b *strings.Builder, l *Lexed, r Row) {
 	}
 }
 
-// TestKeyHolds: what was read of one text holds for every text of its key, and
-// anchors lead to the corresponding places.
+// TestKeyHolds: the parse of one text holds for every text with the same key, and anchors point to the
+// corresponding positions.
 func TestKeyHolds(t *testing.T) {
 	for _, text := range corpus {
 		l := lexed(text, 0)
@@ -123,7 +122,7 @@ func TestKeyHolds(t *testing.T) {
 		if err != nil || l.Uncacheable || original.Verbatim {
 			continue
 		}
-		if original.Kind == Set { // planned anew each time
+		if original.Kind == Set { // the planner caches no plan for SET
 			continue
 		}
 		rapid.Check(t, func(t *rapid.T) {
@@ -146,7 +145,7 @@ func TestKeyHolds(t *testing.T) {
 			}
 			forget(reflect.ValueOf(original))
 			forget(reflect.ValueOf(other))
-			// Who uses these reads each text anew.
+			// The users of these fields read each text again.
 			original.Owned, original.Unnamed, other.Owned, other.Unnamed = nil, nil, nil, nil
 			if !reflect.DeepEqual(original, other) {
 				t.Fatalf("%q\n%q\nare read differently:\n%s\n%s", text, text2, show(original), show(other))
@@ -155,8 +154,8 @@ func TestKeyHolds(t *testing.T) {
 	}
 }
 
-// within tells whether no anchor may be made of the offset: it lies in the rows
-// of an INSERT, or behind a literal of a list that is not the last.
+// within reports whether the offset can't have an anchor, because it is within the rows of an INSERT, or after
+// a literal of a list that is not the last one.
 func within(l *Lexed, offset int) bool {
 	for _, r := range l.Rows {
 		if int(r.Open) < offset && offset <= int(r.Close) || r.dropped && offset <= int(r.Open) && offset > int(l.Rows[0].Open) {
@@ -197,7 +196,7 @@ func forget(v reflect.Value) {
 
 func show(s *Statement) string { return fmt.Sprintf("%+v %+v", *s, s.Blocks) }
 
-// TestCorpusIsCached: few texts may be planned anew each time.
+// TestCorpusIsCached: only few texts may be planned again each time.
 func TestCorpusIsCached(t *testing.T) {
 	verbatim := 0
 	for _, text := range corpus {

@@ -44,7 +44,7 @@ func TestNextValues(t *testing.T) {
 	}
 }
 
-// What is a string, and what a name, is for the session's modes to say.
+// The session's sql_mode decides what is a string and what is a name.
 func TestNextValuesByMode(t *testing.T) {
 	any := func(string) bool { return true }
 	for _, c := range []struct {
@@ -64,7 +64,7 @@ func TestNextValuesByMode(t *testing.T) {
 	}
 }
 
-// numbered puts N in all places, as the proxy does; empty if there are none.
+// numbered replaces all places with N, as the proxy does. It returns an empty string if there are none.
 func numbered(text string, mode Mode, declared func(string) bool) string {
 	var l Lexed
 	l.Lex([]byte(text), mode)
@@ -83,7 +83,7 @@ func numbered(text string, mode Mode, declared func(string) bool) string {
 	return out + text[from:]
 }
 
-// A place that is looked at for many rows must not get one number for all.
+// An expression that the server evaluates for many rows must not get the same number for all of them.
 func TestOnePlaceOneNumber(t *testing.T) {
 	for text, want := range map[string]bool{
 		"SELECT NEXTVAL(s)":             true,

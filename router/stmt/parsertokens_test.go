@@ -12,8 +12,8 @@ import (
 	"github.com/pingcap/tidb/pkg/parser"
 )
 
-// parserTokens gives where the parser's own lexer finds words, names, literals and
-// variables. Its tokens have a type that has no name outside of it.
+// parserTokens returns the offsets at which the parser's own lexer finds words, names, literals and variables.
+// It uses reflection, because the type of the tokens is unexported.
 func parserTokens(text string, mode Mode) (starts []int, ok bool) {
 	scanner := parser.NewScanner(text)
 	scanner.SetSQLMode(parserMode(mode))
@@ -36,9 +36,9 @@ func parserTokens(text string, mode Mode) (starts []int, ok bool) {
 	}
 }
 
-// lexedTokens gives the same of this package's lexer, with what the parser takes for
-// one: @ and its name, @@ with a scope; and for two: an introducer and its string. What
-// the parser is not shown is left out.
+// lexedTokens returns the offsets of the tokens of this package's lexer, adjusted to the parser's: the parser
+// has one token for @ and its name, or for @@ with a scope, and two tokens for an introducer and its string.
+// Text that is hidden from the parser is left out.
 func lexedTokens(l *Lexed, readable string) (starts []int) {
 	for _, x := range l.lexemes(1 << 20) {
 		switch {
@@ -56,7 +56,8 @@ func lexedTokens(l *Lexed, readable string) (starts []int) {
 	return starts
 }
 
-// belongsToVariable: of @'a', @a.b and @@session.a the parser makes one token.
+// belongsToVariable reports whether the word at start is a part of a variable. The parser has one token for
+// each of @'a', @a.b and @@session.a.
 func (l *Lexed) belongsToVariable(start int) bool {
 	at := start
 	for at > 0 && (inName(l.Text[at-1]) || l.Text[at-1] == '.') {
@@ -71,7 +72,7 @@ var (
 		"z1|z2|`z1`|`z``q`|zt.z1|zt.`z1`|`zt`.`z1`|zt . z1|zt .z1|zt. z1|.zt.z1|z$|$z|_z|zä|中|1a|zt.1a|zt.1e5|zt.0x41|2z|n|x|b|N|X|B|`1`|`--`|`/*`|"+
 		"@z|@`z`|@'z'|@\"z\"|@z.z|@z$|@_|@1|@@sql_mode|@@session.sql_mode|@@global.sql_mode|@@`sql_mode`|@@session . sql_mode|?|NULL|TRUE|DATE'2020-01-01'|TIMESTAMP '2020-01-01'|{d '2020-01-01'}|"+
 		"INTERVAL 1 DAY|CURRENT_USER|CURRENT_TIMESTAMP|NOW()|COUNT(*)|COUNT (*)|CAST(1 AS CHAR)|(1)|(1,2)|-1|- 1|--1|+1|~1|!1|NOT 1|BINARY 'a'|z1->'$.a'|z1->>'$.a'|@z:=1|@z := 1", "|")
-	soupOperators = strings.Fields("+ - * / % || | & && ^ = < > <= >= <> != <=> << >> := -- --- - -+ -> ->> . .. :: AND OR XOR DIV MOD LIKE REGEXP IN IS COLLATE AS") // some are none
+	soupOperators = strings.Fields("+ - * / % || | & && ^ = < > <= >= <> != <=> << >> := -- --- - -+ -> ->> . .. :: AND OR XOR DIV MOD LIKE REGEXP IN IS COLLATE AS") // some of these are not operators
 	soupBetween   = []string{"", "", " ", " ", " ", "\t", "\n", "\v", "\f", "\r\n", "/**/", "/* x */", "/*'*/", "/* -- */", "/*\n*/", "-- x\n", "--\n", "#x\n", "#'\n", "/*+ x */", "/*+ ' ' */", "/*-*/", "/*T! x*/", "/*T![a] x*/", "/*M x*/", "/***/", "/*/*/", "--", "-", "\u00a0", "\u3000"}
 	soupModes     = []Mode{0, 0, AnsiQuotes, NoBackslash, PipesConcat, IgnoreSpace, HighNot, AnsiQuotes | NoBackslash, AnsiQuotes | PipesConcat | IgnoreSpace | HighNot, NotUTF8, NotUTF8 | RawNames}
 )
@@ -109,8 +110,8 @@ func parserSoup(r *rand.Rand) string {
 	return b.String()
 }
 
-// apartPoint is a point with blanks beside it. Where sql_mode is IGNORE_SPACE the parser
-// takes a number there for a part of the name before, and servers take it in no place.
+// apartPoint is a point with blanks next to it. With IGNORE_SPACE the parser reads a number after it as part of
+// the name before. No server accepts that.
 var apartPoint = regexp.MustCompile(`\s\.|\.\s`)
 
 // The parser's lexer finds words, names and literals where this package's does: what

@@ -13,8 +13,7 @@ var (
 	onBoth    = []Server{onMariaDB[0], onMySQL[0]}
 )
 
-// What both servers made of these texts was asked of MariaDB 10.11.19 and MySQL
-// 9.7.4; * stands for what is refused.
+// The results were obtained from MariaDB 10.11.19 and MySQL 9.7.4; * means that the server refuses the text.
 func TestWhatTheShardsRunIsLeft(t *testing.T) {
 	for _, c := range []struct{ text, mariadb, mysql string }{
 		{"SELECT 1 /*! +1 */", "SELECT 1 +1", "="},
@@ -134,7 +133,7 @@ func TestNoCommentIsSkippedBehindTwoMinusSigns(t *testing.T) {
 	}
 }
 
-// A position is that of the text as the client has it.
+// A position refers to the text as the client sent it.
 func TestPositionsBehindAResolvedComment(t *testing.T) {
 	for _, text := range []string{"SELECT 1 /*!99999 + 2 */ + \x01", "SELECT /*!50000 1 + */ \\N", "SELECT /*!50000 [", "SELECT 1 /*!50000 + */ 2 /*!99999 x */ [ 1"} {
 		var l Lexed

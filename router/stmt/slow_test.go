@@ -39,8 +39,7 @@ var (
 	slowNumber = regexp.MustCompile(`(?i)\A(?:0[xb]|[0-9]*\.|[0-9]+e)`)
 )
 
-// slowUncertain tells whether servers might read what stands at [at, at+n)
-// otherwise.
+// slowUncertain reports whether servers might read the n bytes at offset at differently.
 func slowUncertain(text string, at, n int, kind LiteralKind) bool {
 	piece, part := text[at:at+n], strings.HasSuffix(text[:at], ".")
 	switch first := piece[0]; {
@@ -66,13 +65,12 @@ func slowUncertain(text string, at, n int, kind LiteralKind) bool {
 	return !slowUTF8(piece)
 }
 
-// slowUTF8: valid, and no character has four bytes.
+// slowUTF8 reports whether s is valid UTF-8 without characters of four bytes.
 func slowUTF8(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r > 0xffff })
 }
 
-// pattern makes a regular expression over bytes: each stands for the rune of
-// its own number.
+// pattern compiles a regular expression over bytes. Each byte is represented by the rune with the same number.
 func pattern(p string) *regexp.Regexp { return regexp.MustCompile(`\A(?:` + p + `)`) }
 
 var slowPatterns = []struct {
@@ -107,8 +105,8 @@ var (
 	slowHex        = pattern(`[xX]'[^']*'`)
 )
 
-// slowIntroduced gives the length of a string with an introducer before it, 0 where
-// there is none, and -1 where it does not end.
+// slowIntroduced returns the length of a string with its introducer, 0 if there is none, and -1 if the string
+// has no end.
 func slowIntroduced(text string, at int, mode Mode) int {
 	n := len([]rune(slowIntroducer.FindString(latin1(text[at:]))))
 	rest := text[at+n:]

@@ -76,8 +76,8 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// Whatever the bytes: the pieces stand in the text, in order, and there is an
-// end to them; and where nothing separates them, the lexer sees one statement.
+// For any bytes: the pieces are parts of the text, in order, and their number is finite. If there is only one
+// piece, the lexer finds one statement.
 func FuzzFirst(f *testing.F) {
 	for _, seed := range []string{"SELECT 1;SELECT 2", "CREATE PROCEDURE p() BEGIN CASE; END; END", "'", "/*!", "--", "a.end;x", "begin not;"} {
 		f.Add([]byte(seed), byte(0))

@@ -11,10 +11,9 @@ import (
 	"testing"
 )
 
-// Every type of statement that the parser knows is one of these: it is planned, as
-// the text shows, which names the table known wherever such a statement can name
-// one; or it is refused; or it stands in others alone. A type that is in no list is
-// one that a new version of the parser has brought: look at what it reaches.
+// plannedTypes, refusedTypes and the list of types within others contain every type of statement that the
+// parser knows. A planned type is shown as a text that names the table known wherever such a statement can name
+// one. If a type is in no list, a new version of the parser has added it: check what it reaches.
 var plannedTypes = map[string]string{
 	"AlterDatabaseStmt":    "",
 	"AlterSequenceStmt":    "alter sequence known restart",
@@ -60,7 +59,7 @@ var plannedTypes = map[string]string{
 	"UseStmt":              "",
 }
 
-// Of the server's own affairs, of accounts, or of no server that shards are.
+// Statements about the server itself or about accounts, and statements that no supported server has.
 var refusedTypes = map[string]string{
 	"AlterInstanceStmt":        "alter instance reload tls",
 	"AlterUserStmt":            "alter user a identified by 'x'",
@@ -113,7 +112,7 @@ func TestEveryTypeOfStatementIsClassified(t *testing.T) {
 	}
 }
 
-// statementTypes are the structs of the parser's syntax trees that are statements.
+// statementTypes returns the names of the parser's syntax tree types that are statements.
 func statementTypes(t *testing.T) (names []string) {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", "github.com/pingcap/tidb/pkg/parser/ast").Output()
