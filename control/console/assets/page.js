@@ -14,18 +14,23 @@ import * as statements from "./statements.js";
 import * as tables from "./tables.js";
 import * as users from "./users.js";
 import * as routes from "./routes.js";
+import * as timeline from "./timeline.js";
 import * as generators from "./generators.js";
 import * as doctor from "./doctor.js";
 import * as begin from "./begin.js";
 import * as actions from "./actions.js";
 
-const parts = {overview, moves, map: genes, statements, tables, users, routes, generators, doctor};
-const names = {overview: "Overview", moves: "Moves", map: "Map", statements: "Statements", tables: "Tables", users: "Users", routes: "Routes", generators: "Generators", doctor: "Findings"};
+const parts = {overview, moves, map: genes, statements, tables, users, routes, generators, timeline, doctor};
+const names = {overview: "Overview", moves: "Moves", map: "Map", statements: "Statements", tables: "Tables", users: "Users", routes: "Routes", generators: "Generators", timeline: "Timeline", doctor: "Findings"};
 
 const main = document.getElementById("main"), said = document.getElementById("state"), select = document.getElementById("proxy");
 let state = null, away = "", proxy = "", events = null;
 
-const now = () => parts[location.hash.slice(1)] ? location.hash.slice(1) : "overview";
+// now returns the part that the address names. Filters of a part may follow after a question mark.
+function now() {
+  const part = location.hash.slice(1).split("?")[0];
+  return Object.hasOwn(parts, part) ? part : "overview";
+}
 
 function draw() {
   drawTabs();
@@ -60,6 +65,7 @@ function drawProxies() {
 // follow has fields of forms be what they stand for, but for the one that is typed into.
 function follow() {
   for (const e of document.querySelectorAll("[data-want]")) if (e !== document.activeElement && e.value !== begin.wanted[e.dataset.want]) e.value = begin.wanted[e.dataset.want];
+  for (const e of document.querySelectorAll("[data-timeline]")) if (e !== document.activeElement && e.value !== timeline.chosen[e.dataset.timeline]) e.value = timeline.chosen[e.dataset.timeline];
   const by = document.getElementById("sort-by");
   if (by && by !== document.activeElement) by.value = statements.sorted.by;
 }
@@ -118,19 +124,22 @@ function choose(id) {
 }
 
 select.addEventListener("change", () => choose(select.value));
-addEventListener("hashchange", () => { refresh(); draw(); scrollTo(0, 0); });
+addEventListener("hashchange", () => { if (now() === "timeline") timeline.read(location.hash); refresh(); draw(); scrollTo(0, 0); });
 document.addEventListener("visibilitychange", refresh);
 
 document.addEventListener("click", async e => {
   const button = e.target.closest("button");
   if (!button) return;
-  const {job, order, sort, split, from, begin: step} = button.dataset;
+  const {job, order, sort, split, from, after, begin: step} = button.dataset;
   if (order) {
     const move = state.moves.find(m => m.id === job);
     if (move) actions.open(job, move.orders.find(o => o.procedure === order));
   } else if (sort) {
     statements.sorted.by = sort;
     draw();
+  } else if (after !== undefined) {
+    timeline.choose("after", after);
+    location.hash = timeline.address();
   } else if (split) {
     begin.propose(from, split, (state.shards.find(s => s.name !== from && s.genes_percent === 0) || {}).name);
     location.hash = "moves";
@@ -150,8 +159,9 @@ document.addEventListener("click", async e => {
 document.addEventListener("submit", e => { if (e.target.id === "begin-form") { e.preventDefault(); document.getElementById("begin-preview").click(); } });
 
 const changed = e => {
-  const {want, choose: what} = e.target.dataset;
+  const {want, choose: what, timeline: filter} = e.target.dataset;
   if (want) begin.change(want, e.target.value);
+  else if (filter) { timeline.choose(filter, e.target.value.trim()); location.hash = timeline.address(); return; }
   else if (what === "shard") span.shard = e.target.value;
   else if (e.target.name === "span") { span.span = e.target.value; refresh(); }
   else if (e.target.name === "by") picture.chosen.by = e.target.value;
@@ -183,6 +193,7 @@ document.addEventListener("pointermove", e => {
   readout.textContent = `${clock(history.at[i])}: ${rate(line.statements_per_second[i])}, p50 ${ms(line.p50_ms[i])}, p99 ${ms(line.p99_ms[i])}, ${rate(line.errors_per_second[i])} errors, ${count(line.connections_in_use[i])} connections, lag ${lag(line.lag_ms[i])}`;
 });
 
+if (now() === "timeline") timeline.read(location.hash);
 drawTabs();
 refresh();
 listen();

@@ -6,6 +6,7 @@ import {mirrored, progress, stageNow} from "../assets/moves.js";
 import {arranged} from "../assets/statements.js";
 import {rights} from "../assets/users.js";
 import {routed} from "../assets/tables.js";
+import * as timeline from "../assets/timeline.js";
 
 const shard = (name, state, problem) => ({name, state, problem, severity: problem ? "outage" : "none"});
 const state = {
@@ -81,4 +82,24 @@ test("rights are told in words, and only those that are not everybody's", () => 
   assert.deepEqual(rights(plain), []);
   assert.deepEqual(rights({...plain, admin: true, ddl: false, scatter: "warn", max_connections: 1000}), ["admin", "no DDL", "reads of several shards: warn", "1,000 connections at a proxy"]);
   assert.equal(routed({kind: "sharded", owner: "buyer_uid"}), "rows live by buyer_uid");
+});
+
+test("the filters of the timeline are in its address", () => {
+  timeline.read("#timeline?kind=job&since=7d&subject=split-1&after=x");
+  assert.deepEqual({...timeline.chosen}, {kind: "job", subject: "split-1", since: "7d", after: "x"});
+  assert.deepEqual(timeline.needs()[0], ["v1/events?limit=100&kind=job&subject=split-1&since=7d&after=x", 60000]);
+  timeline.choose("subject", "a&b=c");
+  assert.equal(timeline.address(), "#timeline?kind=job&subject=a%26b%3Dc&since=7d");
+  timeline.read(timeline.address());
+  assert.equal(timeline.chosen.subject, "a&b=c");
+  timeline.read("#timeline?kind=nonsense");
+  assert.equal(timeline.address(), "#timeline");
+  assert.deepEqual(timeline.needs()[0], ["v1/events?limit=100&since=24h", 3000]);
+});
+
+test("an event has its time, its duration and its text, which is escaped", () => {
+  const drawn = String(timeline.row({id: "7-1", at: "2026-03-01T22:10:05.123Z", kind: "failover", subject: "shard s0", what: "b:1 <is> the primary", by: "p-1", took_ms: 1500, failed: true, command: "locus status"}));
+  for (const want of ['id="event-7-1"', "2026-03-01 22:10:05", "<b>shard s0</b> b:1 &lt;is&gt; the primary", "1.50 s", ">failed<", "<code>locus status</code>", 'href="#overview"']) assert.ok(drawn.includes(want), want + drawn);
+  assert.equal(timeline.took({took_ms: 83000}), "1 m 23 s");
+  assert.equal(timeline.took({}), "");
 });
