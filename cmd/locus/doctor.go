@@ -48,10 +48,10 @@ a proxy may open is this configuration's, unless the shard says otherwise.
 	return c
 }
 
-// lookAgainAfter is how long what may just be under way is given to pass.
+// lookAgainAfter is the time in which a temporary problem must pass.
 const lookAgainAfter = 2 * time.Second
 
-// diagnosis is what doctor prints.
+// diagnosis is the output of locus doctor.
 type diagnosis struct {
 	Healthy bool `json:"healthy"`
 	finding.Summary

@@ -131,7 +131,8 @@ func (l *eventList) run(ctx context.Context) error {
 	})
 }
 
-// append prints events that followed. Programs read a line for each of them, or a YAML document.
+// append prints the events that arrived while following. The output for programs has a line or a YAML document
+// for each.
 func (l *eventList) append(list []events.Event) {
 	switch l.in.output {
 	case table:
@@ -151,7 +152,7 @@ func (l *eventList) append(list []events.Event) {
 
 const (
 	eventsWidth  = 80
-	eventsIndent = 23 // of what happened
+	eventsIndent = 23 // the column where the text about an event begins
 )
 
 // print prints events below the date of their day.
@@ -190,7 +191,7 @@ func sentence(e events.Event) string {
 	return text
 }
 
-// brief rounds a duration to what people read.
+// brief rounds a duration to a precision that suits people.
 func brief(d time.Duration) string {
 	switch {
 	case d < time.Second:

@@ -47,10 +47,10 @@ the findings about shards are those of the latest report that a process has kept
 	return c
 }
 
-// beatsApart is between the two looks that rates are made of.
+// beatsApart is the time between the two queries from which rates are computed.
 const beatsApart = time.Second
 
-// status is what status shows.
+// status is the output of locus status.
 type status struct {
 	*overview.State
 	in *invocation
@@ -119,7 +119,7 @@ func (in *invocation) status(ctx context.Context, conn *connection, c *cluster.C
 	return in.judged(s.Summary)
 }
 
-// reads tells whether reads that may be late go to a replica.
+// reads returns whether a replica serves reads that may be late, as a text.
 func reads(usable bool) string {
 	if usable {
 		return "yes"

@@ -11,7 +11,7 @@ import (
 	"locus/migrate/phase"
 )
 
-// What genes have to bear adds up, whoever reports it.
+// The loads of a gene are added up over all processes that report them.
 func TestGenes(t *testing.T) {
 	c := newConsole(&fakeCluster{})
 	a := get[genesAnswer](t, c, "/v1/genes?weigh=1")

@@ -146,7 +146,7 @@ func TestContentTypesOfOrders(t *testing.T) {
 	}
 }
 
-// Whoever guesses waits; a session ends by itself.
+// Wrong passwords delay the answer, and sessions expire.
 func TestTimePasses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newConsole(&fakeCluster{})

@@ -122,7 +122,7 @@ func TestMetricsOfStatementsAndMoves(t *testing.T) {
 	}
 }
 
-// What is scraped often is what an alert needs that fires at once: the servers, and nothing else.
+// The metrics for frequent scrapes contain only the servers' states, which is what an immediate alert needs.
 func TestMetricsOfServersAlone(t *testing.T) {
 	h := busyHandler(t)
 	ofServers := func(path string) (lines, others []string) {
@@ -147,7 +147,7 @@ func TestMetricsOfServersAlone(t *testing.T) {
 	}
 }
 
-// Without etcd the moves are left out, and nothing else.
+// Without etcd only the moves are missing.
 func TestMetricsWithoutEtcd(t *testing.T) {
 	h := New(Options{Proxy: &busy{}, Cluster: &fakeCluster{err: context.DeadlineExceeded}, Accounts: []Account{{"u", config.Viewer, func() (string, error) { return "p", nil }}}})
 	body, err := io.ReadAll(scrape(t, h, "text/plain").Body)
@@ -156,7 +156,7 @@ func TestMetricsWithoutEtcd(t *testing.T) {
 	}
 }
 
-// A server that asks for native buckets gets them beside the classic ones.
+// A Prometheus that asks for native buckets gets them in addition to the classic ones.
 func TestNativeBuckets(t *testing.T) {
 	response := scrape(t, busyHandler(t), string(expfmt.NewFormat(expfmt.TypeProtoDelim)))
 	decoder := expfmt.NewDecoder(response.Body, expfmt.ResponseFormat(response.Header))

@@ -44,8 +44,8 @@ type made struct {
 
 func (m made) Status() []generators.Status { return m.status }
 
-// What is left of the IDs of tables and of the generators' numbers, how often they
-// asked for more, and what was reset, is among the metrics.
+// The metrics contain, for the IDs of tables and for generators, the remaining numbers, the requests for more,
+// and the resets.
 func TestMetricsOfIDs(t *testing.T) {
 	layout, err := orderid.ByName("int64")
 	if err != nil {

@@ -62,7 +62,7 @@ func TestThePage(t *testing.T) {
 	}
 }
 
-// sent is an asset, for who takes an encoding.
+// sent requests an asset with an Accept-Encoding header, and returns the response.
 func sent(t *testing.T, path, encoding string, header ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, path, nil)
@@ -117,15 +117,15 @@ func TestTheState(t *testing.T) {
 	}
 }
 
-// A shard that freezes under load is told within a second of when the proxies know: what is
-// left of the three until the page says so is theirs.
+// The page shows a shard that freezes under load within a second after the proxies know of it. The target is
+// three seconds in all, of which the proxies need the rest.
 func TestAFrozenShardIsToldAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeCluster{}
 		c := newConsole(f)
 		state := func() stateAnswer { return get[stateAnswer](t, c, "/v1/state") }
 		state()
-		time.Sleep(2 * time.Second) // virtual, as all of them
+		time.Sleep(2 * time.Second) // virtual time, as everywhere in this test
 		if s := state(); !s.Well || s.Statements.PerSecond < 390 || s.Statements.PerSecond > 410 {
 			t.Fatalf("before: well %v, %v statements/s, %s", s.Well, s.Statements.PerSecond, s.Worst)
 		}
@@ -148,7 +148,7 @@ func TestAFrozenShardIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// Etcd that is away is told, with what this process knows by itself.
+// If etcd is unavailable, the page shows that, with what this process knows by itself.
 func TestEtcdIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := reported(t)
@@ -170,7 +170,7 @@ func TestEtcdIsAway(t *testing.T) {
 	})
 }
 
-// What changes reaches an open page.
+// An open page receives changes.
 func TestEvents(t *testing.T) {
 	moves := &fakeCluster{}
 	lines := bufio.NewScanner(ask(t, serve(t, moves), "/events", "admin", "pass").Body)
@@ -273,7 +273,8 @@ func TestSessionsAreBoundedForEachAccount(t *testing.T) {
 	}
 }
 
-// The figures of the last hour are there when somebody comes, and doctor looks then.
+// The figures of the last hour exist before the first request. Doctor runs often while a page is open, and
+// rarely otherwise.
 func TestTheLastHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := reported(t)

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// leastFree is how much of a disk is to be free, in per cent.
+	// leastFree is the part of a disk that should be free, in per cent.
 	leastFree = 10
-	// mostHollow is how much of a table's file may hold nothing, in bytes, if that is
-	// more than what it holds.
+	// mostHollow is how many bytes of a table's file may be unused, if that is more than its rows and indexes
+	// take.
 	mostHollow = 1 << 30
 )
 
-// disk is one of a server's.
+// disk is a disk of a server.
 type disk struct {
 	path             string
 	total, available int64 // KiB
 }
 
-// disk looks whether there is room, where a server tells: MariaDB does with its plugin
-// DISKS.
+// disk reports a disk with too little free space, if the server can report its disks: MariaDB can with its
+// plugin DISKS.
 func (e *examination) disk(ctx context.Context, s *shard) error {
 	of, err := s.disk(ctx)
 	e.room(string(s.name), of)
@@ -40,8 +40,8 @@ func (e *examination) room(where string, d disk) {
 	}
 }
 
-// disk is the one that has the server's data; the zero value of a server that does not
-// tell.
+// disk returns the disk with the server's data. It returns the zero value for a server that can't report its
+// disks.
 func (s *shard) disk(ctx context.Context) (disk, error) {
 	rows, err := s.Query(ctx, "SELECT Path, Total, Available, @@datadir FROM information_schema.DISKS")
 	if link.Code(err) != 0 {
@@ -57,7 +57,7 @@ func (s *shard) disk(ctx context.Context) (disk, error) {
 	return holding(all, datadir), err
 }
 
-// holding finds the disk that a directory is on: the one mounted nearest above it.
+// holding returns the disk that contains a directory: the one with the longest mount point above it.
 func holding(all []disk, directory string) (nearest disk) {
 	for _, d := range all {
 		within := strings.HasPrefix(strings.TrimSuffix(directory, "/")+"/", strings.TrimSuffix(d.path, "/")+"/")
@@ -68,7 +68,7 @@ func holding(all []disk, directory string) (nearest disk) {
 	return nearest
 }
 
-// hollow looks for tables whose files hold little, as the source's do after a move.
+// hollow reports tables whose files are mostly unused, as those of the source after a move.
 func (e *examination) hollow(ctx context.Context, s *shard) error {
 	rows, err := s.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, IFNULL(DATA_FREE, 0), IFNULL(DATA_LENGTH + INDEX_LENGTH, 0) FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE'"+
 		fmt.Sprintf(" AND DATA_FREE > %d", mostHollow))

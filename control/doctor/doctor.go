@@ -16,26 +16,26 @@ import (
 	"locus/router/cluster"
 )
 
-// Options are what is looked at, and how.
+// Options contains the cluster to check, and how to access it.
 type Options struct {
 	Cluster *cluster.Cluster
 	KV      *etcd.KV
-	// Health asks etcd's members how they are.
+	// Health queries the state of etcd's members.
 	Health func(context.Context) []etcd.Health
 	Jobs   *jobs.Store
-	// Secrets looks for a secret here, where no proxy says what it has found.
+	// Secrets looks up a secret in the configuration of this command. It is used if no proxy reports the
+	// secrets that it lacks.
 	Secrets func(name string) (string, error)
-	// MaxConnections is how many a proxy may open to a shard that says nothing
-	// else.
+	// MaxConnections is the limit of connections per proxy for a shard that declares none.
 	MaxConnections int
-	// XA: proxies commit over several shards in two phases.
+	// XA reports that the proxies use two-phase commit for transactions over several shards.
 	XA  bool
 	Now func() time.Time
-	// Pause is between two looks at what may just be under way.
+	// Pause is the time between the two checks of problems that may be temporary.
 	Pause time.Duration
 }
 
-// patience bounds each question to etcd or the proxies.
+// patience is the time limit for each query of etcd or the proxies.
 const patience = 5 * time.Second
 
 // examination is one run of the checks.
@@ -43,13 +43,13 @@ type examination struct {
 	Options
 	cards []fleet.Card
 
-	mu       sync.Mutex // of what follows
+	mu       sync.Mutex // guards the fields below
 	findings []finding.Finding
-	passing  []finding.Finding // that count if they are there a second time
+	passing  []finding.Finding // they become findings if the second check finds them again
 	lacking  map[router.ShardName]*config.MissingSecret
 }
 
-// Examine runs all checks. What can't be asked is a finding, too.
+// Examine runs all checks. A check that can't be run is a finding as well.
 func Examine(ctx context.Context, o Options) (Report, error) {
 	e := &examination{Options: o}
 	var err error
@@ -77,7 +77,7 @@ func (e *examination) find(severity finding.Severity, check, where, remedy, form
 	e.add(finding.New(severity, check, where, remedy, format, args...))
 }
 
-// symptom is find for what a server of the shard that is down may cause.
+// symptom is like find, for a problem that may be a consequence of a failed server of the shard.
 func (e *examination) symptom(severity finding.Severity, of router.ShardName, check, where, remedy, format string, args ...any) {
 	f := finding.New(severity, check, where, remedy, format, args...)
 	f.Shards, f.Symptom = []router.ShardName{of}, true
@@ -90,7 +90,7 @@ func (e *examination) add(f finding.Finding) {
 	e.findings = append(e.findings, e.placed(f))
 }
 
-// placed returns the finding with the shard that its place names.
+// placed adds the shard that the finding's place names.
 func (e *examination) placed(f finding.Finding) finding.Finding {
 	if e.Cluster == nil || f.Shards != nil {
 		return f
@@ -102,14 +102,15 @@ func (e *examination) placed(f finding.Finding) finding.Finding {
 	return f
 }
 
-// mayPass is find for what is under way at any moment in a cluster that is well.
+// mayPass is like find, for what a healthy cluster may show for a moment, such as a branch that is being
+// committed.
 func (e *examination) mayPass(severity finding.Severity, check, where, remedy, format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.passing = append(e.passing, e.placed(finding.New(severity, check, where, remedy, format, args...)))
 }
 
-// passes looks again at what may pass, and keeps what did not.
+// passes repeats the checks after a pause, and keeps the findings of both times.
 func (e *examination) passes(ctx context.Context) error {
 	if len(e.passing) == 0 {
 		return nil
@@ -131,7 +132,7 @@ func (e *examination) passes(ctx context.Context) error {
 	return nil
 }
 
-// order puts findings in their order, each once.
+// order sorts the findings and removes duplicates.
 func (e *examination) order() {
 	if e.findings = finding.Sort(e.findings); e.findings == nil {
 		e.findings = []finding.Finding{}

@@ -12,7 +12,7 @@ import (
 	"locus/router/cluster"
 )
 
-// found is what was found, in short.
+// found returns the findings in short form.
 func (e *examination) found() string {
 	e.order()
 	var lines []string
@@ -132,7 +132,7 @@ func TestTablesThatHoldNothing(t *testing.T) {
 func TestSpaceOfProcesses(t *testing.T) {
 	for disk, want := range map[fleet.Disk]string{
 		{Dir: "/var/lib/locus", Total: 1 << 40, Available: 300 << 20}: "",
-		{Dir: "/var/lib/locus"}: "", // not known
+		{Dir: "/var/lib/locus"}: "", // unknown
 		{Dir: "/var/lib/locus", Total: 2 << 30, Available: 255 << 20}: "disk mover-1: 255 MiB of the 2048 MiB of the disk with its data_dir are available",
 		{Dir: "/var/lib/locus", Total: 2 << 30}:                       "disk mover-1: 0 MiB of the 2048 MiB of the disk with its data_dir are available",
 	} {

@@ -69,7 +69,7 @@ func put(t *testing.T, kv *etcd.KV, key, value string) {
 	}
 }
 
-// prefixes are all under which documents are read, with values that nobody understands.
+// prefixes returns keys under all prefixes of documents, and values that no reader understands.
 func prefixes() (keys []string, values []string) {
 	for _, p := range []string{
 		"declared/", "declared/tables/", "declared/shards/", "declared/primaries/", "declared/users/", "declared/generators/", "declared/renaming/", "declared/counters/", "declared/what/", "history/",
@@ -83,7 +83,7 @@ func prefixes() (keys []string, values []string) {
 	return keys, []string{"", "x", "[]", "null", "42", `"text"`, "{", `{"schema": 99}`, "schema: 99\n", "\x00\xff", strings.Repeat("x", 1<<16)}
 }
 
-// Everybody who reads documents of others goes on without those that can't be read.
+// All readers of other processes' documents skip those that can't be read.
 func TestReadersGoOn(t *testing.T) {
 	t.Parallel()
 	kv := declare(t)
@@ -158,7 +158,7 @@ func removeAll(ctx context.Context, t *testing.T, kv *etcd.KV) {
 	}
 }
 
-// What rows and numbers depend on is restored, and never removed.
+// Documents on which rows or numbers depend can be restored, but never removed.
 func TestDocumentsThatAreNeeded(t *testing.T) {
 	t.Parallel()
 	kv := declare(t)
@@ -197,7 +197,7 @@ func TestDocumentsThatAreNeeded(t *testing.T) {
 	}
 }
 
-// With the record of a job its genes are withdrawn from the map, and stay where they are.
+// Removing the record of a job withdraws its genes from the map. They stay where they are.
 func TestTheRecordOfAJobIsRemoved(t *testing.T) {
 	t.Parallel()
 	kv := declare(t)

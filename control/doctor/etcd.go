@@ -9,16 +9,15 @@ import (
 )
 
 const (
-	// clockMost is how far a clock may be off, beyond what the question takes.
+	// clockMost is the tolerated difference of a clock, in addition to the time that the query takes.
 	clockMost = time.Second
-	// fullAt is the share of etcd's quota from which on it is short of room, in per
-	// cent.
+	// fullAt is the part of etcd's quota above which its use is reported, in per cent.
 	fullAt = 80
-	// wastedMost is how much of etcd's file may hold nothing, in bytes.
+	// wastedMost is how many bytes of etcd's file may be unused.
 	wastedMost = 256 << 20
 )
 
-// members looks at etcd's, and tells how many there are.
+// members checks etcd's members, and returns their number.
 func (e *examination) members(ctx context.Context) int {
 	asked := e.Now()
 	all := e.Health(ctx)
@@ -48,15 +47,15 @@ func (e *examination) space(h etcd.Health) {
 	}
 }
 
-// reading is a clock that was read at some moment between asked and answered, with
-// so much left out behind its last digit.
+// reading is the time of a clock that was read at some moment between asked and answered. The clock's time was
+// rounded down by at most rough.
 type reading struct {
-	at              time.Time // zero: it could not be read
+	at              time.Time // zero: the clock could not be read
 	asked, answered time.Time // by this machine's clock
 	rough           time.Duration
 }
 
-// clock holds one to this machine's.
+// clock compares a clock with this machine's.
 func (e *examination) clock(whose string, r reading) {
 	if r.at.IsZero() {
 		return

@@ -9,8 +9,8 @@ import (
 	"locus/control/keyring"
 )
 
-// keys looks whether all processes can read what the others stamp. While keys are
-// rotated some differ for a moment.
+// keys checks that all processes can read the IDs that the others make. During a rotation of the keys some
+// can't for a moment.
 func (e *examination) keys(ctx context.Context) {
 	current, _, err := keyring.ReadCurrent(ctx, e.KV)
 	if err != nil {
@@ -27,7 +27,7 @@ func (e *examination) keys(ctx context.Context) {
 	}
 }
 
-// rotations reads since when the current key has been; keys reports errors.
+// rotations checks the age of the current key. It ignores errors, because keys reports them.
 func (e *examination) rotations(ctx context.Context) {
 	if current, _, err := keyring.ReadCurrent(ctx, e.KV); err == nil {
 		e.rotation(current)

@@ -26,7 +26,7 @@ func (e *examination) proxyClocks(ctx context.Context) {
 		return // package overview reports proxies that don't answer
 	}
 	answered := e.Now()
-	for id, at := range clocks.By { // older builds don't know the question
+	for id, at := range clocks.By { // builds from before this question don't answer
 		e.clock("proxy "+id, reading{at: at, asked: asked, answered: answered})
 	}
 }

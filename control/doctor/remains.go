@@ -12,14 +12,14 @@ import (
 	"locus/proxy/twophase"
 )
 
-// branches looks at all shards for branches in doubt.
+// branches checks all shards for transactions in doubt.
 func (e *examination) branches(ctx context.Context) {
 	var looking sync.WaitGroup
 	for _, name := range e.Cluster.ShardNames() {
 		looking.Go(func() {
 			server, err := e.Jobs.Shard(ctx, name)
 			if err != nil {
-				return // it was said
+				return // shards reports it
 			}
 			c, err := link.Dial(ctx, server)
 			if err != nil {
@@ -32,12 +32,12 @@ func (e *examination) branches(ctx context.Context) {
 	looking.Wait()
 }
 
-// inDoubt lists what is prepared and not finished. For a moment that is every
-// transaction that spans shards.
+// inDoubt reports prepared branches that are not finished. Every transaction over several shards has them for a
+// moment.
 func (e *examination) inDoubt(ctx context.Context, s *shard) error {
 	rows, err := s.Query(ctx, "XA RECOVER")
 	if link.Code(err) != 0 {
-		return nil // it was said, if it matters
+		return nil // twoPhases reports it, if it matters
 	}
 	if err != nil {
 		return err
@@ -57,11 +57,11 @@ func (e *examination) inDoubt(ctx context.Context, s *shard) error {
 	return nil
 }
 
-// leftovers looks for what moves wrote down that are over.
+// leftovers reports what moves that are over have left on a shard.
 func (e *examination) leftovers(ctx context.Context, s *shard) error {
 	rows, err := s.Query(ctx, "SELECT job FROM locus.move_position UNION SELECT job FROM locus.move_lane")
 	if link.Code(err) != 0 {
-		return nil // nothing was ever moved, or the account may not look, which was said
+		return nil // there was no move yet, or the account lacks the privilege, which preflight reports
 	}
 	if err != nil || len(rows) == 0 {
 		return err
@@ -74,7 +74,7 @@ func (e *examination) leftovers(ctx context.Context, s *shard) error {
 	if err != nil {
 		return err
 	}
-	live := map[string]bool{} // a job whose record can't be read may be under way
+	live := map[string]bool{} // includes jobs whose records can't be read: they may be active
 	for _, id := range ids {
 		live[id] = true
 	}

@@ -10,8 +10,8 @@ import (
 	"locus/control/finding"
 )
 
-// Report contains the number of processes and servers that were checked, and the findings. It has no problem that the proxies or etcd show at
-// any moment: package overview finds these.
+// Report contains the number of processes and servers that were checked, and the findings. It contains no
+// problem that the proxies or etcd report at any moment: package overview finds those.
 type Report struct {
 	At       time.Time         `json:"at,omitzero"` // when the checks ended
 	Etcd     int               `json:"etcd_endpoints"`

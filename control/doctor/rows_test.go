@@ -15,7 +15,7 @@ import (
 	"locus/router/cluster"
 )
 
-// Rows that are not where their owner says are found among those at either end of a table.
+// The check finds rows at either end of a table that are not on the shard of their owner.
 func TestRowsOfATable(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Shared(t, engine, 1)[0]

@@ -11,8 +11,8 @@ import (
 
 func TestMain(m *testing.M) { servers.Main(m) }
 
-// A server of MariaDB tells of its disk if it has the plugin for that; nothing else does,
-// and that is no finding.
+// A MariaDB reports its disk only if it has the plugin for that. Servers that can't report it are not a
+// finding.
 func TestTheDiskOfAServer(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		server := servers.Start(t, engine, 1)[0]

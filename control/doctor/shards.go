@@ -24,14 +24,14 @@ import (
 	"locus/router/catalog"
 )
 
-// shard is one that answers.
+// shard is a connection to a shard that answers.
 type shard struct {
 	*link.Conn
 	name    router.ShardName
 	account string
 }
 
-// shards looks at all of them side by side, and then at what they have in common.
+// shards checks all shards concurrently, and then compares them.
 func (e *examination) shards(ctx context.Context) {
 	open := make([]*shard, len(e.Cluster.Shards))
 	var looking sync.WaitGroup
@@ -58,7 +58,7 @@ func (e *examination) shards(ctx context.Context) {
 // reach logs in to a shard.
 func (e *examination) reach(ctx context.Context, name router.ShardName) *shard {
 	declared := e.Cluster.Shards[name]
-	if declared.Unreadable != "" { // its document is a finding of its own
+	if declared.Unreadable != "" { // reported as a document that can't be read
 		return nil
 	}
 	server, err := e.Jobs.Shard(ctx, name)
@@ -107,7 +107,7 @@ func (e *examination) withoutSecrets() {
 		"shards that were not checked, since their passwords are not found: %s; %v", strings.Join(list, ", "), e.lacking[names[0]])
 }
 
-// check is one thing to look at on a shard.
+// check is a check of one shard.
 type check struct {
 	name string
 	look func(*examination, context.Context, *shard) error
@@ -125,10 +125,11 @@ var checks = []check{
 	{"leftovers", (*examination).leftovers},
 }
 
-// shardPatience bounds each check of a shard: some read about all tables.
+// shardPatience is the time limit for each check of a shard. Some read the metadata of all tables.
 const shardPatience = 15 * time.Second
 
-// shard tells whether all was looked at. A MariaDB whose commits wait for replicas answers some questions only when one acknowledges.
+// shard runs the checks of a shard, and reports whether all were run. It stops at the first one that takes too
+// long: a MariaDB whose commits wait for a replica answers some queries only after the acknowledgement.
 func (e *examination) shard(ctx context.Context, s *shard) bool {
 	for _, c := range checks {
 		limited, cancel := context.WithTimeout(ctx, shardPatience)
@@ -163,7 +164,7 @@ func (e *examination) shardClock(ctx context.Context, s *shard) error {
 	return nil
 }
 
-// one is the one value of an answer.
+// one returns the only value of a query's result.
 func (s *shard) one(ctx context.Context, sql string) (string, error) {
 	rows, err := s.Query(ctx, sql)
 	if err != nil {
@@ -172,8 +173,8 @@ func (s *shard) one(ctx context.Context, sql string) (string, error) {
 	return string(rows[0][0]), nil
 }
 
-// preflight is what a move from the shard or to it would be refused for, and the
-// privilege that gathering takes.
+// preflight reports obstacles to a move from the shard or to it, and the lack of the privilege that gathered
+// reads need.
 func (e *examination) preflight(ctx context.Context, s *shard) error {
 	here := map[catalog.TableName]catalog.Declaration{}
 	for name, d := range e.Cluster.Tables {
@@ -182,7 +183,7 @@ func (e *examination) preflight(ctx context.Context, s *shard) error {
 		}
 	}
 	problems, err := preflight.LookAtServer(ctx, s.Conn, here, preflight.Need{Privilege: "CREATE TEMPORARY TABLES", For: "gathering"})
-	mended := map[string]bool{} // one GRANT is for all tables of a schema
+	mended := map[string]bool{} // one GRANT gives the privileges on all tables of a schema
 	for _, p := range problems {
 		if !mended[p.Remedy] {
 			e.find(gravity(p.Check), p.Check, string(s.name), p.Remedy, "%s", p.What)
@@ -192,7 +193,8 @@ func (e *examination) preflight(ctx context.Context, s *shard) error {
 	return err
 }
 
-// gravity returns the severity of an obstacle of a move. Statements need the privileges, too. The other obstacles concern a move alone.
+// gravity returns the severity of an obstacle to a move. Lacking privileges and read-only servers concern
+// statements, too. The other obstacles concern only moves.
 func gravity(check string) finding.Severity {
 	if check == "privileges" || check == "read only" {
 		return finding.AtRisk
@@ -200,8 +202,8 @@ func gravity(check string) finding.Severity {
 	return finding.Advice
 }
 
-// durability looks whether a commit survives a power cut: a move reads what is committed
-// from the log, and others may have acted on the decision of a commit over several shards.
+// durability checks the settings by which commits survive a power failure. A move copies what it reads from the
+// log, and other shards may have acted on the decision of a two-phase commit, so neither may be undone.
 func (e *examination) durability(ctx context.Context, s *shard) error {
 	var lax, remedy []string
 	for _, variable := range []string{"innodb_flush_log_at_trx_commit", "sync_binlog"} {
@@ -209,7 +211,7 @@ func (e *examination) durability(ctx context.Context, s *shard) error {
 		if err != nil {
 			return err
 		}
-		if value != "1" && (value != "3" || variable == "sync_binlog") { // 3 flushes, too
+		if value != "1" && (value != "3" || variable == "sync_binlog") { // 3 flushes at commit as well
 			lax = append(lax, variable+" = "+value)
 			remedy = append(remedy, "SET GLOBAL "+variable+" = 1")
 		}
@@ -221,10 +223,10 @@ func (e *examination) durability(ctx context.Context, s *shard) error {
 	return nil
 }
 
-// spare is how many connections moves and people need beside the proxies.
+// spare is the number of connections for moves and operators, in addition to those of the proxies.
 const spare = 10
 
-// connections looks whether the server takes as many as proxies may open.
+// connections checks that the server accepts as many connections as the proxies may open.
 func (e *examination) connections(ctx context.Context, s *shard) error {
 	text, err := s.one(ctx, "SELECT @@GLOBAL.max_connections")
 	if err != nil {
@@ -247,7 +249,7 @@ func (e *examination) connections(ctx context.Context, s *shard) error {
 	return nil
 }
 
-// twoPhases looks whether transactions may span the shard.
+// twoPhases checks the privileges and the table that transactions over several shards need.
 func (e *examination) twoPhases(ctx context.Context, s *shard) error {
 	if !e.XA {
 		return nil
@@ -260,7 +262,7 @@ func (e *examination) twoPhases(ctx context.Context, s *shard) error {
 		e.find(finding.Outage, "privileges", string(s.name), "GRANT XA_RECOVER_ADMIN ON *.* TO "+account, "transactions can't span it: prepared branches can't be listed: %s", link.Reason(err))
 		return nil
 	}
-	if err != nil || len(e.cards) == 0 { // the first proxy makes the table
+	if err != nil || len(e.cards) == 0 { // without a proxy the table may be missing: the first proxy creates it
 		return err
 	}
 	switch _, err = s.Query(ctx, "SELECT 1 FROM locus.decision LIMIT 0"); link.Code(err) {
@@ -274,7 +276,7 @@ func (e *examination) twoPhases(ctx context.Context, s *shard) error {
 	return nil
 }
 
-// kinds looks whether all servers are of one kind.
+// kinds checks that all servers are MariaDB, or all MySQL, and in supported versions.
 func (e *examination) kinds(open []*shard) {
 	var first *shard
 	for _, s := range open {
@@ -298,7 +300,7 @@ func tooOld(v link.Version) bool {
 	return !v.AtLeast(8, 0, 0)
 }
 
-// tables holds the declared ones to those on the shards, and those to each other.
+// tables compares the tables on the shards with their declarations and with each other.
 func (e *examination) tables(ctx context.Context, open []*shard) {
 	queriers := map[router.ShardName]schema.Querier{}
 	for _, s := range open {
@@ -307,7 +309,7 @@ func (e *examination) tables(ctx context.Context, open []*shard) {
 		}
 	}
 	if len(queriers) == 0 {
-		return // which was said
+		return // reach has reported each of them
 	}
 	loaded, err := schema.Load(ctx, queriers, e.Cluster)
 	if err != nil {
@@ -332,10 +334,10 @@ func (e *examination) tables(ctx context.Context, open []*shard) {
 	}
 }
 
-// sampled is how many rows from either end of a table are looked at.
+// sampled is the number of rows that are checked at each end of a table.
 const sampled = 500
 
-// rows looks at some rows of a sharded table: whether they are where their owner says.
+// rows checks for some rows of a sharded table that they are on the shard of their owner.
 func (e *examination) rows(ctx context.Context, s *shard, t *catalog.Table) {
 	where := fmt.Sprintf("table %s on %s", t.TableName, s.name)
 	some := audit.Rows{Conn: s.Conn, Table: t, Shard: s.name, Most: sampled}
@@ -348,7 +350,7 @@ func (e *examination) rows(ctx context.Context, s *shard, t *catalog.Table) {
 		return
 	}
 	routes := e.Cluster.Routes
-	if seen.Has(audit.Foreign(routes, s.name)) { // genes may have moved meanwhile
+	if seen.Has(audit.Foreign(routes, s.name)) { // check again with the current map, because genes may have moved since
 		if routes, err = e.Jobs.Map(ctx); err != nil {
 			e.symptom(finding.AtRisk, s.name, "rows", where, "see the reason", "they can't be looked at: %v", err)
 			return
@@ -359,7 +361,7 @@ func (e *examination) rows(ctx context.Context, s *shard, t *catalog.Table) {
 	}
 }
 
-// lines joins errors, each of which is one line for each problem.
+// lines joins errors. The text has one line for each problem.
 func lines(errs []error) string {
 	if err := errors.Join(errs...); err != nil {
 		return err.Error()

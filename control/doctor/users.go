@@ -10,8 +10,8 @@ import (
 	"locus/control/fleet"
 )
 
-// users looks for those who can't log in, since their secret is missing: at each proxy,
-// and here if none tells.
+// users reports users that can't log in at a proxy because their secret is missing. If no proxy answers, it
+// looks up the secrets in the configuration of this command.
 func (e *examination) users(ctx context.Context) {
 	const check = "users"
 	remedy := func(secret string) string {
@@ -19,7 +19,7 @@ func (e *examination) users(ctx context.Context) {
 	}
 	beats, err := fleet.Beats(ctx, e.KV)
 	if err != nil {
-		return // which was said
+		return // package overview reports it
 	}
 	for _, name := range e.Cluster.UserNames() {
 		u := e.Cluster.Users[name]

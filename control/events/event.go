@@ -23,7 +23,7 @@ const (
 	Switchover  Kind = "switchover"  // an operator requested another primary
 	Definition  Kind = "definition"  // a statement that defines something on the shards
 	Declaration Kind = "declaration" // what the cluster declares, and the route map
-	Drain       Kind = "drain"       // a process was told to stop, or drains
+	Drain       Kind = "drain"       // a process was asked to stop, or drains
 	Process     Kind = "process"     // a process started, stopped or was lost
 	Keys        Kind = "keys"        // another version of the key ring is current
 	Errors      Kind = "errors"      // the rate of errors rose above its limit, or fell below it

@@ -257,7 +257,7 @@ func TestPruning(t *testing.T) {
 	}
 }
 
-// The latest events stay when there are too many: at most the limit, and at least four fifths of it.
+// If there are too many events, the latest ones are kept: at most the limit, and at least four fifths of it.
 func TestTheLatestEventsStay(t *testing.T) {
 	kv := newKV(t)
 	r := rand.New(rand.NewPCG(3, 4))

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Limits of the rate of errors. It rises above its limit if both the share and the number are reached in one window, and it falls below it when the share
-// stays under half of the limit for [calm].
+// Limits of the rate of errors. The rate is too high from when both the share and the number are reached within
+// one window, until the share has been under half of maxShare for [calm].
 const (
 	rateWindow = 30 * time.Second
 	maxShare   = 0.05
@@ -31,7 +31,7 @@ type sample struct {
 	errors     map[uint16]uint64 // by MySQL's code
 }
 
-// Observe takes the counters of a moment, and returns the events that they cause, without a subject: at most one.
+// Observe takes the current values of the counters. It returns at most one event, without a subject.
 func (r *Rate) Observe(now time.Time, statements uint64, errors map[uint16]uint64) []Event {
 	latest := sample{now, statements, maps.Clone(errors)}
 	r.samples = append(r.samples, latest)

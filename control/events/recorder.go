@@ -109,7 +109,7 @@ type writer struct {
 	lost     uint64 // dropped at the last line in the log
 }
 
-// take adds to waiting what is queued.
+// take adds the queued events to waiting.
 func (w *writer) take(first ...etcd.Write) {
 	w.waiting = append(w.waiting, first...)
 	for len(w.waiting) < maxBatch {

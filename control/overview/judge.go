@@ -8,8 +8,8 @@ import (
 	"locus/router"
 )
 
-// findings returns all findings of the cluster, each once: those that the processes tell at any moment, and those of locus doctor. A server
-// that is down, or etcd, is one finding with its consequences.
+// findings returns all findings of the cluster, each once: those from the current data of the processes, and
+// those of locus doctor. A failed server is one finding that contains its consequences, and so is etcd.
 func findings(seen Seen) []finding.Finding {
 	causes := append(etcdDown(seen), serversDown(seen)...)
 	var rest []finding.Finding
@@ -49,7 +49,7 @@ func (c *cause) absorb(f finding.Finding) {
 	}
 }
 
-// judge sets what follows from the findings.
+// judge sets the fields that follow from the findings.
 func (s *State) judge(list []finding.Finding) {
 	s.Findings, s.Summary = list, finding.Summarize(list)
 	s.Well, s.Problems = s.Healthy(), s.Outages+s.AtRisk

@@ -32,8 +32,8 @@ func unhealthy(h etcd.Health) string {
 	return ""
 }
 
-// etcdDown returns the finding that etcd can't be used: jobs, definitions and failovers don't work, and shards whose primaries it confirms
-// are refused.
+// etcdDown returns the finding that etcd can't be used. Then jobs, definitions and failovers don't work, and
+// proxies refuse statements to shards whose primaries etcd must confirm.
 func etcdDown(seen Seen) []cause {
 	const remedy = "etcdctl endpoint status --cluster; start the members that are missing, and check the network to them"
 	var f finding.Finding

@@ -34,7 +34,7 @@ func moves(all []watch.Seen, now time.Time) []Move {
 	return list
 }
 
-// stuck returns why a job does not go on.
+// stuck reports a job that makes no progress, with the reason.
 func stuck(seen watch.Seen, now time.Time) (f finding.Finding, is bool) {
 	const check = "moves"
 	j, r := seen.Job, seen.Report

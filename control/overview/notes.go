@@ -14,15 +14,15 @@ import (
 
 // Notes are documents in etcd that other processes and operators write.
 type Notes struct {
-	// Records are those of the processes that watch the shards' servers.
+	// Records are written by the processes that monitor the shards' servers.
 	Records map[router.ShardName]failover.Record
 	// Acknowledged are the findings that operators have acknowledged, by their IDs.
 	Acknowledged map[string]finding.Acknowledgement
-	// Report is the latest report of locus doctor that a process has kept for all. Its time is zero if there is none.
+	// Report is the latest report of locus doctor in etcd. Its time is zero if there is none.
 	Report doctor.Report
 }
 
-// reportLasts is the age of a report that no process has renewed, and that is not shown any more.
+// reportLasts is the age at which a report is no longer shown.
 const reportLasts = 25 * time.Minute
 
 // ReadNotes reads the documents as of one revision of etcd, without those that can't be read.

@@ -18,7 +18,8 @@ type Seen struct {
 	Cards    []fleet.Card
 	// Before and Now are two sets of the proxies' beats. Rates are computed from their difference.
 	Before, Now fleet.Answers[fleet.Beat]
-	// Earlier is what was declared at the time of Before; nil: the same as Declared. What differs from it may just be under way.
+	// Earlier is the declaration at the time of Before; nil: the same as Declared. Differences between the two
+	// may be changes that are in progress.
 	Earlier *cluster.Cluster
 	Moves   []watch.Seen
 	Etcd    []etcd.Health // nil if its members were not queried
@@ -43,7 +44,7 @@ func (s Seen) of(beats fleet.Answers[fleet.Beat]) map[string]fleet.Beat {
 	return one
 }
 
-// earlier returns what was declared a moment ago.
+// earlier returns the declaration at the time of Before.
 func (s Seen) earlier() *cluster.Cluster {
 	if s.Earlier != nil {
 		return s.Earlier

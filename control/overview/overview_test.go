@@ -29,7 +29,7 @@ func declared(t *testing.T) *cluster.Cluster {
 	}
 }
 
-// beats are those of two proxies, the first of which sees s1 as it is said.
+// beats returns the beats of two proxies. The first one sees s1 in the given state.
 func beats(since time.Duration, s1 health.State) fleet.Answers[fleet.Beat] {
 	beat := func() fleet.Beat {
 		n := uint64(100 * since.Seconds())
@@ -72,14 +72,14 @@ func TestAllIsWell(t *testing.T) {
 	}
 }
 
-// cutOff has a proxy report that etcd does not confirm the primary of s1.
+// cutOff makes a proxy report that etcd does not confirm the primary of s1.
 func cutOff(s *overview.Seen, reads bool) {
 	p := s.Now.By["b"].Pools["s1"]
 	p.Unconfirmed, p.StaleReads = noon, reads
 	s.Now.By["b"].Pools["s1"] = p
 }
 
-// symptom is what doctor finds where a server does not answer.
+// symptom returns a finding of doctor about a server that does not answer.
 func symptom(shard router.ShardName, what string) finding.Finding {
 	f := finding.New(finding.AtRisk, "logins", string(shard), "start the server", "%s", what)
 	f.Shards, f.Symptom = []router.ShardName{shard}, true

@@ -11,8 +11,8 @@ import (
 	"locus/router/cluster"
 )
 
-// primariesFound returns switchovers that have not ended, why proxies don't follow a primary or none is promoted, and what a failover would
-// come to now.
+// primariesFound returns switchovers that have not ended, problems that the watchers of the shards' servers
+// report, and for each shard with failover what a failover would lack or lose now.
 func primariesFound(seen Seen) (list []finding.Finding) {
 	add := func(name router.ShardName, server string, f finding.Finding) {
 		f.Shards, f.Server, f.Symptom = []router.ShardName{name}, server, true
@@ -43,7 +43,7 @@ func primariesFound(seen Seen) (list []finding.Finding) {
 	return list
 }
 
-// standby adds what a failover of a shard would come to now.
+// standby adds what a failover of a shard would lack or lose now.
 func standby(name router.ShardName, r failover.Record, alone bool, add func(router.ShardName, string, finding.Finding)) {
 	if !r.Waits.IsZero() {
 		add(name, "", finding.New(finding.Outage, "primaries", string(name),

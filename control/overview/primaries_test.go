@@ -38,7 +38,7 @@ func listed(seen Seen) (text string) {
 	return text
 }
 
-// Writes that wait for a replica are reported with the remedy, and so is what may be lost by that remedy.
+// Writes that wait for a replica are reported with the remedy, and so is what the remedy may lose.
 func TestPrimariesWithoutReplicas(t *testing.T) {
 	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for alone, want := range map[bool][]string{

@@ -19,7 +19,7 @@ type Proxy struct {
 	Sessions   int       `json:"sessions"`
 	MapVersion int64     `json:"map_version"`
 	fleet.Rates
-	Draining bool             `json:"draining,omitempty"` // it is about to stop, as it was told to
+	Draining bool             `json:"draining,omitempty"` // it stops soon, on request
 	Problem  string           `json:"problem,omitempty"`
 	Severity finding.Severity `json:"severity"`
 }
@@ -95,7 +95,7 @@ func proxiesFound(seen Seen) (list []finding.Finding) {
 	return list
 }
 
-// silent returns how severe it is that a proxy does not answer: the others serve.
+// silent returns the severity of a proxy that does not answer, which depends on whether others serve.
 func silent(seen Seen) finding.Severity {
 	if len(seen.Now.By) == 0 {
 		return finding.Outage

@@ -15,7 +15,7 @@ import (
 	"locus/router/cluster"
 )
 
-// remedies are what to do about a server that is not well, by its state.
+// remedies are the remedies for a server that is not well, by its state.
 var remedies = map[health.State]string{
 	health.Frozen:   "look at its machine, its disks and the network between; statements go there by themselves once it answers",
 	health.Away:     "start it, or fix what the error says; if the address has changed, correct it in cluster.yaml (locus apply)",
@@ -27,7 +27,7 @@ var remedies = map[health.State]string{
 type server struct {
 	health.Status           // the worst state, since the first proxy saw it
 	proxies       int       // that report it
-	silent        time.Time // the proxies have heard nothing of it since then
+	silent        time.Time // since when the proxies have received nothing from it
 }
 
 // reported returns the servers of a shard that some proxy reports as not well, by address.
@@ -80,7 +80,7 @@ func (s server) found(proxies int) finding.Finding {
 	return f
 }
 
-// serversDown returns the servers that can't be asked.
+// serversDown returns the servers that don't answer.
 func serversDown(seen Seen) (list []cause) {
 	for _, name := range seen.Declared.ShardNames() {
 		for _, s := range reported(seen.Now.By, name) {
@@ -103,7 +103,7 @@ func serversDown(seen Seen) (list []cause) {
 // received.
 const promotion = 7 * time.Second
 
-// expected returns what becomes of a shard whose primary is down.
+// expected describes what will happen to a shard whose primary is down.
 func expected(seen Seen, s server) string {
 	declared, p, r := seen.Declared.Shards[s.Shard], seen.Declared.Primaries[s.Shard], seen.Records[s.Shard]
 	due := s.silent.Add(declared.PatienceWithPrimary() + promotion)
@@ -127,8 +127,8 @@ func expected(seen Seen, s server) string {
 type pools struct {
 	blocked     time.Duration // until the next login is tried
 	waiting     int           // sessions that wait for a connection
-	unconfirmed time.Time     // since when etcd does not confirm the primary to some proxy
-	staleReads  bool          // plain reads go on there
+	unconfirmed time.Time     // since when etcd has not confirmed the primary to some proxy
+	staleReads  bool          // plain reads still work there
 }
 
 func poolsOf(beats map[string]fleet.Beat, name router.ShardName) (all pools) {

@@ -25,8 +25,8 @@ type Shard struct {
 	// Since is when the first proxy saw this state.
 	Since    time.Time `json:"since,omitzero"`
 	Replicas []Replica `json:"replicas,omitempty"`
-	// UnconfirmedSince is since when etcd does not confirm the primary to some proxy, so that it refuses statements. StaleReads reports that
-	// plain reads go on there, and may be stale.
+	// UnconfirmedSince is the time since which some proxy has no confirmation of the primary from etcd, so that
+	// it refuses statements. StaleReads reports that plain reads still work there, and may be stale.
 	UnconfirmedSince time.Time `json:"unconfirmed_since,omitzero"`
 	StaleReads       bool      `json:"stale_reads,omitempty"`
 	Problem          string    `json:"problem,omitempty"`
@@ -58,7 +58,8 @@ func shards(seen Seen) []Shard {
 	return list
 }
 
-// look combines the proxies' reports of a shard. The figures are those of the chosen proxies, the state is that of all.
+// look combines the proxies' reports of a shard. The figures are those of the chosen proxies, but the state
+// considers all.
 func (s *Shard) look(name router.ShardName, seen Seen) {
 	for _, b := range seen.of(seen.Now) {
 		p := b.Pools[string(name)]

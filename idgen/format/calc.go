@@ -243,7 +243,7 @@ func apply(op byte, a, b calc) (calc, error) {
 		if b.constant == nil || b.constant.Sign() == 0 {
 			return calc{}, fmt.Errorf("behind %c is a number above 0", op)
 		}
-		if do = (*big.Int).Div; op == '%' { // both are those of Euclid
+		if do = (*big.Int).Div; op == '%' { // Div and Mod are the Euclidean ones: the remainder is never negative
 			do, e.low, e.high = (*big.Int).Mod, new(big.Int), new(big.Int).Sub(b.constant, big.NewInt(1))
 			break
 		}

@@ -60,7 +60,7 @@ type Values struct {
 	Hider Hider
 
 	next  Sequence
-	texts []string // of all parts in order, for one that refers to some
+	texts []string // the texts of all parts in order, for a part that refers to others
 }
 
 // Hider maps numbers of a given number of decimal digits to others, one to one for each tweak. See the key ring of package

@@ -125,7 +125,7 @@ func (c *Cluster) soon(name string) uint64 {
 	return c.Generators[name].Start + c.soonCounted(name)
 }
 
-// soonCounted is soon for a generator that begins at 1.
+// soonCounted is like soon, as if the generator began at 1.
 func (c *Cluster) soonCounted(name string) uint64 {
 	g := c.Generators[name]
 	if g.Ordered {
@@ -157,7 +157,7 @@ func (c *Cluster) soonCounted(name string) uint64 {
 	return thousand
 }
 
-// soonOfOthers is soon for a generator that adds low bits to the numbers of others.
+// soonOfOthers is like soonCounted, for a generator that adds low bits to the numbers of other generators.
 func (c *Cluster) soonOfOthers(g Generator) uint64 {
 	most := uint64(thousand) // the largest of all, since each is asked in turn
 	for _, of := range g.Of {

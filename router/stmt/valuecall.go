@@ -67,7 +67,7 @@ func standIn(text string, n int) string {
 type valueReplacer struct {
 	name     string
 	replaced int
-	other    bool // a call is not of one column
+	other    bool // there is a call with other arguments than one column
 }
 
 func (v *valueReplacer) Enter(n ast.Node) (ast.Node, bool) {
