@@ -26,23 +26,6 @@ func TestEachRunHasAnIDOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestCalled(t *testing.T) {
-	cards := []fleet.Card{{ID: "a:4306-111111", Addr: "10.0.0.1:4306"}, {ID: "b:4306-222222"}, {ID: "b:4306-333333"}, {ID: "b:43060-444444"}, {ID: "old:4306"}}
-	for name, want := range map[string]string{
-		"a:4306": "a:4306-111111", "a:4306-111111": "a:4306-111111", "b:4306-333333": "b:4306-333333", "old:4306": "old:4306",
-		"10.0.0.1:4306": "a:4306-111111",
-		"a":             "", "b:4306": "", "b:430": "", "a:4306-": "",
-	} {
-		at, err := called(cards, name)
-		switch {
-		case want == "" && err == nil:
-			t.Errorf("%s is %s", name, cards[at].ID)
-		case want != "" && (err != nil || cards[at].ID != want):
-			t.Errorf("%s: %v, want %s", name, err, want)
-		}
-	}
-}
-
 // The settings of a process's worker number: its address counts only if it is to be reused by it.
 func TestWorkerOf(t *testing.T) {
 	for text, want := range map[string]snowflake.Options{

@@ -208,7 +208,7 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 		list = append(list, func(ctx context.Context) error {
 			p.proxy.Reread() // the tables may have changed since they were read
 			return p.following(fleet.Redefined, p.proxy.RereadChanged).Run(ctx)
-		}, p.following(fleet.Settled, p.proxy.Settle).Run, p.following(fleet.Renumbered, p.proxy.Renumber).Run, p.recordErrors)
+		}, p.following(fleet.Settled, p.proxy.Settle).Run, p.following(fleet.Renumbered, p.proxy.Renumber).Run, p.recordErrors, p.killer().Run)
 	}
 	if p.config.Does(config.MoverTask) {
 		mover := &migrate.Runner{Store: p.store, Name: p.card.ID, Log: p.log, Stepped: p.spans.Stepped}
@@ -243,6 +243,13 @@ func (p *process) obey(ctx context.Context) error {
 	})
 }
 
+// killer ends the proxy's sessions on request.
+func (p *process) killer() *fleet.Killer {
+	return &fleet.Killer{KV: p.kv, ID: p.card.ID, Now: time.Now, Log: p.log, Kill: func(ctx context.Context, k fleet.Kill) error {
+		return p.proxy.KillSession(ctx, k.Session, k.Statement)
+	}}
+}
+
 // following makes the proxy follow the definitions of all processes.
 func (p *process) following(q fleet.Question, follow func(context.Context, catalog.Change) error) *fleet.Follower {
 	return &fleet.Follower{KV: p.kv, Presence: p.presence, ID: p.card.ID, Question: q, Follow: follow, Log: p.log}
@@ -275,5 +282,6 @@ func (p *process) counted() map[fleet.Question]func() any {
 		fleet.ForgetStatements: func() any { return fleet.StatementsForgotten(p.proxy.Statements()) },
 
 		fleet.Generators: func() any { return p.numbers.Reports() },
+		fleet.Sessions:   func() any { return fleet.SessionsAnswer(p.proxy.Processes()) },
 	}
 }

@@ -114,32 +114,12 @@ type stopped struct {
 	Stopped bool        `json:"stopped"`
 }
 
-// called finds the process with that ID, host and port, or address. The name must match exactly one process.
-func called(cards []fleet.Card, name string) (at int, err error) {
-	var found []int
-	for i, c := range cards {
-		if c.ID == name {
-			return i, nil
-		}
-		if strings.HasPrefix(c.ID, name+"-") || c.Addr == name {
-			found = append(found, i)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return 0, fmt.Errorf("no process %s lives: locus proxies list", name)
-	case 1:
-		return found[0], nil
-	}
-	return 0, fmt.Errorf("%d processes are called %s: say which; locus proxies list shows their IDs, and one that was killed for ten seconds", len(found), name)
-}
-
 func (in *invocation) stopProxy(ctx context.Context, kv *etcd.KV, name string, s stopping) error {
 	cards, err := fleet.Processes(ctx, kv)
 	if err != nil {
 		return err
 	}
-	at, err := called(cards, name)
+	at, err := fleet.Find(cards, name)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -26,6 +27,7 @@ import (
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy/meter"
+	"locus/proxy/sysvars"
 	"locus/router/cluster"
 )
 
@@ -139,6 +141,7 @@ func fakeProxy(t *testing.T, kv *etcd.KV, ring string) {
 		fleet.Pulse:            func() any { return fleet.Packed[fleet.Beat]{Value: beats()} },
 		fleet.Top:              func() any { return fleet.Packed[meter.Report]{Value: tops()} },
 		fleet.ForgetStatements: func() any { return true },
+		fleet.Sessions:         func() any { return fleet.SessionsAnswer(fakeSessions()) },
 		fleet.Generators: func() any {
 			return []generators.Report{
 				{
@@ -152,9 +155,16 @@ func fakeProxy(t *testing.T, kv *etcd.KV, ring string) {
 			}
 		},
 	}}
+	killer := &fleet.Killer{KV: kv, ID: card.ID, Now: time.Now, Log: slog.New(slog.DiscardHandler), Kill: func(_ context.Context, k fleet.Kill) error {
+		if k.Session == 99 {
+			return errors.New("the proxy has no session 99: locus sessions list shows its sessions")
+		}
+		return nil
+	}}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() { _ = presence.Run(ctx) })
+	running.Go(func() { _ = killer.Run(ctx) })
 	running.Go(func() { _ = answers.Run(ctx) })
 	running.Go(func() { _ = keys.Run(ctx) })
 	running.Go(func() { _ = fleet.Obey(ctx, kv, card.ID, func(fleet.Order, string) { stop() }) })
@@ -284,7 +294,7 @@ func collect(examples map[string]string, text string) {
 			words := strings.Fields(rest)
 			for n := min(3, len(words)); n > 1; n-- {
 				path := strings.Join(words[:n], " ")
-				if n == 3 && !slices.Contains([]string{"routes", "proxies", "keys", "id", "config", "completion", "user", "table", "shard", "documents"}, words[1]) {
+				if n == 3 && !slices.Contains([]string{"routes", "proxies", "keys", "id", "config", "completion", "user", "table", "shard", "documents", "sessions"}, words[1]) {
 					continue
 				}
 				if examples[path] == "" {
@@ -351,5 +361,14 @@ func TestHelpIsGrouped(t *testing.T) {
 		if c.IsAvailableCommand() && c.GroupID == "" {
 			t.Errorf("%s is in no group", c.Name())
 		}
+	}
+}
+
+// fakeSessions returns the sessions of a proxy.
+func fakeSessions() []sysvars.Process {
+	database, text := "shop", "UPDATE test_order SET note = 'fragile' WHERE buyer_uid = 7 AND order_id = 4503599627370497"
+	return []sysvars.Process{
+		{ID: 12, User: "app", Host: "10.0.0.7:51234", Command: "Sleep", Time: 31, State: "transaction", DB: &database},
+		{ID: 17, User: "app", Host: "10.0.0.8:40110", Command: "Query", Time: 8, State: "updating", DB: &database, Info: &text},
 	}
 }

@@ -26,6 +26,7 @@ type Operations interface {
 	AddTable(ctx context.Context, r ops.TableWords, by string) (ops.Table, error)
 	DropTable(ctx context.Context, r ops.DropTable, by string) (ops.Table, error)
 	Switchover(ctx context.Context, r ops.Switchover, by string, log *slog.Logger) (time.Duration, error)
+	KillSession(ctx context.Context, r ops.KillSession, by string) (proxy string, err error)
 }
 
 // callPatience is the time limit of a request, since both shards are checked before a move begins.
@@ -85,6 +86,7 @@ var requests = map[string]request{
 		held, err := c.options.Operations.Switchover(ctx, r, by, slog.Default())
 		return switchedOver{schema, string(r.Shard), r.To, held.Milliseconds()}, err
 	}),
+	"kill_session": killing(false), "kill_statement": killing(true),
 	"table_add": calling(func(c *Console, ctx context.Context, r ops.TableWords, by string) (any, error) {
 		t, err := c.options.Operations.AddTable(ctx, r, by)
 		return newTableCalled(t), err
@@ -93,6 +95,26 @@ var requests = map[string]request{
 		t, err := c.options.Operations.DropTable(ctx, r, by)
 		return newTableCalled(t), err
 	}),
+}
+
+// killed is the answer to the end of a session or statement.
+type killed struct {
+	Schema  int    `json:"schema"`
+	Proxy   string `json:"proxy"`
+	Session int64  `json:"session"`
+}
+
+// killRequest names a session.
+type killRequest struct {
+	Proxy   string `json:"proxy"`
+	Session int64  `json:"session"`
+}
+
+func killing(statement bool) request {
+	return calling(func(c *Console, ctx context.Context, r killRequest, by string) (any, error) {
+		proxy, err := c.options.Operations.KillSession(ctx, ops.KillSession{Proxy: r.Proxy, Session: r.Session, Statement: statement}, by)
+		return killed{schema, proxy, r.Session}, err
+	})
 }
 
 func calling[T any](do func(*Console, context.Context, T, string) (any, error)) request {

@@ -253,6 +253,10 @@ func (f fakeOperations) DropTable(_ context.Context, r ops.DropTable, _ string) 
 	return ops.Table{Name: r.Table}, nil
 }
 
+func (f fakeOperations) KillSession(_ context.Context, r ops.KillSession, _ string) (string, error) {
+	return r.Proxy, nil
+}
+
 func (f fakeOperations) Switchover(context.Context, ops.Switchover, string, *slog.Logger) (time.Duration, error) {
 	return 20 * time.Millisecond, nil
 }

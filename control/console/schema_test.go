@@ -48,6 +48,7 @@ func TestFieldsStay(t *testing.T) {
 		{"POST /v1/calls/{procedure}", called{}},
 		{"POST /v1/calls/switchover", switchedOver{}},
 		{"POST /v1/calls/table_add and table_drop", tableCalled{}},
+		{"POST /v1/calls/kill_session and kill_statement", killed{}},
 		{"POST /v1/previews/{procedure}", previewed{}},
 	}
 	text := fieldsHead

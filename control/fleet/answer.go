@@ -34,6 +34,8 @@ const (
 	Clock Question = "clock"
 	// Servers: the state of the shards' servers as the proxy sees them, as a list of health.Status.
 	Servers Question = "servers"
+	// Sessions asks for the clients' sessions: a Packed list, which [SessionsOf] reads.
+	Sessions Question = "sessions"
 	// Generators: the state of the generators that the process has opened, as a list of generators.Report.
 	Generators Question = "generators"
 	// Space: the disk with the process's own files, as a Disk. Movers answer it as well as proxies.

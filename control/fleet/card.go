@@ -130,6 +130,27 @@ func CheckCard(key string, value []byte) error {
 	return err
 }
 
+// Find returns the position of the process that a person names by its ID, by its host and port, or by its address. The name must match exactly
+// one process.
+func Find(cards []Card, name string) (at int, err error) {
+	var found []int
+	for i, c := range cards {
+		if c.ID == name {
+			return i, nil
+		}
+		if strings.HasPrefix(c.ID, name+"-") || c.Addr == name {
+			found = append(found, i)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return 0, fmt.Errorf("no process %s lives: locus proxies list", name)
+	case 1:
+		return found[0], nil
+	}
+	return 0, fmt.Errorf("%d processes are called %s: use an ID of locus proxies list, which shows a process that was killed for ten more seconds", len(found), name)
+}
+
 // Alive returns the IDs of all live proxies.
 func Alive(ctx context.Context, kv *etcd.KV) ([]string, error) {
 	cards, err := Cards(ctx, kv)

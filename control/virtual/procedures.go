@@ -57,6 +57,9 @@ var procedures = map[string]procedure{
 
 	"switchover": {takes: "shard, server", least: 2, read: switchover},
 
+	"kill_session":   {takes: "proxy, session", least: 2, read: kill(false)},
+	"kill_statement": {takes: "proxy, session", least: 2, read: kill(true)},
+
 	"table_add":  {takes: "table, words", least: 2, read: tableAdd},
 	"table_drop": {takes: "table", least: 1, read: tableDrop},
 }
@@ -229,6 +232,17 @@ func switchover(c *call) run {
 		return session.Answer{
 			Columns: []string{"shard", "primary", "held_ms"}, Row: []string{string(r.Shard), r.To, strconv.FormatInt(paused.Milliseconds(), 10)},
 		}, err
+	}
+}
+
+// kill ends a session at a proxy, or only its statement.
+func kill(statement bool) func(*call) run {
+	return func(c *call) run {
+		r := ops.KillSession{Proxy: c.text(0), Session: int64(c.parse(1, c.text(1))), Statement: statement}
+		return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+			proxy, err := o.KillSession(ctx, r, c.by)
+			return session.Answer{Columns: []string{"proxy", "session"}, Row: []string{proxy, strconv.FormatInt(r.Session, 10)}}, err
+		}
 	}
 }
 

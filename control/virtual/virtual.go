@@ -80,6 +80,7 @@ var tables = []table{
 	{"servers", columns("proxy text, shard text, address text, role text, state text, since time, why text, probe_ms number, behind_ms number, errant text"), (*Schema).serverRows},
 	{"routes", columns("first_gene text, last_gene text, genes int, shard text, map_version int, moving text, target text, target_percent int"), (*Schema).routeRows},
 	{"proxies", columns("id text, address text, map_version int, behind int, version text, pid int, started time"), (*Schema).proxyRows},
+	{"sessions", columns("proxy text, id int, user_name text, client text, database_name text, command text, state text, seconds int, statement text"), (*Schema).sessionRows},
 	{"tables", columns("schema_name text, table_name text, kind text, owner text, id_column text, id_layout text, order_number text, version_column text, shard text"), (*Schema).tableRows},
 	{"slow_statements", columns(`proxy text, digest text, statement text, database_name text, count int, failed int, row_count int, total_ms number,
 		slowest_ms number, waited_ms number, held_ms number, slowest_user text, slowest_route text, slowest_shards text, last time`), (*Schema).slowRows},
@@ -258,6 +259,22 @@ func (s *Schema) proxyRows(ctx context.Context) ([][]any, error) {
 	for i, card := range cards {
 		rows[i] = []any{
 			card.ID, card.Addr, card.MapVersion, max(0, c.Routes.Version()-card.MapVersion), card.Version, int64(card.PID), card.Started,
+		}
+	}
+	return rows, nil
+}
+
+// sessionRows asks the proxies. A proxy that does not answer has no rows.
+func (s *Schema) sessionRows(ctx context.Context) ([][]any, error) {
+	list, err := fleet.SessionsOf(ctx, s.kv)
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(list.Sessions) // the last rows are shown if there are too many
+	rows := make([][]any, len(list.Sessions))
+	for i, one := range list.Sessions {
+		rows[i] = []any{
+			one.Proxy, int64(one.ID), one.User, one.Client, text(one.Database), one.Command, text(one.State), int64(one.Seconds), text(one.Statement),
 		}
 	}
 	return rows, nil
