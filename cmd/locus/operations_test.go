@@ -124,6 +124,9 @@ var declarations = []refused{
 		"shard s0 has one server: list it and its replicas as servers: in cluster.yaml, and run locus apply", impossible},
 	{request{"", "switchover('s0', '')", `{"shard": "s0", "server": ""}`}, "no server is named; name one of the shard's servers, as host:port", wrong},
 	{request{"", "switchover('', 'db:3306')", `{"server": "db:3306"}`}, "no shard is named; locus shard list lists the shards", wrong},
+	{request{"sessions kill nobody:4306 7 --yes", "kill_session('nobody:4306', 7)", `{"proxy": "nobody:4306", "session": 7}`}, "no process nobody:4306 lives: locus proxies list", impossible},
+	{request{"sessions kill nobody:4306 0 --yes", "kill_session('nobody:4306', 0)", `{"proxy": "nobody:4306"}`}, "session 0: use the ID of a session as locus sessions list shows it", wrong},
+	{request{"sessions kill nobody:4306 0 --statement --yes", "kill_statement('nobody:4306', 0)", `{"proxy": "nobody:4306"}`}, "session 0: use the ID of a session as locus sessions list shows it", wrong},
 	{request{"table drop cart --yes", "table_drop('cart')", `{"table": "cart"}`},
 		"table name \"cart\": write it as schema.table, with other characters in backquotes: `my schema`.`my table`", wrong},
 }

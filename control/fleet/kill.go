@@ -29,9 +29,9 @@ type Kill struct {
 // the outcome.
 type killing struct {
 	Kill
-	Taken bool   `json:"taken,omitempty"`
-	Done  bool   `json:"done,omitempty"`
-	Error string `json:"error,omitempty"`
+	Taken time.Time `json:"taken,omitzero"` // by the proxy's clock
+	Done  bool      `json:"done,omitempty"`
+	Error string    `json:"error,omitempty"`
 }
 
 const (
@@ -72,10 +72,11 @@ func (e *UnknownKillError) Error() string {
 // awaitKilled waits for the outcome of a request, and deletes the request.
 func awaitKilled(ctx context.Context, kv *etcd.KV, proxy, key string, k Kill) error {
 	watching, stop := context.WithCancel(ctx)
-	defer stop()
 	var changes <-chan int64
 	defer func() {
-		stop()
+		if stop(); changes == nil {
+			return
+		}
 		for range changes { // until the watch has ended
 		}
 	}()
@@ -124,10 +125,10 @@ func giveUpKill(ctx context.Context, kv *etcd.KV, proxy, key string, k Kill) err
 	defer cancel()
 	last, revision, err := readKill(ctx, kv, key)
 	switch {
-	case err != nil || last.Taken && !last.Done:
+	case err != nil:
 	case last.Done:
 		return endKill(ctx, kv, key, last)
-	default:
+	case last.Taken.IsZero():
 		if _, err = kv.Commit(ctx, []etcd.Guard{{Key: key, Revision: revision}}, etcd.Delete(key)); err == nil {
 			return fmt.Errorf("proxy %s has not answered, and session %d goes on", proxy, k.Session)
 		}
@@ -158,14 +159,14 @@ func (k *Killer) serve(ctx context.Context) error {
 	}
 	for _, p := range pairs {
 		var r killing
-		if err := json.Unmarshal(p.Value, &r); err != nil || r.Taken && k.Now().Sub(r.At) > killLease {
+		if err := json.Unmarshal(p.Value, &r); err != nil || !r.Taken.IsZero() && k.Now().Sub(r.Taken) > killLease {
 			_, err := k.KV.Commit(ctx, []etcd.Guard{{Key: p.Key, Revision: p.Revision}}, etcd.Delete(p.Key))
 			if err != nil && !errors.As(err, new(*etcd.Conflict)) {
 				return err
 			}
 			continue
 		}
-		if r.Taken {
+		if !r.Taken.IsZero() {
 			continue
 		}
 		if err := k.one(ctx, p, r); err != nil {
@@ -177,7 +178,7 @@ func (k *Killer) serve(ctx context.Context) error {
 
 // one takes a request, carries it out, and writes the outcome. A request that was withdrawn meanwhile is not carried out.
 func (k *Killer) one(ctx context.Context, p etcd.KeyValue, r killing) error {
-	r.Taken = true
+	r.Taken = k.Now().UTC()
 	revision, err := k.put(ctx, p.Key, p.Revision, r)
 	if errors.As(err, new(*etcd.Conflict)) {
 		return nil

@@ -33,7 +33,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-
 // served registers a proxy that answers with sessions, and ends sessions by kill.
 func served(t *testing.T, kv *etcd.KV, id string, sessions []sysvars.Process, kill func(context.Context, fleet.Kill) error) {
 	t.Helper()

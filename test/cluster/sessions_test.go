@@ -4,13 +4,10 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 
 	"locus/internal/test/servers"
 	"locus/test/product"
@@ -60,10 +57,8 @@ func TestSessionsOfAllProxies(t *testing.T) {
 			case <-time.After(time.Minute):
 				t.Fatal("the statement goes on")
 			}
-			killed := new(mysql.MySQLError)
-			interrupted := errors.As(err, &killed) && killed.Number == 1317
-			if _, next := conn.ExecContext(t.Context(), "DO 1"); statement != (next == nil) || statement != (interrupted || err == nil) { // SLEEP may end without an error
-				t.Errorf("statement only: %v; it ended with %v, the next one with %v", statement, err, next)
+			if _, next := conn.ExecContext(t.Context(), "DO 1"); statement != (next == nil) {
+				t.Errorf("only the statement: %v; it ended with %v, the next one with %v", statement, err, next)
 			}
 			_ = conn.Close()
 		}
