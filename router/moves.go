@@ -23,7 +23,7 @@ type Move struct {
 	// tables. To already owns the genes, and From has the tables' rows, both before and after the tables become sharded. Tables that
 	// become global have no genes.
 	Tables []string
-	// HoldsTables is the fence of an import. Statements that may concern its tables wait.
+	// HoldsTables marks the fence of an import. Statements that may concern the import's tables wait.
 	HoldsTables bool
 	// BySequence marks a move whose genes have so many rows that they are divided. To owns the rows with residues below
 	// Share, From the others. The genes themselves become To's only when Share includes all residues.

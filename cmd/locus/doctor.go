@@ -78,7 +78,7 @@ func (in *invocation) examine(ctx context.Context, conn *connection, c *cluster.
 	return doctor.Examine(ctx, doctor.Options{
 		Cluster: c, KV: conn.kv, Health: conn.client.Health, Jobs: in.jobsOf(conn), Secrets: conn.config.Secrets.Lookup,
 		MaxConnections: conn.config.Backends.MaxConnectionsPerShard, XA: conn.config.Proxy.Transactions == config.XA,
-		Now: time.Now, Pause: lookAgainAfter, // clocks are held to this machine's
+		Now: time.Now, Pause: lookAgainAfter, // the reference for all clocks is this machine's
 	})
 }
 

@@ -115,7 +115,8 @@ func (w *Workload) count(database, text string, count uint64, seconds float64) *
 	return d
 }
 
-// digestOf returns the digest of a text. A text that is too long to be planned is a digest with the others of its beginning.
+// digestOf returns the digest of a text. All texts that are too long to be planned and have the same beginning
+// share a digest.
 func digestOf(text string) stmt.Digest {
 	if len(text) > mostText {
 		return stmt.Digest{Hash: "long " + text[:20], Text: fmt.Sprintf("%s… (longer than %d bytes)", text[:20], mostText)}

@@ -19,12 +19,12 @@ type state struct {
 type outcome string
 
 const (
-	took     outcome = "ok"    // the caller has its run
+	took     outcome = "ok"    // the caller gets its numbers
 	empty    outcome = "empty" // no run of that length is left
 	void     outcome = "void"  // no pool of this server
 	filled   outcome = "filled"
 	reserved outcome = "reserved"
-	full     outcome = "full"  // there is a reserve, and the grant remains the caller's
+	full     outcome = "full"  // the reserve is occupied, so the grant was not stored; the caller keeps it
 	rest     outcome = "rest"  // the answer is the number of remaining numbers
 	stale    outcome = "stale" // at or below the numbers that were put in before, and not used
 )

@@ -204,8 +204,8 @@ func (a *Applier) Begin(ctx context.Context, p changes.Position) error {
 type Progress struct {
 	Changes   int64 // rows changed since the job began
 	Conflicts int64 // changes refused since the job began
-	// Overwritten are rows, since Open, that a change of the owner's replaced although they were not as they were before it
-	// at the owner.
+	// Overwritten is the number of rows, since Open, that a change of the owner replaced although they differed
+	// from the row before the change at the owner.
 	Overwritten int64
 	Strays      int64 // changes by a shard that isn't the owner, applied or refused since Open
 	Rows        int64 // rows copied since Open

@@ -171,7 +171,7 @@ func (c *Cluster) ringOf(name string, way []string) []string {
 	return nil
 }
 
-// mostLowBits leaves a trillion numbers.
+// mostLowBits leaves bits for a trillion numbers above the low bits.
 const mostLowBits = 23
 
 // lowBits returns the number of bits that a generator, and those from which it takes numbers, add below the counted numbers. The generator

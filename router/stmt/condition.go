@@ -101,8 +101,8 @@ func inRows(c *Condition) *Condition {
 	return c
 }
 
-// besideOthers records, for each comparison in a list of rows, the others' values at its place, because servers compare
-// all of them alike.
+// besideOthers sets Beside of each comparison in a list of rows to the values that the other rows have at its
+// position, because servers compare all values of a position with the same type.
 func besideOthers(rows []*Condition) {
 	leaves := make([][]*Condition, len(rows))
 	for i, row := range rows {

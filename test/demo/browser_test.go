@@ -29,7 +29,7 @@ type browser struct {
 	to      *os.File
 	session string
 
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the fields below
 	last    int
 	waiting map[int]chan reply
 }
@@ -140,7 +140,7 @@ func (b *browser) call(method string, params map[string]any, result any) {
 	}
 }
 
-// eval runs a script in the page, and gives its value as text.
+// eval runs a script in the page, and returns its value as text.
 func (b *browser) eval(script string) string {
 	b.t.Helper()
 	var r struct {
@@ -188,7 +188,7 @@ func (b *browser) size(width, height int, scheme string) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// press is a real press of the mouse at the middle of an element.
+// press clicks the middle of an element with a real mouse event.
 func (b *browser) press(selector string) {
 	b.t.Helper()
 	b.until(selector+" is there", fmt.Sprintf("!!document.querySelector(%q)", selector))
@@ -203,7 +203,7 @@ func (b *browser) press(selector string) {
 	}
 }
 
-// key presses a key, for what has the focus.
+// key presses a key on the focused element.
 func (b *browser) key(name string) {
 	b.t.Helper()
 	codes := map[string]int{"Enter": 13, "Escape": 27, "ArrowRight": 39, "ArrowDown": 40}
@@ -263,7 +263,7 @@ func (b *browser) phase(job, want string) {
 	b.until(job+" is "+want, fmt.Sprintf(`document.getElementById("phase-%s")?.textContent === %q`, job, want))
 }
 
-// order presses a job's button, fills in what it takes, and says yes.
+// order presses a job's button, fills in the arguments, and confirms.
 func (b *browser) order(job, order string, arguments ...string) {
 	b.t.Helper()
 	b.press("#" + order + "-" + job)
@@ -275,7 +275,7 @@ func (b *browser) order(job, order string, arguments ...string) {
 	b.told()
 }
 
-// told waits for what the page says of an order.
+// told waits for the page's answer to an order.
 func (b *browser) told() {
 	b.t.Helper()
 	b.until("it is told", `document.getElementById("said").className !== ""`)
@@ -285,7 +285,7 @@ func (b *browser) told() {
 	b.eval(`document.getElementById("said").className = document.getElementById("said").textContent = ""`)
 }
 
-// audit has axe look for barriers, in both colours and at both widths.
+// audit lets axe search for accessibility problems, in both colour schemes and at both widths.
 func (b *browser) audit(where string) {
 	b.t.Helper()
 	script, err := os.ReadFile(filepath.Join(stand.Installed(b.t, "axe"), "node_modules/axe-core/axe.min.js"))
@@ -309,7 +309,7 @@ func (b *browser) audit(where string) {
 	b.size(1440, 900, "light")
 }
 
-// weighs tells what a first load costs.
+// weighs checks the size of a first load.
 func (b *browser) weighs(url string) {
 	b.t.Helper()
 	b.call("Network.enable", nil, nil)

@@ -14,8 +14,8 @@ import (
 	"locus/test/product"
 )
 
-// TestTheDashboardInABrowser watches a split from 0 to 100 % and drives it, by
-// pressing what is there to be pressed. The page is never loaded again.
+// TestTheDashboardInABrowser watches a split from 0 to 100 % and controls it with the buttons of the page. The
+// page is never reloaded.
 func TestTheDashboardInABrowser(t *testing.T) {
 	d := start(t, dbserver.MariaDB, t.TempDir(), "--orders-per-second", "0", "--proxies", "2")
 	b := openBrowser(t)
@@ -91,7 +91,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	d.isRefusedWithoutTheRole(b)
 }
 
-// isEmptyAtFirst looks at what a cluster says that nobody has used yet.
+// isEmptyAtFirst checks what the page shows for a cluster that nobody has used yet.
 func (b *browser) isEmptyAtFirst() {
 	b.t.Helper()
 	for part, want := range map[string]string{"moves": "No move is under way", "generators": "None is declared", "map": "Genes", "doctor": "The slow checks"} {
@@ -118,7 +118,7 @@ func (b *browser) begins(from, to string) {
 	b.told()
 }
 
-// showsTheMap looks at the load of genes, by both scales, and at the phone's width.
+// showsTheMap checks the load of the genes in both scales, and at the width of a phone.
 func (b *browser) showsTheMap() {
 	b.t.Helper()
 	b.part("map")
@@ -138,7 +138,7 @@ func (b *browser) showsTheMap() {
 	b.until("the cell is told", `/0x[0-9a-f]{4}/.test(document.getElementById("cell").textContent)`)
 }
 
-// tellsAll goes through the parts, and has each looked at for barriers.
+// tellsAll opens all parts of the page, and audits each.
 func (b *browser) tellsAll() {
 	b.t.Helper()
 	for part, want := range map[string]string{
@@ -161,7 +161,7 @@ func (b *browser) tellsAll() {
 	b.until("the figures are of all again", `document.querySelector("#cell-sessions .value").textContent !== "0"`)
 }
 
-// tellsOfAFrozenShard stops a shard's server under load, and has it go on.
+// tellsOfAFrozenShard stops a shard's server under load, and continues it.
 func (b *browser) tellsOfAFrozenShard(d *demo) {
 	b.t.Helper()
 	frozen := d.Shards[1]
@@ -199,7 +199,8 @@ func (b *browser) obeysTheKeyboard() {
 	b.until("the button has the focus again", `!document.getElementById("ask").open && document.activeElement.id === "pause-split-1"`)
 }
 
-// opensAgain gives an order whose dialog is closed and opened again before anybody is told that it was closed.
+// opensAgain gives an order whose dialog is closed and opened again before the page has handled the close
+// event.
 func (b *browser) opensAgain(button string) {
 	b.t.Helper()
 	b.press("#" + button)
@@ -209,7 +210,7 @@ func (b *browser) opensAgain(button string) {
 	b.told()
 }
 
-// isRefusedWithoutTheRole logs in as somebody who may only look.
+// isRefusedWithoutTheRole logs in as a user who may only read.
 func (d *demo) isRefusedWithoutTheRole(b *browser) {
 	d.t.Helper()
 	d.must("split", "--from", "s2", "--to", "s0", "--half")

@@ -10,8 +10,8 @@ import (
 	"locus/cmd/dbserver"
 )
 
-// TestTablesAreDeclaredInSQL: what one proxy declares, the other one knows when the statement
-// ends, whoever says it and how.
+// TestTablesAreDeclaredInSQL: when a statement that declares a table ends at one proxy, the other one knows the
+// table, whatever user and syntax declared it.
 func TestTablesAreDeclaredInSQL(t *testing.T) {
 	dir := t.TempDir()
 	d := start(t, dbserver.MariaDB, dir, "--orders-per-second", "0", "--proxies", "2")
@@ -67,7 +67,7 @@ func TestTablesAreDeclaredInSQL(t *testing.T) {
 		t.Errorf("locus table show: %s", out)
 	}
 
-	// By a DBA, of a table that is on the shards.
+	// A DBA declares a table that exists on the shards.
 	dba := d.asDBA(dir).db
 	table := d.Database + ".country"
 	for i := range d.Shards {

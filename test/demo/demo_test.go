@@ -88,7 +88,7 @@ func start(t *testing.T, engine dbserver.Engine, dir string, args ...string) *de
 	return d
 }
 
-// stop ends the demo as Ctrl-C does and waits for it.
+// stop ends the demo with the signal of Ctrl-C, and waits until it has ended.
 func (d *demo) stop() {
 	d.t.Helper()
 	d.program.Signal(d.t, syscall.SIGINT)
@@ -136,7 +136,7 @@ func (d *demo) shard(i int) *sql.DB {
 	return db
 }
 
-// stockClients are the command lines of the stock clients, by name.
+// stockClients returns the command lines of the stock clients, by name.
 func stockClients(t *testing.T) map[string][]string {
 	t.Helper()
 	mariadb, err := exec.LookPath("mariadb")
@@ -178,8 +178,8 @@ func (d *demo) query(query string) (out string) {
 	return out
 }
 
-// golden are the owners of docs/internals/ids.md, their genes, and with two shards the
-// shard that has them.
+// golden contains the owners of docs/internals/ids.md, their genes, and the shard that has them if there are
+// two.
 var golden = []struct {
 	owner, gene string
 	shard       int
@@ -235,7 +235,7 @@ func (d *demo) client(client []string, sql string) string {
 	return string(out)
 }
 
-// lookAround runs what the demo says to try next.
+// lookAround runs the commands that the demo suggests.
 func (d *demo) lookAround() {
 	d.t.Helper()
 	for _, c := range []struct {
@@ -363,8 +363,8 @@ func buyerBetween(first, last gene.Gene) int64 {
 	}
 }
 
-// mysqlClient is the client beside a MySQL server, which may live in a tree of
-// its own and then needs that tree's loader.
+// mysqlClient returns the client of a MySQL installation. If the installation is a directory tree of its own,
+// the client needs the loader of that tree.
 func mysqlClient(t *testing.T, i *dbserver.Installation) []string {
 	t.Helper()
 	usr, ok := strings.CutSuffix(i.Path(), "/sbin/mysqld")

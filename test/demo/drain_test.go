@@ -20,8 +20,8 @@ import (
 	"locus/test/product"
 )
 
-// TestAProxyDrains runs `locus serve` beside a demo, as one process of several,
-// and stops it by SIGTERM amid transactions.
+// TestAProxyDrains runs `locus serve` next to a demo, as one process of several, and stops it with SIGTERM
+// during transactions.
 func TestAProxyDrains(t *testing.T) {
 	d := start(t, dbserver.MariaDB, t.TempDir(), "--orders-per-second", "0")
 	text, err := os.ReadFile(d.config)

@@ -10,7 +10,7 @@ import (
 	"locus/test/product"
 )
 
-// overview is what `locus status -o json` tells.
+// overview is the output of `locus status -o json`.
 type overview struct {
 	Well     bool
 	Problems int
@@ -27,8 +27,8 @@ func (d *demo) status(args ...string) (o overview) {
 	return o
 }
 
-// TestAFrozenShardIsTold stops one of two shards' servers, as a new user would try it: what needs it fails with its name, what
-// doesn't goes on, and everything that an operator looks at says so, until it goes on.
+// TestAFrozenShardIsTold stops one of two shards' servers, as a new user might try it. Statements that need it
+// fail with its name, others succeed, and everything that an operator reads reports it, until it continues.
 func TestAFrozenShardIsTold(t *testing.T) {
 	d := start(t, dbserver.MariaDB, t.TempDir(), "--orders-per-second", "0", "--proxies", "2")
 	d.costs()
@@ -77,7 +77,7 @@ func TestAFrozenShardIsTold(t *testing.T) {
 	d.query("SELECT COUNT(*) FROM test_order")
 }
 
-// costs looks at what statements cost by one proxy while another counts them too, and has all begin anew.
+// costs reads the costs of statements at one proxy while another proxy counts them too, and resets them.
 func (d *demo) costs() {
 	d.t.Helper()
 	for i := range 2 {

@@ -11,7 +11,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// divided looks at a gene of which two shards have the rows, and inserts as many more as there are shares.
+// divided checks a gene whose rows are divided between two shards, and inserts rows for each of the hundred
+// residues.
 func (d *demo) divided(db *sql.DB) {
 	d.t.Helper()
 	if _, err := db.Exec("INSERT INTO test_order (buyer_uid, amount) VALUES (42, 1)" + strings.Repeat(", (42, 1)", 99)); err != nil {
@@ -38,8 +39,8 @@ func (d *demo) divided(db *sql.DB) {
 	}
 }
 
-// TestHotGenesAreFoundAndMoved has one buyer do most of what is done, and finds it
-// by what two proxies have counted; then a plain server's table comes in, and the buyer's rows are divided.
+// TestHotGenesAreFoundAndMoved gives one buyer most of the load, and finds the buyer with the counts of two
+// proxies. Then a table of a plain server is imported, and the buyer's rows are divided.
 func TestHotGenesAreFoundAndMoved(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // it waits more than it works
@@ -50,7 +51,7 @@ func TestHotGenesAreFoundAndMoved(t *testing.T) {
 	})
 }
 
-// findsHot has the buyer be found, and what proposals say.
+// findsHot checks that the buyer is found, and what is proposed.
 func (d *demo) findsHot() {
 	d.t.Helper()
 	t := d.t
@@ -106,7 +107,7 @@ func (d *demo) findsHot() {
 	}
 }
 
-// movesHot has the rows of the hottest gene divided, taken back, and moved.
+// movesHot divides the rows of the hottest gene, brings them back, and moves them.
 func (d *demo) movesHot(engine dbserver.Engine) {
 	d.t.Helper()
 	db := d.db()
@@ -149,7 +150,7 @@ func (d *demo) movesHot(engine dbserver.Engine) {
 	}
 }
 
-// dividesBySQL begins the job by an order in SQL, which tells beside it what will be refused.
+// dividesBySQL begins the job with a CALL, whose warnings say what will be refused.
 func (d *demo) dividesBySQL() {
 	d.t.Helper()
 	dba := d.asDBA(d.dir).db
@@ -166,7 +167,7 @@ func (d *demo) dividesBySQL() {
 	}
 }
 
-// warnings are the lines of SHOW WARNINGS.
+// warnings returns the lines of SHOW WARNINGS.
 func warnings(t *testing.T, db *sql.DB) string {
 	t.Helper()
 	rows, err := db.Query("SHOW WARNINGS")

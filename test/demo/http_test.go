@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ask asks the console as its admin; a body is posted. It gives the answer's status.
+// ask sends a request to the console as its admin, a POST if there is a body. It returns the status.
 func (d *demo) ask(path, body string, answer any) int {
 	d.t.Helper()
 	method := http.MethodGet
@@ -30,7 +30,7 @@ func (d *demo) ask(path, body string, answer any) int {
 	return got.StatusCode
 }
 
-// previews asks what a split would be, which begins nothing, and gives orders that are refused.
+// previews requests the plan of a split, which begins nothing, and gives orders that are refused.
 func (d *demo) previews() {
 	d.t.Helper()
 	var p struct {

@@ -11,7 +11,7 @@ import (
 	"locus/test/product"
 )
 
-// imports has a table with rows, that nobody declared, sharded by orders in SQL, and watched by commands.
+// imports shards an undeclared table with rows, by orders in SQL, and watches the job with commands.
 func (d *demo) imports(one, other, dba *sql.DB, rows func(table string) []int) {
 	d.t.Helper()
 	exec := func(db *sql.DB, query string, args ...any) {
@@ -80,7 +80,8 @@ func (d *demo) imports(one, other, dba *sql.DB, rows func(table string) []int) {
 	}
 }
 
-// counted counts a table's rows, again if it was told to: a proxy may know of a switch later than it holds statements.
+// counted counts a table's rows. It repeats the query if the error says so: a proxy may learn of a switch later
+// than it holds statements.
 func counted(t *testing.T, db *sql.DB, table string) (n int, err error) {
 	t.Helper()
 	product.Eventually(t, "the rows of "+table+" are not held", func() bool {

@@ -20,8 +20,8 @@ func (d *demo) order(db *sql.DB) {
 	}
 }
 
-// mirrors has all reads of the moving genes mirrored for a while: the tables of the schema locus tell how many were compared, and which
-// the target answers otherwise, since somebody has written to it past its log.
+// mirrors mirrors all reads of the moving genes for a while. The tables of the schema locus show how many were
+// compared, and which answers of the target differ, because a user has changed its rows without the binary log.
 func (d *demo) mirrors(t *testing.T, db *sql.DB, o operator) {
 	t.Helper()
 	o.mirror("100")

@@ -14,10 +14,10 @@ import (
 	"locus/test/product"
 )
 
-// visits are the rows of a table on a plain server: most of them of one buyer.
+// visits is the number of rows in the table of a plain server. Most of them are of one buyer.
 const visits, visitsOf42 = 600, 400
 
-// plain is a server as anybody has one, with a table that is used there.
+// plain starts an ordinary server with a table that clients use there.
 func (d *demo) plain(engine dbserver.Engine) (addr string, db *sql.DB) {
 	d.t.Helper()
 	installation, err := dbserver.Find(d.t.Context(), engine, "")
@@ -64,7 +64,7 @@ func (d *demo) plain(engine dbserver.Engine) (addr string, db *sql.DB) {
 	return s.Addr(), db
 }
 
-// visitOf is an ID that tells its buyer's gene.
+// visitOf returns an ID that contains the gene of its buyer.
 func visitOf(t *testing.T, buyer int64, sequence int) int64 {
 	t.Helper()
 	layout, err := orderid.ByName("int64")
@@ -78,8 +78,8 @@ func visitOf(t *testing.T, buyer int64, sequence int) int64 {
 	return int64(id.Lo)
 }
 
-// importsVisits has the plain server's table imported by commands: there, back, there again, and finished. Somebody writes on either
-// side, where the table is used by then.
+// importsVisits imports the plain server's table by commands: there, back, there again, and to the end. A
+// client writes on the side that is in use.
 func (d *demo) importsVisits(engine dbserver.Engine, proxy *sql.DB) {
 	d.t.Helper()
 	addr, there := d.plain(engine)
@@ -126,7 +126,7 @@ func (d *demo) importsVisits(engine dbserver.Engine, proxy *sql.DB) {
 	d.have(there, visits+1, "SELECT COUNT(*) FROM shop.visit")
 }
 
-// have counts.
+// have compares a count on a connection with the expected one.
 func (d *demo) have(db *sql.DB, want int, query string) {
 	d.t.Helper()
 	var n int

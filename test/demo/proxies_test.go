@@ -10,8 +10,8 @@ import (
 	"locus/test/product"
 )
 
-// TestProxiesAreToldToStop: one lets a transaction end, another doesn't; the third
-// goes on, and is not told about.
+// TestProxiesAreToldToStop: one proxy waits for the end of a transaction before it stops, another one doesn't.
+// The third gets no request, and continues.
 func TestProxiesAreToldToStop(t *testing.T) {
 	d := start(t, dbserver.MariaDB, t.TempDir(), "--orders-per-second", "0", "--proxies", "3")
 	ids := map[string]string{}

@@ -16,8 +16,8 @@ import (
 	"locus/test/product"
 )
 
-// TestTheFirstPagesWordByWord runs the commands of README and of the quick start as they are written, in the order in which they are
-// written, in a fresh shell.
+// TestTheFirstPagesWordByWord runs the commands of README and of the quick start exactly as written, in order,
+// in a fresh shell.
 func TestTheFirstPagesWordByWord(t *testing.T) {
 	s, d := openTerminal(t)
 	_, tries, _ := strings.Cut(page(t, "README.md"), "\n## Try it\n")
@@ -240,8 +240,8 @@ func commandsOf(block string) []string {
 
 func portOf(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
 
-// statementsOfPages runs the statements in the blocks of SQL of all pages, by a user with admin: true. Those that a test of their own runs,
-// that need other tables, or that begin a job are left out.
+// statementsOfPages runs the SQL blocks of all pages as a user with admin: true. It leaves out statements that
+// have their own tests, need other tables, or begin a job.
 func (s *terminal) statementsOfPages(t *testing.T, d *demo) {
 	t.Helper()
 	elsewhere := regexp.MustCompile(`^(GRANT|CREATE USER|CALL|RENAME|CREATE (SCHEMA|TABLE) (IF NOT EXISTS )?(locus|billing)\b|INSERT INTO billing)`)

@@ -14,8 +14,8 @@ import (
 	"locus/test/product"
 )
 
-// TestReplicas does what the demo with replicas says to try: another server is made the primary while orders flow, that one is
-// killed, the orders go on, and after a restart of everything all is as it was.
+// TestReplicas does what the demo with replicas suggests: another server is made the primary while orders are
+// written, that server is killed, the orders continue, and after a restart of everything nothing has changed.
 func TestReplicas(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		t.Parallel()
@@ -78,7 +78,8 @@ func (d *demo) moreOrders() {
 	})
 }
 
-// untilSeen waits until a primary was seen to take writes: one that is lost before is not replaced, since nobody knows what it has acknowledged.
+// untilSeen waits until the watchers have seen a primary accept writes. A primary that is lost before that is
+// not replaced, because nobody knows what it has acknowledged.
 func (d *demo) untilSeen(addr string) {
 	d.t.Helper()
 	client, err := etcd.Open(etcd.Config{Endpoints: d.Etcd})

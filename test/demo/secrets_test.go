@@ -18,9 +18,8 @@ import (
 	"locus/test/secrecy"
 )
 
-// TestNoSecretIsTold runs a demo through what operators and attackers do, and looks
-// for its secrets where none may be: logs, what commands print, etcd, process
-// lists, answers over HTTP.
+// TestNoSecretIsTold runs a demo, does in it what operators and attackers do, and searches for its secrets in
+// logs, output of commands, etcd, process lists and HTTP answers.
 func TestNoSecretIsTold(t *testing.T) {
 	for _, engine := range dbserver.Engines() {
 		t.Run(string(engine), func(t *testing.T) {
@@ -38,7 +37,7 @@ func TestNoSecretIsTold(t *testing.T) {
 			told.Stored(t, client, "/")
 			told.Arguments(t)
 			d.stop()
-			told.Logs(t, filepath.Dir(d.program.Log)) // what it prints
+			told.Logs(t, filepath.Dir(d.program.Log)) // the demo's output
 			told.Logs(t, d.dir)
 			if len(told["logs/proxy-0.log"]) == 0 {
 				t.Error("the proxy has no log")
@@ -48,8 +47,8 @@ func TestNoSecretIsTold(t *testing.T) {
 	}
 }
 
-// secrets is everything that nobody may be told, by name. The application's
-// password is "app", which is no secret and too common a word.
+// secrets contains everything that must not be shown to anybody, by name. The application's password "app" is
+// left out: it is too common a word, and not a secret.
 func (d *demo) secrets() map[string][]byte {
 	d.t.Helper()
 	found := map[string][]byte{}
@@ -81,7 +80,7 @@ func (d *demo) secrets() map[string][]byte {
 	return found
 }
 
-// beUsed does all kinds of things, and gives what was answered.
+// beUsed uses the demo in many ways, and returns all answers.
 func (d *demo) beUsed() secrecy.Told {
 	d.t.Helper()
 	told := secrecy.Told{}

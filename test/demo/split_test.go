@@ -18,14 +18,14 @@ import (
 	"locus/test/product"
 )
 
-// shown is what `locus jobs -o json` tells of a job.
+// shown is a job in the output of `locus jobs -o json`.
 type shown struct {
 	ID, Phase string
 	Percent   float64
 	State     struct{ Why string }
 }
 
-// job gives the only job.
+// job returns the only job.
 func (d *demo) job() shown {
 	d.t.Helper()
 	var jobs []shown
@@ -35,7 +35,7 @@ func (d *demo) job() shown {
 	return jobs[0]
 }
 
-// until waits for the only job to come to a phase with that share at the target.
+// until waits until the only job is in a phase with the given share at the target.
 func (d *demo) until(phase string, percent float64) {
 	d.t.Helper()
 	var id string
@@ -46,7 +46,7 @@ func (d *demo) until(phase string, percent float64) {
 	d.comes(id, phase, percent)
 }
 
-// comes is until for one of several.
+// comes is like until, for one of several jobs.
 func (d *demo) comes(id, phase string, percent float64) {
 	d.t.Helper()
 	db := d.db()
@@ -63,8 +63,7 @@ func (d *demo) comes(id, phase string, percent float64) {
 	})
 }
 
-// orders is a shop at work: it inserts, updates, deletes and counts until it is
-// told to stop.
+// orders is the load of a shop: it inserts, updates, deletes and counts orders until it is stopped.
 type orders struct {
 	db        *sql.DB
 	cancel    context.CancelFunc
@@ -79,7 +78,7 @@ func work(t *testing.T, db *sql.DB, clients int) *orders {
 	o := &orders{db: db, cancel: cancel}
 	for i := range clients {
 		o.working.Go(func() {
-			pace := time.NewTicker(20 * time.Millisecond) // what moves is to have room beside it
+			pace := time.NewTicker(20 * time.Millisecond) // leaves room for the job
 			defer pace.Stop()
 			for rng := rand.New(rand.NewPCG(1, uint64(i))); ctx.Err() == nil; <-pace.C {
 				if err := o.one(rng, i); err != nil {
@@ -99,7 +98,7 @@ func (o *orders) stop() {
 	o.working.Wait()
 }
 
-// one is one order's life. Nobody retries anything.
+// one inserts, changes and deletes one order, without retries.
 func (o *orders) one(rng *rand.Rand, client int) error {
 	buyer := rng.Int64N(5000)
 	r, err := o.db.Exec("INSERT INTO test_order (buyer_uid, amount, status) VALUES (?, ?, 'new')", buyer, rng.IntN(100))
@@ -143,7 +142,7 @@ func (o *orders) one(rng *rand.Rand, client int) error {
 	return nil
 }
 
-// operator gives the orders of one split, as commands or in SQL.
+// operator gives the orders of a split, by commands or in SQL.
 type operator interface {
 	split() (said string)
 	mirror(percent string)
@@ -196,7 +195,7 @@ func (d *demo) asDBA(dir string) client {
 	return client{d, db}
 }
 
-// call gives what the job was told.
+// call runs a CALL, and returns its answer.
 func (o client) call(text string, args ...any) string {
 	o.t.Helper()
 	var id, phase, percent, told string
@@ -220,7 +219,7 @@ func (o client) rollback(percent, step string) {
 }
 func (o client) finish() { o.call("finish('split-1')") }
 
-// refusals are what a DBA may get wrong: nothing is changed by them.
+// refusals makes mistakes that a DBA may make. None changes anything.
 func (o client) refusals() {
 	o.t.Helper()
 	for _, c := range []struct{ text, want string }{
@@ -247,8 +246,8 @@ func (o client) refusals() {
 	}
 }
 
-// TestASplitAsAnOperatorDoesIt takes half of a shard's genes to another one while
-// orders flow, there and back and there again. No statement fails.
+// TestASplitAsAnOperatorDoesIt moves half of a shard's genes to another shard while orders are written, there,
+// back and there again. No statement fails.
 func TestASplitAsAnOperatorDoesIt(t *testing.T) {
 	for _, engine := range []dbserver.Engine{dbserver.MariaDB, dbserver.MySQL} {
 		t.Run(string(engine), func(t *testing.T) {

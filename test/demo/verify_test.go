@@ -11,8 +11,8 @@ import (
 	"locus/test/product"
 )
 
-// TestVerify plants rows where they should not be, and differences, and has them
-// found; what is only on its way by a move is none.
+// TestVerify inserts rows on wrong shards, and rows that differ. Verify must find them, and must not report
+// rows that a move is copying.
 func TestVerify(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		t.Parallel()
@@ -39,7 +39,7 @@ func TestVerify(t *testing.T) {
 		if !strings.Contains(out, "both shards are equal") || !strings.Contains(out, "shop.test_order") {
 			t.Errorf("verify split-1:\n%s", out)
 		}
-		d.must("verify") // the copies on s2 are none of the rows that should not be there
+		d.must("verify") // the copies of the move on s2 are not reported
 		d.planted()
 
 		d.atShard(2, "SET SESSION sql_log_bin = 0", "UPDATE shop.test_order SET amount = amount + 1 LIMIT 1")
@@ -52,7 +52,8 @@ func TestVerify(t *testing.T) {
 	})
 }
 
-// repaired makes rows equal that differ: as a list first, then by a command and by SQL, and the move goes on by itself.
+// repaired repairs rows that differ: first in a dry run, then by a command and by SQL. The move continues by
+// itself.
 func (d *demo) repaired(db, dba *sql.DB) {
 	d.t.Helper()
 	if out := d.must("repair", "split-1", "--take", "source", "--dry-run"); !strings.Contains(out, `amount="2.00"`) || !strings.Contains(out, "replace at the target") {
@@ -74,7 +75,7 @@ func (d *demo) repaired(db, dba *sql.DB) {
 	if err := db.QueryRow("SELECT COUNT(*), MIN(number) FROM locus.job_differences WHERE job = 'split-1' AND newer IS NULL").Scan(&n, &first); err != nil || n != 2 || first != 2 {
 		d.t.Errorf("%d rows are listed, from number %d; %v", n, first, err)
 	}
-	for _, rows := range []any{first, nil} { // one, and the one that is left
+	for _, rows := range []any{first, nil} { // one row, then all others
 		if _, err := dba.Exec("CALL locus.repair('split-1', 'source', ?)", rows); err != nil {
 			d.t.Fatal(err)
 		}
@@ -84,7 +85,7 @@ func (d *demo) repaired(db, dba *sql.DB) {
 	d.bringHome(db)
 }
 
-// bringHome has a row that is on the wrong shard come to the one that owns it.
+// bringHome moves a row from a wrong shard to the shard of its owner.
 func (d *demo) bringHome(db *sql.DB) {
 	d.t.Helper()
 	var id, buyer int64 // of the lowest gene, which does not move
@@ -107,7 +108,7 @@ func (d *demo) bringHome(db *sql.DB) {
 	}
 }
 
-// planted plants a row of each kind that verify looks for, and takes it away.
+// planted inserts a row of each kind that verify searches for, and removes it again.
 func (d *demo) planted() {
 	d.t.Helper()
 	for _, p := range []struct {

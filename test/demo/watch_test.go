@@ -14,15 +14,15 @@ import (
 	"locus/test/product"
 )
 
-// fault has the function that the applications' updates call do something more, at
-// one shard alone and past its binary log. A trigger would be found before a step.
+// fault changes, on one shard and without its binary log, the function that the applications' updates call, so
+// that it does something more. A trigger would be found before a step.
 func (d *demo) fault(shard int, what string) {
 	d.t.Helper()
 	d.atShard(shard, "SET SESSION sql_log_bin = 0", "DROP FUNCTION IF EXISTS shop.one",
 		"CREATE FUNCTION shop.one() RETURNS INT DETERMINISTIC BEGIN "+what+"; RETURN 1; END")
 }
 
-// mend has it do nothing more.
+// mend restores the function.
 func (d *demo) mend(shard int) {
 	d.t.Helper()
 	d.fault(shard, "DO 0")
@@ -43,7 +43,7 @@ func (d *demo) atShard(shard int, statements ...string) {
 	}
 }
 
-// update has clients update orders whatever comes of it, until it is told to stop.
+// update lets clients update orders, whatever the results, until stop is called.
 func update(t *testing.T, db *sql.DB, clients int, ids []int64) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -62,8 +62,8 @@ func update(t *testing.T, db *sql.DB, clients int, ids []int64) (stop func()) {
 	return stop
 }
 
-// TestACutOverThatMakesThingsWorse: what fails, or takes long, at the target alone
-// stops a cut-over that rolls, and leaves it where it was told to.
+// TestACutOverThatMakesThingsWorse: if statements fail or are slow at the target only, a cut-over in steps
+// stops and remains at the step.
 func TestACutOverThatMakesThingsWorse(t *testing.T) {
 	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // it waits more than it works
@@ -74,7 +74,7 @@ func TestACutOverThatMakesThingsWorse(t *testing.T) {
 		}
 		var ids []int64
 		for n := range 200 {
-			// Of the upper half of s0's genes.
+			// Rows of the upper half of s0's genes.
 			r, err := db.Exec("INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", buyerAfter(int64(n)*1000))
 			if err != nil {
 				t.Fatal(err)
@@ -88,7 +88,7 @@ func TestACutOverThatMakesThingsWorse(t *testing.T) {
 		d.must("split", "--from", "s0", "--to", "s2", "--half")
 		defer update(t, db, 8, ids)()
 		d.until("ready", 0)
-		// Until the usual is known well enough, a step is not judged by times.
+		// A step is not judged by its times before there are enough measurements of the usual times.
 		enough := func() bool { return number(t, db, "SELECT SUM(version) FROM test_order") > 2000 }
 		product.Eventually(t, "there are statements to compare with", enough)
 
@@ -130,7 +130,7 @@ func number(t *testing.T, db *sql.DB, query string) (n int) {
 	return n
 }
 
-// buyerAfter is the next buyer of a gene that is moved.
+// buyerAfter returns the next buyer whose gene is moved.
 func buyerAfter(uid int64) int64 {
 	for {
 		uid++

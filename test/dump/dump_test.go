@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { servers.Main(m) }
 
-// programs are an engine's own: what dumps and what reads a dump.
+// programs returns an engine's own programs for writing and for reading a dump.
 func programs(t *testing.T, engine servers.Engine) (dump, client []string) {
 	t.Helper()
 	if engine == servers.MariaDB {
@@ -30,7 +30,7 @@ func programs(t *testing.T, engine servers.Engine) (dump, client []string) {
 	return servers.Program(t, engine, "mysqldump"), servers.Program(t, engine, "mysql")
 }
 
-// at is where a program logs in.
+// at is the server to which a program logs in.
 type at struct{ host, port, user, password string }
 
 func (a at) run(t *testing.T, input []byte, program []string, args ...string) []byte {
@@ -147,8 +147,8 @@ func TestADumpOfShardedTables(t *testing.T) {
 	})
 }
 
-// A dump with its definitions, which drops each table and makes it again, brings back every row where it was: over what it was
-// taken from, and into a cluster that has no table.
+// A dump with definitions, which drops and creates each table, restores every row on its shard: in the cluster
+// from which it was taken, and in a cluster without the tables.
 func TestADumpWithDefinitions(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{
@@ -196,7 +196,7 @@ func TestADumpWithDefinitions(t *testing.T) {
 	})
 }
 
-// contents are the rows of every shard, of further queries too.
+// contents returns the rows of every shard, and the results of further queries.
 func contents(t *testing.T, s *shop.Shop, further ...string) string {
 	t.Helper()
 	var b strings.Builder

@@ -16,8 +16,8 @@ import (
 	"locus/test/shop"
 )
 
-// said is a schema of which the comments alone say how it is sharded. Tables come before those that they refer to, and views
-// before those that they read, when they are made in the order of their names, as dumps do.
+// said is a schema whose comments alone say how it is sharded. In alphabetical order, in which dumps create
+// them, tables come before those that they refer to, and views before those that they read.
 const said = `
 CREATE DATABASE %[1]s;
 USE %[1]s;
@@ -55,7 +55,7 @@ func fill(name string) []byte {
 	return b.Bytes()
 }
 
-// parts are what each shard is asked, with the columns for the gene.
+// parts are the queries for each shard, with the columns for the gene.
 var parts = []string{
 	"CONCAT_WS('|', id, locus_gene, name, born, HEX(picture)) FROM person", "CONCAT_WS('|', n, locus_gene, person, note) FROM meeting",
 	"CONCAT_WS('|', order_id, order_no, buyer, amount, twice, at) FROM purchase", "CONCAT_WS('|', order_id, line, what) FROM item",
@@ -69,7 +69,8 @@ var answers = []string{
 	"SELECT * FROM countries ORDER BY code", "SELECT * FROM settings ORDER BY name",
 }
 
-// stands is all that a cluster has of the schema: what is declared, the rows and views of each shard, and what clients are told.
+// stands returns everything that a cluster has of the schema: the declarations, the rows and views of each
+// shard, and what clients see.
 func stands(t *testing.T, s *shop.Shop, name string, ask func(query string) []byte) string {
 	t.Helper()
 	var b strings.Builder
@@ -115,8 +116,9 @@ func rowsOf(t *testing.T, db *sql.DB, query string) string {
 	return b.String()
 }
 
-// A dump of tables that their comments alone declare makes them, restored into a cluster that has never heard of them, what they
-// were: declared, on every shard, each row on its owner's, numbered on, with views that answer. Restored over itself it loses nothing.
+// A dump of tables that are declared only by their comments is restored into a cluster that doesn't know them.
+// Then they are declared, on every shard, each row is on its owner's shard, numbers continue, and views work.
+// Restoring the dump over itself loses nothing.
 func TestADumpDeclaresItsTables(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		all := servers.Shared(t, engine, 4)
@@ -156,7 +158,7 @@ func TestADumpDeclaresItsTables(t *testing.T) {
 		if last := string(asking(target)("SELECT CONCAT_WS(' ', (SELECT MAX(id) FROM person), (SELECT MAX(n) FROM meeting), (SELECT MAX(id) FROM country))")); strings.TrimSpace(last) != "41 81 3" {
 			t.Errorf("the last numbers are %s", last)
 		}
-		var each strings.Builder // which asks the owner's shard alone
+		var each strings.Builder // this query reads only the owner's shard
 		for id := 1; id <= people+1; id++ {
 			fmt.Fprintf(&each, "SELECT COUNT(*) FROM person WHERE id = %d;", id)
 		}

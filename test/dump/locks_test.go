@@ -18,7 +18,7 @@ import (
 	"locus/test/shop"
 )
 
-// single gives one connection to the proxy.
+// single returns one connection to the proxy.
 func single(t *testing.T, s *shop.Shop) *sql.Conn {
 	t.Helper()
 	conn, err := s.DB(t, nil).Conn(t.Context())
@@ -64,8 +64,8 @@ func visit(buyer int) string {
 	return "INSERT INTO test_order (buyer_uid) VALUES (" + strconv.Itoa(buyer) + ")"
 }
 
-// FLUSH TABLES WITH READ LOCK holds on every shard, until UNLOCK TABLES, and a transaction that is opened meanwhile sees what
-// was there, on all of them.
+// FLUSH TABLES WITH READ LOCK locks all shards until UNLOCK TABLES. A transaction that begins in between sees
+// the state of that moment on all shards.
 func TestAReadLockOnAllShards(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{Spanning: txn.XA, User: ", admin: true"})
@@ -104,7 +104,7 @@ func TestAReadLockOnAllShards(t *testing.T) {
 	})
 }
 
-// shardOf asks the shards.
+// shardOf asks the shards for a buyer's rows, and returns which one has them.
 func shardOf(t *testing.T, s *shop.Shop, buyer int) int {
 	t.Helper()
 	for i := range s.Servers {
@@ -137,7 +137,7 @@ func TestLocksFromADatabaseOfOneShard(t *testing.T) {
 	})
 }
 
-// What users without the right may not lock stays as it is, and the lock that MySQL has for copies of its files holds on all shards.
+// Users without the privilege can't lock anything. MySQL's lock for copies of its files locks all shards.
 func TestLocksOfServers(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		plain := single(t, shop.Start(t, engine, shop.Options{}))
@@ -163,7 +163,7 @@ func TestLocksOfServers(t *testing.T) {
 	})
 }
 
-// Under the lock no transaction over several shards is committed on some of them only.
+// Under the lock no transaction over several shards is committed on only some of them.
 func TestASnapshotOfOneMoment(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{Spanning: txn.XA, User: ", admin: true"})
@@ -198,7 +198,7 @@ func TestASnapshotOfOneMoment(t *testing.T) {
 	})
 }
 
-// shardConn gives one connection to a shard.
+// shardConn returns one connection to a shard.
 func shardConn(t *testing.T, s *shop.Shop, i int) *sql.Conn {
 	t.Helper()
 	conn, err := s.Shard(t, i).Conn(t.Context())

@@ -19,10 +19,11 @@ import (
 	"locus/test/suites/stand"
 )
 
-// mydumper reads with several connections what was there at one moment, on all shards, while clients write; myloader brings it back over
-// what there is, and into shards without a table. Which moment that is nobody but mydumper knows; but rows are only inserted meanwhile,
-// each with its writer and the number of its transaction. So what comes back is of one moment if it has, of each writer, all rows of its first
-// transactions and none of the others, and each row is as it was, in all columns, where it was.
+// mydumper reads with several connections, on all shards, the state of one moment, while clients write.
+// myloader restores it over the existing rows, and into shards without tables. Only mydumper knows that moment.
+// But clients only insert rows, each with its writer and the number of its transaction. So the restored rows
+// are of one moment if, for each writer, they contain all rows of the first transactions and none of the later
+// ones. Each row must be unchanged in all columns, and on its shard.
 func TestMydumper(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{
@@ -108,15 +109,16 @@ func program(t *testing.T, s *shop.Shop, name string, args ...string) {
 	}
 }
 
-// atOnce is how many write meanwhile.
+// atOnce is the number of concurrent writers.
 const atOnce = 4
 
 func order(buyer int, by string) string {
 	return fmt.Sprintf("INSERT INTO test_order (buyer_uid, amount, status) VALUES (%d, %d.25, '%s')", buyer, buyer, by)
 }
 
-// written are the orders of each shard, all columns by their IDs. This version of mydumper takes columns of MySQL whose default is the
-// time for generated ones, and leaves them out, as it does without the proxy.
+// written returns the orders of each shard, with all columns by their IDs. This version of mydumper mistakes
+// MySQL's columns whose default is the current time for generated ones, and leaves them out. It does so without
+// the proxy, too.
 func written(t *testing.T, s *shop.Shop, engine servers.Engine) (shards []map[string]string) {
 	t.Helper()
 	columns := "order_no, buyer_uid, amount, version"
@@ -134,7 +136,7 @@ func written(t *testing.T, s *shop.Shop, engine servers.Engine) (shards []map[st
 	return shards
 }
 
-// ofOneMoment holds what came back to what was there afterwards.
+// ofOneMoment compares the restored rows with those at the end.
 func ofOneMoment(t *testing.T, over string, now, was []map[string]string) {
 	t.Helper()
 	seen := map[string]int{} // rows of each writer's transactions
@@ -164,7 +166,7 @@ func ofOneMoment(t *testing.T, over string, now, was []map[string]string) {
 	}
 }
 
-// fixed are the rows of those tables, of each shard.
+// fixed returns the rows, by shard, of the tables that nobody writes to.
 func fixed(t *testing.T, s *shop.Shop) string {
 	t.Helper()
 	var b strings.Builder
@@ -176,7 +178,7 @@ func fixed(t *testing.T, s *shop.Shop) string {
 	return b.String()
 }
 
-// checksums are of the tables that nobody writes to meanwhile.
+// checksums returns the checksums of the tables that nobody writes to.
 func checksums(t *testing.T, conn *sql.Conn) string {
 	t.Helper()
 	var list []string

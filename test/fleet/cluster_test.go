@@ -31,7 +31,8 @@ type fleet struct {
 	trust    *tls.Config
 }
 
-// machines are three of each kind; mover stands behind the proxies.
+// machines are the numbers of the machines of each kind, three of each. mover is a fourth process after the
+// proxies.
 var machines = []int{1, 2, 3}
 
 const mover = 4
@@ -66,7 +67,7 @@ func start(t *testing.T, engine servers.Engine) *fleet {
 	return f
 }
 
-// startShard starts a shard's server and its replica, which has nothing of its own.
+// startShard starts a shard's server and its replica, which has no transactions yet.
 func (f *fleet) startShard(i int, engine servers.Engine) {
 	f.t.Helper()
 	shard := fmt.Sprintf("s%d", i-1)
@@ -80,8 +81,8 @@ func (f *fleet) startShard(i int, engine servers.Engine) {
 	f.shards[i].Exec(f.t, append(append(f.statements(f.t, "roles.sql", shard), "DROP USER 'locus'@'%'", nothing), f.statements(f.t, "shards.sql", shard)...)...)
 }
 
-// switchOver makes one of a shard's servers its primary, or has the other one follow it. An order
-// that was undone because a machine was too slow for it is given again.
+// switchOver makes one of a shard's servers the primary. If it is the primary already, the other server is made
+// to follow it. An order that was undone because the machine was too slow is given again.
 func (f *fleet) switchOver(i, to int) {
 	f.t.Helper()
 	addr := f.address(to, 3306)
@@ -119,7 +120,7 @@ func (f *fleet) script(environment []string, name string, args ...string) {
 	}
 }
 
-// certify has clients trust the example's authority.
+// certify makes clients trust the example's certificate authority.
 func (f *fleet) certify() {
 	f.t.Helper()
 	roots := x509.NewCertPool()
@@ -143,7 +144,7 @@ func (f *fleet) startEtcd() {
 	f.script(f.asOperator(), "etcd-accounts.sh", f.path("etcd-root"), f.path("secrets/etcd"))
 }
 
-// asOperator is what etcdctl is told by its environment.
+// asOperator returns the environment variables for etcdctl.
 func (f *fleet) asOperator() []string {
 	return []string{
 		"ETCDCTL_API=3", "ETCDCTL_ENDPOINTS=" + strings.Join(f.endpoints(), ","), "ETCDCTL_CACERT=" + f.path("tls/ca.pem"),
@@ -194,7 +195,7 @@ type card struct {
 	Roles       []string
 }
 
-// card is what a process says of itself; nothing if it says nothing.
+// card returns what a process has registered about itself; the zero value if there is nothing.
 func (f *fleet) card(i int) card {
 	f.t.Helper()
 	var cards []card
@@ -207,8 +208,8 @@ func (f *fleet) card(i int) card {
 	return card{}
 }
 
-// untilReady waits until a proxy may be sent clients, and is listed with the newest
-// version of the map, which the mover obeys in no way that counts.
+// untilReady waits until a proxy is ready for clients and registered with the newest version of the map. The
+// mover has no version.
 func (f *fleet) untilReady(i int) {
 	f.t.Helper()
 	p := f.proxies[i]

@@ -57,7 +57,7 @@ func (e *example) fill(t *testing.T, file, text string) string {
 	return text
 }
 
-// at is what stands for an address of the example.
+// at returns the address that replaces an address of the example.
 func (e *example) at(t *testing.T, address string) string {
 	t.Helper()
 	if e.ports[address] == "" {
@@ -78,12 +78,12 @@ func (e *example) write(t *testing.T, name, text string) {
 	}
 }
 
-// address is that of a machine of the example, by the last part of its number.
+// address returns the address of a machine of the example, by the last part of its IP address.
 func (e *example) address(machine, port int) string {
 	return e.ports[fmt.Sprintf("10.0.0.%d:%d", machine, port)]
 }
 
-// proxy is where one takes clients, and page where it answers HTTP.
+// proxy is a proxy's address for clients, page its address for HTTP.
 func (e *example) proxy(i int) string { return e.address(10+i, 4306) }
 func (e *example) page(i int) string  { return "https://" + e.address(10+i, 8306) }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// during has something happen under load, and looks at what failed meanwhile.
+// during lets something happen under load, and checks the failures in that time.
 func (f *fleet) during(l *load, what string, may func([]failure) error, happen func()) {
 	f.t.Helper()
 	before := len(l.failedSoFar())
@@ -42,7 +42,7 @@ func underWay(failures []failure) error {
 	return nil
 }
 
-// lostProxy may fail what was under way there, without an answer.
+// lostProxy permits the failures of statements that were running at a lost proxy.
 func lostProxy(failures []failure) error {
 	for _, f := range failures {
 		if refused := new(mysql.MySQLError); errors.As(f.err, &refused) {
@@ -52,8 +52,9 @@ func lostProxy(failures []failure) error {
 	return underWay(failures)
 }
 
-// lostLeader is lostProxy while nodes of etcd are stopped. Until another leader is there, and clients have noticed that a node is frozen,
-// a statement that needs an ID waits; on a machine that is busy for long enough it ends with an error, which says that no row was inserted.
+// lostLeader permits the failures of lostProxy, while nodes of etcd are stopped. A statement that needs an ID
+// waits until there is another leader and clients have noticed the frozen node. On a busy machine it may wait
+// too long and fail with an error that says that no row was inserted.
 func lostLeader(failures []failure) error {
 	rest := slices.DeleteFunc(slices.Clone(failures), func(f failure) bool {
 		refused := new(mysql.MySQLError)

@@ -16,7 +16,7 @@ import (
 	"locus/test/product"
 )
 
-// keyFile is the ring of a machine: the first one's is the operator's.
+// keyFile returns the key ring file of a machine. The first machine's file is the operator's.
 func keyFile(i int) string {
 	if i == 1 {
 		return "keys.yaml"
@@ -34,16 +34,16 @@ func (f *fleet) bringKeys(i int) {
 	f.remember(f.t) // the new key is a secret, too
 }
 
-// witness makes orders at each proxy in turn, and has every other one compute with
-// their numbers, all the time: an INSERT that gives both ID and number decodes it.
+// witness continuously inserts orders at each proxy in turn, and lets all other proxies use their numbers: an
+// INSERT with both the ID and the number decodes the number.
 type witness struct {
 	t       *testing.T
 	pools   map[int]*sql.DB
-	away    map[int]*sync.RWMutex // held while a proxy is away
+	away    map[int]*sync.RWMutex // held while a proxy is down
 	running sync.WaitGroup
 	stop    context.CancelFunc
 
-	mu       sync.Mutex // of what follows
+	mu       sync.Mutex // guards the fields below
 	made     map[uint32]int
 	failures []error
 }
@@ -75,7 +75,7 @@ func (w *witness) end() {
 	}
 }
 
-// look makes an order at one proxy, and reads its number at each.
+// look inserts an order at one proxy, and reads its number at each.
 func (w *witness) look(at int) error {
 	var id, number int64
 	made, err := w.undone(at, func(tx *sql.Tx) error {
@@ -107,7 +107,7 @@ func (w *witness) look(at int) error {
 	return nil
 }
 
-// undone does something in a transaction that is rolled back, unless the proxy is away.
+// undone runs do in a transaction that is rolled back, unless the proxy is down.
 func (w *witness) undone(i int, do func(*sql.Tx) error) (done bool, err error) {
 	if !w.away[i].TryRLock() {
 		return false, nil
@@ -124,7 +124,7 @@ func (w *witness) undone(i int, do func(*sql.Tx) error) (done bool, err error) {
 	return true, tx.Rollback()
 }
 
-// without has a proxy be away meanwhile.
+// without calls meanwhile, and doesn't use the proxy during the call.
 func (w *witness) without(i int, meanwhile func()) {
 	w.away[i].Lock()
 	defer w.away[i].Unlock()
@@ -133,8 +133,7 @@ func (w *witness) without(i int, meanwhile func()) {
 	w.pools[i].SetMaxIdleConns(2)
 }
 
-// sees waits until so many more numbers of a version were made and read, and tells what
-// could not be.
+// sees waits until more numbers of a version were made and read, and fails the test if one could not be.
 func (w *witness) sees(version uint32, more int) {
 	w.t.Helper()
 	want := w.count(version) + more
@@ -154,7 +153,7 @@ func (w *witness) sees(version uint32, more int) {
 	}
 }
 
-// keysStatus is `locus keys status`: the version of each process, by its number.
+// keysStatus returns the result of `locus keys status`: the version of each process, by its number.
 func (f *fleet) keysStatus() (current uint32, reads map[int]uint32) {
 	f.t.Helper()
 	current, reads, err := f.askKeysStatus()
@@ -164,7 +163,7 @@ func (f *fleet) keysStatus() (current uint32, reads map[int]uint32) {
 	return current, reads
 }
 
-// askKeysStatus gives an error if etcd, which may be about to elect a leader, did not answer.
+// askKeysStatus returns an error if etcd did not answer, perhaps because it elects a leader.
 func (f *fleet) askKeysStatus() (current uint32, reads map[int]uint32, err error) {
 	f.t.Helper()
 	out, _ := f.try(1, "keys", "status", "-o", "json")
@@ -192,7 +191,7 @@ func (f *fleet) askKeysStatus() (current uint32, reads map[int]uint32, err error
 	return status.Current.Version, reads, nil
 }
 
-// host is what the ID of a proxy begins with, whichever run it is.
+// host returns the beginning of a proxy's ID, which is the same in all runs.
 func (f *fleet) host(i int) string {
 	name, err := os.Hostname()
 	if err != nil {
@@ -211,10 +210,10 @@ func (f *fleet) untilReads(i int, version uint32) {
 	})
 }
 
-// rotateThroughFaults has keys rotated while nodes of etcd are killed and stopped, and a proxy is killed that had the key
-// already and the others not yet; while nobody has a quorum; and by a command that is killed. As long as a quorum is there no
-// statement fails but those that were under way at the proxy that is killed, or that need an ID for longer than they may wait. What is
-// numbered at any moment is read by all.
+// rotateThroughFaults rotates keys while nodes of etcd are killed and stopped, while a proxy is killed that has
+// the new key already and the others don't, without a quorum, and with a command that is killed. While there is
+// a quorum, the only statements that fail are those that run at the killed proxy, or that wait too long for an
+// ID. All proxies can read every number at any moment.
 func (f *fleet) rotateThroughFaults(l *load) {
 	f.t.Helper()
 	w := f.witness()
@@ -264,7 +263,7 @@ func (f *fleet) rotateThroughFaults(l *load) {
 			f.t.Errorf("after its command was killed version %d is current", current)
 		}
 	})
-	for _, i := range machines[:2] { // without a quorum proxies go on by the version that they know
+	for _, i := range machines[:2] { // without a quorum the proxies continue with the version that they know
 		f.etcd[i].Signal(f.t, syscall.SIGSTOP)
 	}
 	w.sees(4, 6)
@@ -281,7 +280,7 @@ func (f *fleet) rotateThroughFaults(l *load) {
 	w.end()
 }
 
-// rotating calls a command, and gives what it printed once it has ended.
+// rotating runs a command, and returns its output when it has ended.
 func (f *fleet) rotating(args ...string) <-chan string {
 	ended := make(chan string, 1)
 	f.t.Cleanup(func() {
@@ -301,8 +300,8 @@ func (f *fleet) rotating(args ...string) <-chan string {
 	return ended
 }
 
-// rotate has keys rotated while customers order, in two turns: one with a proxy that
-// lacks the key and is then away, one with all.
+// rotate rotates keys twice while customers order: with a proxy that lacks the key and is then stopped, and
+// with all proxies.
 func (f *fleet) rotate(l *load) {
 	f.t.Helper()
 	w := f.witness()

@@ -18,8 +18,7 @@ import (
 	"locus/test/product"
 )
 
-// pool is how an application's pool finds proxies: the next one, and where that
-// doesn't answer, the one after it.
+// pool finds proxies as an application's pool does: it uses them in turn, and skips one that doesn't answer.
 type pool struct {
 	connectors []driver.Connector
 	next       atomic.Uint64
@@ -45,7 +44,7 @@ func (f *fleet) connector(i int) driver.Connector {
 	config.TLS = f.trust.Clone()
 	config.TLS.ServerName = fmt.Sprintf("proxy-%d", i)
 	config.Timeout = 5 * time.Second
-	config.Logger = log.New(io.Discard, "", 0) // what fails is told by the errors
+	config.Logger = log.New(io.Discard, "", 0) // the returned errors show what fails
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		f.t.Fatal(err)
@@ -53,7 +52,7 @@ func (f *fleet) connector(i int) driver.Connector {
 	return connector
 }
 
-// db is an application's pool over all proxies.
+// db returns an application's pool over all proxies.
 func (f *fleet) db() *sql.DB {
 	f.t.Helper()
 	p := &pool{}
@@ -69,10 +68,10 @@ func (f *fleet) db() *sql.DB {
 // customers order at the same time, each so often.
 const (
 	customers = 8
-	orderEach = 160 * time.Millisecond // together some 300 statements a second, which leaves room for what strikes
+	orderEach = 160 * time.Millisecond // some 300 statements a second in all, which leaves room for the faults
 )
 
-// load is what customers do, and what came of it.
+// load is the work of the customers, and its results.
 type load struct {
 	db      *sql.DB
 	running sync.WaitGroup
@@ -105,7 +104,7 @@ func (f *fleet) load() *load {
 	return l
 }
 
-// end waits for what is under way.
+// end stops the customers and waits for running statements.
 func (l *load) end() {
 	l.stop()
 	l.running.Wait()
@@ -126,7 +125,7 @@ func (l *load) customer(ctx context.Context, c int) {
 	}
 }
 
-// order is an order with an item for each buyer, in one transaction.
+// order inserts an order with an item for each buyer, in one transaction.
 func (l *load) order(buyers ...int64) {
 	l.begun.Add(1)
 	tx, err := l.db.Begin()
@@ -153,7 +152,7 @@ func (l *load) order(buyers ...int64) {
 	l.done.Add(1)
 }
 
-// orderOf gives the order's ID.
+// orderOf inserts an order and returns its ID.
 func orderOf(tx *sql.Tx, buyer int64) (int64, error) {
 	result, err := tx.Exec("INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1.99)", buyer)
 	if err != nil {
@@ -167,7 +166,7 @@ func orderOf(tx *sql.Tx, buyer int64) (int64, error) {
 	return order, err
 }
 
-// look reads of one shard, of a global table, and of all shards.
+// look reads from one shard, from a global table, and from all shards.
 func (l *load) look(buyer int64) {
 	for _, query := range []string{
 		fmt.Sprintf("SELECT COUNT(*) FROM test_order WHERE buyer_uid = %d", buyer),
@@ -200,7 +199,7 @@ func (l *load) goesOn(t *testing.T, orders int64) {
 	product.Eventually(t, fmt.Sprintf("%d further orders", orders), func() bool { return l.done.Load() >= want })
 }
 
-// nothingFailed tells of what failed after the first so many failures.
+// nothingFailed reports the failures after the first ones, whose number is after.
 func (l *load) nothingFailed(t *testing.T, after int) {
 	t.Helper()
 	failures := l.failedSoFar()[after:]

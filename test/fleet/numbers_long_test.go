@@ -8,7 +8,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// Two proxies insert a million rows that the cluster numbers, and one of them is killed twice.
+// Two proxies insert a million rows with numbers from the cluster, and one of them is killed twice.
 func TestAMillionNumbers(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		f := start(t, engine)

@@ -19,7 +19,7 @@ import (
 type numbering struct {
 	batch int64 // rows of an INSERT
 	done  atomic.Int64
-	given atomic.Int64 // the next number that a row gives, in units that are further apart than all that is numbered
+	given atomic.Int64 // the next number that a row provides itself, in units of apart
 	marks atomic.Int64
 
 	mu           sync.Mutex
@@ -27,11 +27,11 @@ type numbering struct {
 	refused      []error
 }
 
-// apart is how far two numbers that rows give are from each other.
+// apart is the distance of two numbers that rows provide. It is more than the number of all rows.
 const apart = 10_000_000
 
-// numbers inserts so many rows by two proxies, the second of which is killed twice meanwhile, and looks whether each row has a
-// number of its own, and that which its client heard of.
+// numbers inserts the given number of rows by two proxies, the second of which is killed twice, and checks that
+// each row has its own number, and the one that its client received.
 func (f *fleet) numbers(rows, batch int64) {
 	f.t.Helper()
 	if _, err := f.db().Exec("CREATE TABLE ticket (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, buyer BIGINT NOT NULL, mark BIGINT NOT NULL, KEY (buyer)) COMMENT 'locus: owner=buyer'"); err != nil {
@@ -85,7 +85,7 @@ func (n *numbering) client(ctx context.Context, db *sql.DB) {
 	}
 }
 
-// insert is rows of as many buyers. Given isn't 0: they have their numbers, one after the other.
+// insert returns an INSERT of rows for as many buyers. If given isn't 0, the rows provide consecutive numbers.
 func (n *numbering) insert(mark, given int64) string {
 	var b strings.Builder
 	b.WriteString("INSERT INTO ticket (id, buyer, mark) VALUES ")

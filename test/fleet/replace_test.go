@@ -47,8 +47,8 @@ func (f *fleet) replace(i int) {
 	}
 }
 
-// nothingIsLost compares what is there with what customers were told: what was
-// acknowledged is there once, with its item, and what failed may be.
+// nothingIsLost compares the rows with what customers received: an acknowledged order is there exactly once,
+// with its item, and a failed one may be there.
 func (f *fleet) nothingIsLost(l *load) {
 	f.t.Helper()
 	for _, shard := range f.shards {
@@ -70,8 +70,8 @@ func (f *fleet) nothingIsLost(l *load) {
 	}
 }
 
-// nothingIsPrepared tells whether recovery has finished what was decided while a
-// shard was away: until then its rows are not seen.
+// nothingIsPrepared reports whether recovery has finished the transactions that were decided while a shard was
+// down. Until then their rows are invisible.
 func nothingIsPrepared(t *testing.T, shard *servers.Server) bool {
 	t.Helper()
 	conn, err := shard.Connect(t.Context())
@@ -86,7 +86,7 @@ func nothingIsPrepared(t *testing.T, shard *servers.Server) bool {
 	return branches.RowNumber() == 0
 }
 
-// count tells how often each number is among the rows of all shards.
+// count returns how often each number occurs in the rows of all shards.
 func (l *load) count(t *testing.T, query string) map[int64]int {
 	t.Helper()
 	rows, err := l.db.Query(query)

@@ -52,9 +52,9 @@ func TestARollingRestart(t *testing.T) {
 	})
 }
 
-// lostShard may fail what was under way there, with the errors of docs/troubleshoot/errors.md about
-// a connection to a shard that breaks: 1158, and 1180 of a commit, which says whether
-// it is known to be undone; and with MySQL's own of a statement that it interrupts.
+// lostShard permits the failures of statements that were running at a lost shard, with the errors that
+// docs/troubleshoot/errors.md describes for a broken connection to a shard: 1158, 1180 for a commit, whose text
+// says whether it is known to be undone, and MySQL's own error for an interrupted statement.
 func lostShard(failures []failure) error {
 	for _, f := range failures {
 		refused := new(mysql.MySQLError)

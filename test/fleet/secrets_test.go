@@ -9,8 +9,7 @@ import (
 	"locus/test/secrecy"
 )
 
-// noSecretIsTold looks at all that was told since the start, ends the processes, and
-// looks at what they have logged.
+// noSecretIsTold searches all output since the start for secrets, ends the processes, and searches their logs.
 func (f *fleet) noSecretIsTold() {
 	f.t.Helper()
 	told := secrecy.Told{}

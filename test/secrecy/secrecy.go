@@ -1,8 +1,6 @@
-// Package secrecy looks for secrets where none may be: in logs, answers, process
-// lists and etcd.
+// Package secrecy searches logs, answers, process lists and etcd for secrets that must not be there.
 //
-// It owns how all of that is read; the secrets, and what is to be looked at, are the
-// test's.
+// It owns how these are read. The test provides the secrets and what to search.
 package secrecy
 
 import (
@@ -19,10 +17,11 @@ import (
 	"locus/config/etcd"
 )
 
-// Told is what was told, by who told it.
+// Told contains the texts to search, by their source.
 type Told map[string][]byte
 
-// Look fails the test where a secret was told, or nothing was. The secrets have names.
+// Look fails the test if a text contains a secret, or if a source has no text. Secrets are reported by their
+// names.
 func (told Told) Look(t *testing.T, secrets map[string][]byte) {
 	t.Helper()
 	for name, secret := range secrets {
@@ -42,13 +41,13 @@ func (told Told) Look(t *testing.T, secrets map[string][]byte) {
 	}
 }
 
-// paths are those that a console answers, and some that it does not.
+// paths are paths that a console answers, and some that it does not.
 var paths = []string{
 	"/", "/login", "/healthz", "/readyz", "/metrics", "/assets/page.js", "/v1/state", "/v1/history", "/v1/moves", "/v1/genes?weigh=1", "/v1/proposals?by=rows", "/v1/statements", "/v1/tables",
 	"/v1/users", "/v1/generators", "/v1/routes", "/v1/findings", "/api/id/nothing", "/debug/pprof/goroutine?debug=2", "/nowhere",
 }
 
-// Login is who asks over HTTP; empty: nobody.
+// Login is the user of an HTTP request; empty: no login.
 type Login struct{ User, Password string }
 
 // Ask adds what a console at url answers, headers and all.

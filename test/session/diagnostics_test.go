@@ -6,7 +6,7 @@ import (
 	"locus/test/shop"
 )
 
-// GET DIAGNOSTICS tells of the statement before what a server would.
+// GET DIAGNOSTICS returns what a server would return about the statement before.
 func TestDiagnostics(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.alike(t,

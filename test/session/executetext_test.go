@@ -7,7 +7,7 @@ import (
 	"locus/test/shop"
 )
 
-// EXECUTE of a text on tables that nobody declared is the server's own.
+// EXECUTE of a text on undeclared tables is executed by the server.
 func TestExecuteOfTexts(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.alike(t,
@@ -28,7 +28,7 @@ func TestExecuteOfTexts(t *testing.T) {
 	})
 }
 
-// What a shard refuses before it has joined a transaction leaves it out.
+// A shard that refuses its first statement of a transaction does not join the transaction.
 func TestATransactionWhoseFirstStatementIsRefused(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.alike(t, "CREATE TABLE gone (id INT)", "CREATE TABLE kept (id INT)", "SET @a = 1", "PREPARE g FROM 'SELECT * FROM gone WHERE id = ?'")

@@ -10,7 +10,8 @@ import (
 	"locus/test/shop"
 )
 
-// What changes rows by a table of one shard can be prepared in a transaction that is on another one.
+// A statement that changes rows using a table of one shard can be prepared within a transaction on another
+// shard.
 func TestInsertFromAnotherShardIsPrepared(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		db := p.shop.DB(t, nil)

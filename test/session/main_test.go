@@ -1,5 +1,5 @@
-// Package session holds what the proxy answers of itself and of its sessions, and
-// the state that a session keeps, to what one plain server does.
+// Package session compares with one plain server what the proxy answers about itself and its sessions, and the
+// state that a session keeps.
 package session
 
 import (

@@ -68,7 +68,7 @@ func hostname(t *testing.T) string {
 	return name
 }
 
-// What Connector/J asks first.
+// The first query of Connector/J.
 const connectorJ = `/* mysql-connector-j-8.3.0 (Revision: 05db5c0) */SELECT  @@session.auto_increment_increment AS auto_increment_increment, ` +
 	`@@character_set_client AS character_set_client, @@character_set_connection AS character_set_connection, @@character_set_results AS character_set_results, ` +
 	`@@character_set_server AS character_set_server, @@collation_server AS collation_server, @@collation_connection AS collation_connection, ` +

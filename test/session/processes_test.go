@@ -7,8 +7,7 @@ import (
 	"locus/test/shop"
 )
 
-// What a statement waits for is the server's to say, and every client asks the
-// process list for it.
+// Only the server knows what a statement waits for, and every client reads that from the process list.
 func TestTheProcessListSaysWhatAStatementWaitsFor(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.proxy.must(t, "CREATE TABLE waited (id INT)")

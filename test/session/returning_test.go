@@ -6,7 +6,7 @@ import (
 	"locus/test/shop"
 )
 
-// Tables that nobody declared; MySQL says in its own words that it has no RETURNING.
+// RETURNING on undeclared tables. MySQL refuses it with its own error.
 func TestReturning(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.alike(t,

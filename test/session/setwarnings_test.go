@@ -25,7 +25,7 @@ func TestWarningsOfSet(t *testing.T) {
 			p.alike(t, statement, "SHOW COUNT(*) WARNINGS", "SHOW WARNINGS", "SELECT @@warning_count")
 		}
 		p.alike(t, "SELECT @@tmp_table_size, @@sql_mode, @@character_set_client")
-		// Others' settings are known by now, and warn no less and no more.
+		// Now the warnings for these settings are cached, and they must be the same.
 		plain := p.plain.say("SET tmp_table_size = 1")
 		if got := other.say("SET tmp_table_size = 1"); got != plain {
 			t.Errorf("another session: %s, want %s", got, plain)

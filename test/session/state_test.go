@@ -214,7 +214,7 @@ func TestTemporaryTables(t *testing.T) {
 	})
 }
 
-// What stands around a statement's words changes nothing of what it leaves.
+// Comments around the words of a statement don't change what it leaves behind.
 func TestTemporaryTablesBehindComments(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		other := open(t, "another", p.shop.DB(t, nil))

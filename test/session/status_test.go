@@ -7,8 +7,7 @@ import (
 	"locus/test/shop"
 )
 
-// What a session has run is counted for it alone, whatever connections its
-// statements took.
+// The status counters of a session count its own statements only, whatever connections they used.
 func TestCountersOfTheSession(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		other := open(t, "another", p.shop.DB(t, nil))
@@ -46,7 +45,7 @@ func TestCountersOfTheSession(t *testing.T) {
 	})
 }
 
-// Names are spelt as the server spells them.
+// Names are written as the server writes them.
 func TestNamesOfStatus(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		names := func(c *talk) (all []string) {
@@ -78,7 +77,7 @@ func TestNamesOfStatus(t *testing.T) {
 	})
 }
 
-// MariaDB has these tables in information_schema, MySQL has them elsewhere.
+// MariaDB has these tables in information_schema, MySQL in performance_schema.
 func TestTablesOfStatus(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		for _, table := range []string{"session_status", "GLOBAL_STATUS", "SESSION_VARIABLES", "`global_variables`"} {

@@ -81,7 +81,7 @@ func problem(err error) string {
 	return "error " + err.Error()
 }
 
-// value is the one value of an answer.
+// value returns the only value of an answer.
 func (c *talk) value(t *testing.T, statement string, args ...any) string {
 	t.Helper()
 	_, value, _ := strings.Cut(c.say(statement, args...), "\n")
@@ -96,15 +96,14 @@ func (c *talk) must(t *testing.T, statement string, args ...any) {
 	}
 }
 
-// pair is a proxy and a plain server beside it: statements must come out alike.
+// pair is a proxy and a plain server. Statements must have the same results on both.
 type pair struct {
 	shop         *shop.Shop
 	engine       servers.Engine
 	plain, proxy *talk
 }
 
-// pairs runs a test on each engine, with a database of its own on the plain
-// server, which is the second shard's.
+// pairs runs a test on each engine. The plain server is that of the second shard, with a database of its own.
 func pairs(t *testing.T, o shop.Options, test func(t *testing.T, p *pair)) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, o)
@@ -118,7 +117,7 @@ func pairs(t *testing.T, o shop.Options, test func(t *testing.T, p *pair)) {
 	})
 }
 
-// alike says each statement to both and compares.
+// alike runs each statement on both and compares the results.
 func (p *pair) alike(t *testing.T, statements ...string) {
 	t.Helper()
 	for _, statement := range statements {

@@ -9,18 +9,17 @@ import (
 	"locus/test/shop"
 )
 
-// settable asks a server for the names of the variables that a session can set.
+// settable is a query for the names of the variables that a session can set.
 var settable = map[servers.Engine]string{
 	servers.MariaDB: "SELECT LOWER(VARIABLE_NAME) FROM information_schema.SYSTEM_VARIABLES WHERE VARIABLE_SCOPE LIKE 'SESSION%' AND READ_ONLY = 'NO'",
 	servers.MySQL:   "SELECT LOWER(VARIABLE_NAME) FROM performance_schema.variables_metadata WHERE VARIABLE_SCOPE <> 'GLOBAL'",
 }
 
-// told are variables that no session can set, though MySQL lists them with those that can be.
+// told contains variables that no session can set, although MySQL lists them with those that can be set.
 const told = " error_count external_user gtid_owned proxy_user statement_id warning_count "
 
-// TestEveryVariableIsClassified fails when a server brings a variable that nobody
-// has looked at: what it does to routes, to transactions, to the binary log that
-// moves read, and to other shards. Then it gets a class.
+// TestEveryVariableIsClassified fails when a server has a new variable. Somebody must review its effects on
+// routes, transactions, the binary log that moves read, and other shards, and then classify it.
 func TestEveryVariableIsClassified(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		plain := open(t, "plain", servers.Shared(t, engine, 1)[0].DB(t, ""))

@@ -100,8 +100,8 @@ func TestTheSchemaLocus(t *testing.T) {
 	})
 }
 
-// Who makes the schema the current one names its tables without it, and programs that list databases find them where they
-// look for tables.
+// A user who selects the schema with USE can name its tables without it, and programs that list databases find
+// them in the usual tables.
 func TestWithinTheSchemaLocus(t *testing.T) {
 	v := &virtual{rows: [][]any{{"split-1", 12.5, int64(7), time.Time{}, "jobs"}, {"split-2", 0.0, int64(-3), time.Time{}, nil}}}
 	pairs(t, shop.Options{Options: func(o *proxy.Options) { o.Virtual = v }}, func(t *testing.T, p *pair) {
@@ -193,7 +193,7 @@ func known(t *testing.T, db *sql.DB) {
 	}
 }
 
-// Admins empty locus.statements, and no other table; others empty none.
+// Admins can empty locus.statements, but no other table. Other users can empty none.
 func empties(t *testing.T, s *shop.Shop, v *virtual) {
 	t.Helper()
 	v.emptied = 0

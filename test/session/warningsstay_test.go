@@ -6,7 +6,7 @@ import (
 	"locus/test/shop"
 )
 
-// What names no table leaves MariaDB the warnings of the statement before.
+// On MariaDB, a statement that names no table keeps the warnings of the statement before it.
 func TestWarningsStay(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		for _, s := range []string{

@@ -9,7 +9,7 @@ import (
 	"locus/test/shop"
 )
 
-// XA of a client's own, on tables that nobody declared.
+// XA statements of a client, on undeclared tables.
 func TestXAOfAClient(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.alike(t,
@@ -27,7 +27,7 @@ func TestXAOfAClient(t *testing.T) {
 	})
 }
 
-// What is prepared outlives its session, and anybody may finish it.
+// A prepared transaction survives its session, and any session may finish it.
 func TestXAOutlivesItsSession(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.alike(t, "CREATE TABLE x (id INT PRIMARY KEY)")
@@ -56,7 +56,7 @@ func TestXAOutlivesItsSession(t *testing.T) {
 	})
 }
 
-// Sharded tables have no part in it, nor have those of other shards.
+// A client's XA transaction can't use sharded tables, nor tables of other shards.
 func TestXAOfAClientKeepsToItself(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.proxy.must(t, "CREATE TABLE x (id INT PRIMARY KEY)")

@@ -46,7 +46,7 @@ func (s *source) edit(by string, change func(map[catalog.TableName]catalog.Decla
 	})
 }
 
-// Declared is what is declared now.
+// Declared returns the current declarations of the tables.
 func (s *Shop) Declared() map[catalog.TableName]catalog.Declaration {
 	s.source.mu.Lock()
 	defer s.source.mu.Unlock()

@@ -9,9 +9,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// faults is a log that fails the test where a pool tells that somebody handles
-// connections wrongly, which a client may never notice, and where anything tells a
-// shard's password.
+// faults is a log handler. It fails the test if a pool logs that a caller handles connections wrongly, which a
+// client may never notice, or if anything logs a shard's password.
 type faults struct {
 	t testing.TB
 }

@@ -9,8 +9,8 @@ import (
 	"locus/proxy/handshake"
 )
 
-// Identity is what all proxies of one test program prove themselves by. It is made
-// once: an RSA key takes as long as all the rest of a shop.
+// Identity returns the certificate and the key of all proxies of a test program. They are generated once,
+// because an RSA key takes as long as the rest of a shop.
 func Identity(t testing.TB) *handshake.Identity {
 	t.Helper()
 	made, err := identity()

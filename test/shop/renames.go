@@ -36,7 +36,8 @@ func (r renames) Undo(_ context.Context, list []catalog.Rename, by string) error
 	return err
 }
 
-// BeginRename has tables be renamed in what is declared, as a proxy leaves it that ends amid a rename.
+// BeginRename marks tables as being renamed in the declaration. A proxy that ends during a rename leaves this
+// state.
 func (s *Shop) BeginRename(list ...catalog.Rename) error {
 	_, _, err := renames{s.source}.Begin(context.Background(), list, "test")
 	return err

@@ -34,7 +34,7 @@ func Serve(t testing.TB, options proxy.Options) (p *proxy.Proxy, addr string) {
 	return p, listener.Addr().String()
 }
 
-// Declared is a cluster as a proxy reads it, in memory.
+// Declared returns a source with a cluster in memory, as a proxy reads it.
 func Declared(c *cluster.Cluster) live.Source { return newSource(c) }
 
 // Segments grants sequences, in memory.

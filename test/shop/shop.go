@@ -37,24 +37,24 @@ type Shop struct {
 	Cluster *cluster.Cluster // as declared at the start
 	Ring    *cipher.Ring
 	source  *source
-	shards  []func() *sql.DB // each opened once, when it is first asked for
+	shards  []func() *sql.DB // each is opened when it is first used
 }
 
 // Options change a shop from the usual.
 type Options struct {
 	Servers []*servers.Server // the test's own; nil: those that the package's tests share
 	Shards  int               // that own genes; default 2
-	Spare   int               // that own none
-	// Address is where the proxy finds a server; nil: the server's own.
+	Spare   int               // the number of shards without genes
+	// Address returns the address by which the proxy reaches a server; nil: the server's own.
 	Address  func(*servers.Server) string
 	Spanning txn.Spanning
 	Backends backend.Limits
 	Options  func(*proxy.Options)
-	// Tables are further tables of every server, and Declarations their lines
-	// below `tables:` of cluster.yaml; {schema} stands for the shop's.
+	// Tables are further tables on every server. Declarations are their lines below `tables:` in cluster.yaml.
+	// {schema} stands for the shop's schema.
 	Tables       []string
 	Declarations string
-	// User is what else is declared of the user.
+	// User contains further fields of the user's declaration.
 	User string
 }
 
@@ -190,7 +190,7 @@ func (s *Shop) secret(name string) (string, error) {
 // Apply changes the declared cluster.
 func (s *Shop) Apply(c *cluster.Cluster) { s.source.put(c) }
 
-// TakeAway declares a shard at an address where nobody listens.
+// TakeAway declares a shard at an address on which nobody listens.
 func (s *Shop) TakeAway(t testing.TB, name router.ShardName) {
 	t.Helper()
 	away := *s.Cluster
@@ -201,7 +201,7 @@ func (s *Shop) TakeAway(t testing.TB, name router.ShardName) {
 	s.Apply(&away)
 }
 
-// Config is how go-sql-driver logs in to the proxy.
+// Config returns the configuration with which go-sql-driver logs in to the proxy.
 func (s *Shop) Config() *mysql.Config {
 	c := mysql.NewConfig()
 	c.Net, c.Addr, c.User, c.Passwd, c.DBName = "tcp", s.Addr, User, Password, s.Schema
@@ -224,8 +224,8 @@ func (s *Shop) DB(t testing.TB, configure func(*mysql.Config)) *sql.DB {
 	return db
 }
 
-// Shard is a pool of connections to one shard's server, the same one as long as the shop is there: who asks until something is so
-// opens no connection each time.
+// Shard returns a pool of connections to one shard's server. It is the same pool during the whole test, so that
+// repeated queries don't open a connection each time.
 func (s *Shop) Shard(t testing.TB, i int) *sql.DB {
 	t.Helper()
 	return s.shards[i]()

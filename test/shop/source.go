@@ -26,7 +26,7 @@ func (s *source) put(c *cluster.Cluster) {
 	s.replace(c)
 }
 
-// replace is put under the lock.
+// replace is called under the lock.
 func (s *source) replace(c *cluster.Cluster) {
 	s.values = cluster.Encode(c)
 	s.revision++

@@ -1,15 +1,14 @@
-// Command summary reads the output of `go test -json` and writes what a person
-// wants of it: what fails as soon as it fails, a line per package, and at the
-// end, on a line of its own, how many tests passed, failed and were skipped.
+// Command summary reads the output of `go test -json` and writes a summary: failures
+// at once, a line per package, and in the last line the numbers of tests that passed,
+// failed and were skipped.
 //
 //	go test -json ./... | go run ./test/summary
 //
-// It counts what has an outcome of its own: a test, or each of its subtests in
-// place of the test. A package that ends badly though no test of it failed (it
-// did not build, ran out of time, lost its process) counts as one failure, and so
-// does each line that tells the password of tests' servers, whoever says it. The
-// exit status is 1 when anything failed and when nothing passed at all, so that
-// an empty run is not taken for a good one.
+// It counts each test without subtests, and each subtest. A package that fails although
+// none of its tests failed (it did not build, took too long, or its process died) counts
+// as one failure. So does each line that contains the password of the tests' servers. The
+// exit status is 1 if anything failed or nothing passed, so that an empty run does not
+// look like a successful one.
 //
 // gotestsum does not replace it: gotestsum counts a test as well as its subtests, and does not search the output for the password.
 package main
@@ -33,7 +32,7 @@ func main() {
 	}
 }
 
-// summarise reads to the end and tells whether all is well.
+// summarise reads the input to its end, and reports whether all tests passed.
 func summarise(in io.Reader, out io.Writer) (bool, error) {
 	r := newRun(out)
 	lines := bufio.NewReaderSize(in, 1<<16)
@@ -51,7 +50,7 @@ func summarise(in io.Reader, out io.Writer) (bool, error) {
 	}
 }
 
-// event is what `go doc cmd/test2json` and `go help buildjson` describe.
+// event is an event as described by `go doc cmd/test2json` and `go help buildjson`.
 type event struct {
 	Action     string
 	Package    string
@@ -61,8 +60,8 @@ type event struct {
 	Output     string
 }
 
-// line takes one line of the stream. What is no event is somebody's word about
-// why there are none, and is passed on.
+// line handles one line of the input. A line that isn't an event is passed on, because it may explain why there
+// are none.
 func (r *run) line(line []byte) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// pkg is what is known of one package's tests.
+// pkg contains the results of one package's tests.
 type pkg struct {
 	name   string
 	tests  map[string]*test
-	output tail // what no test has said
+	output tail // output that belongs to no test
 	count  count
 	ended  bool
 }
@@ -38,8 +38,8 @@ func (p *pkg) test(name string) *test {
 	return t
 }
 
-// runner is the test that a subtest belongs to. A subtest's own name may contain
-// slashes, so not every prefix is a test.
+// runner returns the test that contains a subtest. The name of a subtest may contain slashes, so not every
+// prefix is a test.
 func (p *pkg) runner(name string) *test {
 	for {
 		slash := strings.LastIndexByte(name, '/')
@@ -72,7 +72,7 @@ func (p *pkg) end(t *test) {
 	}
 }
 
-// unfinished are the tests without an outcome, subtests before their tests.
+// unfinished returns the tests without a result, subtests before their tests.
 func (p *pkg) unfinished() []*test {
 	var open []*test
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(p.tests))) {
@@ -83,8 +83,8 @@ func (p *pkg) unfinished() []*test {
 	return open
 }
 
-// tailBytes is how much of one test's output is kept, so that a test that loops
-// over a message does not drown the rest.
+// tailBytes limits the kept output of a test, so that a test that repeats a message in a loop doesn't hide the
+// rest.
 const tailBytes = 256 << 10
 
 // tail keeps the end of an output, in whole lines, without go test's own.

@@ -10,7 +10,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// run is everything that is known of one `go test`.
+// run contains the results of one `go test`.
 type run struct {
 	out      io.Writer
 	err      error // the first that writing met
@@ -89,7 +89,7 @@ func (r *run) packageEvent(p *pkg, e event) {
 	}
 }
 
-// endPackage closes a package's account and says its line.
+// endPackage ends a package and prints its line.
 func (r *run) endPackage(p *pkg, outcome string, seconds float64) {
 	for _, t := range p.unfinished() {
 		t.outcome = "fail"
@@ -112,7 +112,7 @@ func (r *run) endPackage(p *pkg, outcome string, seconds float64) {
 	r.say("%s %s: %s in %.1fs\n", label(outcome), p.name, p.count, seconds)
 }
 
-// finish closes what the stream left open and tells whether all is well.
+// finish ends everything that has no result yet, and reports whether all tests passed.
 func (r *run) finish() bool {
 	for _, name := range slices.Sorted(maps.Keys(r.packages)) {
 		if p := r.packages[name]; !p.ended {

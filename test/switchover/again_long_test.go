@@ -10,10 +10,11 @@ import (
 	"locus/internal/test/servers"
 )
 
-// turns is how often roles change.
+// turns is the number of changes of roles.
 const turns = 100
 
-// Roles change under load, to and fro: no statement fails, nothing is lost, and how long statements were held is told.
+// Roles change back and forth under load. No statement fails, nothing is lost, and the test reports how long
+// statements were held.
 func TestRolesChangeAgainAndAgain(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := start(t, engine)

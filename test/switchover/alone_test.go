@@ -12,11 +12,12 @@ import (
 	"locus/internal/test/servers"
 )
 
-// All replicas of a primary are away. Its writes wait, which is told, until somebody orders that they don't; what may be lost then
-// is told until a replica is back. From then on nothing is lost.
+// All replicas of a primary are lost. Its writes wait, which is reported, until an operator orders that they
+// don't. From then on it is reported what may be lost, until a replica is back and nothing can be lost any
+// more.
 func TestAPrimaryGoesOnWithoutReplicas(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // most of its time it waits
+		t.Parallel() // mostly waits
 		s := promoting(t, engine)
 		first := s.primary(t)
 		replicas := []int{(first + 1) % 3, (first + 2) % 3}
@@ -26,7 +27,7 @@ func TestAPrimaryGoesOnWithoutReplicas(t *testing.T) {
 			s.kill(t, at)
 		}
 		s.wantRecord(t, "writes wait", func(r failover.Record) bool { return !r.Waits.IsZero() && r.MayLose == "" })
-		s.servers[first].Exec(t, "SET GLOBAL "+waiting[engine]+" = OFF") // which nobody has ordered
+		s.servers[first].Exec(t, "SET GLOBAL "+waiting[engine]+" = OFF") // although nobody has ordered that
 		s.wantWaiting(t, first, true)
 		s.wantRecord(t, "writes wait again", func(r failover.Record) bool { return !r.Waits.IsZero() })
 
@@ -56,7 +57,7 @@ func TestAPrimaryGoesOnWithoutReplicas(t *testing.T) {
 	})
 }
 
-// waiting is what has a primary wait for replicas.
+// waiting is the variable that makes a primary wait for replicas.
 var waiting = map[servers.Engine]string{servers.MariaDB: "rpl_semi_sync_master_enabled", servers.MySQL: "rpl_semi_sync_source_enabled"}
 
 // wantWaiting waits until a server waits for replicas, or doesn't.
@@ -74,7 +75,7 @@ func (s *stand) wantWaiting(t *testing.T, server int, want bool) {
 	})
 }
 
-// wantRecord waits until what is told of s0 is as wanted.
+// wantRecord waits until the failover record of s0 is as wanted.
 func (s *stand) wantRecord(t *testing.T, what string, is func(failover.Record) bool) {
 	t.Helper()
 	servers.Eventually(t, what, func() error {
@@ -86,7 +87,8 @@ func (s *stand) wantRecord(t *testing.T, what string, is func(failover.Record) b
 	})
 }
 
-// A shard that locus promotes no servers of is left to its operator, which is told.
+// If locus doesn't promote servers of a shard, it changes nothing there, and reports the problem to the
+// operator.
 func (s *stand) goesOnByHand(t *testing.T) {
 	_, err := s.to(0).GoOn(t.Context())
 	if refused, ok := errors.AsType[*switchover.Refused](err); !ok || !strings.Contains(refused.Error(), "which has not failover: promote") {

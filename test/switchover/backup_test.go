@@ -72,7 +72,7 @@ func TestBackup(t *testing.T) {
 
 var logging = map[servers.Engine]string{servers.MariaDB: "--log-slave-updates=ON", servers.MySQL: "--log-replica-updates=ON"}
 
-// apart is a cluster of two shards with a server each.
+// apart returns a cluster of two shards with one server each.
 func apart(t *testing.T, engine servers.Engine) *stand {
 	t.Helper()
 	args := []string{logging[engine]}
@@ -120,7 +120,7 @@ func copyOf(t *testing.T, at *servers.Server, to string) string {
 	return to
 }
 
-// restore has a server have what a copy has.
+// restore replaces the data of a server by a copy.
 func restore(t *testing.T, at *servers.Server, from string) {
 	t.Helper()
 	data := filepath.Join(at.Dir(), "data")
@@ -138,7 +138,7 @@ func restore(t *testing.T, at *servers.Server, from string) {
 	at.Exec(t, "RESET MASTER", "SET GLOBAL gtid_binlog_state = '"+gtid+"'", "SET GLOBAL gtid_slave_pos = '"+gtid+"'")
 }
 
-// position is where a MariaDB was when it was copied.
+// position returns the position of a MariaDB at the time of its copy.
 func position(t *testing.T, from string) string {
 	t.Helper()
 	said, err := os.ReadFile(filepath.Join(from, "xtrabackup_binlog_info"))
@@ -150,7 +150,8 @@ func position(t *testing.T, from string) string {
 	return words[len(words)-1]
 }
 
-// rollForward has a restored server get of the one that has the logs what it lacks of the cut.
+// rollForward lets a restored server replicate, from the server that has the logs, the transactions before the
+// cut that it lacks.
 func rollForward(t *testing.T, at, logs *servers.Server, cut backup.Cut, shard string) {
 	t.Helper()
 	p := cut.Shards[router.ShardName(shard)]
@@ -163,7 +164,7 @@ func rollForward(t *testing.T, at, logs *servers.Server, cut backup.Cut, shard s
 	at.Exec(t, "STOP REPLICA", "RESET REPLICA ALL")
 }
 
-// wantFound holds what is told of the cluster to what must be.
+// wantFound compares the findings about the cluster with the expected ones.
 func wantFound(t *testing.T, taking backup.Taking, cut backup.Cut, want ...string) {
 	t.Helper()
 	found, err := taking.Compare(t.Context(), cut)
@@ -200,7 +201,7 @@ func (s *stand) wantWhole(t *testing.T, told int64) {
 	}
 }
 
-// at is which server has a row.
+// at returns which server has a row.
 func (s *stand) at(t *testing.T, uid int) int {
 	t.Helper()
 	for i, at := range s.servers {

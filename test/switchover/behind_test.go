@@ -10,7 +10,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// The next primary applies everything that the primary has written until it refused writes, before it writes itself.
+// The next primary accepts writes only after it has applied everything that the former primary wrote before it
+// refused writes.
 func (s *stand) appliesAll(t *testing.T) {
 	for _, to := range []int{0, 1} {
 		s.servers[1-to].Exec(t, "CREATE DATABASE IF NOT EXISTS behind", "CREATE TABLE IF NOT EXISTS behind.one (id INT PRIMARY KEY, v INT)", "REPLACE INTO behind.one VALUES (1, 0)")

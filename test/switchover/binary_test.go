@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// locus runs a command of the binary against the cluster, and gives what it says.
+// locus runs a command of the binary against the cluster, and returns its output.
 func (s *stand) locus(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	out, err := s.Locus(args...)
@@ -13,7 +13,7 @@ func (s *stand) locus(t *testing.T, args ...string) (string, error) {
 	return out, err
 }
 
-// says wants a command to end well, and to say something.
+// says runs a command that must succeed and print a text.
 func (s *stand) says(t *testing.T, what string, args ...string) string {
 	t.Helper()
 	out, err := s.locus(t, args...)

@@ -13,9 +13,9 @@ import (
 	"locus/proxy/twophase"
 )
 
-// MariaDB alone leaves branches after a crash otherwise than its log has them.
+// Only MariaDB can have prepared branches after a crash that differ from those in its log.
 
-// rowsOf gives the servers a table of three rows.
+// rowsOf creates a table with three rows on the servers.
 func (s *stand) rowsOf(t *testing.T, primary int, replicas ...int) {
 	t.Helper()
 	s.servers[primary].Exec(t, "CREATE DATABASE alone", "CREATE TABLE alone.row_of (n INT PRIMARY KEY, v INT)", "INSERT INTO alone.row_of VALUES (1, 0), (2, 0), (3, 0)")
@@ -40,7 +40,7 @@ func (s *stand) wantValues(t *testing.T, server int, want ...int) {
 	})
 }
 
-// branchesAt are the prepared branches of a server.
+// branchesAt returns the prepared branches of a server.
 func branchesAt(t *testing.T, db *sql.DB) (list []string) {
 	t.Helper()
 	rows, err := db.Query("XA RECOVER")
@@ -68,13 +68,14 @@ func (s *stand) wantBranches(t *testing.T, server int, want ...string) {
 	})
 }
 
-// prepares has a server prepare a branch that changes a row.
+// prepares lets a server prepare a branch that changes a row.
 func (s *stand) prepares(t *testing.T, server int, xid string, n int, before ...string) {
 	t.Helper()
 	s.servers[server].Exec(t, append(before, "XA START "+xid, fmt.Sprintf("UPDATE alone.row_of SET v = 1 WHERE n = %d", n), "XA END "+xid, "XA PREPARE "+xid)...)
 }
 
-// commitsInTheLog has a server commit a branch in its log, and not tell anybody before it is killed: no replica acknowledges.
+// commitsInTheLog lets a server commit a branch in its log, and kills it before it answers: no replica
+// acknowledges the commit.
 func (s *stand) commitsInTheLog(t *testing.T, server int, xid string) (ended func()) {
 	t.Helper()
 	said := make(chan error, 1)
@@ -106,7 +107,8 @@ func (s *stand) commitsInTheLog(t *testing.T, server int, xid string) (ended fun
 	}
 }
 
-// A primary that was killed and is there again before anybody misses it ends what its log has committed, and replicas go on.
+// A primary that was killed and is back before anybody notices finishes the branches that its log has
+// committed, and the replicas continue.
 func TestACrashLeavesBranches(t *testing.T) {
 	t.Parallel()
 	s := start(t, servers.MariaDB)
@@ -130,7 +132,7 @@ func TestACrashLeavesBranches(t *testing.T) {
 	}
 	s.serve(t)
 	s.wantBranches(t, 0)
-	s.wantValues(t, 0, 1, 0, 0) // the second is in no log, and of neither has anybody decided to commit
+	s.wantValues(t, 0, 1, 0, 0) // the second branch is in no log, and nobody has decided to commit either of them
 	s.wantValues(t, 1, 1, 0, 0)
 	s.servers[0].Exec(t, "UPDATE alone.row_of SET v = v + 5")
 	s.wantValues(t, 0, 6, 5, 5)
@@ -151,7 +153,7 @@ func TestAFormerPrimaryHasBranches(t *testing.T) {
 	for _, replica := range replicas {
 		s.wantBranches(t, replica, "committed", "prepared")
 	}
-	s.deafen(t, first) // to what replicas acknowledge
+	s.deafen(t, first) // so that no acknowledgement of a replica arrives
 	ended := s.commitsInTheLog(t, first, "'committed'")
 	for _, replica := range replicas {
 		s.wantBranches(t, replica, "prepared")
@@ -172,7 +174,8 @@ func TestAFormerPrimaryHasBranches(t *testing.T) {
 	s.wantReady(t)
 }
 
-// preparesInTheLog has a server prepare a branch in its log, and be killed before its storage engine has: no replica acknowledges.
+// preparesInTheLog lets a server prepare a branch in its log, and kills it before the storage engine has
+// prepared it: no replica acknowledges.
 func (s *stand) preparesInTheLog(t *testing.T, server int, xid string, changes []string, replicas ...int) {
 	t.Helper()
 	s.deafen(t, server)
@@ -190,7 +193,8 @@ func (s *stand) preparesInTheLog(t *testing.T, server int, xid string, changes [
 	s.heal(t, server)
 }
 
-// A primary that was killed amid XA PREPARE has the branch in its log alone. It gets it back when it should end it.
+// A primary that was killed during XA PREPARE has the branch only in its log. It receives the branch again when
+// it must end it.
 func TestAFormerPrimaryLacksABranch(t *testing.T) {
 	t.Parallel()
 	s := promoting(t, servers.MariaDB)
@@ -219,7 +223,7 @@ func TestAFormerPrimaryLacksABranch(t *testing.T) {
 	s.wantReady(t)
 }
 
-// One that is there again before anybody misses it never ends the branch, and replicas do not wait for that.
+// If the primary is back before anybody notices, it never ends the branch. Replicas must not wait for that.
 func TestAPrimaryHasLostABranch(t *testing.T) {
 	t.Parallel()
 	s := promoting(t, servers.MariaDB)

@@ -16,11 +16,12 @@ import (
 	"locus/router/catalog"
 )
 
-// Clients define tables on both shards while the primary of one changes, and while it dies: a definition is everywhere, or its error says where it is, and
-// the same statement again has it everywhere.
+// Clients define tables on both shards while the primary of one is switched over, and while it is killed. A
+// definition exists on all shards, or its error names the shards that have it, and repeating the statement
+// completes it.
 func TestTablesAreDefinedWhilePrimariesChange(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // most of its time it waits
+		t.Parallel() // mostly waits
 		s := spanning(t, engine)
 		s.declareExtra(t)
 		l := s.load(t)
@@ -49,7 +50,7 @@ func TestTablesAreDefinedWhilePrimariesChange(t *testing.T) {
 
 const extra = "CREATE TABLE " + schema + ".extra (uid BIGINT NOT NULL PRIMARY KEY, n BIGINT"
 
-// declareExtra has a table be there that is dropped and made.
+// declareExtra creates a table that the test drops and creates again.
 func (s *stand) declareExtra(t *testing.T) {
 	t.Helper()
 	for _, at := range []int{s.primary(t), 3} {
@@ -110,7 +111,7 @@ func (d *definer) during(t *testing.T, what string, happens func()) {
 	happens()
 }
 
-// again are the errors by which a statement that is repeated finds that nothing is left to do.
+// again contains the errors by which a repeated statement finds that nothing is left to do.
 var again = []uint16{1050, 1051, 1060, 1061}
 
 func (d *definer) define(t *testing.T, what string, one definition) {
@@ -141,7 +142,7 @@ func (d *definer) define(t *testing.T, what string, one definition) {
 	})
 }
 
-// told holds an error to what is there on the shard that nothing happens to.
+// told compares an error with the tables on the shard whose primary doesn't change.
 func (d *definer) told(t *testing.T, one definition, said string) {
 	has, err := d.has(t, 3, one)
 	if err != nil {

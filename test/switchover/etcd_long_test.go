@@ -15,10 +15,11 @@ import (
 	"locus/internal/test/servers"
 )
 
-// Etcd and the primary go away at the same moment. While etcd is away nobody is promoted; once it is back, another server is, and what was acknowledged is there.
+// Etcd and the primary fail at the same moment. While etcd is down no server is promoted. When it is back,
+// another server is, and all acknowledged writes are there.
 func TestEtcdIsAwayWithThePrimary(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // most of its time it waits
+		t.Parallel() // mostly waits
 		s := promoting(t, engine)
 		l := s.load(t)
 		l.more(t, 50)
@@ -39,11 +40,11 @@ func TestEtcdIsAwayWithThePrimary(t *testing.T) {
 	})
 }
 
-// Who promotes a server loses his leases in the middle of it, so that two do it at once: one server is the primary, and what was
-// acknowledged is there.
+// The process that promotes a server loses its leases during the promotion, so that two processes promote at
+// the same time. One server becomes the primary, and all acknowledged writes are there.
 func TestTheLeaseIsLostWhilePromoting(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // most of its time it waits
+		t.Parallel() // mostly waits
 		s := promoting(t, engine)
 		l := s.load(t)
 		l.more(t, 50)
@@ -75,7 +76,8 @@ func TestTheLeaseIsLostWhilePromoting(t *testing.T) {
 	})
 }
 
-// loseLeases has all that look after the shards, or carry out an order, lose their leases, and tells how many did.
+// loseLeases revokes the leases of all processes that watch the shards or carry out an order, and returns their
+// number.
 func (s *stand) loseLeases(t *testing.T) (lost int) {
 	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{s.Etcd.Link.Addr()}, DialTimeout: 5 * time.Second})

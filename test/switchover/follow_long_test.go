@@ -12,8 +12,9 @@ import (
 	"locus/internal/test/servers"
 )
 
-// rounds are of each engine. A primary that is stopped is none of them: what it had been sent it does when it goes on,
-// which nobody was told, and it follows no more.
+// rounds is the number of rounds on each engine. The rounds don't include a primary that is stopped: when it
+// continues, it executes statements that it had received, which nobody was told about, and then can't follow
+// any more.
 const rounds = 20
 
 func TestPrimariesAreLostAgainAndAgain(t *testing.T) {
@@ -68,8 +69,8 @@ func TestPrimariesAreLostAgainAndAgain(t *testing.T) {
 	})
 }
 
-// level waits until the servers of s0 have the same transactions, those too that proxies write for themselves: without
-// semi-synchronous replication a primary that is lost takes with it what it has not sent.
+// level waits until the servers of s0 have the same transactions, including those of the proxies themselves.
+// Without semi-synchronous replication a lost primary takes unsent transactions with it.
 func (s *stand) level(t *testing.T) {
 	t.Helper()
 	s.same(t)

@@ -11,7 +11,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// Somebody else promotes, by hand: while the primary lives, after it was killed, and wrongly.
+// An operator promotes servers by hand: while the primary runs, after it was killed, and wrongly.
 func (s *stand) followed(t *testing.T) {
 	if _, err := s.to(0).Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -66,8 +66,8 @@ func (s *stand) followed(t *testing.T) {
 	})
 }
 
-// withoutEtcd has a proxy whose lease has run out write nothing to the shard, while others do, and so
-// does it itself on other shards; until etcd answers again.
+// withoutEtcd cuts a proxy off from etcd. When its lease has expired, it writes nothing to the shard until etcd
+// answers again. Other proxies do, and the proxy itself still writes to other shards.
 func (s *stand) withoutEtcd(t *testing.T, l *load) {
 	t.Helper()
 	db := s.db(t, 1, "app")
@@ -111,7 +111,7 @@ func (s *stand) withoutEtcd(t *testing.T, l *load) {
 	servers.Eventually(t, "the proxy writes again", func() error { return write(own) })
 }
 
-// promote is what somebody does who makes a server the primary.
+// promote does what an operator does to make a server the primary.
 func (s *stand) promote(t *testing.T, from, to int) {
 	t.Helper()
 	servers.Eventually(t, "the replica has all", func() error {
@@ -143,7 +143,7 @@ func (s *stand) readOnly(t *testing.T, server int, on bool) {
 	}
 }
 
-// wantNamed waits until the document names a server, and nothing is left to do.
+// wantNamed waits until the document names a server and nothing is left to do.
 func (s *stand) wantNamed(t *testing.T, server int) {
 	t.Helper()
 	servers.Eventually(t, "the document names the server", func() error {
@@ -156,7 +156,7 @@ func (s *stand) wantNamed(t *testing.T, server int) {
 	})
 }
 
-// wantTrouble waits until that is what is told of s0.
+// wantTrouble waits until a problem of s0 is reported.
 func (s *stand) wantTrouble(t *testing.T, what string) {
 	t.Helper()
 	servers.Eventually(t, "what is told of the shard", func() error {

@@ -16,8 +16,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// A group of three MySQL servers elects its primary by itself: as it is told to, and after the primary was killed and frozen. The proxies go
-// there, and nothing that was acknowledged is missing.
+// A group of three MySQL servers elects its primary by itself: on request, and after the primary was killed or
+// frozen. The proxies follow it, and no acknowledged write is missing.
 func TestGroupReplication(t *testing.T) {
 	s := grouped(t)
 	s.declare(t, "follow")
@@ -82,7 +82,7 @@ func (s *stand) elected(t *testing.T, l *load, before int, after string) {
 	s.wantTrouble(t, "")
 }
 
-// grouped are three servers of a group and one of a shard of its own.
+// grouped returns a cluster with three servers of a group, and one server of another shard.
 func grouped(t *testing.T) *stand {
 	t.Helper()
 	const n = 3
@@ -117,7 +117,7 @@ func grouped(t *testing.T) *stand {
 	return s
 }
 
-// joins has a server be a member of the group.
+// joins makes a server a member of the group.
 func (s *stand) joins(t *testing.T, server int) {
 	t.Helper()
 	at := s.servers[server]

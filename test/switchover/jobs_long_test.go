@@ -14,17 +14,19 @@ import (
 	"locus/router"
 )
 
-// tries is how often a moment is tried: a job that has read what nobody was told to be written has to be given up.
+// tries is how often a job is repeated for one moment. A job fails if it has read transactions that were not
+// acknowledged and are lost.
 const tries = 3
 
-// journey is where the genes are, and what has become of the jobs.
+// journey records where the genes are, and the results of the jobs.
 type journey struct {
 	*moving
 	at         router.ShardName
 	done, lost int
 }
 
-// Genes go to and fro; at each moment of a job the primary of its source's shard is changed and killed, and that of its target's.
+// Genes move back and forth. At each moment of a job the primary of the source's shard is switched over and
+// killed, and so is that of the target's shard.
 func TestJobsGoOnAtEachMoment(t *testing.T) {
 	moments := slices.Concat([]string{planned, copying, verifying, ready, partly, rollingBack, reversed, retiring}, cutover.Points)
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
@@ -55,7 +57,7 @@ func (j *journey) other() router.ShardName {
 	return "s0"
 }
 
-// try has a job from a shard meet a change at a moment, and go on.
+// try runs a job from a shard with a change at the given moment, until one continues after the change.
 func (j *journey) try(t *testing.T, from router.ShardName, moment string, c change, once func(*testing.T, string, change) error) {
 	for range tries {
 		if j.at != from {
@@ -96,7 +98,7 @@ func (j *journey) givenUp(t *testing.T, _ string, c change) error {
 	return j.wait(t, "it is given up", aborted)
 }
 
-// abandon gives the last job up, which has failed.
+// abandon aborts the last job, which has failed.
 func (j *journey) abandon(t *testing.T) {
 	j.tell(t, job.Just("abort", phase.Abort))
 	must(t, j.wait(t, "it is given up", aborted))

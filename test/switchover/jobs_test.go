@@ -22,8 +22,8 @@ import (
 	"locus/router"
 )
 
-// moving is a cluster whose genes go to and fro between a shard with three servers and one with one, while clients write, and the primary
-// of the former changes.
+// moving is a cluster whose genes move back and forth between a shard with three servers and one with a single
+// server, while clients write and the primary of the former shard changes.
 type moving struct {
 	*stand
 	store *jobs.Store
@@ -33,7 +33,7 @@ type moving struct {
 	stop  atomic.Pointer[func(point string)] // of the steps
 }
 
-// copied are rows beside those that are written to.
+// copied is the number of rows in addition to those that clients write.
 const copied = 3000
 
 // stepTime is for how long a step of a cut-over may hold statements: the default.
@@ -94,7 +94,7 @@ func (m *moving) tell(t *testing.T, o job.Order) {
 	must(t, err)
 }
 
-// errLost: the new primary lacks what the job had read of the one before, which nobody was told to be written.
+// errLost means that the job has read transactions that the new primary lacks. They were never acknowledged.
 var errLost = errors.New("the job has failed, as it must")
 
 // wait waits until the job's state is as wanted.
@@ -165,13 +165,13 @@ var killed = change{"kill", func(t *testing.T, m *moving) func() {
 	}
 }}
 
-// within changes the primary while a step is at one of its points, and has the step go on.
+// within changes the primary when a step has reached one of its points, and lets the step continue.
 func (m *moving) within(t *testing.T, point string, c change) (ended func()) {
 	t.Helper()
 	reached, goOn := make(chan struct{}), make(chan struct{})
 	var once, late sync.Once
 	stop := func(at string) {
-		if point == cutover.BeforeRelease && at == cutover.BeforeCommit { // which only a step that fails comes to
+		if point == cutover.BeforeRelease && at == cutover.BeforeCommit { // a point that only a failing step reaches
 			late.Do(func() { <-time.After(stepTime) })
 		}
 		if at == point {
@@ -188,7 +188,7 @@ func (m *moving) within(t *testing.T, point string, c change) (ended func()) {
 	}
 }
 
-// The moments beside the points of a step.
+// Moments of a job in addition to the points of a step.
 const (
 	planned     = "planned"
 	copying     = "copying"
@@ -266,7 +266,7 @@ func (m *moving) move(t *testing.T, from, to router.ShardName, at map[string]cha
 	return m.wait(t, "it is over", in(phase.Done))
 }
 
-// wantAll holds the rows to what was acknowledged, and each to one shard.
+// wantAll checks that all acknowledged writes are in the rows, and that each row is on one shard.
 func (m *moving) wantAll(t *testing.T, empty router.ShardName) {
 	t.Helper()
 	m.load.more(t, 50)
@@ -281,11 +281,12 @@ func (m *moving) wantAll(t *testing.T, empty router.ShardName) {
 	}
 }
 
-// A job goes on on whichever server is the primary: of its source's shard with one engine, of its target's with the other one.
+// A job continues when a primary changes: with one engine that of the source's shard, with the other that of
+// the target's.
 func TestJobsGoOn(t *testing.T) {
 	ends := map[servers.Engine][2]router.ShardName{servers.MariaDB: {"s0", "s1"}, servers.MySQL: {"s1", "s0"}}
 	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // most of its time it waits
+		t.Parallel() // mostly waits
 		from, to := ends[engine][0], ends[engine][1]
 		m := moves(t, engine, from)
 		err := m.move(t, from, to, map[string]change{copying: ordered, cutover.BeforeReverse: ordered, reversed: killed})

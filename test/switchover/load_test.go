@@ -14,8 +14,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// load writes through both proxies until it is stopped: single statements, and
-// transactions over both shards. It counts what was acknowledged, and reads now and then what it wrote.
+// load writes through both proxies until it is stopped: single statements, and transactions over both shards.
+// It counts the acknowledged writes, and reads its own writes from time to time.
 type load struct {
 	stop   context.CancelFunc
 	going  context.Context // until it is stopped
@@ -32,7 +32,7 @@ type load struct {
 
 const (
 	writers = 6
-	// readEvery is how many rounds of a writer there are between two reads.
+	// readEvery is the number of a writer's rounds between two reads.
 	readEvery = 4
 )
 
@@ -54,7 +54,7 @@ func (s *stand) load(t *testing.T) *load {
 		w.before, w.apart = w.told, w.told[0]-w.told[1]
 		l.all = append(l.all, w)
 		l.tasks.Go(func() {
-			pace := time.NewTicker(20 * time.Millisecond) // some 300 writes a second together: servers are to be waited for, not the machine
+			pace := time.NewTicker(20 * time.Millisecond) // some 300 writes a second in all, so that the test waits for the servers and not for the machine
 			defer pace.Stop()
 			for n := 0; ctx.Err() == nil; n++ {
 				w.round(t, n%readEvery == 0)
@@ -71,13 +71,14 @@ func (s *stand) load(t *testing.T) *load {
 type writer struct {
 	*load
 	db     *sql.DB
-	conn   *sql.Conn // that reads go by which must see what it wrote; nil: none yet
+	conn   *sql.Conn // the connection for reads that must see its own writes; nil: none yet
 	rows   [2]int64
-	told   [2]int64 // what was acknowledged of each row, with what was there before
-	before [2]int64 // what was there
-	// single and both are writes of the first row, and of the two rows at once, of which nobody knows whether they took effect.
+	told   [2]int64 // the acknowledged value of each row, including the value before the load
+	before [2]int64 // the values before the load
+	// single and both count the writes whose effect is unknown: those of the first row, and those of both rows
+	// in one transaction.
 	single, both int64
-	apart        int64 // by how much the first row is ahead by what was acknowledged
+	apart        int64 // by how much the acknowledged value of the first row exceeds that of the second
 }
 
 // round writes to one row, to both in a transaction, and may read them.
@@ -100,7 +101,7 @@ func (w *writer) round(t *testing.T, reads bool) {
 	}
 }
 
-// login is a new session, where the last one has failed.
+// login opens a new session if the last one has failed.
 func (w *writer) login() error {
 	if w.conn != nil {
 		return nil
@@ -153,7 +154,7 @@ func (w *writer) write() error {
 	return nil
 }
 
-// read holds what the session reads, mostly of replicas, to what it was told to be written.
+// read compares what the session reads, mostly from replicas, with its acknowledged writes.
 func (w *writer) read(t *testing.T) error {
 	for i, uid := range w.rows {
 		var n int64
@@ -193,8 +194,8 @@ func (l *load) more(t *testing.T, n int64) {
 	})
 }
 
-// wantRows holds each row to what its one writer was told: nothing of that is missing, nothing is there twice, and no transaction over both rows
-// took effect in one of them.
+// wantRows compares each row with what its only writer was told: no acknowledged write is missing, none was
+// done twice, and no transaction over both rows had an effect on one of them only.
 func (l *load) wantRows(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, w := range l.all {
@@ -208,7 +209,7 @@ func (l *load) wantRows(t *testing.T, db *sql.DB) {
 	}
 }
 
-// wantIn holds what its two rows were to what it was told.
+// wantIn compares the values of its two rows with the acknowledged writes.
 func (w *writer) wantIn(t *testing.T, n [2]int64) {
 	t.Helper()
 	most := [2]int64{w.told[0] + w.single + w.both, w.told[1] + w.both}

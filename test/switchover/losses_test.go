@@ -23,10 +23,11 @@ func (s *stand) freeze(t *testing.T, server int) {
 	must(t, s.servers[server].Pause())
 }
 
-// cut has nothing arrive at a server, and nothing of it anywhere, while both ends of all connections stand.
+// cut swallows all packets from and to a server. The connections stay open at both ends.
 func (s *stand) cut(_ *testing.T, server int) { s.ways[server].Swallow() }
 
-// deafen has nothing arrive at it; mute has it hear and do everything, and nobody hears of that.
+// deafen swallows the packets to a server. mute swallows its answers, so that it executes everything and nobody
+// hears of it.
 func (s *stand) deafen(_ *testing.T, server int) { s.ways[server].Swallow(link.Requests) }
 func (s *stand) mute(_ *testing.T, server int)   { s.ways[server].Swallow(link.Answers) }
 
@@ -40,7 +41,7 @@ func (s *stand) thaw(t *testing.T, server int) {
 	must(t, s.servers[server].Resume())
 }
 
-// heal has all arrive that was held back, and what is sent from now on.
+// heal delivers the swallowed packets and all later ones.
 func (s *stand) heal(_ *testing.T, server int) { s.ways[server].Deliver() }
 
 // inOrder does one thing after the other.
@@ -53,7 +54,8 @@ func inOrder(all ...func(*stand, *testing.T, int)) func(*testing.T, *stand, int)
 	}
 }
 
-// ways of a primary to be lost. One that is killed while it can't be heard never does what it was sent last.
+// ways contains the ways to lose a primary. A primary that is killed while its answers are swallowed never
+// executes the last requests.
 var ways = []loss{
 	{"killed", inOrder((*stand).kill), inOrder((*stand).restart)},
 	{"frozen, and goes on", inOrder((*stand).freeze), inOrder((*stand).thaw)},

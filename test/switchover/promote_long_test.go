@@ -55,7 +55,7 @@ func TestPrimariesArePromotedAgainAndAgain(t *testing.T) {
 	})
 }
 
-// told is the median and the worst.
+// told returns the median and the maximum as a text.
 func told(took []time.Duration) string {
 	slices.Sort(took)
 	return took[len(took)/2].Round(time.Millisecond).String() + " (median), " + took[len(took)-1].Round(time.Millisecond).String() + " (worst)"

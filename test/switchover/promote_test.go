@@ -18,8 +18,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// semiSync is what servers are started with of a shard that locus promotes servers of. They begin read-only: one that
-// was the primary is none until locus says so.
+// semiSync contains the options for servers of a shard that locus promotes servers of. They start read-only, so
+// that a former primary takes no writes until locus makes it the primary again.
 var semiSync = map[servers.Engine][]string{
 	servers.MariaDB: {
 		"--log-slave-updates=ON", "--read-only=ON", "--rpl-semi-sync-slave-enabled=ON", "--init-rpl-role=SLAVE", "--gtid-strict-mode=ON",
@@ -31,19 +31,21 @@ var semiSync = map[servers.Engine][]string{
 	},
 }
 
-// promoting is a cluster of one shard with three servers, looked after by two processes. Nobody has made one of them the primary yet.
+// promoting returns a cluster of one shard with three servers, watched by two processes. None of them is the
+// primary yet.
 func promoting(t *testing.T, engine servers.Engine) *stand {
 	t.Helper()
 	return replicated(t, engine, 3, "0xffff s0")
 }
 
-// spanning is promoting with half of the rows on a shard s1 with one server.
+// spanning is like promoting, but half of the rows are on a shard s1 with one server.
 func spanning(t *testing.T, engine servers.Engine) *stand {
 	t.Helper()
 	return replicated(t, engine, 4, "0x7fff s0", "0xffff s1")
 }
 
-// replicated is promoting, with the rows where routes say; of four servers the last one is that of a shard s1.
+// replicated is like promoting, with the given routes. If there are four servers, the last one is that of a
+// shard s1.
 func replicated(t *testing.T, engine servers.Engine, n int, routes ...string) *stand {
 	t.Helper()
 	s := open(t, engine, servers.Start(t, engine, n, semiSync[engine]...))
@@ -80,11 +82,11 @@ routes: |
 	return s
 }
 
-// A primary is frozen, the next one is killed, and one is cut off: what was acknowledged is there once and no more, and each comes back as a
-// replica or with what nobody was told.
+// A primary is frozen, the next one is killed, and one is cut off. All acknowledged writes are there, exactly
+// once, and each lost server comes back as a replica, or with transactions that were never acknowledged.
 func TestPromote(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // most of its time it waits
+		t.Parallel() // mostly waits
 		s := spanning(t, engine)
 		l := s.load(t)
 		s.aside(t, l)
@@ -140,7 +142,7 @@ func (s *stand) wantReady(t *testing.T) {
 	})
 }
 
-// primary is which server the document names.
+// primary returns which server the document names.
 func (s *stand) primary(t *testing.T) int {
 	t.Helper()
 	p, err := declared.ReadPrimary(t.Context(), s.kv, "s0")
@@ -187,7 +189,8 @@ func slow(took time.Duration) string {
 	return ""
 }
 
-// wantBack waits until a server that was the primary takes no writes, and follows, or is told to have transactions of its own.
+// wantBack waits until a former primary takes no writes, and follows the primary or is reported to have errant
+// transactions.
 func (s *stand) wantBack(t *testing.T, server int) (errant bool) {
 	t.Helper()
 	addr := s.addr(server)
@@ -216,13 +219,14 @@ func (s *stand) wantBack(t *testing.T, server int) (errant bool) {
 	return errant
 }
 
-// wantAcknowledged holds the rows to what was acknowledged: of a write without an answer nobody knows.
+// wantAcknowledged compares the rows with the acknowledged writes. Writes without an answer may be there or
+// not.
 func (s *stand) wantAcknowledged(t *testing.T, l *load) {
 	t.Helper()
 	s.wantAcknowledgedOf(t, l, 0)
 }
 
-// wantAcknowledgedOf is it with so much that was there before.
+// wantAcknowledgedOf is like wantAcknowledged, for rows that had the sum before when the load began.
 func (s *stand) wantAcknowledgedOf(t *testing.T, l *load, before int64) {
 	t.Helper()
 	s.wantDecided(t)
@@ -234,8 +238,8 @@ func (s *stand) wantAcknowledgedOf(t *testing.T, l *load, before int64) {
 	}
 }
 
-// rejoins makes a replica writable, and writes to it: it is made read-only again, what it has of its own is listed and saved, and MySQL is
-// made anew.
+// rejoins makes a replica writable, and writes to it. Locus makes it read-only again, its errant transactions
+// are listed and saved, and a MySQL is cloned again.
 func (s *stand) rejoins(t *testing.T, server int) {
 	t.Helper()
 	at := s.servers[server]
@@ -275,8 +279,8 @@ func (s *stand) rejoins(t *testing.T, server int) {
 	s.wantReady(t)
 }
 
-// wantJoined waits until a server that was the primary is back, makes it anew if it has transactions of its own, and waits until any server
-// could be promoted: with fewer there would be none to acknowledge what is written after the next loss.
+// wantJoined waits until a former primary is back, rebuilds it if it has errant transactions, and waits until
+// any server could be promoted. With fewer servers, nobody would acknowledge writes after the next loss.
 func (s *stand) wantJoined(t *testing.T, server int) (stray bool) {
 	t.Helper()
 	if stray = s.wantBack(t, server); stray {
@@ -288,7 +292,7 @@ func (s *stand) wantJoined(t *testing.T, server int) (stray bool) {
 	return stray
 }
 
-// anew makes a server anew that has transactions of its own.
+// anew rebuilds a server that has errant transactions.
 func (s *stand) anew(t *testing.T, server int, e switchover.Errant) {
 	t.Helper()
 	if s.servers[server].Engine() == servers.MariaDB {
@@ -304,7 +308,7 @@ func (s *stand) anew(t *testing.T, server int, e switchover.Errant) {
 	})
 }
 
-// readable has the engine's own program read what was saved.
+// readable checks that the engine's own program can read the saved transactions.
 func (s *stand) readable(t *testing.T, log []byte) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "saved.binlog")

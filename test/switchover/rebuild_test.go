@@ -11,7 +11,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// cloned makes a MySQL anew by its clone plug-in.
+// cloned rebuilds a MySQL with its clone plug-in.
 func (s *stand) cloned(t *testing.T, server int, e switchover.Errant) {
 	t.Helper()
 	at := s.servers[server]
@@ -22,7 +22,7 @@ func (s *stand) cloned(t *testing.T, server int, e switchover.Errant) {
 	at.Restart(t)
 }
 
-// backedUp makes a MariaDB anew by the steps that locus rejoin tells.
+// backedUp rebuilds a MariaDB with the steps that locus rejoin prints.
 func (s *stand) backedUp(t *testing.T, server int, e switchover.Errant) {
 	t.Helper()
 	at, primary := s.servers[server], s.servers[s.primary(t)]
@@ -39,7 +39,8 @@ func (s *stand) backedUp(t *testing.T, server int, e switchover.Errant) {
 	at.Exec(t, "RESET MASTER", "SET GLOBAL gtid_binlog_state = '"+e.Origins()+gtid+"'", "SET GLOBAL gtid_slave_pos = '"+gtid+"'")
 }
 
-// wantUntold waits until it was looked at, which must not have it follow from the beginning of all logs: what it has is not known yet.
+// wantUntold waits until the server was checked. It must not be made to follow from the beginning of all logs,
+// because it is not known yet which transactions it has.
 func (s *stand) wantUntold(t *testing.T, server int) {
 	t.Helper()
 	servers.Eventually(t, "it is left until it is told what it has", func() error {
@@ -53,7 +54,7 @@ func (s *stand) wantUntold(t *testing.T, server int) {
 	}
 }
 
-// follows tells whether a server follows another one.
+// follows reports whether a server follows another one.
 func (s *stand) follows(t *testing.T, server int) (bool, error) {
 	t.Helper()
 	db := s.servers[server].DB(t, "")

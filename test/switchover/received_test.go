@@ -12,12 +12,13 @@ import (
 	"locus/internal/test/servers"
 )
 
-// A primary that hears nothing goes on sending what it writes. No replica gets more of that than the server that is promoted: it could not follow it.
+// A primary that receives no acknowledgements continues to send what it writes. No replica may get more of that
+// than the server that is promoted, because it could not follow that server.
 func TestNoReplicaGetsMoreThanTheNextPrimary(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // most of its time it waits
+		t.Parallel() // mostly waits
 		s := promoting(t, engine)
-		s.Declare(strings.Replace(s.file, "failover: promote", "failover: promote, failover_after: 1m", 1)) // nobody else promotes
+		s.Declare(strings.Replace(s.file, "failover: promote", "failover: promote, failover_after: 1m", 1)) // so that no other process promotes
 		first := s.primary(t)
 		next, other := (first+1)%3, (first+2)%3
 		s.servers[first].Exec(t, "CREATE DATABASE late", "CREATE TABLE late.row_of (n INT PRIMARY KEY)")
@@ -32,8 +33,8 @@ func TestNoReplicaGetsMoreThanTheNextPrimary(t *testing.T) {
 				return
 			}
 			begun = true
-			go func() { said <- s.servers[first].Execute(ctx, "INSERT INTO late.row_of VALUES (1)") }() // no replica's word for it arrives
-			look, enough := time.NewTicker(20*time.Millisecond), time.After(500*time.Millisecond)       // a replica that receives has it by then
+			go func() { said <- s.servers[first].Execute(ctx, "INSERT INTO late.row_of VALUES (1)") }() // no acknowledgement of a replica arrives
+			look, enough := time.NewTicker(20*time.Millisecond), time.After(500*time.Millisecond)       // enough time for a replica to receive it
 			defer look.Stop()
 			for {
 				select {

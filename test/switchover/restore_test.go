@@ -10,11 +10,12 @@ import (
 	"locus/internal/test/servers"
 )
 
-// docs/how-to/backup-and-restore.md, "Restoring one shard": its server is lost with all that it had but its binary logs, while clients write; a copy of
-// before is rolled forward by them, and declared in its place. Nothing that was acknowledged is missing, and no transaction is there in part.
+// docs/how-to/backup-and-restore.md, "Restoring one shard": the server is lost with everything except its
+// binary logs, while clients write. An older copy is rolled forward with the logs, and declared in its place.
+// No acknowledged write is missing, and no transaction is there in part.
 func TestTheRunbookOfALostShard(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // most of its time it waits
+		t.Parallel() // mostly waits
 		s := apart(t, engine)
 		l := s.load(t)
 		l.more(t, 50)
@@ -46,7 +47,7 @@ func TestTheRunbookOfALostShard(t *testing.T) {
 	})
 }
 
-// logsOf are the binary logs that are left of a server, by their names.
+// logsOf returns the remaining binary logs of a server, by name.
 func logsOf(t *testing.T, of *servers.Server) map[string][]byte {
 	t.Helper()
 	all := map[string][]byte{}
@@ -63,7 +64,7 @@ func logsOf(t *testing.T, of *servers.Server) map[string][]byte {
 	return all
 }
 
-// holds has an empty server have binary logs of another one, and nothing else.
+// holds gives an empty server the binary logs of another one, and nothing else.
 func holds(t *testing.T, empty *servers.Server, logs map[string][]byte) {
 	t.Helper()
 	forget := "RESET MASTER"
@@ -81,7 +82,7 @@ func holds(t *testing.T, empty *servers.Server, logs map[string][]byte) {
 	empty.Restart(t)
 }
 
-// has tells whether a server has all transactions that another one has.
+// has returns an error unless a server has all transactions of another one.
 func has(t *testing.T, at, logs *servers.Server) error {
 	t.Helper()
 	what := "@@GLOBAL.gtid_executed"

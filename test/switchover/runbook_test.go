@@ -14,7 +14,7 @@ import (
 // docs/how-to/recover-a-server.md, "Take a server by hand", as an operator does it, by the commands.
 func TestTheRunbookOfALostPrimary(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // most of its time it waits
+		t.Parallel() // mostly waits
 		s := start(t, engine)
 		s.lookAfter(t)
 		l := s.load(t)
@@ -27,7 +27,7 @@ func TestTheRunbookOfALostPrimary(t *testing.T) {
 		s.refuses(t, second+" is the primary now, but not all is done", "switchover", "s0", "--take", second, "--yes")
 		l = s.load(t)
 		l.more(t, 20)
-		s.servers[0].Restart(t) // and takes writes, as its configuration says nothing else
+		s.servers[0].Restart(t) // it accepts writes, because its configuration doesn't make it read-only
 		s.wantNamed(t, 1)
 		l.end()
 		s.wantPrimary(t, 1)
@@ -60,7 +60,7 @@ func TestTheRunbookOfALostPrimary(t *testing.T) {
 	})
 }
 
-// viewers show what was saved.
+// viewers are the programs that show the saved transactions.
 var viewers = map[servers.Engine]string{servers.MariaDB: "mariadb-binlog", servers.MySQL: "mysqlbinlog"}
 
 var writable = map[servers.Engine][]string{
@@ -68,7 +68,7 @@ var writable = map[servers.Engine][]string{
 	servers.MySQL:   {"SET GLOBAL super_read_only = OFF", "SET GLOBAL read_only = OFF"},
 }
 
-// A primary without replicas, by the commands.
+// goesOn uses the commands for a primary without replicas.
 func (s *stand) goesOn(t *testing.T, primary string) {
 	t.Helper()
 	servers.Eventually(t, "locus status tells that writes wait", func() error {

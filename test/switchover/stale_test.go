@@ -177,7 +177,7 @@ func (v *stale) fresh(text, want string) {
 	v.marked(text, want, 0)
 }
 
-// answersOf reads in a session that wrote before: its own write is there.
+// answersOf reads in a session that has written before. It must see its own write.
 func (v *stale) answersOf(c *client.Conn) {
 	v.t.Helper()
 	if err := v.isOn(c, "SELECT n FROM counter WHERE uid = "+v.uid[true], "2", 1); err != nil {
@@ -238,7 +238,7 @@ func (v *stale) reads() {
 		v.t.Error(err)
 	}
 	if err := v.isOn(c, "SELECT 'a' + n FROM counter WHERE uid = "+own, "2", 2); err == nil || !strings.Contains(err.Error(), "1292") {
-		v.t.Errorf("with a warning of the server's: %v", err) // isOn sees the server's as one that is not the mark
+		v.t.Errorf("with a warning of the server's: %v", err) // isOn counts a warning of the server's as one that is not the mark
 	}
 }
 
@@ -287,7 +287,7 @@ func (v *stale) refused(text string, says ...string) {
 	})
 }
 
-// status looks at what the proxy says of itself.
+// status checks what the proxy reports about itself.
 func (v *stale) status() {
 	s := v.last().Status()
 	if cut := s.Cut(); len(cut.Refused) != 0 || len(cut.Stale) != 1 || cut.Stale[0] != "s0" || cut.Since.IsZero() {

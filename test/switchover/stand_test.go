@@ -30,17 +30,17 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m, nil) }
 
-// stand is a cluster of two shards, the first of which has two servers. Its proxies are in the test's own process.
+// stand is a cluster of two shards. The first has two servers. Its proxies run in the test's own process.
 type stand struct {
 	*harness.Cluster
 	kv      *etcd.KV          // by the link to etcd
 	servers []*servers.Server // two of s0, one of s1
-	ways    []*link.Link      // to the first of them: how the cluster reaches them; none: as they are
+	ways    []*link.Link      // links to the first servers, by which the cluster reaches them; none: it reaches them directly
 	proxies []*harness.Own
 	away    atomic.Bool // the second proxy is cut off from etcd's documents of the primaries
 	single  bool        // each shard has one server
 	more    string      // tables that are declared too
-	apart   *etcd.KV    // of the proxy that reaches etcd over a link of its own
+	apart   *etcd.KV    // of the proxy that has its own link to etcd
 	file    string      // that declares the cluster, of promoting ones
 	blind   sync.Map    // address of a proxy → that of the server that it doesn't reach
 }
@@ -71,7 +71,7 @@ func open(t *testing.T, engine servers.Engine, at []*servers.Server) *stand {
 	return s
 }
 
-// tellLogs has a test that fails tell what the servers have said last.
+// tellLogs prints the end of the servers' logs if the test fails.
 func (s *stand) tellLogs(t *testing.T) {
 	all := s.servers
 	t.Cleanup(func() {
@@ -121,7 +121,7 @@ func accounts(engine servers.Engine) []string {
 		"CREATE TABLE "+schema+".setting (name VARCHAR(64) NOT NULL PRIMARY KEY, value BIGINT)")
 }
 
-// declare has the cluster be as it is, with another way to find the primary of s0.
+// declare declares the same cluster with another kind of failover for s0.
 func (s *stand) declare(t *testing.T, failover cluster.Failover) {
 	t.Helper()
 	last := len(s.servers) - 1
@@ -151,7 +151,7 @@ func (s *stand) serve(t *testing.T) {
 	s.serveBy(t, s.kv)
 }
 
-// serveApart runs a proxy that reaches etcd over a link of its own.
+// serveApart runs a proxy with its own link to etcd.
 func (s *stand) serveApart(t *testing.T) *link.Link {
 	t.Helper()
 	way := link.New(t, s.Etcd.Addr())
@@ -201,7 +201,8 @@ func (s *stand) last() *harness.Own { return s.proxies[len(s.proxies)-1] }
 
 func (s *stand) secret(string) (string, error) { return servers.Password, nil }
 
-// db logs in to a proxy. What no replica acknowledges has no answer for ever: a test ends all the same.
+// db logs in to a proxy. A write that no replica acknowledges never gets an answer, so the connections have a
+// read timeout.
 func (s *stand) db(t *testing.T, proxy int, user string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(%s)/%s?allowNativePasswords=true&readTimeout=90s", user, servers.Password, s.proxies[proxy].Addr, schema))
@@ -212,7 +213,7 @@ func (s *stand) db(t *testing.T, proxy int, user string) *sql.DB {
 	return db
 }
 
-// addr is where the cluster finds a server.
+// addr returns the address by which the cluster reaches a server.
 func (s *stand) addr(server int) string {
 	if server < len(s.ways) {
 		return s.ways[server].Addr()
@@ -220,14 +221,14 @@ func (s *stand) addr(server int) string {
 	return s.servers[server].Addr()
 }
 
-// to is the order to make a server of s0 its primary.
+// to returns the order to make a server of s0 the primary.
 func (s *stand) to(server int) switchover.Switchover {
 	return switchover.Switchover{
 		KV: s.kv, Secrets: s.secret, Shard: "s0", To: s.addr(server), By: "test", Log: slog.New(slog.DiscardHandler),
 	}
 }
 
-// lookAfter runs what looks after the shards, as a mover does, until the test ends.
+// lookAfter watches the shards' servers, as a mover does, until the test ends.
 func (s *stand) lookAfter(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -239,7 +240,7 @@ func (s *stand) lookAfter(t *testing.T) {
 	t.Cleanup(func() { cancel(); running.Wait() })
 }
 
-// wantPrimary looks at etcd and at both servers: one writes, the other is read-only and follows it.
+// wantPrimary checks etcd and both servers: one is the primary, and the other is read-only and follows it.
 func (s *stand) wantPrimary(t *testing.T, server int) {
 	t.Helper()
 	p, err := declared.ReadPrimary(t.Context(), s.kv, "s0")
@@ -261,7 +262,7 @@ func (s *stand) wantPrimary(t *testing.T, server int) {
 	})
 }
 
-// sum is of all counters on a server.
+// sum returns the sum of all counters on a server.
 func (s *stand) sum(t *testing.T, server int) (n int64) {
 	t.Helper()
 	db := s.servers[server].DB(t, schema)

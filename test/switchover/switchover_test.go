@@ -38,7 +38,7 @@ func (s *stand) total(t *testing.T) (n int64) {
 	return n
 }
 
-// No statement fails, nothing is lost, and the one before follows; there and back.
+// A switchover there and back: no statement fails, nothing is lost, and the former primary follows.
 func (s *stand) underLoad(t *testing.T) {
 	l := s.load(t)
 	for _, server := range []int{1, 0} {
@@ -65,7 +65,7 @@ func (s *stand) underLoad(t *testing.T) {
 	s.wantPrimary(t, 1)
 }
 
-// A replica that has ended to receive with an error, and that nothing keeps from it any more, is told to go on by the order.
+// The order restarts a replica that has stopped receiving with an error whose cause is gone.
 func (s *stand) gaveUp(t *testing.T) {
 	replica := s.servers[0].DB(t, "")
 	defer replica.Close()
@@ -118,8 +118,7 @@ func receives(replica *sql.DB, state string) error {
 	return nil
 }
 
-// A process that dies before a line leaves what the same order mends; so does one that
-// dies on the way there.
+// If a process dies before a line of the order, or on the way to it, the same order completes the switchover.
 func (s *stand) brokenOff(t *testing.T) {
 	to := 0
 	for _, order := range [][]switchover.Line{switchover.Begin, switchover.Finish} {
@@ -140,7 +139,8 @@ func (s *stand) brokenOff(t *testing.T) {
 	}
 }
 
-// again gives an order again that was broken off. One that a machine is too slow for is undone, and tried again, as it says.
+// again repeats an order that was interrupted. If it is undone because the machine is too slow, it is tried
+// again, as its error says.
 func (s *stand) again(t *testing.T, to int, line switchover.Line) {
 	t.Helper()
 	servers.Eventually(t, "the order that was broken off before "+string(line)+" is mended", func() error {
@@ -153,8 +153,8 @@ func (s *stand) again(t *testing.T, to int, line switchover.Line) {
 	})
 }
 
-// What a process leaves that dies is undone before its turn, and finished after it, by those
-// that look after the shards; two of them are no more than one.
+// If a process dies before the turning point of its order, the processes that watch the shards undo the order.
+// After that point they complete it. It makes no difference if two of them do.
 func (s *stand) looksAfterItself(t *testing.T) {
 	if _, err := s.to(0).Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -187,9 +187,9 @@ func (s *stand) looksAfterItself(t *testing.T) {
 	}
 }
 
-// killed gives an order to a process that ends before a line: none of what would undo it
-// is done, and its connections and its lease end as a killed one's do. An order that is undone
-// before it comes there, as the machine is too slow for a hold, is given again.
+// killed gives an order to a process that ends before a line. None of its clean-up runs, and its connections
+// and its lease end like those of a killed process. An order that is undone before that line, because the
+// machine is too slow for a hold, is given again.
 func (s *stand) killed(t *testing.T, to int, order []switchover.Line, line switchover.Line) {
 	t.Helper()
 	servers.Eventually(t, "the order comes to "+string(line), func() (err error) {

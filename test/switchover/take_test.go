@@ -12,8 +12,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// A primary is lost, and an operator takes the replica; the lost one comes back writable, and
-// follows. Then both take writes, and have what the other one lacks.
+// A primary is lost, and an operator takes the replica. The lost server comes back writable, and follows. Then
+// both servers take writes, and each has transactions that the other one lacks.
 func (s *stand) taken(t *testing.T) {
 	s.lookAfter(t)
 	if _, err := s.to(0).Run(t.Context()); err != nil {
@@ -25,12 +25,13 @@ func (s *stand) taken(t *testing.T) {
 	}
 	doomed, dead := s.to(1), sync.WaitGroup{}
 	doomed.Stop = func(at switchover.Line) {
-		if at == switchover.Turn { // both servers take writes then, and nobody is told
+		if at == switchover.Turn { // from here both servers take writes, and nobody is told
 			runtime.Goexit()
 		}
 	}
 	dead.Go(func() {
-		// On a busy machine proxies may confirm too late for it to come to its turn: then too a mover goes on with the order.
+		// On a busy machine proxies may confirm too late for the order to reach its turning point. A mover
+		// completes the order in that case as well.
 		if err := doomed.Take(t.Context(), false); err == nil || !strings.Contains(err.Error(), "go by no lease") {
 			t.Error(err)
 		}
@@ -49,7 +50,7 @@ func (s *stand) taken(t *testing.T) {
 	}
 	l := s.load(t)
 	l.more(t, 20)
-	s.servers[0].Restart(t) // and takes writes, as its configuration says nothing else
+	s.servers[0].Restart(t) // it accepts writes, because its configuration doesn't make it read-only
 	s.wantNamed(t, 1)
 	l.end()
 	if n := l.failed.Load(); n != 0 {

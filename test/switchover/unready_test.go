@@ -11,11 +11,11 @@ import (
 	"locus/internal/test/servers"
 )
 
-// A replica that could not be promoted is told before it is needed, with the reason, and not any more once it could be. One that follows nobody is
-// made to follow.
+// A replica that could not be promoted is reported in advance, with the reason, until the reason is gone. A
+// replica that follows nobody is made to follow.
 func TestWhatIsWrongWithAReplicaIsTold(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // most of its time it waits
+		t.Parallel() // mostly waits
 		s := promoting(t, engine)
 		replica := (s.primary(t) + 1) % 3
 		at := s.servers[replica]
@@ -63,12 +63,13 @@ func TestWhatIsWrongWithAReplicaIsTold(t *testing.T) {
 	})
 }
 
-// password is a password for roles of this server alone. Who has logged in by another one is thrown out.
+// password returns statements that set the password of the accounts on this server only, and end the sessions
+// that used another one.
 func password(p string) []string {
 	return []string{"SET SESSION sql_log_bin = 0", "ALTER USER chief IDENTIFIED BY '" + p + "'", "KILL"}
 }
 
-// becomes has a replica run statements: one that is read-only to everybody is so again at once.
+// becomes runs statements on a replica. A replica that was super-read-only is so again afterwards.
 func (s *stand) becomes(t *testing.T, replica int, statements []string) {
 	t.Helper()
 	at := s.servers[replica]
@@ -110,13 +111,14 @@ func throwOut(t *testing.T, s *stand, replica int) error {
 		return err
 	}
 	for _, id := range ids {
-		_, _ = db.Exec(fmt.Sprintf("KILL %d", id)) // it may have gone by itself
+		_, _ = db.Exec(fmt.Sprintf("KILL %d", id)) // the session may have ended by itself
 	}
 	return nil
 }
 
-// waitsForABranch has a replica have a branch that no other server knows of, as a kill may leave it on a primary, and be sent a change of
-// its row: it applies nothing any more, and that is told, until the branch is gone.
+// waitsForABranch gives a replica a prepared branch that no other server has, as a killed primary may keep one,
+// and sends it a change of the same row. Then it can't apply anything, and that is reported until the branch is
+// gone.
 func (s *stand) waitsForABranch(t *testing.T, replica int) {
 	t.Helper()
 	at, primary := s.servers[replica], s.servers[s.primary(t)]

@@ -10,7 +10,8 @@ import (
 	"locus/proxy/health"
 )
 
-// sees is what a proxy says of the servers: of one that it doesn't reach, that it is away.
+// sees returns the states of servers as a proxy reports them. A server that the proxy doesn't reach is reported
+// as away.
 func (s *stand) sees(proxy string, list []health.Status) []health.Status {
 	missed, _ := s.blind.Load(proxy)
 	list = slices.Clone(list)
@@ -22,18 +23,19 @@ func (s *stand) sees(proxy string, list []health.Status) []health.Status {
 	return list
 }
 
-// misses has so many of the proxies not reach a server.
+// misses makes a server unreachable for the given number of proxies.
 func (s *stand) misses(server, proxies int) {
 	for _, p := range s.proxies[:proxies] {
 		s.blind.Store(p.Addr, s.addr(server))
 	}
 }
 
-// One proxy of three doesn't reach the primary: nothing is done, and nothing fails. Two of three don't, while the third one and who looks after the shard
-// do: another server is promoted, and what the third one has written until then is there.
+// If one of three proxies doesn't reach the primary, nothing is done, and nothing fails. If two don't, but the
+// third one and the watchers of the shard do, another server is promoted, and it has everything that the third
+// proxy has written until then.
 func TestWhatMostProxiesSee(t *testing.T) {
 	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
-		t.Parallel() // most of its time it waits
+		t.Parallel() // mostly waits
 		s := promoting(t, engine)
 		s.serve(t)
 		l := s.load(t)

@@ -208,7 +208,7 @@ func (o *outage) run(texts ...string) (seen, also string) {
 	return "continue", also
 }
 
-// walk checks all rows at the same time, since what is refused waits first.
+// walk checks all rows at the same time, because refused statements wait first.
 func (o *outage) walk() {
 	var checks sync.WaitGroup
 	for row, check := range rowsOfOutages {
