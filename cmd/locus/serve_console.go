@@ -47,6 +47,10 @@ func (s shared) Statements(ctx context.Context) (fleet.Cost, error) {
 	return fleet.StatementsOf(ctx, s.conn.kv, fleet.Statements)
 }
 
+func (s shared) Sessions(ctx context.Context) (fleet.SessionList, error) {
+	return fleet.SessionsOf(ctx, s.conn.kv)
+}
+
 func (s shared) Generators(ctx context.Context) (fleet.Answers[[]generators.Report], error) {
 	return fleet.Ask[[]generators.Report](ctx, s.conn.kv, fleet.Generators, answerPatience)
 }

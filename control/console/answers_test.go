@@ -67,6 +67,9 @@ func TestAnswers(t *testing.T) {
 	if s := get[statementsAnswer](t, c, "/v1/statements"); len(s.Statements) != 2 || s.Statements[0].AverageMs != 5 || s.Statements[1].Count != 2 || s.Proxies != 2 || s.Limit != 9 {
 		t.Errorf("%+v", s)
 	}
+	if s := get[sessionsAnswer](t, c, "/v1/sessions"); len(s.Sessions) != mostSessions || s.Sessions[0].ID != 7 || s.Omitted != 4 {
+		t.Errorf("%d sessions, %d omitted", len(s.Sessions), s.Omitted)
+	}
 	if a := get[tablesAnswer](t, c, "/v1/tables"); len(a.Tables) != 1 || a.Tables[0].Owner != "buyer" || a.Default != "s0" {
 		t.Errorf("%+v", a)
 	}

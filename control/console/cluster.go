@@ -33,6 +33,8 @@ type Fleet interface {
 	// Notes returns what other processes and operators have written of the cluster's state.
 	Notes(context.Context) (overview.Notes, error)
 	Statements(context.Context) (fleet.Cost, error)
+	// Sessions returns the clients' sessions at all proxies, the busiest first.
+	Sessions(context.Context) (fleet.SessionList, error)
 	Generators(context.Context) (fleet.Answers[[]generators.Report], error)
 	// Mirrored returns the results of mirrored reads, by move and by proxy.
 	Mirrored(context.Context) (map[string]map[string]mirror.Report, error)

@@ -71,6 +71,7 @@ type Console struct {
 	pages   *pages
 
 	statements *lately[fleet.Cost]
+	sessions   *lately[fleet.SessionList]
 	generators *lately[fleet.Answers[[]generators.Report]]
 	routes     *lately[[]cluster.Version]
 }
@@ -88,7 +89,7 @@ func New(o Options) *Console {
 	}
 	check := newExaminer(o.Cluster)
 	c := &Console{
-		options: o, check: check, looks: newLooker(o, check), genes: newGenes(o), pages: newPages(), statements: newStatements(o.Cluster),
+		options: o, check: check, looks: newLooker(o, check), genes: newGenes(o), pages: newPages(), statements: newStatements(o.Cluster), sessions: newSessions(o.Cluster),
 		generators: &lately[fleet.Answers[[]generators.Report]]{every: answersEvery, patience: answersPatience, find: o.Cluster.Generators},
 		routes:     &lately[[]cluster.Version]{every: answersEvery, patience: answersPatience, find: o.Cluster.Routes},
 	}
@@ -134,6 +135,7 @@ func (c *Console) paths(d *auth) http.Handler {
 	sees("GET /v1/genes", c.genes.get)
 	sees("GET /v1/proposals", c.getProposals)
 	sees("GET /v1/statements", c.getStatements)
+	sees("GET /v1/sessions", c.getSessions)
 	sees("GET /v1/tables", c.getTables)
 	sees("GET /v1/users", c.getUsers)
 	sees("GET /v1/generators", c.getGenerators)

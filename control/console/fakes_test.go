@@ -164,6 +164,14 @@ func (*fakeCluster) Statements(context.Context) (fleet.Cost, error) {
 	return fleet.Cost{Report: meter.Report{Digests: []meter.Figures{figures}, Others: meter.Figures{Text: meter.Others, Count: 2}, Kept: 1, Most: 9}, Proxies: 2}, nil
 }
 
+func (*fakeCluster) Sessions(context.Context) (fleet.SessionList, error) {
+	list := fleet.SessionList{Omitted: 3, Sessions: []fleet.Session{{Proxy: "proxy-a", ID: 7, User: "app", Command: "Query", Statement: "select <b>?</b>"}}}
+	for i := range uint32(mostSessions) {
+		list.Sessions = append(list.Sessions, fleet.Session{Proxy: "proxy-b", ID: i, Command: "Sleep"})
+	}
+	return list, nil
+}
+
 func (*fakeCluster) Generators(context.Context) (fleet.Answers[[]generators.Report], error) {
 	return fleet.Answers[[]generators.Report]{By: map[string][]generators.Report{"proxy-a": {{Name: "invoice", Loads: 7}}}}, nil
 }

@@ -39,6 +39,7 @@ func TestFieldsStay(t *testing.T) {
 		{"GET /v1/genes", genesAnswer{}},
 		{"GET /v1/proposals", proposalsAnswer{}},
 		{"GET /v1/statements", statementsAnswer{}},
+		{"GET /v1/sessions", sessionsAnswer{}},
 		{"GET /v1/tables", tablesAnswer{}},
 		{"GET /v1/users", usersAnswer{}},
 		{"GET /v1/generators", generatorsAnswer{}},

@@ -19,7 +19,7 @@ const field = a => html`<p class="field"><label for="ask-${a.name}">${a.label}</
   html`<select id="ask-${a.name}" data-argument="${a.name}">${a.choices.map(c => html`<option ${c === a.value ? html`selected` : ""}>${c}</option>`)}</select>` :
   html`<input id="ask-${a.name}" data-argument="${a.name}" type="number" min="${a.least}" max="${a.most}" step="any" inputmode="decimal" required value="${a.value}">`} <span class="soft">${a.unit || ""}</span></p>`;
 
-// open asks about an order of a move.
+// open asks about a command for a job, or for another subject. Such a command has the body of its request, and the text to show afterwards.
 export function open(job, order) {
   asked = {job, order};
   document.getElementById("ask-title").textContent = order.word.replace(" …", "") + ": " + job;
@@ -44,11 +44,11 @@ ask.addEventListener("close", async () => {
   const now = asked;
   asked = null;
   if (!now || ask.returnValue !== "yes") return;
-  const body = {job: now.job};
+  const body = now.order.body ? {...now.order.body} : {job: now.job};
   for (const e of ask.querySelectorAll("[data-argument]")) body[e.dataset.argument] = e.type === "number" ? e.valueAsNumber : e.value;
   try {
     const told = await send("v1/calls/" + now.order.procedure, body);
-    tell(`${told.job}: ${told.told}`, true);
+    tell(now.order.done ? now.order.done() : `${told.job}: ${told.told}`, true);
   } catch (e) {
     tell(e.message, false);
   }

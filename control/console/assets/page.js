@@ -15,13 +15,14 @@ import * as tables from "./tables.js";
 import * as users from "./users.js";
 import * as routes from "./routes.js";
 import * as timeline from "./timeline.js";
+import * as sessions from "./sessions.js";
 import * as generators from "./generators.js";
 import * as doctor from "./doctor.js";
 import * as begin from "./begin.js";
 import * as actions from "./actions.js";
 
-const parts = {overview, moves, map: genes, statements, tables, users, routes, generators, timeline, doctor};
-const names = {overview: "Overview", moves: "Moves", map: "Map", statements: "Statements", tables: "Tables", users: "Users", routes: "Routes", generators: "Generators", timeline: "Timeline", doctor: "Findings"};
+const parts = {overview, moves, map: genes, statements, sessions, tables, users, routes, generators, timeline, doctor};
+const names = {overview: "Overview", moves: "Moves", map: "Map", statements: "Statements", sessions: "Sessions", tables: "Tables", users: "Users", routes: "Routes", generators: "Generators", timeline: "Timeline", doctor: "Findings"};
 
 const main = document.getElementById("main"), said = document.getElementById("state"), select = document.getElementById("proxy");
 let state = null, away = "", proxy = "", events = null;
@@ -66,6 +67,7 @@ function drawProxies() {
 function follow() {
   for (const e of document.querySelectorAll("[data-want]")) if (e !== document.activeElement && e.value !== begin.wanted[e.dataset.want]) e.value = begin.wanted[e.dataset.want];
   for (const e of document.querySelectorAll("[data-timeline]")) if (e !== document.activeElement && e.value !== timeline.chosen[e.dataset.timeline]) e.value = timeline.chosen[e.dataset.timeline];
+  for (const e of document.querySelectorAll("[data-sessions]")) if (e !== document.activeElement && e.value !== sessions.chosen[e.dataset.sessions]) e.value = sessions.chosen[e.dataset.sessions];
   const by = document.getElementById("sort-by");
   if (by && by !== document.activeElement) by.value = statements.sorted.by;
 }
@@ -130,10 +132,13 @@ document.addEventListener("visibilitychange", refresh);
 document.addEventListener("click", async e => {
   const button = e.target.closest("button");
   if (!button) return;
-  const {job, order, sort, split, from, after, begin: step} = button.dataset;
+  const {job, order, sort, split, from, after, kill, begin: step} = button.dataset;
   if (order) {
     const move = state.moves.find(m => m.id === job);
     if (move) actions.open(job, move.orders.find(o => o.procedure === order));
+  } else if (kill) {
+    const session = sessions.find(button.dataset.session);
+    if (session) actions.open("session " + session.id, sessions.order(session, kill === "statement"));
   } else if (sort) {
     statements.sorted.by = sort;
     draw();
@@ -159,8 +164,9 @@ document.addEventListener("click", async e => {
 document.addEventListener("submit", e => { if (e.target.id === "begin-form") { e.preventDefault(); document.getElementById("begin-preview").click(); } });
 
 const changed = e => {
-  const {want, choose: what, timeline: filter} = e.target.dataset;
-  if (want) begin.change(want, e.target.value);
+  const {want, choose: what, timeline: filter, sessions: shown} = e.target.dataset;
+  if (shown) sessions.chosen[shown] = e.target.value;
+  else if (want) begin.change(want, e.target.value);
   else if (filter) { timeline.choose(filter, e.target.value.trim()); location.hash = timeline.address(); return; }
   else if (what === "shard") span.shard = e.target.value;
   else if (e.target.name === "span") { span.span = e.target.value; refresh(); }
@@ -172,7 +178,7 @@ const changed = e => {
   draw();
 };
 document.addEventListener("change", changed);
-document.addEventListener("input", e => { if (e.target.matches("input[data-want], [data-filter]")) changed(e); });
+document.addEventListener("input", e => { if (e.target.matches("input[data-want], [data-filter], input[data-sessions]")) changed(e); });
 document.addEventListener("toggle", e => {
   const id = e.target.dataset && e.target.dataset.journal;
   if (!id || moves.unfolded.has(id) === e.target.open) return;

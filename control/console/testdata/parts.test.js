@@ -7,6 +7,7 @@ import {arranged} from "../assets/statements.js";
 import {rights} from "../assets/users.js";
 import {routed} from "../assets/tables.js";
 import * as timeline from "../assets/timeline.js";
+import * as sessions from "../assets/sessions.js";
 
 const shard = (name, state, problem) => ({name, state, problem, severity: problem ? "outage" : "none"});
 const state = {
@@ -102,4 +103,29 @@ test("an event has its time, its duration and its text, which is escaped", () =>
   for (const want of ['id="event-7-1"', "2026-03-01 22:10:05", "<b>shard s0</b> b:1 &lt;is&gt; the primary", "1.50 s", ">failed<", "<code>locus status</code>", 'href="#overview"']) assert.ok(drawn.includes(want), want + drawn);
   assert.equal(timeline.took({took_ms: 83000}), "1 m 23 s");
   assert.equal(timeline.took({}), "");
+});
+
+test("sessions are selected by what runs and by any text of a row", () => {
+  const list = [
+    {id: 7, proxy: "a:4306", user: "app", client: "h:1", command: "Query", state: "updating", statement: "UPDATE <orders>", seconds: 8},
+    {id: 8, proxy: "b:4306", user: "report", client: "h:2", command: "Sleep", seconds: 900},
+  ];
+  const ids = (running, filter) => { Object.assign(sessions.chosen, {running, filter}); return sessions.selected(list).map(s => s.id); };
+  assert.deepEqual(ids("", ""), [7, 8]);
+  assert.deepEqual(ids("1", ""), [7]);
+  assert.deepEqual(ids("", "REPORT"), [8]);
+  assert.deepEqual(ids("", "orders"), [7]);
+  assert.deepEqual(ids("1", "b:4306"), []);
+  ids("", "");
+});
+
+test("only an admin sees how to end a session, and an idle one has no statement to end", () => {
+  const running = {id: 7, proxy: "a:4306", user: "app", client: "h:1", command: "Query", state: "", statement: "UPDATE <orders>", seconds: 8};
+  const shown = String(sessions.row(running, true));
+  for (const want of ['data-session="7@a:4306" data-kill="statement"', 'data-kill="session"', "UPDATE &lt;orders&gt;", "8 s"]) assert.ok(shown.includes(want), want + shown);
+  assert.ok(!String(sessions.row(running, false)).includes("data-kill"));
+  assert.ok(!String(sessions.row({...running, command: "Sleep"}, true)).includes('data-kill="statement"'));
+  const order = sessions.order(running, true);
+  assert.deepEqual([order.procedure, order.body, order.done()], ["kill_statement", {proxy: "a:4306", session: 7}, "The statement of session 7 of proxy a:4306 has ended."]);
+  assert.equal(sessions.order(running, false).procedure, "kill_session");
 });
