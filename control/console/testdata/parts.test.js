@@ -100,7 +100,7 @@ test("the filters of the timeline are in its address", () => {
 
 test("an event has its time, its duration and its text, which is escaped", () => {
   const drawn = String(timeline.row({id: "7-1", at: "2026-03-01T22:10:05.123Z", kind: "failover", subject: "shard s0", what: "b:1 <is> the primary", by: "p-1", took_ms: 1500, failed: true, command: "locus status"}));
-  for (const want of ['id="event-7-1"', "2026-03-01 22:10:05", "<b>shard s0</b> b:1 &lt;is&gt; the primary", "1.50 s", ">failed<", "<code>locus status</code>", 'href="#overview"']) assert.ok(drawn.includes(want), want + drawn);
+  for (const want of ['id="event-7-1"', "2026-03-01 22:10:05", "<b>shard s0</b> b:1 &lt;is&gt; the primary", "1,500 ms", ">failed<", "<code>locus status</code>", 'href="#overview"']) assert.ok(drawn.includes(want), want + drawn);
   assert.equal(timeline.took({took_ms: 83000}), "1 m 23 s");
   assert.equal(timeline.took({}), "");
 });
