@@ -18,8 +18,8 @@ const beforePatience = time.Minute
 // viaBefore is the lane through another build of the product, in the same cluster as the one that is measured.
 const viaBefore = "before"
 
-// startBefore has another build of the product serve beside the demo's proxies: with the configuration of one of them, on a
-// port of its own. Both lanes then lead to the same shards, and differ in nothing but the build.
+// startBefore runs another build of the product next to the demo's proxies, with the configuration of one of
+// them on another port. The two lanes then use the same shards and differ only in the build.
 func (s *stand) startBefore(ctx context.Context, dir string) error {
 	ports, err := freePorts(1)
 	if err != nil {

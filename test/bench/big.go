@@ -77,7 +77,8 @@ func eightBigRow() row {
 	}}
 }
 
-// growth is by how many MiB the hop's peak memory exceeds what it held before the first round, round by round.
+// growth returns by how many MiB the hop's peak memory exceeds its memory before the first round, for each
+// round.
 func (s *stand) growth(ctx context.Context, via lane, clients int) (spread, error) {
 	l, err := newLoad(ctx, clients, via.at, bigScript(s)(via.spelling), text, s.deprecateEOF)
 	if err != nil {

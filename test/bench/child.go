@@ -13,12 +13,12 @@ import (
 // child is a process that this program started. It ends when this program does, however that comes about.
 type child struct {
 	cmd  *exec.Cmd
-	log  string // path of what it wrote
+	log  string // path of its output
 	done chan struct{}
 }
 
-// startChild starts cmd in a process group of its own, so that Ctrl-C reaches it through stop alone. To be called
-// from the main thread.
+// startChild starts cmd in its own process group, so that only stop ends it, not Ctrl-C. It must be called from
+// the main thread.
 func startChild(cmd *exec.Cmd, log string) (*child, error) {
 	f, err := os.Create(log)
 	if err != nil {
@@ -40,7 +40,7 @@ func startChild(cmd *exec.Cmd, log string) (*child, error) {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// stop asks the child to end, then ends its whole group, and returns once it is gone.
+// stop asks the child to end, then kills its whole group, and returns when it has ended.
 func (c *child) stop(patience time.Duration) {
 	_ = c.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -58,7 +58,8 @@ func (c *child) died() error {
 	return fmt.Errorf("ended with %s:\n%s", c.cmd.ProcessState, strings.Join(lines[max(0, len(lines)-10):], "\n"))
 }
 
-// until polls tried until it succeeds, the child is gone, ctx is over or patience is used up; then tried's last error is told.
+// until calls tried until it succeeds, the child or ctx ends, or patience has passed. Then it returns tried's
+// last error.
 func (c *child) until(ctx context.Context, patience time.Duration, tried func() error) error {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()

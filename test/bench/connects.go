@@ -11,7 +11,7 @@ import (
 
 const connectingClients = 16
 
-// connectsRow lets clients log in and leave again, as fast as they can.
+// connectsRow measures how fast clients can log in and disconnect.
 func connectsRow() row {
 	const name = "connects"
 	return row{name, func(ctx context.Context, s *stand, r *report) error {
@@ -39,8 +39,7 @@ func (s *stand) connects(ctx context.Context, via lane) (done int64, cpu time.Du
 	if err != nil {
 		return 0, 0, err
 	}
-	// Not by a deadline: a dialer gives up at that by itself, a moment before the
-	// context says that it is over.
+	// without a deadline: a dialer times out by itself, a moment before the context reports its end
 	until, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer time.AfterFunc(s.length, cancel).Stop()

@@ -33,7 +33,7 @@ func (s *stand) prepareServers(ctx context.Context) error {
 	return s.seed(ctx, s.shards[len(s.shards)-1], seeds(s.cast.others))
 }
 
-// onShard runs f on a connection of its own.
+// onShard calls f with a connection to a shard.
 func (s *stand) onShard(ctx context.Context, shard readyShard, f func(context.Context, *client.Conn) error) error {
 	c, err := login(ctx, shard.endpoint(), false)
 	if err == nil {
@@ -57,7 +57,7 @@ func seeds(owners []owner) []seedRow {
 	return rows
 }
 
-// seedBig gives the big buyer its orders, once.
+// seedBig inserts the orders of the big buyer, once.
 func (s *stand) seedBig(ctx context.Context) error {
 	if s.hasBig {
 		return nil
@@ -104,7 +104,7 @@ func insertOf(rows []seedRow) string {
 	return string(b)
 }
 
-// clearOrders deletes what this program or an earlier run of it inserted, in transactions of bounded size.
+// clearOrders deletes the orders of this run and of earlier ones, in transactions of limited size.
 func clearOrders(ctx context.Context, c *client.Conn) error {
 	for {
 		if ctx.Err() != nil {
@@ -121,7 +121,7 @@ func clearOrders(ctx context.Context, c *client.Conn) error {
 	}
 }
 
-// clearAll takes a while after a long run; a second Ctrl-C leaves the rows to the next run.
+// clearAll takes a while after a long run. A second Ctrl-C leaves the rows to the next run.
 func (s *stand) clearAll() {
 	fmt.Fprintln(s.out, "removing what was inserted")
 	ctx, cancel := context.WithTimeout(context.Background(), clearPatience)

@@ -10,10 +10,12 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 )
 
-// mostWait is what a statement of a shard whose table is held may wait behind one attempt at its lock, which is of a second.
+// mostWait is the longest that a statement on a shard with a held table may wait behind one attempt to lock it,
+// which takes one second.
 const mostWait = 2 * time.Second
 
-// definitions are made one after the other, each while somebody holds the table on one shard. The last takes back what the first made.
+// definitions are run in order, each while a transaction holds the table on one shard. The last one reverts the
+// first.
 var definitions = []struct{ name, text string }{
 	{"ADD COLUMN", "ALTER TABLE test_order ADD COLUMN bench_note VARCHAR(10) NULL"},
 	{"MODIFY", "ALTER TABLE test_order MODIFY COLUMN bench_note VARCHAR(20) NULL"},
@@ -22,7 +24,8 @@ var definitions = []struct{ name, text string }{
 	{"DROP COLUMN", "ALTER TABLE test_order DROP COLUMN bench_text"},
 }
 
-// definitionsRow is the figures of definitions through a proxy under load, while the table is held on one of three shards.
+// definitionsRow measures definitions through a proxy under load, while a transaction holds the table on one of
+// three shards.
 func definitionsRow(engine string) row {
 	return row{"definitions, " + engine, func(ctx context.Context, s *stand, r *report) error {
 		o, _, err := startShards(ctx, s.options, engine)
@@ -43,13 +46,13 @@ func definitionsRow(engine string) row {
 	}}
 }
 
-// redefined is what a definition did to statements.
+// redefined contains the effect of a definition on statements.
 type redefined struct {
 	name           string
 	asked, failed  int
 	why            error
-	before, during []time.Duration // of the shards where nobody holds the table
-	there          time.Duration   // the longest of the one where somebody does
+	before, during []time.Duration // times on shards where nobody holds the table
+	there          time.Duration   // the longest time on the shard where a transaction holds it
 	after          time.Duration   // until it was made, once the table was free
 }
 
@@ -65,7 +68,7 @@ func (s *outages) redefine(ctx context.Context, shard int, name, text string) (r
 		running.Go(func() { c.run(loading) })
 	}
 	length := max(3*time.Second, s.length)
-	if err := sleep(ctx, 2*time.Second); err != nil { // what is learned once is
+	if err := sleep(ctx, 2*time.Second); err != nil { // so that caches are filled
 		return one, err
 	}
 	_, _ = taken(clients, rowsElsewhere), taken(clients, rowsThere)
@@ -114,7 +117,7 @@ func (s *outages) redefine(ctx context.Context, shard int, name, text string) (r
 	return one, nil
 }
 
-// holdTable reads the table in a transaction on a shard, until it is told to end.
+// holdTable reads the table in a transaction on a shard, which free ends.
 func (s *outages) holdTable(shard int) (free func(), err error) {
 	at := s.ready.Shards[shard].endpoint()
 	c, err := client.Connect(at.addr, at.user, at.password, at.database)

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// mostOfShards is the goal of the time of a definition with many shards and proxies, as a multiple of that with few. From both the time is
-// subtracted that the servers take by themselves.
+// mostOfShards is the target for the time of a definition with many shards and proxies, as a multiple of the
+// time with few. The servers' own time is subtracted from both.
 const mostOfShards = 2.0
 
 // definitionShardsRow compares definitions of sharded tables on 2 shards with one proxy and on 12 with three.

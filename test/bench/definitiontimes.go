@@ -14,7 +14,8 @@ import (
 // definitionRounds is the number of definitions of each kind. The report shows their median.
 const definitionRounds = 15
 
-// Goals of definitions, in milliseconds beyond a multiple of what the servers and etcd need for their parts.
+// Targets for definitions, in milliseconds in addition to a multiple of the time that the servers and etcd
+// take.
 const (
 	beyondUndeclared = 5.0
 	beyondSharded    = 20.0
@@ -140,7 +141,8 @@ func (d *defining) crowd(ctx context.Context, tables int) error {
 	return sleep(ctx, 30*time.Second) // proxies poll every 10 s, and read everything once
 }
 
-// measure makes definitions of each kind through the proxy and directly, in turns, and returns the medians of the former in milliseconds.
+// measure runs definitions of each kind alternately through the proxy and directly. It returns the proxy's
+// medians in milliseconds.
 func (d *defining) measure(ctx context.Context, r *report, kinds []timedDefinition, way, under string) (medians []float64, err error) {
 	for _, kind := range kinds {
 		one, err := d.timed(ctx, kind, way)

@@ -19,7 +19,7 @@ const (
 	demoProxies       = 3 // one for load, one each for the rows that weigh a process that did nothing before
 )
 
-// startDemo builds the product and starts its demo with empty tables, on ports of its own.
+// startDemo builds the product, and starts its demo with empty tables on free ports.
 func startDemo(ctx context.Context, o options, dir string, more ...string) (ready, *child, error) {
 	binary, err := buildProduct(ctx)
 	if err != nil {
@@ -80,8 +80,8 @@ func moduleRoot(ctx context.Context) (string, error) {
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// freePorts finds n consecutive loopback ports that nobody listens on at the moment, and returns the first. They are below those that
-// the system gives to connections by itself.
+// freePorts finds n consecutive loopback ports on which nobody listens, below the range of ephemeral ports, and
+// returns the first.
 func freePorts(n int) (int, error) {
 	for range 50 {
 		first := 20_000 + rand.IntN(12_000)

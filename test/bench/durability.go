@@ -8,15 +8,15 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 )
 
-// relaxed are the settings under which writes are measured: with a flush per commit the disk would be measured
-// instead, and every lane would look alike.
+// relaxed are the settings under which writes are measured. With a flush for each commit the disk would
+// dominate, and all lanes would look alike.
 var relaxed = []struct{ variable, value string }{
 	{"innodb_flush_log_at_trx_commit", "2"},
 	{"sync_binlog", "0"},
 }
 
-// relax sets them on a shard and has what was there before restored. A server that doesn't allow it is measured as it
-// is, and the report says so.
+// relax sets them on a shard, and restores them at the end. A server that refuses them is measured without, and
+// the report says so.
 func (s *stand) relax(ctx context.Context, shard readyShard) {
 	var said []string
 	for _, r := range relaxed {
@@ -60,7 +60,7 @@ func setGlobal(c *client.Conn, variable, value string) error {
 	return nil
 }
 
-// oneString is the only value of a query's answer.
+// oneString returns the only value of a query's result.
 func oneString(c *client.Conn, query string) (string, error) {
 	r, err := c.Execute(query)
 	if err != nil {

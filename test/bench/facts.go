@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machine says what everything runs on.
+// machine describes the machine.
 func machine() string {
 	return fmt.Sprintf("%d cores shared by clients, hop and servers; Linux %s; %s", runtime.NumCPU(), kernel(), runtime.Version())
 }
 
-// collectFacts says what was measured and how, in the words that a reader needs to repeat it.
+// collectFacts describes what was measured and how, so that readers can repeat it.
 func (s *stand) collectFacts(ctx context.Context) ([]string, error) {
 	var server string
 	err := s.onShard(ctx, s.shards[0], func(_ context.Context, c *client.Conn) (err error) {
@@ -40,8 +40,8 @@ func (s *stand) collectFacts(ctx context.Context) ([]string, error) {
 	}, nil
 }
 
-// busy is how many processes want to run on this machine, ours among them: figures of moves are of several processes,
-// none of which a ratio cancels out.
+// busy returns how many processes are running or ready on this machine, including ours. In figures about moves
+// several processes take part, so a ratio does not cancel the effect of other load.
 func busy() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	fields := strings.Fields(string(text))

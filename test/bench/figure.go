@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// sense tells on which side of a bound the good figures are.
+// sense states on which side of a bound the good figures are.
 type sense int
 
 const (
@@ -13,7 +13,7 @@ const (
 	atLeast
 )
 
-// bound is what a figure must and ought to keep.
+// bound contains the limit that a figure must keep, and the one it aims at.
 type bound struct {
 	sense     sense
 	must, aim float64
@@ -32,7 +32,7 @@ func (b bound) keeps(v, limit float64) bool {
 	return v <= limit
 }
 
-// verdict is "aim", "must", "missed", or "–" for what was not measured.
+// verdict returns "aim", "must", "missed", or "–" for a figure that was not measured.
 func (b bound) verdict(v float64) string {
 	switch {
 	case math.IsNaN(v):
@@ -68,7 +68,7 @@ type figure struct {
 	of     part
 }
 
-// part is the section that a figure stands in.
+// part is the section of a figure.
 type part int
 
 const (
@@ -79,7 +79,7 @@ const (
 	ofDefinitions
 )
 
-// single is the spread of a figure that is measured once.
+// single returns the spread of a figure that is measured once.
 func single(v float64) spread { return spread{v, v, v} }
 
 // format writes "1.02 (0.97–1.10)", or the number alone where it has no spread.

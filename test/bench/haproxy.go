@@ -76,7 +76,7 @@ func haproxyBinary() (string, error) {
 	return "", errors.New("haproxy not found: apt-get install haproxy")
 }
 
-// haproxyVersion is the bare number, "2.6.12".
+// haproxyVersion returns the version number only: "2.6.12".
 func haproxyVersion() string {
 	path, err := haproxyBinary()
 	if err != nil {

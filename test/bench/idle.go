@@ -11,7 +11,7 @@ import (
 
 const (
 	settle           = 2 * time.Second // for a hop to give back what log-ins took
-	spareDescriptors = 256             // what this process needs beside the idle clients
+	spareDescriptors = 256             // for this process in addition to the idle clients
 	settlingClients  = 10
 )
 
@@ -36,7 +36,7 @@ func idleRow(wanted int) row {
 	}}
 }
 
-// allowed is how many clients the limit on open files leaves room for.
+// allowed returns how many clients the limit of open files permits.
 func allowed(wanted int) (n int, note string) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
@@ -78,7 +78,7 @@ func (s *stand) idle(ctx context.Context, via lane, n int) (each, backends float
 	return float64(after.now-before.now) / float64(n), connectedAfter - connected, err
 }
 
-// visit lets n clients log in and read one row each, and gives the hop time to settle.
+// visit lets n clients log in and read one row each, and waits until the hop's memory has settled.
 func (s *stand) visit(ctx context.Context, via lane, n int, sc scripting) (*load, error) {
 	l, err := newLoad(ctx, n, via.at, sc, text, s.deprecateEOF)
 	if err != nil {

@@ -20,7 +20,7 @@ type idFigure struct {
 	bound     bound
 }
 
-// idFigures is the table of what the generators are to reach.
+// idFigures returns the table with the targets of the generators.
 func idFigures() []idFigure {
 	const here = "./test/ids"
 	return []idFigure{
@@ -46,14 +46,14 @@ func idFigures() []idFigure {
 	}
 }
 
-// idResult is what was reported, or why there is nothing.
+// idResult is the result of a benchmark, or why there is none.
 type idResult struct {
 	idFigure
 	value   float64
 	missing string
 }
 
-// measureIDs runs the benchmarks that -rows asks for, each once.
+// measureIDs runs the benchmarks that -rows selects, each once.
 func measureIDs(ctx context.Context, o options, r *report, out io.Writer) error {
 	said := map[string]string{} // by package and benchmark
 	for _, f := range idFigures() {

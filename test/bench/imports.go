@@ -13,8 +13,8 @@ import (
 	"locus/cmd/dbserver"
 )
 
-// importsRow is the figures of imports: a table of a server outside of the cluster, brought to two shards, and one of the default
-// shard, that is sharded and made single again while clients write to it.
+// importsRow measures imports: a table of a server outside of the cluster is imported to two shards, and a
+// table of the default shard is sharded and made single again while clients write to it.
 func importsRow(engine string, rows int) row {
 	return row{"imports, " + engine, func(ctx context.Context, s *stand, r *report) error {
 		m, err := newMoves(ctx, s.options, engine, rows)
@@ -57,7 +57,7 @@ func pastForm(table string) string {
 	) DEFAULT CHARSET utf8mb4`
 }
 
-// startOutside starts a server that is none of the cluster's, with the table and its rows.
+// startOutside starts a server outside of the cluster, with the table and its rows.
 func (i *imports) startOutside(ctx context.Context) error {
 	engine, err := dbserver.ParseEngine(i.engine)
 	if err != nil {
@@ -92,13 +92,13 @@ func (i *imports) startOutside(ctx context.Context) error {
 	return i.on(ctx, i.outside, append([]string{pastForm(pastTable)}, pastRows(i.rows)...)...)
 }
 
-// pastRows are statements that insert orders of as many buyers.
+// pastRows returns statements that insert orders of n buyers.
 func pastRows(n int) []string {
 	uid := firstWriter - 1
 	return ordersOf(pastTable, n, func() int64 { uid++; return uid })
 }
 
-// beginImport gives the job's ID.
+// beginImport begins an import and returns the job's ID.
 func (i *imports) beginImport(ctx context.Context, more ...string) (string, error) {
 	out, err := i.locus(ctx, append([]string{"import", i.ready.Database + "." + pastTable, "owner=buyer_uid", "id=order_id"}, more...)...)
 	if err != nil {
@@ -151,7 +151,7 @@ func (i *imports) copyOnce(ctx context.Context) (time.Duration, error) {
 	return took, err
 }
 
-// loadOnce is how long both shards take to load their rows from files, side by side.
+// loadOnce returns how long both shards take to load their rows from files, concurrently.
 func (i *imports) loadOnce(ctx context.Context) (time.Duration, error) {
 	const share = int64(0x8000) << (versionBits + sequenceBits)
 	login := func(at endpoint) string {

@@ -10,10 +10,11 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 )
 
-// switched is how often the table is sharded under load; each time but the last one it is made single again, which is a switch too.
+// switched is how often the table is sharded under load. Except for the last time it is made single again,
+// which is also a switch.
 const switched = 5
 
-// switches has a table of the default shard sharded, and single again, while clients use it.
+// switches shards a table of the default shard and makes it single again, while clients use it.
 func (i *imports) switches(ctx context.Context, r *report) error {
 	proxy := i.ready.proxy(0)
 	if err := i.on(ctx, proxy, append([]string{pastForm(pastTable)}, pastRows(i.rows/4)...)...); err != nil {
@@ -76,7 +77,7 @@ func (i *imports) switches(ctx context.Context, r *report) error {
 	return nil
 }
 
-// quantileOf is of sorted values; of none it is 0.
+// quantileOf returns a quantile of sorted values, and 0 if there are none.
 func quantileOf(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
@@ -84,7 +85,7 @@ func quantileOf(sorted []float64, q float64) float64 {
 	return sorted[min(len(sorted)-1, int(q*float64(len(sorted))))]
 }
 
-// use updates, reads and inserts orders until ctx ends, by one of the proxies.
+// use updates, reads and inserts orders through one of the proxies until ctx ends.
 func (i *imports) use(ctx context.Context, number int, all *timing) {
 	at := i.ready.proxy(number % len(i.ready.Proxies))
 	c, err := client.Connect(at.addr, at.user, at.password, at.database)

@@ -15,8 +15,8 @@ import (
 
 const loginPatience = 20 * time.Second
 
-// link is one logged-in connection as a bare descriptor, outside of Go's own poller: the load client polls for itself,
-// in one thread, to take as little as possible of the CPU that it shares with what it measures.
+// link is one logged-in connection as a plain file descriptor, outside of Go's poller. The load client polls by
+// itself in one thread, in order to use little of the CPU that it shares with what it measures.
 type link struct {
 	fd       int
 	client   *loadClient
@@ -25,7 +25,7 @@ type link struct {
 	in       scanner
 }
 
-// protocol is how statements with parameters travel.
+// protocol is how statements with parameters are sent.
 type protocol string
 
 const (
@@ -33,13 +33,13 @@ const (
 	prepared protocol = "prepared"
 )
 
-// dial logs in, prepares what is to be prepared, and takes the socket.
+// dial logs in, prepares the statements of the steps, and takes over the socket.
 func dial(ctx context.Context, at endpoint, steps []step, p protocol, deprecateEOF bool) (*link, error) {
 	conn, err := login(ctx, at, deprecateEOF)
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close() // the link owns a descriptor of its own
+	defer conn.Close() // the link has its own duplicate of the descriptor
 	k := &link{in: scanner{deprecateEOF: deprecateEOF}}
 	for _, s := range steps {
 		r, err := newRequest(s)
@@ -106,7 +106,7 @@ func (k *link) send(step int, d *draw) error {
 	return err
 }
 
-// close says good-bye, so that no server counts an aborted client.
+// close sends COM_QUIT, so that no server counts an aborted client.
 func (k *link) close() {
 	_, _ = unix.Write(k.fd, []byte{1, 0, 0, 0, comQuit})
 	_ = unix.Close(k.fd)

@@ -11,21 +11,21 @@ import (
 
 const (
 	answerPatience = 60 * time.Second // a big result at 32 at once on a busy machine
-	pollSlice      = 100              // ms between looks at ctx
+	pollSlice      = 100              // ms between checks of ctx
 	readBuffer     = 256 << 10
 )
 
 // loadClient does its script over and over, one iteration after the other.
 type loadClient struct {
 	script  script
-	links   []*link // each step goes to all of them, and is over when all have answered
+	links   []*link // each step is sent to all of them, and ends when all have answered
 	step    int
-	waiting int // links that have not answered the step
+	waiting int // number of links that have not answered the step
 	draw    draw
 	began   time.Time // the iteration
 }
 
-// load is a number of clients in one thread around one epoll descriptor. Not for concurrent use.
+// load runs several clients in one thread with one epoll descriptor. It is not safe for concurrent use.
 type load struct {
 	epoll   int
 	clients []*loadClient
@@ -38,7 +38,7 @@ type load struct {
 	tally tally
 }
 
-// tally is what a run did.
+// tally contains the results of a run.
 type tally struct {
 	statements int
 	bytes      int64 // received
@@ -87,8 +87,8 @@ func (l *load) add(c *loadClient, k *link) error {
 	return nil
 }
 
-// run lets every client iterate until d has passed, at least once, and returns when the last iteration is complete.
-// After an error the load can only be closed.
+// run lets every client iterate at least once and until d has passed, and returns when the last iteration is
+// complete. After an error the load can only be closed.
 func (l *load) run(ctx context.Context, d time.Duration) (tally, error) {
 	start := time.Now()
 	l.until = start.Add(d)
@@ -126,7 +126,7 @@ func (l *load) run(ctx context.Context, d time.Duration) (tally, error) {
 	return l.tally, nil
 }
 
-// receive takes what one link has, and goes on with its client when that completes a step.
+// receive reads what has arrived on a link. If that completes a step, it continues with the client.
 func (l *load) receive(k *link) error {
 	n, err := unix.Read(k.fd, l.buffer)
 	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
@@ -157,7 +157,7 @@ func (l *load) receive(k *link) error {
 	return l.advance(c)
 }
 
-// advance begins the next step, or after the last one the next iteration while there is time.
+// advance begins the next step. After the last one it begins the next iteration if there is time.
 func (l *load) advance(c *loadClient) error {
 	if c.step++; c.step < len(c.script.steps) {
 		return c.send()

@@ -51,7 +51,7 @@ func serve(c net.Conn, answer []byte) {
 	}
 }
 
-// fakeLoad has n clients with so many links each, already past their log-in.
+// fakeLoad returns n clients with the given number of links each, after the login.
 func fakeLoad(t *testing.T, n, links int, addr string, steps []step) *load {
 	t.Helper()
 	next := func() draw { return draw{buyer: 7, order: 42, width: 3} }

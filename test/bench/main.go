@@ -31,8 +31,8 @@ func main() {
 	}
 }
 
-// run measures the rows asked for and prints the report. When rows failed that is an error, and the document keeps its
-// last complete section.
+// run measures the selected rows and prints the report. If rows fail, run returns an error, and the document
+// keeps its last complete section.
 func run(ctx context.Context, o options, out io.Writer) error {
 	r := report{command: o.command(), facts: []string{machine()}}
 	if err := measureRows(ctx, o, &r, out); err != nil {

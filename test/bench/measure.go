@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// warmUp is how long a lane runs before its part of a round counts.
+// warmUp is the time for which a lane runs before each measurement.
 const warmUp = 200 * time.Millisecond
 
 // lane is one way to the rows.
 type lane struct {
 	name     string
-	at       []endpoint // several: each client asks all of them at once
-	pid      int        // of the hop; 0 where there is none
+	at       []endpoint // if there are several, each client queries all of them at once
+	pid      int        // the hop's process; 0: there is none
 	spelling spelling
 }
 
@@ -25,7 +25,7 @@ const (
 	viaLocus   = "locus"
 )
 
-// lanes are the three ways to the first shard.
+// lanes returns the three lanes to the first shard.
 func (s *stand) lanes() []lane {
 	h := s.shards[0].endpoint()
 	h.addr = s.haproxy.addr
@@ -36,12 +36,12 @@ func (s *stand) lanes() []lane {
 	}
 }
 
-// locus is the lane through the i-th proxy.
+// locus returns the lane through the i-th proxy.
 func (s *stand) locus(i int, sp spelling) lane {
 	return lane{viaLocus, []endpoint{s.ready.proxy(i)}, s.ready.Proxies[i].PID, sp}
 }
 
-// sample is what one lane did in one round.
+// sample is the result of one lane in one round.
 type sample struct {
 	statements float64       // per second
 	bytes      float64       // per second
@@ -56,7 +56,7 @@ type series struct {
 	samples []sample
 }
 
-// test is what all lanes are measured by.
+// test is the workload that all lanes run.
 type test struct {
 	clients  int
 	protocol protocol
@@ -88,7 +88,7 @@ func (s *stand) compare(ctx context.Context, t test, lanes []lane) ([]series, er
 	return result, nil
 }
 
-// measure runs a load, first for the warm-up, and weighs what it cost.
+// measure runs a load, first for the warm-up, and measures its cost.
 func measure(ctx context.Context, l *load, pid int, length time.Duration) (sample, error) {
 	if _, err := l.run(ctx, min(warmUp, length)); err != nil {
 		return sample{}, err
@@ -109,7 +109,7 @@ func measure(ctx context.Context, l *load, pid int, length time.Duration) (sampl
 	}, nil
 }
 
-// cpuDuring is what a process and this one used while f ran. Process 0 uses nothing.
+// cpuDuring returns the CPU time that a process and this one used while f ran. For process 0 it is 0.
 func cpuDuring(pid int, f func() error) (cost, own time.Duration, err error) {
 	hop, err := cpuOrNone(pid)
 	if err != nil {

@@ -16,15 +16,16 @@ const (
 	microRuns     = "3"
 )
 
-// micro is a figure that the package's own `go test -bench` tells.
+// micro is a figure from a Go benchmark of a package.
 type micro struct {
 	figure    string
 	pkg       string // from the module's root
 	benchmark string // its name, sub-benchmark included, without the number of processors
-	bound     bound  // of ns per operation; none may allocate
+	bound     bound  // of ns per operation; no operation may allocate
 }
 
-// microFigures is the seam for what is measured inside of a package: a line here, a benchmark there.
+// microFigures lists the benchmarks of packages that the report includes. A new one needs a line here and a
+// benchmark there.
 func microFigures() []micro {
 	return []micro{
 		{"plan look-up on a hit: lexing, key, gene, route", "./router/plan", "BenchmarkLookupHit", bound{atMost, 2000, 500}},
@@ -35,7 +36,7 @@ func microFigures() []micro {
 	}
 }
 
-// microResult is what a benchmark told, or why there is nothing.
+// microResult is the result of a benchmark, or why there is none.
 type microResult struct {
 	micro
 	ns      spread // per operation
@@ -43,7 +44,7 @@ type microResult struct {
 	missing string
 }
 
-// measureMicro runs those benchmarks that -rows asks for. One that doesn't exist is reported as missing.
+// measureMicro runs the benchmarks that -rows selects. A benchmark that doesn't exist is reported as missing.
 func measureMicro(ctx context.Context, o options, r *report, out io.Writer) error {
 	for _, m := range microFigures() {
 		if !o.rows.MatchString(m.figure) {
@@ -67,7 +68,7 @@ func (m micro) run(ctx context.Context) microResult {
 		result.missing = err.Error()
 		return result
 	}
-	// Each level of the name is a pattern of its own.
+	// go test matches each level of the name with its own pattern
 	pattern := "^" + strings.ReplaceAll(m.benchmark, "/", "$/^") + "$"
 	test := exec.CommandContext(ctx, "go", "test", "-run", "^$", "-bench", pattern, "-benchmem", "-cpu", "1", "-count", microRuns, m.pkg)
 	test.Dir = root

@@ -16,8 +16,8 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 )
 
-// movesRow is the figures of moves: a split of half of a shard's genes, by a demo of its own with a spare shard and
-// three proxies, as an operator does it.
+// movesRow measures moves: a split of half of a shard's genes, as an operator does it, in a separate demo with
+// a spare shard and three proxies.
 func movesRow(engine string, rows int) row {
 	name := "moves, " + engine
 	return row{name, func(ctx context.Context, s *stand, r *report) error {
@@ -43,7 +43,7 @@ func movesRow(engine string, rows int) row {
 	}}
 }
 
-// hurried is what keeps the disk out of the figures, and lets files be loaded.
+// hurried contains settings that keep the disk out of the figures, and that permit loading files.
 var hurried = []string{"SET GLOBAL innodb_flush_log_at_trx_commit = 2", "SET GLOBAL sync_binlog = 0", "SET GLOBAL local_infile = 1"}
 
 // moves is a demo whose first shard has orders to move.
@@ -58,7 +58,7 @@ type moves struct {
 	jobs   int
 }
 
-// newMoves starts the demo, with what else is said of it.
+// newMoves starts the demo with further arguments.
 func newMoves(ctx context.Context, o options, engine string, rows int, more ...string) (_ *moves, err error) {
 	m := &moves{options: o, engine: engine, rows: rows}
 	m.options.engine, m.options.ready = engine, ""
@@ -130,7 +130,7 @@ func (m *moves) fill(ctx context.Context) error {
 	})...)
 }
 
-// ordersOf are statements that insert orders, one of each buyer that next gives.
+// ordersOf returns statements that insert n orders, one for each buyer that next returns.
 func ordersOf(table string, n int, next func() int64) (texts []string) {
 	var text strings.Builder
 	for k := range n {
@@ -162,7 +162,7 @@ func (m *moves) locus(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// movedJob is what `locus jobs JOB -o json` tells.
+// movedJob is a job in the output of `locus jobs JOB -o json`.
 type movedJob struct {
 	ID, Phase string
 	Percent   float64
@@ -173,7 +173,7 @@ type movedJob struct {
 	}
 }
 
-// at is when the journal says that a phase began.
+// at returns when a phase began, by the journal.
 func (j movedJob) at(phase string) time.Time {
 	for _, e := range j.Journal {
 		if strings.HasSuffix(e.What, "→ "+phase) {
@@ -185,7 +185,7 @@ func (j movedJob) at(phase string) time.Time {
 
 const movePatience = 5 * time.Minute
 
-// until waits for a job to come to one of the phases.
+// until waits until a job is in one of the phases.
 func (m *moves) until(ctx context.Context, id string, phases ...string) (movedJob, error) {
 	ctx, cancel := context.WithTimeout(ctx, movePatience)
 	defer cancel()
@@ -246,7 +246,7 @@ func (m *moves) copies(ctx context.Context, r *report) error {
 
 func (m *moves) copyRounds() int { return min(m.rounds, 3) }
 
-// copyOnce is how long one copy takes, by the job's journal; then the job is given up.
+// copyOnce returns how long one copy takes, by the job's journal, and then aborts the job.
 func (m *moves) copyOnce(ctx context.Context) (time.Duration, error) {
 	id, err := m.begin(ctx)
 	if err != nil {
@@ -264,7 +264,7 @@ func (m *moves) copyOnce(ctx context.Context) (time.Duration, error) {
 	return took, err
 }
 
-// dumpOnce is how long the servers' own programs take for the same rows into a table of the same form.
+// dumpOnce returns how long the servers' own programs take to copy the same rows into an equal table.
 func (m *moves) dumpOnce(ctx context.Context) (dump, load time.Duration, err error) {
 	source, target := m.ready.Shards[0], m.ready.Shards[2]
 	form, err := m.createTable(ctx, source.endpoint())
@@ -320,7 +320,7 @@ func shell(ctx context.Context, line string) error {
 	return nil
 }
 
-// plantings are differences that a comparison has to find, each in a row of its own.
+// plantings are differences that a comparison must find, each in another row.
 var plantings = []string{
 	"DELETE FROM test_order WHERE buyer_uid = %d",                       // missing
 	"UPDATE test_order SET amount = amount + 0.01 WHERE buyer_uid = %d", // one digit
@@ -332,7 +332,7 @@ var plantings = []string{
 	"UPDATE test_order SET created_at = created_at + INTERVAL 1000 MICROSECOND WHERE buyer_uid = %d",                                                // a millisecond
 }
 
-// planted plants differences at the shard that is kept equal, and has them looked for.
+// planted creates differences on the shard that the move keeps equal, and lets the comparison find them.
 func (m *moves) planted(ctx context.Context, r *report) error {
 	id := fmt.Sprintf("split-%d", m.jobs)
 	texts := []string{"SET SESSION sql_log_bin = 0"}
@@ -363,7 +363,7 @@ func (m *moves) planted(ctx context.Context, r *report) error {
 	return nil
 }
 
-// memory is the most that a process took that serves and moves rows.
+// memory reports the peak memory of a process that serves clients and moves rows.
 func (m *moves) memory(_ context.Context, r *report) error {
 	most := 0.0
 	for _, p := range m.ready.Proxies {

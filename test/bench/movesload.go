@@ -15,12 +15,12 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 )
 
-// movesClients write while genes move: half of them on genes that do, half on others.
+// movesClients is the number of clients that write during a move: half of them to moving genes, half to others.
 const movesClients = 16
 
-// timing is how statements of one kind of genes fared.
+// timing contains the times of the statements on one kind of genes.
 type timing struct {
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards the fields below
 	times  []time.Duration
 	failed int
 	why    error
@@ -36,7 +36,7 @@ func (t *timing) add(took time.Duration, err error) {
 	}
 }
 
-// take gives what came since the last time.
+// take returns the times since the last call.
 func (t *timing) take() (times []time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,11 +45,11 @@ func (t *timing) take() (times []time.Duration) {
 	return times
 }
 
-// cutOver is how often the genes are cut over, each time but the last one taken back: for every step that holds statements, there
-// are to be enough to tell the slowest of a hundred.
+// cutOver is how often the genes are cut over. All but the last cut-over are rolled back. There must be enough
+// steps that hold statements for a 99th percentile.
 const cutOver = 5
 
-// split is a whole split under load.
+// split measures a whole split under load.
 func (m *moves) split(ctx context.Context, r *report) error {
 	id, err := m.begin(ctx)
 	if err != nil {
@@ -191,7 +191,7 @@ func (m *moves) watch(ctx context.Context) *watching {
 	return w
 }
 
-// worstLag is the most that was seen since the last time.
+// worstLag returns the largest lag since the last call.
 func (w *watching) worstLag() float64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -210,7 +210,8 @@ func (h holding) String() string {
 
 var stepTaken = regexp.MustCompile(`msg="step taken" job=(\S+) receiver=(\S+) .*? held=(\S+) .*?fence=(\S+) position=(\S+) .*?commit=(\S+)`)
 
-// held reads it from the logs of whoever took the steps. With to, it is of those that gave genes to that shard.
+// held returns how long statements were held, from the logs of the processes that ran the steps. If to is set,
+// only steps that gave genes to that shard count.
 func (m *moves) held(job, to string) (h holding, err error) {
 	for i := range m.ready.Proxies {
 		log, err := os.ReadFile(filepath.Join(m.dir, "demo", "logs", fmt.Sprintf("proxy-%d.log", i)))

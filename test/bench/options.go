@@ -99,7 +99,7 @@ func (o *options) check(rest []string) error {
 	return nil
 }
 
-// withoutPath spells a flag for the report, which is published and so names no path of this machine.
+// withoutPath writes a flag for the report without paths of this machine, because the report is published.
 func withoutPath(g *flag.Flag) string {
 	switch g.Name {
 	case "ready", "o", "before", "samples":
@@ -116,12 +116,12 @@ func quoted(s string) string {
 	return s
 }
 
-// command is the command line that makes the report.
+// command returns the command line that produces the report.
 func (o *options) command() string {
 	return strings.Join(append([]string{"go run ./test/bench"}, o.given...), " ")
 }
 
-// selected keeps the rows that -rows asks for.
+// selected returns the rows that -rows selects.
 func (o *options) selected(all []row) []row {
 	var kept []row
 	for _, r := range all {

@@ -20,14 +20,15 @@ const (
 	outageShards = 3
 	// outageStall is the product's default: for how long a server is silent before it counts as frozen.
 	outageStall = 5 * time.Second
-	// outagePatience is when something counts as never ending.
+	// outagePatience is the time after which something counts as never ending.
 	outagePatience = time.Minute
-	// outagePace is between two statements of a client, so that those which wait leave the others no more room.
+	// outagePace is the time between two statements of a client. It keeps the load so low that waiting
+	// statements don't make room for others.
 	outagePace = 5 * time.Millisecond
 )
 
-// outageRow is the figures of a shard whose server is frozen: a demo of three shards, each of which is stopped in turn, under
-// load.
+// outageRow measures the effect of a frozen server: in a demo with three shards each server is frozen in turn,
+// under load.
 func outageRow(engine string) row {
 	return row{"outages, " + engine, func(ctx context.Context, s *stand, r *report) error {
 		o, err := newOutages(ctx, s.options, engine)
@@ -71,7 +72,7 @@ func newOutages(ctx context.Context, o options, engine string) (_ *outages, err 
 	return s, nil
 }
 
-// startShards starts such a demo, each shard of which has an order. Its files are in dir.
+// startShards starts this demo with an order on each shard. Its files are in dir.
 func startShards(ctx context.Context, o options, engine string) (_ *outages, dir string, err error) {
 	s := &outages{options: o}
 	s.options.engine, s.options.ready = engine, ""
@@ -99,7 +100,7 @@ func (s *outages) close() {
 	}
 }
 
-// findBuyers gives each shard an order, and learns from the servers whose it is.
+// findBuyers inserts orders until each shard has one, and reads the buyers from the servers.
 func (s *outages) findBuyers() error {
 	at := s.ready.proxy(0)
 	through, err := client.Connect(at.addr, at.user, at.password, at.database)
@@ -141,7 +142,7 @@ func (s *outages) shardOf(uid int64) (int, error) {
 	return 0, fmt.Errorf("the order of buyer %d is on no shard", uid)
 }
 
-// outage is what one stop of a server did.
+// outage contains the effects of one frozen server.
 type outage struct {
 	shard          string
 	failed, wrong  int   // statements that don't need it, and errors of others that don't name it
@@ -152,7 +153,7 @@ type outage struct {
 	told           told
 }
 
-// strike stops one shard's server, until all that need it have failed, and lets it go on.
+// strike freezes a shard's server until all clients that need it have failed, and then continues it.
 func (s *outages) strike(ctx context.Context, shard int) (outage, error) {
 	one := outage{shard: s.ready.Shards[shard].Name}
 	loading, stop := context.WithCancel(ctx)
@@ -162,7 +163,7 @@ func (s *outages) strike(ctx context.Context, shard int) (outage, error) {
 	for _, c := range clients {
 		running.Go(func() { c.run(loading) })
 	}
-	if err := sleep(ctx, 2*time.Second); err != nil { // what is learned once is
+	if err := sleep(ctx, 2*time.Second); err != nil { // so that caches are filled
 		return one, err
 	}
 	_, _ = taken(clients, rowsElsewhere), taken(clients, rowsNowhere)
@@ -189,7 +190,7 @@ func (s *outages) strike(ctx context.Context, shard int) (outage, error) {
 			one.fails = max(one.fails, time.Unix(0, c.failedAt.Load()).Sub(stopped))
 		}
 	}
-	if err := sleep(ctx, max(3*time.Second, s.length)); err != nil { // it is known to all
+	if err := sleep(ctx, max(3*time.Second, s.length)); err != nil { // so that all processes know that it is back
 		return one, err
 	}
 	one.during = taken(clients, rowsElsewhere)
@@ -229,7 +230,7 @@ func each(ctx context.Context, clients []*outageClient, holds func(*outageClient
 	return nil
 }
 
-// needs says where the rows of a client's statements are.
+// needs is on which shards the rows of a client's statements are.
 type needs int
 
 const (
@@ -238,7 +239,7 @@ const (
 	rowsNowhere // any shard can answer
 )
 
-// outageClient asks the same again and again, over one connection.
+// outageClient repeats a statement on one connection.
 type outageClient struct {
 	timing
 	of    needs
@@ -251,7 +252,7 @@ type outageClient struct {
 	wrong                 atomic.Pointer[error] // an error that doesn't name the shard
 }
 
-// clients are those of all shards, by all proxies.
+// clients returns clients of all shards, at all proxies.
 func (s *outages) clients(stopped int) (all []*outageClient) {
 	add := func(of needs, texts ...string) {
 		for i := range s.ready.Proxies {
@@ -271,7 +272,7 @@ func (s *outages) clients(stopped int) (all []*outageClient) {
 	return all
 }
 
-// run asks until ctx ends. What loses its connection logs in again.
+// run repeats the statement until ctx ends. It logs in again when the connection is lost.
 func (c *outageClient) run(ctx context.Context) {
 	var conn *client.Conn
 	defer func() {
@@ -333,7 +334,7 @@ func (c *outageClient) judge(one *outage, goesOn time.Time) {
 	}
 }
 
-// taken are the times of the clients of one kind since the last look, in order.
+// taken returns the sorted times of the clients of one kind since the last call.
 func taken(clients []*outageClient, of needs) []time.Duration {
 	var all timing
 	for _, c := range clients {

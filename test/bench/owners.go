@@ -7,8 +7,9 @@ import (
 	"github.com/spaolacci/murmur3"
 )
 
-// The buyers of this program, far from any that a demo makes up. Readers own exactly one order each and none is
-// ever added; their numbers are consecutive, so that a range of them is on every shard. Writers get new orders.
+// The buyers of this program, far above those of a demo. Each reader owns exactly one order, and gets no new
+// ones. The readers' numbers are consecutive, so that a range of them covers every shard. Writers get new
+// orders.
 const (
 	firstReader int64 = 4_000_000_000_000_000
 	readers           = 4000 // of all shards together
@@ -18,9 +19,9 @@ const (
 	lastBuyer   int64 = 5_999_999_999_999_999
 )
 
-// Order IDs that the client gives are | 0 | gene (16) | key version (5) | sequence (42) |, the product's default
-// layout, with version 0. Their sequences begin where those of a demo never come to, and are disjoint by use, since
-// buyers may share a gene.
+// Order IDs from the client have the product's default layout, | 0 | gene (16) | key version (5) | sequence
+// (42) |, with version 0. Their sequences begin far above those of a demo, and have a separate range for each
+// use, because buyers may share a gene.
 const (
 	sequenceBits = 42
 	versionBits  = 5
@@ -38,8 +39,8 @@ type owner struct {
 	order int64
 }
 
-// geneOf computes the gene anew rather than asking the product: xxhash64 XOR the first word of MurmurHash3 x64-128
-// over the 8 little-endian bytes, of which the low 16 bits.
+// geneOf computes the gene independently of the product: the low 16 bits of xxhash64 XOR the first word of
+// MurmurHash3 x64-128, both over the 8 little-endian bytes.
 func geneOf(uid int64) uint64 {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(uid))
 	return (xxhash.Sum64(b) ^ murmur3.Sum64(b)) & 0xffff
@@ -55,8 +56,8 @@ func (o owner) orderID(sequence int64) int64 {
 	return int64(o.gene)<<(versionBits+sequenceBits) | sequence
 }
 
-// orderNumber stands in for a ciphered number: the clear bits stay, the sequence is scattered by a bijection (an odd
-// factor), so that its index is as expensive to keep as with real order numbers.
+// orderNumber replaces a ciphered number. The clear bits stay, and the sequence is scattered by a bijection
+// (multiplication by an odd number), so that its index is as expensive as with real order numbers.
 func orderNumber(order int64) int64 {
 	const odd, mask = 0x27d4eb2f165667, 1<<sequenceBits - 1
 	return order&^mask | (order*odd)&mask

@@ -10,8 +10,8 @@ const (
 	killedFigure   = "KILL ends planning after, ms"
 )
 
-// planningRow tells whether planning takes as long as the text is, and killedRow how
-// soon it ends.
+// planningRow measures whether the time to plan a text is proportional to its length. killedRow measures how
+// soon a kill ends it.
 func planningRow() row {
 	return benchmarkRow(planningFigure, idFigure{pkg: "./router/plan", benchmark: "BenchmarkPlanning", metric: "ratio"}, bound{atMost, 1.3, 1.3}, "medians; lexed and planned, gathering included")
 }
@@ -20,7 +20,7 @@ func killedRow() row {
 	return benchmarkRow(killedFigure, idFigure{pkg: "./proxy/session", benchmark: "BenchmarkKillPlanning", metric: "ms"}, bound{atMost, 100, 100}, "the longest of all rounds, to the client's error")
 }
 
-// benchmarkRow is a row that a benchmark of a package measures by itself.
+// benchmarkRow is a row with the result of a Go benchmark of a package.
 func benchmarkRow(name string, f idFigure, within bound, detail string) row {
 	return row{name, func(ctx context.Context, _ *stand, r *report) error {
 		value := metricOf(f.run(ctx), f.metric)

@@ -7,7 +7,7 @@ import (
 
 const plansFigure = "look-up of a plan among 64 shards, 4,096 entries, 1,000 tables ÷ 2, 4, 9"
 
-// plansRow tells whether what a statement costs before it is sent depends on how large the cluster is.
+// plansRow measures whether the cost of a statement before it is sent depends on the size of the cluster.
 func plansRow() row {
 	return row{plansFigure, func(ctx context.Context, _ *stand, r *report) error {
 		said := idFigure{pkg: "./router/plan", benchmark: "BenchmarkLookupLarge", metric: "ratio"}.run(ctx)

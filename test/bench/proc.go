@@ -13,8 +13,8 @@ import (
 // userHz is the unit of the times in /proc/PID/stat, the same on every Linux that Go runs on.
 const userHz = 100
 
-// cpuOf is the user and system time that all threads of a process have used, those that ended included.
-// The kernel tells it in steps of 10 ms.
+// cpuOf returns the user and system time of all threads of a process, including those that have ended. The
+// kernel counts in steps of 10 ms.
 func cpuOf(pid int) (time.Duration, error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -31,7 +31,7 @@ func cpuOf(pid int) (time.Duration, error) {
 	return time.Duration(user+system) * (time.Second / userHz), errors.Join(err1, err2)
 }
 
-// memory is what a process holds in RAM, in bytes.
+// memory is a process's resident memory, in bytes.
 type memory struct{ now, peak int64 }
 
 // memoryOf reads both; the peak is since the start of the process or the last resetPeak.
@@ -55,7 +55,7 @@ func kilobytes(status, key string) (int64, error) {
 	return n * 1024, err
 }
 
-// resetPeak makes memoryOf count the peak anew. It needs the right to write to the process.
+// resetPeak restarts the measurement of the peak. It needs write access to the process's files in /proc.
 func resetPeak(pid int) error {
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0); err != nil {
 		return fmt.Errorf("reset peak memory: %w", err)

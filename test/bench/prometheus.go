@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// scraping is what is deployed, with the addresses of an example.
+	// scraping is the deployed configuration, with the addresses of an example.
 	scraping = "deploy/prometheus/prometheus.yaml"
-	// alertUnwell is the alert that a server is not well.
+	// alertUnwell is the alert for a server that is not well.
 	alertUnwell = "LocusServerUnwell"
 )
 
-// prometheus is a server of Debian's package that scrapes a demo's first proxy by what is deployed.
+// prometheus is Debian's Prometheus server. It scrapes a demo's first proxy with the deployed configuration.
 type prometheus struct {
 	url  string
 	stop func()
@@ -92,7 +92,7 @@ func writeScraping(file string, of readyHTTP) error {
 	return os.WriteFile(file, text, 0o600)
 }
 
-// tells whether the alert fires for a server of a shard.
+// tells reports whether the alert fires for a server of a shard.
 func (p *prometheus) tells(ctx context.Context, shard string) (bool, error) {
 	body, err := fetch(ctx, p.url+"/api/v1/alerts", "", "")
 	if err != nil {

@@ -22,7 +22,7 @@ var (
 	definitionsSection = section{"<!-- benchmark of definitions: begin, written by make bench -->\n", "<!-- benchmark of definitions: end -->\n"}
 )
 
-// sections are all of them, in the order in which they are printed.
+// sections contains all sections in the order of the report.
 var sections = []section{hopSection, idsSection, movesSection, importsSection, outagesSection, definitionsSection}
 
 // publish replaces a section of a file, adds one at its end, or makes the file.

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// ready is what `locus demo --ready-file` says once everything serves.
+// ready is the file that `locus demo --ready-file` writes when everything is up.
 type ready struct {
 	Proxies  []readyProxy `json:"proxies"`
 	User     string       `json:"user"`
@@ -18,7 +18,7 @@ type ready struct {
 	Shards   []readyShard `json:"shards"`
 }
 
-// readyHTTP is where the first proxy has its pages; without a URL it has none.
+// readyHTTP is the address of the first proxy's pages; without a URL there are none.
 type readyHTTP struct {
 	URL      string `json:"url"`
 	User     string `json:"user"`
@@ -54,15 +54,15 @@ func loadReady(path string) (ready, error) {
 	return r, nil
 }
 
-// endpoint is where a connection goes and as whom.
+// endpoint is the address of a server, with a user.
 type endpoint struct{ addr, user, password, database string }
 
 func (r *ready) proxy(i int) endpoint {
 	return endpoint{r.Proxies[i].Addr, r.User, r.Password, r.Database}
 }
 
-// spareProxy is the i-th of the proxies that carry no load, for what is measured by memory; with too few proxies
-// it is the loaded one.
+// spareProxy returns the i-th proxy without load, for measurements of memory. If there are too few proxies, it
+// returns the loaded one.
 func (r *ready) spareProxy(i int) int {
 	if i+1 < len(r.Proxies) {
 		return i + 1

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// report is what was measured, so far.
+// report contains the results so far.
 type report struct {
 	command     string
 	facts       []string
@@ -33,7 +33,8 @@ type failure struct {
 	err  error
 }
 
-// apart is what stands in each section: each kind of figures that has one of its own, generators, and everything else.
+// apart returns a report for each section: for each kind of figures with a section of its own, for generators,
+// and for everything else.
 func (r *report) apart() map[section]*report {
 	facts := []string{machine(), busy()}
 	all := map[section]*report{idsSection: {command: r.command, facts: facts, ids: r.ids}}
@@ -58,7 +59,7 @@ func (r *report) empty() bool {
 
 func (r *report) fail(name string, err error) { r.failures = append(r.failures, failure{name, err}) }
 
-// showNew prints what was added since the last time, while other rows are still to come.
+// showNew prints the results since the last call, while other rows are still to come.
 func (r *report) showNew(out io.Writer) {
 	for _, c := range r.comparisons[r.shown.comparisons:] {
 		fmt.Fprintln(out, "  "+strings.Join(c.cells()[1:], " | "))
@@ -69,7 +70,7 @@ func (r *report) showNew(out io.Writer) {
 	r.shown.comparisons, r.shown.figures = len(r.comparisons), len(r.figures)
 }
 
-// markdown is the whole report, without its heading.
+// markdown returns the whole report without its heading.
 func (r *report) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Made by `%s`:\n\n", r.command)
@@ -85,7 +86,8 @@ func (r *report) markdown() string {
 	return b.String()
 }
 
-// clientCost is the median over rows of what the load client used per statement on the direct lane, in µs.
+// clientCost returns the median, over all rows, of the load client's CPU time per statement on the direct lane,
+// in µs.
 func (r *report) clientCost() float64 {
 	var costs []float64
 	for _, c := range r.comparisons {

@@ -19,7 +19,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// What the metrics have for each shard and reason is added up.
+// The metrics of all shards and reasons are added up.
 func TestLending(t *testing.T) {
 	got, err := readLending(strings.NewReader(`# TYPE locus_backend_resets_total counter
 locus_backend_resets_total{reason="settings",shard="s0"} 2
@@ -142,7 +142,7 @@ func TestWhatIsMeasuredByItself(t *testing.T) {
 	}
 }
 
-// What the generators are to reach has a row each.
+// Each target of the generators has a row.
 func TestRowsOfGenerators(t *testing.T) {
 	for _, of := range []string{
 		"ha over two tables ÷ its best member ≥ 0.9", "queue over ha, millions/s ≥ 1", "format over a queue over ha, millions/s ≥ 0.5",

@@ -17,10 +17,10 @@ const (
 	metricsPatience = 10 * time.Second
 )
 
-// lending is what a proxy has done so far with its connections to the shards.
+// lending counts the statements and the resets of connections by a proxy.
 type lending struct{ statements, resets float64 }
 
-// lending asks the first proxy. Nothing is known of one whose ready file names no pages.
+// lending reads the counts of the first proxy. They are unknown if its ready file has no address of the pages.
 func (s *stand) lending(ctx context.Context) (lending, error) {
 	at := s.ready.HTTP
 	if at.URL == "" {
@@ -65,7 +65,7 @@ func readLending(metrics io.Reader) (lending, error) {
 	return l, lines.Err()
 }
 
-// lent runs one row, and adds what the first proxy did for it.
+// lent runs one row, and adds the first proxy's counts during it.
 func (s *stand) lent(ctx context.Context, r *report, row func() error) error {
 	before, err := s.lending(ctx)
 	if err != nil {
@@ -80,9 +80,10 @@ func (s *stand) lent(ctx context.Context, r *report, row func() error) error {
 	return err
 }
 
-// lentFigure is what the single-shard rows together cost in resets, if any was measured. What they send leaves nothing.
+// lentFigure returns the resets of all single-shard rows, if any were measured. Their statements leave no
+// session state, so there should be none.
 func (r *report) lentFigure() []figure {
-	if !(r.lent.statements > 0) { // nor if nobody knows
+	if !(r.lent.statements > 0) { // also if they are unknown (NaN)
 		return nil
 	}
 	share := 1000 * r.lent.resets / r.lent.statements

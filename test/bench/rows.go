@@ -11,7 +11,7 @@ type row struct {
 	measure func(ctx context.Context, s *stand, r *report) error
 }
 
-// allRows are the rows in the order of the table.
+// allRows returns the rows in the order of the table.
 func allRows(o options) []row {
 	var all []row
 	for _, kind := range statementKinds() {
@@ -31,7 +31,7 @@ func allRows(o options) []row {
 		definitionShardsRow("mariadb"), definitionShardsRow("mysql"))
 }
 
-// statementKind is what the single-shard rows measure.
+// statementKind is a kind of statement that the single-shard rows measure.
 type statementKind struct {
 	name   string
 	script func(s *stand, sp spelling) scripting

@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// keep is how much of a packet's beginning the scanner looks at: enough for an OK, the text of an error and the first
-// column of a row.
+// keep is how many bytes at the beginning of a packet the scanner examines: enough for an OK, the text of an
+// error, and the first column of a row.
 const keep = 160
 
 const moreResults = 0x0008 // SERVER_MORE_RESULTS_EXISTS
 
-// state is what the next packet of an answer is.
+// state is the type of an answer's next packet.
 type state int
 
 const (
@@ -22,13 +22,13 @@ const (
 	atRows                 // a row, or what ends them
 )
 
-// scanner finds where the answer to one command ends, and what was in it, as its bytes come in. It looks at packet
-// headers and at the beginnings of packets, and decodes no rows.
+// scanner finds the end of the answer to a command, and its content, while its bytes arrive. It examines packet
+// headers and the beginnings of packets, and decodes no rows.
 type scanner struct {
 	deprecateEOF bool // as negotiated
 
 	header [headerSize]byte
-	have   int // bytes of the header seen so far
+	have   int // received bytes of the header
 	left   int // bytes of the payload still to come
 	head   []byte
 	length int // of the current payload
@@ -39,7 +39,7 @@ type scanner struct {
 	answer  answer
 }
 
-// answer is what a command was answered with.
+// answer is the answer to a command.
 type answer struct {
 	columns, rows, affected uint64
 	firstRow                []byte // its beginning
@@ -51,8 +51,8 @@ func (s *scanner) begin() {
 	s.answer = answer{firstRow: s.answer.firstRow[:0]}
 }
 
-// feed takes the next bytes and tells whether the answer is complete. An error ends the use of the connection:
-// it is an ERR packet or a breach of the protocol.
+// feed takes the next bytes and reports whether the answer is complete. After an error the connection can't be
+// used any more: the error is an ERR packet or a violation of the protocol.
 func (s *scanner) feed(b []byte) (done bool, err error) {
 	for len(b) > 0 {
 		if done {
@@ -95,7 +95,7 @@ func (s *scanner) open() error {
 	return nil
 }
 
-// payload takes what belongs to the current packet and returns the rest.
+// payload consumes the bytes of the current packet and returns the rest.
 func (s *scanner) payload(b []byte) []byte {
 	n := min(s.left, len(b))
 	if room := min(keep-len(s.head), n); room > 0 {
@@ -167,7 +167,7 @@ func (s *scanner) ok() error {
 	return refuseMore(rest)
 }
 
-// end reads what stands behind the last row: an EOF packet, or an OK in its place.
+// end reads the packet after the last row: an EOF packet, or an OK in its place.
 func (s *scanner) end() error {
 	if s.deprecateEOF {
 		return s.ok()
@@ -185,7 +185,7 @@ func refuseMore(status []byte) error {
 	return nil
 }
 
-// serverError is an ERR packet as an error.
+// serverError returns the error of an ERR packet.
 func serverError(head []byte) error {
 	if len(head) < 3 {
 		return errors.New("an ERR packet that is cut short")

@@ -2,7 +2,8 @@ package main
 
 import "math/rand/v2"
 
-// script is what one client does over and over: the steps of an iteration, and what the next one is about.
+// script is what a client repeats: the steps of an iteration, and a function that chooses the values of the
+// next one.
 type script struct {
 	steps []step
 	next  func() draw
@@ -11,21 +12,21 @@ type script struct {
 // scripting writes the script of the i-th of n clients.
 type scripting func(i, n int) script
 
-// spelling is who completes a row: the client, or the proxy that stamps it.
+// spelling is whether the client or the proxy fills in IDs and versions.
 type spelling int
 
 const (
-	full    spelling = iota // the client gives IDs and raises the version column
+	full    spelling = iota // the client provides IDs and increments the version column
 	stamped                 // the proxy does
 )
 
-// fresh numbers the orders that clients give IDs to, over all lanes and rounds, so that none comes twice.
+// fresh numbers the orders whose IDs the client provides, over all lanes and rounds, so that none occurs twice.
 type fresh struct{ sequence int64 }
 
 func newFresh() *fresh { return &fresh{freshSequences} }
 
-// deal draws one of the client's own buyers: clients share none, so that none waits for another's row lock, unless there are more
-// clients than buyers.
+// deal returns a function that draws one of the client's own buyers. Clients share no buyers, so that none
+// waits for another's row lock, unless there are more clients than buyers.
 func deal(owners []owner, i, n int, f *fresh) func() draw {
 	rng := rand.New(rand.NewPCG(uint64(i), uint64(n)))
 	mine := max(1, len(owners)/n)
@@ -86,7 +87,7 @@ func insert(s spelling) step {
 	}
 }
 
-// transaction is five commands: BEGIN, three statements of one owner, COMMIT.
+// transaction returns five commands: BEGIN, three statements of one owner, COMMIT.
 func transaction(s spelling) []step {
 	return []step{
 		{sql: "BEGIN", bare: true}, selectOfBuyer(), updateOfBuyer(s), insert(s), {sql: "COMMIT", bare: true},
@@ -107,7 +108,7 @@ func dealRange(i, n int) func() draw {
 
 const readerRange = " FROM test_order WHERE buyer_uid BETWEEN {low} AND {high}"
 
-// countAll is checked against the whole range only where one answer is for all shards.
+// countAll expects the count of the whole range only if one answer covers all shards.
 func countAll(first field) step {
 	return step{sql: "SELECT COUNT(*), SUM(amount)" + readerRange, want: want{rows: 1, first: first}}
 }

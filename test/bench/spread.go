@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// spread sums up one figure per round. NaN stands for what could not be measured.
+// spread summarizes a figure with one value per round. NaN means that it could not be measured.
 type spread struct{ median, least, most float64 }
 
 func spreadOf(values []float64) spread {
@@ -19,7 +19,7 @@ func spreadOf(values []float64) spread {
 	return spread{(values[(n-1)/2] + values[n/2]) / 2, values[0], values[n-1]}
 }
 
-// measures of a sample.
+// Figures of a sample.
 func statements(s sample) float64 { return s.statements }
 func bytesRate(s sample) float64  { return s.bytes }
 func hopCPU(s sample) float64     { return micros(s.cpu) }
@@ -29,7 +29,7 @@ func p99(s sample) float64        { return micros(s.p99) / 1000 }
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// find is the series of a lane, and empty for one that was not measured.
+// find returns the series of a lane, or an empty one if it was not measured.
 func find(all []series, lane string) series {
 	for _, s := range all {
 		if s.lane == lane {
@@ -39,7 +39,7 @@ func find(all []series, lane string) series {
 	return series{}
 }
 
-// of is the spread of one measure of a series.
+// of returns the spread of a figure of a series.
 func (s series) of(measure func(sample) float64) spread {
 	return spreadOf(s.each(measure))
 }
@@ -52,12 +52,13 @@ func (s series) each(measure func(sample) float64) []float64 {
 	return values
 }
 
-// over compares round with round, so that what disturbed a round disturbs both sides of its ratio.
+// over returns the ratio of two series, round by round, so that a disturbance in a round affects both sides of
+// its ratio.
 func (s series) over(other series, measure func(sample) float64) spread {
 	return pairwise(s, other, measure, func(a, b float64) float64 { return a / b })
 }
 
-// above is the difference, round by round.
+// above returns the difference of two series, round by round.
 func (s series) above(other series, measure func(sample) float64) spread {
 	return pairwise(s, other, measure, func(a, b float64) float64 { return a - b })
 }
@@ -71,7 +72,7 @@ func pairwise(s, other series, measure func(sample) float64, f func(a, b float64
 	return spreadOf(values)
 }
 
-// quantile of sorted durations.
+// quantile returns a quantile of sorted durations.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

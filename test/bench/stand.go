@@ -13,12 +13,12 @@ import (
 // undoPatience bounds each step of taking a stand down.
 const undoPatience = time.Minute
 
-// stand is everything that a measurement needs to be running: a demo, haproxy in front of its first shard, and rows.
+// stand is what a measurement needs: a demo, haproxy in front of its first shard, and rows.
 type stand struct {
 	options
 	ready   ready
 	haproxy *haproxy
-	shards  []readyShard // s0, and s1 where there is one
+	shards  []readyShard // s0, and s1 if there is one
 	before  lane         // with -before
 	cast    cast
 	fresh   *fresh
@@ -28,7 +28,8 @@ type stand struct {
 	undo    []func() // in reverse order
 }
 
-// newStand starts what isn't running and puts the rows in place. On an error nothing is left behind.
+// newStand starts the missing processes and inserts the rows. If it fails, it removes everything that it has
+// started.
 func newStand(ctx context.Context, o options, out io.Writer) (_ *stand, err error) {
 	s := &stand{options: o, cast: newCast(o.lastGene), fresh: newFresh(), out: out}
 	defer func() {
@@ -93,7 +94,7 @@ func (s *stand) pickShards() error {
 	return nil
 }
 
-// Close ends what was started and removes what was written.
+// Close ends the started processes and deletes the inserted rows.
 func (s *stand) Close() {
 	for _, f := range slices.Backward(s.undo) {
 		f()

@@ -22,7 +22,7 @@ const (
 	fieldCount
 )
 
-// draw is what one iteration is about.
+// draw contains the values of one iteration.
 type draw [fieldCount]int64
 
 // A step is one statement of a script, its parameters written as {buyer}, {order} …
@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// prepared is the statement's text with question marks.
+// prepared returns the text with question marks.
 func (s step) prepared() string { return marker.ReplaceAllString(s.sql, "?") }
 
 // request makes packets of a step on one connection.

@@ -40,7 +40,7 @@ func TestUnknownParameterIsRefused(t *testing.T) {
 	}
 }
 
-// Everything that this program sends is made of known parameters, and no two steps share a text by accident.
+// All statements of this program use known parameters, and no two steps have the same text by mistake.
 func TestAllStepsAreWellFormed(t *testing.T) {
 	steps := append(transaction(full), transaction(stamped)...)
 	steps = append(steps, selectByBuyer(), selectByOrder(), countAll(width), firstTen())

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// table is a markdown table that is also readable as it stands.
+// table is a Markdown table that is readable as plain text.
 type table struct {
 	head []string
 	rows [][]string

@@ -11,14 +11,15 @@ import (
 	"time"
 )
 
-// toldPause is between two looks at what is told of a server.
+// toldPause is the time between two checks.
 const toldPause = 50 * time.Millisecond
 
-// told is how long it takes until who looks at the cluster knows that a shard is not well: by the state that the page's title and
-// its strip of health are made of, and locus status likewise; by the metric; by the alert that is made of it.
+// told is how long it takes until an operator can know that a shard is not well: from the state, on which the
+// page's title, its strip of health and locus status are based; from the metric; and from the alert on that
+// metric.
 type told struct{ state, metric, alert time.Duration }
 
-// told waits until all of them tell, from a moment on.
+// told waits until all three show the problem, and returns the times from since on.
 func (s *outages) told(ctx context.Context, shard string, since time.Time) (t told, err error) {
 	ctx, cancel := context.WithTimeout(ctx, outagePatience)
 	defer cancel()
@@ -40,7 +41,7 @@ func (s *outages) told(ctx context.Context, shard string, since time.Time) (t to
 	return t, <-failed
 }
 
-// until looks again and again until a shard is told to be unwell.
+// until repeats a check until it reports that a shard is unwell.
 func until(ctx context.Context, shard string, tells func(context.Context, string) (bool, error)) error {
 	for {
 		if is, err := tells(ctx, shard); is || err != nil {
@@ -52,7 +53,7 @@ func until(ctx context.Context, shard string, tells func(context.Context, string
 	}
 }
 
-// stateTells looks at the state of the whole cluster.
+// stateTells checks the state of the whole cluster.
 func (s *outages) stateTells(ctx context.Context, shard string) (bool, error) {
 	body, err := s.fetch(ctx, "/v1/state")
 	if err != nil {
@@ -68,7 +69,7 @@ func (s *outages) stateTells(ctx context.Context, shard string) (bool, error) {
 	return !state.Well && strings.Contains(state.Worst, "shard "+shard), nil
 }
 
-// metricTells looks for a state of one of the shard's servers that is not well.
+// metricTells checks the metric for a server of the shard that is not well.
 func (s *outages) metricTells(ctx context.Context, shard string) (bool, error) {
 	body, err := s.fetch(ctx, "/metrics")
 	if err != nil {

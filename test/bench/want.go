@@ -6,15 +6,15 @@ import (
 	"strconv"
 )
 
-// want is what a right answer looks like. A step whose answer is another fails the row: speed counts only for
-// right answers.
+// want describes a correct answer. A step with another answer fails the row, because the speed of wrong answers
+// is irrelevant.
 type want struct {
 	rows     uint64
 	affected uint64
-	first    field // what the first column of the first row holds; noField: not looked at
+	first    field // the expected first column of the first row; noField: not checked
 }
 
-// check compares; prepared tells that rows are in the binary protocol.
+// check compares an answer. prepared means that rows are in the binary protocol.
 func (w want) check(a *answer, d *draw, prepared bool) error {
 	if a.rows != w.rows {
 		return fmt.Errorf("%d rows where %d are due", a.rows, w.rows)

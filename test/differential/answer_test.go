@@ -12,16 +12,16 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// answer is what one side said.
+// answer is the answer of one side.
 type answer struct {
 	columns  []string // names and types
 	rows     []string
 	affected int64
-	number   uint16 // of the error, 0 for none
+	number   uint16 // error number; 0: no error
 	err      error
 }
 
-// refused tells whether the proxy does not support the statement and says so.
+// refused reports whether the proxy refused the statement with the code for unsupported statements.
 func (a *answer) refused() bool {
 	return a.err != nil && strings.Contains(a.err.Error(), "locus-")
 }
@@ -82,7 +82,7 @@ func (a *answer) run(ctx context.Context, s *statement, query func(context.Conte
 		a.affected, _ = r.RowsAffected()
 		return
 	}
-	ctx, leave := context.WithCancel(ctx) // what is left of an answer isn't read
+	ctx, leave := context.WithCancel(ctx) // the rest of a long answer isn't read
 	rows, err := query(ctx, text, args...)
 	if err != nil {
 		leave()
@@ -94,8 +94,8 @@ func (a *answer) run(ctx context.Context, s *statement, query func(context.Conte
 	a.read(rows)
 }
 
-// mostRows are compared. Joins on nothing have many millions, which neither time nor memory is spent on: both sides' answers are too
-// large, or the numbers of rows differ.
+// mostRows is the number of rows up to which answers are compared. Joins without a condition have many millions
+// of rows, which would cost too much time and memory. Of longer answers both must be too long.
 const mostRows = 100_000
 
 var errTooLarge = errors.New("more rows than are compared")
@@ -122,8 +122,8 @@ func (a *answer) read(rows *sql.Rows) {
 		if typed != t.DatabaseTypeName() {
 			typed += "INT"
 		}
-		// In IGNORE_SPACE MySQL has in a name the blanks behind its expression, of
-		// which there are more where a comment that it ran was taken out of the text.
+		// With IGNORE_SPACE, MySQL's column names include the blanks after the expression. There are more of
+		// them if the plain server's text had a comment there.
 		a.columns = append(a.columns, strings.TrimRight(t.Name(), " ")+" "+typed)
 	}
 	values, pointers := make([]any, len(types)), make([]any, len(types))
@@ -165,33 +165,33 @@ func shown(values []any) string {
 	return b.String()
 }
 
-// mixes tells the errors of strings of two collations, of three, and of more.
+// mixes reports whether an error is about two, three or more strings with different collations.
 func mixes(number uint16) bool { return number == 1267 || number == 1270 || number == 1271 }
 
 // MySQL's errors of a text that isn't in the client's character set: as a literal, and as a parameter.
 const erLiteralUnconverted, erParameterUnconverted = 3854, 3988
 
-// reprepared finds what MySQL makes of a comment that it skips, and which is then in the
-// names of columns, once it prepares a statement anew for a parameter of another type.
+// reprepared matches the replacement that MySQL writes for a comment that it skips. It appears in column names
+// when MySQL prepares a statement again for a parameter of another type.
 var reprepared = regexp.MustCompile(`(?s)/\* \d{5}.*?\*/`)
 
-// differ says in what the proxy's answer is wrong, or nothing.
+// differ describes how the proxy's answer is wrong. It returns an empty string if it isn't.
 func differ(s *statement, proxy, plain *answer) string {
 	switch {
 	case proxy.refused():
 		return ""
 	case s.several && proxy.err != nil && plain.err != nil:
-		return "" // each of them may be another row's
+		return "" // the two errors may be about different rows
 	case mixes(proxy.number) && mixes(plain.number):
 		return "" // of several mixes of collations, or of one with another's help
 	case proxy.number == erLiteralUnconverted && plain.number == erParameterUnconverted:
-		return "" // of one text: what is gathered has parameters as literals
+		return "" // about the same text, in which a gathered read has literals in place of parameters
 	case proxy.number != plain.number:
 		return "one side has an error, or another error"
 	case proxy.err != nil:
 		return ""
 	case !slices.EqualFunc(proxy.columns, plain.columns, func(a, b string) bool {
-		return a == b || s.viewed && strings.EqualFold(a, b) || // of a derived table MySQL has a column's name as that has it
+		return a == b || s.viewed && strings.EqualFold(a, b) || // MySQL names a column of a derived table as the derived table does
 			s.prepared && a == reprepared.ReplaceAllString(b, "")
 	}):
 		return "columns"

@@ -9,15 +9,14 @@ import (
 // blanks part words as a space does.
 var blanks = []string{"\t", "\n", "\r\n", "\v", "\f", "\r", "  ", " \n\t "}
 
-// remarks are what comments hold: what looks like SQL, quotes without a second one,
-// and letters that some character sets have.
+// remarks are texts for comments: SQL, unpaired quotes, and letters that only some character sets have.
 var remarks = []string{
 	"", "", " ", "x", " a comment ", "controller:orders,action:show", "traceparent='00-0af7651916cd43dd-b7ad6b7169203331-01',route='%2Forders%2F%3Aid'", " FROM account WHERE owner = 1 ", "WHERE 1 = 0", " , ( ", ") OR 1 = 1 OR (",
 	"'", "it's", `say "so`, "`", "``", "'\"`", `\`, `\'`, "--", "-- ", " # ", "#", ";", "; DROP TABLE account;", "?", " ? ? ", ":x", "@v42", "*", "/", " /* ", "//", "* /", "%", "LIMIT 1", "INTO @x", "FOR UPDATE", "SELECT", "UNION SELECT 1",
 	"zoë", "李雷", "Ünïcode 'quoted", "Ελλάς", "слово `", "日本語 /", "한국어", "é*", "🙂", "\u00a0", "T! x", "m! x", " ! + 1", " M! + 1", " + NO_ICP(x)", "locus", "\t", "0x41", "NULL",
 }
 
-// hintable are the words behind which MySQL looks for hints.
+// hintable are the words after which MySQL reads optimizer hints.
 var hintable = map[string]bool{"SELECT": true, "INSERT": true, "REPLACE": true, "UPDATE": true, "DELETE": true}
 
 var hints = []string{
@@ -25,7 +24,7 @@ var hints = []string{
 	"/*+ NO_MERGE(account) */", "/*+ SET_VAR(sort_buffer_size = 300000) */",
 }
 
-// anywhere are comments that look as if they were more.
+// anywhere are comments that look like something else.
 var anywhere = []string{
 	"/*+ NO_ICP(x) */", "/* +x */", "/*T![x] y */", "/*m! + 1 */", "/*m!50000 ' */", "/* ! + 1 */", "/* !50000 + 1 */", "/***/", "/****/", "/*/ */", "/* **/", "/*\n*/", "/*-- */", "/*#*/", "/*\\*/", "/*'*/", "/*\"*/", "/*`*/",
 }
@@ -42,7 +41,7 @@ var perhaps = []string{
 
 func hexed(text string) string { return hex.EncodeToString([]byte(text)) }
 
-// comment gives one of any kind, which ends.
+// comment returns a comment of a random kind. It always has an end.
 func (s *speller) comment(r *rand.Rand, hinted bool) string {
 	if hinted && r.IntN(3) == 0 {
 		return " " + hints[r.IntN(len(hints))] + " "
@@ -70,7 +69,7 @@ func (s *speller) comment(r *rand.Rand, hinted bool) string {
 	return " /*" + text + "*/ "
 }
 
-// ending is what a statement ends with.
+// ending returns the end of a statement.
 func (s *speller) ending(r *rand.Rand) string {
 	text := s.inCharset(remarks[r.IntN(len(remarks))])
 	switch r.IntN(7) {

@@ -2,7 +2,7 @@ package differential
 
 import "strings"
 
-// pinned gives a condition that most likely leads to one shard.
+// pinned returns a condition that probably leads to one shard.
 func (g *generator) pinned(sc scope, s source) *node {
 	if s.table.owner == "" {
 		return g.condition(sc, 1)
@@ -37,7 +37,7 @@ func (g *generator) heldNumber(t *table, c column) string {
 	return "42"
 }
 
-// condition gives any condition on the tables of a scope.
+// condition returns a random condition on the tables of a scope.
 func (g *generator) condition(sc scope, depth int) *node {
 	s := pick(g, sc)
 	c := g.column(s)
@@ -101,12 +101,11 @@ func (g *generator) condition(sc scope, depth int) *node {
 	return all(name, pick(g, []string{" = ", " = ", "=", " <=> "}), v())
 }
 
-// mixed tells a list of texts and of what is none. Servers compare the numbers in
-// it exactly where they look them up in an index, and as doubles elsewhere: rows of
-// large numbers are among the answer or not as the optimizer likes, on each shard by
-// itself. So no comparison here tells a wrong one: where each value of such a list
-// leads is tested against both servers in router/catalog, and lists in router/plan's
-// golden plans.
+// mixed reports whether a list contains texts and other types. Servers compare the numbers in it exactly if
+// they look them up in an index, and as doubles otherwise. So the optimizer, on each shard separately, decides
+// whether rows with large numbers belong to the answer, and a comparison with the plain server proves nothing.
+// Tests in router/catalog check with both servers to which shards each value of such a list leads, and golden
+// plans in router/plan check lists.
 func (n *node) mixed() bool {
 	texts := 0
 	for _, kid := range n.kids {
@@ -124,7 +123,7 @@ func comparable(a, b column) bool {
 	return numeric(a.kind) && numeric(b.kind) || a.kind == b.kind
 }
 
-// where gives a WHERE clause of some conditions.
+// where returns a WHERE clause with some conditions.
 func (g *generator) where(sc scope, more ...*node) *node {
 	n := list(" WHERE ", pick(g, []string{" AND ", " AND ", " and ", " AND\n "}))
 	for _, m := range more {
@@ -146,7 +145,7 @@ func (g *generator) where(sc scope, more ...*node) *node {
 	return n
 }
 
-// subquery gives a condition with a query in it.
+// subquery returns a condition that contains a query.
 func (g *generator) subquery(outer scope) *node {
 	s := pick(g, outer)
 	c := g.column(s)

@@ -7,14 +7,14 @@ import (
 // dying bounds how long a server takes to end that a statement has brought down.
 const dying = 5 * time.Second
 
-// erNetReadError is what the proxy says of a shard that is lost.
+// erNetReadError is the proxy's error for a lost shard.
 const erNetReadError = 1158
 
-// lost tells of an answer that a server's end may be the reason of.
+// lost reports whether the crash of a server may be the cause of an answer.
 func (a *answer) lost() bool { return a.number == erNetReadError || a.number == 0xffff }
 
-// crashed starts servers again that a statement has ended, and tells whether there was one: MySQL has
-// statements that end it, with or without a proxy before it, and what they should give is not known.
+// crashed restarts servers that a statement has crashed, and reports whether there were any. Some statements
+// crash MySQL, with or without a proxy, so their correct answers are unknown.
 func (p *pair) crashed(s *statement) bool {
 	p.t.Helper()
 	if !p.restarted() {

@@ -29,21 +29,20 @@ func fromEnvironment(t *testing.T, name string, usual uint64) uint64 {
 	return n
 }
 
-// truncated tells the error of a change whose condition compares with text that is
-// no number or date. It depends on the rows for which the optimizer lets the
-// condition be computed, so that the two sides need not agree.
+// truncated reports the error for a change whose condition compares with text that isn't a number or a date.
+// The optimizer decides for which rows the condition is evaluated, so the two sides may differ.
 func truncated(number uint16) bool {
 	return number == 1292 || number == 1918 // MariaDB's, in a comparison with DECIMAL
 }
 
-// nameless tells MySQL's error of a column without a name: one of a temporary table
-// into which some plans put what a subquery selects, to be looked up as another type.
+// nameless reports MySQL's error for a column without a name. Some plans put the rows of a subquery into a
+// temporary table with such a column, to compare them as another type.
 func nameless(a *answer) bool {
 	return a.number == 1264 && strings.Contains(a.err.Error(), "column '(null)'")
 }
 
-// misread is MySQL's error of a read whose condition compares a date with text
-// that is none. Whether it is compared at all depends on the optimizer as well.
+// misread is MySQL's error for a read whose condition compares a date with text that isn't a date. It also
+// depends on the optimizer whether the two are compared at all.
 const misread = 1525
 
 // enough differences end a run: what follows are mostly the same again.
@@ -83,9 +82,8 @@ func (p *pair) generator(seed uint64) *generator {
 // code is that of a refusal.
 var code = regexp.MustCompile(`locus-\d+`)
 
-// mostRefused is, for each code, of how many of a thousand statements it may be the
-// answer. What is said of texts (1001, 1005, 1008) is rare whatever is between the
-// words; the rest comes of what generators write.
+// mostRefused is, by code, how many of a thousand statements may be refused. Refusals because of comments
+// (1001, 1005, 1008) are rare. The others are due to what the generators write.
 var mostRefused = map[string]int{
 	"locus-1001": 15, "locus-1002": 1, "locus-1003": 15, "locus-1005": 5, "locus-1007": 25, "locus-1008": 2,
 	"locus-1101": 30, "locus-1102": 10, "locus-1103": 20, "locus-1203": 8, "locus-1204": 15, "locus-1202": 5, "locus-1209": 10, "locus-1208": 2, "locus-1206": 2,
@@ -134,8 +132,8 @@ func (r *report) one(g *generator, s *statement) {
 	}
 }
 
-// both gives the difference between the two sides, and their answers. What the
-// proxy refuses is not run on the plain server.
+// both runs a statement on both sides, and returns the difference and both answers. A statement that the proxy
+// refuses is not run on the plain server.
 func (p *pair) both(s *statement) (difference string, proxy, plain *answer) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
 	defer cancel()
@@ -233,8 +231,8 @@ func (r *report) done() {
 	all := r.read + r.wrote + r.failed + r.refused
 	r.t.Logf("%s, seed %d: %d statements, %d%% accepted (%d read, %d wrote, %d failed alike), %d refused (%d reads), %d known to be wrong left out, %d to which the servers have several answers, %d differences",
 		r.engine, r.seed, all, 100*(all-r.refused)/max(all, 1), r.read, r.wrote, r.failed, r.refused, r.unread, r.skipped, r.ambiguous, r.differences)
-	// In MySQL a literal's collation may pad its text where a column's doesn't, in more
-	// of the outfits than in the servers' own settings: plans then tell them apart.
+	// In MySQL the collation of a literal may pad its text when the column's doesn't. In most outfits that is
+	// more frequent than with the server's own settings, and then answers depend on the plan.
 	if r.ambiguous*250 > all+1000 {
 		r.t.Errorf("the servers have several answers to %d of %d statements: too many to believe", r.ambiguous, all)
 	}

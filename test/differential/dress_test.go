@@ -8,12 +8,11 @@ import (
 	"locus/internal/test/servers"
 )
 
-// dress spells statements: any tokens, with comments between them, and for the
-// outfit that the session wears. It knows nothing of what made them.
+// dress writes tokens as text, with comments between them, for the settings (outfit) of the session. It knows
+// nothing about how the tokens were generated.
 //
-// What it does to a token depends on that alone, and on how many of its kind stand
-// before it. So both sides read the same, and so does what is left of a statement that
-// is shrunk.
+// The text for a token depends only on the token and on how many of its kind precede it. So both sides get the
+// same text, and so does the rest of a statement that is being shrunk.
 type dress struct {
 	*outfit
 	letters *alphabet
@@ -21,28 +20,27 @@ type dress struct {
 	seed    uint64
 	// comments come before so many of a thousand tokens.
 	comments int
-	// stubborn: now and then something is spelled as no such session would.
+	// stubborn: sometimes writes a token as this session would not.
 	stubborn bool
 	accents  bool // names have letters beyond ASCII
 	bare     map[uint64]bool
 }
 
-// wardrobe gives statements their dress.
+// wardrobe chooses the dress of each statement.
 type wardrobe struct {
 	r       *rand.Rand
 	letters *alphabet
 	left    int
 }
 
-// perOutfit is how many statements are spelled for an outfit.
+// perOutfit is the number of statements between changes of the outfit.
 const perOutfit = 25
 
 func newWardrobe(p *pair, seed uint64) *wardrobe {
 	return &wardrobe{r: rand.New(rand.NewPCG(seed, 1)), letters: &alphabet{p: p, seen: map[string]string{}}}
 }
 
-// dress has the sessions change now and then, and the statement spelled for what they
-// wear.
+// dress sets the statement's dress, and changes the settings of both sessions from time to time.
 func (w *wardrobe) dress(s *statement) {
 	p := w.letters.p
 	if w.left == 0 {
@@ -60,7 +58,7 @@ func (w *wardrobe) dress(s *statement) {
 	}
 }
 
-// speller spells one statement.
+// speller writes one statement as text.
 type speller struct {
 	*dress
 	b      strings.Builder
@@ -80,7 +78,7 @@ func (d *dress) spelled(text string) *speller {
 	for i := range tokens {
 		s.token(tokens, i)
 	}
-	if s.within > 0 { // what is for the plain server alone came last
+	if s.within > 0 { // the last piece was for the plain server only
 		s.within = 1
 		s.closes()
 	}
@@ -93,7 +91,7 @@ func (d *dress) spelled(text string) *speller {
 	return s
 }
 
-// rand gives the choices for a token, unless it is to stay as it is.
+// rand returns the random source for a token, unless the token must not be changed.
 func (s *speller) rand(text string) (*rand.Rand, bool) {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text))
@@ -132,7 +130,7 @@ func (s *speller) token(tokens []token, i int) {
 	s.more(r, tokens, i)
 }
 
-// calls tells the parenthesis that must follow a function's name at once.
+// calls reports whether token i is a parenthesis that must directly follow the name of a function.
 func calls(tokens []token, i int) bool {
 	return i > 0 && i < len(tokens) && tokens[i].text == "(" && tokens[i].gap == "" && tokens[i-1].kind == bareWord
 }
@@ -148,7 +146,7 @@ func (s *speller) opens(r *rand.Rand, tokens []token, i int) {
 	}
 	n = min(n, len(tokens)-i)
 	if s.engine == servers.MariaDB && strings.EqualFold(tokens[0].text, "WITH") && !even(tokens[i:i+n]) {
-		return // it reads a common table expression that is named twice anew, from its parenthesis on, and knows of no comment then
+		return // if a common table expression is used twice, the server parses its text again from the parenthesis on, and doesn't recognise comments there
 	}
 	s.within = n
 	versions := []string{"", "", "", "00000", "32302", "40101", "50000", "50699"}
@@ -165,7 +163,7 @@ func (s *speller) opens(r *rand.Rand, tokens []token, i int) {
 	s.b.WriteString(" " + begin + version + " ")
 }
 
-// even tells whether each parenthesis among the tokens has its other one among them.
+// even reports whether the parentheses among the tokens are balanced.
 func even(tokens []token) bool {
 	depth := 0
 	for _, t := range tokens {
@@ -191,7 +189,7 @@ func (s *speller) closes() {
 	}
 }
 
-// gap writes what stands before a token.
+// gap writes the blanks and comments before a token.
 func (s *speller) gap(r *rand.Rand, tokens []token, i int) {
 	t := tokens[i]
 	if calls(tokens, i) {
@@ -221,7 +219,7 @@ func (s *speller) gap(r *rand.Rand, tokens []token, i int) {
 	}
 }
 
-// word spells a token for the session's SQL mode and character set.
+// word writes a token for the SQL mode and the character set of the session.
 func (s *speller) word(r *rand.Rand, tokens []token, i int) string {
 	t := tokens[i]
 	switch {
@@ -239,7 +237,7 @@ func (s *speller) word(r *rand.Rand, tokens []token, i int) string {
 	return t.text
 }
 
-// plainly spells a token as little differently as the session needs.
+// plainly writes a token with the fewest changes that the session requires.
 func (s *speller) plainly(t token) string {
 	zero := rand.New(rand.NewPCG(0, 0))
 	switch {
@@ -262,7 +260,7 @@ func (s *speller) inCharset(text string) string {
 	return out
 }
 
-// text spells a string.
+// text writes a string.
 func (s *speller) text(r *rand.Rand, value string) string {
 	written, whole := s.letters.in(s.charset, value)
 	if !whole {
@@ -285,7 +283,7 @@ func (s *speller) text(r *rand.Rand, value string) string {
 	return quote + strings.ReplaceAll(written, quote, doubled) + quote
 }
 
-// name spells a quoted name.
+// name writes a quoted name.
 func (s *speller) name(r *rand.Rand, value string) string {
 	if s.accents && s.utf8() && strings.Contains(value, " ") {
 		value = strings.ReplaceAll(value, " ", "é李")
@@ -316,8 +314,8 @@ func comparison(tokens []token, i int) bool {
 	return i > 0 && strings.Contains("= <=> < > <= >= <> != ( ,", tokens[i-1].text) && (i+1 == len(tokens) || tokens[i+1].text != ".")
 }
 
-// args gives parameters in the session's character set, without letters that it doesn't
-// have: of bytes that are none of it servers say several errors.
+// args converts parameters to the session's character set, without the letters that it doesn't have. For
+// invalid bytes servers return various errors.
 func (d *dress) args(args []any) []any {
 	out := make([]any, len(args))
 	for i, a := range args {

@@ -12,8 +12,8 @@ import (
 // kinds are the columns of the table of all types.
 const kinds = "n, i8, u16, i24, u64, de, fl, fd, db, dd, bi, b1, yr, dt, dn, tm, d0, d6, ts, t6, ch, vc, vb, u2, sj, bn, vn, tx, lt, bl, js, ge, en, st, ga, gv"
 
-// kindRows are rows of it without owner, for columns up to st. They are written
-// with no sql_mode, so that zero dates and what is no member can be stored.
+// kindRows are rows without an owner, for the columns up to st. They are inserted without sql_mode, so that
+// zero dates and invalid enumeration values can be stored.
 var kindRows = []string{
 	"NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '2001-01-01', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL",
 	"-128, 7, -8388608, 18446744073709551615, -12345678901234567890123456.123456789012, 0.1, 123456.789, 0.1, 12345678.1234, b'1111111111111111111111111111111111111111111111111111111111111111', 1, 2155, '9999-12-31', '0000-00-00', '-838:59:59.000000', '1000-01-01 00:00:00', '9999-12-31 23:59:59.999999', '2038-01-19 03:14:07', '1970-01-01 00:00:01.000001', 'é ', 'Ann', 'Ann ', '𝄞李', 'ｱテ', 'a', 'a\\0b''\\\\', 'line\\nfeed\\'\\\\', 'ÿ', X'00ff27225c', '{\"a\": [1, 1.0, 1e2, \"é\", null, true], \"b\": {}}', ST_GeomFromText('POINT(1.5 -2)'), 'ä', 'x,z'",
@@ -32,7 +32,7 @@ var gathered = []string{
 	"SELECT js, COUNT(*), MAX(ts), MIN(en), MAX(st), AVG(de), SUM(dd), BIT_OR(bi) FROM kinds GROUP BY js",
 	"SELECT ROW_NUMBER() OVER (ORDER BY n), LAG(vc) OVER (ORDER BY n), n FROM kinds",
 	"WITH RECURSIVE r AS (SELECT 0 AS i UNION ALL SELECT i + 1 FROM r WHERE i < 3) SELECT r.i, k.vc FROM r LEFT JOIN kinds k ON k.n = r.i",
-	"SELECT COUNT(*), COUNT(DISTINCT vc) FROM (SELECT vc FROM kinds UNION SELECT name FROM visit UNION ALL SELECT 'x') u", // which of equal texts stands for them is the server's choice
+	"SELECT COUNT(*), COUNT(DISTINCT vc) FROM (SELECT vc FROM kinds UNION SELECT name FROM visit UNION ALL SELECT 'x') u", // the server may choose any of the equal texts
 	"SELECT k.n, p.name, s.value, r.small FROM kinds k LEFT JOIN product p ON p.product_id = k.n LEFT JOIN setting s ON s.name = k.vc LEFT JOIN rate r ON r.k = k.vb",
 	"SELECT * FROM rate r CROSS JOIN setting s",
 	"SELECT COUNT(*) FROM kinds k JOIN information_schema.TABLES t ON t.TABLE_NAME = 'kinds' AND t.TABLE_SCHEMA = DATABASE()",
@@ -72,7 +72,7 @@ var gathered = []string{
 	"SELECT a.owner FROM account a JOIN (SELECT v.owner, v.n FROM visit v JOIN note c ON c.n = v.small WHERE v.n = 1) d ON d.n = a.small",
 }
 
-// under are session settings that must change nothing of a value on its way.
+// under are session settings that must not change any value.
 var under = []string{
 	"SET time_zone = 'SYSTEM'", "SET time_zone = '+05:30'", "SET sql_mode = 'PAD_CHAR_TO_FULL_LENGTH'", "SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE'",
 	"SET NAMES latin1", "SET SESSION TRANSACTION READ ONLY", "SET collation_connection = utf8mb4_bin", "SET default_tmp_storage_engine = MyISAM",

@@ -26,7 +26,7 @@ func (g *generator) oneIn(n int) bool { return g.r.IntN(n) == 0 }
 
 func pick[T any](g *generator, list []T) T { return list[g.r.IntN(len(list))] }
 
-// order says what is fixed of an answer's rows.
+// order is how much of the order of an answer's rows is determined.
 type order uint8
 
 const (
@@ -50,7 +50,7 @@ type statement struct {
 	insertID int64 // LAST_INSERT_ID() before it runs
 	// moved has the text name tables of another schema, where it isn't nil.
 	moved *strings.Replacer
-	dress *dress // nil: it is spelled as it was made
+	dress *dress // nil: written without changes
 }
 
 // statement makes any, one in four a write.
@@ -71,7 +71,7 @@ func (s *statement) render(plain bool) (string, []any) {
 	return text, append(r.args, s.fixed...)
 }
 
-// asked gives the text and the parameters that a session is asked.
+// asked returns the text and the parameters that are sent.
 func (s *statement) asked(plain bool) (string, []any) {
 	text, args := s.render(plain)
 	if s.dress == nil {
@@ -103,7 +103,7 @@ type source struct {
 
 type scope []source
 
-// name spells a column's name in one of the ways that MySQL knows.
+// name writes a column's name in one of the possible ways.
 func (g *generator) name(sc scope, s source, c string) string {
 	bare := true
 	for _, other := range sc {

@@ -8,8 +8,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// fromQueries are INSERTs whose rows come from a query over several shards, with
-// the table that they go to. What is generated may differ.
+// fromQueries are INSERTs whose rows come from a query over several shards, with the target table. Generated
+// columns may differ.
 var fromQueries = []struct {
 	into *table
 	text string
@@ -26,7 +26,7 @@ var fromQueries = []struct {
 	{visit, "INSERT INTO visit (owner, n, name) SELECT product_id, 7000, name FROM product", nil},
 	{visit, "INSERT INTO visit (owner, n, small) SELECT 5, 7500, small FROM rate LIMIT 1", nil},
 	{visit, "INSERT IGNORE INTO visit (owner, n, small) SELECT v.owner, 20000 + a.small * 100 + v.n, 1 FROM visit v, account a WHERE v.n < 5", nil}, // several batches
-	{visit, "INSERT INTO visit (owner, n) SELECT owner, n FROM visit", nil},                                                                         // duplicates: none of the rows remains
+	{visit, "INSERT INTO visit (owner, n) SELECT owner, n FROM visit", nil},                                                                         // duplicates: none of the rows is inserted
 	{visit, "INSERT INTO visit (owner, n) SELECT owner FROM visit", nil},
 	{visit, "INSERT INTO visit (owner, n, small, name) SELECT owner, n, COALESCE(small, 0), 'x' FROM visit WHERE n < 4 AND (small IS NULL OR small < 30000) ON DUPLICATE KEY UPDATE name = VALUES(name), small = VALUES(small) + 1", nil},
 	{visit, "INSERT INTO visit (owner, n, amount) SELECT owner, 8000, COALESCE(NULLIF(small, 0), 1) FROM account ON DUPLICATE KEY UPDATE visit.amount = visit.amount + VALUES(amount)", nil},
@@ -74,8 +74,7 @@ func TestInsertFromQuery(t *testing.T) {
 	})
 }
 
-// sameInsert compares what both sides say, and what is in the table afterwards if
-// that can be seen from outside.
+// sameInsert compares the two answers, and the rows of the table afterwards if other sessions can see them.
 func (p *pair) sameInsert(t *testing.T, begin string, into *table, s *statement) {
 	ctx := t.Context()
 	proxy, plain := ask(ctx, p.proxied, s, false), ask(ctx, p.direct, s, true)

@@ -10,8 +10,8 @@ import (
 	"locus/idgen/orderid"
 )
 
-// issuer makes IDs that the proxy takes as given, so that both sides store the
-// same ones. Its sequence begins far from what the proxy hands out.
+// issuer makes IDs for statements, so that both sides store the same ones. Its sequence begins far above the
+// proxy's.
 type issuer struct {
 	ring   *cipher.Ring
 	layout orderid.Layout
@@ -26,7 +26,7 @@ func newIssuer(t *testing.T, ring *cipher.Ring) *issuer {
 	return &issuer{ring: ring, layout: layout, next: 1 << 30}
 }
 
-// of gives an ID of a gene and its order number.
+// of returns an ID with a gene, and its order number.
 func (i *issuer) of(g gene.Gene) (id, number string) {
 	i.next++
 	composed, err := i.layout.Compose(g, i.ring.Current(), orderid.Seq(i.next))
@@ -40,7 +40,8 @@ func (i *issuer) of(g gene.Gene) (id, number string) {
 	return fmt.Sprint(composed.Lo), fmt.Sprint(hidden.Lo)
 }
 
-// number gives one that nobody else gives, to a table that the cluster numbers: far from the one before, above which the cluster goes on.
+// number returns a unique number for a table that the cluster numbers. It is far above the previous one,
+// because the cluster continues above it.
 func (i *issuer) number() string {
 	i.next++
 	return fmt.Sprint(i.next * 1000)
@@ -54,7 +55,7 @@ func geneOfWho(who string) gene.Gene {
 
 func (i *issuer) geneOfID(id int64) gene.Gene { return i.layout.GeneUint(uint64(id)) }
 
-// some gives an ID for LAST_INSERT_ID() to be.
+// some returns an ID for a LAST_INSERT_ID().
 func (i *issuer) some(g *generator) int64 {
 	if held := g.held["account.id"]; len(held) > 0 {
 		var id int64

@@ -38,7 +38,7 @@ var businessQuestions = []string{
 	// The top supplier.
 	`SELECT product, total FROM (SELECT product, SUM(price) AS total FROM line GROUP BY product) r
 	 WHERE total = (SELECT MAX(total) FROM (SELECT SUM(price) AS total FROM line GROUP BY product) q) ORDER BY product`,
-	// Parts that nobody asked for.
+	// Products that nobody ordered.
 	`SELECT p.product_id, p.name FROM product p WHERE p.product_id NOT IN (SELECT product FROM line WHERE product IS NOT NULL) ORDER BY 1`,
 	// Large orders.
 	`SELECT a.id, a.owner, SUM(l.qty) AS q FROM account a JOIN line l ON l.id = a.id WHERE l.id IN (SELECT id FROM line GROUP BY id HAVING SUM(qty) > 2)
@@ -51,7 +51,7 @@ var businessQuestions = []string{
 	// A chain of common table expressions.
 	`WITH sums AS (SELECT id, SUM(price) AS total FROM line GROUP BY id), big AS (SELECT id FROM sums WHERE total > 10)
 	 SELECT a.owner, COUNT(*) AS n FROM big JOIN account a ON a.id = big.id GROUP BY a.owner ORDER BY n DESC, a.owner`,
-	// With ROLLUP.
+	// Queries WITH ROLLUP.
 	`SELECT kind, tags, COUNT(*) AS n FROM account GROUP BY kind, tags WITH ROLLUP`,
 	// Set operations.
 	`SELECT owner FROM account EXCEPT SELECT owner FROM visit ORDER BY owner`,

@@ -21,8 +21,7 @@ type file struct {
 	lines string
 }
 
-// files are read alike by both sides, and so are the rows that come of them. What
-// is generated may differ.
+// files must be read equally by both sides, with equal rows as the result. Generated columns may differ.
 var files = []file{
 	{visit, "", "(owner, n, small, name, amount)", "42\t100\t7\tann\t1.25\n1\t101\t\\N\tt\\tab\\n\\\\\t\\N\n-1\t102\t-32768\t李雷\t0\n"},
 	{visit, "", "(owner, n)", ""},
@@ -156,7 +155,7 @@ func (p *pair) load(t *testing.T, f file) {
 	}
 }
 
-// warnings lists those of the last statement, whichever came first.
+// warnings returns the warnings of the last statement, sorted.
 func (p *pair) warnings(conn *sql.Conn) (out []string) {
 	rows, err := conn.QueryContext(p.t.Context(), "SHOW WARNINGS")
 	if err != nil {

@@ -7,8 +7,8 @@ type node struct {
 	text string
 	arg  *value
 	kids []*node
-	// A list puts head before its kids and separator between them; each of them
-	// may be dropped, and an empty list writes nothing.
+	// A list has head before its kids, and separator between them. Each kid may be dropped. An empty list
+	// writes nothing.
 	list            bool
 	head, separator string
 	dropped         bool
@@ -16,7 +16,7 @@ type node struct {
 	plain           bool // written for the plain server alone
 }
 
-// word, list and all make nodes. What is made of is a string, a value or a node.
+// word, list and all create nodes from strings, values and nodes.
 func list(head, separator string, of ...any) *node {
 	n := all(of...)
 	n.list, n.head, n.separator = true, head, separator
@@ -44,13 +44,13 @@ func (n *node) add(o any) {
 	}
 }
 
-// What is written for the plain server alone stands between these in a text, so that
-// the rest is dressed alike for both sides.
+// Text for the plain server only is between these two bytes, so that the rest is dressed equally for both
+// sides.
 const asideBegins, asideEnds = '\x01', '\x02'
 
 var withoutAsides = strings.NewReplacer(string(asideBegins), "", string(asideEnds), "")
 
-// render gives the text, and the parameters where it is to be prepared.
+// render builds the text, and the parameters of a prepared statement.
 type render struct {
 	prepared, plain bool
 	b               strings.Builder
@@ -93,8 +93,7 @@ func (r *render) value(v value) {
 	r.b.WriteString(v.text)
 }
 
-// droppable gives every piece that a smaller statement could do without, the
-// biggest first.
+// droppable appends every piece without which the statement may still be valid, the largest first.
 func (n *node) droppable(out []*node) []*node {
 	for _, kid := range n.kids {
 		if n.list && !kid.dropped && !kid.kept && !kid.plain {

@@ -9,10 +9,10 @@ import (
 	"locus/internal/test/servers"
 )
 
-// patience is how many reads may go by before a bug must have been noticed.
+// patience is the number of reads within which a bug must be noticed.
 const patience = 20_000
 
-// TestNoticing is what TestBugsAreNoticed runs, with the bugs in the proxy.
+// TestBugsAreNoticed runs TestNoticing with the bugs in the proxy.
 func TestNoticing(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		if n, found := notices(t, engine, "none"); found != "" {
@@ -33,7 +33,7 @@ func TestNoticing(t *testing.T) {
 	})
 }
 
-// notices runs reads with a bug until one differs, and gives how many those were.
+// notices runs reads with a bug until one differs, and returns their number.
 func notices(t *testing.T, engine servers.Engine, bug string) (int, string) {
 	p := newPair(t, engine) // its plans were made without a bug, or with another one
 	g := p.generator(1)

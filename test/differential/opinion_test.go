@@ -9,30 +9,29 @@ import (
 	"locus/internal/test/servers"
 )
 
-// A server may answer differently by one plan than by another: MariaDB compares a
-// list of rows of mixed types, or a bound fraction with an integer, in one way where
-// it looks values up and in another where it reads all rows; to MySQL a text of a
-// padded collation equals one of an unpadded collation in one way by an index, in
-// another by a hash and in a third row by row. Such an answer is no measure of the
-// proxy's, which then must be one of those that the plain server gives.
+// A server's answer may depend on the plan. MariaDB compares a list of rows with mixed types, or a fraction
+// with an integer, in one way if it uses an index, and in another if it reads all rows. To MySQL a text with a
+// padded collation equals one with an unpadded collation in one way by an index, in another by a hash, and in a
+// third row by row. Then the proxy's answer is correct if it is one of those that the plain server gives with
+// different plans.
 
-// way is one in which the plain server is asked for the answer to a read.
+// way is a way to make the plain server use another plan for a read.
 type way struct {
 	shape    shape
 	literals bool   // and no parameters
 	set      string // under these variables
 }
 
-// shape says which indexes the tables have whose rows are read.
+// shape states which indexes the tables have.
 type shape string
 
 const (
 	own     shape = ""         // their own
-	bare    shape = "_bare"    // none
-	sparse  shape = "_sparse"  // sharded ones have none, as gathered ones do
+	bare    shape = "_bare"    // no indexes
+	sparse  shape = "_sparse"  // sharded tables have none, like gathered ones
 	primary shape = "_primary" // sharded ones have their primary keys alone, as gathered ones may
-	few     shape = "_few"     // sharded ones have theirs, and are said to have one row, as gathered ones may
-	many    shape = "_many"    // … and are said to have a million
+	few     shape = "_few"     // sharded tables have theirs, with statistics of one row, as gathered ones may have
+	many    shape = "_many"    // … with statistics of a million rows
 )
 
 // plans are variables by which the optimizer takes other plans.
@@ -50,10 +49,9 @@ func (p *pair) ways(shapes ...shape) (out []way) {
 	return out
 }
 
-// undecided tells whether the plain server itself gives the proxy's answer to a
-// read in one of the ways, or its error to a part of the read. Of a list of texts and
-// numbers it is enough that it gives two answers: there are as many as there are ways
-// to compare each of them.
+// undecided reports whether the plain server gives the proxy's answer to a read in one of the ways, or the
+// proxy's error to a part of the read. For a list of texts and numbers it suffices that the plain server gives
+// two different answers, because there are as many answers as ways to compare each of them.
 func (p *pair) undecided(s *statement, proxy, plain *answer) bool {
 	if proxy.err != nil && plain.err != nil {
 		return p.saysWithout(s, proxy.number, 1) || p.saysWithout(s, proxy.number, 2)
@@ -63,9 +61,9 @@ func (p *pair) undecided(s *statement, proxy, plain *answer) bool {
 	})
 }
 
-// saysWithout tells whether a read that both sides have an error for has the proxy's
-// too: without so many pieces of it the plain server says so. Of several errors either
-// side tells the one that it comes upon first, and one may stand in two pieces.
+// saysWithout is for a read to which both sides return errors. It reports whether the plain server returns the
+// proxy's error if up to the given number of pieces are left out. If a read has several errors, each side
+// returns the first one that it finds.
 func (p *pair) saysWithout(s *statement, number uint16, pieces int) bool {
 	return slices.ContainsFunc(s.root.droppable(nil), func(piece *node) bool {
 		piece.dropped = true
@@ -77,7 +75,7 @@ func (p *pair) saysWithout(s *statement, number uint16, pieces int) bool {
 	})
 }
 
-// opinions are the plain server's answers to a read.
+// opinions returns the plain server's answers to a read in all ways.
 func (p *pair) opinions(s *statement) (out []*answer) {
 	shapes := []shape{bare, sparse, primary, few, many}
 	defer p.reshape(shapes...)()
@@ -91,9 +89,8 @@ func (p *pair) ask(conn *sql.Conn, s *statement) *answer {
 	return ask(context.WithoutCancel(p.t.Context()), conn, s, true)
 }
 
-// undecidedChange tells whether the plain server itself makes of the rows that a table
-// had before an UPDATE or DELETE those that the shards have now, where another plan is
-// taken for it.
+// undecidedChange reports whether the plain server, with another plan for an UPDATE or DELETE, changes the
+// former rows of a table into those that the shards have now.
 func (p *pair) undecidedChange(s *statement, proxy *answer, before []row) bool {
 	text, _ := s.render(true)
 	if verb := strings.ToUpper(strings.TrimSpace(text)); !strings.HasPrefix(verb, "UPDATE") && !strings.HasPrefix(verb, "DELETE") {
@@ -114,7 +111,7 @@ func (p *pair) undecidedChange(s *statement, proxy *answer, before []row) bool {
 	})
 }
 
-// undressed is a session of the plain server with the server's own settings.
+// undressed returns a session of the plain server with the server's default settings.
 func (p *pair) undressed() *sql.Conn {
 	conn, err := p.plain.Conn(p.t.Context())
 	if err != nil {
@@ -123,8 +120,7 @@ func (p *pair) undressed() *sql.Conn {
 	return conn
 }
 
-// reshape copies the tables into schemas where they have other indexes, or other
-// statistics, and gives what takes those away.
+// reshape copies the tables into schemas with other indexes or other statistics. drop removes these schemas.
 func (p *pair) reshape(shapes ...shape) (drop func()) {
 	conn := p.undressed()
 	for _, as := range shapes {
@@ -164,7 +160,7 @@ func (p *pair) copyAs(conn *sql.Conn, as shape, t *table, from, to string) {
 	}
 }
 
-// tellRows has the optimizer believe that a schema's sharded tables have so many rows.
+// tellRows sets the statistics of a schema's sharded tables to the given number of rows.
 func (p *pair) tellRows(conn *sql.Conn, schema string, n int) {
 	for _, t := range sharded {
 		p.exec(conn, "ANALYZE TABLE "+schema+"."+t.name)
@@ -173,7 +169,7 @@ func (p *pair) tellRows(conn *sql.Conn, schema string, n int) {
 	}
 }
 
-// in has a statement asked in a way.
+// in runs a statement in a way.
 func (p *pair) in(w way, s *statement, asks func(*sql.Conn, *statement)) {
 	conn := p.connect(p.plain)
 	defer p.leave(conn)

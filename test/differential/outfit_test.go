@@ -10,8 +10,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// outfit is what two sessions wear: settings by which servers read and compare
-// texts. Statements are spelled for it.
+// outfit contains settings of both sessions that determine how servers read and compare texts. Statements are
+// written accordingly.
 type outfit struct {
 	charset, collation string
 	modes              []string // nil: the server's own
@@ -24,7 +24,7 @@ func (o *outfit) String() string {
 	return strings.Join(o.statements(), "; ")
 }
 
-// statements put it on.
+// statements returns the statements that set the outfit.
 func (o *outfit) statements() []string {
 	names := "SET NAMES " + o.charset
 	if o.collation != "" {
@@ -36,13 +36,13 @@ func (o *outfit) statements() []string {
 	return []string{names, "SET sql_mode = '" + strings.Join(o.modes, ",") + "'"}
 }
 
-// has tells whether a mode is among the outfit's, by itself or as a part of ANSI.
+// has reports whether the outfit contains a mode, by itself or as a part of ANSI.
 func (o *outfit) has(mode string) bool {
 	ansi := mode == "ANSI_QUOTES" || mode == "PIPES_AS_CONCAT" || mode == "IGNORE_SPACE"
 	return slices.Contains(o.modes, mode) || ansi && slices.Contains(o.modes, "ANSI")
 }
 
-// utf8 tells whether names may have letters beyond ASCII.
+// utf8 reports whether names may contain letters beyond ASCII.
 func (o *outfit) utf8() bool { return strings.HasPrefix(o.charset, "utf8") }
 
 var (
@@ -54,8 +54,8 @@ var (
 		"gb2312":  {"", "gb2312_bin"},
 	}
 
-	// strict are modes of which an outfit has one set, and reading those of which
-	// it has any.
+	// strict contains sets of modes, of which an outfit has one. reading contains modes, of which it has any
+	// number.
 	strict  = []string{"", "STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "STRICT_TRANS_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO", "TRADITIONAL"}
 	reading = []string{"ANSI_QUOTES", "NO_BACKSLASH_ESCAPES", "PIPES_AS_CONCAT", "HIGH_NOT_PRECEDENCE", "IGNORE_SPACE", "NO_UNSIGNED_SUBTRACTION"}
 	other   = []string{"REAL_AS_FLOAT", "ONLY_FULL_GROUP_BY", "ALLOW_INVALID_DATES", "PAD_CHAR_TO_FULL_LENGTH", "NO_AUTO_VALUE_ON_ZERO", "ANSI"}
@@ -92,7 +92,7 @@ func newOutfit(r *rand.Rand, engine servers.Engine) *outfit {
 	return o
 }
 
-// wear has both sessions put an outfit on.
+// wear sets an outfit in both sessions.
 func (p *pair) wear(o *outfit) {
 	p.wears = o
 	if o == nil {
@@ -104,7 +104,7 @@ func (p *pair) wear(o *outfit) {
 	}
 }
 
-// anew gives another session in the place of one, which is gone.
+// anew replaces a lost session by a new one.
 func (p *pair) anew(conn *sql.Conn, db *sql.DB) *sql.Conn {
 	p.leave(conn)
 	return p.connect(db)
@@ -119,13 +119,13 @@ func (p *pair) dressed(conn *sql.Conn) {
 	}
 }
 
-// alphabet says how a server writes letters in a character set.
+// alphabet contains how a server encodes letters in a character set.
 type alphabet struct {
 	p    *pair
 	seen map[string]string
 }
 
-// in gives a text in a character set, and whether all of it can be written there.
+// in returns a text in a character set, and whether the character set has all of its letters.
 func (a *alphabet) in(charset, text string) (string, bool) {
 	if charset == "binary" || strings.HasPrefix(charset, "utf8mb4") {
 		return text, true
@@ -144,7 +144,7 @@ func (a *alphabet) in(charset, text string) (string, bool) {
 	return b.String(), whole
 }
 
-// letter is "" for one that the character set doesn't have.
+// letter returns "" for a letter that the character set doesn't have.
 func (a *alphabet) letter(charset, letter string) string {
 	key := charset + " " + letter
 	if _, ok := a.seen[key]; !ok {

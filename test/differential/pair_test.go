@@ -25,7 +25,7 @@ type pair struct {
 	plain  *sql.DB
 
 	proxied, direct *sql.Conn
-	has             map[*table][]row // the plain server's rows, as they were last seen
+	has             map[*table][]row // the plain server's rows when they were last read
 	ambiguous       int              // statements to which the servers have several answers
 	wears           *outfit          // nil: what sessions begin with
 }
@@ -53,8 +53,7 @@ func newPair(t *testing.T, engine servers.Engine) *pair {
 	return p
 }
 
-// connect takes a connection and gives its session the variables that
-// statements read.
+// connect opens a session, and sets the variables that statements read.
 func (p *pair) connect(db *sql.DB) *sql.Conn {
 	conn, err := db.Conn(p.t.Context())
 	if err != nil {
@@ -66,7 +65,7 @@ func (p *pair) connect(db *sql.DB) *sql.Conn {
 	return conn
 }
 
-// leave ends a session that nobody is to have after it.
+// leave closes a session that must not be used again.
 func (p *pair) leave(conn *sql.Conn) {
 	if err := conn.Raw(func(any) error { return driver.ErrBadConn }); !errors.Is(err, driver.ErrBadConn) && !errors.Is(err, sql.ErrConnDone) {
 		p.t.Error(err)
@@ -127,7 +126,7 @@ func (p *pair) fillTable(g *generator, t *table) {
 	}
 }
 
-// accountIDs gives IDs that rows have.
+// accountIDs returns IDs of existing rows.
 func (g *generator) accountIDs(n int) (out []int64) {
 	for range n {
 		out = append(out, g.ids.some(g))
@@ -138,7 +137,7 @@ func (g *generator) accountIDs(n int) (out []int64) {
 // row is a table's row, as text or NULL by column.
 type row []any
 
-// rowsOf reads all rows of a table from the servers that have them.
+// rowsOf reads all rows of a table, from the shards or from the plain server.
 func (p *pair) rowsOf(t *table, plain bool) (out []row) {
 	p.t.Helper()
 	dbs := []*sql.DB{p.plain}
@@ -185,10 +184,10 @@ func (p *pair) read(from querier, t *table) (out []row) {
 // copy makes the plain server's table what the shards have.
 func (p *pair) copy(t *table) { p.put(t, p.rowsOf(t, false)) }
 
-// asStored has a server take rows as another one has them.
+// asStored is the sql_mode in which a server accepts all rows that another one can have.
 const asStored = "ALLOW_INVALID_DATES,NO_AUTO_VALUE_ON_ZERO"
 
-// put gives the plain server's table other rows.
+// put replaces the rows of the plain server's table.
 func (p *pair) put(t *table, rows []row) {
 	p.has[t] = rows
 	tx, err := p.plain.BeginTx(p.t.Context(), nil)
@@ -209,7 +208,7 @@ func (p *pair) put(t *table, rows []row) {
 	}
 }
 
-// hold tells the generator what a table holds.
+// hold gives the generator the current rows of a table.
 func (p *pair) hold(g *generator, t *table) {
 	rows := p.rowsOf(t, true)
 	for i, c := range t.columns {
@@ -231,8 +230,8 @@ func (p *pair) hold(g *generator, t *table) {
 	}
 }
 
-// compare tells how the two sides' rows of a table differ, the skipped columns
-// aside; then it makes them the same again.
+// compare returns the difference between the two sides' rows of a table, without the skipped columns. Then it
+// makes the rows equal again.
 func (p *pair) compare(t *table, skip []string) string {
 	got, want := p.rowsOf(t, false), p.rowsOf(t, true)
 	same := slices.Equal(texts(t, got, nil), texts(t, want, nil))
@@ -280,7 +279,7 @@ func texts(t *table, rows []row, skip []string) []string {
 	return out
 }
 
-// without gives what is in a and not in b, both sorted.
+// without returns the elements of a that are not in b. Both are sorted.
 func without(a, b []string) (out []string) {
 	left := slices.Clone(b)
 	for _, s := range a {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Every bug is noticed by the random statements: this test is run again with all
-// of them in the proxy, of which one at a time is switched on.
+// The random statements notice every bug. The test builds the proxy with all bugs and runs TestNoticing, which
+// switches on one at a time.
 func TestBugsAreNoticed(t *testing.T) {
 	overlay := plantAll(t)
 	cmd := exec.CommandContext(t.Context(), "go", "test", "-tags", "planted", "-count=1", "-v", "-timeout", "2h", "-overlay", overlay, "-run", "^TestNoticing$", ".")

@@ -10,16 +10,15 @@ import (
 // plantedBug names the bug that is switched on.
 const plantedBug = "LOCUS_PLANTED"
 
-// bug is one that can be planted in the proxy: a text of one of its files is
-// replaced by another, which asks planted(name) whether the bug is wanted.
+// bug is a bug that can be planted in the proxy: a text in one of its files is replaced by another one, which
+// calls planted(name) to find out whether the bug is switched on.
 type bug struct {
 	name, file string
 	from, to   string
 }
 
-// bugs has one at least in each operator that makes one answer of several, and in
-// what decides where such an operator is right. One that needs two changes stands
-// there twice.
+// bugs contains at least one bug in each operator that merges several answers, and in the decisions where such
+// an operator may be used. A bug that needs two changes has two entries.
 var bugs = []bug{
 	{
 		"rows of the last shard", "proxy/scatter/merge.go",
@@ -210,7 +209,7 @@ var bugs = []bug{
 	},
 }
 
-// Each bug can still be planted: the text that it replaces is there, once.
+// Each bug can still be planted: the text that it replaces occurs exactly once.
 func TestBugsCanBePlanted(t *testing.T) {
 	for _, b := range bugs {
 		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(b.file)))

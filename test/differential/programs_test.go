@@ -6,9 +6,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// programs are what single tables have beside their rows, as the application defines
-// it: views, one over another, triggers and functions. Rows that are copied to the
-// plain server come out of the triggers as they were.
+// programs are the application's programs on single tables: views, also one of another view, triggers and
+// functions. The triggers don't change rows that are copied to the plain server.
 var programs = []string{
 	"CREATE VIEW {schema}.setting_seen AS SELECT name, value FROM {schema}.setting",
 	"CREATE VIEW {schema}.setting_again AS SELECT * FROM {schema}.setting_seen",
@@ -22,10 +21,10 @@ var programs = []string{
 	"CREATE TRIGGER {schema}.setting_set BEFORE UPDATE ON {schema}.setting FOR EACH ROW SET NEW.value = LEFT(CONCAT(COALESCE(NEW.value, OLD.name), '!'), 200)",
 }
 
-// stored of them are no triggers.
+// stored is the number of programs that are not triggers.
 const stored = 8
 
-// tooFar are what reaches rows of several shards, as somebody made it on each of them.
+// tooFar are programs that read rows of several shards. They exist on each shard.
 var tooFar = []string{
 	"CREATE FUNCTION {schema}.visits() RETURNS INT READS SQL DATA RETURN (SELECT COUNT(*) FROM visit)",
 }
@@ -50,7 +49,7 @@ func (p *pair) program(plain *servers.Server) {
 	}
 }
 
-// functions of a value, most of them for rows of single tables.
+// function returns a call with a value, mostly for rows of single tables.
 func (g *generator) function(sc scope, name string, c column) string {
 	for _, s := range sc {
 		if s.table.owner != "" && !g.oneIn(12) {

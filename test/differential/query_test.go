@@ -28,7 +28,7 @@ func (g *generator) read() *statement {
 	return s
 }
 
-// query is SELECT fields FROM tables WHERE … ORDER BY … LIMIT.
+// query returns a SELECT fields FROM tables WHERE … ORDER BY … LIMIT.
 func (g *generator) query() (*node, order) {
 	sc, from := g.tablesOf()
 	fields, named := g.fields(sc)
@@ -41,7 +41,7 @@ func (g *generator) query() (*node, order) {
 	return g.sorted(q, sc, named, strings.Contains(head, "DISTINCT"))
 }
 
-// sorted adds ORDER BY and LIMIT, and says what they fix.
+// sorted adds ORDER BY and LIMIT, and returns what they determine.
 func (g *generator) sorted(q *node, sc scope, named []string, distinct bool) (*node, order) {
 	if g.oneIn(3) {
 		if g.oneIn(6) {
@@ -107,7 +107,7 @@ func (g *generator) orderItem(sc scope, named []string) string {
 	return g.name(sc, s, c.name)
 }
 
-// fields gives a SELECT list and the aliases in it.
+// fields returns a SELECT list and its aliases.
 func (g *generator) fields(sc scope) (*node, []string) {
 	out := list("", pick(g, []string{", ", ","}))
 	var named []string
@@ -148,7 +148,7 @@ func (g *generator) fields(sc scope) (*node, []string) {
 	return out, named
 }
 
-// exact gives fields whose equal values have one spelling.
+// exact returns fields whose equal values always have the same text.
 func (g *generator) exact(sc scope) (*node, []string) {
 	out := list("", ", ")
 	for range 1 + g.r.IntN(2) {
@@ -167,7 +167,7 @@ func (g *generator) exactName(sc scope) string {
 	return "LENGTH(" + sc[0].alias + "." + sc[0].table.primary[0] + ")"
 }
 
-// tablesOf gives one table, or some that are joined.
+// tablesOf returns one table, or a join of several.
 func (g *generator) tablesOf() (scope, *node) {
 	first := g.source(pick(g, []*table{account, account, account, visit, visit, line, member, member, person, note, note, product, setting, rate}))
 	sc := scope{first}
@@ -221,8 +221,7 @@ func (g *generator) join(sc *scope, from *node) {
 	from.add(all(kind, text, on))
 }
 
-// joined gives a pair of columns that two tables may be joined on: mostly one
-// that keeps rows of one owner together.
+// joined returns a pair of columns for a join of two tables, mostly one that joins rows of the same owner.
 func (g *generator) joined(a, b *table) (string, string) {
 	if x, y := keyOf(g, a), keyOf(g, b); g.oneIn(4) && x != "" && y != "" {
 		return x, y // of one meaning or two
@@ -232,7 +231,7 @@ func (g *generator) joined(a, b *table) (string, string) {
 		case a.has("owner") && b.has("owner") && (a != account || b != account || g.oneIn(2)):
 			return "owner", "owner"
 		case a != b && (a == person || b == person) && a.owner != "" && b.owner != "" && a != member && b != member:
-			return a.owner, b.owner // of which a line's is no owner
+			return a.owner, b.owner // the owner of a line is not one of its columns
 		case a != member && b != member && a.has("id") && b.has("id"):
 			return "id", "id"
 		case a == member && b == member:
@@ -257,7 +256,7 @@ func (g *generator) joined(a, b *table) (string, string) {
 	}
 }
 
-// keyOf picks a column that a gene can be read from, if there is one of numbers.
+// keyOf returns a numeric column that determines the gene, if there is one.
 func keyOf(g *generator, t *table) string {
 	for range 8 {
 		if c := pick(g, t.columns); c.key && c.kind == integer {
@@ -278,7 +277,7 @@ func hasKindOf(a, b *table) bool {
 	return false
 }
 
-// aggregate is a query of aggregates, with or without groups.
+// aggregate returns a query with aggregates, with or without groups.
 func (g *generator) aggregate() (*node, order) {
 	sc, from := g.tablesOf()
 	fields := list("", ", ")
@@ -358,7 +357,7 @@ func (g *generator) aggregated(sc scope) string {
 	return pick(g, []string{"SUM(", "MIN(", "MAX(", "AVG(", "sum(", "SUM(DISTINCT ", "BIT_OR(", "MAX(1 + "}) + name + ")" + alias
 }
 
-// inner is a query that stands within another, without LIMIT.
+// inner returns a subquery without LIMIT.
 func (g *generator) inner() (*node, string) {
 	s := g.source(pick(g, []*table{account, visit, line, member, person, note, product}))
 	sc := scope{s}
@@ -405,7 +404,7 @@ func (g *generator) cte() *node {
 	return all("WITH ", name, " AS (", inner, ") SELECT ", s.alias, ".n, z.c FROM ", name, " z JOIN ", g.from(s), " ON z.c = ", s.alias, ".owner", g.where(scope{s}))
 }
 
-// odd are statements of other shapes.
+// odd returns a statement of another form.
 func (g *generator) odd() (*node, order) {
 	s := g.source(account)
 	sc := scope{s}

@@ -17,7 +17,7 @@ type regression struct {
 	writes *table
 	// refused: the answer can't be right, so the proxy must refuse.
 	refused bool
-	// wrong says what is known to be wrong still. Such a case only reports.
+	// wrong describes a known error. Such a case only logs the difference.
 	wrong string
 }
 

@@ -7,7 +7,7 @@ import (
 	"locus/router/catalog"
 )
 
-// kind is what the generator knows of a column.
+// kind is the type of a column for the generator.
 type kind uint8
 
 const (
@@ -31,14 +31,14 @@ type column struct {
 	key  bool // carries a gene
 }
 
-// table is what the generator knows of a table.
+// table describes a table for the generator.
 type table struct {
 	name    string
 	columns []column
 	primary []string
-	owner   string   // the column that decides where a row lives, "" for none
-	auto    string   // the AUTO_INCREMENT column, which the cluster numbers; also among what is stamped
-	stamped []string // what the proxy fills in and the plain server can't know
+	owner   string   // the owner's column; "": none
+	auto    string   // the AUTO_INCREMENT column, which the cluster numbers; also in stamped
+	stamped []string // columns that the proxy fills in, so the plain server can't know their values
 	version bool
 	unique  string // with the owner: changes of several rows depend on their order
 	shards  []int  // where its rows are, each once
@@ -65,10 +65,9 @@ func (t *table) has(name string) bool {
 
 var everywhere = []int{0, 1, 2}
 
-// The tables: account, visit and note are co-located by owner, line follows its
-// account's ID, member is owned by a name, and person by its own number; product is
-// global, setting lives on the first shard and rate on the second. A shard has beside
-// the columns of visit, person and note an invisible one for the gene.
+// account, visit and note are co-located by owner, line by its account's ID, member by a name, and person by
+// its own number. product is global. setting is on the first shard, and rate on the second. On the shards,
+// visit, person and note have an additional invisible column with the gene.
 var (
 	account = &table{
 		name: "account", primary: []string{"id"}, owner: "owner", stamped: []string{"id", "no"}, version: true, shards: everywhere,
@@ -164,8 +163,8 @@ var (
 	sharded = []*table{account, visit, line, member, person, note}
 )
 
-// definitions are the tables beside the shop's own. What stands in brackets is
-// the plain server's alone, which has nobody to stamp its rows.
+// definitions are the tables in addition to the shop's. Text in brackets is only for the plain server, where
+// nobody stamps the rows.
 var definitions = []string{
 	`CREATE TABLE {schema}.account (
 		id BIGINT NOT NULL PRIMARY KEY[ AUTO_INCREMENT], no BIGINT NOT NULL[ DEFAULT 0], owner BIGINT NOT NULL, version INT NOT NULL[ DEFAULT 1],
@@ -244,8 +243,7 @@ var unpadded = map[servers.Engine]string{
 	servers.MySQL:   "utf8mb4_0900_ai_ci",
 }
 
-// forShards and forPlain give the definitions as a shard and the plain server
-// have them.
+// forShards and forPlain return the definitions for a shard and for the plain server.
 func forShards(engine servers.Engine) []string {
 	return define(engine, ", "+catalog.OwnGeneDefinition, func(s string) string { return "" })
 }

@@ -21,7 +21,7 @@ var summed = []string{
 	"SELECT n AS x, {g} y FROM kinds WHERE {g} IS NOT NULL GROUP BY x, y HAVING COUNT({g}) > 0 ORDER BY 1, 2",
 }
 
-// summedOnce are more of them.
+// summedOnce are further queries.
 var summedOnce = []string{
 	"SELECT 1 + SUM(n), -COUNT(*), AVG(n) / 2 FROM kinds",
 	"SELECT 1 + SUM(n), COUNT(*) + 0, MIN(n) + 0, BIT_AND(n), AVG(n), COUNT(DISTINCT vc) FROM kinds WHERE n < 0",
@@ -90,7 +90,7 @@ func TestSummedUp(t *testing.T) {
 	})
 }
 
-// fillKinds gives the table of all types rows of every owner, the same on both sides.
+// fillKinds inserts the same rows of every owner on both sides into the table with all types.
 func (p *pair) fillKinds() {
 	for _, conn := range p.sessions() {
 		p.exec(conn, "SET sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+00:00'")

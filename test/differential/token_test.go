@@ -6,7 +6,7 @@ import "strings"
 // SQL mode.
 type token struct {
 	kind  tokenKind
-	gap   string // blanks and comments in front of it
+	gap   string // blanks and comments before it
 	text  string // as it is written
 	value string // of a string or a quoted name
 	aside bool   // for the plain server alone
@@ -26,8 +26,8 @@ const (
 // signs are the operators of several characters.
 var signs = []string{"<=>", "<<", ">>", "<=", ">=", "<>", "!=", "||", "&&", ":="}
 
-// tokensOf reads a statement. It knows what generators write, and nothing of how the
-// proxy reads.
+// tokensOf splits a statement into tokens. It handles what the generators write, and is independent of the
+// proxy's lexer.
 func tokensOf(text string) (out []token, tail string) {
 	at, aside := 0, false
 	for {
@@ -65,7 +65,7 @@ func skipGap(text string, at int) int {
 	return len(text)
 }
 
-// read tells the token at a place, and where it ends.
+// read reads the token at an offset, and returns its end.
 func (t *token) read(text string, at int) int {
 	c := text[at]
 	switch {
@@ -128,7 +128,7 @@ func numeralEnd(text string, at int) int {
 	return at
 }
 
-// quoted reads what stands between quotes: backslashes escape in strings.
+// quoted reads a text between quotes. In strings a backslash is an escape.
 func (t *token) quoted(text string, at int) int {
 	quote := text[at]
 	var value strings.Builder

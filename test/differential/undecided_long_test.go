@@ -9,8 +9,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// What the plain server says in no way stays a difference; what it says in another
-// way, or of a part of a statement that is wrong twice, is none.
+// An answer that the plain server gives in no way is a difference. One that it gives in another way, or for a
+// part of a statement with two errors, is not.
 func TestUndecided(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		p := newPair(t, engine)
@@ -50,8 +50,8 @@ func TestUndecided(t *testing.T) {
 	})
 }
 
-// pads has MySQL compare a text of a padded collation with one of an unpadded
-// collation: by an index in another way than row by row.
+// pads compares in MySQL a text with a padded collation with one with an unpadded collation. By an index the
+// result differs from that row by row.
 func (p *pair) pads() {
 	if p.engine != servers.MySQL {
 		return
@@ -76,8 +76,8 @@ func (p *pair) pads() {
 	}
 }
 
-// ranges has a server look up a range of numbers that a fraction bounds, as numbers
-// in an index and as fractions row by row, which beyond 2^53 is another range.
+// ranges compares numbers with fractions as bounds. In an index they are compared as numbers, and row by row as
+// fractions, which above 2^53 is a different range.
 func (p *pair) ranges() {
 	const last = 7061367138786738177
 	p.exec(p.direct, "DELETE FROM line WHERE product = 0")

@@ -15,7 +15,7 @@ type value struct {
 	bound bool
 }
 
-// unbound is the value as a literal, in a prepared statement too.
+// unbound returns the value as a literal, also for a prepared statement.
 func (v value) unbound() value {
 	v.bound = false
 	return v
@@ -33,8 +33,8 @@ func quoted(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''").Replace(s) + "'"
 }
 
-// literal gives a value that a column may be compared with: mostly one that some
-// row holds, as one would write it, and sometimes in any other way.
+// literal returns a value to compare a column with: mostly the value of a row in its usual form, and sometimes
+// in any other form.
 func (g *generator) literal(t *table, c column) value {
 	held := g.held[t.name+"."+c.name]
 	if c.kind == integer || c.kind == decimal || c.kind == double {
@@ -59,7 +59,7 @@ func (g *generator) literal(t *table, c column) value {
 	return g.string(s)
 }
 
-// number spells a number plainly; its parameter has one of Go's types.
+// number writes a number in its usual form. Its parameter has one of Go's types.
 func (g *generator) number(n string) value {
 	v := value{text: n, param: n, bound: true}
 	if i, err := strconv.ParseInt(n, 10, 64); err == nil {
@@ -100,7 +100,7 @@ func (g *generator) string(s string) value {
 	return v
 }
 
-// oddNumber spells a number as few would.
+// oddNumber writes a number in an unusual form.
 func (g *generator) oddNumber(n string) value {
 	forms := []string{
 		quoted(n), n + ".0", n + ".5", quoted(n + ".0"), quoted(" " + n), quoted(n + " "), quoted(n + "abc"), "(" + n + ")",

@@ -25,7 +25,7 @@ func (g *generator) write() *statement {
 	return s
 }
 
-// raised is what the proxy adds to a change of a table with a version.
+// raised is the assignment that the proxy adds to a change of a table with a version column.
 func raised(t *table, alias string) *node {
 	if !t.version {
 		return nil
@@ -80,7 +80,7 @@ func (g *generator) assignable(t *table) (out []column) {
 	return out
 }
 
-// assigned gives an expression for a column.
+// assigned returns an expression that is assigned to a column.
 func (g *generator) assigned(s source, c column) any {
 	name := s.alias + "." + c.name
 	switch {
@@ -102,7 +102,7 @@ func (g *generator) assigned(s source, c column) any {
 	return g.fresh(c)
 }
 
-// fresh gives a value that a column can store, most of the time.
+// fresh returns a value that a column can store, most of the time.
 func (g *generator) fresh(c column) value {
 	switch c.kind {
 	case integer:
@@ -294,8 +294,8 @@ func (g *generator) onDuplicate(s *statement, t *table) {
 	s.root.add(set)
 }
 
-// insertColumns picks the columns of an INSERT; explicit says that what could
-// be stamped is given.
+// insertColumns chooses the columns of an INSERT. explicit means that it includes the columns that the proxy
+// could stamp.
 func (g *generator) insertColumns(t *table) (out []column, explicit bool) {
 	explicit = len(t.stamped) == 0 || g.oneIn(2)
 	for _, c := range t.columns {
@@ -311,8 +311,8 @@ func (g *generator) insertColumns(t *table) (out []column, explicit bool) {
 	return out, explicit
 }
 
-// unnumbered are values in whose place the cluster, or the plain server, puts a number.
-// A zero is another table's row under NO_AUTO_VALUE_ON_ZERO, where only an owner can't be there twice.
+// unnumbered returns a value that the cluster, or the plain server, replaces by a number. Under
+// NO_AUTO_VALUE_ON_ZERO, a zero is only used for the table in which just an owner is unique.
 func (g *generator) unnumbered(t *table) value {
 	switch {
 	case g.oneIn(3):
@@ -323,7 +323,7 @@ func (g *generator) unnumbered(t *table) value {
 	return value{text: "NULL", bound: true}
 }
 
-// row gives the values of a row; its keys agree with each other. Not every row gives its number.
+// row returns the values of a row, with keys that belong together. Some rows leave out their number.
 func (g *generator) row(t *table, columns []column, gives func() bool) []value {
 	keys := g.keys(t)
 	out := make([]value, 0, len(columns))
