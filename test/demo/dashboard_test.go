@@ -143,7 +143,7 @@ func (b *browser) tellsAll() {
 	b.t.Helper()
 	for part, want := range map[string]string{
 		"overview": "Connections in use, by shard", "map": "The ten hottest genes", "statements": "INSERT INTO", "tables": "shop.test_order", "users": "dba", "routes": "s0 → s2",
-		"generators": "NEXT VALUE FOR", "doctor": "The slow checks ran",
+		"generators": "NEXT VALUE FOR", "sessions": "End session", "timeline": "job", "doctor": "The slow checks ran",
 	} {
 		b.part(part)
 		b.until(part+" tells "+want, fmt.Sprintf(`document.querySelector("main").textContent.includes(%q)`, want))
