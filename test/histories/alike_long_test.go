@@ -33,7 +33,7 @@ func (at login) open(t *testing.T, schema string) *sql.DB {
 	return db
 }
 
-// alike waits until the server that had the tables at first has every row as the shards have them that own it.
+// alike waits until the server that first had the tables has the same rows as the shards that own them.
 func (s *stage) alike(t *testing.T) {
 	t.Helper()
 	tables, err := ops.Declarations(ops.SplitTables(s.app.imported()))
@@ -55,7 +55,7 @@ func (s *stage) alike(t *testing.T) {
 	}
 }
 
-// sum is how many rows there are, and the sum of their digests.
+// sum is the number of rows and the sum of their digests.
 type sum struct{ rows, digests int64 }
 
 func (s sum) plus(o sum) sum { return sum{s.rows + o.rows, s.digests + o.digests} }
@@ -69,7 +69,7 @@ func summed(t *testing.T, server *servers.Server, table catalog.TableName, colum
 	return s, err
 }
 
-// columns are all but the one that locus makes, each as a text that tells NULL.
+// columns returns all columns except the one that locus creates, each as a text that distinguishes NULL.
 func (s *stage) columns(t *testing.T, table catalog.TableName) string {
 	t.Helper()
 	rows, err := s.source.DB(t, table.Schema).Query(
@@ -92,7 +92,7 @@ func (s *stage) columns(t *testing.T, table catalog.TableName) string {
 	return strings.Join(columns, ", ")
 }
 
-// within is the condition of rows with one of the genes.
+// within returns the condition for rows with one of the genes.
 func within(genes gene.Set, d catalog.Declaration) string {
 	const below = 47 // bits of an ID of layout int64 that are not the gene's
 	column := catalog.OwnGene

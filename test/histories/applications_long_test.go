@@ -18,24 +18,24 @@ import (
 	harness "locus/test/cluster"
 )
 
-// login is a server, or the proxies, as an application knows them.
+// login is how an application logs in to a server, or to the proxies.
 type login struct{ addr, user, password string }
 
 // application is a program whose tables are imported while it is used.
 type application interface {
-	// schema is where its tables are.
+	// schema returns the schema of its tables.
 	schema() string
 	// prepare makes them, with rows, where nothing is yet.
 	prepare(t *testing.T, at login)
-	// beside makes those that are not imported, as the server outside has them.
+	// beside creates its tables that are not imported, as on the server outside.
 	beside(t *testing.T, outside *servers.Server, at login)
-	// imported are the others, with what they are declared as.
+	// imported returns the other tables, with their declarations.
 	imported() string
 	// growing is one whose rows become more as long as it is used.
 	growing() string
-	// use uses it until the function is called, which says what it was told of failures.
+	// use runs the application until stop is called, which returns the errors that it received.
 	use(t *testing.T, at login) (stop func() []string)
-	// check holds what it finds to what must be so, whatever has failed.
+	// check checks its data, whatever has failed.
 	check(t *testing.T, at login)
 }
 
@@ -47,7 +47,7 @@ type stage struct {
 	source *servers.Server // has the tables at first, and every row until the import is finished
 }
 
-// openStage is of a world whose shards all own genes.
+// openStage opens a world whose shards all own genes.
 func openStage(t *testing.T, engine servers.Engine, app application) *stage {
 	t.Helper()
 	w := openAs(t, engine, world{genes: "  0x5555 s0\n  0xaaaa s1\n  0xffff s2\n", granted: ", scatter_writes: allow"})
@@ -58,7 +58,7 @@ func openStage(t *testing.T, engine servers.Engine, app application) *stage {
 	return s
 }
 
-// entrance is where an application finds a proxy: another one when its own is gone.
+// entrance returns a link to a proxy for an application. It leads to another proxy if that one fails.
 func (w *world) entrance(t *testing.T) *link.Link {
 	t.Helper()
 	l := link.New(t, "")
@@ -92,7 +92,7 @@ func (s *stage) execute(t *testing.T, query string) {
 	}
 }
 
-// fromShard imports an application's tables, which nobody has declared, while it is used by way of the proxies.
+// fromShard imports undeclared tables of an application while it uses them through the proxies.
 func fromShard(t *testing.T, engine servers.Engine, app application) {
 	s := openStage(t, engine, app)
 	app.prepare(t, s.at)
@@ -134,8 +134,8 @@ func fromShard(t *testing.T, engine servers.Engine, app application) {
 	s.spread(t)
 }
 
-// fromServer imports them from a server outside of the cluster: the application is used there, then by way of the proxies, there
-// again, and by way of the proxies in the end.
+// fromServer imports them from a server outside of the cluster. The application first uses that server, then
+// the proxies, that server again, and finally the proxies.
 func fromServer(t *testing.T, engine servers.Engine, app application) {
 	s := openStage(t, engine, app)
 	s.source = servers.Start(t, engine, 1)[0]
@@ -189,8 +189,8 @@ func fromServer(t *testing.T, engine servers.Engine, app application) {
 	s.spread(t)
 }
 
-// comesIn has the tables sharded, and waits until every proxy knows: the switch locks them at the server outside, and holds nobody
-// who asks a proxy.
+// comesIn shards the tables, and waits until every proxy knows: the switch locks them on the server outside,
+// and doesn't hold statements of the proxies' clients.
 func (s *stage) comesIn(t *testing.T) {
 	t.Helper()
 	s.cutWhole(t, 100)
@@ -204,8 +204,8 @@ func (s *stage) comesIn(t *testing.T) {
 	}
 }
 
-// use uses the application until the function is called. Whatever it was told then that nothing explains which was struck fails the
-// test.
+// use runs the application until stop is called. An error that it receives fails the test, unless a fault
+// explains it.
 func (s *stage) use(t *testing.T, at login) (stop func()) {
 	t.Helper()
 	end := s.app.use(t, at)
@@ -227,7 +227,7 @@ func (s *stage) use(t *testing.T, at login) (stop func()) {
 
 var (
 	numbered       = regexp.MustCompile(`Error (\d+)`)
-	restart        = regexp.MustCompile(`(?i)try restarting transaction|please retry transaction`) // 1205 and 1213, where a program tells no number; 1412
+	restart        = regexp.MustCompile(`(?i)try restarting transaction|please retry transaction`) // 1205 and 1213 from a program that doesn't report the number; 1412
 	lostConnection = regexp.MustCompile(`(?i)invalid connection|bad connection|EOF|broken pipe|connection re(fused|set)|gone away|lost connection`)
 )
 
@@ -288,7 +288,7 @@ func (s *stage) grows(t *testing.T, at login) {
 	})
 }
 
-// holds has the application check what it finds there, while nobody uses it, and compares the servers.
+// holds lets the application check its data while nobody uses it, and compares the servers.
 func (s *stage) holds(t *testing.T, at login) {
 	t.Helper()
 	s.app.check(t, at)

@@ -11,8 +11,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// begun are transactions, by each proxy, that see the default shard as it was. They have touched no row of what is imported: a fence ends
-// those that have.
+// begun are transactions through each proxy that have a snapshot of the default shard. They have used no row of
+// the imported tables, because a fence would end them.
 type begun []*sql.Tx
 
 func (w *world) begun(t *testing.T) (list begun) {
@@ -32,7 +32,7 @@ func (w *world) begun(t *testing.T) (list begun) {
 	return list
 }
 
-// joined is a transaction that has read on the default shard.
+// joined returns a transaction that has read on the default shard.
 func joined(db *sql.DB) (*sql.Tx, error) {
 	tx, err := db.Begin()
 	if err != nil {
@@ -45,7 +45,8 @@ func joined(db *sql.DB) (*sql.Tx, error) {
 	return tx, nil
 }
 
-// refused holds the transactions to be told to begin again where they read tables that have been sharded, or single, since.
+// refused checks that the transactions get an error when they read tables that have been sharded, or made
+// single, since they began.
 func (b begun) refused(t *testing.T) {
 	t.Helper()
 	for _, tx := range b {
@@ -60,19 +61,20 @@ func (b begun) refused(t *testing.T) {
 	}
 }
 
-// deadlocked tells that a transaction was rolled back.
+// deadlocked reports whether the error says that the transaction was rolled back.
 func deadlocked(err error) bool {
 	e, is := errors.AsType[*mysql.MySQLError](err)
 	return is && e.Number == 1213
 }
 
-// missed tells that it was since it would not see all rows.
+// missed reports whether it was rolled back because it would not see all rows.
 func missed(err error) bool {
 	return deadlocked(err) && strings.Contains(err.Error(), "would not see all of them")
 }
 
-// glance reads all rows of an owner in a transaction that has joined the default shard a moment ago: it sees them all, or is told to
-// begin again. Servers have who began before a table was altered begin again as well (1412).
+// glance reads all rows of an owner in a transaction that has read on the default shard a moment ago. It must
+// see all of them, or get an error to begin again. Servers return such an error (1412) if a table was altered
+// after the transaction began.
 func (k *keeper) glance(db *sql.DB) error {
 	tx, err := joined(db)
 	if err != nil {

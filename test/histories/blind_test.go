@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// The condition by which a shard leaves out rows that are others', and one as long that leaves out none.
+// The condition by which a shard excludes rows of other shards, and one of the same length that excludes none.
 var owned, unowned = []byte("IS NOT TRUE"), []byte("IS NOT NULL")
 
-// blindly returns the address of a proxy of the server that removes the condition from what passes through it.
+// blindly returns the address of a TCP proxy of the server that replaces the condition in all texts.
 func blindly(t *testing.T, server string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -24,7 +24,7 @@ type state struct {
 	value int64
 }
 
-// model is a row of one server: operations happen one after the other.
+// model is a row on a single server, on which operations happen one after the other.
 func model(first state) porcupine.Model {
 	return porcupine.Model{
 		Init:  func() any { return first },
@@ -54,8 +54,8 @@ func step(before, input, _ any) (bool, any) {
 	return true, state{true, op.value}
 }
 
-// linearizable tells whether what clients saw of each row is what one server could
-// have shown them, and says for which rows it is not.
+// linearizable checks whether a single server could have shown the clients what they saw of each row. It
+// returns a text for each row for which that is not so.
 func linearizable(ops []operation, first state) (wrong []string) {
 	rows := map[int64][]operation{}
 	for _, op := range ops {
@@ -75,8 +75,8 @@ func linearizable(ops []operation, first state) (wrong []string) {
 	return wrong
 }
 
-// relevant leaves out writes of which it is unknown whether they happened and
-// whose value nobody saw: what explains the others with them does so without.
+// relevant leaves out writes whose effect is unknown and whose value nobody saw. They don't help to explain the
+// other operations.
 func relevant(ops []operation) []operation {
 	seen := map[int64]bool{}
 	for _, op := range ops {
@@ -110,15 +110,14 @@ func suspects(ops []operation) string {
 	return ""
 }
 
-// check holds everything that clients were told to each other and to what is on
-// the servers at the end, and gives what is wrong.
+// check compares all answers that clients received with each other and with the rows at the end, and returns
+// the errors.
 func (w *world) check(t *testing.T, r *record) (wrong []string) {
 	t.Helper()
 	return slices.Concat(r.wrong, w.checkRegisters(t, r), w.checkItems(t, r), w.checkTransfers(t, r), w.checkSeats(t, r), w.checkTickets(t, r))
 }
 
-// strays tells of rows that are on a shard that does not own them, once no move is
-// under way.
+// strays returns the rows on shards that don't own them, when no move is active.
 func (w *world) strays(t *testing.T) (wrong []string) {
 	t.Helper()
 	tables := []string{"register", "item", "account", "journal"}

@@ -15,11 +15,11 @@ import (
 	"locus/internal/test/servers"
 )
 
-// outcome is what a client was told of a transfer.
+// outcome is the result of a transfer as its client knows it.
 type outcome uint8
 
 const (
-	unknown    outcome = iota // the connection was lost, or the error says so
+	unknown    outcome = iota // the connection was lost, or the error says that the outcome is unknown
 	committed                 // OK
 	rolledBack                // an error that says so, or one before COMMIT
 )
@@ -30,7 +30,8 @@ type clients struct {
 	world   *world
 	running sync.WaitGroup
 	values  atomic.Int64 // the last number given to a value, a tag or a transfer
-	// begunAgain counts transactions that were told 1213, since a row had come to a shard after they had read there.
+	// begunAgain counts transactions that got error 1213 because a row had moved to a shard after they had read
+	// there.
 	begunAgain atomic.Int64
 	pool       items
 	pace       time.Duration // between two operations
@@ -49,8 +50,7 @@ func (c *clients) start(ctx context.Context, n int) {
 	}
 }
 
-// most is how many operations a connection serves, so that clients come back to a
-// proxy that was away.
+// most is the number of operations on a connection, so that clients return to a proxy that was down.
 const most = 200
 
 // connect uses one proxy for a while, with statements as text or prepared.
@@ -91,7 +91,7 @@ func client(addr string, text bool) *sql.DB {
 	return sql.OpenDB(connector)
 }
 
-// pause is for others to get on.
+// pause lets other clients work.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
@@ -119,7 +119,7 @@ func (s *talk) close() {
 	}
 }
 
-// act does one thing, and tells whether the connection is still good.
+// act runs one operation, and reports whether the connection is still usable.
 func (s *talk) act() bool {
 	switch n := s.random.IntN(100); {
 	case n < 10 && s.world.hot == nil:
@@ -150,7 +150,7 @@ func (s *talk) act() bool {
 	return !s.broken
 }
 
-// settled tells whether an error says that nothing happened.
+// settled reports whether an error says that nothing happened.
 func (s *talk) settled(err error) bool {
 	var e *mysql.MySQLError
 	if !errors.As(err, &e) {
@@ -160,7 +160,8 @@ func (s *talk) settled(err error) bool {
 	return e.Number == 1213 || e.Number == 1205 || strings.Contains(e.Message, "not run") || strings.Contains(e.Message, "rolled back")
 }
 
-// exec runs a statement on a row of an owner, and tells how many rows it found.
+// exec runs a statement on a row of an owner. It returns the result, and the times of the call and of the
+// answer.
 func (s *talk) exec(uid int64, query string, args ...any) (result sql.Result, call, ends int64, err error) {
 	call = s.now()
 	result, err = s.conn.ExecContext(context.Background(), query, args...)

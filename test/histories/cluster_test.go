@@ -24,20 +24,21 @@ const (
 	balance   = 1000
 )
 
-// world is a cluster of three shards, of which the last owns nothing yet, and three proxies that also run moves.
+// world is a cluster of three shards, the last of which owns nothing yet, and three proxies that also run
+// moves.
 type world struct {
 	*harness.Cluster
 	swapped  bool          // steps read the position before they hold anything
-	patience time.Duration // of movers with what fails; 0: the default
+	patience time.Duration // how long movers retry after errors; 0: the default
 	hold     time.Duration // the longest time that a statement is held, and that a step or a lock waits for a transaction; 0: the defaults
 	stride   float64       // percent that one step under faults hands over
 	pace     time.Duration // of clients under faults
 	struck   struck
 	hot      *hot   // nil: rows are of many owners, and genes are handed over whole
-	blinded  bool   // the servers are told of no condition that leaves others' rows out
-	seed     uint64 // of what clients do; 0: any
-	stepped  int    // how often rows were seen to have changed hands
-	genes    string // which shard has which, as the declared map has it; empty: the last shard has none
+	blinded  bool   // the condition that excludes other shards' rows is removed from all texts
+	seed     uint64 // for the random operations of clients; 0: any
+	stepped  int    // how often genes were seen to change hands
+	genes    string // the declared route map; empty: the last shard has no genes
 	granted  string // what else is declared of the user
 }
 
@@ -46,7 +47,7 @@ func open(t *testing.T, engine servers.Engine, args ...string) *world {
 	return openAs(t, engine, world{}, args...)
 }
 
-// openAs is open of a world with what is said of it already.
+// openAs is like open, with the settings of like.
 func openAs(t *testing.T, engine servers.Engine, like world, args ...string) *world {
 	t.Helper()
 	w := &like
@@ -94,7 +95,7 @@ func (w *world) startProxy(t *testing.T, i int) {
 	p.Start()
 }
 
-// declarations are the lines of the cluster's file that declare the tables.
+// declarations returns the lines of the cluster's file that declare the tables.
 func (w *world) declarations() string {
 	if w.hot != nil {
 		return hotDeclarations
@@ -106,7 +107,7 @@ func (w *world) declarations() string {
 ` + seatDeclaration + ticketDeclaration
 }
 
-// fill makes the rows that are there from the beginning.
+// fill inserts the rows that exist from the beginning.
 func (w *world) fill(t *testing.T) {
 	t.Helper()
 	db := client(w.Proxies[0].Addr(), false)

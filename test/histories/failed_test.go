@@ -13,9 +13,8 @@ import (
 // differing finds the row that a job names which found the servers different.
 var differing = regexp.MustCompile(`(shop\.\w+) \["(-?\d+)"\]`)
 
-// failed ends the test since a job has failed, and tells what there is to know of it:
-// its journal, how far its streams are, what they refused, and the row that it names,
-// as each shard has them.
+// failed ends the test because a job has failed. It logs the job's journal, the positions and the refusals of
+// its streams, and the row that it names, as on each shard.
 func (w *world) failed(t *testing.T, j *job.Job) {
 	t.Helper()
 	t.Errorf("the job has failed: %s", j.State.Why)
@@ -34,8 +33,7 @@ func (w *world) failed(t *testing.T, j *job.Job) {
 	t.FailNow()
 }
 
-// show logs a query's rows on every shard; one that is away, or has no such table, has
-// none.
+// show logs the rows of a query on every shard. A shard that is down, or has no such table, has none.
 func (w *world) show(t *testing.T, query string) {
 	t.Helper()
 	for i, server := range w.Shards {

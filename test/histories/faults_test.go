@@ -15,16 +15,14 @@ import (
 	harness "locus/test/cluster"
 )
 
-// fault breaks something while the mover, one of the proxies' processes, is at a
-// stop point of a step, or has just gone on from there. Mend returns once everything
-// runs again.
+// fault breaks something while the mover, which is one of the proxies' processes, waits at a stop point of a
+// step, or has just continued from there. The returned function returns when everything runs again.
 type fault struct {
 	name   string
 	strike func(w *world, t *testing.T, mover int) (mend func())
 }
 
-// moment is when a fault strikes: what breaks, breaks while the step waits at the
-// point, or while it does what follows.
+// moment is when a fault happens: while the step waits at the point, or while it does what follows.
 type moment string
 
 const (
@@ -37,8 +35,7 @@ var (
 		w.killProxy(t, mover)
 		return func() { w.startProxy(t, mover) }
 	}}
-	// stopMover leaves it stopped until another one runs the job, and has it go on
-	// then where it was.
+	// stopMover suspends the mover until another one runs the job, and then continues it.
 	stopMover = fault{"stop the mover", func(w *world, t *testing.T, mover int) func() {
 		p := w.Proxies[mover]
 		w.stopProxy(t, p)
@@ -69,7 +66,7 @@ var (
 			other.Continue()
 		}
 	}}
-	// loseProxy stops one so that its lease runs out while the fence waits for it.
+	// loseProxy suspends a proxy, so that its lease expires while the fence waits for it.
 	loseProxy = fault{"lose a proxy", func(w *world, t *testing.T, mover int) func() {
 		other := w.Proxies[(mover+1)%len(w.Proxies)]
 		w.stopProxy(t, other)
@@ -131,7 +128,7 @@ func (w *world) stopServer(t *testing.T, i int) (mend func()) {
 	}
 }
 
-// outlast lets what is broken be broken for so long.
+// outlast lets a fault last for a duration.
 func outlast(t *testing.T, d time.Duration) {
 	t.Helper()
 	since := time.Now()
@@ -141,7 +138,7 @@ func outlast(t *testing.T, d time.Duration) {
 // splitting is the job that the faults strike.
 const splitting = "split-1"
 
-// claimant is who runs the job; nobody is empty.
+// claimant returns the process that runs the job, or "".
 func (w *world) claimant(t *testing.T) (string, error) {
 	name, _, err := w.KV.Get(t.Context(), job.ClaimPrefix+splitting)
 	return string(name), err
@@ -155,8 +152,8 @@ func (w *world) awaitMoverBeside(t *testing.T, name string) {
 	})
 }
 
-// strike has a fault happen at a point of the next step, or after it, and waits
-// until the job goes on by itself.
+// strike lets a fault happen at a point of the next step, or after it, and waits until the job continues by
+// itself.
 func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 	t.Helper()
 	began := time.Now()
@@ -171,7 +168,7 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 	for i, p := range w.Proxies {
 		if i != mover {
 			p.Tell("stop nowhere")
-			p.Tell("go") // it may have run the job just before, and stopped as well
+			p.Tell("go") // this process may have run the job before, and have stopped at the point as well
 		}
 	}
 	let()
@@ -189,7 +186,7 @@ func (w *world) strike(t *testing.T, when moment, point string, f fault) {
 		there.Sub(began).Round(time.Millisecond), time.Since(there).Round(time.Millisecond))
 }
 
-// arm has every process stop at the points, once at each.
+// arm makes every process stop at the points, once at each.
 func (w *world) arm(points ...string) {
 	for _, p := range w.Proxies {
 		p.Tell("stop " + strings.Join(points, " "))
@@ -199,8 +196,8 @@ func (w *world) arm(points ...string) {
 // disobedience is for how long a step may take to fail because of a proxy that was stopped just before its fence.
 const disobedience = 10 * time.Second
 
-// awaitFailing waits until a step fails, since a proxy does not obey its fence: one that is stopped when the step has looked at all
-// else, and whose lease has not run out by then. That proxy goes on when the function is called.
+// awaitFailing waits until a step fails because a proxy does not obey its fence: the proxy is suspended after
+// the step has checked everything else, and its lease has not expired yet. let continues that proxy.
 func (w *world) awaitFailing(t *testing.T) (mover int, let func()) {
 	t.Helper()
 	for {
@@ -220,7 +217,7 @@ func (w *world) awaitFailing(t *testing.T) (mover int, let func()) {
 	}
 }
 
-// stopsSoon tells whether a process comes to a point.
+// stopsSoon reports whether a process reaches a point.
 func (w *world) stopsSoon(t *testing.T, mover int, point string) (stops bool) {
 	t.Helper()
 	since := time.Now()
@@ -232,7 +229,7 @@ func (w *world) stopsSoon(t *testing.T, mover int, point string) (stops bool) {
 	return stops
 }
 
-// awaitStopAt waits until some process is at one of the points, and says at which.
+// awaitStopAt waits until a process has stopped at one of the points, and returns both.
 func (w *world) awaitStopAt(t *testing.T, meanwhile func(), points ...string) (mover int, point string) {
 	t.Helper()
 	harness.Until(t, fmt.Sprintf("a step comes to %v", points), func() (bool, error) {
@@ -249,13 +246,12 @@ func (w *world) awaitStopAt(t *testing.T, meanwhile func(), points ...string) (m
 	return mover, point
 }
 
-// shuttle has the job go to and fro by small steps: where it has arrived, it is
-// sent back.
+// shuttle lets the job move back and forth in small steps: when it has arrived, it is sent back.
 func (w *world) shuttle(t *testing.T) {
 	t.Helper()
 	s, err := w.Jobs.Read(t.Context(), splitting)
 	if err != nil {
-		return // etcd is away
+		return // etcd is down
 	}
 	at := s.Job.State
 	switch action, _ := at.Next(); {
@@ -269,7 +265,7 @@ func (w *world) shuttle(t *testing.T) {
 	}
 }
 
-// progress waits until genes have changed hands once more.
+// progress waits until genes have changed hands again.
 func (w *world) progress(t *testing.T) {
 	t.Helper()
 	before := -1
@@ -308,7 +304,7 @@ func underFaults(t *testing.T, w *world, strike func()) {
 	c.verdict(t)
 }
 
-// last is the percent of a step when all go to the target at the end.
+// last returns the percentage of the last step if all genes go to the target.
 func (w *world) last() float64 {
 	if w.hot != nil {
 		return w.stride
@@ -316,7 +312,7 @@ func (w *world) last() float64 {
 	return 5
 }
 
-// cutToEnd has all genes go to the target, from wherever they are.
+// cutToEnd moves all genes to the target, wherever they are.
 func (w *world) cutToEnd(t *testing.T) {
 	t.Helper()
 	harness.Until(t, "order all to the target", func() (bool, error) {

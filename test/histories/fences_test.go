@@ -60,7 +60,7 @@ func (w *world) watchFences(ctx context.Context, r *record) *fences {
 	return f
 }
 
-// waits is how long statements took that were under way on held genes; hot: nearly all of them are of one owner.
+// waits returns how long statements on held genes took. hot means that nearly all of them are of one owner.
 func (f *fences) waits(r *record, hot bool) []time.Duration {
 	var waits []time.Duration
 	for _, s := range r.holding {

@@ -18,7 +18,8 @@ import (
 	harness "locus/test/cluster"
 )
 
-// rates are rows of a table of the default shard that becomes global. Nobody deletes them, and each of the first ones is one client's.
+// rates is the number of rows of a table of the default shard that becomes global. Nobody deletes them. Each of
+// the first raters rows is changed by one client only.
 const rates, raters = 100, 6
 
 // raterPace is the pause of a client between two operations. Each operation writes to every shard four times.
@@ -30,7 +31,7 @@ type rating struct {
 	end     context.CancelFunc
 	running sync.WaitGroup
 
-	mu       sync.Mutex // of what follows
+	mu       sync.Mutex // guards the fields below
 	raised   [raters]int64
 	done     int
 	wrong    []string
@@ -124,7 +125,8 @@ func (r *rating) complain(format string, args ...any) {
 	}
 }
 
-// settle finds out what became of the client's last change. An update locks the row on all shards, so that no branch of it is left.
+// settle finds out whether the client's last change happened. An update locks the row on all shards, so that it
+// waits for any prepared branch.
 func (r *rating) settle(number int, failed error, addr string) {
 	if failed == nil {
 		return
@@ -211,7 +213,7 @@ func (r *rating) stop(t *testing.T) {
 	r.alike(t)
 }
 
-// alike compares the shards' rows, clients' last ones too, which may be left by what was struck.
+// alike compares the shards' rows, including the clients' last ones, which a fault may have left unfinished.
 func (r *rating) alike(t *testing.T) {
 	t.Helper()
 	all := map[int]string{}
@@ -228,8 +230,8 @@ func (r *rating) alike(t *testing.T) {
 	}
 }
 
-// TestATableBecomesGlobal has a table of the default shard become global under writers, with the mover killed in the switch, a proxy
-// killed while it is taken back, and a shard killed while it becomes global again.
+// TestATableBecomesGlobal makes a table of the default shard global under writers. The mover is killed during
+// the switch, a proxy while it is reverted, and a shard while the table becomes global again.
 func TestATableBecomesGlobal(t *testing.T) {
 	t.Parallel()
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {

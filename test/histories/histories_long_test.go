@@ -10,17 +10,16 @@ import (
 	"locus/migrate/cutover"
 )
 
-// atLeast is how many steps are taken under faults on each server.
+// atLeast is the number of steps under faults on each engine.
 const atLeast = 1000
 
-// TestMovesUnderAllFaults has every fault strike at every stop point, and after it,
-// with steps in between: a thousand of them at least. Each fault has a cluster of
-// its own, so that one can be run by its name.
+// TestMovesUnderAllFaults lets every fault happen at every stop point, and after it, with steps in between, a
+// thousand at least. Each fault has its own cluster, so that one can be run by name.
 func TestMovesUnderAllFaults(t *testing.T) {
 	underAllFaults(t, func(t *testing.T, engine servers.Engine) *world { return open(t, engine) })
 }
 
-// TestADividedGeneUnderAllFaults is the same of one gene, whose rows change hands by their sequences.
+// TestADividedGeneUnderAllFaults does the same with one gene, whose rows change hands by sequence.
 func TestADividedGeneUnderAllFaults(t *testing.T) { underAllFaults(t, openHot) }
 
 func underAllFaults(t *testing.T, open func(*testing.T, servers.Engine) *world) {
@@ -31,7 +30,7 @@ func underAllFaults(t *testing.T, open func(*testing.T, servers.Engine) *world) 
 		for _, f := range faults {
 			t.Run(f.name, func(t *testing.T) {
 				w := open(t, engine)
-				w.stride, w.pace = 5, 10*time.Millisecond // the steps are what there is to be much of
+				w.stride, w.pace = 5, 10*time.Millisecond // many small steps
 				underFaults(t, w, func() {
 					for _, point := range cutover.Points {
 						for _, when := range moments {

@@ -16,8 +16,8 @@ import (
 	"locus/migrate/phase"
 )
 
-// TestMoves splits, rolls back, goes forward and merges without any fault: no
-// client may see an error. All reads of the split's genes are mirrored, and none may be told to differ.
+// TestMoves splits, rolls back, continues and merges without any fault: no client may see an error. All reads
+// of the split's genes are mirrored, and none may be reported as different.
 func TestMoves(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		w := openAs(t, engine, world{hold: 12 * time.Second}) // a machine that is full makes steps slow, and that is no error
@@ -54,7 +54,7 @@ func TestMoves(t *testing.T) {
 	})
 }
 
-// arrived waits until a cut-over is where it was to go.
+// arrived waits until a cut-over has reached its target.
 func (w *world) arrived(t *testing.T, id string, percent float64) {
 	t.Helper()
 	w.state(t, id, fmt.Sprintf("at %v %%", percent), func(s phase.State) bool {
@@ -102,7 +102,7 @@ func (r *run) stop(t *testing.T) {
 	r.world.settled(t)
 }
 
-// verdict tells what was done and seen, and fails the test if anything is wrong.
+// verdict logs what was done and seen, and fails the test if anything is wrong.
 func (r *run) verdict(t *testing.T) {
 	t.Helper()
 	wrong := append(r.world.check(t, r.record), r.world.strays(t)...)

@@ -46,7 +46,7 @@ var hotKeys = map[string]string{
 // numberOf is the column that numbers the rows of a table, as owners do where there are many.
 var numberOf = map[string]string{"register": "number", "account": "number", "journal": "payer"}
 
-// fill makes the rows that are there from the beginning.
+// fill inserts the rows that exist from the beginning.
 func (h *hot) fill(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, table := range []struct {
@@ -88,7 +88,7 @@ func (h *hot) read(t *testing.T, db *sql.DB, table string, n int) []int64 {
 	return ids
 }
 
-// strays are marks that are not where their register is.
+// strays returns marks that are not on the shard of their register.
 func (h *hot) strays(t *testing.T, w *world) (wrong []string) {
 	t.Helper()
 	_, m := w.routes(t)
@@ -108,7 +108,7 @@ func (h *hot) strays(t *testing.T, w *world) (wrong []string) {
 	return wrong
 }
 
-// byOwner is the condition of a row with a number, by its owner.
+// byOwner returns the condition for a row with a number, by its owner.
 func (s *talk) byOwner() string {
 	if s.world.hot == nil {
 		return "uid = ?"
@@ -123,7 +123,7 @@ func (s *talk) numbered() string {
 	return "number"
 }
 
-// keyed is a condition of a row with a number, by its owner or by its ID.
+// keyed returns a condition for a row with a number, by its owner or by its ID.
 func (s *talk) keyed(table string, number int64) (where string, key int64) {
 	if s.world.hot == nil || s.random.IntN(3) == 0 {
 		return s.byOwner(), number
@@ -131,9 +131,9 @@ func (s *talk) keyed(table string, number int64) (where string, key int64) {
 	return table + "_id = ?", s.world.hot.ids[table][number]
 }
 
-// written is a condition of a row that is changed and read by itself: by the ID where its owner's rows are on two shards. By the
-// owner that would be a transaction on both, and of one that is decided a shard that was killed just then shows the row as it was
-// before until its branch is finished.
+// written returns a condition for a row that is changed and read on its own: by the ID if its owner's rows are
+// on two shards. By the owner the change would be a transaction on both. If a shard is killed after the
+// decision, it shows the old row until its branch is finished.
 func (s *talk) written(table string, number int64) (where string, key int64) {
 	if s.world.hot == nil {
 		return s.byOwner(), number
@@ -170,7 +170,7 @@ func (s *talk) journals() string {
 	return fmt.Sprintf("INSERT INTO journal (uid, transfer, payer, peer, amount) VALUES (%d, ?, ?, ?, ?)", hotOwner)
 }
 
-// buyer is the owner of a new item.
+// buyer returns the owner of a new item.
 func (s *talk) buyer() int64 {
 	if s.world.hot != nil && s.random.IntN(4) > 0 {
 		return hotOwner

@@ -10,7 +10,8 @@ import (
 	"locus/migrate/phase"
 )
 
-// TestImportUnderFaults has every fault strike at every stop point of the switch, forward or back, and after it.
+// TestImportUnderFaults lets every fault happen at every stop point of the switch, forward or back, and after
+// it.
 func TestImportUnderFaults(t *testing.T) {
 	killShard := fault{"kill a shard that rows go to", func(w *world, t *testing.T, _ int) func() { return w.killServer(t, 1) }}
 	stopShard := fault{"stop a shard that rows go to", func(w *world, t *testing.T, _ int) func() { return w.stopServer(t, 1) }}

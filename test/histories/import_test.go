@@ -22,18 +22,18 @@ import (
 	harness "locus/test/cluster"
 )
 
-// ledger, its lines and notes are tables that nobody declares: all their rows are on the default shard, until they are imported
-// together.
+// ledger, its lines and its notes are undeclared tables. All their rows are on the default shard until they are
+// imported together.
 var ledger, line, note = named("ledger"), named("line"), named("note")
 
 func named(name string) catalog.TableName { return catalog.TableName{Schema: schema, Name: name} }
 
-// imported is what they are declared to be then. Of a note nothing but the column that locus makes tells the gene.
+// imported is their declaration for the import. A note's gene is only known from the column that locus creates.
 const imported = "shop.ledger owner=uid id=item_id; shop.line parent=item_id; shop.note owner=uid"
 
 const (
-	standing = 200 // rows that nobody changes, of many genes
-	keepers  = 8   // clients, each with an owner of its own
+	standing = 200 // number of rows that nobody changes, with many genes
+	keepers  = 8   // number of clients, each with an owner of its own
 )
 
 // firstOfS1 is below all IDs of the genes of s1.
@@ -41,8 +41,9 @@ const firstOfS1 = int64(0xc000) << 47
 
 var layout, _ = orderid.ByName("int64")
 
-// TestImport gives an import up, then shards the table under writers, with the mover killed, takes that back, shards it again, and
-// finishes: no client may see half of the table, or an error that is not the dead process's.
+// TestImport aborts an import. Then it shards the table under writers while the mover is killed, reverts that,
+// shards it again, and finishes. No client may see half of the table, or an error that the killed process
+// doesn't explain.
 func TestImport(t *testing.T) {
 	t.Parallel() // it waits more than it works
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
@@ -76,7 +77,7 @@ func TestImport(t *testing.T) {
 			}
 			w.cutWhole(t, to)
 			before.refused(t)
-			if i == 0 { // of rows that another shard has by now
+			if i == 0 { // for rows that another shard has now
 				w.equalised(t, 0, fmt.Sprintf("DELETE FROM shop.ledger WHERE tag = 1 AND item_id >= %d ORDER BY item_id LIMIT 3", firstOfS1))
 				w.pastProxies(t)
 			}
@@ -93,7 +94,7 @@ func TestImport(t *testing.T) {
 	})
 }
 
-// untouched holds the cluster to what it was before an import that was given up.
+// untouched checks that an aborted import has changed nothing in the cluster.
 func (w *world) untouched(t *testing.T) {
 	t.Helper()
 	c, err := declared.Current(t.Context(), w.KV)
@@ -117,7 +118,8 @@ func (w *world) untouched(t *testing.T) {
 	}
 }
 
-// otherOwners has a client give notes to other owners, whose genes other shards have, once all rows have the genes of the first.
+// otherOwners lets a client give notes to other owners, whose genes are on other shards, after all rows have
+// got the genes of the first owners.
 func (w *world) otherOwners(t *testing.T) {
 	t.Helper()
 	db := client(w.Proxies[0].Addr(), false)
@@ -127,7 +129,8 @@ func (w *world) otherOwners(t *testing.T) {
 	}
 }
 
-// misfit has a client write a row whose owner and ID disagree once all rows were looked at: the table is not sharded with it.
+// misfit lets a client write a row whose owner and ID have different genes, after all rows were checked. The
+// table must not be sharded with it.
 func (w *world) misfit(t *testing.T) {
 	t.Helper()
 	db := client(w.Proxies[0].Addr(), false)
@@ -148,10 +151,12 @@ func (w *world) misfit(t *testing.T) {
 	w.arrived(t, splitting, 100)
 }
 
-// givenUp is said of a step that waits for a row's gene in vain; the latter where the server was slow to tell which.
+// givenUp matches the reason of a step that waits in vain for a row's gene. The second one is for a server that
+// was too slow to say which row it is.
 var givenUp = regexp.MustCompile("it is locked by another session|without a gene: context deadline exceeded")
 
-// withoutGene has a row without a gene that somebody has locked past the proxies: the tables are not sharded with it.
+// withoutGene inserts a row without a gene that a session locks without the proxies. The tables must not be
+// sharded with it.
 func (w *world) withoutGene(t *testing.T) {
 	t.Helper()
 	db := w.past(t)
@@ -179,7 +184,7 @@ func (w *world) withoutGene(t *testing.T) {
 	})
 }
 
-// numbered has the table's sequences go on above those of the rows that it came with.
+// numbered checks that the table's sequences continue above those of the imported rows.
 func (w *world) numbered(t *testing.T) {
 	t.Helper()
 	db := client(w.Proxies[0].Addr(), false)
@@ -193,7 +198,7 @@ func (w *world) numbered(t *testing.T) {
 	}
 }
 
-// cutWhole has the table sharded, or not, whatever it is now.
+// cutWhole shards the table, or makes it single, whatever it is now.
 func (w *world) cutWhole(t *testing.T, to float64) {
 	t.Helper()
 	there := func(s phase.State) bool {
@@ -222,7 +227,7 @@ func (w *world) planImport(t *testing.T, id string) {
 	w.planImportOf(t, id, imported)
 }
 
-// planImportOf is of tables of the default shard, each with what it is to be declared as.
+// planImportOf plans an import of tables of the default shard, with their declarations.
 func (w *world) planImportOf(t *testing.T, id, imported string) {
 	t.Helper()
 	_, m := w.routes(t)
@@ -239,7 +244,7 @@ func (w *world) planImportOf(t *testing.T, id, imported string) {
 	}
 }
 
-// idOf is an ID that carries the gene of its owner.
+// idOf returns an ID with the gene of its owner.
 func idOf(uid int64, sequence uint64) int64 {
 	id, err := layout.Compose(gene.OfInt(uid, gene.W16), 0, orderid.Seq(sequence))
 	if err != nil {

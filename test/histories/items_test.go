@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// items are those that clients know of, and how many there may be.
+// items are the items that clients know, and the bounds of their number.
 type items struct {
 	mu    sync.Mutex
 	known []item
@@ -16,10 +16,10 @@ type items struct {
 
 type item struct{ id, uid int64 }
 
-// among is how many of the newest items clients use: the others are left alone.
+// among is the number of the newest items that clients use. They leave the others alone.
 const among = 100
 
-// any is one of the newest; some of them are deleted already.
+// any returns one of the newest items. Some of them are deleted already.
 func (i *items) any(random *rand.Rand) (item, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -36,7 +36,7 @@ func (i *items) add(to *int64, n int64) {
 	*to += n
 }
 
-// bounds is how many were inserted and deleted.
+// bounds returns how many items were certainly, and how many perhaps, inserted and deleted.
 func (i *items) bounds() (sure, perhaps [2]int64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *talk) remove() {
 	}
 }
 
-// change tells whether a row was changed, as far as that is sure.
+// change runs a change of a row. It returns whether the effect is known, and whether the row was changed.
 func (s *talk) change(op operation, i item, query string, args ...any) (sure, happened bool) {
 	result, call, ends, err := s.exec(i.uid, query, args...)
 	op.client, op.row, op.call, op.ends = s.number, i.id, call, ends
@@ -143,7 +143,7 @@ func (s *talk) find() {
 	s.item(op)
 }
 
-// countItems asks all shards how many items there are.
+// countItems counts the items on all shards.
 func (s *talk) countItems() {
 	sure, _ := s.pool.bounds()
 	list, _, _, err := s.ask(-1, "SELECT COUNT(*), COUNT(item_id) FROM item")

@@ -19,21 +19,22 @@ import (
 	harness "locus/test/cluster"
 )
 
-// keeping is clients that each know what is in the ledger of their owner.
+// keeping is a set of clients. Each knows the rows of its owner in the ledger.
 type keeping struct {
 	world   *world
 	end     context.CancelFunc
 	running sync.WaitGroup
 
-	mu   sync.Mutex // of what follows
+	mu   sync.Mutex // guards the fields below
 	rows map[int64]map[int64]int64
 	done int
-	// begunAgain counts transactions that were told 1213, since the tables were declared otherwise after they had begun.
+	// begunAgain counts transactions that got error 1213 because the declaration of the tables changed after
+	// they had begun.
 	begunAgain int
-	// slowest is how long any operation took since it was last asked for.
+	// slowest is the longest time of an operation since the last query of it.
 	slowest time.Duration
 	wrong   []string
-	// failures are what clients were told.
+	// failures counts the errors that clients received.
 	failures map[failure]int
 }
 
@@ -114,7 +115,8 @@ func (k *keeper) run(ctx context.Context) {
 	k.keeping.rows[k.uid] = k.rows
 }
 
-// connected uses one proxy for a while. What a lost connection leaves unknown is looked up before anything else is done.
+// connected uses one proxy for a while. It first looks up the result of an operation that a lost connection
+// left unknown.
 func (k *keeper) connected(ctx context.Context) {
 	db := client(k.addr, k.random.IntN(2) == 0)
 	defer db.Close()
@@ -286,7 +288,7 @@ func differ(want, got map[int64]int64) string {
 	return ""
 }
 
-// count asks for all rows that nobody changes: those of half the shards would be fewer, and of two copies more.
+// count counts the rows that nobody changes. On half of the shards there would be fewer, with two copies more.
 func (k *keeper) count(db *sql.DB) error {
 	var n int
 	if err := db.QueryRow("SELECT COUNT(*) FROM ledger WHERE tag = 1").Scan(&n); err != nil {
@@ -298,7 +300,8 @@ func (k *keeper) count(db *sql.DB) error {
 	return nil
 }
 
-// settle reads what is there, for what was done without an answer. It can be nothing else than what was there before, or that.
+// settle reads the rows after an operation without an answer. They must be those before or those after the
+// operation.
 func (k *keeper) settle() {
 	for {
 		for _, p := range k.world.Proxies {
@@ -336,7 +339,8 @@ func (k *keeper) settled(found map[int64]int64) {
 	k.rows = found
 }
 
-// compare holds what is on the shards to what clients know, and where: each row is where its gene says.
+// compare compares the rows on the shards with those that the clients know. Each row must be on the shard of
+// its gene.
 func (k *keeping) compare(t *testing.T) {
 	t.Helper()
 	w := k.world

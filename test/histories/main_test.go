@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 // swappedWiring is the wiring of a process whose steps read the position before they hold anything.
 const swappedWiring = "swapped"
 
-// patient is how long a step may take whose order is swapped.
+// patient is the time limit of a step whose order is swapped.
 const patient = 6 * time.Second
 
 func swap(w *harness.Wiring) {

@@ -15,8 +15,8 @@ import (
 	harness "locus/test/cluster"
 )
 
-// TestTheMirrorIsAway kills the target while all reads are mirrored to it: no client may be told of it, the figures say since when it is
-// away, and reads are compared again once it is back.
+// TestTheMirrorIsAway kills the target while all reads are mirrored to it. No client may notice, the figures
+// report since when it is unavailable, and reads are compared again when it is back.
 func TestTheMirrorIsAway(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		w := open(t, engine)

@@ -17,7 +17,7 @@ import (
 // moving are the genes of every move of these tests: half of all.
 var moving = gene.NewSet(gene.Range{First: 0, Last: 0x7fff})
 
-// look is between looks at what is waited for.
+// look is the interval of polling.
 const look = 10 * time.Millisecond
 
 // plan begins a move.
@@ -35,7 +35,7 @@ func (w *world) plan(t *testing.T, id string, kind job.Kind, from, to router.Sha
 	}
 }
 
-// order tells a job what is wanted, as the commands do.
+// order gives an order to a job, as the commands do.
 func (w *world) order(t *testing.T, id string, event func(phase.State) phase.Event) {
 	t.Helper()
 	harness.Until(t, "order "+id, func() (bool, error) {
@@ -69,7 +69,7 @@ func (w *world) finish(t *testing.T, id string) {
 	w.order(t, id, func(phase.State) phase.Event { return phase.Event{Kind: phase.Finish} })
 }
 
-// state waits until a job is in a state. A job that fails meanwhile fails the test.
+// state waits until a job is in a state. It fails the test if the job fails.
 func (w *world) state(t *testing.T, id, what string, is func(phase.State) bool) {
 	t.Helper()
 	w.AwaitJob(id, what, is)
@@ -80,7 +80,7 @@ func (w *world) phase(t *testing.T, id string, p phase.Phase) {
 	w.state(t, id, string(p), func(s phase.State) bool { return s.Phase == p })
 }
 
-// steps is how many times genes changed hands so far.
+// steps returns how often genes have changed hands so far.
 func (w *world) steps(t *testing.T) int {
 	t.Helper()
 	if w.hot != nil { // whose map's entries stay

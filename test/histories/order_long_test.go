@@ -15,15 +15,14 @@ import (
 	harness "locus/test/cluster"
 )
 
-// TestTheOrderMatters hands all genes over while the stream is late: rows of the
-// target are locked for a while. With two lines of the step swapped, so that the
-// position is read before anything is held, the checks must find what is lost;
-// with the order as it is they find nothing.
+// TestTheOrderMatters hands over all genes while the stream is late, because rows of the target are locked for
+// a while. If two lines of the step are swapped, so that the position is read before statements are held, the
+// checks must find the loss. With the correct order they find nothing.
 func TestTheOrderMatters(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Run("swapped", func(t *testing.T) {
-			// What is late may still arrive before a client looks: seldom, and not often
-			// in a row.
+			// The late changes may still arrive before a client reads the rows. That is rare, and does not
+			// happen often in a row.
 			for range 6 {
 				if wrong := late(t, engine, true); len(wrong) > 0 {
 					t.Logf("%d things are wrong, such as %s", len(wrong), wrong[0])
@@ -40,8 +39,7 @@ func TestTheOrderMatters(t *testing.T) {
 	})
 }
 
-// late makes one step of all genes with a late stream, and gives what is wrong
-// then.
+// late makes one step of all genes with a late stream, and returns the errors.
 func late(t *testing.T, engine servers.Engine, swapped bool) (wrong []string) {
 	w := open(t, engine)
 	w.swapped = swapped
@@ -70,8 +68,8 @@ func late(t *testing.T, engine servers.Engine, swapped bool) (wrong []string) {
 	return wrong
 }
 
-// cutOrFailed waits until all genes are the target's, or the job has seen itself
-// that the servers differ; then it gives what it says.
+// cutOrFailed waits until the target has all genes, or the job itself finds that the servers differ. Then it
+// returns the reason.
 func (w *world) cutOrFailed(t *testing.T) (why string) {
 	t.Helper()
 	harness.Until(t, "the genes are the target's", func() (bool, error) {
@@ -85,11 +83,11 @@ func (w *world) cutOrFailed(t *testing.T) (why string) {
 	return why
 }
 
-// some is how many statements make it likely that rows are changed, and read, that
-// a step forgets.
+// some is the number of statements after which it is likely that rows were changed, and read, that the step
+// loses.
 const some = 150
 
-// lateStep tells whether a step was taken while the target's rows were locked.
+// lateStep reports whether a step was made while the target's rows were locked.
 func (w *world) lateStep(t *testing.T, c *run) (handedOver bool) {
 	t.Helper()
 	for _, p := range w.Proxies {
@@ -103,7 +101,7 @@ func (w *world) lateStep(t *testing.T, c *run) (handedOver bool) {
 		w.cut(t, splitting, 100, 100)
 	}
 	mover, point := w.awaitStopAt(t, func() {}, cutover.BeforePosition, cutover.BeforeRelease)
-	for point == cutover.BeforeRelease { // it did not come to be late
+	for point == cutover.BeforeRelease { // the stream was not late
 		w.Proxies[mover].Tell("stop " + cutover.BeforePosition + " " + cutover.AfterCommit + " " + cutover.BeforeRelease)
 		w.Proxies[mover].Tell("go")
 		mover, point = w.awaitStopAt(t, func() {}, cutover.BeforePosition, cutover.BeforeRelease)
@@ -121,8 +119,7 @@ func (w *world) lateStep(t *testing.T, c *run) (handedOver bool) {
 	return point == cutover.AfterCommit
 }
 
-// lock has the target's registers locked for whoever would change them, until the
-// function is called.
+// lock locks the target's registers against changes until let is called.
 func (w *world) lock(t *testing.T) (let func()) {
 	t.Helper()
 	tx, err := w.Shards[2].DB(t, schema).Begin()

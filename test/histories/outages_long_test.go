@@ -20,11 +20,11 @@ import (
 	harness "locus/test/cluster"
 )
 
-// ballast is how many rows beside those of the clients are moved.
+// ballast is the number of moved rows in addition to those of the clients.
 const ballast = 30_000
 
-// TestOutages kills the mover and either server while rows are copied, and again
-// while the stream keeps them equal: the job goes on where it was.
+// TestOutages kills the mover and each server while rows are copied, and again while the stream keeps them
+// equal. The job continues where it was.
 func TestOutages(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		for _, f := range []fault{killMover, killSource, killTarget} {
@@ -49,8 +49,8 @@ func TestOutages(t *testing.T) {
 	})
 }
 
-// TestTheLogIsPurged takes the log away while the stream can't read it: the job
-// fails, the source is in service, and what the remedy says mends it.
+// TestTheLogIsPurged removes the log while the stream can't read it. The job fails, the source stays in
+// service, and the remedy that the job names works.
 func TestTheLogIsPurged(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		w := open(t, engine)
@@ -87,7 +87,7 @@ func TestTheSourceIsAltered(t *testing.T) {
 	})
 }
 
-// TestTheTargetIsAltered: no gene goes there, from which none could come back.
+// TestTheTargetIsAltered: no gene moves to a target from which rows could not be moved back.
 func TestTheTargetIsAltered(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		w := open(t, engine)
@@ -135,8 +135,8 @@ func TestAProxyThatNeverAcknowledges(t *testing.T) {
 	})
 }
 
-// TestTheTargetIsFull: the job fails with the server's words, and goes on once there
-// is room. A trigger says what a full disk would: of that MariaDB itself may die.
+// TestTheTargetIsFull: the job fails with the server's error, and continues when there is room. A trigger
+// returns the error of a full disk, because MariaDB itself may crash on a real one.
 func TestTheTargetIsFull(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		w := open(t, engine)
@@ -208,7 +208,7 @@ func (w *world) planSlowly(t *testing.T, id string) {
 	}
 }
 
-// hurry has it rest no more.
+// hurry removes the pauses of a job.
 func (w *world) hurry(t *testing.T, id string) {
 	t.Helper()
 	harness.Until(t, "it is told to hurry", func() (bool, error) {
@@ -245,7 +245,7 @@ func (w *world) copied(t *testing.T, rows int64) {
 	}
 }
 
-// resumed waits until another process copies, and looks at where it began.
+// resumed waits until another process copies, and checks where it began.
 func (w *world) resumed(t *testing.T, before job.Report) {
 	t.Helper()
 	var now job.Report
@@ -258,7 +258,7 @@ func (w *world) resumed(t *testing.T, before job.Report) {
 	}
 }
 
-// mover is the process that runs the job.
+// mover returns the process that runs the job.
 func (w *world) mover(t *testing.T) (number int) {
 	t.Helper()
 	harness.Until(t, "somebody runs the job", func() (bool, error) {
@@ -274,7 +274,7 @@ func (w *world) mover(t *testing.T) (number int) {
 	return number
 }
 
-// failedWith waits until the job has failed, and says why and what to do.
+// failedWith waits until the job has failed, and checks the reason and the remedy.
 func (w *world) failedWith(t *testing.T, id, why, remedy string) (at phase.State) {
 	t.Helper()
 	harness.Until(t, "the job fails", func() (bool, error) {
@@ -312,7 +312,7 @@ func (w *world) toTheEnd(t *testing.T, id string) {
 	w.phase(t, id, phase.Done)
 }
 
-// anew aborts the job, and does it again.
+// anew aborts the job, and runs it again.
 func (w *world) anew(t *testing.T) {
 	t.Helper()
 	w.order(t, splitting, func(phase.State) phase.Event { return phase.Event{Kind: phase.Abort} })
@@ -323,7 +323,7 @@ func (w *world) anew(t *testing.T) {
 	w.toTheEnd(t, again)
 }
 
-// purge has a server forget all of its log until now.
+// purge removes all of a server's binary log until now.
 func purge(t *testing.T, s *servers.Server) {
 	t.Helper()
 	db := s.DB(t, schema)
@@ -373,7 +373,7 @@ func binaryLogs(db *sql.DB) (names []string, err error) {
 	return names, rows.Err()
 }
 
-// put writes a key, or takes it away.
+// put writes a key, or deletes it.
 func (w *world) put(t *testing.T, key string, value []byte) {
 	t.Helper()
 	write := etcd.Put(key, value)

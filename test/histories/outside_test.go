@@ -35,7 +35,7 @@ type stranger struct {
 
 	ids []int64 // of the rows that it has made
 
-	mu   sync.Mutex // of what follows
+	mu   sync.Mutex // guards the fields below
 	rows map[int64]person
 	done int
 	err  error
@@ -94,8 +94,9 @@ func (s *stranger) more(t *testing.T) {
 	})
 }
 
-// fromOutside imports a table of a server that is none of the cluster's, which somebody writes to throughout, takes it back,
-// imports it again and finishes. Nothing that was written there, or through a proxy, may be lost.
+// fromOutside imports a table of a server outside of the cluster, to which a client writes all the time. It
+// reverts the import, imports the table again and finishes. Nothing that was written there, or through a proxy,
+// may be lost.
 func (w *world) fromOutside(t *testing.T, engine servers.Engine) {
 	t.Helper()
 	began := time.Now()
@@ -206,7 +207,7 @@ func (w *world) planOutside(t *testing.T, id string, outside *servers.Server, im
 	}
 }
 
-// fits: other tables may be declared meanwhile.
+// fits checks that other tables may be declared during the import.
 func (w *world) fits(t *testing.T) {
 	t.Helper()
 	c, err := declared.Current(t.Context(), w.KV)
@@ -228,7 +229,7 @@ func (w *world) fits(t *testing.T) {
 	}
 }
 
-// refused: the copies are not for clients of any proxy.
+// refused checks that no proxy lets clients use the copies.
 func (w *world) refused(t *testing.T) {
 	t.Helper()
 	for _, p := range w.Proxies {
@@ -244,7 +245,7 @@ func (w *world) refused(t *testing.T) {
 			"CREATE VIEW people AS SELECT id FROM person":   "import",
 		} {
 			var err error
-			harness.Until(t, query+" is not held", func() (bool, error) { // a proxy may know of a switch later
+			harness.Until(t, query+" is not held", func() (bool, error) { // a proxy may learn of a switch later
 				_, err = db.Exec(query)
 				return !deadlocked(err), err
 			})
@@ -256,7 +257,8 @@ func (w *world) refused(t *testing.T) {
 	}
 }
 
-// eachOnce looks for each row that the stranger has made: it gave them other owners until the job was finished.
+// eachOnce searches for each row that the client has inserted. It gave them other owners until the job was
+// finished.
 func (s *stranger) eachOnce(t *testing.T, db *sql.DB) {
 	t.Helper()
 	rows, err := db.Query("SELECT id FROM person WHERE uid < 10000")
@@ -285,7 +287,7 @@ func (s *stranger) eachOnce(t *testing.T, db *sql.DB) {
 	}
 }
 
-// differ holds what a proxy tells to what the stranger knows.
+// differ compares the rows that a proxy returns with those that the client knows.
 func (s *stranger) differ(db *sql.DB, written int) (string, error) {
 	rows, err := db.Query("SELECT id, uid, value FROM person")
 	if err != nil {

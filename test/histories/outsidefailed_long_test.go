@@ -12,8 +12,9 @@ import (
 	harness "locus/test/cluster"
 )
 
-// TestAServerOutsideThatIsNotFollowed has the server outside lose its log, log too little, or alter the table, while it is followed: the
-// import fails, and says why and what to do. Given up and begun anew it brings all rows.
+// TestAServerOutsideThatIsNotFollowed: while the server outside is followed, it loses its log, logs too little,
+// or alters the table. The import fails with the reason and the remedy. When it is aborted and begun again it
+// brings all rows.
 func TestAServerOutsideThatIsNotFollowed(t *testing.T) {
 	for _, c := range []struct {
 		name, why, remedy string

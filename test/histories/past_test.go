@@ -9,7 +9,8 @@ import (
 	harness "locus/test/cluster"
 )
 
-// past is somebody's way to the shard that had the tables, past the proxies, by an account that they don't have.
+// past returns a connection to the shard that had the tables, without the proxies, as a user that the proxies
+// don't have.
 func (w *world) past(t *testing.T) *sql.DB {
 	t.Helper()
 	w.Shards[0].Exec(t, "CREATE USER IF NOT EXISTS past@'%' IDENTIFIED BY 'past'", "GRANT ALL ON shop.* TO past@'%'")
@@ -21,8 +22,9 @@ func (w *world) past(t *testing.T) *sql.DB {
 	return db
 }
 
-// pastProxies has somebody go on where the tables were, who knows nothing of the switch: what he inserts, changes and deletes of other
-// shards' rows is brought to them, and told. The shard's own rows he finds as ever.
+// pastProxies lets a client continue on the server that had the tables, without knowing of the switch. Its
+// changes to rows of other shards are brought to those shards, and reported. It finds the shard's own rows as
+// before.
 func (w *world) pastProxies(t *testing.T) {
 	t.Helper()
 	_, m := w.routes(t)

@@ -21,7 +21,7 @@ const (
 	remove
 )
 
-// operation is one thing that a client did to one row, or was told of one.
+// operation is one action of a client on one row, or one result that it received.
 type operation struct {
 	client     int
 	row        int64
@@ -32,10 +32,10 @@ type operation struct {
 	call, ends int64 // nanoseconds since the beginning
 }
 
-// never is when an operation ends whose end is unknown.
+// never is the end of an operation whose end is unknown.
 const never = math.MaxInt64
 
-// record is what all clients did.
+// record contains the operations of all clients.
 type record struct {
 	began time.Time
 
@@ -82,7 +82,7 @@ func (r *record) refute(what string) {
 	r.wrong = append(r.wrong, what)
 }
 
-// failure is an error that a client was told, by a process.
+// failure is an error that a client received from a process.
 type failure struct {
 	addr string
 	code uint16 // 0: the connection broke

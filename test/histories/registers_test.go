@@ -10,7 +10,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// write gives a register a value that it never had.
+// write sets a register to a new value.
 func (s *talk) write() {
 	uid, value := s.random.Int64N(registers), s.values.Add(1)
 	op := operation{client: s.number, row: uid, kind: write, value: value, found: true}
@@ -97,7 +97,7 @@ func (s *talk) read() {
 	}
 }
 
-// count asks all shards: no register and no account is ever inserted or deleted.
+// count counts on all shards: registers and accounts are never inserted or deleted.
 func (s *talk) count() {
 	table, want := "register", int64(registers)
 	if s.random.IntN(2) == 0 {
@@ -109,8 +109,8 @@ func (s *talk) count() {
 	}
 }
 
-// glance reads some registers in a transaction: each of them was like that some time since the transaction began, wherever it
-// was by then.
+// glance reads some registers in a transaction. Each must have a value that it had at some time since the
+// transaction began, wherever it was.
 func (s *talk) glance() {
 	began := s.now()
 	if _, _, _, err := s.exec(-1, "BEGIN"); err != nil {
@@ -134,10 +134,11 @@ func (s *talk) glance() {
 	}
 }
 
-// glancing is at most between two reads of a transaction: a step is well begun and ended within.
+// glancing is the longest time between two reads of a transaction. A step can begin and end within it.
 const glancing = 30 * time.Millisecond
 
-// glimpse is ask, where a transaction may be rolled back since rows that it would read have come to a shard that it reads as it was.
+// glimpse is like ask in a transaction. The transaction may be rolled back because rows that it would read have
+// moved to a shard of which it has an older snapshot.
 func (s *talk) glimpse(uid int64, query string, args ...any) (list [][2]int64, ends int64, err error) {
 	call := s.now()
 	rows, err := s.conn.QueryContext(context.Background(), query, args...)
@@ -156,7 +157,7 @@ func (s *talk) glimpse(uid int64, query string, args ...any) (list [][2]int64, e
 	return list, ends, err
 }
 
-// list reads all registers at once: each of them was read some time during that.
+// list reads all registers in one query. Each was read at some time during the query.
 func (s *talk) list() {
 	list, call, ends, err := s.ask(-1, s.listing())
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // repairPoints are where the mover is killed while it repairs rows, on each server another one.
 var repairPoints = map[servers.Engine]string{servers.MariaDB: repair.Written, servers.MySQL: repair.Committed}
 
-// repaired has the target's rows differ from the source's, as somebody leaves them who writes past the log, and makes them
-// equal while clients write and the mover is killed between two of them: the move is ready again afterwards.
+// repaired makes the target's rows differ from the source's, as writes without the log do, and repairs them
+// while clients write. The mover is killed between two repairs. Afterwards the move is ready again.
 func (w *world) repaired(t *testing.T, point string) {
 	t.Helper()
 	for _, p := range w.Proxies {
@@ -52,7 +52,7 @@ func (w *world) repaired(t *testing.T, point string) {
 	}
 }
 
-// repair has the rows be the source's.
+// repair repairs the rows with those of the source.
 func (w *world) repair(t *testing.T) {
 	t.Helper()
 	list, err := w.Jobs.Differences(t.Context(), splitting)
@@ -68,7 +68,7 @@ func (w *world) repair(t *testing.T) {
 	}
 }
 
-// differ plants what differs, and has it found.
+// differ creates differences, and lets the comparison find them.
 func (w *world) differ(t *testing.T) {
 	t.Helper()
 	w.Shards[2].Exec(t, "SET SESSION sql_log_bin = 0",
@@ -94,7 +94,8 @@ func (w *world) killRepairing(t *testing.T, point string) bool {
 	return true
 }
 
-// equalised plants what differs on a server, past its log, has it found, and has each row be its owner's again, while clients write.
+// equalised creates differences on a server without its log, lets the comparison find them, and repairs each
+// row with its owner's, while clients write.
 func (w *world) equalised(t *testing.T, server int, plant ...string) {
 	t.Helper()
 	if !scale.Long() { // it takes several comparisons of all rows; repairs have tests of their own in test/moves and test/demo
@@ -122,7 +123,7 @@ func (w *world) equalised(t *testing.T, server int, plant ...string) {
 	})
 }
 
-// takeOwners has rows be what one of their owners has: those of the other one are another order.
+// takeOwners repairs rows with those of one owner. The other owner's rows are another repair.
 func (w *world) takeOwners(t *testing.T) {
 	t.Helper()
 	list, err := w.Jobs.Differences(t.Context(), splitting)

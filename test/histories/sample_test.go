@@ -8,9 +8,9 @@ import (
 	"locus/migrate/cutover"
 )
 
-// TestMovesUnderFaults has a fault strike at each stop point of a step, with steps in
-// between. The long run takes more than a thousand of them. Before that rows differ that somebody wrote past the log, and
-// are repaired.
+// TestMovesUnderFaults lets a fault happen at each stop point of a step, with steps in between. The long test
+// makes more than a thousand steps. Before that, rows that differ because of writes without the log are
+// repaired.
 func TestMovesUnderFaults(t *testing.T) {
 	const between = 1
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {

@@ -11,8 +11,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Seats are rows that clients know by a unique key, (uid, number), and that are replaced: each REPLACE makes another row
-// with another ID in the place of the one that had the key. Versions go up and down.
+// Seats are rows with a unique key (uid, number) that clients replace: each REPLACE inserts a row with another
+// ID in place of the row with the same key. Versions increase and decrease.
 const (
 	seats        = 20
 	seatsOf      = 4 // of one owner
@@ -80,13 +80,14 @@ func (s *talk) seat() {
 	s.sit(op)
 }
 
-// contend is exec of a statement that servers refuse if others replace rows at the same time, as one server does as well: by a deadlock
-// (1213), which locks of neighbouring keys cause, or because the row that a new one refers to is gone.
+// contend is like exec, for a statement that may fail because other clients replace rows at the same time. A
+// single server fails in the same way: with a deadlock (1213) because of locks on neighbouring keys, or because
+// the parent row is gone.
 func (s *talk) contend(uid int64, query string, args ...any) (result sql.Result, call, ends int64, err error) {
 	return s.allowing([]uint16{1213, noParent}, uid, query, args...)
 }
 
-// allowing is exec of a statement that servers may refuse with some errors.
+// allowing is like exec, for a statement that may fail with some errors.
 func (s *talk) allowing(errs []uint16, uid int64, query string, args ...any) (result sql.Result, call, ends int64, err error) {
 	call = s.now()
 	result, err = s.conn.ExecContext(context.Background(), query, args...)
@@ -99,16 +100,17 @@ func (s *talk) allowing(errs []uint16, uid int64, query string, args ...any) (re
 	return result, call, ends, err
 }
 
-// replaceSeat deletes a seat and makes it again, in one transaction. After an error that the server tells, nothing of it
-// happened.
+// replaceSeat deletes a seat and inserts it again, in one transaction. After an error that the server reports,
+// nothing of it happened.
 func (s *talk) replaceSeat(uid, number, value int64, version int) error {
 	if _, _, _, err := s.exec(-1, "BEGIN"); err != nil {
 		return err
 	}
 	result, _, _, err := s.contend(uid, "DELETE FROM seat WHERE uid = ? AND number = ?", uid, number)
 	if err == nil {
-		// A server's DELETE that waits for another one of the same key goes on behind it in the index. It finds nothing if the other client has
-		// inserted a row with a lower ID, as of another segment, and then the key is taken.
+		// A DELETE that waits for another one of the same key continues after that key in the index. If the
+		// other client has inserted a row with a lower ID, from another segment, it finds nothing, and then the
+		// key is taken.
 		errs := []uint16{1213, noParent}
 		if n, err := result.RowsAffected(); err == nil && n == 0 {
 			errs = append(errs, 1062)
@@ -142,7 +144,7 @@ func (r *record) sit(op operation) {
 	r.seats = append(r.seats, op)
 }
 
-// checkSeats compares what clients saw of the seats with what is there at the end.
+// checkSeats compares the results that clients received for the seats with the rows at the end.
 func (w *world) checkSeats(t *testing.T, r *record) (wrong []string) {
 	t.Helper()
 	if w.hot != nil {
@@ -163,8 +165,8 @@ func (w *world) checkSeats(t *testing.T, r *record) (wrong []string) {
 	return append(wrong, linearizable(ops, state{there: true})...)
 }
 
-// nothingRecorded: without faults and without writes past the proxies no row is refused, and none is overwritten, at the two shards
-// between which genes move.
+// nothingRecorded checks that, without faults and without writes past the proxies, no row was refused or
+// overwritten on the two shards of the move.
 func (w *world) nothingRecorded(t *testing.T) {
 	t.Helper()
 	for _, shard := range []int{0, 2} {

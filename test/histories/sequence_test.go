@@ -13,14 +13,14 @@ import (
 	harness "locus/test/cluster"
 )
 
-// openHot is a world in which one gene is divided.
+// openHot opens a world in which one gene is divided.
 func openHot(t *testing.T, engine servers.Engine) *world {
 	t.Helper()
 	return openAs(t, engine, world{hot: newHot()})
 }
 
-// TestADividedGeneUnderFaults has the rows of one gene change hands by their sequences, to and fro, while faults strike: other
-// ones on each server.
+// TestADividedGeneUnderFaults moves the rows of one gene back and forth by sequence under faults, which differ
+// between the engines.
 func TestADividedGeneUnderFaults(t *testing.T) {
 	t.Parallel() // it waits more than it works
 	const between = 8
@@ -55,7 +55,7 @@ func TestADividedGeneUnderFaults(t *testing.T) {
 	})
 }
 
-// part has a share of the rows at the target, whatever it is now.
+// part brings the share of the rows at the target to a percentage.
 func (w *world) part(t *testing.T, percent float64) {
 	t.Helper()
 	harness.Until(t, "a part is at the target", func() (bool, error) {
@@ -75,7 +75,8 @@ func (w *world) part(t *testing.T, percent float64) {
 	})
 }
 
-// TestWithoutTheConditionOfOwnership has the servers leave out no others' rows: clients must see it.
+// TestWithoutTheConditionOfOwnership removes the condition that excludes other shards' rows. The clients must
+// notice.
 func TestWithoutTheConditionOfOwnership(t *testing.T) {
 	t.Parallel()
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {

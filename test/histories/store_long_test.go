@@ -25,9 +25,9 @@ func TestImportOfTheShop(t *testing.T) {
 	})
 }
 
-// store is the sample shop's tables, and buyers. An order's amount is the sum of its items, at every moment.
+// store contains the sample shop's tables, and buyers. An order's amount always equals the sum of its items.
 type store struct {
-	mu       sync.Mutex // of what follows
+	mu       sync.Mutex // guards the fields below
 	sequence uint64     // of the last number given to an order or an item
 	orders   []placed   // acknowledged
 }
@@ -176,7 +176,7 @@ func (s *store) add(db *sql.DB, order placed) error {
 	return tx.Commit()
 }
 
-// list reads a buyer's orders, each of which must be whole.
+// list reads a buyer's orders, each of which must be complete.
 func (s *store) list(db *sql.DB, buyer int64) error {
 	rows, err := db.Query("SELECT o.order_id, o.amount, SUM(i.quantity * i.price) FROM test_order o JOIN order_item i ON i.order_id = o.order_id"+
 		" WHERE o.buyer_uid = ? GROUP BY o.order_id, o.amount", buyer)
@@ -197,7 +197,7 @@ func (s *store) list(db *sql.DB, buyer int64) error {
 	return rows.Err()
 }
 
-// check looks for each order that was acknowledged, and for what is half.
+// check searches for each acknowledged order, and for incomplete ones.
 func (s *store) check(t *testing.T, at login) {
 	t.Helper()
 	db := at.open(t, s.schema())

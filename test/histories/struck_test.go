@@ -9,7 +9,7 @@ import (
 // overdue is in the error of a commit that has taken longer than recovery waits.
 const overdue = "it took so long that recovery has rolled it back; the transaction was rolled back on every shard"
 
-// struck is what was killed or stopped so far.
+// struck contains the processes that were killed or suspended so far.
 type struck struct {
 	processes map[string]bool // by their addresses
 	etcd      bool
@@ -32,7 +32,7 @@ func (s *struck) excuses(f failure) bool {
 	return slices.ContainsFunc(s.shards, func(shard string) bool { return strings.Contains(f.text, shard) })
 }
 
-// checkErrors tells what clients were told, and what of that nothing excuses.
+// checkErrors logs the errors that clients received, and fails the test for those that no fault explains.
 func (w *world) checkErrors(t *testing.T, r *record) {
 	t.Helper()
 	texts := map[string]int{}

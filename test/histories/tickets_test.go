@@ -74,7 +74,7 @@ func (r *record) sell(value int64, t ticket) {
 	r.tickets[value] = t
 }
 
-// checkTickets: the tickets of a seat's row, and their stubs, are there as long as the row is, and no longer.
+// checkTickets checks that the tickets of a seat's row, and their stubs, exist exactly as long as the row.
 func (w *world) checkTickets(t *testing.T, r *record) (wrong []string) {
 	t.Helper()
 	if w.hot != nil {

@@ -18,8 +18,9 @@ import (
 	harness "locus/test/cluster"
 )
 
-// TestImportOfTPCC imports the eight tables of TPC-C that belong to a warehouse, in one job, while its transactions run, those of two
-// warehouses among them, and processes are killed: from the default shard, and from a server outside. Items are the same for all.
+// TestImportOfTPCC imports, in one job, the eight tables of TPC-C that belong to a warehouse, while its
+// transactions run and processes are killed: from the default shard, and from a server outside. Some
+// transactions span two warehouses. Items are global.
 func TestImportOfTPCC(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Run("of a shard", func(t *testing.T) { fromShard(t, engine, &tpcc{}) })
@@ -27,19 +28,20 @@ func TestImportOfTPCC(t *testing.T) {
 	})
 }
 
-// How many there are: few, as the conditions that the data must meet are the same for any number.
+// The amount of data. It is small, because the consistency conditions are the same for any amount.
 const (
 	tpccWarehouses = 6
 	tpccDistricts  = 3 // of a warehouse
 	tpccCustomers  = 20
 	tpccItems      = 100
 	tpccOrders     = 20 // of a district, at first
-	tpccOpen       = 6  // of them that are not delivered
+	tpccOpen       = 6  // orders that are not delivered yet
 )
 
-// tpcc is TPC-C's tables and terminals. A history has no key of its own, and gets a number: a move needs one.
+// tpcc contains TPC-C's tables and terminals. Its history table has no key, and gets a number because a move
+// needs a key.
 type tpcc struct {
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards the fields below
 	placed [][3]int   // orders that were acknowledged: warehouse, district, number
 	done   int
 }
@@ -68,10 +70,10 @@ var tpccTables = []string{
 	"CREATE TABLE stock (s_i_id INT NOT NULL, s_w_id INT NOT NULL, s_quantity INT NOT NULL, s_ytd INT NOT NULL, s_order_cnt INT NOT NULL, s_remote_cnt INT NOT NULL, PRIMARY KEY (s_w_id, s_i_id))",
 }
 
-// tpccItem is global where proxies have it; a server outside keeps the comment to itself.
+// tpccItem is global when it is created through a proxy. A server outside only stores the comment.
 const tpccItem = "CREATE TABLE item (i_id INT NOT NULL PRIMARY KEY, i_name VARCHAR(24), i_price DECIMAL(5,2) NOT NULL) COMMENT 'locus: global'"
 
-// price of an item, in cents.
+// price returns the price of an item, in cents.
 func price(item int) int { return 100 + item*7%900 }
 
 func (*tpcc) items(t *testing.T, db *sql.DB) {
@@ -205,7 +207,7 @@ func (k *terminal) act(db *sql.DB) error {
 	return nil
 }
 
-// other is mostly the terminal's warehouse.
+// other returns another warehouse with the given probability, and otherwise the terminal's own.
 func (k *terminal) other(percent int) int {
 	if k.random.IntN(100) < percent {
 		return 1 + k.random.IntN(tpccWarehouses)
@@ -224,7 +226,7 @@ func (k *terminal) run(tx *sql.Tx, query string, args ...any) error {
 	return nil
 }
 
-// order is NEW-ORDER: some items come from other warehouses.
+// order runs NEW-ORDER. Some items come from other warehouses.
 func (k *terminal) order(tx *sql.Tx) (placed [3]int, err error) {
 	w, d, c := k.warehouse, 1+k.random.IntN(tpccDistricts), 1+k.random.IntN(tpccCustomers)
 	var number int
@@ -263,7 +265,7 @@ func (k *terminal) order(tx *sql.Tx) (placed [3]int, err error) {
 	return [3]int{w, d, number}, nil
 }
 
-// pay is PAYMENT: some customers are of other warehouses.
+// pay runs PAYMENT. Some customers belong to other warehouses.
 func (k *terminal) pay(tx *sql.Tx) error {
 	w, d, amount := k.warehouse, 1+k.random.IntN(tpccDistricts), 1+k.random.IntN(50)
 	of, in, c := k.other(15), 1+k.random.IntN(tpccDistricts), 1+k.random.IntN(tpccCustomers)
@@ -280,7 +282,7 @@ func (k *terminal) pay(tx *sql.Tx) error {
 	return k.run(tx, "INSERT INTO history (h_c_d_id, h_c_w_id, h_c_id, h_d_id, h_w_id, h_date, h_amount, h_data) VALUES (?, ?, ?, ?, ?, NOW(), ?, 'paid')", in, of, c, d, w, amount)
 }
 
-// deliver is DELIVERY of the oldest order of a district that is not delivered.
+// deliver runs DELIVERY for the oldest undelivered order of a district.
 func (k *terminal) deliver(tx *sql.Tx) error {
 	w, d := k.warehouse, 1+k.random.IntN(tpccDistricts)
 	var number, c int
@@ -310,7 +312,7 @@ func (k *terminal) deliver(tx *sql.Tx) error {
 	return k.run(tx, "UPDATE customer SET c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?", sum, w, d, c)
 }
 
-// look is ORDER-STATUS and STOCK-LEVEL: an order has all of its lines.
+// look runs ORDER-STATUS and STOCK-LEVEL. An order must have all of its lines.
 func (k *terminal) look(tx *sql.Tx) error {
 	w, d, c := k.warehouse, 1+k.random.IntN(tpccDistricts), 1+k.random.IntN(tpccCustomers)
 	var number, count, lines, low int
@@ -331,8 +333,8 @@ func (k *terminal) look(tx *sql.Tx) error {
 	return err
 }
 
-// check holds the data to TPC-C's consistency conditions, and looks for orders that were acknowledged. A branch of a transaction that a
-// killed shard has prepared may be finished a moment later.
+// check checks TPC-C's consistency conditions, and searches for acknowledged orders. A branch that a killed
+// shard has prepared may be finished a moment later.
 func (p *tpcc) check(t *testing.T, at login) {
 	t.Helper()
 	db := at.open(t, p.schema())
@@ -345,7 +347,7 @@ func (p *tpcc) check(t *testing.T, at login) {
 // totals are sums by some integers, such as a warehouse and a district.
 type totals map[[3]int][]int
 
-// grouped reads them: as many keys as are said, and then amounts, in cents.
+// grouped reads rows of the given number of key columns, followed by amounts in cents.
 func grouped(db *sql.DB, keys int, query string) (totals, error) {
 	rows, err := db.Query(query)
 	if err != nil {
@@ -379,7 +381,7 @@ func grouped(db *sql.DB, keys int, query string) (totals, error) {
 	return found, rows.Err()
 }
 
-// conditions are those of clause 3.3.2, by their numbers.
+// conditions returns which conditions of clause 3.3.2 are violated, by their numbers.
 func (p *tpcc) conditions(db *sql.DB) (wrong []string, err error) {
 	read := func(keys int, query string) totals {
 		found, failed := grouped(db, keys, query)

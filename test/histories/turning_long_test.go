@@ -19,9 +19,10 @@ import (
 	harness "locus/test/cluster"
 )
 
-// TestApplicationsAreTurnedUnderLoad imports the sample shop's orders from a server outside, whose buyers never stop: they go on there over
-// the switch, are turned to the proxies one after the other, go on over the way back until the proxies refuse them, and so on. Each
-// knows its own orders, and finds them wherever it is.
+// TestApplicationsAreTurnedUnderLoad imports the sample shop's orders from a server outside while buyers use
+// them without a pause. They use that server until after the switch, are turned to the proxies one by one, use
+// the proxies until the switch back and until the proxies refuse them, and so on. Each knows its own orders,
+// and must find them on both sides.
 func TestApplicationsAreTurnedUnderLoad(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		app := newStore()
@@ -73,14 +74,14 @@ func TestApplicationsAreTurnedUnderLoad(t *testing.T) {
 	})
 }
 
-// turned are buyers, each of whom uses one side or the other.
+// turned are buyers. Each uses either the server outside or the proxies.
 type turned struct {
 	stage   *stage
 	end     context.CancelFunc
 	running sync.WaitGroup
 	each    []*turner
 
-	mu       sync.Mutex // of what follows
+	mu       sync.Mutex // guards the fields below
 	done     int
 	wrong    []string
 	failures map[string]int
@@ -92,11 +93,11 @@ type turner struct {
 	buyer       int64
 	there, here *sql.DB
 	random      *rand.Rand
-	orders      map[int64]float64 // by ID, the amount, as far as that is sure
+	orders      map[int64]float64 // the amount by order ID, as far as it is known
 
-	side sync.Mutex // of what follows
+	side sync.Mutex // guards the fields below
 	away bool       // it uses the proxies
-	// asked to use them: it does once it finds there what it has written.
+	// asked is set when the buyer should turn to the proxies. It turns when it finds there what it has written.
 	asked bool
 }
 
@@ -122,7 +123,7 @@ func newBuyers(t *testing.T, s *stage, there login) *turned {
 	return b
 }
 
-// more waits until each of them has got on.
+// more waits until each of them has made progress.
 func (b *turned) more(t *testing.T) {
 	t.Helper()
 	read := func() int { b.mu.Lock(); defer b.mu.Unlock(); return b.done }
@@ -130,7 +131,7 @@ func (b *turned) more(t *testing.T) {
 	harness.Until(t, "the buyers get on", func() (bool, error) { return read() > since+30*turners, nil })
 }
 
-// turn has them use the proxies, one after the other.
+// turn turns them to the proxies, one after the other.
 func (b *turned) turn(t *testing.T) {
 	t.Helper()
 	for _, k := range b.each {
@@ -180,7 +181,7 @@ func (k *turner) uses() bool {
 	return k.away
 }
 
-// db is where it is.
+// db returns the side that it uses.
 func (k *turner) db() *sql.DB {
 	if k.uses() {
 		return k.here
@@ -188,8 +189,8 @@ func (k *turner) db() *sql.DB {
 	return k.there
 }
 
-// turns tells that it may go on. Once it is asked to use the proxies it does nothing until it finds there what it wrote last, which may be
-// on its way.
+// turns reports whether the buyer may continue. When it should turn to the proxies, it waits until it finds its
+// last write there, which may still be on its way.
 func (k *turner) turns() bool {
 	k.side.Lock()
 	asked := k.asked
@@ -207,7 +208,7 @@ func (k *turner) turns() bool {
 	return true
 }
 
-// act places an order, adds to one, or looks at all.
+// act places an order, adds an item to one, or reads all.
 func (k *turner) act(ctx context.Context) {
 	if !k.turns() {
 		return
@@ -248,7 +249,7 @@ func (k *turner) act(ctx context.Context) {
 	k.settle(ctx, id, amount)
 }
 
-// places is store.place, with the order's ID whatever comes of it.
+// places is like store.place, and returns the order's ID even after an error.
 func (k *turner) places(db *sql.DB) (id int64, amount float64, err error) {
 	s := k.stage.app.(*store)
 	id, number := s.next(k.buyer)
@@ -269,7 +270,7 @@ func (k *turner) places(db *sql.DB) (id int64, amount float64, err error) {
 	return id, 5, tx.Commit()
 }
 
-// read is what there is of its orders, each of which must have the amount of its items.
+// read reads its orders, each of which must have the amount of its items.
 func (k *turner) read(db *sql.DB) (map[int64]float64, error) {
 	rows, err := db.Query("SELECT o.order_id, o.amount, SUM(i.quantity * i.price) FROM test_order o JOIN order_item i ON i.order_id = o.order_id"+
 		" WHERE o.buyer_uid = ? GROUP BY o.order_id, o.amount", k.buyer)
@@ -305,7 +306,7 @@ func mismatch(want, got map[int64]float64) string {
 	return ""
 }
 
-// settle looks what has become of an operation without an answer, where it is now.
+// settle finds out, on the current side, whether an operation without an answer happened.
 func (k *turner) settle(ctx context.Context, id int64, amount float64) {
 	for ctx.Err() == nil {
 		found, err := k.read(k.db())
@@ -324,7 +325,7 @@ func (k *turner) settle(ctx context.Context, id int64, amount float64) {
 	}
 }
 
-// failed notes what it was told, and goes back to the server outside when the proxies refuse the tables.
+// failed records an error, and turns back to the server outside if the proxies refuse the tables.
 func (k *turner) failed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -343,7 +344,7 @@ func (k *turner) failed(ctx context.Context, err error) {
 	k.failures[nextTry.ReplaceAllString(err.Error(), "")]++
 }
 
-// nextTry is what makes each of such texts another one.
+// nextTry matches the part in which equal errors differ.
 var nextTry = regexp.MustCompile(`, next try in [^:]*`)
 
 func (k *turner) count() {

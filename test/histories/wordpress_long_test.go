@@ -16,8 +16,8 @@ import (
 	"locus/test/suites/stand"
 )
 
-// TestImportOfWordPress imports the tables of a site's users, posts, comments and what belongs to them, in one job, while the site is
-// used and processes are killed: from the default shard, and from a server outside.
+// TestImportOfWordPress imports the tables of a site's users, posts, comments and their details, in one job,
+// while the site is used and processes are killed: from the default shard, and from a server outside.
 func TestImportOfWordPress(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Run("of a shard", func(t *testing.T) { fromShard(t, engine, newSite(t)) })
@@ -69,7 +69,7 @@ func (s *site) command(at login, do string) (args []string, report string) {
 	}, report
 }
 
-// refused are the lines of a report.
+// refused returns the lines of a report.
 func refused(t *testing.T, report string) (lines []string) {
 	t.Helper()
 	text, err := os.ReadFile(report)
@@ -82,7 +82,7 @@ func refused(t *testing.T, report string) (lines []string) {
 	return lines
 }
 
-// run is for what must succeed.
+// run runs a program that must succeed.
 func (s *site) run(t *testing.T, at login, do string) {
 	t.Helper()
 	args, report := s.command(at, do)
@@ -108,7 +108,7 @@ func (s *site) prepare(t *testing.T, at login) {
 	}
 }
 
-// beside brings the site's other tables: what it is set to, terms and links.
+// beside copies the site's other tables: options, terms and links.
 func (s *site) beside(t *testing.T, outside *servers.Server, at login) {
 	t.Helper()
 	from, pool := outside.DB(t, s.schema()), at.open(t, s.schema())
@@ -117,7 +117,7 @@ func (s *site) beside(t *testing.T, outside *servers.Server, at login) {
 		t.Fatal(err)
 	}
 	defer to.Close()
-	// As dumps have it: MySQL's own mode takes no zero date, which WordPress' defaults are.
+	// as dumps do: MySQL's default sql_mode refuses zero dates, which are WordPress' defaults
 	if _, err := to.ExecContext(t.Context(), "SET SESSION sql_mode = 'NO_AUTO_VALUE_ON_ZERO'"); err != nil {
 		t.Fatal(err)
 	}
