@@ -7,11 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"locus/control/declared"
+	"locus/control/events"
 	"locus/control/failover"
 	"locus/control/switchover"
 	"locus/internal/test/link"
@@ -127,7 +129,37 @@ func TestPromote(t *testing.T) {
 		l.end()
 		s.wantAcknowledged(t, l)
 		s.wantReplicasRead(t)
+		s.wantFailovers(t, first, second, third)
 	})
+}
+
+// wantFailovers checks that the timeline has just the failovers from these servers, in their order, each with its beginning and its end.
+func (s *stand) wantFailovers(t *testing.T, from ...int) {
+	t.Helper()
+	list, _, err := events.ReadAll(t.Context(), s.kv, events.Query{Kinds: []events.Kind{events.Failover}, Subject: "shard s0", Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var begun, done []string
+	for _, e := range slices.Backward(list) {
+		switch {
+		case strings.Contains(e.What, " begins"):
+			begun = append(begun, strings.Fields(e.What)[3])
+		case strings.Contains(e.What, " is the primary, it was "):
+			_, was, _ := strings.Cut(e.What, ", it was ")
+			done = append(done, strings.TrimSuffix(strings.Fields(was)[0], ";"))
+			if e.Took <= 0 || e.By == "" {
+				t.Errorf("%s: it took %v, by %q", e.What, e.Took, e.By)
+			}
+		}
+	}
+	var want []string
+	for _, i := range from {
+		want = append(want, s.addr(i))
+	}
+	if !slices.Equal(done, want) || len(begun) < len(want) {
+		t.Errorf("the timeline has failovers that began from %v and ended from %v, want %v:\n%+v", begun, done, want, list)
+	}
 }
 
 // wantReady waits until any other server could be promoted, and nothing would be lost.

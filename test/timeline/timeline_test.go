@@ -149,6 +149,12 @@ func TestTheTimeline(t *testing.T) {
 	if !slices.Equal(after[:len(before)], before) {
 		t.Errorf("after all have restarted, the timeline is\n%s\nand it was\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))
 	}
+	second := cluster.Open(cluster.Config(two.Addr))
+	defer second.Close()
+	var phases, failed int
+	if err := second.QueryRow("SELECT SUM(kind = 'job' AND what LIKE '%→%'), SUM(failed) FROM locus.events").Scan(&phases, &failed); err != nil || phases != 12 || failed != 1 {
+		t.Errorf("locus.events has %d changes of phases, and %d failures: %v", phases, failed, err)
+	}
 	if text := c.MustLocus("events", "--limit", "1000", "-o", "json"); strings.Contains(text, "4711") {
 		t.Error("the timeline has a literal of a statement")
 	}
