@@ -36,15 +36,15 @@ import (
 	"locus/test/shop"
 )
 
-// Each benchmark measures for itself and reports one metric; test/bench runs
-// them with -benchtime 1x and prints the table. What is compared runs in turn.
+// Each benchmark measures by itself and reports one metric. test/bench runs them with -benchtime 1x and prints
+// the table. Things that are compared run alternately.
 
 const (
 	rounds = 5
 	slice  = 400 * time.Millisecond // of one side of a round
 )
 
-// rate is how often do is called per second by that many goroutines.
+// rate returns how often per second the goroutines call do.
 func rate(b *testing.B, goroutines int, do func() error) float64 {
 	b.Helper()
 	var calls atomic.Int64
@@ -67,7 +67,7 @@ func rate(b *testing.B, goroutines int, do func() error) float64 {
 	return float64(calls.Load()) / time.Since(began).Seconds()
 }
 
-// ratio reports the median of what is measured over what it is compared with.
+// ratio reports the median of the measured rates divided by the rates that they are compared with.
 func ratio(b *testing.B, goroutines int, measured, compared func() error) {
 	b.Helper()
 	ratioOf(b, rounds, goroutines, measured, compared)
@@ -142,7 +142,7 @@ func issuer(b *testing.B, store segment.Store, o segment.Options) *idgen.Issuer 
 
 var groupTags = []string{"g/00000", "g/00001"}
 
-// issued is how many IDs per second goroutines make, each of a gene of its own.
+// issued returns how many IDs per second the goroutines make, each with its own gene.
 func issued(b *testing.B, i *idgen.Issuer, goroutines int) float64 {
 	var workers sync.WaitGroup
 	var total atomic.Int64
@@ -189,8 +189,7 @@ func BenchmarkScaling(b *testing.B) {
 	b.ReportMetric(median(ratios), "ratio")
 }
 
-// BenchmarkSwitch is the p99.99 of single IDs at 200,000 a second, over a store
-// that takes 5 ms.
+// BenchmarkSwitch measures the p99.99 of single IDs at 200,000 a second, with a store that takes 5 ms.
 func BenchmarkSwitch(b *testing.B) {
 	_, db := database(b)
 	i := issuer(b, &slow{tagTable(b, db, groupTags...)}, segment.Options{Groups: 2, MinStep: 20_000, Buffer: time.Second})
@@ -221,8 +220,8 @@ func (s *slow) Extend(ctx context.Context, counter string, n uint64) (segment.Gr
 	return s.Store.Extend(ctx, counter, n)
 }
 
-// BenchmarkRoundTrips is the calls of the store per second of buffer and counter
-// in use, at full speed.
+// BenchmarkRoundTrips measures the calls of the store per second, for each buffer and counter in use, at full
+// speed.
 func BenchmarkRoundTrips(b *testing.B) {
 	_, db := database(b)
 	store := &counted{Store: tagTable(b, db, groupTags...)}
@@ -357,7 +356,7 @@ func BenchmarkHTTP(b *testing.B) {
 	ratio(b, 4, get("/api/segment/get/orders"), get("/empty"))
 }
 
-// BenchmarkSQL is one ID per statement, over SELECT 1 through the same proxy.
+// BenchmarkSQL measures one ID per statement, relative to SELECT 1 through the same proxy.
 func BenchmarkSQL(b *testing.B) {
 	s := shop.Start(b, servers.MariaDB, shop.Options{
 		Declarations: "generators:\n  orders: {kind: segment}\n",
@@ -378,7 +377,8 @@ func BenchmarkSQL(b *testing.B) {
 	ratio(b, 4, query("SELECT NEXT VALUE FOR orders"), query("SELECT 1"))
 }
 
-// BenchmarkHA is an ha over two tables that count, each on a server of its own, over one of them.
+// BenchmarkHA measures an ha generator over two counting tables, each on its own server, relative to one of
+// them.
 func BenchmarkHA(b *testing.B) {
 	var members []idgen.Numbers
 	for _, s := range servers.Start(b, servers.MariaDB, 2) {
@@ -408,15 +408,15 @@ func BenchmarkHA(b *testing.B) {
 	ratioOf(b, 3*rounds, 4, taking(b, g), taking(b, best)) // two servers on one machine take turns by chance
 }
 
-// taking takes one number after the other with a deadline, as every caller in the product has one: a driver waits otherwise
-// where there is none.
+// taking takes one number after the other with a deadline, as every caller in the product does. Without one a
+// driver waits.
 func taking(b *testing.B, g idgen.Numbers) func() error {
 	ctx, cancel := context.WithTimeout(b.Context(), time.Hour)
 	b.Cleanup(cancel)
 	return func() error { _, err := idgen.One(ctx, g); return err }
 }
 
-// queued is a queue over an ha over two segments, out of a database.
+// queued returns a queue generator over an ha generator over two segment generators, from a database.
 func queued(b *testing.B) *queue.Queue {
 	_, db := database(b)
 	table := tagTable(b, db, "one", "other")
@@ -454,7 +454,7 @@ func millions(b *testing.B, do func() error) {
 
 func BenchmarkQueueOverHA(b *testing.B) { millions(b, taking(b, queued(b))) }
 
-// BenchmarkFormat is texts of a template over a queue over an ha.
+// BenchmarkFormat measures texts of a template over a queue generator over an ha generator.
 func BenchmarkFormat(b *testing.B) {
 	template, err := format.Parse("B{seq:14}", format.Parts())
 	if err != nil {
@@ -468,7 +468,8 @@ func BenchmarkFormat(b *testing.B) {
 	})
 }
 
-// billed is a shop whose tables have columns of text: one is stamped by a format over a queue over an ha.
+// billed returns a shop whose tables have text columns. One of them is stamped by a format generator over a
+// queue generator over an ha generator.
 func billed(b *testing.B) *sql.DB {
 	const table = "CREATE TABLE {schema}.%s (ticket_id BIGINT NOT NULL PRIMARY KEY, holder BIGINT NOT NULL, label VARCHAR(20) NOT NULL) DEFAULT CHARSET utf8mb4"
 	s := shop.Start(b, servers.MariaDB, shop.Options{
@@ -494,7 +495,8 @@ generators:
 	return db
 }
 
-// BenchmarkFormatSQL is a format's text per statement, over a segment's number, with 16 clients.
+// BenchmarkFormatSQL measures a format generator's text per statement, relative to a segment generator's
+// number, with 16 clients.
 func BenchmarkFormatSQL(b *testing.B) {
 	db := billed(b)
 	query := func(text string) func() error {
@@ -506,7 +508,8 @@ func BenchmarkFormatSQL(b *testing.B) {
 	ratio(b, 16, query("SELECT NEXTVAL(bill)"), query("SELECT NEXTVAL(ticket)"))
 }
 
-// BenchmarkFormatStamped is an INSERT whose column a format fills, over one that gives it, with 16 clients.
+// BenchmarkFormatStamped measures an INSERT whose column a format generator fills, relative to one that
+// contains the text, with 16 clients.
 func BenchmarkFormatStamped(b *testing.B) {
 	db := billed(b)
 	insert := func(text string) func() error {

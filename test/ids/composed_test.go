@@ -24,8 +24,9 @@ import (
 	harness "locus/test/cluster"
 )
 
-// compositions are generators of generators as cluster.yaml declares them. Each has two members that don't fail together, at
-// every level. The first are those of the document's first example, which goes before.
+// compositions are generators of generators, as declared in cluster.yaml. Each has, at every level, two members
+// that don't depend on the same server. The first ones use those of the document's first example, which
+// precedes them.
 const compositions = `
   table_0: {kind: auto_increment, shards: [s0]}
   table_1: {kind: auto_increment, shards: [s1]}
@@ -43,8 +44,8 @@ shards:
 routes: ["0xffff s0"]
 `
 
-// careful is the first example of docs/reference/generators.md, with steps that are so short that its members ask their servers all the time,
-// and limits to go with them.
+// careful returns the first example of docs/reference/generators.md, with small steps, so that its members
+// query their servers all the time, and with matching limits.
 func careful(t *testing.T, step, bits int) string {
 	t.Helper()
 	document, err := os.ReadFile("../../docs/reference/generators.md")
@@ -67,8 +68,8 @@ func careful(t *testing.T, step, bits int) string {
 	return text
 }
 
-// taken are the compositions that numbers are taken of, and how many at once at most: where each number leaves a row of its own,
-// few.
+// taken contains the compositions from which numbers are taken, with the maximum per call: few if each number
+// leaves a row.
 var taken = map[string]int{
 	"numbers": 1000, "ready": 2000, "bill": 1000, "tables": 50, "soon": 2000, "voucher": 1000, "both": 50, "safe": 500, "letter": 50,
 }
@@ -96,7 +97,7 @@ type composed struct {
 	failed []string
 }
 
-// got is what one composition has given.
+// got contains the numbers of one composition.
 type got struct {
 	mu       sync.Mutex // guards what follows
 	seen     numberSet
@@ -138,9 +139,9 @@ func newComposed(t *testing.T, step, bits int) *composed {
 	return c
 }
 
-// start has a new process take numbers.
+// start lets a new process take numbers.
 func (c *composed) start(i int) {
-	// Where the machine has too little time for all, an etcd that is well may take long to say so.
+	// On a machine with too little CPU time, a healthy etcd may take long to answer.
 	client, err := etcd.Open(etcd.Config{Endpoints: []string{c.links["etcd"].Addr()}, DialTimeout: time.Second, RequestTimeout: 10 * time.Second})
 	if err != nil {
 		c.t.Fatal(err)
@@ -155,7 +156,7 @@ func (c *composed) start(i int) {
 	c.takers[i] = p
 }
 
-// end has it take no more.
+// end stops it.
 func (c *composed) end(i int) {
 	p := c.takers[i]
 	if p.stop.Swap(true) {
@@ -209,7 +210,7 @@ type trouble struct {
 	bites      bool // some member is set aside while it lasts
 }
 
-// troubles happen one after the other: two servers are never away together.
+// troubles happen one after the other: two servers are never down at the same time.
 func troubles() []trouble {
 	all := []trouble{
 		{"etcd is killed", func(c *composed) { c.etcd.Kill() }, func(c *composed) { c.etcd.Start() }, true},
@@ -236,7 +237,8 @@ func (c *composed) must(err error) {
 	}
 }
 
-// torment has every trouble happen once. While it lasts each composition goes on, also in a process that begins meanwhile.
+// torment lets every trouble happen once. During it each composition must work, also in a process that starts
+// in that time.
 func (c *composed) torment() {
 	c.goesOn("in the beginning")
 	all := troubles()
@@ -255,8 +257,8 @@ func (c *composed) torment() {
 	}
 }
 
-// recovers waits until each member that is aside has answered in a probe. Not until none is aside: where the machine has too
-// little time for all, one or another always is.
+// recovers waits until each member that was set aside has answered a probe. It doesn't wait until none is set
+// aside, because on a slow machine there is always one.
 func (c *composed) recovers(before string) {
 	deadline := time.Now().Add(2 * time.Minute)
 	waiting := c.aside()
@@ -265,7 +267,7 @@ func (c *composed) recovers(before string) {
 			c.t.Fatalf("two minutes later, before %s, members have been aside all the time:\n%s", before,
 				strings.Join(slices.Collect(maps.Values(waiting)), "\n"))
 		}
-		wait(10 * time.Millisecond) // between two looks
+		wait(10 * time.Millisecond) // the interval of polling
 		still := c.aside()
 		maps.DeleteFunc(waiting, func(member, _ string) bool { return still[member] == "" })
 	}
@@ -296,7 +298,7 @@ func (c *composed) goesOn(when string) {
 	}
 }
 
-// aside are the members that a process asks last, and why. A slow machine has members that are slow.
+// aside returns the members that a process asks last, and why. On a slow machine members may be too slow.
 func (c *composed) aside() map[string]string {
 	aside := map[string]string{}
 	for i, p := range c.takers {
@@ -322,7 +324,7 @@ func (c *composed) total() uint64 {
 	return n
 }
 
-// check is the end: no number came twice.
+// check checks at the end that no number was issued twice.
 func (c *composed) check() {
 	for i := range c.takers {
 		c.end(i)
@@ -335,8 +337,8 @@ func (c *composed) check() {
 	}
 }
 
-// Members are killed, stopped and slow, one server after the other: every composition goes on, no request fails and no
-// number comes twice.
+// Members are killed, suspended and slowed down, one server after the other. Every composition continues, no
+// request fails, and no number is issued twice.
 func TestCompositionsGoOn(t *testing.T) {
 	c := newComposed(t, 2000, 8)
 	c.torment()

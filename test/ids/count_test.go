@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// count is every number that a node said it has.
+// count contains every number that a node has reported.
 type count struct {
 	mu       sync.Mutex
 	byKind   map[uint8]uint64
@@ -22,7 +22,7 @@ type run struct {
 	count uint32
 }
 
-// counters are those that one node has taken from.
+// counters are the counters from which one node has taken numbers.
 type counters struct {
 	mu    sync.Mutex
 	taken map[[2]uint8]bool // by kind and group
@@ -38,7 +38,7 @@ func (c *counters) add(r record) {
 	}
 }
 
-// all says whether the node has taken from each counter of the kind.
+// all reports whether the node has taken from each counter of the kind.
 func (c *counters) all(kind int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +88,7 @@ func (c *count) foundBack(kind int) int {
 	return c.wentBack[uint8(kind)]
 }
 
-// duplicates are numbers that two takers have, and how many there are.
+// duplicates returns some numbers that two nodes have, and how many there are.
 func (c *count) duplicates() (found []string, n uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,8 +20,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// grants is a durable store in memory that can be away. It tells what fills pools
-// from what is handed out past them.
+// grants is a durable store in memory that can be made unavailable. It distinguishes grants that fill pools
+// from those that are issued directly.
 type grants struct {
 	counting
 	away   atomic.Bool
@@ -60,7 +60,7 @@ type load struct {
 	takers  sync.WaitGroup
 }
 
-// startLoad takes from a Redis that has that many parts.
+// startLoad takes numbers from a Redis with the given number of parts.
 func startLoad(t *testing.T, config redis.Config, parts int) *load {
 	ctx, end := context.WithCancel(context.Background())
 	l := &load{t: t, store: &grants{}, sources: map[string]*source{"redis": {}, "segment": {}, "buckets": {}}, end: end}
@@ -111,7 +111,7 @@ func (l *load) stop() {
 }
 
 func (s *source) take(ctx context.Context, t *testing.T, numbers idgen.Numbers) {
-	pace := time.NewTicker(5 * time.Millisecond) // others run beside it
+	pace := time.NewTicker(5 * time.Millisecond) // leaves CPU time for other tests
 	defer pace.Stop()
 	for n := 0; ctx.Err() == nil; n++ {
 		<-pace.C
@@ -135,7 +135,7 @@ func (l *load) goesOn(why string, kinds ...string) {
 	}
 }
 
-// inRedis waits until every kind gives numbers and none comes past the pools.
+// inRedis waits until every kind issues numbers and all of them come from the pools.
 func (l *load) inRedis(why string) {
 	l.t.Helper()
 	began := time.Now()
@@ -148,8 +148,8 @@ func (l *load) inRedis(why string) {
 		l.sources["buckets"].all.Len(), l.store.direct.Load(), l.sources["buckets"].failed.Load(), time.Since(began).Round(time.Millisecond), why)
 }
 
-// withoutRedis holds what is promised while nobody can be promoted: pools are done
-// without, and buckets tell whom they asked.
+// withoutRedis checks what is promised while no replica can be promoted: the pools are bypassed, and errors of
+// buckets name the servers that were asked.
 func (l *load) withoutRedis(why string, told ...string) {
 	l.t.Helper()
 	failed := l.sources["buckets"].failed.Load()
@@ -162,7 +162,7 @@ func (l *load) withoutRedis(why string, told ...string) {
 		}
 	}
 	l.noneFailed(why)
-	l.store.away.Store(true) // then there is nobody left to ask
+	l.store.away.Store(true) // then no store is available
 	for _, kind := range []string{"redis", "segment"} {
 		before := l.sources[kind].failed.Load()
 		until(l.t, why+": "+kind+" fails", func() bool { return l.sources[kind].failed.Load() > before+5 })
@@ -199,8 +199,8 @@ func restart(t *testing.T, processes ...*servers.Process) {
 	}
 }
 
-// lags promotes a replica that has not seen the last numbers of its master: to stop it
-// would not do, since it finds them in its socket when it goes on.
+// lags promotes a replica that has not received the last numbers of its master. It is not enough to suspend the
+// replica, because it would find them in its socket when it continues.
 func (l *load) lags(master, replica *servers.Process) {
 	l.t.Helper()
 	ask := func(words ...string) {
@@ -210,7 +210,7 @@ func (l *load) lags(master, replica *servers.Process) {
 	}
 	ask("CONFIG", "SET", "masterauth", "none") // which its master refuses
 	ask("CLIENT", "KILL", "TYPE", "master")
-	l.goesOn("a replica is cut off", "redis", "segment", "buckets") // not for long: sentinels promote none that was cut off for ten seconds
+	l.goesOn("a replica is cut off", "redis", "segment", "buckets") // not for long: sentinels don't promote a replica that was cut off for ten seconds
 	master.Kill()
 	l.master(replica, true)
 	ask("CONFIG", "SET", "masterauth", `""`)

@@ -9,7 +9,7 @@ import (
 	"locus/internal/test/link"
 )
 
-// fault is what may happen, and ends what it began.
+// fault is a fault that do begins and ends.
 type fault struct {
 	name string
 	do   func(s *stage)
@@ -18,7 +18,7 @@ type fault struct {
 // stopped is longer than every time-out of a node and every pause of a breaker.
 const stopped = 700 * time.Millisecond
 
-// wait lets numbers be taken while something is wrong.
+// wait lets nodes take numbers during a fault.
 func wait(d time.Duration) { time.Sleep(d) } //nolint:forbidigo // how long a fault lasts
 
 func (s *stage) anyone() *slot { return s.slots[rand.IntN(len(s.slots))] }
@@ -128,8 +128,7 @@ var faults = []fault{
 	}},
 }
 
-// torment lets all faults happen, in an order of its own each time, until enough
-// is true after a whole round.
+// torment lets all faults happen, each time in another order, until enough returns true after a whole round.
 func (s *stage) torment(enough func() bool) {
 	for _, sl := range s.slots {
 		s.start(sl)
@@ -165,8 +164,8 @@ func noDuplicates(t *testing.T, s *stage) {
 
 var allKinds = []int{0, 1, 2, 3, 4, 5}
 
-// Whatever happens, no number is handed out twice; and after the database was
-// restored to an older state, who still takes from it is told.
+// Whatever fails, no number is issued twice. After the database was restored to an older state, processes that
+// still take numbers from it get an error.
 func TestNoNumberTwiceUnderFaults(t *testing.T) {
 	s := newStage(t, 4, allKinds)
 	s.torment(func() bool { return s.count.total() > 1_000_000 })
@@ -189,7 +188,7 @@ func (s *stage) restoreMySQL() {
 		}
 	}
 	s.t.Logf("MySQL went back at %d numbers", s.count.total())
-	// A new node has seen nothing; the witness has.
+	// A new node has seen no numbers, but the witness has.
 	s.kindsOfANode = []int{2, 3}
 	s.slots[0].signal(syscall.SIGKILL)
 	s.start(s.slots[0])

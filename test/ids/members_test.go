@@ -25,8 +25,8 @@ import (
 	harness "locus/test/cluster"
 )
 
-// members are every kind of member that an ha generator can have, over each store. Steps are short, so that all of them ask
-// their servers all the time.
+// members contains every kind of member that an ha generator can have, over each store. Steps are small, so
+// that all of them query their servers all the time.
 const members = `
   segment_etcd:    {kind: segment, max_step: 20, min_step: 1}
   segment_shard:   {kind: segment, max_step: 20, min_step: 1, store: {mysql: {shard: s0}}}
@@ -45,7 +45,7 @@ const members = `
   safe:            {kind: row, shards: [s1]}
 `
 
-// way is how a server gets into trouble, and out of it.
+// way is how a server fails, and how it recovers.
 type way struct {
 	name       string
 	begin, end func(p *party)
@@ -83,7 +83,7 @@ func partyOf(t *testing.T, p *servers.Process) *party {
 	}
 }
 
-// matrix is all members, each in an ha generator of its own beside a healthy one, and the servers.
+// matrix contains all members, each in its own ha generator next to a healthy one, and the servers.
 type matrix struct {
 	t        *testing.T
 	parties  map[string]*party
@@ -133,7 +133,7 @@ func newMatrix(t *testing.T, limits string) *matrix {
 	return m
 }
 
-// take takes numbers of every generator at the same time, from several callers each. Every request must succeed.
+// take takes numbers from every generator concurrently, with several callers each. Every request must succeed.
 func (m *matrix) take(when string, requests int) {
 	m.longest = map[string]time.Duration{}
 	var callers sync.WaitGroup
@@ -203,8 +203,9 @@ func (m *matrix) report(when string) {
 	m.t.Logf("%s: the longest wait was %s, of %s", when, m.longest[slowest].Round(time.Millisecond), slowest)
 }
 
-// Every kind of member, beside a healthy one, while each of its servers is frozen, killed, cut off, loses what is sent, or is
-// slow: no request fails and no number comes twice, also of a member that was left while its server worked on.
+// Each kind of member, next to a healthy one, while each of its servers is frozen, killed, cut off, loses
+// packets, or is slow. No request fails, and no number is issued twice, even by a member that was abandoned
+// while its server continued.
 func TestEveryMemberCanBeLeft(t *testing.T) {
 	for _, limits := range scale.Of([]string{"{slow: 50ms, timeout: 200ms, aside: 200ms}"}, []string{"{slow: 50ms, timeout: 200ms, aside: 200ms}", "{}"}) {
 		m := newMatrix(t, limits)

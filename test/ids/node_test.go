@@ -29,17 +29,17 @@ var kinds = []string{"etcd", "mysql", "mysql, witnessed", "redis before mysql, w
 // groups are the counters of each store.
 const groups = 4
 
-// node is what a process is told.
+// node contains the arguments of a process.
 type node struct {
 	Name              string
 	Etcd, Redis, DSN  string
-	Other             string // a Redis that knows nothing of the first
+	Other             string // a Redis without any data of the first
 	Kinds             []int  // into kinds
 	ExtendsPastGrants bool
 }
 
-// record is what a node says of numbers that it has taken, in 16 bytes. A count
-// of 0 says that the store was found to have gone back.
+// record is a node's report of numbers that it has taken, in 16 bytes. A count of 0 reports that the store had
+// gone back to an older state.
 type record struct {
 	kind, group uint8
 	count       uint32
@@ -99,13 +99,13 @@ func runNode(text string) error {
 	return nil
 }
 
-// jumping is a clock that is set back and forth.
+// jumping returns the time of a clock that is set back and forth.
 func jumping() time.Time {
 	return time.Now().Add(time.Duration(rand.Int64N(int64(2*time.Hour))) - time.Hour).Round(0)
 }
 
-// takeForever takes numbers one by one and in runs, and says so in one write for
-// each batch, which arrives whole or not at all.
+// takeForever takes numbers one by one and in runs. It reports each batch with one write, which arrives
+// completely or not at all.
 func takeForever(kind uint8, s *segment.Segments, output *sync.Mutex) {
 	var b []byte
 	for {
@@ -199,8 +199,7 @@ func (n node) stores() (map[int]segment.Store, error) {
 	}, nil
 }
 
-// extendsPast is the naive rule: with the durable store away, what it granted
-// last is extended.
+// extendsPast implements the naive rule: while the durable store is unavailable, its last grant is extended.
 type extendsPast struct {
 	segment.Store
 	mu   sync.Mutex

@@ -2,12 +2,12 @@ package ids
 
 import "math/bits"
 
-// numberSet is which numbers were seen: a bit for each, in pages that are there where numbers are.
+// numberSet is a set of numbers: a bit for each, in pages that exist where there are numbers.
 type numberSet map[uint64]*[pageWords]uint64
 
 const pageWords = 1 << 10 // 65,536 numbers in 8 KiB
 
-// add tells whether the number was not there before.
+// add reports whether the number is new.
 func (s numberSet) add(n uint64) bool {
 	word, bit := n>>6, uint64(1)<<(n&63)
 	page := s[word/pageWords]

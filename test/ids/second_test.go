@@ -16,7 +16,7 @@ import (
 	"locus/idgen/orderid"
 )
 
-// vector is an ID in its parts, and what became of it.
+// vector is an ID in its parts, and the expected results.
 type vector struct {
 	Layout   string `json:"layout"`
 	Gene     uint32 `json:"gene"`

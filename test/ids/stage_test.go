@@ -20,13 +20,13 @@ import (
 	"locus/test/cluster"
 )
 
-// stage is the servers, the nodes and what the nodes said.
+// stage contains the servers, the nodes and their reports.
 type stage struct {
 	t *testing.T
 
 	mysql         *servers.Server
 	redis         [2]*servers.Process // master and replica, in this order
-	other         *servers.Process    // a Redis that knows nothing of them
+	other         *servers.Process    // a Redis without any of their data
 	etcd          *cluster.Etcd
 	slots         []*slot
 	extendsPast   bool
@@ -118,7 +118,7 @@ func childOf(variable, text string) *exec.Cmd {
 
 func (sl *slot) signal(signal os.Signal) { _ = sl.command.Process.Signal(signal) }
 
-// end kills all nodes and waits until everything that they said is counted.
+// end kills all nodes and waits until all of their reports are counted.
 func (s *stage) end() {
 	for _, sl := range s.slots {
 		if sl.command != nil {

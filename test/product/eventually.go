@@ -7,8 +7,8 @@ import (
 	"locus/internal/test/process"
 )
 
-// Eventually looks until something holds. It rests for longer than its looks take:
-// those that run a command would else keep the processors from what they wait for.
+// Eventually repeats a check until it succeeds. It waits longer than the checks take: those that run a command
+// would otherwise take CPU time from the process that they wait for.
 func Eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(process.Patience); ; {

@@ -1,6 +1,5 @@
-// Package product builds the binary that ships, and runs it and what it needs as
-// programs, for tests that see no more of it than its users do. It owns their lives,
-// not what they are told.
+// Package product builds the binary and runs it, and the programs that it needs, for tests that use it only as
+// its users do. It owns these processes, but not their arguments.
 package product
 
 import (
@@ -68,10 +67,10 @@ func (p *Program) Start(t *testing.T) {
 	p.process, p.ended = cmd.Process, ended
 }
 
-// PID is that of the process that was started last.
+// PID returns the ID of the process that was started last.
 func (p *Program) PID() int { return p.process.Pid }
 
-// Ended tells whether the process has, and with what.
+// Ended reports whether the process has ended, and with which error.
 func (p *Program) Ended() (ended bool, failed error) {
 	select {
 	case <-p.ended:
@@ -81,7 +80,7 @@ func (p *Program) Ended() (ended bool, failed error) {
 	}
 }
 
-// Exit waits for the end that somebody asked for, and tells how it ended.
+// Exit waits until the process ends, after somebody has requested that, and returns its error.
 func (p *Program) Exit(t *testing.T) error {
 	t.Helper()
 	select {
@@ -93,8 +92,7 @@ func (p *Program) Exit(t *testing.T) error {
 	}
 }
 
-// Signal tells the process to end, as a service manager or a terminal does. One that
-// has ended doesn't mind.
+// Signal sends a signal, as a service manager or a terminal does. It has no effect on a process that has ended.
 func (p *Program) Signal(t *testing.T, s syscall.Signal) {
 	t.Helper()
 	if err := p.process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -102,7 +100,7 @@ func (p *Program) Signal(t *testing.T, s syscall.Signal) {
 	}
 }
 
-// Kill is kill -9. A program that was never started doesn't mind.
+// Kill sends SIGKILL. It has no effect on a program that was never started.
 func (p *Program) Kill() {
 	if p.process != nil {
 		_ = p.process.Kill()

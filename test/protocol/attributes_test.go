@@ -10,8 +10,7 @@ import (
 	"locus/test/shop"
 )
 
-// attributed is a query with one attribute that is a text, one that is a number
-// and one that is NULL.
+// attributed returns a query with three attributes: a text, a number and NULL.
 func attributed(text string) []byte {
 	b := []byte{mysql.COM_QUERY, 3, 1, 0b100, 1}
 	b = append(b, mysql.MYSQL_TYPE_STRING, 0, 11)
@@ -21,7 +20,7 @@ func attributed(text string) []byte {
 	return append(b, text...)
 }
 
-// named is a COM_STMT_EXECUTE with a parameter and an attribute.
+// named returns a COM_STMT_EXECUTE with a parameter and an attribute.
 func named(statement uint32, value string) []byte {
 	b := []byte{mysql.COM_STMT_EXECUTE, byte(statement), 0, 0, 0, mysql.PARAMETER_COUNT_AVAILABLE, 1, 0, 0, 0, 2, 0, 1}
 	b = append(b, mysql.MYSQL_TYPE_STRING, 0, 0, mysql.MYSQL_TYPE_STRING, 0, 5, 't', 'r', 'a', 'c', 'e')
@@ -42,7 +41,7 @@ func TestQueryAttributes(t *testing.T) {
 				t.Fatal(err)
 			}
 			said = append(said, c.ask(wire.QueryResponse, named(head.Statement, "abc"))...)
-			// Without new types, which are those of before.
+			// without types, so that those of the last execution apply
 			said = append(said, c.ask(wire.QueryResponse, append([]byte{mysql.COM_STMT_EXECUTE, byte(head.Statement), 0, 0, 0, 8, 1, 0, 0, 0, 1, 0, 0}, "\x02de"...))...)
 			prepared = c.ask(wire.PrepareResponse, append([]byte{mysql.COM_STMT_PREPARE}, "SELECT 1"...))
 			if head, err = wire.ParsePrepared(prepared[0].payload); err != nil {

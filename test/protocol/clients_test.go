@@ -20,8 +20,7 @@ import (
 	"locus/test/shop"
 )
 
-// commandLine gives the command-line client of an engine, or nothing where it
-// isn't installed.
+// commandLine returns the command-line client of an engine, or nothing if it isn't installed.
 func commandLine(engine servers.Engine) []string {
 	if engine == servers.MariaDB {
 		if program, err := exec.LookPath("mariadb"); err == nil {
@@ -44,7 +43,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// run has a command-line client run a script, and gives what it prints.
+// run runs a script with a command-line client, and returns its output.
 func run(t *testing.T, command []string, at endpoint, script string, options ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -81,7 +80,7 @@ SELECT CRC32(body), LENGTH(body) FROM clients WHERE name = 'long';
 SELECT body FROM clients WHERE name = 'long';
 `
 
-// What the command-line clients print is what they print at the server.
+// The command-line clients print the same through the proxy as at the server.
 func TestCommandLineClients(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		command := commandLine(p.engine)
@@ -96,7 +95,7 @@ func TestCommandLineClients(t *testing.T) {
 			ways["zstd"] = []string{"--compression-algorithms=zstd", "--ssl-mode=DISABLED", "--get-server-public-key"}
 			ways["zstd over TLS"] = []string{"--compression-algorithms=zstd,zlib", "--zstd-compression-level=9"}
 		}
-		run(t, command, p.server, session) // so that there is something to drop
+		run(t, command, p.server, session) // so that the script can drop something
 		for name, options := range ways {
 			t.Run(name, func(t *testing.T) {
 				want, got := run(t, command, p.server, session, options...), run(t, command, p.proxy, session, options...)

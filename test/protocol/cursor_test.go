@@ -11,7 +11,7 @@ import (
 	"locus/test/shop"
 )
 
-// prepare gives a statement's number.
+// prepare prepares a statement and returns its ID.
 func (p *peer) prepare(text string) uint32 {
 	p.t.Helper()
 	answer := p.ask(wire.PrepareResponse, append([]byte{mysql.COM_STMT_PREPARE}, text...))
@@ -34,7 +34,7 @@ func (p *peer) fetch(statement, rows uint32) []packet {
 	return p.ask(wire.RowsResponse, wire.AppendFetch(nil, wire.Fetch{Statement: statement, Rows: rows})[wire.HeaderSize:])
 }
 
-// withoutNumbers takes the numbers of statements out of errors.
+// withoutNumbers removes the IDs of statements from errors.
 func withoutNumbers(said []packet) []packet {
 	for i, p := range said {
 		if e, err := wire.ParseERR(p.payload); err == nil {
@@ -132,8 +132,8 @@ func TestCursors(t *testing.T) {
 	})
 }
 
-// A cursor on a sharded table's owner is the shard's; a read of several shards
-// has none and gives all rows at once. Connections come back.
+// A cursor on a sharded table with one owner is opened on the shard. A read of several shards has no cursor and
+// returns all rows at once. Connections are returned to the pool.
 func TestCursorsOnShards(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		c := login(t, p.proxy, classic)

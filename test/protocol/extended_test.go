@@ -11,8 +11,7 @@ import (
 	"locus/test/shop"
 )
 
-// extendedTalk asks for columns whose types say more than the protocol's own, in
-// every way in which columns are defined.
+// extendedTalk queries columns with extended types, in every way in which columns are described to clients.
 func extendedTalk(c *peer) (said []packet) {
 	c.t.Helper()
 	for _, text := range []string{
@@ -41,8 +40,7 @@ func extendedTalk(c *peer) (said []packet) {
 	return said
 }
 
-// What MariaDB says of types beyond the protocol's own reaches those clients that
-// have asked for it, and no other; MySQL's have nothing to ask for.
+// MariaDB's extended types reach only clients that have requested them. MySQL has no such capability.
 func TestExtendedMetadata(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		types := "j JSON, p POINT, l LINESTRING"

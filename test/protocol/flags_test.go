@@ -9,7 +9,8 @@ import (
 	"locus/test/shop"
 )
 
-// Whatever tells flags tells those of the session's transaction, of answers too that a connection without a part in it gives.
+// All answers contain the status flags of the session's transaction, also those from a connection that takes no
+// part in the transaction.
 func TestFlagsWithinATransaction(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		for name, capabilities := range dialects {

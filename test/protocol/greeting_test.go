@@ -11,8 +11,8 @@ import (
 	"locus/test/shop"
 )
 
-// Some clients take the collation that they are greeted with for their own: it is
-// that of the server, whatever has become of the route map meanwhile.
+// Some clients use the collation of the greeting as their own. It is the server's, whatever has happened to the
+// route map.
 func TestGreetingsCollation(t *testing.T) {
 	collation := func(t *testing.T, at endpoint) byte {
 		t.Helper()
@@ -42,8 +42,8 @@ func TestGreetingsCollation(t *testing.T) {
 	})
 }
 
-// What texts without a column are compared by is what the server makes of the number at login, of SET NAMES, and of resets: newer servers
-// take the first collation of a character set for the one that they have been given for it.
+// The collation of literals is what the server derives from the collation number at login, from SET NAMES, and
+// from resets. Newer servers replace some collations by the first one of the character set.
 func TestCollationsOfLogins(t *testing.T) {
 	const asked = "SELECT @@character_set_client, @@character_set_results, @@collation_connection, COLLATION('a'), COLLATION(@a), COLLATION(CAST(1 AS CHAR)), 'a' = 'ä', 'a' = 'a '"
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {

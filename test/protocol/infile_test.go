@@ -23,7 +23,7 @@ func (p *pair) allowFiles(t *testing.T) {
 
 const load = "LOAD DATA LOCAL INFILE 'rows.txt' INTO TABLE loaded"
 
-// send sends a file in pieces, in answer to the request for it.
+// send sends a file in pieces, as the answer to the request for it.
 func (c *peer) send(asked packet, pieces ...[]byte) {
 	seq := asked.seq + 1
 	for _, piece := range append(pieces, nil) {
@@ -115,8 +115,8 @@ func TestLoadDataLocalAmongOthers(t *testing.T) {
 	})
 }
 
-// Who may not send files isn't asked for one, by the client's own choice or the
-// configuration's; the session goes on.
+// A client that may not send files, by its own choice or by the configuration, gets no request for one. The
+// session continues.
 func TestLoadDataLocalRefused(t *testing.T) {
 	closed := shop.Options{Options: func(o *proxy.Options) { o.NoLocalFiles = true }}
 	for name, o := range map[string]shop.Options{"by the client": {}, "by the configuration": closed} {
@@ -132,7 +132,7 @@ func TestLoadDataLocalRefused(t *testing.T) {
 	}
 }
 
-// A client that goes away in the middle of its file leaves nothing behind.
+// A client that disconnects in the middle of its file leaves nothing behind.
 func TestLoadDataLocalCutOff(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.allowFiles(t)

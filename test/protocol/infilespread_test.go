@@ -19,8 +19,7 @@ var spread = shop.Options{
 	Declarations: "  {schema}.visit: {kind: sharded, owner: owner, gene: gene}\n  {schema}.nation: {kind: global}\n",
 }
 
-// A file for several shards is asked for and answered as by one server, whatever the
-// client's protocol.
+// A file for several shards is requested and answered as by one server, for all protocol variants of clients.
 func TestLoadDataLocalSpread(t *testing.T) {
 	pairs(t, spread, func(t *testing.T, p *pair) {
 		p.allowFiles(t)
@@ -66,7 +65,7 @@ func TestLoadDataLocalSpreadAmongOthers(t *testing.T) {
 	})
 }
 
-// Who may not send files isn't asked for one.
+// A client that may not send files gets no request for one.
 func TestLoadDataLocalSpreadRefused(t *testing.T) {
 	pairs(t, spread, func(t *testing.T, p *pair) {
 		p.allowFiles(t)
@@ -76,8 +75,8 @@ func TestLoadDataLocalSpreadRefused(t *testing.T) {
 	})
 }
 
-// A client that goes away in the middle of its file leaves nothing behind, and no
-// connection of a shard is lost to others.
+// A client that disconnects in the middle of its file leaves nothing behind, and the shards' connections remain
+// usable.
 func TestLoadDataLocalSpreadCutOff(t *testing.T) {
 	pairs(t, spread, func(t *testing.T, p *pair) {
 		p.allowFiles(t)

@@ -6,8 +6,7 @@ import (
 	"locus/test/shop"
 )
 
-// A client that ends its own connection, or its own statement, is told as by the
-// server.
+// A client that kills its own connection, or its own statement, gets the same answers as from the server.
 func TestKillOfOneself(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		for _, text := range []string{"KILL CONNECTION_ID()", "KILL @own"} {

@@ -40,8 +40,8 @@ func TestPacketsOf16MiB(t *testing.T) {
 	})
 }
 
-// A server that gets more than its max_allowed_packet says so and reads no further:
-// the client hears the same, and goes on. MySQL's limit is that of the proxy.
+// A server that receives a packet above its max_allowed_packet returns an error and reads no further. The
+// client gets the same error, and can continue. On MySQL the limit is the proxy's.
 func TestPacketsAboveTheServersLimit(t *testing.T) {
 	s := shop.Start(t, servers.MariaDB, shop.Options{})
 	const limit = 16 << 20

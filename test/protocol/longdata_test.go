@@ -10,15 +10,15 @@ import (
 	"locus/test/shop"
 )
 
-// A value that came in pieces goes on in pieces: all of it may be longer than a
-// shard takes in one packet.
+// A value that the client sends in pieces is forwarded in pieces, because the whole value may exceed the
+// shard's max_allowed_packet.
 func TestLongData(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		for name, pieces := range map[string]int{"short": 1, "long": 14} {
 			t.Run(name, func(t *testing.T) {
 				p.both(t, classic, func(_ *testing.T, c *peer) (said []packet) {
 					s := c.prepare("SELECT LENGTH(?), ?")
-					for range 2 { // what was sent is forgotten after an execution
+					for range 2 { // the pieces are discarded after an execution
 						for range pieces {
 							out := wire.AppendLongData(nil, wire.LongData{Statement: s, Piece: bytes.Repeat([]byte("x"), 1_100_000)})
 							if _, err := c.stream.Write(out); err != nil {

@@ -37,8 +37,7 @@ func pairs(t *testing.T, o shop.Options, test func(t *testing.T, p *pair)) {
 	})
 }
 
-// both runs a test's talk with the server and then with the proxy, and compares
-// what the two said.
+// both runs a talk with the server and with the proxy, and compares the answers.
 func (p *pair) both(t *testing.T, capabilities uint32, talk func(t *testing.T, c *peer) []packet) {
 	t.Helper()
 	want := talk(t, login(t, p.server, capabilities))
@@ -46,11 +45,11 @@ func (p *pair) both(t *testing.T, capabilities uint32, talk func(t *testing.T, c
 	compare(t, got, want)
 }
 
-// timings are what command-line clients say of their own.
+// timings matches the times that command-line clients print.
 var timings = regexp.MustCompile(`\(?\d+\.\d+ sec\)?`)
 
-// byWhom is where in itself a server says that it found an error, and the number
-// of a statement, which MariaDB doesn't count from 1 in each session.
+// byWhom matches two parts of errors that may differ: the internal function of the server, and the ID of a
+// statement, which MariaDB doesn't count from 1 in each session.
 var byWhom = regexp.MustCompile(` \(\d+\) given to \w+`)
 
 func told(p packet) string {
@@ -75,7 +74,7 @@ func compare(t *testing.T, got, want []packet) {
 	}
 }
 
-// script is a talk of one text after the other.
+// script returns a talk of one text after the other.
 func script(texts ...string) func(t *testing.T, c *peer) []packet {
 	return func(t *testing.T, c *peer) (said []packet) {
 		t.Helper()

@@ -22,12 +22,12 @@ import (
 const classic = mysql.CLIENT_PROTOCOL_41 | mysql.CLIENT_SECURE_CONNECTION | mysql.CLIENT_PLUGIN_AUTH |
 	mysql.CLIENT_LONG_FLAG | mysql.CLIENT_TRANSACTIONS | mysql.CLIENT_MULTI_RESULTS | mysql.CLIENT_PS_MULTI_RESULTS | mysql.CLIENT_CONNECT_WITH_DB
 
-// endpoint is where a peer logs in.
+// endpoint is an address with a user.
 type endpoint struct {
 	name, addr, user, password, schema string
 }
 
-// packet is what a peer has read.
+// packet is a packet that a peer has read.
 type packet struct {
 	seq     byte
 	payload []byte
@@ -35,34 +35,33 @@ type packet struct {
 
 func (p packet) String() string { return fmt.Sprintf("%3d %q", p.seq, p.payload) }
 
-// patience is how long a command may take: those of 16 MiB take long on a busy machine.
+// patience is the time limit of a command. Commands of 16 MiB take long on a busy machine.
 const patience = 2 * time.Minute
 
-// peer is a client that says exactly what the test wants.
+// peer is a client that sends exactly what the test wants.
 type peer struct {
 	t            testing.TB
 	at           endpoint
 	stream       *stream.Conn
 	nonce        []byte
 	capabilities uint32
-	extended     uint32 // MariaDB's own capabilities, as far as they were offered
+	extended     uint32 // MariaDB's extended capabilities, as far as the server offers them
 	welcome      packet // the OK of the login
 }
 
-// login logs in by the plugin that the server asks for.
+// login logs in with the plugin that the server requests.
 func login(t testing.TB, at endpoint, capabilities uint32) *peer {
 	t.Helper()
 	return loginExtended(t, at, capabilities, 0)
 }
 
-// loginExtended also asks for capabilities of MariaDB's own, as far as they are
-// offered.
+// loginExtended also requests MariaDB's extended capabilities, as far as the server offers them.
 func loginExtended(t testing.TB, at endpoint, capabilities, extended uint32) *peer {
 	t.Helper()
 	return loginCollated(t, at, capabilities, extended, 45)
 }
 
-// loginCollated names a collation, by the number that stands for it.
+// loginCollated also sends the number of a collation.
 func loginCollated(t testing.TB, at endpoint, capabilities, extended uint32, collation byte) *peer {
 	t.Helper()
 	conn, err := net.Dial("tcp", at.addr)
@@ -83,7 +82,7 @@ func loginCollated(t testing.TB, at endpoint, capabilities, extended uint32, col
 	b = append(binary.LittleEndian.AppendUint32(b, 1<<24), collation)
 	b = binary.LittleEndian.AppendUint32(append(b, make([]byte, 19)...), p.extended)
 	b = append(append(b, at.user...), 0)
-	b = append(b, 0) // no answer to the nonce yet: the server asks
+	b = append(b, 0) // an empty answer to the nonce: the server requests another
 	b = append(append(b, at.schema...), 0)
 	b = append(append(b, "none_yet"...), 0)
 	p.write(1, b)
@@ -91,7 +90,7 @@ func loginCollated(t testing.TB, at endpoint, capabilities, extended uint32, col
 	return p
 }
 
-// authenticate answers what the server asks until it says OK.
+// authenticate answers the server's requests until the login succeeds.
 func (p *peer) authenticate(password string) {
 	p.t.Helper()
 	for {
@@ -114,7 +113,7 @@ func (p *peer) authenticate(password string) {
 	}
 }
 
-// refused answers what the server asks until it says no.
+// refused answers the server's requests until the login is refused.
 func (p *peer) refused(password string) *mysql.MyError {
 	p.t.Helper()
 	for {
@@ -150,7 +149,7 @@ func nonceOf(greeting []byte) []byte {
 	return slices.Concat(greeting[at:at+8], greeting[at+27:at+39])
 }
 
-// extendedIn are MariaDB's own capabilities in a greeting.
+// extendedIn returns MariaDB's extended capabilities in a greeting.
 func extendedIn(greeting []byte) uint32 {
 	if offeredIn(greeting)&mysql.CLIENT_LONG_PASSWORD != 0 {
 		return 0
@@ -174,7 +173,7 @@ func (p *peer) read() packet {
 	return packet{seq, bytes.Clone(view)}
 }
 
-// write sends a payload; whether it arrived, the answer tells.
+// write sends a payload and ignores errors, because a missing answer reveals them.
 func (p *peer) write(seq byte, payload []byte) {
 	out, _ := wire.AppendPacket(nil, seq, payload)
 	_, _ = p.stream.Write(out)
@@ -213,7 +212,7 @@ func (p *peer) query(text string) []packet {
 	return p.ask(wire.QueryResponse, append([]byte{mysql.COM_QUERY}, text...))
 }
 
-// must is query where an error ends the test.
+// must runs queries. An error ends the test.
 func (p *peer) must(texts ...string) {
 	p.t.Helper()
 	for _, text := range texts {
@@ -224,7 +223,7 @@ func (p *peer) must(texts ...string) {
 	}
 }
 
-// gone checks that nothing more is said and the connection is closed.
+// gone checks that the connection is closed and that nothing more was sent.
 func (p *peer) gone() {
 	p.t.Helper()
 	if err := p.stream.Fill(); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {

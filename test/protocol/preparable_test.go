@@ -9,8 +9,8 @@ import (
 	"locus/test/shop"
 )
 
-// What can be prepared can be prepared through the proxy too, and what can't be
-// is refused with the same error.
+// The statements that the server can prepare can also be prepared through the proxy. The others get the same
+// errors.
 func TestWhatCanBePrepared(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		for _, text := range []string{

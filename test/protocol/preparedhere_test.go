@@ -11,8 +11,7 @@ import (
 	"locus/test/shop"
 )
 
-// columns prepares and executes a statement, and gives the names and types of
-// the columns that each of the two answers promised.
+// columns prepares and executes a statement, and returns the names and types of the columns in both answers.
 func (p *peer) columns(text string) (prepared, executed []string) {
 	p.t.Helper()
 	answer := p.ask(wire.PrepareResponse, append([]byte{mysql.COM_STMT_PREPARE}, text...))
@@ -37,7 +36,8 @@ func (p *peer) columns(text string) (prepared, executed []string) {
 	return prepared, definitions(answer[1:], int(answer[0].payload[0]))
 }
 
-// What is promised at COM_STMT_PREPARE is what comes, whoever answers.
+// The columns in the answer to COM_STMT_PREPARE are those of the execution, whether a shard or the proxy
+// answers.
 func TestPreparedColumns(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		for name, capabilities := range dialects {

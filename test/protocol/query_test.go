@@ -10,7 +10,7 @@ import (
 	"locus/test/shop"
 )
 
-// dialects are what clients of different ages agree on.
+// dialects are capability flags of clients of different ages.
 var dialects = map[string]uint32{
 	"classic":     classic,
 	"without EOF": classic | mysql.CLIENT_DEPRECATE_EOF,
@@ -119,7 +119,7 @@ func TestDialectsOfTheProxysOwnAnswers(t *testing.T) {
 	})
 }
 
-// rowsOf are the payloads of a result set's rows.
+// rowsOf returns the payloads of a result set's rows.
 func rowsOf(said []packet, capabilities uint32) (rows []string) {
 	columns, _ := wire.LenInt(said[0].payload)
 	from := 1 + int(columns)

@@ -15,7 +15,7 @@ import (
 	"locus/test/shop"
 )
 
-// pairsLeftOut is the number of pairs of which one is tried.
+// pairsLeftOut: one of so many pairs is tried.
 var pairsLeftOut = scale.Of(211, 1)
 
 // bound is a parameter value with a name for messages.
@@ -28,7 +28,7 @@ func integer(n int64) []byte { return binary.LittleEndian.AppendUint64(nil, uint
 
 func double(f float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(f)) }
 
-// bounds are values of all types that clients send.
+// bounds returns values of all types that clients send.
 func bounds() []bound {
 	text := func(s string) bound {
 		return bound{"string " + s, wire.Param{Type: mysql.MYSQL_TYPE_VAR_STRING, Value: []byte(s)}}

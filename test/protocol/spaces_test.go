@@ -8,7 +8,7 @@ import (
 	"locus/test/shop"
 )
 
-// What a login asks for by CLIENT_IGNORE_SPACE holds until sql_mode is set.
+// CLIENT_IGNORE_SPACE at the login sets IGNORE_SPACE until sql_mode is set.
 func TestIgnoreSpace(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		for _, capabilities := range []uint32{classic, classic | mysql.CLIENT_IGNORE_SPACE} {

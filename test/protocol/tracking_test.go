@@ -56,13 +56,13 @@ func TestSessionTracking(t *testing.T) {
 			}
 			c.write(0, changeUser(c, c.at.user, c.at.password, c.at.schema))
 			c.authenticate(c.at.password)
-			c.welcome.seq = 0 // the ways to it have different lengths
+			c.welcome.seq = 0 // the two logins take different numbers of packets
 			return ordered(t, append(said, c.welcome))
 		})
 	})
 }
 
-// What MySQL tells of transactions without being asked, and MariaDB doesn't.
+// MySQL reports the state of transactions without a request. MariaDB doesn't.
 func TestTransactionsAreTold(t *testing.T) {
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {
 		p.both(t, classic|mysql.CLIENT_SESSION_TRACK, func(t *testing.T, c *peer) []packet {
@@ -84,8 +84,8 @@ func TestTransactionsAreTold(t *testing.T) {
 	})
 }
 
-// untold takes out of the answer to SET of a variable that is on or off that autocommit is on, as it was: MariaDB 11.8 tells that with each
-// of them.
+// untold removes the unchanged autocommit from the answer to a SET of a boolean variable: MariaDB 11.8 reports
+// it with each of them.
 func untold(t *testing.T, said []packet) []packet {
 	t.Helper()
 	const tracks = mysql.CLIENT_SESSION_TRACK

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Installed is where test/install/suites.sh put the part of that name, outside
-// this tree. It fails the test if it is not there.
+// Installed returns the directory where test/install/suites.sh has put the part of that name, outside of this
+// tree. It fails the test if there is none.
 func Installed(t testing.TB, name string) string {
 	t.Helper()
 	dir := os.Getenv("LOCUS_SUITES_DIR")

@@ -17,16 +17,15 @@ import (
 // Command is a program that runs a suite.
 type Command struct {
 	Dir   string
-	Env   []string // beside the test's own
+	Env   []string // in addition to the test's own
 	Args  []string // the program first
 	Stdin string
 	Limit time.Duration // after which it is killed with all it started
 }
 
-// Output runs the program and returns what it wrote, to standard output and
-// error in one. That it ends badly is no failure, since suites do that where a
-// case fails; that it does not start or runs out of time is one. If the test
-// fails, the output is kept, and the test says where.
+// Output runs the program and returns its standard output and error together. A non-zero exit status is no
+// failure, because suites return one if a case fails. It is a failure if the program can't be started or takes
+// too long. If the test fails, the output is kept, and the test logs where.
 func (c Command) Output(t testing.TB) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), c.Limit)
@@ -35,7 +34,7 @@ func (c Command) Output(t testing.TB) []byte {
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, append(os.Environ(), c.Env...), strings.NewReader(c.Stdin)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second // for what a killed program's children hold open
+	cmd.WaitDelay = 5 * time.Second // because children of a killed program may keep the pipes open
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

@@ -16,8 +16,7 @@ func TestCommandOutput(t *testing.T) {
 	}
 }
 
-// A suite that hangs is ended with what it started, its test fails, and what it
-// had said is kept.
+// A suite that hangs is killed with its children, its test fails, and its output so far is kept.
 func TestCommandRunsOutOfTime(t *testing.T) {
 	r := &recorder{TB: t}
 	c := Command{Dir: t.TempDir(), Args: []string{"sh", "-c", "echo begun; sleep 1000 & sleep 1000"}, Limit: 100 * time.Millisecond}

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// Run runs a suite's cases at an endpoint and tells what became of each; nil
-// cases are all.
+// Run runs a suite's cases at an endpoint and returns their outcomes; nil cases are all.
 type Run func(t *testing.T, at Endpoint, cases []string) Outcomes
 
 // Check runs a suite at both ends, one after the other, and compares. The exceptions are those of the suite's directory. A case that fails
@@ -28,7 +27,7 @@ func (s *Stand) CheckAtOnce(t *testing.T, dir string, run Run) Outcomes {
 	t.Helper()
 	var direct, proxy Outcomes
 	var both sync.WaitGroup
-	// Not by t.Parallel: the two would wait for all tests that go test runs at once.
+	// without t.Parallel, which would wait for all other tests
 	both.Go(func() { t.Run("direct", func(t *testing.T) { direct = run(t, s.Direct, nil) }) })
 	both.Go(func() { t.Run("proxy", func(t *testing.T) { proxy = run(t, s.Proxy, nil) }) })
 	both.Wait()
@@ -102,8 +101,8 @@ func compare(direct, proxy Outcomes, exceptions Exceptions) []string {
 	return complaints
 }
 
-// disputed are the cases that pass directly and not, or with another result,
-// through the proxy, without being exceptions.
+// disputed returns the cases that pass directly and fail, or have another result, through the proxy, without
+// the exceptions.
 func disputed(direct, proxy Outcomes, exceptions Exceptions) []string {
 	var names []string
 	for _, name := range direct.With(Passed) {

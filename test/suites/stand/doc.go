@@ -1,9 +1,8 @@
-// Package stand runs other people's test suites twice: at a plain server, and at
-// a proxy before servers of the same kind. What passes there and not here is a
-// defect of the proxy.
+// Package stand runs test suites of other projects twice: on a plain server, and on a proxy in front of servers
+// of the same kind. A case that passes on the server and not through the proxy is a defect of the proxy.
 //
-// It owns the two ends and the comparison of what a suite says of them. It never
-// knows a suite: how one is run is in the table of the package above, and how its output is read in the package report.
+// It owns the two ends and the comparison of the outcomes. It knows nothing about the suites: how one is run is
+// in the table of the package above, and package report reads their output.
 //
 //	func TestMain(m *testing.M) { servers.Main(m) }
 //
@@ -18,5 +17,6 @@
 //		})
 //	}
 //
-// The cases that may fail through the proxy are listed with their reasons in exceptions.txt of the suite's directory, see [Excepted].
+// The cases that may fail through the proxy are listed with their reasons in exceptions.txt of the suite's
+// directory, see [Excepted].
 package stand

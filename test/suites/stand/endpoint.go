@@ -10,8 +10,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// Endpoint is what a suite's client connects to, and its account there, which
-// may make databases and do whatever root may.
+// Endpoint is the address to which a suite's client connects, with a user who may create databases and has all
+// privileges of root.
 type Endpoint struct {
 	Name           string // "direct" or "proxy"
 	Host           string
@@ -20,17 +20,17 @@ type Endpoint struct {
 	TLS            bool // whether TLS is offered; the certificate is self-signed
 }
 
-// Addr is the endpoint's host and port.
+// Addr returns the host and the port.
 func (e Endpoint) Addr() string { return net.JoinHostPort(e.Host, strconv.Itoa(e.Port)) }
 
-// Config is how go-sql-driver logs in.
+// Config returns the configuration with which go-sql-driver logs in.
 func (e Endpoint) Config(database string) *mysql.Config {
 	c := mysql.NewConfig()
 	c.Net, c.Addr, c.User, c.Passwd, c.DBName = "tcp", e.Addr(), e.User, e.Password, database
 	return c
 }
 
-// DSN is Config as go-sql-driver's data source name.
+// DSN returns Config as a data source name of go-sql-driver.
 func (e Endpoint) DSN(database string) string { return e.Config(database).FormatDSN() }
 
 // DB opens a pool of connections, closed when the test ends.
@@ -45,8 +45,8 @@ func (e Endpoint) DB(t testing.TB, database string) *sql.DB {
 	return db
 }
 
-// Database makes an empty database of a name that the suite wants, in place of
-// what an earlier run left, and drops it when the test ends.
+// Database creates an empty database with a name that the suite wants. It replaces that of an earlier run, and
+// is dropped at the end of the test.
 func (e Endpoint) Database(t testing.TB, name string) {
 	t.Helper()
 	db := e.DB(t, "")
@@ -57,7 +57,7 @@ func (e Endpoint) Database(t testing.TB, name string) {
 		}
 	}
 	t.Cleanup(func() {
-		// The test's context is done by now.
+		// without cancellation, because the test's context has ended by then
 		if _, err := db.ExecContext(context.WithoutCancel(t.Context()), drop); err != nil {
 			t.Errorf("%s: %s: %v", e.Name, drop, err)
 		}

@@ -16,8 +16,9 @@ import (
 // reason.
 type Exceptions map[string]string
 
-// Excepted reads exceptions.txt of a suite's directory, and exceptions.<engine>.txt of the cases that fail with one engine only. A line is
-// a case's name, a tab and the reason; empty lines and lines that begin with # are ignored. Without the files there are no exceptions.
+// Excepted reads exceptions.txt of a suite's directory, and exceptions.<engine>.txt with the cases that fail
+// with one engine only. A line contains a case's name, a tab and the reason; empty lines and lines that begin
+// with # are ignored. Without the files there are no exceptions.
 func Excepted(t testing.TB, dir string, engine servers.Engine) Exceptions {
 	t.Helper()
 	x := Exceptions{}

@@ -11,13 +11,13 @@ import (
 // left counts the statements after which a connection is not lent on as it is, by what they are.
 type left map[string]int
 
-// note adds one, by what it may leave and its first words.
+// note counts a statement, by the state that it may leave and its first words.
 func (l left) note(leaves, digest string) {
 	words := strings.Fields(digest)
 	l[leaves+": "+strings.Join(words[:min(kindWords(words), len(words))], " ")]++
 }
 
-// kindWords is how many words say what a statement is: of CREATE TABLE two, of SELECT one.
+// kindWords returns how many words identify the kind of a statement: two for CREATE TABLE, one for SELECT.
 func kindWords(words []string) int {
 	if len(words) == 0 {
 		return 0
@@ -29,7 +29,7 @@ func kindWords(words []string) int {
 	return 1
 }
 
-// String gives the most frequent ones.
+// String returns the most frequent ones.
 func (l left) String() string {
 	kinds := slices.SortedFunc(maps.Keys(l), func(a, b string) int { return cmp.Or(l[b]-l[a], strings.Compare(a, b)) })
 	var list []string

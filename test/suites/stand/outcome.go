@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// State is what became of a case.
+// State is the state of a case after its run.
 type State string
 
 const (
@@ -15,22 +15,22 @@ const (
 	Skipped State = "skipped"
 )
 
-// Outcome is a case's state, and what the suite said of it.
+// Outcome is a case's state, and the suite's message about it.
 type Outcome struct {
 	State  State
 	Detail string
-	// Result is what a case that passed found, in a form that is the same at
-	// both ends; empty where the suite itself judges it.
+	// Result is the result of a case that passed, in a form that must be equal at both ends. It is empty if the
+	// suite itself checks the result.
 	Result string
 }
 
-// same tells whether two outcomes are as good as each other.
+// same reports whether two outcomes are equal.
 func (o Outcome) same(p Outcome) bool { return o.State == p.State && o.Result == p.Result }
 
 // Outcomes are a run's, by the case's name.
 type Outcomes map[string]Outcome
 
-// With are the names of the cases in that state, sorted.
+// With returns the names of the cases in a state, sorted.
 func (o Outcomes) With(s State) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(o)) {

@@ -15,16 +15,17 @@ import (
 	"locus/proxy"
 )
 
-// refused collects what a proxy refuses of a suite's statements, and which of them may leave state, as it logs it.
+// refused collects, from a proxy's log, the statements of a suite that the proxy refuses, and those that may
+// leave state.
 type refused struct {
 	slog.Handler // of the stand's proxy
 	mu           sync.Mutex
 	codes        map[string]int
-	texts        map[string]int // by code, or what is left, and text without literals
+	texts        map[string]int // by the code or the kind of state, and by the text without literals
 	left         left
 }
 
-// mostTexts bounds what is kept of them.
+// mostTexts bounds the number of collected texts.
 const mostTexts = 2000
 
 func (r *refused) Handle(ctx context.Context, record slog.Record) error {
@@ -53,7 +54,7 @@ func (r *refused) keep(text string) {
 func (r *refused) WithAttrs([]slog.Attr) slog.Handler { return r }
 func (r *refused) WithGroup(string) slog.Handler      { return r }
 
-// tell says what was refused, and writes each text into the file that LOCUS_REFUSED names, if it names one.
+// tell logs what was refused, and writes each text into the file that LOCUS_REFUSED names, if it is set.
 func (r *refused) tell(t *testing.T, p *proxy.Proxy) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -81,8 +82,8 @@ func (r *refused) tell(t *testing.T, p *proxy.Proxy) {
 	}
 }
 
-// resets counts the connections that were reset before somebody else had them, per 1,000 statements of clients', and those of
-// them on which something may have been left.
+// resets returns, per 1,000 statements of clients, the number of connections that were reset before another
+// session got them, and how many of those may have had state.
 func resets(status proxy.Status) (all, cleaned float64) {
 	for _, pool := range status.Pools {
 		all += float64(pool.Resets)

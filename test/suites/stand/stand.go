@@ -13,9 +13,8 @@ import (
 	"locus/test/shop"
 )
 
-// Stand is a plain server and a proxy before two others of the same engine.
-// What nobody declared lives on the proxy's first shard, so that a suite finds
-// one server there.
+// Stand is a plain server, and a proxy in front of two others of the same engine. Undeclared tables are on the
+// proxy's first shard, so that a suite finds a single server there.
 type Stand struct {
 	Engine        servers.Engine
 	Direct, Proxy Endpoint
@@ -25,13 +24,12 @@ type Stand struct {
 // Servers is the number of servers that a stand takes: two shards and the plain one.
 const Servers = 3
 
-// Start runs a stand on servers that the package's tests share; it needs
-// [servers.Main]. The plain server is none of the proxy's: the same database
-// may be made at both ends.
+// Start runs a stand on servers that the package's tests share; it needs [servers.Main]. The plain server is
+// not one of the proxy's, because both ends may have a database of the same name.
 func Start(t *testing.T, engine servers.Engine) *Stand { return StartWith(t, engine, shop.Options{}) }
 
-// StartWith is Start with what else the proxy's cluster declares, of tables and of the user. If the options name [Servers] servers, the
-// stand takes those.
+// StartWith is like Start, with further tables and fields of the user in the cluster's declaration. If the
+// options contain [Servers] servers, the stand uses those.
 func StartWith(t *testing.T, engine servers.Engine, o shop.Options) *Stand {
 	t.Helper()
 	all := o.Servers
@@ -68,7 +66,7 @@ func Plain(t *testing.T, server *servers.Server) Endpoint {
 	return at
 }
 
-// loadsFiles lets clients load files, which MySQL does not by default.
+// loadsFiles permits clients to load files, which MySQL does not by default.
 func loadsFiles(t *testing.T, server *servers.Server) {
 	t.Helper()
 	server.Exec(t, "SET GLOBAL local_infile = 1")
@@ -93,7 +91,7 @@ func (s *Stand) Spread(t *testing.T, database string, tables ...string) {
 	}
 }
 
-// Endpoints are both, the plain server first.
+// Endpoints returns both endpoints, the plain server first.
 func (s *Stand) Endpoints() []Endpoint { return []Endpoint{s.Direct, s.Proxy} }
 
 func endpoint(t *testing.T, name, addr string) Endpoint {
