@@ -76,9 +76,15 @@ func (f *faces) start() {
 			always("SELECT CONCAT_WS(' ', @@hostname", fmt.Sprint("db", i)),
 			always("SELECT @@GLOBAL.server_id, @@hostname, @@port", fmt.Sprint(i+1), "db", "3306"),
 		)
+		s.Tap(refuseChecks)
 		f.servers = append(f.servers, s)
 		f.shards += fmt.Sprintf("  s%d: {address: '%s', user: u, secret: shard}\n", i, s.Target("").Addr)
 	}
+}
+
+// refuseChecks makes a server refuse the checks before a job, which doctor makes too: the fake servers can't answer them.
+func refuseChecks(text string) (fakeshard.Reply, bool) {
+	return fakeshard.Reply{Code: 1045, State: "28000", Message: "no entry"}, text == "SHOW GLOBAL VARIABLES"
 }
 
 // within returns the cluster for a subtest.

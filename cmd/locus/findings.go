@@ -75,6 +75,9 @@ func (in *invocation) printFindings(w io.Writer, list []finding.Finding) {
 			fmt.Fprintf(w, "  %s\n", f.Expect)
 		}
 		fmt.Fprintf(w, "  remedy: %s\n", f.Remedy)
+		if f.Severity < finding.Outage {
+			fmt.Fprintf(w, "  id: %s\n", f.ID)
+		}
 		for i, c := range f.Consequences {
 			if i == 0 {
 				fmt.Fprintln(w, "  consequences:")

@@ -203,6 +203,7 @@ func (in *invocation) jobCommand(r jobRequest) *cobra.Command {
 func (in *invocation) opsOf(conn *connection) *ops.Ops {
 	return ops.New(ops.Config{
 		KV: conn.kv, Jobs: in.jobsOf(conn), Secrets: conn.config.Secrets.Lookup, Connect: conn.config.Backends.ConnectTimeout.Std(), Now: in.now,
+		Findings: in.found(conn, everything),
 	})
 }
 

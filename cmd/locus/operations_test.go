@@ -14,7 +14,6 @@ import (
 
 	"locus/config/etcd"
 	"locus/idgen/gene"
-	"locus/internal/test/fakeshard"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 )
@@ -207,15 +206,9 @@ func sqlRefusal(call string, err error) (string, int) {
 	return text, int(failure.Code)
 }
 
-// prepare writes a job in each of some phases, and registers shard s3, for which the process has no secret. The servers of s0 and s2
-// refuse to be checked.
+// prepare writes a job in each of some phases, and registers shard s3, for which the process has no secret.
 func (f *faces) prepare() {
 	f.t.Helper()
-	for _, s := range f.servers {
-		s.Tap(func(text string) (fakeshard.Reply, bool) {
-			return fakeshard.Reply{Code: 1045, State: "28000", Message: "no entry"}, text == "SHOW GLOBAL VARIABLES"
-		})
-	}
 	f.declare(f.shards + "  s3: {address: 'nowhere:3306', user: u, secret: none}\n")
 	f.write("planned-1")
 	f.write("paused-1", phase.Event{Kind: phase.Pause})

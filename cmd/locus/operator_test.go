@@ -23,6 +23,7 @@ func TestWhatChangesTheApplicationsExperienceAsks(t *testing.T) {
 		"locus config check": local, "locus config reference": local, "locus man": local, "locus version": local, "locus demo": local, "locus serve": local,
 		"locus completion bash": local, "locus completion zsh": local, "locus completion fish": local, "locus completion powershell": local,
 		"locus advise": reads, "locus doctor": reads, "locus events": reads, "locus sessions list": reads, "locus explain": reads, "locus hot": reads, "locus status": reads, "locus top": reads, "locus get": reads, "locus diff": reads,
+		"locus findings acknowledged": reads, "locus findings acknowledge": prepares, "locus findings withdraw": prepares,
 		"locus documents list": reads, "locus routes show": reads, "locus routes history": reads, "locus routes diff": reads, "locus shard list": reads,
 		"locus table list": reads, "locus table show": reads, "locus user list": reads, "locus jobs": reads, "locus watch": reads, "locus wait": reads,
 		"locus generators": reads, "locus proxies list": reads, "locus restore": reads, "locus gene": reads, "locus id decode": reads, "locus id encode": reads,

@@ -163,8 +163,11 @@ func (p *process) join(o *proxy.Options) {
 			p.shows.Change(func(c *fleet.Card) { c.Primaries = epochs })
 		}
 	}
-	p.ops = ops.New(ops.Config{KV: p.kv, Jobs: p.store, Secrets: p.config.Secrets.Lookup, Connect: p.config.Backends.ConnectTimeout.Std(), Now: time.Now})
-	o.Virtual, o.Procedures = virtual.New(p.kv, p.store), virtual.NewProcedures(p.ops)
+	findings := p.in.found(p.connection, latest)
+	p.ops = ops.New(ops.Config{
+		KV: p.kv, Jobs: p.store, Secrets: p.config.Secrets.Lookup, Connect: p.config.Backends.ConnectTimeout.Std(), Now: time.Now, Findings: findings,
+	})
+	o.Virtual, o.Procedures = virtual.New(p.kv, p.store, findings), virtual.NewProcedures(p.ops)
 	o.Applied = p.store.Applied
 	o.Declarations, o.Made = declared.NewTables(p.kv, p.log), p.recordDefinition
 	announcer := &fleet.Announcer{KV: p.kv, ID: p.card.ID}

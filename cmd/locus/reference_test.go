@@ -294,7 +294,7 @@ func collect(examples map[string]string, text string) {
 			words := strings.Fields(rest)
 			for n := min(3, len(words)); n > 1; n-- {
 				path := strings.Join(words[:n], " ")
-				if n == 3 && !slices.Contains([]string{"routes", "proxies", "keys", "id", "config", "completion", "user", "table", "shard", "documents", "sessions"}, words[1]) {
+				if n == 3 && !slices.Contains([]string{"routes", "proxies", "keys", "id", "config", "completion", "user", "table", "shard", "documents", "sessions", "findings"}, words[1]) {
 					continue
 				}
 				if examples[path] == "" {

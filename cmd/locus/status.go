@@ -61,7 +61,8 @@ type asking int
 
 const (
 	everything   asking = iota
-	proxiesAlone        // not the shards, and not etcd's members
+	latest              // not the shards: the latest report about them is taken
+	proxiesAlone        // and not etcd's members
 )
 
 // see queries the cluster for status and doctor.
@@ -77,6 +78,8 @@ func (in *invocation) see(ctx context.Context, conn *connection, c *cluster.Clus
 		if report, err = in.examine(ctx, conn, c); err != nil {
 			return seen, err
 		}
+	}
+	if ask != proxiesAlone {
 		seen.Etcd = conn.client.Health(ctx)
 	}
 	if seen.Moves, _, err = (&watch.Watcher{Source: in.jobsOf(conn)}).Look(ctx); err != nil {

@@ -97,6 +97,10 @@ func (s transcript) command(t *testing.T, line string) string {
 	status := run(t.Context(), args[1:], in)
 	var out strings.Builder
 	for text := range strings.Lines(stdout.String()) {
+		if id, is := strings.CutPrefix(text, "  id: "); is && s.words != nil { // it depends on addresses; ${ID} is the last one
+			s.words["ID"] = strings.TrimSpace(id)
+			text = "  id: ${ID}\n"
+		}
 		out.WriteString("| " + text)
 	}
 	for text := range strings.Lines(stderr.String()) {

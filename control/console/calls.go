@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"locus/control/finding"
 	"locus/control/ops"
 	"locus/migrate"
 	"locus/migrate/job"
@@ -25,6 +26,8 @@ type Operations interface {
 	Send(ctx context.Context, c ops.Command, by string, agree ops.Agree) (*job.Job, error)
 	AddTable(ctx context.Context, r ops.TableWords, by string) (ops.Table, error)
 	DropTable(ctx context.Context, r ops.DropTable, by string) (ops.Table, error)
+	Acknowledge(ctx context.Context, r ops.Acknowledge, by string) (finding.Acknowledgement, error)
+	Withdraw(ctx context.Context, r ops.Withdraw) (finding.Acknowledgement, error)
 	Switchover(ctx context.Context, r ops.Switchover, by string, log *slog.Logger) (time.Duration, error)
 	KillSession(ctx context.Context, r ops.KillSession, by string) (proxy string, err error)
 }
@@ -66,6 +69,12 @@ type switchedOver struct {
 	HeldMs  int64  `json:"held_ms"`
 }
 
+// acknowledged is the answer to a request that concerns an acknowledgement.
+type acknowledged struct {
+	Schema int `json:"schema"`
+	finding.Acknowledgement
+}
+
 // request is one kind of request. A body has the fields of its type.
 type request struct {
 	of  reflect.Type
@@ -87,6 +96,14 @@ var requests = map[string]request{
 		return switchedOver{schema, string(r.Shard), r.To, held.Milliseconds()}, err
 	}),
 	"kill_session": killing(false), "kill_statement": killing(true),
+	"acknowledge": calling(func(c *Console, ctx context.Context, r ops.Acknowledge, by string) (any, error) {
+		a, err := c.options.Operations.Acknowledge(ctx, r, by)
+		return acknowledged{schema, a}, err
+	}),
+	"withdraw": calling(func(c *Console, ctx context.Context, r ops.Withdraw, _ string) (any, error) {
+		a, err := c.options.Operations.Withdraw(ctx, r)
+		return acknowledged{schema, a}, err
+	}),
 	"table_add": calling(func(c *Console, ctx context.Context, r ops.TableWords, by string) (any, error) {
 		t, err := c.options.Operations.AddTable(ctx, r, by)
 		return newTableCalled(t), err

@@ -265,6 +265,26 @@ func (f fakeOperations) KillSession(_ context.Context, r ops.KillSession, _ stri
 	return r.Proxy, nil
 }
 
+func (f fakeOperations) Acknowledge(_ context.Context, r ops.Acknowledge, by string) (finding.Acknowledgement, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.notes.Report.Findings {
+		if one.ID == r.Finding {
+			a := finding.Acknowledgement{Fact: one.Fact, By: by, At: time.Now(), Why: r.Why}
+			f.notes.Acknowledged = map[string]finding.Acknowledgement{a.ID: a}
+			return a, nil
+		}
+	}
+	return finding.Acknowledgement{}, &ops.Invalid{Problem: "no finding is named"}
+}
+
+func (f fakeOperations) Withdraw(_ context.Context, r ops.Withdraw) (a finding.Acknowledgement, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, f.notes.Acknowledged = f.notes.Acknowledged[r.Finding], nil
+	return a, nil
+}
+
 func (f fakeOperations) Switchover(context.Context, ops.Switchover, string, *slog.Logger) (time.Duration, error) {
 	return 20 * time.Millisecond, nil
 }

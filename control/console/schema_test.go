@@ -50,6 +50,7 @@ func TestFieldsStay(t *testing.T) {
 		{"POST /v1/calls/switchover", switchedOver{}},
 		{"POST /v1/calls/table_add and table_drop", tableCalled{}},
 		{"POST /v1/calls/kill_session and kill_statement", killed{}},
+		{"POST /v1/calls/acknowledge and withdraw", acknowledged{}},
 		{"POST /v1/previews/{procedure}", previewed{}},
 	}
 	text := fieldsHead

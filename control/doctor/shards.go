@@ -170,6 +170,9 @@ func (s *shard) one(ctx context.Context, sql string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if len(rows) == 0 || len(rows[0]) == 0 {
+		return "", fmt.Errorf("%s: the server has answered without a row", sql)
+	}
 	return string(rows[0][0]), nil
 }
 

@@ -7,11 +7,13 @@
 package ops
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"locus/config/etcd"
+	"locus/control/finding"
 	"locus/control/jobs"
 )
 
@@ -22,6 +24,8 @@ type Ops struct {
 	secrets func(name string) (string, error)
 	connect time.Duration
 	now     func() time.Time
+
+	findings func(context.Context) ([]finding.Finding, error)
 }
 
 // Config is what operations need of their process.
@@ -31,10 +35,12 @@ type Config struct {
 	Secrets func(name string) (string, error)
 	Connect time.Duration // limit for the login to a shard
 	Now     func() time.Time
+	// Findings returns the findings of the cluster. If it is nil, none can be acknowledged.
+	Findings func(context.Context) ([]finding.Finding, error)
 }
 
 // New returns the operations on the cluster of c.KV.
-func New(c Config) *Ops { return &Ops{c.KV, c.Jobs, c.Secrets, c.Connect, c.Now} }
+func New(c Config) *Ops { return &Ops{c.KV, c.Jobs, c.Secrets, c.Connect, c.Now, c.Findings} }
 
 // Invalid is the error for a request that no state of the cluster accepts. Nothing was changed.
 type Invalid struct{ Problem string }

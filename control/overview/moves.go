@@ -5,7 +5,6 @@ import (
 
 	"locus/control/finding"
 	"locus/control/watch"
-	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/router"
 )
@@ -34,17 +33,24 @@ func moves(all []watch.Seen, now time.Time) []Move {
 	return list
 }
 
+// unattended is the time that a job may be without a report: the process that runs it may have died, and another one takes over.
+const unattended = 30 * time.Second
+
 // stuck reports a job that makes no progress, with the reason.
 func stuck(seen watch.Seen, now time.Time) (f finding.Finding, is bool) {
 	const check = "moves"
 	j, r := seen.Job, seen.Report
-	switch silent := job.See(j, seen.Earlier, r, now).Silent; {
+	last := j.Created
+	if r.At.After(last) {
+		last = r.At
+	}
+	switch silent := now.Sub(last); {
 	case j.State.Shown() == phase.Failed:
 		f = finding.New(finding.AtRisk, check, j.ID, j.State.Remedy+"; then locus resume, rollback or abort "+j.ID, "has failed: %s", j.State.Why)
 	case r.Trouble != "":
 		f = finding.New(finding.AtRisk, check, j.ID, "what it names; it is tried again by itself: locus jobs "+j.ID, "can't go on: %s", r.Trouble)
 		f.Symptom = true
-	case silent > 0:
+	case silent > unattended:
 		f = finding.New(finding.AtRisk, check, j.ID, "start a mover, or look at the one that ran it: locus jobs "+j.ID, "no process has reported on it for %s", finding.Measure(watch.Rounded(silent)))
 	default:
 		return f, false

@@ -96,6 +96,7 @@ func serversDown(seen Seen) (list []cause) {
 			}})
 		}
 	}
+	slices.SortStableFunc(list, func(a, b cause) int { return cmp.Compare(b.Severity, a.Severity) }) // a primary explains more than a replica
 	return list
 }
 

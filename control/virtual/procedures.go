@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"locus/control/finding"
 	"locus/control/ops"
 	"locus/migrate/job"
 	"locus/proxy/session"
@@ -59,6 +60,8 @@ var procedures = map[string]procedure{
 
 	"kill_session":   {takes: "proxy, session", least: 2, read: kill(false)},
 	"kill_statement": {takes: "proxy, session", least: 2, read: kill(true)},
+	"acknowledge":    {takes: "finding, why [, days]", least: 2, read: acknowledge},
+	"withdraw":       {takes: "finding", least: 1, read: withdraw},
 
 	"table_add":  {takes: "table, words", least: 2, read: tableAdd},
 	"table_drop": {takes: "table", least: 1, read: tableDrop},
@@ -244,6 +247,29 @@ func kill(statement bool) func(*call) run {
 			return session.Answer{Columns: []string{"proxy", "session"}, Row: []string{proxy, strconv.FormatInt(r.Session, 10)}}, err
 		}
 	}
+}
+
+func acknowledge(c *call) run {
+	r := ops.Acknowledge{Finding: c.text(0), Why: c.text(1)}
+	if days := c.number(2); days != nil {
+		r.Days = *days
+	}
+	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+		a, err := o.Acknowledge(ctx, r, c.by)
+		return ofFinding(a), err
+	}
+}
+
+func withdraw(c *call) run {
+	r := ops.Withdraw{Finding: c.text(0)}
+	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+		a, err := o.Withdraw(ctx, r)
+		return ofFinding(a), err
+	}
+}
+
+func ofFinding(a finding.Acknowledgement) session.Answer {
+	return session.Answer{Columns: []string{"finding", "severity", "place", "what"}, Row: []string{a.ID, a.Severity.String(), a.Where, a.What}}
 }
 
 func tableAdd(c *call) run {

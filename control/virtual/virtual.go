@@ -16,6 +16,7 @@ import (
 	"locus/config/etcd"
 	"locus/control/declared"
 	"locus/control/failover"
+	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/jobs"
 	"locus/idgen/gene"
@@ -31,12 +32,15 @@ import (
 // Schema provides the tables of one cluster. Each query reads etcd or asks the proxies. It is safe for
 // concurrent use.
 type Schema struct {
-	kv   *etcd.KV
-	jobs *jobs.Store
+	kv       *etcd.KV
+	jobs     *jobs.Store
+	findings func(context.Context) ([]finding.Finding, error)
 }
 
-// New returns the tables of the cluster whose keys are in kv.
-func New(kv *etcd.KV, store *jobs.Store) *Schema { return &Schema{kv, store} }
+// New returns the tables of the cluster whose keys are in kv. Findings returns those of the cluster.
+func New(kv *etcd.KV, store *jobs.Store, findings func(context.Context) ([]finding.Finding, error)) *Schema {
+	return &Schema{kv, store, findings}
+}
 
 var _ sysvars.Virtual = (*Schema)(nil)
 
@@ -78,6 +82,8 @@ var tables = []table{
 	{"job_differences", columns("job text, number int, table_name text, row_key text, differs text, owner text, newer text, why_left text"), (*Schema).differenceRows},
 	{"shards", columns("name text, address text, account text, tls text, genes int, moving_in int, moving_out int, replicas text"), (*Schema).shardRows},
 	{"servers", columns("proxy text, shard text, address text, role text, state text, since time, why text, probe_ms number, behind_ms number, errant text"), (*Schema).serverRows},
+	{"findings", columns(`id text, severity text, check_name text, place text, what text, remedy text, cause text, expected text, acknowledged_by text,
+		acknowledged time, acknowledged_why text, acknowledged_until time`), (*Schema).findingRows},
 	{"routes", columns("first_gene text, last_gene text, genes int, shard text, map_version int, moving text, target text, target_percent int"), (*Schema).routeRows},
 	{"proxies", columns("id text, address text, map_version int, behind int, version text, pid int, started time"), (*Schema).proxyRows},
 	{"sessions", columns("proxy text, id int, user_name text, client text, database_name text, command text, state text, seconds int, statement text"), (*Schema).sessionRows},

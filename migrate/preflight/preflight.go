@@ -220,10 +220,14 @@ func (s *side) readVariables(ctx context.Context) error {
 	for _, r := range rows {
 		s.variables[string(r[0])] = string(r[1])
 	}
-	if rows, err = s.Query(ctx, "SELECT "+ownAccount); err == nil {
-		s.account = string(rows[0][0])
+	if rows, err = s.Query(ctx, "SELECT "+ownAccount); err != nil {
+		return err
 	}
-	return err
+	if len(rows) != 1 {
+		return fmt.Errorf("it has answered SELECT %s with %d rows", ownAccount, len(rows))
+	}
+	s.account = string(rows[0][0])
+	return nil
 }
 
 // sides returns both servers, or the single one.

@@ -11,7 +11,7 @@ import (
 // Own is the schema of the proxy's own tables, which no server has.
 const Own = "locus"
 
-const ownNames = "events jobs job_steps job_differences mirrors mirror_differences shards servers routes proxies sessions tables slow_statements statements"
+const ownNames = "events jobs job_steps job_differences mirrors mirror_differences shards servers routes proxies sessions tables findings slow_statements statements"
 
 // OwnTables are the tables in it.
 var OwnTables = set(ownNames)

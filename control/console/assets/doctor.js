@@ -1,6 +1,6 @@
 // All findings of the cluster, each with its severity, consequences and remedy.
 import {html} from "./html.js";
-import {ago, mood, plural} from "./words.js";
+import {ago, day, mood, plural} from "./words.js";
 
 const words = {outage: "outage", "at-risk": "at risk", advice: "advice"};
 
@@ -10,7 +10,11 @@ const consequence = c => html`<li><b>${c.where}</b> <span class="soft">${c.check
 
 const consequences = f => (f.consequences || []).length ? html`<details open><summary>${plural(f.consequences.length, "consequence")}</summary><ul>${f.consequences.map(consequence)}</ul></details>` : "";
 
-export const finding = f => html`<li class="${f.acknowledged ? "" : mood(f.severity)}" id="finding-${f.id}"><b>${f.where}</b> <span class="pill ${f.acknowledged ? "" : mood(f.severity)}">${words[f.severity]}</span> <span class="soft">${f.check}</span> ${f.what}${f.expect ? html`<br><b>${f.expect}</b>` : ""}${remedy(f)}${consequences(f)}</li>`;
+// known tells who has acknowledged a finding, or how to do that. What is at risk takes an end, and an outage can't be acknowledged.
+const known = f => f.acknowledged ? html`<br><span class="soft">Acknowledged by ${f.acknowledged.by} at ${day(f.acknowledged.at)}${f.acknowledged.until ? ", until " + day(f.acknowledged.until) : ""}: ${f.acknowledged.why}</span>`
+  : f.severity === "outage" ? "" : html`<br><span class="soft">To acknowledge it:</span> <code>locus findings acknowledge ${f.id} --why "…"${f.severity === "at-risk" ? " --days 7" : ""}</code>`;
+
+export const finding = f => html`<li class="${f.acknowledged ? "" : mood(f.severity)}" id="finding-${f.id}"><b>${f.where}</b> <span class="pill ${f.acknowledged ? "" : mood(f.severity)}">${words[f.severity]}</span> <span class="soft">${f.check}</span> ${f.what}${f.expect ? html`<br><b>${f.expect}</b>` : ""}${remedy(f)}${known(f)}${consequences(f)}</li>`;
 
 // draw takes the findings from the state, so that they are the same as in the strip.
 export function draw(state) {

@@ -42,6 +42,10 @@ test("each severity has its own colour and words", () => {
 test("a server that is down is one finding with its consequences", () => {
   const drawn = String(finding({id: "ab", severity: "outage", check: "servers", where: "s1 at db:1", what: "it is away", remedy: "start it", expect: "failover under way", consequences: [{where: "s1", check: "logins", what: "refused <b>", remedy: "see it"}]}));
   for (const want of ['id="finding-ab"', "pill bad", "failover under way", "1 consequence", "refused &lt;b&gt;"]) assert.ok(drawn.includes(want), want + drawn);
+  assert.ok(!drawn.includes("acknowledge"));
+  const risk = {id: "cd", severity: "at-risk", check: "disk", where: "s0", what: "full", remedy: "room"};
+  assert.ok(String(finding(risk)).includes("locus findings acknowledge cd --why &quot;…&quot; --days 7") || String(finding(risk)).includes('locus findings acknowledge cd --why "…" --days 7'));
+  assert.ok(String(finding({...risk, acknowledged: {by: "anna", at: "2026-03-04T05:06:07Z", why: "known"}})).includes("Acknowledged by anna at 2026-03-04 05:06: known"));
 });
 
 test("a cluster without anything says so", () => {
