@@ -69,7 +69,7 @@ type Top struct {
 	P99Ms      float64     `json:"p99_ms"`
 	Statements []Statement `json:"statements"`
 
-	by Order // of the statements
+	by Order // order of the statements
 }
 
 // Between computes the activity between two queries.

@@ -15,31 +15,31 @@ import (
 	"locus/test/shop"
 )
 
-// advice is a statement that is refused, and what somebody does who follows the text of
-// the refusal. In texts {id} and {no} stand for the ID and the order number of an order
-// of buyer 7, {schema} for the stand's, {session} for the proxy's number of the client.
+// advice is a statement that is refused, and what a user does who follows the text of the refusal. In texts,
+// {id} and {no} stand for the ID and the order number of an order of buyer 7, {schema} for the stand's schema,
+// and {session} for the proxy's number of the client.
 type advice struct {
 	code       string   // of the refusal; "#1064" is a number of MySQL's
 	everywhere []string // done before, on each shard and on the plain server
 	user       string   // who is refused; empty: app
-	before     []string // said before by the same client, to both sides
-	set        []string // … to the proxy alone, which alone knows such variables
+	before     []string // run before by the same client, on both sides
+	set        []string // … on the proxy only, because servers don't have such variables
 	refused    string
 	prepared   bool   // it is refused to be prepared by the binary protocol
 	says       string // what the refusal's text has, which is the advice
-	// What is then done: on each shard, as the text says (and on the plain server: {plain});
-	// by who declares; and said by the client to both sides, who must agree.
+	// Then the advice is followed: on each shard, as the text says (and on the plain server: {plain}); by
+	// changing the declaration; and by statements of the client on both sides, whose answers must be equal.
 	shards  []string
 	only    map[int][]string // on one shard
 	declare func(*cluster.Cluster, string)
 	instead []string
 	alone   []string // … to the proxy alone, since a plain server needs no other way
-	after   []string // clears up, said by the client to both sides; may fail
+	after   []string // cleans up, run by the client on both sides; may fail
 	clear   []string // … on each shard and on the plain server; may fail
 	on      string
 }
 
-// adviseStand is a stand of the sample shop with the tables of writeTables.
+// adviseStand returns a stand of the sample shop with the tables of writeTables.
 func adviseStand(t *testing.T, engine servers.Engine) *stand {
 	t.Helper()
 	var proxied, plain []string
@@ -65,8 +65,7 @@ func adviseStand(t *testing.T, engine servers.Engine) *stand {
 	return s
 }
 
-// What a refusal's text tells people to do works, and gives the answer that one server
-// gives to what they meant.
+// The advice in a refusal's text works, and then the answer is that of one server to the intended statement.
 func TestAdviceIsRight(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := adviseStand(t, engine)
@@ -199,14 +198,14 @@ func (s *stand) tidy(t *testing.T, a *advice, proxy, plain *session, fill func([
 	}
 }
 
-// declared is what the stand declares, to be changed.
+// declared returns a copy of the stand's declaration that may be changed.
 func (s *stand) declared() *cluster.Cluster {
 	changed := *s.changed
 	changed.Tables, changed.Users = maps.Clone(changed.Tables), maps.Clone(changed.Users)
 	return &changed
 }
 
-// apply declares a cluster, and waits until the proxy has it.
+// apply declares a cluster, and waits until the proxy uses it.
 func (s *stand) apply(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
 	s.Apply(c)

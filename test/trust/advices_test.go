@@ -8,9 +8,9 @@ import (
 	"locus/router/cluster"
 )
 
-// allAdvice is what each kind of refusal tells people to do, and somebody who does it.
+// allAdvice contains the advice of each kind of refusal, and statements that follow it.
 var allAdvice = []advice{
-	// 1001, 1002: what is wrong with the text.
+	// 1001, 1002: errors in the text.
 	{code: "1001", refused: "DELETE FROM test_order WHER buyer_uid = 7", says: "near", instead: []string{"DELETE FROM test_order WHERE buyer_uid = 7"}},
 	{code: "1001", refused: "SELECT COUNT(*) FROM test_order WHERE status = 'old", instead: []string{"SELECT COUNT(*) FROM test_order WHERE status = 'old'"}},
 	{
@@ -19,7 +19,7 @@ var allAdvice = []advice{
 	},
 	{code: "#1064", refused: "SELECT COUNT(*) FROM test_order; SELECT 2", prepared: true, instead: []string{"SELECT COUNT(*) FROM test_order", "SELECT 2"}},
 
-	// 1003: not supported; the text says what is.
+	// 1003: unsupported; the text names an alternative.
 	{code: "1003", refused: "INSERT INTO test_order PARTITION (p0) (buyer_uid) VALUES (7)", says: "leave it out", instead: []string{"INSERT INTO test_order (buyer_uid) VALUES (7)"}},
 	{
 		code: "1003", refused: "INSERT INTO test_order (buyer_uid, amount) VALUES (7, @a := 5)", says: "in a statement of its own",
@@ -365,7 +365,7 @@ var allAdvice = []advice{
 	},
 }
 
-// allow lets a user change rows on several shards.
+// allow permits a user to change rows on several shards.
 func allow(c *cluster.Cluster, name string) {
 	u := c.Users[name]
 	u.ScatterWrites = cluster.GuardAllow

@@ -11,23 +11,22 @@ import (
 	"testing"
 )
 
-// attack is what somebody tries, and who looks at what became of it.
+// attack is what an attacker tries, and how another client checks the result.
 type attack struct {
 	name  string
-	setup []string // said by app to both sides; it succeeds
-	// everywhere is said to each shard and to the plain server, by who may do all.
+	setup []string // run by app on both sides; must succeed
+	// everywhere is run on each shard and on the plain server, by a user with all privileges.
 	everywhere []string
 	user       string // who attacks; empty: app
 	charset    string // SET NAMES
 	mode       string // SET sql_mode, of both sides
 	say        []string
-	args       []any    // the last of say is prepared and executed with these; nothing{} for none
-	look       []string // said by app's other client then
-	after      []string // clears up, said by app to both sides; may fail
+	args       []any    // the last text of say is prepared and executed with these; nothing{} for none
+	look       []string // then run by app's other client
+	after      []string // cleans up, run by app on both sides; may fail
 	clear      []string // … to each shard and the plain server; may fail
-	// refused are the codes of refusals, one of which the attack must end with:
-	// "1005", or a number of MySQL's as "#1142". Empty: the plain server's answer, or
-	// whatever refusal.
+	// refused lists the codes of refusals, with one of which the attack must end: "1005", or an error number of
+	// MySQL as "#1142". Empty: the plain server's answer, or any refusal.
 	refused []string
 	// maybe are numbers of MySQL's that count as refusals, without having to be.
 	maybe []uint16
@@ -79,7 +78,7 @@ func user(a *attack) string {
 	return a.user
 }
 
-// attacked says what the attack says; refusal is the code that it ended with.
+// attacked runs the attack. refusal is the code with which it ended.
 func (s *stand) attacked(t *testing.T, a *attack) (refusal, difference string) {
 	proxy, plain := s.proxied(t, user(a)), s.direct(t, user(a))
 	defer proxy.Close()
@@ -109,7 +108,7 @@ func (s *stand) attacked(t *testing.T, a *attack) (refusal, difference string) {
 	return "", ""
 }
 
-// refusal gives the code of a refusal, or nothing.
+// refusal returns the code of a refusal, or an empty string.
 func (a *attack) refusal(got answer) string {
 	if got.err == nil {
 		return ""
@@ -124,12 +123,11 @@ func (a *attack) refusal(got answer) string {
 	return ""
 }
 
-// alwaysRefusals are the numbers of MySQL's with which the proxy refuses what it does
-// not support, without a code: what is beyond a user's bounds, character sets, and
-// variables.
+// alwaysRefusals are MySQL's error numbers with which the proxy refuses, without a code, what it does not
+// support: actions beyond a user's rights, character sets, and variables.
 var alwaysRefusals = []uint16{1044, 1115, 1142, 1227, 1235, 1238, 1370}
 
-// differ says in what an answer is not the plain server's.
+// differ describes how an answer differs from the plain server's.
 func differ(got, want answer) string {
 	if got.number() != want.number() {
 		return "errors"
@@ -153,7 +151,7 @@ func differ(got, want answer) string {
 	return ""
 }
 
-// looked has another client of app's look, on new connections to both sides.
+// looked runs the checks of app's other client, on new connections to both sides.
 func (s *stand) looked(t *testing.T, a *attack) string {
 	if len(a.look) == 0 {
 		return ""
@@ -174,7 +172,7 @@ func (s *stand) looked(t *testing.T, a *attack) string {
 	return ""
 }
 
-// unlikeRows tells in which tables the servers have other rows than the plain one.
+// unlikeRows returns the tables whose rows on the shards differ from the plain server's.
 func (s *stand) unlikeRows(t *testing.T) string {
 	var b strings.Builder
 	now := s.rowsNow(t, func(name, shards, plain string) {
@@ -188,7 +186,7 @@ func (s *stand) unlikeRows(t *testing.T) string {
 	return b.String()
 }
 
-// without gives what is in a and not in b.
+// without returns the elements of a that are not in b.
 func without(a, b []string) []string {
 	left := slices.Clone(b)
 	return slices.DeleteFunc(slices.Clone(a), func(row string) bool {
@@ -200,8 +198,8 @@ func without(a, b []string) []string {
 	})
 }
 
-// noticed has the proxy look at what was done behind its back, which it does by itself
-// within seconds.
+// noticed makes the proxy read the changes that were made directly on the shards. By itself it does so within
+// seconds.
 func (s *stand) noticed(t *testing.T, done []string) {
 	if len(done) == 0 {
 		return
@@ -222,7 +220,7 @@ func (s *stand) clearUp(t *testing.T, a *attack) {
 		}
 	}
 	s.noticed(t, a.clear)
-	if t.Failed() { // what it left is nobody else's business
+	if t.Failed() { // what it left must not affect other tests
 		s.app.say("ROLLBACK")
 		s.plain.say("ROLLBACK")
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// counted gives a different answer from one shard than from all.
+// countOrders has another result on one shard than on all.
 const countOrders = "COUNT(*) FROM test_order"
 
 // Comments whose end the proxy might see elsewhere than the server.
@@ -151,7 +151,7 @@ var byteAttacks = []attack{
 	{name: "gb18030 by collation", on: "mysql", say: []string{"SET NAMES utf8mb4 COLLATE gb18030_bin"}},
 }
 
-// Quotes, modes, and what stands for values.
+// Quotes, SQL modes, and parameters.
 var quoteAttacks = []attack{
 	{name: "backslash before a quote", say: []string{`SELECT '\' , COUNT(*) FROM plain -- ', ` + countOrders + ` -- '`}},
 	{name: "no backslashes", mode: "NO_BACKSLASH_ESCAPES", say: []string{`SELECT '\' , COUNT(*) FROM test_order -- '`}},
@@ -268,7 +268,7 @@ var textAttacks = []attack{
 	{name: "an alias that is a text", say: []string{"SELECT COUNT(*) AS 'a' FROM test_order", `SELECT COUNT(*) "a""b" FROM test_order`, "SELECT COUNT(*) 'a' 'b' FROM test_order"}},
 }
 
-// Statements that only look like others.
+// firstWordAttacks returns statements that look like other statements.
 func firstWordAttacks() (attacks []attack) {
 	leading := map[string]string{"comment": "/* app=web */ ", "line": "-- app=web\n", "hash": "# app=web\n", "two": "/* a *//* b */", "none": "\t\r\n\v\f", "empty": "/**/"}
 	for name, lead := range leading {

@@ -39,7 +39,7 @@ func (l login) dial() (*client.Conn, error) {
 	})
 }
 
-// answer is what came back for one statement, perhaps several results.
+// answer is the answer to one statement, with any number of results.
 type answer struct {
 	results []result
 	err     error
@@ -117,11 +117,11 @@ func read(r *mysql.Result) result {
 	return out
 }
 
-// estimates are what a plan says of how much there is, as a tree and as JSON.
+// estimates matches the estimated numbers in a plan, as a tree and as JSON.
 var estimates = regexp.MustCompile(`((?:cost|rows|filtered|per_scan|per_join)\w*(?:=|\\?": *(?:\\?")?))[0-9.e+]+[KMG]?`)
 
-// withoutEstimates is a value of a plan without what servers guess of a table's rows, which
-// each counts anew when its thread for statistics comes around.
+// withoutEstimates removes from a value of a plan the servers' estimates of a table's rows, which each server
+// updates at times of its own.
 func withoutEstimates(column, value string) string {
 	switch column {
 	case "rows", "filtered":
@@ -141,7 +141,7 @@ func shown(v mysql.FieldValue) string {
 	}
 }
 
-// must says what can't fail.
+// must runs texts that must not fail.
 func (s *session) must(t testing.TB, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -175,7 +175,7 @@ func (a answer) String() string {
 	return b.String()
 }
 
-// number is that of an error, 0 if there is none, 0xffff if it is no server's.
+// number returns the error number: 0 if there is no error, and 0xffff if it is not a server's error.
 func (a answer) number() uint16 {
 	var e *mysql.MyError
 	switch {

@@ -31,8 +31,8 @@ const (
 	binaryOneOf  = 6  // texts are prepared and executed
 )
 
-// deeds make state that is marked with the client's number, {n}, and with a number of
-// the moment, {k}. What a deed says is said one text after the other.
+// deeds create session state of all kinds, marked with the client's number {n} and a changing number {k}. The
+// texts of a deed are run one after the other.
 var deeds = [][]string{
 	{"SET @m = {n}{k}"},
 	{"/* app=web */ SET @m = 'm{n}', @n = CONCAT(@m, {k})"},
@@ -94,14 +94,14 @@ var pinning = [][]string{
 	{"ROLLBACK"},
 }
 
-// looks tell of all of it. {o} is another client's number.
+// looks are queries that show this state. {o} is another client's number.
 var looks = []string{
 	"SELECT @m, @n", "SELECT @@session.group_concat_max_len", "SELECT @@session.time_zone", "SELECT @@character_set_client, @@character_set_results, @@collation_connection", "SELECT @@sql_mode",
 	"SELECT @@session.{isolation}", "SELECT a FROM tt", "SELECT MIN(a) FROM base", "SELECT IS_USED_LOCK('{schema}.{n}') <=> CONNECTION_ID() AS mine", "SELECT IS_USED_LOCK('{schema}.{o}') <=> CONNECTION_ID() AS mine",
 	"HANDLER base READ FIRST", "EXECUTE p", "SELECT LAST_INSERT_ID()", "SELECT DATABASE() = '{schema}'", "SELECT @@autocommit", "SELECT COUNT(*) FROM own{n}", "SELECT COUNT(*), MAX(@n) FROM test_order",
 }
 
-// clientTables are what the deeds name.
+// clientTables returns the tables that the deeds use.
 func clientTables() []string {
 	all := []string{
 		"CREATE TABLE {schema}.base (a INT PRIMARY KEY)", "INSERT INTO {schema}.base VALUES (1), (2), (3), (40)", "CREATE TABLE {schema}.fired (a INT)",
@@ -131,13 +131,14 @@ type someone struct {
 	refused      int
 }
 
-// clientRounds is the number of sessions that each client has one after the other at least, and clientsFor is how long it goes on at least.
+// clientRounds is the least number of sessions that each client has, one after the other. clientsFor is the
+// least duration.
 var (
 	clientRounds = scale.Of(3, 4)
 	clientsFor   = scale.Of(0, 10*time.Minute)
 )
 
-// lives says that a client comes and goes, until it has said enough.
+// lives runs sessions of a client until it has had enough of them.
 func (c *someone) lives(t *testing.T, start time.Time) {
 	for round := 0; round < clientRounds || time.Since(start) < clientsFor; round++ {
 		if !c.life(t) {
@@ -146,7 +147,7 @@ func (c *someone) lives(t *testing.T, start time.Time) {
 	}
 }
 
-// life is one session, which may keep a connection if there is one left to keep.
+// life runs one session. It may keep a connection to a shard if another one is left.
 func (c *someone) life(t *testing.T) (well bool) {
 	choice := deeds
 	select {
@@ -204,7 +205,7 @@ func (c *someone) life(t *testing.T) (well bool) {
 			}
 			want := b.say(on(c.plain.schema, text), args...)
 			if want.number() == erNotLocked && (strings.Contains(text, "test_order") || got.number() == erNoSuchTable) {
-				continue // LOCK TABLES holds on its own shard, and what isn't there is known not to be
+				continue // under LOCK TABLES, the proxy doesn't find tables that are not on that shard
 			}
 			if ours, theirs := heard(got, c.proxy.schema), heard(want, c.plain.schema); ours != theirs {
 				t.Errorf("client %d: %s (%v), and on one server %s (%v), after\n  %s", c.number, ours, got.err, theirs, want.err, strings.Join(history, "\n  "))
@@ -215,8 +216,8 @@ func (c *someone) life(t *testing.T) (well bool) {
 	return true
 }
 
-// unlocked waits until the client's lock is free: the session before it went without
-// a word, and is ended once that is seen.
+// unlocked waits until the client's lock is free. The session before it disconnected without a COM_QUIT, and
+// ends only when the server notices.
 func (c *someone) unlocked(t *testing.T, at *session, schema string) bool {
 	text := on(schema, fmt.Sprintf("SELECT IS_FREE_LOCK('{schema}.%d')", c.number))
 	look := time.NewTicker(10 * time.Millisecond)
@@ -245,7 +246,7 @@ const (
 	erNoSuchTable = 1146
 )
 
-// heard is an answer by the same names on both sides.
+// heard returns an answer with the same names on both sides.
 func heard(a answer, schema string) string {
 	if a.number() == noServers {
 		return a.err.Error()
@@ -274,7 +275,7 @@ func reset(s *session) error {
 	return err
 }
 
-// marked fills in who says it.
+// marked replaces the marks in texts.
 func (c *someone) marked(texts []string) []string {
 	k := c.random.IntN(60)
 	fill := strings.NewReplacer("{n}", fmt.Sprint(c.number), "{nn}", fmt.Sprintf("%02d", c.number-10), "{k}", fmt.Sprint(k+10), "{kk}", fmt.Sprintf("%02d", k),
@@ -286,7 +287,7 @@ func (c *someone) marked(texts []string) []string {
 	return out
 }
 
-// clientShop is a shop and a server that have what the deeds name.
+// clientShop returns a shop and a server with the tables of the deeds.
 func clientShop(t *testing.T, engine servers.Engine) (s *shop.Shop, proxy, plain login) {
 	server := servers.Shared(t, engine, 3)[2]
 	schema := servers.Database(t, server)
@@ -302,7 +303,7 @@ func clientShop(t *testing.T, engine servers.Engine) (s *shop.Shop, proxy, plain
 	return s, login{s.Addr, shop.User, shop.Password, s.Schema}, login{server.Addr(), server.User, server.Password, schema}
 }
 
-// What stored code has set stays, whatever the session sets afterwards.
+// Variables that stored code has set keep their values, whatever the session sets afterwards.
 func TestWhatStoredCodeSetsStays(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		_, proxy, plain := clientShop(t, engine)
@@ -313,7 +314,7 @@ func TestWhatStoredCodeSetsStays(t *testing.T) {
 			"INSERT INTO fired VALUES (3)", "SET @n = 4", "SELECT @m, @n, @@time_zone", "SET SESSION sql_mode = 'ANSI_QUOTES'", "SELECT @m, @n, @@time_zone",
 			"SET @m = 1", "SELECT @m", "SET SESSION group_concat_max_len = 1000", "SELECT @@group_concat_max_len", "SELECT puts(2001)", "SET SESSION group_concat_max_len = 1000", "SELECT @m, @@group_concat_max_len",
 			"SELECT puts(2002)", "SET @m = NULL", "SET SESSION group_concat_max_len = DEFAULT", "SELECT @m, @@group_concat_max_len",
-			// What is assigned is what the session had before, and was overwritten.
+			// assign a value that the session had before and has overwritten
 			"SET @m = 'm', @n = CONCAT(@m, 3)", "SELECT * FROM marked19", "SET @m = 'm', @n = CONCAT(@m, 4)", "SELECT @m, @n", "SET @m = 'm', @n = CONCAT(@m, 5)", "SELECT @m, @n",
 			"SET SESSION group_concat_max_len = DEFAULT, time_zone = DEFAULT", "SELECT * FROM marked19", "INSERT INTO fired VALUES (4)", "SELECT @m, @@group_concat_max_len, @@time_zone",
 			"SET SESSION group_concat_max_len = DEFAULT", "SELECT @m, @@group_concat_max_len, @@time_zone", "SET time_zone = DEFAULT", "SELECT @m, @@group_concat_max_len, @@time_zone",
@@ -344,7 +345,7 @@ func TestWhatStoredCodeSetsStays(t *testing.T) {
 	})
 }
 
-// LOCK TABLES that servers find wrong as they read it neither commits nor unlocks.
+// A LOCK TABLES that servers refuse while they parse it neither commits nor unlocks.
 func TestLockTablesOfNoTables(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		_, proxy, plain := clientShop(t, engine)
@@ -362,8 +363,8 @@ func TestLockTablesOfNoTables(t *testing.T) {
 	})
 }
 
-// Clients at once on few connections, each of which makes state of all kinds: each has
-// what it would have alone on one server, and nobody sees another's mark.
+// Twelve clients share few connections, and each creates state of all kinds. Each must see what it would see
+// alone on one server, and never another client's mark.
 func TestTwelveClients(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s, proxy, plain := clientShop(t, engine)

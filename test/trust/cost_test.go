@@ -24,8 +24,7 @@ func repeated(n int, sep, item string) string {
 	return listed(n, sep, func(int) string { return item })
 }
 
-// What is large is answered as the plain server answers it, or refused before it
-// costs much.
+// Large statements have the plain server's answer, or are refused before they cost much.
 func TestLargeStatements(t *testing.T) {
 	number := func(i int) string { return fmt.Sprint(i) }
 	count := "SELECT COUNT(*) FROM test_order WHERE buyer_uid "

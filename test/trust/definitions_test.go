@@ -22,12 +22,12 @@ var leavingNothing = []string{
 	"TRUNCATE TABLE d1", "DROP VIEW dv", "DROP TABLE IF EXISTS d1, d2",
 }
 
-// Definitions, and functions whose bodies leave nothing, cost no reset, and whoever has the connection next finds what a fresh one
-// has.
+// Definitions, and functions whose bodies leave no state, cost no reset. The next session of the connection
+// finds the state of a fresh one.
 func TestDefinitionsLeaveNothing(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		track(t, engine, servers.Shared(t, engine, 1))
-		const open = 2 // one for who makes a definition, and one for who reads what it has made
+		const open = 2 // one for the session with the definition, and one for the session that reads the result
 		s := shop.Start(t, engine, shop.Options{Shards: 1, Backends: backend.Limits{MaxOpen: open}})
 		foreseenBy(t, s)
 		app := login{s.Addr, shop.User, shop.Password, s.Schema}.open(t, "app")
@@ -60,7 +60,8 @@ func TestDefinitionsLeaveNothing(t *testing.T) {
 	})
 }
 
-// variablesOf are the session variables of whatever connection serves a session, but for those that tell of the moment.
+// variablesOf returns the session variables of the connection that serves a session, without those that change
+// all the time.
 func variablesOf(t *testing.T, s *session) map[string]string {
 	t.Helper()
 	found := map[string]string{}

@@ -57,7 +57,7 @@ var bounded = []string{
 
 const describedTable = "CREATE TABLE here (w_id INT NOT NULL, d_id INT NOT NULL, note VARCHAR(20) DEFAULT '`locus_gene` ,', amount DECIMAL(65,30), PRIMARY KEY (w_id, d_id), KEY note (note, d_id)) COMMENT 'locus: owner=w_id'"
 
-// Questions about tables with a column for the gene are answered as one server without that column answers them, with the same names
+// Queries about tables with a gene column have the answers of a server without that column, with the same names
 // and definitions of columns.
 func TestDescriptionsWithoutGenes(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {

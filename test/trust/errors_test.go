@@ -7,7 +7,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// A statement that fails leaves the transaction as it is on one server, whatever the session asks the shard next by itself.
+// A failed statement leaves the transaction in the same state as on one server, whatever the proxy itself asks
+// the shard next.
 func TestAnErrorLeavesTheTransactionOpen(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		_, proxy, plain := clientShop(t, engine)

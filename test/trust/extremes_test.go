@@ -2,7 +2,7 @@ package trust
 
 import "testing"
 
-// extremes are values at the ends of what aggregates compute with. Rows are of several shards.
+// extremes are values at the limits of aggregates. The rows are on several shards.
 var extremes = []string{
 	"CREATE TABLE far (w INT NOT NULL PRIMARY KEY, d DOUBLE, f FLOAT, m DECIMAL(65,0), n DECIMAL(65,30), b BIGINT, u BIGINT UNSIGNED, s VARCHAR(20)) COMMENT 'locus: owner=w'",
 	"INSERT INTO far VALUES (1, 1.7e308, 3e38, REPEAT('9', 65), 1e-30, 9223372036854775807, 18446744073709551615, 'a')",
@@ -13,7 +13,7 @@ var extremes = []string{
 	"INSERT INTO far VALUES (7, 0e0, 0e0, 0, 0.1, 1, 4, 'ä')", "INSERT INTO far VALUES (8, NULL, NULL, 0, 0.1, 1, 4, '-0')", "INSERT INTO far VALUES (9, 1.7e308, 1, 0, 0.1, 1, 4, '0')",
 }
 
-// summed are aggregates of them, each where one shard overflows and where only all of them do.
+// summedUp are aggregates of them: some overflow on one shard, and some only over all shards.
 var summedUp = []string{
 	"SELECT SUM(d) FROM far", "SELECT SUM(d), COUNT(*) FROM far WHERE w IN (1, 6)", "SELECT SUM(d) FROM far WHERE w > 5", "SELECT AVG(d) FROM far", "SELECT AVG(d) FROM far WHERE w < 3",
 	"SELECT SUM(d * 2) FROM far", "SELECT SUM(-d) FROM far", "SELECT SUM(DISTINCT d) FROM far", "SELECT VARIANCE(d) FROM far", "SELECT STD(d), STDDEV_SAMP(w) FROM far WHERE w > 5", "SELECT VAR_SAMP(w) FROM far",

@@ -2,8 +2,8 @@ package trust
 
 import "testing"
 
-// foreignKeys that tie rows of one shard with rows that may be elsewhere: neither table
-// is written. They are on the first shard and on the plain server.
+// foreignKeys connect rows of one shard with rows that may be on another one, so the proxy refuses writes to
+// both tables. They are on the first shard and on the plain server.
 var foreignKeys = []struct {
 	first, clear []string
 	attacks      []attack
@@ -41,7 +41,7 @@ var loose = []string{
 	"SET foreign_key_checks = 1",
 }
 
-// A foreign key ties what it ties on one server, or the tables are not written.
+// A foreign key has the same effect as on one server, or its tables can't be written.
 func TestForeignKeys(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		for _, k := range foreignKeys {

@@ -172,7 +172,7 @@ func (g *generator) harmless() string {
 	return g.pick(harmless...)
 }
 
-// harmful returns what only an admin may run, or nobody.
+// harmful returns a statement that only an admin may run, or nobody.
 func (g *generator) harmful() string {
 	if g.one(3) {
 		return g.pick(harmfulOf[g.engine]...)

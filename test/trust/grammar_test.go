@@ -19,8 +19,8 @@ import (
 	"locus/test/shop"
 )
 
-// grammarTables are the tables that the statements of the grammar list name. Each is sharded, unless its comment or the lack of
-// one says something else.
+// grammarTables are the tables that the statements of the grammar list use. Each is sharded, unless its comment
+// says otherwise or is missing.
 var grammarTables = []string{
 	"CREATE TABLE t (id INT NOT NULL PRIMARY KEY, a INT, b VARCHAR(20), c DECIMAL(10,2), d DATETIME, KEY ka (a), KEY kb (b)) COMMENT 'locus: owner=id'",
 	"CREATE TABLE t2 (id INT NOT NULL PRIMARY KEY, a INT, z INT) COMMENT 'locus: owner=id'",
@@ -64,7 +64,8 @@ var grammarRows = map[string]string{
 	"sv":  "VALUES (1), (2)",
 }
 
-// grammarAlike are columns of which both sides have the same values, where that is not so of all.
+// grammarAlike contains, for tables whose other columns may differ between the two sides, the columns that must
+// be equal.
 var grammarAlike = map[string]string{"i": "a"}
 
 // grammar is a stand for the grammar list.
@@ -96,7 +97,7 @@ func newGrammar(t *testing.T, engine servers.Engine) *grammar {
 	return g
 }
 
-// grammarStand is a stand of the sample shop whose plain server has the same tables.
+// grammarStand returns a stand of the sample shop whose plain server has the same tables.
 func grammarStand(t *testing.T, engine servers.Engine) *stand {
 	s := &stand{engine: engine, Shop: shop.Start(t, engine, shop.Options{Shards: shards, User: ", scatter_writes: allow"})}
 	s.server = servers.Shared(t, engine, shards+1)[shards]
@@ -117,7 +118,7 @@ func grammarStand(t *testing.T, engine servers.Engine) *stand {
 	return s
 }
 
-// fill gives tables their first rows.
+// fill inserts the initial rows of tables.
 func (g *grammar) fill(t *testing.T, names ...string) {
 	t.Helper()
 	for _, s := range []*session{g.app, g.plain} {
@@ -129,7 +130,7 @@ func (g *grammar) fill(t *testing.T, names ...string) {
 	}
 }
 
-// defined are the definitions that a session sees.
+// defined returns the definitions that a session sees.
 func (g *grammar) defined(s *session) string {
 	of := func(columns, table, order string) string {
 		return "SELECT '" + strings.ToLower(table) + "', " + columns + " FROM information_schema." + table + " WHERE " + order + "_SCHEMA = DATABASE() AND TABLE_NAME NOT IN ('test_order', 'order_item', 'product', 'setting', 'counted')"
@@ -156,7 +157,7 @@ func (g *grammar) defined(s *session) string {
 	return strings.Join(rows, "\n")
 }
 
-// rowsOf are the rows of all tables that a session sees, and the variables that statements of the list set.
+// rowsOf returns the rows of all tables that a session sees, and the variables that statements of the list set.
 func (g *grammar) rowsOf(s *session) string {
 	var b strings.Builder
 	names := s.say("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') AND TABLE_NAME NOT IN ('test_order', 'order_item', 'product', 'setting', 'counted') ORDER BY 1")
@@ -184,7 +185,7 @@ func (g *grammar) rowsOf(s *session) string {
 	return b.String()
 }
 
-// difference is what of two lists of lines is in one alone.
+// difference returns the lines that are in only one of two lists.
 func difference(ours, theirs string) string {
 	a, b := strings.Split(ours, "\n"), strings.Split(theirs, "\n")
 	if slices.Equal(a, b) {
@@ -221,7 +222,7 @@ func (g *grammar) restoreGrammar(t *testing.T, text string) {
 	}
 }
 
-// both asks both sides at once.
+// both queries both sides concurrently.
 func (g *grammar) both(app, plain *session, ask func(*session) string) (ours, theirs string) {
 	done := make(chan string)
 	go func() { done <- ask(plain) }()
@@ -229,7 +230,7 @@ func (g *grammar) both(app, plain *session, ask func(*session) string) (ours, th
 	return ours, <-done
 }
 
-// changed are the tables and views whose definitions are no longer those of the first.
+// changed returns the tables and views whose definitions differ from the initial ones.
 func (g *grammar) changed(definitions ...string) (names []string) {
 	for _, now := range definitions {
 		a, b := strings.Split(now, "\n"), strings.Split(g.definitions, "\n")
@@ -243,7 +244,7 @@ func (g *grammar) changed(definitions ...string) (names []string) {
 	return names
 }
 
-// make drops tables on all servers, and makes those of them again that there were at first.
+// make drops tables on all servers, and creates the initial ones of them again.
 func (g *grammar) make(t *testing.T, names []string) {
 	t.Helper()
 	for _, admin := range g.admins {
@@ -342,7 +343,7 @@ var (
 	unsorted = regexp.MustCompile(`ORDER BY NULL|INTO @`)
 )
 
-// inOrder are the rows of a query as they come.
+// inOrder returns the rows of a query in their order.
 func inOrder(s *session, text string) (rows []string) {
 	r, err := s.Execute(text)
 	if err != nil {
@@ -383,7 +384,7 @@ func (g *grammar) left(t *testing.T, text string) string {
 	return g.misplaced(app, plain)
 }
 
-// misplaced looks for each row by its owner.
+// misplaced queries each row by its owner, and returns those that are not found.
 func (g *grammar) misplaced(app, plain *session) string {
 	for table, owner := range map[string]string{"t": "id", "tx": "k"} {
 		for _, value := range plain.say("SELECT " + owner + " FROM " + table).results[0].rows {
@@ -412,7 +413,7 @@ func (g *grammar) others(t *testing.T) (app, plain *session) {
 	return open(login{g.Addr, shop.User, password, g.Schema}), open(login{g.server.Addr(), shop.User, password, g.Schema})
 }
 
-// grammarLines are the statements of the list.
+// grammarLines returns the statements of the list.
 func grammarLines(t *testing.T) (lines []string) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/grammar/*.txt")
@@ -433,7 +434,8 @@ func grammarLines(t *testing.T) (lines []string) {
 	return lines
 }
 
-// grammarGolden is the file with the lines of the list that are not answered as on one server, with the codes of the refusals.
+// grammarGolden returns the file with the lines of the list whose answers are not those of one server, with the
+// codes of the refusals.
 func grammarGolden(engine servers.Engine) string {
 	return "testdata/grammar/otherwise." + string(engine)
 }
@@ -465,7 +467,7 @@ func readGolden(t *testing.T, engine servers.Engine) (codes map[string]string, a
 // grammarOnly restricts a run.
 var grammarOnly = flag.String("grammar", "", "run the lines of the grammar list that match this expression")
 
-// chosen are the lines that a run has.
+// chosen returns the lines that this run includes.
 func chosen(lines []string) (out []string) {
 	only := regexp.MustCompile(*grammarOnly)
 	for i, line := range lines {
@@ -476,8 +478,8 @@ func chosen(lines []string) (out []string) {
 	return out
 }
 
-// Each line of the grammar list is answered as on one server, or refused by both, or it is in the golden file with its code. The short
-// form runs one line of twenty.
+// Each line of the grammar list has the answer of one server, or both refuse it, or it is in the golden file
+// with its code. The short form runs one line of twenty.
 func TestGrammar(t *testing.T) {
 	lines := grammarLines(t)
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {

@@ -14,8 +14,8 @@ import (
 // grammarPage is the page that lists what of the grammar is not answered as on one server.
 const grammarPage = "../../docs/reference/compatibility.md"
 
-// grammarReasons are the rows of its table, by the text that begins them, and which lines of the golden files belong to them. The first
-// that matches counts.
+// grammarReasons are the rows of the page's table, by the beginnings of their texts, with the lines of the
+// golden files that belong to them. The first match counts.
 var grammarReasons = []struct{ row, lines string }{
 	{"`EXPLAIN`, `DESCRIBE` and `ANALYZE`", `^(EXPLAIN|DESCRIBE|DESC|ANALYZE (SELECT|FORMAT))\b`},
 	{"`UPDATE` that gives a row another owner", `^UPDATE t SET id = `},
@@ -37,7 +37,8 @@ var grammarReasons = []struct{ row, lines string }{
 	{"Rare clauses of queries", `^(SELECT|VALUES|WITH|SHOW)\b`},
 }
 
-// TestGrammarPage holds the page's table to the golden files: each line has a row, each row has a line, and the codes are those of the lines.
+// TestGrammarPage compares the page's table with the golden files: each line has a row, each row has a line,
+// and the codes are those of the lines.
 func TestGrammarPage(t *testing.T) {
 	text, err := os.ReadFile(grammarPage)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What applications write is answered as the plain server does, by each user: the
-// stand's own measure.
+// Ordinary statements of applications have the plain server's answers, for each user. This checks the stand
+// itself.
 func TestOrdinaryStatements(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		s.try(t,
@@ -35,7 +35,7 @@ func TestOrdinaryStatements(t *testing.T) {
 	})
 }
 
-// A stand that sees no difference would let every attack pass.
+// The stand must see differences, because otherwise every attack would pass.
 func TestDifferencesAreSeen(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		s.admins[1].must(t, "INSERT INTO test_order (order_id, order_no, buyer_uid, version) VALUES (1, 1, 1, 1)")

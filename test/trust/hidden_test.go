@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Values that stored code assigned on one shard are used by statements of the others, or these are refused. With performance_schema off,
-// MySQL doesn't list what was assigned.
+// Statements on other shards use the values that stored code assigned on one shard, or are refused. With
+// performance_schema off, MySQL doesn't list assigned variables.
 func TestWhatStoredCodeAssigned(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		made := []string{

@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// lasting is what something is built with that outlives the test that asks for it
-// first: it ends with the program. What fails is told to the test that runs.
+// lasting is a testing.TB for something that outlives the test that first needs it, and ends with the program.
+// Its failures are reported to the running test.
 type lasting struct {
-	testing.TB // nil: what is not below is not for who outlives a test
+	testing.TB // nil: methods that are not defined below must not be used
 
 	mu   sync.Mutex
-	test *testing.T // that runs; nil: none
-	late []string   // failures while none ran
+	test *testing.T // the running test; nil: none
+	late []string   // failures when no test was running
 	ends []func()
 }
 
-// serve has failures told to a test until it ends.
+// serve reports failures to a test until it ends.
 func (l *lasting) serve(t *testing.T) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,12 +63,12 @@ func (l *lasting) Errorf(format string, args ...any) {
 	l.test.Errorf(format, args...)
 }
 
-// Fatal and Fatalf are for who builds, in the goroutine of the test that asks.
+// Fatal and Fatalf may only be called while building, in the goroutine of the test that needs it.
 func (l *lasting) Fatal(args ...any) { l.test.Fatal(args...) }
 
 func (l *lasting) Fatalf(format string, args ...any) { l.test.Fatalf(format, args...) }
 
-// end ends what was built, and gives what failed when no test ran any more.
+// end ends what was built, and returns the failures from when no test was running.
 func (l *lasting) end() []string {
 	for _, end := range slices.Backward(l.ends) {
 		end()

@@ -13,15 +13,15 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 )
 
-// loading is a LOAD DATA of a client's file, and what becomes of it on both sides.
+// loading is a LOAD DATA of a client's file, with checks of the result on both sides.
 type loading struct {
 	name    string
 	user    string   // who loads; empty: app
-	before  []string // said on the session; where it is refused, so is the attack
+	before  []string // run in the session; if it is refused, the attack is, too
 	text    string   // {file} stands for LOCAL INFILE and the file's name
 	file    string
-	look    []string // said on the session then
-	setup   []string // said by app to both sides
+	look    []string // run in the session afterwards
+	setup   []string // run by app on both sides
 	after   []string
 	refused bool   // it must be
 	on      string // the engine; empty: both
@@ -54,8 +54,7 @@ func (l login) loader(t *testing.T) *loader {
 	return &loader{Conn: conn}
 }
 
-// say gives what is answered, as far as both sides must answer alike, and the code of a
-// refusal.
+// say returns the part of the answer that must be equal on both sides, and the code of a refusal.
 func (l *loader) say(ctx context.Context, text string) (heard, refusal string) {
 	driver.RegisterReaderHandler("trust", func() io.Reader { return strings.NewReader(l.file) })
 	rows, err := l.QueryContext(ctx, strings.ReplaceAll(text, "{file}", theFile))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// orders is how a file is loaded into the sharded table.
+// orders is the statement that loads a file into the sharded table.
 const orders = "LOAD DATA {file} INTO TABLE test_order"
 
 const threeOrders = "1\t1.50\told\n7\t2.50\told\n12\t3.50\told\n"
@@ -13,7 +13,7 @@ const threeOrders = "1\t1.50\told\n7\t2.50\told\n12\t3.50\told\n"
 // loadings are files whose texts, bytes and sessions may mean one thing to the proxy,
 // and another to the server.
 var loadings = []loading{
-	// What a session has set, where the proxy reads and writes rows for itself.
+	// Session settings, which must not affect the proxy's own reads and writes of rows.
 	{name: "sql_select_limit", before: []string{"SET sql_select_limit = 1"}, text: orders + " (buyer_uid, amount, status)", file: threeOrders},
 	{name: "max_join_size", before: []string{"SET max_join_size = 1"}, text: orders + " (buyer_uid, amount, status)", file: threeOrders},
 	{name: "sql_big_selects", before: []string{"SET sql_big_selects = 0, max_join_size = 1"}, text: orders + " (buyer_uid, amount, status)", file: threeOrders},
@@ -46,7 +46,7 @@ var loadings = []loading{
 	{name: "to a savepoint", before: []string{"BEGIN", "UPDATE test_order SET status = 'x' WHERE buyer_uid = 3", "SAVEPOINT a"}, text: orders + " (buyer_uid, amount, status)", file: threeOrders, look: []string{"ROLLBACK TO a", "COMMIT", "SELECT COUNT(*), MAX(status) FROM test_order"}},
 	{name: "a temporary table of the session's own", before: []string{"CREATE TEMPORARY TABLE plain (a INT)"}, text: "LOAD DATA {file} INTO TABLE plain", file: "7\n", look: []string{"SELECT * FROM plain"}},
 
-	// Where fields and lines end, and what stands between them.
+	// Terminators of fields and lines.
 	{name: "ends in hexadecimal", text: orders + " FIELDS TERMINATED BY x'1f' LINES TERMINATED BY 0x1e (buyer_uid, amount, status)", file: "1\x1f1\x1fa\x1e7\x1f1\x1fb\x1e"},
 	{name: "ends in bits", text: orders + " FIELDS TERMINATED BY b'00101100' LINES TERMINATED BY X'0A' (buyer_uid, amount, status)", file: "1,1,a\n"},
 	{name: "ends of zero bytes", text: orders + ` FIELDS TERMINATED BY '\0' LINES TERMINATED BY '\0\0' (buyer_uid, amount, status)`, file: "1\x001\x00a\x00\x007\x001\x00b\x00\x00"},
@@ -73,7 +73,7 @@ var loadings = []loading{
 	{name: "a comment that hides the table", text: "LOAD DATA {file} INTO TABLE /*!99999 plain */ /*!40000 product */", file: "90\tx\t1\n"},
 	{name: "an odd comment", text: "LOAD DATA {file} INTO TABLE plain --\x7f ' \n (id, note) --\x7f '", file: "70\tx\n"},
 
-	// The file's character set, and bytes that are none of it.
+	// Character sets of the file, and invalid bytes.
 	{name: "in latin1", text: orders + " CHARACTER SET latin1 (buyer_uid, amount, status)", file: "1\t1\tzo\xeb\n7\t1\t\x80\x81\xff\n"},
 	{name: "in latin1, single", text: "LOAD DATA {file} INTO TABLE plain CHARACTER SET latin1", file: "70\tzo\xeb\n"},
 	{name: "in latin1, in quotes", text: orders + " CHARACTER SET 'latin1' (buyer_uid, amount, status)", file: "1\t1\tzo\xeb\n"},
@@ -98,7 +98,7 @@ var loadings = []loading{
 	{name: "owners that are no numbers", text: orders + " (buyer_uid, amount, status)", file: " 7 \t1\ta\n0x7\t1\tb\n1e1\t1\tc\n7abc\t1\td\n\\N\t1\te\n\t1\tf\n+7\t1\tg\n7.5\t1\th\n"},
 	{name: "lines too short, and too long", text: orders + " (buyer_uid, amount, status)", file: "1\n7\t1\n12\t1\ta\tb\n\n"},
 
-	// What SET computes.
+	// Expressions in SET.
 	{name: "SET assigns", text: orders + " (buyer_uid, amount, @s) SET status = (@z := CONCAT(@s, 'x'))", file: threeOrders, look: []string{"SELECT @z, @s"}},
 	{name: "SET of a list's variables", text: orders + " (buyer_uid, @`a b`, @'c') SET amount = @`a b` * 2, status = @'c'", file: threeOrders, look: []string{"SELECT @`a b`, @'c', @c"}},
 	{name: "SET changes the owner", text: orders + " (buyer_uid, amount, status) SET buyer_uid = buyer_uid + 1", file: threeOrders},

@@ -9,7 +9,7 @@ import (
 	"locus/test/shop"
 )
 
-// madeTables are made and dropped. What stands in brackets is the plain server's alone.
+// madeTables are created and dropped. Text in brackets is only for the plain server.
 var madeTables = []string{
 	"CREATE TABLE {schema}.made (owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], seat INT NOT NULL, note VARCHAR(20), PRIMARY KEY (owner, seat)) DEFAULT CHARSET utf8mb4",
 	"CREATE TABLE {schema}.copied (k INT NOT NULL PRIMARY KEY, v INT) DEFAULT CHARSET utf8mb4",
@@ -40,7 +40,7 @@ var made = []string{
 	"SELECT * FROM alone", "CREATE TABLE alone (a INT PRIMARY KEY)", "INSERT INTO alone VALUES (1)", "SELECT * FROM alone", "DROP TABLE alone", "CREATE TABLE IF NOT EXISTS alone (a INT PRIMARY KEY)", "SELECT * FROM alone", "DROP TABLE alone",
 }
 
-// Tables that are declared are made, dropped, made again and looked after as on one server.
+// Declared tables are created, dropped, created again and maintained as on one server.
 func TestTablesAreMadeEverywhere(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		var proxied, plain []string
@@ -65,7 +65,8 @@ func TestTablesAreMadeEverywhere(t *testing.T) {
 	})
 }
 
-// declaredTypes are tables that their comments declare, with types and clauses that each server knows some of.
+// declaredTypes are tables that are declared by their comments, with types and clauses that not every server
+// knows.
 var declaredTypes = []string{
 	"CREATE TABLE place (owner BIGINT NOT NULL PRIMARY KEY, g POINT) COMMENT 'locus: owner=owner'", "INSERT INTO place (owner, g) VALUES (1, ST_GeomFromText('POINT(1 2)')), (2, POINT(3, 4)), (3, POINT(5, 6)), (4, NULL)",
 	"SELECT owner, ST_AsText(g) FROM place ORDER BY owner", "SELECT COUNT(*) FROM place WHERE ST_X(g) > 2", "UPDATE place SET g = POINT(7, 8) WHERE owner = 2", "SELECT ST_X(g) FROM place WHERE owner = 2", "DROP TABLE place",

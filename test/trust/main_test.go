@@ -10,8 +10,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(servers.Runner{M: withStands{m}}.Run()) }
 
-// withStands runs tests and then ends the stands that they shared, before their servers
-// end.
+// withStands runs the tests, and then ends the shared stands before their servers end.
 type withStands struct{ *testing.M }
 
 func (w withStands) Run() int {

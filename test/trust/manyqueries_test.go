@@ -72,7 +72,7 @@ var filesOfQueries = func() (list []attack) {
 	return list
 }()
 
-// precedenceAttacks are read in another way where sql_mode says so.
+// precedenceAttacks are statements whose meaning depends on sql_mode.
 var precedenceAttacks = func() (list []attack) {
 	for _, where := range []string{
 		"NOT buyer_uid = 5", "buyer_uid = NOT 0", "NOT buyer_uid IN (0, 1)", "NOT amount > 20 AND buyer_uid = 1", "NOT NOT buyer_uid = 1", "buyer_uid IN (NOT 0, NOT 0)",

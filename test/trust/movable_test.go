@@ -8,7 +8,7 @@ import (
 
 // movable are definitions after which rows can or can't be moved, or a move may fail.
 var movable = []struct {
-	text, warns string // in the warning; empty: there is none
+	text, warns string // part of the warning; empty: no warning
 	clear       string
 	before      string // a statement before it
 	only        string // the server that takes it
@@ -65,7 +65,7 @@ var movable = []struct {
 	},
 }
 
-// What keeps rows from being moved is said by a warning of the definition that makes it, once.
+// If a definition makes a table that can't be moved, it returns a warning with the reason, once.
 func TestDefinitionsWarnOfWhatCannotMove(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		s.app.must(t,

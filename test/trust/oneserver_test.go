@@ -9,7 +9,8 @@ import (
 	"locus/router/stmt"
 )
 
-// What depends on the number of a row, on the server that computes it, or on all rows of a server, is as on one server, or refused.
+// Functions that depend on the number of a row, on the server that computes them, or on all rows of a server
+// have the result of one server, or are refused.
 func TestWhatOneServerComputes(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		s.try(t, oneServers...)
@@ -91,7 +92,7 @@ var fullText = func() (list []attack) {
 	return list
 }()
 
-// arguments are what functions are tried with.
+// arguments are the arguments with which functions are tried.
 var arguments = []string{
 	"", "5", "'a'", "'2024-02-29 01:02:03'", "5, 2", "'a', 'b'", "'a', 2", "2, 'a'", "'a', 1, 1", "'a', 'b', 'c'", "1, 2, 3", "'2024-02-29', '2023-01-01'", "'2024-02-29', 3", "'2024-02-29', '%Y'",
 	`'{"a": [1, 2]}'`, `'{"a": [1, 2]}', '$.a'`, `'{"a": [1, 2]}', '$.a', 3`, `'[1]', '[2]'`, `'{"a": [1, 2]}', 'one', '$.a'`, `'[1]', '$[0]', 7`, "1, 'a', 'b'", "'1.2.3.4'", "'::1'",
@@ -131,7 +132,7 @@ func TestFunctionsOfTheirArgumentsAlone(t *testing.T) {
 	})
 }
 
-// listedFunctions are the functions that a server lists.
+// listedFunctions returns the functions that a server lists.
 func listedFunctions(t *testing.T, on *session, engine servers.Engine) []string {
 	t.Helper()
 	query := "SELECT LOWER(FUNCTION) FROM information_schema.SQL_FUNCTIONS"
@@ -142,7 +143,7 @@ func listedFunctions(t *testing.T, on *session, engine servers.Engine) []string 
 	return namesIn(t, on, query)
 }
 
-// namesIn are the names that a query returns.
+// namesIn returns the names in the result of a query.
 func namesIn(t *testing.T, on *session, query string) (names []string) {
 	t.Helper()
 	a := on.say(query)

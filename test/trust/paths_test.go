@@ -9,14 +9,14 @@ import (
 	"locus/test/shop"
 )
 
-// located are values that say where something lies: a path, or the name of a file.
+// located matches values that contain a path or the name of a file.
 var located = regexp.MustCompile(`/|\.(pem|log|err|pid|cnf|ibd|sock)$`)
 
-// notLocated are variables whose values look like paths and are none.
+// notLocated are variables whose values look like paths but are not.
 const notLocated = " time_zone system_time_zone init_connect version_compile_machine ssl_cipher tls_version server_uid version_comment "
 
-// Users with bounds don't learn where a shard's files and keys lie. A variable that a new version of a server brings is found by
-// its value.
+// Users with limited rights must not see the paths of a shard's files and keys. The test finds variables of new
+// server versions by their values.
 func TestPathsAreHiddenFromUsersWithBounds(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		for _, user := range []string{"narrow", "database", "app"} {
@@ -55,7 +55,7 @@ func TestPathsAreHiddenFromUsersWithBounds(t *testing.T) {
 	})
 }
 
-// answered are the rows of the one result of a query, their values parted by |.
+// answered returns the rows of a query's only result, with values separated by |.
 func answered(t *testing.T, c *session, text string) []string {
 	t.Helper()
 	a := c.say(text)

@@ -12,16 +12,15 @@ import (
 	"testing"
 )
 
-// pipe asks a server many texts at once: all are written before the first answer is
-// read, so that a text costs what the server takes for it.
+// pipe sends many texts to a server before it reads the first answer, so that a text costs only the server's
+// own time.
 type pipe struct {
 	conn net.Conn
 	in   *bufio.Reader
 	out  []byte
 }
 
-// said is what came back for one text: the rows' bytes of all results, without the
-// columns' names, or an error.
+// said is the answer to one text: the bytes of the rows of all results, without column names, or an error.
 type said struct {
 	rows    []byte
 	results int
@@ -49,7 +48,7 @@ func (l login) pipe(t testing.TB) *pipe {
 
 const comQuery = 3
 
-// ask gives the answers to texts, in their order.
+// ask returns the answers to texts, in order.
 func (p *pipe) ask(texts ...string) ([]said, error) {
 	p.out = p.out[:0]
 	for _, text := range texts {
@@ -96,7 +95,7 @@ func (f fan) ask(texts ...string) ([]said, error) {
 	return answers, errors.Join(failed...)
 }
 
-// all says one text on each connection, and tells the first error that one answers.
+// all runs one text on each connection, and returns the first error.
 func (f fan) all(text string) error {
 	answers, err := f.ask(slices.Repeat([]string{text}, len(f))...)
 	for _, a := range answers {
@@ -132,7 +131,7 @@ func (p *pipe) answer() (a said, err error) {
 	return a, nil
 }
 
-// result reads one result and tells whether another follows.
+// result reads one result and reports whether another one follows.
 func (p *pipe) result(a *said) (more bool, err error) {
 	first, err := p.packet()
 	switch {

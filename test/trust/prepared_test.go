@@ -10,8 +10,8 @@ import (
 	"locus/internal/test/servers"
 )
 
-// kept is a statement that is prepared, something that is said then, and what it
-// means after that.
+// kept is a prepared statement, a statement that is run after its preparation, and the expected meaning
+// afterwards.
 type kept struct {
 	name    string
 	before  []string
@@ -20,7 +20,7 @@ type kept struct {
 	args    []any
 }
 
-// A prepared statement means what it meant when it was prepared, or is refused.
+// A prepared statement has the meaning that it had when it was prepared, or is refused.
 func TestAPreparedStatementKeepsItsReading(t *testing.T) {
 	ansi, strict := "SET sql_mode = 'ANSI_QUOTES'", "SET sql_mode = 'STRICT_ALL_TABLES'"
 	list := []kept{
@@ -55,15 +55,15 @@ func TestAPreparedStatementKeepsItsReading(t *testing.T) {
 		s.keep(t, slices.DeleteFunc(slices.Clone(list), kept.moves)...)
 		s.foreseen(t)
 		s.keep(t, slices.DeleteFunc(slices.Clone(list), func(k kept) bool { return !k.moves() })...)
-		// To run what was prepared in another database a connection goes there and back, which
-		// a MariaDB tells of, though it leaves nothing.
+		// To execute a statement that was prepared in another database, the connection changes its database and
+		// changes it back. MariaDB reports that, although it leaves no state.
 		if n := s.unforeseen(t); n > 0 != (s.engine == servers.MariaDB) {
 			t.Errorf("%s: %d connections that were in another database and back are told of", s.engine, n)
 		}
 	})
 }
 
-// moves tells whether the database is another one when the statement is executed.
+// moves reports whether the database at the execution differs from that at the preparation.
 func (k kept) moves() bool {
 	return slices.ContainsFunc(k.between, func(text string) bool { return strings.HasPrefix(text, "USE ") })
 }
