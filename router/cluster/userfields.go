@@ -71,6 +71,9 @@ func setText(v reflect.Value, field, text string) error {
 		v.SetInt(n)
 	case *[]string:
 		list := strings.Split(text, ",")
+		for i := range list {
+			list[i] = strings.TrimSpace(list[i])
+		}
 		if slices.Contains(list, "") {
 			return fmt.Errorf("%s=%s: write names with a comma between each two", field, text)
 		}

@@ -11,7 +11,7 @@ import (
 // Each field can be set to what the file can say, and reset.
 func TestUserFieldsAreSet(t *testing.T) {
 	texts := map[string]string{
-		"tls": "required", "databases": "shop,crm", "tables": "shop.orders", "read_only": "true", "ddl": "false", "scatter": "warn",
+		"tls": "required", "databases": "shop, crm", "tables": "shop.orders", "read_only": "true", "ddl": "false", "scatter": "warn",
 		"scatter_writes": "allow", "unfiltered": "refuse", "large_offset": "refuse", "gather_rows": "1000", "gather_mib": "3",
 		"large_gather": "warn", "max_connections": "7", "statement_timeout": "30s", "slow_statement": "1s", "read": "session", "admin": "true",
 	}
