@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"locus/router"
+	"locus/router/stmt"
 )
 
 // NewListed is New with all objects of the shards. Listings lacks the shards whose listing is unknown. Objects that only such a shard has are
@@ -247,6 +248,9 @@ func (c *Catalog) triggerProblem(d *Table, shard router.ShardName, p *Program) s
 	}
 	if d.Kind == Global {
 		return "each shard's copy by itself"
+	}
+	if stmt.AssignsVariables(p.Body, p.Mode) { // a statement over several shards would have a value for each of them
+		return "user variables, which it assigns on each shard by itself"
 	}
 	words := p.reading().words
 	for i := range d.Keys {

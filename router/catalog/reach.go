@@ -157,7 +157,8 @@ func (r *reach) named(low TableName) (all []*listed) {
 func (c *Catalog) missingRows(t *ListedTable, shard router.ShardName) string {
 	d := c.tables[t.TableName]
 	switch {
-	case d != nil && d.Kind == Single && d.Shard == shard:
+	case d != nil && d.Kind == Single && d.Shard == shard: // a copy on another shard is never read
+		return ""
 	case d != nil && d.Kind == Single:
 		return "table " + t.String() + ", which is declared to be on shard " + string(d.Shard)
 	case d != nil:

@@ -94,3 +94,51 @@ func answers(c *Catalog) (all []string) {
 	}
 	return append(all, fmt.Sprint(c.Remarks()), fmt.Sprint(c.Uniform()), fmt.Sprint(len(c.closed.views)))
 }
+
+// A declared single table is on its shard only. Tables of the same name on other shards are never read, so they must not hide what its
+// trigger reaches.
+func TestCopiesOfSingleTablesAreNotFar(t *testing.T) {
+	log := &Table{TableName: TableName{"shop", "log"}, Declaration: Declaration{Kind: Sharded}}
+	single := func(name string, shard router.ShardName) *Table {
+		return &Table{TableName: TableName{"shop", name}, Declaration: Declaration{Kind: Single, Shard: shard}}
+	}
+	listings := map[router.ShardName]*Listing{}
+	for _, shard := range []router.ShardName{"s0", "s1"} {
+		listings[shard] = &Listing{
+			Tables: []ListedTable{
+				{TableName: TableName{"shop", "log"}, Type: "BASE TABLE"}, {TableName: TableName{"shop", "here"}, Type: "BASE TABLE"},
+				{TableName: TableName{"shop", "there"}, Type: "BASE TABLE"},
+				{TableName: TableName{"shop", "shown"}, Type: "VIEW", Query: "select 1 AS `one` from `shop`.`here`"},
+			},
+			Programs: []Program{{TableName: TableName{"shop", "logs"}, Type: trigger, On: "there", Body: "INSERT INTO log VALUES (1)"}},
+		}
+	}
+	c := NewListed([]router.ShardName{"s0", "s1"}, []*Table{log, single("here", "s0"), single("there", "s1")}, nil, listings)
+	if err := c.Writing(TableName{"shop", "there"}); err == nil || !strings.Contains(err.Error(), "sharded table shop.log") {
+		t.Errorf("writing: %v", err)
+	}
+	if err := c.Reading(TableName{"shop", "shown"}); err != nil {
+		t.Errorf("reading the view: %v", err)
+	}
+}
+
+// A statement over several shards would leave a value of each shard, and the session can have one only.
+func TestTriggersOfShardedTablesAssignNoUserVariables(t *testing.T) {
+	orders := &Table{TableName: TableName{"shop", "orders"}, Declaration: Declaration{Kind: Sharded}}
+	for body, want := range map[string]bool{
+		"SET @total = @total + NEW.amount": true, "SET NEW.amount = (@a := 1)": true,
+		"SET NEW.amount = @a": false, "BEGIN IF @a = 1 THEN SET NEW.amount = 1; END IF; END": false,
+	} {
+		listings := map[router.ShardName]*Listing{}
+		for _, shard := range []router.ShardName{"s0", "s1"} {
+			listings[shard] = &Listing{
+				Tables:   []ListedTable{{TableName: TableName{"shop", "orders"}, Type: "BASE TABLE"}},
+				Programs: []Program{{TableName: TableName{"shop", "sums"}, Type: trigger, On: "orders", Body: body}},
+			}
+		}
+		err := NewListed([]router.ShardName{"s0", "s1"}, []*Table{orders}, nil, listings).Writing(TableName{"shop", "orders"})
+		if (err != nil) != want {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
