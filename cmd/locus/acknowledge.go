@@ -101,7 +101,8 @@ func printAcknowledgement(w io.Writer, a finding.Acknowledgement) {
 	fmt.Fprintf(w, "%s  %s  %s, %s: %s\n  %s\n", a.ID, a.Severity.Words(), a.Where, a.Check, a.What, a)
 }
 
-// found returns the findings of the cluster. With everything it runs the slow checks; else it takes their latest report.
+// found returns a function for the findings of the cluster. With everything, it runs the slow checks. Otherwise
+// it uses their latest report.
 func (in *invocation) found(conn *connection, ask asking) func(context.Context) ([]finding.Finding, error) {
 	return func(ctx context.Context) ([]finding.Finding, error) {
 		c, err := declared.Current(ctx, conn.kv)

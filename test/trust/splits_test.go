@@ -95,10 +95,10 @@ func sameUntilRefused(whole, sum said, pieces []string) bool {
 	return sum.equal(whole)
 }
 
-// blankPiece stands for a piece of blanks and comments alone.
+// blankPiece replaces a piece that contains only blanks and comments.
 const blankPiece = "/* */"
 
-// split gives the canonical pieces of a text.
+// split returns the canonical pieces of a text.
 func (k *kettle) split(text string, mode stmt.Mode) (pieces []string, refused error) {
 	l := &k.whole
 	l.Lex([]byte(text), mode)
@@ -123,7 +123,7 @@ func (k *kettle) split(text string, mode stmt.Mode) (pieces []string, refused er
 	return pieces, nil
 }
 
-// summed is what several answers are as one: an error ends them.
+// summed combines several answers into one, up to the first error.
 func summed(parts []said) (sum said) {
 	var rows strings.Builder
 	for _, p := range parts {

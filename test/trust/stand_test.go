@@ -14,7 +14,7 @@ import (
 	"locus/test/shop"
 )
 
-// stand is a proxy before three shards beside a plain server with the same rows.
+// stand is a proxy in front of three shards, and a plain server with the same rows.
 type stand struct {
 	*shop.Shop
 	engine servers.Engine
@@ -31,11 +31,11 @@ type stand struct {
 
 const shards = 3
 
-// standing are the stands that the tests share, by engine.
+// standing contains the stands that the tests share, by engine.
 var standing = map[servers.Engine]*stand{}
 
-// stands runs a test on each engine. It finds the rows and the objects that a new stand
-// has, and leaves no other objects.
+// stands runs a test on each engine. The test finds the rows and the objects of a new stand, and must leave no
+// other objects.
 func stands(t *testing.T, test func(t *testing.T, s *stand)) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := standing[engine]
@@ -53,7 +53,7 @@ func stands(t *testing.T, test func(t *testing.T, s *stand)) {
 	})
 }
 
-// leave looks at what a test leaves to the next one.
+// leave checks that a test leaves nothing behind that affects the next one.
 func (s *stand) leave(t *testing.T) {
 	s.foreseen(t)
 	if !maps.Equal(s.rowsNow(t, nil), s.rows) {
@@ -67,14 +67,13 @@ func (s *stand) leave(t *testing.T) {
 	}
 }
 
-// undeclared are the tables of the first shard that nobody declares.
+// undeclared are the undeclared tables on the first shard.
 var undeclared = []string{
 	"CREATE TABLE plain (id INT NOT NULL PRIMARY KEY, note VARCHAR(64)) DEFAULT CHARSET utf8mb4",
 	"CREATE TABLE secret (a INT NOT NULL PRIMARY KEY, hidden VARCHAR(64)) DEFAULT CHARSET utf8mb4",
 }
 
-// stamped is what the plain server, which has nobody to stamp its rows, fills in
-// itself.
+// stamped replaces, for the plain server, the columns that a proxy stamps by columns that fill themselves.
 var stamped = strings.NewReplacer(
 	"order_id BIGINT NOT NULL PRIMARY KEY", "order_id BIGINT NOT NULL PRIMARY KEY AUTO_INCREMENT",
 	"item_id BIGINT NOT NULL PRIMARY KEY", "item_id BIGINT NOT NULL PRIMARY KEY AUTO_INCREMENT",
@@ -82,8 +81,7 @@ var stamped = strings.NewReplacer(
 	"version BIGINT NOT NULL", "version BIGINT NOT NULL DEFAULT 1",
 )
 
-// tables are those whose rows are compared, and of them the columns that both sides
-// can have alike.
+// tables are the tables whose rows are compared, with the columns that can be equal on both sides.
 var tables = map[string]string{
 	"test_order": "buyer_uid, amount, status",
 	"order_item": "product_id, quantity, price",
@@ -103,8 +101,7 @@ func newStand(t *lasting, engine servers.Engine) *stand {
 	return s
 }
 
-// standOf is a stand with what the options have besides, and with further tables of the
-// plain server.
+// standOf returns a stand with further options, and with further tables on the plain server.
 func standOf(t testing.TB, engine servers.Engine, o shop.Options, more []string) *stand {
 	t.Helper()
 	s := &stand{engine: engine}
@@ -141,8 +138,8 @@ func standOf(t testing.TB, engine servers.Engine, o shop.Options, more []string)
 	return s
 }
 
-// track has servers tell of changes of a session's state. A MySQL does so to clients
-// alone that negotiate more than a proxy does.
+// track makes servers report changes of a session's state. MySQL reports them only to clients that negotiate
+// capabilities that a proxy does not use.
 func track(t testing.TB, engine servers.Engine, all []*servers.Server) {
 	if engine != servers.MariaDB {
 		return
@@ -161,7 +158,7 @@ func (s *stand) foreseen(t *testing.T) {
 	}
 }
 
-// unforeseen is how many were, once all have come back.
+// unforeseen returns the number of such connections of the stand.
 func (s *stand) unforeseen(t *testing.T) uint64 {
 	t.Helper()
 	now := unforeseen(t, s.Shop)
@@ -170,8 +167,8 @@ func (s *stand) unforeseen(t *testing.T) uint64 {
 	return now - before
 }
 
-// unforeseen is how many connections of a shop were lent on as clean that their server
-// called changed, once all have come back.
+// unforeseen waits until all connections of a shop have been returned. It returns how many were lent again
+// without a reset although their server had reported a change.
 func unforeseen(t *testing.T, s *shop.Shop) (n uint64) {
 	t.Helper()
 	between := time.NewTicker(time.Millisecond)
@@ -203,8 +200,8 @@ func foreseenBy(t *testing.T, s *shop.Shop) {
 	})
 }
 
-// objectsNow are the tables with their columns, constraints and indexes, the views, programs, triggers, events and databases that the
-// servers have.
+// objectsNow returns the tables with their columns, constraints and indexes, the views, programs, triggers,
+// events and databases on the servers.
 func (s *stand) objectsNow(t testing.TB) (objects []string) {
 	t.Helper()
 	for i, admin := range s.admins {
@@ -226,7 +223,7 @@ func (s *stand) objectsNow(t testing.TB) (objects []string) {
 	return objects
 }
 
-// users gives the proxy and the plain server the same ones.
+// users creates the same users on the proxy and on the plain server.
 func (s *stand) users(t testing.TB) {
 	t.Helper()
 	no := false
@@ -301,7 +298,7 @@ func (s *stand) fill(t testing.TB) {
 	s.rows = s.rowsNow(t, nil)
 }
 
-// copy gives the plain server's table the rows that the shards have.
+// copy copies the rows of a table from the shards to the plain server.
 func (s *stand) copy(t testing.TB, name string) {
 	t.Helper()
 	s.plain.must(t, "DELETE FROM "+name)
@@ -327,7 +324,7 @@ func (s *stand) copy(t testing.TB, name string) {
 	}
 }
 
-// homes says on which shards a table's rows are, each once.
+// homes returns the shards that have a table's rows. For a global table one is enough.
 func (s *stand) homes(name string) []int {
 	if name == "test_order" || name == "order_item" {
 		return []int{0, 1, 2}
@@ -335,8 +332,8 @@ func (s *stand) homes(name string) []int {
 	return []int{0}
 }
 
-// rowsNow gives each table's rows on the shards; unlike is called with those tables
-// whose rows are others on the plain server, or not the same on each shard.
+// rowsNow returns each table's rows on the shards. It calls unlike for tables whose rows differ from the plain
+// server's, or between shards that should have the same.
 func (s *stand) rowsNow(t testing.TB, unlike func(name, shards, plain string)) map[string]string {
 	t.Helper()
 	now := map[string]string{}
@@ -387,7 +384,7 @@ func (s *stand) all(server int) map[string][]string {
 	return rows
 }
 
-// restore gives all servers the rows that they had at first.
+// restore gives all servers their initial rows.
 func (s *stand) restore(t testing.TB) {
 	t.Helper()
 	for name := range tables {

@@ -11,8 +11,8 @@ import (
 	"locus/test/shop"
 )
 
-// kind is one kind of state that a session has: how it is made, in a form that may
-// stand in a body too, and what tells it.
+// kind is a kind of session state: the statement that creates it, in a form that stored programs allow too, and
+// the query that shows it.
 type kind struct {
 	name, make, look string
 }
@@ -46,9 +46,8 @@ var kinds = []kind{
 	{"role", "SET ROLE NONE", "SELECT CURRENT_ROLE()"},
 }
 
-// way is a way to run a statement: the texts, in which {make} is the statement, and
-// {n} tells the objects of one kind from those of others. Objects are what must be
-// there for it.
+// way is a way to run a statement: the texts, in which {make} is the statement and {n} distinguishes the
+// objects of the kinds, and the objects that must exist.
 type way struct {
 	name    string
 	objects []string
@@ -124,17 +123,17 @@ type matrix struct {
 	plain  *servers.Server
 	schema string
 	made   map[string]bool // objects that the server has taken
-	first  int             // of the combinations, of which each oneOfSoMany-th is tried
+	first  int             // the first of the combinations that are tried; see oneOfSoMany
 }
 
-// oneOfSoMany is the number of combinations of kinds and ways of which one is tried: in the short scale each kind in some ways, and each
-// way with some kinds.
+// oneOfSoMany is the number of combinations of kinds and ways of which one is tried. The short scale tries each
+// kind in some ways, and each way with some kinds.
 var oneOfSoMany = scale.Of(8, 1)
 
-// tries tells whether a combination is among those that are tried.
+// tries reports whether a combination is tried.
 func (m *matrix) tries(kind, way int) bool { return (kind+way)%oneOfSoMany == m.first%oneOfSoMany }
 
-// needs tells whether an object is, of a kind and a way: functions are for others too.
+// needs reports whether the objects of a kind and a way are needed. Functions are also used by other ways.
 func (m *matrix) needs(kind, way int) bool {
 	for i, w := range ways {
 		if m.tries(kind, i) && (i == way || uses(w, ways[way])) {
@@ -144,7 +143,7 @@ func (m *matrix) needs(kind, way int) bool {
 	return false
 }
 
-// uses tells whether a way runs the function or the view of another.
+// uses reports whether a way uses the function or the view of another way.
 func uses(w, of way) bool {
 	text := strings.Join(w.say, " ") + strings.Join(w.objects, " ")
 	return of.name == "function" && (strings.Contains(text, "mf{n}") || strings.Contains(text, "mv{n}")) || of.name == "view" && strings.Contains(text, "mv{n}") ||
@@ -178,13 +177,13 @@ func newMatrix(t *testing.T, engine servers.Engine, limits backend.Limits) *matr
 	return m
 }
 
-// excluded are functions and triggers that end a MariaDB: an INSERT that runs SET
-// TRANSACTION READ ONLY is the server's last.
+// excluded reports functions and triggers that crash MariaDB: an INSERT that runs SET TRANSACTION READ ONLY
+// does.
 func (m *matrix) excluded(k kind, w way) bool {
 	return m.engine == servers.MariaDB && strings.HasSuffix(k.make, "TRANSACTION READ ONLY") && (w.name == "function" || w.name == "trigger")
 }
 
-// text fills in a template for one kind; {schema} is left where it is.
+// text fills in a template for a kind, except for {schema}.
 func (m *matrix) text(template string, n int, k kind) string {
 	isolation, analyze := "tx_isolation", "ANALYZE"
 	if m.engine == servers.MySQL {
@@ -195,10 +194,10 @@ func (m *matrix) text(template string, n int, k kind) string {
 	).Replace(template)
 }
 
-// on is a text for a session in a schema.
+// on returns a text for a session in a schema.
 func on(schema, text string) string { return strings.ReplaceAll(text, "{schema}", schema) }
 
-// possible tells whether everything is there that a way needs.
+// possible reports whether all objects exist that a way needs.
 func (m *matrix) possible(n int, k kind, w way) bool {
 	for _, use := range []struct{ in, object string }{
 		{"mf{n}", ways[8].objects[0]}, {"mv{n}", "CREATE VIEW {schema}.mv{n} AS SELECT {schema}.mf{n}() AS a"},
@@ -215,7 +214,7 @@ func (m *matrix) possible(n int, k kind, w way) bool {
 	return true
 }
 
-// run makes the state in two sessions, and gives what each then tells of itself.
+// run creates the state in two sessions, and returns what each then shows of it.
 func (m *matrix) run(t *testing.T, n int, k kind, w way, proxy, plain *session) (got, want string, refused bool) {
 	t.Helper()
 	var args []any
@@ -232,15 +231,15 @@ func (m *matrix) run(t *testing.T, n int, k kind, w way, proxy, plain *session) 
 	}
 	look := m.text(k.look, n, k)
 	seen := proxy.say(on(m.Schema, look))
-	refused = refused || seen.number() == erUnknownText // of a text that a procedure has prepared nobody knows what it is
+	refused = refused || seen.number() == erUnknownText // the proxy doesn't know a text that a procedure has prepared
 	stored := len(w.objects) > 0 || strings.Contains(w.say[len(w.say)-1], "{n}")
-	refused = refused || stored && k.name == "found rows" // which nobody asks for after stored code: it would cost the warnings
+	refused = refused || stored && k.name == "found rows" // the proxy doesn't query it after stored code, because that would lose the warnings
 	return told(seen), told(plain.say(on(m.schema, look))), refused
 }
 
 const erUnknownText = 1243
 
-// told is an answer without what differs between servers.
+// told returns an answer without the parts that differ between servers.
 func told(a answer) string {
 	if a.err != nil {
 		return fmt.Sprintf("error %d", a.number())
@@ -282,7 +281,7 @@ func stateOfAll(t *testing.T, m *matrix, limits backend.Limits) {
 	t.Logf("%d combinations", tried)
 }
 
-// within has two sessions that end with f.
+// within calls f with two sessions that end afterwards.
 func (m *matrix) within(t *testing.T, f func(proxy, plain *session)) {
 	t.Helper()
 	proxy, err := login{m.Addr, shop.User, shop.Password, m.Schema}.dial()
@@ -298,8 +297,8 @@ func (m *matrix) within(t *testing.T, f func(proxy, plain *session)) {
 	f(&session{proxy, "proxy"}, &session{plain, "plain"})
 }
 
-// Whatever state a session has, and however it came to it: it has it as on one server,
-// and nobody else does, neither while it lasts nor afterwards.
+// A session's state, of any kind and created in any way, is the same as on one server. No other session has it,
+// neither at the same time nor afterwards.
 func TestStateIsOfOneSession(t *testing.T) {
 	for name, limits := range map[string]backend.Limits{"one connection": {MaxOpen: 1}, "some connections": {MaxOpen: 6}} {
 		t.Run(name, func(t *testing.T) {

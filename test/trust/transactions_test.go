@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// keepings are sequences that once lost a transaction, a lock or what was said of one; {k}
-// is each of some owners, who are on all shards.
+// keepings are sequences that once lost a transaction, a lock, or its properties. {k} is each of several
+// owners, who are on all shards.
 var keepings = map[string][]string{
 	"a read that fails begins nothing": {"SET autocommit = 0", "SELECT @@autocommit", "HANDLER plain READ FIRST", "SELECT status FROM test_order WHERE buyer_uid = {k} AND amount <=> @m", "SELECT DATABASE()"},
 	"nor does a read of no column":     {"SET autocommit = 0", "SELECT nothing FROM plain", "UPDATE test_order SET amount = amount + 1 WHERE buyer_uid = {k}", "SELECT DATABASE()", "SELECT id FROM plain", "ROLLBACK"},
@@ -33,7 +33,7 @@ var keepings = map[string][]string{
 	"a pin, and a write refused":       {"CREATE TEMPORARY TABLE tt (a INT)", "SET SESSION TRANSACTION READ ONLY", "UPDATE test_order SET amount = amount + 2", "SELECT a FROM tt"},
 }
 
-// What is kept, is so by texts and by prepared statements.
+// Transactions and locks are kept, with statements as text and with prepared statements.
 func TestTransactionsAndLocksAreKept(t *testing.T) {
 	stands(t, func(t *testing.T, s *stand) {
 		for name, texts := range keepings {

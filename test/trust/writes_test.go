@@ -12,8 +12,8 @@ import (
 	"locus/test/shop"
 )
 
-// writeTables are what INSERTs are tried on. What stands in brackets is the plain
-// server's alone, which has nobody to stamp its rows.
+// writeTables are the tables for INSERTs. Text in brackets is only for the plain server, where nobody stamps
+// the rows.
 var writeTables = []string{
 	"CREATE TABLE {schema}.visit (n INT UNSIGNED NOT NULL PRIMARY KEY AUTO_INCREMENT, owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], what INT, KEY (owner))",
 	"CREATE TABLE {schema}.ticket (owner BIGINT NOT NULL, gene INT NOT NULL[ DEFAULT 0], seat INT NOT NULL, code INT UNIQUE, note VARCHAR(20), half VARCHAR(20), " +
@@ -72,8 +72,8 @@ func newWrites(t *testing.T, engine servers.Engine) *stand {
 	return s
 }
 
-// write is what somebody writes: each answer is the plain server's, insert IDs
-// included, or the last one a refusal.
+// write is a list of statements. Each has the plain server's answer, including insert IDs, or the last one is
+// refused.
 type write struct {
 	say     []string
 	args    []any
@@ -234,7 +234,7 @@ var tried = []write{
 	writes("1201", "INSERT INTO visit () VALUES (), ()"),
 	{say: []string{"INSERT INTO numbered VALUES (), ()"}, args: []any{nothing{}}},
 
-	// MariaDB's SET STATEMENT of what bounds a statement, which MySQL refuses.
+	// MariaDB's SET STATEMENT with a limit for a statement, which MySQL refuses.
 	writes("", "SET STATEMENT max_statement_time=10 FOR INSERT INTO ticket (owner, seat, note) VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 3, 'c'), (4, 1, 'd'), (5, 1, 'e')", "SELECT ROW_COUNT()",
 		"set statement max_statement_time = 1.5, sort_buffer_size=1000000 for select owner, seat from ticket order by seat desc, owner limit 2",
 		"SET STATEMENT max_statement_time=10 FOR SELECT COUNT(*), SUM(seat), AVG(seat), COUNT(DISTINCT seat) FROM ticket",
@@ -261,7 +261,7 @@ var tried = []write{
 	writes("1008", "SET STATEMENT max_statement_time=10 + 1 FOR SELECT owner FROM ticket"),
 	writes("1008", "SET STATEMENT sql_log_bin=0 FOR DELETE FROM ticket"),
 
-	// MariaDB's FETCH and OFFSET, of which MySQL knows none.
+	// MariaDB's FETCH and OFFSET, which MySQL doesn't know.
 	writes("", "INSERT INTO ticket (owner, seat, note) VALUES (1, 1, 'a'), (2, 1, 'b'), (3, 1, 'c'), (4, 7, 'd'), (5, 2, 'e')", "SELECT owner FROM ticket ORDER BY owner FETCH FIRST 2 ROWS ONLY", "SELECT FOUND_ROWS()",
 		"SELECT owner FROM ticket ORDER BY owner FETCH NEXT ROW ONLY", "SELECT owner FROM ticket ORDER BY owner OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY", "SELECT owner FROM ticket WHERE seat = 1 ORDER BY owner OFFSET 1 ROWS FETCH FIRST 5 ROWS ONLY", "SELECT FOUND_ROWS()",
 		"SELECT owner FROM ticket ORDER BY owner DESC OFFSET 2 ROWS FETCH NEXT ROW ONLY", "SELECT FOUND_ROWS()", "SELECT owner FROM ticket ORDER BY owner OFFSET 1 ROWS", "SELECT FOUND_ROWS()", "SELECT owner FROM ticket WHERE owner = 2 OFFSET 0 ROWS FETCH FIRST ROW ONLY",
