@@ -87,7 +87,7 @@ func findingsWithdrawCommand(in *invocation) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return in.withEtcd(func(conn *connection) error {
-				a, err := in.opsOf(conn).Withdraw(command.Context(), ops.Withdraw{Finding: args[0]})
+				a, err := in.opsOf(conn).Withdraw(command.Context(), ops.Withdraw{Finding: args[0]}, in.operator())
 				if err != nil {
 					return err
 				}

@@ -27,7 +27,7 @@ type Operations interface {
 	AddTable(ctx context.Context, r ops.TableWords, by string) (ops.Table, error)
 	DropTable(ctx context.Context, r ops.DropTable, by string) (ops.Table, error)
 	Acknowledge(ctx context.Context, r ops.Acknowledge, by string) (finding.Acknowledgement, error)
-	Withdraw(ctx context.Context, r ops.Withdraw) (finding.Acknowledgement, error)
+	Withdraw(ctx context.Context, r ops.Withdraw, by string) (finding.Acknowledgement, error)
 	Switchover(ctx context.Context, r ops.Switchover, by string, log *slog.Logger) (time.Duration, error)
 	KillSession(ctx context.Context, r ops.KillSession, by string) (proxy string, err error)
 }
@@ -100,8 +100,8 @@ var requests = map[string]request{
 		a, err := c.options.Operations.Acknowledge(ctx, r, by)
 		return acknowledged{schema, a}, err
 	}),
-	"withdraw": calling(func(c *Console, ctx context.Context, r ops.Withdraw, _ string) (any, error) {
-		a, err := c.options.Operations.Withdraw(ctx, r)
+	"withdraw": calling(func(c *Console, ctx context.Context, r ops.Withdraw, by string) (any, error) {
+		a, err := c.options.Operations.Withdraw(ctx, r, by)
 		return acknowledged{schema, a}, err
 	}),
 	"table_add": calling(func(c *Console, ctx context.Context, r ops.TableWords, by string) (any, error) {

@@ -278,7 +278,7 @@ func (f fakeOperations) Acknowledge(_ context.Context, r ops.Acknowledge, by str
 	return finding.Acknowledgement{}, &ops.Invalid{Problem: "no finding is named"}
 }
 
-func (f fakeOperations) Withdraw(_ context.Context, r ops.Withdraw) (a finding.Acknowledgement, err error) {
+func (f fakeOperations) Withdraw(_ context.Context, r ops.Withdraw, _ string) (a finding.Acknowledgement, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a, f.notes.Acknowledged = f.notes.Acknowledged[r.Finding], nil

@@ -26,12 +26,13 @@ const (
 	Drain       Kind = "drain"       // a process was asked to stop, or drains
 	Process     Kind = "process"     // a process started, stopped or was lost
 	Keys        Kind = "keys"        // another version of the key ring is current
+	Finding     Kind = "finding"     // a finding was acknowledged, or the acknowledgement was withdrawn
 	Errors      Kind = "errors"      // the rate of errors rose above its limit, or fell below it
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
-	return []Kind{Job, Failover, Switchover, Definition, Declaration, Drain, Process, Keys, Errors}
+	return []Kind{Job, Failover, Switchover, Definition, Declaration, Drain, Process, Keys, Finding, Errors}
 }
 
 // ParseKind returns the kind of that name.
@@ -161,6 +162,8 @@ func (e Event) Command() string {
 		return "locus routes history"
 	case Keys:
 		return "locus keys status"
+	case Finding:
+		return "locus doctor"
 	case Errors:
 		return "locus top"
 	case Drain, Process:

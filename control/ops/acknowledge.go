@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/control/events"
 	"locus/control/finding"
 )
 
@@ -105,6 +106,8 @@ func (o *Ops) keep(ctx context.Context, a finding.Acknowledgement) error {
 	if len(known) >= mostKnown && len(writes) == 1 {
 		return fmt.Errorf("%d findings are acknowledged already, which is the limit; locus findings withdraw removes one", len(known))
 	}
+	e := events.Event{At: a.At, Kind: events.Finding, Subject: "finding " + a.ID, What: fmt.Sprintf("acknowledged, because %s: %s: %s", a.Why, a.Where, a.What), By: a.By}
+	writes, _ = events.Add(writes, e)
 	if _, err = o.kv.Commit(ctx, nil, writes...); err != nil {
 		return fmt.Errorf("acknowledge finding %s: %w", a.ID, err)
 	}
@@ -114,8 +117,8 @@ func (o *Ops) keep(ctx context.Context, a finding.Acknowledgement) error {
 // mostWrites bounds the writes of one transaction, which etcd limits to 128.
 const mostWrites = 100
 
-// Withdraw removes the acknowledgement of a finding, and returns it.
-func (o *Ops) Withdraw(ctx context.Context, r Withdraw) (a finding.Acknowledgement, err error) {
+// Withdraw removes the acknowledgement of a finding on behalf of by, and returns it.
+func (o *Ops) Withdraw(ctx context.Context, r Withdraw, by string) (a finding.Acknowledgement, err error) {
 	if r.Finding == "" {
 		return a, errNoFinding
 	}
@@ -127,7 +130,9 @@ func (o *Ops) Withdraw(ctx context.Context, r Withdraw) (a finding.Acknowledgeme
 	if !is {
 		return a, fmt.Errorf("finding %s is not acknowledged; locus findings acknowledged lists those that are", r.Finding)
 	}
-	if _, err = o.kv.Commit(ctx, nil, etcd.Delete(a.Key())); err != nil {
+	e := events.Event{At: o.now(), Kind: events.Finding, Subject: "finding " + a.ID, What: "acknowledgement withdrawn: " + a.Where + ": " + a.What, By: by}
+	writes, _ := events.Add([]etcd.Write{etcd.Delete(a.Key())}, e)
+	if _, err = o.kv.Commit(ctx, nil, writes...); err != nil {
 		return a, fmt.Errorf("withdraw the acknowledgement of finding %s: %w", a.ID, err)
 	}
 	return a, nil

@@ -263,7 +263,7 @@ func acknowledge(c *call) run {
 func withdraw(c *call) run {
 	r := ops.Withdraw{Finding: c.text(0)}
 	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
-		a, err := o.Withdraw(ctx, r)
+		a, err := o.Withdraw(ctx, r, c.by)
 		return ofFinding(a), err
 	}
 }
