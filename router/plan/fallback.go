@@ -78,6 +78,8 @@ func passThrough(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		return &Schema{Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name})}}, nil
 	case text.pinningKind() != 0:
 		return &OneShard{Facts: Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: text.pinningKind()})}, Shard: ctx.Catalog.First()}, nil
+	case object == "program" && text.assignsFromTrigger():
+		return nil, refuse(Unsupported, "a trigger that names user variables: what it assigns to them would be lost to the session; use a column")
 	case text.loadsXML() && !slices.Contains(text.bare[2:min(len(text.bare), 4)], "local"):
 		return nil, refuse(NotAllowed, "LOAD XML of a file on a server reaches that rather than tables: use LOAD XML LOCAL")
 	case text.loadsXML():
@@ -154,6 +156,16 @@ type Unknown struct {
 }
 
 func (u *Unknown) Error() string { return u.Message }
+
+// assignsFromTrigger reports whether the text creates a trigger whose body names a user variable. The session would not learn the
+// value that it assigns.
+func (u unread) assignsFromTrigger() bool {
+	bare := u.bare[u.verb():]
+	trigger := slices.Index(bare, "trigger")
+	return trigger > 0 && trigger < 8 && slices.ContainsFunc(bare[trigger:], func(w string) bool {
+		return len(w) > 1 && w[0] == '@' && w[1] != '@'
+	})
+}
 
 // loadsXML reports whether the text is LOAD XML, which leaves the same state on its connection as LOAD DATA.
 func (u unread) loadsXML() bool { return len(u.bare) > 2 && u.bare[0] == "load" && u.bare[1] == "xml" }
