@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"locus/config/etcd"
 	"locus/proxy/sysvars"
@@ -77,10 +78,20 @@ func SessionsAnswer(list []sysvars.Process) any {
 	return Packed[ownSessions]{answer}
 }
 
+// withoutLiterals returns the digest of a statement's text. The session's mode is unknown here, and with it where a string with a backslash ends. A
+// text that has another digest in the other mode is not shown.
 func withoutLiterals(text string) string {
 	var l stmt.Lexed
 	l.Lex([]byte(text), 0)
-	return l.Digest(mostSessionBytes).Text
+	digest := l.Digest(mostSessionBytes).Text
+	if !strings.Contains(text, `\`) {
+		return digest
+	}
+	l.Lex([]byte(text), stmt.NoBackslash)
+	if l.Digest(mostSessionBytes).Text != digest {
+		return "(a text that depends on the sql_mode)"
+	}
+	return digest
 }
 
 // SessionList contains the sessions of all proxies.

@@ -86,6 +86,22 @@ func TestSessions(t *testing.T) {
 	}
 }
 
+// No literal of a statement is listed, whatever the sql_mode of its session.
+func TestSessionsWithoutLiterals(t *testing.T) {
+	for _, text := range []string{`SELECT 'x\', 'secret'`, `SELECT 'x\'', secret, '`, `SELECT 'a\\', 'secret'`, `SELECT "x\", "secret"`} {
+		kv := keys(t)
+		served(t, kv, "a:1", []sysvars.Process{{ID: 1, Command: "Query", Info: &text}}, nil)
+		registered(t, kv, 1)
+		list, err := fleet.SessionsOf(t.Context(), kv)
+		if err != nil || len(list.Sessions) != 1 {
+			t.Fatal(err)
+		}
+		if s := list.Sessions[0].Statement; strings.Contains(s, "secret") || s == "" {
+			t.Errorf("%s is listed as %q", text, s)
+		}
+	}
+}
+
 // The outcome of a request reaches its process, and the request's key does not stay.
 func TestKill(t *testing.T) {
 	kv := keys(t)
