@@ -21,26 +21,24 @@ func applyCommand(in *invocation) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "apply -f cluster.yaml",
 		Short: "Apply a cluster file: settings, shards, tables, users, routes",
-		Long: `Make the cluster what a file declares: its settings, shards, tables, users and
-routes. What the file leaves out is removed, but for the routes: without that section
-they stay. A table whose comment, as CREATE TABLE had it, declares something else than
-the file is an error: neither of the two wins.
+		Long: `Change the cluster to what a file declares: settings, shards, tables, users and routes.
+What the file omits is removed, except for the routes: without that section they stay.
+If the comment of a table declares something else than the file, the command fails.
 
-Before anything is written, every shard is asked whether its tables fit what is
-declared, and whether rows would be left where they are no longer looked for:
-genes that change hands must have no rows on the shard that they leave. Of a table
-that becomes sharded every row is read: its owner and its ID must be of one gene, and
-that the shard's. The passwords for that come from the secrets
-that the configuration names. Everything is written at once or not at all, and
-nothing if somebody else has changed the cluster in the meantime. If rows are looked
-for elsewhere from then on, the route map has a new version; the command ends once
-every proxy obeys it, and looks again for rows that clients inserted until then by what
-was declared before.
+Before it writes anything, the command checks on every shard whether the tables fit
+their declarations, and whether a change would leave rows where proxies no longer read
+them. A shard that loses genes must have no rows of them. In a table that becomes
+sharded, the owner and the ID of each row must have the same gene, and the shard must
+own it. The passwords are the secrets that the configuration names. Everything is
+written at once, or nothing: also if another process has changed the cluster meanwhile.
+If rows are then read on other shards, the route map gets a new version. The command
+waits until every proxy follows it, and checks again for rows that clients inserted
+under the earlier declarations.
 
-A shard that owns no genes gets what it lacks, as the first shard has it: databases, the
-declared tables, the views that read them, and the rows of global tables. --dry-run
-prints what would be made. While the rows are made equal for the last time, writers of
-global tables wait; an apply that ends early is gone on with by the next one.`,
+A shard that owns no genes gets the objects of the first shard that it lacks: databases,
+the declared tables, the views that read them, and the rows of global tables. --dry-run
+prints what would be created. During the last comparison of these rows, writers of
+global tables wait. The next apply continues one that has ended early.`,
 		Example: `  locus get > cluster.yaml
   locus apply -f cluster.yaml --dry-run
   locus apply -f cluster.yaml --why "a shard for the new region"`,
@@ -50,8 +48,8 @@ global tables wait; an apply that ends early is gone on with by the next one.`,
 	fileFlag(command, &a.path)
 	flags := command.Flags()
 	flags.BoolVar(&a.dryRun, "dry-run", false, "check and print everything, write nothing")
-	flags.BoolVar(&a.skipLiveCheck, "skip-live-check", false, "don't ask the shards whether the tables fit")
-	flags.BoolVar(&a.forceMove, "force-move-without-data", false, "hand genes over though rows of them stay behind, invisible")
+	flags.BoolVar(&a.skipLiveCheck, "skip-live-check", false, "don't check on the shards whether the tables fit")
+	flags.BoolVar(&a.forceMove, "force-move-without-data", false, "hand genes over even if their rows stay on the old shard, where nothing reads them")
 	flags.StringVar(&a.by, "by", "", "the `name` of who changes the cluster (default: you, on this host)")
 	flags.StringVar(&a.why, "why", "", "the `reason`, for the history of the route map")
 	return command

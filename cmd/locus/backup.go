@@ -16,17 +16,17 @@ func backupCommand(in *invocation) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "backup",
-		Short: "Note one moment of all shards, that copies of them can be brought to",
-		Long: `Note one moment of all shards: for that long, mostly a few milliseconds, the writes of
-all shards wait (FLUSH TABLES WITH READ LOCK), and where each is, which shard has which
-genes and how far numbers were granted is written to a file. No row is copied: that is
-done before by mariadb-backup, the clone plug-in, snapshots or what you have, as
-long as the binary logs between the two are kept. A copy of each shard, rolled forward to
-the file's moment, is a cluster without halves of transactions.
+		Short: "Record a moment to which copies of all shards can be rolled forward",
+		Long: `Record one moment of all shards in a file: the position of each shard's binary log, the
+route map, and how far numbers are granted. The writes of all shards are paused meanwhile
+(FLUSH TABLES WITH READ LOCK), usually for a few milliseconds. The command copies no
+rows. Copy each shard before it, by mariadb-backup, the clone plug-in or snapshots, and
+keep the binary logs from the copy to this moment. Copies of all shards that are rolled
+forward to the moment contain each transaction as a whole.
 
-A statement that runs for longer than a second keeps a server from being held: writes go on
-then, and it is tried again, 30 times, a second apart. While a job moves rows nothing is noted.
-The account of the proxies needs RELOAD, or the shard an account for roles.`,
+A statement that runs for more than a second delays the lock. Writes continue then, and
+the command tries again, up to 30 times, a second apart. It refuses while a job moves
+rows. The account of the proxies needs RELOAD, or the shard needs an account for roles.`,
 		Example: `  locus backup --save cut.json`,
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -48,20 +48,21 @@ The account of the proxies needs RELOAD, or the shard an account for roles.`,
 			})
 		},
 	}
-	c.Flags().StringVar(&file, "save", "cut.json", "the `file` to write; one that is there is not written over")
+	c.Flags().StringVar(&file, "save", "cut.json", "the `file` to write, which must not exist")
 	return c
 }
 
 func restoreCommand(in *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Tell what restored shards still need until they are at a moment of locus backup",
-		Long: `Tell what restored shards still need until they are at the moment that locus backup has
-written to a file: which transactions each is to be rolled forward by, which it must not
-have, whether each gene is on the shard that had it, and whether etcd would grant numbers
-that rows have already. Nothing is changed. Let proxies run only when nothing is found.
+		Short: "Check whether restored shards are at the moment of a backup",
+		Long: `Check whether restored shards are at the moment that locus backup has written to a file.
+The command lists the transactions by which each shard must still be rolled forward,
+transactions that it must not have, genes that are on another shard than at that moment,
+and counters in etcd that would issue numbers of existing rows again. It changes nothing.
+Start proxies only if there are no findings.
 
-The exit status is 0 without findings, and 1 with any.`,
+The exit status is 0 without findings, and 1 otherwise.`,
 		Example: `  locus restore cut.json`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -8,9 +8,9 @@ var groups = []struct {
 	commands []func(*invocation) *cobra.Command
 }{
 	{"Run", []func(*invocation) *cobra.Command{demoCommand, serveCommand}},
-	{"Is all well?", []func(*invocation) *cobra.Command{statusCommand, doctorCommand, findingsCommand, eventsCommand, topCommand, sessionsCommand, hotCommand, verifyCommand, explainCommand}},
-	{"What is declared", []func(*invocation) *cobra.Command{adviseCommand, applyCommand, diffCommand, getCommand, shardCommand, tableCommand, userCommand, routesCommand, documentsCommand}},
-	{"Moves", []func(*invocation) *cobra.Command{
+	{"State of the cluster", []func(*invocation) *cobra.Command{statusCommand, doctorCommand, findingsCommand, eventsCommand, topCommand, sessionsCommand, hotCommand, verifyCommand, explainCommand}},
+	{"Declarations", []func(*invocation) *cobra.Command{adviseCommand, applyCommand, diffCommand, getCommand, shardCommand, tableCommand, userCommand, routesCommand, documentsCommand}},
+	{"Jobs", []func(*invocation) *cobra.Command{
 		splitCommand, mergeCommand, rebalanceCommand, importCommand, jobsCommand, watchCommand, waitCommand, cutoverCommand, rollbackCommand, pauseCommand, resumeCommand,
 		repairCommand, throttleCommand, mirrorCommand, finishCommand, abortCommand,
 	}},

@@ -39,10 +39,10 @@ func cutoverCommand(in *invocation) *cobra.Command {
 	var onBreach string
 	c := &cobra.Command{
 		Use:   "cutover JOB --to PERCENT",
-		Short: "Hand genes over to a move's target, in steps",
-		Long: `Hand genes over to a move's target: the first of them, in order, up to a share.
-With --every it rolls, one step at a time; the next one begins when both shards
-are equal, and that was seen not long ago.`,
+		Short: "Hand a job's genes over to its target, in steps",
+		Long: `Hand a job's genes over to its target, in their order, up to a share. With --every
+there is a pause between two steps. The next step begins once a recent comparison
+has found both shards equal.`,
 		Example: `  locus cutover split-1 --to 25%
   locus cutover split-1 --to 100% --step 5% --every 1m --yes`,
 		Args: cobra.ExactArgs(1),
@@ -54,8 +54,8 @@ are equal, and that was seen not long ago.`,
 			return in.send(command.Context(), r, ask, how)
 		},
 	}
-	c.Flags().Var(&to, "to", "how much is to be at the target")
-	c.Flags().Var(&step, "step", "how much one step hands over")
+	c.Flags().Var(&to, "to", "the share that is to be at the target")
+	c.Flags().Var(&step, "step", "the share that one step hands over")
 	c.Flags().DurationVar(&every, "every", 0, "the `time` between two steps")
 	c.Flags().StringVar(&onBreach, "on-breach", string(job.PauseThen), "the `reaction` to a watched figure that gets worse: pause, step-back or roll-back")
 	how.flags(in, c, ask)
@@ -68,7 +68,7 @@ func rollbackCommand(in *invocation) *cobra.Command {
 	var how sending
 	c := &cobra.Command{
 		Use:   "rollback JOB [--to PERCENT]",
-		Short: "Hand genes back to a move's source",
+		Short: "Hand genes back to a job's source",
 		Example: `  locus rollback split-1
   locus rollback split-1 --to 20% --step 10% --yes`,
 		Args: cobra.ExactArgs(1),
@@ -77,8 +77,8 @@ func rollbackCommand(in *invocation) *cobra.Command {
 			return in.send(command.Context(), r, ask, how)
 		},
 	}
-	c.Flags().Var(&to, "to", "how much is to stay at the target")
-	c.Flags().Var(&step, "step", "how much one step hands back")
+	c.Flags().Var(&to, "to", "the share that is to stay at the target")
+	c.Flags().Var(&step, "step", "the share that one step hands back")
 	how.flags(in, c, ask)
 	return c
 }
@@ -87,7 +87,7 @@ func throttleCommand(in *invocation) *cobra.Command {
 	var how sending
 	c := &cobra.Command{
 		Use:     "throttle JOB PERCENT",
-		Short:   "Set the share of time for which a move's copying, comparing and deleting pause",
+		Short:   "Set the share of time for which copying, comparing and deleting of a job pause",
 		Example: "  locus throttle split-1 50%",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {

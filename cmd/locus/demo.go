@@ -15,9 +15,9 @@ func demoCommand(in *invocation) *cobra.Command {
 		Use:   "demo",
 		Short: "Run everything on this machine: database servers, etcd, proxies, a shop",
 		Long: `Run everything on this machine: database servers (MariaDB or MySQL, whichever is
-installed), etcd, proxies, the sample schema and a trickle of orders. It prints
-what to try, and stops everything on Ctrl-C. Started again on the same --data it
-goes on with what is there.`,
+installed), etcd, proxies, the sample schema, and a few orders per second. It prints
+what to try, and stops everything on Ctrl-C. Started again with the same --data, it
+continues with the existing data.`,
 		Example: `  locus demo
   locus demo --engine mysql --shards 4 --proxies 2
   locus demo --replicas 1
@@ -40,12 +40,12 @@ goes on with what is there.`,
 	flags.StringVar((*string)(&o.Engine), "engine", "", "the `server`: mariadb or mysql (default: the directory's, or what is installed)")
 	flags.IntVar(&o.Shards, "shards", o.Shards, "the `number` of shards that own genes, in equal ranges")
 	flags.IntVar(&o.Spare, "spare", o.Spare, "the `number` of shards that are registered without genes")
-	flags.IntVar(&o.Replicas, "replicas", o.Replicas, "the `number` of servers that follow each shard's primary, and one of which is promoted if that is killed")
+	flags.IntVar(&o.Replicas, "replicas", o.Replicas, "the `number` of replicas of each shard; if a primary is killed, a replica is promoted")
 	flags.IntVar(&o.Proxies, "proxies", o.Proxies, "the `number` of proxies, on the ports that follow --proxy")
 	flags.StringVar(&o.Proxy, "proxy", o.Proxy, "`host:port` of the first proxy")
 	flags.StringVar(&o.HTTP, "http", o.HTTP, "`host:port` of the dashboard; empty for none")
-	flags.Float64Var(&o.OrdersPerSecond, "orders-per-second", o.OrdersPerSecond, "the `number` of orders that are placed in a second; 0 leaves the tables empty")
-	flags.StringVar(&o.ReadyFile, "ready-file", "", "a `file` that gets everything's addresses, as JSON, once all serves")
+	flags.Float64Var(&o.OrdersPerSecond, "orders-per-second", o.OrdersPerSecond, "the `number` of orders per second; 0 leaves the tables empty")
+	flags.StringVar(&o.ReadyFile, "ready-file", "", "a `file` for all addresses, as JSON, which is written once everything is ready")
 	_ = command.RegisterFlagCompletionFunc("engine", cobra.FixedCompletions([]string{"mariadb", "mysql"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.MarkFlagDirname("data")
 	return command

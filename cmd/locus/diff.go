@@ -17,8 +17,8 @@ func diffCommand(in *invocation) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "diff -f cluster.yaml",
 		Short: "Print what locus apply would change",
-		Long: `Print what locus apply would change, without asking the shards. The exit status
-is 0 whether there are differences or not; with --exit-code it is 3 if there are.`,
+		Long: `Print what locus apply would change, without a check on the shards. The exit status
+is 0 even if there are differences. With --exit-code it is 3 then.`,
 		Example: `  locus diff -f cluster.yaml
   locus diff -f cluster.yaml --exit-code`,
 		Args: cobra.NoArgs,
@@ -43,7 +43,7 @@ is 0 whether there are differences or not; with --exit-code it is 3 if there are
 		},
 	}
 	fileFlag(command, &path)
-	command.Flags().BoolVar(&exitCode, "exit-code", false, "let the exit status be 3 if there are differences")
+	command.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 3 if there are differences")
 	return command
 }
 

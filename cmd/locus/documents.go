@@ -20,8 +20,8 @@ func documentsListCommand(in *invocation) *cobra.Command {
 		Use:   "list",
 		Short: "List the documents in etcd that this version can't use, with a remedy for each",
 		Long: `List the documents in etcd that this version of locus can't use: damaged ones, those of a
-newer version, and those under keys that mean nothing. What needs such a document is
-refused, and everything else goes on. Each line has the remedy.`,
+newer version, and those with unknown keys. Statements and operations that need such a
+document are refused; all others work. Each line contains the remedy.`,
 		Example: "  locus documents list\n  locus documents list -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -49,9 +49,9 @@ refused, and everything else goes on. Each line has the remedy.`,
 func documentsRestoreCommand(in *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore KEY",
-		Short: "Bring back the last value of a document that could be used",
-		Long: `Bring back the last value of a document that this version can use, from etcd's history.
-etcd keeps that until it is compacted. KEY is as locus documents list prints it.`,
+		Short: "Restore the last usable value of a document",
+		Long: `Restore the last value of a document that this version can use, from etcd's history,
+which etcd keeps until it is compacted. KEY is as locus documents list prints it.`,
 		Example: "  locus documents restore declared/tables/shop.country",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -75,9 +75,10 @@ func documentsRemoveCommand(in *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove KEY",
 		Short: "Remove a document that can't be used",
-		Long: `Remove a document that this version can't use. One without which rows would not be found,
-or numbers given again, is not removed. With the record of a job its genes are withdrawn
-from the route map: they stay where they are, and so do the rows that were copied.
+		Long: `Remove a document that this version can't use. The command refuses to remove one without
+which rows would not be found or numbers would be issued again. If it removes the record
+of a job, it also removes the job from the route map: the genes stay where they are, and
+so do the rows that were copied.
 KEY is as locus documents list prints it.`,
 		Example: "  locus documents remove declared/tables/shop.x%20y",
 		Args:    cobra.ExactArgs(1),

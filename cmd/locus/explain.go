@@ -19,9 +19,9 @@ func explainCommand(in *invocation) *cobra.Command {
 	command := &cobra.Command{
 		Use:   `explain "SQL"`,
 		Short: "Show where a statement would go, and why",
-		Long: `Show where a statement would go: the shards, the genes and what they were found
-in, and how several shards' answers would become one. The statement isn't run.
-The shards are asked for the columns of the declared tables.`,
+		Long: `Show how a statement would run: on which shards, by which genes, where the statement
+names these, and how the answers of several shards are merged. The statement is not
+run. The command reads the columns of the declared tables from the shards.`,
 		Example: `  locus explain --database shop "SELECT * FROM test_order WHERE buyer_uid = 42"`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -15,10 +15,10 @@ func geneCommand(in *invocation) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "gene VALUE",
 		Short: "Print the gene of an owner, and its shard",
-		Long: `Print the gene of an owner. The bytes that are hashed follow from the type of
-the owner's column: an integer column hashes the value, a text column its bytes
-without trailing spaces, a binary column its bytes, which may be given as 0x….
-With -c or --etcd the shard that owns the gene is printed too.`,
+		Long: `Print the gene of an owner. The type of the owner's column determines the bytes that
+are hashed: the value of an integer column, the bytes of a text column without trailing
+spaces, or the bytes of a binary column, which may be given as 0x…. With -c or --etcd,
+the command also prints the shard that owns the gene.`,
 		Example: `  locus gene 42
   locus gene --type text 42
   locus gene alice --etcd 127.0.0.1:2379

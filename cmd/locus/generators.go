@@ -19,11 +19,11 @@ func generatorsCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "generators [NAME]",
 		Short: "List the generators and their state in each proxy",
-		Long: `List the declared generators, and how they stand in each proxy that has used them:
-which members are well, slow, aside or finished and what they failed with, what is
-left of their numbers, the segments that were loaded, and whether a server before
-them is asked. A proxy opens a generator when it is first used. Tables that have a
-Redis in front of the counters of their IDs stand behind them.`,
+		Long: `List the declared generators, and their state in each proxy that has used them: the
+members with their states and errors, the share of numbers that is left, the number of
+loaded segments, and the state of the circuit breaker of a server in front. A proxy
+opens a generator at its first use. Tables whose counters have a Redis in front follow
+at the end of the list.`,
 		Example: `  locus generators
   locus generators bill -o json`,
 		Args: cobra.MaximumNArgs(1),

@@ -24,11 +24,11 @@ func hotCommand(in *invocation) *cobra.Command {
 	top, owners := 20, false
 	c := &cobra.Command{
 		Use:   "hot",
-		Short: "Show which genes and shards get most statements",
-		Long: `Show which genes and shards have most statements, as all proxies have counted them
-in the last minutes. A statement without a key, which every shard has to answer, is
-counted for itself. With --owners the shards are asked whose rows the heaviest
-genes have.`,
+		Short: "Show the genes and shards with the most statements",
+		Long: `Show the genes and shards with the most statements, as all proxies have counted them
+in the last minutes. Statements without a key, which run on all shards, are counted
+separately. With --owners, the command reads the owners of the hottest genes' rows
+from the shards.`,
 		Example: `  locus hot
   locus hot --top 5 --owners
   locus split --from s0 --to s2 --hottest`,
@@ -40,8 +40,8 @@ genes have.`,
 			return in.hot(command.Context(), top, owners)
 		},
 	}
-	c.Flags().IntVar(&top, "top", top, "the `number` of genes that are shown")
-	c.Flags().BoolVar(&owners, "owners", false, "also show whose rows they have, by asking the shards")
+	c.Flags().IntVar(&top, "top", top, "the `number` of genes to show")
+	c.Flags().BoolVar(&owners, "owners", false, "also show the owners of their rows, which are read from the shards")
 	return c
 }
 

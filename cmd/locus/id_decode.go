@@ -16,12 +16,11 @@ func idDecodeCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.C
 	command := &cobra.Command{
 		Use:   "decode (ID | --generator NAME TEXT)",
 		Short: "Decode an order ID or an order number",
-		Long: `Decode an order ID or an order number. Both have the same form, so both
-readings are printed: gene, key version and shard are the same in each, the
-sequence is not. An ID of a table that hides its IDs reads like an order number.
-To read one takes the key ring. With --generator
-the number is one of a declared generator's, or the text of one, and its fields
-are printed; a sequence that is hidden is the one behind it.`,
+		Long: `Decode an order ID or an order number. Both have the same form, so the command prints
+both readings: gene, key version and shard are the same, the sequence is not. An ID of a
+table that hides its IDs is read like an order number, which requires the key ring. With
+--generator, the value is a number or text of a declared generator, and the command
+prints its fields, with a hidden sequence decoded.`,
 		Example: `  locus id decode 2257851525684528104
   locus id decode 0x3eab000000000000000000000000002a --layout bytes16
   locus id decode 2257859590358612810 -c locus.yaml -o json

@@ -20,10 +20,9 @@ func idEncodeCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.C
 	command := &cobra.Command{
 		Use:   "encode ((--owner VALUE | --gene 0x…) --sequence N | --generator NAME --part FIELD=VALUE…)",
 		Short: "Compose an ID, or a generator's number, from its parts",
-		Long: `Compose an ID from its parts; no number of a sequence is used up. With
---generator it is a number of a declared generator's, from the fields that id
-decode prints, or the text of a template: parts seq and time, and values for
-{context:…}.`,
+		Long: `Compose an ID from its parts. This uses up no number of a sequence. With --generator,
+compose a number of a declared generator from the fields that locus id decode prints, or
+the text of a template from the parts seq and time, and values for {context:…}.`,
 		Example: `  locus id encode --owner 42 --sequence 1000
   locus id encode --gene 0x3eab --key-version 1 --sequence 1000 --key-ring keys.yaml
   locus id encode --generator voucher --part row=1000 --part table=3

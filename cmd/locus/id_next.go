@@ -26,10 +26,9 @@ func idNextCommand(in *invocation, ring func() (*cipher.Ring, error)) *cobra.Com
 	n := next{in: in}
 	command := &cobra.Command{
 		Use:   "next (--table SCHEMA.TABLE (--owner VALUE | --parent ID) | --generator NAME)",
-		Short: "Make IDs of a table, or numbers of a generator",
-		Long: `Make IDs of a declared table, as an INSERT of that owner through the proxy
-would, or numbers of a declared generator. They are used up, whether rows with
-them are ever stored or not.`,
+		Short: "Issue IDs of a table, or numbers of a generator",
+		Long: `Issue IDs of a declared table, as for an INSERT of that owner through a proxy, or
+numbers of a declared generator. They are used up even if no row with them is stored.`,
 		Example: `  locus id next --table shop.test_order --owner 42
   locus id next --table shop.order_item --parent 2257851525684528104 -n 3
   locus id next --generator ticket

@@ -16,26 +16,26 @@ func importCommand(in *invocation) *cobra.Command {
 	var server outsideFlags
 	c := &cobra.Command{
 		Use:   "import TABLE WORD... [--also 'TABLE WORD...']",
-		Short: "Begin to shard a table that has rows, or to make it global",
-		Long: `Begin to shard a table that is on one shard alone, and has rows, while applications go
-on: the default shard's, that nobody declared, or one declared with shard=. The words are
-those of "locus table add". Rows are copied to the shards that own their genes, kept equal,
-and compared; "locus cutover JOB --to 100%" then holds statements on the table for a
-moment, and from there on it is sharded. Until "locus finish" the shard that had it has
-every row, and "locus rollback" makes the table its alone again.
+		Short: "Start a job that shards a table with rows, or makes it global",
+		Long: `Start a job that shards a table with rows on one shard, while applications use it. The
+table is undeclared on the default shard, or declared with shard=. The words are those of
+"locus table add". The job copies the rows to the shards that own their genes, keeps both
+copies equal, and compares them. "locus cutover JOB --to 100%" pauses statements on the
+table for a moment, and then the table is sharded. Until "locus finish", the first shard
+keeps every row, and "locus rollback" returns the table to that shard alone.
 
-With --from the tables are on a server outside of the cluster, in schemas of the same names:
-go on using them there until the cutover, which locks them there for a moment. From then on
-they are used through the proxies; the server outside keeps every row until "locus finish".
-What is still written there is carried over, unless it conflicts, and told.
+With --from, the tables are on a server outside of the cluster, in schemas of the same
+names. Applications continue to use them there until the cutover, which locks them for a
+moment, and use them through the proxies afterwards. The server keeps every row until
+"locus finish". Later writes on that server are copied unless they conflict, and reported.
 
-Tables that belong together are one job, and are sharded at one moment: --also names
-more of them.
+Tables that belong together are sharded by one job at the same moment: name the others
+with --also.
 
-With the word global in place of others every shard gets all rows: from the cutover on
-clients read the table on any shard, and write it on all of them. "locus rollback" makes it
-one shard's alone again, with every row, until "locus finish". A table of a server outside
-is brought to the default shard first.`,
+With the word global alone, every shard gets all rows. After the cutover, clients read the
+table on any shard, and write to all of them. Until "locus finish", "locus rollback"
+returns the table with every row to one shard. A table of an outside server is first
+copied to the default shard.`,
 		Example: `  locus import shop.test_order owner=buyer_uid id=order_id --dry-run
   locus import shop.test_order owner=buyer_uid id=order_id --also 'shop.order_item parent=order_id'
   locus import shop.test_order owner=buyer_uid --from locus@10.0.0.9:3306 --secret outside/old --dry-run

@@ -22,7 +22,7 @@ var outsideTLS = []string{string(endpoint.TLSOff), string(endpoint.TLSOn), strin
 func (o *outsideFlags) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&o.from, "from", "", "`user@host:port` of a server outside of the cluster that has the tables")
-	f.StringVar(&o.secret, "secret", "", "the `name` of the secret with that user's password, which whoever runs the job looks up")
+	f.StringVar(&o.secret, "secret", "", "the `name` of the secret with that user's password, for the process that runs the job")
 	f.StringVar(&o.tls, "tls", string(endpoint.TLSOff), "how the connection to it is protected: off, on or verify, as a `word`")
 	f.StringVar(&o.ca, "ca", "", "the `name` of the secret with the authorities that --tls verify trusts")
 	_ = c.RegisterFlagCompletionFunc("tls", cobra.FixedCompletions(outsideTLS, cobra.ShellCompDirectiveNoFileComp))

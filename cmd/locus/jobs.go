@@ -23,9 +23,9 @@ func jobsCommand(in *invocation) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use:   "jobs [JOB]",
-		Short: "List the moves, or show one with its journal",
-		Long: `List the moves, or show one with its journal. The list contains the running moves,
-the commands that they wait for, and the last five that ended. --all lists every move.
+		Short: "List the jobs, or show one with its journal",
+		Long: `List the jobs, or show one with its journal. The list contains the running jobs,
+the commands that they wait for, and the last five that ended. --all lists every job.
 With -o json or yaml, the list is always complete.`,
 		Example: `  locus jobs
   locus jobs --all
@@ -181,7 +181,7 @@ type sending struct {
 }
 
 func (v *sending) flags(in *invocation, c *cobra.Command, ask string) {
-	c.Flags().BoolVar(&v.dryRun, "dry-run", false, "print the order and whether the job may take it; write nothing")
+	c.Flags().BoolVar(&v.dryRun, "dry-run", false, "print the command and whether the job accepts it; write nothing")
 	if ask != "" {
 		in.addYes(c)
 	}
@@ -245,14 +245,14 @@ func (in *invocation) showTold(next *job.Job, more string) error {
 
 func pauseCommand(in *invocation) *cobra.Command {
 	return in.jobCommand(jobRequest{
-		use: "pause JOB", short: "Have a move do nothing but keep both shards equal", example: "  locus pause split-1",
+		use: "pause JOB", short: "Pause a job, which then only keeps both shards equal", example: "  locus pause split-1",
 		of: func(j ops.OfJob) ops.Command { return ops.Pause{OfJob: j} },
 	})
 }
 
 func resumeCommand(in *invocation) *cobra.Command {
 	return in.jobCommand(jobRequest{
-		use: "resume JOB", short: "Go on with a move that is paused or has failed", example: "  locus resume split-1",
+		use: "resume JOB", short: "Resume a job that is paused or has failed", example: "  locus resume split-1",
 		ask:         "Job JOB: resume it? Genes change hands between SOURCE and TARGET again.",
 		mustConfirm: handsOver,
 		of:          func(j ops.OfJob) ops.Command { return ops.Resume{OfJob: j} },
@@ -267,7 +267,7 @@ func handsOver(j *job.Job) bool {
 
 func finishCommand(in *invocation) *cobra.Command {
 	return in.jobCommand(jobRequest{
-		use: "finish JOB", short: "End a move whose genes are all at the target: the source's rows are deleted",
+		use: "finish JOB", short: "Finish a job whose genes are all at the target: delete the source's rows",
 		example: "  locus finish split-1",
 		ask:     "Job JOB: ENDING? There is no way back but another move.",
 		of:      func(j ops.OfJob) ops.Command { return ops.Finish{OfJob: j} },
@@ -276,7 +276,7 @@ func finishCommand(in *invocation) *cobra.Command {
 
 func abortCommand(in *invocation) *cobra.Command {
 	return in.jobCommand(jobRequest{
-		use: "abort JOB", short: "Give a move up: everything goes back to the source, and the target's rows are deleted",
+		use: "abort JOB", short: "Abort a job: return everything to the source, and delete the target's rows",
 		example: "  locus abort split-1",
 		ask:     "Job JOB: give it up, with everything back at SOURCE and the copies on TARGET deleted?",
 		of:      func(j ops.OfJob) ops.Command { return ops.Abort{OfJob: j} },

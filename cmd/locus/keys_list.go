@@ -23,9 +23,9 @@ type keyView struct {
 func (k *keysOf) list() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "Show the versions of a key ring's file, and no key",
-		Long: `Show the versions of a key ring's file, and no key. Which of them is current is
-the cluster's to say, where one is named, and else what the file begins with.`,
+		Short: "Show the versions of a key ring's file, without the keys",
+		Long: `Show the versions of a key ring's file, without the keys. The current version is that of
+the cluster, if one is named, and otherwise the first one of the file.`,
 		Example: "  locus keys list --key-ring keys.yaml\n  locus keys list -c locus.yaml -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {

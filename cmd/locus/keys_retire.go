@@ -15,11 +15,11 @@ func (k *keysOf) retire() *cobra.Command {
 	var dryRun bool
 	command := &cobra.Command{
 		Use:   "retire VERSION",
-		Short: "Remove a key for ever: what it hid can't be decoded any more",
-		Long: `Remove a key from the ring's file for ever: what it hid can't be decoded any more.
-The version is remembered as retired, and processes that the file is brought to
-let go of the key. A version by which a process stamps is refused where a cluster
-is named.`,
+		Short: "Remove a key for ever, so that its numbers can't be decoded any more",
+		Long: `Remove a key from the ring's file for ever. Numbers that it hides can't be decoded any
+more. The file records the version as retired, and processes that read the file forget
+the key. If a cluster is named, a version that some process uses for new numbers is
+refused.`,
 		Example: "  locus keys retire 1", Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			version, err := keyVersion(args[0])

@@ -47,17 +47,17 @@ func (k *keysOf) rotate() *cobra.Command {
 	r := &rotating{keysOf: k, makes: true}
 	command := &cobra.Command{
 		Use:   "rotate",
-		Short: "Have new numbers hidden by another key, once every process can read it",
-		Long: `Have new numbers hidden by another key; numbers of those before keep decoding.
-The key is the ring's newest, if it was never current, and else a random one that
-is added to the ring's file. Bring the file to every process: each reads it again
-by itself, within seconds, and tells so. The version becomes current in etcd once
-all processes that live have told, by the same key; from then on one that starts
-without it refuses to. So none ever meets a number that it can't read.
+		Short: "Hide new numbers by another key, once every process has it",
+		Long: `Hide new numbers by another key. Numbers that earlier keys hide can still be decoded.
+The key is the newest one of the ring, if that was never current, or else a random one
+that the command adds to the ring's file. Copy the file to every process: each process
+reads it again within seconds, and reports the key. Once all live processes have
+reported the same key, its version becomes current in etcd. A process without the key
+refuses to start from then on, so no process meets a number that it can't decode.
 
-Without --wait it says who lacks the key, and nothing becomes current if one does:
-bring the file to them and call it again. Interrupted, or with etcd away, it says
-what stands. --add-only adds the key and asks nobody.`,
+Without --wait, the command lists the processes that lack the key, and changes nothing
+if there is one: copy the file to them, and repeat the command. If it is interrupted, or
+etcd is unreachable, it prints the current state. --add-only only adds the key to the file.`,
 		Example: `  locus keys rotate --wait -c locus.yaml
   locus keys rotate --add-only --cipher chacha20 --key-ring keys.yaml
   locus keys rotate --wait=1h --version 2 --reuse`,
@@ -76,7 +76,7 @@ what stands. --add-only adds the key and asks nobody.`,
 	flags.StringVar(&r.key.Cipher, "cipher", "ff1", "the `cipher` that hides: ff1, chacha20 or aes-ctr")
 	flags.Uint32Var(&r.key.Version, "version", 0, "the key's `version`; 0 is the newest, or the one after it")
 	flags.BoolVar(&r.key.Reuse, "reuse", false, "give a retired version to the new key: numbers of the old one become unreadable")
-	flags.BoolVar(&r.key.Add, "add-only", false, "leave the current version as it is")
+	flags.BoolVar(&r.key.Add, "add-only", false, "only add the key to the file")
 	r.waitFlags(command)
 	return command
 }
@@ -85,9 +85,9 @@ func (k *keysOf) use() *cobra.Command {
 	r := &rotating{keysOf: k}
 	command := &cobra.Command{
 		Use:   "use VERSION",
-		Short: "Have new numbers hidden by a version that the ring has, once every process can read it",
-		Long: `Have new numbers hidden by a version that the ring has, such as the one before. It
-becomes current like one that 'locus keys rotate' makes.`,
+		Short: "Hide new numbers by an earlier key of the ring, once every process has it",
+		Long: `Hide new numbers by a version that the ring contains, such as the previous one. It
+becomes current in the same way as by 'locus keys rotate'.`,
 		Example: "  locus keys use 3\n  locus keys use 2 --wait",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) (err error) {
@@ -108,7 +108,7 @@ func (r *rotating) waitFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.DurationVar(&r.wait, "wait", 0, "wait until every process has the key, for this `time` at most")
 	flags.Lookup("wait").NoOptDefVal = waitTime
-	flags.BoolVar(&r.dryRun, "dry-run", false, "print what would be done and who lacks the key; write nothing")
+	flags.BoolVar(&r.dryRun, "dry-run", false, "print what would be done and which processes lack the key; write nothing")
 }
 
 func keyVersion(text string) (uint32, error) {

@@ -34,11 +34,11 @@ type processKeys struct {
 func (k *keysOf) status() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
-		Short: "Show which key versions each process can read, and by which it stamps",
-		Long: `Show which key version hides new numbers of the cluster, which versions each
-process that lives can read, and by which it stamps. Keys are told apart by
-fingerprints, which tell nothing of them. The exit status is 1 if a process can't
-read what others stamp, or has another key under a version.`,
+		Short: "Show the key versions that each process can read, and the one that it uses",
+		Long: `Show the key version that hides new numbers of the cluster, the versions that each live
+process can read, and the one that it uses for new numbers. Keys are shown as
+fingerprints, which reveal nothing about them. The exit status is 1 if a process can't
+read numbers of others, or has another key for a version.`,
 		Example: "  locus keys status -c locus.yaml\n  locus keys status -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {

@@ -11,11 +11,11 @@ func mirrorCommand(in *invocation) *cobra.Command {
 	var how sending
 	c := &cobra.Command{
 		Use:   "mirror JOB --percent PERCENT",
-		Short: "Send a move's target copies of some reads, and compare the answers",
-		Long: `Send a move's target copies of some of the moving genes' reads that the source
-answers, and compare rows and latency. Clients never wait for a copy. What is
-found is shown by locus jobs JOB and locus watch, and in the tables locus.mirrors
-and locus.mirror_differences. 0 % ends it.`,
+		Short: "Send copies of some reads to a job's target, and compare the answers",
+		Long: `Send copies of some reads of the moving genes to the job's target, and compare rows and
+latency with those of the source. Clients never wait for a copy. locus jobs JOB, locus
+watch, and the tables locus.mirrors and locus.mirror_differences show the results. 0 %
+ends it.`,
 		Example: `  locus mirror split-1 --percent 10
   locus mirror split-1 --percent 0`,
 		Args: cobra.ExactArgs(1),
@@ -27,7 +27,7 @@ and locus.mirror_differences. 0 % ends it.`,
 			return in.send(command.Context(), r, "", how)
 		},
 	}
-	c.Flags().Var(&percent, "percent", "how many of the reads are sent to the target as well")
+	c.Flags().Var(&percent, "percent", "the share of the reads that are also sent to the target")
 	how.flags(in, c, "")
 	return c
 }

@@ -29,20 +29,20 @@ func proxiesCommand(in *invocation) *cobra.Command {
 			})
 		},
 	}, in.stopping(stopping{
-		order: fleet.Drain, short: "Stop a process in order: no more clients, what is under way may end",
-		long: `Stop a process as SIGTERM does: /readyz says 503, then it takes no more clients,
-statements and transactions under way end within proxy.drain_timeout, and the process
-ends with status 0. The port stays open for proxy.drain_delay (5s), so that load balancers
-notice that it isn't ready. The command waits until it is gone, and prints how far it is. Whether something starts it
-again is up to the service that runs it. PROXY is an ID of locus proxies list, or its
-host and port, or the address.`,
+		order: fleet.Drain, short: "Stop a process after its statements and transactions have ended",
+		long: `Stop a process as SIGTERM does: /readyz returns 503, the port stays open for
+proxy.drain_delay (5s), so that load balancers notice it, and then closes. Running
+statements and transactions may end within proxy.drain_timeout, and the process exits
+with status 0. The command prints the progress, and waits until the process has ended.
+The service manager may start it again. PROXY is an ID of locus proxies list, its host
+and port, or its address.`,
 		ask: "Proxy %s: let its clients go, and stop it?",
 	}), in.stopping(stopping{
-		order: fleet.Evict, short: "Stop a process at once, whatever is under way",
-		long: `Stop a process without waiting for what is under way: its statements are ended on the
-shards, its transactions rolled back. Use it for a proxy that a cut-over waits for in
-vain. A process that is dead needs no eviction: its lease runs out after ten seconds.
-PROXY is an ID of locus proxies list, or its host and port, or the address.`,
+		order: fleet.Evict, short: "Stop a process at once, and end its statements and transactions",
+		long: `Stop a process at once: its statements are ended on the shards, and its transactions are
+rolled back. Use it for a proxy that delays a cut-over. A dead process needs no eviction,
+because its lease expires after ten seconds. PROXY is an ID of locus proxies list, its
+host and port, or its address.`,
 		ask: "Proxy %s: end its statements, and roll its transactions back?",
 	}))
 	return group
@@ -100,7 +100,7 @@ func (in *invocation) stopping(s stopping) *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.DurationVar(&s.patience, "wait", time.Minute, "the `time` to wait until it is gone; 0s: not at all")
+	f.DurationVar(&s.patience, "wait", time.Minute, "the `time` to wait until the process has ended; 0s: not at all")
 	f.BoolVar(&s.dryRun, "dry-run", false, "print what would be done; write nothing")
 	in.addYes(c)
 	return c

@@ -32,13 +32,12 @@ func rebalanceCommand(in *invocation) *cobra.Command {
 	b := &rebalancing{in: in, tolerance: 10}
 	c := &cobra.Command{
 		Use:   "rebalance [--by load|rows]",
-		Short: "Propose moves that make the shards even, and begin them",
-		Long: `Propose moves after which no shard has much more than an equal part, and begin
-them. By load that are the statements of the last minutes, as all proxies have
-counted them; by rows what the shards' servers estimate of their tables. Every
-registered shard takes part, one without genes too, unless --onto names some.
-Each move is a job of its own: nothing that is served changes before "locus
-cutover".`,
+		Short: "Propose jobs that balance the shards, and start them",
+		Long: `Propose jobs after which no shard has much more than an equal part, and start them. The
+load is the number of statements in the last minutes, as all proxies have counted them.
+The number of rows is an estimate of the shards' servers. All registered shards take
+part, also those without genes, unless --onto names some. Each move is a separate job,
+and nothing changes for clients before "locus cutover".`,
 		Example: `  locus rebalance --dry-run
   locus rebalance --by rows --onto s0,s1,s2 --yes`,
 		Args: cobra.NoArgs,
@@ -47,12 +46,12 @@ cutover".`,
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&b.by, "by", "load", "the `measure` that is made even: load or rows")
-	f.StringSliceVar(&b.onto, "onto", nil, "the `shards` that are to share it; all of them if left out")
-	f.Var(&b.tolerance, "tolerance", "how much more than an equal part a shard may have")
-	f.BoolVar(&b.dryRun, "dry-run", false, "print what would be done and what stands in the way; write nothing")
+	f.StringVar(&b.by, "by", "load", "the `measure` to balance: load or rows")
+	f.StringSliceVar(&b.onto, "onto", nil, "the `shards` that take part; by default all of them")
+	f.Var(&b.tolerance, "tolerance", "by how much a shard may exceed an equal part")
+	f.BoolVar(&b.dryRun, "dry-run", false, "print what would be done and what prevents it; write nothing")
 	b.in.addYes(c)
-	f.IntVar(&b.throttle, "throttle", 0, "`percent` of the time that copying, comparing and deleting rest")
+	f.IntVar(&b.throttle, "throttle", 0, "the `percent` of the time for which copying, comparing and deleting pause")
 	f.StringVar(&b.why, "why", "", "the `reason`, for the journals and the map's history")
 	return c
 }

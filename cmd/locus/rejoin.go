@@ -25,17 +25,16 @@ func rejoinCommand(in *invocation) *cobra.Command {
 	rebuild := false
 	c := &cobra.Command{
 		Use:   "rejoin SHARD HOST:PORT",
-		Short: "List and save what a server has of its own, so that it can be made anew",
-		Long: `List the transactions that a server of a shard has and the primary never had, save
-them, and say what has it follow again. A server that was the primary has such
-transactions where it was lost before it could send them, or did what it had been sent
-after another one was promoted: no client was told that they were done.
+		Short: "List and save the transactions that only one server has, and rebuild it",
+		Long: `List the transactions that a server of a shard has and its primary never had, save them,
+and print how the server can follow again. A former primary has such transactions if it
+was lost before it could send them, or executed statements after another server was
+promoted. No client received an OK for them.
 
-They are saved as a file that mysqlbinlog and mariadb-binlog read; one that is there is
-not written over. Nothing is changed unless --rebuild is given: then a MySQL server is
-made anew from the primary by the clone plug-in, and loses all that it has. It takes
-BACKUP_ADMIN and CLONE_ADMIN for the account that changes roles. For MariaDB the steps
-are told.`,
+The file can be read by mysqlbinlog and mariadb-binlog, and must not exist. Nothing is
+changed without --rebuild. With it, a MySQL server is rebuilt from the primary by the
+clone plug-in, and loses all its data. The account that changes roles needs BACKUP_ADMIN
+and CLONE_ADMIN. For MariaDB, the command prints the steps.`,
 		Example: `  locus rejoin s0 10.0.0.11:3306`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -52,7 +51,7 @@ are told.`,
 	}
 	c.Flags().StringVar(&save, "save", "", "the `file` to save them to (default: errant-SHARD-SERVER-TIME.binlog, here)")
 	in.addYes(c)
-	c.Flags().BoolVar(&rebuild, "rebuild", false, "make the server anew; all that it has is lost")
+	c.Flags().BoolVar(&rebuild, "rebuild", false, "rebuild the server; all its data is lost")
 	return c
 }
 

@@ -19,16 +19,17 @@ func repairCommand(in *invocation) *cobra.Command {
 	var how sending
 	c := &cobra.Command{
 		Use:   "repair JOB [--take source|target|newer] [--rows ROWS]",
-		Short: "Make rows equal that a move's comparison found different, or list them",
-		Long: `Make rows equal that a comparison of a move found different: somebody wrote past the
-proxies. The move has failed because of them, and goes on once they are equal. Without
---take they are listed: what each shard has, and which row is newer by its version.
+		Short: "Repair rows that a job's comparison found different, or list them",
+		Long: `Repair rows that a comparison of a job found different, because something wrote to a
+shard without a proxy. The job has failed because of them, and continues once they are
+equal. Without --take, the command lists the rows of both shards, and which one is newer
+by its version.
 
-One side's row is taken: the source's, the target's, or the newer one, which takes
-a version column and rows on both sides. Each row is a transaction of its own, which
-changes nothing if one of the two rows is not what is listed: it changed meanwhile,
-and is listed anew. Both rows are kept in locus.move_repair on the shard that was
-changed. The process that runs the move does it, while clients write.`,
+--take selects the row that stays: that of the source, of the target, or the newer one,
+which requires a version column and a row on both shards. Each row is repaired in a
+transaction of its own. If one of the two rows has changed since it was listed, nothing
+is changed, and the row is listed again. Both rows are kept in locus.move_repair on the
+changed shard. The process that runs the job makes the repairs while clients write.`,
 		Example: `  locus repair split-1
   locus repair split-1 --take newer --dry-run
   locus repair split-1 --take source --rows 3,7-9 --yes`,
@@ -41,9 +42,9 @@ changed. The process that runs the move does it, while clients write.`,
 			return in.send(command.Context(), r, "Job JOB: COMMAND? The other row of each is kept in locus.move_repair alone.", how)
 		},
 	}
-	c.Flags().StringVar(&take, "take", "", "whose `row` stands: source, target or newer")
-	c.Flags().StringVar(&rows, "rows", "", "the `numbers` of the rows, like 3,7-9 (default: all that are listed)")
-	c.Flags().BoolVar(&how.dryRun, "dry-run", false, "list what would be done with each row; write nothing")
+	c.Flags().StringVar(&take, "take", "", "the `row` that stays: source, target or newer")
+	c.Flags().StringVar(&rows, "rows", "", "the `numbers` of the rows, such as 3,7-9 (default: all listed rows)")
+	c.Flags().BoolVar(&how.dryRun, "dry-run", false, "list the repair of each row; write nothing")
 	in.addYes(c)
 	return c
 }

@@ -13,11 +13,11 @@ func routesRollbackCommand(in *invocation) *cobra.Command {
 	a := application{in: in}
 	c := &cobra.Command{
 		Use:   "rollback VERSION",
-		Short: "Give every gene back to the shard that had it in an earlier version of the route map",
-		Long: `Give every gene back to the shard that had it in an earlier version of the route map,
-by a new version. No row is carried: like locus apply it is refused if a shard that
-loses genes has rows of them. Where a move has carried them, go back by "locus
-rollback JOB", or by another move.`,
+		Short: "Restore an earlier version of the route map",
+		Long: `Return every gene to the shard that had it in an earlier version of the route map, by a
+new version. No row is moved. Like locus apply, the command is refused if a shard that
+loses genes has rows of them. After a job has moved rows, use "locus rollback JOB", or
+another job.`,
 		Example: `  locus routes history
   locus routes rollback 3 --dry-run
   locus routes rollback 3 --why "the new shard is not ready"`,
@@ -41,7 +41,7 @@ rollback JOB", or by another move.`,
 	in.addYes(c)
 	flags := c.Flags()
 	flags.BoolVar(&a.dryRun, "dry-run", false, "check and print everything, write nothing")
-	flags.BoolVar(&a.forceMove, "force-move-without-data", false, "hand genes over though rows of them stay behind, invisible")
+	flags.BoolVar(&a.forceMove, "force-move-without-data", false, "hand genes over even if their rows stay on the old shard, where nothing reads them")
 	flags.StringVar(&a.by, "by", "", "the `name` of who changes the map (default: you, on this host)")
 	flags.StringVar(&a.why, "why", "", "the `reason`, for the history of the route map")
 	return c

@@ -25,10 +25,10 @@ import (
 func serveCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve -c locus.yaml",
-		Short: "Run a process: a proxy, a mover, IDs over HTTP, as its roles say",
-		Long: `Run a proxy until it is told to stop by SIGTERM or SIGINT: then it takes no more
-clients, and lets statements and transactions under way end. Roles of the
-configuration say whether it is a proxy, runs moves, and gives numbers.`,
+		Short: "Run a process: a proxy, a mover, and IDs over HTTP, depending on its roles",
+		Long: `Run a process until SIGTERM or SIGINT. It then accepts no more clients, and waits until
+running statements and transactions have ended. The roles in the configuration determine
+whether it is a proxy, runs jobs, and issues numbers.`,
 		Example: `  locus serve -c locus.yaml
   locus config reference > locus.yaml`,
 		Args: cobra.NoArgs,

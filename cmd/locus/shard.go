@@ -25,7 +25,7 @@ func shardCommand(in *invocation) *cobra.Command {
 func shardListCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "List the shards that are declared",
+		Short:   "List the declared shards",
 		Example: "  locus shard list\n  locus shard list -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -43,10 +43,10 @@ func shardAddCommand(in *invocation) *cobra.Command {
 	var s cluster.Shard
 	c := &cobra.Command{
 		Use:   "add NAME --address HOST:PORT --user USER --secret SECRET",
-		Short: "Declare a shard, and give it what every shard has",
-		Long: `Declare a shard that owns no genes, without a file. It gets what it lacks, as the first
-shard has it: databases, the declared tables, the views that read them, and the rows of
-global tables. Moves give it genes then: locus split, or locus rebalance.
+		Short: "Declare a shard, and create the objects that every shard has",
+		Long: `Declare a shard that owns no genes, without a file. It gets the objects of the first
+shard that it lacks: databases, the declared tables, the views that read them, and the
+rows of global tables. Then locus split or locus rebalance can move genes to it.
 
 A shard with several servers, or one over TLS, is declared in a file: locus apply.`,
 		Example: "  locus shard add s3 --address 10.0.0.34:3306 --user locus --secret shards/s3",
@@ -94,13 +94,14 @@ func shardFillCommand(in *invocation) *cobra.Command {
 	patience := newshard.Patience
 	c := &cobra.Command{
 		Use:   "fill NAME",
-		Short: "Give a shard that owns no genes what every shard has",
-		Long: `Make what a shard lacks, as the first shard has it: databases, the declared tables, the
-views that read them; and make the rows of its global tables those of the first shard,
-whatever they are. Nobody reads a shard that owns no genes.
+		Short: "Create the objects that every shard has on a shard that owns no genes",
+		Long: `Create the objects of the first shard that a shard lacks: databases, the declared tables,
+and the views that read them. Replace the rows of its global tables by those of the first
+shard. No client reads a shard that owns no genes.
 
-While the rows are made equal, writers of global tables wait, no longer than --wait: then it
-ends with an error, and may be begun again. locus apply does the same for a shard that is new.`,
+During the last comparison of the rows, writers of global tables wait, but no longer than
+--wait. Then the command fails, and can be repeated. locus apply does the same for a new
+shard.`,
 		Example: "  locus shard fill s3\n  locus shard fill s3 --wait 5m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

@@ -33,18 +33,18 @@ func splitCommand(in *invocation) *cobra.Command {
 	var hottest share
 	c := &cobra.Command{
 		Use:   "split --from SHARD --to SHARD (--genes RANGES | --half | --hottest[=SHARE]) [--by sequence]",
-		Short: "Begin to move some of a shard's genes to another shard",
-		Long: `Begin to move some of a shard's genes to another shard, while applications go on:
-everything is copied and kept equal, and compared; then "locus cutover" hands the
-genes over. Nothing that is served changes before that.
+		Short: "Start a job that moves some genes of a shard to another one",
+		Long: `Start a job that moves some genes of a shard to another one while applications run. The
+job copies the rows, keeps both copies equal, and compares them. Nothing changes for
+clients before "locus cutover" hands the genes over.
 
-With --hottest the genes are chosen that have most statements and together about
-half of the shard's load, or the share that is given, in a few ranges: "locus hot"
-shows what was counted.
+With --hottest, the job moves the genes with the most statements, in a few ranges that
+together have about half of the shard's load, or the given share. "locus hot" shows the
+load.
 
-A gene has one owner, so a percentage of one hot gene means nothing. With --by sequence
-the rows of a few genes are divided: "locus cutover --to 35%" brings those to the target
-whose sequence mod 100 is below 35. Every table must have an ID, or its parent's.`,
+A gene can't be handed over by percentages. With --by sequence, the rows of a few hot
+genes are divided: "locus cutover --to 35%" moves the rows whose sequence mod 100 is below
+35. Every table must have an ID, or the ID of its parent.`,
 		Example: `  locus split --from s0 --to s2 --half
   locus split --from s0 --to s2 --hottest 20% --dry-run
   locus split --from s0 --to s2 --genes 0x2000-0x3fff --dry-run
@@ -68,7 +68,7 @@ whose sequence mod 100 is below 35. Every table must have an ID, or its parent's
 	}
 	shardFlags(c, &from, &to, "to")
 	p.flags(c)
-	c.Flags().StringVar(&by, "by", ops.ByGene, "`what` a percentage counts: gene, or sequence for a few genes whose rows are divided")
+	c.Flags().StringVar(&by, "by", ops.ByGene, "the `unit` of a percentage: gene, or sequence for a few genes whose rows are divided")
 	_ = c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{ops.ByGene, ops.BySequence}, cobra.ShellCompDirectiveNoFileComp))
 	c.Flags().Var(&hottest, "hottest", "the genes with most statements, that have this `share` of the shard's load")
 	c.Flags().Lookup("hottest").NoOptDefVal = "50%"
@@ -84,7 +84,7 @@ func mergeCommand(in *invocation) *cobra.Command {
 	var from, into string
 	c := &cobra.Command{
 		Use:     "merge --from SHARD --into SHARD",
-		Short:   "Begin to move all of a shard's genes to another shard",
+		Short:   "Start a job that moves all genes of a shard to another one",
 		Example: `  locus merge --from s2 --into s0`,
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -108,8 +108,8 @@ func shardFlags(c *cobra.Command, from, to *string, toFlag string) {
 // flags adds the flags of all commands that start a job.
 func (p *planning) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.BoolVar(&p.dryRun, "dry-run", false, "print what would be done and what stands in the way; write nothing")
-	f.IntVar(&p.throttle, "throttle", 0, "`percent` of the time that copying, comparing and deleting rest")
+	f.BoolVar(&p.dryRun, "dry-run", false, "print what would be done and what prevents it; write nothing")
+	f.IntVar(&p.throttle, "throttle", 0, "the `percent` of the time for which copying, comparing and deleting pause")
 	f.StringVar(&p.why, "why", "", "the `reason`, for the journal and the map's history")
 }
 

@@ -17,26 +17,26 @@ func switchoverCommand(in *invocation) *cobra.Command {
 	var giveUp, without bool
 	c := &cobra.Command{
 		Use:   "switchover SHARD (--to HOST:PORT | --take HOST:PORT | --without-replicas)",
-		Short: "Make another server of a shard its primary, while clients go on",
-		Long: `Make another server of a shard its primary, while clients go on: statements on the
-shard are held for as long as it takes the other server to have all that the primary
-has, the primary is made read-only, and follows. What stands in the way is told before
-anything is changed. If something fails before the other server is the primary,
-everything is undone. If this command is killed, a process with the role mover undoes or
-finishes what it left; given again, it mends that itself, and then does what it is told.
+		Short: "Make another server of a shard its primary, while clients work",
+		Long: `Make another server of a shard its primary, while clients work. Statements on the shard
+are paused until the other server has applied everything from the primary, which becomes
+read-only and follows. Obstacles are reported before anything is changed. If a step fails
+before the other server is the primary, everything is undone. If this command is killed, a
+process with the role mover undoes or finishes the switchover. If the command is repeated,
+it repairs that state itself, and then continues.
 
-With --take the server becomes the primary, or stays it, whatever there is of the
-others: for a primary that is lost, and where several servers take writes. Those that can
-be reached are made read-only. One that can't be reached must be lost, or be kept from
-clients that don't come by locus: it is made read-only once it is back. What the server
-lacks of what others have is listed, and nothing is changed then, unless --give-up is
-given. What a primary that is lost has acknowledged last, only semi-synchronous replication
-keeps.
+With --take, the server becomes or stays the primary whatever the state of the others is:
+for a lost primary, and if several servers accept writes. Servers that can be reached are
+made read-only. A server that can't be reached must be lost, or other clients than locus
+must be kept from it; it is made read-only once it is back. If the server lacks
+transactions of others, these are listed and nothing is changed, unless --give-up is
+given. Only semi-synchronous replication keeps the last transactions that a lost primary
+has acknowledged.
 
-With --without-replicas the primary stays what it is, and no commit waits for a replica any
-more: for a shard with failover: promote whose replicas are all away, so that its writes wait.
-What is written until as many replicas follow again as it waits for may be lost with the
-primary, which locus doctor and the page tell. Then commits wait again, by themselves.`,
+With --without-replicas, the primary stays, and its commits no longer wait for replicas.
+This is for a shard with failover: promote whose replicas are all down, so that writes
+wait. Until enough replicas follow again, writes may be lost with the primary, which locus
+doctor and the dashboard report. Then commits wait for replicas again.`,
 		Example: `  locus switchover s0 --to 10.0.0.12:3306
   locus switchover s0 --without-replicas`,
 		Args: cobra.ExactArgs(1),
@@ -69,10 +69,10 @@ primary, which locus doctor and the page tell. Then commits wait again, by thems
 	}
 	in.addYes(c)
 	c.Flags().StringVar(&to, "to", "", "the `server` that is to be the primary")
-	c.Flags().StringVar(&take, "take", "", "the `server` that is to be the primary, whatever there is of the others")
-	c.Flags().BoolVar(&giveUp, "give-up", false, "with --take: leave transactions behind that it lacks")
-	c.Flags().BoolVar(&without, "without-replicas", false, "have the primary go on without replicas, until they follow again")
-	c.Flags().StringVar(&by, "by", "", "the `name` of who orders it (default: you, on this host)")
+	c.Flags().StringVar(&take, "take", "", "the `server` that is to be the primary, whatever the state of the others is")
+	c.Flags().BoolVar(&giveUp, "give-up", false, "with --take: accept that transactions are lost which it lacks")
+	c.Flags().BoolVar(&without, "without-replicas", false, "let commits not wait for replicas, until these follow again")
+	c.Flags().StringVar(&by, "by", "", "the `name` of the person who requests it (default: you, on this host)")
 	return c
 }
 

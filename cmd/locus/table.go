@@ -22,7 +22,7 @@ func tableCommand(in *invocation) *cobra.Command {
 func tableListCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "List the tables that are declared",
+		Short:   "List the declared tables",
 		Example: "  locus table list\n  locus table list -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -38,7 +38,7 @@ func tableListCommand(in *invocation) *cobra.Command {
 func tableShowCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "show TABLE",
-		Short:   "Print how a table is declared, and the comment that says so",
+		Short:   "Print the declaration of a table, also as a comment",
 		Example: "  locus table show shop.test_order",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -84,7 +84,7 @@ type tableChange struct{ application }
 
 func (t *tableChange) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.BoolVar(&t.dryRun, "dry-run", false, "only check and say what would be changed")
+	f.BoolVar(&t.dryRun, "dry-run", false, "check and print what would be changed; write nothing")
 	f.StringVar(&t.by, "by", "", "the `name` of who changes the cluster (default: you, on this host)")
 }
 
@@ -92,15 +92,15 @@ func tableAddCommand(in *invocation) *cobra.Command {
 	t := &tableChange{application{in: in}}
 	c := &cobra.Command{
 		Use:   "add TABLE WORD...",
-		Short: "Declare a table that is on the shards, in the words of a comment",
-		Long: `Declare a table, in the words that a comment of CREATE TABLE has behind "locus:":
-global; or shard=s1; or of a sharded table owner= or parent=, and id=, order_no=, gene_text=,
+		Short: "Declare a table of the shards, in the words of a comment",
+		Long: `Declare a table, in the words that follow "locus:" in a comment of CREATE TABLE:
+global; or shard=s1; or for a sharded table owner= or parent=, and id=, order_no=, gene_text=,
 gene=, version=, layout=, parent_layout=, overflow=, parent_overflow=, hidden,
 stamped.COLUMN=GENERATOR.
 
-The table must be on every shard (of one with shard=, on that shard), and is checked as
-locus apply checks it: a table with rows is refused, unless each row is where its owner
-says. The proxies know of it when the command ends.`,
+The table must exist on every shard, or with shard= on that shard. It is checked as by
+locus apply: a table with rows is refused, unless each row is on the shard of its owner.
+When the command ends, all proxies use the declaration.`,
 		Example: `  locus table add shop.test_order owner=buyer_uid id=order_id order_no=order_no
   locus table add shop.country global`,
 		Args: cobra.MinimumNArgs(2),
@@ -119,10 +119,10 @@ func tableDropCommand(in *invocation) *cobra.Command {
 	t := &tableChange{application{in: in}}
 	c := &cobra.Command{
 		Use:   "drop TABLE",
-		Short: "Take a table's declaration away; the table itself stays",
-		Long: `Take a table's declaration away. The table stays where it is, and must have no rows
-on other shards than the default one: nobody would look for them there. What its comment
-declares counts for nothing then, until a statement says it again.`,
+		Short: "Remove the declaration of a table; the table itself stays",
+		Long: `Remove the declaration of a table. The table stays, and must have no rows on other
+shards than the default one, because nothing would read them there. The declaration in
+its comment is ignored until a statement repeats it.`,
 		Example: "  locus table drop shop.country",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

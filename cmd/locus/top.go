@@ -20,15 +20,14 @@ func topCommand(in *invocation) *cobra.Command {
 	t := topping{in: in, every: 2 * time.Second, by: string(watch.ByLoad), most: 20}
 	c := &cobra.Command{
 		Use:   "top",
-		Short: "Show what statements cost, as they run",
-		Long: `Show which statements the shards are at work on, what they cost and which fail, by
-digest: all proxies are asked for what they have counted, again and again, and what
-came in between is shown. On a terminal that is a view that follows; q ends it,
-letters sort it. With --once it is printed once, and where standard output is no
-terminal too: there with all figures and whole statements.
+		Short: "Show what the running statements cost",
+		Long: `Show by digest which statements run, what they cost and which fail. The command reads the
+counters of all proxies repeatedly, and shows the differences. On a terminal the view is
+updated; q ends it, and letters change the order. With --once, or if standard output is no
+terminal, it is printed once, with all figures and whole statements if it is no terminal.
 
-The same figures, since the proxies began to count, are in the table
-locus.statements; --reset has them begin anew, in all proxies.`,
+The table locus.statements has the same figures since the start of the counters. --reset
+resets the counters of all proxies.`,
 		Example: `  locus top
   locus top --once --by p99 --top 5
   locus top --once -o json
@@ -37,11 +36,11 @@ locus.statements; --reset has them begin anew, in all proxies.`,
 		RunE: func(command *cobra.Command, _ []string) error { return t.run(command.Context()) },
 	}
 	f := c.Flags()
-	f.BoolVar(&t.once, "once", false, "print them once, and end")
-	f.BoolVar(&t.reset, "reset", false, "have all proxies begin to count anew")
+	f.BoolVar(&t.once, "once", false, "print once, and end")
+	f.BoolVar(&t.reset, "reset", false, "reset the counters of all proxies")
 	f.StringVar(&t.by, "by", t.by, "the `order`: load, rate, p99, errors, rows or total")
-	f.DurationVar(&t.every, "every", t.every, "the `time` between two looks")
-	f.IntVar(&t.most, "top", t.most, "the `number` of statements that are printed")
+	f.DurationVar(&t.every, "every", t.every, "the `time` between two updates")
+	f.IntVar(&t.most, "top", t.most, "the `number` of statements to print")
 	_ = c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions([]string{"load", "rate", "p99", "errors", "rows", "total"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

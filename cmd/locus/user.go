@@ -21,7 +21,7 @@ import (
 )
 
 func userCommand(in *invocation) *cobra.Command {
-	group := groupCommand("user", "Look at the users of the proxies, and add, change and remove them")
+	group := groupCommand("user", "List, add, change and remove the users of the proxies")
 	group.AddCommand(userListCommand(in), userAddCommand(in), userSetCommand(in), userPasswdCommand(in), userRemoveCommand(in))
 	return group
 }
@@ -29,7 +29,7 @@ func userCommand(in *invocation) *cobra.Command {
 func userListCommand(in *invocation) *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
-		Short:   "List the users, by what they log in, and their bounds",
+		Short:   "List the users, how they log in, and their limits",
 		Example: "  locus user list\n  locus user list -o json",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
@@ -54,7 +54,7 @@ type userChange struct {
 
 func (u *userChange) flags(c *cobra.Command) {
 	f := c.Flags()
-	f.BoolVar(&u.dryRun, "dry-run", false, "only say what would be changed")
+	f.BoolVar(&u.dryRun, "dry-run", false, "print what would be changed; write nothing")
 	f.StringVar(&u.by, "by", "", "the `name` of who changes the cluster (default: you, on this host)")
 }
 
@@ -66,10 +66,10 @@ func userAddCommand(in *invocation) *cobra.Command {
 	u := &userChange{application: application{in: in, skipLiveCheck: true}}
 	c := &cobra.Command{
 		Use:   "add USER",
-		Short: "Declare a user, with a password that is asked for",
-		Long: `Declare a user. The password is asked for, and etcd gets of it what a MySQL server
-keeps (authentication_string, by caching_sha2_password); or, with --secret, the name
-by which the proxies find it. The user counts at once, at every proxy.
+		Short: "Declare a user, and prompt for the password",
+		Long: `Declare a user. The command prompts for the password, and stores what a MySQL server
+stores (authentication_string, by caching_sha2_password) in etcd. With --secret, it stores
+the name of a secret that the proxies look up. Every proxy accepts the user at once.
 
 The flags limit what the user may do; locus user set has all limits.`,
 		Example: `  locus user add report --database shop --read-only
@@ -83,8 +83,8 @@ The flags limit what the user may do; locus user set has all limits.`,
 	u.flags(c)
 	u.passwordFlags(c)
 	f := c.Flags()
-	f.StringVar(&u.user.Secret, "secret", "", "the `name` of the secret that is the password, instead of asking")
-	f.StringSliceVar(&u.user.Databases, "database", nil, "a `database` that may be used; with none of them and no table, all may")
+	f.StringVar(&u.user.Secret, "secret", "", "the `name` of the secret with the password, instead of a prompt")
+	f.StringSliceVar(&u.user.Databases, "database", nil, "a `database` that may be used; without --database and --table, all may be used")
 	f.StringSliceVar(&u.user.Tables, "table", nil, "a `database.table` that may be used")
 	f.BoolVar(&u.user.ReadOnly, "read-only", false, "no statement that changes or locks rows")
 	f.BoolVar(&u.noDDL, "no-ddl", false, "no CREATE, ALTER, DROP, TRUNCATE, RENAME")
@@ -189,10 +189,10 @@ func userPasswdCommand(in *invocation) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "passwd USER",
 		Short: "Change a user's password",
-		Long: `Change the password of a user whose authentication_string etcd has: it is asked
-for. New logins take it at once, and sessions that are open go on. A user whose
-password is a secret gets another one where the secrets are kept, or with
---replace-secret one that etcd has the authentication_string of.`,
+		Long: `Change the password of a user whose authentication_string is in etcd. The command prompts
+for it. New logins use it at once; open sessions continue. If the password is a secret,
+change the secret itself, or use --replace-secret to store an authentication_string in
+etcd instead.`,
 		Example: "  locus user passwd report",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -201,7 +201,7 @@ password is a secret gets another one where the secrets are kept, or with
 	}
 	u.flags(c)
 	u.passwordFlags(c)
-	c.Flags().BoolVar(&u.replace, "replace-secret", false, "from now on without the secret that the user has")
+	c.Flags().BoolVar(&u.replace, "replace-secret", false, "replace the secret by a password whose hash is in etcd")
 	return c
 }
 
@@ -225,7 +225,7 @@ func userRemoveCommand(in *invocation) *cobra.Command {
 	u := &userChange{application: application{in: in, skipLiveCheck: true}}
 	c := &cobra.Command{
 		Use:     "remove USER",
-		Short:   "Remove a user, whose sessions end",
+		Short:   "Remove a user, and end its sessions",
 		Example: "  locus user remove report",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

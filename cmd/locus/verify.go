@@ -27,26 +27,26 @@ func verifyCommand(in *invocation) *cobra.Command {
 	var home bringing
 	c := &cobra.Command{
 		Use:   "verify [JOB]",
-		Short: "Compare a move's shards, or check every shard for misplaced rows",
+		Short: "Compare a job's shards, or check every shard for misplaced rows",
 		Long: `With a job: compare its two shards now, and wait for the outcome. The process that
-runs the job compares them while applications write, and goes on if this command is
-interrupted. A row that differs makes the job fail.
+runs the job compares them while applications write, and continues if this command is
+interrupted. If a row differs, the job fails.
 
 Without a job: check every row of the sharded tables. Its owner, its ID and its other
 keys must have one gene, and the shard must own that gene, or take part in its move.
-Global tables are compared with those of the first shard. Tables that nobody declares
-and that have rows on several shards are reported. The shards are asked directly, and
-nothing is changed.
+Global tables are compared with those of the first shard. Undeclared tables that have
+rows on several shards are reported. The command reads the shards directly, and changes
+nothing.
 
-With --repair rows of the sharded tables that are on a shard which does not own them
-are brought home: one that the owner has as well is deleted there; one that the owner
-has not goes to the owner first, and is deleted then. Where the owner has another row,
---take says whose stands. Rows of genes that are being moved are left, and so are rows
-whose keys are of different genes. What is changed is kept in locus.move_repair on
-the shard that was changed.
+With --repair, rows that are on a shard which does not own them are moved to the owner.
+If the owner has the same row, the misplaced one is deleted. If the owner has no such
+row, it is copied there first. If the owner has another row with the key, --take selects
+the row that stays. Rows of genes that a job is moving, and rows whose keys have
+different genes, are not changed. Changed rows are kept in locus.move_repair on the
+changed shard.
 
-The exit status is 0 without findings, or if all were repaired, and 1 with any, or if
-a shard can't be asked.`,
+The exit status is 0 without findings, or if all were repaired. It is 1 with findings,
+or if a shard can't be reached.`,
 		Example: `  locus verify split-1
   locus verify -o json
   locus verify --repair --dry-run`,
@@ -73,9 +73,9 @@ a shard can't be asked.`,
 			})
 		},
 	}
-	c.Flags().BoolVar(&home.repair, "repair", false, "bring rows home that are on a shard which does not own them")
-	c.Flags().StringVar(&home.take, "take", "", "whose `row` stands where the owner has another one: owner, misplaced or newer")
-	c.Flags().BoolVar(&home.how.dryRun, "dry-run", false, "with --repair, list what would be done with each row; write nothing")
+	c.Flags().BoolVar(&home.repair, "repair", false, "move misplaced rows to the shard that owns them")
+	c.Flags().StringVar(&home.take, "take", "", "the `row` that stays if the owner has another one: owner, misplaced or newer")
+	c.Flags().BoolVar(&home.how.dryRun, "dry-run", false, "with --repair, list the repair of each row; write nothing")
 	in.addYes(c)
 	return c
 }

@@ -22,11 +22,11 @@ func waitCommand(in *invocation) *cobra.Command {
 	until, most := string(phase.Ready), time.Duration(0)
 	c := &cobra.Command{
 		Use:   "wait JOB [--for ready|cut|done]",
-		Short: "Wait until a move has come to a phase",
-		Long: `Wait until a move has come to a phase, or is past it: ready, when both shards are
+		Short: "Wait until a job has reached a phase",
+		Long: `Wait until a job has reached a phase, or a later one: ready, when both shards are
 equal; cut, when all of its genes are at the target; done. The exit status is 0
-then, and 1 if the job is paused, failed or aborted, since it will not get there by
-itself, or if --timeout is over.`,
+then. It is 1 if the job is paused, failed or aborted, because it will not reach the
+phase by itself, or if --timeout has passed.`,
 		Example: `  locus wait split-1 && locus cutover split-1 --to 100% --step 5% --every 1m --yes
   locus wait split-1 --for cut --timeout 2h`,
 		Args: cobra.ExactArgs(1),
@@ -40,7 +40,7 @@ itself, or if --timeout is over.`,
 		},
 	}
 	c.Flags().StringVar(&until, "for", until, "the `phase`: ready, cut or done")
-	c.Flags().DurationVar(&most, "timeout", 0, "the `time` to wait at most; 0: as long as it takes")
+	c.Flags().DurationVar(&most, "timeout", 0, "the longest `time` to wait; 0: without a limit")
 	return c
 }
 

@@ -18,10 +18,9 @@ func watchCommand(in *invocation) *cobra.Command {
 	var once bool
 	c := &cobra.Command{
 		Use:   "watch [JOB]",
-		Short: "Watch moves as they go",
-		Long: `Watch moves as they go, until all are over. On a terminal they are drawn; q ends
-that. Elsewhere there is a line for each once a second, or with -o json a list of
-them.`,
+		Short: "Watch the progress of jobs",
+		Long: `Watch the progress of jobs until all have ended. A terminal shows a view that is updated;
+q ends it. Other outputs get a line for each job once a second, or a list with -o json.`,
 		Example: `  locus watch
   locus watch split-1
   locus watch --once`,
@@ -30,7 +29,7 @@ them.`,
 			return in.withJobs(func(store *jobs.Store) error { return in.watch(command.Context(), store, args, once) })
 		},
 	}
-	c.Flags().BoolVar(&once, "once", false, "print them once, and end")
+	c.Flags().BoolVar(&once, "once", false, "print once, and end")
 	return c
 }
 
