@@ -45,8 +45,8 @@ and so does one about something else: another place, key or error.`,
 			})
 		},
 	}
-	c.Flags().StringVar(&r.Why, "why", "", "the reason, for the list")
-	c.Flags().Float64Var(&r.Days, "days", 0, "after so many days the finding counts again; 0: never")
+	c.Flags().StringVar(&r.Why, "why", "", "the `reason`, for the list")
+	c.Flags().Float64Var(&r.Days, "days", 0, "the `number` of days after which the finding counts again; 0: never")
 	_ = c.MarkFlagRequired("why")
 	return c
 }
