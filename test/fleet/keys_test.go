@@ -220,7 +220,7 @@ func (f *fleet) rotateThroughFaults(l *load) {
 	w.sees(3, 6)
 	f.during(l, "a rotation with a node of etcd away after the other", lostLeader, func() {
 		f.etcd[1].Kill()
-		waiting := f.rotating("rotate", "--wait=1m")
+		waiting := f.rotating("rotate", "--wait=5m")
 		f.untilReads(1, 4)
 		f.bringKeys(2)
 		f.untilReads(2, 4)
@@ -246,7 +246,7 @@ func (f *fleet) rotateThroughFaults(l *load) {
 		ctx, kill := context.WithCancel(f.t.Context())
 		ended := make(chan error, 1)
 		go func() {
-			ended <- exec.CommandContext(ctx, newer, "keys", "use", "5", "--wait=1m", "-c", f.config(1)).Run()
+			ended <- exec.CommandContext(ctx, newer, "keys", "use", "5", "--wait=5m", "-c", f.config(1)).Run()
 		}()
 		f.untilReads(1, 5)
 		f.bringKeys(2)
@@ -272,7 +272,7 @@ func (f *fleet) rotateThroughFaults(l *load) {
 	}
 	f.untilHealthy()
 	f.during(l, "the quorum is back", nothing, func() {
-		if out := <-f.rotating("use", "5", "--wait=1m"); !strings.Contains(out, "key version 5 hides new numbers") {
+		if out := <-f.rotating("use", "5", "--wait=5m"); !strings.Contains(out, "key version 5 hides new numbers") {
 			f.t.Fatalf("a rotation: %s", out)
 		}
 		w.sees(5, 6)
@@ -317,7 +317,7 @@ func (f *fleet) rotate(l *load) {
 		f.t.Fatalf("proxy 3 lacks the key: %v\n%s", err, out)
 	}
 	w.sees(1, 6)
-	waiting := f.rotating("rotate", "--wait=1m")
+	waiting := f.rotating("rotate", "--wait=5m")
 	w.without(3, func() {
 		f.locus(1, "proxies", "drain", lacking, "--yes")
 		_ = f.proxies[3].Exit(f.t)
@@ -334,7 +334,7 @@ func (f *fleet) rotate(l *load) {
 	})
 	w.sees(2, 6)
 
-	waiting = f.rotating("rotate", "--wait=1m")
+	waiting = f.rotating("rotate", "--wait=5m")
 	f.untilReads(1, 3)
 	w.sees(2, 6)
 	f.bringKeys(2)
