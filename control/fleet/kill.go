@@ -52,14 +52,14 @@ func SendKill(ctx context.Context, kv *etcd.KV, proxy string, k Kill) error {
 		return err
 	}
 	lock, err := kv.Lock(ctx, key, text, killLease)
-	if err != nil {
-		return fmt.Errorf("request the end of session %d: %w", k.Session, err)
+	if err != nil { // the request may have been written, and the proxy may carry it out
+		return fmt.Errorf("%w: %w", &UnknownKillError{proxy, k.Session}, err)
 	}
 	defer lock.Release()
 	return awaitKilled(ctx, kv, proxy, key, k)
 }
 
-// UnknownKillError reports that a proxy has taken a request and not written the outcome.
+// UnknownKillError reports that a proxy may have taken a request, and that no outcome of it is known.
 type UnknownKillError struct {
 	Proxy   string
 	Session uint32

@@ -61,21 +61,18 @@ func SessionsAnswer(list []sysvars.Process) any {
 		if p.DB != nil {
 			all[i].Database = *p.DB
 		}
-	}
-	order := make([]int, len(all))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return compareBusy(all[a], all[b]) })
-	shown := order[:min(len(order), mostSessions)]
-	answer := ownSessions{Sessions: make([]Session, len(shown)), Omitted: len(all) - len(shown)}
-	for i, at := range shown {
-		answer.Sessions[i] = all[at]
-		if info := list[at].Info; info != nil {
-			answer.Sessions[i].Statement = withoutLiterals(*info)
+		if p.Info != nil {
+			all[i].Statement = *p.Info
 		}
 	}
-	return Packed[ownSessions]{answer}
+	slices.SortFunc(all, compareBusy)
+	shown := all[:min(len(all), mostSessions)]
+	for i, s := range shown {
+		if s.Statement != "" {
+			shown[i].Statement = withoutLiterals(s.Statement)
+		}
+	}
+	return Packed[ownSessions]{ownSessions{Sessions: shown, Omitted: len(all) - len(shown)}}
 }
 
 // withoutLiterals returns the digest of a statement's text. The session's mode is unknown here, and with it where a string with a backslash ends. A

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/config/etcd/embedded"
 	"locus/control/fleet"
 	"locus/proxy/sysvars"
 	"locus/router/cluster"
@@ -88,7 +89,7 @@ func TestSessions(t *testing.T) {
 
 // No literal of a statement is listed, whatever the sql_mode of its session.
 func TestSessionsWithoutLiterals(t *testing.T) {
-	for _, text := range []string{`SELECT 'x\', 'secret'`, `SELECT 'x\'', secret, '`, `SELECT 'a\\', 'secret'`, `SELECT "x\", "secret"`} {
+	for _, text := range []string{`SELECT 'x\', 'secret'`, `SELECT 'x\'', secret, '`, `SELECT 'a\\', 'secret'`, `SELECT "x\", "secret"`, `SELECT 'x\', 'secret' /* ' */`} {
 		kv := keys(t)
 		served(t, kv, "a:1", []sysvars.Process{{ID: 1, Command: "Query", Info: &text}}, nil)
 		registered(t, kv, 1)
@@ -158,6 +159,24 @@ func TestKillIsUnknown(t *testing.T) {
 	go func() { <-taken; cancel() }()
 	err := fleet.SendKill(ctx, kv, "a:1", fleet.Kill{Session: 7})
 	if unknown := new(fleet.UnknownKillError); !errors.As(err, &unknown) || fmt.Sprint(err) != "proxy a:1 has not reported whether session 7 has ended: locus sessions list shows it" {
+		t.Error(err)
+	}
+}
+
+// Without etcd it is unknown whether the request was written, and so whether the session ends.
+func TestKillWithoutEtcd(t *testing.T) {
+	server, err := embedded.Start(t.Context(), embedded.Config{Dir: t.TempDir(), Unflushed: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := etcd.Open(etcd.Config{Endpoints: []string{server.Endpoint()}, RequestTimeout: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	_ = server.Close()
+	err = fleet.SendKill(t.Context(), client.Under("/locus/test/"), "a:1", fleet.Kill{Session: 7})
+	if unknown := new(fleet.UnknownKillError); !errors.As(err, &unknown) {
 		t.Error(err)
 	}
 }
