@@ -54,8 +54,8 @@ func setText(v reflect.Value, field, text string) error {
 	}
 	switch target := v.Addr().Interface().(type) {
 	case *bool, **bool:
-		is, err := strconv.ParseBool(text)
-		if err != nil || text != "true" && text != "false" {
+		is := text == "true"
+		if !is && text != "false" {
 			return fmt.Errorf("%s=%s: write true or false", field, text)
 		}
 		if p, pointer := target.(**bool); pointer {
