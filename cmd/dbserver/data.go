@@ -37,7 +37,7 @@ func (i *Installation) ensureData(ctx context.Context, d *directory, templates s
 	return nil
 }
 
-// nameServer gives the server a UUID. MySQL derives its own UUID from the time and from numbers that depend
+// nameServer sets the server's UUID. MySQL derives its own UUID from the time and from numbers that depend
 // only on the second of its start. So two servers that start at once may get the same one, and would mistake
 // each other's transactions for their own.
 func nameServer(data string) error {

@@ -27,7 +27,7 @@ import (
 	"locus/router/cluster"
 )
 
-// sight is what one tool tells about the cluster.
+// sight is the state of the cluster as one tool reports it.
 type sight struct {
 	finding.Summary
 	Findings []finding.Finding

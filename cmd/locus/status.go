@@ -56,7 +56,7 @@ type status struct {
 	in *invocation
 }
 
-// asking is what is asked for the state of the cluster.
+// asking contains the questions about the state of the cluster.
 type asking int
 
 const (

@@ -174,7 +174,7 @@ func (l *looker) own(next *sight, beats *fleet.Answers[fleet.Beat]) {
 	beats.By = by
 }
 
-// moment is what was seen at a time.
+// moment contains the observations of one time.
 type moment struct {
 	at       time.Time
 	beats    fleet.Answers[fleet.Beat]

@@ -156,7 +156,7 @@ func inFront(into *generator, d cluster.Generator, servers []*redis.Server, stor
 }
 
 // places returns the places of pools. A Redis Cluster has one place for each key, each with its own slot. Any
-// other server has all of its keys in one place.
+// other server has one place for all keys.
 func places(d cluster.Generator, servers []*redis.Server) []pool.Place {
 	var all []pool.Place
 	if d.Cluster {

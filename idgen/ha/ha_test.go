@@ -216,7 +216,7 @@ func TestWhoTakesLongerBeforeItsFirstAnswer(t *testing.T) {
 	})
 }
 
-// The last remaining member is asked, whatever its state.
+// The last remaining member gets the request even if it is unhealthy.
 func TestTheLastOneIsAlwaysAsked(t *testing.T) {
 	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
 		g.inner[0].fails(errAway)

@@ -114,7 +114,7 @@ func TestManyRows(t *testing.T) {
 	}
 }
 
-// A gene that moves while rows are read is looked up again in the new map.
+// If a gene moves while rows are read, the new map determines its shard.
 func TestMapThatChanges(t *testing.T) {
 	s := newStand(t, servers.MariaDB)
 	s.fill()

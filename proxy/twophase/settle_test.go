@@ -26,7 +26,7 @@ type frozenError struct{ error }
 
 func (frozenError) Frozen() bool { return true }
 
-// A server that doesn't answer is asked again until the time is over, but a frozen server is not.
+// A request to a server that doesn't answer is repeated until the time limit. A request to a frozen server is not repeated.
 func TestAnOutcomeIsNotInsistedOnWhereTheServerIsFrozen(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error

@@ -142,7 +142,7 @@ func (o *orders) one(rng *rand.Rand, client int) error {
 	return nil
 }
 
-// operator gives the orders of a split, by commands or in SQL.
+// operator sends the commands of a split, by the command line or in SQL.
 type operator interface {
 	split() (said string)
 	mirror(percent string)

@@ -42,8 +42,8 @@ func TestGreetingsCollation(t *testing.T) {
 	})
 }
 
-// The collation of literals is what the server derives from the collation number at login, from SET NAMES, and
-// from resets. Newer servers replace some collations by the first one of the character set.
+// The server derives the collation of literals from the collation number at login, from SET NAMES, and from
+// resets. Newer servers replace some collations by the first one of the character set.
 func TestCollationsOfLogins(t *testing.T) {
 	const asked = "SELECT @@character_set_client, @@character_set_results, @@collation_connection, COLLATION('a'), COLLATION(@a), COLLATION(CAST(1 AS CHAR)), 'a' = 'ä', 'a' = 'a '"
 	pairs(t, shop.Options{}, func(t *testing.T, p *pair) {

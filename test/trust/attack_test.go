@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// attack is what an attacker tries, and how another client checks the result.
+// attack contains the statements of an attacker, and the check of their result by another client.
 type attack struct {
 	name  string
 	setup []string // run by app on both sides; must succeed
