@@ -261,10 +261,12 @@ func (p *process) following(q fleet.Question, follow func(context.Context, catal
 // answerer answers the questions of other processes.
 func (p *process) answerer() *fleet.Answerer {
 	values := map[fleet.Question]func() any{fleet.Space: func() any { return fleet.DiskOf(p.config.DataDir) }}
+	about := map[fleet.Question]func(string) any{}
 	if p.config.Does(config.ProxyTask) {
 		maps.Copy(values, p.counted())
+		about[fleet.Digest] = func(subject string) any { return fleet.DigestTold(p.proxy.Statements(), subject) }
 	}
-	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: values}
+	return &fleet.Answerer{KV: p.kv, Presence: p.presence, ID: p.card.ID, Log: p.log, Values: values, About: about}
 }
 
 // counted returns the answers about the proxy's counters.

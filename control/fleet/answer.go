@@ -40,6 +40,8 @@ const (
 	Generators Question = "generators"
 	// Space: the disk with the process's own files, as a Disk. Movers answer it as well as proxies.
 	Space Question = "space"
+	// Digest: all figures of one digest, which is the question's subject, as a Packed list of at most one meter.Details.
+	Digest Question = "digest"
 )
 
 // asked returns the prefixes of the cards of the processes that answer the question.
@@ -60,9 +62,10 @@ func questionKey(q Question) string          { return questionPrefix + string(q)
 func answersKey(q Question) string           { return answerPrefix + string(q) + "/" }
 func answerKey(q Question, id string) string { return answersKey(q) + id }
 
-// answer is one proxy's answer. Asked is the revision of the question.
+// answer is one proxy's answer. Asked is the revision of the question. About is its subject, if it has one.
 type answer struct {
 	Asked int64           `json:"asked"`
+	About string          `json:"about,omitempty"`
 	Value json.RawMessage `json:"value"`
 }
 
@@ -72,7 +75,9 @@ type Answerer struct {
 	Presence *etcd.Presence // its lease bounds the life of the answers
 	ID       string
 	Values   map[Question]func() any
-	Log      *slog.Logger
+	// About has the questions that have a subject.
+	About map[Question]func(subject string) any
+	Log   *slog.Logger
 }
 
 // Run answers until ctx ends.
@@ -89,11 +94,14 @@ func (a *Answerer) look(ctx context.Context, asked map[Question]int64) error {
 	}
 	for _, p := range pairs {
 		q := Question(p.Key[len(questionPrefix):])
-		value, known := a.Values[q]
-		if !known || p.Revision <= asked[q] {
+		if p.Revision <= asked[q] {
 			continue
 		}
-		if err := a.answer(ctx, q, p.Revision, value()); err != nil {
+		value, subject, known := a.value(q, p.Value)
+		if !known {
+			continue
+		}
+		if err := a.answer(ctx, q, p.Revision, subject, value); err != nil {
 			a.Log.Debug("answer a question", "question", q, "error", err)
 			return err
 		}
@@ -102,16 +110,28 @@ func (a *Answerer) look(ctx context.Context, asked map[Question]int64) error {
 	return nil
 }
 
-func (a *Answerer) answer(ctx context.Context, q Question, asked int64, value any) error {
-	return putAnswer(ctx, a.Presence, a.ID, q, asked, value)
+// value returns the answer to a question, whose document contains the subject if it has one.
+func (a *Answerer) value(q Question, document []byte) (value any, subject string, known bool) {
+	if answer, known := a.Values[q]; known {
+		return answer(), "", true
+	}
+	about, known := a.About[q]
+	if !known || json.Unmarshal(document, &subject) != nil {
+		return nil, "", false
+	}
+	return about(subject), subject, true
 }
 
-func putAnswer(ctx context.Context, presence *etcd.Presence, id string, q Question, asked int64, value any) error {
+func (a *Answerer) answer(ctx context.Context, q Question, asked int64, about string, value any) error {
+	return putAnswer(ctx, a.Presence, a.ID, q, asked, about, value)
+}
+
+func putAnswer(ctx context.Context, presence *etcd.Presence, id string, q Question, asked int64, about string, value any) error {
 	inner, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(answer{asked, inner})
+	text, err := json.Marshal(answer{asked, about, inner})
 	if err != nil {
 		return err
 	}

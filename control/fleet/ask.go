@@ -17,6 +17,8 @@ type Answers[T any] struct {
 	// counts those that can.
 	Silent []string
 	Late   int
+	// superseded is true if a proxy has answered a later question about another subject.
+	superseded bool
 }
 
 // Ask sends a question to all live proxies and waits for their answers, for at most patience. Missing answers
@@ -28,12 +30,39 @@ func Ask[T any](ctx context.Context, kv *etcd.KV, q Question, patience time.Dura
 	if err != nil {
 		return Answers[T]{}, fmt.Errorf("ask the proxies for their %s: %w", q, err)
 	}
-	return await[T](ctx, kv, q, asked, "")
+	return await[T](ctx, kv, q, asked, inquiry{})
 }
+
+// mostRepeats is how often AskAbout asks again because another process has asked about another subject meanwhile.
+const mostRepeats = 5
+
+// AskAbout is like Ask, for a question that has a subject. The proxies answer the latest question of a kind only, so AskAbout asks
+// again if another process has asked about another subject meanwhile.
+func AskAbout[T any](ctx context.Context, kv *etcd.KV, q Question, subject string, patience time.Duration) (Answers[T], error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	document, err := json.Marshal(subject)
+	if err != nil {
+		return Answers[T]{}, err
+	}
+	for again := 0; ; again++ {
+		asked, err := kv.Commit(ctx, nil, etcd.Put(questionKey(q), document))
+		if err != nil {
+			return Answers[T]{}, fmt.Errorf("ask the proxies for their %s: %w", q, err)
+		}
+		found, err := await[T](ctx, kv, q, asked, inquiry{about: subject})
+		if err != nil || !found.superseded || again == mostRepeats {
+			return found, err
+		}
+	}
+}
+
+// inquiry is what else an answer depends on: the process that asks, which does not answer itself, and the subject.
+type inquiry struct{ asker, about string }
 
 // await returns the answers to the question of a revision. It returns when all possible answers have arrived,
 // or the context ends. It does not wait for the process that asks.
-func await[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, asker string) (Answers[T], error) {
+func await[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, of inquiry) (Answers[T], error) {
 	ctx, cancel := context.WithCancel(ctx)
 	changes := kv.Under(answersKey(q)).Changes(ctx, asked)
 	defer func() {
@@ -43,10 +72,10 @@ func await[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, ask
 	}()
 	var last Answers[T]
 	for {
-		found, err := gather[T](ctx, kv, q, asked, asker)
+		found, err := gather[T](ctx, kv, q, asked, of)
 		switch {
 		case err == nil:
-			if last = found; found.Late == 0 {
+			if last = found; found.Late == 0 || found.superseded {
 				return last, nil
 			}
 		case ctx.Err() == nil:
@@ -72,7 +101,7 @@ func AskLately[T any](ctx context.Context, kv *etcd.KV, q Question, fresh, patie
 	var at time.Time
 	if asked > 0 && json.Unmarshal(text, &at) == nil {
 		if age := time.Since(at); age >= 0 && age < fresh {
-			if found, err := gather[T](ctx, kv, q, asked, ""); err == nil && len(found.Silent) == 0 {
+			if found, err := gather[T](ctx, kv, q, asked, inquiry{}); err == nil && len(found.Silent) == 0 {
 				return found, nil
 			}
 		}
@@ -81,7 +110,7 @@ func AskLately[T any](ctx context.Context, kv *etcd.KV, q Question, fresh, patie
 }
 
 // gather reads the answers that processes other than the asker have given to the question of a revision.
-func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, asker string) (found Answers[T], err error) {
+func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, of inquiry) (found Answers[T], err error) {
 	processes := q.asked()
 	read, _, err := kv.GetPrefixes(ctx, append(processes, answersKey(q))...)
 	if err != nil {
@@ -98,10 +127,14 @@ func gather[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, as
 		if json.Unmarshal(p.Value, &a) != nil || a.Asked < asked || json.Unmarshal(a.Value, &value) != nil {
 			continue // a proxy whose answer can't be decoded counts as silent
 		}
+		if a.About != of.about {
+			found.superseded = found.superseded || a.Asked > asked
+			continue
+		}
 		found.By[strings.TrimPrefix(p.Key, answersKey(q))] = value
 	}
 	for _, c := range cards {
-		if _, answered := found.By[c.ID]; !answered && c.ID != asker {
+		if _, answered := found.By[c.ID]; !answered && c.ID != of.asker {
 			found.Silent = append(found.Silent, c.ID)
 			if c.Answers {
 				found.Late++

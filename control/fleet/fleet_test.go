@@ -238,3 +238,39 @@ func TestMoversAnswerForTheirDisks(t *testing.T) {
 		t.Errorf("%+v", nowhere)
 	}
 }
+
+// TestAskAbout: each caller gets the answers about its own subject, even if others ask about another one at the same time.
+func TestAskAbout(t *testing.T) {
+	t.Parallel()
+	kv := keys(t)
+	for _, id := range []string{"a", "b"} {
+		presence := kv.Presence(cluster.ProxyPrefix+id, fleet.Card{ID: id, Answers: true}.Text(), time.Minute)
+		a := &fleet.Answerer{
+			KV: kv, Presence: presence, ID: id, Log: slog.New(slog.DiscardHandler),
+			About: map[fleet.Question]func(string) any{fleet.Digest: func(subject string) any { return id + " of " + subject }},
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = presence.Run(ctx) })
+		running.Go(func() { _ = a.Run(ctx) })
+		t.Cleanup(func() { cancel(); running.Wait() })
+	}
+	registered(t, kv, 2)
+	var asking sync.WaitGroup
+	for _, subject := range []string{"x", `"y" ü`} {
+		asking.Go(func() {
+			for range 10 {
+				answers, err := fleet.AskAbout[string](t.Context(), kv, fleet.Digest, subject, patience)
+				if err != nil || answers.By["a"] != "a of "+subject && answers.By["b"] != "b of "+subject {
+					t.Errorf("about %s: %+v, %v", subject, answers, err)
+				}
+				for id, answer := range answers.By {
+					if answer != id+" of "+subject {
+						t.Errorf("about %s: %s", subject, answer)
+					}
+				}
+			}
+		})
+	}
+	asking.Wait()
+}

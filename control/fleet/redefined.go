@@ -70,7 +70,7 @@ func putChange(ctx context.Context, kv *etcd.KV, q Question, process string, cha
 // unanswered waits for the answers of the proxies other than the one that asks. The error names those that have not answered
 // true, in a text with a place for them.
 func unanswered(ctx context.Context, kv *etcd.KV, q Question, asked int64, asker, text string) error {
-	answers, err := await[bool](ctx, kv, q, asked, asker)
+	answers, err := await[bool](ctx, kv, q, asked, inquiry{asker: asker})
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (f *Follower) check(ctx context.Context, answered *int64) error {
 	if latest == *answered {
 		return nil
 	}
-	if err := putAnswer(ctx, f.Presence, f.ID, f.Question, latest, f.follow(ctx, change)); err != nil {
+	if err := putAnswer(ctx, f.Presence, f.ID, f.Question, latest, "", f.follow(ctx, change)); err != nil {
 		f.Log.Debug("answer that a definition is known", "question", f.Question, "error", err)
 		return err
 	}

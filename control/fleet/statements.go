@@ -61,6 +61,48 @@ func StatementsOf(ctx context.Context, kv *etcd.KV, q Question) (Cost, error) {
 	return Cost{meter.SumReports(reports...), len(reports), answers.Silent}, nil
 }
 
+// DigestTold returns a proxy's answer to Digest.
+func DigestTold(s *meter.Statements, subject string) any {
+	database, hash := digestOf(subject)
+	told := Packed[[]meter.Details]{}
+	if d, known := s.Details(database, hash, time.Now()); known {
+		told.Value = append(told.Value, d)
+	}
+	return told
+}
+
+// subjectOf returns the subject of a question about a digest. The hash contains no space.
+func subjectOf(database, hash string) string { return hash + " " + database }
+
+func digestOf(subject string) (database, hash string) {
+	hash, database, _ = strings.Cut(subject, " ")
+	return database, hash
+}
+
+// DigestCost is what the statements of one digest have cost at all proxies.
+type DigestCost struct {
+	meter.Details
+	// Proxies is the number of proxies that have answered. Silent lists the others.
+	Proxies int
+	Silent  []string
+}
+
+// DigestCostOf asks all proxies about a digest and adds up their answers. Its Count is 0 if no proxy has figures of it.
+func DigestCostOf(ctx context.Context, kv *etcd.KV, database, hash string) (DigestCost, error) {
+	answers, err := AskAbout[Packed[[]meter.Details]](ctx, kv, Digest, subjectOf(database, hash), statementsPatience)
+	if err != nil {
+		return DigestCost{}, err
+	}
+	slices.Sort(answers.Silent)
+	sum := DigestCost{Proxies: len(answers.By), Silent: answers.Silent}
+	for _, told := range answers.By {
+		for _, d := range told.Value {
+			sum.Add(d)
+		}
+	}
+	return sum, nil
+}
+
 // Forget resets the statistics of statements on all proxies. The error names the proxies that have not
 // confirmed it.
 func Forget(ctx context.Context, kv *etcd.KV) error {

@@ -222,6 +222,7 @@ func (x *Execution) gather(p *plan.Gathering) error {
 
 // gatherFor reads the rows that a statement needs into temporary tables on one shard, and calls use with them.
 func (x *Execution) gatherFor(p *plan.Gathering, use func(*gathering) error) error {
+	x.Observer.Gathers()
 	defer x.Observer.Trace().Enter(trace.Gather, "")()
 	if err := x.admitGathering(p); err != nil {
 		return err

@@ -17,6 +17,12 @@ type Figures struct {
 	Failed   uint64 `json:"errors"`
 	Rows     uint64 `json:"rows"`
 	Several  uint64 `json:"several_shards"`
+	// Sent is the number of shards that the statements on several shards were sent to. Gathered is how many of these statements
+	// had their rows gathered on one shard.
+	Sent     uint64 `json:"sent,omitempty"`
+	Gathered uint64 `json:"gathered,omitempty"`
+	// Tables are the tables that the statement names, as it writes them.
+	Tables []string `json:"tables,omitempty"`
 	// LastCode is MySQL's code of the last error.
 	LastCode uint32 `json:"last_error,omitempty"`
 	// Milliseconds in total, except for the slowest.
@@ -95,19 +101,7 @@ func (s *Statements) figures(r *Report) []counted {
 	defer s.mu.Unlock()
 	all := make([]counted, 0, len(s.kept))
 	for _, d := range s.kept {
-		c := counted{Figures: Figures{
-			Hash: hashText(d.key.hash), Text: d.text, Database: d.key.database, Kind: d.kind.String(), First: d.first.UTC(),
-		}}
-		for i := range d.parts {
-			c.take(d.parts[i].Load(), r.At)
-		}
-		if c.Last.Before(c.First) { // it was found before it ran
-			c.First = c.Last
-		}
-		if s.weight > 0 {
-			c.PerSecond, c.Load = rounded(d.rate/s.weight), rounded(d.load/s.weight)
-		}
-		all = append(all, c)
+		all = append(all, s.figuresOf(d, r.At))
 	}
 	rest := counted{}
 	rest.take(s.others, r.At)
@@ -115,6 +109,23 @@ func (s *Statements) figures(r *Report) []counted {
 	r.Others.Add(rest.Figures)
 	r.Kept, r.Since = len(s.kept), s.since.UTC()
 	return all
+}
+
+// figuresOf returns the figures of a digest. It is called with the lock.
+func (s *Statements) figuresOf(d *Digest, now time.Time) counted {
+	c := counted{Figures: Figures{
+		Hash: hashText(d.key.hash), Text: d.text, Database: d.key.database, Kind: d.kind.String(), Tables: d.tables, First: d.first.UTC(),
+	}}
+	for i := range d.parts {
+		c.take(d.parts[i].Load(), now)
+	}
+	if c.Last.Before(c.First) { // it was found before it ran
+		c.First = c.Last
+	}
+	if s.weight > 0 {
+		c.PerSecond, c.Load = rounded(d.rate/s.weight), rounded(d.load/s.weight)
+	}
+	return c
 }
 
 func (c *counted) take(t *tally, now time.Time) {
@@ -126,6 +137,8 @@ func (c *counted) take(t *tally, now time.Time) {
 	c.Failed += t.failed.Load()
 	c.Rows += t.rows.Load()
 	c.Several += t.several.Load()
+	c.Sent += t.sent.Load()
+	c.Gathered += t.gathered.Load()
 	c.TotalMs = float64(c.spread.Sum.Microseconds()) / 1000
 	c.SlowestMs = max(c.SlowestMs, milliseconds(time.Duration(t.slowest.Load())))
 	c.WaitedMs += milliseconds(time.Duration(t.waited.Load()))
@@ -144,6 +157,8 @@ func (f *Figures) Add(g Figures) {
 	f.Failed += g.Failed
 	f.Rows += g.Rows
 	f.Several += g.Several
+	f.Sent += g.Sent
+	f.Gathered += g.Gathered
 	f.TotalMs += g.TotalMs
 	f.SlowestMs = max(f.SlowestMs, g.SlowestMs)
 	f.WaitedMs += g.WaitedMs
@@ -173,7 +188,7 @@ func SumReports(reports ...Report) Report {
 			if !known {
 				i = len(sum.Digests)
 				at[key{f.Database, f.Hash}] = i
-				sum.Digests = append(sum.Digests, Figures{Hash: f.Hash, Text: f.Text, Database: f.Database, Kind: f.Kind})
+				sum.Digests = append(sum.Digests, Figures{Hash: f.Hash, Text: f.Text, Database: f.Database, Kind: f.Kind, Tables: f.Tables})
 			}
 			sum.Digests[i].Add(f)
 		}

@@ -40,6 +40,8 @@ type Statements struct {
 	since  time.Time // time of the last Forget
 	turned time.Time
 	weight float64 // total weight of what has decayed into the rates; approaches 1
+	// recorded is the minute in which the last points were recorded.
+	recorded time.Time
 }
 
 type statementKey struct {
@@ -49,9 +51,10 @@ type statementKey struct {
 
 // Digest contains the figures of one digest. Plans refer to it, so that counting needs no lookup.
 type Digest struct {
-	key  statementKey
-	text string
-	kind Kind
+	key    statementKey
+	text   string
+	tables []string
+	kind   Kind
 
 	gone  atomic.Bool // it was evicted; it is restored when its next statement ends
 	often atomic.Bool // it has parts for all lanes
@@ -61,6 +64,7 @@ type Digest struct {
 	first          time.Time
 	counted, spent uint64  // at the last Turn
 	rate, load     float64 // statements per second; seconds per second
+	past           *past   // nil if none is recorded
 }
 
 // of returns a lane's part. All lanes share one part of a rare digest.
@@ -79,9 +83,9 @@ func (d *Digest) of(lane uint32) *tally {
 	return new(tally) // the digest was just evicted or forgotten
 }
 
-// Find returns the digest with that hash. It calls text if the digest is new. It returns nil if there is no place for another
-// digest.
-func (s *Statements) Find(database string, hash uint64, k Kind, text func() string) *Digest {
+// Find returns the digest with that hash. It calls describe, which returns the text and the tables, if the digest is new. It returns
+// nil if there is no place for another digest.
+func (s *Statements) Find(database string, hash uint64, k Kind, describe func() (text string, tables []string)) *Digest {
 	key := statementKey{database, hash}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,7 +95,8 @@ func (s *Statements) Find(database string, hash uint64, k Kind, text func() stri
 	if !s.makeRoom() {
 		return nil
 	}
-	d := &Digest{key: key, text: text(), kind: k}
+	d := &Digest{key: key, kind: k}
+	d.text, d.tables = describe()
 	s.keep(d)
 	return d
 }
@@ -191,6 +196,7 @@ func (s *Statements) evict(d *Digest) {
 // drop removes a digest's figures, and calls with for each part.
 func (s *Statements) drop(d *Digest, with func(*tally)) {
 	d.gone.Store(true)
+	d.past = nil
 	if d.often.Swap(false) {
 		s.often--
 	}
@@ -217,7 +223,7 @@ func (s *Statements) Turn(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turned.IsZero() {
-		s.turned, s.since = now, now
+		s.turned, s.since, s.recorded = now, now, now.Truncate(minute)
 		return
 	}
 	seconds := now.Sub(s.turned).Seconds()
@@ -236,6 +242,10 @@ func (s *Statements) Turn(now time.Time) {
 		if rate >= oftenFrom && s.often < mostOften && !d.often.Swap(true) {
 			s.often++
 		}
+	}
+	if at := now.Truncate(minute); !at.Equal(s.recorded) {
+		s.recorded = at
+		s.record(now)
 	}
 }
 

@@ -15,7 +15,7 @@ func (s *Statements) ran(hash uint64, took time.Duration, change ...func(*Run)) 
 	for _, c := range change {
 		c(&r)
 	}
-	s.add(s.Find("shop", hash, r.Kind, func() string { return fmt.Sprintf("select %d", hash) }), &r, grid.of(took))
+	s.add(s.Find("shop", hash, r.Kind, func() (string, []string) { return fmt.Sprintf("select %d", hash), nil }), &r, grid.of(took))
 }
 
 func TestDigestsAddUp(t *testing.T) {
@@ -86,7 +86,7 @@ func TestDigestsAreBounded(t *testing.T) {
 // TestADigestComesBack: a plan keeps its digest. An evicted or forgotten digest is restored.
 func TestADigestComesBack(t *testing.T) {
 	var s Statements
-	d := s.Find("", 1, Insert, func() string { return "insert" })
+	d := s.Find("", 1, Insert, func() (string, []string) { return "insert", nil })
 	run := Run{Took: time.Millisecond}
 	s.add(d, &run, grid.of(run.Took))
 	s.Forget(time.Now())
@@ -166,7 +166,7 @@ func TestSessionsCountAtOnce(t *testing.T) {
 	for session := range uint32(16) {
 		running.Go(func() {
 			for i := range 10_000 {
-				d := m.Statements.Find("", uint64(i%500), Select, func() string { return "x" })
+				d := m.Statements.Find("", uint64(i%500), Select, func() (string, []string) { return "x", nil })
 				m.Ran(d, &Run{Lane: session % 2, Kind: Select, Shard: []string{"s0", "s1"}[i%2], Took: time.Millisecond})
 				if i%500 == 0 {
 					m.Statements.Turn(time.Now())
@@ -209,7 +209,7 @@ func TestCodesAreBounded(t *testing.T) {
 
 func TestCountingStatementsAllocatesNothing(t *testing.T) {
 	m := new(Meter)
-	d := m.Statements.Find("", 1, Select, func() string { return "x" })
+	d := m.Statements.Find("", 1, Select, func() (string, []string) { return "x", nil })
 	if n := testing.AllocsPerRun(100, func() {
 		m.Ran(d, &Run{Lane: 3, Kind: Select, Shard: "s0", Took: time.Millisecond, Rows: 1, At: time.Second})
 	}); n != 0 {
@@ -219,11 +219,119 @@ func TestCountingStatementsAllocatesNothing(t *testing.T) {
 
 func BenchmarkRan(b *testing.B) {
 	m := new(Meter)
-	d := m.Statements.Find("", 1, Select, func() string { return "x" })
+	d := m.Statements.Find("", 1, Select, func() (string, []string) { return "x", nil })
 	b.RunParallel(func(pb *testing.PB) {
 		r := Run{Lane: 3, Kind: Select, Shard: "s0", Took: 200 * time.Microsecond, Rows: 1, At: time.Second}
 		for pb.Next() {
 			m.Ran(d, &r)
+		}
+	})
+}
+
+// TestADigestTellsItsParts: the shards, the users and the codes of errors of a digest add up to its figures, whatever lane counts them,
+// and further names are counted together.
+func TestADigestTellsItsParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s Statements
+		s.Turn(time.Now())
+		for i := range 100 {
+			s.ran(1, time.Millisecond, func(r *Run) {
+				r.Lane, r.User, r.Shard = uint32(i), []string{"app", "report"}[i%2], fmt.Sprintf("s%d", i%4)
+			})
+		}
+		s.ran(1, time.Second, func(r *Run) { r.User, r.Shard, r.Shards, r.Gathered = "app", SeveralShards, 4, true })
+		s.ran(1, time.Second, func(r *Run) { r.User, r.Shard, r.Failed, r.Code = "app", "s0", true, 1205 })
+		d, known := s.Details("shop", hashText(1), time.Now())
+		if !known || d.Count != 102 || d.Sent != 4 || d.Gathered != 1 {
+			t.Fatalf("%+v", d)
+		}
+		if got := fmt.Sprint(d.Shards); got != "[{s0 26 1 1025} {s1 25 0 25} {s2 25 0 25} {s3 25 0 25} {(several) 1 0 1000}]" {
+			t.Errorf("shards %s", got)
+		}
+		if got := fmt.Sprint(d.Users, d.Codes); got != "[{app 52 1 2050} {report 50 0 50}] [{1205 1 1 1000}]" {
+			t.Errorf("users and codes %s", got)
+		}
+		if _, known := s.Details("other", hashText(1), time.Now()); known {
+			t.Error("a digest of another database is known")
+		}
+		for i := range 100 {
+			s.ran(2, time.Millisecond, func(r *Run) { r.User = fmt.Sprintf("u%d", i) })
+		}
+		if d, _ = s.Details("shop", hashText(2), time.Now()); len(d.Users) != mostNames+1 || d.Users[0] != (Part{OtherNames, 36, 0, 36}) {
+			t.Errorf("%d users, first %v", len(d.Users), d.Users[0])
+		}
+	})
+}
+
+// TestADigestHasAPast: each minute and each quarter of an hour has what was counted in it, and the points of two proxies add up.
+func TestADigestHasAPast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s Statements
+		s.Turn(time.Now())
+		for i := range 90 {
+			for range i {
+				s.ran(1, 10*time.Millisecond)
+			}
+			if i == 80 {
+				s.ran(1, time.Second, func(r *Run) { r.Shard, r.Failed = "s1", true })
+			}
+			time.Sleep(time.Minute) // virtual
+			s.Turn(time.Now())
+		}
+		d, _ := s.Details("shop", hashText(1), time.Now())
+		if len(d.Minutes) != keptMinutes || len(d.Quarters) != 6 || !d.Recorded {
+			t.Fatalf("%d minutes, %d quarters", len(d.Minutes), len(d.Quarters))
+		}
+		at80 := d.Minutes[keptMinutes-10]
+		if at80.Count != 81 || at80.Failed != 1 || at80.TotalMs != 1800 || fmt.Sprint(at80.Shards) != "[{s0 80 0 800} {s1 1 1 1000}]" || Quantile(at80.Times, 1) < time.Second {
+			t.Errorf("%+v", at80)
+		}
+		all := uint64(0)
+		for _, q := range d.Quarters {
+			all += q.Count
+		}
+		if all != d.Count {
+			t.Errorf("the quarters have %d statements of %d", all, d.Count)
+		}
+		var sum Details
+		sum.Add(d)
+		later := d
+		later.Minutes = d.Minutes[10:]
+		sum.Add(later)
+		if sum.Count != 2*d.Count || sum.Minutes[0].Count != d.Minutes[0].Count || sum.Minutes[20].Count != 2*d.Minutes[20].Count || len(sum.Minutes) != keptMinutes {
+			t.Errorf("of two proxies: %d statements, %+v", sum.Count, sum.Minutes[20])
+		}
+		if again, _ := s.Details("shop", hashText(1), time.Now()); again.Minutes[20].Count != d.Minutes[20].Count {
+			t.Error("adding has changed the past")
+		}
+	})
+}
+
+// TestPastsAreBounded: the number of digests with a past is limited, and those with the oldest points lose theirs.
+func TestPastsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s Statements
+		s.Turn(time.Now())
+		for round := range uint64(5) {
+			for i := range uint64(mostNewPasts) {
+				s.ran(1000*round+i, time.Second)
+			}
+			for range 2 {
+				time.Sleep(time.Minute) // virtual
+				s.Turn(time.Now())
+			}
+		}
+		pasts, latest := 0, 0
+		for key, d := range s.kept {
+			if d.past != nil {
+				pasts++
+				if key.hash >= 4000 {
+					latest++
+				}
+			}
+		}
+		if pasts != mostPasts || latest != mostNewPasts {
+			t.Errorf("%d digests have a past, %d of them ran last", pasts, latest)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"strconv"
 	"sync/atomic"
 	"time"
 )
@@ -9,10 +10,12 @@ import (
 type tally struct {
 	cells
 	ran, failed, rows, several atomic.Uint64
+	sent, gathered             atomic.Uint64 // of the statements on several shards: to how many, and whose rows were gathered
 	waited, held               atomic.Uint64 // nanoseconds
 	slowest                    atomic.Int64  // nanoseconds
 	last                       atomic.Int64  // since Epoch
 	code                       atomic.Uint32 // code of the last error
+	shards, users, codes       names
 }
 
 // Run describes a statement that has ended.
@@ -20,6 +23,10 @@ type Run struct {
 	Lane  uint32 // the session's lane, always the same
 	Kind  Kind
 	Shard string // also NoShard or SeveralShards
+	User  string
+	// Shards is the number of shards that it was sent to. Gathered is true if their rows were gathered on one of them.
+	Shards   int
+	Gathered bool
 	// Took is the time from the command's arrival to the end of its answer. Waited is the part that was spent waiting for
 	// connections. Held is the part during which the statement was paused while genes changed hands.
 	Took, Waited, Held time.Duration
@@ -41,11 +48,18 @@ func (t *tally) add(r *Run, cell int) {
 	}
 	if r.Shard == SeveralShards {
 		t.several.Add(1)
+		t.sent.Add(uint64(r.Shards))
 	}
+	if r.Gathered {
+		t.gathered.Add(1)
+	}
+	t.shards.add(r.Shard, r.Took, r.Failed)
+	t.users.add(r.User, r.Took, r.Failed)
 	if r.Failed {
 		t.failed.Add(1)
 		if r.Code != 0 {
 			t.code.Store(uint32(r.Code))
+			t.codes.add(strconv.Itoa(int(r.Code)), r.Took, true)
 		}
 	}
 	if r.Waited > 0 {
@@ -70,6 +84,8 @@ func (t *tally) merge(from *tally) {
 	t.failed.Add(from.failed.Load())
 	t.rows.Add(from.rows.Load())
 	t.several.Add(from.several.Load())
+	t.sent.Add(from.sent.Load())
+	t.gathered.Add(from.gathered.Load())
 	t.waited.Add(from.waited.Load())
 	t.held.Add(from.held.Load())
 	raise(&t.slowest, from.slowest.Load())

@@ -24,8 +24,12 @@ func (s *Session) digestOf(l *stmt.Lexed, p *plan.Facts) (*meter.Digest, meter.K
 	if p != nil {
 		k = kindOf(p)
 	}
-	return s.services.Meter.Statements.Find(s.vars.Settings.Database(), hash, k, func() string {
-		return string(stmt.DigestText(text, DigestText))
+	return s.services.Meter.Statements.Find(s.vars.Settings.Database(), hash, k, func() (string, []string) {
+		var tables []string
+		if p != nil {
+			tables = tablesOf(p.Statement)
+		}
+		return string(stmt.DigestText(text, DigestText)), tables
 	}), k
 }
 
@@ -34,7 +38,7 @@ func (s *Session) Ended(l *stmt.Lexed, err error) {
 	s.endTrace(err)
 	t, at := s.Notes, time.Since(epoch)
 	r := meter.Run{
-		Lane: s.id, Shard: t.shardLabel(), Took: at - t.began, Waited: t.waited, Held: t.held,
+		Lane: s.id, Shard: t.shardLabel(), User: s.activity.user, Shards: len(t.shards), Gathered: t.gathered, Took: at - t.began, Waited: t.waited, Held: t.held,
 		Failed: err != nil || t.code != 0, Code: t.code, At: at,
 	}
 	d := (*meter.Digest)(nil)

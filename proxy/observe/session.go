@@ -52,8 +52,10 @@ type Notes struct {
 	shards []router.ShardName // to which it was sent
 	plan   *plan.Facts        // nil if it was not planned
 	code   uint16             // code of the error sent to the client
-	trace  *trace.Statement   // nil if it is not traced
-	digest []byte             // buffer for a digest's text
+	// gathered is true if rows of the shards were gathered on one of them.
+	gathered bool
+	trace    *trace.Statement // nil if it is not traced
+	digest   []byte           // buffer for a digest's text
 }
 
 // Size returns the size of the notes' memory in bytes.
@@ -99,6 +101,9 @@ func (s *Session) Queried(shard router.ShardName) {
 		s.shards = append(s.shards, shard)
 	}
 }
+
+// Gathers records that the rows of the shards are gathered on one of them.
+func (s *Session) Gathers() { s.gathered = true }
 
 // Sent records that a part of the statement is sent on a connection.
 func (s *Session) Sent(l txn.Lease) {
