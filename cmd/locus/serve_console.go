@@ -47,6 +47,14 @@ func (s shared) Statements(ctx context.Context) (fleet.Cost, error) {
 	return fleet.StatementsOf(ctx, s.conn.kv, fleet.Statements)
 }
 
+func (s shared) Digest(ctx context.Context, database, hash string) (fleet.DigestCost, error) {
+	return fleet.DigestCostOf(ctx, s.conn.kv, database, hash)
+}
+
+func (s shared) Explain(ctx context.Context, shard router.ShardName, database, sql string, reads bool) (ops.ServerPlan, error) {
+	return ops.ExplainOn(ctx, s.Store, shard, database, sql, reads)
+}
+
 func (s shared) Sessions(ctx context.Context) (fleet.SessionList, error) {
 	return fleet.SessionsOf(ctx, s.conn.kv)
 }

@@ -104,6 +104,9 @@ var requests = map[string]request{
 		a, err := c.options.Operations.Withdraw(ctx, r, by)
 		return acknowledged{schema, a}, err
 	}),
+	"explain": calling(func(c *Console, ctx context.Context, r explainRequest, _ string) (any, error) {
+		return c.explain(ctx, r)
+	}),
 	"table_add": calling(func(c *Console, ctx context.Context, r ops.TableWords, by string) (any, error) {
 		t, err := c.options.Operations.AddTable(ctx, r, by)
 		return newTableCalled(t), err

@@ -8,6 +8,7 @@ import (
 	"locus/control/events"
 	"locus/control/fleet"
 	"locus/control/generators"
+	"locus/control/ops"
 	"locus/control/overview"
 	"locus/control/watch"
 	"locus/idgen/gene"
@@ -33,6 +34,8 @@ type Fleet interface {
 	// Notes returns what other processes and operators have written of the cluster's state.
 	Notes(context.Context) (overview.Notes, error)
 	Statements(context.Context) (fleet.Cost, error)
+	// Digest returns all figures of one digest.
+	Digest(ctx context.Context, database, hash string) (fleet.DigestCost, error)
 	// Sessions returns the clients' sessions at all proxies, the busiest first.
 	Sessions(context.Context) (fleet.SessionList, error)
 	Generators(context.Context) (fleet.Answers[[]generators.Report], error)
@@ -52,6 +55,8 @@ type Ground interface {
 	Examine(context.Context) error
 	// Rows returns the approximate number of each shard's rows in sharded tables.
 	Rows(context.Context) (map[router.ShardName]float64, error)
+	// Explain returns a shard's plan for a statement, which does not run. Reads is true for a SELECT.
+	Explain(ctx context.Context, shard router.ShardName, database, sql string, reads bool) (ops.ServerPlan, error)
 	// Routes returns the versions of the route map, oldest first.
 	Routes(context.Context) ([]cluster.Version, error)
 }

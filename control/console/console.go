@@ -71,6 +71,7 @@ type Console struct {
 	pages   *pages
 
 	statements *lately[fleet.Cost]
+	digests    digests
 	sessions   *lately[fleet.SessionList]
 	generators *lately[fleet.Answers[[]generators.Report]]
 	routes     *lately[[]cluster.Version]
@@ -91,6 +92,7 @@ func New(o Options) *Console {
 	c := &Console{
 		options: o, check: check, looks: newLooker(o, check), genes: newGenes(o), pages: newPages(), statements: newStatements(o.Cluster), sessions: newSessions(o.Cluster),
 		generators: &lately[fleet.Answers[[]generators.Report]]{every: answersEvery, patience: answersPatience, find: o.Cluster.Generators},
+		digests:    digests{find: o.Cluster.Digest},
 		routes:     &lately[[]cluster.Version]{every: answersEvery, patience: answersPatience, find: o.Cluster.Routes},
 	}
 	c.Handler = http.NewCrossOriginProtection().Handler(c.paths(newAuth(o)))
@@ -119,6 +121,7 @@ func (c *Console) paths(d *auth) http.Handler {
 	mux.HandleFunc("POST /login", d.login)
 	mux.HandleFunc("POST /logout", d.logout)
 	sees := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, d.guard(config.Viewer, h)) }
+	answers := func(pattern string, h http.HandlerFunc) { sees(pattern, packed(h)) }
 	orders := func(pattern string, h http.HandlerFunc) { mux.Handle(pattern, d.guard(config.Admin, h)) }
 	sees("GET /metrics", scraped(newCollector(c.options, c.looks.recent), collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})))
 	sees("GET /metrics/servers", scraped(serverCollector{c.options.Proxy}))
@@ -128,20 +131,21 @@ func (c *Console) paths(d *auth) http.Handler {
 	sees("GET /{$}", c.page)
 	sees("GET /jobs", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "./", http.StatusSeeOther) })
 	sees("GET /events", c.events)
-	sees("GET /v1/state", c.getState)
-	sees("GET /v1/history", c.getHistory)
-	sees("GET /v1/moves", c.getMoves)
-	sees("GET /v1/moves/{id}", c.getMove)
-	sees("GET /v1/genes", c.genes.get)
-	sees("GET /v1/proposals", c.getProposals)
-	sees("GET /v1/statements", c.getStatements)
-	sees("GET /v1/sessions", c.getSessions)
-	sees("GET /v1/tables", c.getTables)
-	sees("GET /v1/users", c.getUsers)
-	sees("GET /v1/generators", c.getGenerators)
-	sees("GET /v1/routes", c.getRoutes)
-	sees("GET /v1/events", c.getEvents)
-	sees("GET /v1/findings", c.getFindings)
+	answers("GET /v1/state", c.getState)
+	answers("GET /v1/history", c.getHistory)
+	answers("GET /v1/moves", c.getMoves)
+	answers("GET /v1/moves/{id}", c.getMove)
+	answers("GET /v1/genes", c.genes.get)
+	answers("GET /v1/proposals", c.getProposals)
+	answers("GET /v1/statements", c.getStatements)
+	answers("GET /v1/statements/{digest}", c.getStatement)
+	answers("GET /v1/sessions", c.getSessions)
+	answers("GET /v1/tables", c.getTables)
+	answers("GET /v1/users", c.getUsers)
+	answers("GET /v1/generators", c.getGenerators)
+	answers("GET /v1/routes", c.getRoutes)
+	answers("GET /v1/events", c.getEvents)
+	answers("GET /v1/findings", c.getFindings)
 	orders("POST /v1/findings", c.lookAgain)
 	orders("POST /v1/calls/{procedure}", c.call)
 	orders("POST /v1/previews/{procedure}", c.preview)

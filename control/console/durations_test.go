@@ -36,7 +36,7 @@ func (b *busy) Status() proxy.Status {
 }
 
 func (b *busy) run(k meter.Kind, shard string, took time.Duration, code uint16) {
-	d := b.meter.Statements.Find("shop", uint64(k), k, func() string { return "x" })
+	d := b.meter.Statements.Find("shop", uint64(k), k, func() (string, []string) { return "x", nil })
 	b.meter.Ran(d, &meter.Run{Kind: k, Shard: shard, Took: took, Failed: code != 0, Code: code})
 	if code != 0 {
 		b.meter.Codes.Add(code)

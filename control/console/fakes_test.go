@@ -39,7 +39,10 @@ import (
 	"locus/router/cluster"
 )
 
-type fakeProxy struct{ counts session.Counts }
+type fakeProxy struct {
+	counts session.Counts
+	tables *catalog.Catalog
+}
 
 func (f *fakeProxy) Status() proxy.Status {
 	slow := new(meter.Slow)
@@ -57,7 +60,7 @@ func (f *fakeProxy) Declared() *cluster.Cluster {
 	}
 }
 
-func (*fakeProxy) Catalog() *catalog.Catalog { return nil }
+func (f *fakeProxy) Catalog() *catalog.Catalog { return f.tables }
 
 func (*fakeProxy) Map() *router.Map {
 	m, err := router.New(16, 1, []router.Entry{{Bound: 0x7fff, Shard: "s0"}, {Bound: 0xffff, Shard: "s1"}})
@@ -162,6 +165,28 @@ func (f *fakeCluster) Beats(context.Context, time.Duration) (fleet.Answers[fleet
 func (*fakeCluster) Statements(context.Context) (fleet.Cost, error) {
 	figures := meter.Figures{Hash: "ab12", Text: "select <b>?</b>", Count: 4, TotalMs: 20}
 	return fleet.Cost{Report: meter.Report{Digests: []meter.Figures{figures}, Others: meter.Figures{Text: meter.Others, Count: 2}, Kept: 1, Most: 9}, Proxies: 2}, nil
+}
+
+func (*fakeCluster) Digest(_ context.Context, database, hash string) (d fleet.DigestCost, err error) {
+	d.Proxies = 2
+	if hash != "ab12" {
+		return d, nil
+	}
+	at := time.Now().Truncate(time.Minute).Add(-5 * time.Minute)
+	d.Details = meter.Details{
+		Figures: meter.Figures{Hash: hash, Text: "select <b>?</b>", Database: database, Count: 240, Several: 60, Sent: 180, Gathered: 3, TotalMs: 480, SlowestMs: 9},
+		Shards:  []meter.Part{{Name: "s0", Count: 180, TotalMs: 180}, {Name: "(several)", Count: 60, Failed: 1, TotalMs: 300}},
+		Users:   []meter.Part{{Name: "app", Count: 240, Failed: 1, TotalMs: 480}}, Codes: []meter.Part{{Name: "1205", Count: 1, Failed: 1}},
+		Minutes: []meter.Point{{At: at, Count: 120, Failed: 6, TotalMs: 240, Times: []meter.Times{{UpToNs: 2e6, Count: 120}}, Shards: []meter.Part{{Name: "s0", Count: 60, TotalMs: 60}}}}, Recorded: true,
+	}
+	return d, nil
+}
+
+func (*fakeCluster) Explain(_ context.Context, shard router.ShardName, _, sql string, reads bool) (ops.ServerPlan, error) {
+	if shard == "s1" {
+		return ops.ServerPlan{}, errors.New("it does not answer")
+	}
+	return ops.ServerPlan{Columns: []string{"id", "Extra"}, Rows: [][]string{{"1", fmt.Sprint(sql, " ", reads)}}}, nil
 }
 
 func (*fakeCluster) Sessions(context.Context) (fleet.SessionList, error) {
@@ -374,6 +399,16 @@ func do[T any](t *testing.T, h http.Handler, method, path, body string) (a T) {
 func reply(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, io.Reader(strings.NewReader(body)))
 	r.Header.Set("Content-Type", "application/json")
+	r.SetBasicAuth("admin", "pass")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// replyIn answers a GET of a client that accepts an encoding.
+func replyIn(h http.Handler, path, encoding string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Header.Set("Accept-Encoding", encoding)
 	r.SetBasicAuth("admin", "pass")
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)

@@ -39,6 +39,7 @@ func TestFieldsStay(t *testing.T) {
 		{"GET /v1/genes", genesAnswer{}},
 		{"GET /v1/proposals", proposalsAnswer{}},
 		{"GET /v1/statements", statementsAnswer{}},
+		{"GET /v1/statements/{digest}", digestAnswer{}},
 		{"GET /v1/sessions", sessionsAnswer{}},
 		{"GET /v1/tables", tablesAnswer{}},
 		{"GET /v1/users", usersAnswer{}},
@@ -51,6 +52,7 @@ func TestFieldsStay(t *testing.T) {
 		{"POST /v1/calls/table_add and table_drop", tableCalled{}},
 		{"POST /v1/calls/kill_session and kill_statement", killed{}},
 		{"POST /v1/calls/acknowledge and withdraw", acknowledged{}},
+		{"POST /v1/calls/explain", explainAnswer{}},
 		{"POST /v1/previews/{procedure}", previewed{}},
 	}
 	text := fieldsHead

@@ -1,10 +1,12 @@
 package console
 
 import (
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"locus/config"
@@ -81,7 +83,31 @@ func writeJSON(w http.ResponseWriter, v any) {
 		return
 	}
 	jsonHeaders(w)
+	if _, accepted := w.(packing); accepted && len(text) > leastPacked {
+		w.Header().Set("Content-Encoding", "gzip")
+		into := gzip.NewWriter(w)
+		_, _ = into.Write(text)
+		_ = into.Close()
+		return
+	}
 	_, _ = w.Write(text)
+}
+
+// packing is the writer of a client that accepts compressed answers.
+type packing struct{ http.ResponseWriter }
+
+// leastPacked is the length in bytes from which an answer is compressed.
+const leastPacked = 2000
+
+// packed compresses answers of JSON for clients that accept it.
+func packed(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Vary", "Accept-Encoding")
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			w = packing{w}
+		}
+		h(w, r)
+	}
 }
 
 func jsonHeaders(w http.ResponseWriter) {

@@ -22,15 +22,21 @@ type statementsAnswer struct {
 }
 
 type statementAnswer struct {
-	Digest    string    `json:"digest,omitempty"`
-	Text      string    `json:"statement"`
-	Database  string    `json:"database,omitempty"`
-	Kind      string    `json:"kind,omitempty"`
-	Count     uint64    `json:"count"`
-	Errors    uint64    `json:"errors"`
-	LastError uint32    `json:"last_error,omitempty"`
-	Rows      uint64    `json:"rows"`
-	Several   uint64    `json:"on_several_shards"`
+	Digest    string `json:"digest,omitempty"`
+	Text      string `json:"statement"`
+	Database  string `json:"database,omitempty"`
+	Kind      string `json:"kind,omitempty"`
+	Count     uint64 `json:"count"`
+	Errors    uint64 `json:"errors"`
+	LastError uint32 `json:"last_error,omitempty"`
+	Rows      uint64 `json:"rows"`
+	Several   uint64 `json:"on_several_shards"`
+	// Reached is the average number of shards of the statements on several shards. Gathered is how many of the statements had the rows of the shards
+	// gathered on one of them.
+	Reached  float64 `json:"shards_reached"`
+	Gathered uint64  `json:"gathered"`
+	// Tables are the tables that the statement names, as it writes them.
+	Tables    []string  `json:"tables,omitempty"`
 	TotalMs   float64   `json:"total_ms"`
 	AverageMs float64   `json:"average_ms"`
 	P50Ms     float64   `json:"p50_ms"`
@@ -46,7 +52,7 @@ type statementAnswer struct {
 
 // Bounds of the answer, sufficient for a page.
 const (
-	statementsTold     = 200
+	statementsTold     = 500
 	statementsEvery    = 2 * time.Second
 	statementsPatience = 5 * time.Second
 )
@@ -85,7 +91,8 @@ func newStatementsAnswer(cost fleet.Cost) statementsAnswer {
 
 func newStatement(f meter.Figures) statementAnswer {
 	return statementAnswer{
-		Digest: f.Hash, Text: f.Text, Database: f.Database, Kind: f.Kind, Count: f.Count, Errors: f.Failed, LastError: f.LastCode, Rows: f.Rows, Several: f.Several,
+		Digest: f.Hash, Text: f.Text, Database: f.Database, Kind: f.Kind, Count: f.Count, Errors: f.Failed, LastError: f.LastCode, Rows: f.Rows, Several: f.Several, Gathered: f.Gathered, Tables: f.Tables,
+		Reached: float64(f.Sent) / float64(max(1, f.Several)),
 		TotalMs: f.TotalMs, AverageMs: f.TotalMs / float64(max(1, f.Count)), SlowestMs: f.SlowestMs, WaitedMs: f.WaitedMs, HeldMs: f.HeldMs,
 		P50Ms: quantile(f, 0.5), P99Ms: quantile(f, 0.99),
 		PerSecond: f.PerSecond, Load: f.Load, First: f.First, Last: f.Last,
