@@ -2,6 +2,8 @@ package exec
 
 import (
 	"errors"
+	"math"
+	"slices"
 
 	"locus/idgen/gene"
 	"locus/proxy/backend"
@@ -81,7 +83,7 @@ func (g *gathering) fillAll() error {
 	}
 	for _, i := range g.plan.Order {
 		t := &g.plan.Tables[i]
-		if t.Source && t.Here && g.own {
+		if t.Source && t.Here && g.own && !g.repeats() {
 			if err := g.measure(t); err != nil {
 				return err
 			}
@@ -96,13 +98,17 @@ func (g *gathering) fillAll() error {
 			return err
 		}
 	}
+	if g.repeats() {
+		return g.computeRepeated()
+	}
 	return nil
 }
 
 // inPlace reports whether the statement reads a table itself instead of a temporary one. Within the client's transaction, it does
-// so only for system tables, which no transaction concerns.
+// so only for system tables, which no transaction concerns. So it does where common table expressions are computed before the
+// statement, because a table in place might change in between.
 func (g *gathering) inPlace(t *plan.Gathered) bool {
-	return t.System || t.Here && g.own && (!t.Source || g.large[t])
+	return t.System || t.Here && g.own && !g.repeats() && (!t.Source || g.large[t])
 }
 
 // edits returns the edits that make the statement read the temporary tables. The columns of its answer keep the names that they
@@ -114,11 +120,20 @@ func (g *gathering) edits() (edits []stmt.Edit) {
 	} else {
 		edits = g.overRows()
 	}
+	edits = g.named(edits, unnamed)
+	if g.repeats() {
+		edits = g.overRepeated(edits)
+	}
+	return stmt.SortEdits(edits)
+}
+
+// named appends the edits that name the fields whose text is changed as their text.
+func (g *gathering) named(edits []stmt.Edit, unnamed []stmt.UnnamedPlace) []stmt.Edit {
 	for _, u := range unnamed {
 		name := g.edit(u.Start, u.End, "")
 		edits = append(edits, stmt.Edit{From: name.To, To: name.To, Text: string(g.x.Vars.AppendAlias(nil, g.x.Values.Text[name.From:name.To]))})
 	}
-	return stmt.SortEdits(edits)
+	return edits
 }
 
 // edit returns an edit between two places of the statement.
@@ -144,9 +159,23 @@ func (g *gathering) params() []wire.Param {
 	if g.x.Params == nil {
 		return nil
 	}
+	if g.repeats() {
+		return g.paramsBefore(math.MaxInt, g.edits())
+	}
 	out := make([]wire.Param, 0, len(g.x.Params))
 	for _, literal := range g.x.Values.Literals {
 		if literal.Kind == stmt.ParamLiteral && !g.summedUp(literal) {
+			out = append(out, g.x.Params[literal.Param])
+		}
+	}
+	return out
+}
+
+// paramsBefore returns the parameters of the statement up to an offset that edits leave in place.
+func (g *gathering) paramsBefore(end int, edits []stmt.Edit) (out []wire.Param) {
+	for _, literal := range g.x.Values.Literals {
+		removed := func(e stmt.Edit) bool { return e.Covers(literal) }
+		if literal.Kind == stmt.ParamLiteral && int(literal.End) <= end && !slices.ContainsFunc(edits, removed) {
 			out = append(out, g.x.Params[literal.Param])
 		}
 	}
@@ -258,8 +287,9 @@ func (x *Execution) gatherAdmitted(p *plan.Gathering, use func(*gathering) error
 
 // mayGather returns an error if temporary tables can't be used for the statement.
 func (x *Execution) mayGather(p *plan.Gathering) error {
-	if p.Reopens && !x.Snapshot.Flavor.ReopensTemporary() {
-		return &plan.Refusal{Code: plan.ScatterShape, Message: "a common table expression that is read more than once, over rows of several shards: MySQL can't; name one owner, ID or order number in WHERE, or write it out twice"}
+	if p.Reopens && p.Repeated == nil && !x.Snapshot.Flavor.ReopensTemporary() {
+		return &plan.Refusal{Code: plan.ScatterShape, Message: "such a common table expression that is read more than once, over rows of several shards of MySQL: " +
+			"define it in the WITH clause at the start of the statement, with columns of tables as its fields; or name one owner, ID or order number in WHERE"}
 	}
 	if x.Conns.Reserved(txn.LockedTables) || x.Conns.Reserved(txn.TemporaryTable) {
 		return &plan.Refusal{Code: plan.ScatterShape, Message: "a read that joins rows of several shards while this session has locked or temporary tables: end those first"}

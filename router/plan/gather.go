@@ -19,8 +19,10 @@ type Gathering struct {
 	Tables []Gathered
 	// Order contains the indexes of the tables in the order in which they are gathered.
 	Order []int
-	// Reopens is true if the statement reads a table twice by one name. MySQL can't do this with a temporary table.
-	Reopens bool
+	// Reopens is true if the statement reads a table twice by one name. MySQL can't do this with a temporary table. Repeated are the
+	// common table expressions that are therefore computed once there. Nil means that this is not possible.
+	Reopens  bool
+	Repeated []Repeated
 	// Unnamed are the fields that are named by their text, if a table's name is in that text.
 	Unnamed []stmt.UnnamedPlace
 	// Partial describes how groups are gathered instead of rows. Nil means that they can't be.
@@ -125,10 +127,15 @@ func planGather(l *stmt.Lexed, s *stmt.Statement, ctx Context) (*Gathering, *Ref
 		g.Tables, nodes = append(g.Tables, t), append(nodes, n)
 	}
 	sc.orderByKey(g, nodes, places)
+	g.Repeated = repeated(l, places, g.Tables)
 	for _, u := range places.Unnamed {
-		if slices.ContainsFunc(places.Tables, func(t stmt.TablePlace) bool {
-			return l.Offset(u.Start) <= l.Offset(t.Start) && l.Offset(t.End) <= l.Offset(u.End)
-		}) {
+		within := func(start, end stmt.Anchor) bool {
+			return l.Offset(u.Start) <= l.Offset(start) && l.Offset(end) <= l.Offset(u.End)
+		}
+		if slices.ContainsFunc(places.Tables, func(t stmt.TablePlace) bool { return within(t.Start, t.End) }) ||
+			slices.ContainsFunc(g.Repeated, func(r Repeated) bool {
+				return slices.ContainsFunc(r.Reads, func(read RepeatedRead) bool { return within(read.Start, read.End) })
+			}) {
 			g.Unnamed = append(g.Unnamed, u)
 		}
 	}

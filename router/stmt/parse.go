@@ -145,10 +145,15 @@ type reader struct {
 	err       error // the first error
 
 	// For FindPlaces only:
-	places    *Places
-	refs      map[*ast.TableName]tableAt
-	opened    map[*int]int // number of reads of each common table expression
-	conjuncts []rawConjunct
+	places *Places
+	refs   map[*ast.TableName]tableAt
+	opened map[*int]int // number of reads of each common table expression
+	// outermost is the WITH clause of the statement. commonReads are the places that read its expressions, by their numbers.
+	// reopensOther reports whether another expression is read more than once.
+	outermost    *ast.WithClause
+	commonReads  map[*ast.TableName]int
+	reopensOther bool
+	conjuncts    []rawConjunct
 }
 
 // tableAt is one table of a block.

@@ -32,6 +32,9 @@ type Places struct {
 	Plain []PlainField
 	// Reopens reports whether a common table expression, and so the tables that it reads, is read more than once.
 	Reopens bool
+	// Common are the common table expressions of the outermost WITH clause. Nil means that their positions are not known, or that
+	// others are read more than once too.
+	Common []CommonTable
 	// Summary is set for a SELECT of one block if all its places are known.
 	Summary *Summary
 
@@ -81,10 +84,14 @@ func FindPlaces(l *Lexed) (*Places, error) {
 	}
 	r := newReader(l)
 	r.places, r.opened = &Places{Statement: r.out, Names: map[string]bool{}, reader: r}, map[*int]int{}
+	r.outermost, r.commonReads = outermostWith(node), map[*ast.TableName]int{}
 	r.survey(node)
 	r.statement(node)
 	r.link()
 	r.unplaced()
+	if r.places.Reopens && !r.reopensOther {
+		r.places.Common, _ = r.commonTables(r.outermost)
+	}
 	if r.err == nil {
 		r.err = r.placeTables(node)
 	}
@@ -95,6 +102,9 @@ func FindPlaces(l *Lexed) (*Places, error) {
 	node.Accept(&placer{p})
 	p.Summary = r.summary(node)
 	slices.SortFunc(p.Tables, func(a, b TablePlace) int { return l.Offset(a.Start) - l.Offset(b.Start) })
+	for i := range p.Common {
+		slices.SortFunc(p.Common[i].Reads, func(a, b CommonRead) int { return l.Offset(a.Start) - l.Offset(b.Start) })
+	}
 	for _, u := range r.out.Unnamed {
 		p.Unnamed = append(p.Unnamed, UnnamedPlace{l.Anchor(u.Start), l.Anchor(u.End)})
 	}
@@ -179,7 +189,15 @@ func (r *reader) placeTables(node ast.StmtNode) error {
 		}
 		n.IndexHints = here.IndexHints
 		ref, ok := r.refs[here]
+		common, reads := r.commonReads[here]
 		switch {
+		case reads && common < len(r.places.Common):
+			if at < 0 {
+				return &SyntaxError{"a table's name has no known place"}
+			}
+			start, statement := r.l.tableStatement(found[at].start)
+			t := &r.places.Common[common]
+			t.Reads = append(t.Reads, CommonRead{r.l.Anchor(start), r.l.Anchor(found[at].end), statement})
 		case !ok:
 		case at < 0:
 			return &SyntaxError{"a table's name has no known place"}

@@ -163,9 +163,15 @@ func (r *reader) table(b *Block, n *ast.TableName, alias string, nullable bool) 
 	case r.places == nil:
 	case c == nil:
 		r.noteTable(n, b)
-	default:
+	case !c.reading:
 		r.opened[c.uses]++
-		r.places.Reopens = r.places.Reopens || r.opened[c.uses] > 1
+		again := r.opened[c.uses] > 1
+		r.places.Reopens = r.places.Reopens || again
+		if c.number < 0 {
+			r.reopensOther = r.reopensOther || again
+		} else {
+			r.commonReads[n] = c.number
+		}
 	}
 	b.Tables = append(b.Tables, ref)
 	if c == nil || c.query == nil {

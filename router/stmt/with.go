@@ -14,6 +14,9 @@ type cte struct {
 	// query is its definition. uses counts its readers.
 	query *ast.SelectStmt
 	uses  *int
+	// number is its position in the outermost WITH clause, or -1. reading: its own query is being read, which opens nothing again.
+	number  int
+	reading bool
 }
 
 // with reads the queries of a WITH clause and makes their names visible until forget. A query sees the names before its
@@ -23,26 +26,32 @@ func (r *reader) with(n *ast.WithClause, parent *Block) {
 		return
 	}
 	from := len(r.ctes)
-	for _, c := range n.CTEs {
-		r.ctes = append(r.ctes, cte{name: c.Name.O, pending: n.IsRecursive, uses: new(int)})
+	numberOf := func(i int) int {
+		if n == r.outermost {
+			return i
+		}
+		return -1
+	}
+	for i, c := range n.CTEs {
+		r.ctes = append(r.ctes, cte{name: c.Name.O, pending: n.IsRecursive, uses: new(int), number: numberOf(i)})
 	}
 	if !n.IsRecursive {
 		r.ctes = r.ctes[:from]
 	}
 	for i, c := range n.CTEs {
 		if n.IsRecursive {
-			r.ctes[from+i].pending = false
+			r.ctes[from+i].pending, r.ctes[from+i].reading = false, true
 		}
 		r.query(c.Query.Query, parent)
 		if n.IsRecursive {
-			delete(r.opened, r.ctes[from+i].uses) // reading itself opens nothing again
+			r.ctes[from+i].reading = false
 		}
 		if !n.IsRecursive {
 			query, _ := c.Query.Query.(*ast.SelectStmt)
 			if len(c.ColNameList) > 0 { // its fields have other names
 				query = nil
 			}
-			r.ctes = append(r.ctes, cte{name: c.Name.O, query: query, uses: new(int)})
+			r.ctes = append(r.ctes, cte{name: c.Name.O, query: query, uses: new(int), number: numberOf(i)})
 		}
 	}
 }

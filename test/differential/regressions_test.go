@@ -25,6 +25,16 @@ var regressions = []regression{
 	{name: "DEFAULT alone where 0 is a number like others", text: "REPLACE INTO person VALUES (DEFAULT, 'v', 1, NULL), (DEFAULT, 'u', 2, NULL)", mode: "NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES", writes: person},
 	{name: "a hint before a field is part of its name", text: "SELECT COUNT(x.n) AS a, /*+ NO_ICP(x) */ COUNT(*) FROM member x GROUP BY x.day"},
 	{name: "DEFAULT where 0 is a number like others", text: "REPLACE INTO person VALUES (DEFAULT, 'x', 1, NULL), (0, 'y', 2, NULL), (NULL, 'z', 3, NULL), (DEFAULT, 'w', 4, NULL)", mode: "NO_AUTO_VALUE_ON_ZERO,STRICT_ALL_TABLES", writes: person},
+	{
+		name: "values for a common table expression that is read more than once",
+		text: "WITH w AS (SELECT owner, n, small FROM visit WHERE n < ?), x AS (SELECT owner, SUM(n) AS s, ? AS p FROM w WHERE small < ? GROUP BY owner) SELECT a.owner, a.p, b.s + ? AS t FROM x a JOIN x b ON a.s = b.s WHERE a.owner <> ?",
+		args: []any{int64(12), "pä", int64(50), int64(3), int64(1)},
+	},
+	{
+		name: "a value for a common table expression that nothing else reads",
+		text: "WITH w AS (SELECT owner, n FROM visit WHERE n < ?), x AS (SELECT DISTINCT small FROM note WHERE small < ?) SELECT a.small, w.n FROM x a JOIN x b USING (small) JOIN w ON w.n = a.small + ?",
+		args: []any{int64(7), int64(90), int64(0)},
+	},
 	{name: "floating-point parameters", text: "SELECT id FROM account WHERE owner IN (?)", args: []any{float64(42)}},
 	{name: "a fraction as parameter", text: "SELECT id FROM account WHERE owner IN (?, ?)", args: []any{42.5, float64(7)}},
 	{name: "negative floating-point parameters", text: "SELECT id FROM account WHERE owner = ?", args: []any{float64(-1)}},
