@@ -14,6 +14,7 @@ import (
 	"locus/control/fleet"
 	"locus/control/ops"
 	"locus/control/watch"
+	"locus/proxy/meter"
 )
 
 func topCommand(in *invocation) *cobra.Command {
@@ -23,7 +24,8 @@ func topCommand(in *invocation) *cobra.Command {
 		Short: "Show what the running statements cost",
 		Long: `Show by digest which statements run, what they cost and which fail. The command reads the
 counters of all proxies repeatedly, and shows the differences. On a terminal the view is
-updated; q ends it, and letters change the order. With --once, or if standard output is no
+updated: ? explains the keys, / filters, and Enter shows one statement by shard, user and
+error, and over the last hour. With --once, or if standard output is no
 terminal, it is printed once, with all figures and whole statements if it is no terminal.
 
 The table locus.statements has the same figures since the start of the counters. --reset
@@ -74,7 +76,11 @@ func (t *topping) run(ctx context.Context) error {
 			return watch.Costs(cost), err
 		}
 		if !t.once && t.in.output == table && isTerminal(t.in.stdin) && isTerminal(t.in.stdout) {
-			if err := watch.TopScreen(ctx, ask, t.every, watch.Order(t.by), t.in.stdin, t.in.stdout); err != nil {
+			inspect := func(ctx context.Context, database, digest string) (meter.Details, error) {
+				cost, err := fleet.DigestCostOf(ctx, conn.kv, database, digest)
+				return cost.Details, err
+			}
+			if err := watch.TopScreen(ctx, ask, inspect, t.every, watch.Order(t.by), t.in.stdin, t.in.stdout); err != nil {
 				return fmt.Errorf("top: %w", err)
 			}
 			return nil

@@ -102,14 +102,89 @@ shop: SELECT order_id, buyer_uid, amount, s…  1,500       0.30    0.20        
 	}
 }
 
-// TestTheFootOfTopFits: at 80 columns all keys are named.
+// TestTheFootOfTopFits: at 80 columns all kinds of keys are named, and the help fits the terminal.
 func TestTheFootOfTopFits(t *testing.T) {
 	for _, by := range Orders {
 		m := &topModel{by: by, viewport: standard(Canvas{})}
-		if foot := escape.ReplaceAllString(m.text(), ""); !strings.Contains(foot, "q quits") || !strings.HasSuffix(foot, "t total") {
+		if foot := escape.ReplaceAllString(m.text(), ""); !strings.Contains(foot, "q quits") || !strings.HasSuffix(foot, "l s 9 e r t") {
 			t.Errorf("%s", foot)
 		}
 	}
+	lines := strings.Split(topHelp, "\n")
+	for _, line := range lines {
+		if len([]rune(line)) > 80 {
+			t.Errorf("too wide: %s", line)
+		}
+	}
+	if len(lines) > 24 {
+		t.Errorf("the help has %d lines", len(lines))
+	}
+}
+
+// TestTopIsFilteredAndOpened: a filter selects statements, and Enter shows the selected one until Esc.
+func TestTopIsFilteredAndOpened(t *testing.T) {
+	n := uint64(0)
+	m := &topModel{ctx: t.Context(), apart: time.Second, by: ByLoad, viewport: viewport{canvas: Canvas{Width: 80}, height: 30}, ask: func(context.Context) (Costs, error) {
+		n++
+		return costs(n), nil
+	}}
+	m.inspect = func(_ context.Context, database, digest string) (meter.Details, error) {
+		return meter.Details{
+			Figures: meter.Figures{Hash: digest, Database: database, Text: "SELECT * FROM t WHERE id = ? AND the_text_is_longer = ?", Count: 6, Several: 2, Sent: 6},
+			Shards:  []meter.Part{{Name: "s0", Count: 4, TotalMs: 8}, {Name: "s1", Count: 2, Failed: 1, TotalMs: 40}}, Users: []meter.Part{{Name: "app", Count: 6}},
+			Codes: []meter.Part{{Name: "1205", Count: 1, Failed: 1}}, Minutes: []meter.Point{{At: topAt, Count: 60}, {At: topAt.Add(time.Minute), Count: 120}},
+		}, nil
+	}
+	press := func(keys ...tea.KeyPressMsg) (cmd tea.Cmd) {
+		for _, key := range keys {
+			_, cmd = m.Update(key)
+		}
+		return cmd
+	}
+	letter := func(r rune) tea.KeyPressMsg { return tea.KeyPressMsg{Code: r, Text: string(r)} }
+	enter, esc := tea.KeyPressMsg{Code: tea.KeyEnter}, tea.KeyPressMsg{Code: tea.KeyEscape}
+	shows := func(what string, wants ...string) {
+		t.Helper()
+		for _, want := range wants {
+			if text := m.text(); !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q:\n%s", what, want, text)
+			}
+		}
+		for line := range strings.Lines(m.text()) {
+			if len([]rune(strings.TrimRight(line, "\n"))) > 80 {
+				t.Errorf("%s is too wide: %s", what, line)
+			}
+		}
+	}
+	m.Update(m.look())
+	m.Update(m.look())
+	press(letter('?'))
+	shows("the help", "select a statement", "order by")
+	press(letter('x'), letter('/'), letter('w'), letter('h'), letter('q'), tea.KeyPressMsg{Code: tea.KeyBackspace}, letter('e'))
+	shows("the filter", "filter: whe█", "WHERE id")
+	if strings.Contains(m.text(), "SUM") {
+		t.Errorf("another statement is shown:\n%s", m.text())
+	}
+	press(enter, letter('/'), letter('!'), enter)
+	shows("a filter that selects nothing", "no statement contains whe!")
+	if press(enter) != nil {
+		t.Error("no statement is opened")
+	}
+	if press(esc) != nil {
+		t.Error("Esc does not only clear the filter")
+	}
+	shows("the list", "SUM", "WHERE id")
+	opening := press(letter('j'), enter)
+	shows("a statement that is not answered yet", "asking the proxies", "WHERE id")
+	m.Update(opening())
+	shows("a statement", "the_text_is_longer", "digest a1", "2 on several shards, 3.00 of them each", "SHARD", "s1", "20.0", "USER", "app", "ERROR", "1205", "▅█", "1.00 to 2.00 /s")
+	m.inspect = func(context.Context, string, string) (meter.Details, error) {
+		return meter.Details{}, errors.New("etcd is away")
+	}
+	m.Update(m.inspecting()())
+	shows("a statement that can't be asked for", "not up to date: etcd is away")
+	press(esc)
+	shows("the list", "SUM", "WHERE id")
 }
 
 // If statistics were reset in between, or a digest is new, its own rates are used, and no rate is negative.

@@ -46,6 +46,12 @@ func (v *viewport) scrolled(key string, less int) {
 	}
 }
 
+// reveal scrolls so that a line is visible, next to the given number of other lines.
+func (v *viewport) reveal(line, others int) {
+	room := max(1, v.height-others)
+	v.top = max(line-room+1, min(v.top, line))
+}
+
 // seen returns the visible lines, with room for the given number of others.
 func (v *viewport) seen(lines []string, others int) []string {
 	room := max(1, v.height-others)
