@@ -1,12 +1,16 @@
 package console
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"time"
 
+	"locus/control/events"
 	"locus/control/series"
 	"locus/control/watch"
 )
@@ -24,6 +28,8 @@ type historyAnswer struct {
 	Series []seriesLine  `json:"series"`
 	Moves  []moveLine    `json:"moves"`
 	Marks  []historyMark `json:"marks"`
+	// Trouble is why events of the timeline are missing in Marks.
+	Trouble string `json:"trouble,omitempty"`
 }
 
 // moveLine is the figures of a move.
@@ -51,17 +57,20 @@ type seriesLine struct {
 	LagMs     []*int32   `json:"lag_ms"`
 }
 
-// historyMark is an entry of a move's journal.
+// historyMark is an entry of a move's journal, or another event of the timeline.
 type historyMark struct {
-	At   int64  `json:"at"`
-	Move string `json:"move"`
-	What string `json:"what"`
+	At      int64  `json:"at"`
+	Move    string `json:"move"` // empty for other events
+	Kind    string `json:"kind"`
+	Subject string `json:"subject"`
+	What    string `json:"what"`
+	Failed  bool   `json:"failed,omitempty"`
 }
 
 // mostMarks bounds the marks. The latest are kept.
 const mostMarks = 60
 
-var errNoSpan = errors.New("span: 15m or 1h")
+var errNoSpan = errors.New("span: use 15m, 1h or 24h")
 
 func (c *Console) getHistory(w http.ResponseWriter, r *http.Request) {
 	span := r.FormValue("span")
@@ -70,7 +79,35 @@ func (c *Console) getHistory(w http.ResponseWriter, r *http.Request) {
 		refuseJSON(w, http.StatusBadRequest, errNoSpan)
 		return
 	}
-	writeJSON(w, c.history(i, r.FormValue("proxy"), c.looks.see(r.Context()).moves, time.Now()))
+	a := c.history(i, r.FormValue("proxy"), c.looks.see(r.Context()).moves, time.Now())
+	page, err := c.timeline.get(r.Context())
+	if err != nil {
+		a.Trouble = fmt.Sprintf("the timeline can't be read: %v", err)
+	}
+	a.Marks = withEvents(a.Marks, page.Events, a.From, a.To)
+	writeJSON(w, a)
+}
+
+// markedEvents are the kinds of events that charts show. Those of jobs are in their journals.
+var markedEvents = slices.DeleteFunc(events.Kinds(), func(k events.Kind) bool { return k == events.Job })
+
+// newTimeline returns the events of the longest span.
+func newTimeline(c Cluster) *lately[events.Page] {
+	longest := series.Spans[len(series.Spans)-1]
+	return &lately[events.Page]{every: answersEvery, patience: answersPatience, find: func(ctx context.Context) (events.Page, error) {
+		return c.Timeline(ctx, events.Query{Kinds: markedEvents, Since: time.Now().Add(-longest.Step * time.Duration(longest.Keep)), Limit: mostMarks})
+	}}
+}
+
+// withEvents adds the events of a span. The latest marks are kept.
+func withEvents(list []historyMark, found []events.Event, from, to time.Time) []historyMark {
+	for _, e := range found {
+		if !e.At.Before(from) && !e.At.After(to) {
+			list = append(list, historyMark{At: e.At.UnixMilli(), Kind: string(e.Kind), Subject: e.Subject, What: short(e.What), Failed: e.Failed})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b historyMark) int { return cmp.Compare(a.At, b.At) })
+	return list[max(0, len(list)-mostMarks):]
 }
 
 func (c *Console) history(span int, proxy string, moves []watch.Seen, now time.Time) historyAnswer {
@@ -142,7 +179,7 @@ func marks(moves []watch.Seen, from, to time.Time) []historyMark {
 	for _, m := range moves {
 		for _, e := range m.Job.Journal {
 			if e.At.After(from) && !e.At.After(to) {
-				list = append(list, historyMark{e.At.UnixMilli(), m.Job.ID, short(e.What)})
+				list = append(list, historyMark{At: e.At.UnixMilli(), Move: m.Job.ID, Kind: string(events.Job), Subject: m.Job.ID, What: short(e.What)})
 			}
 		}
 	}

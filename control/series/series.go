@@ -21,10 +21,11 @@ type Span struct {
 var Spans = []Span{
 	{"15m", 5 * time.Second, 180},
 	{"1h", 20 * time.Second, 180},
+	{"24h", 8 * time.Minute, 180},
 }
 
-// mostKeys bounds a point. Above it, single shards of single proxies are omitted, and then proxies. With the two spans
-// that is about 15 MB.
+// mostKeys bounds a point. Above it, single shards of single proxies are omitted, and then proxies. With the three spans
+// that is about 22 MB.
 const mostKeys = 400
 
 // Key identifies the figures' subject.

@@ -54,10 +54,12 @@ func TestFiguresAreKeptByShardAndProxy(t *testing.T) {
 // A shard that comes later has no points before, and nothing grows for ever.
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	k := New()
-	for i := range 3 * Spans[0].Keep {
-		since := time.Duration(i) * Spans[0].Step
+	longest := Spans[len(Spans)-1]
+	looks := int(float64(longest.Keep) * 1.1 * float64(longest.Step/Spans[1].Step))
+	for i := range looks {
+		since := time.Duration(i) * Spans[1].Step
 		shards := 1
-		if i >= 3*Spans[0].Keep-5 {
+		if i >= looks-50 {
 			shards = 2
 		}
 		k.Add(noon.Add(since), Look{Beats: beats(1, shards, since)})
