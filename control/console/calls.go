@@ -29,6 +29,8 @@ type Operations interface {
 	Acknowledge(ctx context.Context, r ops.Acknowledge, by string) (finding.Acknowledgement, error)
 	Withdraw(ctx context.Context, r ops.Withdraw, by string) (finding.Acknowledgement, error)
 	Switchover(ctx context.Context, r ops.Switchover, by string, log *slog.Logger) (time.Duration, error)
+	TakePrimary(ctx context.Context, r ops.TakePrimary, by string, log *slog.Logger) error
+	Drain(ctx context.Context, r ops.Drain, by string) (ops.Drained, error)
 	KillSession(ctx context.Context, r ops.KillSession, by string) (proxy string, err error)
 }
 
@@ -69,6 +71,13 @@ type switchedOver struct {
 	HeldMs  int64  `json:"held_ms"`
 }
 
+// draining is the answer to a request to drain a process.
+type draining struct {
+	Schema  int    `json:"schema"`
+	Process string `json:"process"`
+	Left    int    `json:"proxies_left"`
+}
+
 // acknowledged is the answer to a request that concerns an acknowledgement.
 type acknowledged struct {
 	Schema int `json:"schema"`
@@ -94,6 +103,14 @@ var requests = map[string]request{
 	"switchover": calling(func(c *Console, ctx context.Context, r ops.Switchover, by string) (any, error) {
 		held, err := c.options.Operations.Switchover(ctx, r, by, slog.Default())
 		return switchedOver{schema, string(r.Shard), r.To, held.Milliseconds()}, err
+	}),
+	"promote": calling(func(c *Console, ctx context.Context, r ops.TakePrimary, by string) (any, error) {
+		err := c.options.Operations.TakePrimary(ctx, r, by, slog.Default())
+		return switchedOver{schema, string(r.Shard), r.Server, 0}, err
+	}),
+	"drain": calling(func(c *Console, ctx context.Context, r ops.Drain, by string) (any, error) {
+		d, err := c.options.Operations.Drain(ctx, r, by)
+		return draining{schema, d.Process, d.Left}, err
 	}),
 	"kill_session": killing(false), "kill_statement": killing(true),
 	"acknowledge": calling(func(c *Console, ctx context.Context, r ops.Acknowledge, by string) (any, error) {

@@ -12,6 +12,7 @@ import (
 	"locus/control/overview"
 	"locus/control/watch"
 	"locus/idgen/gene"
+	"locus/migrate/job"
 	"locus/proxy/meter"
 	"locus/proxy/mirror"
 	"locus/router"
@@ -43,6 +44,8 @@ type Fleet interface {
 	Mirrored(context.Context) (map[string]map[string]mirror.Report, error)
 	// Timeline returns a page of the cluster's events.
 	Timeline(context.Context, events.Query) (events.Page, error)
+	// Differences returns the differing rows of a job that failed its verification.
+	Differences(ctx context.Context, id string) (job.Differences, error)
 	// Load returns the statements per second by gene.
 	Load(context.Context, gene.Width) (*meter.Loads, error)
 }

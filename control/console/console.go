@@ -71,6 +71,7 @@ type Console struct {
 	pages   *pages
 
 	statements *lately[fleet.Cost]
+	timeline   *lately[events.Page]
 	digests    digests
 	sessions   *lately[fleet.SessionList]
 	generators *lately[fleet.Answers[[]generators.Report]]
@@ -90,7 +91,7 @@ func New(o Options) *Console {
 	}
 	check := newExaminer(o.Cluster)
 	c := &Console{
-		options: o, check: check, looks: newLooker(o, check), genes: newGenes(o), pages: newPages(), statements: newStatements(o.Cluster), sessions: newSessions(o.Cluster),
+		options: o, check: check, looks: newLooker(o, check), genes: newGenes(o), pages: newPages(), statements: newStatements(o.Cluster), timeline: newTimeline(o.Cluster), sessions: newSessions(o.Cluster),
 		generators: &lately[fleet.Answers[[]generators.Report]]{every: answersEvery, patience: answersPatience, find: o.Cluster.Generators},
 		digests:    digests{find: o.Cluster.Digest},
 		routes:     &lately[[]cluster.Version]{every: answersEvery, patience: answersPatience, find: o.Cluster.Routes},
@@ -135,6 +136,7 @@ func (c *Console) paths(d *auth) http.Handler {
 	answers("GET /v1/history", c.getHistory)
 	answers("GET /v1/moves", c.getMoves)
 	answers("GET /v1/moves/{id}", c.getMove)
+	answers("GET /v1/moves/{id}/differences", c.getDifferences)
 	answers("GET /v1/genes", c.genes.get)
 	answers("GET /v1/proposals", c.getProposals)
 	answers("GET /v1/statements", c.getStatements)

@@ -167,6 +167,16 @@ func (*fakeCluster) Statements(context.Context) (fleet.Cost, error) {
 	return fleet.Cost{Report: meter.Report{Digests: []meter.Figures{figures}, Others: meter.Figures{Text: meter.Others, Count: 2}, Kept: 1, Most: 9}, Proxies: 2}, nil
 }
 
+func (*fakeCluster) Differences(_ context.Context, id string) (l job.Differences, err error) {
+	if id == "split-1" {
+		one, two := int64(1), int64(2)
+		l.Add(job.Difference{Table: "shop.orders", KeyText: "(7)", Columns: []string{"amount"}, Owner: job.AtSource, Versioned: true, Source: job.Image{Sum: "a", Version: &two, Short: "7, 90"}, Target: job.Image{Sum: "b", Version: &one, Short: "7, 80"}})
+		l.Add(job.Difference{Table: "shop.orders", KeyText: "(8)", Owner: job.AtSource, Source: job.Image{Sum: "a", Short: "8, 1"}})
+		l.Beyond = 5
+	}
+	return l, nil
+}
+
 func (*fakeCluster) Digest(_ context.Context, database, hash string) (d fleet.DigestCost, err error) {
 	d.Proxies = 2
 	if hash != "ab12" {
@@ -284,6 +294,14 @@ func (f fakeOperations) AddTable(_ context.Context, r ops.TableWords, _ string) 
 
 func (f fakeOperations) DropTable(_ context.Context, r ops.DropTable, _ string) (ops.Table, error) {
 	return ops.Table{Name: r.Table}, nil
+}
+
+func (f fakeOperations) TakePrimary(context.Context, ops.TakePrimary, string, *slog.Logger) error {
+	return nil
+}
+
+func (f fakeOperations) Drain(_ context.Context, r ops.Drain, _ string) (ops.Drained, error) {
+	return ops.Drained{Process: r.Process, Left: 1}, nil
 }
 
 func (f fakeOperations) KillSession(_ context.Context, r ops.KillSession, _ string) (string, error) {

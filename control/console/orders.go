@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"locus/control/watch"
@@ -13,10 +14,12 @@ import (
 // orderAnswer is an order that a move accepts in its current state: a procedure of the schema locus, the question
 // before it, and the arguments after the first, which is the move.
 type orderAnswer struct {
-	Procedure string     `json:"procedure"`
-	Word      string     `json:"word"`
-	Ask       string     `json:"ask"` // its consequences
-	Grave     bool       `json:"grave,omitempty"`
+	Procedure string `json:"procedure"`
+	Word      string `json:"word"`
+	Ask       string `json:"ask"` // its consequences
+	Grave     bool   `json:"grave,omitempty"`
+	// Next reports that this is the next sensible request, as locus watch prints it.
+	Next      bool       `json:"next,omitempty"`
 	Arguments []argument `json:"arguments,omitempty"`
 }
 
@@ -39,7 +42,9 @@ func percentage(name, label, unit string, value float64) argument {
 func ordersFor(j *job.Job) []orderAnswer {
 	s := j.State
 	list := []orderAnswer{}
+	next := nextOf(j)
 	offer := func(o orderAnswer, order job.Order) {
+		o.Next = o.Procedure == next
 		if _, err := j.Told(order, "", j.Created); err == nil {
 			list = append(list, o)
 		}
@@ -76,6 +81,17 @@ func ordersFor(j *job.Job) []orderAnswer {
 	}, job.Just("finish", phase.Finish))
 	offer(orderAnswer{Procedure: "abort", Word: "Abort", Grave: true, Ask: abortion(j)}, job.Just("abort", phase.Abort))
 	return list
+}
+
+// nextOf returns the procedure of the next sensible request: the one of the command that locus watch prints, or that the remedy names first.
+func nextOf(j *job.Job) string {
+	commands := j.State.Remedy
+	if next := j.Next(); len(next) > 0 {
+		commands = next[0].Command
+	}
+	_, command, _ := strings.Cut(commands, "locus ")
+	name, _, _ := strings.Cut(command, " ")
+	return name
 }
 
 func throttling(j *job.Job) orderAnswer {

@@ -71,11 +71,11 @@ func (c *Console) page(w http.ResponseWriter, r *http.Request) {
 	_ = pageTemplate.Execute(w, map[string]any{"Version": c.options.Version, "User": who(r).user, "Role": who(r).role, "Modules": modules})
 }
 
-// modules are the page's scripts, so that a browser loads all of them at once.
+// modules are the modules of the page, so that a browser loads all of them at once.
 var modules = func() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if strings.HasSuffix(name, ".js") {
+		if strings.HasSuffix(name, ".js") && name != "theme.js" {
 			names = append(names, name)
 		}
 	}

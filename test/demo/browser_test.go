@@ -203,6 +203,23 @@ func (b *browser) press(selector string) {
 	}
 }
 
+// drag moves the mouse over an element with the button down, from one share of its width to another.
+func (b *browser) drag(selector string, from, to float64) {
+	b.t.Helper()
+	var at struct{ X, Y, Width float64 }
+	place := b.eval(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center"}); const r = e.getBoundingClientRect();
+		return JSON.stringify({X: r.x, Y: r.y + r.height / 2, Width: r.width}); })()`, selector))
+	if err := json.Unmarshal([]byte(place), &at); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, event := range []struct {
+		kind string
+		x    float64
+	}{{"mousePressed", from}, {"mouseMoved", to}, {"mouseReleased", to}} {
+		b.call("Input.dispatchMouseEvent", map[string]any{"type": event.kind, "x": at.X + event.x*at.Width, "y": at.Y, "button": "left", "buttons": 1, "clickCount": 1}, nil)
+	}
+}
+
 // key presses a key on the focused element.
 func (b *browser) key(name string) {
 	b.t.Helper()
@@ -296,10 +313,15 @@ func (b *browser) audit(where string) {
 	for _, look := range []string{"light", "dark"} {
 		for _, width := range []int{1440, 390} {
 			b.size(width, 900, look)
-			found := b.eval(`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.filter(v => ["serious", "critical"].includes(v.impact))
+			found := b.eval(`axe.run(document, {resultTypes: ["violations"], rules: {"target-size": {enabled: true}}}).then(r => r.violations.filter(v => ["serious", "critical"].includes(v.impact))
 				.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 200) + " " + (n.any[0]?.message ?? "")).join(" | ")).join("\n"))`)
 			if found != "" {
 				b.t.Errorf("%s, %s at %d pixels:\n%s", where, look, width, found)
+			}
+			if top := b.eval(`Math.round(document.getElementById("main").getBoundingClientRect().top + scrollY)`); width < 500 {
+				if n, err := strconv.Atoi(top); err != nil || n > 844/3 {
+					b.t.Errorf("%s: at %d pixels the content begins at %s", where, width, top)
+				}
 			}
 			if wide := b.eval(`document.documentElement.scrollWidth`); wide != strconv.Itoa(width) {
 				b.t.Errorf("%s: at %d pixels the page is %s wide", where, width, wide)

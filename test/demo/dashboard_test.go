@@ -42,6 +42,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 
 	b.begins("s0", "s2")
 	b.phase("split-1", "ready")
+	b.until("the next request is the primary button", `document.querySelector("#orders-split-1 .go")?.id === "cutover-split-1"`)
 	b.until("its table is told", `document.getElementById("tables-split-1")?.textContent.includes("shop.test_order")`)
 	b.obeysTheKeyboard()
 	b.opensAgain("pause-split-1")
@@ -88,6 +89,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.tellsAll()
 	b.tellsOfAFrozenShard(d)
 	orders.stop()
+	b.drainsAProxy()
 	d.isRefusedWithoutTheRole(b)
 }
 
@@ -149,8 +151,11 @@ func (b *browser) tellsAll() {
 		b.until(part+" tells "+want, fmt.Sprintf(`document.querySelector("main").textContent.includes(%q)`, want))
 		b.audit(part)
 	}
+	b.explainsAStatement()
 	b.part("overview")
 	b.screenshot("overview-1440-light")
+	b.readsCurves()
+	b.changesTheTheme()
 	b.size(390, 844, "dark")
 	b.screenshot("overview-390-dark")
 	b.size(1440, 900, "light")
@@ -159,6 +164,78 @@ func (b *browser) tellsAll() {
 	b.until("the figures are those of a proxy that nobody uses", `document.querySelector("#cell-sessions .value").textContent === "0"`)
 	b.eval(`(() => { const e = document.getElementById("proxy"); e.value = ""; e.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 	b.until("the figures are of all again", `document.querySelector("#cell-sessions .value").textContent !== "0"`)
+}
+
+// explainsAStatement opens the page of a statement, with its past, its users and the plans of the shards.
+func (b *browser) explainsAStatement() {
+	b.t.Helper()
+	b.part("statements")
+	b.write("#filter", "from test_order where")
+	b.until("one statement is found", `document.querySelectorAll(".statements tbody tr").length > 0 && !document.querySelector(".statements").textContent.includes("INSERT")`)
+	b.press(".statements tbody a.text")
+	b.until("its page is there", `location.hash.includes("digest=") && document.getElementById("by-user")?.textContent.includes("app")`)
+	b.until("its past is drawn", `document.querySelectorAll("#statement-past path.line").length >= 3`)
+	b.eval(`(() => { const e = document.querySelector("[data-explain]"); e.value = e.value.replaceAll("?", "7"); e.dispatchEvent(new Event("input", {bubbles: true})); })()`)
+	b.press("#explain-go")
+	b.until("its plan is there", `document.getElementById("plan-answer")?.textContent.includes("possible_keys") && document.getElementById("plan-answer").textContent.includes("shards")`)
+	b.audit("statement")
+	b.screenshot("statement-1440-light")
+	b.size(390, 844, "dark")
+	b.screenshot("statement-390-dark")
+	b.size(1440, 900, "light")
+	b.press("#statement a")
+	b.until("the list is there again", `document.getElementById("filter")?.value === ""`)
+	b.screenshot("statements-1440-light")
+}
+
+// changesTheTheme chooses another theme than the system's, which the browser keeps.
+func (b *browser) changesTheTheme() {
+	b.t.Helper()
+	background := func() string { return b.eval(`getComputedStyle(document.documentElement).backgroundColor`) }
+	light := background()
+	choose := func(theme string) {
+		b.eval(fmt.Sprintf(`(() => { const e = document.getElementById("theme"); e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); })()`, theme))
+	}
+	choose("dark")
+	if background() == light {
+		b.t.Errorf("the theme dark is as light as %s", light)
+	}
+	choose("light")
+	b.size(1440, 900, "dark")
+	if got := background(); got != light {
+		b.t.Errorf("the theme light is %s in a dark system, and %s in a light one", got, light)
+	}
+	choose("")
+	if background() == light {
+		b.t.Error("the system's theme is not followed")
+	}
+	b.size(1440, 900, "light")
+}
+
+// drainsAProxy drains the proxy that does not serve the page.
+func (b *browser) drainsAProxy() {
+	b.t.Helper()
+	b.part("overview")
+	b.press("#proxies tbody tr:last-child [data-act=drain]")
+	b.until("the dialog says what is left", `document.getElementById("ask").open && document.getElementById("ask-text").textContent.includes("one of 2 proxies")`)
+	b.press("#ask-yes")
+	b.told()
+	b.until("the proxy has gone", `document.querySelectorAll("#proxies tbody tr").length === 1`)
+	b.press("#proxies tbody tr:last-child [data-act=drain]")
+	b.until("the dialog says that it is the last one", `document.getElementById("ask-text").textContent.includes("the only proxy")`)
+	b.key("Escape")
+}
+
+// readsCurves selects a part of the span with the mouse, and the logarithmic scale.
+func (b *browser) readsCurves() {
+	b.t.Helper()
+	b.eval(`document.querySelector("input[name=curve-scale][value=logarithmic]").click()`)
+	b.until("the axis has powers of ten", `/10 ?ms|1\.00 ?ms/.test(document.querySelector("#chart-latency .ticks").textContent)`)
+	b.eval(`document.querySelector("input[name=curve-scale][value=linear]").click()`)
+	b.drag("#chart-latency svg[data-chart]", 0.25, 0.75)
+	b.until("a part is shown", `!!document.getElementById("range-all")`)
+	b.press("#range-all")
+	b.until("the whole span is shown", `!document.getElementById("range-all")`)
 }
 
 // tellsOfAFrozenShard stops a shard's server under load, and continues it.

@@ -1,4 +1,4 @@
-// Orders to moves: each asks first, with what comes of it, and then tells the server.
+// The dialog of all requests: it asks first, with the consequences, and then sends the request.
 import {html} from "./html.js";
 import {morph} from "./morph.js";
 import {send} from "./feed.js";
@@ -17,7 +17,7 @@ export function tell(text, well) {
 
 const field = a => html`<p class="field"><label for="ask-${a.name}">${a.label}</label> ${a.choices ?
   html`<select id="ask-${a.name}" data-argument="${a.name}">${a.choices.map(c => html`<option ${c === a.value ? html`selected` : ""}>${c}</option>`)}</select>` :
-  html`<input id="ask-${a.name}" data-argument="${a.name}" type="number" min="${a.least}" max="${a.most}" step="any" inputmode="decimal" required value="${a.value}">`} <span class="soft">${a.unit || ""}</span></p>`;
+  a.text ? html`<input id="ask-${a.name}" data-argument="${a.name}" class="wide" maxlength="${a.most}" required value="${a.value}">` : html`<input id="ask-${a.name}" data-argument="${a.name}" type="number" min="${a.least}" max="${a.most}" step="any" inputmode="decimal" required value="${a.value}">`} <span class="soft">${a.unit || ""}</span></p>`;
 
 // open asks about a command for a job, or for another subject. Such a command has the body of its request, and the text to show afterwards.
 export function open(job, order) {
@@ -48,7 +48,7 @@ ask.addEventListener("close", async () => {
   for (const e of ask.querySelectorAll("[data-argument]")) body[e.dataset.argument] = e.type === "number" ? e.valueAsNumber : e.value;
   try {
     const told = await send("v1/calls/" + now.order.procedure, body);
-    tell(now.order.done ? now.order.done() : `${told.job}: ${told.told}`, true);
+    tell(now.order.done ? now.order.done(told) : `${told.job}: ${told.told}`, true);
   } catch (e) {
     tell(e.message, false);
   }

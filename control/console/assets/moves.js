@@ -6,10 +6,19 @@ import {historyPath} from "./span.js";
 import {beginning} from "./begin.js";
 import {clock, count, day, duration, lag, ms, percent, plural, rate} from "./words.js";
 
-export const needs = proxy => [["v1/moves", 5000], [historyPath(proxy), 5000], ...[...unfolded].map(id => [journalPath(id), 60000])];
+export const needs = (proxy, state) => [["v1/moves", 5000], [historyPath(proxy), 5000], ...(state ? state.moves : []).filter(m => m.phase === "failed").map(m => [differencesPath(m.id), 5000]), ...[...unfolded].map(id => [journalPath(id), 60000])];
 
 // unfolded are the finished moves whose journals are read.
 export const unfolded = new Set();
+const differencesPath = id => "v1/moves/" + encodeURIComponent(id) + "/differences";
+
+const found = m => m.phase === "failed" && take(differencesPath(m.id)).value;
+
+const side = (text, owner, newer) => html`${text ? html`<code>${text}</code>` : html`<b class="bad">no such row</b>`}${owner ? html` <span class="pill">clients see it</span>` : ""}${newer ? html` <span class="pill good">newer</span>` : ""}`;
+
+// differing shows the rows that differ, each as both shards have it.
+export const differing = (m, list) => !list || list.rows.length === 0 ? "" : html`<section id="differs-${m.id}" class="plan"><h3>${list.rows.length === 1 && !list.beyond ? "1 row differs" : `${count(list.rows.length + list.beyond)} rows differ`}</h3><table class="stacked"><thead><tr><th scope="col">row</th><th scope="col">at ${list.source}</th><th scope="col">at ${list.target}</th><th scope="col">differs in</th></tr></thead><tbody>${list.rows.map(r => html`<tr><th scope="row">${r.row} <span class="soft">${r.table} ${r.key}</span></th><td data-name="at ${list.source}">${side(r.source, r.owner === "source", r.newer === "source")}</td><td data-name="at ${list.target}">${side(r.target, r.owner === "target", r.newer === "target")}</td><td data-name="differs in">${r.columns.join(", ") || "–"}${r.left ? html`<br><span class="warn">${r.left}</span>` : ""}</td></tr>`)}</tbody></table>${list.beyond ? html`<p class="soft">About ${count(list.beyond)} more are not listed.</p>` : ""}</section>`;
+
 const journalPath = id => "v1/moves/" + encodeURIComponent(id);
 
 const moods = {failed: "bad", paused: "warn", "rolling-back": "warn", repairing: "warn", aborting: "warn", aborted: "warn", ready: "good", cut: "good", done: "good"};
@@ -73,14 +82,21 @@ function curve(m, proxy) {
   const line = history && history.moves.find(l => l.id === m.id);
   if (!line) return html`<p class="soft">Its curves begin in some seconds.</p>`;
   const marks = history.marks.filter(mark => mark.move === m.id), since = Date.parse(m.created);
-  if (m.before.statements + m.since.statements === 0) return chart("copy-" + m.id, "Rows per second", history, [{name: "rows", look: "blue", values: line.rows_per_second}], rate, {marks, since});
-  return chart("fares-" + m.id, "p99 of statements on its genes", history, [{name: "before", look: "grey", values: line.before_p99_ms}, {name: "since", look: "amber", values: line.since_p99_ms}], ms, {marks, since, empty: "No statement on its genes was counted yet."});
+  if (m.before.statements + m.since.statements === 0) return chart("copy-" + m.id, "Rows per second", history, [{name: "rows", look: "blue", values: line.rows_per_second}], rate, {marks, since, part: {}});
+  return chart("fares-" + m.id, "p99 of statements on its genes", history, [{name: "before", look: "grey", values: line.before_p99_ms}, {name: "since", look: "amber", values: line.since_p99_ms}], ms, {marks, since, part: {}, empty: "No statement on its genes was counted yet."});
 }
 
-const order = (m, o) => html`<button id="${o.procedure}-${m.id}" data-job="${m.id}" data-order="${o.procedure}" class="${o.grave ? "grave" : ""}">${o.word}</button>`;
+const order = (m, o) => html`<button id="${o.procedure}-${m.id}" data-job="${m.id}" data-order="${o.procedure}" class="${[o.next ? "go" : "", o.grave ? "grave" : ""].join(" ").trim()}">${o.word}</button>`;
 
 const journal = (id, lines) => html`<div class="scroll" id="scroll-${id}" tabindex="0" role="region" aria-label="journal of ${id}"><table class="stacked"><thead><tr><th scope="col">at</th><th scope="col">what</th><th scope="col">by</th></tr></thead><tbody>
 ${lines.map(e => html`<tr><td class="time" data-name="at">${clock(e.at)}</td><td data-name="what">${e.what}</td><td class="soft" data-name="by">${e.by}</td></tr>`)}</tbody></table></div>`;
+
+// tableBar is the progress of a table. The bar of one whose rows differ is not full.
+function tableBar(m, t) {
+  const rows = ((found(m) || {}).rows || []).filter(r => r.table === t.name).length;
+  return rows ? html`<span>${t.name}</span>${bar(t.name, Math.min(t.percent, 90), 0, "red")}<span class="value bad">${plural(rows, "row")} differ${rows === 1 ? "s" : ""}</span><span class="text soft">${plural(t.rows_copied, "row")} copied, ${count(t.rows_compared || 0)} compared</span>`
+    : html`<span>${t.name}</span>${bar(t.name, t.percent, 0, "blue")}<span class="value">${percent(t.percent)}</span><span class="text soft">${plural(t.rows_copied, "row")} copied${t.rows_compared ? ", " + count(t.rows_compared) + " compared" : ""}</span>`;
+}
 
 const working = ["copy", "catch up", "verify"];
 
@@ -89,11 +105,11 @@ function card(m, state, proxy) {
   return html`<article class="card" id="job-${m.id}" aria-labelledby="title-${m.id}">
 <div class="head"><h2 id="title-${m.id}">${m.id}</h2><span class="pill ${moods[m.phase] || ""}" id="phase-${m.id}">${m.phase}</span><b class="share" id="share-${m.id}">${percent(m.percent)}</b><span>${m.from} → ${m.to}</span><span class="soft">${plural(m.genes, "gene")}${m.by_sequence ? " by sequence" : ""} · by ${m.by} · ${day(m.created)}${m.why ? " · " + m.why : ""}</span></div>
 ${m.problem && !m.trouble ? html`<p class="note">${m.problem}</p>` : ""}${m.remedy ? html`<p class="note warn"><b>What helps:</b> ${m.remedy}</p>` : ""}${m.trouble ? html`<p class="note warn">Tried again: ${m.trouble}</p>` : ""}
-${stepper(m)}
+${found(m) ? differing(m, found(m)) : ""}${stepper(m)}
 <div class="beside"><div>${bar(name, p.percent, p.goal, name === "cut over" || name === "retire" ? "green" : "blue")}<p class="soft bartext"><b>${percent(p.percent)}</b> ${p.text}${m.every_seconds && name === "cut over" ? ` · ${percent(m.step_percent)} each ${duration(m.every_seconds)}` : ""}</p>
-${figures(m)}${fares(m)}${mirrored(m)}${m.orders.length ? html`<div class="buttons" id="orders-${m.id}">${m.orders.map(o => order(m, o))}</div>` : ""}</div>
+${figures(m)}${fares(m)}${mirrored(m)}${m.orders.length ? html`<div class="buttons" id="orders-${m.id}">${m.orders.toSorted((a, b) => !!b.next - !!a.next).map(o => order(m, o))}</div>` : ""}</div>
 <div>${curve(m, proxy)}</div></div>
-${m.tables.length ? html`<details id="tables-${m.id}" ${busy ? html`open` : ""}><summary>${plural(m.tables.length, "table")}</summary><div class="bars">${m.tables.map(t => html`<span>${t.name}</span>${bar(t.name, t.percent, 0, "blue")}<span class="value">${percent(t.percent)}</span><span class="text soft">${plural(t.rows_copied, "row")} copied${t.rows_compared ? ", " + count(t.rows_compared) + " compared" : ""}</span>`)}</div></details>` : ""}
+${m.tables.length ? html`<details id="tables-${m.id}" ${busy ? html`open` : ""}><summary>${plural(m.tables.length, "table")}</summary><div class="bars">${m.tables.map(t => tableBar(m, t))}</div></details>` : ""}
 <details id="journal-${m.id}"><summary>Journal, the newest first</summary>${journal(m.id, m.journal)}</details></article>`;
 }
 

@@ -4,13 +4,14 @@ import {morph} from "./morph.js";
 import {ask, forget, send, take} from "./feed.js";
 import {strip, title} from "./strip.js";
 import {clock, count, lag, mood, ms, rate, worst} from "./words.js";
-import {axis, nearest} from "./curves.js";
-import {chosen as span, historyPath} from "./span.js";
+import {nearest} from "./curves.js";
+import {chosen as span, historyPath, show} from "./span.js";
 import * as overview from "./overview.js";
 import * as moves from "./moves.js";
 import * as genes from "./genes.js";
 import * as picture from "./picture.js";
 import * as statements from "./statements.js";
+import * as statement from "./statement.js";
 import * as tables from "./tables.js";
 import * as users from "./users.js";
 import * as routes from "./routes.js";
@@ -20,9 +21,13 @@ import * as generators from "./generators.js";
 import * as doctor from "./doctor.js";
 import * as begin from "./begin.js";
 import * as actions from "./actions.js";
+import {acts} from "./acts.js";
 
 const parts = {overview, moves, map: genes, statements, sessions, tables, users, routes, generators, timeline, doctor};
 const names = {overview: "Overview", moves: "Moves", map: "Map", statements: "Statements", sessions: "Sessions", tables: "Tables", users: "Users", routes: "Routes", generators: "Generators", timeline: "Timeline", doctor: "Findings"};
+
+// addressed are the parts whose filters are in the address.
+const addressed = {timeline, sessions, statements};
 
 const main = document.getElementById("main"), said = document.getElementById("state"), select = document.getElementById("proxy");
 let state = null, away = "", proxy = "", events = null;
@@ -56,6 +61,9 @@ function drawTabs() {
   morph(document.getElementById("tabs"), html`${Object.keys(parts).map(part => html`<a id="tab-${part}" href="#${part}" ${part === now() ? html`aria-current="page"` : ""}>${names[part]}${well[part] ? html` <span class="badge ${colour[part] === "good" ? "" : colour[part]}">${well[part]}</span>` : ""}</a>`)}`);
 }
 
+// showTab scrolls to the tab of the part, since a phone shows a few of them.
+const showTab = () => document.getElementById("tab-" + now()).scrollIntoView({block: "nearest", inline: "center"});
+
 function drawProxies() {
   const ids = ["", ...state.proxies.map(p => p.id)];
   if (Array.from(select.options, o => o.value).join() === ids.join()) return;
@@ -66,10 +74,7 @@ function drawProxies() {
 // follow has fields of forms be what they stand for, but for the one that is typed into.
 function follow() {
   for (const e of document.querySelectorAll("[data-want]")) if (e !== document.activeElement && e.value !== begin.wanted[e.dataset.want]) e.value = begin.wanted[e.dataset.want];
-  for (const e of document.querySelectorAll("[data-timeline]")) if (e !== document.activeElement && e.value !== timeline.chosen[e.dataset.timeline]) e.value = timeline.chosen[e.dataset.timeline];
-  for (const e of document.querySelectorAll("[data-sessions]")) if (e !== document.activeElement && e.value !== sessions.chosen[e.dataset.sessions]) e.value = sessions.chosen[e.dataset.sessions];
-  const by = document.getElementById("sort-by");
-  if (by && by !== document.activeElement) by.value = statements.sorted.by;
+  for (const [part, {chosen}] of Object.entries(addressed)) for (const e of document.querySelectorAll(`[data-${part}]`)) if (e !== document.activeElement && e.value !== chosen[e.dataset[part]]) e.value = chosen[e.dataset[part]];
 }
 
 function say() {
@@ -82,7 +87,7 @@ function say() {
 // refresh asks for what the part needs, and draws it.
 function refresh() {
   if (document.hidden) return;
-  for (const [path, every] of parts[now()].needs ? parts[now()].needs(proxy) : []) ask(path, every, draw);
+  for (const [path, every] of parts[now()].needs ? parts[now()].needs(proxy, state) : []) ask(path, every, draw);
 }
 
 function listen() {
@@ -126,21 +131,51 @@ function choose(id) {
 }
 
 select.addEventListener("change", () => choose(select.value));
-addEventListener("hashchange", () => { if (now() === "timeline") timeline.read(location.hash); refresh(); draw(); scrollTo(0, 0); });
+
+// The theme of the system is used until another one is chosen.
+const theme = document.getElementById("theme"), root = document.documentElement;
+theme.value = root.dataset.theme || "";
+theme.addEventListener("change", () => {
+  if (theme.value) { root.dataset.theme = theme.value; localStorage.setItem("locus-theme", theme.value); } else { delete root.dataset.theme; localStorage.removeItem("locus-theme"); }
+  draw();
+});
+let place = now();
+addEventListener("hashchange", () => { read(); refresh(); draw(); if (place !== now()) { scrollTo(0, 0); showTab(); } place = now(); });
+
+// read takes the filters of the part from the address.
+function read() { if (addressed[now()]) addressed[now()].read(location.hash); }
+
+// zoom shows a part of the span in the charts.
+function zoom(from, to) {
+  show(from, to);
+  for (const e of document.querySelectorAll("[data-range]")) e.value = "";
+  draw();
+}
+
 document.addEventListener("visibilitychange", refresh);
 
 document.addEventListener("click", async e => {
   const button = e.target.closest("button");
   if (!button) return;
-  const {job, order, sort, split, from, after, kill, begin: step} = button.dataset;
+  const {job, order, sort, split, from, after, kill, page, begin: step} = button.dataset;
   if (order) {
     const move = state.moves.find(m => m.id === job);
     if (move) actions.open(job, move.orders.find(o => o.procedure === order));
+  } else if (button.dataset.act) {
+    const {subject, order: request} = acts[button.dataset.act](state, button.dataset.of);
+    actions.open(subject, request);
   } else if (kill) {
     const session = sessions.find(button.dataset.session);
     if (session) actions.open("session " + session.id, sessions.order(session, kill === "statement"));
-  } else if (sort) {
-    statements.sorted.by = sort;
+  } else if (sort || page) {
+    statements.choose(sort ? "by" : "page", sort || page);
+    location.hash = statements.address();
+  } else if (button.hasAttribute("data-range-all")) {
+    zoom(0, 0);
+  } else if (button.hasAttribute("data-explain-go")) {
+    const work = statement.explain(button.dataset.database);
+    draw();
+    await work;
     draw();
   } else if (after !== undefined) {
     timeline.choose("after", after);
@@ -164,21 +199,27 @@ document.addEventListener("click", async e => {
 document.addEventListener("submit", e => { if (e.target.id === "begin-form") { e.preventDefault(); document.getElementById("begin-preview").click(); } });
 
 const changed = e => {
-  const {want, choose: what, timeline: filter, sessions: shown} = e.target.dataset;
-  if (shown) sessions.chosen[shown] = e.target.value;
+  const {want, choose: what, range} = e.target.dataset, part = Object.keys(addressed).find(p => e.target.dataset[p]);
+  if (part) {
+    addressed[part].choose(e.target.dataset[part], e.target.value.trim());
+    history.replaceState(null, "", addressed[part].address());
+    refresh();
+  } else if (range) {
+    const minutes = name => Number(document.querySelector(`[data-range="${name}"]`).value), at = Date.parse(state.at);
+    if (minutes("from")) show(at - 60000 * minutes("from"), at - 60000 * minutes("to")); else show(0, 0);
+  } else if (e.target.hasAttribute("data-explain")) { statement.plan.text = e.target.value; return; }
   else if (want) begin.change(want, e.target.value);
-  else if (filter) { timeline.choose(filter, e.target.value.trim()); location.hash = timeline.address(); return; }
   else if (what === "shard") span.shard = e.target.value;
-  else if (e.target.name === "span") { span.span = e.target.value; refresh(); }
+  else if (e.target.name === "span") { span.span = e.target.value; show(0, 0); refresh(); }
+  else if (e.target.name === "curve-scale") span.scale = e.target.value;
+  else if (e.target.name === "statement-span") { statements.choose("span", e.target.value); history.replaceState(null, "", statements.address()); refresh(); }
   else if (e.target.name === "by") picture.chosen.by = e.target.value;
   else if (e.target.name === "scale") picture.chosen.scale = e.target.value;
-  else if (e.target.hasAttribute("data-filter")) statements.sorted.filter = e.target.value;
-  else if (e.target.hasAttribute("data-sort-by")) statements.sorted.by = e.target.value;
   else return;
   draw();
 };
 document.addEventListener("change", changed);
-document.addEventListener("input", e => { if (e.target.matches("input[data-want], [data-filter], input[data-sessions]")) changed(e); });
+document.addEventListener("input", e => { if (e.target.matches("input[data-want], input[data-statements], input[data-sessions], [data-explain]")) changed(e); });
 document.addEventListener("toggle", e => {
   const id = e.target.dataset && e.target.dataset.journal;
   if (!id || moves.unfolded.has(id) === e.target.open) return;
@@ -187,19 +228,38 @@ document.addEventListener("toggle", e => {
   draw();
 }, true);
 
+// timeAt is the time of a place in a chart.
+function timeAt(chart, x) {
+  const box = chart.getBoundingClientRect(), from = Number(chart.dataset.from), to = Number(chart.dataset.to);
+  return from + Math.min(1, Math.max(0, (x - box.left) / box.width)) * (to - from);
+}
+
+// A part of the span is selected by dragging over a chart of the overview.
+let dragged = null;
+document.addEventListener("pointerdown", e => {
+  const chart = now() === "overview" && e.pointerType === "mouse" && e.target.closest("svg[data-chart]");
+  dragged = chart ? {chart, from: timeAt(chart, e.clientX)} : null;
+});
+document.addEventListener("pointerup", e => {
+  if (!dragged) return;
+  const {chart, from} = dragged, to = timeAt(chart, e.clientX);
+  dragged = null;
+  if (Math.abs(to - from) >= 10000) zoom(Math.min(from, to), Math.max(from, to));
+});
+
 // What a curve is at the time that is pointed at.
 document.addEventListener("pointermove", e => {
   const chart = e.target.closest && e.target.closest("svg[data-chart]"), readout = document.getElementById("readout");
   const {value: history} = take(historyPath(proxy));
   if (!chart || !readout || !history) return;
-  const box = chart.getBoundingClientRect(), {from, to} = axis(history);
-  const i = nearest(history.at, from + (e.clientX - box.left) / box.width * (to - from));
+  const i = nearest(history.at, timeAt(chart, e.clientX));
   const line = history.series.find(s => (s.shard || "") === span.shard);
   if (i < 0 || !line || line.statements_per_second[i] === null) return;
   readout.textContent = `${clock(history.at[i])}: ${rate(line.statements_per_second[i])}, p50 ${ms(line.p50_ms[i])}, p99 ${ms(line.p99_ms[i])}, ${rate(line.errors_per_second[i])} errors, ${count(line.connections_in_use[i])} connections, lag ${lag(line.lag_ms[i])}`;
 });
 
-if (now() === "timeline") timeline.read(location.hash);
+read();
 drawTabs();
+showTab();
 refresh();
 listen();

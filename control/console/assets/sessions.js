@@ -6,7 +6,18 @@ import {count, duration} from "./words.js";
 export const needs = () => [["v1/sessions", 3000]];
 
 // chosen is what is shown: all sessions, or those that run a statement, and a part of what a row contains.
-export const chosen = {running: "", filter: ""};
+const first = {running: "", filter: ""};
+export const chosen = {...first};
+
+// read takes the filters from the address, such as #sessions?running=1&filter=app.
+export function read(hash) {
+  const given = new URLSearchParams(hash.split("?")[1] || "");
+  for (const name of Object.keys(first)) chosen[name] = given.get(name) || first[name];
+}
+
+export const choose = (name, value) => { chosen[name] = value; };
+
+export const address = () => "#sessions" + (n => n.size ? "?" + n : "")(new URLSearchParams(Object.entries(chosen).filter(([, value]) => value)));
 
 export const runs = s => s.command !== "Sleep";
 

@@ -16,6 +16,13 @@ export function digits(n) {
 
 export const rate = n => digits(n) + "/s";
 
+// often is a rate as people say it: 12/s, 3 a minute, 2 an hour.
+export function often(perSecond) {
+  const n = perSecond || 0;
+  for (const [unit, seconds] of [["/s", 1], ["/min", 60], ["/h", 3600]]) if (n * seconds >= 0.95) return digits(n * seconds) + unit;
+  return n > 0 ? "< 1/h" : "0";
+}
+
 export const percent = n => (Math.round((n || 0) * 10) / 10) + " %";
 
 // ms is a latency: 850 µs would hide that all else is in ms.

@@ -2,8 +2,10 @@ import {test} from "node:test";
 import assert from "node:assert/strict";
 import {found, strip, title, verdict, shardStates} from "../assets/strip.js";
 import {finding} from "../assets/doctor.js";
-import {mirrored, progress, stageNow} from "../assets/moves.js";
-import {arranged} from "../assets/statements.js";
+import {acts} from "../assets/acts.js";
+import {differing, mirrored, progress, stageNow} from "../assets/moves.js";
+import * as statements from "../assets/statements.js";
+import * as statement from "../assets/statement.js";
 import {rights} from "../assets/users.js";
 import {routed} from "../assets/tables.js";
 import * as timeline from "../assets/timeline.js";
@@ -44,8 +46,32 @@ test("a server that is down is one finding with its consequences", () => {
   for (const want of ['id="finding-ab"', "pill bad", "failover under way", "1 consequence", "refused &lt;b&gt;"]) assert.ok(drawn.includes(want), want + drawn);
   assert.ok(!drawn.includes("acknowledge"));
   const risk = {id: "cd", severity: "at-risk", check: "disk", where: "s0", what: "full", remedy: "room"};
-  assert.ok(String(finding(risk)).includes("locus findings acknowledge cd --why &quot;…&quot; --days 7") || String(finding(risk)).includes('locus findings acknowledge cd --why "…" --days 7'));
+  assert.ok(String(finding(risk, true)).includes('data-act="acknowledge" data-of="cd"'));
+  assert.ok(!String(finding(risk, false)).includes("data-act"));
+  assert.ok(!String(finding({...risk, severity: "outage"}, true)).includes("data-act"));
+  assert.ok(String(finding({...risk, acknowledged: {by: "anna", at: "", why: "known"}}, true)).includes('data-act="withdraw"'));
   assert.ok(String(finding({...risk, acknowledged: {by: "anna", at: "2026-03-04T05:06:07Z", why: "known"}})).includes("Acknowledged by anna at 2026-03-04 05:06: known"));
+});
+
+test("a request names its consequences, and what is left", () => {
+  const with2 = {...state, server: "p1", proxies: [{id: "p1", sessions: 3}, {id: "p2", sessions: 0}], findings: [{id: "cd", severity: "at-risk", where: "s0", what: "full"}, {id: "ef", severity: "advice", where: "s1", what: "old"}], shards: [{...shard("s0", "well"), address: "db:1", replicas: [{address: "db:2", lag_ms: 40, usable: true}, {address: "db:3", lag_ms: 0, usable: false}]}]};
+  const drain = acts.drain(with2, "p1").order;
+  for (const want of ["one of 2 proxies", "3 sessions", "drain_delay", "serves this page"]) assert.ok(drain.ask.includes(want), want + drain.ask);
+  assert.deepEqual([drain.body, drain.grave], [{process: "p1", last: false}, true]);
+  assert.equal(drain.done({process: "p1", proxies_left: 1}), "p1 drains. 1 proxy is left.");
+  const last = acts.drain({...with2, proxies: [{id: "p2", sessions: 1}]}, "p2").order;
+  assert.ok(last.ask.startsWith("This is the only proxy") && last.body.last, last.ask);
+  const over = acts.switchover(with2, "s0").order;
+  assert.ok(over.ask.includes("db:2 is 40.0 ms behind, db:3 is 0 ms behind and not usable"), over.ask);
+  assert.deepEqual([over.arguments[0].choices, over.body, acts.promote(with2, "s0").order.grave], [["db:2", "db:3"], {shard: "s0"}, true]);
+  assert.deepEqual(["cd", "ef"].map(id => acts.acknowledge(with2, id).order.arguments[1].value), ["7", "0"]);
+});
+
+test("differing rows are beside each other, and their table's bar is not full", () => {
+  const list = {source: "s0", target: "s2", beyond: 5, rows: [{row: 3, table: "shop.o", key: "(7)", source: "7, <90>", target: "", owner: "source", newer: "", columns: []}]};
+  const drawn = String(differing({id: "split-1"}, list));
+  for (const want of ["6 rows differ", "7, &lt;90&gt;", "no such row", "clients see it", "About 5 more"]) assert.ok(drawn.includes(want), want + drawn);
+  assert.equal(differing({id: "split-1"}, {rows: [], beyond: 0}), "");
 });
 
 test("a cluster without anything says so", () => {
@@ -74,12 +100,36 @@ test("mirrored reads are beside each other, with what differs", () => {
 });
 
 test("statements are sorted by what one wants to know, and found by their text", () => {
-  const list = [{statement: "SELECT a", per_second: 1, p99_ms: 9, total_ms: 1, count: 4, on_several_shards: 2}, {statement: "UPDATE b", database: "shop", per_second: 5, p99_ms: 2, total_ms: 2, count: 1, on_several_shards: 0}];
-  const texts = sorted => arranged(list, {filter: "", ...sorted}).map(s => s.statement);
+  const list = [{digest: "a1", statement: "SELECT a", first_seen: "2026-03-04T05:00:00Z", errors: 0, gathered: 1, shards_reached: 3, per_second: 1, p99_ms: 9, total_ms: 1, count: 4, on_several_shards: 2}, {digest: "b2", statement: "UPDATE b", database: "shop", first_seen: "2026-03-01T05:00:00Z", errors: 2, gathered: 0, shards_reached: 0, per_second: 5, p99_ms: 200, total_ms: 2, count: 1, on_several_shards: 0}];
+  const texts = sorted => statements.arranged({at: "2026-03-04T05:06:07Z", statements: list}, {text: "", show: "", ...sorted}, 3).map(s => s.statement);
   assert.deepEqual(texts({by: "per_second"}), ["UPDATE b", "SELECT a"]);
-  assert.deepEqual(texts({by: "p99_ms"}), ["SELECT a", "UPDATE b"]);
+  assert.deepEqual(texts({by: "rows"}).length, 2);
   assert.deepEqual(texts({by: "on_several_shards"}), ["SELECT a", "UPDATE b"]);
-  assert.deepEqual(texts({by: "p99_ms", filter: " SHOP "}), ["UPDATE b"]);
+  assert.deepEqual(texts({by: "p99_ms", text: " SHOP "}), ["UPDATE b"]);
+  for (const [show, want] of [["failing", ["UPDATE b"]], ["slow", ["UPDATE b"]], ["all", ["SELECT a"]], ["several", ["SELECT a"]], ["gathers", ["SELECT a"]], ["new", ["SELECT a"]], ["nonsense", ["UPDATE b", "SELECT a"]]]) assert.deepEqual(texts({by: "per_second", show}), want, show);
+  assert.deepEqual(texts({by: "per_second", text: "a1"}), ["SELECT a"]);
+});
+
+test("the list of statements and the page of one are in the address", () => {
+  statements.read("#statements?show=failing&page=3&text=a%26b");
+  assert.equal(statements.address(), "#statements?show=failing&text=a%26b&page=3");
+  statements.choose("by", "errors");
+  assert.equal(statements.address(), "#statements?by=errors&show=failing&text=a%26b");
+  const page = statements.pageOf({digest: "ab12", database: "my shop"});
+  assert.equal(page, "#statements?digest=ab12&database=my+shop");
+  statements.read(page);
+  assert.deepEqual(statements.needs("")[0], ["v1/statements/ab12?database=my+shop&span=1h", 5000]);
+  statements.read("#statements");
+  assert.deepEqual(statements.needs(""), [["v1/statements", 5000]]);
+});
+
+test("a statement's plan is there for an admin, with its text", () => {
+  statement.plan.answer = {route: [{part: "shards", detail: "<s0>"}], shards: [{shard: "s0", columns: ["key"], rows: [["PRIMARY"], [""]]}, {shard: "s1", problem: "it does not answer"}]};
+  statement.plan.digest = "ab";
+  const drawn = String(statement.explaining({digest: "ab", statement: "select <?>"}, true));
+  for (const want of ["&lt;s0&gt;", "<td>PRIMARY</td>", "<td>–</td>", "it does not answer", 'data-explain-go']) assert.ok(drawn.includes(want), want + drawn);
+  assert.ok(String(statement.explaining({digest: "cd", statement: "select <?>"}, true)).includes("select &lt;?&gt;</textarea>"));
+  assert.ok(!String(statement.explaining({digest: "cd", statement: "x"}, false)).includes("textarea"));
 });
 
 test("rights are told in words, and only those that are not everybody's", () => {

@@ -1,0 +1,53 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+
+	"locus/migrate/job"
+)
+
+// differencesAnswer is the rows that differ between the shards of a job that failed its verification.
+type differencesAnswer struct {
+	Schema int            `json:"schema"`
+	Source string         `json:"source"`
+	Target string         `json:"target"`
+	Rows   []differingRow `json:"rows"`
+	Beyond int64          `json:"beyond"` // about how many more rows differ
+}
+
+// differingRow is a row as both shards have it. A text is empty if the shard has no such row.
+type differingRow struct {
+	Number  int      `json:"row"`
+	Table   string   `json:"table"`
+	Key     string   `json:"key"`
+	Columns []string `json:"columns"` // that differ
+	Source  string   `json:"source"`
+	Target  string   `json:"target"`
+	Owner   job.Side `json:"owner"` // the shard whose row clients see: source or target
+	Newer   job.Side `json:"newer,omitempty"`
+	Left    string   `json:"left,omitempty"` // why a repair has left it
+}
+
+// mostDiffering bounds the rows of an answer.
+const mostDiffering = 50
+
+func (c *Console) getDifferences(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	j := c.looks.see(r.Context()).jobOf(id)
+	if j == nil {
+		refuseJSON(w, http.StatusNotFound, fmt.Errorf("job %s is not under way; locus jobs lists the jobs", id))
+		return
+	}
+	found, err := c.options.Cluster.Differences(r.Context(), id)
+	if err != nil {
+		refuseJSON(w, http.StatusServiceUnavailable, fmt.Errorf("read the differing rows of job %s: %w", id, err))
+		return
+	}
+	a := differencesAnswer{schema, j.Source(), j.Target(), []differingRow{}, found.Beyond + int64(max(0, len(found.Rows)-mostDiffering))}
+	for _, d := range found.Rows[:min(len(found.Rows), mostDiffering)] {
+		newer, _ := d.Newer()
+		a.Rows = append(a.Rows, differingRow{d.Number, d.Table, d.KeyText, append([]string{}, d.Columns...), d.Source.Short, d.Target.Short, d.Owner, newer, d.Left})
+	}
+	writeJSON(w, a)
+}
