@@ -14,12 +14,14 @@ import (
 	"locus/proxy/sysvars"
 	"locus/proxy/wire"
 	"locus/router"
-	"locus/router/catalog"
 	"locus/router/plan"
 )
 
 // set runs SET. On MariaDB, a SET without warnings keeps the warnings of the previous statement.
 func (s *Session) set(r *exec.Execution) error {
+	if done, err := s.setByQuery(r); done || err != nil {
+		return err
+	}
 	before := s.vars.TakeConditions()
 	if err := s.assignAll(r); err != nil {
 		return s.writeError(err)
@@ -63,14 +65,8 @@ func (s *Session) assignAll(r *exec.Execution) error {
 // refuseDeclared refuses values that are read from declared tables. The first shard computes expressions, and it has all
 // undeclared tables.
 func (s *Session) refuseDeclared(r *exec.Execution) error {
-	for _, name := range r.Facts.Statement.Tables {
-		full := catalog.TableName{Schema: name.Schema, Name: name.Name}
-		if full.Schema == "" {
-			full.Schema = s.vars.Settings.Database()
-		}
-		if t, err := r.Snapshot.Catalog.Find(full); t != nil || err != nil {
-			return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET to a value that is read from the declared table %s: use SELECT … INTO", full)}
-		}
+	if name := s.declaredTable(r); name != nil {
+		return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET of several or other variables to a value that is read from the declared table %s: use SELECT … INTO for each user variable", name)}
 	}
 	return nil
 }
