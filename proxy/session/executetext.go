@@ -40,7 +40,7 @@ func (s *Session) runPrepared(r *exec.Execution, t *kept.Text, p *stmt.TextPrepa
 	args.Reset(lexed, nil)
 	return s.run(&exec.Execution{
 		Engine: s.engine, Plan: inner, Facts: inner.About(), Snapshot: r.Snapshot, Textual: t, Payload: append([]byte{mysql.COM_QUERY}, executeText(p)...),
-		Values: &plan.Values{Args: args, InsertID: s.vars.InsertID, CellVariable: s.cellVariable},
+		Values: &plan.Values{Args: args, InsertID: s.vars.InsertID, CellVariable: s.cellVariable, CellExpression: s.computedCell},
 	})
 }
 

@@ -55,7 +55,7 @@ func (s *Session) explain(r *exec.Execution) error {
 	}
 	var args stmt.Args
 	args.Reset(&x.lexed, r.Values.Bound)
-	values := plan.Values{Args: &args, InsertID: s.vars.InsertID, CellVariable: s.cellVariable}
+	values := plan.Values{Args: &args, InsertID: s.vars.InsertID, CellVariable: s.cellVariable, CellExpression: s.computedCell}
 	for _, line := range plan.Explain(x.plan, r.Snapshot.Map, &values, &x.route) {
 		rows = append(rows, []string{line.Part, line.Detail})
 	}
@@ -148,7 +148,7 @@ func (s *Session) explainedParts(r *exec.Execution, x *explaining) ([]exec.Part,
 	}
 	var args stmt.Args
 	args.Reset(lexed, nil)
-	w := &exec.Execution{Engine: s.engine, Plan: p, Facts: p.About(), Snapshot: r.Snapshot, Values: &plan.Values{Args: &args, InsertID: s.vars.InsertID, CellVariable: s.cellVariable}}
+	w := &exec.Execution{Engine: s.engine, Plan: p, Facts: p.About(), Snapshot: r.Snapshot, Values: &plan.Values{Args: &args, InsertID: s.vars.InsertID, CellVariable: s.cellVariable, CellExpression: s.computedCell}}
 	switch p := p.(type) {
 	case *plan.OneShard:
 		return []exec.Part{{Shard: p.Shard, Text: s.explainedText(w, p.Added)}}, nil

@@ -63,7 +63,7 @@ func (s *Session) runLexed(payload []byte) error {
 	}
 	s.args.Reset(&s.lexed, nil)
 	s.args.Foreign = s.vars.Foreign
-	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID, CellVariable: s.cellVariable}
+	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID, CellVariable: s.cellVariable, CellExpression: s.computedCell}
 	s.execution = exec.Execution{Engine: s.engine, Plan: p, Facts: p.About(), Values: &s.values, Snapshot: w, Payload: payload}
 	return s.finish(s.runObserved(&s.execution))
 }

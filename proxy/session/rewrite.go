@@ -134,7 +134,7 @@ func (s *Session) runChanged(r *exec.Execution, text []byte, under plan.Context)
 	}
 	args := new(stmt.Args)
 	args.Foreign = s.vars.Foreign
-	next := &exec.Execution{Engine: s.engine, Plan: p, Facts: p.About(), Snapshot: r.Snapshot, Payload: r.Payload, Params: r.Params, Values: &plan.Values{Args: args, InsertID: s.vars.InsertID, CellVariable: s.cellVariable}}
+	next := &exec.Execution{Engine: s.engine, Plan: p, Facts: p.About(), Snapshot: r.Snapshot, Payload: r.Payload, Params: r.Params, Values: &plan.Values{Args: args, InsertID: s.vars.InsertID, CellVariable: s.cellVariable, CellExpression: s.computedCell}}
 	if r.Prepared == nil {
 		args.Reset(lexed, nil)
 		next.Payload = append([]byte{mysql.COM_QUERY}, text...)

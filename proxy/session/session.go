@@ -54,6 +54,8 @@ type Session struct {
 	initial      *backend.Settings // the settings after the login, which COM_RESET_CONNECTION restores
 	vars         sysvars.State
 	cellVariable func(name string) stmt.Value // vars.UserValue
+	computedCell func(text string) stmt.Value // cellExpression
+	cells        cellExpressions
 	conns        *txn.Connections
 	eval         *sysvars.Evaluator
 	engine       *exec.Engine
@@ -101,7 +103,7 @@ func New(ctx context.Context, services *Services, c *Client) *Session {
 		Issuers: exec.Issuers{IDs: services.IDs, Numbers: numbers, Generators: services.Generators, Ring: services.Ring},
 	})
 	s.eval = sysvars.NewEvaluator(&s.vars, exec.FirstShard{Engine: s.engine, Plan: s.planQuery})
-	s.cellVariable = s.vars.UserValue
+	s.cellVariable, s.computedCell = s.vars.UserValue, s.cellExpression
 	s.identify(c)
 	return s
 }

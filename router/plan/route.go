@@ -162,6 +162,9 @@ type Values struct {
 	UserVariable func(name string) stmt.Value
 	// CellVariable is UserVariable for the values of an INSERT's rows.
 	CellVariable func(name string) stmt.Value
+	// CellExpression returns the value of another expression in an INSERT's row. It may query a shard. The result is Unknown if it can't
+	// be computed. CellExpression may be nil.
+	CellExpression func(text string) stmt.Value
 }
 
 // operand returns the value of an operand. The operand is passed by address because it is large, and this runs for each statement
@@ -416,8 +419,19 @@ func (v *Values) computed(c stmt.Cell) stmt.Value {
 	if _, insertID := v.Computed(c); insertID {
 		return stmt.UintValue(v.InsertID)
 	}
-	if value := v.Constant(c, v.CellVariable); !AsksForValue(value) {
-		return value
+	if value := v.Constant(c, v.CellVariable); value.Kind != stmt.Unknown {
+		return generatedByNone(value)
+	}
+	if text, plain := v.Expression(c); plain && v.CellExpression != nil {
+		return generatedByNone(v.CellExpression(text))
 	}
 	return stmt.Value{}
+}
+
+// generatedByNone returns a value, or the zero value for one that would ask for a generated value.
+func generatedByNone(v stmt.Value) stmt.Value {
+	if AsksForValue(v) {
+		return stmt.Value{}
+	}
+	return v
 }

@@ -18,6 +18,16 @@ func (a *Args) Constant(c Cell, variable func(name string) Value) Value {
 	return v
 }
 
+// Expression returns the text of a cell. plain is false if the text contains a placeholder.
+func (a *Args) Expression(c Cell) (text string, plain bool) {
+	for i := a.literalFrom(int(c.Start)); i < len(a.Literals) && a.Literals[i].End <= c.End; i++ {
+		if a.Literals[i].Kind == ParamLiteral {
+			return "", false
+		}
+	}
+	return string(a.Text[c.Start:c.End]), true
+}
+
 // constantReader reads a constant expression.
 type constantReader struct {
 	*Args

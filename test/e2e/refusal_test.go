@@ -24,7 +24,7 @@ func TestRefusals(t *testing.T) {
 		}{
 			{"INSERT INTO test_order (amount) VALUES (1)", 1364, "buyer_uid"},
 			{"INSERT INTO test_order (buyer_uid) VALUES (NULL)", 1105, "buyer_uid"},
-			{"INSERT INTO test_order (buyer_uid) VALUES (ABS(7))", 1105, "expression"},
+			{"INSERT INTO test_order (buyer_uid) VALUES (UUID_SHORT())", 1105, "expression"},
 			{fmt.Sprintf("INSERT INTO test_order (order_id, buyer_uid) VALUES (%d, 43)", id+100), 1105, "gene"},
 			{"INSERT INTO test_order (nothing, buyer_uid) VALUES (1, 42)", 1054, "nothing"},
 			{"INSERT INTO test_order (buyer_uid, amount) VALUES (42)", 1136, "row 1"},

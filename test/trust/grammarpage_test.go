@@ -24,7 +24,7 @@ var grammarReasons = []struct{ row, lines string }{
 	{"`INSERT` with an owner", `^INSERT INTO (t|tx) \((id|k), a\) VALUES \([^@]?[^:]*, 1\)$`},
 	{"`INSERT` and `REPLACE` with", `^(INSERT|REPLACE) `},
 	{"`CREATE TABLE … SELECT`", `^CREATE (TEMPORARY )?TABLE .*(\bSELECT\b|TABLE t$)|^CREATE TEMPORARY TABLE n LIKE`},
-	{"`SET @v = (SELECT …)`", `^(SET @v = |DO )\(SELECT`},
+	{"`DO (SELECT …)`", `^DO \(SELECT`},
 	{"`CREATE OR REPLACE TABLE`", `^CREATE OR REPLACE TABLE`},
 	{"Definitions of several tables", `^DROP (TABLE|VIEW) IF EXISTS|^RENAME TABLE|RENAME y$`},
 	{"A foreign key", `REFERENCES`},
