@@ -77,6 +77,9 @@ func (f Flavor) SortsZeroAsNull(typ byte, modes string) bool {
 // TimesOutWrites reports whether the statement time limit also applies to statements that write rows.
 func (f Flavor) TimesOutWrites() bool { return f == MariaDB }
 
+// NumbersRecentStatement reports whether clients may refer to the statement that they prepared last by the number 0xffffffff.
+func (f Flavor) NumbersRecentStatement() bool { return f == MariaDB }
+
 // ReopensTemporary reports whether a statement may read a temporary table more than once.
 func (f Flavor) ReopensTemporary() bool { return f == MariaDB }
 

@@ -258,3 +258,29 @@ func TestReading(t *testing.T) {
 		t.Error("large settings are kept for the next execution")
 	}
 }
+
+// TestRecent tests that the number 0xffffffff refers to the statement that was prepared last, until it is closed.
+func TestRecent(t *testing.T) {
+	var open atomic.Int64
+	l := NewStatements(NewShare(NewMemory(1<<20), 1<<20), 1<<20, &open)
+	execute := []byte{mysql.COM_STMT_EXECUTE, 0xff, 0xff, 0xff, 0xff}
+	if _, err := l.Find(execute); err == nil {
+		t.Error("without a statement there is no error")
+	}
+	first, second := new(Statement), new(Statement)
+	l.Add(first)
+	l.SetRecent(first)
+	l.Add(second)
+	l.SetRecent(second)
+	if got, err := l.Find(execute); got != second {
+		t.Errorf("the last of two: %v, %v", got, err)
+	}
+	l.Close(first)
+	if got, err := l.Find(execute); got != second {
+		t.Errorf("after the other one was closed: %v, %v", got, err)
+	}
+	l.Close(second)
+	if got, err := l.Find(execute); err == nil {
+		t.Errorf("after it was closed: %v", got)
+	}
+}

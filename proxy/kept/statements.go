@@ -21,6 +21,7 @@ type Statements struct {
 	longest  int           // longest parameter, in bytes
 	open     *atomic.Int64 // statements of all sessions
 	last     uint32
+	recent   *Statement // the one to which the number recentID refers, or nil
 	byNumber map[uint32]*Statement
 	byName   map[string]*Text
 }
@@ -70,13 +71,27 @@ func (l *Statements) Add(p *Statement) {
 	l.open.Add(1)
 }
 
+// recentID is the number by which clients of MariaDB refer to the statement that was prepared last. They send it with an execution before
+// they have received the statement's number.
+const recentID = 1<<32 - 1
+
+// SetRecent sets the statement that was prepared last. It is nil after a failure.
+func (l *Statements) SetRecent(p *Statement) { l.recent = p }
+
+func (l *Statements) numbered(id uint32) *Statement {
+	if id == recentID {
+		return l.recent
+	}
+	return l.byNumber[id]
+}
+
 // Find returns the statement to which a command refers.
 func (l *Statements) Find(payload []byte) (*Statement, error) {
 	id, err := wire.ParseStatement(payload)
 	if err != nil {
 		return nil, wire.Errorf(wire.ErMalformed, wire.StateGeneral, "%v", err)
 	}
-	p := l.byNumber[id]
+	p := l.numbered(id)
 	if p == nil {
 		return nil, wire.Errorf(erUnknownStmt, wire.StateGeneral, "Unknown prepared statement handler (%d) given to %s", id, wire.CommandName(payload[0]))
 	}
@@ -89,6 +104,9 @@ func (l *Statements) Close(p *Statement) {
 	l.ForgetLong(p)
 	l.share.Give(p.held)
 	delete(l.byNumber, p.ID)
+	if l.recent == p {
+		l.recent = nil
+	}
 	l.open.Add(-1)
 }
 
@@ -100,6 +118,7 @@ func (l *Statements) Reset() {
 		l.share.Give(p.held)
 	}
 	clear(l.byNumber)
+	l.recent = nil
 	for name := range l.byName {
 		l.Forget(name)
 	}
@@ -111,7 +130,7 @@ const sliceSize = 24
 // Lengthen appends a piece to a parameter's value. If the value gets too long, the execution will fail. A piece for an unknown parameter is
 // ignored.
 func (l *Statements) Lengthen(data wire.LongData) {
-	p := l.byNumber[data.Statement]
+	p := l.numbered(data.Statement)
 	if p == nil || int(data.Param) >= p.Given() || p.TooLong != nil {
 		return
 	}

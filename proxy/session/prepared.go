@@ -23,6 +23,7 @@ import (
 // prepare answers COM_STMT_PREPARE with a shard's answer for the statement.
 func (s *Session) prepare(text []byte) error {
 	s.vars.Commands[stmt.CountPrepare]++
+	s.kept.SetRecent(nil)
 	if err := s.kept.Full(); err != nil {
 		return s.writeError(err)
 	}
@@ -49,9 +50,14 @@ func (s *Session) prepare(text []byte) error {
 	case err != nil:
 		return s.writeError(err)
 	case shardPlan == nil:
-		return s.prepareLocally(p, columns)
+		err = s.prepareLocally(p, columns)
+	default:
+		err = s.prepareOnShard(w, p, sent, shardPlan)
 	}
-	return s.prepareOnShard(w, p, sent, shardPlan)
+	if p.ID != 0 && w.Flavor.NumbersRecentStatement() {
+		s.kept.SetRecent(p)
+	}
+	return err
 }
 
 // replan makes a new plan if the tables have changed. It returns the snapshot under which the plan must run.
