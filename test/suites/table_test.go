@@ -31,6 +31,10 @@ var drivers = []suite{
 		tests: script{cases: "mysql2/cases.js"}, // its own tests are not published
 	},
 	{
+		name: "mariadbnode", databases: []string{"suite"}, least: 13, // MariaDB's own connector; its tests are not published
+		tests: script{cases: "mariadbnode/cases.js", inShop: "mariadbnode/shop.js"},
+	},
+	{
 		name: "sysbench", short: servers.MariaDB, databases: []string{"sbtest"}, least: 66, inTurn: true,
 		tests: sysbench{},
 	},
@@ -124,6 +128,10 @@ var mappers = []suite{
 	{
 		name: "knex", short: servers.MariaDB, databases: []string{"suite"}, least: 43,
 		tests: script{cases: "knex/cases.js", inShop: "knex/shop.js"},
+	},
+	{
+		name: "kysely", databases: []string{"suite"}, least: 11,
+		tests: script{cases: "kysely/cases.js", inShop: "kysely/shop.js"},
 	},
 	{
 		name: "typeorm", short: servers.MySQL, databases: []string{"suite"}, least: 45,
