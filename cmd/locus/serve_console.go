@@ -51,6 +51,10 @@ func (s shared) Digest(ctx context.Context, database, hash string) (fleet.Digest
 	return fleet.DigestCostOf(ctx, s.conn.kv, database, hash)
 }
 
+func (s shared) TableSizes(ctx context.Context, shard router.ShardName) ([]ops.TableSize, error) {
+	return ops.TableSizes(ctx, s.Store, shard)
+}
+
 func (s shared) Explain(ctx context.Context, shard router.ShardName, database, sql string, reads bool) (ops.ServerPlan, error) {
 	return ops.ExplainOn(ctx, s.Store, shard, database, sql, reads)
 }

@@ -58,6 +58,8 @@ type Ground interface {
 	Examine(context.Context) error
 	// Rows returns the approximate number of each shard's rows in sharded tables.
 	Rows(context.Context) (map[router.ShardName]float64, error)
+	// TableSizes returns the sizes of a shard's tables.
+	TableSizes(ctx context.Context, shard router.ShardName) ([]ops.TableSize, error)
 	// Explain returns a shard's plan for a statement, which does not run. Reads is true for a SELECT.
 	Explain(ctx context.Context, shard router.ShardName, database, sql string, reads bool) (ops.ServerPlan, error)
 	// Routes returns the versions of the route map, oldest first.

@@ -73,6 +73,7 @@ type Console struct {
 	statements *lately[fleet.Cost]
 	timeline   *lately[events.Page]
 	digests    digests
+	sizes      *lately[sizes]
 	sessions   *lately[fleet.SessionList]
 	generators *lately[fleet.Answers[[]generators.Report]]
 	routes     *lately[[]cluster.Version]
@@ -94,6 +95,7 @@ func New(o Options) *Console {
 		options: o, check: check, looks: newLooker(o, check), genes: newGenes(o), pages: newPages(), statements: newStatements(o.Cluster), timeline: newTimeline(o.Cluster), sessions: newSessions(o.Cluster),
 		generators: &lately[fleet.Answers[[]generators.Report]]{every: answersEvery, patience: answersPatience, find: o.Cluster.Generators},
 		digests:    digests{find: o.Cluster.Digest},
+		sizes:      newSizes(o),
 		routes:     &lately[[]cluster.Version]{every: answersEvery, patience: answersPatience, find: o.Cluster.Routes},
 	}
 	c.Handler = http.NewCrossOriginProtection().Handler(c.paths(newAuth(o)))
@@ -143,6 +145,7 @@ func (c *Console) paths(d *auth) http.Handler {
 	answers("GET /v1/statements/{digest}", c.getStatement)
 	answers("GET /v1/sessions", c.getSessions)
 	answers("GET /v1/tables", c.getTables)
+	answers("GET /v1/tables/sizes", c.getSizes)
 	answers("GET /v1/users", c.getUsers)
 	answers("GET /v1/generators", c.getGenerators)
 	answers("GET /v1/routes", c.getRoutes)

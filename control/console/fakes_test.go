@@ -192,6 +192,17 @@ func (*fakeCluster) Digest(_ context.Context, database, hash string) (d fleet.Di
 	return d, nil
 }
 
+func (*fakeCluster) TableSizes(_ context.Context, shard router.ShardName) ([]ops.TableSize, error) {
+	orders, old := catalog.TableName{Schema: "shop", Name: "orders"}, catalog.TableName{Schema: "shop", Name: "old"}
+	switch shard {
+	case "s0":
+		return []ops.TableSize{{Table: old, Rows: 7, Bytes: 70}, {Table: orders, Rows: 100, Bytes: 1000}}, nil
+	case "s1":
+		return []ops.TableSize{{Table: orders, Rows: 300, Bytes: 3000}}, nil
+	}
+	return nil, errors.New("it is down")
+}
+
 func (*fakeCluster) Explain(_ context.Context, shard router.ShardName, _, sql string, reads bool) (ops.ServerPlan, error) {
 	if shard == "s1" {
 		return ops.ServerPlan{}, errors.New("it does not answer")

@@ -43,6 +43,7 @@ func TestFieldsStay(t *testing.T) {
 		{"GET /v1/statements/{digest}", digestAnswer{}},
 		{"GET /v1/sessions", sessionsAnswer{}},
 		{"GET /v1/tables", tablesAnswer{}},
+		{"GET /v1/tables/sizes", sizesAnswer{}},
 		{"GET /v1/users", usersAnswer{}},
 		{"GET /v1/generators", generatorsAnswer{}},
 		{"GET /v1/routes", routesAnswer{}},

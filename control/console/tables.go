@@ -1,9 +1,12 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
+	"locus/migrate/link"
 	"locus/router/catalog"
 	"locus/router/cluster"
 )
@@ -35,6 +38,7 @@ type tableAnswer struct {
 	Stamped     map[string]string `json:"stamped,omitempty"`
 	Columns     []columnAnswer    `json:"columns"`           // as on the shards
 	Problem     string            `json:"problem,omitempty"` // why it can't be served
+	SQL         string            `json:"declaration"`       // the statement that declares it
 }
 
 type columnAnswer struct {
@@ -57,7 +61,7 @@ func newTable(name catalog.TableName, declared *cluster.Cluster, known *catalog.
 	d := declared.Tables[name]
 	a := tableAnswer{
 		Database: name.Schema, Name: name.Name, Kind: string(d.Kind), Shard: string(d.Shard), Owner: d.Owner, OrderNumber: d.OrderNumber, Gene: d.Gene, Version: d.Version,
-		Stamped: d.Stamped, Columns: []columnAnswer{},
+		Stamped: d.Stamped, Columns: []columnAnswer{}, SQL: fmt.Sprintf("CALL locus.table_add(%s, %s)", link.Text(name.String()), link.Text(d.Words())),
 	}
 	if d.Parent != nil {
 		a.Parent = d.Parent.Column
@@ -91,6 +95,9 @@ func (a tableAnswer) uses(c catalog.Column) []string {
 		if use.column != "" && strings.EqualFold(use.column, c.Name) {
 			list = append(list, use.is)
 		}
+	}
+	if c.Name == catalog.OwnGene && !slices.Contains(list, "gene") {
+		list = append(list, "gene, made by the proxy")
 	}
 	if by, there := a.Stamped[c.Name]; there {
 		list = append(list, "stamped by "+by)

@@ -44,8 +44,9 @@ ask.addEventListener("close", async () => {
   const now = asked;
   asked = null;
   if (!now || ask.returnValue !== "yes") return;
-  const body = now.order.body ? {...now.order.body} : {job: now.job};
-  for (const e of ask.querySelectorAll("[data-argument]")) body[e.dataset.argument] = e.type === "number" ? e.valueAsNumber : e.value;
+  const given = {};
+  for (const e of ask.querySelectorAll("[data-argument]")) given[e.dataset.argument] = e.type === "number" ? e.valueAsNumber : e.value;
+  const body = now.order.make ? now.order.make(given) : {...(now.order.body || {job: now.job}), ...given};
   try {
     const told = await send("v1/calls/" + now.order.procedure, body);
     tell(now.order.done ? now.order.done(told) : `${told.job}: ${told.told}`, true);

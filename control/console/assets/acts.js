@@ -22,6 +22,14 @@ export const acts = {
     const f = one(state.findings, "id", id);
     return {subject: f.where, order: {word: "Withdraw the acknowledgement", procedure: "withdraw", body: {finding: id}, ask: `${f.what}. The finding counts again, for everybody.`, done: () => `The finding about ${f.where} counts again.`}};
   },
+  declare: (state, table) => ({subject: table, order: {
+    word: "Declare …", procedure: "table_add", body: {table}, ask: `Say how the rows of ${table} are found, such as owner=buyer_uid id=order_id, or global. Its rows must already be where the declaration puts them, as those of an empty table are; otherwise import the table.`,
+    arguments: [{name: "words", label: "Declaration", text: true, value: "", most: 1000}], done: told => `${told.table} is declared: ${told.words || told.kind}.`,
+  }}),
+  importTable: (state, table) => ({subject: table, order: {
+    word: "Import …", procedure: "import", ask: `Start a job that moves the rows of ${table} to the shards that the declaration says, such as owner=buyer_uid id=order_id, while applications work. Nothing is handed over before you cut it over.`,
+    arguments: [{name: "words", label: "Declaration", text: true, value: "", most: 1000}], make: given => ({tables: [{table, words: given.words}]}), done: told => `${told.job} has begun.`,
+  }}),
   switchover(state, name) {
     const shard = one(state.shards, "name", name);
     return {subject: "shard " + name, order: {

@@ -52,14 +52,14 @@ const option = (value, label, now) => html`<option value="${value}" ${value === 
 
 const shown = () => plan && html`<div class="plan" id="plan"><p><b>${plan.job}</b> would move <b>${plural(plan.genes, "gene")}</b>, ${percent(plan.share_percent)} of ${plan.from}'s, to ${plan.to}: <code>${plan.gene_ranges}</code>. They have ${digits(plan.statements_per_second)} statements/s now. Their rows are copied and compared while ${plan.from} goes on serving them; nothing changes hands before you cut over.</p>
 ${plan.unasked ? html`<p class="note warn">Whether something stands in its way is not known: ${plan.unasked}</p>` : plan.problems.length === 0 ? html`<p class="good">Nothing stands in its way.</p>` : html`<p class="note">${plural(plan.problems.length, "thing")} in its way:</p><ul>${plan.problems.map(p => html`<li><b>${p.check}</b>: ${p.what}. <span class="soft">${p.remedy}</span></li>`)}</ul>`}
-${plan.problems.length ? "" : html`<button class="go" id="begin-go" data-begin="go">Begin ${plan.job}</button>`}</div>`;
+${plan.problems.length ? "" : html`<button class="go" id="begin-go" data-begin="go">Start ${plan.job}</button>`}</div>`;
 
 export function beginning(state) {
   const names = state.shards.map(s => s.name);
-  if (names.length < 2) return html`<section class="card" id="begin"><h2>Begin a move</h2><p>It takes two shards. Add one to cluster.yaml and run <code>locus apply -f cluster.yaml</code>.</p></section>`;
+  if (names.length < 2) return html`<section class="card" id="begin"><h2>Start a job</h2><p>It takes two shards. Add one to cluster.yaml and run <code>locus apply -f cluster.yaml</code>.</p></section>`;
   wanted.from = names.includes(wanted.from) ? wanted.from : (state.shards.find(s => s.genes_percent > 0) || state.shards[0]).name;
   wanted.to = names.includes(wanted.to) && wanted.to !== wanted.from ? wanted.to : (state.shards.find(s => s.genes_percent === 0) || state.shards.find(s => s.name !== wanted.from)).name;
-  return html`<section class="card" id="begin" aria-labelledby="begin-title"><h2 id="begin-title">Begin a move</h2><form id="begin-form"><div class="fields">
+  return html`<section class="card" id="begin" aria-labelledby="begin-title"><h2 id="begin-title">Start a job</h2><form id="begin-form"><div class="fields">
 <label>what <select data-want="kind" id="begin-kind">${option("half", "the upper half of its genes", wanted.kind)}${option("genes", "some of its genes", wanted.kind)}${option("sequence", "a few genes, by sequence", wanted.kind)}${option("merge", "all of its genes (merge)", wanted.kind)}</select></label>
 <label>from <select data-want="from" id="begin-from">${state.shards.map(s => option(s.name, `${s.name} (${percent(s.genes_percent)})`, wanted.from))}</select></label>
 <label>to <select data-want="to" id="begin-to">${state.shards.map(s => option(s.name, `${s.name} (${percent(s.genes_percent)})`, wanted.to))}</select></label>

@@ -39,7 +39,7 @@ export function progress(move) {
   return {percent: move.percent, goal: move.wanted_percent, text: `of its genes at ${move.to}${rolls}`};
 }
 
-const says = {done: "done", now: "under way", waits: "waits for an order", paused: "paused", back: "going back", failed: "failed", ahead: "to come"};
+const says = {done: "done", now: "under way", waits: "waits for a command", paused: "paused", back: "going back", failed: "failed", ahead: "to come"};
 
 const stepper = move => html`<ol class="steps" aria-label="stages of ${move.id}">${move.stages.map(s => html`<li class="${s.state}" ${s.state !== "done" && s.state !== "ahead" ? html`aria-current="step"` : ""}><span class="stage">${s.name}</span><span class="soft">${says[s.state]}</span></li>`)}</ol>`;
 
@@ -52,7 +52,7 @@ function figures(m) {
   return html`<dl class="figures">${m.seconds_left ? figure("time left", "about " + duration(m.seconds_left)) : ""}${m.next_step_seconds >= 0 ? figure("next step in", duration(m.next_step_seconds)) : ""}
 ${copies ? figure("rows", rate(m.rows_per_second)) : ""}${m.changes_per_second ? figure("changes applied", rate(m.changes_per_second)) : ""}
 ${figure("lag to " + m.to, lag(m.lag_ms), m.lag_ms >= 5000 ? "bad" : m.lag_ms >= 1000 ? "warn" : "")}${back ? figure("lag back to " + m.from, lag(m.back_lag_ms), m.back_lag_ms >= 5000 ? "bad" : m.back_lag_ms >= 1000 ? "warn" : "") : ""}
-${figure("conflicts", count(m.conflicts), m.conflicts ? "warn" : "")}${m.last_hold_ms ? figure("last step held", ms(m.last_hold_ms), m.last_hold_ms >= 1000 ? "bad" : m.last_hold_ms >= 100 ? "warn" : "") : ""}
+${figure("conflicts", count(m.conflicts), m.conflicts ? "warn" : "")}${m.last_hold_ms ? figure("last step paused", ms(m.last_hold_ms), m.last_hold_ms >= 1000 ? "bad" : m.last_hold_ms >= 100 ? "warn" : "") : ""}
 ${m.throttle_percent ? figure("rests", percent(m.throttle_percent) + " of the time") : ""}</dl>`;
 }
 
@@ -73,7 +73,7 @@ export function mirrored(m) {
   return html`<table class="fares" id="mirror-${m.id}"><caption>Mirrored reads: ${percent(r.percent)}</caption><thead><tr><td></td><th scope="col" class="number">${m.from}</th><th scope="col" class="number">${m.to}</th></tr></thead><tbody>
 <tr><th scope="row">p50</th><td class="number">${ms(r.source_p50_ms)}</td><td class="number">${ms(r.target_p50_ms)}</td></tr><tr><th scope="row">p99</th><td class="number">${ms(r.source_p99_ms)}</td><td class="number ${slower ? "warn" : ""}">${ms(r.target_p99_ms)}</td></tr></tbody></table>
 <p class="soft">${r.compared ? html`${count(r.compared)} compared, <b class="${r.different ? "bad" : ""}">${plural(r.different, "difference")}</b>, ${count(r.lag)} lag` : "none compared yet"}${others}</p>
-${r.away ? html`<p class="note warn">${m.to} is away, and is sent nothing until it is back: ${r.away}</p>` : ""}
+${r.away ? html`<p class="note warn">${m.to} is unreachable, and is sent nothing until it answers again: ${r.away}</p>` : ""}
 ${r.differences.map(d => html`<p class="note warn">differs ${plural(d.times, "time")}, gene ${d.gene}, ${plural(d.source_rows, "row")} at ${m.from} and ${d.code ? "error " + d.code : d.target_rows} at ${m.to}: <code>${d.statement}</code></p>`)}`;
 }
 
@@ -104,7 +104,7 @@ function card(m, state, proxy) {
   const p = progress(m), name = stageNow(m).name, busy = working.includes(name);
   return html`<article class="card" id="job-${m.id}" aria-labelledby="title-${m.id}">
 <div class="head"><h2 id="title-${m.id}">${m.id}</h2><span class="pill ${moods[m.phase] || ""}" id="phase-${m.id}">${m.phase}</span><b class="share" id="share-${m.id}">${percent(m.percent)}</b><span>${m.from} → ${m.to}</span><span class="soft">${plural(m.genes, "gene")}${m.by_sequence ? " by sequence" : ""} · by ${m.by} · ${day(m.created)}${m.why ? " · " + m.why : ""}</span></div>
-${m.problem && !m.trouble ? html`<p class="note">${m.problem}</p>` : ""}${m.remedy ? html`<p class="note warn"><b>What helps:</b> ${m.remedy}</p>` : ""}${m.trouble ? html`<p class="note warn">Tried again: ${m.trouble}</p>` : ""}
+${m.problem && !m.trouble ? html`<p class="note">${m.problem}</p>` : ""}${m.remedy ? html`<p class="note warn"><b>Remedy:</b> ${m.remedy}</p>` : ""}${m.trouble ? html`<p class="note warn">Tried again: ${m.trouble}</p>` : ""}
 ${found(m) ? differing(m, found(m)) : ""}${stepper(m)}
 <div class="beside"><div>${bar(name, p.percent, p.goal, name === "cut over" || name === "retire" ? "green" : "blue")}<p class="soft bartext"><b>${percent(p.percent)}</b> ${p.text}${m.every_seconds && name === "cut over" ? ` · ${percent(m.step_percent)} each ${duration(m.every_seconds)}` : ""}</p>
 ${figures(m)}${fares(m)}${mirrored(m)}${m.orders.length ? html`<div class="buttons" id="orders-${m.id}">${m.orders.toSorted((a, b) => !!b.next - !!a.next).map(o => order(m, o))}</div>` : ""}</div>
@@ -115,13 +115,13 @@ ${m.tables.length ? html`<details id="tables-${m.id}" ${busy ? html`open` : ""}>
 
 function past() {
   const {value, trouble} = take("v1/moves");
-  if (!value) return html`<section class="card" id="past"><h2>Finished moves</h2><p class="soft">${trouble || "Asking …"}</p></section>`;
-  return html`<section class="card" id="past" aria-labelledby="past-title"><h2 id="past-title">Finished moves</h2>${value.moves.length === 0 ? html`<p class="soft">None yet.</p>` : value.moves.map(m => html`<details class="past" id="past-${m.id}" data-journal="${m.id}"><summary><b>${m.id}</b> <span class="pill ${moods[m.phase] || ""}">${m.phase}</span> ${m.from} → ${m.to} <span class="soft">${plural(m.genes, "gene")} · took ${duration(m.seconds)} · by ${m.by} · ${day(m.ended)}${m.why ? " · " + m.why : ""}</span></summary>${unfolded.has(m.id) ? html`${take(journalPath(m.id)).value ? journal("past-" + m.id, take(journalPath(m.id)).value.journal) : html`<p class="soft">${take(journalPath(m.id)).trouble || "Asking …"}</p>`}` : ""}</details>`)}</section>`;
+  if (!value) return html`<section class="card" id="past"><h2>Finished jobs</h2><p class="soft">${trouble || "Asking …"}</p></section>`;
+  return html`<section class="card" id="past" aria-labelledby="past-title"><h2 id="past-title">Finished jobs</h2>${value.moves.length === 0 ? html`<p class="soft">None yet.</p>` : value.moves.map(m => html`<details class="past" id="past-${m.id}" data-journal="${m.id}"><summary><b>${m.id}</b> <span class="pill ${moods[m.phase] || ""}">${m.phase}</span> ${m.from} → ${m.to} <span class="soft">${plural(m.genes, "gene")} · took ${duration(m.seconds)} · by ${m.by} · ${day(m.ended)}${m.why ? " · " + m.why : ""}</span></summary>${unfolded.has(m.id) ? html`${take(journalPath(m.id)).value ? journal("past-" + m.id, take(journalPath(m.id)).value.journal) : html`<p class="soft">${take(journalPath(m.id)).trouble || "Asking …"}</p>`}` : ""}</details>`)}</section>`;
 }
 
-const none = state => html`<section class="card quiet" id="none"><p>No move is under way. <span class="soft">${state.you.admin ? html`Begin one below, or with <code>locus split --from SHARD --to SHARD --half</code>.` : html`An admin begins one here, or with <code>locus split --from SHARD --to SHARD --half</code>.`}</span></p></section>`;
+const none = state => html`<section class="card quiet" id="none"><p>No job is under way. <span class="soft">${state.you.admin ? html`Start one below, or with <code>locus split --from SHARD --to SHARD --half</code>.` : html`An admin starts one here, or with <code>locus split --from SHARD --to SHARD --half</code>.`}</span></p></section>`;
 
 export const draw = (state, proxy) => html`<div id="moves">${state.moves.length ? state.moves.map(m => card(m, state, proxy)) : none(state)}</div>${state.you.admin ? beginning(state) : ""}${past()}`;
 
 // brief is a line for each move, for the first part.
-export const brief = state => state.moves.length === 0 ? "" : html`<section class="card" id="brief" aria-labelledby="brief-title"><h2 id="brief-title">Moves</h2>${state.moves.map(m => html`<p class="line"><a href="#moves"><b>${m.id}</b></a> <span class="pill ${moods[m.phase] || ""}">${m.phase}</span> ${m.from} → ${m.to} <span class="soft"><b>${percent(progress(m).percent)}</b> ${progress(m).text}${m.seconds_left ? ", about " + duration(m.seconds_left) + " left" : ""}</span> ${m.problem ? html`<b class="bad">${m.problem}</b>` : ""}</p>`)}</section>`;
+export const brief = state => state.moves.length === 0 ? "" : html`<section class="card" id="brief" aria-labelledby="brief-title"><h2 id="brief-title">Jobs</h2>${state.moves.map(m => html`<p class="line"><a href="#moves"><b>${m.id}</b></a> <span class="pill ${moods[m.phase] || ""}">${m.phase}</span> ${m.from} → ${m.to} <span class="soft"><b>${percent(progress(m).percent)}</b> ${progress(m).text}${m.seconds_left ? ", about " + duration(m.seconds_left) + " left" : ""}</span> ${m.problem ? html`<b class="bad">${m.problem}</b>` : ""}</p>`)}</section>`;

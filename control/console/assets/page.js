@@ -24,10 +24,10 @@ import * as actions from "./actions.js";
 import {acts} from "./acts.js";
 
 const parts = {overview, moves, map: genes, statements, sessions, tables, users, routes, generators, timeline, doctor};
-const names = {overview: "Overview", moves: "Moves", map: "Map", statements: "Statements", sessions: "Sessions", tables: "Tables", users: "Users", routes: "Routes", generators: "Generators", timeline: "Timeline", doctor: "Findings"};
+const names = {overview: "Overview", moves: "Jobs", map: "Map", statements: "Statements", sessions: "Sessions", tables: "Tables", users: "Users", routes: "Routes", generators: "Generators", timeline: "Timeline", doctor: "Findings"};
 
 // addressed are the parts whose filters are in the address.
-const addressed = {timeline, sessions, statements};
+const addressed = {timeline, sessions, statements, tables};
 
 const main = document.getElementById("main"), said = document.getElementById("state"), select = document.getElementById("proxy");
 let state = null, away = "", proxy = "", events = null;
@@ -168,8 +168,8 @@ document.addEventListener("click", async e => {
     const session = sessions.find(button.dataset.session);
     if (session) actions.open("session " + session.id, sessions.order(session, kill === "statement"));
   } else if (sort || page) {
-    statements.choose(sort ? "by" : "page", sort || page);
-    location.hash = statements.address();
+    addressed[now()].choose(sort ? "by" : "page", sort || page);
+    location.hash = addressed[now()].address();
   } else if (button.hasAttribute("data-range-all")) {
     zoom(0, 0);
   } else if (button.hasAttribute("data-explain-go")) {
@@ -219,7 +219,7 @@ const changed = e => {
   draw();
 };
 document.addEventListener("change", changed);
-document.addEventListener("input", e => { if (e.target.matches("input[data-want], input[data-statements], input[data-sessions], [data-explain]")) changed(e); });
+document.addEventListener("input", e => { if (e.target.matches("input[data-want], input[data-statements], input[data-sessions], input[data-tables], [data-explain]")) changed(e); });
 document.addEventListener("toggle", e => {
   const id = e.target.dataset && e.target.dataset.journal;
   if (!id || moves.unfolded.has(id) === e.target.open) return;

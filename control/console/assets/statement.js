@@ -82,7 +82,7 @@ export function draw(state, chosen) {
 <h2 id="statement-title" class="unseen">Statement ${s.digest}</h2><pre class="sql"><code>${s.statement}</code></pre>
 ${a.silent ? html`<p class="note warn">No answer from ${a.silent.join(", ")}.</p>` : ""}
 ${figures(s, state.shards.length)}
-<p class="soft">${(s.tables || []).length ? html`Tables: ${s.tables.map((t, i) => html`${i ? ", " : ""}<a href="#tables?text=${encodeURIComponent(t)}">${t}</a>`)} · ` : ""}<a href="#sessions?running=1&amp;filter=${encodeURIComponent(s.statement.slice(0, 60))}">Sessions that run it now</a></p></section>
+<p class="soft">${(s.tables || []).length ? html`Tables: ${s.tables.map((t, i) => html`${i ? ", " : ""}<a href="#tables?table=${encodeURIComponent(t.includes(".") ? t : s.database + "." + t)}">${t}</a>`)} · ` : ""}<a href="#sessions?running=1&amp;filter=${encodeURIComponent(s.statement.slice(0, 60))}">Sessions that run it now</a></p></section>
 <section class="card" id="statement-past" aria-labelledby="statement-past-title"><div class="head"><h2 id="statement-past-title">Over time</h2><fieldset class="switch"><legend class="unseen">span</legend>${Object.entries(spans).map(([value, name]) => choice(value, name, chosen.span))}</fieldset></div>${curves(a, state, chosen)}</section>
 <section class="card three">${parts("by-shard", "Shards", "shard", a.by_shard, s.count)}${parts("by-user", "Users", "user", a.by_user, s.count)}${errors(a.by_error)}</section>
 ${explaining(s, state.you.admin)}`;

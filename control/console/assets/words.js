@@ -23,6 +23,13 @@ export function often(perSecond) {
   return n > 0 ? "< 1/h" : "0";
 }
 
+// bytes is a size: 512 B, 1.50 KiB, 20.3 GiB.
+export function bytes(n) {
+  let size = n || 0, unit = 0;
+  for (; size >= 1024 && unit < 5; unit++) size /= 1024;
+  return (unit ? digits(size) : count(size)) + " " + ["B", "KiB", "MiB", "GiB", "TiB", "PiB"][unit];
+}
+
 export const percent = n => (Math.round((n || 0) * 10) / 10) + " %";
 
 // ms is a latency: 850 µs would hide that all else is in ms.

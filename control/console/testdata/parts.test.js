@@ -7,7 +7,7 @@ import {differing, mirrored, progress, stageNow} from "../assets/moves.js";
 import * as statements from "../assets/statements.js";
 import * as statement from "../assets/statement.js";
 import {rights} from "../assets/users.js";
-import {routed} from "../assets/tables.js";
+import * as tables from "../assets/tables.js";
 import * as timeline from "../assets/timeline.js";
 import * as sessions from "../assets/sessions.js";
 
@@ -108,6 +108,8 @@ test("statements are sorted by what one wants to know, and found by their text",
   assert.deepEqual(texts({by: "p99_ms", text: " SHOP "}), ["UPDATE b"]);
   for (const [show, want] of [["failing", ["UPDATE b"]], ["slow", ["UPDATE b"]], ["all", ["SELECT a"]], ["several", ["SELECT a"]], ["gathers", ["SELECT a"]], ["new", ["SELECT a"]], ["nonsense", ["UPDATE b", "SELECT a"]]]) assert.deepEqual(texts({by: "per_second", show}), want, show);
   assert.deepEqual(texts({by: "per_second", text: "a1"}), ["SELECT a"]);
+  list.push({...list[0], statement: "SELECT on two", shards_reached: 2, gathered: 0});
+  assert.deepEqual([texts({by: "p99_ms", show: "all"}), texts({by: "p99_ms", show: "several"}).length], [["SELECT a"], 2]);
 });
 
 test("the list of statements and the page of one are in the address", () => {
@@ -136,7 +138,7 @@ test("rights are told in words, and only those that are not everybody's", () => 
   const plain = {admin: false, read_only: false, ddl: true, scatter: "allow", scatter_writes: "refuse", unfiltered: "allow", large_offset: "allow", large_gather: "refuse"};
   assert.deepEqual(rights(plain), []);
   assert.deepEqual(rights({...plain, admin: true, ddl: false, scatter: "warn", max_connections: 1000}), ["admin", "no DDL", "reads of several shards: warn", "1,000 connections at a proxy"]);
-  assert.equal(routed({kind: "sharded", owner: "buyer_uid"}), "rows live by buyer_uid");
+  assert.equal(tables.routed({kind: "sharded", owner: "buyer_uid"}), "placed by buyer_uid");
 });
 
 test("the filters of the timeline are in its address", () => {
@@ -182,4 +184,20 @@ test("only an admin sees how to end a session, and an idle one has no statement 
   const order = sessions.order(running, true);
   assert.deepEqual([order.procedure, order.body, order.done()], ["kill_statement", {proxy: "a:4306", session: 7}, "The statement of session 7 of proxy a:4306 has ended."]);
   assert.equal(sessions.order(running, false).procedure, "kill_session");
+});
+
+test("tables have sizes, statements and an address, and undeclared ones are listed", () => {
+  const declared = [{database: "shop", name: "orders", kind: "sharded", owner: "buyer", columns: []}];
+  const sizes = [{database: "shop", name: "orders", declared: true, rows: 400, bytes: 4000, skew: 1.5, shards: []}, {database: "shop", name: "old", declared: false, rows: 7, bytes: 70, skew: 0, shards: [{shard: "s0"}]}];
+  const statements = [{tables: ["Orders"], database: "shop", under_way: 2}, {tables: ["shop.orders"], under_way: 3}, {tables: ["orders"], database: "other", under_way: 9}];
+  const all = tables.joined(declared, sizes, statements);
+  assert.deepEqual(all.map(t => [t.name, t.kind, t.rows, t.load]), [["orders", "sharded", 400, 5], ["old", "undeclared", 7, 0]]);
+  const list = choice => tables.selected(all, {text: "", show: "", by: "bytes", ...choice}).map(t => t.name);
+  assert.deepEqual([list({}), list({show: "undeclared"}), list({text: "SHOP.ORD"}), list({by: "load"})], [["orders", "old"], ["old"], ["orders"], ["orders", "old"]]);
+  tables.read("#tables?table=shop.orders");
+  assert.equal(tables.address(), "#tables?table=shop.orders");
+  tables.read("#tables?show=undeclared&page=2");
+  tables.choose("by", "skew");
+  assert.equal(tables.address(), "#tables?show=undeclared&by=skew");
+  assert.deepEqual(acts.importTable({}, "shop.old").order.make({words: "global"}), {tables: [{table: "shop.old", words: "global"}]});
 });

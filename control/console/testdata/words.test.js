@@ -10,6 +10,7 @@ each("durations have two units at most", words.duration, [[0, "0 s"], [59.6, "1 
 each("latencies have units", words.ms, [[0, "–"], [0.0123, "0.012 ms"], [8.9, "8.90 ms"], [56.78, "56.8 ms"], [1234, "1,234 ms"], [12345, "12.3 s"]]);
 each("digits are as many as people look at", words.digits, [[0, "0"], [1234.5, "1,235"], [0.5, "0.5"], [0.00044, "0.00044"], [9.999, "10.00"]]);
 each("rates are as people say them", words.often, [[0, "0"], [12.34, "12.3/s"], [0.96, "0.96/s"], [0.05, "3.00/min"], [0.0005, "1.80/h"], [0.0001, "< 1/h"], [undefined, "0"]]);
+each("sizes have units", words.bytes, [[0, "0 B"], [512, "512 B"], [1536, "1.50 KiB"], [21800000000, "20.3 GiB"]]);
 each("times are in UTC", words.clock, [["2026-03-04T05:06:07.8+01:00", "04:06:07"], ["", "–"], ["nonsense", "–"]]);
 each("days too", words.day, [["2026-03-04T05:06:07Z", "2026-03-04 05:06"]]);
 each("percentages", words.percent, [[40, "40 %"], [33.333, "33.3 %"], [undefined, "0 %"]]);
