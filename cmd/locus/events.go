@@ -23,7 +23,7 @@ func eventsCommand(in *invocation) *cobra.Command {
 		Short: "Show what happened: failovers, jobs, definitions, drains, restarts, changes",
 		Long: `Show the timeline of the cluster, the latest event last: failovers and switchovers,
 the steps of jobs, definitions, changes of declarations, drains, starts and ends of
-processes, key rotations, acknowledged findings, and errors above a rate. Times are in
+processes, key rotations, acknowledged findings, outages, and errors above a rate. Times are in
 UTC. A line with an exclamation mark describes something that failed.
 
 etcd keeps events for 30 days, at most 50,000.`,

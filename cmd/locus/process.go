@@ -140,7 +140,7 @@ func (p *process) start(ctx context.Context) (*console.Console, error) {
 	return console.New(console.Options{
 		Proxy: p.proxy, Cluster: shared{p.store, p.in, p.connection}, Operations: p.ops, Self: p.card, Name: p.config.Cluster,
 		IDs: given(p.config, p.api), Accounts: accounts,
-		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts, Keys: p.keys.Status, Watched: p.servers.Watched, Events: p.timeline.Counts,
+		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts, Keys: p.keys.Status, Watched: p.servers.Watched, Events: p.timeline.Counts, Outages: p.recordOutages(),
 	}), nil
 }
 

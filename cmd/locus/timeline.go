@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"locus/control/events"
+	"locus/control/finding"
+	"locus/control/fleet"
 	"locus/proxy/ddl"
 )
 
@@ -57,6 +60,27 @@ func (p *process) recordDrain(background, ctx context.Context) error {
 	}
 	p.timeline.Record(e)
 	return nil
+}
+
+// recordOutages returns the function that records when outages begin and end.
+func (p *process) recordOutages() func(context.Context, time.Time, []finding.Finding) {
+	outages := &events.Outages{KV: p.kv, Process: p.card.ID, Lives: func(ctx context.Context, id string) (bool, error) {
+		cards, err := fleet.Processes(ctx, p.kv)
+		return slices.ContainsFunc(cards, func(c fleet.Card) bool { return c.ID == id }), err
+	}}
+	return func(ctx context.Context, now time.Time, found []finding.Finding) {
+		ctx, cancel := context.WithTimeout(ctx, observeEvery)
+		defer cancel()
+		var open []events.OpenOutage
+		for _, f := range found {
+			if f.Severity == finding.Outage {
+				open = append(open, events.OpenOutage{Subject: f.Where, Check: f.Check, What: f.What})
+			}
+		}
+		if err := outages.Observe(ctx, now, open); err != nil {
+			p.log.Debug("record outages in the timeline", "error", err)
+		}
+	}
 }
 
 // observeEvery is the interval between two checks of the rate of errors.

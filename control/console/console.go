@@ -15,6 +15,7 @@ import (
 	"locus/config"
 	"locus/control/events"
 	"locus/control/failover"
+	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/generators"
 	"locus/control/tracing"
@@ -52,7 +53,9 @@ type Options struct {
 	Watched func() map[router.ShardName]failover.Watched
 	// Keys returns the state of the process's key ring. It is nil if it has none.
 	Keys func() fleet.Keys
-	Now  func() time.Time // nil for time.Now
+	// Outages records the outages among the findings every few seconds. It is nil if the process records none.
+	Outages func(ctx context.Context, now time.Time, found []finding.Finding)
+	Now     func() time.Time // nil for time.Now
 }
 
 // Generators are the process's generators: the handler of /api/, and their state.

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/overview"
 	"locus/control/series"
@@ -46,7 +47,8 @@ type looker struct {
 	name    string
 	kept    *series.Keeper
 	check   *examiner
-	latest  atomic.Pointer[sight] // is last, for readers that don't wait for a query
+	outages func(context.Context, time.Time, []finding.Finding) // records them; may be nil
+	latest  atomic.Pointer[sight]                               // is last, for readers that don't wait for a query
 
 	mu      sync.Mutex // guards the fields below; held during a query
 	watcher watch.Watcher
@@ -57,7 +59,7 @@ type looker struct {
 
 func newLooker(o Options, check *examiner) *looker {
 	return &looker{
-		proxy: o.Proxy, self: o.Self, cluster: o.Cluster, name: o.Name, kept: series.New(), check: check,
+		proxy: o.Proxy, self: o.Self, cluster: o.Cluster, name: o.Name, kept: series.New(), check: check, outages: o.Outages,
 		watcher: watch.Watcher{Source: o.Cluster, Past: pastMoves, Mirrored: o.Cluster.Mirrored},
 	}
 }
@@ -67,7 +69,10 @@ func (l *looker) run(ctx context.Context) {
 	tick := time.NewTicker(lookUnasked)
 	defer tick.Stop()
 	for {
-		l.seeBy(ctx, unaskedAreGood)
+		found := l.seeBy(ctx, unaskedAreGood)
+		if l.outages != nil {
+			l.outages(ctx, found.At, overview.Of(found.Seen).Findings)
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -27,12 +27,13 @@ const (
 	Process     Kind = "process"     // a process started, stopped or was lost
 	Keys        Kind = "keys"        // another version of the key ring is current
 	Finding     Kind = "finding"     // a finding was acknowledged, or the acknowledgement was withdrawn
+	Outage      Kind = "outage"      // a finding became an outage, or an outage ended
 	Errors      Kind = "errors"      // the rate of errors rose above its limit, or fell below it
 )
 
 // Kinds returns all kinds.
 func Kinds() []Kind {
-	return []Kind{Job, Failover, Switchover, Definition, Declaration, Drain, Process, Keys, Finding, Errors}
+	return []Kind{Job, Failover, Switchover, Definition, Declaration, Drain, Process, Keys, Finding, Outage, Errors}
 }
 
 // ParseKind returns the kind of that name.

@@ -3,7 +3,7 @@ import {html} from "./html.js";
 import {take} from "./feed.js";
 import {clock, day, duration, ms} from "./words.js";
 
-const kinds = ["job", "failover", "switchover", "definition", "declaration", "drain", "process", "keys", "finding", "errors"];
+const kinds = ["job", "failover", "switchover", "definition", "declaration", "drain", "process", "keys", "finding", "outage", "errors"];
 
 // spans are the choices of since, with their names. 18:00 is the last one of the clock, in UTC.
 const spans = {"1h": "the last hour", "18:00": "since 18:00", "24h": "the last 24 hours", "7d": "the last 7 days", "30d": "the last 30 days"};
@@ -37,7 +37,7 @@ const path = () => "v1/events?limit=100&" + new URLSearchParams(Object.entries(c
 export const needs = () => [[path(), chosen.after ? 60000 : 3000]];
 
 // places are the parts of the page that show more about the subjects of a kind.
-const places = {job: "moves", failover: "overview", switchover: "overview", declaration: "routes", definition: "tables", finding: "doctor", errors: "statements", drain: "overview", process: "overview"};
+const places = {job: "moves", failover: "overview", switchover: "overview", declaration: "routes", definition: "tables", finding: "doctor", outage: "doctor", errors: "statements", drain: "overview", process: "overview"};
 
 // took writes a duration, or nothing.
 export const took = e => !e.took_ms ? "" : e.took_ms < 10000 ? ms(e.took_ms) : duration(e.took_ms / 1000);
