@@ -66,7 +66,7 @@ func (s *Session) assignAll(r *exec.Execution) error {
 // undeclared tables.
 func (s *Session) refuseDeclared(r *exec.Execution) error {
 	if name := s.declaredTable(r); name != nil {
-		return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET of several or other variables to a value that is read from the declared table %s: use SELECT … INTO for each user variable", name)}
+		return &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf("SET of several or other variables, or while sql_select_limit is set, to a value that is read from the declared table %s: use SELECT … INTO for each user variable", name)}
 	}
 	return nil
 }

@@ -18,6 +18,9 @@ func (s *Session) setByQuery(r *exec.Execution) (done bool, err error) {
 	if len(assigned) != 1 || !assigned[0].User || assigned[0].Expression == "" || r.Prepared != nil || s.declaredTable(r) == nil {
 		return false, nil
 	}
+	if s.vars.LimitsRows() { // a SELECT without rows assigns nothing, and a SET is not limited
+		return false, nil
+	}
 	final, found := s.client.Final, s.vars.FoundRows
 	s.client.Final = func(last reply.Ending) reply.Ending { return final(s.changingNoRow(last)) }
 	defer func() { s.client.Final = final }()
