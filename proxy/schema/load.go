@@ -310,6 +310,9 @@ func resolve(name catalog.TableName, c *cluster.Cluster, servers map[router.Shar
 		return nil, nil, err
 	}
 	t = t.WithUnique(all.unique(t)).WithUneven(uneven)
+	if err := t.CheckLookupKey(); err != nil {
+		return nil, nil, err
+	}
 	t.Counters = c.CountersOf(name)
 	return t, slices.Concat(all.warnings(t), all.unevenWarnings(uneven, raw)), nil
 }

@@ -24,6 +24,11 @@ type Catalog struct {
 	Shards     []router.ShardName
 	makesGenes bool
 	closed     *names // nil: the other objects of the shards are unknown
+	// lookups are the look-up indexes of a table. unindexed are the tables with an index that is filled and doesn't fit, and unfitLookups all
+	// indexes that don't fit.
+	lookups      map[TableName][]Lookup
+	unindexed    map[TableName]*UnindexedError
+	unfitLookups []*UnindexedError
 }
 
 // New returns a catalog for at least one shard. Broken tables are declared but don't fit their schema: statements on them are refused with the
@@ -44,6 +49,7 @@ func New(shards []router.ShardName, tables []*Table, broken map[TableName]error)
 			c.folded[n.lower()] = fits
 		}
 	}
+	c.linkLookups()
 	return c
 }
 

@@ -144,6 +144,8 @@ type Declaration struct {
 	Version string `yaml:"version,omitempty"`
 	// Stamped are further stamped columns, each with the name of the declared generator that fills it.
 	Stamped map[string]string `yaml:"stamped,omitempty,flow"`
+	// Lookup is set for a table with the entries of a look-up index.
+	Lookup *LookupOf `yaml:"lookup,omitempty,flow"`
 }
 
 // RoleOf returns the role that is declared for a column, or "" if there is none.
@@ -194,8 +196,8 @@ func (d Declaration) Validate() error {
 }
 
 func (d Declaration) refuseKeys() error {
-	if d.Owner != "" || d.Parent != nil || d.ID != nil || d.OrderNumber != "" || d.GeneText != nil || d.Gene != "" || d.Version != "" || len(d.Stamped) > 0 {
-		return fmt.Errorf("a %s table is not routed by a gene: remove owner, parent, id, order_number, gene_text, gene, version and stamped", d.Kind)
+	if d.Owner != "" || d.Parent != nil || d.ID != nil || d.OrderNumber != "" || d.GeneText != nil || d.Gene != "" || d.Version != "" || len(d.Stamped) > 0 || d.Lookup != nil {
+		return fmt.Errorf("a %s table is not routed by a gene: remove owner, parent, id, order_number, gene_text, gene, version, stamped and lookup", d.Kind)
 	}
 	return nil
 }
@@ -231,7 +233,7 @@ func (d Declaration) validateSharded() error {
 	if n := len(d.Stamped); n > mostStamped {
 		refuse("%d columns are stamped by generators: a table has up to %d", n, mostStamped)
 	}
-	for _, err := range []error{d.validateHiding(), d.validateGeneText()} {
+	for _, err := range []error{d.validateHiding(), d.validateGeneText(), d.validateLookup()} {
 		if err != nil {
 			errs = append(errs, err)
 		}

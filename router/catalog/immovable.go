@@ -59,7 +59,7 @@ func (c *Catalog) Obstacles(t *Table) (list []Obstacle) {
 		}
 	}
 	for _, u := range t.Unseen {
-		if !t.NumbersAlone(u) { // equal values are on no two shards
+		if !t.NumbersAlone(u) && !c.KeepsUnique(t, u) { // equal values are on no two shards
 			list = append(list, t.UniqueObstacle(u))
 		}
 	}

@@ -46,6 +46,9 @@ func (c *Catalog) Remarks() []error {
 			texts[fmt.Sprintf("table %s: to write it is refused: %v", name, err)] = true
 		}
 	}
+	for _, text := range c.lookupRemarks() {
+		texts[text] = true
+	}
 	var all []error
 	for text := range texts {
 		all = append(all, errors.New(text))

@@ -105,6 +105,7 @@ func Resolve(name TableName, d Declaration, columns []Column, width gene.Width) 
 	r := &resolver{t: t}
 	r.keys()
 	r.stamped()
+	r.lookupColumns()
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("table %s: %w", name, err)
 	}

@@ -34,7 +34,7 @@ const defaultLayout = "int64"
 const stampedWord = "stamped."
 
 // vocabulary contains the words that have a value, in the order in which they are written.
-var vocabulary = []string{"shard", "owner", "parent", "parent_layout", "parent_overflow", "id", "layout", "overflow", "order_no", "gene_text", "gene_text_at", "gene", "version"}
+var vocabulary = []string{"shard", "owner", "parent", "parent_layout", "parent_overflow", "id", "layout", "overflow", "order_no", "gene_text", "gene_text_at", "gene", "version", "lookup"}
 
 // Split splits a text at each separator that is not within backquotes. It returns at least one part.
 func Split(text string, separates func(rune) bool) (parts []string) {
@@ -128,6 +128,13 @@ func declarationOf(given, stamped map[string]string) (Declaration, error) {
 	case d.Shard != "":
 		d.Kind = Single
 	}
+	if given["lookup"] != "" {
+		var err error
+		if d.Lookup, err = parseLookup(given["lookup"]); err != nil {
+			return d, err
+		}
+		d.Owner = orElse(d.Owner, LookupHash)
+	}
 	_, hidden := given["hidden"]
 	layout := orElse(given["layout"], defaultLayout)
 	if given["id"] != "" {
@@ -179,7 +186,11 @@ func (d Declaration) Words() string {
 		}
 	}
 	add("shard", string(d.Shard))
-	add("owner", d.Owner)
+	if d.Lookup != nil {
+		add("lookup", d.Lookup.String())
+	} else {
+		add("owner", d.Owner)
+	}
 	layout := defaultLayout
 	if d.ID != nil {
 		layout = d.ID.Layout
@@ -228,6 +239,9 @@ func (d Declaration) Agrees(said Declaration) bool {
 		return reflect.DeepEqual(declared, said)
 	}
 	if said.GeneText != nil && !reflect.DeepEqual(d.GeneText, said.GeneText) {
+		return false
+	}
+	if said.Lookup != nil && (d.Lookup == nil || d.Lookup.String() != said.Lookup.String()) {
 		return false
 	}
 	less := func(declared, said string) bool { return said == "" || said == declared }

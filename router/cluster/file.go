@@ -58,7 +58,7 @@ func (f *file) cluster() (*Cluster, []error) {
 			problems = append(problems, fmt.Errorf("tables: %w", err))
 			continue
 		}
-		c.Tables[name] = d
+		c.Tables[name] = withFilled(d, false)
 	}
 	maps.Copy(c.Users, f.Users)
 	maps.Copy(c.Generators, f.Generators)
@@ -83,7 +83,7 @@ func (f *file) cluster() (*Cluster, []error) {
 func Format(c *Cluster) []byte {
 	tables := make(map[string]catalog.Declaration, len(c.Tables))
 	for name, d := range c.Tables {
-		tables[name.String()] = d
+		tables[name.String()] = withFilled(d, false) // the cluster knows, and a file must not change it
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "schema: %d\n", Schema)
@@ -145,4 +145,28 @@ func describe(m *router.Map, s router.Stamp) string {
 // hasUnreadableOwner reports whether a shard that the file can't declare owns genes.
 func (c *Cluster) hasUnreadableOwner() bool {
 	return slices.ContainsFunc(c.Routes.Shards(), func(name router.ShardName) bool { return c.Shards[name].Unreadable != "" })
+}
+
+// withFilled returns a declaration that says of a look-up table whether it is filled.
+func withFilled(d catalog.Declaration, filled bool) catalog.Declaration {
+	if d.Lookup != nil && d.Lookup.Filled != filled {
+		lookup := *d.Lookup
+		lookup.Filled, d.Lookup = filled, &lookup
+	}
+	return d
+}
+
+// withFilledOf returns the cluster in which look-up tables that are filled in the old one stay so.
+func (c *Cluster) withFilledOf(old *Cluster) *Cluster {
+	next := *c
+	for name, d := range c.Tables {
+		if d.Lookup == nil || d.Lookup.Filled || old == nil {
+			continue
+		}
+		if was := old.Tables[name].Lookup; was != nil && was.Filled && was.String() == d.Lookup.String() {
+			next.Tables = maps.Clone(next.Tables)
+			next.Tables[name] = withFilled(d, true)
+		}
+	}
+	return &next
 }

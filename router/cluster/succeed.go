@@ -25,7 +25,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	next = next.withNamesOf(old)
+	next = next.withNamesOf(old).withFilledOf(old)
 	after := *next
 	after.Stamp = stamp
 	if err := after.keepPrimaries(old); err != nil {
@@ -98,7 +98,7 @@ func RelocatedTables(old, next *Cluster) []catalog.TableName {
 
 // placement returns the part of a declaration that defines where rows are.
 func placement(d catalog.Declaration) catalog.Declaration {
-	d.Version, d.OrderNumber = "", ""
+	d.Version, d.OrderNumber, d.Lookup = "", "", nil
 	if d.ID != nil {
 		id := *d.ID
 		id.Hidden, d.ID = false, &id

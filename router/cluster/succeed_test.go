@@ -426,3 +426,37 @@ func TestSucceedLeavesShardedTablesAloneWhileGenesMove(t *testing.T) {
 		}
 	}
 }
+
+// A file says nothing of whether a look-up table is filled. It stays so unless the table is declared for another column.
+func TestAFilledLookUpTableStaysFilled(t *testing.T) {
+	name := catalog.TableName{Schema: "shop", Name: "by_email"}
+	declared := func(column string, filled bool) *Cluster {
+		c := good(t)
+		c.Tables = maps.Clone(c.Tables)
+		c.Tables[name] = catalog.Declaration{Kind: catalog.Sharded, Owner: catalog.LookupHash, Lookup: &catalog.LookupOf{Table: "users", Column: column, Filled: filled}}
+		return c
+	}
+	old, err := Succeed(nil, declared("email", true), stamp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := Format(old); bytes.Contains(text, []byte("filled")) {
+		t.Errorf("the file says whether it is filled:\n%s", text)
+	}
+	again, err := Parse(Format(declared("email", true)))
+	if err != nil || again.Tables[name].Lookup.Filled {
+		t.Errorf("the file declares it as filled: %v", err)
+	}
+	for column, want := range map[string]bool{"email": true, "phone": false} {
+		next, err := Succeed(old, declared(column, false), stamp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := next.Tables[name].Lookup.Filled; got != want {
+			t.Errorf("for column %s it is filled: %v", column, got)
+		}
+	}
+	if same := Encode(old)[TableKey(name)]; !bytes.Contains(same, []byte("filled: true")) {
+		t.Errorf("the document does not say that it is filled:\n%s", same)
+	}
+}
