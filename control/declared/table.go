@@ -69,6 +69,22 @@ func (t Tables) Withdraw(ctx context.Context, name catalog.TableName, d catalog.
 	return err
 }
 
+// Redeclare replaces the declaration from by to.
+func (t Tables) Redeclare(ctx context.Context, name catalog.TableName, from, to catalog.Declaration, by string) error {
+	changed, err := t.change(ctx, by, func(tables map[catalog.TableName]catalog.Declaration) error {
+		before := tables[name]
+		if !reflect.DeepEqual(before, from) && !reflect.DeepEqual(before, to) {
+			return &OtherwiseError{name, before}
+		}
+		tables[name] = to
+		return nil
+	})
+	if changed {
+		t.log.Info("a table was declared in another way", slog.String("table", name.String()), slog.String("declaration", to.Words()), slog.String("by", by))
+	}
+	return err
+}
+
 // WithTables returns a copy of the cluster with edited tables, after all checks that need no shard.
 func (s *State) WithTables(edit func(map[catalog.TableName]catalog.Declaration) error) (*cluster.Cluster, error) {
 	if s.Cluster == nil {

@@ -183,6 +183,9 @@ func (s *Session) Define(st Statement) (wire.OK, error) {
 		if err := d.stillDeclared(); err != nil {
 			return err
 		}
+		if err := d.unindex(); err != nil {
+			return err
+		}
 		return declares.begin()
 	}
 	d.may = func() error {
@@ -289,7 +292,7 @@ func (d *definition) stillDeclared() error {
 	for _, name := range d.Facts.Statement.Tables {
 		full := d.FullName(name)
 		was, declared := d.catalog.Declared(full)
-		if !declared {
+		if !declared || slices.Contains(d.unindexed, full) {
 			continue
 		}
 		if renaming := beingRenamed(now, full); renaming != nil {

@@ -26,6 +26,8 @@ type Declarations interface {
 	Declare(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) (changed bool, err error)
 	// Withdraw removes a declaration, unless another one has replaced it.
 	Withdraw(ctx context.Context, name catalog.TableName, d catalog.Declaration, by string) error
+	// Redeclare replaces the declaration from by to. The error says that another one has replaced it, or why it could not be written.
+	Redeclare(ctx context.Context, name catalog.TableName, from, to catalog.Declaration, by string) error
 }
 
 // declaring is a running definition that may also declare its table.

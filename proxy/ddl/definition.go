@@ -33,7 +33,9 @@ type definition struct {
 	// finish is called with the outcome before another definition of the same tables may begin.
 	finish func(Outcome)
 	notes  uint16 // for the client
-	began  time.Time
+	// unindexed are the look-up tables that were withdrawn before they are dropped.
+	unindexed []catalog.TableName
+	began     time.Time
 }
 
 // Outcome is the result of a definition on the shards.

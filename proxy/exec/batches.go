@@ -47,7 +47,9 @@ type batches struct {
 	text   []byte
 	rows   int           // the number of rows in text
 	stamps *stamp.Result // the stamps of the rows in text, or nil if they are not stamped
-	at     time.Time
+	// entries are those of look-up indexes for the rows in text.
+	entries []entryChange
+	at      time.Time
 }
 
 // insertRows inserts all rows that are added, or none, as INSERT … VALUES would. It runs in the client's transaction, or else in one
@@ -113,6 +115,9 @@ func (b *batches) flush() error {
 	if err := b.recordIssued(values, &total); err != nil {
 		return err
 	}
+	if err := b.x.writeEntries(b.entries); err != nil {
+		return err
+	}
 	b.recordNumber(values, total.InsertID)
 	b.out.Affected += total.Affected
 	b.out.Duplicates, b.out.Unaffected = b.out.Duplicates+total.Duplicates, b.out.Unaffected+total.Unaffected
@@ -147,6 +152,9 @@ func (b *batches) parts(v *plan.Values, before int) (parts []Part, err error) {
 			return nil, err
 		}
 		b.stamps = result
+		if b.entries, err = b.x.insertedEntries(p.Insert, v, result.Genes); err != nil {
+			return nil, err
+		}
 		for _, text := range result.Shards {
 			rows := b.x.stamper.RowsOf(text.Shard)
 			for i := range rows {

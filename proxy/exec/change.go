@@ -245,13 +245,27 @@ const (
 func (x *Execution) find(looks []lookup) (found []lookupResult, failure error) {
 	parts := make([]Part, len(looks))
 	for i, look := range looks {
-		parts[i].Shard = look.Shard
+		parts[i] = Part{Shard: look.Shard, Text: []byte(look.Text)}
 	}
-	leases, err := x.acquire(parts, 0)
+	answers, err := x.query(parts, 0)
 	if err != nil {
 		return nil, err
 	}
-	answers, errs, opened := make([]*backend.Rows, len(leases)), make([]error, len(leases)), make([]bool, len(leases))
+	for _, answer := range answers {
+		found = append(found, readFound(answer))
+	}
+	return found, nil
+}
+
+// query sends queries of the proxy's own to their shards within the transaction, all at once, and returns the answers. The error is the first
+// shard's that fails.
+func (x *Execution) query(parts []Part, mode txn.Mode) (answers []*backend.Rows, failure error) {
+	leases, err := x.acquire(parts, mode)
+	if err != nil {
+		return nil, err
+	}
+	errs, opened := make([]error, len(leases)), make([]bool, len(leases))
+	answers = make([]*backend.Rows, len(leases))
 	var querying sync.WaitGroup
 	for i, l := range leases {
 		x.Observer.Sent(l)
@@ -263,18 +277,16 @@ func (x *Execution) find(looks []lookup) (found []lookupResult, failure error) {
 				}
 				opened[i] = true
 			}
-			answers[i], errs[i] = l.Conn.Own().Query(x.Context, looks[i].Text)
+			answers[i], errs[i] = l.Conn.Own().Query(x.Context, string(parts[i].Text))
 		})
 	}
 	querying.Wait()
-	found = make([]lookupResult, len(leases))
 	for i, l := range leases {
 		x.Observer.Trace().Answered(string(l.Shard), 0, txn.CodeOf(errs[i]))
 		if opened[i] {
 			l.Opened()
 		}
 		if errs[i] == nil {
-			found[i] = readFound(answers[i])
 			l.Done(l.Conn.Status())
 			continue
 		}
@@ -283,7 +295,7 @@ func (x *Execution) find(looks []lookup) (found []lookupResult, failure error) {
 		}
 		l.Fail(errs[i])
 	}
-	return found, failure
+	return answers, failure
 }
 
 // readFound interprets a shard's answer to a lookup.

@@ -241,7 +241,7 @@ func (x *Execution) insertCopies(p *plan.Global) error {
 			parts[i].Params = params
 		}
 	}
-	return x.insertParts(p.Insert, result, parts)
+	return x.insertParts(p.Insert, result, parts, nil)
 }
 
 // runStamped runs an INSERT into a sharded table.
@@ -256,11 +256,11 @@ func (x *Execution) runStamped(p *plan.Stamped) error {
 			shards = append(shards, text.Shard)
 		}
 	}
-	if err := x.Admit(result.Genes, false, shards); err != nil {
+	if err := x.Admit(result.Genes, p.Insert.Indexing != nil, shards); err != nil { // the genes of entries are not known yet
 		return err
 	}
 	x.Tally.Stamped.Add(uint64(result.Generated))
-	if len(result.Shards) == 1 && !x.mayLeaveOut(p.Insert, result) {
+	if len(result.Shards) == 1 && !x.mayLeaveOut(p.Insert, result) && p.Insert.Indexing == nil {
 		return x.insertOne(p, result)
 	}
 	parts := make([]Part, 0, len(result.Shards))
@@ -269,19 +269,26 @@ func (x *Execution) runStamped(p *plan.Stamped) error {
 			Shard: x.Snapshot.Map.Shard(text.Shard), Text: text.Text, Params: x.paramsOf(text.Params), Rows: x.rowsOf(text.Shard),
 		})
 	}
-	if x.returns() {
-		return x.insertReturning(p.Insert, result, parts)
+	if p.Insert.Indexing != nil {
+		return x.insertIndexed(p, result, parts)
 	}
-	return x.insertParts(p.Insert, result, parts)
+	if x.returns() {
+		return x.insertReturning(p.Insert, result, parts, nil)
+	}
+	return x.insertParts(p.Insert, result, parts, nil)
 }
 
-// insertParts runs the parts of an INSERT in one transaction. It reports the first generated ID that a row has at the end.
-func (x *Execution) insertParts(in *plan.Insertion, result *stamp.Result, parts []Part) error {
+// insertParts runs the parts of an INSERT in one transaction, and then calls last in it, unless that is nil. It reports the first generated ID
+// that a row has at the end.
+func (x *Execution) insertParts(in *plan.Insertion, result *stamp.Result, parts []Part, last func() error) error {
 	var total totals
 	var first *plan.Issued
 	err := x.runTogether(func() (err error) {
 		if total, err = x.change(parts); err == nil {
 			first, err = x.firstInserted(in, result, &total)
+		}
+		if err == nil && last != nil {
+			err = last()
 		}
 		return err
 	})

@@ -19,8 +19,8 @@ const mostReturned = 64 << 20
 // returns reports whether the statement is a change that returns rows.
 func (x *Execution) returns() bool { return x.Facts.Statement.Features&stmt.Returning != 0 }
 
-// insertReturning runs the parts of an INSERT … RETURNING in one transaction. The client gets the rows in the order of the statement.
-func (x *Execution) insertReturning(in *plan.Insertion, result *stamp.Result, parts []Part) error {
+// insertReturning runs the parts of an INSERT … RETURNING in one transaction, and then calls last in it, unless that is nil. The client gets the rows in the order of the statement.
+func (x *Execution) insertReturning(in *plan.Insertion, result *stamp.Result, parts []Part, last func() error) error {
 	sequence := make([]int, in.Rows(x.Values.Args))
 	for i, part := range parts {
 		for _, row := range part.Rows {
@@ -30,6 +30,9 @@ func (x *Execution) insertReturning(in *plan.Insertion, result *stamp.Result, pa
 	var first *plan.Issued
 	err := x.runReturning(parts, sequence, func() (err error) {
 		first, err = x.firstInserted(in, result, &totals{Affected: 1}) // which rows were inserted is not known
+		if err == nil && last != nil {
+			err = last()
+		}
 		return err
 	})
 	if err == nil && first != nil {

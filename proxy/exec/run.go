@@ -127,10 +127,21 @@ func (e *Engine) staysOutside(f *plan.Facts) bool {
 
 // runRead runs a SELECT on the shards that have the genes of its keys.
 func (x *Execution) runRead(p *plan.Read) error {
-	err := p.Route(x.Snapshot.Map, x.Values, &x.route)
-	if err == nil {
-		if err := x.admitRoute(); err != nil {
+	err := p.Locate(x.Snapshot.Map, x.Values, &x.route)
+	admitted := false
+	if err == nil && p.Sought != nil {
+		if admitted, err = x.narrowed(&p.Keyed); err != nil {
 			return err
+		}
+	}
+	if err == nil {
+		err = p.Check(x.Snapshot.Map, &x.route)
+	}
+	if err == nil {
+		if !admitted {
+			if err := x.admitRoute(); err != nil {
+				return err
+			}
 		}
 		if len(x.route.Shards) > 1 {
 			return x.runScatter(p)
@@ -155,17 +166,28 @@ func (x *Execution) runRead(p *plan.Read) error {
 
 // runChange runs an UPDATE or DELETE on the shards that have the genes of its keys.
 func (x *Execution) runChange(p *plan.Change) error {
-	err := p.Route(x.Snapshot.Map, x.Values, &x.route)
+	err := p.Locate(x.Snapshot.Map, x.Values, &x.route)
+	admitted := false
+	if err == nil && p.Sought != nil {
+		if admitted, err = x.narrowed(&p.Keyed); err != nil {
+			return err
+		}
+	}
+	if err == nil {
+		err = p.Check(x.Snapshot.Map, x.Values, &x.route)
+	}
 	if p.Selects(&x.route, err) {
 		return x.runSelected(p)
 	}
 	if err != nil {
 		return err
 	}
-	if err := x.admitRoute(); err != nil {
-		return err
+	if !admitted {
+		if err := x.admitRoute(); err != nil {
+			return err
+		}
 	}
-	if len(x.route.Shards) > 1 || p.Finds(&x.route) {
+	if len(x.route.Shards) > 1 || p.Finds(&x.route) || p.Indexing != nil && len(x.route.Shards) > 0 {
 		return x.runSpread(p)
 	}
 	if len(x.route.Shards) == 0 {

@@ -36,13 +36,17 @@ func (x *Execution) runTogether(do func() error) error {
 // runSpread runs an UPDATE or DELETE on every shard of its route that may have matching rows, in one transaction. While genes are
 // being moved, each shard leaves out the rows of other shards.
 func (x *Execution) runSpread(p *plan.Change) error {
-	lookups, err := x.lookups(p)
-	if err != nil {
-		return err
+	var lookups []lookup
+	if p.Indexing == nil || p.Finds(&x.route) {
+		var err error
+		if lookups, err = x.lookups(p); err != nil {
+			return err
+		}
 	}
 	var total totals
+	var err error
 	if lookups == nil {
-		if !x.route.Whole() { // otherwise the rows of one owner are on two shards for now
+		if len(x.route.Shards) > 1 && !x.route.Whole() { // otherwise the rows of one owner are on two shards for now
 			if err := x.Account.MayScatterWrite(len(x.route.Shards), &x.Vars.Diagnostics); err != nil {
 				return err
 			}
@@ -70,7 +74,7 @@ func (x *Execution) doneChanging(total totals) error {
 
 // spread changes rows on every shard of the route, in one transaction.
 func (x *Execution) spread(p *plan.Change) (total totals, err error) {
-	if p.Limit == nil {
+	if p.Limit == nil && p.Indexing == nil {
 		parts, err := x.changeParts(p, x.route.Shards)
 		if err != nil {
 			return total, err
@@ -109,6 +113,8 @@ func (x *Execution) changeParts(p *plan.Change, shards []int) ([]Part, error) {
 // changeOn changes rows on the shards, within the transaction.
 func (x *Execution) changeOn(p *plan.Change, shards []int) (total totals, err error) {
 	switch {
+	case p.Indexing != nil:
+		return x.changeIndexed(p, shards)
 	case len(shards) < 2:
 	case p.First != nil:
 		return x.changeFirst(p, shards)

@@ -60,6 +60,9 @@ func (s *Session) procedure(r *exec.Execution) error {
 		}
 		args = append(args, v)
 	}
+	if call.Procedure == fillProcedure {
+		return s.fillLookup(args)
+	}
 	if s.Procedures == nil {
 		return noProcedure(call.Procedure)
 	}

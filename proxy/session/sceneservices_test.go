@@ -123,6 +123,13 @@ func (s *services) Withdraw(_ context.Context, name catalog.TableName, _ catalog
 	return nil
 }
 
+// Redeclare implements ddl.Declarations.
+func (s *services) Redeclare(_ context.Context, name catalog.TableName, _, to catalog.Declaration, by string) error {
+	s.say("%s declares %s in another way: %s", by, name, to.Words())
+	s.declared[name] = to
+	return nil
+}
+
 // Redefined reads the tables again. A table that a statement has declared exists after each shard was sent its creation.
 func (s *services) Redefined(context.Context, catalog.Change) error {
 	s.say("all proxies read the tables")

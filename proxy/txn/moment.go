@@ -27,3 +27,11 @@ func (c *Connections) Earlier() iter.Seq2[router.ShardName, Moment] {
 		}
 	}
 }
+
+// Joined returns the shards that the transaction has joined.
+func (c *Connections) Joined() (shards []router.ShardName) {
+	for _, b := range c.branches {
+		shards = append(shards, b.Shard)
+	}
+	return shards
+}

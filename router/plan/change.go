@@ -27,6 +27,9 @@ type Change struct {
 	// Finding describes how the shards are found if the values don't determine them. Nil means that they can't be found.
 	Finding *Finding
 
+	// Indexing describes how the look-up indexes of the table are kept. Nil: the change concerns none.
+	Indexing *Indexing
+
 	onlyOne  *Refusal // why it may not run on several shards; nil: it may
 	obstacle string   // the part of the statement that onlyOne names
 	agree    []agreement
@@ -41,6 +44,12 @@ func (p *Change) explain(e *explainer) {
 		return
 	}
 	e.rows(&p.Keyed, err == nil)
+	if p.Sought != nil {
+		p.Sought.explain(e)
+	}
+	if p.Indexing != nil {
+		e.addLine("entries", "of the rows, which a locking read finds first, are changed in %s, in the same transaction", p.Indexing)
+	}
 	if err != nil {
 		e.refusal(err)
 		return
@@ -68,6 +77,11 @@ func (p *Change) Route(m *router.Map, v *Values, out *Route) error {
 	if err := p.Locate(m, v, out); err != nil {
 		return err
 	}
+	return p.Check(m, v, out)
+}
+
+// Check checks whether the statement can run on the shards of a route. The error is a *Refusal.
+func (p *Change) Check(m *router.Map, v *Values, out *Route) error {
 	if len(out.Shards) > 1 && !p.canFind(v) && p.Selection == nil {
 		if err := p.SpreadRefusal(); err != nil {
 			return p.unlessDivided(m, out, err)
@@ -168,6 +182,9 @@ func (p *Change) checkAssignments(s *stmt.Statement, sc *scope) error {
 		p.onlyOne = refuse(ScatterWrite, "it would change rows on several shards, with %s: name the owner, the ID or the order number in WHERE", reason)
 	}
 	p.Finding = sc.finding(s, &p.Keyed)
+	if err := p.indexChange(s, sc); err != nil {
+		return err
+	}
 	if s.Kind != stmt.Update {
 		return nil
 	}

@@ -35,6 +35,9 @@ func (p *Stamped) explain(e *explainer) {
 		e.addLine("why", "row %d: %s = %s, the %s of %s: gene %s on %s", row+1, root.Column.Name, in.root(e.v, row),
 			root.Role, in.Table.TableName, g.Format(e.m.Width()), e.rowShard(of[row]))
 	}
+	if in.Indexing != nil {
+		e.addLine("entries", "of the rows are inserted into %s, in the same transaction", in.Indexing)
+	}
 	if err := p.CheckReturning(len(shards)); err != nil {
 		e.refusal(err)
 		return

@@ -41,6 +41,8 @@ type Insertion struct {
 	// server. They apply to any INSERT: one that replaces rows, skips duplicates, or fails on them.
 	unsided  []unseenKey
 	replaces bool
+	// Indexing describes how the look-up indexes of the table are kept. Nil: it has none.
+	Indexing *Indexing
 }
 
 // Stamp is the kind of a generated value.
@@ -116,6 +118,9 @@ func planInsert(s *stmt.Statement, ctx Context) (Plan, error) {
 		in.replaces = true
 	}
 	in.collectUnsided()
+	if in.Indexing, err = ctx.indexInsert(s, in); err != nil {
+		return nil, err
+	}
 	facts := Facts{
 		Writes: true, Cacheable: true, Clock: s.Features&stmt.ReadsClock != 0 || in.defaultsToClock(),
 		ReadsInsertID: s.Features&stmt.ReadsInsertID != 0,

@@ -11,7 +11,7 @@ import (
 
 // planLock plans LOCK TABLES on the shards that have the tables: for sharded and global ones, every shard. On a server that has a
 // view of rows on several shards, the lock of the view includes the tables that it reads. On the other shards these tables are
-// locked themselves.
+// locked themselves. A lock for writing to a table includes its look-up tables.
 func planLock(s *stmt.Statement, ctx Context) (Plan, error) {
 	p := &Local{Locks: map[router.ShardName][]stmt.LockTable{}}
 	for _, l := range s.LockTables {
@@ -21,6 +21,22 @@ func planLock(s *stmt.Statement, ctx Context) (Plan, error) {
 		}
 		for _, shard := range shards {
 			p.Locks[shard] = append(p.Locks[shard], l)
+		}
+	}
+	for _, l := range s.LockTables {
+		if reads(l) {
+			continue
+		}
+		t, err := ctx.find(l.TableName)
+		if err != nil {
+			return nil, err
+		}
+		lookups := ctx.Catalog.Lookups(t)
+		for i := range lookups { // their entries are written with the rows
+			entries := lookups[i].Entries
+			for _, shard := range ctx.Catalog.Shards {
+				p.Locks[shard] = ctx.lockToo(p.Locks[shard], stmt.LockTable{TableName: stmt.TableName{Schema: entries.Schema, Name: entries.Name}, Mode: l.Mode})
+			}
 		}
 	}
 	for _, l := range s.LockTables {

@@ -23,7 +23,7 @@ func (c Context) checkNames(s *stmt.Statement) error {
 	case stmt.Select, stmt.Insert, stmt.Replace, stmt.Update, stmt.Delete:
 		return c.checkRows(s)
 	case stmt.LoadData:
-		return c.checkEach(s.Tables, c.Catalog.Reading, c.Catalog.Writing)
+		return c.checkEach(s.Tables, c.Catalog.Reading, c.Catalog.Writing, c.Catalog.Unindexed)
 	case stmt.DDL, stmt.Other:
 		return c.checkDefinedNames(s)
 	case stmt.Lock:
@@ -85,7 +85,7 @@ func (c Context) checkRows(s *stmt.Statement) error {
 			}
 		}
 	}
-	return c.checkEach(written, c.Catalog.Writing)
+	return c.checkEach(written, c.Catalog.Writing, c.Catalog.Unindexed)
 }
 
 // checkDefinedNames checks what a definition creates and names.
@@ -156,6 +156,9 @@ func (c Context) catalogRefusal(err error) error {
 		return refuse(Ambiguous, "%v", err)
 	}
 	if _, ok := errors.AsType[*catalog.MisspelledError](err); ok {
+		return refuse(BrokenTable, "%v", err)
+	}
+	if _, ok := errors.AsType[*catalog.UnindexedError](err); ok {
 		return refuse(BrokenTable, "%v", err)
 	}
 	return refuse(TooFar, "%v", err)

@@ -198,6 +198,9 @@ func (c Context) checkDefinition(l *stmt.Lexed, s *stmt.Statement) error {
 		}
 	}
 	if s.Kind == stmt.DDL {
+		if err := c.checkIndexedTables(s); err != nil {
+			return err
+		}
 		return c.checkKeptColumns(l, s)
 	}
 	return nil

@@ -107,6 +107,7 @@ func (sc *scope) choosePlan(s *stmt.Statement, f Facts) (Plan, error) {
 		return nil, refuse(Unsupported, "changing tables of the server's own: connect to the shard for it")
 	case t.sharded > 0:
 		k := Keyed{Owned: sc.owned(s), classes: sc.classes(), sided: sc.sided(), pinned: t.single}
+		k.Sought = sc.sought(s, &k)
 		if f.Writes {
 			return &Change{Facts: f, Keyed: k}, nil
 		}

@@ -23,6 +23,9 @@ func (*Read) String() string { return "keyed" }
 func (p *Read) explain(e *explainer) {
 	err := p.Route(e.m, e.v, e.r)
 	e.rows(&p.Keyed, err == nil)
+	if p.Sought != nil {
+		p.Sought.explain(e)
+	}
 	switch {
 	case err != nil && p.Gather != nil:
 		e.gathered(p.Gather)
@@ -43,6 +46,11 @@ func (p *Read) Route(m *router.Map, v *Values, out *Route) error {
 	if err := p.Locate(m, v, out); err != nil {
 		return err
 	}
+	return p.Check(m, out)
+}
+
+// Check checks whether the statement can run on the shards of a route. The error is a *Refusal.
+func (p *Read) Check(m *router.Map, out *Route) error {
 	switch {
 	case len(out.Shards) < 2:
 	case p.Merge == nil:

@@ -69,6 +69,8 @@ const (
 	ServerNumbers Code = 1208
 	// UniqueUnseen: the statement can't handle a duplicate as requested, because the other row may be on another shard.
 	UniqueUnseen Code = 1209
+	// Indexed: the statement can't keep a look-up index of its table.
+	Indexed Code = 1211
 	// CopiesDiffer: a row of a global table would get a different value on each shard.
 	CopiesDiffer Code = 1210
 
@@ -128,7 +130,7 @@ func (r *Refusal) MySQL() (uint16, string) {
 	case Unreadable, SeveralStatements, UncertainText:
 		return erParse, stateSyntax
 	case Unsupported, Ambiguous, TooFar, NotAllowed, TooLarge, CrossShard, ScatterShape, ScatterWrite, ScatterRefused, GatherLimit, UnfilteredRefused, OffsetRefused, TransactionSpans, TransactionUnsafe,
-		UniqueUnseen, CopiesDiffer, ColumnKept, ShardNamed:
+		UniqueUnseen, Indexed, CopiesDiffer, ColumnKept, ShardNamed:
 		return erNotSupported, stateSyntax
 	case OwnerMissing, ServerNumbers:
 		return erNoDefault, stateGeneral

@@ -13,6 +13,8 @@ import (
 type Keyed struct {
 	// Owned narrows the statement to the rows that their shard owns. It is nil if the text has no place for that condition.
 	Owned *Owned
+	// Sought describes how a look-up index narrows a route of several shards. It is nil if none does.
+	Sought *Sought
 
 	classes []class
 	sided   bool             // each class's rows are on one shard even if their gene is divided

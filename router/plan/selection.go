@@ -121,7 +121,7 @@ func (sc *scope) setsFrom(s *stmt.Statement, target *node) bool {
 
 // gather plans how the rows are found for a change that may not run on several shards by itself.
 func (p *Change) gather(l *stmt.Lexed, ctx Context) error {
-	if p.onlyOne == nil {
+	if p.onlyOne == nil || p.Indexing != nil {
 		return nil
 	}
 	sc, err := newScope(p.Statement, ctx)

@@ -35,6 +35,18 @@ func (d declarations) Withdraw(_ context.Context, name catalog.TableName, is cat
 	return err
 }
 
+// Redeclare implements ddl.Declarations.
+func (d declarations) Redeclare(_ context.Context, name catalog.TableName, from, to catalog.Declaration, by string) error {
+	_, err := d.source.edit(by, func(tables map[catalog.TableName]catalog.Declaration) error {
+		if !reflect.DeepEqual(tables[name], from) && !reflect.DeepEqual(tables[name], to) {
+			return fmt.Errorf("it is declared as %q", tables[name].Words())
+		}
+		tables[name] = to
+		return nil
+	})
+	return err
+}
+
 func (s *source) edit(by string, change func(map[catalog.TableName]catalog.Declaration) error) (changed bool, err error) {
 	return s.change(by, func(c *cluster.Cluster) (*cluster.Cluster, error) {
 		next := *c

@@ -1,0 +1,159 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/go-mysql-org/go-mysql/mysql"
+
+	"locus/proxy/backend"
+	"locus/proxy/exec"
+	"locus/proxy/fence"
+	"locus/proxy/reply"
+	"locus/proxy/wire"
+	"locus/router/catalog"
+	"locus/router/plan"
+	"locus/router/stmt"
+)
+
+// fillProcedure is the name of the procedure that fills a look-up table.
+const fillProcedure = "fill_lookup"
+
+// These limit the repetitions of a part of the filling that a fence holds, or that loses to other transactions.
+const (
+	fillTries = 100
+	fillPause = 100 * time.Millisecond
+)
+
+// fillLookup answers CALL locus.fill_lookup('database.table'). It inserts the missing entries of a look-up table, and declares the table as filled.
+// From then on statements use it. A call that was interrupted can be repeated.
+func (s *Session) fillLookup(args []stmt.Value) error {
+	if len(args) != 1 || args[0].Kind != stmt.String {
+		return procedureError(fillProcedure, &BadArguments{Given: len(args), Takes: "locus." + fillProcedure + "(table)"})
+	}
+	name, err := catalog.ParseTableName(string(args[0].Text))
+	if err != nil {
+		return procedureError(fillProcedure, &BadArguments{Takes: "locus." + fillProcedure + "(table)", Argument: err.Error()})
+	}
+	switch {
+	case s.conns.Running():
+		return wire.Errorf(mysql.ER_CANT_DO_THIS_DURING_AN_TRANSACTION, "25000", "CALL %s.%s in a transaction: commit it first", stmt.Own, fillProcedure)
+	case s.Definitions.Declarations == nil || s.Definitions.Settled == nil:
+		return &plan.Refusal{Code: plan.Unsupported, Message: "nothing can be declared through this proxy"}
+	}
+	s.gate.Step(false)
+	s.defining.Store(true) // other sessions that wait for statements don't wait for this one
+	defer s.defining.Store(false)
+	// Transactions that have written rows without their entries are waited for by the locking reads. Statements are waited for here.
+	if err := s.Definitions.Settled(s.ctx, catalog.Change{Tables: []catalog.TableName{name}}); err != nil {
+		return fmt.Errorf("look-up table %s: not every proxy keeps it yet: %w; repeat the call", name, err)
+	}
+	filled, err := s.fillEntries(name)
+	if err == nil && filled.Duplicates != nil {
+		more := ""
+		if filled.More > 0 {
+			more = fmt.Sprintf(" and %d others", filled.More)
+		}
+		err = wire.Errorf(mysql.ER_DUP_ENTRY, "23000", "look-up table %s is not used: other rows have the values %s%s as well: change them, and repeat the call", name, strings.Join(filled.Duplicates, ", "), more)
+	}
+	if err == nil {
+		err = s.declareFilled(name)
+	}
+	if err != nil {
+		return err
+	}
+	s.Log.Info("a look-up table was filled", slog.String("table", name.String()), slog.Int("rows", filled.Rows), slog.Int("made", filled.Made), slog.String("by", s.user))
+	row := []string{name.String(), fmt.Sprint(filled.Rows), fmt.Sprint(filled.Made)}
+	return s.engine.WriteTexts(reply.TextColumns([]string{"table", "rows", "entries_made"}, [][]string{row}), [][]string{row})
+}
+
+// fillEntries reads all rows of the indexed table and inserts the missing entries.
+func (s *Session) fillEntries(name catalog.TableName) (f exec.Filled, err error) {
+	s.interrupts.Unlimited()
+	for shard, last := 0, false; ; {
+		w := s.snapshot()
+		l, err := findLookup(w.Catalog, name)
+		if err != nil {
+			return f, err
+		}
+		if last {
+			f.Restart()
+			if shard++; shard == len(w.Map.Shards()) {
+				return f, nil
+			}
+		}
+		last, err = s.fillOnce(l, shard, &f)
+		if err != nil {
+			return f, err
+		}
+	}
+}
+
+// fillOnce inserts the missing entries of some rows, and repeats that if other statements come first.
+func (s *Session) fillOnce(l *catalog.Lookup, shard int, f *exec.Filled) (last bool, err error) {
+	for try := 0; ; try++ {
+		w := s.snapshot()
+		p := plan.EntryWrite(stmt.Insert)
+		x := &exec.Execution{Engine: s.engine, Plan: p, Facts: p.About(), Snapshot: w, Values: &plan.Values{Args: new(stmt.Args)}}
+		last, err = x.FillEntries(l, shard, f)
+		s.gate.Step(false)
+		if err == nil || try == fillTries || !fillsAgain(err) {
+			return last, err
+		}
+		select {
+		case <-s.ctx.Done():
+			return false, context.Cause(s.ctx)
+		case <-time.After(fillPause):
+		}
+	}
+}
+
+// fillsAgain reports whether a part of the filling failed without effect for a reason that passes.
+func fillsAgain(err error) bool {
+	if _, held := errors.AsType[*fence.HeldError](err); held {
+		return true
+	}
+	e, is := errors.AsType[*backend.ServerError](err)
+	return is && (e.Code == mysql.ER_LOCK_DEADLOCK || e.Code == mysql.ER_LOCK_WAIT_TIMEOUT || e.Code == mysql.ER_DUP_ENTRY)
+}
+
+// findLookup returns the look-up index whose entries a table contains.
+func findLookup(c *catalog.Catalog, name catalog.TableName) (*catalog.Lookup, error) {
+	t, err := c.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil || t.Lookup == nil {
+		return nil, &plan.Refusal{Code: plan.Undeclarable, Message: fmt.Sprintf("table %s is no look-up table: its comment says 'locus: lookup=TABLE.COLUMN'", name)}
+	}
+	indexed, err := c.Find(catalog.TableName{Schema: name.Schema, Name: t.Lookup.Table})
+	if err != nil {
+		return nil, err
+	}
+	lookups := c.Lookups(indexed)
+	for i := range lookups {
+		if lookups[i].Entries == t {
+			return &lookups[i], nil
+		}
+	}
+	return nil, &plan.Refusal{Code: plan.Undeclarable, Message: c.UnfitLookup(name).Error()}
+}
+
+// declareFilled declares that a look-up table has the entries of all rows.
+func (s *Session) declareFilled(name catalog.TableName) error {
+	d, _ := s.snapshot().Catalog.Declared(name)
+	s.gate.Step(false)
+	next := d
+	next.Lookup = &catalog.LookupOf{Table: d.Lookup.Table, Column: d.Lookup.Column, Filled: true}
+	if err := s.Definitions.Declarations.Redeclare(s.ctx, name, d, next, s.user); err != nil {
+		return fmt.Errorf("look-up table %s is filled, and could not be declared so: %w; repeat the call", name, err)
+	}
+	if err := s.Definitions.Redefined(s.ctx, catalog.Change{Declared: true}); err != nil {
+		s.vars.Warn("not every proxy uses the look-up table yet: " + err.Error())
+	}
+	return nil
+}

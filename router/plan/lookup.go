@@ -1,0 +1,390 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"locus/router"
+	"locus/router/catalog"
+	"locus/router/stmt"
+)
+
+// Sought describes how a look-up index finds the shards of a statement that names none of its keys. The entries of the values contain the
+// genes of the rows that have them. The statement keeps its condition, so an entry that is newer or older than the row changes no answer.
+type Sought struct {
+	Lookup   *catalog.Lookup
+	operands []stmt.Operand
+}
+
+// mostSought limits the values that are looked up for one statement. A statement with more values asks all shards.
+const mostSought = 200
+
+// sought returns how a look-up index finds the rows of a statement, or nil. All tables of the statement must be joined by their keys, so
+// that one shard has every row of the answer.
+func (sc *scope) sought(s *stmt.Statement, k *Keyed) *Sought {
+	if len(k.classes) != 1 || k.arms != nil || k.pinned != "" || len(s.Blocks) != 1 || k.classes[0].cond != nil {
+		return nil
+	}
+	list := sc.of(s.Blocks[0])
+	for i := range list {
+		n := &list[i]
+		if !n.sharded() || n.ref.Nullable {
+			continue
+		}
+		lookups := sc.ctx.Catalog.Lookups(n.table)
+		for at := range lookups {
+			if l := &lookups[at]; l.Filled {
+				if operands := sc.compared(n, s.Blocks[0].Where, l.Column); operands != nil {
+					return &Sought{l, operands}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// compared returns the values of which a column of a table must have one, or nil.
+func (sc *scope) compared(n *node, c *stmt.Condition, column int) []stmt.Operand {
+	switch {
+	case c == nil:
+	case c.Kind == stmt.And:
+		for _, arg := range c.Args {
+			if operands := sc.compared(n, arg, column); operands != nil {
+				return operands
+			}
+		}
+	case c.Kind == stmt.Equal && !c.NullSafe && !c.InRows:
+		of, unknown := sc.within(n.block, c.Column)
+		if of != n || unknown || slices.ContainsFunc(c.Operands, func(o stmt.Operand) bool { return !o.Known() }) {
+			return nil
+		}
+		if at, is := n.table.Column(c.Column.Name); is && at == column {
+			return c.Operands
+		}
+	}
+	return nil
+}
+
+// Entries returns the values that are looked up, without their hashes. ok is false if there are too many, or if servers may compare one of
+// them as another type than the column's.
+func (s *Sought) Entries(v *Values) (entries []catalog.Entry, ok bool) {
+	of := s.Lookup.Of()
+	add := func(value stmt.Value) bool {
+		if value.Kind == stmt.Null {
+			return true
+		}
+		sought, ok := of.Sought(value)
+		entries = append(entries, catalog.Entry{Value: sought})
+		return ok && len(entries) <= mostSought
+	}
+	for i := range s.operands {
+		o := &s.operands[i]
+		if o.Slot < 0 || o.Negative {
+			if !add(v.operand(o)) {
+				return nil, false
+			}
+			continue
+		}
+		slot := v.Slots[o.Slot]
+		for at := slot.First; at < slot.First+slot.Count; at++ {
+			if !add(v.Value(at)) {
+				return nil, false
+			}
+		}
+	}
+	return entries, true
+}
+
+func (s *Sought) explain(e *explainer) {
+	if _, ok := s.Entries(e.v); ok && len(e.r.Shards) > 1 {
+		e.addLine("looks up", "%s in %s, whose entries tell which of these shards are asked", s.Lookup.Of().Name, s.Lookup.Entries.TableName)
+	}
+}
+
+// Narrow restricts the route to shards, of which each may have rows, in ascending order. If there are none, one shard gives the empty answer.
+func (r *Route) Narrow(shards []int) {
+	all := r.Shards
+	narrowed := intersect(all, shards)
+	if len(narrowed) == 0 {
+		narrowed = all[:1]
+	}
+	r.Shards = append(r.Shards[:0], narrowed...)
+}
+
+// Indexing describes how a statement keeps the look-up indexes of its table.
+type Indexing struct {
+	// Lookups are the indexes whose entries the statement may change.
+	Lookups []catalog.Lookup
+
+	at  []int          // the positions of their columns in a row of an INSERT, or -1: every row has NULL
+	set []stmt.Operand // the values that an UPDATE assigns; nil: the statement is a DELETE
+
+	table  *catalog.Table
+	alias  string
+	filter stmt.Filter
+	owners *Owned
+	reads  *Read
+}
+
+// refuseLookupTable refuses to change a look-up table other than through the table that it indexes.
+func (c Context) refuseLookupTable(t *catalog.Table) error {
+	if t == nil || t.Lookup == nil {
+		return nil
+	}
+	return refuse(Indexed, "table %s contains the entries of a look-up index, which are written with the rows of %s.%s: change those rows", t.TableName, t.Schema, t.Lookup.Table)
+}
+
+// indexInsert plans how an INSERT keeps the look-up indexes of its table. It returns nil if the table has none.
+func (c Context) indexInsert(s *stmt.Statement, in *Insertion) (*Indexing, error) {
+	t := in.Table
+	if err := c.refuseLookupTable(t); err != nil {
+		return nil, err
+	}
+	lookups := c.Catalog.Lookups(t)
+	if lookups == nil {
+		return nil, nil
+	}
+	if verb := replacing(s); verb != "" {
+		return nil, refuse(Indexed, "%s %s, which has the look-up index %s: look for the row first and write a plain INSERT or UPDATE", verb, t.TableName, lookups[0].Entries.TableName)
+	}
+	x := &Indexing{Lookups: lookups, table: t}
+	for i := range lookups {
+		at := slices.Index(in.Columns, lookups[i].Column)
+		if of := lookups[i].Of(); at < 0 && !of.DefaultsToNull {
+			return nil, refuse(Indexed, "an INSERT into %s must give %s, by which rows are looked up in %s", t.TableName, of.Name, lookups[i].Entries.TableName)
+		}
+		x.at = append(x.at, at)
+	}
+	return x, nil
+}
+
+// RowEntry returns the entry that a row of an INSERT has in the n-th index, without its hash and gene. has is false for NULL. The error is a
+// *Refusal.
+func (x *Indexing) RowEntry(in *Insertion, v *Values, row, n int) (entry catalog.Entry, has bool, err error) {
+	if x.at[n] < 0 {
+		return entry, false, nil
+	}
+	value := in.Value(v, row, x.at[n])
+	of := x.Lookups[n].Of()
+	if value.Kind == stmt.Default && of.DefaultsToNull {
+		return entry, false, nil
+	}
+	return x.entry(n, value, fmt.Sprintf("row %d: ", row+1))
+}
+
+func (x *Indexing) entry(n int, value stmt.Value, where string) (entry catalog.Entry, has bool, err error) {
+	l := &x.Lookups[n]
+	stored, err := l.Of().Indexable(value)
+	if err != nil {
+		return entry, false, refuse(Indexed, "%s%s, by which rows of %s are looked up in %s, %v", where, l.Of().Name, x.table.TableName, l.Entries.TableName, err)
+	}
+	return catalog.Entry{Value: stored}, stored.Kind != stmt.Null, nil
+}
+
+// indexChange plans how an UPDATE or DELETE keeps look-up indexes. It sets Indexing, or refuses the statement.
+func (p *Change) indexChange(s *stmt.Statement, sc *scope) error {
+	for i := range sc.nodes {
+		n := &sc.nodes[i]
+		if n.ref.Derived || !sc.changes(s, n) {
+			continue
+		}
+		if err := sc.ctx.refuseLookupTable(n.table); err != nil {
+			return err
+		}
+		lookups := sc.ctx.Catalog.Lookups(n.table)
+		if lookups == nil {
+			continue
+		}
+		x := &Indexing{table: n.table, alias: n.ref.Alias, owners: p.Owned}
+		for at := range lookups {
+			if s.Kind == stmt.Delete {
+				x.Lookups = append(x.Lookups, lookups[at])
+				continue
+			}
+			for _, a := range s.Assign {
+				target, unknown := sc.within(n.block, a.Column)
+				column, is := n.table.Column(a.Column.Name)
+				if target != n && !unknown || !is || column != lookups[at].Column || a.Same {
+					continue
+				}
+				if !a.Value.Known() {
+					return refuse(Indexed, "column %s of %s, by which rows are looked up in %s, can only be set to a value that is known beforehand", a.Column.Name, n.table.TableName, lookups[at].Entries.TableName)
+				}
+				x.Lookups, x.set = append(x.Lookups, lookups[at]), append(x.set, a.Value)
+			}
+		}
+		if x.Lookups == nil {
+			continue
+		}
+		if why := sc.unkept(s, n); why != "" {
+			return refuse(Indexed, "%s of %s, which has the look-up index %s, with %s: read the keys of the rows, then change them by their keys", s.Verb, n.table.TableName, x.Lookups[0].Entries.TableName, why)
+		}
+		x.filter = s.Blocks[0].Filter
+		x.reads = &Read{Facts: Facts{Statement: &stmt.Statement{Kind: stmt.Select, Blocks: s.Blocks}, Leaves: LeavesNothing}}
+		p.Indexing = x
+	}
+	return nil
+}
+
+// unkept returns what prevents a locking read from finding the rows that a change of a table with a look-up index changes, or "".
+func (sc *scope) unkept(s *stmt.Statement, n *node) string {
+	b := s.Blocks[0]
+	switch f := s.Features; {
+	case len(sc.nodes) != 1:
+		return "other tables"
+	case len(s.Blocks) > 1, f&stmt.With != 0:
+		return "subqueries"
+	case f&stmt.Limited != 0:
+		return "ORDER BY or LIMIT"
+	case f&stmt.Returning != 0:
+		return "RETURNING"
+	case s.IgnoresErrors:
+		return "IGNORE"
+	case f&(stmt.SetsUserVariable|stmt.SetsInsertID|stmt.NamedLock|stmt.ReadsNamedLock|stmt.UnknownFunction|stmt.Volatile) != 0:
+		return "functions or variables that may have another value when the rows are read"
+	case !b.HasFilter, n.ref.Partitioned, !ascii(n.table.Schema + n.table.Name + n.ref.Alias):
+		return "such a list of tables"
+	}
+	return ""
+}
+
+// Deletes reports whether the rows lose their entries because they are deleted.
+func (x *Indexing) Deletes() bool { return x.set == nil }
+
+// NewEntry returns the entry that an UPDATE gives a row in the n-th index, without its hash and gene. has is false for NULL.
+func (x *Indexing) NewEntry(v *Values, n int) (entry catalog.Entry, has bool, err error) {
+	return x.entry(n, v.operand(&x.set[n]), "")
+}
+
+// Filter returns where the condition of the statement is. ok is false if it has none.
+func (x *Indexing) Filter(v *Values) (from, to int, ok bool) {
+	return v.Offset(x.filter.Open), v.Offset(x.filter.Close), x.filter.There
+}
+
+// Reads returns the plan of the locking read, for its facts.
+func (x *Indexing) Reads() Plan { return x.reads }
+
+// GeneKey returns the key from which the gene of a row is read.
+func (x *Indexing) GeneKey() *catalog.Key { return x.table.ComputableKey() }
+
+// LockingRead returns the query for the values of the indexed columns, and for the gene's key behind them, of the rows that a shard changes,
+// without the foreign ones. Integers are in the answer as they are, bytes in hexadecimal, and texts as the hexadecimal bytes of utf8mb4.
+// condition is the text of the statement's condition, or nil.
+func (x *Indexing) LockingRead(condition []byte, foreign router.Foreign, limit int) []byte {
+	text := append([]byte("SELECT "), fieldsOf(x.alias, x.Lookups, x.GeneKey())...)
+	text = append(text, " FROM "+quote(x.table.Schema)+"."+quote(x.table.Name)+" AS "+quote(x.alias)...)
+	word := " WHERE "
+	if !foreign.Empty() {
+		text = append(append(text, word...), x.owners.Without(foreign)...)
+		word = " AND "
+	}
+	if condition != nil {
+		text = append(append(append(text, word...), '('), condition...)
+		text = append(text, "\n)"...) // a comment may end the condition
+	}
+	return append(text, " LIMIT "+strconv.Itoa(limit)+" FOR UPDATE"...)
+}
+
+// fieldsOf returns the fields of a query for the values of indexed columns, and for the gene's key.
+func fieldsOf(alias string, lookups []catalog.Lookup, key *catalog.Key) string {
+	fields := make([]string, 0, len(lookups)+1)
+	for i := range lookups {
+		fields = append(fields, plainly(alias, lookups[i].Of()))
+	}
+	return strings.Join(append(fields, plainly(alias, key.Column)), ", ")
+}
+
+// plainly returns a field whose ASCII text contains a column's value whatever the character set of the connection is.
+func plainly(alias string, c *catalog.Column) string {
+	column := quote(alias) + "." + quote(c.Name)
+	switch {
+	case c.IsInteger():
+		return column
+	case c.IsBinary():
+		return "HEX(" + column + ")"
+	}
+	return "HEX(CONVERT(" + column + " USING utf8mb4))"
+}
+
+// EntryWrite returns a plan for the facts of a statement that writes entries of a look-up index.
+func EntryWrite(kind stmt.Kind) Plan {
+	return &Change{Facts: Facts{Statement: &stmt.Statement{Kind: kind, Insert: &stmt.Insertion{}}, Writes: true, Leaves: LeavesNothing}}
+}
+
+// String names the look-up tables.
+func (x *Indexing) String() string {
+	names := make([]string, len(x.Lookups))
+	for i := range x.Lookups {
+		names[i] = x.Lookups[i].Entries.String()
+	}
+	return strings.Join(names, ", ")
+}
+
+// checkIndexedTables refuses a definition after which look-up indexes could not be kept.
+func (c Context) checkIndexedTables(s *stmt.Statement) error {
+	if s.Kind != stmt.DDL || s.Features&(stmt.TemporaryTable|stmt.MakesTable) != 0 {
+		return nil
+	}
+	renamed := len(s.Renames) > 0
+	for _, name := range s.Tables {
+		full := c.fullName(name)
+		if c.isTemporary(full) {
+			continue
+		}
+		lookups := c.Catalog.LookupsOn(full)
+		d, _ := c.Catalog.Declared(full)
+		switch gone := s.Verb == "TRUNCATE" || slices.Contains(s.Dropped, name); {
+		case lookups != nil && (gone || renamed):
+			return refuse(Indexed, "%s of table %s, which has the look-up index %s: DROP TABLE %s first, and create and fill it again", s.Verb, full, lookups[0], lookups[0])
+		case d.Lookup != nil && (s.Verb == "TRUNCATE" || renamed || s.Altering != nil):
+			return refuse(Indexed, "%s of table %s, which contains the entries of a look-up index: DROP TABLE %s, and create and fill it again", s.Verb, full, full)
+		case s.Altering != nil:
+			for _, l := range lookups {
+				if err := c.checkIndexedColumn(s.Altering, full, l); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// checkIndexedColumn refuses to drop, rename or retype the column of a look-up index.
+func (c Context) checkIndexedColumn(a *stmt.Altering, table, entries catalog.TableName) error {
+	d, _ := c.Catalog.Declared(entries)
+	for _, column := range a.Columns {
+		if strings.EqualFold(column.Name, d.Lookup.Column) {
+			return refuse(ColumnKept, "column %s of table %s has the look-up index %s: DROP TABLE %s first, and create and fill it again", column.Name, table, entries, entries)
+		}
+	}
+	if a.Converts != nil {
+		return refuse(ColumnKept, "column %s of table %s has the look-up index %s, and would get another character set: convert the other columns one by one, or DROP TABLE %s first", d.Lookup.Column, table, entries, entries)
+	}
+	return nil
+}
+
+// fillAlias is the name of the indexed table in the query of [FillRead].
+const fillAlias = "locus_rows"
+
+// FillRead returns the query for the next rows of an indexed table on one shard, in the order of the indexed column, without the foreign ones.
+// after is the entry of the last row before them, or nil. The rows stay locked, so their entries can't change.
+func FillRead(l *catalog.Lookup, foreign router.Foreign, after *catalog.Entry, limit int) (text string, ok bool) {
+	of := l.Of()
+	column := quote(fillAlias) + "." + quote(of.Name)
+	text = "SELECT " + fieldsOf(fillAlias, []catalog.Lookup{*l}, l.Indexed.ComputableKey()) + " FROM " + quote(l.Indexed.Schema) + "." + quote(l.Indexed.Name) + " AS " + quote(fillAlias)
+	if after == nil {
+		text += " WHERE " + column + " IS NOT NULL"
+	} else {
+		text += " WHERE " + column + " > " + string(after.AppendLiteral(nil, of))
+	}
+	if !foreign.Empty() {
+		none := l.Indexed.NoneOf(fillAlias, foreign)
+		if none == "" {
+			return "", false
+		}
+		text += " AND " + none
+	}
+	return text + " ORDER BY " + column + " LIMIT " + strconv.Itoa(limit) + " LOCK IN SHARE MODE", true
+}
