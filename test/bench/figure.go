@@ -77,7 +77,6 @@ const (
 	ofImports
 	ofOutages
 	ofDefinitions
-	ofCalls
 )
 
 // single returns the spread of a figure that is measured once.

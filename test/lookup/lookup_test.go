@@ -1,0 +1,154 @@
+//go:build servers
+
+package lookup
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"locus/internal/test/servers"
+	"locus/proxy/txn"
+	"locus/test/shop"
+)
+
+// users is the indexed table, and entries is its look-up table.
+const (
+	users = `CREATE TABLE users (id BIGINT NOT NULL PRIMARY KEY, email VARCHAR(60) NULL, name VARCHAR(20) NOT NULL DEFAULT '', UNIQUE KEY by_email (email))
+		DEFAULT CHARSET utf8mb4 COLLATE utf8mb4_general_ci`
+	declares = " COMMENT 'locus: owner=id'"
+	entries  = `CREATE TABLE users_by_email (email VARCHAR(60) NOT NULL, value_hash BIGINT UNSIGNED NOT NULL, row_gene INT UNSIGNED NOT NULL, PRIMARY KEY (value_hash, email))
+		DEFAULT CHARSET utf8mb4 COLLATE utf8mb4_general_ci COMMENT 'locus: lookup=users.email'`
+)
+
+// indexed returns a shop with the tables, and a connection pool to its proxy.
+func indexed(t *testing.T, engine servers.Engine) (*stand, *sql.DB) {
+	t.Helper()
+	s := shop.Start(t, engine, shop.Options{Shards: 3, Spanning: txn.XA, User: ", admin: true, scatter_writes: allow"})
+	db := s.DB(t, nil)
+	must(t, db, users+declares, entries)
+	return &stand{s}, db
+}
+
+func must(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, text := range statements {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+}
+
+// refused checks that a statement fails with an error that contains a text.
+func refused(t *testing.T, db *sql.DB, text, why string) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), text); err == nil || !strings.Contains(err.Error(), why) {
+		t.Errorf("%s: %v, and not %q", text, err, why)
+	}
+}
+
+// column returns the first column of a query's rows, separated by blanks.
+func column(t *testing.T, db *sql.DB, query string) string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		columns, _ := rows.Columns()
+		values := make([]any, len(columns))
+		var first sql.NullString
+		values[0] = &first
+		for i := range values[1:] {
+			values[i+1] = new(sql.NullString)
+		}
+		if err := rows.Scan(values...); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, first.String)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return strings.Join(all, " ")
+}
+
+func TestALookUpIndex(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s, db := indexed(t, engine)
+		for i := range 40 {
+			if _, err := db.Exec("INSERT INTO users (id, email, name) VALUES (?, ?, 'x')", i, strings.Repeat("é", i%3)+"User"+string(rune('a'+i))+"@x"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		must(t, db, "INSERT INTO users (id) VALUES (100), (101)", "INSERT INTO users VALUES (102, 'b@x', ''), (103, NULL, ''), (104, 'c@x', '')")
+		refused(t, db, "INSERT INTO users VALUES (200, 'B@X ', '')", "by_email")
+		refused(t, db, "INSERT INTO users VALUES (200, 'EéUSERC@x', '')", "Duplicate")
+		if got := column(t, db, "SELECT COUNT(*) FROM users"); got != "45" {
+			t.Errorf("%s rows", got)
+		}
+		must(t, db, "CALL locus.fill_lookup('"+s.Schema+".users_by_email')")
+		for _, line := range []string{"EXPLAIN SELECT * FROM users WHERE email = 'b@x'", "EXPLAIN SELECT * FROM users"} {
+			t.Log(column(t, db, line))
+		}
+		if got := column(t, db, "SELECT id FROM users WHERE email = 'B@x'"); got != "102" {
+			t.Errorf("found %s", got)
+		}
+		must(t, db, "UPDATE users SET email = 'd@x' WHERE email = 'c@x'", "DELETE FROM users WHERE email = 'b@x'", "INSERT INTO users VALUES (200, 'b@x', '')")
+		if got := column(t, db, "SELECT id FROM users WHERE email IN ('b@x', 'c@x', 'd@x') ORDER BY id"); got != "104 200" {
+			t.Errorf("found %s", got)
+		}
+		refused(t, db, "UPDATE users SET email = 'd@x' WHERE id = 200", "by_email")
+		must(t, db, "DROP TABLE users_by_email", "TRUNCATE users", "DROP TABLE users")
+	})
+}
+
+// column2 returns the two columns of a query's only row, separated by a blank.
+func column2(t *testing.T, db *sql.DB, query string) string {
+	t.Helper()
+	var a, b string
+	if err := db.QueryRowContext(t.Context(), query).Scan(&a, &b); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return a + " " + b
+}
+
+// A transaction finds its own rows by the index, and the rows of its snapshot as they were.
+func TestWhatATransactionSees(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s, db := indexed(t, engine)
+		must(t, db, "CALL locus.fill_lookup('"+s.Schema+".users_by_email')")
+		for id := range 12 {
+			must(t, db, fmt.Sprintf("INSERT INTO users VALUES (%d, 'old%d', '')", id, id))
+		}
+		tx, err := db.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = tx.Rollback() }()
+		find := func(email, want string) {
+			t.Helper()
+			var id sql.NullString
+			if err := tx.QueryRow("SELECT MAX(id) FROM users WHERE email = ?", email).Scan(&id); err != nil || id.String != want {
+				t.Errorf("%s: row %q, and not %q: %v", email, id.String, want, err)
+			}
+		}
+		if _, err := tx.Exec("SELECT COUNT(*) FROM users"); err != nil { // the snapshots of all shards
+			t.Fatal(err)
+		}
+		for id := range 12 {
+			must(t, db, fmt.Sprintf("UPDATE users SET email = 'new%d' WHERE id = %d", id, id))
+			if _, err := tx.Exec("INSERT INTO users VALUES (?, ?, '')", 100+id, fmt.Sprint("own", id)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for id := range 12 {
+			find(fmt.Sprint("old", id), fmt.Sprint(id))
+			find(fmt.Sprint("new", id), "")
+			find(fmt.Sprint("OWN", id), fmt.Sprint(100+id))
+		}
+	})
+}
