@@ -50,6 +50,9 @@ func (x *Execution) narrow(s *plan.Sought) error {
 	var shards []int
 	for on, some := range x.byShard(entries) {
 		rows, err := x.ask(on, 0, backend.Default, string(s.Lookup.AppendFind(nil, some)))
+		if _, down := unreachable(err); down && x.Partial {
+			return nil // the reachable shards suffice
+		}
 		if err != nil {
 			return err
 		}

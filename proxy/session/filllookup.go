@@ -14,6 +14,7 @@ import (
 	"locus/proxy/exec"
 	"locus/proxy/fence"
 	"locus/proxy/reply"
+	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -42,10 +43,15 @@ func (s *Session) fillLookup(args []stmt.Value) error {
 	switch {
 	case s.conns.Running():
 		return wire.Errorf(mysql.ER_CANT_DO_THIS_DURING_AN_TRANSACTION, "25000", "CALL %s.%s in a transaction: commit it first", stmt.Own, fillProcedure)
+	case !s.vars.Autocommit || s.conns.Reserved(txn.LockedTables) || s.conns.Reserved(txn.ReadLock):
+		return &plan.Refusal{Code: plan.Unsupported, Message: "CALL locus." + fillProcedure + ", which commits after each part, in a session without autocommit or with locked tables: use a session of its own"}
 	case s.Definitions.Declarations == nil || s.Definitions.Settled == nil:
 		return &plan.Refusal{Code: plan.Unsupported, Message: "nothing can be declared through this proxy"}
 	}
 	s.gate.Step(false)
+	if err := s.declareLookup(name, false); err != nil {
+		return err
+	}
 	s.defining.Store(true) // other sessions that wait for statements don't wait for this one
 	defer s.defining.Store(false)
 	// Transactions that have written rows without their entries are waited for by the locking reads. Statements are waited for here.
@@ -61,7 +67,7 @@ func (s *Session) fillLookup(args []stmt.Value) error {
 		err = wire.Errorf(mysql.ER_DUP_ENTRY, "23000", "look-up table %s is not used: other rows have the values %s%s as well: change them, and repeat the call", name, strings.Join(filled.Duplicates, ", "), more)
 	}
 	if err == nil {
-		err = s.declareFilled(name)
+		err = s.declareLookup(name, true)
 	}
 	if err != nil {
 		return err
@@ -143,16 +149,23 @@ func findLookup(c *catalog.Catalog, name catalog.TableName) (*catalog.Lookup, er
 	return nil, &plan.Refusal{Code: plan.Undeclarable, Message: c.UnfitLookup(name).Error()}
 }
 
-// declareFilled declares that a look-up table has the entries of all rows.
-func (s *Session) declareFilled(name catalog.TableName) error {
-	d, _ := s.snapshot().Catalog.Declared(name)
+// declareLookup declares that every proxy keeps a look-up table, and whether the table has the entries of all rows.
+func (s *Session) declareLookup(name catalog.TableName, filled bool) error {
+	w := s.snapshot()
 	s.gate.Step(false)
+	if _, err := findLookup(w.Catalog, name); err != nil {
+		return err
+	}
+	d, _ := w.Catalog.Declared(name)
 	next := d
-	next.Lookup = &catalog.LookupOf{Table: d.Lookup.Table, Column: d.Lookup.Column, Filled: true}
+	next.Lookup = &catalog.LookupOf{Table: d.Lookup.Table, Column: d.Lookup.Column, Kept: true, Filled: filled || d.Lookup.Filled}
 	if err := s.Definitions.Declarations.Redeclare(s.ctx, name, d, next, s.user); err != nil {
-		return fmt.Errorf("look-up table %s is filled, and could not be declared so: %w; repeat the call", name, err)
+		return fmt.Errorf("look-up table %s could not be declared as one that is kept: %w; repeat the call", name, err)
 	}
 	if err := s.Definitions.Redefined(s.ctx, catalog.Change{Declared: true}); err != nil {
+		if !filled {
+			return fmt.Errorf("look-up table %s: not every proxy keeps it yet: %w; repeat the call", name, err)
+		}
 		s.vars.Warn("not every proxy uses the look-up table yet: " + err.Error())
 	}
 	return nil

@@ -77,6 +77,9 @@ func (c *Column) Indexable(v stmt.Value) (stmt.Value, error) {
 		return n, nil
 	}
 	text := v.Text
+	if v.Kind == stmt.Bytes && c.IsText() && !hashable[c.Charset] {
+		return v, fmt.Errorf("is bytes for a %s column of character set %s; give it as a text", c.DataType, c.Charset)
+	}
 	if v.Kind != stmt.String && v.Kind != stmt.Bytes {
 		stored, ok := v.Stored()
 		if !ok {

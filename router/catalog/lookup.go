@@ -31,7 +31,9 @@ type LookupOf struct {
 	Table string `yaml:"table"`
 	// Column is the indexed column. The look-up table has a column of the same name and type.
 	Column string `yaml:"column"`
-	// Filled: every row of the indexed table has its entry. Statements use the index only then.
+	// Kept: the table has been filled, or is being filled. Every proxy keeps the entries, or refuses to write the rows.
+	Kept bool `yaml:"kept,omitempty"`
+	// Filled: every row of the indexed table has its entry. Statements use the index only then. It implies Kept.
 	Filled bool `yaml:"filled,omitempty"`
 }
 
@@ -133,7 +135,7 @@ func (e *UnindexedError) Error() string {
 
 func (e *UnindexedError) Unwrap() error { return e.Reason }
 
-// Unindexed returns why the rows of a table can't be changed, or nil. The reason is a filled look-up index that can't be kept.
+// Unindexed returns why the rows of a table can't be changed, or nil. The reason is a look-up index that has to be kept and can't be.
 func (c *Catalog) Unindexed(name TableName) error {
 	if e := c.unindexed[name]; e != nil {
 		return e
@@ -150,7 +152,7 @@ func (c *Catalog) UnfitLookup(name TableName) *UnindexedError {
 	return c.unfitLookups[at]
 }
 
-// linkLookups connects look-up tables with the tables that they index. An index that is not filled yet and doesn't fit is not kept.
+// linkLookups connects look-up tables with the tables that they index. An index that doesn't fit, and that nobody has begun to fill, is not kept.
 func (c *Catalog) linkLookups() {
 	c.lookups, c.unindexed = map[TableName][]Lookup{}, map[TableName]*UnindexedError{}
 	for name, of := range c.declaredLookups() {
@@ -161,7 +163,7 @@ func (c *Catalog) linkLookups() {
 			continue
 		}
 		c.unfitLookups = append(c.unfitLookups, &UnindexedError{indexed, name, err})
-		if of.Filled {
+		if of.Kept || of.Filled {
 			c.unindexed[indexed] = c.unfitLookups[len(c.unfitLookups)-1]
 		}
 	}
@@ -223,7 +225,7 @@ func (c *Catalog) noteCascades(listings map[router.ShardName]*Listing) {
 			for _, lookup := range list {
 				e := &UnindexedError{f.TableName, lookup.Entries.TableName, fmt.Errorf("foreign key %s changes or deletes its rows together with rows of %s: make it RESTRICT", f.Name, f.References)}
 				c.unfitLookups = append(c.unfitLookups, e)
-				if lookup.Filled {
+				if lookup.Filled || lookup.Entries.Lookup.Kept {
 					c.unindexed[f.TableName] = e
 				}
 			}

@@ -83,18 +83,19 @@ func TestALookUpTableIsLinked(t *testing.T) {
 	}
 }
 
-// A filled index whose table no shard has refuses writes, and one that is not filled doesn't.
+// An index that is filled, or is being filled, and whose table no shard has, refuses writes. Another one doesn't.
 func TestALostLookUpTable(t *testing.T) {
-	for _, filled := range []bool{true, false} {
+	for _, state := range []LookupOf{{}, {Kept: true}, {Kept: true, Filled: true}} {
+		kept := state.Kept
 		users, err := Resolve(TableName{"shop", "users"}, Declaration{Kind: Sharded, Owner: "id"}, indexedColumns(), gene.W16)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Declaration{Kind: Sharded, Owner: LookupHash, Lookup: &LookupOf{Table: "users", Column: "email", Filled: filled}}
+		d := Declaration{Kind: Sharded, Owner: LookupHash, Lookup: &LookupOf{Table: "users", Column: "email", Kept: state.Kept, Filled: state.Filled}}
 		name := TableName{"shop", "entries"}
 		c := New([]router.ShardName{"s0"}, []*Table{users}, map[TableName]error{name: &Misfit{Kind: Sharded, Declaration: d, Err: &MissingTableError{"s0"}}})
-		if err := c.Unindexed(users.TableName); (err != nil) != filled {
-			t.Errorf("filled: %v: %v", filled, err)
+		if err := c.Unindexed(users.TableName); (err != nil) != kept {
+			t.Errorf("%+v: %v", state, err)
 		}
 		if list := c.LookupsOn(users.TableName); len(list) != 1 || list[0] != name {
 			t.Errorf("look-up tables: %v", list)

@@ -58,7 +58,7 @@ func (f *file) cluster() (*Cluster, []error) {
 			problems = append(problems, fmt.Errorf("tables: %w", err))
 			continue
 		}
-		c.Tables[name] = withFilled(d, false)
+		c.Tables[name] = withState(d, &catalog.LookupOf{})
 	}
 	maps.Copy(c.Users, f.Users)
 	maps.Copy(c.Generators, f.Generators)
@@ -83,7 +83,7 @@ func (f *file) cluster() (*Cluster, []error) {
 func Format(c *Cluster) []byte {
 	tables := make(map[string]catalog.Declaration, len(c.Tables))
 	for name, d := range c.Tables {
-		tables[name.String()] = withFilled(d, false) // the cluster knows, and a file must not change it
+		tables[name.String()] = withState(d, &catalog.LookupOf{}) // the cluster knows, and a file must not change it
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "schema: %d\n", Schema)
@@ -147,25 +147,25 @@ func (c *Cluster) hasUnreadableOwner() bool {
 	return slices.ContainsFunc(c.Routes.Shards(), func(name router.ShardName) bool { return c.Shards[name].Unreadable != "" })
 }
 
-// withFilled returns a declaration that says of a look-up table whether it is filled.
-func withFilled(d catalog.Declaration, filled bool) catalog.Declaration {
-	if d.Lookup != nil && d.Lookup.Filled != filled {
+// withState returns a declaration with the state of a look-up table that another one has.
+func withState(d catalog.Declaration, of *catalog.LookupOf) catalog.Declaration {
+	if d.Lookup != nil && (d.Lookup.Filled != of.Filled || d.Lookup.Kept != of.Kept) {
 		lookup := *d.Lookup
-		lookup.Filled, d.Lookup = filled, &lookup
+		lookup.Filled, lookup.Kept, d.Lookup = of.Filled, of.Kept, &lookup
 	}
 	return d
 }
 
-// withFilledOf returns the cluster in which look-up tables that are filled in the old one stay so.
-func (c *Cluster) withFilledOf(old *Cluster) *Cluster {
+// withLookupsOf returns the cluster in which look-up tables keep the state that they have in the old one.
+func (c *Cluster) withLookupsOf(old *Cluster) *Cluster {
 	next := *c
 	for name, d := range c.Tables {
-		if d.Lookup == nil || d.Lookup.Filled || old == nil {
+		if d.Lookup == nil || d.Lookup.Filled || d.Lookup.Kept || old == nil {
 			continue
 		}
-		if was := old.Tables[name].Lookup; was != nil && was.Filled && was.String() == d.Lookup.String() {
+		if was := old.Tables[name].Lookup; was != nil && was.String() == d.Lookup.String() {
 			next.Tables = maps.Clone(next.Tables)
-			next.Tables[name] = withFilled(d, true)
+			next.Tables[name] = withState(d, was)
 		}
 	}
 	return &next

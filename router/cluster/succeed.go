@@ -25,7 +25,7 @@ func Succeed(old, next *Cluster, stamp router.Stamp) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	next = next.withNamesOf(old).withFilledOf(old)
+	next = next.withNamesOf(old).withLookupsOf(old)
 	after := *next
 	after.Stamp = stamp
 	if err := after.keepPrimaries(old); err != nil {

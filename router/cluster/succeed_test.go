@@ -443,6 +443,11 @@ func TestAFilledLookUpTableStaysFilled(t *testing.T) {
 	if text := Format(old); bytes.Contains(text, []byte("filled")) {
 		t.Errorf("the file says whether it is filled:\n%s", text)
 	}
+	kept := declared("email", false)
+	kept.Tables[name].Lookup.Kept = true
+	if after, err := Succeed(kept, declared("email", false), stamp); err != nil || !after.Tables[name].Lookup.Kept {
+		t.Errorf("a table that is being filled is not kept after a file: %v", err)
+	}
 	again, err := Parse(Format(declared("email", true)))
 	if err != nil || again.Tables[name].Lookup.Filled {
 		t.Errorf("the file declares it as filled: %v", err)

@@ -333,10 +333,12 @@ func (c Context) checkIndexedTables(s *stmt.Statement) error {
 		if c.isTemporary(full) {
 			continue
 		}
-		lookups := c.Catalog.LookupsOn(full)
+		lookups := slices.DeleteFunc(c.Catalog.LookupsOn(full), func(l catalog.TableName) bool { // those that are dropped with it
+			return slices.ContainsFunc(s.Dropped, func(dropped stmt.TableName) bool { return c.fullName(dropped) == l })
+		})
 		d, _ := c.Catalog.Declared(full)
 		switch gone := s.Verb == "TRUNCATE" || slices.Contains(s.Dropped, name); {
-		case lookups != nil && (gone || renamed):
+		case len(lookups) > 0 && (gone || renamed):
 			return refuse(Indexed, "%s of table %s, which has the look-up index %s: DROP TABLE %s first, and create and fill it again", s.Verb, full, lookups[0], lookups[0])
 		case d.Lookup != nil && (s.Verb == "TRUNCATE" || renamed || s.Altering != nil):
 			return refuse(Indexed, "%s of table %s, which contains the entries of a look-up index: DROP TABLE %s, and create and fill it again", s.Verb, full, full)
