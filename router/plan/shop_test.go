@@ -120,6 +120,27 @@ var shop = []struct {
 		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{0}}, {Name: "code", Columns: []int{2}}},
 	},
 	{"carrier", catalog.Declaration{Kind: catalog.Global}, []catalog.Column{typed("code", "int"), text("name", "varchar", "utf8mb4_bin")}, nil},
+	{
+		"person",
+		catalog.Declaration{Kind: catalog.Sharded, Owner: "id"},
+		[]catalog.Column{
+			bigint("id"), emailColumn(true), text("town", "varchar", "utf8mb4_bin"), bigint("phone"),
+			{Name: catalog.OwnGene, DataType: "mediumint", HasDefault: true, Invisible: true},
+		},
+		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{0}}, {Name: "email", Columns: []int{1}}, {Name: "phone", Columns: []int{3}}},
+	},
+	{
+		"person_by_email",
+		catalog.Declaration{Kind: catalog.Sharded, Owner: catalog.LookupHash, Lookup: &catalog.LookupOf{Table: "person", Column: "email", Kept: true, Filled: true}},
+		entryColumns(emailColumn(false)),
+		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{1, 0}}},
+	},
+	{
+		"person_by_phone",
+		catalog.Declaration{Kind: catalog.Sharded, Owner: catalog.LookupHash, Lookup: &catalog.LookupOf{Table: "person", Column: "phone"}},
+		entryColumns(bigint("phone")),
+		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{1, 0}}},
+	},
 	{"report", catalog.Declaration{Kind: catalog.Single, Shard: "s0"}, []catalog.Column{bigint("id"), bigint("buyer_uid")}, nil},
 }
 
@@ -127,6 +148,18 @@ var shop = []struct {
 var uneven = map[string]catalog.Unevenness{
 	"parcel":  {Partial: []catalog.Column{typed("colour", "varchar")}, Hidden: []string{"size"}},
 	"carrier": {Partial: []catalog.Column{{Name: "since", DataType: "datetime", HasDefault: true, Default: catalog.Clock}}},
+}
+
+func emailColumn(nullable bool) catalog.Column {
+	return catalog.Column{Name: "email", DataType: "varchar", Length: 60, Charset: "utf8mb4", Collation: "utf8mb4_general_ci", PadSpace: true, Nullable: nullable, DefaultsToNull: nullable, HasDefault: nullable}
+}
+
+// entryColumns are the columns of a look-up table.
+func entryColumns(of catalog.Column) []catalog.Column {
+	return []catalog.Column{
+		of, {Name: catalog.LookupHash, DataType: "bigint", Unsigned: true}, {Name: catalog.LookupGene, DataType: "int", Unsigned: true},
+		{Name: catalog.OwnGene, DataType: "mediumint", HasDefault: true, Invisible: true},
+	}
 }
 
 func shopCatalog(t testing.TB) *catalog.Catalog {
