@@ -68,10 +68,14 @@ func (c *Catalog) Obstacles(t *Table) (list []Obstacle) {
 
 // UniqueObstacle returns the obstacle of a unique key that does not determine the gene.
 func (t *Table) UniqueObstacle(u UniqueKey) Obstacle {
+	remedy := t.WithOwner(u)
+	if len(u.Columns) == 1 && !u.Partial && u.Name != "PRIMARY" && t.Columns[u.Columns[0]].foldable() == nil {
+		remedy += ", or create a look-up index for " + quoted(t.Columns[u.Columns[0]].Name)
+	}
 	return Obstacle{
 		t.TableName, fmt.Sprintf("unique key %s does not contain the owner or an ID, so it holds within each shard only, "+
 			"IGNORE, REPLACE and ON DUPLICATE KEY UPDATE are refused, and a move fails if both shards have a row with the same values", u.Name),
-		t.WithOwner(u),
+		remedy,
 	}
 }
 

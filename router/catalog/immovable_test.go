@@ -20,6 +20,7 @@ func TestLooseKeysNameTheRemedy(t *testing.T) {
 		want string
 	}{
 		{UniqueKey{Name: "PRIMARY", Columns: []int{0}}, "ALTER TABLE shop.orders DROP PRIMARY KEY, ADD PRIMARY KEY (`id`, `user_id`)"},
+		{UniqueKey{Name: "ref", Columns: []int{2}}, "ALTER TABLE shop.orders DROP KEY `ref`, ADD UNIQUE KEY `ref` (`ref```, `user_id`), or create a look-up index for `ref```"},
 		{UniqueKey{Name: "a`b", Columns: []int{2, 0}}, "ALTER TABLE shop.orders DROP KEY `a``b`, ADD UNIQUE KEY `a``b` (`ref```, `id`, `user_id`)"},
 		{UniqueKey{Name: "part", Columns: []int{2}, Partial: true}, "add user_id to it"},
 		{UniqueKey{Name: "expression"}, "add user_id to it"},
