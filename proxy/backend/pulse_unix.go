@@ -13,7 +13,7 @@ import (
 // close_notify).
 type pulse struct {
 	raw  syscall.RawConn // nil if the connection can't be checked
-	look func(fd uintptr) bool
+	look func(fd uintptr)
 	byte [1]byte
 	err  error // error of the last check
 }
@@ -23,9 +23,8 @@ func newPulse(c net.Conn) *pulse {
 	if s, ok := c.(syscall.Conn); ok {
 		p.raw, _ = s.SyscallConn()
 	}
-	p.look = func(fd uintptr) bool { // stored, so that a check allocates nothing
+	p.look = func(fd uintptr) { // stored, so that a check allocates nothing
 		_, _, p.err = syscall.Recvfrom(int(fd), p.byte[:], syscall.MSG_PEEK)
-		return true
 	}
 	return p
 }
@@ -35,7 +34,7 @@ func (p *pulse) alive() bool {
 	if p.raw == nil {
 		return true
 	}
-	if err := p.raw.Read(p.look); err != nil {
+	if err := p.raw.Control(p.look); err != nil {
 		return false
 	}
 	return errors.Is(p.err, syscall.EAGAIN) || errors.Is(p.err, syscall.EINTR)

@@ -77,6 +77,7 @@ const (
 	ofImports
 	ofOutages
 	ofDefinitions
+	ofCalls
 )
 
 // single returns the spread of a figure that is measured once.

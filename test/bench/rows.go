@@ -21,6 +21,11 @@ func allRows(o options) []row {
 			}
 		}
 	}
+	for _, kind := range statementKinds()[1:] {
+		for _, clients := range []int{8, 32} {
+			all = append(all, callsRow(kind, clients))
+		}
+	}
 	return append(all,
 		scatterRow("scatter count and sum", countAll),
 		scatterRow("scatter order by, limit 10", func(field) step { return firstTen() }),
