@@ -33,7 +33,7 @@ type definition struct {
 	// finish is called with the outcome before another definition of the same tables may begin.
 	finish func(Outcome)
 	notes  uint16 // for the client
-	// unindexed are the look-up tables that were withdrawn before they are dropped.
+	// unindexed are the look-up tables whose declarations the definition has changed, because they lose their entries.
 	unindexed []catalog.TableName
 	began     time.Time
 }

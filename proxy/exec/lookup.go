@@ -3,6 +3,7 @@ package exec
 import (
 	"cmp"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -14,7 +15,6 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/stamp"
 	"locus/proxy/txn"
-	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -182,6 +182,10 @@ const entriesOfText = 500
 
 // writeEntries changes entries in the transaction of the statement.
 func (x *Execution) writeEntries(changes []entryChange) error {
+	if len(changes) > 0 && x.Conns.Spanning == txn.Multi {
+		return &plan.Refusal{Code: plan.Indexed, Message: fmt.Sprintf("a row could be left without its entry in %s, since transactions: multi commits each shard by itself: set transactions: xa",
+			changes[0].lookup.Entries.TableName)}
+	}
 	for i := range changes {
 		c := &changes[i]
 		deletes := func(some []catalog.Entry) []byte { return c.lookup.AppendDelete(nil, some) }
@@ -224,6 +228,9 @@ func (x *Execution) writeSome(entries []catalog.Entry, kind stmt.Kind, text func
 	return nil
 }
 
+// errOthersMatch means that the rows that a change has locked are not those that it has changed.
+var errOthersMatch = errors.New("other rows match than when they were locked")
+
 // mostIndexed limits the rows of a table with look-up indexes that one statement changes.
 const mostIndexed = 50_000
 
@@ -243,7 +250,7 @@ func (x *Execution) changeIndexed(p *plan.Change, shards []int) (total totals, e
 			return err
 		}
 		if changed := total.used(); changed != found { // rows that other sessions have inserted since
-			return wire.Errorf(mysql.ER_LOCK_DEADLOCK, "40001", "Deadlock found when trying to get lock; other sessions changed which rows match; try restarting transaction")
+			return errOthersMatch
 		}
 		return x.writeEntries(changes)
 	})
@@ -278,6 +285,7 @@ func (x *Execution) lockIndexed(p *plan.Change, shards []int) (changes []entryCh
 			if err != nil {
 				return nil, 0, err
 			}
+			old.Row = g
 			next := news[n]
 			next.Row = g
 			if had && has[n] && old.Value.String() == next.Value.String() {

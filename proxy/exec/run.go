@@ -182,10 +182,13 @@ func (x *Execution) runChange(p *plan.Change) error {
 	if err != nil {
 		return err
 	}
-	if !admitted {
-		if err := x.admitRoute(); err != nil {
-			return err
-		}
+	if p.Indexing != nil { // the genes of its entries are not known yet
+		err = x.Admit(x.route.Genes, true, x.route.Shards)
+	} else if !admitted {
+		err = x.admitRoute()
+	}
+	if err != nil {
+		return err
 	}
 	if len(x.route.Shards) > 1 || p.Finds(&x.route) || p.Indexing != nil && len(x.route.Shards) > 0 {
 		return x.runSpread(p)

@@ -27,6 +27,9 @@ func (x *Execution) runTogether(do func() error) error {
 	x.Tally.Scattered.Add(1)
 	began := !x.Conns.Running() && !x.Vars.Autocommit
 	err := x.Conns.Atomically(do)
+	if err == errOthersMatch { //nolint:errorlint // it is never wrapped
+		return x.RollBackAsDeadlock("Deadlock found when trying to get lock: %v", err)
+	}
 	if err != nil && began && x.Unbegun(err) {
 		x.Conns.Unbegin()
 	}

@@ -70,15 +70,6 @@ func (n *names) grow(name string) *named {
 	}
 }
 
-func (n *names) merge(from *names) {
-	for _, f := range from.all() {
-		of := n.find(f.name)
-		of.ran.Add(f.ran.Load())
-		of.failed.Add(f.failed.Load())
-		of.sum.Add(f.sum.Load())
-	}
-}
-
 // Part contains the figures of the statements of a digest that have one name in common: the shard, the user, or the code of their error.
 type Part struct {
 	Name    string  `json:"name"`

@@ -21,6 +21,9 @@ type cellExpressions struct {
 // mostCellExpressions is the number of values that are cached.
 const mostCellExpressions = 1000
 
+// longestCellExpression is the length of the longest text that is cached.
+const longestCellExpression = 200
+
 // cellExpression returns the value of an expression in a row of an INSERT, such as ABS(-7). A shard computes it. The value is Unknown
 // if it is no whole number and no ASCII text, or if it may be another one where the row is inserted.
 func (s *Session) cellExpression(text string) stmt.Value {
@@ -31,7 +34,9 @@ func (s *Session) cellExpression(text string) stmt.Value {
 	value, known := c.values[text]
 	if !known {
 		value = s.computeCell("SELECT " + text + "\nAS v")
-		c.values[text] = value
+		if len(text) <= longestCellExpression {
+			c.values[text] = value
+		}
 	}
 	return value
 }

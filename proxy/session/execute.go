@@ -64,6 +64,9 @@ func (s *Session) executePrepared(p *kept.Statement, payload []byte) error {
 	s.args.Reset(&p.Lexed, s.bound)
 	s.args.Foreign = s.vars.Foreign || p.Reading.Foreign
 	s.values = plan.Values{Args: &s.args, InsertID: s.vars.InsertID, CellVariable: s.cellVariable, CellExpression: s.computedCell}
+	if s.engine.ReadsDifferently(&p.Reading) { // a shard would compute expressions under the present settings
+		s.values.CellExpression = nil
+	}
 	s.client.Binary = true
 	defer func() { s.client.Binary = false }()
 	s.execution = exec.Execution{

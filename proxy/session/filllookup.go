@@ -16,6 +16,7 @@ import (
 	"locus/proxy/reply"
 	"locus/proxy/txn"
 	"locus/proxy/wire"
+	"locus/router"
 	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
@@ -45,6 +46,8 @@ func (s *Session) fillLookup(args []stmt.Value) error {
 		return wire.Errorf(mysql.ER_CANT_DO_THIS_DURING_AN_TRANSACTION, "25000", "CALL %s.%s in a transaction: commit it first", stmt.Own, fillProcedure)
 	case !s.vars.Autocommit || s.conns.Reserved(txn.LockedTables) || s.conns.Reserved(txn.ReadLock):
 		return &plan.Refusal{Code: plan.Unsupported, Message: "CALL locus." + fillProcedure + ", which commits after each part, in a session without autocommit or with locked tables: use a session of its own"}
+	case s.conns.Spanning != txn.XA && len(s.snapshot().Map.Shards()) > 1:
+		return &plan.Refusal{Code: plan.Unsupported, Message: "a look-up index takes transactions that commit on all shards or none: set transactions: xa"}
 	case s.Definitions.Declarations == nil || s.Definitions.Settled == nil:
 		return &plan.Refusal{Code: plan.Unsupported, Message: "nothing can be declared through this proxy"}
 	}
@@ -77,14 +80,20 @@ func (s *Session) fillLookup(args []stmt.Value) error {
 	return s.engine.WriteTexts(reply.TextColumns([]string{"table", "rows", "entries_made"}, [][]string{row}), [][]string{row})
 }
 
-// fillEntries reads all rows of the indexed table and inserts the missing entries.
+// fillEntries reads all rows of the indexed table and inserts the missing entries. If genes get another owner meanwhile, it begins again, because
+// their rows may have come to a shard that was read before.
 func (s *Session) fillEntries(name catalog.TableName) (f exec.Filled, err error) {
 	s.interrupts.Unlimited()
-	for shard, last := 0, false; ; {
+	for shard, under, last := 0, s.snapshot().Map, false; ; {
 		w := s.snapshot()
 		l, err := findLookup(w.Catalog, name)
-		if err != nil {
+		switch {
+		case err != nil:
 			return f, err
+		case !w.Map.Moving().Empty():
+			return f, plan.DisturbsMove("filling a look-up table")
+		case w.Map.Version() != under.Version():
+			f, shard, under, last = exec.Filled{}, 0, w.Map, false
 		}
 		if last {
 			f.Restart()
@@ -92,17 +101,20 @@ func (s *Session) fillEntries(name catalog.TableName) (f exec.Filled, err error)
 				return f, nil
 			}
 		}
-		last, err = s.fillOnce(l, shard, &f)
-		if err != nil {
+		last, err = s.fillOnce(l, under, shard, &f)
+		if err != nil && s.snapshot().Map.Version() == under.Version() {
 			return f, err
 		}
 	}
 }
 
-// fillOnce inserts the missing entries of some rows, and repeats that if other statements come first.
-func (s *Session) fillOnce(l *catalog.Lookup, shard int, f *exec.Filled) (last bool, err error) {
+// fillOnce inserts the missing entries of some rows, and repeats that if other statements come first. It does nothing under another map.
+func (s *Session) fillOnce(l *catalog.Lookup, under *router.Map, shard int, f *exec.Filled) (last bool, err error) {
 	for try := 0; ; try++ {
 		w := s.snapshot()
+		if w.Map.Version() != under.Version() {
+			return false, nil
+		}
 		p := plan.EntryWrite(stmt.Insert)
 		x := &exec.Execution{Engine: s.engine, Plan: p, Facts: p.About(), Snapshot: w, Values: &plan.Values{Args: new(stmt.Args)}}
 		last, err = x.FillEntries(l, shard, f)
@@ -157,6 +169,9 @@ func (s *Session) declareLookup(name catalog.TableName, filled bool) error {
 		return err
 	}
 	d, _ := w.Catalog.Declared(name)
+	if filled && !d.Lookup.Kept {
+		return fmt.Errorf("look-up table %s has been created again meanwhile: repeat the call", name)
+	}
 	next := d
 	next.Lookup = &catalog.LookupOf{Table: d.Lookup.Table, Column: d.Lookup.Column, Kept: true, Filled: filled || d.Lookup.Filled}
 	if err := s.Definitions.Declarations.Redeclare(s.ctx, name, d, next, s.user); err != nil {

@@ -61,6 +61,9 @@ func (c *Column) foldable() error {
 func (c *Column) Indexable(v stmt.Value) (stmt.Value, error) {
 	switch v.Kind {
 	case stmt.Null:
+		if !c.Nullable {
+			return v, errNull
+		}
 		return v, nil
 	case stmt.Default, stmt.Unknown, stmt.Temporal:
 		return v, errExpr

@@ -226,7 +226,7 @@ func (c *Catalog) noteCascades(listings map[router.ShardName]*Listing) {
 				e := &UnindexedError{f.TableName, lookup.Entries.TableName, fmt.Errorf("foreign key %s changes or deletes its rows together with rows of %s: make it RESTRICT", f.Name, f.References)}
 				c.unfitLookups = append(c.unfitLookups, e)
 				if lookup.Filled || lookup.Entries.Lookup.Kept {
-					c.unindexed[f.TableName] = e
+					c.unindexed[f.TableName], c.unindexed[f.References] = e, e
 				}
 			}
 		}
@@ -357,24 +357,28 @@ func (l *Lookup) AppendInsert(dst []byte, m *router.Map, entries []Entry) []byte
 	return dst
 }
 
-// AppendDelete appends the statement that deletes the entries of values.
+// AppendDelete appends the statement that deletes the entries of rows. Before the index is filled, the row of another gene may have the value too,
+// and its entry stays.
 func (l *Lookup) AppendDelete(dst []byte, entries []Entry) []byte {
 	dst = fmt.Appendf(dst, "DELETE FROM %s.%s", quoted(l.Entries.Schema), quoted(l.Entries.Name))
-	return l.appendCondition(dst, entries)
+	return l.appendCondition(dst, entries, true)
 }
 
 // AppendFind appends the query for the genes of the rows that have one of the values.
 func (l *Lookup) AppendFind(dst []byte, entries []Entry) []byte {
 	dst = fmt.Appendf(dst, "SELECT %s FROM %s.%s", LookupGene, quoted(l.Entries.Schema), quoted(l.Entries.Name))
-	return l.appendCondition(dst, entries)
+	return l.appendCondition(dst, entries, false)
 }
 
-func (l *Lookup) appendCondition(dst []byte, entries []Entry) []byte {
+func (l *Lookup) appendCondition(dst []byte, entries []Entry, ofRows bool) []byte {
 	of := l.Of()
 	for i := range entries {
 		dst = append(dst, [2]string{" OR ", " WHERE "}[min(1, max(0, 1-i))]...)
 		dst = fmt.Appendf(dst, "%s = %d AND %s = ", LookupHash, entries[i].Hash, quoted(of.Name))
 		dst = entries[i].AppendLiteral(dst, of)
+		if ofRows {
+			dst = fmt.Appendf(dst, " AND %s = %d", LookupGene, entries[i].Row)
+		}
 	}
 	return dst
 }
@@ -409,5 +413,5 @@ func (l *Lookup) AppendPresent(dst []byte, entries []Entry) []byte {
 		dst = fmt.Appendf(dst, " THEN %d", i)
 	}
 	dst = fmt.Appendf(dst, " END FROM %s.%s", quoted(l.Entries.Schema), quoted(l.Entries.Name))
-	return append(l.appendCondition(dst, entries), " FOR UPDATE"...)
+	return append(l.appendCondition(dst, entries, false), " FOR UPDATE"...)
 }

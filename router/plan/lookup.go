@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -212,6 +213,9 @@ func (p *Change) indexChange(s *stmt.Statement, sc *scope) error {
 				if !a.Value.Known() {
 					return refuse(Indexed, "column %s of %s, by which rows are looked up in %s, can only be set to a value that is known beforehand", a.Column.Name, n.table.TableName, lookups[at].Entries.TableName)
 				}
+				if k := len(x.Lookups); k > 0 && x.Lookups[k-1].Column == column {
+					return refuse(Indexed, "column %s of %s, by which rows are looked up in %s, is set twice: set it once", a.Column.Name, n.table.TableName, lookups[at].Entries.TableName)
+				}
 				x.Lookups, x.set = append(x.Lookups, lookups[at]), append(x.set, a.Value)
 			}
 		}
@@ -326,6 +330,12 @@ func (x *Indexing) String() string {
 func (c Context) checkIndexedTables(s *stmt.Statement) error {
 	if s.Kind != stmt.DDL || s.Features&(stmt.TemporaryTable|stmt.MakesTable) != 0 {
 		return nil
+	}
+	for _, k := range s.ForeignKeys {
+		f := catalog.ForeignKey{OnDelete: cmp.Or(k.OnDelete, "RESTRICT"), OnUpdate: cmp.Or(k.OnUpdate, "RESTRICT")}
+		if lookups := c.Catalog.LookupsOn(c.fullName(s.Tables[0])); lookups != nil && f.Acts() {
+			return refuse(Indexed, "a foreign key of table %s, which has the look-up index %s, that changes or deletes its rows with those of %s: make it RESTRICT", c.fullName(s.Tables[0]), lookups[0], c.fullName(k.References))
+		}
 	}
 	renamed := len(s.Renames) > 0
 	for _, name := range s.Tables {

@@ -83,8 +83,7 @@ var allAdvice = []advice{
 		code: "1003", refused: "CREATE TEMPORARY TABLE product (id INT)", says: "give it another name",
 		instead: []string{"CREATE TEMPORARY TABLE product_t (id INT)", "INSERT INTO product_t VALUES (5)", "SELECT * FROM product_t", "DROP TEMPORARY TABLE product_t"},
 	},
-	{code: "1003", refused: "SET @n = (SELECT COUNT(*) FROM test_order WHERE buyer_uid = 7)", says: "use SELECT … INTO", instead: []string{"SELECT COUNT(*) INTO @n FROM test_order WHERE buyer_uid = 7", "SELECT @n"}},
-	{code: "1003", refused: "SET @n = (SELECT COUNT(*) FROM test_order)", says: "use SELECT … INTO", instead: []string{"SELECT COUNT(*) INTO @n FROM test_order", "SELECT @n"}},
+	{code: "1003", refused: "SET @n = (SELECT COUNT(*) FROM test_order), @m = 1", says: "use SELECT … INTO for each user variable", instead: []string{"SELECT COUNT(*) INTO @n FROM test_order", "SET @m = 1", "SELECT @n, @m"}},
 	{code: "1003", refused: "XA START 'locus-1'", says: "give it another name, in quotes", instead: []string{"XA START 'mine'", "UPDATE plain SET note = 'x' WHERE id = 1", "XA END 'mine'", "XA ROLLBACK 'mine'"}},
 	{
 		code: "1003", before: []string{"PREPARE p FROM 'SELECT status, COUNT(DISTINCT amount) FROM test_order GROUP BY status'", "SET sql_mode = 'ANSI_QUOTES'"}, refused: "EXECUTE p", says: "prepare it again",
@@ -343,6 +342,11 @@ var allAdvice = []advice{
 	{
 		code: "1209", refused: "UPDATE IGNORE ticket SET code = 5 WHERE owner = 1", says: "look for it first, and write a plain UPDATE",
 		instead: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1)", "SELECT COUNT(*) FROM ticket WHERE code = 5", "UPDATE ticket SET code = 5 WHERE owner = 1", "SELECT owner, code FROM ticket"}, after: []string{"DELETE FROM ticket"},
+	},
+	{
+		code: "1211", set: []string{"CREATE TABLE ticket_by_code (code INT NOT NULL, value_hash BIGINT UNSIGNED NOT NULL, row_gene INT UNSIGNED NOT NULL, PRIMARY KEY (value_hash, code)) COMMENT 'locus: lookup=ticket.code'"},
+		refused: "UPDATE ticket SET code = code + 1 WHERE owner = 1", says: "can only be set to a value that is known beforehand",
+		instead: []string{"INSERT INTO ticket (owner, seat, code) VALUES (1, 1, 5)", "UPDATE ticket SET code = 6 WHERE owner = 1", "SELECT owner, code FROM ticket"}, after: []string{"DELETE FROM ticket", "DROP TABLE ticket_by_code"},
 	},
 	{code: "1210", refused: "INSERT INTO notice (k, v) VALUES (1, 1)", says: "give the value", instead: []string{"INSERT INTO notice (k, v, token, chance) VALUES (1, 1, 'x', 0.5)", "SELECT k, v, token, chance FROM notice"}, after: []string{"DELETE FROM notice"}},
 	{
