@@ -35,6 +35,8 @@ type LookupOf struct {
 	Kept bool `yaml:"kept,omitempty"`
 	// Filled: every row of the indexed table has its entry. Statements use the index only then. It implies Kept.
 	Filled bool `yaml:"filled,omitempty"`
+	// Undecided: the declaration comes from a file, which doesn't say whether the table is kept and filled. That stays as it is.
+	Undecided bool `yaml:"-"`
 }
 
 // String returns the value of the word that declares it in a comment.

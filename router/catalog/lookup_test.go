@@ -138,6 +138,20 @@ func TestNameOfADuplicate(t *testing.T) {
 	}
 }
 
+// The entry of a row that another row has the value of stays when the row is deleted.
+func TestEntriesAreDeletedByRow(t *testing.T) {
+	c := lookupCatalog(t, "email", "lookup=users.email", true, nil)
+	table, _ := c.Find(TableName{"shop", "users"})
+	l := &c.Lookups(table)[0]
+	e := Entry{Value: stmt.Value{Kind: stmt.String, Text: []byte("a")}, Hash: 5, Row: 7}
+	want := "DELETE FROM `shop`.`entries` WHERE value_hash = 5 AND `email` = _utf8mb4 x'61' AND row_gene = 7 OR value_hash = 6 AND `email` = _utf8mb4 x'61' AND row_gene = 7"
+	other := e
+	other.Hash = 6
+	if got := string(l.AppendDelete(nil, []Entry{e, other})); got != want {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestIndexableValues(t *testing.T) {
 	email := &indexedColumns()[1]
 	text := func(s string) stmt.Value { return stmt.Value{Kind: stmt.String, Text: []byte(s)} }
@@ -145,6 +159,16 @@ func TestIndexableValues(t *testing.T) {
 		if _, err := email.Indexable(v); err == nil {
 			t.Errorf("%v is indexed", v)
 		}
+	}
+	required := *email
+	required.Nullable = false
+	if _, err := required.Indexable(stmt.Value{Kind: stmt.Null}); err == nil {
+		t.Error("NULL in a column that is NOT NULL is indexed, and servers may store another value")
+	}
+	latin := *email
+	latin.Charset, latin.Collation = "latin1", "latin1_swedish_ci"
+	if _, err := latin.Indexable(stmt.Value{Kind: stmt.Bytes, Text: []byte{0xc3, 0xa9}}); err == nil {
+		t.Error("bytes in a column of latin1 are indexed as utf8mb4")
 	}
 	if v, err := email.Indexable(stmt.IntValue(7)); err != nil || v.Kind != stmt.String || string(v.Text) != "7" {
 		t.Errorf("a number in a text column: %v, %v", v, err)

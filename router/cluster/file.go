@@ -58,7 +58,7 @@ func (f *file) cluster() (*Cluster, []error) {
 			problems = append(problems, fmt.Errorf("tables: %w", err))
 			continue
 		}
-		c.Tables[name] = withState(d, &catalog.LookupOf{})
+		c.Tables[name] = undecided(d)
 	}
 	maps.Copy(c.Users, f.Users)
 	maps.Copy(c.Generators, f.Generators)
@@ -83,7 +83,7 @@ func (f *file) cluster() (*Cluster, []error) {
 func Format(c *Cluster) []byte {
 	tables := make(map[string]catalog.Declaration, len(c.Tables))
 	for name, d := range c.Tables {
-		tables[name.String()] = withState(d, &catalog.LookupOf{}) // the cluster knows, and a file must not change it
+		tables[name.String()] = undecided(d) // the cluster knows, and a file must not change it
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "schema: %d\n", Schema)
@@ -147,26 +147,28 @@ func (c *Cluster) hasUnreadableOwner() bool {
 	return slices.ContainsFunc(c.Routes.Shards(), func(name router.ShardName) bool { return c.Shards[name].Unreadable != "" })
 }
 
-// withState returns a declaration with the state of a look-up table that another one has.
-func withState(d catalog.Declaration, of *catalog.LookupOf) catalog.Declaration {
-	if d.Lookup != nil && (d.Lookup.Filled != of.Filled || d.Lookup.Kept != of.Kept) {
-		lookup := *d.Lookup
-		lookup.Filled, lookup.Kept, d.Lookup = of.Filled, of.Kept, &lookup
+// undecided returns a declaration that says nothing of whether a look-up table is kept and filled.
+func undecided(d catalog.Declaration) catalog.Declaration {
+	if d.Lookup != nil {
+		d.Lookup = &catalog.LookupOf{Table: d.Lookup.Table, Column: d.Lookup.Column, Undecided: true}
 	}
 	return d
 }
 
-// withLookupsOf returns the cluster in which look-up tables keep the state that they have in the old one.
+// withLookupsOf returns the cluster in which look-up tables of a file are kept and filled as in the old one, which may be nil.
 func (c *Cluster) withLookupsOf(old *Cluster) *Cluster {
 	next := *c
 	for name, d := range c.Tables {
-		if d.Lookup == nil || d.Lookup.Filled || d.Lookup.Kept || old == nil {
+		if d.Lookup == nil || !d.Lookup.Undecided {
 			continue
 		}
-		if was := old.Tables[name].Lookup; was != nil && was.String() == d.Lookup.String() {
-			next.Tables = maps.Clone(next.Tables)
-			next.Tables[name] = withState(d, was)
+		decided := &catalog.LookupOf{Table: d.Lookup.Table, Column: d.Lookup.Column}
+		if old != nil && old.Tables[name].Lookup != nil && old.Tables[name].Lookup.String() == d.Lookup.String() {
+			decided = old.Tables[name].Lookup
 		}
+		d.Lookup = decided
+		next.Tables = maps.Clone(next.Tables)
+		next.Tables[name] = d
 	}
 	return &next
 }

@@ -430,38 +430,39 @@ func TestSucceedLeavesShardedTablesAloneWhileGenesMove(t *testing.T) {
 // A file says nothing of whether a look-up table is filled. It stays so unless the table is declared for another column.
 func TestAFilledLookUpTableStaysFilled(t *testing.T) {
 	name := catalog.TableName{Schema: "shop", Name: "by_email"}
-	declared := func(column string, filled bool) *Cluster {
+	declared := func(l catalog.LookupOf) *Cluster {
 		c := good(t)
 		c.Tables = maps.Clone(c.Tables)
-		c.Tables[name] = catalog.Declaration{Kind: catalog.Sharded, Owner: catalog.LookupHash, Lookup: &catalog.LookupOf{Table: "users", Column: column, Filled: filled}}
+		c.Tables[name] = catalog.Declaration{Kind: catalog.Sharded, Owner: catalog.LookupHash, Lookup: &l}
 		return c
 	}
-	old, err := Succeed(nil, declared("email", true), stamp)
+	filled := catalog.LookupOf{Table: "users", Column: "email", Kept: true, Filled: true}
+	old, err := Succeed(nil, declared(filled), stamp)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := Format(old); bytes.Contains(text, []byte("filled")) {
+	if text := Format(old); bytes.Contains(text, []byte("filled")) || bytes.Contains(text, []byte("kept")) {
 		t.Errorf("the file says whether it is filled:\n%s", text)
 	}
-	kept := declared("email", false)
-	kept.Tables[name].Lookup.Kept = true
-	if after, err := Succeed(kept, declared("email", false), stamp); err != nil || !after.Tables[name].Lookup.Kept {
-		t.Errorf("a table that is being filled is not kept after a file: %v", err)
+	if text := Encode(old)[TableKey(name)]; !bytes.Contains(text, []byte("filled: true")) {
+		t.Errorf("the document does not say that it is filled:\n%s", text)
 	}
-	again, err := Parse(Format(declared("email", true)))
-	if err != nil || again.Tables[name].Lookup.Filled {
-		t.Errorf("the file declares it as filled: %v", err)
+	file, err := Parse(Format(old))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for column, want := range map[string]bool{"email": true, "phone": false} {
-		next, err := Succeed(old, declared(column, false), stamp)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := next.Tables[name].Lookup.Filled; got != want {
-			t.Errorf("for column %s it is filled: %v", column, got)
-		}
+	if first, err := Succeed(nil, file, stamp); err != nil || *first.Tables[name].Lookup != (catalog.LookupOf{Table: "users", Column: "email"}) {
+		t.Errorf("a file alone declares %+v: %v", first.Tables[name].Lookup, err)
 	}
-	if same := Encode(old)[TableKey(name)]; !bytes.Contains(same, []byte("filled: true")) {
-		t.Errorf("the document does not say that it is filled:\n%s", same)
+	if next, err := Succeed(old, file, stamp); err != nil || *next.Tables[name].Lookup != filled {
+		t.Errorf("after the file it is %+v: %v", next.Tables[name].Lookup, err)
+	}
+	other := declared(catalog.LookupOf{Table: "users", Column: "phone", Undecided: true})
+	if next, err := Succeed(old, other, stamp); err != nil || *next.Tables[name].Lookup != (catalog.LookupOf{Table: "users", Column: "phone"}) {
+		t.Errorf("for another column it is %+v: %v", next.Tables[name].Lookup, err)
+	}
+	emptied := declared(catalog.LookupOf{Table: "users", Column: "email"})
+	if next, err := Succeed(old, emptied, stamp); err != nil || next.Tables[name].Lookup.Filled {
+		t.Errorf("a table that is made again is %+v: %v", next.Tables[name].Lookup, err)
 	}
 }

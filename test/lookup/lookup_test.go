@@ -152,3 +152,35 @@ func TestWhatATransactionSees(t *testing.T) {
 		}
 	})
 }
+
+// A look-up table that was lost and is created again has no entries, so statements don't use it before it is filled.
+func TestALostLookUpTable(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s, db := indexed(t, engine)
+		fill := "CALL locus.fill_lookup('" + s.Schema + ".users_by_email')"
+		must(t, db, fill, "INSERT INTO users VALUES (1, 'a@x', ''), (2, 'b@x', ''), (3, 'c@x', ''), (4, 'd@x', '')")
+		for i := range s.Servers {
+			must(t, s.Shop.Shard(t, i), "DROP TABLE users_by_email")
+		}
+		must(t, db, entries)
+		if got := column(t, db, "SELECT id FROM users WHERE email IN ('a@x', 'b@x', 'c@x', 'd@x') ORDER BY id"); got != "1 2 3 4" {
+			t.Errorf("found %s", got)
+		}
+		must(t, db, fill)
+		s.checkEntries(t)
+		for _, text := range []string{"BEGIN", "SET autocommit = 0"} {
+			c, err := db.Conn(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, st := range []string{text, fill} {
+				_, err = c.ExecContext(t.Context(), st)
+			}
+			if err == nil {
+				t.Errorf("after %s, a look-up table is filled in a transaction that may be rolled back", text)
+			}
+			_, _ = c.ExecContext(t.Context(), "SET autocommit = 1")
+			_ = c.Close()
+		}
+	})
+}
