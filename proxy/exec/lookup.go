@@ -15,6 +15,7 @@ import (
 	"locus/proxy/backend"
 	"locus/proxy/stamp"
 	"locus/proxy/txn"
+	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/plan"
@@ -48,8 +49,12 @@ func (x *Execution) narrow(s *plan.Sought) error {
 	}
 	m := x.Snapshot.Map
 	var shards []int
+	settings := backend.Default
+	if x.Vars.Results() == wire.NotWide { // genes are then ASCII, and connections that have the session's settings can be used
+		settings = withoutLimit(x.under())
+	}
 	for on, some := range x.byShard(entries) {
-		rows, err := x.ask(on, 0, backend.Default, string(s.Lookup.AppendFind(nil, some)))
+		rows, err := x.ask(on, 0, settings, string(s.Lookup.AppendFind(nil, some)))
 		if _, down := unreachable(err); down && x.Partial {
 			return nil // the reachable shards suffice
 		}
