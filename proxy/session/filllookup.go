@@ -52,6 +52,9 @@ func (s *Session) fillLookup(args []stmt.Value) error {
 		return &plan.Refusal{Code: plan.Unsupported, Message: "nothing can be declared through this proxy"}
 	}
 	s.gate.Step(false)
+	if err := s.emptyLookup(name); err != nil {
+		return err
+	}
 	if err := s.declareLookup(name, false); err != nil {
 		return err
 	}
@@ -148,17 +151,46 @@ func findLookup(c *catalog.Catalog, name catalog.TableName) (*catalog.Lookup, er
 	if t == nil || t.Lookup == nil {
 		return nil, &plan.Refusal{Code: plan.Undeclarable, Message: fmt.Sprintf("table %s is no look-up table: its comment says 'locus: lookup=TABLE.COLUMN'", name)}
 	}
-	indexed, err := c.Find(catalog.TableName{Schema: name.Schema, Name: t.Lookup.Table})
-	if err != nil {
-		return nil, err
+	if l := c.LookupOf(t); l != nil {
+		return l, nil
 	}
-	lookups := c.Lookups(indexed)
-	for i := range lookups {
-		if lookups[i].Entries == t {
-			return &lookups[i], nil
+	why := c.UnfitLookup(name)
+	if why == nil {
+		return nil, &plan.Refusal{Code: plan.Undeclarable, Message: fmt.Sprintf("look-up table %s has changed meanwhile: repeat the call", name)}
+	}
+	return nil, &plan.Refusal{Code: plan.Undeclarable, Message: why.Error()}
+}
+
+// emptied is the number of entries that one statement deletes.
+const emptied = 10_000
+
+// emptyLookup deletes the entries of a look-up table that no statement keeps. Their rows may have changed since they were written.
+func (s *Session) emptyLookup(name catalog.TableName) error {
+	w := s.snapshot()
+	s.gate.Step(false)
+	l, err := findLookup(w.Catalog, name)
+	if err != nil || l.Entries.Lookup.Kept || l.Entries.Lookup.Filled {
+		return err
+	}
+	if !w.Map.Moving().Empty() {
+		return plan.DisturbsMove("filling a look-up table")
+	}
+	table := plan.Quote(name.Schema) + "." + plan.Quote(name.Name)
+	for _, shard := range w.Catalog.Shards {
+		for {
+			rows, err := s.conns.Ask(shard, 0, backend.Default, "SELECT 1 FROM "+table+" LIMIT 1")
+			if err == nil && len(rows.Rows) == 0 {
+				break
+			}
+			if err == nil {
+				err = s.conns.Exec(s.ctx, shard, backend.Default, fmt.Sprintf("DELETE FROM %s LIMIT %d", table, emptied))
+			}
+			if err != nil {
+				return fmt.Errorf("look-up table %s: its old entries could not be deleted: %w; repeat the call", name, err)
+			}
 		}
 	}
-	return nil, &plan.Refusal{Code: plan.Undeclarable, Message: c.UnfitLookup(name).Error()}
+	return nil
 }
 
 // declareLookup declares that every proxy keeps a look-up table, and whether the table has the entries of all rows.

@@ -105,6 +105,9 @@ func (c *Connections) AcquireAs(shard router.ShardName, m Mode, settings *backen
 	if err := c.Unwanted(); err != nil {
 		return Lease{}, err
 	}
+	if c.ownLocked && m&(Apart|Outside) == 0 { // the shards must not commit the parts of the statement one by one
+		settings = settings.With("autocommit", "0")
+	}
 	if m&Late == 0 && c.positions != nil {
 		c.forgetPosition(shard)
 	}

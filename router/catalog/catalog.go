@@ -29,6 +29,8 @@ type Catalog struct {
 	lookups      map[TableName][]Lookup
 	unindexed    map[TableName]*UnindexedError
 	unfitLookups []*UnindexedError
+	// unkept are the look-up indexes that nobody has begun to fill.
+	unkept []Lookup
 }
 
 // New returns a catalog for at least one shard. Broken tables are declared but don't fit their schema: statements on them are refused with the

@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,7 +93,7 @@ type Lookup struct {
 // Of returns the indexed column.
 func (l *Lookup) Of() *Column { return &l.Indexed.Columns[l.Column] }
 
-// Lookups returns the look-up indexes of a table, by their columns. It returns nothing for a table that isn't sharded.
+// Lookups returns the look-up indexes of a table that statements keep, by their columns. It returns nothing for a table that isn't sharded.
 func (c *Catalog) Lookups(t *Table) []Lookup {
 	if t == nil {
 		return nil
@@ -154,24 +156,53 @@ func (c *Catalog) UnfitLookup(name TableName) *UnindexedError {
 	return c.unfitLookups[at]
 }
 
-// linkLookups connects look-up tables with the tables that they index. An index that doesn't fit, and that nobody has begun to fill, is not kept.
+// linkLookups connects look-up tables with the tables that they index. Statements keep only the indexes that are filled, or are being filled. Of two
+// for one column, the one whose filling is further counts, and then the first by name.
 func (c *Catalog) linkLookups() {
 	c.lookups, c.unindexed = map[TableName][]Lookup{}, map[TableName]*UnindexedError{}
-	for name, of := range c.declaredLookups() {
+	declared := c.declaredLookups()
+	progress := func(of *LookupOf) int {
+		switch {
+		case of.Filled:
+			return 0
+		case of.Kept:
+			return 1
+		}
+		return 2
+	}
+	names := slices.SortedFunc(maps.Keys(declared), func(a, b TableName) int {
+		return cmp.Or(progress(declared[a])-progress(declared[b]), a.Compare(b))
+	})
+	for _, name := range names {
+		of := declared[name]
 		indexed := TableName{name.Schema, of.Table}
 		l, err := c.link(name, of, indexed)
-		if err == nil {
+		switch {
+		case err == nil && (of.Kept || of.Filled):
 			c.lookups[indexed] = append(c.lookups[indexed], l)
-			continue
-		}
-		c.unfitLookups = append(c.unfitLookups, &UnindexedError{indexed, name, err})
-		if of.Kept || of.Filled {
-			c.unindexed[indexed] = c.unfitLookups[len(c.unfitLookups)-1]
+		case err == nil:
+			c.unkept = append(c.unkept, l)
+		default:
+			c.unfitLookups = append(c.unfitLookups, &UnindexedError{indexed, name, err})
+			if of.Kept || of.Filled {
+				c.unindexed[indexed] = c.unfitLookups[len(c.unfitLookups)-1]
+			}
 		}
 	}
 	for _, list := range c.lookups {
 		slices.SortFunc(list, func(a, b Lookup) int { return a.Column - b.Column })
 	}
+}
+
+// LookupOf returns the look-up index whose entries a table contains, even if statements don't keep it yet, or nil.
+func (c *Catalog) LookupOf(entries *Table) *Lookup {
+	indexed := TableName{entries.Schema, entries.Lookup.Table}
+	for _, list := range [][]Lookup{c.lookups[indexed], c.unkept} {
+		if at := slices.IndexFunc(list, func(l Lookup) bool { return l.Entries == entries }); at >= 0 {
+			return &list[at]
+		}
+	}
+	return nil
 }
 
 func (c *Catalog) link(name TableName, of *LookupOf, indexed TableName) (l Lookup, err error) {
@@ -240,7 +271,7 @@ func (c *Catalog) lookupRemarks() (texts []string) {
 	for _, e := range c.unfitLookups {
 		texts = append(texts, e.Error())
 	}
-	for _, list := range c.lookups {
+	for _, list := range append(slices.Collect(maps.Values(c.lookups)), c.unkept) {
 		for i := range list {
 			if l := &list[i]; !l.Filled {
 				texts = append(texts, fmt.Sprintf("look-up table %s is not filled, so no statement uses it: CALL locus.fill_lookup('%[1]s')", l.Entries.TableName))

@@ -62,7 +62,7 @@ func TestALookUpTableIsLinked(t *testing.T) {
 		want   string // why it is not; empty: it is
 	}{
 		"filled":            {column: "email", filled: true},
-		"not filled":        {column: "email"},
+		"not filled":        {column: "email", want: "-"},
 		"without a key":     {column: "email", filled: true, change: func(users, _ *Table) { users.Unique = users.Unique[:1] }, want: "has no unique key of its own: ALTER TABLE shop.users ADD UNIQUE KEY (`email`)"},
 		"of another type":   {column: "email", filled: true, change: func(_, entries *Table) { entries.Columns[0].Length = 50 }, want: "column email is VARCHAR(50) COLLATE utf8mb4_general_ci, and in table shop.users it is VARCHAR(60)"},
 		"unknown weights":   {column: "town", want: "has the collation utf8mb4_czech_ci, whose weights locus doesn't know"},
@@ -75,6 +75,11 @@ func TestALookUpTableIsLinked(t *testing.T) {
 		case test.want == "" && (len(lookups) != 1 || lookups[0].Filled != test.filled || lookups[0].Key != "by_email" || unindexed != nil):
 			t.Errorf("%s: %v, %v", name, lookups, c.UnfitLookup(TableName{"shop", "entries"}))
 		case test.want == "":
+		case test.want == "-": // it fits, and is not kept
+			entries, _ := c.Find(TableName{"shop", "entries"})
+			if len(lookups) > 0 || unindexed != nil || c.LookupOf(entries) == nil {
+				t.Errorf("%s: %v, %v, %v", name, lookups, unindexed, c.LookupOf(entries))
+			}
 		case len(lookups) > 0 || !strings.Contains(c.UnfitLookup(TableName{"shop", "entries"}).Error(), test.want):
 			t.Errorf("%s: %v, %v", name, lookups, c.UnfitLookup(TableName{"shop", "entries"}))
 		case (unindexed != nil) != test.filled:

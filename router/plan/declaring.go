@@ -56,6 +56,13 @@ func (c Context) checkDeclarable(s *stmt.Statement, name catalog.TableName, said
 	if err := c.checkDeclarableName(name); err != nil {
 		return err
 	}
+	if l := said.Lookup; l != nil {
+		for _, other := range c.Catalog.LookupsOn(catalog.TableName{Schema: name.Schema, Name: l.Table}) {
+			if d, _ := c.Catalog.Declared(other); strings.EqualFold(d.Lookup.Column, l.Column) {
+				return refuse(Undeclarable, "column %s of table %s.%s has the look-up table %s already: DROP TABLE %s first", l.Column, name.Schema, l.Table, other, other)
+			}
+		}
+	}
 	switch {
 	case said.Kind == catalog.Single:
 		return refuse(Undeclarable, "the comment says that table %s is on shard %s alone, which comments can't: locus table add %s shard=%s declares it", name, said.Shard, name, said.Shard)

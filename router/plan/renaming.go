@@ -103,6 +103,9 @@ func (c Context) planLike(s *stmt.Statement) (Plan, error) {
 	if err != nil || like == nil || like.Kind == catalog.Single {
 		return nil, err
 	}
+	if like.Lookup != nil {
+		return nil, refuse(Indexed, "CREATE TABLE %s like %s, which contains the entries of a look-up index: write its columns out", name, like.TableName)
+	}
 	if _, err := c.find(s.Tables[0]); err != nil {
 		return nil, err
 	}

@@ -137,7 +137,7 @@ var shop = []struct {
 	},
 	{
 		"person_by_phone",
-		catalog.Declaration{Kind: catalog.Sharded, Owner: catalog.LookupHash, Lookup: &catalog.LookupOf{Table: "person", Column: "phone"}},
+		catalog.Declaration{Kind: catalog.Sharded, Owner: catalog.LookupHash, Lookup: &catalog.LookupOf{Table: "person", Column: "phone", Kept: true}},
 		entryColumns(bigint("phone")),
 		[]catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{1, 0}}},
 	},

@@ -84,13 +84,13 @@ func TestALookUpIndex(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		must(t, db, "CALL locus.fill_lookup('"+s.Schema+".users_by_email')")
 		must(t, db, "INSERT INTO users (id) VALUES (100), (101)", "INSERT INTO users VALUES (102, 'b@x', ''), (103, NULL, ''), (104, 'c@x', '')")
 		refused(t, db, "INSERT INTO users VALUES (200, 'B@X ', '')", "by_email")
 		refused(t, db, "INSERT INTO users VALUES (200, 'EéUSERC@x', '')", "Duplicate")
 		if got := column(t, db, "SELECT COUNT(*) FROM users"); got != "45" {
 			t.Errorf("%s rows", got)
 		}
-		must(t, db, "CALL locus.fill_lookup('"+s.Schema+".users_by_email')")
 		for _, line := range []string{"EXPLAIN SELECT * FROM users WHERE email = 'b@x'", "EXPLAIN SELECT * FROM users"} {
 			t.Log(column(t, db, line))
 		}
@@ -182,5 +182,25 @@ func TestALostLookUpTable(t *testing.T) {
 			_, _ = c.ExecContext(t.Context(), "SET autocommit = 1")
 			_ = c.Close()
 		}
+	})
+}
+
+// Under LOCK TABLES, a statement that fails leaves neither rows nor entries.
+func TestLockedTables(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s, db := indexed(t, engine)
+		must(t, db, "CALL locus.fill_lookup('"+s.Schema+".users_by_email')", "INSERT INTO users VALUES (1, 'a', '')")
+		db.SetMaxOpenConns(1)
+		must(t, db, "LOCK TABLES users WRITE", "INSERT INTO users VALUES (20, 'b', '')")
+		for id := 2; id < 8; id++ {
+			refused(t, db, fmt.Sprintf("INSERT INTO users VALUES (%d, 'a', '')", id), "by_email")
+			refused(t, db, fmt.Sprintf("INSERT INTO users VALUES (%d, 'c', ''), (%d, 'd', ''), (%d, 'e', ''), (1, 'f', '')", id, id+10, id+30), "Duplicate")
+		}
+		refused(t, db, "UPDATE users SET email = 'a' WHERE id = 20", "by_email")
+		must(t, db, "UNLOCK TABLES")
+		if got := column(t, db, "SELECT id FROM users ORDER BY id"); got != "1 20" {
+			t.Errorf("rows %s", got)
+		}
+		s.checkEntries(t)
 	})
 }

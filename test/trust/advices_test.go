@@ -345,8 +345,8 @@ var allAdvice = []advice{
 	},
 	{
 		code: "1211", set: []string{"CREATE TABLE ticket_by_code (code INT NOT NULL, value_hash BIGINT UNSIGNED NOT NULL, row_gene INT UNSIGNED NOT NULL, PRIMARY KEY (value_hash, code)) COMMENT 'locus: lookup=ticket.code'"},
-		refused: "UPDATE ticket SET code = code + 1 WHERE owner = 1", says: "can only be set to a value that is known beforehand",
-		instead: []string{"INSERT INTO ticket (owner, seat, code) VALUES (1, 1, 5)", "UPDATE ticket SET code = 6 WHERE owner = 1", "SELECT owner, code FROM ticket"}, after: []string{"DELETE FROM ticket", "DROP TABLE ticket_by_code"},
+		refused: "INSERT INTO ticket_by_code VALUES (5, 1, 1)", says: "change those rows",
+		instead: []string{"INSERT INTO ticket (owner, seat, code) VALUES (1, 1, 5)", "SELECT owner, code FROM ticket"}, after: []string{"DELETE FROM ticket", "DROP TABLE ticket_by_code"},
 	},
 	{code: "1210", refused: "INSERT INTO notice (k, v) VALUES (1, 1)", says: "give the value", instead: []string{"INSERT INTO notice (k, v, token, chance) VALUES (1, 1, 'x', 0.5)", "SELECT k, v, token, chance FROM notice"}, after: []string{"DELETE FROM notice"}},
 	{
