@@ -133,7 +133,7 @@ func TestVariables(t *testing.T) {
 			"SELECT @@error_count",
 		)
 		for statement, code := range map[string]string{
-			"SET sql_log_bin = 0": "1238", "SET @n = (SELECT COUNT(*) FROM test_order)": "1235", "SET pseudo_thread_id = 5": "1238",
+			"SET sql_log_bin = 0": "1238", "SET @n = (SELECT COUNT(*) FROM test_order), @m = 1": "1235", "SET pseudo_thread_id = 5": "1238",
 			"SET GLOBAL wait_timeout = 5": "1227",
 		} {
 			if got := p.proxy.say(statement); !strings.HasPrefix(got, "error "+code) {
