@@ -39,6 +39,8 @@ func ExplainOn(ctx context.Context, store *jobs.Store, shard router.ShardName, d
 	}
 	if reads {
 		first = append(first, "START TRANSACTION READ ONLY")
+	} else {
+		first = append(first, "START TRANSACTION") // a server may run a function to plan the change; closing the connection rolls back
 	}
 	for _, text := range first {
 		if _, err := conn.Exec(ctx, text); err != nil {

@@ -161,7 +161,7 @@ func (s *Session) Reread(change catalog.Change) {
 // for the client. No transaction can undo them. They are refused while genes are being moved, except CREATE TABLE IF NOT EXISTS of an
 // existing table, which changes nothing: applications run it when they start.
 func (s *Session) Define(st Statement) (wire.OK, error) {
-	d := &definition{Session: s, Statement: st, catalog: st.Under.Catalog, began: time.Now()}
+	d := &definition{Session: s, Statement: st, catalog: st.Under.Catalog, began: time.Now(), withdrawn: map[catalog.TableName]catalog.Declaration{}}
 	if st.Plan.Renames != nil {
 		err := d.rename()
 		if err == nil {
@@ -195,14 +195,18 @@ func (s *Session) Define(st Statement) (wire.OK, error) {
 		return plan.DisturbsMove(changingTable)
 	}
 	var ok wire.OK
+	still := "" // about look-up tables that could not be dropped
 	d.finish = func(out Outcome) {
+		if out.Err != nil {
+			still = d.reindex()
+		}
 		d.made(out)
 		ok = d.note(out)
 		declares.end(out)
 		d.spreadViews(out)
 	}
 	if err := d.inTurn(d.course()); err != nil {
-		return wire.OK{}, with(err, declares.left, declares.stands)
+		return wire.OK{}, with(with(err, declares.left, declares.stands), still, false)
 	}
 	if declares.refused != nil {
 		return wire.OK{}, declares.refused

@@ -35,6 +35,8 @@ type definition struct {
 	notes  uint16 // for the client
 	// unindexed are the look-up tables whose declarations the definition has changed, because they lose their entries.
 	unindexed []catalog.TableName
+	// withdrawn are those whose declarations were removed, each with the declaration of an empty one.
+	withdrawn map[catalog.TableName]catalog.Declaration
 	began     time.Time
 }
 

@@ -99,11 +99,9 @@ func (x *Execution) fill(l *catalog.Lookup, entries []catalog.Entry, f *Filled) 
 			if err != nil || at >= len(some) {
 				return fmt.Errorf("look-up table %s: an entry has the position %q of %d", l.Entries.TableName, row[1], len(some))
 			}
-			g, err := strconv.ParseUint(string(row[0]), 10, 32)
-			if err != nil {
-				return fmt.Errorf("look-up table %s: the gene of an entry: %w", l.Entries.TableName, err)
+			if present[at], err = geneOfEntry(l, x.Snapshot.Map, row[0]); err != nil {
+				return err
 			}
-			present[at] = gene.Gene(g)
 		}
 		for i, e := range some {
 			g, is := present[i]

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -62,11 +61,11 @@ func (x *Execution) narrow(s *plan.Sought) error {
 			return err
 		}
 		for _, row := range rows.Rows {
-			g, err := strconv.ParseUint(string(row[0]), 10, 32)
-			if err != nil || gene.Gene(g) > m.Width().Last() {
-				return fmt.Errorf("look-up table %s: the gene %q of an entry is none of %d bits", s.Lookup.Entries.TableName, row[0], m.Width())
+			g, err := geneOfEntry(s.Lookup, m, row[0])
+			if err != nil {
+				return err
 			}
-			shards = m.ShardsOf(gene.Gene(g), gene.Gene(g), shards)
+			shards = m.ShardsOf(g, g, shards)
 		}
 	}
 	for _, joined := range x.Conns.Joined() {
@@ -77,6 +76,15 @@ func (x *Execution) narrow(s *plan.Sought) error {
 	slices.Sort(shards)
 	x.route.Narrow(slices.Compact(shards))
 	return nil
+}
+
+// geneOfEntry returns the gene that an entry contains, as a shard has returned it.
+func geneOfEntry(l *catalog.Lookup, m *router.Map, text []byte) (gene.Gene, error) {
+	g, err := strconv.ParseUint(string(text), 10, 32)
+	if err != nil || gene.Gene(g) > m.Width().Last() {
+		return 0, fmt.Errorf("look-up table %s: the gene %q of an entry is none of %d bits", l.Entries.TableName, text, m.Width())
+	}
+	return gene.Gene(g), nil
 }
 
 // legible reports whether the values are read from the client's texts as UTF-8, or are ASCII.
@@ -362,9 +370,8 @@ func readEntry(of *catalog.Column, text []byte) (e catalog.Entry, has bool, err 
 }
 
 func parseInteger(text []byte) (stmt.Value, error) {
-	if strings.HasPrefix(string(text), "-") {
-		n, err := strconv.ParseInt(string(text), 10, 64)
-		return stmt.IntValue(n), err
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		return stmt.IntValue(n), nil
 	}
 	n, err := strconv.ParseUint(string(text), 10, 64)
 	return stmt.UintValue(n), err

@@ -29,7 +29,7 @@ type Catalog struct {
 	lookups      map[TableName][]Lookup
 	unindexed    map[TableName]*UnindexedError
 	unfitLookups []*UnindexedError
-	// unkept are the look-up indexes that nobody has begun to fill.
+	// unkept are the look-up indexes whose filling has not begun.
 	unkept []Lookup
 }
 

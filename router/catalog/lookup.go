@@ -21,7 +21,7 @@ import (
 // gene of the row. The hash is the owner of the entry. So equal values have one shard, whose primary key keeps them unique, and entries are
 // moved, copied and verified as rows of any sharded table are. An entry doesn't name the row's shard, so it stays valid when the row is moved.
 
-// Names of the columns of a look-up table, besides the column that is looked up.
+// Names of the columns of a look-up table, in addition to the indexed column.
 const (
 	LookupHash = "value_hash"
 	LookupGene = "row_gene"
@@ -69,12 +69,6 @@ func (d Declaration) validateLookup() error {
 		return errors.New("a look-up table has no other declared columns: remove id, parent, order_number, gene_text, gene, version and stamped")
 	}
 	return nil
-}
-
-// LookupDefinition returns the statement that creates a look-up table for a column of the given SQL type.
-func LookupDefinition(name TableName, l LookupOf, sqlType string) string {
-	return fmt.Sprintf("CREATE TABLE %s.%s (%s %s NOT NULL, %s BIGINT UNSIGNED NOT NULL, %s INT UNSIGNED NOT NULL, PRIMARY KEY (%[5]s, %[3]s)) COMMENT 'locus: lookup=%s'",
-		quoted(name.Schema), quoted(name.Name), quoted(l.Column), sqlType, LookupHash, LookupGene, l.String())
 }
 
 // Lookup is a look-up index of a table.
@@ -241,29 +235,56 @@ func (c *Catalog) link(name TableName, of *LookupOf, indexed TableName) (l Looku
 	return l, nil
 }
 
-// noteCascades records the look-up indexes of tables whose rows are changed with rows of other tables, by foreign keys. No statement names those rows.
-func (c *Catalog) noteCascades(listings map[router.ShardName]*Listing) {
-	for _, shard := range c.Shards {
-		l := listings[shard]
-		if l == nil || len(c.lookups) == 0 {
-			continue
-		}
-		for i := range l.ForeignKeys {
-			f := &l.ForeignKeys[i]
-			list := c.lookups[f.TableName]
-			if list == nil || !f.acts() {
-				continue
-			}
-			delete(c.lookups, f.TableName)
-			for _, lookup := range list {
-				e := &UnindexedError{f.TableName, lookup.Entries.TableName, fmt.Errorf("foreign key %s changes or deletes its rows together with rows of %s: make it RESTRICT", f.Name, f.References)}
-				c.unfitLookups = append(c.unfitLookups, e)
-				if lookup.Filled || lookup.Entries.Lookup.Kept {
-					c.unindexed[f.TableName], c.unindexed[f.References] = e, e
-				}
-			}
+// checkLookups removes the look-up indexes of tables whose rows change without a statement that names the indexed column: by a foreign key, with
+// rows of another table, or by a trigger. It refuses writes to these tables if the index has to be kept.
+func (c *Catalog) checkLookups(listings map[router.ShardName]*Listing) {
+	for indexed, list := range c.lookups {
+		c.lookups[indexed] = slices.DeleteFunc(list, func(l Lookup) bool { return !c.keepable(&l, listings) })
+		if len(c.lookups[indexed]) == 0 {
+			delete(c.lookups, indexed)
 		}
 	}
+	c.unkept = slices.DeleteFunc(c.unkept, func(l Lookup) bool { return !c.keepable(&l, listings) })
+}
+
+// keepable reports whether the shards change indexed rows by statements alone. If they don't, it records the reason.
+func (c *Catalog) keepable(l *Lookup, listings map[router.ShardName]*Listing) bool {
+	for _, shard := range c.Shards {
+		if listings[shard] == nil {
+			continue
+		}
+		parent, why := listings[shard].changesIndexed(l)
+		if why == nil {
+			continue
+		}
+		e := &UnindexedError{l.Indexed.TableName, l.Entries.TableName, why}
+		c.unfitLookups = append(c.unfitLookups, e)
+		if l.Filled || l.Entries.Lookup.Kept {
+			c.unindexed[l.Indexed.TableName] = e
+			if parent != (TableName{}) {
+				c.unindexed[parent] = e
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// changesIndexed returns why a shard changes indexed rows by other means than statements that name the column, or nil. If that is a foreign key,
+// parent is the table that it refers to.
+func (l *Listing) changesIndexed(of *Lookup) (parent TableName, why error) {
+	for i := range l.ForeignKeys {
+		if f := &l.ForeignKeys[i]; f.TableName == of.Indexed.TableName && f.acts() {
+			return f.References, fmt.Errorf("foreign key %s changes or deletes its rows together with rows of %s: make it RESTRICT", f.Name, f.References)
+		}
+	}
+	for i := range l.Programs {
+		p := &l.Programs[i]
+		if p.Type == trigger && p.Schema == of.Indexed.Schema && p.On == of.Indexed.Name && p.reading().words[strings.ToLower(of.Of().Name)] {
+			return parent, fmt.Errorf("trigger %s names column %s and may change its values: drop the trigger on each shard, and let the application do what it does", p.Name, of.Of().Name)
+		}
+	}
+	return parent, nil
 }
 
 // lookupRemarks returns the remarks about look-up tables that are not used.

@@ -188,3 +188,39 @@ func TestIndexableValues(t *testing.T) {
 		t.Error("the weights of ä are not known")
 	}
 }
+
+// Triggers that name the column, and foreign keys that act, make an index unfit, whether or not its filling has begun. Writes are refused only if it
+// has to be kept.
+func TestRowsThatChangeByThemselves(t *testing.T) {
+	users, accounts, name := TableName{"shop", "users"}, TableName{"shop", "accounts"}, TableName{"shop", "entries"}
+	key := foreignKey("users", "id", "accounts", "id", "CASCADE", "RESTRICT")
+	harmless := foreignKey("users", "id", "accounts", "id", "RESTRICT", "NO ACTION")
+	named := Program{TableName: TableName{"shop", "lower"}, Type: trigger, On: "users", Body: "SET NEW.Email = LOWER(NEW.email)"}
+	other := Program{TableName: TableName{"shop", "towns"}, Type: trigger, On: "users", Body: "SET NEW.town = 'x'"}
+	for what, test := range map[string]struct {
+		listing Listing
+		unfit   bool
+		parent  bool
+	}{
+		"nothing":                 {},
+		"a foreign key":           {listing: Listing{ForeignKeys: []ForeignKey{key}}, unfit: true, parent: true},
+		"a foreign key at rest":   {listing: Listing{ForeignKeys: []ForeignKey{harmless}}},
+		"a trigger":               {listing: Listing{Programs: []Program{named}}, unfit: true},
+		"a trigger of the others": {listing: Listing{Programs: []Program{other}}},
+	} {
+		for _, kept := range []bool{true, false} {
+			first := lookupCatalog(t, "email", "lookup=users.email", kept, nil)
+			listing := test.listing
+			c := NewListed(first.Shards, first.Tables(), nil, map[router.ShardName]*Listing{"s1": &listing})
+			if got := c.UnfitLookup(name) != nil; got != test.unfit {
+				t.Errorf("%s, kept %v: unfit is %v", what, kept, got)
+			}
+			if got := c.Unindexed(users) != nil; got != (test.unfit && kept) {
+				t.Errorf("%s, kept %v: writes are refused: %v", what, kept, got)
+			}
+			if got := c.Unindexed(accounts) != nil; got != (test.parent && kept) {
+				t.Errorf("%s, kept %v: writes to the other table are refused: %v", what, kept, got)
+			}
+		}
+	}
+}

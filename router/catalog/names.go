@@ -258,11 +258,6 @@ func (c *Catalog) triggerProblem(d *Table, shard router.ShardName, p *Program) s
 			return "column " + d.Keys[i].Column.Name + ", by which rows are placed"
 		}
 	}
-	for _, l := range c.lookups[d.TableName] {
-		if words[strings.ToLower(l.Of().Name)] {
-			return "column " + l.Of().Name + ", by which rows are looked up in " + l.Entries.String()
-		}
-	}
 	for _, verb := range []string{"insert", "update", "delete", "replace", "select", "call"} {
 		if words[verb] {
 			return "other rows (" + strings.ToUpper(verb) + ")"

@@ -64,7 +64,7 @@ func (c *Catalog) buildNames(listings map[router.ShardName]*Listing) {
 	n := &names{listings: listings, reach: map[router.ShardName]*reach{}}
 	c.closed = n
 	c.noteTorn()
-	c.noteCascades(listings)
+	c.checkLookups(listings)
 	for shard, l := range listings {
 		n.reach[shard] = c.follow(shard, l, l.referred())
 	}

@@ -66,18 +66,28 @@ func (f *Finding) String() string {
 
 // collectFixed adds to found the integer columns that must have one of some values, by their positions.
 func (sc *scope) collectFixed(n *node, c *stmt.Condition, found map[int]fixed) {
+	sc.eachEqual(n, c, func(at int, operands []stmt.Operand) {
+		if n.table.Columns[at].IsInteger() {
+			found[at] = fixed{n.table.Columns[at].Name, operands}
+		}
+	})
+}
+
+// eachEqual calls f for each column of a table that a condition requires to have one of some known values. The column is given by its position.
+func (sc *scope) eachEqual(n *node, c *stmt.Condition, f func(column int, operands []stmt.Operand)) {
 	switch {
 	case c == nil:
 	case c.Kind == stmt.And:
 		for _, arg := range c.Args {
-			sc.collectFixed(n, arg, found)
+			sc.eachEqual(n, arg, f)
 		}
 	case c.Kind == stmt.Equal && !c.NullSafe && !c.InRows:
-		if of, _ := sc.within(n.block, c.Column); of != n || slices.ContainsFunc(c.Operands, func(o stmt.Operand) bool { return !o.Known() }) {
+		of, unknown := sc.within(n.block, c.Column)
+		if of != n || unknown || slices.ContainsFunc(c.Operands, func(o stmt.Operand) bool { return !o.Known() }) {
 			return
 		}
-		if at, is := n.table.Column(c.Column.Name); is && n.table.Columns[at].IsInteger() {
-			found[at] = fixed{n.table.Columns[at].Name, c.Operands}
+		if at, is := n.table.Column(c.Column.Name); is {
+			f(at, c.Operands)
 		}
 	}
 }

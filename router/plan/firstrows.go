@@ -78,18 +78,23 @@ func (f *FirstRows) Filter(v *Values) (from, to int, ok bool) {
 // LockingRead returns the query of the first rows of a shard in the order, without the foreign ones. condition is the text of the
 // statement's condition, or nil.
 func (f *FirstRows) LockingRead(condition []byte, foreign router.Foreign, limit uint64) []byte {
-	text := append([]byte("SELECT "), f.fields...)
-	text = append(append(text, " FROM "...), f.from...)
+	text := selecting(f.fields, f.from, condition, f.owners, foreign)
+	text = append(append(text, " ORDER BY "...), f.by...)
+	text = strconv.AppendUint(append(text, " LIMIT "...), limit, 10)
+	return append(text, " FOR UPDATE"...)
+}
+
+// selecting returns a SELECT of the rows that satisfy a condition, without the foreign ones. condition may be nil.
+func selecting(fields, from string, condition []byte, owners *Owned, foreign router.Foreign) []byte {
+	text := []byte("SELECT " + fields + " FROM " + from)
 	word := " WHERE "
 	if !foreign.Empty() {
-		text = append(append(text, word...), f.owners.Without(foreign)...)
+		text = append(append(text, word...), owners.Without(foreign)...)
 		word = " AND "
 	}
 	if condition != nil {
 		text = append(append(append(text, word...), '('), condition...)
 		text = append(text, "\n)"...) // a comment may end the condition
 	}
-	text = append(append(text, " ORDER BY "...), f.by...)
-	text = strconv.AppendUint(append(text, " LIMIT "...), limit, 10)
-	return append(text, " FOR UPDATE"...)
+	return text
 }

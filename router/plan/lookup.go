@@ -35,34 +35,18 @@ func (sc *scope) sought(s *stmt.Statement, k *Keyed) *Sought {
 			continue
 		}
 		lookups := sc.ctx.Catalog.Lookups(n.table)
-		for at := range lookups {
-			if l := &lookups[at]; l.Filled {
-				if operands := sc.compared(n, s.Blocks[0].Where, l.Column); operands != nil {
-					return &Sought{l, operands}
-				}
+		if lookups == nil {
+			continue
+		}
+		var found *Sought
+		sc.eachEqual(n, s.Blocks[0].Where, func(column int, operands []stmt.Operand) {
+			at := slices.IndexFunc(lookups, func(l catalog.Lookup) bool { return l.Filled && l.Column == column })
+			if found == nil && at >= 0 {
+				found = &Sought{&lookups[at], operands}
 			}
-		}
-	}
-	return nil
-}
-
-// compared returns the values of which a column of a table must have one, or nil.
-func (sc *scope) compared(n *node, c *stmt.Condition, column int) []stmt.Operand {
-	switch {
-	case c == nil:
-	case c.Kind == stmt.And:
-		for _, arg := range c.Args {
-			if operands := sc.compared(n, arg, column); operands != nil {
-				return operands
-			}
-		}
-	case c.Kind == stmt.Equal && !c.NullSafe && !c.InRows:
-		of, unknown := sc.within(n.block, c.Column)
-		if of != n || unknown || slices.ContainsFunc(c.Operands, func(o stmt.Operand) bool { return !o.Known() }) {
-			return nil
-		}
-		if at, is := n.table.Column(c.Column.Name); is && at == column {
-			return c.Operands
+		})
+		if found != nil {
+			return found
 		}
 	}
 	return nil
@@ -100,11 +84,11 @@ func (s *Sought) Entries(v *Values) (entries []catalog.Entry, ok bool) {
 
 func (s *Sought) explain(e *explainer) {
 	if _, ok := s.Entries(e.v); ok && len(e.r.Shards) > 1 {
-		e.addLine("looks up", "%s in %s, whose entries tell which of these shards are asked", s.Lookup.Of().Name, s.Lookup.Entries.TableName)
+		e.addLine("looks up", "%s in %s; of these shards, only those that its entries name are asked", s.Lookup.Of().Name, s.Lookup.Entries.TableName)
 	}
 }
 
-// Narrow restricts the route to shards, of which each may have rows, in ascending order. If there are none, one shard gives the empty answer.
+// Narrow restricts the route to shards, of which each may have rows, in ascending order. If there are none, one shard returns the empty answer.
 func (r *Route) Narrow(shards []int) {
 	all := r.Shards
 	narrowed := intersect(all, shards)
@@ -277,17 +261,8 @@ func (x *Indexing) GeneKey() *catalog.Key { return x.table.ComputableKey() }
 // without the foreign ones. Integers are in the answer as they are, bytes in hexadecimal, and texts as the hexadecimal bytes of utf8mb4.
 // condition is the text of the statement's condition, or nil.
 func (x *Indexing) LockingRead(condition []byte, foreign router.Foreign, limit int) []byte {
-	text := append([]byte("SELECT "), fieldsOf(x.alias, x.Lookups, x.GeneKey())...)
-	text = append(text, " FROM "+quote(x.table.Schema)+"."+quote(x.table.Name)+" AS "+quote(x.alias)...)
-	word := " WHERE "
-	if !foreign.Empty() {
-		text = append(append(text, word...), x.owners.Without(foreign)...)
-		word = " AND "
-	}
-	if condition != nil {
-		text = append(append(append(text, word...), '('), condition...)
-		text = append(text, "\n)"...) // a comment may end the condition
-	}
+	from := quote(x.table.Schema) + "." + quote(x.table.Name) + " AS " + quote(x.alias)
+	text := selecting(fieldsOf(x.alias, x.Lookups, x.GeneKey()), from, condition, x.owners, foreign)
 	return append(text, " LIMIT "+strconv.Itoa(limit)+" FOR UPDATE"...)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"locus/internal/test/servers"
 	"locus/proxy/txn"
+	"locus/test/product"
 	"locus/test/shop"
 )
 
@@ -202,5 +203,47 @@ func TestLockedTables(t *testing.T) {
 			t.Errorf("rows %s", got)
 		}
 		s.checkEntries(t)
+	})
+}
+
+// A look-up table that can't be dropped on some shard stays declared and is not used, so that the statement can be repeated.
+func TestADropThatFails(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s, db := indexed(t, engine)
+		must(t, db, "CALL locus.fill_lookup('"+s.Schema+".users_by_email')", "INSERT INTO users VALUES (1, 'a@x', ''), (2, 'b@x', '')")
+		holder, err := s.Shop.Shard(t, 1).Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = holder.Rollback() }()
+		if _, err := holder.Exec("SELECT * FROM users_by_email"); err != nil {
+			t.Fatal(err)
+		}
+		db.SetMaxOpenConns(1)
+		must(t, db, "SET lock_wait_timeout = 1")
+		refused(t, db, "DROP TABLE users_by_email", "look-up table "+s.Schema+".users_by_email is not used any more, and stays declared: repeat the statement")
+		if got := column(t, db, "SELECT id FROM users WHERE email IN ('a@x', 'b@x') ORDER BY id"); got != "1 2" {
+			t.Errorf("found %s", got)
+		}
+		must(t, db, "INSERT INTO users VALUES (3, 'c@x', '')")
+		_ = holder.Rollback()
+		must(t, db, "DROP TABLE users_by_email", "DROP TABLE users")
+	})
+}
+
+// An index that a foreign key or a trigger would make wrong is not filled, and writes go on.
+func TestAnIndexThatCannotBeKept(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s, db := indexed(t, engine)
+		must(t, db, "CREATE TABLE accounts (id BIGINT NOT NULL PRIMARY KEY) COMMENT 'locus: owner=id'", "ALTER TABLE users DROP KEY by_email, ADD UNIQUE KEY by_email (email)")
+		fill := "CALL locus.fill_lookup('" + s.Schema + ".users_by_email')"
+		for i := range s.Servers {
+			must(t, s.Shop.Shard(t, i), "ALTER TABLE users ADD CONSTRAINT child FOREIGN KEY (id) REFERENCES accounts (id) ON DELETE CASCADE")
+		}
+		product.Eventually(t, "the foreign key is known", func() bool {
+			_, err := db.Exec(fill)
+			return err != nil && strings.Contains(err.Error(), "foreign key child changes or deletes its rows")
+		})
+		must(t, db, "INSERT INTO accounts VALUES (1), (2)", "INSERT INTO users VALUES (1, 'a', ''), (2, 'b', '')", "DELETE FROM accounts WHERE id = 2")
 	})
 }
