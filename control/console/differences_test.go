@@ -7,8 +7,8 @@ import (
 	"locus/migrate/job"
 )
 
-// TestDifferingRowsAreBesideEachOther, with the owner's side and the newer one.
-func TestDifferingRowsAreBesideEachOther(t *testing.T) {
+// TestDifferingRowsAreNextToEachOther, with the owner's side and the newer one.
+func TestDifferingRowsAreNextToEachOther(t *testing.T) {
 	c := newConsole(reported(t))
 	a := get[differencesAnswer](t, c, "/v1/moves/split-1/differences")
 	if a.Source != "s0" || a.Target != "s2" || len(a.Rows) != 2 || a.Beyond != 5 {

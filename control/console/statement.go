@@ -12,7 +12,7 @@ import (
 	"locus/proxy/meter"
 )
 
-// digestAnswer is what the statements of one digest cost at all proxies.
+// digestAnswer contains the cost of the statements of one digest at all proxies.
 type digestAnswer struct {
 	Schema    int             `json:"schema"`
 	At        time.Time       `json:"at"`
@@ -68,8 +68,8 @@ var digestSpans = []digestSpan{
 	{"24h", 15 * time.Minute, 24 * time.Hour, func(d fleet.DigestCost) []meter.Point { return d.Quarters }},
 }
 
-// digests caches the figures of the digests that pages show. One is asked for at a time, because the proxies answer only the latest
-// question.
+// digests caches the figures of the digests that pages show. It asks for one digest at a time, because the proxies answer only the
+// latest question.
 type digests struct {
 	find func(ctx context.Context, database, hash string) (fleet.DigestCost, error)
 

@@ -57,7 +57,7 @@ func AskAbout[T any](ctx context.Context, kv *etcd.KV, q Question, subject strin
 	}
 }
 
-// inquiry is what else an answer depends on: the process that asks, which does not answer itself, and the subject.
+// inquiry identifies who asks and about what. The asking process does not answer itself.
 type inquiry struct{ asker, about string }
 
 // await returns the answers to the question of a revision. It returns when all possible answers have arrived,

@@ -64,11 +64,11 @@ func StatementsOf(ctx context.Context, kv *etcd.KV, q Question) (Cost, error) {
 // DigestTold returns a proxy's answer to Digest.
 func DigestTold(s *meter.Statements, subject string) any {
 	database, hash := digestOf(subject)
-	told := Packed[[]meter.Details]{}
+	answer := Packed[[]meter.Details]{}
 	if d, known := s.Details(database, hash, time.Now()); known {
-		told.Value = append(told.Value, d)
+		answer.Value = append(answer.Value, d)
 	}
-	return told
+	return answer
 }
 
 // subjectOf returns the subject of a question about a digest. The hash contains no space.
@@ -79,7 +79,7 @@ func digestOf(subject string) (database, hash string) {
 	return database, hash
 }
 
-// DigestCost is what the statements of one digest have cost at all proxies.
+// DigestCost contains the cost of the statements of one digest at all proxies.
 type DigestCost struct {
 	meter.Details
 	// Proxies is the number of proxies that have answered. Silent lists the others.
@@ -95,8 +95,8 @@ func DigestCostOf(ctx context.Context, kv *etcd.KV, database, hash string) (Dige
 	}
 	slices.Sort(answers.Silent)
 	sum := DigestCost{Proxies: len(answers.By), Silent: answers.Silent}
-	for _, told := range answers.By {
-		for _, d := range told.Value {
+	for _, answer := range answers.By {
+		for _, d := range answer.Value {
 			sum.Add(d)
 		}
 	}

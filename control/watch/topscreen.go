@@ -27,7 +27,7 @@ func TopScreen(ctx context.Context, ask Counted, inspect Inspected, apart time.D
 type topModel struct {
 	ask     Counted
 	inspect Inspected
-	ctx     context.Context //nolint:containedctx // of the looks, which bubbletea begins
+	ctx     context.Context //nolint:containedctx // of the queries, which bubbletea begins
 	apart   time.Duration
 	by      Order
 	viewport

@@ -30,7 +30,7 @@ ${chart("lag", "Lag of replicas and moves, by shard", history, lagging ? lags : 
 </div>${history.trouble ? html`<p class="note warn">${history.trouble}</p>` : ""}${marked(marks.filter(m => !chosen.to || m.at >= chosen.from && m.at <= chosen.to))}`;
 }
 
-// shardActs are what an admin can request for a shard with replicas. Without its primary, promoting one of them comes first.
+// shardActs returns the requests of an admin for a shard with replicas. If the primary is down, the first one promotes a replica.
 const shardActs = s => (s.replicas || []).length === 0 ? "" : html`<button class="small" data-act="switchover" data-of="${s.name}">Switch over …<span class="unseen"> ${s.name}</span></button>${s.severity === "outage" ? html` <button class="small grave" data-act="promote" data-of="${s.name}">Promote …<span class="unseen"> a server of ${s.name}</span></button>` : ""}`;
 
 const shardRow = (s, state) => html`<tr id="shard-${s.name}"><th scope="row"><svg class="swatch" viewBox="0 0 8 8" aria-hidden="true"><rect class="${look(state, s.name)}" width="8" height="8"/></svg>${s.name}<span class="soft"> ${s.address}</span></th>

@@ -11,7 +11,7 @@ const marksPath = ({span}) => "v1/history?span=" + span;
 
 export const needs = chosen => [[path(chosen), 5000], [marksPath(chosen), 10000]];
 
-// plan is what the form has, and the answer to it. It belongs to one digest.
+// plan contains the values of the form and the answer to them. It belongs to one digest.
 export const plan = {digest: "", text: "", answer: null, trouble: "", busy: false};
 
 // explain asks for the plan of the statement with its values.

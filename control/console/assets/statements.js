@@ -6,7 +6,7 @@ import * as statement from "./statement.js";
 
 const first = {by: "under_way", show: "", text: "", page: "1", digest: "", database: "", span: "1h"};
 
-// chosen is what is shown. With a digest, it is the page of one statement.
+// chosen selects the page. With a digest, that is the page of one statement.
 export const chosen = {...first};
 
 // read takes the choice from the address, such as #statements?show=failing&by=errors.
@@ -32,7 +32,7 @@ export const needs = proxy => chosen.digest ? statement.needs(chosen, proxy) : [
 
 const share = s => s.count ? 100 * s.on_several_shards / s.count : 0;
 
-// columns are what can be sorted by: the field, its head, and how it is written. total is the load of all statements.
+// columns contains the columns by which the list can be sorted: the field, its head, and its format. total is the load of all statements.
 export const columns = [
   {by: "under_way", name: "load", tip: "share of the time of all statements, over the last minutes", write: (s, total) => percent(100 * s.under_way / (total || 1))},
   {by: "per_second", name: "rate", tip: "over the last minutes", write: s => often(s.per_second)},

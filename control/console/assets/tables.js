@@ -6,7 +6,7 @@ import {bytes, count, digits, ms, often, percent, plural} from "./words.js";
 
 const first = {text: "", show: "", by: "bytes", page: "1", table: ""};
 
-// chosen is what is shown. With a table, it is the page of one.
+// chosen selects the page. With a table, that is the page of one table.
 export const chosen = {...first};
 
 export function read(hash) {

@@ -67,7 +67,7 @@ test("a request names its consequences, and what is left", () => {
   assert.deepEqual(["cd", "ef"].map(id => acts.acknowledge(with2, id).order.arguments[1].value), ["7", "0"]);
 });
 
-test("differing rows are beside each other, and their table's bar is not full", () => {
+test("differing rows are next to each other, and their table's bar is not full", () => {
   const list = {source: "s0", target: "s2", beyond: 5, rows: [{row: 3, table: "shop.o", key: "(7)", source: "7, <90>", target: "", owner: "source", newer: "", columns: []}]};
   const drawn = String(differing({id: "split-1"}, list));
   for (const want of ["6 rows differ", "7, &lt;90&gt;", "no such row", "clients see it", "About 5 more"]) assert.ok(drawn.includes(want), want + drawn);
