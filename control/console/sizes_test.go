@@ -10,7 +10,7 @@ import (
 	"locus/router/catalog"
 )
 
-// TestTablesHaveSizes of all shards together and of each, also those that nobody has declared.
+// Tables have sizes on all shards together and on each shard. This includes undeclared tables.
 func TestTablesHaveSizes(t *testing.T) {
 	a := get[sizesAnswer](t, newConsole(&fakeCluster{}), "/v1/tables/sizes")
 	if len(a.Tables) != 2 || len(a.Wrong) != 1 || !strings.Contains(a.Wrong[0], "shard s2: it is down") || a.Left != 0 {

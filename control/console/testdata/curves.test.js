@@ -16,7 +16,7 @@ test("a line is broken where nothing is known, and where looks were missed", () 
   assert.equal(path([-5, 10], [1, 20], box), "M10.0 0.0h0.1", "what is before the span is left out, what is beyond the top stays within");
 });
 
-test("a few high values do not flatten the others, and are told", () => {
+test("a few high values do not flatten the others, and are named", () => {
   const at = [...Array(100).keys()], all = {from: 0, to: 99}, usual = at.map(i => 8 + i % 3);
   const spike = usual.map((v, i) => i === 50 ? 12000 : v);
   assert.deepEqual({...scale([{values: usual}], at, all, false), share: 0}, {ticks: [10, 5, 0], peak: 0, share: 0});
