@@ -70,20 +70,25 @@ func TestMovesAndKills(t *testing.T) {
 			c.All(t, "XA RECOVER", func(int, *sql.Rows) error { branches++; return nil })
 			return branches == 0
 		})
-		checkEntries(t, func(query string) string {
-			all := ""
-			c.All(t, query, func(_ int, rows *sql.Rows) error {
-				var line string
-				err := rows.Scan(&line)
-				all += " " + line
-				return err
-			})
-			return all
-		})
+		checkEntries(t, onAll(t, c))
 		if got := column(t, dbs[0], "SELECT COUNT(DISTINCT id) > 0 FROM users"); got != "1" {
 			t.Error("no rows are left")
 		}
 	})
+}
+
+// onAll returns a function that returns the answers of all shards of a cluster to a query.
+func onAll(t *testing.T, c *cluster.Cluster) func(string) string {
+	return func(query string) string {
+		all := ""
+		c.All(t, query, func(_ int, rows *sql.Rows) error {
+			var line string
+			err := rows.Scan(&line)
+			all += " " + line
+			return err
+		})
+		return all
+	}
 }
 
 func restart(t *testing.T, p *cluster.Served) {
