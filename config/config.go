@@ -110,7 +110,8 @@ type Snowflake struct {
 
 // IDs configures a port for numbers without a login.
 type IDs struct {
-	Listen string `yaml:"listen"` // empty: there is none
+	Listen string  `yaml:"listen"` // empty: there is none
+	TLS    KeyPair `yaml:"tls"`
 	// Allow are the networks whose clients are answered, and single addresses.
 	Allow []string `yaml:"allow"`
 	// Snowflake is the generator that answers /api/snowflake/get/KEY for keys that are not declared.

@@ -220,6 +220,8 @@ func TestIDsWithoutALogin(t *testing.T) {
 		`ids: {listen: "10.0.0.1:8080", allow: ["10.1.0.0/16", 10.2.0.1, "::1"]}`: "",
 		`ids: {listen: "10.0.0.1:8080"}`:                                          "ids.allow: needed because ids.listen 10.0.0.1:8080 isn't a loopback address",
 		`ids: {listen: "10.0.0.1:8080", allow: [10.1]}`:                           `ids.allow: "10.1": write a network such as 10.1.0.0/16`,
+		`ids: {listen: "127.0.0.1:8080", tls: {cert: a}}`:                         "ids.tls: cert and key go together",
+		`ids: {listen: "127.0.0.1:8080", tls: {cert: a, key: b}}`:                 "",
 		`ids: {listen: "10.0.0.1"}`:                                               "ids.listen",
 		"roles: [proxy]\nids: {listen: \"127.0.0.1:8080\"}":                       "ids.listen: this process does not have the role ids",
 		"roles: [ids]\nhttp: {listen: \"\"}\nids: {listen: \"127.0.0.1:8080\"}":   "",

@@ -38,6 +38,8 @@ func (c *Config) files() []file {
 		{"http.password_file", c.HTTP.PasswordFile, true},
 		{"http.tls.cert", c.HTTP.TLS.Cert, false},
 		{"http.tls.key", c.HTTP.TLS.Key, true},
+		{"ids.tls.cert", c.IDs.TLS.Cert, false},
+		{"ids.tls.key", c.IDs.TLS.Key, true},
 		{"key_ring", c.KeyRing, false}, // its own reader checks its mode
 		{"tracing.headers_file", c.Tracing.HeadersFile, true},
 		{"tracing.ca", c.Tracing.CA, false},
@@ -70,7 +72,7 @@ func (c *Config) Examine(now time.Time) Files {
 		unusable = append(unusable, err)
 	}
 	for _, p := range []struct{ field, cert, key string }{
-		{"proxy.tls", c.Proxy.TLS.Cert, c.Proxy.TLS.Key}, {"http.tls", c.HTTP.TLS.Cert, c.HTTP.TLS.Key},
+		{"proxy.tls", c.Proxy.TLS.Cert, c.Proxy.TLS.Key}, {"http.tls", c.HTTP.TLS.Cert, c.HTTP.TLS.Key}, {"ids.tls", c.IDs.TLS.Cert, c.IDs.TLS.Key},
 	} {
 		if p.cert == "" {
 			continue
@@ -134,7 +136,7 @@ func (c *Config) exposed() (warnings []string) {
 // otherHosts returns warnings about certificates that aren't for the host under which a port is reached, as far as that is known.
 func (c *Config) otherHosts() (warnings []string) {
 	for _, p := range []struct{ field, path, address string }{
-		{"proxy.tls.cert", c.Proxy.TLS.Cert, c.reachedAt()}, {"http.tls.cert", c.HTTP.TLS.Cert, c.HTTP.Listen},
+		{"proxy.tls.cert", c.Proxy.TLS.Cert, c.reachedAt()}, {"http.tls.cert", c.HTTP.TLS.Cert, c.HTTP.Listen}, {"ids.tls.cert", c.IDs.TLS.Cert, c.IDs.Listen},
 	} {
 		host, _, err := net.SplitHostPort(p.address)
 		ip := net.ParseIP(host)

@@ -8,7 +8,7 @@ import (
 // reloadable lists the fields that a running process applies. The files that a configuration names are read again too.
 // Passwords are read at every login.
 var reloadable = []string{
-	"http.tls.cert", "http.tls.key", "log.level", "proxy.slow_statement", "proxy.tls.cert", "proxy.tls.key",
+	"http.tls.cert", "http.tls.key", "ids.tls.cert", "ids.tls.key", "log.level", "proxy.slow_statement", "proxy.tls.cert", "proxy.tls.key",
 }
 
 // Reloadable returns the fields that a running process applies, sorted.
@@ -37,6 +37,8 @@ func (c *Config) gainsTLS(next *Config, field string) bool {
 		return (c.Proxy.TLS.Cert == "") != (next.Proxy.TLS.Cert == "")
 	case "http.tls.cert", "http.tls.key":
 		return (c.HTTP.TLS.Cert == "") != (next.HTTP.TLS.Cert == "")
+	case "ids.tls.cert", "ids.tls.key":
+		return (c.IDs.TLS.Cert == "") != (next.IDs.TLS.Cert == "")
 	}
 	return false
 }

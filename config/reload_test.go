@@ -17,6 +17,8 @@ func TestChanges(t *testing.T) {
 		{"proxy: {tls: {cert: a, key: b}}\n", "proxy: {tls: {cert: c, key: d}}\n", "proxy.tls.cert+ proxy.tls.key+"},
 		{"", "proxy: {tls: {cert: c, key: d}}\n", "proxy.tls.cert- proxy.tls.key-"},
 		{"http: {tls: {cert: c, key: d}}\n", "", "http.tls.cert- http.tls.key-"},
+		{"ids: {tls: {cert: a, key: b}}\n", "ids: {tls: {cert: c, key: d}}\n", "ids.tls.cert+ ids.tls.key+"},
+		{"", "ids: {tls: {cert: c, key: d}}\n", "ids.tls.cert- ids.tls.key-"},
 		{"", "http: {accounts: [{user: ann, role: viewer, secret: http/ann}]}\n", "http.accounts-"},
 	} {
 		var got []string

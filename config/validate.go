@@ -167,6 +167,9 @@ func (c *Config) validateIDs(p *problems) {
 		return
 	}
 	p.address("ids.listen", c.IDs.Listen)
+	if (c.IDs.TLS.Cert == "") != (c.IDs.TLS.Key == "") {
+		p.add("ids.tls", "cert and key go together")
+	}
 	if !c.Does(IDsTask) {
 		p.add("ids.listen", "this process does not have the role ids")
 	}

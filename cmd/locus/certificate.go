@@ -23,17 +23,19 @@ func (c *certificate) server() *tls.Config {
 }
 
 // certificates holds the certificates that the configuration names.
-type certificates struct{ clients, page certificate }
+type certificates struct{ clients, page, ids certificate }
 
 // load reads all files. After an error the old certificates stay in use.
 func (c *certificates) load(from *config.Config) error {
 	clients, err := pair("proxy.tls", from.Proxy.TLS)
-	page, other := pair("http.tls", from.HTTP.TLS)
-	if err := errors.Join(err, other); err != nil {
+	page, ofPage := pair("http.tls", from.HTTP.TLS)
+	ids, ofIDs := pair("ids.tls", from.IDs.TLS)
+	if err := errors.Join(err, ofPage, ofIDs); err != nil {
 		return err
 	}
 	c.clients.current.Store(clients)
 	c.page.current.Store(page)
+	c.ids.current.Store(ids)
 	return nil
 }
 

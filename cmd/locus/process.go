@@ -139,7 +139,7 @@ func (p *process) start(ctx context.Context) (*console.Console, error) {
 	p.api = generators.Handler(p.numbers, p.proxy.Declared)
 	return console.New(console.Options{
 		Proxy: p.proxy, Cluster: shared{p.store, p.in, p.connection}, Operations: p.ops, Self: p.card, Name: p.config.Cluster,
-		IDs: given(p.config, p.api), Accounts: accounts,
+		IDs: given(p.config, p.api), Open: p.openCounts(), Accounts: accounts,
 		Secure: p.config.HTTP.TLS.Cert != "", Version: buildVersion().Version, Traced: p.spans.Counts, Keys: p.keys.Status, Watched: p.servers.Watched, Events: p.timeline.Counts, Outages: p.recordOutages(),
 	}), nil
 }
@@ -219,6 +219,14 @@ func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func
 		list = append(list, mover.Run, p.servers.Run, census.Run)
 	}
 	return list
+}
+
+// openCounts returns the counts of the port for numbers without a login; nil if the process does not have it.
+func (p *process) openCounts() func() generators.OpenCounts {
+	if p.ports.ids == nil {
+		return nil
+	}
+	return p.api.OpenCounts
 }
 
 // serveIDs serves numbers to clients without a login.

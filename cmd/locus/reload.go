@@ -67,6 +67,8 @@ func (r *reloader) takeOver(next *config.Config) error {
 			effective.Proxy.TLS = r.current.Proxy.TLS
 		case "http.tls.cert", "http.tls.key":
 			effective.HTTP.TLS = r.current.HTTP.TLS
+		case "ids.tls.cert", "ids.tls.key":
+			effective.IDs.TLS = r.current.IDs.TLS
 		}
 	}
 	if expired := effective.Examine(time.Now()).Expired; expired != nil {
@@ -79,6 +81,6 @@ func (r *reloader) takeOver(next *config.Config) error {
 	r.proxy.SetSlow(next.Proxy.SlowStatement.Std())
 	r.proxy.Reread()
 	r.current.Log.Level, r.current.Proxy.SlowStatement = next.Log.Level, next.Proxy.SlowStatement
-	r.current.Proxy.TLS, r.current.HTTP.TLS = effective.Proxy.TLS, effective.HTTP.TLS
+	r.current.Proxy.TLS, r.current.HTTP.TLS, r.current.IDs.TLS = effective.Proxy.TLS, effective.HTTP.TLS, effective.IDs.TLS
 	return nil
 }

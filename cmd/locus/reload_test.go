@@ -72,10 +72,10 @@ func TestReload(t *testing.T) {
 		return log.String()
 	}
 
-	out := reload(parse(text("b", "  slow_statement: 20ms\n  max_connections: 7\nhttp: {tls: {cert: x, key: y}}\nlog: {level: debug}\n")), nil)
+	out := reload(parse(text("b", "  slow_statement: 20ms\n  max_connections: 7\nhttp: {tls: {cert: x, key: y}}\nids: {tls: {cert: x, key: y}}\nlog: {level: debug}\n")), nil)
 	for _, want := range []string{
 		"taken over\" field=log.level", "taken over\" field=proxy.slow_statement", "taken over\" field=proxy.tls.cert",
-		"next start\" field=proxy.max_connections", "next start\" field=http.tls.cert",
+		"next start\" field=proxy.max_connections", "next start\" field=http.tls.cert", "next start\" field=ids.tls.cert",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the log lacks %s:\n%s", want, out)

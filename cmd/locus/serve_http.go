@@ -17,14 +17,19 @@ func listenHTTP(c *config.Config, shown *certificates) (net.Listener, error) {
 	if c.HTTP.Listen == "" {
 		return nil, nil
 	}
-	l, err := net.Listen("tcp", c.HTTP.Listen)
+	return listenTLS("http.listen", c.HTTP.Listen, c.HTTP.TLS, &shown.page)
+}
+
+// listenTLS listens on the address in a field of the configuration, with TLS if files are named for it.
+func listenTLS(field, address string, files config.KeyPair, shown *certificate) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("http.listen: %w", err)
+		return nil, fmt.Errorf("%s: %w", field, err)
 	}
-	if c.HTTP.TLS.Cert == "" {
+	if files.Cert == "" {
 		return l, nil
 	}
-	return tls.NewListener(l, shown.page.server()), nil
+	return tls.NewListener(l, shown.server()), nil
 }
 
 // checkAccounts reports passwords that can't be read. Otherwise the first login would be the first to fail.

@@ -25,8 +25,8 @@ func listen(c *config.Config, shown *certificates) (l ports, err error) {
 		return l, errors.Join(err, l.close())
 	}
 	if c.IDs.Listen != "" {
-		if l.ids, err = net.Listen("tcp", c.IDs.Listen); err != nil {
-			return l, errors.Join(fmt.Errorf("ids.listen: %w", err), l.close())
+		if l.ids, err = listenTLS("ids.listen", c.IDs.Listen, c.IDs.TLS, &shown.ids); err != nil {
+			return l, errors.Join(err, l.close())
 		}
 	}
 	return l, nil

@@ -42,9 +42,11 @@ type Options struct {
 	Self       fleet.Card // the process's card, as other processes see it
 	Name       string     // the cluster's name
 	IDs        Generators // serves /api/; may be nil
-	Accounts   []Account  // without any, nobody can log in
-	Secure     bool       // served over TLS
-	Version    string
+	// Open returns the counts of the port for numbers without a login. It is nil if there is none.
+	Open     func() generators.OpenCounts
+	Accounts []Account // without any, nobody can log in
+	Secure   bool      // served over TLS
+	Version  string
 	// Traced returns the counts of spans. It is nil without tracing.
 	Traced func() tracing.Counts
 	// Events returns the counts of recorded events. It is nil if the process records none.

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -112,6 +113,9 @@ var (
 	generatorMembers  = describe("generator_members", "Members of a generator of others, and its tables: 1 for the state that it is in.", "generator", "member", "state")
 	generatorBreakers = describe("generator_breakers", "Breakers before a server, by state.", "generator", "before", "state")
 
+	openRequests = describe("ids_requests_total", "Requests on ids.listen, by HTTP status; those for /healthz are left out.", "status")
+	openNumbers  = describe("ids_numbers_total", "Numbers and texts that ids.listen has given.")
+
 	mirrorReads   = describe("mirror_reads_total", "Reads of moving genes that were chosen to be mirrored, by what became of them.", "move", "outcome")
 	mirrorSeconds = describe("mirror_read_seconds", "How long mirrored reads took at source and target, at a quantile.", "move", "side", "quantile")
 	mirrorAway    = describe("mirror_target_away", "1 while a mirror's target can't be asked.", "move")
@@ -133,10 +137,11 @@ var (
 // collector reads a proxy's state at each scrape.
 type collector struct {
 	p      Proxy
-	ids    Generators            // nil if there are none
-	traced func() tracing.Counts // nil if there are none
-	events func() events.Counts  // nil if there are none
-	keys   func() fleet.Keys     // nil if there are none
+	ids    Generators                   // nil if there are none
+	open   func() generators.OpenCounts // nil without such a port
+	traced func() tracing.Counts        // nil if there are none
+	events func() events.Counts         // nil if there are none
+	keys   func() fleet.Keys            // nil if there are none
 	watch  func() map[router.ShardName]failover.Watched
 	moves  *moves
 	state  func() *overview.State // of the last query of the cluster; nil: there was none
@@ -144,7 +149,7 @@ type collector struct {
 }
 
 func newCollector(o Options, state func() *overview.State) prometheus.Collector {
-	return collector{o.Proxy, o.IDs, o.Traced, o.Events, o.Keys, o.Watched, &moves{source: o.Cluster, now: o.Now}, state, o.Now}
+	return collector{o.Proxy, o.IDs, o.Open, o.Traced, o.Events, o.Keys, o.Watched, &moves{source: o.Cluster, now: o.Now}, state, o.Now}
 }
 
 func (c collector) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, out) }
@@ -177,6 +182,13 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	idMetrics(s.IDs, gauge, counter)
 	if c.ids != nil {
 		generatorMetrics(c.ids.Status(), gauge, counter)
+	}
+	if c.open != nil {
+		counts := c.open()
+		counter(openNumbers, counts.Numbers)
+		for status, n := range counts.ByStatus {
+			counter(openRequests, n, strconv.Itoa(status))
+		}
 	}
 	if c.watch != nil {
 		for shard, how := range c.watch() {

@@ -65,7 +65,10 @@ func TestMetricsOfIDs(t *testing.T) {
 	since := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	keys := func() fleet.Keys { return fleet.Keys{Stamps: 3, Since: since} }
 	now := func() time.Time { return since.Add(91 * 24 * time.Hour) }
-	New(Options{Proxy: p, Cluster: &fakeCluster{}, IDs: ids, Keys: keys, Now: now, Watched: func() map[router.ShardName]failover.Watched {
+	open := func() generators.OpenCounts {
+		return generators.OpenCounts{ByStatus: map[int]uint64{200: 6, 403: 2}, Numbers: 600}
+	}
+	New(Options{Proxy: p, Cluster: &fakeCluster{}, IDs: ids, Open: open, Keys: keys, Now: now, Watched: func() map[router.ShardName]failover.Watched {
 		return map[router.ShardName]failover.Watched{"s0": {Trouble: true, MayLose: true, Waits: true, Errant: 2}}
 	}, Accounts: []Account{{"u", config.Viewer, func() (string, error) { return "p", nil }}}}).ServeHTTP(w, r)
 	for _, line := range []string{
@@ -86,6 +89,9 @@ func TestMetricsOfIDs(t *testing.T) {
 		`locus_generator_left{field="sequence",generator="ticket"} 0.125`,
 		`locus_generator_segment_loads_total{generator="ticket",outcome="granted"} 5`,
 		`locus_generator_segment_waits_total{generator="ticket"} 1`,
+		`locus_ids_numbers_total 600`,
+		`locus_ids_requests_total{status="200"} 6`,
+		`locus_ids_requests_total{status="403"} 2`,
 		`locus_generator_breakers{before="redis",generator="ticket",state="open"} 1`,
 		`locus_generator_breakers{before="bucket",generator="ticket",state="closed"} 255`,
 	} {

@@ -21,11 +21,11 @@ import (
 // number, as Leaf's clients expect, or one number per line with ?n=. With ?format=json, or if the client
 // accepts JSON, it is an object. Other parameters are values for a template.
 func Handler(s *Set, declared func() *cluster.Cluster) *API {
-	return &API{paths(func(w http.ResponseWriter, r *http.Request, allowed kinds) {
+	return &API{set: s, declared: declared, Handler: paths(func(w http.ResponseWriter, r *http.Request, allowed kinds) {
 		if request, ok := s.requested(w, r, declared(), allowed); ok {
 			s.answer(w, r, request, request.Context["format"] == "json" || acceptsJSON(r))
 		}
-	}), s, declared}
+	})}
 }
 
 // kinds reports whether a path serves generators of a kind.
@@ -43,13 +43,17 @@ func paths(answer func(http.ResponseWriter, *http.Request, kinds)) *http.ServeMu
 	return mux
 }
 
-const snowflakePath = "/api/snowflake/get/"
+const (
+	snowflakePath = "/api/snowflake/get/"
+	healthPath    = "/healthz"
+)
 
 // API serves a process's generators over HTTP.
 type API struct {
 	http.Handler
 	set      *Set
 	declared func() *cluster.Cluster
+	open     openCounters // of the port without a login
 }
 
 // WithoutLogin returns the handler of a port that needs no login, as in Leaf. It answers clients of the given
@@ -63,11 +67,15 @@ func (a *API) WithoutLogin(networks []netip.Prefix, snowflake string) http.Handl
 			r.SetPathValue("tag", snowflake)
 		}
 		if request, ok := a.set.requested(w, r, declared, allowed); ok {
-			a.set.answer(w, r, request, request.Context["format"] == "json")
+			a.open.numbers.Add(uint64(a.set.answer(w, r, request, request.Context["format"] == "json")))
 		}
 	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET "+healthPath, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	return http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
+		w := &statusWriter{plain, http.StatusOK}
+		if r.URL.Path != healthPath {
+			defer func() { a.open.answered(w.status) }()
+		}
 		client, err := netip.ParseAddrPort(r.RemoteAddr)
 		address := client.Addr().Unmap()
 		if len(networks) > 0 && (err != nil || !slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(address) })) {
@@ -108,9 +116,9 @@ func acceptsJSON(r *http.Request) bool {
 	return strings.Contains(r.Header.Get("Accept"), "application/json")
 }
 
-// answer writes the numbers, as an object or as plain text. A single number is valid JSON too. It gets the
+// answer writes the numbers, and returns how many there are. They are written as an object or as plain text. A single number is valid JSON too. It gets the
 // content type of JSON for clients that accept JSON, because Leaf's clients decode by content type.
-func (s *Set) answer(w http.ResponseWriter, r *http.Request, request Request, object bool) {
+func (s *Set) answer(w http.ResponseWriter, r *http.Request, request Request, object bool) int {
 	texts, err := s.Next(r.Context(), request)
 	switch {
 	case errors.Is(err, ErrUnknown), errors.Is(err, segment.ErrUnknownTag):
@@ -129,6 +137,7 @@ func (s *Set) answer(w http.ResponseWriter, r *http.Request, request Request, ob
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		_, _ = io.WriteString(w, strings.Join(texts, "\n")) // an error means that the client is gone
 	}
+	return len(texts)
 }
 
 // read reads the query parameters.

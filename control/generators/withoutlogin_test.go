@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -38,11 +39,17 @@ func TestWithoutALogin(t *testing.T) {
 		{"10.1.2.3:5", "/api/segment/get/flake", "", 404, text, "generator flake is of kind snowflake\n"},
 		{"10.2.2.3:5", "/api/segment/get/orders", "", 403, text, "no number is given to 10.2.2.3: ids.allow of this process does not contain it\n"},
 		{"nobody", "/api/segment/get/orders", "", 403, text, "no number is given to invalid IP: ids.allow of this process does not contain it\n"},
+		{"10.1.2.3:5", "/api/segment/get/orders?n=0", "", 400, text, "n=0: ask for 1 to 10000\n"},
 		{"10.1.2.3:5", "/healthz", "", 200, text, "ok\n"},
+		{"10.1.2.3:5", "/api/id/orders", "", 405, text, "Method Not Allowed\n"},
 		{"10.1.2.3:5", "/metrics", "", 404, text, "404 page not found\n"},
 		{"10.1.2.3:5", "/", "", 404, text, "404 page not found\n"},
 	} {
-		r := httptest.NewRequest(http.MethodGet, c.path, nil)
+		method := http.MethodGet
+		if c.status == http.StatusMethodNotAllowed {
+			method = http.MethodPost
+		}
+		r := httptest.NewRequest(method, c.path, nil)
 		r.RemoteAddr = c.from
 		r.Header.Set("Accept", c.accept)
 		w := httptest.NewRecorder()
@@ -50,6 +57,10 @@ func TestWithoutALogin(t *testing.T) {
 		if w.Code != c.status || w.Header().Get("Content-Type") != c.kind || w.Body.String() != c.body {
 			t.Errorf("%s by %s: %d, %s, %q", c.path, c.from, w.Code, w.Header().Get("Content-Type"), w.Body)
 		}
+	}
+	want := OpenCounts{Numbers: 6, ByStatus: map[int]uint64{200: 5, 400: 1, 403: 2, 404: 4, 405: 1, 503: 0}}
+	if got := api.OpenCounts(); !reflect.DeepEqual(got, want) {
+		t.Errorf("counts: %+v, want %+v", got, want)
 	}
 	for snowflake, status := range map[string]int{"flake": 200, "": 404} {
 		w := httptest.NewRecorder()
