@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -13,12 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/config"
 	"locus/control/advise"
-	"locus/control/fleet"
-	"locus/control/ops"
-	"locus/proxy/backend"
-	"locus/proxy/schema"
 	"locus/router/cluster"
 	"locus/router/endpoint"
 )
@@ -112,16 +106,14 @@ func (a *advising) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server := cluster.Shard{Address: a.from[at+1:], User: a.from[:at], TLS: cluster.TLS(a.tls)}
-	target, err := schema.Target("", server, func(string) (string, error) { return password, nil })
+	server, err := advise.Open(cluster.Shard{Address: a.from[at+1:], User: a.from[:at], TLS: cluster.TLS(a.tls)}, password)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, adviceTimeout, fmt.Errorf("%s did not answer all questions within %v; nothing was changed: try again, or name files with --slow-log, --general-log or --statements", a.from, adviceTimeout))
 	defer cancel()
-	pool := backend.NewPool(target, backend.Limits{MaxOpen: 1, ConnectTimeout: config.Default().Backends.ConnectTimeout.Std()}, slog.New(slog.DiscardHandler))
-	defer func() { _ = pool.Close(context.WithoutCancel(ctx)) }()
-	return a.advise(ctx, schema.Pooled{Pool: pool}, target.Addr)
+	defer server.Close(ctx)
+	return a.advise(ctx, server)
 }
 
 // onCluster advises on the statements that the proxies of a cluster have counted.
@@ -129,25 +121,11 @@ func (a *advising) onCluster(ctx context.Context) error {
 	if len(a.slow)+len(a.general)+len(a.statements) > 0 || a.proposal != "" || a.write != "" || a.digests {
 		return misused("of a cluster, what its proxies have counted is read: leave out --slow-log, --general-log, --statements, --digests, --proposal and --write, or name a server with --from")
 	}
-	return a.in.withCluster(ctx, func(conn *connection, c *cluster.Cluster) error {
-		cost, err := fleet.StatementsOf(ctx, conn.kv, fleet.Statements)
+	return a.in.withCluster(ctx, func(conn *connection, _ *cluster.Cluster) error {
+		c, s, err := a.in.opsOf(conn).Counted(ctx, a.workload)
 		if err != nil {
 			return err
 		}
-		if cost.Proxies == 0 {
-			return ops.NoProxy(cost.Silent)
-		}
-		shards, err := ask(conn, nil, c)
-		if err != nil {
-			return err
-		}
-		defer shards.Close(context.WithoutCancel(ctx))
-		s, err := advise.ReadSchema(ctx, shards.Of(c)[c.Settings.DefaultShard])
-		if err != nil {
-			return err
-		}
-		s.Width = c.Settings.GeneBits
-		a.workload.Counted(cost.Report, cost.Proxies)
 		a.options.Cluster, a.options.Shards = advise.NewCluster(c), max(2, len(c.Routes.Shards()))
 		return a.print(s)
 	})
@@ -165,12 +143,12 @@ func (a *advising) password() (string, error) {
 	return a.in.typed(terminal, "Password of "+a.from+": ")
 }
 
-func (a *advising) advise(ctx context.Context, q schema.Querier, address string) error {
-	s, err := advise.ReadSchema(ctx, q)
+func (a *advising) advise(ctx context.Context, server *advise.Server) error {
+	s, err := advise.ReadSchema(ctx, server)
 	if err != nil {
 		return err
 	}
-	if err := a.read(ctx, q, address); err != nil {
+	if err := a.read(ctx, server); err != nil {
 		return err
 	}
 	return a.print(s)
@@ -198,7 +176,7 @@ func (a *advising) print(s *advise.Schema) error {
 }
 
 // read reads the statements.
-func (a *advising) read(ctx context.Context, q schema.Querier, address string) error {
+func (a *advising) read(ctx context.Context, server *advise.Server) error {
 	files := 0
 	for _, source := range []struct {
 		format advise.Format
@@ -214,7 +192,7 @@ func (a *advising) read(ctx context.Context, q schema.Querier, address string) e
 	if files > 0 && !a.digests {
 		return nil
 	}
-	return a.workload.ReadDigests(ctx, q, address)
+	return a.workload.ReadDigests(ctx, server, server.Address)
 }
 
 func (a *advising) readFile(path string, format advise.Format) error {

@@ -57,7 +57,7 @@ func TestApplyWaitsForProxiesAndLooksAgain(t *testing.T) {
 	if got := <-status; got != 1 {
 		t.Errorf("exit status %d", got)
 	}
-	for _, want := range []string{"the change was written, and clients inserted rows meanwhile", "table " + s.database + ".note on s0 has "} {
+	for _, want := range []string{"the change was written, but clients inserted rows meanwhile", "table " + s.database + ".note on s0 has "} {
 		if !strings.Contains(told.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, told.String())
 		}

@@ -9,11 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/config/etcd"
-	"locus/control/declared"
+	"locus/control/fitting"
 	"locus/control/newshard"
+	"locus/control/ops"
+	"locus/control/watch"
 	"locus/router"
-	"locus/router/cluster"
+	"locus/router/catalog"
 )
 
 func applyCommand(in *invocation) *cobra.Command {
@@ -74,79 +75,135 @@ func (a *application) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return a.in.withState(ctx, func(conn *connection, state *declared.State) error {
-		return a.succeed(ctx, conn, state, declaration)
+	r := ops.Apply{Cluster: declaration, SkipLiveCheck: a.skipLiveCheck, Force: a.forceMove, Reason: ops.Reason{Why: a.why}}
+	return a.change(ctx, r, "")
+}
+
+// change plans a change of what is declared, shows and checks it, and writes it unless it is a dry run. If question is empty, it does
+// not ask for confirmation.
+func (a *application) change(ctx context.Context, r ops.Declare, question string) error {
+	return a.in.withEtcd(func(conn *connection) error {
+		o := a.in.opsOf(conn)
+		c, err := o.PlanChange(ctx, r, a.operator())
+		if err != nil {
+			return err
+		}
+		if err := a.begin(c, question); err != nil {
+			return err
+		}
+		err = o.CheckChange(ctx, c, a.progress())
+		a.warn(c.Warnings)
+		if err != nil {
+			return err
+		}
+		a.printMade(c.Lacking)
+		if a.dryRun {
+			return a.print(c, false)
+		}
+		effect, err := o.WriteChange(ctx, c)
+		return errors.Join(a.printEffect(c, effect, err), err)
 	})
 }
 
-// succeed turns the cluster into the successor of the declared one.
-func (a *application) succeed(ctx context.Context, conn *connection, state *declared.State, declaration *cluster.Cluster) error {
-	next, err := cluster.Succeed(state.Cluster, declaration, a.stamp())
-	if err != nil {
-		return err
-	}
-	changes, err := cluster.Diff(state.Cluster, next)
-	if err != nil {
-		return err
+// begin asks the question, unless it is empty or nothing is to be written, and prints the changes.
+func (a *application) begin(c *ops.Change, question string) error {
+	if question != "" && !a.dryRun {
+		if err := a.in.confirm("%s", question); err != nil {
+			return err
+		}
 	}
 	if a.in.output == table {
-		printChanges(a.in.stdout, changes)
+		printChanges(a.in.stdout, c.Differences)
 	}
-	if len(changes) == 0 {
-		return errors.Join(a.print(changes, next, false), a.comments(ctx, conn, next), a.goOn(ctx, conn, next), a.regroup(ctx, conn, next))
-	}
-	plan, err := a.check(ctx, conn, state.Cluster, next)
-	if err != nil {
-		return fmt.Errorf("%w\nnothing was written", err)
-	}
-	if a.dryRun {
-		return a.print(changes, next, false)
-	}
-	filling, err := plan.Begin(ctx, newshard.Patience)
-	if err != nil {
-		return fmt.Errorf("%w\nnothing was written; what was made on the shard stays, and the next apply goes on", err)
-	}
-	defer filling.Release()
-	if err := commit(ctx, conn, state, next, a.stamp()); err != nil {
-		return err
-	}
-	if err := a.print(changes, next, true); err != nil {
-		return err
-	}
-	return errors.Join(a.settle(ctx, conn, filling, next), a.afterwards(ctx, conn, state.Cluster, next), a.regroup(ctx, conn, next))
+	return nil
 }
 
-func (a *application) stamp() router.Stamp {
-	by := oneLine(a.by)
-	if by == "" {
-		by = a.in.operator()
+// operator returns the name of the person who changes the cluster.
+func (a *application) operator() string {
+	if by := oneLine(a.by); by != "" {
+		return by
 	}
-	return router.Stamp{By: by, Why: oneLine(a.why), At: a.in.now()}
+	return a.in.operator()
 }
 
-// oneLine replaces line breaks in a stamp, because lists print one stamp per line.
+// oneLine replaces line breaks in a name, because lists print one name per line.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func commit(ctx context.Context, conn *connection, state *declared.State, next *cluster.Cluster, stamp router.Stamp) error {
-	err := state.Commit(ctx, conn.kv, next, stamp)
-	var conflict *etcd.Conflict
-	switch {
-	case errors.As(err, &conflict):
-		return fmt.Errorf("%s was changed by another command since it was read; nothing was written; run apply again", conflict.Key)
-	case errors.Is(err, etcd.ErrUnknown):
-		return fmt.Errorf("%w: locus diff shows what stands", err)
+func (a *application) warn(warnings []string) {
+	for _, warning := range warnings {
+		fmt.Fprintln(a.in.stderr, "warning:", warning)
 	}
-	return err
 }
 
-func (a *application) print(changes []cluster.Change, next *cluster.Cluster, written bool) error {
-	v := applied{changeViews(changes), next.Routes.Version(), written}
+// printEffect prints what was done. After an error, that is what was done before it.
+func (a *application) printEffect(c *ops.Change, effect ops.Effect, err error) error {
+	if effect.Written || err == nil {
+		if err := a.print(c, effect.Written); err != nil {
+			return err
+		}
+	}
+	a.printFilled(effect.Filled)
+	a.printRegrouped(effect.Regrouped)
+	return nil
+}
+
+func (a *application) print(c *ops.Change, written bool) error {
+	v := applied{changeViews(c.Differences), c.Next.Routes.Version(), written}
 	return a.in.show(v, func(w io.Writer) {
 		switch {
 		case written:
-			fmt.Fprintf(w, "applied (%d changed), route map version %d\n", len(changes), v.MapVersion)
-		case len(changes) > 0:
+			fmt.Fprintf(w, "applied (%d changed), route map version %d\n", len(c.Differences), v.MapVersion)
+		case len(c.Differences) > 0:
 			fmt.Fprintln(w, "dry run: nothing was written")
 		}
 	})
+}
+
+// progress returns a function that prints the number of checked rows to a terminal, or nil if there is no terminal.
+func (a *application) progress() fitting.Progress {
+	if !isTerminal(a.in.stderr) {
+		return nil
+	}
+	return func(name catalog.TableName, shard router.ShardName) (func(uint64), func()) {
+		return func(rows uint64) {
+				fmt.Fprintf(a.in.stderr, "\r\x1b[K%s on %s: %s rows", name, shard, watch.Count(int64(rows)))
+			}, func() {
+				fmt.Fprint(a.in.stderr, "\r\x1b[K")
+			}
+	}
+}
+
+// printMade prints what is created on shards without genes.
+func (a *application) printMade(lacking []*newshard.Lacking) {
+	if a.in.output != table {
+		return
+	}
+	for _, l := range lacking {
+		for _, line := range l.Makes() {
+			fmt.Fprintf(a.in.stdout, "make %s on shard %s\n", line, l.Shard)
+		}
+		for _, name := range l.Rows {
+			fmt.Fprintf(a.in.stdout, "copy the rows of %s to shard %s\n", name, l.Shard)
+		}
+	}
+}
+
+// printFilled prints the shards that have received the rows of global tables.
+func (a *application) printFilled(done []newshard.Filled) {
+	if a.in.output != table {
+		return
+	}
+	for _, f := range done {
+		fmt.Fprintf(a.in.stdout, "shard %s has the global tables' rows (%d copied)\n", f.Shard, f.Written)
+	}
+}
+
+// printRegrouped prints the counters whose number of groups has changed.
+func (a *application) printRegrouped(list []ops.Regrouped) {
+	if a.in.output != table {
+		return
+	}
+	for _, r := range list {
+		fmt.Fprintf(a.in.stdout, "counters of %s: %d groups, were %d\n", r.Counter, r.Now, r.Was)
+	}
 }

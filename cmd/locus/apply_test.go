@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"locus/config"
 	"locus/config/etcd"
 	"locus/config/etcd/embedded"
-	"locus/control/declared"
+	"locus/control/ops"
 	"locus/internal/test/servers"
-	"locus/router"
 	"locus/router/cluster"
 )
 
@@ -168,26 +167,26 @@ func TestCommitSaysWhoWasFaster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	applyOnce := func(ctx context.Context, state *declared.State) error {
-		successor, err := cluster.Succeed(state.Cluster, next, router.Stamp{})
-		if err != nil {
-			return err
+	in := &invocation{getenv: func(string) string { return "" }, now: time.Now}
+	conn.config = config.Default()
+	o := in.opsOf(conn)
+	plan := func() *ops.Change {
+		t.Helper()
+		c, err := o.PlanChange(t.Context(), ops.Apply{Cluster: next, SkipLiveCheck: true}, "test")
+		if err == nil {
+			err = o.CheckChange(t.Context(), c, nil)
 		}
-		return commit(ctx, conn, state, successor, router.Stamp{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
 	}
-	slow, err := conn.state(t.Context())
-	if err != nil {
+	slow, fast := plan(), plan()
+	if _, err := o.WriteChange(t.Context(), fast); err != nil {
 		t.Fatal(err)
 	}
-	fast, err := conn.state(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := applyOnce(t.Context(), fast); err != nil {
-		t.Fatal(err)
-	}
-	err = applyOnce(t.Context(), slow)
-	want := "/locus/main/declared/map was changed by another command since it was read; nothing was written; run apply again"
+	_, err = o.WriteChange(t.Context(), slow)
+	want := "/locus/main/declared/map was changed by another command since it was read; nothing was written; repeat the request"
 	if err == nil || err.Error() != want {
 		t.Errorf("error is %v, want %s", err, want)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/control/declared"
 	"locus/router/cluster"
 )
 
@@ -27,8 +26,8 @@ is 0 even if there are differences. With --exit-code it is 3 then.`,
 			if err != nil {
 				return err
 			}
-			return in.withState(command.Context(), func(_ *connection, state *declared.State) error {
-				changes, err := cluster.Diff(state.Cluster, next)
+			return in.withEtcd(func(conn *connection) error {
+				changes, err := in.opsOf(conn).Compare(command.Context(), next)
 				if err != nil {
 					return err
 				}

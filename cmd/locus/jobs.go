@@ -11,9 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locus/config"
 	"locus/control/jobs"
 	"locus/control/ops"
 	"locus/control/watch"
+	"locus/idgen/cipher"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/proxy/mirror"
@@ -202,9 +204,18 @@ func (in *invocation) jobCommand(r jobRequest) *cobra.Command {
 // opsOf returns the operations on behalf of the user of this command.
 func (in *invocation) opsOf(conn *connection) *ops.Ops {
 	return ops.New(ops.Config{
+		Random: in.random, KeyRing: ringOf(conn.config),
 		KV: conn.kv, Jobs: in.jobsOf(conn), Secrets: conn.config.Secrets.Lookup, Connect: conn.config.Backends.ConnectTimeout.Std(), Now: in.now,
 		Findings: in.found(conn, everything),
 	})
+}
+
+// ringOf returns the function that reads the key ring of the configuration; nil if it names none.
+func ringOf(c *config.Config) func() (*cipher.Ring, error) {
+	if c.KeyRing == "" {
+		return nil
+	}
+	return func() (*cipher.Ring, error) { return cipher.Load(c.KeyRing) }
 }
 
 // send sends a command to a job, after a confirmation. The text of the question contains placeholders for the

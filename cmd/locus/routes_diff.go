@@ -7,9 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/control/declared"
 	"locus/router"
-	"locus/router/cluster"
 )
 
 func routesDiffCommand(in *invocation) *cobra.Command {
@@ -19,41 +17,33 @@ func routesDiffCommand(in *invocation) *cobra.Command {
 		Example: "  locus routes diff 2 26",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
-			return in.withEtcd(func(conn *connection) error {
-				versions, err := declared.History(command.Context(), conn.kv)
-				if err != nil && versions == nil {
+			var versions [2]int64
+			for i, arg := range args {
+				var err error
+				if versions[i], err = versionOf(arg); err != nil {
 					return err
 				}
-				var maps [2]*router.Map
-				for i, arg := range args {
-					if maps[i], err = versionOf(versions, arg); err != nil {
-						return err
-					}
+			}
+			return in.withEtcd(func(conn *connection) error {
+				handovers, err := in.opsOf(conn).CompareRoutes(command.Context(), versions[0], versions[1])
+				if err != nil {
+					return err
 				}
-				return in.printHandovers(maps[0], maps[1])
+				return in.printHandovers(handovers)
 			})
 		},
 	}
 }
 
-func versionOf(versions []cluster.Version, text string) (*router.Map, error) {
+func versionOf(text string) (int64, error) {
 	number, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return nil, misused("%q is no version of the map", text)
+		return 0, misused("%q is no version of the map", text)
 	}
-	for _, v := range versions {
-		if v.Map.Version() == number {
-			return v.Map, nil
-		}
-	}
-	return nil, fmt.Errorf("version %d is not in the history, which has those that handed genes over: locus routes history lists them", number)
+	return number, nil
 }
 
-func (in *invocation) printHandovers(a, b *router.Map) error {
-	handovers, err := router.Diff(a, b)
-	if err != nil {
-		return err
-	}
+func (in *invocation) printHandovers(handovers []router.Handover) error {
 	return in.show(handoverViews(handovers), func(w io.Writer) {
 		if len(handovers) == 0 {
 			fmt.Fprintln(w, "no gene changed hands")

@@ -1,12 +1,11 @@
 package main
 
 import (
-	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"locus/control/declared"
-	"locus/router/cluster"
+	"locus/control/ops"
 )
 
 func routesRollbackCommand(in *invocation) *cobra.Command {
@@ -23,19 +22,12 @@ another job.`,
   locus routes rollback 3 --why "the new shard is not ready"`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			ctx := command.Context()
-			return in.withState(ctx, func(conn *connection, state *declared.State) error {
-				former, err := a.former(ctx, conn, state, args[0])
-				if err != nil {
-					return err
-				}
-				if !a.dryRun {
-					if err := in.confirm("Give every gene back to the shard that had it in version %s of the route map?", args[0]); err != nil {
-						return err
-					}
-				}
-				return a.succeed(ctx, conn, state, former)
-			})
+			version, err := versionOf(args[0])
+			if err != nil {
+				return err
+			}
+			r := ops.RestoreRoutes{Version: version, Force: a.forceMove, Reason: ops.Reason{Why: a.why}}
+			return a.change(command.Context(), r, fmt.Sprintf("Give every gene back to the shard that had it in version %d of the route map?", version))
 		},
 	}
 	in.addYes(c)
@@ -45,22 +37,4 @@ another job.`,
 	flags.StringVar(&a.by, "by", "", "the `name` of who changes the map (default: you, on this host)")
 	flags.StringVar(&a.why, "why", "", "the `reason`, for the history of the route map")
 	return c
-}
-
-// former returns the declared cluster with the routes of an earlier version.
-func (a *application) former(ctx context.Context, conn *connection, state *declared.State, version string) (*cluster.Cluster, error) {
-	if state.Cluster == nil {
-		return nil, cluster.ErrNotDeclared
-	}
-	versions, err := declared.History(ctx, conn.kv)
-	if err != nil && versions == nil {
-		return nil, err
-	}
-	m, err := versionOf(versions, version)
-	if err != nil {
-		return nil, err
-	}
-	former := *state.Cluster
-	former.Routes = m
-	return &former, former.Validate()
 }

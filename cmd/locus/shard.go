@@ -2,18 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"locus/control/declared"
-	"locus/control/fitting"
 	"locus/control/newshard"
 	"locus/control/ops"
 	"locus/router"
-	"locus/router/cluster"
 )
 
 func shardCommand(in *invocation) *cobra.Command {
@@ -40,7 +34,7 @@ func shardListCommand(in *invocation) *cobra.Command {
 
 func shardAddCommand(in *invocation) *cobra.Command {
 	a := &application{in: in}
-	var s cluster.Shard
+	var r ops.AddShard
 	c := &cobra.Command{
 		Use:   "add NAME --address HOST:PORT --user USER --secret SECRET",
 		Short: "Declare a shard, and create the objects that every shard has",
@@ -52,19 +46,14 @@ A shard with several servers, or one over TLS, is declared in a file: locus appl
 		Example: "  locus shard add s3 --address 10.0.0.34:3306 --user locus --secret shards/s3",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return in.withState(command.Context(), func(conn *connection, state *declared.State) error {
-				next, err := withShard(state.Cluster, router.ShardName(args[0]), s)
-				if err != nil {
-					return err
-				}
-				return a.succeed(command.Context(), conn, state, next)
-			})
+			r.Shard, r.Why = router.ShardName(args[0]), a.why
+			return a.change(command.Context(), r, "")
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&s.Address, "address", "", "where the server is, as `HOST:PORT`")
-	f.StringVar(&s.User, "user", "", "the `account` there")
-	f.StringVar(&s.Secret, "secret", "", "the `name` of its password")
+	f.StringVar(&r.Address, "address", "", "where the server is, as `HOST:PORT`")
+	f.StringVar(&r.User, "user", "", "the `account` there")
+	f.StringVar(&r.Secret, "secret", "", "the `name` of its password")
 	f.BoolVar(&a.dryRun, "dry-run", false, "check and print everything, write nothing")
 	f.StringVar(&a.by, "by", "", "the `name` of who changes the cluster (default: you, on this host)")
 	f.StringVar(&a.why, "why", "", "the `reason`, for the history of the route map")
@@ -72,21 +61,6 @@ A shard with several servers, or one over TLS, is declared in a file: locus appl
 		_ = c.MarkFlagRequired(name)
 	}
 	return c
-}
-
-// withShard returns a copy of the cluster with another shard.
-func withShard(c *cluster.Cluster, name router.ShardName, s cluster.Shard) (*cluster.Cluster, error) {
-	if c == nil {
-		return nil, cluster.ErrNotDeclared
-	}
-	if _, is := c.Shards[name]; is {
-		return nil, fmt.Errorf("shard %s is declared already: locus apply changes what is declared, locus shard fill gives it what it lacks", name)
-	}
-	s.TLS = cluster.TLSOff
-	next := *c
-	next.Shards = maps.Clone(next.Shards)
-	next.Shards[name] = s
-	return &next, next.Validate()
 }
 
 func shardFillCommand(in *invocation) *cobra.Command {
@@ -105,16 +79,7 @@ shard.`,
 		Example: "  locus shard fill s3\n  locus shard fill s3 --wait 5m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
-				name := router.ShardName(args[0])
-				if _, is := c.Shards[name]; !is {
-					return fmt.Errorf("shard %s is not registered; there are %v", name, c.ShardNames())
-				}
-				if err := in.confirm("Shard %s: make the rows of its global tables those of %s?", name, c.Settings.DefaultShard); err != nil {
-					return err
-				}
-				return a.give(command.Context(), conn, c, name, patience)
-			})
+			return a.fill(command.Context(), ops.FillShard{Shard: router.ShardName(args[0]), WaitSeconds: patience.Seconds()})
 		},
 	}
 	c.Flags().DurationVar(&patience, "wait", newshard.Patience, "the `time` that writers of global tables may wait")
@@ -122,64 +87,19 @@ shard.`,
 	return c
 }
 
-// goOn completes an interrupted apply: it gives shards without genes what they still lack.
-func (a *application) goOn(ctx context.Context, conn *connection, c *cluster.Cluster) error {
-	if a.skipLiveCheck || a.path == "" || a.dryRun {
-		return nil
-	}
-	return a.give(ctx, conn, c, "", newshard.Patience)
-}
-
-// give gives shards of the declared cluster what they lack: all shards without genes, or only the ordered one,
-// whose rows are made equal even if they are no copies.
-func (a *application) give(ctx context.Context, conn *connection, c *cluster.Cluster, ordered router.ShardName, patience time.Duration) error {
-	shards, err := ask(conn, c, c)
-	if err != nil {
-		return a.unasked(ordered, err)
-	}
-	defer shards.Close(ctx)
-	plan, err := newshard.Look(ctx, newshard.Cluster{Old: c, Next: c, Server: shards.Server, Ordered: ordered})
-	if err != nil {
-		return a.unasked(ordered, err)
-	}
-	if len(plan.Lacking) == 0 {
-		return nil
-	}
-	if _, err := a.make(ctx, plan, fitting.Change{Old: c, Next: c, Shards: shards}); err != nil {
+func (a *application) fill(ctx context.Context, r ops.FillShard) error {
+	return a.in.withEtcd(func(conn *connection) error {
+		o := a.in.opsOf(conn)
+		f, err := o.PlanFill(ctx, r)
+		if err != nil {
+			return err
+		}
+		if err := a.in.confirm("Shard %s: make the rows of its global tables those of %s?", r.Shard, f.First()); err != nil {
+			return err
+		}
+		a.printMade(f.Lacking)
+		filled, err := o.WriteFill(ctx, f)
+		a.printFilled(filled)
 		return err
-	}
-	filling, err := plan.Begin(ctx, patience)
-	if err != nil {
-		return err
-	}
-	return a.settle(ctx, conn, filling, c)
-}
-
-// unasked returns the error if a shard was ordered. If an unchanged file is applied, it only prints the error.
-func (a *application) unasked(ordered router.ShardName, err error) error {
-	if ordered != "" {
-		return err
-	}
-	fmt.Fprintf(a.in.stderr, "warning: whether a shard without genes lacks something is not known: %v\n", err)
-	return nil
-}
-
-// settle makes rows equal after every proxy writes to the new shards too.
-func (a *application) settle(ctx context.Context, conn *connection, filling *newshard.Filling, c *cluster.Cluster) error {
-	done, err := filling.Settle(ctx, func(ctx context.Context) error { return ops.AwaitMap(ctx, conn.kv, c.Routes.Version()) })
-	a.printFilled(done)
-	if err != nil {
-		return ops.Unfilled(err)
-	}
-	return nil
-}
-
-// printFilled prints the shards that have received the rows of global tables.
-func (a *application) printFilled(done []newshard.Filled) {
-	if a.in.output != table {
-		return
-	}
-	for _, f := range done {
-		fmt.Fprintf(a.in.stdout, "shard %s has the global tables' rows (%d copied)\n", f.Shard, f.Written)
-	}
+	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -107,7 +108,7 @@ When the command ends, all proxies use the declaration.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			r := ops.TableWords{Table: args[0], Words: strings.Join(args[1:], " ")}
 			return t.run(command.Context(), "", func(o *ops.Ops) (*ops.TableChange, error) {
-				return o.PlanAddTable(command.Context(), r, t.stamp().By)
+				return o.PlanAddTable(command.Context(), r, t.operator())
 			})
 		},
 	}
@@ -128,7 +129,7 @@ its comment is ignored until a statement repeats it.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			question := fmt.Sprintf("Table %s: take its declaration away?", args[0])
 			return t.run(command.Context(), question, func(o *ops.Ops) (*ops.TableChange, error) {
-				return o.PlanDropTable(command.Context(), ops.DropTable{Table: args[0]}, t.stamp().By)
+				return o.PlanDropTable(command.Context(), ops.DropTable{Table: args[0]}, t.operator())
 			})
 		},
 	}
@@ -146,39 +147,34 @@ func (t *tableChange) run(ctx context.Context, question string, plan func(*ops.O
 		if err != nil {
 			return err
 		}
-		if question != "" && !t.dryRun {
-			if err := t.in.confirm("%s", question); err != nil {
-				return err
-			}
+		if change.Unreadable {
+			return t.remove(ctx, o, change, question)
 		}
-		if t.in.output == table && !change.Unreadable {
-			printChanges(t.in.stdout, change.Differences)
+		if err := t.begin(&change.Change, question); err != nil {
+			return err
 		}
 		err = o.CheckTable(ctx, change, t.progress())
-		for _, warning := range change.Warnings {
-			fmt.Fprintln(t.in.stderr, "warning:", warning)
-		}
+		t.warn(change.Warnings)
 		if err != nil {
 			return err
 		}
 		t.printMade(change.Lacking)
 		if t.dryRun {
-			return t.print(change.Differences, change.Next, false)
+			return t.print(&change.Change, false)
 		}
-		return t.write(ctx, o, change)
+		effect, err := o.WriteTable(ctx, change)
+		return errors.Join(t.printEffect(&change.Change, effect, err), err)
 	})
 }
 
-// write writes a change, and prints the result. After an error, the output contains what was done before it.
-func (t *tableChange) write(ctx context.Context, o *ops.Ops, change *ops.TableChange) error {
-	effect, err := o.WriteTable(ctx, change)
-	if change.Unreadable {
+// remove removes a declaration that can't be used.
+func (t *tableChange) remove(ctx context.Context, o *ops.Ops, change *ops.TableChange, question string) error {
+	if t.dryRun {
+		return t.print(&change.Change, false)
+	}
+	if err := t.in.confirm("%s", question); err != nil {
 		return err
 	}
-	if err == nil {
-		err = t.print(change.Differences, change.Next, len(change.Differences) > 0)
-	}
-	t.printFilled(effect.Filled)
-	t.printRegrouped(effect.Regrouped)
+	_, err := o.WriteTable(ctx, change)
 	return err
 }

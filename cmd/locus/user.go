@@ -2,21 +2,16 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"locus/config/strict"
-	"locus/control/declared"
-	"locus/proxy/handshake"
+	"locus/control/ops"
 	"locus/router/cluster"
 )
 
@@ -63,7 +58,7 @@ func (u *userChange) passwordFlags(c *cobra.Command) {
 }
 
 func userAddCommand(in *invocation) *cobra.Command {
-	u := &userChange{application: application{in: in, skipLiveCheck: true}}
+	u := &userChange{application: application{in: in}}
 	c := &cobra.Command{
 		Use:   "add USER",
 		Short: "Declare a user, and prompt for the password",
@@ -77,7 +72,7 @@ The flags limit what the user may do; locus user set has all limits.`,
   pwgen 20 1 | tee app.password | locus user add app --password-stdin`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return u.run(command.Context(), func(users map[string]cluster.User) error { return u.add(users, args[0]) })
+			return u.change(command.Context(), u.added(args[0]), "")
 		},
 	}
 	u.flags(c)
@@ -94,28 +89,18 @@ The flags limit what the user may do; locus user set has all limits.`,
 	return c
 }
 
-func (u *userChange) add(users map[string]cluster.User, name string) error {
-	if _, is := users[name]; is {
-		return fmt.Errorf("user %s is declared: locus user passwd %s changes the password, and locus user set %s the limits", name, name, name)
-	}
+func (u *userChange) added(name string) ops.AddUser {
 	if u.noDDL {
 		u.user.DDL = new(bool)
 	}
 	if u.required {
 		u.user.TLS = cluster.TLSRequired
 	}
-	if u.user.Secret == "" {
-		var err error
-		if u.user.AuthenticationString, err = u.password(name); err != nil {
-			return err
-		}
-	}
-	users[name] = u.user
-	return nil
+	return ops.AddUser{Name: name, User: u.user, Password: u.password(name)}
 }
 
 func userSetCommand(in *invocation) *cobra.Command {
-	u := &userChange{application: application{in: in, skipLiveCheck: true}}
+	u := &userChange{application: application{in: in}}
 	c := &cobra.Command{
 		Use:   "set USER FIELD=VALUE...",
 		Short: "Change what a user may do",
@@ -130,35 +115,31 @@ subject to the change.`,
   locus user set app ddl=`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
-			return u.run(command.Context(), func(users map[string]cluster.User) error { return set(users, args[0], args[1:]) })
+			fields, err := assigned(args[1:])
+			if err != nil {
+				return err
+			}
+			return u.change(command.Context(), ops.SetUser{Name: args[0], Fields: fields}, "")
 		},
 	}
 	u.flags(c)
 	return c
 }
 
-// set changes fields of a user.
-func set(users map[string]cluster.User, name string, assignments []string) error {
-	user, err := named(users, name)
-	if err != nil {
-		return err
-	}
-	given := map[string]bool{}
+// assigned returns the values of fields.
+func assigned(assignments []string) (map[string]string, error) {
+	fields := map[string]string{}
 	for _, assignment := range assignments {
 		field, value, is := strings.Cut(assignment, "=")
 		if !is {
-			return misused("%q: write FIELD=VALUE, such as scatter_writes=allow", assignment)
+			return nil, misused("%q: write FIELD=VALUE, such as scatter_writes=allow", assignment)
 		}
-		if given[field] {
-			return misused("%s is set twice", field)
+		if _, twice := fields[field]; twice {
+			return nil, misused("%s is set twice", field)
 		}
-		given[field] = true
-		if err := user.Set(field, value); err != nil {
-			return fmt.Errorf("user %s: %w", name, err)
-		}
+		fields[field] = value
 	}
-	users[name] = user
-	return nil
+	return fields, nil
 }
 
 // listed returns words with commas, in lines of at most 80 characters.
@@ -185,7 +166,7 @@ func listed(words []string) string {
 }
 
 func userPasswdCommand(in *invocation) *cobra.Command {
-	u := &userChange{application: application{in: in, skipLiveCheck: true}}
+	u := &userChange{application: application{in: in}}
 	c := &cobra.Command{
 		Use:   "passwd USER",
 		Short: "Change a user's password",
@@ -196,7 +177,8 @@ etcd instead.`,
 		Example: "  locus user passwd report",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return u.run(command.Context(), func(users map[string]cluster.User) error { return u.passwd(users, args[0]) })
+			r := ops.SetPassword{Name: args[0], Password: u.password(args[0]), ReplaceSecret: u.replace}
+			return u.change(command.Context(), r, "")
 		},
 	}
 	u.flags(c)
@@ -205,40 +187,16 @@ etcd instead.`,
 	return c
 }
 
-func (u *userChange) passwd(users map[string]cluster.User, name string) error {
-	user, err := named(users, name)
-	if err != nil {
-		return err
-	}
-	if user.Secret != "" && !u.replace {
-		return fmt.Errorf("the password of %s is the secret %s: change it in secrets.dir of every proxy (SIGHUP has it read), or say --replace-secret", name, user.Secret)
-	}
-	user.Secret = ""
-	if user.AuthenticationString, err = u.password(name); err != nil {
-		return err
-	}
-	users[name] = user
-	return nil
-}
-
 func userRemoveCommand(in *invocation) *cobra.Command {
-	u := &userChange{application: application{in: in, skipLiveCheck: true}}
+	u := &userChange{application: application{in: in}}
 	c := &cobra.Command{
 		Use:     "remove USER",
 		Short:   "Remove a user, and end its sessions",
 		Example: "  locus user remove report",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return u.run(command.Context(), func(users map[string]cluster.User) error {
-				if _, err := named(users, args[0]); err != nil {
-					return err
-				}
-				delete(users, args[0])
-				if u.dryRun {
-					return nil
-				}
-				return in.confirm("User %s: remove it, and end its sessions?", args[0])
-			})
+			question := fmt.Sprintf("User %s: remove it, and end its sessions?", args[0])
+			return u.change(command.Context(), ops.RemoveUser{Name: args[0]}, question)
 		},
 	}
 	u.flags(c)
@@ -246,50 +204,15 @@ func userRemoveCommand(in *invocation) *cobra.Command {
 	return c
 }
 
-func named(users map[string]cluster.User, name string) (cluster.User, error) {
-	user, is := users[name]
-	if !is {
-		return user, fmt.Errorf("user %s is not declared%s", name, strict.DidYouMean(name, slices.Sorted(maps.Keys(users))))
+// password returns the function that asks for a password. A dry run does not ask.
+func (u *userChange) password(user string) ops.Password {
+	switch {
+	case u.dryRun:
+		return ops.NoPassword
+	case u.stdin:
+		return func() (string, error) { return oneLineOf(u.in.stdin) }
 	}
-	return user, nil
-}
-
-// run changes only users. It sends nothing to shards.
-func (u *userChange) run(ctx context.Context, change func(map[string]cluster.User) error) error {
-	return u.in.withState(ctx, func(conn *connection, state *declared.State) error {
-		if state.Cluster == nil {
-			return cluster.ErrNotDeclared
-		}
-		next := *state.Cluster
-		next.Users = maps.Clone(next.Users)
-		if next.Users == nil {
-			next.Users = map[string]cluster.User{}
-		}
-		if err := change(next.Users); err != nil {
-			return err
-		}
-		if err := next.Validate(); err != nil {
-			return err
-		}
-		return u.succeed(ctx, conn, state, &next)
-	})
-}
-
-// password asks for a password and returns the form that is stored. A dry run does not ask.
-func (u *userChange) password(user string) (string, error) {
-	if u.dryRun {
-		return "$A$005$" + strings.Repeat(".", 63), nil
-	}
-	password, err := "", error(nil)
-	if u.stdin {
-		password, err = oneLineOf(u.in.stdin)
-	} else {
-		password, err = u.in.twice(user)
-	}
-	if err != nil {
-		return "", err
-	}
-	return handshake.HashPassword(password, u.in.random)
+	return func() (string, error) { return u.in.twice(user) }
 }
 
 func oneLineOf(r io.Reader) (string, error) {

@@ -8,13 +8,16 @@ package ops
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"locus/config/etcd"
 	"locus/control/finding"
 	"locus/control/jobs"
+	"locus/idgen/cipher"
 )
 
 // Ops carries out the operations on one cluster. Safe for concurrent use.
@@ -24,6 +27,8 @@ type Ops struct {
 	secrets func(name string) (string, error)
 	connect time.Duration
 	now     func() time.Time
+	random  io.Reader
+	ring    func() (*cipher.Ring, error)
 
 	findings func(context.Context) ([]finding.Finding, error)
 }
@@ -35,12 +40,20 @@ type Config struct {
 	Secrets func(name string) (string, error)
 	Connect time.Duration // limit for the login to a shard
 	Now     func() time.Time
+	Random  io.Reader // for the salts of passwords; nil: the system's
+	// KeyRing reads the key ring of this process. If it is nil, there is none.
+	KeyRing func() (*cipher.Ring, error)
 	// Findings returns the findings of the cluster. If it is nil, none can be acknowledged.
 	Findings func(context.Context) ([]finding.Finding, error)
 }
 
 // New returns the operations on the cluster of c.KV.
-func New(c Config) *Ops { return &Ops{c.KV, c.Jobs, c.Secrets, c.Connect, c.Now, c.Findings} }
+func New(c Config) *Ops {
+	if c.Random == nil {
+		c.Random = rand.Reader
+	}
+	return &Ops{c.KV, c.Jobs, c.Secrets, c.Connect, c.Now, c.Random, c.KeyRing, c.Findings}
+}
 
 // Invalid is the error for a request that no state of the cluster accepts. Nothing was changed.
 type Invalid struct{ Problem string }

@@ -1,0 +1,181 @@
+package ops
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"locus/control/declared"
+	"locus/control/fitting"
+	"locus/control/newshard"
+	"locus/migrate/job"
+	"locus/router"
+	"locus/router/cluster"
+)
+
+// AddShard requests a shard that owns no genes. It gets the objects of the first shard that it lacks.
+type AddShard struct {
+	Shard   router.ShardName
+	Address string // as host:port
+	User    string // the account there
+	Secret  string // the name of its password
+	Reason
+}
+
+func (r AddShard) next(_ context.Context, _ *Ops, current *cluster.Cluster) (*cluster.Cluster, error) {
+	if current == nil {
+		return nil, cluster.ErrNotDeclared
+	}
+	if _, is := current.Shards[r.Shard]; is {
+		return nil, fmt.Errorf("shard %s is declared already: locus apply changes what is declared, locus shard fill gives it what it lacks", r.Shard)
+	}
+	next := *current
+	next.Shards = maps.Clone(next.Shards)
+	next.Shards[r.Shard] = cluster.Shard{Address: r.Address, User: r.User, Secret: r.Secret, TLS: cluster.TLSOff}
+	return &next, next.Validate()
+}
+
+func (r AddShard) rules() rules { return rules{stranded: behind} }
+
+// RemoveShard requests that a shard without genes is no longer part of the cluster. Its server keeps what is on it.
+type RemoveShard struct {
+	Shard router.ShardName `json:"shard"`
+	Reason
+}
+
+func (r RemoveShard) next(ctx context.Context, o *Ops, current *cluster.Cluster) (*cluster.Cluster, error) {
+	if current == nil {
+		return nil, cluster.ErrNotDeclared
+	}
+	if err := registered(current, r.Shard); err != nil {
+		return nil, err
+	}
+	if genes := current.Routes.GenesOf(r.Shard); !genes.Empty() {
+		return nil, fmt.Errorf("shard %s owns %d genes; move them to another shard first: locus merge --from %s", r.Shard, genes.Len(), r.Shard)
+	}
+	if current.Settings.DefaultShard == r.Shard {
+		return nil, fmt.Errorf("shard %s is the default shard, which has the tables that are not declared; it can't be removed", r.Shard)
+	}
+	list, err := o.jobs.Jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range list {
+		if !j.State.Over() && uses(j, r.Shard) {
+			return nil, fmt.Errorf("job %s uses shard %s; finish or abort it first", j.ID, r.Shard)
+		}
+	}
+	next := *current
+	next.Shards = maps.Clone(next.Shards)
+	delete(next.Shards, r.Shard)
+	return &next, next.Validate()
+}
+
+// uses reports whether a job reads or writes a shard.
+func uses(j *job.Job, name router.ShardName) bool {
+	return j.From == name || slices.ContainsFunc(j.Legs(), func(l job.Leg) bool { return l.To == name })
+}
+
+func (r RemoveShard) rules() rules { return rules{stranded: moveRows} }
+
+// FillShard requests that a shard without genes gets the objects of the first shard that it lacks, and the rows of its global tables.
+type FillShard struct {
+	Shard router.ShardName `json:"shard"`
+	// WaitSeconds is the time that writers of global tables may wait; 0: 30 seconds.
+	WaitSeconds float64 `json:"wait_seconds,omitempty"`
+}
+
+// Fill contains what shards without genes lack. Nothing of it is written yet.
+type Fill struct {
+	Lacking []*newshard.Lacking
+
+	cluster  *cluster.Cluster
+	making   *newshard.Plan
+	patience time.Duration
+}
+
+// First returns the shard that has the rows of global tables to which those of others are made equal.
+func (f *Fill) First() router.ShardName { return f.cluster.Settings.DefaultShard }
+
+// longestWait is the longest time that writers of global tables may wait.
+const longestWait = time.Hour
+
+// PlanFill plans what a shard is given. Nothing is written.
+func (o *Ops) PlanFill(ctx context.Context, r FillShard) (*Fill, error) {
+	if !(r.WaitSeconds >= 0 && r.WaitSeconds <= longestWait.Seconds()) { // also refuses NaN
+		return nil, invalid("writers can't wait for %v seconds; use 0 to %v seconds", r.WaitSeconds, longestWait.Seconds())
+	}
+	patience := time.Duration(r.WaitSeconds * float64(time.Second))
+	if patience == 0 {
+		patience = newshard.Patience
+	}
+	c, err := declared.Current(ctx, o.kv)
+	if err != nil {
+		return nil, err
+	}
+	if err := registered(c, r.Shard); err != nil {
+		return nil, err
+	}
+	return o.planFill(ctx, c, r.Shard, patience)
+}
+
+// planFill plans what shards lack: all without genes, or only the named one, whose rows are made equal even if they are no copies.
+func (o *Ops) planFill(ctx context.Context, c *cluster.Cluster, named router.ShardName, patience time.Duration) (*Fill, error) {
+	shards, err := fitting.Open(o.secrets, o.connect, c, c)
+	if err != nil {
+		return nil, errors.Join(err, ErrNoSecrets)
+	}
+	defer shards.Close(context.WithoutCancel(ctx))
+	f := &Fill{cluster: c, patience: patience}
+	if f.making, err = newshard.Look(ctx, newshard.Cluster{Old: c, Next: c, Server: shards.Server, Ordered: named}); err != nil {
+		return nil, err
+	}
+	if f.Lacking = f.making.Lacking; len(f.Lacking) == 0 {
+		return f, nil
+	}
+	present, tables := f.making.Present()
+	for _, next := range []*cluster.Cluster{present, tables} { // what is there already must fit; the rest is made like it
+		change := fitting.Change{Old: c, Next: next, Shards: shards}
+		loaded, err := change.Load(ctx)
+		if err == nil {
+			err = errors.Join(change.Problems(ctx, loaded)...)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// WriteFill gives shards what they lack. It returns the shards that got the rows of global tables.
+func (o *Ops) WriteFill(ctx context.Context, f *Fill) ([]newshard.Filled, error) {
+	if len(f.Lacking) == 0 {
+		return nil, nil
+	}
+	if err := f.making.Make(ctx); err != nil {
+		return nil, err
+	}
+	filling, err := f.making.Begin(ctx, f.patience)
+	if err != nil {
+		return nil, err
+	}
+	defer filling.Release()
+	filled, err := filling.Settle(ctx, func(ctx context.Context) error { return AwaitMap(ctx, o.kv, f.cluster.Routes.Version()) })
+	if err != nil {
+		return filled, Unfilled(err)
+	}
+	return filled, nil
+}
+
+// FillShard plans what a shard lacks, and gives it that. It returns what was made, and the shards that got the rows of global tables.
+func (o *Ops) FillShard(ctx context.Context, r FillShard) (*Fill, []newshard.Filled, error) {
+	f, err := o.PlanFill(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	filled, err := o.WriteFill(ctx, f)
+	return f, filled, err
+}
