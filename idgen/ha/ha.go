@@ -23,9 +23,10 @@ type Generator struct {
 	cancel  context.CancelFunc
 	probing sync.WaitGroup
 
-	mu    sync.Mutex // guards the fields below; never held across a call
-	turn  int
-	known []member
+	mu       sync.Mutex // guards the fields below; never held across a call
+	turn     int
+	known    []member
+	finished int // members in that state
 }
 
 var _ idgen.Numbers = (*Generator)(nil)
@@ -44,18 +45,20 @@ func New(o Options, members ...idgen.Numbers) (*Generator, error) {
 	return g, nil
 }
 
-// Fill implements idgen.Numbers. Before it fails it asks every member that has numbers. It asks each once. Then it asks those
+// Fill implements idgen.Numbers. Before it fails it asks every member that has numbers. It asks each once. All but the last one
+// share Timeout, so while one answers, a call waits for it no longer than Timeout and that member's own time. Then it asks those
 // again that exceeded Timeout, with twice as long each time, and finally those whose servers were not asked. The only remaining
 // member has all of the caller's time.
 func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	c := call{Generator: g, ctx: ctx, into: into}
 	var asked []bool // nil until the first member has failed
+	began := g.now()
 	for {
-		i, last := g.next(asked)
+		i, left := g.next(asked)
 		if i < 0 {
 			break
 		}
-		if done := c.ask(i, g.options.Timeout, last); done {
+		if done := c.ask(i, g.share(began, left), left == 1); done {
 			return c.outcome()
 		}
 		if asked == nil {
@@ -75,6 +78,12 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	}
 	c.askThoseNotAsked()
 	return c.outcome()
+}
+
+// share returns the time limit of the next member of a call that began at that time, if that many are left to ask.
+func (g *Generator) share(began time.Duration, left int) time.Duration {
+	rest := g.options.Timeout - (g.now() - began)
+	return max(rest/time.Duration(max(1, left-1)), g.options.Timeout/time.Duration(len(g.members)))
 }
 
 // notAskedFor is how long a call waits for members whose servers aren't asked for a while, if all others failed. It exceeds the

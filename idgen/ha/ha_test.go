@@ -258,6 +258,37 @@ func TestWhoNeverAnswers(t *testing.T) {
 	})
 }
 
+// While one member answers, no caller waits longer than the limit for the others, however many of them never answer, or take
+// nearly as long as the limit, and whenever the caller comes. The member's own time comes in addition.
+func TestNoCallerWaitsLongerThanTheLimit(t *testing.T) {
+	const answer = time.Millisecond
+	for _, n := range []int{2, 4, 8, 64} {
+		for _, took := range []time.Duration{-1, 240 * time.Millisecond, 260 * time.Millisecond, 990 * time.Millisecond, 3 * time.Second} {
+			run(t, n, Options{Aside: 10 * time.Millisecond}, func(t *testing.T, g *fixture) {
+				healthy := n / 2
+				for i, in := range g.inner {
+					in.took.Store(int64(took))
+					if i == healthy {
+						in.took.Store(int64(answer))
+					}
+				}
+				var callers sync.WaitGroup
+				for i := range 200 {
+					callers.Go(func() {
+						time.Sleep(time.Duration(i) * 17 * time.Millisecond) // virtual
+						began := time.Now()
+						g.one(t)
+						if waited := time.Since(began); waited > time.Second+answer {
+							t.Errorf("%d members, of which all but one take %s: a caller waited %s", n, took, waited)
+						}
+					})
+				}
+				callers.Wait()
+			})
+		}
+	}
+}
+
 // The end of the caller's own time says nothing about a member. A member that takes longer than the others
 // leave for it is asked again after the others have failed.
 func TestWhoIsLateIsWaitedForInTheEnd(t *testing.T) {

@@ -76,9 +76,9 @@ type member struct {
 // another member.
 func (m *member) stuck(now, slow time.Duration) bool { return m.calls > 0 && now-m.since > slow }
 
-// next returns the index of the next member that was not asked yet, or -1, and whether it is the last one. It prefers the
+// next returns the index of the next member that was not asked yet, or -1, and how many were not, with this one. It prefers the
 // best state and rotates among equals. It counts the call as begun.
-func (g *Generator) next(asked []bool) (index int, last bool) {
+func (g *Generator) next(asked []bool) (index, left int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.now()
@@ -99,18 +99,32 @@ func (g *Generator) next(asked []bool) (index int, last bool) {
 		}
 		if state == Well { // the usual case, in which the others aren't examined
 			g.begins(m, now)
-			return i, len(g.members) == 1
+			return i, g.left(asked)
 		}
 		if best < 0 || state < rank {
 			best, rank = i, state
 		}
 	}
 	if best < 0 {
-		return -1, true
+		return -1, 0
 	}
 	g.turn = (best + 1) % len(g.members)
 	g.begins(&g.known[best], now)
-	return best, rest == 1
+	return best, rest
+}
+
+// left returns how many members were not asked yet and are not finished.
+func (g *Generator) left(asked []bool) int {
+	if asked == nil {
+		return len(g.members) - g.finished
+	}
+	n := 0
+	for i, done := range asked {
+		if !done && g.known[i].state != Finished {
+			n++
+		}
+	}
+	return n
 }
 
 // nextAgain counts another call of a member as begun.
@@ -155,6 +169,7 @@ func (g *Generator) judge(i int, now, took time.Duration, err error) {
 		return
 	case errors.Is(err, idgen.ErrOutOfRange) || errors.Is(err, orderid.ErrSequenceExhausted):
 		m.state = Finished
+		g.finished++
 	case err != nil:
 		m.state, m.probe, m.slow = Aside, now+g.options.Aside, nil
 	case took > g.options.Slow:

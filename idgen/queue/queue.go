@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,22 +35,28 @@ type Queue struct {
 	inner   idgen.Numbers
 	options Options
 
-	mu     sync.Mutex
-	ready  []uint64 // unused inner numbers; mu guards this and all fields below
-	base   uint64   // the inner number with left numbers remaining
-	left   uint64
-	taken  uint64 // since the last measurement
-	since  time.Time
-	want   int           // inner numbers that should be ready
-	lacks  uint64        // numbers that callers wait for
-	err    error         // error of the last attempt to fill
-	filled chan struct{} // closed and replaced when ready or err changes
+	mu      sync.Mutex
+	ready   []uint64 // unused inner numbers; mu guards this and all fields below
+	base    uint64   // the inner number with left numbers remaining
+	left    uint64
+	taken   uint64 // since the last measurement
+	since   time.Time
+	want    int       // inner numbers that should be ready
+	waiting []*waiter // callers in the order in which they get numbers; while there are any, nothing is ready
+	lacks   uint64    // numbers that they wait for
 
 	wake   chan struct{} // holds one token if the filler has work
 	urgent chan struct{} // holds one token if a caller waits
 	ctx    context.Context
 	cancel context.CancelFunc
 	ended  chan struct{}
+}
+
+// waiter is a caller that waits for numbers.
+type waiter struct {
+	into  []uint64   // the rest that it lacks; the queue's mu guards it
+	begun bool       // a request began while it waited; the queue's mu guards it
+	done  chan error // has room for the one result
 }
 
 var _ idgen.Numbers = (*Queue)(nil)
@@ -68,7 +75,7 @@ func New(inner idgen.Numbers, o Options) (*Queue, error) {
 	if o.Preload < 1 || o.Preload > 100 {
 		return nil, fmt.Errorf("queue: preload at %d %%: use 1 to 100", o.Preload)
 	}
-	q := &Queue{inner: inner, options: o, want: 1, filled: make(chan struct{}), wake: make(chan struct{}, 1), urgent: make(chan struct{}, 1), ended: make(chan struct{})}
+	q := &Queue{inner: inner, options: o, want: 1, wake: make(chan struct{}, 1), urgent: make(chan struct{}, 1), ended: make(chan struct{})}
 	q.ctx, q.cancel = context.WithCancel(context.Background())
 	q.since = o.Now()
 	go q.fill()
@@ -78,42 +85,51 @@ func New(inner idgen.Numbers, o Options) (*Queue, error) {
 // ErrClosed is returned after Close.
 var ErrClosed = errors.New("the queue is closed")
 
-// Fill implements idgen.Numbers. It waits only if nothing is ready.
+// Fill implements idgen.Numbers. It waits only if too few numbers are ready. Callers get numbers in the order in which they
+// came, so none waits longer than for the request in progress and the one after it, which is for all callers that wait.
 func (q *Queue) Fill(ctx context.Context, into []uint64) error {
-	for len(into) > 0 {
-		n, filled, err := q.take(into)
-		into = into[n:]
-		if err != nil {
-			return fmt.Errorf("queue: %w", err)
-		}
-		if n > 0 {
-			continue
-		}
-		select {
-		case <-filled:
-			q.waited(len(into))
-		case <-ctx.Done():
-			q.waited(len(into))
+	w, err := q.take(into)
+	if w == nil {
+		return err
+	}
+	select {
+	case err = <-w.done:
+	case <-ctx.Done():
+		if q.leave(w) {
 			return fmt.Errorf("queue: wait for the generator: %w", context.Cause(ctx))
 		}
+		err = <-w.done
+	}
+	if err != nil {
+		return fmt.Errorf("queue: %w", err)
 	}
 	return nil
 }
 
-// waited ends a wait that take began because nothing was ready.
-func (q *Queue) waited(n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.lacks -= uint64(n)
-}
-
-// take takes ready numbers. If there are none, it returns the channel to wait for and tells the filler how many are needed.
-func (q *Queue) take(into []uint64) (n int, filled <-chan struct{}, err error) {
+// take takes ready numbers. If there are too few, it returns a waiter for the rest and wakes the filler.
+func (q *Queue) take(into []uint64) (*waiter, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.ctx.Err() != nil {
-		return 0, nil, ErrClosed
+		return nil, fmt.Errorf("queue: %w", ErrClosed)
 	}
+	n := q.give(into)
+	if n == len(into) {
+		if len(q.ready) < q.least() {
+			signal(q.wake)
+		}
+		return nil, nil
+	}
+	w := &waiter{into: into[n:], done: make(chan error, 1)}
+	q.waiting = append(q.waiting, w)
+	q.lacks += uint64(len(w.into))
+	signal(q.wake)
+	signal(q.urgent)
+	return w, nil
+}
+
+// give writes ready numbers, and returns how many there were.
+func (q *Queue) give(into []uint64) (n int) {
 	for n < len(into) {
 		if q.left == 0 {
 			if len(q.ready) == 0 {
@@ -126,18 +142,20 @@ func (q *Queue) take(into []uint64) (n int, filled <-chan struct{}, err error) {
 		n++
 	}
 	q.taken += uint64(n)
-	if len(q.ready) < q.least() || n < len(into) {
-		signal(q.wake)
+	return n
+}
+
+// leave removes a caller that stops waiting. It returns false if the caller already has its result.
+func (q *Queue) leave(w *waiter) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.waiting, w)
+	if i < 0 {
+		return false
 	}
-	if n < len(into) {
-		signal(q.urgent)
-	}
-	if n == 0 && q.err != nil { // the next caller makes the filler try again
-		err, q.err = q.err, nil
-	} else if n == 0 {
-		q.lacks += uint64(len(into))
-	}
-	return n, q.filled, err
+	q.waiting = slices.Delete(q.waiting, i, i+1)
+	q.lacks -= uint64(len(w.into))
+	return true
 }
 
 // signal puts a token into a channel that holds one.
@@ -218,6 +236,9 @@ func (q *Queue) missing() int {
 		q.want = max(1, min(q.options.Most, int(wanted)+1))
 		q.taken, q.since = 0, now
 	}
+	for _, w := range q.waiting {
+		w.begun = true
+	}
 	each := uint64(1) << q.options.Bits
 	lacks := int(min((q.lacks+each-1)/each, uint64(q.options.Most)))
 	if len(q.ready) >= max(q.least(), lacks) {
@@ -243,15 +264,39 @@ func (q *Queue) least() int {
 	return max(1, q.full()*(100-q.options.Preload)/100)
 }
 
+// put adds the numbers of a request, and gives them to the callers that wait. An error is for the callers that waited when the
+// request began. For the others there is another request.
 func (q *Queue) put(numbers []uint64, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if err == nil {
+	if err != nil {
+		q.endWaits(err, func(w *waiter) bool { return w.begun })
+	} else {
 		q.ready = append(q.ready, numbers...)
 	}
-	q.err = err
-	close(q.filled)
-	q.filled = make(chan struct{})
+	for len(q.waiting) > 0 {
+		w := q.waiting[0]
+		n := q.give(w.into)
+		w.into, q.lacks = w.into[n:], q.lacks-uint64(n)
+		if len(w.into) > 0 {
+			signal(q.wake)
+			signal(q.urgent)
+			return
+		}
+		q.waiting = q.waiting[1:]
+		w.done <- nil
+	}
+}
+
+// endWaits returns an error to the selected callers that wait.
+func (q *Queue) endWaits(err error, of func(*waiter) bool) {
+	q.waiting = slices.DeleteFunc(q.waiting, func(w *waiter) bool {
+		if of(w) {
+			q.lacks -= uint64(len(w.into))
+			w.done <- err
+		}
+		return of(w)
+	})
 }
 
 // Close ends the filler and waits for it. Ready numbers are lost.
@@ -260,6 +305,5 @@ func (q *Queue) Close() {
 	<-q.ended
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	close(q.filled)
-	q.filled = make(chan struct{})
+	q.endWaits(ErrClosed, func(*waiter) bool { return true })
 }

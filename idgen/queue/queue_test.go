@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"locus/idgen"
+	"locus/idgen/ha"
 	"locus/internal/test/distinct"
 )
 
@@ -214,5 +215,94 @@ func TestInterval(t *testing.T) {
 		if err := q.Fill(t.Context(), make([]uint64, 500)); err != nil || time.Since(before) > time.Millisecond {
 			t.Errorf("a caller waited %s, %v", time.Since(before), err)
 		}
+	})
+}
+
+// frozen answers a call in time, or never.
+type frozen struct {
+	n      *atomic.Uint64
+	after  time.Duration
+	answer func() bool
+}
+
+func (f frozen) Fill(ctx context.Context, into []uint64) error {
+	if !f.answer() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	time.Sleep(f.after) // virtual
+	for i := range into {
+		into[i] = f.n.Add(1)
+	}
+	return nil
+}
+
+// Callers get numbers in the order in which they come. One that takes number after number delays no other, so each waits at most
+// for the request in progress and for the next one. In front of two members of which one stops answering, no caller waits longer
+// than the limit and two answers of the other one.
+func TestNoCallerWaitsLongerThanTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const answer = 5 * time.Millisecond
+		var one, other atomic.Uint64
+		var stopped atomic.Bool
+		members, err := ha.New(ha.Options{},
+			frozen{&one, answer, func() bool { return !stopped.Load() }}, frozen{&other, answer, func() bool { return true }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer members.Close()
+		q, err := New(members, Options{Most: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer q.Close()
+		var callers sync.WaitGroup
+		for i := range 20 {
+			callers.Go(func() {
+				for k := range 400 {
+					began := time.Now()
+					if err := q.Fill(t.Context(), make([]uint64, 1+(i+k)%5)); err != nil {
+						t.Error(err)
+					}
+					if waited := time.Since(began); waited > time.Second+10*answer {
+						t.Errorf("caller %d waited %s", i, waited)
+					}
+				}
+			})
+		}
+		time.Sleep(100 * time.Millisecond) // virtual
+		stopped.Store(true)
+		callers.Wait()
+	})
+}
+
+// An error is for the callers that waited when its request began. One that came later gets the result of another request.
+func TestWhoseErrorItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var n, calls atomic.Uint64
+		failing := errors.New("away")
+		inner := idgen.Run{Take: func(_ context.Context, k int) (uint64, error) {
+			call := calls.Add(1)
+			time.Sleep(10 * time.Millisecond) // virtual
+			if call == 1 {
+				return 0, failing
+			}
+			return n.Add(uint64(k)), nil
+		}}
+		q, err := New(inner, Options{Preload: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer q.Close()
+		var callers sync.WaitGroup
+		for _, want := range []error{failing, nil} {
+			callers.Go(func() {
+				if _, err := idgen.One(t.Context(), q); !errors.Is(err, want) {
+					t.Errorf("%v, want %v", err, want)
+				}
+			})
+			time.Sleep(time.Millisecond) // virtual
+		}
+		callers.Wait()
 	})
 }
