@@ -68,11 +68,11 @@ func TestWhatRebalanceShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &proposal{By: "load", unit: "STATEMENTS/S", told: whose(loads)}
-	p.fill(c, c.ShardNames(), loads.At, moves)
+	p.fill(&ops.Rebalancing{Cluster: c, Shards: c.ShardNames(), Weight: loads.At, Moves: moves})
 	var out bytes.Buffer
 	p.print(&out)
 	even := &proposal{By: "load", unit: "ROWS", told: "estimated"}
-	even.fill(c, []router.ShardName{"s0"}, loads.At, nil)
+	even.fill(&ops.Rebalancing{Cluster: c, Shards: []router.ShardName{"s0"}, Weight: loads.At})
 	even.print(&out)
 	printed(t, "rebalance.txt", out.Bytes())
 }

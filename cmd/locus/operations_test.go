@@ -13,6 +13,8 @@ import (
 	"github.com/go-mysql-org/go-mysql/mysql"
 
 	"locus/config/etcd"
+	"locus/control/declared"
+	"locus/control/fleet"
 	"locus/idgen/gene"
 	"locus/migrate/job"
 	"locus/migrate/phase"
@@ -82,6 +84,7 @@ var refusals = []refused{
 	{request{"repair differing-1 --take newer --yes", "repair('differing-1', 'newer')", `{"job": "differing-1", "take": "newer"}`},
 		"job differing-1: nothing can be repaired so: table shop.cart has no version column: take source or target", impossible},
 
+	{request{"shard remove s2 --yes", "shard_remove('s2')", `{"shard": "s2"}`}, "job aborting-1 uses shard s2; finish or abort it first", impossible},
 	{request{"split --from s0 --to s9 --half", "split('s0', 's9', 'half')", `{"from": "s0", "to": "s9", "genes": "half"}`},
 		"shard s9 is not registered; there are [s0 s1 s2 s3]", impossible},
 	{request{"split --from s2 --to s0 --half", "split('s2', 's0', 'half')", `{"from": "s2", "to": "s0", "genes": "half"}`},
@@ -126,6 +129,23 @@ var declarations = []refused{
 	{request{"sessions kill nobody:4306 7 --yes", "kill_session('nobody:4306', 7)", `{"proxy": "nobody:4306", "session": 7}`}, "no process nobody:4306 lives: locus proxies list", impossible},
 	{request{"sessions kill nobody:4306 0 --yes", "kill_session('nobody:4306', 0)", `{"proxy": "nobody:4306"}`}, "session 0: use the ID of a session as locus sessions list shows it", wrong},
 	{request{"sessions kill nobody:4306 0 --statement --yes", "kill_statement('nobody:4306', 0)", `{"proxy": "nobody:4306"}`}, "session 0: use the ID of a session as locus sessions list shows it", wrong},
+	{request{"switchover s9 --take db:3306 --yes", "promote('s9', 'db:3306')", `{"shard": "s9", "server": "db:3306"}`}, "shard s9 is not registered; there are [s0 s1 s2]", impossible},
+	{request{"switchover s9 --without-replicas --yes", "without_replicas('s9')", `{"shard": "s9"}`}, "shard s9 is not registered; there are [s0 s1 s2]", impossible},
+	{request{"proxies drain nobody:4306 --yes", "drain('nobody:4306')", `{"process": "nobody:4306"}`}, "no process nobody:4306 lives: locus proxies list", impossible},
+	{request{"proxies evict nobody:4306 --yes", "evict('nobody:4306', TRUE)", `{"process": "nobody:4306", "last": true}`}, "no process nobody:4306 lives: locus proxies list", impossible},
+	{request{"shard remove s9 --yes", "shard_remove('s9')", `{"shard": "s9"}`}, "shard s9 is not registered; there are [s0 s1 s2]", impossible},
+	{request{"shard remove s0 --yes", "shard_remove('s0')", `{"shard": "s0"}`},
+		"shard s0 owns 32768 genes; move them to another shard first: locus merge --from s0", impossible},
+	{request{"shard fill s9 --yes", "shard_fill('s9')", `{"shard": "s9"}`}, "shard s9 is not registered; there are [s0 s1 s2]", impossible},
+	{request{"shard fill s1 --yes", "shard_fill('s1')", `{"shard": "s1"}`},
+		"shard s1 owns genes, or is about to, or is the first shard: clients read it, and its rows are not overwritten; locus verify tells which differ", impossible},
+	{request{"shard fill s2 --wait 2h --yes", "shard_fill('s2', 7200)", `{"shard": "s2", "wait_seconds": 7200}`}, "writers can't wait for 7200 seconds; use 0 to 3600 seconds", wrong},
+	{request{"routes rollback 7 --yes", "routes_rollback(7)", `{"version": 7}`},
+		"version 7 is not in the history, which has those that handed genes over: locus routes history lists them", impossible},
+	{request{"rebalance --by heat --yes", "rebalance('heat')", `{"by": "heat"}`}, `a rebalance by "heat" is unknown; use load or rows`, wrong},
+	{request{"rebalance --tolerance 1001 --yes", "rebalance('load', 1001)", `{"by": "load", "tolerance_percent": 1001}`}, "a tolerance of 1001 % is not possible; use 0 to 1000 %", wrong},
+	{request{"rebalance --onto s9 --yes", "", `{"onto": ["s9"]}`}, "shard s9 is not registered; there are [s0 s1 s2]", impossible},
+	{request{"rebalance --yes", "rebalance()", `{}`}, "there is nothing to make even by load: no statement with a key was counted in the last minutes", impossible},
 	{request{"table drop cart --yes", "table_drop('cart')", `{"table": "cart"}`},
 		"table name \"cart\": write it as schema.table, with other characters in backquotes: `my schema`.`my table`", wrong},
 }
@@ -278,6 +298,47 @@ var effects = []struct {
 	{request{"merge --from s1 --into s3 --why cold", "merge('s1', 's3', 'cold')", `{"from": "s1", "into": "s3", "why": "cold"}`}, nil, "merge of 32768 genes from s1 to s3: 0x8000-0xffff"},
 	{request{"import shop.cart owner=a id=b", "import('shop.cart', 'owner=a id=b')", `{"tables": [{"table": "shop.cart", "words": "owner=a id=b"}]}`},
 		nil, "import of shop.cart from s0 to s1"},
+}
+
+// TestTheLastProxyStays: a process is not drained or evicted without an agreement if applications would have no proxy.
+func TestTheLastProxyStays(t *testing.T) {
+	f := newFaces(t)
+	cards, err := fleet.Cards(t.Context(), f.kv)
+	if err != nil || len(cards) != 1 {
+		t.Fatalf("%v %v", cards, err)
+	}
+	id := cards[0].ID
+	want := "process " + id + " is the only proxy, so that applications have none without it; start another one first, or accept it by last: true"
+	for _, name := range []string{"drain", "evict"} {
+		if text, number := f.sql(name + "('" + id + "')"); text != want || number != impossible[1] {
+			t.Errorf("SQL: %d %q, want %q", number, text, want)
+		}
+		if text, status := f.post(name, `{"process": "`+id+`"}`); text != want || status != impossible[2] {
+			t.Errorf("HTTP: %d %q, want %q", status, text, want)
+		}
+	}
+}
+
+// TestAShardIsRemovedByEachInterface until what is declared has no shard s2.
+func TestAShardIsRemovedByEachInterface(t *testing.T) {
+	f := newFaces(t)
+	for i, send := range []func() string{
+		func() string { text, _ := f.shell("shard remove s2 --yes --why empty"); return text },
+		func() string { text, _ := f.sql("shard_remove('s2', 'empty')"); return text },
+		func() string { text, _ := f.post("shard_remove", `{"shard": "s2", "why": "empty"}`); return text },
+	} {
+		f.declare(f.shards)
+		if text := send(); text != "" {
+			t.Fatalf("%s: %s", interfaces[i], text)
+		}
+		c, err := declared.Current(t.Context(), f.kv)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if names := fmt.Sprint(c.ShardNames()); names != "[s0 s1]" {
+			t.Errorf("%s: the shards are %s", interfaces[i], names)
+		}
+	}
 }
 
 // TestEffectsAreTheSame: the record of a job is the same whichever interface a request uses, except for the

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"locus/config"
 	"locus/config/etcd"
 	"locus/control/fleet"
+	"locus/control/ops"
 	"locus/router/cluster"
 )
 
@@ -96,7 +95,7 @@ func (in *invocation) stopping(s stopping) *cobra.Command {
 		Use: string(s.order) + " PROXY", Short: s.short, Long: s.long, Example: "  locus proxies " + string(s.order) + " db-proxy-1:4306",
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			return in.withEtcd(func(conn *connection) error { return in.stopProxy(command.Context(), conn.kv, args[0], s) })
+			return in.withEtcd(func(conn *connection) error { return in.stopProxy(command.Context(), conn, args[0], s) })
 		},
 	}
 	f := c.Flags()
@@ -114,34 +113,35 @@ type stopped struct {
 	Stopped bool        `json:"stopped"`
 }
 
-func (in *invocation) stopProxy(ctx context.Context, kv *etcd.KV, name string, s stopping) error {
-	cards, err := fleet.Processes(ctx, kv)
+func (in *invocation) stopProxy(ctx context.Context, conn *connection, name string, s stopping) error {
+	o := in.opsOf(conn)
+	l, err := o.PlanLeaving(ctx, name)
 	if err != nil {
 		return err
 	}
-	at, err := fleet.Find(cards, name)
-	if err != nil {
-		return err
-	}
-	id := cards[at].ID
-	last := !slices.ContainsFunc(cards, func(c fleet.Card) bool { return c.ID != id && c.Proxies() == cards[at].Proxies() })
+	id := l.Process.ID
 	if s.dryRun {
 		return in.show(stopped{Proxy: id, Order: s.order}, func(w io.Writer) {
-			fmt.Fprintf(w, "proxy %s would be told to %s; %d others live\n", id, s.order, len(cards)-1)
+			fmt.Fprintf(w, "proxy %s would be told to %s; %d others live\n", id, s.order, l.Others)
 		})
 	}
 	question := s.ask
-	if last {
+	if l.IsLastProxy() {
 		question = "Proxy %s is the only one, so that applications have none without it: stop it?"
 	}
 	if err := in.confirm(question, id); err != nil {
 		return err
 	}
-	if err := fleet.Send(ctx, kv, id, s.order, in.operator(), in.now()); err != nil {
+	if s.order == fleet.Drain {
+		_, err = o.Drain(ctx, ops.Drain{Process: id, Last: l.IsLastProxy()}, in.operator())
+	} else {
+		_, err = o.Evict(ctx, ops.Evict{Process: id, Last: l.IsLastProxy()}, in.operator())
+	}
+	if err != nil {
 		return err
 	}
 	if s.patience > 0 {
-		if err := awaitGone(ctx, kv, id, s.patience, in.drainProgress(kv, cards[at], s.order)); err != nil {
+		if err := o.AwaitGone(ctx, id, s.patience, in.drainProgress(conn.kv, l.Process, s.order)); err != nil {
 			return err
 		}
 	}
@@ -173,26 +173,6 @@ func (in *invocation) drainProgress(kv *etcd.KV, c fleet.Card, order fleet.Order
 		if line := fleet.Drained(beat.DrainingSince, beat.PortCloses, in.now(), beat.Sessions); line != last {
 			last = line
 			fmt.Fprintf(in.stderr, "proxy %s: %s\n", c.ID, line)
-		}
-	}
-}
-
-// awaitGone waits until a proxy's card has disappeared. It calls progress repeatedly until then.
-func awaitGone(ctx context.Context, kv *etcd.KV, id string, patience time.Duration, progress func(context.Context)) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	look := time.NewTicker(100 * time.Millisecond)
-	defer look.Stop()
-	for {
-		cards, err := fleet.Processes(ctx, kv)
-		if err == nil && !slices.ContainsFunc(cards, func(c fleet.Card) bool { return c.ID == id }) {
-			return nil
-		}
-		progress(ctx)
-		select {
-		case <-ctx.Done():
-			return errors.Join(err, fmt.Errorf("proxy %s was told, and still lives after %v: locus proxies list shows when it is gone", id, patience))
-		case <-look.C:
 		}
 	}
 }

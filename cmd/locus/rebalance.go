@@ -11,9 +11,7 @@ import (
 
 	"locus/control/ops"
 	"locus/control/watch"
-	"locus/idgen/gene"
 	"locus/router"
-	"locus/router/balance"
 	"locus/router/cluster"
 )
 
@@ -83,7 +81,7 @@ type moveProposal struct {
 }
 
 func (b *rebalancing) run(ctx context.Context) error {
-	r := ops.Rebalance{By: b.by, TolerancePercent: float64(b.tolerance), Starting: ops.Starting{Throttle: b.throttle, Why: b.why}}
+	r := ops.Rebalance{By: b.by, TolerancePercent: new(float64(b.tolerance)), Starting: ops.Starting{Throttle: b.throttle, Why: b.why}}
 	for _, name := range b.onto {
 		r.Onto = append(r.Onto, router.ShardName(strings.TrimSpace(name)))
 	}
@@ -106,40 +104,17 @@ func propose(by string, r *ops.Rebalancing) *proposal {
 	if r.Load != nil {
 		p.unit, p.told = "STATEMENTS/S", whose(r.Load)
 	}
-	p.fill(r.Cluster, r.Shards, r.Weight, r.Moves)
+	p.fill(r)
 	return p
 }
 
-func (p *proposal) fill(c *cluster.Cluster, shards []router.ShardName, weight balance.Weight, moves []balance.Move) {
-	for _, name := range shards {
-		genes := c.Routes.GenesOf(name)
-		s := shardProposal{Name: name, Genes: genes.Len(), Weight: weightOf(genes, weight)}
-		s.After, s.Then = s.Genes, s.Weight
-		for _, v := range moves {
-			switch name {
-			case v.From:
-				s.After, s.Then = s.After-v.Genes.Len(), s.Then-v.Weight
-			case v.To:
-				s.After, s.Then = s.After+v.Genes.Len(), s.Then+v.Weight
-			}
-		}
-		p.Shards = append(p.Shards, s)
+func (p *proposal) fill(r *ops.Rebalancing) {
+	for _, part := range ops.PartsOf(r.Cluster.Routes, r.Shards, r.Weight, r.Moves) {
+		p.Shards = append(p.Shards, shardProposal{part.Shard, part.Genes, part.After, part.Weight, part.Later})
 	}
-	for _, v := range moves {
+	for _, v := range r.Moves {
 		p.Moves = append(p.Moves, moveProposal{v.From, v.To, v.Genes.String(), v.Genes.Len(), v.Weight})
 	}
-}
-
-func weightOf(genes gene.Set, weight balance.Weight) (total float64) {
-	for _, r := range genes.Ranges() {
-		for g := r.First; ; g++ {
-			total += weight(g)
-			if g == r.Last {
-				break
-			}
-		}
-	}
-	return total
 }
 
 func (p *proposal) print(w io.Writer) {

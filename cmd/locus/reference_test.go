@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"locus/config/etcd"
@@ -314,20 +313,6 @@ func collect(examples map[string]string, text string) {
 			}
 		}
 	}
-}
-
-func leaves(c *cobra.Command) []*cobra.Command {
-	if !c.HasSubCommands() {
-		if c.Hidden || c.Name() == "help" {
-			return nil
-		}
-		return []*cobra.Command{c}
-	}
-	var list []*cobra.Command
-	for _, sub := range c.Commands() {
-		list = append(list, leaves(sub)...)
-	}
-	return list
 }
 
 func compare(t *testing.T, path, got string) {

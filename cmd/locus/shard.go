@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -11,8 +12,8 @@ import (
 )
 
 func shardCommand(in *invocation) *cobra.Command {
-	group := groupCommand("shard", "Look at the shards that are declared, add one, and fill it")
-	group.AddCommand(shardListCommand(in), shardAddCommand(in), shardFillCommand(in))
+	group := groupCommand("shard", "List the declared shards, add, fill and remove one")
+	group.AddCommand(shardListCommand(in), shardAddCommand(in), shardFillCommand(in), shardRemoveCommand(in))
 	return group
 }
 
@@ -102,4 +103,27 @@ func (a *application) fill(ctx context.Context, r ops.FillShard) error {
 		a.printFilled(filled)
 		return err
 	})
+}
+
+func shardRemoveCommand(in *invocation) *cobra.Command {
+	a := &application{in: in}
+	c := &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Remove a shard that owns no genes",
+		Long: `Remove a shard that owns no genes from the cluster. Move its genes to another shard first:
+locus merge. The server of the shard keeps what is on it. The command is refused while a
+job uses the shard, and if the shard has rows that no other shard has.`,
+		Example: "  locus merge --from s3 --into s1\n  locus shard remove s3",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			r := ops.RemoveShard{Shard: router.ShardName(args[0]), Reason: ops.Reason{Why: a.why}}
+			return a.change(command.Context(), r, fmt.Sprintf("Shard %s: remove it from the cluster?", args[0]))
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&a.dryRun, "dry-run", false, "check and print everything, write nothing")
+	f.StringVar(&a.by, "by", "", "the `name` of who changes the cluster (default: you, on this host)")
+	f.StringVar(&a.why, "why", "", "the `reason`, for the history of the route map")
+	in.addYes(c)
+	return c
 }

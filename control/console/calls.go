@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"locus/control/finding"
+	"locus/control/newshard"
 	"locus/control/ops"
 	"locus/migrate"
 	"locus/migrate/job"
@@ -30,12 +32,20 @@ type Operations interface {
 	Withdraw(ctx context.Context, r ops.Withdraw, by string) (finding.Acknowledgement, error)
 	Switchover(ctx context.Context, r ops.Switchover, by string, log *slog.Logger) (time.Duration, error)
 	TakePrimary(ctx context.Context, r ops.TakePrimary, by string, log *slog.Logger) error
-	Drain(ctx context.Context, r ops.Drain, by string) (ops.Drained, error)
+	WithoutReplicas(ctx context.Context, r ops.WithoutReplicas, by string, log *slog.Logger) (primary string, err error)
+	Drain(ctx context.Context, r ops.Drain, by string) (*ops.Leaving, error)
+	Evict(ctx context.Context, r ops.Evict, by string) (*ops.Leaving, error)
+	Declare(ctx context.Context, r ops.Declare, by string) (*ops.Change, ops.Effect, error)
+	FillShard(ctx context.Context, r ops.FillShard) (*ops.Fill, []newshard.Filled, error)
+	Rebalance(ctx context.Context, r ops.Rebalance, by string) ([]*job.Job, error)
 	KillSession(ctx context.Context, r ops.KillSession, by string) (proxy string, err error)
 }
 
 // callPatience is the time limit of a request, since both shards are checked before a move begins.
 const callPatience = 30 * time.Second
+
+// slowPatience is the time limit of a request that reads or copies rows of all shards.
+const slowPatience = 10 * time.Minute
 
 // called is the answer to a request that concerns a job.
 type called struct {
@@ -71,7 +81,7 @@ type switchedOver struct {
 	HeldMs  int64  `json:"held_ms"`
 }
 
-// draining is the answer to a request to drain a process.
+// draining is the answer to a request to drain or evict a process.
 type draining struct {
 	Schema  int    `json:"schema"`
 	Process string `json:"process"`
@@ -90,6 +100,14 @@ type request struct {
 	run func(c *Console, ctx context.Context, read func(any) error, by string) (any, error)
 	// preview plans a job and writes nothing. It is nil if the request starts none.
 	preview func(c *Console, ctx context.Context, read func(any) error, by string) (any, error)
+	// patience is the time limit; 0: callPatience.
+	patience time.Duration
+}
+
+// within returns the request with another time limit.
+func (r request) within(patience time.Duration) request {
+	r.patience = patience
+	return r
 }
 
 // requests contains all of them, by the names of the procedures.
@@ -108,10 +126,33 @@ var requests = map[string]request{
 		err := c.options.Operations.TakePrimary(ctx, r, by, slog.Default())
 		return switchedOver{schema, string(r.Shard), r.Server, 0}, err
 	}),
-	"drain": calling(func(c *Console, ctx context.Context, r ops.Drain, by string) (any, error) {
-		d, err := c.options.Operations.Drain(ctx, r, by)
-		return draining{schema, d.Process, d.Left}, err
+	"without_replicas": calling(func(c *Console, ctx context.Context, r ops.WithoutReplicas, by string) (any, error) {
+		primary, err := c.options.Operations.WithoutReplicas(ctx, r, by, slog.Default())
+		return switchedOver{schema, string(r.Shard), primary, 0}, err
 	}),
+	"drain": calling(func(c *Console, ctx context.Context, r ops.Drain, by string) (any, error) {
+		return leaving(c.options.Operations.Drain(ctx, r, by))
+	}),
+	"evict": calling(func(c *Console, ctx context.Context, r ops.Evict, by string) (any, error) {
+		return leaving(c.options.Operations.Evict(ctx, r, by))
+	}),
+	"shard_remove": declaring[ops.RemoveShard]().within(slowPatience), "routes_rollback": declaring[ops.RestoreRoutes]().within(slowPatience),
+	"shard_fill": calling(func(c *Console, ctx context.Context, r ops.FillShard, _ string) (any, error) {
+		_, filled, err := c.options.Operations.FillShard(ctx, r)
+		a := filledShard{Schema: schema, Shard: string(r.Shard)}
+		for _, f := range filled {
+			a.Written, a.Deleted = a.Written+f.Written, a.Deleted+f.Deleted
+		}
+		return a, err
+	}).within(slowPatience),
+	"rebalance": calling(func(c *Console, ctx context.Context, r ops.Rebalance, by string) (any, error) {
+		jobs, err := c.options.Operations.Rebalance(ctx, r, by)
+		a := rebalanced{Schema: schema, Jobs: []called{}}
+		for _, j := range jobs {
+			a.Jobs = append(a.Jobs, newCalled(j, nil))
+		}
+		return a, err
+	}).within(slowPatience),
 	"kill_session": killing(false), "kill_statement": killing(true),
 	"acknowledge": calling(func(c *Console, ctx context.Context, r ops.Acknowledge, by string) (any, error) {
 		a, err := c.options.Operations.Acknowledge(ctx, r, by)
@@ -132,6 +173,45 @@ var requests = map[string]request{
 		t, err := c.options.Operations.DropTable(ctx, r, by)
 		return newTableCalled(t), err
 	}),
+}
+
+func leaving(l *ops.Leaving, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return draining{schema, l.Process.ID, l.Proxies}, nil
+}
+
+// changed is the answer to a change of what is declared.
+type changed struct {
+	Schema     int      `json:"schema"`
+	Changes    int      `json:"changes"` // documents that were changed
+	MapVersion int64    `json:"map_version"`
+	Warnings   []string `json:"warnings,omitempty"`
+}
+
+func declaring[T ops.Declare]() request {
+	return calling(func(c *Console, ctx context.Context, r T, by string) (any, error) {
+		change, _, err := c.options.Operations.Declare(ctx, r, by)
+		if err != nil {
+			return nil, err
+		}
+		return changed{schema, len(change.Differences), change.Next.Routes.Version(), change.Warnings}, nil
+	})
+}
+
+// filledShard is the answer to a request to fill a shard.
+type filledShard struct {
+	Schema  int    `json:"schema"`
+	Shard   string `json:"shard"`
+	Written int    `json:"rows_written"`
+	Deleted int    `json:"rows_deleted"`
+}
+
+// rebalanced is the answer to a rebalance: the jobs that have started.
+type rebalanced struct {
+	Schema int      `json:"schema"`
+	Jobs   []called `json:"jobs"`
 }
 
 // killed is the answer to the end of a session or statement.
@@ -196,18 +276,18 @@ func starting[T ops.Start]() request {
 func (c *Console) call(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("procedure")
 	called := requests[name]
-	c.answer(w, r, name, called.of, called.run)
+	c.answer(w, r, name, called, called.run)
 }
 
 // preview handles POST /v1/previews/{procedure}: the job that a request would start.
 func (c *Console) preview(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("procedure")
 	called := requests[name]
-	c.answer(w, r, name, called.of, called.preview)
+	c.answer(w, r, name, called, called.preview)
 }
 
 // answer reads the body and answers with the result of run.
-func (c *Console) answer(w http.ResponseWriter, r *http.Request, name string, of reflect.Type, run func(*Console, context.Context, func(any) error, string) (any, error)) {
+func (c *Console) answer(w http.ResponseWriter, r *http.Request, name string, called request, run func(*Console, context.Context, func(any) error, string) (any, error)) {
 	if err := jsonBody(r); err != nil {
 		w.Header().Set("Accept-Post", jsonType)
 		refuseJSON(w, http.StatusUnsupportedMediaType, err)
@@ -217,11 +297,11 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request, name string, of
 		refuseJSON(w, http.StatusNotFound, fmt.Errorf("%s: no such request", name))
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), callPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), cmp.Or(called.patience, callPatience))
 	defer cancel()
 	read := func(into any) error {
 		if err := decode(http.MaxBytesReader(w, r.Body, 64<<10), into); err != nil {
-			return &ops.Invalid{Problem: fmt.Sprintf("the body is no object for %s: %v; its fields are %s", name, err, strings.Join(fieldNames(of), ", "))}
+			return &ops.Invalid{Problem: fmt.Sprintf("the body is no object for %s: %v; its fields are %s", name, err, strings.Join(fieldNames(called.of), ", "))}
 		}
 		return nil
 	}

@@ -52,4 +52,10 @@ func TestAPrimaryIsTakenAndAProxyDrained(t *testing.T) {
 	if a := do[draining](t, c, http.MethodPost, "/v1/calls/drain", `{"process": "p-1"}`); a.Process != "p-1" || a.Left != 1 {
 		t.Errorf("%+v", a)
 	}
+	if a := do[draining](t, c, http.MethodPost, "/v1/calls/evict", `{"process": "p-1"}`); a.Process != "p-1" || a.Left != 0 {
+		t.Errorf("%+v", a)
+	}
+	if a := do[filledShard](t, c, http.MethodPost, "/v1/calls/shard_fill", `{"shard": "s2"}`); a.Shard != "s2" || a.Written != 7 || a.Deleted != 1 {
+		t.Errorf("%+v", a)
+	}
 }

@@ -22,10 +22,12 @@ import (
 	"locus/control/finding"
 	"locus/control/fleet"
 	"locus/control/generators"
+	"locus/control/newshard"
 	"locus/control/ops"
 	"locus/control/overview"
 	"locus/idgen/gene"
 	"locus/migrate"
+	"locus/migrate/copies"
 	"locus/migrate/job"
 	"locus/migrate/phase"
 	"locus/migrate/preflight"
@@ -311,8 +313,28 @@ func (f fakeOperations) TakePrimary(context.Context, ops.TakePrimary, string, *s
 	return nil
 }
 
-func (f fakeOperations) Drain(_ context.Context, r ops.Drain, _ string) (ops.Drained, error) {
-	return ops.Drained{Process: r.Process, Left: 1}, nil
+func (f fakeOperations) WithoutReplicas(context.Context, ops.WithoutReplicas, string, *slog.Logger) (string, error) {
+	return "db:1", nil
+}
+
+func (f fakeOperations) Drain(_ context.Context, r ops.Drain, _ string) (*ops.Leaving, error) {
+	return &ops.Leaving{Process: fleet.Card{ID: r.Process}, Proxies: 1}, nil
+}
+
+func (f fakeOperations) Evict(_ context.Context, r ops.Evict, _ string) (*ops.Leaving, error) {
+	return &ops.Leaving{Process: fleet.Card{ID: r.Process}}, nil
+}
+
+func (f fakeOperations) Declare(context.Context, ops.Declare, string) (*ops.Change, ops.Effect, error) {
+	return &ops.Change{Next: &cluster.Cluster{Routes: (&fakeProxy{}).Map()}}, ops.Effect{}, nil
+}
+
+func (f fakeOperations) FillShard(_ context.Context, r ops.FillShard) (*ops.Fill, []newshard.Filled, error) {
+	return nil, []newshard.Filled{{Shard: r.Shard, Filled: copies.Filled{Written: 7, Deleted: 1}}}, nil
+}
+
+func (f fakeOperations) Rebalance(context.Context, ops.Rebalance, string) ([]*job.Job, error) {
+	return f.jobs, nil
 }
 
 func (f fakeOperations) KillSession(_ context.Context, r ops.KillSession, _ string) (string, error) {

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +26,8 @@ type Rebalance struct {
 	By string `json:"by,omitempty"`
 	// Onto names the shards that take part; empty: all registered ones.
 	Onto []router.ShardName `json:"onto,omitempty"`
-	// TolerancePercent is how much more than an equal part a shard may have, from 0 to 1000.
-	TolerancePercent float64 `json:"tolerance_percent"`
+	// TolerancePercent is how much more than an equal part a shard may have, from 0 to 1000; nil: 10.
+	TolerancePercent *float64 `json:"tolerance_percent,omitempty"`
 	Starting
 }
 
@@ -42,9 +43,6 @@ type Rebalancing struct {
 
 // PlanRebalance plans the jobs of a rebalance, and checks the shards. Nothing is written.
 func (o *Ops) PlanRebalance(ctx context.Context, r Rebalance, by string) (*Rebalancing, error) {
-	if r.By == "" {
-		r.By = ByLoad
-	}
 	if err := r.Check(); err != nil {
 		return nil, err
 	}
@@ -64,14 +62,81 @@ func (o *Ops) PlanRebalance(ctx context.Context, r Rebalance, by string) (*Rebal
 	if err := o.weigh(ctx, r, b); err != nil {
 		return nil, err
 	}
-	b.Moves, err = balance.Rebalance(c.Routes, b.Shards, b.Weight, r.TolerancePercent/100)
-	if errors.Is(err, balance.ErrNoWeight) {
-		return nil, fmt.Errorf("there is nothing to make even by %s: %w", r.By, err)
-	}
-	if err != nil {
+	if b.Moves, err = r.Moves(c.Routes, b.Shards, b.Weight); err != nil {
 		return nil, err
 	}
 	return b, o.planMoves(ctx, r, b, by)
+}
+
+// By and tolerance of a request that leaves them out.
+const (
+	usualMeasure   = ByLoad
+	usualTolerance = 10.0
+)
+
+// Measure returns what the request makes even.
+func (r Rebalance) Measure() string { return cmp.Or(r.By, usualMeasure) }
+
+// Tolerance returns the tolerance, in percent.
+func (r Rebalance) Tolerance() float64 {
+	if r.TolerancePercent == nil {
+		return usualTolerance
+	}
+	return *r.TolerancePercent
+}
+
+// Causes of an empty measure, which pass by themselves.
+var noWeight = map[string]string{
+	ByLoad: "no statement with a key was counted in the last minutes",
+	ByRows: "the shards' servers estimate no rows of sharded tables yet; ANALYZE TABLE has them look",
+}
+
+// Moves returns the moves after which no shard has much more than an equal part of the weight.
+func (r Rebalance) Moves(m *router.Map, shards []router.ShardName, weight balance.Weight) ([]balance.Move, error) {
+	moves, err := balance.Rebalance(m, shards, weight, r.Tolerance()/100)
+	if errors.Is(err, balance.ErrNoWeight) {
+		return nil, fmt.Errorf("there is nothing to make even by %s: %s", r.Measure(), noWeight[r.Measure()])
+	}
+	return moves, err
+}
+
+// Part is what a shard has before and after moves.
+type Part struct {
+	Shard         router.ShardName
+	Genes, After  int
+	Weight, Later float64
+}
+
+// PartsOf returns what shards have before and after moves.
+func PartsOf(m *router.Map, shards []router.ShardName, weight balance.Weight, moves []balance.Move) []Part {
+	parts := make([]Part, len(shards))
+	for i, name := range shards {
+		genes := m.GenesOf(name)
+		p := Part{Shard: name, Genes: genes.Len(), After: genes.Len(), Weight: weightOf(genes, weight)}
+		p.Later = p.Weight
+		for _, v := range moves {
+			switch name {
+			case v.From:
+				p.After, p.Later = p.After-v.Genes.Len(), p.Later-v.Weight
+			case v.To:
+				p.After, p.Later = p.After+v.Genes.Len(), p.Later+v.Weight
+			}
+		}
+		parts[i] = p
+	}
+	return parts
+}
+
+func weightOf(genes gene.Set, weight balance.Weight) (total float64) {
+	for _, r := range genes.Ranges() {
+		for g := r.First; ; g++ {
+			total += weight(g)
+			if g == r.Last {
+				break
+			}
+		}
+	}
+	return total
 }
 
 // Check returns an *Invalid if no state of a cluster accepts the request.
@@ -79,8 +144,8 @@ func (r Rebalance) Check() error {
 	switch {
 	case r.By != "" && r.By != ByLoad && r.By != ByRows:
 		return invalid("a rebalance by %q is unknown; use %s or %s", r.By, ByLoad, ByRows)
-	case !(r.TolerancePercent >= 0 && r.TolerancePercent <= 1000): // also refuses NaN
-		return invalid("a tolerance of %v %% is not possible; use 0 to 1000 %%", r.TolerancePercent)
+	case !(r.Tolerance() >= 0 && r.Tolerance() <= 1000): // also refuses NaN
+		return invalid("a tolerance of %v %% is not possible; use 0 to 1000 %%", r.Tolerance())
 	}
 	return r.Starting.Check()
 }
@@ -88,7 +153,7 @@ func (r Rebalance) Check() error {
 // weigh measures the weight of genes.
 func (o *Ops) weigh(ctx context.Context, r Rebalance, b *Rebalancing) (err error) {
 	m := b.Cluster.Routes
-	if r.By == ByLoad {
+	if r.Measure() == ByLoad {
 		if b.Load, err = MeasureLoad(ctx, o.kv, m.Width()); err != nil {
 			return err
 		}
@@ -150,4 +215,13 @@ func (o *Ops) StartRebalance(ctx context.Context, b *Rebalancing) (started []*jo
 		started = append(started, p.Job)
 	}
 	return started, nil
+}
+
+// Rebalance plans and checks the jobs of a rebalance, and starts them.
+func (o *Ops) Rebalance(ctx context.Context, r Rebalance, by string) ([]*job.Job, error) {
+	b, err := o.PlanRebalance(ctx, r, by)
+	if err != nil {
+		return nil, err
+	}
+	return o.StartRebalance(ctx, b)
 }

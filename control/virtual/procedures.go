@@ -56,7 +56,20 @@ var procedures = map[string]procedure{
 	"throttle": {takes: "job, percent", least: 2, read: sends(func(c *call) ops.Command { return ops.Throttle{OfJob: c.job(), Percent: c.number(1)} })},
 	"mirror":   {takes: "job, percent", least: 2, read: sends(func(c *call) ops.Command { return ops.Mirror{OfJob: c.job(), Percent: c.number(1)} })},
 
-	"switchover": {takes: "shard, server", least: 2, read: switchover},
+	"rebalance": {takes: "[by, tolerance_percent, why]", least: 0, read: rebalance},
+
+	"switchover":       {takes: "shard, server", least: 2, read: switchover},
+	"promote":          {takes: "shard, server [, give_up]", least: 2, read: promote},
+	"without_replicas": {takes: "shard", least: 1, read: withoutReplicas},
+	"drain":            {takes: "process [, last]", least: 1, read: drain},
+	"evict":            {takes: "process [, last]", least: 1, read: evict},
+	"shard_fill":       {takes: "shard [, wait_seconds]", least: 1, read: shardFill},
+	"shard_remove": {takes: "shard [, why]", least: 1, read: declares(func(c *call) ops.Declare {
+		return ops.RemoveShard{Shard: c.shard(0), Reason: ops.Reason{Why: c.text(1)}}
+	})},
+	"routes_rollback": {takes: "version [, why]", least: 1, read: declares(func(c *call) ops.Declare {
+		return ops.RestoreRoutes{Version: c.whole(0), Reason: ops.Reason{Why: c.text(1)}}
+	})},
 
 	"kill_session":   {takes: "proxy, session", least: 2, read: kill(false)},
 	"kill_statement": {takes: "proxy, session", least: 2, read: kill(true)},
@@ -140,6 +153,27 @@ func (c *call) parse(i int, text string) float64 {
 		c.wrong(i, "%q is not a number", text)
 	}
 	return n
+}
+
+// whole returns an argument that is a whole number.
+func (c *call) whole(i int) int64 {
+	n, err := strconv.ParseInt(c.text(i), 10, 64)
+	if err != nil {
+		c.wrong(i, "%q is not a whole number", c.text(i))
+	}
+	return n
+}
+
+// is returns an argument that is true or false. It is false if the argument is NULL, or not given.
+func (c *call) is(i int) bool {
+	switch strings.ToLower(c.text(i)) {
+	case "", "0", "false":
+		return false
+	case "1", "true":
+		return true
+	}
+	c.wrong(i, "%q is neither TRUE nor FALSE", c.text(i))
+	return false
 }
 
 func (c *call) job() ops.OfJob { return ops.OfJob{Job: c.text(0)} }
@@ -235,6 +269,89 @@ func switchover(c *call) run {
 		return session.Answer{
 			Columns: []string{"shard", "primary", "held_ms"}, Row: []string{string(r.Shard), r.To, strconv.FormatInt(paused.Milliseconds(), 10)},
 		}, err
+	}
+}
+
+func promote(c *call) run {
+	r := ops.TakePrimary{Shard: c.shard(0), Server: c.text(1), GiveUp: c.is(2)}
+	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+		err := o.TakePrimary(ctx, r, c.by, slog.Default())
+		return ofPrimary(r.Shard, r.Server), err
+	}
+}
+
+func withoutReplicas(c *call) run {
+	r := ops.WithoutReplicas{Shard: c.shard(0)}
+	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+		primary, err := o.WithoutReplicas(ctx, r, c.by, slog.Default())
+		return ofPrimary(r.Shard, primary), err
+	}
+}
+
+func ofPrimary(shard router.ShardName, primary string) session.Answer {
+	return session.Answer{Columns: []string{"shard", "primary"}, Row: []string{string(shard), primary}}
+}
+
+func drain(c *call) run {
+	r := ops.Drain{Process: c.text(0), Last: c.is(1)}
+	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) { return ofLeaving(o.Drain(ctx, r, c.by)) }
+}
+
+func evict(c *call) run {
+	r := ops.Evict{Process: c.text(0), Last: c.is(1)}
+	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) { return ofLeaving(o.Evict(ctx, r, c.by)) }
+}
+
+func ofLeaving(l *ops.Leaving, err error) (session.Answer, error) {
+	if err != nil {
+		return session.Answer{}, err
+	}
+	return session.Answer{Columns: []string{"process", "proxies_left"}, Row: []string{l.Process.ID, strconv.Itoa(l.Proxies)}}, nil
+}
+
+func shardFill(c *call) run {
+	r := ops.FillShard{Shard: c.shard(0)}
+	if wait := c.number(1); wait != nil {
+		r.WaitSeconds = *wait
+	}
+	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+		_, filled, err := o.FillShard(ctx, r)
+		var written, deleted int
+		for _, f := range filled {
+			written, deleted = written+f.Written, deleted+f.Deleted
+		}
+		return session.Answer{
+			Columns: []string{"shard", "rows_written", "rows_deleted"}, Row: []string{string(r.Shard), strconv.Itoa(written), strconv.Itoa(deleted)},
+		}, err
+	}
+}
+
+// declares runs a request that changes what is declared.
+func declares(read func(*call) ops.Declare) func(*call) run {
+	return func(c *call) run {
+		r := read(c)
+		return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+			change, _, err := o.Declare(ctx, r, c.by)
+			if err != nil {
+				return session.Answer{}, err
+			}
+			return session.Answer{
+				Columns: []string{"changes", "map_version"}, Row: []string{strconv.Itoa(len(change.Differences)), strconv.FormatInt(change.Next.Routes.Version(), 10)},
+				Warnings: change.Warnings[:min(len(change.Warnings), mostWarnings)],
+			}, nil
+		}
+	}
+}
+
+func rebalance(c *call) run {
+	r := ops.Rebalance{By: strings.ToLower(c.text(0)), TolerancePercent: c.number(1), Starting: ops.Starting{Why: c.text(2)}}
+	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
+		started, err := o.Rebalance(ctx, r, c.by)
+		var ids []string
+		for _, j := range started {
+			ids = append(ids, j.ID)
+		}
+		return session.Answer{Columns: []string{"jobs"}, Row: []string{strings.Join(ids, ", ")}}, err
 	}
 }
 
