@@ -17,14 +17,14 @@ import (
 type Etcd struct {
 	Link *link.Link // how a cluster's processes reach it; nil: directly
 
-	t       *testing.T
+	t       testing.TB
 	process *process.Process
 	dir     string
 	addr    string
 }
 
 // StartEtcd starts an etcd that is killed when the test ends. The log takes what it prints.
-func StartEtcd(t *testing.T, log *os.File) *Etcd {
+func StartEtcd(t testing.TB, log *os.File) *Etcd {
 	t.Helper()
 	e := &Etcd{t: t, process: &process.Process{Variable: variable, Name: "etcd", Log: log}, dir: filepath.Join(t.TempDir(), "etcd")}
 	t.Cleanup(e.Kill)

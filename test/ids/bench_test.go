@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -30,6 +31,7 @@ import (
 	"locus/idgen/redis"
 	"locus/idgen/row"
 	"locus/idgen/segment"
+	"locus/idgen/snowflake"
 	"locus/internal/test/servers"
 	"locus/proxy"
 	"locus/router/cluster"
@@ -67,7 +69,8 @@ func rate(b *testing.B, goroutines int, do func() error) float64 {
 	return float64(calls.Load()) / time.Since(began).Seconds()
 }
 
-// ratio reports the median of the measured rates divided by the rates that they are compared with.
+// ratio reports the median of the measured rates divided by the rates that they are compared with, and the median of the
+// measured rates themselves.
 func ratio(b *testing.B, goroutines int, measured, compared func() error) {
 	b.Helper()
 	ratioOf(b, rounds, goroutines, measured, compared)
@@ -75,12 +78,14 @@ func ratio(b *testing.B, goroutines int, measured, compared func() error) {
 
 func ratioOf(b *testing.B, rounds, goroutines int, measured, compared func() error) {
 	b.Helper()
-	var ratios []float64
+	var ratios, rates []float64
 	for range rounds {
 		bare := rate(b, goroutines, compared)
-		ratios = append(ratios, rate(b, goroutines, measured)/bare)
+		rates = append(rates, rate(b, goroutines, measured))
+		ratios = append(ratios, rates[len(rates)-1]/bare)
 	}
 	b.ReportMetric(median(ratios), "ratio")
+	b.ReportMetric(median(rates), "numbers/s")
 }
 
 func median(values []float64) float64 {
@@ -247,9 +252,9 @@ func BenchmarkBuckets(b *testing.B) {
 	l := redisLink(b, servers.Redis(b).Addr)
 	var epochs atomic.Uint64
 	g := buckets.New([]buckets.Redis{l}, idgen.Run{Take: func(_ context.Context, n int) (uint64, error) { return epochs.Add(uint64(n)), nil }}, buckets.Options{})
-	ratio(b, 200,
-		func() error { _, err := idgen.One(context.Background(), g); return err },
-		func() error { _, err := l.Increment(context.Background(), "bare", 1); return err })
+	one := func() error { _, err := idgen.One(context.Background(), g); return err }
+	ratio(b, 200, one, func() error { _, err := l.Increment(context.Background(), "bare", 1); return err })
+	b.ReportMetric(rate(b, 1, one), "alone/s")
 }
 
 func BenchmarkRedis(b *testing.B) {
@@ -516,4 +521,112 @@ func BenchmarkFormatStamped(b *testing.B) {
 		return func() error { _, err := db.Exec(text); return err }
 	}
 	ratio(b, 16, insert("INSERT INTO stamped (holder) VALUES (42)"), insert("INSERT INTO plain (holder, label) VALUES (42, 'B00000000000001')"))
+}
+
+// BenchmarkSnowflake measures snowflakes of one process, which has 4,096 of them for each millisecond.
+func BenchmarkSnowflake(b *testing.B) {
+	g, w, err := snowflake.Open(b.Context(), shop.Segments(), b.TempDir(), snowflake.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = w.Close() })
+	millions(b, taking(b, g))
+}
+
+// BenchmarkLongestWait measures the longest wait of a request to any kind of member next to a healthy one, while the member's
+// servers fail in every way. It reports the wait beyond the limit, which is the default one.
+func BenchmarkLongestWait(b *testing.B) {
+	m := newMatrix(b, "{}")
+	m.take("in the beginning", 10)
+	longest := time.Duration(0)
+	for _, server := range []string{"etcd", "s0", "redis", "memcached"} {
+		for _, w := range ways {
+			when := server + " " + w.name
+			w.begin(m.parties[server])
+			m.take(when, 10)
+			w.end(m.parties[server])
+			for _, waited := range m.longest {
+				longest = max(longest, waited)
+			}
+			m.report(when)
+			m.recovers("after " + when)
+		}
+	}
+	b.ReportMetric(float64(longest.Milliseconds()), "ms")
+}
+
+// keyed is a table with a kind of primary key.
+type keyed struct {
+	name, column string
+	key          func(row int) any
+	rates        []float64
+}
+
+// BenchmarkTextKeys compares INSERTs into a table whose primary key is a text of 27 characters with the time in front with those
+// into tables whose key is a BIGINT: one that rises, and one with a gene at the top, which is the ID of a sharded table. Each table
+// gets the same rows and has one further index. The sizes are those of the pages that InnoDB uses.
+func BenchmarkTextKeys(b *testing.B) {
+	const rows, chunk, batch = 100_000, 5_000, 100
+	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	tables := []*keyed{
+		{name: "text_keys", column: "CHAR(27) CHARACTER SET latin1 COLLATE latin1_bin", key: func(row int) any {
+			at := began.Add(time.Duration(row) * time.Millisecond)
+			return fmt.Sprintf("%s%03dSHOP%08d", at.Format("060102150405"), at.UnixMilli()%1000, row*7919%100_000_000)
+		}},
+		{name: "number_keys", column: "BIGINT", key: func(row int) any { return row + 1 }},
+		{name: "gene_keys", column: "BIGINT", key: func(row int) any {
+			return int64(gene.OfInt(int64(row%20_000), gene.W16))<<47 | int64(row+1)
+		}},
+	}
+	_, db := database(b)
+	for _, t := range tables {
+		if _, err := db.Exec("CREATE TABLE " + t.name + " (id " + t.column + " NOT NULL PRIMARY KEY, user_id BIGINT NOT NULL, amount DECIMAL(10,2) NOT NULL, created DATETIME NOT NULL, KEY (user_id))"); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for first := 0; first < rows; first += chunk {
+		for _, t := range tables {
+			started := time.Now()
+			for from := first; from < first+chunk; from += batch {
+				t.insert(b, db, from, batch)
+			}
+			t.rates = append(t.rates, chunk/time.Since(started).Seconds())
+		}
+	}
+	over := func(other *keyed) float64 {
+		var ratios []float64
+		for i, r := range tables[0].rates {
+			ratios = append(ratios, r/other.rates[i])
+		}
+		return median(ratios)
+	}
+	b.ReportMetric(over(tables[1]), "÷rising")
+	b.ReportMetric(over(tables[2]), "÷gene")
+	for _, t := range tables {
+		b.ReportMetric(median(t.rates), t.name+"/s")
+		b.ReportMetric(t.bytes(b, db)/rows, t.name+"-bytes")
+	}
+}
+
+func (t *keyed) insert(b *testing.B, db *sql.DB, first, rows int) {
+	text, values := "INSERT INTO "+t.name+" VALUES ", []any(nil)
+	for row := first; row < first+rows; row++ {
+		text += "(?, ?, 9.99, '2026-03-01 12:00:00'), "
+		values = append(values, t.key(row), row%20_000)
+	}
+	if _, err := db.Exec(strings.TrimSuffix(text, ", "), values...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// bytes returns the size of the table and its indexes.
+func (t *keyed) bytes(b *testing.B, db *sql.DB) float64 {
+	if _, err := db.Exec("ANALYZE TABLE " + t.name); err != nil {
+		b.Fatal(err)
+	}
+	var size float64
+	if err := db.QueryRow("SELECT data_length + index_length FROM information_schema.tables WHERE table_name = ?", t.name).Scan(&size); err != nil {
+		b.Fatal(err)
+	}
+	return size
 }

@@ -53,7 +53,7 @@ type way struct {
 
 // party is a server with the link to it.
 type party struct {
-	t       *testing.T
+	t       testing.TB
 	link    *link.Link
 	addr    string
 	kill    func()
@@ -70,14 +70,14 @@ var ways = []way{
 	{"slow", func(p *party) { p.link.Delay(slowness) }, func(p *party) { p.link.Delay(0) }},
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-func partyOf(t *testing.T, p *servers.Process) *party {
+func partyOf(t testing.TB, p *servers.Process) *party {
 	return &party{
 		t: t, link: link.New(t, p.Addr), addr: p.Addr, kill: p.Kill, restart: func() { must(t, p.Restart()) }, stop: p.Stop, resume: p.Continue,
 	}
@@ -85,7 +85,7 @@ func partyOf(t *testing.T, p *servers.Process) *party {
 
 // matrix contains all members, each in its own ha generator next to a healthy one, and the servers.
 type matrix struct {
-	t        *testing.T
+	t        testing.TB
 	parties  map[string]*party
 	declared *cluster.Cluster
 	names    []string // of the ha generators
@@ -96,7 +96,7 @@ type matrix struct {
 	longest map[string]time.Duration
 }
 
-func newMatrix(t *testing.T, limits string) *matrix {
+func newMatrix(t testing.TB, limits string) *matrix {
 	m := &matrix{t: t, parties: map[string]*party{}, seen: map[string]map[uint64]bool{}}
 	shards := servers.Start(t, servers.MariaDB, 2)
 	kv := harness.StartEtcd(t, os.Stderr)

@@ -141,7 +141,7 @@ func (c *count) read(output io.Reader, of *counters) {
 	}
 }
 
-func until(t *testing.T, what string, condition func() bool) {
+func until(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(60 * time.Second)
 	for !condition() {

@@ -35,7 +35,7 @@ type Process struct {
 }
 
 // Start runs a process, and waits until it prints "serving" and its address.
-func (p *Process) Start(t *testing.T, told any) {
+func (p *Process) Start(t testing.TB, told any) {
 	t.Helper()
 	text, err := json.Marshal(told)
 	if err != nil {
@@ -69,7 +69,7 @@ func (p *Process) Start(t *testing.T, told any) {
 }
 
 // Await waits for an output line with this prefix, and returns the rest of the line.
-func (p *Process) Await(t *testing.T, prefix string) string {
+func (p *Process) Await(t testing.TB, prefix string) string {
 	t.Helper()
 	timeout := time.After(Patience)
 	for {
@@ -119,7 +119,7 @@ func (p *Process) Kill() {
 }
 
 // Signal sends the process a signal.
-func (p *Process) Signal(t *testing.T, s syscall.Signal) {
+func (p *Process) Signal(t testing.TB, s syscall.Signal) {
 	t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil {
 		t.Error(err)
