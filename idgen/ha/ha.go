@@ -80,10 +80,14 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	return c.outcome()
 }
 
-// share returns the time limit of the next member of a call that began at that time, if that many are left to ask.
+// share returns the time limit of the next member of a call that began at that time, if that many are left to ask. The limit of the
+// last one has an effect only if others were late and are asked again after it.
 func (g *Generator) share(began time.Duration, left int) time.Duration {
+	if left <= 1 {
+		return g.options.Timeout
+	}
 	rest := g.options.Timeout - (g.now() - began)
-	return max(rest/time.Duration(max(1, left-1)), g.options.Timeout/time.Duration(len(g.members)))
+	return max(rest/time.Duration(left-1), g.options.Timeout/time.Duration(len(g.members)))
 }
 
 // notAskedFor is how long a call waits for members whose servers aren't asked for a while, if all others failed. It exceeds the

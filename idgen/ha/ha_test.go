@@ -314,6 +314,15 @@ func TestWhoIsLateIsWaitedForInTheEnd(t *testing.T) {
 			}
 		}
 	})
+	run(t, 2, Options{}, func(t *testing.T, g *fixture) { // the last one has the whole limit before the others are asked again
+		g.inner[0].took.Store(-1)
+		g.inner[1].took.Store(int64(900 * time.Millisecond))
+		began := time.Now()
+		g.one(t)
+		if took := time.Since(began); took != 1900*time.Millisecond {
+			t.Errorf("%s until the last one has answered, which takes 900 ms", took)
+		}
+	})
 	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
 		g.inner[0].took.Store(-1)
 		g.inner[1].fails(errAway)
