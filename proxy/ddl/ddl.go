@@ -101,6 +101,12 @@ func (s *Statement) Change(shards ...router.ShardName) (c catalog.Change) {
 	if st.Defined != nil {
 		return catalog.Change{Shards: shards, Routines: []catalog.TableName{s.FullName(st.Defined.Name)}}
 	}
+	if st.Trigger != nil {
+		if on := s.triggered(); on != (catalog.TableName{}) {
+			return catalog.Change{Shards: shards, Tables: []catalog.TableName{on}}
+		}
+		return catalog.Anything
+	}
 	if st.Kind != stmt.DDL || st.Features&stmt.Program != 0 {
 		return catalog.Anything
 	}
@@ -115,6 +121,15 @@ func (s *Statement) Change(shards ...router.ShardName) (c catalog.Change) {
 		return catalog.Anything
 	}
 	return c
+}
+
+// triggered returns the table of the trigger that the statement creates or drops, or no name if the catalog doesn't have the trigger.
+func (s *Statement) triggered() (on catalog.TableName) {
+	t := s.Facts.Statement.Trigger
+	if t.Creates {
+		return s.FullName(t.On)
+	}
+	return s.Under.Catalog.Triggered(s.FullName(t.Name))
 }
 
 // Error is the error of a definition together with the state that it left. The client reads Before, the error's text, and After.

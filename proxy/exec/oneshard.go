@@ -46,6 +46,10 @@ func (x *Execution) roundTrip(p Part, last reply.Ending) error {
 	x.Observer.Answered(p.Shard)
 	a := x.readAnswer()
 	left := leftBy(x.Facts, a, x.Vars.Autocommit || l.Joined())
+	if x.tracedMeanwhile() {
+		l.Conn.Note(backend.State)
+		left |= routineState
+	}
 	x.takeOver(l, a, left)
 	if x.Cursor && a.opened() {
 		x.Prepared.Cursor = l.Open(x.executed)

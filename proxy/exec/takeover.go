@@ -244,6 +244,16 @@ func leftBy(f *plan.Facts, a answer, commits bool) (l left) {
 	return l
 }
 
+// tracedMeanwhile reports whether the statement may have run stored code, and left its state, that was created after the statement was
+// planned: a trigger, say. Every proxy knows such code before a statement that runs it can end; see package ddl.
+func (x *Execution) tracedMeanwhile() bool {
+	now := x.Current()
+	if x.Snapshot == nil || now.Catalog == x.Snapshot.Catalog || x.Facts.Leaves > plan.LeavesVariables {
+		return false
+	}
+	return plan.LeavesUnder(x.Facts.Statement, now.Catalog, x.Schema()) == plan.LeavesRoutine
+}
+
 // ownedBy returns the state that a successful statement has made or removed and that only its connection has.
 func ownedBy(st *stmt.Statement) left {
 	switch {

@@ -48,6 +48,24 @@ func (s *Session) runDefinition(r *exec.Execution) error {
 	return s.engine.Done(ok)
 }
 
+// locksForTrigger reports whether the statement creates a trigger while its table is locked.
+func (s *Session) locksForTrigger(r *exec.Execution) bool {
+	t := r.Facts.Statement.Trigger
+	return t != nil && t.Creates && s.definer(r).LocksForTrigger(r.FullName(t.On))
+}
+
+// runTrigger runs CREATE TRIGGER on one shard.
+func (s *Session) runTrigger(r *exec.Execution, shard router.ShardName) error {
+	if err := r.AdmitUnsharded(); err != nil {
+		return err
+	}
+	ok, err := s.definer(r).DefineTrigger(s.definition(r), shard)
+	if err != nil {
+		return err
+	}
+	return s.engine.Done(ok)
+}
+
 // runSchema runs CREATE, ALTER or DROP DATABASE on every shard.
 func (s *Session) runSchema(r *exec.Execution) error {
 	st, definer := s.definition(r), s.definer(r)

@@ -217,6 +217,9 @@ func (s *Session) runPlaced(r *exec.Execution) error {
 		return s.runSchema(r)
 	}
 	if s.Definitions.Redefined != nil && r.Facts.Writes && s.defines(r) {
+		if p, is := r.Plan.(*plan.OneShard); is && s.locksForTrigger(r) {
+			return s.runTrigger(r, p.Shard)
+		}
 		r.Defining = s.redefining(r)
 	}
 	return r.Run()

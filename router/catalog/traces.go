@@ -3,6 +3,7 @@ package catalog
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"locus/router"
 )
@@ -101,6 +102,25 @@ func (c *Catalog) CallTrace(current, schema, name string) Trace {
 		}
 	}
 	return found
+}
+
+// Triggered returns the table of a trigger, or no name if no shard is known to have the trigger.
+func (c *Catalog) Triggered(name TableName) TableName {
+	if c.closed == nil {
+		return TableName{}
+	}
+	for _, shard := range c.Shards {
+		l := c.closed.listings[shard]
+		if l == nil {
+			continue
+		}
+		for i := range l.Programs {
+			if p := &l.Programs[i]; p.Type == trigger && p.Schema == name.Schema && strings.EqualFold(p.Name, name.Name) {
+				return TableName{p.Schema, p.On}
+			}
+		}
+	}
+	return TableName{}
 }
 
 // variables returns the user variables that routines and triggers name, sorted.

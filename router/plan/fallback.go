@@ -51,6 +51,7 @@ func passThrough(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 			return nil, err
 		}
 	}
+	facts := unreadFacts(l, ctx, text, object)
 	mention := mentioned(l, ctx)
 	if text.dropsProgram() {
 		mention = ""
@@ -78,8 +79,8 @@ func passThrough(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		return &Schema{Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: stmt.CreateSchema, Features: stmt.DropsSchema, Schema: name})}}, nil
 	case text.pinningKind() != 0:
 		return &OneShard{Facts: Facts{Writes: true, Statement: noted(l, &stmt.Statement{Kind: text.pinningKind()})}, Shard: ctx.Catalog.First()}, nil
-	case object == "program" && text.assignsFromTrigger():
-		return nil, refuse(Unsupported, "a trigger that names user variables: what it assigns to them would be lost to the session; use a column")
+	case object == "program" && text.assignsFromTrigger() && facts.Statement.Trigger == nil:
+		return nil, refuse(Unsupported, "a trigger that names user variables, in a form in which its table can't be found: create it without SET STATEMENT, or use a column")
 	case text.loadsXML() && !slices.Contains(text.bare[2:min(len(text.bare), 4)], "local"):
 		return nil, refuse(NotAllowed, "LOAD XML of a file on a server reaches that rather than tables: use LOAD XML LOCAL")
 	case text.loadsXML():
@@ -92,7 +93,6 @@ func passThrough(l *stmt.Lexed, ctx Context, reason error) (Plan, error) {
 		r.Unread = true
 		return nil, r
 	}
-	facts := unreadFacts(l, ctx, text, object)
 	if p, err := ctx.planRoutine(l, facts); p != nil || err != nil {
 		return p, err
 	}
@@ -135,6 +135,9 @@ func (c Context) planWithoutWords(l *stmt.Lexed, syntax *stmt.SyntaxError) (Plan
 // unreadFacts returns the facts of a text that is sent to shards without being parsed.
 func unreadFacts(l *stmt.Lexed, ctx Context, text unread, object string) Facts {
 	left := noted(l, text.statement(object))
+	if trigger, is := l.DefinesTrigger(); is {
+		left.Trigger = &trigger
+	}
 	return Facts{
 		Writes: true, KeepsInsertID: true,
 		ReadsInsertID: slices.Contains(text.bare, "last_insert_id") || slices.Contains(text.bare, "returning"), // rows don't contain it
@@ -157,8 +160,7 @@ type Unknown struct {
 
 func (u *Unknown) Error() string { return u.Message }
 
-// assignsFromTrigger reports whether the text creates a trigger whose body names a user variable. The session would not learn the
-// value that it assigns.
+// assignsFromTrigger reports whether the text creates a trigger whose body names a user variable.
 func (u unread) assignsFromTrigger() bool {
 	bare := u.bare[u.verb():]
 	trigger := slices.Index(bare, "trigger")

@@ -58,6 +58,11 @@ func leaves(s *stmt.Statement, ctx Context) Leaves {
 	return worst
 }
 
+// LeavesUnder returns the state that a statement may leave, by a catalog that is newer than the one that it was planned under.
+func LeavesUnder(s *stmt.Statement, now *catalog.Catalog, schema string) Leaves {
+	return leaves(s, Context{Catalog: now, Schema: schema})
+}
+
 // traced reports whether statements of this kind leave only the state that their tables, functions and assignments leave.
 func traced(s *stmt.Statement) bool {
 	switch s.Kind {

@@ -165,6 +165,8 @@ type Statement struct {
 	View, Ordered, Varies bool
 	// Defined is the routine that a definition is planned for, or nil.
 	Defined *RoutineDefinition
+	// Trigger is the trigger that a definition creates or drops, or nil.
+	Trigger *TriggerDefinition
 	// IfNotExists is the position of these words in a CREATE TABLE, or nil.
 	IfNotExists *Stretch
 	// IfExists: DROP TABLE has these words.

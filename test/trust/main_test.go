@@ -6,9 +6,13 @@ import (
 	"testing"
 
 	"locus/internal/test/servers"
+	"locus/test/cluster"
 )
 
-func TestMain(m *testing.M) { os.Exit(servers.Runner{M: withStands{m}}.Run()) }
+func TestMain(m *testing.M) {
+	cluster.RunProcess(nil)
+	os.Exit(servers.Runner{M: withStands{m}}.Run())
+}
 
 // withStands runs the tests, and then ends the shared stands before their servers end.
 type withStands struct{ *testing.M }
