@@ -151,7 +151,7 @@ test-servers:
 
 .PHONY: quick-suites
 quick-suites:
-	@test/install/suites.sh node mysqljs mtr pymysql mysqlclient sysbench
+	@test/install/suites.sh node mysqljs mtr pymysql mysqlclient sysbench installers
 
 .PHONY: test-suites
 test-suites:

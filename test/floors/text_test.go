@@ -86,6 +86,7 @@ var looksAtText = map[string][]string{
 		"proxy/ddl (*definition).text",
 		"proxy/exec (*maintenance).ask",
 		"proxy/ddl (*definition).defineDatabaseOn",
+		"proxy/ddl (*Session).DefineTrigger",
 		"proxy/session (*Session).planned",
 		"router/plan isOneStatement",
 	},

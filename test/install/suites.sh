@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench mydumper ptosc wordpress mediawiki ghost)
+parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench mydumper ptosc wordpress mediawiki ghost installers)
 
 # node: the npm packages of test/suites/node/package-lock.json, in node/.
 install_node() { install_npm "$suites/node" "$dir/node"; }
@@ -209,6 +209,9 @@ install_mediawiki() {
   packages php-cli php-mysql php-xml php-mbstring php-intl faketime
   unpacked mediawiki mediawiki mediawiki-classes
 }
+
+# installers: the packages of programs whose tables are made by files of SQL.
+install_installers() { unpacked installers kea-admin roundcube-core roundcube-mysql bacula-director-mysql zabbix-server-mysql; }
 
 # ptosc: pt-online-schema-change.
 install_ptosc() { packages percona-toolkit; }

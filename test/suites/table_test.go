@@ -14,7 +14,7 @@ import (
 //
 // In the short scale a suite without an engine does not run: the modules that Go suites depend on take long to build, and the others take
 // long to run.
-var suites = slices.Concat(drivers, mappers, applications)
+var suites = slices.Concat(drivers, mappers, applications, installers)
 
 // drivers are tests of drivers, and sysbench.
 var drivers = []suite{
