@@ -9,14 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/control/jobs"
 	"locus/control/ops"
 	"locus/control/watch"
 	"locus/idgen/gene"
-	"locus/migrate/link"
-	moving "locus/migrate/table"
 	"locus/router"
-	"locus/router/catalog"
 	"locus/router/cluster"
 )
 
@@ -65,15 +61,8 @@ type geneHeat struct {
 	Gene      string           `json:"gene"`
 	Shard     router.ShardName `json:"shard"`
 	PerSecond float64          `json:"statements_per_second"`
-	Owners    []ownerHeat      `json:"owners,omitempty"`
+	Owners    []ops.OwnerRows  `json:"owners,omitempty"`
 	gene      gene.Gene
-}
-
-// ownerHeat is an owner with the number of its rows.
-type ownerHeat struct {
-	Table string `json:"table"`
-	Owner string `json:"owner"`
-	Rows  string `json:"rows"`
 }
 
 func (in *invocation) hot(ctx context.Context, top int, owners bool) error {
@@ -84,7 +73,7 @@ func (in *invocation) hot(ctx context.Context, top int, owners bool) error {
 		}
 		h := heatOf(loads, c, top)
 		if owners {
-			if err := h.findOwners(ctx, c, in.jobsOf(conn)); err != nil {
+			if err := h.findOwners(ctx, c, in.opsOf(conn)); err != nil {
 				return err
 			}
 		}
@@ -145,62 +134,18 @@ func (h *heat) print(w io.Writer, l *ops.Load) {
 	columns(w, rows)
 }
 
-// Number of genes whose owners are searched, and number of owners for each.
-const (
-	genesWithOwners = 20
-	ownersOfGene    = 3
-)
+// genesWithOwners is the number of genes whose owners are searched.
+const genesWithOwners = 20
 
 // findOwners queries the shards for the owners of the rows in the hottest genes.
-func (h *heat) findOwners(ctx context.Context, c *cluster.Cluster, store *jobs.Store) error {
-	conns := map[router.ShardName]*link.Conn{}
-	defer func() {
-		for _, conn := range conns {
-			_ = conn.Close()
-		}
-	}()
-	for i := range h.Genes[:min(len(h.Genes), genesWithOwners)] {
-		g := &h.Genes[i]
-		if conns[g.Shard] == nil {
-			server, err := store.Shard(ctx, g.Shard)
-			if err != nil {
-				return err
-			}
-			if conns[g.Shard], err = link.Dial(ctx, server); err != nil {
-				return err
-			}
-		}
-		for name, d := range jobs.Sharded(c) {
-			if d.Owner == "" {
-				continue // its rows have the owners of their parents
-			}
-			found, err := ownersOn(ctx, conns[g.Shard], name, d, c.Routes.Width(), g.gene)
-			if err != nil {
-				return fmt.Errorf("look for the owners of gene %s on %s: %w", g.Gene, g.Shard, err)
-			}
-			g.Owners = append(g.Owners, found...)
-		}
-		slices.SortFunc(g.Owners, func(a, b ownerHeat) int {
-			return cmp.Or(cmp.Compare(len(b.Rows), len(a.Rows)), cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Table, b.Table), cmp.Compare(a.Owner, b.Owner))
-		})
-		g.Owners = g.Owners[:min(len(g.Owners), ownersOfGene)]
+func (h *heat) findOwners(ctx context.Context, c *cluster.Cluster, o *ops.Ops) error {
+	var genes []gene.Gene
+	for _, g := range h.Genes[:min(len(h.Genes), genesWithOwners)] {
+		genes = append(genes, g.gene)
 	}
-	return nil
-}
-
-func ownersOn(ctx context.Context, c *link.Conn, name catalog.TableName, d catalog.Declaration, w gene.Width, g gene.Gene) ([]ownerHeat, error) {
-	t, err := moving.Read(ctx, c, name, d, w)
-	if err != nil {
-		return nil, err
+	owners, err := o.OwnersOf(ctx, c, genes)
+	for i := range owners {
+		h.Genes[i].Owners = owners[i]
 	}
-	rows, err := c.Query(ctx, fmt.Sprintf("SELECT %[1]s, COUNT(*) FROM %[2]s WHERE %[3]s GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %[4]d",
-		link.Name(d.Owner), t.SQL(), t.Condition(gene.NewSet(gene.Range{First: g, Last: g})), ownersOfGene))
-	if err != nil {
-		return nil, err
-	}
-	found := make([]ownerHeat, len(rows))
-	for i, r := range rows {
-		found[i] = ownerHeat{Table: name.String(), Owner: string(r[0]), Rows: string(r[1])}
-	}
-	return found, nil
+	return err
 }

@@ -55,7 +55,7 @@ routes: |
 func TestWhatHotShows(t *testing.T) {
 	c, loads := busy(t)
 	h := heatOf(loads, c, 4)
-	h.Genes[0].Owners = []ownerHeat{{"shop.test_order", "42", "12,000"}, {"shop.test_order", "7788", "3"}}
+	h.Genes[0].Owners = []ops.OwnerRows{{Table: "shop.test_order", Owner: "42", Rows: "12,000"}, {Table: "shop.test_order", Owner: "7788", Rows: "3"}}
 	var out bytes.Buffer
 	h.print(&out, loads)
 	printed(t, "hot.txt", out.Bytes())

@@ -2,22 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"locus/config/etcd"
-	"locus/control/keyring"
-	"locus/idgen"
+	"locus/control/ops"
 	"locus/idgen/cipher"
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
-	"locus/idgen/segment"
-	"locus/proxy"
 	"locus/router/catalog"
 	"locus/router/cluster"
 )
@@ -102,27 +96,13 @@ func (n *next) make(ctx context.Context, conn *connection, c *cluster.Cluster, n
 	if err != nil {
 		return err
 	}
-	sequences, groups := conn.kv.Under(cluster.SegmentPrefix), c.Settings.CounterGroups
-	counted := c.CountersOf(name)
-	prefix := cluster.CounterPrefix(counted, orderid.Layout{})
-	version := uint32(0)
-	if keys != nil && d.Hiding() != catalog.InClear {
-		if version, err = keyring.InForce(ctx, conn.kv, keys); err != nil {
-			return fmt.Errorf("IDs of %s: %w", name, err)
-		}
-	}
-	if version, err = proxy.PinKeyVersion(ctx, storeOf(sequences.Under(prefix)), d, keys, version); err != nil {
-		return fmt.Errorf("IDs of %s: %w", name, err)
-	}
-	first, err := issue(ctx, sequences.Under(prefix), groups, source{l, version, d.ID.Segments.Start}, g&l.GeneWidth().Last(), n.count)
-	if !wide.IsZero() && errors.Is(err, orderid.ErrSequenceExhausted) {
-		l = wide
-		first, err = issue(ctx, sequences.Under(cluster.CounterPrefix(counted, wide)), groups, source{l, version, d.ID.Segments.Start}, g, n.count)
-	}
+	host, _ := os.Hostname() // only for people who read the key
+	r := ops.IssueIDs{Table: name, Gene: g, Count: n.count, Keys: keys}
+	issued, err := n.in.opsOf(conn).IssueIDs(ctx, c, r, "locus id next on "+host)
 	if err != nil {
 		return err
 	}
-	return n.print(l, first, d.Hiding(), keys, c)
+	return n.print(issued, keys, c)
 }
 
 // gene returns the gene of the owner or of the parent, in the width of the layout.
@@ -155,43 +135,15 @@ func (n *next) gene(d catalog.Declaration, l orderid.Layout) (gene.Gene, error) 
 	return parent.Gene(id) & l.GeneWidth().Last(), nil
 }
 
-func storeOf(kv *etcd.KV) *segment.CASStore {
-	host, _ := os.Hostname() // only for people who read the key
-	return segment.NewCASStore(kv, "", "locus id next on "+host, time.Now)
-}
-
-// source describes the IDs to make.
-type source struct {
-	layout  orderid.Layout
-	version uint32 // version of the key that hides their sequences
-	start   uint64 // first number of a counter that was not used yet
-}
-
-// issue takes the given number of numbers from the same counters as the proxies.
-func issue(ctx context.Context, kv *etcd.KV, groups int, form source, g gene.Gene, n int) (first orderid.ID, err error) {
-	store := storeOf(kv).StartingAt(form.start)
-	size := uint64(n)
-	segments, err := segment.OpenGrouped(ctx, store, store, form.layout, segment.Options{Groups: groups, MinStep: size, MaxStep: size, Lazy: true})
-	if err != nil {
-		return orderid.ID{}, err
-	}
-	defer func() { err = errors.Join(err, segments.Close(context.WithoutCancel(ctx))) }()
-	issuer, err := idgen.NewIssuer(form.layout, form.version, segments)
-	if err != nil {
-		return orderid.ID{}, err
-	}
-	return issuer.Issue(ctx, g, n)
-}
-
-func (n *next) print(l orderid.Layout, first orderid.ID, hiding catalog.Hiding, keys *cipher.Ring, c *cluster.Cluster) error {
+func (n *next) print(issued ops.IssuedIDs, keys *cipher.Ring, c *cluster.Cluster) error {
 	var views []idView
 	rows := [][]string{{"ORDER ID", "ORDER NUMBER", "GENE", "SHARD"}}
 	for i := range n.count {
-		v, err := view(l, first.Plus(uint64(i)), keys, c)
+		v, err := view(issued.Layout, issued.First.Plus(uint64(i)), keys, c)
 		if err != nil {
 			return err
 		}
-		if hiding == catalog.InPlace {
+		if issued.Hiding == catalog.InPlace {
 			v.ID, v.OrderNumber = v.OrderNumber, ""
 		}
 		views = append(views, v)

@@ -6,8 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/control/fleet"
-	"locus/control/keyring"
 	"locus/idgen/cipher"
 )
 
@@ -59,26 +57,14 @@ func (k *keysOf) unused(ctx context.Context, path string, version uint32, dryRun
 		return nil
 	}
 	return k.in.withEtcd(func(conn *connection) error {
-		current, _, err := keyring.ReadCurrent(ctx, conn.kv)
+		current, err := k.in.opsOf(conn).CheckUnused(ctx, version)
 		if err != nil {
 			return err
-		}
-		if current.Version == version {
-			return fmt.Errorf("version %d hides new numbers: locus keys rotate --wait first", version)
-		}
-		cards, err := fleet.Processes(ctx, conn.kv)
-		if err != nil {
-			return err
-		}
-		for _, c := range cards {
-			if c.Keys != nil && c.Keys.Stamps == version {
-				return fmt.Errorf("process %s stamps with version %d yet: locus keys status", c.ID, version)
-			}
 		}
 		ring, err := cipher.Load(path)
-		if err != nil || dryRun || ring.Current() != version || current.Version == 0 {
+		if err != nil || dryRun || ring.Current() != version || current == 0 {
 			return err
 		}
-		return cipher.Use(path, current.Version)
+		return cipher.Use(path, current)
 	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -12,11 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/config/etcd"
-	"locus/control/declared"
 	"locus/control/fleet"
 	"locus/control/keyring"
 	"locus/idgen/cipher"
-	"locus/router/cluster"
 )
 
 // rotating holds the parameters of a call of a command that makes another version current.
@@ -155,7 +152,7 @@ func (r *rotating) run(ctx context.Context, conn *connection) error {
 		if version, adds, err = r.chosen(current.Version); err != nil {
 			return err
 		}
-		if err = r.fits(ctx, conn, version, adds); err != nil {
+		if err = r.in.opsOf(conn).CheckKeyVersion(ctx, r.ring, version, adds); err != nil {
 			return fmt.Errorf("key version %d can't become current: %w: %w", version, keyring.ErrUnchanged, err)
 		}
 		return nil
@@ -284,22 +281,4 @@ func joined(list []keyring.Lack) string {
 		texts = append(texts, l.String())
 	}
 	return strings.Join(texts, "; ")
-}
-
-// fits refuses a version that some table's IDs can't use.
-func (r *rotating) fits(ctx context.Context, conn *connection, version uint32, adds bool) error {
-	c, err := declared.Current(ctx, conn.kv)
-	if errors.Is(err, cluster.ErrNotDeclared) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	var problems []error
-	for _, name := range c.TableNames() {
-		if err := r.fitsTable(ctx, conn, c, name, version, adds); err != nil {
-			problems = append(problems, fmt.Errorf("table %s: %w", name, err))
-		}
-	}
-	return errors.Join(problems...)
 }

@@ -2,33 +2,23 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"locus/control/declared"
 	"locus/control/fleet"
 	"locus/control/keyring"
-	"locus/router/cluster"
+	"locus/control/ops"
 )
 
 // keysView is the key versions of a cluster. It shows no key.
 type keysView struct {
-	Current   *keyring.Current `json:"current,omitempty"` // nil: none is settled
-	Due       *time.Time       `json:"due,omitempty"`     // when another key should become current; nil: there is no schedule
-	Processes []processKeys    `json:"processes"`
-}
-
-type processKeys struct {
-	ID       string             `json:"id"`
-	Versions []fleet.KeyVersion `json:"versions"`
-	Stamps   uint32             `json:"stamps"`
-	Problem  string             `json:"problem,omitempty"`
+	Current   *keyring.Current  `json:"current,omitempty"` // nil: none is settled
+	Due       *time.Time        `json:"due,omitempty"`     // when another key should become current; nil: there is no schedule
+	Processes []ops.ProcessKeys `json:"processes"`
 }
 
 func (k *keysOf) status() *cobra.Command {
@@ -48,39 +38,20 @@ read numbers of others, or has another key for a version.`,
 }
 
 func (k *keysOf) showStatus(ctx context.Context, conn *connection) error {
-	current, _, err := keyring.ReadCurrent(ctx, conn.kv)
+	status, err := k.in.opsOf(conn).KeyStatus(ctx)
 	if err != nil {
 		return err
 	}
-	cards, err := fleet.Processes(ctx, conn.kv)
-	if err != nil {
-		return err
-	}
-	differences := keyring.Differences(cards, current)
-	view := keysView{Processes: []processKeys{}}
+	view, current := keysView{Processes: status.Processes}, status.Current
 	if current.Version > 0 {
 		view.Current = &current
 	}
-	state, err := declared.Read(ctx, conn.kv)
-	if err != nil && !errors.Is(err, cluster.ErrNotDeclared) {
-		return err
-	}
-	if state != nil && state.Cluster != nil {
-		if due := current.Due(state.Cluster.Settings.KeyRotation()); !due.IsZero() {
-			view.Due = &due
-		}
+	if !status.Due.IsZero() {
+		view.Due = &status.Due
 	}
 	rows := [][]string{{"PROCESS", "STAMPS", "READS", "PROBLEM"}}
-	for _, c := range cards {
-		p := processKeys{ID: c.ID, Versions: []fleet.KeyVersion{}}
-		if c.Keys != nil {
-			p.Versions, p.Stamps = slices.Concat(p.Versions, c.Keys.Versions), c.Keys.Stamps
-		}
-		if at := slices.IndexFunc(differences, func(l keyring.Lack) bool { return l.Process == c.ID }); at >= 0 {
-			p.Problem = differences[at].Why
-		}
-		view.Processes = append(view.Processes, p)
-		rows = append(rows, p.row())
+	for _, p := range status.Processes {
+		rows = append(rows, keysRow(p))
 	}
 	err = k.in.show(view, func(w io.Writer) {
 		if current.Version > 0 {
@@ -93,8 +64,8 @@ func (k *keysOf) showStatus(ctx context.Context, conn *connection) error {
 		}
 		columns(w, rows)
 	})
-	if err == nil && len(differences) > 0 {
-		err = fmt.Errorf("%d of %d processes differ", len(differences), len(cards))
+	if err == nil && status.Differing > 0 {
+		err = fmt.Errorf("%d of %d processes differ", status.Differing, len(status.Processes))
 	}
 	return err
 }
@@ -107,7 +78,7 @@ func dueText(due, now time.Time) string {
 	return "the next key is due on " + stamped(due)
 }
 
-func (p processKeys) row() []string {
+func keysRow(p ops.ProcessKeys) []string {
 	stamps := ""
 	if p.Stamps > 0 {
 		stamps = strconv.FormatUint(uint64(p.Stamps), 10)

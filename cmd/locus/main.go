@@ -20,7 +20,6 @@ import (
 
 	"locus/config"
 	"locus/control/ops"
-	"locus/proxy/backend"
 )
 
 // The exit statuses.
@@ -105,7 +104,7 @@ func (in *invocation) withConfigurationHint(err error) error {
 		return fmt.Errorf("%w\nsecrets are where %s says; -c and LOCUS_CONFIG name another configuration", err, in.configFile)
 	case missing:
 		return fmt.Errorf("%w\nname the configuration of a process, which says where secrets are: -c locus.yaml, or export LOCUS_CONFIG=locus.yaml", err)
-	case errors.Is(err, context.DeadlineExceeded) && !in.namesCluster() && !errors.As(err, new(*backend.LoginError)):
+	case errors.Is(err, context.DeadlineExceeded) && !in.namesCluster() && !ops.IsLoginRefused(err):
 		return fmt.Errorf("%w\nno cluster was named: -c locus.yaml, or export LOCUS_CONFIG=locus.yaml, as locus demo prints it", err)
 	}
 	return err

@@ -14,7 +14,6 @@ import (
 	"locus/control/fleet"
 	"locus/control/ops"
 	"locus/control/watch"
-	"locus/proxy/meter"
 )
 
 func topCommand(in *invocation) *cobra.Command {
@@ -76,11 +75,7 @@ func (t *topping) run(ctx context.Context) error {
 			return watch.Costs(cost), err
 		}
 		if !t.once && t.in.output == table && isTerminal(t.in.stdin) && isTerminal(t.in.stdout) {
-			inspect := func(ctx context.Context, database, digest string) (meter.Details, error) {
-				cost, err := fleet.DigestCostOf(ctx, conn.kv, database, digest)
-				return cost.Details, err
-			}
-			if err := watch.TopScreen(ctx, ask, inspect, t.every, watch.Order(t.by), t.in.stdin, t.in.stdout); err != nil {
+			if err := watch.TopScreen(ctx, ask, fleet.DetailsFrom(conn.kv), t.every, watch.Order(t.by), t.in.stdin, t.in.stdout); err != nil {
 				return fmt.Errorf("top: %w", err)
 			}
 			return nil

@@ -87,6 +87,14 @@ type DigestCost struct {
 	Silent  []string
 }
 
+// DetailsFrom returns a function that asks all proxies about a digest, and adds up their figures.
+func DetailsFrom(kv *etcd.KV) func(ctx context.Context, database, hash string) (meter.Details, error) {
+	return func(ctx context.Context, database, hash string) (meter.Details, error) {
+		cost, err := DigestCostOf(ctx, kv, database, hash)
+		return cost.Details, err
+	}
+}
+
 // DigestCostOf asks all proxies about a digest and adds up their answers. Its Count is 0 if no proxy has figures of it.
 func DigestCostOf(ctx context.Context, kv *etcd.KV, database, hash string) (DigestCost, error) {
 	answers, err := AskAbout[Packed[[]meter.Details]](ctx, kv, Digest, subjectOf(database, hash), statementsPatience)

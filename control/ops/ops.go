@@ -18,6 +18,7 @@ import (
 	"locus/control/finding"
 	"locus/control/jobs"
 	"locus/idgen/cipher"
+	"locus/proxy/backend"
 )
 
 // Ops carries out the operations on one cluster. Safe for concurrent use.
@@ -64,3 +65,6 @@ func invalid(format string, args ...any) error { return &Invalid{fmt.Sprintf(for
 
 // ErrNoSecrets means that this process has no secrets to log in to the shards, so that it can't check them.
 var ErrNoSecrets = errors.New("without these secrets the shards can't be checked")
+
+// IsLoginRefused reports whether a server has refused the login of this process.
+func IsLoginRefused(err error) bool { return errors.As(err, new(*backend.LoginError)) }
