@@ -262,13 +262,20 @@ func (c *composed) torment() {
 func (c *composed) recovers(before string) {
 	deadline := time.Now().Add(2 * time.Minute)
 	waiting := c.aside()
+	still := waiting
 	for len(waiting) > 0 {
+		c.mu.Lock()
+		failed := strings.Join(c.failed, "\n")
+		c.mu.Unlock()
+		if failed != "" { // without requests there are no probes
+			c.t.Fatalf("before %s, one member of two being well, requests failed:\n%s", before, failed)
+		}
 		if time.Now().After(deadline) {
-			c.t.Fatalf("two minutes later, before %s, members have been aside all the time:\n%s", before,
-				strings.Join(slices.Collect(maps.Values(waiting)), "\n"))
+			c.t.Fatalf("two minutes later, before %s, members have been aside all the time:\n%s\nnow:\n%s", before,
+				strings.Join(slices.Collect(maps.Values(waiting)), "\n"), strings.Join(slices.Collect(maps.Values(still)), "\n"))
 		}
 		wait(10 * time.Millisecond) // the interval of polling
-		still := c.aside()
+		still = c.aside()
 		maps.DeleteFunc(waiting, func(member, _ string) bool { return still[member] == "" })
 	}
 }
