@@ -103,10 +103,10 @@ func TestParseRefusals(t *testing.T) {
 		{
 			"wrong kinds, all at once",
 			"proxy:\n  max_connections: many\n  idle_timeout: 5\n  max_statement: 1.5MiB\nhttp: 3\n",
-			"line 2: text `many` stands where a whole number belongs\n" +
+			"line 2: text `many`, where a whole number is expected\n" +
 				"line 3: \"5\" isn't a duration: write a number and a unit, such as 500ms, 5s, 10m or 8h\n" +
 				"line 4: \"1.5MiB\" isn't a size: write a whole number of bytes, or one with KiB, MiB or GiB\n" +
-				"line 5: a whole number `3` doesn't belong here",
+				"line 5: a whole number `3` is not expected here",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -98,7 +98,7 @@ func (p *problems) validity(field, path string, now time.Time) {
 		case now.After(c.NotAfter):
 			p.add(field, "%s: the certificate of %s expired at %s: renew it", path, subject(c), c.NotAfter.UTC().Format(time.RFC3339))
 		case now.Before(c.NotBefore):
-			p.add(field, "%s: the certificate of %s is valid from %s on only: check this machine's clock", path, subject(c), c.NotBefore.UTC().Format(time.RFC3339))
+			p.add(field, "%s: the certificate of %s is not valid before %s: check this machine's clock", path, subject(c), c.NotBefore.UTC().Format(time.RFC3339))
 		}
 	}
 }
@@ -172,7 +172,7 @@ func (s Secrets) check(p *problems) {
 		p.add("secrets.dir", "%s is a file: name the directory that holds one file for each secret", s.Dir)
 	case errors.Is(err, fs.ErrNotExist) && slices.ContainsFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, SecretEnvironment) }):
 	case errors.Is(err, fs.ErrNotExist):
-		p.add("secrets.dir", "%s isn't there, and no %s… is set: make it, or set the directory to \"\" if there are no secrets yet", s.Dir, SecretEnvironment)
+		p.add("secrets.dir", "%s doesn't exist, and no %s… is set: create it, or set the directory to \"\" if there are no secrets yet", s.Dir, SecretEnvironment)
 	default:
 		p.add("secrets.dir", "%w", err)
 	}

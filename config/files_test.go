@@ -60,7 +60,7 @@ func TestExamine(t *testing.T) {
 	}{
 		"all is right":       {func(c *config.Config) { c.Proxy.TLS = good }, "", "", ""},
 		"expired":            {func(c *config.Config) { c.Proxy.TLS = expired }, "", "proxy.tls.cert: " + expired.Cert + `: the certificate of "db.example" expired at 2026-06-01T11:00:00Z: renew it`, ""},
-		"not yet valid":      {func(c *config.Config) { c.HTTP.TLS = early }, "", "is valid from 2026-06-01T13:00:00Z on only: check this machine's clock", ""},
+		"not yet valid":      {func(c *config.Config) { c.HTTP.TLS = early }, "", "is not valid before 2026-06-01T13:00:00Z: check this machine's clock", ""},
 		"another's key":      {func(c *config.Config) { c.Proxy.TLS = config.KeyPair{Cert: good.Cert, Key: early.Key} }, "proxy.tls: " + good.Cert + " and " + early.Key, "", ""},
 		"no certificate":     {func(c *config.Config) { c.HTTP.TLS = config.KeyPair{Cert: notPEM, Key: good.Key} }, "http.tls: ", "", ""},
 		"a missing file":     {func(c *config.Config) { c.Proxy.TLS = config.KeyPair{Cert: good.Cert + "x", Key: good.Key} }, "proxy.tls.cert: open ", "", ""},
@@ -76,7 +76,7 @@ func TestExamine(t *testing.T) {
 		"this host":         {func(c *config.Config) { c.Proxy.TLS, c.Proxy.Advertise = good, "db.example:3306" }, "", "", ""},
 		"any host":          {func(c *config.Config) { c.Proxy.TLS, c.Proxy.Listen = good, "0.0.0.0:3306" }, "", "", ""},
 		"an open password":  {func(c *config.Config) { c.HTTP.PasswordFile = open }, "", "", "http.password_file: " + open + " has mode 0644, so others than its owner can read it: chmod 600 it"},
-		"no secrets":        {func(c *config.Config) { c.Secrets.Dir = "/nowhere/secrets" }, "secrets.dir: /nowhere/secrets isn't there", "", ""},
+		"no secrets":        {func(c *config.Config) { c.Secrets.Dir = "/nowhere/secrets" }, "secrets.dir: /nowhere/secrets doesn't exist", "", ""},
 		"secrets in a file": {func(c *config.Config) { c.Secrets.Dir = file }, "secrets.dir: " + file + " is a file", "", ""},
 		"secrets in the environment": {func(c *config.Config) {
 			c.Secrets.Dir = "/nowhere/secrets"

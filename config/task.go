@@ -31,10 +31,10 @@ func (c *Config) validateTasks(p *problems) {
 		case !slices.Contains(Tasks(), t):
 			p.add("roles", "%q: use proxy, mover, ids%s", t, strict.DidYouMean(string(t), []string{"proxy", "mover", "ids"}))
 		case slices.Contains(c.Roles[:i], t):
-			p.add("roles", "%s stands there twice", t)
+			p.add("roles", "%s is listed twice", t)
 		}
 	}
 	if slices.Equal(c.Roles, []Task{IDsTask}) && c.HTTP.Listen == "" && c.IDs.Listen == "" {
-		p.add("http.listen", "needed by the role ids, which answers there, or on ids.listen")
+		p.add("http.listen", "needed by the role ids, which serves there, or on ids.listen")
 	}
 }

@@ -18,7 +18,7 @@ func TestRoles(t *testing.T) {
 		{"roles: [mover]\nhttp: {listen: \"\"}", "", []config.Task{config.MoverTask}},
 		{"roles: []", "name at least one", nil},
 		{"roles: [proxy, prxy]", `"prxy": use proxy, mover, ids`, nil},
-		{"roles: [ids, mover, ids]", "ids stands there twice", nil},
+		{"roles: [ids, mover, ids]", "ids is listed twice", nil},
 		{"roles: [ids]\nhttp: {listen: \"\"}", "http.listen: needed by the role ids", nil},
 	} {
 		c, err := config.Parse([]byte(test.text))

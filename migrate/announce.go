@@ -49,7 +49,7 @@ func (a announce) publish(ctx context.Context, s Snapshot) (*phase.Event, error)
 	}
 	next, err := s.Map.Step(withMoves(s.Map, s.Job, s.Job.Moves()))
 	if err != nil {
-		return &phase.Event{Kind: phase.FailedWith, Why: err.Error(), Remedy: "locus abort the job, and plan it anew"}, nil
+		return &phase.Event{Kind: phase.FailedWith, Why: err.Error(), Remedy: "abort the job with locus abort, and start it again"}, nil
 	}
 	noted := s.Job.Noted(a.runner, "announced in map version "+fmt.Sprint(next.Version()), time.Now())
 	why := "job " + s.Job.ID + ": announced"

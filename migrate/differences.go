@@ -33,7 +33,7 @@ func (e *differencesError) Error() string {
 func (e *differencesError) remedy(id string) string {
 	many := ""
 	if e.found.Beyond > 0 {
-		many = "; so many are sooner copied anew, by another job"
+		many = "; a new job copies so many rows faster"
 	}
 	return fmt.Sprintf("locus repair %[1]s --dry-run lists the rows, and locus repair %[1]s --take source, target or newer makes them equal; locus resume %[1]s compares again, and locus abort %[1]s gives up%[2]s",
 		id, many)

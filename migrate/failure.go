@@ -33,9 +33,9 @@ func (e *lostError) Error() string { return e.what }
 
 func (e *lostError) remedy() string {
 	if e.back {
-		return "locus resume the job: the way back begins anew, and a comparison lists the rows that the source has and the target has lost, or has as they were before; locus repair the job --take source gives the target what it lacks"
+		return "resume the job with locus resume: the reverse stream starts again, and a comparison lists the rows that the target has lost or has in an earlier state; locus repair with --take source restores these on the target"
 	}
-	return "locus abort the job, which deletes the target's rows once no genes are there, and begin it anew"
+	return "abort the job with locus abort, which deletes the target's rows once no genes are there, and start it again"
 }
 
 // disobeysError reports a live proxy that does not obey a version of the map.
@@ -74,21 +74,21 @@ func hopeless(err error) (why, remedy string, final bool) {
 	var views *viewsError
 	switch {
 	case errors.As(err, &misfits):
-		return misfits.Error(), misfits.remedy + ", then locus resume the job", true
+		return misfits.Error(), misfits.remedy + ", then resume the job with locus resume", true
 	case errors.As(err, &views) && link.Code(views.cause) != 0:
-		return err.Error(), views.remedy() + "; then locus resume the job", true
+		return err.Error(), views.remedy() + "; then resume the job with locus resume", true
 	case errors.As(err, &refused):
 		return refused.Error(), "fix what the error names, then resume the job with locus resume, or abort it with locus abort", true
 	case errors.As(err, &schema):
-		return err.Error(), "make both servers' tables alike, locus abort the job, and begin anew", true
+		return err.Error(), "make both servers' tables equal, abort the job with locus abort, and start it again", true
 	case errors.As(err, &typed):
-		return err.Error(), table.TypedRemedy + "; then locus resume the job", true
+		return err.Error(), table.TypedRemedy + "; then resume the job with locus resume", true
 	case errors.As(err, &rows):
-		return err.Error(), "set binlog_format = ROW, binlog_row_image = FULL and on MySQL binlog_row_value_options = '' on both servers, reconnect who wrote to them directly, locus abort the job, and begin anew", true
+		return err.Error(), "set binlog_format = ROW, binlog_row_image = FULL and on MySQL binlog_row_value_options = '' on both servers, reconnect the clients that wrote to them directly, abort the job with locus abort, and start it again", true
 	case errors.As(err, &lost):
 		return err.Error(), lost.remedy(), true
 	case errors.Is(err, changes.ErrPurged):
-		return err.Error(), "raise the servers' binlog retention, locus abort the job, and begin anew", true
+		return err.Error(), "raise the servers' binlog retention, abort the job with locus abort, and start it again", true
 	}
 	return "", "", false
 }

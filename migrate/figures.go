@@ -57,7 +57,7 @@ func (f figures) worse(before figures, usual job.Tally, t Times, l Limits) strin
 	case f.Back > t.Lag && f.Back > before.Back:
 		return fmt.Sprintf("the stream back to the source is %v behind, more than %v", f.Back.Round(time.Millisecond), t.Lag)
 	case f.Held > t.Held && f.Held > before.Held:
-		return fmt.Sprintf("the last step held statements for %v, more than %v", f.Held, t.Held)
+		return fmt.Sprintf("the last step paused statements for %v, more than %v", f.Held, t.Held)
 	case f.Running > l.Running && f.Running > before.Running:
 		return fmt.Sprintf("%d statements run at the target at once, more than %d", f.Running, l.Running)
 	}

@@ -317,7 +317,7 @@ func (h *handover) positionPass(ctx context.Context, p *pass) error {
 		return err
 	}
 	if now := p.receiver.Progress().Conflicts; now != p.conflicts {
-		return fmt.Errorf("%d rows were refused at the receiver: locus jobs %s shows them", now-p.conflicts, h.job())
+		return fmt.Errorf("%d rows were refused by the server that receives the genes: locus jobs %s shows them", now-p.conflicts, h.job())
 	}
 	if err := h.misfits(ctx, p); err != nil {
 		return err

@@ -187,9 +187,9 @@ func created(ctx context.Context, c *link.Conn, name catalog.TableName) (string,
 	case code == unknownTable || code == unknownSchema:
 		return "", nil
 	case err != nil:
-		return "", fmt.Errorf("ask how table %s is made: %w", name, err)
+		return "", fmt.Errorf("read the definition of table %s: %w", name, err)
 	case len(rows) != 1 || len(rows[0]) < 2:
-		return "", errors.New("a server doesn't say how table " + name.String() + " is made")
+		return "", errors.New("a server doesn't show the definition of table " + name.String() + " is made")
 	}
 	return string(rows[0][1]), nil
 }
@@ -261,7 +261,7 @@ func dropEmpty(ctx context.Context, at link.Server, names []catalog.TableName) e
 		case link.Code(err) == unknownTable:
 			continue
 		case err != nil:
-			return fmt.Errorf("look whether table %s is empty: %w", name, err)
+			return fmt.Errorf("check whether table %s is empty: %w", name, err)
 		case len(rows) > 0:
 			continue // it has rows that the job did not write
 		}

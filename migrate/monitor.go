@@ -55,7 +55,7 @@ func runningAt(ctx context.Context, at link.Server) (int, error) {
 	defer c.Close()
 	rows, err := c.Query(ctx, "SHOW GLOBAL STATUS LIKE 'Threads_running'")
 	if err != nil || len(rows) != 1 {
-		return 0, fmt.Errorf("ask %s what it works on: %w", at.Addr, err)
+		return 0, fmt.Errorf("read the running statements of %s: %w", at.Addr, err)
 	}
 	return strconv.Atoi(string(rows[0][1]))
 }

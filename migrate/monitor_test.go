@@ -27,7 +27,7 @@ func TestWhatGotWorse(t *testing.T) {
 		{figures{Conflicts: 3}, before, "1 rows were refused"},
 		{figures{Conflicts: 2, Lag: limits.Lag + 1}, before, "to the target"},
 		{figures{Conflicts: 2, Back: limits.Lag + 1}, before, "back to the source"},
-		{figures{Conflicts: 2, Held: limits.Held + 1}, before, "held statements"},
+		{figures{Conflicts: 2, Held: limits.Held + 1}, before, "paused statements"},
 		{figures{Conflicts: 2, Running: 65}, before, "65 statements run at the target"},
 		{figures{Conflicts: 2, Running: 65}, figures{Conflicts: 2, Running: 70}, ""},
 		{fared(3, 100, 0), before, ""}, // 3 % of them fail

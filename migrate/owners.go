@@ -132,7 +132,7 @@ func (o *owners) lookAtTable(ctx context.Context, c *link.Conn, shard router.Sha
 		seen, err = o.keysIn(ctx, c, shard, t)
 	}
 	if err != nil {
-		return fmt.Errorf("look at the keys of table %s: %w", t.Name, err)
+		return fmt.Errorf("check the keys of table %s: %w", t.Name, err)
 	}
 	n, what := seen.Wrong(gene.Set{})
 	if n == 0 {

@@ -202,7 +202,7 @@ func (r *repairing) again(d job.Difference, o repair.Outcome) (job.Difference, b
 	for _, i := range table.Differing(source, target) {
 		d.Columns = append(d.Columns, t.Columns[i].Name)
 	}
-	d.Left = "it changed meanwhile: look at it again"
+	d.Left = "it has changed in the meantime: list it again"
 	return d, d.Source.Sum != d.Target.Sum
 }
 

@@ -281,7 +281,7 @@ func release(ctx context.Context, store Store, s Snapshot, by string) error {
 	if err != nil {
 		return err
 	}
-	_, err = store.Write(ctx, s, s.Job.Noted(by, "fence taken away", time.Now()), next, "job "+s.Job.ID+": fence taken away")
+	_, err = store.Write(ctx, s, s.Job.Noted(by, "fence removed", time.Now()), next, "job "+s.Job.ID+": fence removed")
 	return err
 }
 

@@ -121,11 +121,11 @@ func (p *Proxy) limitFences(ctx context.Context) {
 }
 
 func (p *Proxy) release(ctx context.Context, version int64) {
-	p.options.Log.Warn("a fence outlasts its deadline, taking it away", "map", version)
+	p.options.Log.Warn("a fence has outlasted its deadline and is removed", "map", version)
 	try, cancel := context.WithTimeout(ctx, releaseTime)
 	defer cancel()
 	if err := p.options.Fence.Release(try, version); err != nil {
-		p.options.Log.Warn("take a fence away", "map", version, "error", err)
+		p.options.Log.Warn("remove a fence", "map", version, "error", err)
 		select {
 		case <-time.After(releasePause):
 		case <-ctx.Done():

@@ -26,7 +26,7 @@ func (p *Proxy) KillSession(ctx context.Context, id uint32, statement bool) erro
 	case errors.Is(err, session.ErrNoSession):
 		return fmt.Errorf("the proxy has no session %d: locus sessions list shows its sessions", id)
 	case err != nil:
-		return fmt.Errorf("session %d: %w; it may go on there", id, err)
+		return fmt.Errorf("session %d: %w; it may still run there", id, err)
 	}
 	return nil
 }

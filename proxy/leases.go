@@ -26,7 +26,7 @@ func (p *Proxy) keepLeases(ctx context.Context) {
 		changed := p.live.Changed()
 		err := p.renewLeases(ctx)
 		if (err == nil) != (failed == nil) && ctx.Err() == nil {
-			p.options.Log.Warn("who the primaries are", slog.Bool("known", err == nil), slog.Any("error", err))
+			p.options.Log.Warn("reading the primaries from etcd", slog.Bool("known", err == nil), slog.Any("error", err))
 		}
 		failed = err
 		select {

@@ -230,9 +230,9 @@ func (n *numbers) of(ctx context.Context, t *catalog.Table) (*numbered, error) {
 	highest, err := n.highest(ctx, t)
 	switch {
 	case err != nil && bound == 0:
-		return nil, fmt.Errorf("what numbers are in use is not known: %w", err)
+		return nil, fmt.Errorf("it is unknown which numbers are in use: %w", err)
 	case err != nil:
-		n.log.Warn("AUTO_INCREMENT goes on without a look at what the shards have", "table", t.TableName.String(), "above", bound, "error", err)
+		n.log.Warn("AUTO_INCREMENT continues without a check of the shards' numbers", "table", t.TableName.String(), "above", bound, "error", err)
 	default:
 		if err := of.raise(ctx, min(highest, lastNumber(&t.Columns[t.Numbered()]))); err != nil {
 			return nil, err

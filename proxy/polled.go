@@ -55,7 +55,7 @@ func (p *Proxy) publishVerified(ctx context.Context, found *schema.Found, shards
 			err = p.options.Verified.Store(ctx, shard, text)
 		}
 		if err != nil {
-			p.options.Log.Debug("tell the other proxies that a schema was read", "shard", shard, "error", err)
+			p.options.Log.Debug("notify the other proxies that a schema was read", "shard", shard, "error", err)
 			return
 		}
 	}

@@ -128,10 +128,10 @@ func (p *Proxy) longestHold(primary cluster.Primary) time.Duration {
 
 func (p *Proxy) releasePrimary(ctx context.Context, shard router.ShardName, epoch int64) {
 	log := p.options.Log.With(slog.String("shard", string(shard)), slog.Int64("epoch", epoch))
-	log.Warn("a switchover outlasts its deadline, going on with the primary")
+	log.Warn("a switchover has outlasted its deadline; statements continue on the primary")
 	try, cancel := context.WithTimeout(ctx, releaseTime)
 	defer cancel()
 	if err := p.options.Fence.ReleasePrimary(try, shard, epoch); err != nil {
-		log.Warn("take the hold of a switchover away", slog.Any("error", err))
+		log.Warn("remove the pause of a switchover", slog.Any("error", err))
 	}
 }

@@ -93,7 +93,7 @@ func New(o Options) *Proxy {
 		declared: func(t catalog.TableName) catalog.Declaration { return p.live.Load().declared.Tables[t] },
 		otherStore: func(sizes catalog.Segments, prefix string, witness *segment.CASStore) (segment.Store, error) {
 			if o.CounterStore == nil {
-				return nil, errors.New("their counters are on a shard or behind a Redis, and this process has no way to them: no ID was issued")
+				return nil, errors.New("their counters are on a shard or behind a Redis, which this process can't reach: no ID was issued")
 			}
 			return o.CounterStore(p.Declared, sizes, prefix, witness)
 		},

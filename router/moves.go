@@ -194,7 +194,7 @@ func (m *Map) carrying(moves []Move) (*Map, error) {
 			return nil, fmt.Errorf("move of job %s: another job moves genes %s", v.Job, both)
 		}
 		if !slices.Equal(v.Tables, moves[0].Tables) {
-			return nil, fmt.Errorf("jobs %s and %s: an import goes on alone", moves[0].Job, v.Job)
+			return nil, fmt.Errorf("jobs %s and %s: no other job may run during an import", moves[0].Job, v.Job)
 		}
 		made.genes, made.held = made.genes.Union(v.Genes), made.held.Union(v.Held)
 		if v.Tables != nil {

@@ -166,7 +166,7 @@ func TestAnImport(t *testing.T) {
 	elsewhere := legs(false)[0]
 	elsewhere.Genes = set(t, "0x3fff-0x4000")
 	for want, moves := range map[string][]router.Move{
-		"an import goes on alone":                      append(legs(false), split),
+		"no other job may run during an import":        append(legs(false), split),
 		"holds tables, and imports none":               {none},
 		"it imports, and s1 does not own genes 0x3fff": {elsewhere},
 	} {

@@ -46,7 +46,7 @@ func find(ctx context.Context, engine Engine, mysqlDir string) (*Installation, e
 func findMariaDB(ctx context.Context) (*Installation, error) {
 	found, err := findProgram(ctx, MariaDB, "mariadbd", "mysqld")
 	if err != nil {
-		return nil, fmt.Errorf("%w; apt-get install mariadb-server-core brings it", err)
+		return nil, fmt.Errorf("%w; apt-get install mariadb-server-core installs it", err)
 	}
 	for _, name := range []string{"mariadb-install-db", "mysql_install_db"} {
 		if paths := programPaths(name); len(paths) > 0 {
@@ -54,7 +54,7 @@ func findMariaDB(ctx context.Context) (*Installation, error) {
 			return found, nil
 		}
 	}
-	return nil, fmt.Errorf("%s is there, but mariadb-install-db is %w; apt-get install mariadb-server-core brings it",
+	return nil, fmt.Errorf("%s is there, but mariadb-install-db is %w; apt-get install mariadb-server-core installs it",
 		found.Path(), ErrNotInstalled)
 }
 

@@ -55,7 +55,7 @@ func (c *child) ended() error {
 	if c.err != nil {
 		how = c.err.Error()
 	}
-	return fmt.Errorf("it ended: %s; its last words in %s:\n%s", how, c.log, lastLines(c.log, 5))
+	return fmt.Errorf("it ended: %s; its log %s ends with:\n%s", how, c.log, lastLines(c.log, 5))
 }
 
 // stop sends SIGTERM to the process, and kills it if ctx ends first.
@@ -72,7 +72,7 @@ func (c *child) stop(ctx context.Context) error {
 		return err
 	}
 	<-c.done
-	return fmt.Errorf("process %d didn't end when asked and was killed", c.pid())
+	return fmt.Errorf("process %d didn't end after SIGTERM and was killed", c.pid())
 }
 
 func lastLines(path string, n int) string {

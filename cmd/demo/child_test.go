@@ -44,7 +44,7 @@ func TestAChildThatDoesNotEndIsKilled(t *testing.T) {
 func TestAChildThatEndedSaysHow(t *testing.T) {
 	c := sh(t, "for i in 1 2 3 4 5 6 7; do echo line $i; done; exit 3")
 	<-c.done
-	want := "it ended: exit status 3; its last words in " + c.log + ":\nline 3\nline 4\nline 5\nline 6\nline 7"
+	want := "it ended: exit status 3; its log " + c.log + " ends with:\nline 3\nline 4\nline 5\nline 6\nline 7"
 	if err := c.ended(); err.Error() != want {
 		t.Errorf("it says %v", err)
 	}

@@ -57,7 +57,7 @@ func (t *trickle) say(err error) {
 	}
 	if !t.said[kind] && len(t.said) < 20 {
 		t.said[kind] = true
-		fmt.Fprintf(t.out, "an order failed (it goes on, and is said once): %v\n", err)
+		fmt.Fprintf(t.out, "an order failed (the shop continues, and logs this once): %v\n", err)
 	}
 }
 

@@ -107,7 +107,7 @@ func (p *proxyProcess) await(ctx context.Context, password string) error {
 		case <-p.done:
 			return p.ended()
 		case <-ctx.Done():
-			return fmt.Errorf("it doesn't serve: %w; its last words in %s:\n%s", err, p.log, lastLines(p.log, 5))
+			return fmt.Errorf("it doesn't serve: %w; its log %s ends with:\n%s", err, p.log, lastLines(p.log, 5))
 		case <-again.C:
 		}
 	}

@@ -190,7 +190,7 @@ func (r *running) awaitPrimaries(ctx context.Context, password string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("the shards take no writes: %w; locus doctor -c %s says why", err, r.proxies[0].config)
+			return fmt.Errorf("the shards accept no writes: %w; locus doctor -c %s shows the reason", err, r.proxies[0].config)
 		case <-again.C:
 		}
 	}

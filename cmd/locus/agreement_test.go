@@ -251,7 +251,7 @@ func TestAllToolsAgree(t *testing.T) {
 		other.set(func(b *fleet.Beat) { b.Pools = map[string]fleet.Pool{"s1": {BlockedMs: 1e6}} })
 	}, func(a sight) bool {
 		i := slices.IndexFunc(a.Findings, func(f finding.Finding) bool { return f.Where == "s1 at "+at })
-		return i >= 0 && a.Findings[i].Severity == finding.Outage && len(a.Findings[i].Consequences) >= 2 && strings.HasPrefix(a.Findings[i].Expect, "failover under way, expected within")
+		return i >= 0 && a.Findings[i].Severity == finding.Outage && len(a.Findings[i].Consequences) >= 2 && strings.HasPrefix(a.Findings[i].Expect, "failover in progress, expected within")
 	})
 	other.set(func(b *fleet.Beat) { b.Pools = nil })
 	f.step("an errant server", func() {

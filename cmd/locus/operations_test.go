@@ -82,7 +82,7 @@ var refusals = []refused{
 	{request{"repair differing-1 --take source --rows 7 --yes", "repair('differing-1', 'source', '7')", `{"job": "differing-1", "take": "source", "rows": "7"}`},
 		"row 7 is not listed, or not any more: a difference that is found again has a new number", wrong},
 	{request{"repair differing-1 --take newer --yes", "repair('differing-1', 'newer')", `{"job": "differing-1", "take": "newer"}`},
-		"job differing-1: nothing can be repaired so: table shop.cart has no version column: take source or target", impossible},
+		"job differing-1: nothing can be repaired this way: table shop.cart has no version column: take source or target", impossible},
 
 	{request{"shard remove s2 --yes", "shard_remove('s2')", `{"shard": "s2"}`}, "job aborting-1 uses shard s2; finish or abort it first", impossible},
 	{request{"split --from s0 --to s9 --half", "split('s0', 's9', 'half')", `{"from": "s0", "to": "s9", "genes": "half"}`},
@@ -112,7 +112,7 @@ var refusals = []refused{
 // declarations lists refusals in a cluster in which shop.country is declared to be global, and no shard has a table.
 var declarations = []refused{
 	{request{"table add shop.cart owner=a owner=b", "table_add('shop.cart', 'owner=a owner=b')", `{"table": "shop.cart", "words": "owner=a owner=b"}`},
-		"table shop.cart: owner is said twice", wrong},
+		"table shop.cart: owner is given twice", wrong},
 	{request{"table add cart global", "table_add('cart', 'global')", `{"table": "cart", "words": "global"}`},
 		"table name \"cart\": write it as schema.table, with other characters in backquotes: `my schema`.`my table`", wrong},
 	{request{"table add shop.country owner=a id=b", "table_add('shop.country', 'owner=a id=b')", `{"table": "shop.country", "words": "owner=a id=b"}`},
@@ -126,7 +126,7 @@ var declarations = []refused{
 		"shard s0 has one server: list it and its replicas as servers: in cluster.yaml, and run locus apply", impossible},
 	{request{"", "switchover('s0', '')", `{"shard": "s0", "server": ""}`}, "no server is named; name one of the shard's servers, as host:port", wrong},
 	{request{"", "switchover('', 'db:3306')", `{"server": "db:3306"}`}, "no shard is named; locus shard list lists the shards", wrong},
-	{request{"sessions kill nobody:4306 7 --yes", "kill_session('nobody:4306', 7)", `{"proxy": "nobody:4306", "session": 7}`}, "no process nobody:4306 lives: locus proxies list", impossible},
+	{request{"sessions kill nobody:4306 7 --yes", "kill_session('nobody:4306', 7)", `{"proxy": "nobody:4306", "session": 7}`}, "no process nobody:4306 is alive: locus proxies list", impossible},
 	{request{"sessions kill nobody:4306 0 --yes", "kill_session('nobody:4306', 0)", `{"proxy": "nobody:4306"}`}, "session 0: use the ID of a session as locus sessions list shows it", wrong},
 	{request{"sessions kill nobody:4306 0 --statement --yes", "kill_statement('nobody:4306', 0)", `{"proxy": "nobody:4306"}`}, "session 0: use the ID of a session as locus sessions list shows it", wrong},
 	{request{"switchover s9 --take db:3306 --yes", "promote('s9', 'db:3306')", `{"shard": "s9", "server": "db:3306"}`}, "shard s9 is not registered; there are [s0 s1 s2]", impossible},
@@ -287,7 +287,7 @@ var effects = []struct {
 	{request{"", "next_step('split-1', 7)", `{"job": "split-1", "percent": 7}`}, ready, "next step to 7 of 100 genes, by 100 → cutting"},
 	{request{"rollback split-1 --yes", "rollback('split-1')", `{"job": "split-1"}`}, whole, "rollback to 0 of 100 genes, by 100 → rolling-back"},
 	{request{"rollback split-1 --to 20% --step 10% --yes", "rollback('split-1', 20, 10)", `{"job": "split-1", "percent": 20, "step_percent": 10}`}, whole, "rollback to 20 of 100 genes, by 10 → rolling-back"},
-	{request{"throttle split-1 50%", "throttle('split-1', 50)", `{"job": "split-1", "percent": 50}`}, ready, "throttle: rests 50 % of the time"},
+	{request{"throttle split-1 50%", "throttle('split-1', 50)", `{"job": "split-1", "percent": 50}`}, ready, "throttle: pauses 50 % of the time"},
 	{request{"mirror split-1 --percent 10", "mirror('split-1', 10)", `{"job": "split-1", "percent": 10}`}, ready, "mirror: 10 % of the reads"},
 	{request{"repair split-1 --take source --rows 1 --yes", "repair('split-1', 'SOURCE', '1')", `{"job": "split-1", "take": "source", "rows": "1"}`}, unequal, "repair: take source for 1 row → repairing"},
 	{request{"", "verify('split-1')", `{"job": "split-1"}`}, ready, "verify → verifying"},

@@ -22,7 +22,7 @@ type Conflict struct {
 }
 
 func (c *Conflict) Error() string {
-	const remedy = "; nothing was written: look at it again and decide anew"
+	const remedy = "; nothing was written: read it again, and repeat the command if it still applies"
 	switch {
 	case c.Seen == 0:
 		return fmt.Sprintf("another operator has made %s in the meantime (revision %d)"+remedy, c.Key, c.Found)

@@ -103,7 +103,7 @@ func TestCommitIsAllOrNothing(t *testing.T) {
 		if !errors.As(err, &conflict) || conflict.Key != t.Name()+"/"+test.guard.Key || conflict.Seen != test.guard.Revision {
 			t.Errorf("%v", err)
 		}
-		if !strings.HasPrefix(err.Error(), test.want) || !strings.HasSuffix(err.Error(), "; nothing was written: look at it again and decide anew") {
+		if !strings.HasPrefix(err.Error(), test.want) || !strings.HasSuffix(err.Error(), "; nothing was written: read it again, and repeat the command if it still applies") {
 			t.Errorf("got  %v\nwant %s…", err, test.want)
 		}
 	}

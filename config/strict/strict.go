@@ -84,9 +84,9 @@ func wrongKindText(match []string) string {
 	}
 	want, known := kinds[match[3]]
 	if !known {
-		return have + " doesn't belong here"
+		return have + " is not expected here"
 	}
-	return have + " stands where " + want + " belongs"
+	return have + ", where " + want + " is expected"
 }
 
 // AtLine returns an error for a type's UnmarshalYAML. The decoder collects such errors and continues.

@@ -51,7 +51,7 @@ func (w *Workload) Counted(r meter.Report, proxies int) {
 		}
 	}
 	if cut > 0 {
-		w.Notes = append(w.Notes, fmt.Sprintf("%s statements were not planned, because the proxies keep the beginnings of their texts only", grouped(cut)))
+		w.Notes = append(w.Notes, fmt.Sprintf("%s statements were not planned, because the proxies keep only the beginnings of their texts", grouped(cut)))
 	}
 	w.Others += others + r.Others.Count
 	w.Over = r.At.Sub(r.Since)

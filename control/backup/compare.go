@@ -31,21 +31,21 @@ func (t Taking) Compare(ctx context.Context, c Cut) (found []Finding, err error)
 		return nil, err
 	}
 	if had := strings.Join(c.Routes, "\n"); had != strings.Join(routes(now.Routes), "\n") || len(now.Routes.Moves()) > 0 {
-		find("route map", fmt.Sprintf("locus routes rollback --to %d, or what gives each gene to the shard that had it then: %s", c.MapVersion, strings.Join(c.Routes, ", ")),
-			"genes are on other shards than at the cut, when it was version %d; it is version %d", c.MapVersion, now.Routes.Version())
+		find("route map", fmt.Sprintf("locus routes rollback %d, or locus apply with the routes of that moment: %s", c.MapVersion, strings.Join(c.Routes, ", ")),
+			"genes are on other shards than at the moment of the backup: the map had version %d then, and has version %d now", c.MapVersion, now.Routes.Version())
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(c.Shards), router.ShardName.Compare) {
 		at := c.Shards[name]
 		p, err := t.at(ctx, now.Shards[name].Address, name, func() (link.Server, error) { return t.server(name, now.Shards[name]) })
 		if err != nil {
-			find("shard "+string(name), "declare the restored server as the shard (locus apply), start it, and see to its account", "%v", err)
+			find("shard "+string(name), "declare the restored server as the shard (locus apply), start it, and check its account", "%v", err)
 			continue
 		}
 		found = append(found, at.compare(name, p)...)
 	}
 	for _, name := range now.ShardNames() {
 		if _, there := c.Shards[name]; !there {
-			find("shard "+string(name), "leave it out of cluster.yaml (locus apply), unless it has no genes and no rows", "it is none of the cut's")
+			find("shard "+string(name), "leave it out of cluster.yaml (locus apply), unless it has no genes and no rows", "the backup does not contain it")
 		}
 	}
 	counters, err := Counters(ctx, t.KV)
@@ -54,8 +54,8 @@ func (t Taking) Compare(ctx context.Context, c Cut) (found []Finding, err error)
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.Counters)) {
 		if counters[key] < c.Counters[key] {
-			find("counter "+key, fmt.Sprintf("before any proxy runs, write a bound of %d at least to the key %s, and above every number that was given since the cut", c.Counters[key], key),
-				"etcd grants numbers above %d, and rows may have numbers up to %d: they would be given again", counters[key], c.Counters[key])
+			find("counter "+key, fmt.Sprintf("before any proxy runs, write a bound of %d at least to the key %s, and above every number that was issued since the backup", c.Counters[key], key),
+				"etcd grants numbers above %d, and rows may have numbers up to %d: these would be issued again", counters[key], c.Counters[key])
 		}
 	}
 	return found, nil
@@ -83,7 +83,7 @@ func (t Taking) at(ctx context.Context, addr string, name router.ShardName, serv
 func (at Point) compare(name router.ShardName, p Point) (found []Finding) {
 	where := "shard " + string(name) + " at " + p.Server
 	if p.MariaDB != at.MariaDB {
-		return []Finding{{where, "it is a server of another kind than at the cut", "restore it on a server of the same kind"}}
+		return []Finding{{where, "it is a server of another kind than at the backup", "restore it on a server of the same kind"}}
 	}
 	lacks, err := switchover.Missing(p.MariaDB, at.Has, p.Has)
 	if err == nil && lacks != "" {
@@ -91,11 +91,11 @@ func (at Point) compare(name router.ShardName, p Point) (found []Finding) {
 		if p.MariaDB {
 			until = fmt.Sprintf("master_gtid_pos = '%s'", last(at.Has))
 		}
-		found = append(found, Finding{where, "it lacks transactions of the cut: " + lacks, fmt.Sprintf("have it follow a server with the logs of %s: START REPLICA UNTIL %s", at.Server, until)})
+		found = append(found, Finding{where, "it lacks transactions of the backup: " + lacks, fmt.Sprintf("let it follow a server with the logs of %s: START REPLICA UNTIL %s", at.Server, until)})
 	}
 	more, other := switchover.Missing(p.MariaDB, p.Has, at.Has)
 	if other == nil && more != "" {
-		found = append(found, Finding{where, "it has transactions that were not there at the cut: " + more, "restore it from an earlier copy, and roll it forward no further than to the cut"})
+		found = append(found, Finding{where, "it has transactions that are later than the backup: " + more, "restore it from an earlier copy, and roll it forward only to the moment of the backup"})
 	}
 	for _, err := range []error{err, other} {
 		if err != nil {
@@ -103,7 +103,7 @@ func (at Point) compare(name router.ShardName, p Point) (found []Finding) {
 		}
 	}
 	if len(found) == 0 && p.Prepared != at.Prepared {
-		found = append(found, Finding{where, fmt.Sprintf("%d transactions are prepared there, and were %d at the cut", p.Prepared, at.Prepared), "restore it again, by a physical copy: a dump has none of those that were prepared when it was made"})
+		found = append(found, Finding{where, fmt.Sprintf("%d transactions are prepared there, and %d were at the backup", p.Prepared, at.Prepared), "restore it again, from a physical copy: a dump contains no transactions that were prepared when it was made"})
 	}
 	return found
 }

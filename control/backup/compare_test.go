@@ -16,12 +16,12 @@ func TestWhatARestoredServerLacks(t *testing.T) {
 		what, remedy string
 	}{
 		"there":            {mysql("1-9"), mysql("1-9"), "", ""},
-		"behind":           {mysql("1-9"), mysql("1-7"), "lacks transactions of the cut: " + origin + ":8-9", "START REPLICA UNTIL SQL_AFTER_GTIDS = '" + origin + ":1-9'"},
-		"too far":          {mysql("1-9"), mysql("1-11"), "were not there at the cut: " + origin + ":10-11", "from an earlier copy"},
+		"behind":           {mysql("1-9"), mysql("1-7"), "lacks transactions of the backup: " + origin + ":8-9", "START REPLICA UNTIL SQL_AFTER_GTIDS = '" + origin + ":1-9'"},
+		"too far":          {mysql("1-9"), mysql("1-11"), "are later than the backup: " + origin + ":10-11", "from an earlier copy"},
 		"a MariaDB there":  {mariadb("0-1-4,0-2-9"), mariadb("0-2-9,0-1-4"), "", ""},
-		"a MariaDB behind": {mariadb("0-1-4,0-2-9"), mariadb("0-1-4,0-2-7"), "lacks transactions of the cut", "UNTIL master_gtid_pos = '0-2-9'"},
+		"a MariaDB behind": {mariadb("0-1-4,0-2-9"), mariadb("0-1-4,0-2-7"), "lacks transactions of the backup", "UNTIL master_gtid_pos = '0-2-9'"},
 		"of another kind":  {mariadb("0-1-4"), mysql("1-9"), "of another kind", "of the same kind"},
-		"not prepared":     {prepared, mysql("1-9"), "0 transactions are prepared there, and were 1", "physical copy"},
+		"not prepared":     {prepared, mysql("1-9"), "0 transactions are prepared there, and 1 were at the backup", "physical copy"},
 	} {
 		found := c.cut.compare("s0", c.now)
 		if c.what == "" {

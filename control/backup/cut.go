@@ -50,7 +50,7 @@ func Decode(text []byte) (c Cut, err error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err = d.Decode(&c); err == nil && (len(c.Shards) == 0 || c.At.IsZero()) {
-		err = fmt.Errorf("it has no shards: it is none that locus backup wrote")
+		err = fmt.Errorf("it has no shards, so locus backup did not write it")
 	}
 	return c, err
 }

@@ -114,7 +114,7 @@ func (t Taking) server(name router.ShardName, shard cluster.Shard) (link.Server,
 // still returns an error if a job moves genes.
 func still(now *cluster.Cluster) error {
 	for _, move := range now.Routes.Moves() {
-		return fmt.Errorf("job %s moves rows: finish it or give it up first (locus jobs): they are on two shards", move.ID())
+		return fmt.Errorf("job %s moves rows, which are on two shards: finish or abort it first (locus jobs)", move.ID())
 	}
 	return nil
 }
@@ -144,9 +144,9 @@ func (t Taking) try(ctx context.Context, all []held) (c Cut, err error) {
 		_, err := one.conn.Exec(ctx, "FLUSH TABLES WITH READ LOCK")
 		switch link.Code(err) {
 		case lockWaitTimeout:
-			return fmt.Errorf("hold its writes: %w", errBusy)
+			return fmt.Errorf("pause its writes: %w", errBusy)
 		case accessDenied:
-			return fmt.Errorf("hold its writes: %w: GRANT RELOAD ON *.* to that account there", err)
+			return fmt.Errorf("pause its writes: %w: GRANT RELOAD ON *.* to that account there", err)
 		}
 		return err
 	}); err != nil {
@@ -200,7 +200,7 @@ func where(ctx context.Context, c *link.Conn) (p Point, err error) {
 	}
 	p.Has = strings.ReplaceAll(string(rows[0][0]), "\n", "")
 	if p.Has == "" {
-		return p, errors.New("it has no GTIDs: where it was can't be said without log_bin, and gtid_mode = ON of MySQL")
+		return p, errors.New("it has no GTIDs, so its position is unknown: set log_bin, and on MySQL gtid_mode = ON")
 	}
 	if rows, err = c.Query(ctx, "XA RECOVER"); err == nil {
 		p.Prepared = len(rows)

@@ -301,7 +301,7 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request, name string, ca
 	defer cancel()
 	read := func(into any) error {
 		if err := decode(http.MaxBytesReader(w, r.Body, 64<<10), into); err != nil {
-			return &ops.Invalid{Problem: fmt.Sprintf("the body is no object for %s: %v; its fields are %s", name, err, strings.Join(fieldNames(called.of), ", "))}
+			return &ops.Invalid{Problem: fmt.Sprintf("the body is not a JSON object for %s: %v; its fields are %s", name, err, strings.Join(fieldNames(called.of), ", "))}
 		}
 		return nil
 	}

@@ -36,7 +36,7 @@ func (c *Console) getDifferences(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	j := c.looks.see(r.Context()).jobOf(id)
 	if j == nil {
-		refuseJSON(w, http.StatusNotFound, fmt.Errorf("job %s is not under way; locus jobs lists the jobs", id))
+		refuseJSON(w, http.StatusNotFound, fmt.Errorf("job %s is not running; locus jobs lists the jobs", id))
 		return
 	}
 	found, err := c.options.Cluster.Differences(r.Context(), id)

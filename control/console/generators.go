@@ -17,7 +17,7 @@ type generatorsAnswer struct {
 func (c *Console) getGenerators(w http.ResponseWriter, r *http.Request) {
 	told, err := c.generators.get(r.Context())
 	if err != nil {
-		refuseJSON(w, http.StatusServiceUnavailable, fmt.Errorf("how generators stand: %w", err))
+		refuseJSON(w, http.StatusServiceUnavailable, fmt.Errorf("read the state of the generators: %w", err))
 		return
 	}
 	writeJSON(w, generatorsAnswer{schema, told.Silent, generators.Standings(c.options.Proxy.Declared(), told.By)})

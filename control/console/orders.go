@@ -50,7 +50,7 @@ func ordersFor(j *job.Job) []orderAnswer {
 		}
 	}
 	offer(orderAnswer{
-		Procedure: "cutover", Word: "Cut over …", Ask: fmt.Sprintf("Hand genes of %s over from %s to %s, step by step. Statements on the genes of a step are held for a moment. Every step can be rolled back until the move is finished.", j.ID, j.Source(), j.Target()),
+		Procedure: "cutover", Word: "Cut over …", Ask: fmt.Sprintf("Hand genes of %s over from %s to %s, step by step. Statements on the genes of a step are paused for a moment. Every step can be rolled back until the move is finished.", j.ID, j.Source(), j.Target()),
 		Arguments: []argument{
 			percentage("percent", "Up to", "% of its genes", 100), percentage("step_percent", "By", "% a step", 5),
 			{Name: "every_seconds", Label: "A step every", Unit: "s; 0: one right after another", Value: "60", Most: 7 * 24 * 3600},
@@ -58,26 +58,26 @@ func ordersFor(j *job.Job) []orderAnswer {
 		},
 	}, job.CutOver(100, 5, time.Minute, job.PauseThen))
 	offer(orderAnswer{
-		Procedure: "next_step", Word: "Next step …", Ask: fmt.Sprintf("Hand genes of %s over from %s to %s at once, and stay there. Statements on them are held for a moment.", j.ID, j.Source(), j.Target()),
+		Procedure: "next_step", Word: "Next step …", Ask: fmt.Sprintf("Hand genes of %s over from %s to %s at once, and stay there. Statements on them are paused for a moment.", j.ID, j.Source(), j.Target()),
 		Arguments: []argument{percentage("percent", "Hand over", "% more of its genes", 5)},
 	}, job.NextStep(5))
 	if s.Shown() != phase.Failed {
 		offer(orderAnswer{Procedure: "pause", Word: "Pause", Ask: fmt.Sprintf("Pause %s: it only keeps both shards equal until it is resumed.", j.ID)}, job.Just("pause", phase.Pause))
 	}
-	offer(orderAnswer{Procedure: "resume", Word: "Resume", Ask: fmt.Sprintf("Go on with %s where it stopped.", j.ID)}, job.Just("resume", phase.Resume))
+	offer(orderAnswer{Procedure: "resume", Word: "Resume", Ask: fmt.Sprintf("Resume %s where it stopped.", j.ID)}, job.Just("resume", phase.Resume))
 	offer(orderAnswer{
-		Procedure: "repair", Word: "Repair …", Grave: true, Ask: fmt.Sprintf("Make the rows equal that %s and %s don't have alike, as locus repair %s lists them. The other row of each is kept in locus.move_repair alone.", j.Source(), j.Target(), j.ID),
+		Procedure: "repair", Word: "Repair …", Grave: true, Ask: fmt.Sprintf("Make the rows equal in which %s and %s differ, as locus repair %s lists them. The overwritten rows are kept only in locus.move_repair.", j.Source(), j.Target(), j.ID),
 		Arguments: []argument{{Name: "take", Label: "Take the row of the", Value: string(job.TakeNewer), Choices: []string{string(job.TakeNewer), string(job.TakeSource), string(job.TakeTarget)}}},
 	}, job.Order{Name: "repair", Event: func(*job.Job) phase.Event { return phase.Event{Kind: phase.ToRepair} }, Change: func(j *job.Job) { j.Repair = new(job.Repair) }})
 	offer(orderAnswer{
-		Procedure: "rollback", Word: "Roll back …", Grave: true, Ask: fmt.Sprintf("Hand genes of %s back from %s to %s. Statements on them are held for a moment; what was written at %s is kept.", j.ID, j.Target(), j.Source(), j.Target()),
+		Procedure: "rollback", Word: "Roll back …", Grave: true, Ask: fmt.Sprintf("Hand genes of %s back from %s to %s. Statements on them are paused for a moment; rows written at %s are kept.", j.ID, j.Target(), j.Source(), j.Target()),
 		Arguments: []argument{percentage("percent", "Leave", "% of its genes at "+j.Target(), 0), percentage("step_percent", "By", "% a step", 100)},
 	}, job.Back(0, 100))
 	if !s.Over() {
 		offer(throttling(j), job.Throttle(j.Throttle))
 	}
 	offer(orderAnswer{
-		Procedure: "finish", Word: "Finish", Grave: true, Ask: fmt.Sprintf("Finish %s: %s. There is no way back then but another move.", j.ID, j.Ending()),
+		Procedure: "finish", Word: "Finish", Grave: true, Ask: fmt.Sprintf("Finish %s: %s. Afterwards only another job can move the genes back.", j.ID, j.Ending()),
 	}, job.Just("finish", phase.Finish))
 	offer(orderAnswer{Procedure: "abort", Word: "Abort", Grave: true, Ask: abortion(j)}, job.Just("abort", phase.Abort))
 	return list
@@ -99,7 +99,7 @@ func throttling(j *job.Job) orderAnswer {
 	rest.Most = job.MostRest
 	return orderAnswer{
 		Procedure: "throttle", Word: "Throttle …", Arguments: []argument{rest},
-		Ask: fmt.Sprintf("Have copying, comparing and deleting of %s rest for a part of the time, so that the shards have more for their clients.", j.ID),
+		Ask: fmt.Sprintf("Let copying, comparing and deleting of %s pause for a part of the time, so that clients get more of the shards.", j.ID),
 	}
 }
 
@@ -109,7 +109,7 @@ func abortion(j *job.Job) string {
 		if j.BySequence {
 			what = fmt.Sprintf("%d %% of the rows", s.Cut)
 		}
-		return fmt.Sprintf("Give %s up: its %s at %s go back to %s first, and the copy at %s is deleted.", j.ID, what, j.Target(), j.Source(), j.Target())
+		return fmt.Sprintf("Abort %s: its %s at %s return to %s first, and the copy at %s is deleted.", j.ID, what, j.Target(), j.Source(), j.Target())
 	}
-	return fmt.Sprintf("Give %s up: its copy at %s is deleted, and %s serves all as before.", j.ID, j.Target(), j.Source())
+	return fmt.Sprintf("Abort %s: its copy at %s is deleted, and %s serves all rows as before.", j.ID, j.Target(), j.Source())
 }

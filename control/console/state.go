@@ -47,7 +47,7 @@ type you struct {
 	Admin bool        `json:"admin"`
 }
 
-var errNoProxy = errors.New("there is no proxy of this name, or it has gone")
+var errNoProxy = errors.New("there is no proxy of this name, or it has ended")
 
 // state converts a sight into an answer.
 func (c *Console) state(s *sight, proxy string, i identity) (*stateAnswer, error) {

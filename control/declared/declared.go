@@ -47,7 +47,7 @@ func readWith(ctx context.Context, kv *etcd.KV, decoder *cluster.Decoder) (*Stat
 	}
 	s.Cluster, err = decoder.Decode(documents, nil)
 	if err != nil && !errors.Is(err, cluster.ErrNotDeclared) {
-		return nil, fmt.Errorf("what is declared in etcd can't be read: %w", err)
+		return nil, fmt.Errorf("the declarations in etcd can't be read: %w", err)
 	}
 	return s, nil
 }

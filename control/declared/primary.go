@@ -83,7 +83,7 @@ func ReleasePrimary(ctx context.Context, kv *etcd.KV, shard router.ShardName, ep
 	}
 	p, err := cluster.DecodePrimary(text)
 	if err != nil {
-		return fmt.Errorf("release the hold of shard %s: %w", shard, err)
+		return fmt.Errorf("release the pause of shard %s: %w", shard, err)
 	}
 	if p.Epoch != epoch || !p.Held {
 		return nil

@@ -123,7 +123,7 @@ func (t Tables) changeCluster(ctx context.Context, by string, edit func(*cluster
 			return changed, err
 		}
 	}
-	return changed, errors.New("what is declared is changed by others again and again: try again")
+	return changed, errors.New("other commands keep changing the declarations: try again")
 }
 
 func (t Tables) changeOnce(ctx context.Context, by string, edit func(*cluster.Cluster) (*cluster.Cluster, error)) (changed bool, err error) {

@@ -35,7 +35,7 @@ func (e *examination) disk(ctx context.Context, s *shard) error {
 
 func (e *examination) room(where string, d disk) {
 	if d.available*100 < d.total*leastFree {
-		e.find(finding.AtRisk, "disk", where, "make room, or give it a larger disk; a move to another shard takes rows away", "%d of the %d GiB of its disk are free",
+		e.find(finding.AtRisk, "disk", where, "free space, or give it a larger disk; a job can move rows to another shard", "%d of the %d GiB of its disk are free",
 			d.available>>20, d.total>>20)
 	}
 }
@@ -85,7 +85,7 @@ func (e *examination) hollow(ctx context.Context, s *shard) error {
 
 func (e *examination) hollowTable(where string, t catalog.TableName, free, holds int64) {
 	if _, declared := e.Cluster.Tables[t]; declared && free > mostHollow && free > holds {
-		e.find(finding.Advice, "disk", where, fmt.Sprintf("OPTIMIZE TABLE %s.%s on that server, at a quiet hour: it writes the table anew", link.Name(t.Schema), link.Name(t.Name)),
-			"%d MiB of the file of %s hold nothing, and %d MiB rows", free>>20, t, holds>>20)
+		e.find(finding.Advice, "disk", where, fmt.Sprintf("OPTIMIZE TABLE %s.%s on that server, at a quiet hour: it rewrites the table", link.Name(t.Schema), link.Name(t.Name)),
+			"%d MiB of the file of %s are unused, and %d MiB contain rows", free>>20, t, holds>>20)
 	}
 }

@@ -45,11 +45,11 @@ func TestMembersOfEtcd(t *testing.T) {
 		t.Errorf("of members that are well: %s", got)
 	}
 	for want, change := range map[string]func(*etcd.Health){
-		"etcd b: 90 % of its quota of 1000 MiB are used: beyond that it takes no writes": func(h *etcd.Health) { h.Size, h.InUse, h.Quota = 900<<20, 800<<20, 1000<<20 },
-		"etcd b: 900 of the 1000 MiB of its file hold nothing":                           func(h *etcd.Health) { h.Size, h.InUse = 1000<<20, 100<<20 },
-		"etcd all endpoints: 2 versions of it run side by side":                          func(h *etcd.Health) { h.Version = "3.5.9" },
-		"clocks etcd at b: its clock is 8s ahead of this machine's":                      func(h *etcd.Health) { h.Clock = now.Add(8 * time.Second) },
-		"clocks etcd at b: its clock is 7s behind this machine's":                        func(h *etcd.Health) { h.Clock = now.Add(-8 * time.Second) },
+		"etcd b: 90 % of its quota of 1000 MiB are used: at 100 % it accepts no writes": func(h *etcd.Health) { h.Size, h.InUse, h.Quota = 900<<20, 800<<20, 1000<<20 },
+		"etcd b: 900 of the 1000 MiB of its file are unused":                            func(h *etcd.Health) { h.Size, h.InUse = 1000<<20, 100<<20 },
+		"etcd all endpoints: 2 versions of it run side by side":                         func(h *etcd.Health) { h.Version = "3.5.9" },
+		"clocks etcd at b: its clock is 8s ahead of this machine's":                     func(h *etcd.Health) { h.Clock = now.Add(8 * time.Second) },
+		"clocks etcd at b: its clock is 7s behind this machine's":                       func(h *etcd.Health) { h.Clock = now.Add(-8 * time.Second) },
 		"": func(h *etcd.Health) { h.Clock = time.Time{} },
 	} {
 		ill := well
@@ -116,7 +116,7 @@ func TestTablesThatHoldNothing(t *testing.T) {
 		free, holds int64 // GiB
 		want        string
 	}{
-		{orders, 3, 2, "disk s0: 3072 MiB of the file of shop.orders hold nothing, and 2048 MiB rows"},
+		{orders, 3, 2, "disk s0: 3072 MiB of the file of shop.orders are unused, and 2048 MiB contain rows"},
 		{orders, 3, 4, ""},
 		{orders, 1, 0, ""},
 		{catalog.TableName{Schema: "shop", Name: "others"}, 3, 0, ""},

@@ -58,7 +58,7 @@ var readers = []struct {
 
 func checkJSON(value []byte) error {
 	if !json.Valid(value) {
-		return errors.New("it is no JSON")
+		return errors.New("it is not JSON")
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func Documents(ctx context.Context, kv *etcd.KV) ([]Document, error) {
 				d.after = cluster.Prefix + cluster.TablePrefix + name
 			}
 			if d.remedy(ctx, kv); u.Follows {
-				d.keeps, d.Remedy = "it is readable, and another document isn't", "see the document that it needs"
+				d.keeps, d.Remedy = "it is readable, but another document isn't", "see the document that it needs"
 			}
 			list = append(list, d)
 		}
@@ -96,9 +96,9 @@ func Documents(ctx context.Context, kv *etcd.KV) ([]Document, error) {
 			d := Document{raw: p.Key, Why: strings.ReplaceAll(why.Error(), "\n", "; "), revision: p.Revision}
 			switch {
 			case r.prefix == cluster.SegmentPrefix:
-				d.keeps = "numbers that were given would be given again"
+				d.keeps = "numbers that were issued would be issued again"
 			case p.Key == keyring.CurrentKey:
-				d.keeps = "which keys hide new numbers would not be known"
+				d.keeps = "the keys that hide new numbers would be unknown"
 			case p.Leased:
 				d.keeps = "a process that runs keeps it, perhaps one of a newer version"
 			}
@@ -133,7 +133,7 @@ func keeps(c *cluster.Cluster, key string) string {
 		}
 	case cluster.PrimaryPrefix:
 		if _, needed := c.Shards[router.ShardName(name)]; needed {
-			return "which server of the shard is written to would not be known"
+			return "the primary of the shard would be unknown"
 		}
 	case cluster.RenamingPrefix, cluster.CountersPrefix:
 		if table, err := catalog.ParseTableKey(name); err == nil && c.Unreadable[cluster.TableKey(table)].Why != "" {
@@ -152,9 +152,9 @@ func (d *Document) remedy(ctx context.Context, kv *etcd.KV) {
 	file := strings.HasPrefix(d.raw, cluster.Prefix) && slices.Contains([]string{cluster.SettingsKey, "shards", "tables", "users", "generators"}, kind)
 	switch {
 	case d.after != "":
-		d.Remedy = "help " + escape(d.after) + " first"
+		d.Remedy = "repair " + escape(d.after) + " first"
 	case err == nil && d.keeps == "":
-		d.Remedy = restore + ", which brings its last value back; or " + remove
+		d.Remedy = restore + ", which restores its last value; or " + remove
 	case err == nil:
 		d.Remedy = restore
 	case d.keeps == "":
@@ -227,7 +227,7 @@ func find(ctx context.Context, kv *etcd.KV, key string) (*Document, error) {
 	}
 	at := slices.IndexFunc(list, func(d Document) bool { return d.raw == raw })
 	if at < 0 {
-		return nil, fmt.Errorf("%s is none of the documents that can't be used: locus documents list shows them", key)
+		return nil, fmt.Errorf("%s is not one of the documents that can't be used: locus documents list shows them", key)
 	}
 	return &list[at], nil
 }

@@ -39,11 +39,11 @@ func (e *examination) members(ctx context.Context) int {
 
 func (e *examination) space(h etcd.Health) {
 	if h.Quota > 0 && h.Size*100 >= h.Quota*fullAt {
-		e.find(finding.AtRisk, "etcd", h.Endpoint, "etcdctl compact and defrag; or a larger --quota-backend-bytes", "%d %% of its quota of %d MiB are used: beyond that it takes no writes",
+		e.find(finding.AtRisk, "etcd", h.Endpoint, "etcdctl compact and defrag; or a larger --quota-backend-bytes", "%d %% of its quota of %d MiB are used: at 100 %% it accepts no writes",
 			h.Size*100/h.Quota, h.Quota>>20)
 	}
 	if wasted := h.Size - h.InUse; wasted > wastedMost && wasted > h.InUse {
-		e.find(finding.Advice, "etcd", h.Endpoint, "etcdctl defrag --endpoints "+h.Endpoint, "%d of the %d MiB of its file hold nothing", wasted>>20, h.Size>>20)
+		e.find(finding.Advice, "etcd", h.Endpoint, "etcdctl defrag --endpoints "+h.Endpoint, "%d of the %d MiB of its file are unused", wasted>>20, h.Size>>20)
 	}
 }
 

@@ -85,7 +85,7 @@ func (e *examination) leftovers(ctx context.Context, s *shard) error {
 		if id, _, _ := strings.Cut(string(r[0]), "/"); !live[id] {
 			text := link.Text(string(r[0]))
 			e.find(finding.Advice, "leftovers", string(s.name), fmt.Sprintf("unless another cluster uses this server: DELETE FROM locus.move_position WHERE job = %s; DELETE FROM locus.move_lane WHERE job = %[1]s", text),
-				"positions are kept for job %s, which is over or was never this cluster's", r[0])
+				"positions are kept for job %s, which has ended or was never this cluster's", r[0])
 		}
 	}
 	return nil

@@ -139,11 +139,11 @@ func (e *examination) shard(ctx context.Context, s *shard) bool {
 		switch {
 		case err == nil:
 		case late:
-			e.symptom(finding.AtRisk, s.name, c.name, string(s.name), "see whether its writes wait for a replica (primaries), and at its load",
-				"it had no answer for %v, and the rest of the shard was not looked at: %v", shardPatience, err)
+			e.symptom(finding.AtRisk, s.name, c.name, string(s.name), "check whether its writes wait for a replica (primaries), and check its load",
+				"it did not answer for %v, and the rest of the shard was not checked: %v", shardPatience, err)
 			return false
 		default:
-			e.symptom(finding.AtRisk, s.name, c.name, string(s.name), "see the reason", "it can't be looked at: %v", err)
+			e.symptom(finding.AtRisk, s.name, c.name, string(s.name), "see the reason", "it can't be checked: %v", err)
 		}
 	}
 	return true
@@ -221,7 +221,7 @@ func (e *examination) durability(ctx context.Context, s *shard) error {
 	}
 	if lax != nil {
 		e.find(finding.AtRisk, "durability", string(s.name), strings.Join(remedy, "; ")+"; in the configuration too",
-			"a power cut can take back what was committed, on the server or out of its log: %s", strings.Join(lax, ", "))
+			"a power cut can lose committed transactions, on the server or from its log: %s", strings.Join(lax, ", "))
 	}
 	return nil
 }
@@ -247,7 +247,7 @@ func (e *examination) connections(ctx context.Context, s *shard) error {
 	if need := proxies*each + spare; need > most {
 		e.find(finding.AtRisk, "connections", string(s.name),
 			fmt.Sprintf("SET GLOBAL max_connections = %d, in the configuration too; or max_connections: %d below the shard in cluster.yaml", need, max(1, (most-spare)/proxies)),
-			"the server takes %d connections, and %d proxies with up to %d each and %d others may want %d", most, proxies, each, spare, need)
+			"the server allows %d connections, but %d proxies with up to %d each and %d others may need %d", most, proxies, each, spare, need)
 	}
 	return nil
 }
@@ -288,7 +288,7 @@ func (e *examination) kinds(open []*shard) {
 		case first == nil:
 			first = s
 		case s.Version().Flavor != first.Version().Flavor:
-			e.find(finding.AtRisk, "versions", string(s.name), "servers of one kind for all shards", "it is %s, and %s is %s: rows can't be moved between them, nor definitions be the same", s.Version(), first.name, first.Version())
+			e.find(finding.AtRisk, "versions", string(s.name), "servers of one kind for all shards", "it is %s, and %s is %s: rows can't be moved between them, and definitions can't be the same", s.Version(), first.name, first.Version())
 		}
 		if s != nil && tooOld(s.Version()) {
 			e.find(finding.Advice, "versions", string(s.name), "upgrade it to MariaDB 10.11 or MySQL 9.7, which locus is tested with", "it is %s", s.Version())
@@ -349,18 +349,18 @@ func (e *examination) rows(ctx context.Context, s *shard, t *catalog.Table) {
 	}
 	seen, err := some.Look(ctx)
 	if err != nil {
-		e.symptom(finding.AtRisk, s.name, "rows", where, "see the reason", "they can't be looked at: %v", err)
+		e.symptom(finding.AtRisk, s.name, "rows", where, "see the reason", "they can't be checked: %v", err)
 		return
 	}
 	routes := e.Cluster.Routes
 	if seen.Has(audit.Foreign(routes, s.name)) { // check again with the current map, because genes may have moved since
 		if routes, err = e.Jobs.Map(ctx); err != nil {
-			e.symptom(finding.AtRisk, s.name, "rows", where, "see the reason", "they can't be looked at: %v", err)
+			e.symptom(finding.AtRisk, s.name, "rows", where, "see the reason", "they can't be checked: %v", err)
 			return
 		}
 	}
 	if n, what := seen.Wrong(audit.Foreign(routes, s.name)); n > 0 {
-		e.find(finding.Outage, "rows", where, "locus verify looks at all of them; insert these anew through a proxy, and delete them on the shard", "it has %s", what)
+		e.find(finding.Outage, "rows", where, "locus verify checks all of them; insert these again through a proxy, and delete them on the shard", "it has %s", what)
 	}
 }
 

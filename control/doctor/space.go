@@ -23,7 +23,7 @@ func (e *examination) disks(ctx context.Context) {
 func (e *examination) spaceOf(disks map[string]fleet.Disk) {
 	for id, d := range disks {
 		if d.Total > 0 && d.Available < leastSpace {
-			e.find(finding.AtRisk, "disk", id, "make room on the disk of "+d.Dir+" on that machine: the process saves there what it needs to start without etcd",
+			e.find(finding.AtRisk, "disk", id, "free space on the disk of "+d.Dir+" on that machine: the process saves there the state that it needs to start without etcd",
 				"%d MiB of the %d MiB of the disk with its data_dir are available", d.Available>>20, d.Total>>20)
 		}
 	}

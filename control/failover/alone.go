@@ -30,7 +30,7 @@ func (w *watch) waits(now time.Time, primary switchover.Sight) {
 // can't be.
 func mayLose(p declared.Primary, primary switchover.Sight) string {
 	if p.Alone {
-		return "it goes on without replicas, as was ordered (--without-replicas), until as many follow again as it waits for"
+		return "it continues without replicas, as requested (--without-replicas), until as many follow again as it waits for"
 	}
 	return primary.SemiSync.Weak()
 }

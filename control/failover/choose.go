@@ -27,7 +27,7 @@ func (a Away) enough() bool { return a.Votes.most() && a.For >= a.After }
 // Seen lists all servers of the shard. The declared primary is the first, and was polled before the others.
 func Choose(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) {
 	if at := slices.IndexFunc(seen, func(one switchover.Sight) bool { return one.Group }); at >= 0 {
-		return "", trouble("declare failover: follow for the shard (locus apply)", "%s is a member of a group (Group Replication), which elects its primary by itself: locus promotes none beside it", seen[at].Addr)
+		return "", trouble("declare failover: follow for the shard (locus apply)", "%s is a member of a group (Group Replication), which elects its primary by itself: locus promotes no server there", seen[at].Addr)
 	}
 	if p.Alone { // what it has acknowledged since then may be on no replica, even if it waited for replicas at the last poll
 		k.Copies = 0
@@ -44,7 +44,7 @@ func Choose(p cluster.Primary, seen []switchover.Sight, k Known) (string, error)
 	case len(fit) == 0:
 		return "", trouble("start the primary; or "+k.takeOne(), "%s, and no other server can be the primary: %s", k.missed(p), strings.Join(unfit, "; "))
 	case best == nil:
-		return "", trouble("start the primary, which may have all; or "+k.takeOne()+", with --give-up: what others have is left there",
+		return "", trouble("start the primary, which may have all transactions; or "+k.takeOne()+", with --give-up, which gives up transactions that only others have",
 			"%s, and no other server has all that the others have: %s", k.missed(p), pair)
 	}
 	if err := k.nothingElsewhere(p, *best, seen); err != nil {
@@ -56,7 +56,7 @@ func Choose(p cluster.Primary, seen []switchover.Sight, k Known) (string, error)
 // holds returns an error if the best server lacks a transaction that the primary is known to have had.
 func (k Known) holds(p cluster.Primary, best switchover.Sight) error {
 	if k.Had == "" {
-		return trouble("start the primary; or "+k.takeOne(), "%s, and what it had acknowledged is not known: it was not seen since this shard is looked after", k.missed(p))
+		return trouble("start the primary; or "+k.takeOne(), "%s, and it is unknown what it had acknowledged, because it was never reachable while this shard was watched", k.missed(p))
 	}
 	lacks, err := switchover.Missing(best.MariaDB, k.Had, best.All())
 	if err == nil && lacks != "" {
@@ -70,11 +70,11 @@ func (k Known) patience(p cluster.Primary, seen []switchover.Sight) error {
 	primary := seen[0]
 	switch {
 	case k.Away.ComesAndGoes:
-		return trouble("see to its machine; or locus switchover "+string(k.Shard)+" --to another one",
-			"the primary %s comes and goes: within a minute most proxies have not reached it at least %d times, and each time reached it again within %v", p.Server, comings, k.Away.After)
+		return trouble("check its machine; or locus switchover "+string(k.Shard)+" --to another one",
+			"the primary %s is unstable: within a minute most proxies have not reached it at least %d times, and each time reached it again within %v", p.Server, comings, k.Away.After)
 	case primary.Err != nil && !k.Away.Votes.most():
-		return trouble("see to the network between this process and the server, or to its account for roles",
-			"the primary %s can't be looked at, and is left as it is, since %d of %d proxies reach it: %v", p.Server, k.Away.Votes.Proxies-k.Away.Votes.Down, k.Away.Votes.Proxies, primary.Err)
+		return trouble("check the network between this process and the server, and the admin account of the shard",
+			"the primary %s can't be checked, and stays the primary, because %d of %d proxies reach it: %v", p.Server, k.Away.Votes.Proxies-k.Away.Votes.Down, k.Away.Votes.Proxies, primary.Err)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (k Known) nothingBehind(p cluster.Primary, seen []switchover.Sight) error {
 	}
 	if unseen := k.unseen(seen); k.Copies > 0 && len(unseen) >= k.Copies {
 		return trouble("start it; or locus switchover "+string(k.Shard)+" --take "+p.Server,
-			"the primary %s takes no writes, as after a restart, and %s can't be reached, which may alone have what was acknowledged before", p.Server, strings.Join(unseen, ", "))
+			"the primary %s takes no writes, as after a restart, and %s can't be reached, and may be the only one with transactions that were acknowledged before", p.Server, strings.Join(unseen, ", "))
 	}
 	return nil
 }
@@ -155,7 +155,7 @@ func (k Known) unfit(p cluster.Primary, s switchover.Sight) string {
 	case k.Errant[s.Addr] != "":
 		return "has transactions of its own: " + k.Errant[s.Addr]
 	case !s.Logs:
-		return "does not log what it is sent: log_bin and log_replica_updates (log_slave_updates)"
+		return "does not log the transactions that it receives: set log_bin and log_replica_updates (log_slave_updates)"
 	case !s.GTIDs:
 		return "does not replicate by GTIDs"
 	case p.Cause == cluster.Lost && s.Addr == p.Next:
@@ -163,13 +163,13 @@ func (k Known) unfit(p cluster.Primary, s switchover.Sight) string {
 	case s.Source == "":
 		return "follows nobody"
 	case s.Skipped(k.Had) != "":
-		return "has left out " + s.Skipped(k.Had) + ", which it wrote before it was restarted, since gtid_strict_mode was OFF: make it anew"
+		return "has skipped " + s.Skipped(k.Had) + ", which it wrote before it was restarted, because gtid_strict_mode was OFF: rebuild it"
 	case s.Follows != k.Identity && s.Source != p.Server:
 		return "follows another server than the primary"
 	case !s.ReadOnly:
 		return "takes writes, and is a replica"
 	case !s.Applies:
-		return "has stopped to apply what it is sent: " + s.Stopped + waitsFor(s)
+		return "has stopped applying transactions: " + s.Stopped + waitsFor(s)
 	}
 	return ""
 }
@@ -233,7 +233,7 @@ func (k Known) nothingElsewhere(p cluster.Primary, best switchover.Sight, seen [
 	unseen := k.unseen(seen)
 	if k.Copies > 0 && len(unseen) >= k.Copies {
 		return trouble("start it, or the primary; or "+k.take(best),
-			"%s; %s can't be reached, and may alone have what was acknowledged: %s has %s", k.missed(p), strings.Join(unseen, ", "), best.Addr, best.All())
+			"%s; %s can't be reached, and may be the only one with all acknowledged transactions: %s has %s", k.missed(p), strings.Join(unseen, ", "), best.Addr, best.All())
 	}
 	return nil
 }

@@ -79,31 +79,31 @@ func TestChoose(t *testing.T) {
 		"two that have what the other lacks":      {seen: []switchover.Sight{a, replica("b", "11", "11"), replica("c", "10", "10", own("2"))}, want: "b has " + origin + ":1-11 and lacks 4e11fa47-71ca-11e1-9e33-c80aa9429562:1-2 of c, which has"},
 		"one with transactions of its own":        {seen: []switchover.Sight{a, replica("b", "10", "10"), replica("c", "10", "10", own("2"))}, known: func(k *Known) { k.Errant = map[string]string{"c": "4e11fa47-71ca-11e1-9e33-c80aa9429562:1-2"} }, want: "b"},
 		"it had most, and some of its own":        {seen: []switchover.Sight{a, replica("b", "10", "10"), replica("c", "11", "11", own("2"))}, known: func(k *Known) { k.Errant = map[string]string{"c": "4e11fa47-71ca-11e1-9e33-c80aa9429562:1-2"} }, want: "which can't be the primary"},
-		"an acknowledgement may be elsewhere":     {seen: []switchover.Sight{a, replica("b", "10", "11"), off("c")}, want: "c can't be reached, and may alone have what was acknowledged"},
+		"an acknowledgement may be elsewhere":     {seen: []switchover.Sight{a, replica("b", "10", "11"), off("c")}, want: "c can't be reached, and may be the only one with all acknowledged transactions"},
 		"two acknowledge, one is seen":            {seen: []switchover.Sight{a, replica("b", "10", "11"), off("c")}, known: func(k *Known) { k.Copies = 2 }, want: "b"},
 		"the other one has never followed":        {seen: []switchover.Sight{a, replica("b", "10", "11"), off("c")}, known: func(k *Known) { k.Followers = []string{"b"} }, want: "b"},
 		"nobody waits for replicas":               {seen: []switchover.Sight{a, replica("b", "10", "11"), off("c")}, known: func(k *Known) { k.Copies = 0 }, want: "b"},
 		"nobody waits, and it lacks something":    {seen: []switchover.Sight{a, replica("b", "8", "8"), off("c")}, known: func(k *Known) { k.Copies = 0 }, want: "lacks transactions that the primary had: " + origin + ":9-10"},
 		"too far behind":                          {seen: []switchover.Sight{a, replica("b", "2", "10")}, want: "b"}, // it must first apply what it has received
-		"what it had is not known":                {seen: []switchover.Sight{a, replica("b", "10", "11")}, known: func(k *Known) { k.Had = "" }, want: "is not known"},
+		"what it had is not known":                {seen: []switchover.Sight{a, replica("b", "10", "11")}, known: func(k *Known) { k.Had = "" }, want: "it is unknown what it had acknowledged"},
 		"a replica that follows nobody":           {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Follows, v.Source = "", "" }))}, want: "b follows nobody"},
 		"a replica of another one":                {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Follows, v.Source = "x", "x" }))}, want: "follows another server"},
 		"a replica that takes writes":             {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.ReadOnly = false }))}, want: "b takes writes"},
-		"it does not apply":                       {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Applies, v.Stopped = false, "a duplicate key" }))}, want: "b has stopped to apply what it is sent: a duplicate key"},
+		"it does not apply":                       {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Applies, v.Stopped = false, "a duplicate key" }))}, want: "b has stopped applying transactions: a duplicate key"},
 		"no GTIDs":                                {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.GTIDs = false }))}, want: "b does not replicate by GTIDs"},
 		"a member of a group":                     {seen: []switchover.Sight{alive, replica("b", "10", "11", set(func(v *switchover.View) { v.Group = true }))}, known: reached, want: "b is a member of a group"},
 		"no log of what it is sent":               {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Logs = false }))}, want: "log_replica_updates"},
 		"the proxies can't log in there":          {seen: []switchover.Sight{a, replica("b", "10", "11")}, known: func(k *Known) { k.Reached = map[string]votes{"b": {Proxies: 3, Down: 3, Why: "access denied"}} }, want: "b is not reached by 3 of 3 proxies (access denied)"},
 		"no other one is reached":                 {seen: []switchover.Sight{a, off("b"), off("c")}, want: "b can't be reached"},
 		"a promotion was broken off":              {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.ReadOnly, v.Applies = false, false }))}, doc: cluster.Primary{Next: "b", Cause: cluster.Lost}, want: "b"},
-		"it was broken off, and that one is off":  {seen: []switchover.Sight{a, off("b"), replica("c", "10", "11")}, doc: cluster.Primary{Next: "b", Cause: cluster.Lost}, want: "b can't be reached, and may alone have"},
+		"it was broken off, and that one is off":  {seen: []switchover.Sight{a, off("b"), replica("c", "10", "11")}, doc: cluster.Primary{Next: "b", Cause: cluster.Lost}, want: "b can't be reached, and may be the only one"},
 		"it was broken off, and another has more": {seen: []switchover.Sight{a, replica("b", "10", "10"), replica("c", "10", "11")}, doc: cluster.Primary{Next: "b", Cause: cluster.Lost}, want: "c"},
 		"restarted, and it has all":               {seen: []switchover.Sight{back("11"), replica("b", "10", "11"), replica("c", "10", "11")}, known: reached, want: "a"},
 		"restarted, and it has taken back":        {seen: []switchover.Sight{back("10"), replica("b", "10", "11"), replica("c", "10", "10")}, known: reached, want: "b"},
 		"restarted, and it has lost what it had":  {seen: []switchover.Sight{back("8"), replica("b", "10", "10"), replica("c", "8", "8")}, known: reached, want: "b"},
 		"restarted, and empty, as are all":        {seen: []switchover.Sight{back("8"), replica("b", "8", "8"), replica("c", "8", "8")}, known: reached, want: "takes no writes, and lacks transactions that it had"},
 		"restarted, and a replica is not seen":    {seen: []switchover.Sight{back("10"), replica("b", "10", "10"), off("c")}, known: reached, want: "a"}, // MySQL takes nothing back
-		"restarted MariaDB, one is not seen":      {seen: []switchover.Sight{mariadb(back("10")), off("c")}, known: func(k *Known) { k.Away, k.Had = Away{}, "0-1-10" }, want: "which may alone have what was acknowledged before"},
+		"restarted MariaDB, one is not seen":      {seen: []switchover.Sight{mariadb(back("10")), off("c")}, known: func(k *Known) { k.Away, k.Had = Away{}, "0-1-10" }, want: "may be the only one with transactions that were acknowledged before"},
 		"a MariaDB left out what it had written": {
 			seen: []switchover.Sight{a, skipping("b", "0-7-85,0-9-1466"), skipping("c", "0-7-86,0-9-1466")}, known: func(k *Known) { k.Had = "0-7-86,0-9-1377" },
 			want: "c",
@@ -114,7 +114,7 @@ func TestChoose(t *testing.T) {
 		},
 		"a MariaDB did, and is the only one": {
 			seen: []switchover.Sight{a, skipping("b", "0-7-85,0-9-1467")}, known: func(k *Known) { k.Had = "0-7-86,0-9-1377" },
-			want: "has left out 0-7-86, which it wrote before it was restarted",
+			want: "has skipped 0-7-86, which it wrote before it was restarted",
 		},
 		"it was broken off, and the primary is back": {
 			seen: []switchover.Sight{alive, replica("b", "10", "10")}, known: func(k *Known) { k.Away = Away{} },
@@ -231,7 +231,7 @@ func TestAlone(t *testing.T) {
 	known := Known{Shard: "s0", Had: origin + ":1-10", Identity: "id-a", Copies: 1, Followers: []string{"b", "c"}, Away: missed}
 	seen := []switchover.Sight{off("a"), replica("b", "10", "10"), off("c")}
 	alone := cluster.Primary{Server: "a"}
-	if to, err := Choose(alone, seen, known); to != "" || err == nil || !strings.Contains(err.Error(), "may alone have what was acknowledged") {
+	if to, err := Choose(alone, seen, known); to != "" || err == nil || !strings.Contains(err.Error(), "may be the only one with all acknowledged transactions") {
 		t.Error(to, err)
 	}
 	alone.Alone = true

@@ -72,7 +72,7 @@ func Judge(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) 
 	case len(writable) > 1:
 		return "", k.several(writable)
 	case len(writable) == 0:
-		return "", trouble("make one of them the primary (SET GLOBAL read_only = OFF), or see why nothing has",
+		return "", trouble("make one of them the primary (SET GLOBAL read_only = OFF), or find out why no tool has",
 			"no server takes writes: %s", describe(seen))
 	}
 	return follows(primary, writable[0], seen, k)
@@ -83,7 +83,7 @@ func follows(primary, next switchover.Sight, seen []switchover.Sight, k Known) (
 	switch {
 	case next.Follows != "" && !next.Halted:
 		return "", trouble("end its replication (RESET REPLICA ALL) if it is the primary, else SET GLOBAL read_only = ON there",
-			"%s takes writes and follows another server: nobody has promoted it; %s", next.Addr, describe(seen))
+			"%s takes writes and follows another server, so it was not promoted; %s", next.Addr, describe(seen))
 	case primary.Err != nil && len(k.Reach) > 0:
 		return "", trouble("SET GLOBAL read_only = ON at the one that is not the primary",
 			"%s takes writes, and so does %s, which proxies reach: %s", next.Addr, primary.Addr, strings.Join(k.Reach, ", "))
@@ -99,7 +99,7 @@ func complete(primary, next switchover.Sight, seen []switchover.Sight, k Known) 
 	}
 	if had == "" {
 		return trouble(k.take(next),
-			"%s takes writes, and what %s had acknowledged is not known: it was not seen since this shard is looked after", next.Addr, primary.Addr)
+			"%s takes writes, and it is unknown what %s had acknowledged, because it was never reachable while this shard was watched", next.Addr, primary.Addr)
 	}
 	if err := k.lacks(next, primary.Addr, had); err != nil {
 		return err
@@ -117,13 +117,13 @@ func complete(primary, next switchover.Sight, seen []switchover.Sight, k Known) 
 
 // take returns the command for an operator who knows that this server is to be the primary.
 func (k Known) take(s switchover.Sight) string {
-	return fmt.Sprintf("locus switchover %s --take %s, if it is to be the primary all the same", k.Shard, s.Addr)
+	return fmt.Sprintf("locus switchover %s --take %s, if it is to be the primary nevertheless", k.Shard, s.Addr)
 }
 
 func (k Known) lacks(next switchover.Sight, addr, had string) error {
 	missing, err := switchover.Missing(next.MariaDB, had, next.Has)
 	if err == nil && missing != "" {
-		err = trouble("apply them at it; or "+k.take(next)+", with --give-up if a server that is reached has them",
+		err = trouble("apply them there; or "+k.take(next)+", with --give-up if a server that is reached has them",
 			"%s takes writes, and lacks transactions that %s had: %s", next.Addr, addr, missing)
 	}
 	return err

@@ -45,11 +45,11 @@ func TestJudge(t *testing.T) {
 		"two take writes":                    {"rw 10", "rw 10", "ro 9 a", Known{Had: had}, "2 servers take writes: a takes writes and has " + had + "; b takes writes"},
 		"two others take writes":             {"off", "rw 10", "rw 10", Known{Had: had}, "2 servers take writes: b"},
 		"nobody takes writes":                {"ro 10", "ro 10 a", "off", Known{Had: had}, "no server takes writes: a is read-only"},
-		"a replica that was never read-only": {"off", "rw 10 a", "ro 10 a", Known{Had: had}, "nobody has promoted it"},
+		"a replica that was never read-only": {"off", "rw 10 a", "ro 10 a", Known{Had: had}, "so it was not promoted"},
 		"it lacks what was acknowledged":     {"off", "rw 8", "off", Known{Had: had}, "lacks transactions that a had: " + origin + ":9-10"},
 		"it lacks what the primary has":      {"ro 12", "rw 10", "off", Known{Had: had}, "lacks transactions that a had: " + origin + ":11-12"},
 		"it lacks what another one has":      {"off", "rw 10", "ro 11 a", Known{Had: had}, "lacks transactions that c had: " + origin + ":11"},
-		"what it must have is not known":     {"off", "rw 10", "ro 10 a", Known{}, "is not known"},
+		"what it must have is not known":     {"off", "rw 10", "ro 10 a", Known{}, "it is unknown what a had acknowledged"},
 		"proxies reach the primary":          {"off", "rw 10", "ro 10 a", Known{Had: had, Reach: []string{"p1"}}, "which proxies reach: p1"},
 	} {
 		t.Run(name, func(t *testing.T) {

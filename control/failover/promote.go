@@ -270,14 +270,14 @@ func (s *shard) tidy(ctx context.Context, p declared.Primary, seen []switchover.
 	switch {
 	case err == nil:
 		s.said, s.pause = "", 0
-		s.Log.Info("the servers are what the document says", slog.String("shard", string(s.name)), slog.String("primary", p.Server))
+		s.Log.Info("the servers have the roles of the document again", slog.String("shard", string(s.name)), slog.String("primary", p.Server))
 	case errors.Is(err, etcd.ErrHeld) || ctx.Err() != nil:
 	default:
 		s.pause = min(max(2*s.pause, s.Look), mostTidyPause)
 		s.next = time.Now().Add(s.pause)
 		if s.said != err.Error() {
 			s.said = err.Error()
-			s.Log.Warn("a server is not what the document says", slog.String("shard", string(s.name)), slog.Any("error", err))
+			s.Log.Warn("a server does not have the role of the document", slog.String("shard", string(s.name)), slog.Any("error", err))
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (s *shard) restore(ctx context.Context, p declared.Primary, seen []switchov
 			ctx, cancel := context.WithTimeout(ctx, restoring)
 			defer cancel()
 			if err := todo(ctx); err != nil && ctx.Err() == nil {
-				s.Log.Warn("a crash has left a server other branches than its log has", slog.String("shard", string(p.Shard)), slog.String("addr", one.Addr), slog.Any("error", err))
+				s.Log.Warn("after a crash, a server has other prepared branches than its log", slog.String("shard", string(p.Shard)), slog.String("addr", one.Addr), slog.Any("error", err))
 			}
 		})
 	}

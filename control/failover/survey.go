@@ -37,10 +37,10 @@ func waitsFor(s switchover.Sight) string {
 	if s.Undecided == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", and has %d prepared transactions: if it gets no further, one of them holds rows for ever, since no other server knows of it; make it anew then", s.Undecided)
+	return fmt.Sprintf(", and has %d prepared transactions: if it makes no progress, one of them locks rows for ever, because no other server knows of it; rebuild the server then", s.Undecided)
 }
 
-const leavesOut = "would leave out, once it is restarted as a primary and follows, what it takes back then: gtid_strict_mode is OFF"
+const leavesOut = "would skip transactions if it was restarted as the primary and then followed another server: gtid_strict_mode is OFF"
 
 // lax reports whether a server skips replicated transactions that carry its own server ID, because
 // gtid_strict_mode is OFF.
@@ -56,7 +56,7 @@ func (k Known) unready(p declared.Primary, s switchover.Sight) string {
 	own.Waits, own.InForce = true, true // as after a promotion
 	switch {
 	case s.Stopped != "":
-		return "does not receive what the primary writes: " + s.Stopped
+		return "does not receive the primary's transactions: " + s.Stopped
 	case s.Behind > mostBehind:
 		return fmt.Sprintf("is %d s behind, which a promotion waits for", s.Behind) + waitsFor(s)
 	case k.Copies > 0 && !s.SemiSync.Acknowledges:
@@ -64,7 +64,7 @@ func (k Known) unready(p declared.Primary, s switchover.Sight) string {
 	case lax(s):
 		return leavesOut
 	case k.Copies > 0 && own.Weak() != "":
-		return "would not keep what it acknowledges as a primary: " + own.Weak()
+		return "could lose transactions that it acknowledges as the primary: " + own.Weak()
 	}
 	return ""
 }

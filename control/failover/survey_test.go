@@ -18,14 +18,14 @@ func TestUnready(t *testing.T) {
 		want   string
 	}{
 		"ready":                         {want: ""},
-		"stopped":                       {func(s *switchover.Sight) { s.Stopped = "error" }, "does not receive what the primary writes: error"},
+		"stopped":                       {func(s *switchover.Sight) { s.Stopped = "error" }, "does not receive the primary's transactions: error"},
 		"behind":                        {func(s *switchover.Sight) { s.Behind = 31 }, "is 31 s behind, which a promotion waits for"},
-		"waits for a branch":            {func(s *switchover.Sight) { s.Behind, s.Undecided = 106, 1 }, "is 106 s behind, which a promotion waits for, and has 1 prepared transactions: if it gets no further, one of them holds rows for ever, since no other server knows of it; make it anew then"},
-		"was stopped by one":            {func(s *switchover.Sight) { s.Applies, s.Stopped, s.Undecided = false, "Lock wait timeout exceeded", 1 }, "has stopped to apply what it is sent: Lock wait timeout exceeded, and has 1 prepared transactions: if it gets no further, one of them holds rows for ever, since no other server knows of it; make it anew then"},
+		"waits for a branch":            {func(s *switchover.Sight) { s.Behind, s.Undecided = 106, 1 }, "is 106 s behind, which a promotion waits for, and has 1 prepared transactions: if it makes no progress, one of them locks rows for ever, because no other server knows of it; rebuild the server then"},
+		"was stopped by one":            {func(s *switchover.Sight) { s.Applies, s.Stopped, s.Undecided = false, "Lock wait timeout exceeded", 1 }, "has stopped applying transactions: Lock wait timeout exceeded, and has 1 prepared transactions: if it makes no progress, one of them locks rows for ever, because no other server knows of it; rebuild the server then"},
 		"acknowledges nothing":          {func(s *switchover.Sight) { s.SemiSync.Acknowledges = false }, "does not acknowledge: rpl_semi_sync_replica_enabled (rpl_semi_sync_slave_enabled) is OFF"},
 		"takes its own for what it has": {func(s *switchover.Sight) { s.Strict = false }, leavesOut},
 		"MySQL takes nothing back":      {func(s *switchover.Sight) { s.Strict, s.MariaDB = false, false }, ""},
-		"weak as a primary":             {func(s *switchover.Sight) { s.SemiSync.Copies = 0 }, "would not keep what it acknowledges as a primary: it waits for no replica"},
+		"weak as a primary":             {func(s *switchover.Sight) { s.SemiSync.Copies = 0 }, "could lose transactions that it acknowledges as the primary: it waits for no replica"},
 		"unfit":                         {func(s *switchover.Sight) { s.ReadOnly = false }, "takes writes, and is a replica"},
 	} {
 		s := replica("b", "10", "10")

@@ -168,7 +168,7 @@ func (s *shard) tell(ctx context.Context, err error) {
 	w := s.watch
 	what, remedy := "", ""
 	if err != nil {
-		what, remedy = "look at the servers: "+err.Error(), "see the log of "+s.Runner.Name
+		what, remedy = "check the servers: "+err.Error(), "see the log of "+s.Runner.Name
 		if t, ok := errors.AsType[*Trouble](err); ok {
 			what, remedy = t.What, t.Remedy
 		}

@@ -24,7 +24,7 @@ func (s *stranded) misplaced(c *catalog.Catalog, progress Progress) ([]string, e
 		for _, shard := range s.next.ShardNames() {
 			what, err := s.misplacedOn(t, shard, progress)
 			if err != nil {
-				return nil, fmt.Errorf("look at the rows of table %s: %w", t.TableName, err)
+				return nil, fmt.Errorf("check the rows of table %s: %w", t.TableName, err)
 			}
 			if what != "" {
 				s.report("%s", what)

@@ -96,7 +96,7 @@ func await[T any](ctx context.Context, kv *etcd.KV, q Question, asked int64, of 
 func AskLately[T any](ctx context.Context, kv *etcd.KV, q Question, fresh, patience time.Duration) (Answers[T], error) {
 	text, asked, err := kv.Get(ctx, questionKey(q))
 	if err != nil {
-		return Answers[T]{}, fmt.Errorf("look who has asked the proxies for their %s: %w", q, err)
+		return Answers[T]{}, fmt.Errorf("check who has asked the proxies for their %s: %w", q, err)
 	}
 	var at time.Time
 	if asked > 0 && json.Unmarshal(text, &at) == nil {

@@ -144,7 +144,7 @@ func Find(cards []Card, name string) (at int, err error) {
 	}
 	switch len(found) {
 	case 0:
-		return 0, fmt.Errorf("no process %s lives: locus proxies list", name)
+		return 0, fmt.Errorf("no process %s is alive: locus proxies list", name)
 	case 1:
 		return found[0], nil
 	}

@@ -130,7 +130,7 @@ func giveUpKill(ctx context.Context, kv *etcd.KV, proxy, key string, k Kill) err
 		return endKill(ctx, kv, key, last)
 	case last.Taken.IsZero():
 		if _, err = kv.Commit(ctx, []etcd.Guard{{Key: key, Revision: revision}}, etcd.Delete(key)); err == nil {
-			return fmt.Errorf("proxy %s has not answered, and session %d goes on", proxy, k.Session)
+			return fmt.Errorf("proxy %s has not answered, and session %d continues", proxy, k.Session)
 		}
 	}
 	return &UnknownKillError{proxy, k.Session}

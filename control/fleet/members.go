@@ -48,7 +48,7 @@ func (m Membership) Run(ctx context.Context) error {
 	for {
 		wrote, err := m.join(ctx, what)
 		if wrote {
-			what = "is back: other processes had taken it for lost"
+			what = "is back: other processes had considered it lost"
 		}
 		if err != nil && !failing && ctx.Err() == nil {
 			m.Log.Warn("the start of this process is not in the timeline yet", slog.Any("error", err))

@@ -86,7 +86,7 @@ func TestTheTimelineHasProcesses(t *testing.T) {
 	if err := fleet.Send(t.Context(), kv, "c", fleet.Drain, "ann", time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	await("c: was told t false")
+	await("c: was reques false")
 	cancel()
 	<-ended
 	<-ended

@@ -36,9 +36,9 @@ func Send(ctx context.Context, kv *etcd.KV, id string, o Order, by string, now t
 	if err != nil {
 		return err
 	}
-	what := "was told to stop: no more clients, statements under way may end"
+	what := "was requested to stop: it accepts no more clients, and running statements may end"
 	if o == Evict {
-		what = "was told to stop at once"
+		what = "was requested to stop at once"
 	}
 	e := events.Event{At: now, Kind: events.Drain, Subject: "process " + id, What: what, By: by}
 	writes, _ := events.Add([]etcd.Write{etcd.Put(orderKey(id), text)}, e)

@@ -62,7 +62,7 @@ func putChange(ctx context.Context, kv *etcd.KV, q Question, process string, cha
 		return 0, err
 	}
 	if revision, err = kv.Commit(ctx, nil, etcd.Put(changesKey(q)+process, text)); err != nil {
-		return 0, fmt.Errorf("tell the proxies of a definition: %w", err)
+		return 0, fmt.Errorf("notify the proxies of a definition: %w", err)
 	}
 	return revision, nil
 }
@@ -112,7 +112,7 @@ func (a *Announcer) Redefined(ctx context.Context, change catalog.Change) error 
 func (a *Announcer) Renumbered(ctx context.Context, counted catalog.Change) error {
 	ctx, cancel := context.WithTimeout(ctx, RenumberedPatience)
 	defer cancel()
-	return a.tell(ctx, &a.renumbered, Renumbered, counted, "no answer from %s, which may still give numbers from before")
+	return a.tell(ctx, &a.renumbered, Renumbered, counted, "no answer from %s, which may still issue numbers of the former counter")
 }
 
 // Settled is Redefined that also waits until all statements have ended that began with the old tables.

@@ -136,7 +136,7 @@ func TestKillIsWithdrawn(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	err := fleet.SendKill(ctx, kv, "a:1", fleet.Kill{Session: 7})
-	if unknown := new(fleet.UnknownKillError); err == nil || errors.As(err, &unknown) || !strings.Contains(err.Error(), "session 7 goes on") {
+	if unknown := new(fleet.UnknownKillError); err == nil || errors.As(err, &unknown) || !strings.Contains(err.Error(), "session 7 continues") {
 		t.Fatal(err)
 	}
 	done := make(chan uint32, 2)

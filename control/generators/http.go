@@ -79,7 +79,7 @@ func (a *API) WithoutLogin(networks []netip.Prefix, snowflake string) http.Handl
 		client, err := netip.ParseAddrPort(r.RemoteAddr)
 		address := client.Addr().Unmap()
 		if len(networks) > 0 && (err != nil || !slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(address) })) {
-			http.Error(w, fmt.Sprintf("no number is given to %s: ids.allow of this process does not contain it", address), http.StatusForbidden)
+			http.Error(w, fmt.Sprintf("no number is issued to %s: ids.allow of this process does not contain it", address), http.StatusForbidden)
 			return
 		}
 		mux.ServeHTTP(w, r)

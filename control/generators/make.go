@@ -61,7 +61,7 @@ func (m maker) make(ctx context.Context, name, counter string) (idgen.Numbers, e
 	case cluster.HAGenerator, cluster.QueueGenerator:
 		return m.ofOthers(ctx, name, counter)
 	}
-	return nil, fmt.Errorf("kind %q is none that this build makes", d.Kind)
+	return nil, fmt.Errorf("this build does not know kind %q", d.Kind)
 }
 
 func (m maker) segments(ctx context.Context, name, tag string) (idgen.Numbers, error) {

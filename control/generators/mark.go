@@ -28,7 +28,7 @@ var errMark = errors.New("a mark is 12 letters and digits")
 // process that starts while etcd is down can continue with the numbers in Redis.
 func (s *Set) mark(ctx context.Context) (string, error) {
 	if err := s.marking.take(ctx); err != nil {
-		return "", fmt.Errorf("wait for what begins this cluster's keys in Redis and memcached: %w", err)
+		return "", fmt.Errorf("wait for the prefix of this cluster's keys in Redis and memcached: %w", err)
 	}
 	defer s.marking.leave()
 	if s.marked != "" {
@@ -37,10 +37,10 @@ func (s *Set) mark(ctx context.Context) (string, error) {
 	mark, err := s.settledMark(ctx)
 	if err != nil {
 		if mark = s.rememberedMark(); mark == "" || errors.Is(err, errMark) {
-			return "", fmt.Errorf("what begins this cluster's keys in Redis and memcached: %w", err)
+			return "", fmt.Errorf("the prefix of this cluster's keys in Redis and memcached: %w", err)
 		}
 	} else if err := s.rememberMark(mark); err != nil {
-		s.options.Log.Warn("what begins this cluster's keys in Redis and memcached could not be remembered: a start needs etcd", "error", err)
+		s.options.Log.Warn("the prefix of this cluster's keys in Redis and memcached could not be saved: a start needs etcd", "error", err)
 	}
 	s.marked = mark
 	return mark, nil

@@ -90,7 +90,7 @@ func TestAMarkIsRemembered(t *testing.T) {
 		t.Errorf("with etcd away: %s, %v", text, err)
 	}
 	for _, without := range []string{"", t.TempDir()} {
-		if text, err := next(without); !errors.Is(err, errAway) || !strings.Contains(err.Error(), "what begins this cluster's keys") {
+		if text, err := next(without); !errors.Is(err, errAway) || !strings.Contains(err.Error(), "the prefix of this cluster's keys") {
 			t.Errorf("with etcd away and nothing remembered: %s, %v", text, err)
 		}
 	}

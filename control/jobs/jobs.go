@@ -401,7 +401,7 @@ func (s *Store) Outcomes(ctx context.Context, id string) (job.Outcomes, error) {
 		return all, err
 	}
 	if answers.Late > 0 { // without the counters of some proxies, the sum would look like a change
-		return all, fmt.Errorf("proxies don't tell how statements fare: %v", answers.Silent)
+		return all, fmt.Errorf("the proxies' figures of statements are missing: %v", answers.Silent)
 	}
 	for _, byJob := range answers.By {
 		all.Source, all.Target = all.Source.Plus(tally(byJob[id].Source)), all.Target.Plus(tally(byJob[id].Target))

@@ -54,7 +54,7 @@ func differs(c fleet.Card, current Current, first map[uint32]string) string {
 		return ""
 	}
 	if c.Keys.Refused != "" {
-		return "it refuses what is in its key ring's file: " + c.Keys.Refused
+		return "it refuses its key ring's file: " + c.Keys.Refused
 	}
 	for _, version := range slices.Sorted(maps.Keys(first)) {
 		switch c.Keys.Fingerprint(version) {
@@ -66,7 +66,7 @@ func differs(c fleet.Card, current Current, first map[uint32]string) string {
 		}
 	}
 	if current.Version > 0 && c.Keys.Stamps != current.Version {
-		return fmt.Sprintf("it stamps with version %d, and %d is current", c.Keys.Stamps, current.Version)
+		return fmt.Sprintf("it hides new numbers with version %d, and %d is current", c.Keys.Stamps, current.Version)
 	}
 	return ""
 }

@@ -373,11 +373,11 @@ func TestWhoIsInTheWay(t *testing.T) {
 	for want, card := range map[string]fleet.Card{
 		"":  {ID: "x", Keys: keys(fleet.KeyVersion{Version: 2, Fingerprint: fp})},
 		" ": {ID: "x", Keys: &fleet.Keys{}, Roles: mover},
-		"x: an older build, which does not tell what keys it has: upgrade it":                     {ID: "x"},
+		"x: an older build, which does not report its keys: upgrade it":                           {ID: "x"},
 		"x: it has no key ring: name one in its configuration as key_ring":                        {ID: "x", Keys: &fleet.Keys{}},
 		"x: it has versions 1: bring the current key ring to it":                                  {ID: "x", Roles: mover, Keys: keys(fleet.KeyVersion{Version: 1, Fingerprint: "f"})},
 		"x: it has another key under version 2: bring the current key ring to it, and restart it": {ID: "x", Keys: keys(fleet.KeyVersion{Version: 2, Fingerprint: "f"})},
-		"x: it has versions 1: bring the current key ring to it; it refuses what is in its file: not YAML": {ID: "x", Keys: &fleet.Keys{
+		"x: it has versions 1: bring the current key ring to it; it refuses its file: not YAML": {ID: "x", Keys: &fleet.Keys{
 			Versions: []fleet.KeyVersion{{Version: 1, Fingerprint: "f"}}, Refused: "not YAML",
 		}},
 	} {
@@ -474,7 +474,7 @@ func TestATableThatCanNotFollow(t *testing.T) {
 	}()
 	w.until("2 is current", func() bool { return w.current() == 2 })
 	enough()
-	if outcome := <-done; len(outcome.Lagging) != 1 || outcome.Lagging[0].String() != "a: it stamps with version 1" {
+	if outcome := <-done; len(outcome.Lagging) != 1 || outcome.Lagging[0].String() != "a: it hides new numbers with version 1" {
 		t.Errorf("%+v", outcome)
 	}
 	if p.Status().Stamps != 1 {
@@ -528,15 +528,15 @@ func TestDifferences(t *testing.T) {
 	current := keyring.Current{Version: 1, Fingerprint: "a"}
 	well := fleet.Card{ID: "well", Keys: keys(1, "a", "b")}
 	for want, other := range map[string]*fleet.Keys{
-		"":                                keys(1, "a", "b"),
-		"lacks key version 2":             keys(1, "a"),
-		"another key under version 1":     keys(1, "z", "b"),
-		"another key under version 2":     keys(1, "a", "z"),
-		"it has versions 2: bring":        keys(2, "", "b"),
-		"it stamps with version 2, and 1": keys(2, "a", "b"),
-		"it has no key ring":              {},
-		"refuses what is in":              {Stamps: 1, Versions: well.Keys.Versions, Refused: "not YAML"},
-		"an older build":                  nil,
+		"":                            keys(1, "a", "b"),
+		"lacks key version 2":         keys(1, "a"),
+		"another key under version 1": keys(1, "z", "b"),
+		"another key under version 2": keys(1, "a", "z"),
+		"it has versions 2: bring":    keys(2, "", "b"),
+		"it hides new numbers with version 2, and 1": keys(2, "a", "b"),
+		"it has no key ring":                         {},
+		"refuses its key ring's":                     {Stamps: 1, Versions: well.Keys.Versions, Refused: "not YAML"},
+		"an older build":                             nil,
 	} {
 		got := keyring.Differences([]fleet.Card{well, {ID: "other", Keys: other}}, current)
 		switch {

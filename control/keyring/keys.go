@@ -225,9 +225,9 @@ func (k *Keys) refuse(err error) {
 		return
 	}
 	if err != nil {
-		k.Log.Error("the key ring is refused, and the one before stays", slog.Any("error", err))
+		k.Log.Error("the key ring is refused, and the previous one stays in use", slog.Any("error", err))
 	} else {
-		k.Log.Info("the key ring's file is again what is in force")
+		k.Log.Info("the key ring's file has the key ring that is in use again")
 	}
 	k.show(func(shown *fleet.Keys) { shown.Refused = text })
 }
@@ -249,7 +249,7 @@ func (k *Keys) ask(ctx context.Context) {
 		err = k.follow(ctx, current)
 	}
 	if err != nil && (k.behind == nil || k.behind.Error() != err.Error()) {
-		k.Log.Error("new IDs go on with the key version before", slog.Any("stamps", k.Status().Stamps), slog.Any("error", err))
+		k.Log.Error("new IDs keep the previous key version", slog.Any("stamps", k.Status().Stamps), slog.Any("error", err))
 	}
 	k.behind = err
 }

@@ -222,7 +222,7 @@ func (r Rotation) lagging(ctx context.Context) []Lack {
 				lagging, err = r.look(context.WithoutCancel(ctx)) // bounded by the time limit of requests to etcd
 			}
 			if err != nil {
-				return []Lack{{"all", fmt.Sprintf("it is not known whether they stamp with it: %v", err)}}
+				return []Lack{{"all", fmt.Sprintf("it is unknown whether they use it for new numbers: %v", err)}}
 			}
 			return lagging
 		}
@@ -251,7 +251,7 @@ func Lacking(cards []fleet.Card, version uint32, fingerprint string) []Lack {
 func lack(c fleet.Card, version uint32, fingerprint string) string {
 	switch {
 	case c.Keys == nil:
-		return "an older build, which does not tell what keys it has: upgrade it"
+		return "an older build, which does not report its keys: upgrade it"
 	case len(c.Keys.Versions) == 0 && c.Proxies():
 		return "it has no key ring: name one in its configuration as key_ring"
 	case len(c.Keys.Versions) == 0: // a process that runs no statements reads no order numbers
@@ -266,7 +266,7 @@ func lack(c fleet.Card, version uint32, fingerprint string) string {
 		why = fmt.Sprintf("it has another key under version %d: bring the current key ring to it, and restart it", version)
 	}
 	if c.Keys.Refused != "" {
-		why += "; it refuses what is in its file: " + c.Keys.Refused
+		why += "; it refuses its file: " + c.Keys.Refused
 	}
 	return why
 }
@@ -276,7 +276,7 @@ func Lagging(cards []fleet.Card, version uint32) []Lack {
 	var list []Lack
 	for _, c := range cards {
 		if c.Keys != nil && len(c.Keys.Versions) > 0 && c.Keys.Stamps != version {
-			list = append(list, Lack{c.ID, fmt.Sprintf("it stamps with version %d", c.Keys.Stamps)})
+			list = append(list, Lack{c.ID, fmt.Sprintf("it hides new numbers with version %d", c.Keys.Stamps)})
 		}
 	}
 	return slices.Clip(list)

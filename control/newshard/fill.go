@@ -180,7 +180,7 @@ func (f *Filling) await(ctx context.Context, obeyed func(context.Context) error)
 // settle makes a shard's rows equal while it is locked and no statement is running that writes only the other
 // shards. A prepared branch may still commit, so settle waits for those too.
 func (f *filling) settle(ctx context.Context, patience time.Duration) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("writers of global tables were made to wait for %v, and no longer", patience))
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("writers of global tables have waited for %v, which is the limit", patience))
 	defer cancel()
 	err := f.settled(ctx)
 	if cause := context.Cause(ctx); err != nil && cause != nil && errors.Is(err, ctx.Err()) {

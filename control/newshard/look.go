@@ -218,7 +218,7 @@ func (p *Plan) another(ctx context.Context, c *link.Conn, l *Lacking) error {
 		}
 		other, err := link.Dial(ctx, at)
 		if err != nil {
-			return fmt.Errorf("is it another server than shard %s: %w", name, err)
+			return fmt.Errorf("check that it is not the server of shard %s: %w", name, err)
 		}
 		theirs, err := identity(ctx, other)
 		_ = other.Close()
@@ -325,7 +325,7 @@ func (p *Plan) mayFill(ctx context.Context, first, c *link.Conn, l *Lacking, nam
 	}
 	found, err := pair.Compare(ctx, 0)
 	if err == nil && len(found.Keys) > 0 {
-		err = fmt.Errorf("global table %s has rows there that are not those of %s, such as of key %s: if they are nobody's, TRUNCATE TABLE %s on %s, and it gets those of %s",
+		err = fmt.Errorf("global table %s has rows there that are not those of %s, such as of key %s: if nothing needs them, TRUNCATE TABLE %s on %s, and it gets those of %s",
 			name, firstShard, found.Keys[0].Short(), name, l.Shard, firstShard)
 	}
 	return true, err

@@ -42,19 +42,19 @@ func (l *Lacking) make(ctx context.Context) (err error) {
 	}
 	defer m.there.Close()
 	if err := note(ctx, m.there, l.Rows); err != nil {
-		return fmt.Errorf("note which tables are to be filled: %w", err)
+		return fmt.Errorf("record which tables are to be filled: %w", err)
 	}
 	if err = m.tables(ctx); err != nil {
 		return errors.Join(err, m.undo(context.WithoutCancel(ctx)))
 	}
 	for _, r := range m.Routines {
 		if err := copies.MakeRoutine(ctx, m.first, m.there, r); err != nil {
-			return fmt.Errorf("make %s: %w\nwhat was made there before stays: make it by hand, as SHOW CREATE %s gives it on the first shard, and do it again", r, err, r.Kind)
+			return fmt.Errorf("make %s: %w\nwhat was made there before stays: make it by hand, as SHOW CREATE %s prints it on the first shard, and repeat the command", r, err, r.Kind)
 		}
 	}
 	for _, name := range m.Views {
 		if err := copies.MakeView(ctx, m.first, m.there, name); err != nil {
-			return fmt.Errorf("make view %s: %w\nwhat was made there before stays: make the view by hand, as SHOW CREATE VIEW gives it on the first shard, and do it again", name, err)
+			return fmt.Errorf("make view %s: %w\nwhat was made there before stays: make the view by hand, as SHOW CREATE VIEW prints it on the first shard, and repeat the command", name, err)
 		}
 	}
 	return nil
@@ -95,7 +95,7 @@ func (m *making) undo(ctx context.Context) error {
 func told(ctx context.Context, c *link.Conn, query string) (string, error) {
 	rows, err := c.Query(ctx, query)
 	if err == nil && (len(rows) != 1 || len(rows[0]) < 2) {
-		err = errors.New("the first shard doesn't say how it is made")
+		err = errors.New("the first shard doesn't show its definition")
 	}
 	if err != nil {
 		return "", err
@@ -120,7 +120,7 @@ func (m *making) table(ctx context.Context, name catalog.TableName) error {
 	}
 	body, ok := strings.CutPrefix(text, "CREATE TABLE "+link.Name(name.Name)+" ")
 	if !ok {
-		return errors.New("it is no table")
+		return errors.New("it is not a table")
 	}
 	// References without a schema are to the table's own schema.
 	if _, err := m.there.Exec(ctx, "USE "+link.Name(name.Schema)); err != nil {

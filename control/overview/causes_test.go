@@ -44,7 +44,7 @@ func TestADeadServerIsOneFinding(t *testing.T) {
 	if got := strings.Join(checks, " "); f.Severity != finding.Outage || got != "logins connections logins" {
 		t.Errorf("%s: %s", f.Severity, got)
 	}
-	if f.Expect != "failover under way, expected within 7s" {
+	if f.Expect != "failover in progress, expected within 7s" {
 		t.Errorf("it expects %q", f.Expect)
 	}
 	if sh := s.Shards; sh[0].Severity != finding.None || sh[1].Severity != finding.Outage || sh[2].Severity != finding.None {
@@ -59,8 +59,8 @@ func TestWhatBecomesOfADeadPrimary(t *testing.T) {
 	}{
 		{func(s *overview.Seen) {
 			s.Declared.Primaries["s1"] = cluster.Primary{Epoch: 5, Server: "db1:3306", Next: "db3:3306", Cause: cluster.Lost}
-		}, "failover to db3:3306 under way, expected within 7s"},
-		{func(s *overview.Seen) { s.At = s.At.Add(time.Minute) }, "the failover is 53s overdue: see whether a mover runs (locus proxies list), and its log"},
+		}, "failover to db3:3306 in progress, expected within 7s"},
+		{func(s *overview.Seen) { s.At = s.At.Add(time.Minute) }, "the failover is 53s overdue: check whether a mover runs (locus proxies list), and its log"},
 		{func(s *overview.Seen) {
 			s.Records = map[router.ShardName]failover.Record{"s1": {Primary: "db1:3306", Trouble: "all replicas lag", At: s.At}}
 		}, "no failover: no server can be promoted yet"},

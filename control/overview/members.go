@@ -25,7 +25,7 @@ func unhealthy(h etcd.Health) string {
 	case h.Err != nil:
 		return "does not answer: " + h.Err.Error()
 	case !h.Leader:
-		return "knows of no leader: it takes no writes"
+		return "has no leader: it accepts no writes"
 	case len(h.Alarms) > 0:
 		return "has an alarm: " + strings.Join(h.Alarms, ", ")
 	}

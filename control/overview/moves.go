@@ -48,10 +48,10 @@ func stuck(seen watch.Seen, now time.Time) (f finding.Finding, is bool) {
 	case j.State.Shown() == phase.Failed:
 		f = finding.New(finding.AtRisk, check, j.ID, j.State.Remedy+"; then locus resume, rollback or abort "+j.ID, "has failed: %s", j.State.Why)
 	case r.Trouble != "":
-		f = finding.New(finding.AtRisk, check, j.ID, "what it names; it is tried again by itself: locus jobs "+j.ID, "can't go on: %s", r.Trouble)
+		f = finding.New(finding.AtRisk, check, j.ID, "fix what it names; the job retries by itself: locus jobs "+j.ID, "can't go on: %s", r.Trouble)
 		f.Symptom = true
 	case silent > unattended:
-		f = finding.New(finding.AtRisk, check, j.ID, "start a mover, or look at the one that ran it: locus jobs "+j.ID, "no process has reported on it for %s", finding.Measure(watch.Rounded(silent)))
+		f = finding.New(finding.AtRisk, check, j.ID, "start a mover, or check the one that ran it: locus jobs "+j.ID, "no process has reported on it for %s", finding.Measure(watch.Rounded(silent)))
 	default:
 		return f, false
 	}

@@ -25,7 +25,7 @@ func primariesFound(seen Seen) (list []finding.Finding) {
 		}
 		remedy := "locus switchover " + string(name) + " --to " + p.Target() + " ends it"
 		if p.Former != "" {
-			add(name, p.Former, finding.New(finding.AtRisk, "primaries", string(name), remedy, "%s is the primary, and %s, which was, is not known to follow it", p.Server, p.Former))
+			add(name, p.Former, finding.New(finding.AtRisk, "primaries", string(name), remedy, "%s is the primary, and it is unknown whether the former primary %s follows it", p.Server, p.Former))
 			continue
 		}
 		add(name, "", finding.New(finding.AtRisk, "primaries", string(name), remedy, "a switchover to %s has not ended; %s is the primary, and may refuse writes", p.Next, p.Server))
@@ -47,15 +47,15 @@ func primariesFound(seen Seen) (list []finding.Finding) {
 func standby(name router.ShardName, r failover.Record, alone bool, add func(router.ShardName, string, finding.Finding)) {
 	if !r.Waits.IsZero() {
 		add(name, "", finding.New(finding.Outage, "primaries", string(name),
-			"start a replica, or have one follow; or locus switchover "+string(name)+" --without-replicas: it goes on, and what it acknowledges may be lost with it",
+			"start a replica, or let one follow; or locus switchover "+string(name)+" --without-replicas: writes continue, and may be lost with the primary",
 			"writes wait for a replica: too few have answered its primary %s since %s", r.Primary, finding.Measure(r.Waits.Format(time.RFC3339))))
 	}
 	if r.MayLose != "" {
 		remedy := "set up semi-synchronous replication on all of its servers (docs/how-to/failover.md)"
 		if alone {
-			remedy = "start a replica, or have one follow: writes wait for it again then"
+			remedy = "start a replica, or let one follow: writes wait for it again then"
 		}
-		add(name, "", finding.New(finding.AtRisk, "primaries", string(name), remedy, "what its primary %s acknowledges may be lost with it: %s", r.Primary, r.MayLose))
+		add(name, "", finding.New(finding.AtRisk, "primaries", string(name), remedy, "transactions that its primary %s acknowledges may be lost with it: %s", r.Primary, r.MayLose))
 	}
 	for _, addr := range slices.Sorted(maps.Keys(r.Errant)) {
 		add(name, addr, finding.New(finding.AtRisk, "primaries", string(name)+" at "+addr, "locus rejoin "+string(name)+" "+addr,
@@ -64,7 +64,7 @@ func standby(name router.ShardName, r failover.Record, alone bool, add func(rout
 	for _, addr := range slices.Sorted(maps.Keys(r.Unready)) {
 		if r.Errant[addr] == "" {
 			add(name, addr, finding.New(finding.AtRisk, "primaries", string(name)+" at "+addr, "fix what the error says, or remove the server from servers: (locus apply)",
-				"it can't take its part in a failover: it %s", r.Unready[addr]))
+				"it can't take part in a failover: it %s", r.Unready[addr]))
 		}
 	}
 }

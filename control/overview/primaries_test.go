@@ -16,7 +16,7 @@ func TestSwitchoversThatHaveNotEnded(t *testing.T) {
 		"s0": settled, "s1": settled.BeginSwitchover("b:1", "").Release(""), "s2": settled.BeginSwitchover("b:1", "").Promote(""),
 	}}
 	got := listed(Seen{Declared: c})
-	for _, want := range []string{"a switchover to b:1 has not ended; a:1 is the primary", "b:1 is the primary, and a:1, which was"} {
+	for _, want := range []string{"a switchover to b:1 has not ended; a:1 is the primary", "b:1 is the primary, and it is unknown whether the former primary a:1 follows it"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s lacks %s", got, want)
 		}
@@ -43,11 +43,11 @@ func TestPrimariesWithoutReplicas(t *testing.T) {
 	since := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for alone, want := range map[bool][]string{
 		false: {"too few have answered its primary a:1 since 2026-01-01T00:00:00Z", "locus switchover s0 --without-replicas"},
-		true:  {"may be lost with it: as was ordered", "writes wait for it again then"},
+		true:  {"may be lost with it: as requested", "writes wait for it again then"},
 	} {
 		r := failover.Record{Primary: "a:1", Waits: since}
 		if alone {
-			r.Waits, r.MayLose = time.Time{}, "as was ordered"
+			r.Waits, r.MayLose = time.Time{}, "as requested"
 		}
 		got := listed(Seen{
 			Declared: &cluster.Cluster{

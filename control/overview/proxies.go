@@ -44,9 +44,9 @@ func wrong(card fleet.Card, b fleet.Beat, answered bool, version int64) string {
 	case !answered:
 		return "does not answer"
 	case b.EtcdAway != "":
-		return "etcd is away: " + b.EtcdAway
+		return "can't reach etcd: " + b.EtcdAway
 	case b.Refused != "":
-		return "refuses what is declared: " + b.Refused
+		return "refuses the declarations: " + b.Refused
 	case card.MapVersion < version && !b.Draining:
 		return fmt.Sprintf("is behind version %d of the map", version)
 	case b.Problems != "":
@@ -77,15 +77,15 @@ func proxiesFound(seen Seen) (list []finding.Finding) {
 			f.Symptom = true
 			add(f, title)
 		case !answered:
-			add(finding.New(silent(seen), "leases", id, "look into its log and at its machine; locus proxies evict "+id, "its lease is kept, and it does not answer"), title)
+			add(finding.New(silent(seen), "leases", id, "check its log and its machine; locus proxies evict "+id, "it renews its lease, and does not answer"), title)
 		case b.EtcdAway != "":
 			f := finding.New(finding.AtRisk, "etcd", id, "check the network between it and etcd", "it can't reach etcd, and serves an older state: %v", finding.Measure(b.EtcdAway))
 			f.Symptom = true
 			add(f, title)
 		case b.Refused != "":
-			add(finding.New(finding.AtRisk, "proxies", id, "declare something else (locus apply), or upgrade it", "it refuses what is declared, and serves an older state: %s", b.Refused), title)
+			add(finding.New(finding.AtRisk, "proxies", id, "declare something else (locus apply), or upgrade it", "it refuses the declarations, and serves an older state: %s", b.Refused), title)
 		case card.MapVersion < version:
-			add(finding.New(finding.AtRisk, "map versions", id, "look into its log (is a declaration refused, or etcd away?); locus proxies evict "+id,
+			add(finding.New(finding.AtRisk, "map versions", id, "check its log (is a declaration refused, or etcd unreachable?); locus proxies evict "+id,
 				"it obeys version %d of the map, and %d is in force", card.MapVersion, version), title)
 		}
 		for line := range strings.Lines(b.Problems) {

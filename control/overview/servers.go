@@ -17,9 +17,9 @@ import (
 
 // remedies are the remedies for a server that is not well, by its state.
 var remedies = map[health.State]string{
-	health.Frozen:   "look at its machine, its disks and the network between; statements go there by themselves once it answers",
+	health.Frozen:   "check its machine, its disks and the network; proxies send statements again once it answers",
 	health.Away:     "start it, or fix what the error says; if the address has changed, correct it in cluster.yaml (locus apply)",
-	health.Slow:     "look at its load and at the network between",
+	health.Slow:     "check its load and the network",
 	health.ReadOnly: "SET GLOBAL read_only = OFF there, or name the primary in cluster.yaml (locus apply)",
 }
 
@@ -117,11 +117,11 @@ func expected(seen Seen, s server) string {
 	case r.Trouble != "" && r.Primary == s.Addr && !r.At.Before(s.silent):
 		return "no failover: no server can be promoted yet"
 	case within > 0 && p.Next != "":
-		return fmt.Sprintf("failover to %s under way, expected within %v", p.Next, within)
+		return fmt.Sprintf("failover to %s in progress, expected within %v", p.Next, within)
 	case within > 0:
-		return fmt.Sprintf("failover under way, expected within %v", within)
+		return fmt.Sprintf("failover in progress, expected within %v", within)
 	}
-	return fmt.Sprintf("the failover is %v overdue: see whether a mover runs (locus proxies list), and its log", -within)
+	return fmt.Sprintf("the failover is %v overdue: check whether a mover runs (locus proxies list), and its log", -within)
 }
 
 // pools is what the proxies report of their connections to a shard.

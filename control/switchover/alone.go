@@ -29,7 +29,7 @@ func (s Switchover) GoOn(ctx context.Context) (primary string, err error) {
 	}
 	r.To = r.doc.Server
 	if err = r.within(ctx, before, GoOn); err != nil && r.doc.Alone {
-		err = fmt.Errorf("it is ordered, and a process with the role mover does it: %w", err)
+		err = fmt.Errorf("it is requested, and a process with the role mover will do it: %w", err)
 	}
 	return r.doc.Server, err
 }

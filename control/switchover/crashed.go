@@ -45,7 +45,7 @@ func (s *server) branches(ctx context.Context) (list []branch, err error) {
 		format, err := strconv.ParseInt(string(row[0]), 10, 64)
 		length, wrong := strconv.Atoi(string(row[1]))
 		if err = errors.Join(err, wrong); err != nil || length < 0 || length > len(row[3]) {
-			return nil, fmt.Errorf("%s: XA RECOVER gives a branch that can't be read: %q %w", s.addr, row, err)
+			return nil, fmt.Errorf("%s: XA RECOVER returns a branch that can't be read: %q %w", s.addr, row, err)
 		}
 		list = append(list, branch{uint32(format), string(row[3][:length]), string(row[3][length:])})
 	}
@@ -105,7 +105,7 @@ func (s *server) endBranch(ctx context.Context, b branch, verdict twophase.Verdi
 		verb = "XA ROLLBACK "
 	}
 	if err := s.exec(ctx, "SET SESSION sql_log_bin = 0"); err != nil {
-		return fmt.Errorf("a prepared branch is to be ended as the server's log has it: %w: GRANT BINLOG ADMIN ON *.* TO the shard's admin account", err)
+		return fmt.Errorf("end a prepared branch as in the server's log: %w: GRANT BINLOG ADMIN ON *.* TO the shard's admin account", err)
 	}
 	err := s.exec(ctx, verb+b.xid())
 	if code(err) == unknownBranch {
@@ -211,7 +211,7 @@ func (c *Crashed) End(ctx context.Context, shard router.ShardName, branches []tw
 	return nil
 }
 
-const endedBranches = "branches that a crash had left otherwise than the server's log has them were ended, and that was not logged"
+const endedBranches = "prepared branches that differed from the server's log after a crash were ended, without a record in the log"
 
 func (c *Crashed) known(shard router.ShardName) looked {
 	c.mu.Lock()

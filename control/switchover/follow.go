@@ -182,7 +182,7 @@ func (r *run) awaitLeft(ctx context.Context) error {
 		}
 	}
 	if len(unleased) > 0 {
-		return fmt.Errorf("proxies may still send statements to %s, and go by no lease: stop them, or wait until etcd takes them for dead: %s", r.doc.Server, strings.Join(unleased, ", "))
+		return fmt.Errorf("proxies without a lease may still send statements to %s: stop them, or wait until etcd considers them dead: %s", r.doc.Server, strings.Join(unleased, ", "))
 	}
 	return nil
 }

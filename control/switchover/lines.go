@@ -96,7 +96,7 @@ func (r *run) onNext(do func(*server) error) error {
 		err = do(r.next)
 	}
 	if err != nil {
-		r.Log.Warn("the server that was to be the primary is left as it is: see to it that it is read-only and follows", slog.String("shard", string(r.Shard)), slog.Any("error", err))
+		r.Log.Warn("the server that was to be the primary was not changed: make sure that it is read-only and follows", slog.String("shard", string(r.Shard)), slog.Any("error", err))
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (r *run) check(ctx context.Context) (err error) {
 	defer cancel()
 	if err := r.next.has(catching, position); err != nil {
 		if catching.Err() != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%s did not come to where the primary is within %s", r.next.addr, mostBehind)
+			err = fmt.Errorf("%s did not catch up with the primary within %s", r.next.addr, mostBehind)
 		}
 		return &Refused{[]string{err.Error() + ": wait until it has caught up"}}
 	}
@@ -245,7 +245,7 @@ const lookEvery = 5 * time.Millisecond
 func (r *run) obeyed(ctx context.Context) error {
 	slow, err := r.awaitProxies(ctx, before)
 	if err == nil && len(slow) > 0 {
-		err = fmt.Errorf("proxies still have something under way at the primary: %s", strings.Join(slow, ", "))
+		err = fmt.Errorf("proxies still have transactions or statements at the primary: %s", strings.Join(slow, ", "))
 	}
 	return err
 }
@@ -355,7 +355,7 @@ func (r *run) followed(ctx context.Context, s *server) error {
 	case err != nil:
 		return err
 	case id != "":
-		return fmt.Errorf("%s is being built again, and follows when that is done", s.addr)
+		return fmt.Errorf("%s is being rebuilt, and follows when that is done", s.addr)
 	}
 	v, err := s.look(ctx)
 	if err != nil {
@@ -418,7 +418,7 @@ func (s *server) untold(ctx context.Context) error {
 	}
 	n, err := s.one(ctx, "SELECT COUNT(*) FROM information_schema."+list+" WHERE NAME LIKE '%/%' AND NAME NOT LIKE 'mysql/%' AND NAME NOT LIKE 'sys/%'")
 	if err == nil && n != "0" {
-		err = fmt.Errorf("%s has tables and no GTIDs: a server that was made of a backup has to be told what it has before it can follow (as in docs/how-to/backup-and-restore.md)", s.addr)
+		err = fmt.Errorf("%s has tables and no GTIDs: set the GTIDs of its backup before it can follow (as in docs/how-to/backup-and-restore.md)", s.addr)
 	}
 	return err
 }

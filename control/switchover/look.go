@@ -60,7 +60,7 @@ type View struct {
 
 // elects returns the message that refuses a role change in a group.
 func (v View) elects() string {
-	return fmt.Sprintf("%s is a member of a group (Group Replication), which elects its primary: SELECT group_replication_set_as_primary('UUID of the member') there; failover: follow has the proxies go there", v.Addr)
+	return fmt.Sprintf("%s is a member of a group (Group Replication), which elects its primary: SELECT group_replication_set_as_primary('UUID of the member') there; with failover: follow, the proxies then use it", v.Addr)
 }
 
 // All returns the transactions that the server has, or will have after it has applied everything received.

@@ -32,7 +32,7 @@ type ApplyingError struct {
 }
 
 func (e *ApplyingError) Error() string {
-	return fmt.Sprintf("%s is to be the primary, and applies what it has received first: %v", e.Server, e.Err)
+	return fmt.Sprintf("%s is to be the primary, and first applies the transactions that it has received: %v", e.Server, e.Err)
 }
 
 func (e *ApplyingError) Unwrap() error { return e.Err }
@@ -179,7 +179,7 @@ func (r *run) over(ctx context.Context) error {
 	mending := r.undo(undo)
 	r.receiveAgain(undo)
 	if mending != nil {
-		return errors.Join(err, fmt.Errorf("and the shard may refuse writes: a mover goes on with the order; give it again, or take another server: %w", mending))
+		return errors.Join(err, fmt.Errorf("and the shard may refuse writes: a mover continues; repeat the command, or take another server: %w", mending))
 	}
 	return fmt.Errorf("nothing has changed hands: %w", err)
 }

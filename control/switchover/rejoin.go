@@ -162,7 +162,7 @@ func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 		return err
 	}
 	if now.Server != e.Primary || !now.Settled() && now.Former != e.Server {
-		return &Refused{[]string{"the primary changes just now: try again"}}
+		return &Refused{[]string{"the primary is being changed: try again"}}
 	}
 	source, err := s.once(ctx, now, e.Primary)
 	if err != nil {
@@ -178,7 +178,7 @@ func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 		return err
 	}
 	if got, err := server.one(ctx, "SELECT GET_LOCK("+rebuilding+", 0)"); err != nil || got != "1" {
-		return errors.Join(err, &Refused{[]string{fmt.Sprintf("%s is being made anew by somebody else", e.Server)}})
+		return errors.Join(err, &Refused{[]string{fmt.Sprintf("%s is being rebuilt by another process", e.Server)}})
 	}
 	host, port, err := net.SplitHostPort(source.addr)
 	if err != nil {
@@ -244,7 +244,7 @@ func (s Switchover) afterwards(ctx context.Context, now declared.Primary, addr s
 			}
 		} else if code(err) == 0 { // a load balancer in front of it may answer in its place
 			if away++; away >= unstarted {
-				return fmt.Errorf("%w; if it had not come to its end, locus doctor lists what it has of its own again", ErrEnded)
+				return fmt.Errorf("%w; if it was not complete, locus doctor lists the transactions that only this server has again", ErrEnded)
 			}
 		}
 		select {
@@ -252,7 +252,7 @@ func (s Switchover) afterwards(ctx context.Context, now declared.Primary, addr s
 		case <-ctx.Done():
 			return errors.Join(why, ctx.Err())
 		case <-deadline:
-			return errors.Join(why, fmt.Errorf("whether %s is cloned is not known: if it has transactions of its own still (locus rejoin lists them), do the same again", addr))
+			return errors.Join(why, fmt.Errorf("it is unknown whether %s was cloned: if it still has transactions of its own (locus rejoin lists them), repeat the command", addr))
 		}
 	}
 }
@@ -264,7 +264,7 @@ func (s *server) started(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if len(rows) != 1 {
-		return time.Time{}, fmt.Errorf("%s does not say for how long it has been running", s.addr)
+		return time.Time{}, fmt.Errorf("%s does not report its uptime", s.addr)
 	}
 	seconds, err := strconv.Atoi(rows[0]["value"])
 	return time.Now().Add(-time.Duration(seconds) * time.Second), err

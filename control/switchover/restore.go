@@ -63,7 +63,7 @@ func (s Switchover) Restore(ctx context.Context) error {
 	if err := at.exec(ctx, "START REPLICA SQL_THREAD"); err != nil {
 		return err
 	}
-	s.Log.Warn("a branch that a crash had left out was prepared again as the server's log has it, and the server goes on applying",
+	s.Log.Warn("a branch that was missing after a crash was prepared again from the server's log, and the server continues to apply",
 		slog.String("shard", string(s.Shard)), slog.String("addr", at.addr), slog.String("branch", xid))
 	return nil
 }
@@ -96,10 +96,10 @@ func (s Switchover) prepareAgain(ctx context.Context, now declared.Primary) (xid
 	}
 	statements, err := changes.Replay(ctx, logs, files, v.Lacks)
 	if err == nil && len(statements) == 0 {
-		err = errors.New("its log has nothing of it")
+		err = errors.New("its log does not contain it")
 	}
 	if err != nil {
-		return "", "", fmt.Errorf("%s has stopped applying because the branch %s is missing and can't be prepared again: build the server again from the primary: %w", at.addr, v.Lacks, err)
+		return "", "", fmt.Errorf("%s has stopped applying because the branch %s is missing and can't be prepared again: rebuild the server from the primary: %w", at.addr, v.Lacks, err)
 	}
 	return v.Lacks, connection, at.replay(ctx, v.Lacks, statements)
 }
@@ -110,7 +110,7 @@ func (s *server) replay(ctx context.Context, xid string, statements []string) er
 	steps := slices.Concat([]string{"SET SESSION sql_log_bin = 0", statements[0], "XA START " + xid}, statements[1:], []string{"XA END " + xid, "XA PREPARE " + xid})
 	for _, sql := range steps {
 		if _, err := s.conn.Own().Exec(ctx, sql); err != nil {
-			return fmt.Errorf("%s: do what the branch %s has changed again: %w: if a right is missing, GRANT BINLOG ADMIN, BINLOG REPLAY ON *.* TO the shard's admin account; otherwise build the server again", s.addr, xid, err)
+			return fmt.Errorf("%s: repeat the changes of branch %s: %w: if a privilege is missing, GRANT BINLOG ADMIN, BINLOG REPLAY ON *.* TO the shard's admin account; otherwise rebuild the server", s.addr, xid, err)
 		}
 	}
 	return nil
@@ -170,7 +170,7 @@ func (s Switchover) EndLost(ctx context.Context) error {
 		if err := replica.endBranch(ctx, b, twophase.RolledBack); err != nil {
 			return err
 		}
-		s.Log.Warn("a branch that the primary had lost in a crash was rolled back at a replica, and that was not logged",
+		s.Log.Warn("a branch that the primary had lost in a crash was rolled back at a replica, without a record in the log",
 			slog.String("shard", string(s.Shard)), slog.String("addr", replica.addr), slog.String("branch", b.xid()))
 	}
 	if len(lost) > 0 && !v.Applies && !v.Halted { // it has stopped because it waited too long for the locked rows

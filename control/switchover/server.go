@@ -181,9 +181,9 @@ func (s *server) has(ctx context.Context, position string) error {
 	}
 	switch said, err := s.one(ctx, call); {
 	case err != nil:
-		return fmt.Errorf("%s: wait for what the primary has: %w", s.addr, err)
+		return fmt.Errorf("%s: wait for the primary's transactions: %w", s.addr, err)
 	case said != "0":
-		return fmt.Errorf("%s does not have all that the primary has within %v", s.addr, wait.Round(10*time.Millisecond))
+		return fmt.Errorf("%s did not apply the primary's transactions within %v", s.addr, wait.Round(10*time.Millisecond))
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ type UnfinishedError struct {
 }
 
 func (e *UnfinishedError) Error() string {
-	return fmt.Sprintf("%s is the primary now, but not all is done; a mover, or the same order again, does the rest: %v", e.Primary, e.Err)
+	return fmt.Sprintf("%s is the primary now, but not all steps are done; a mover, or the same command again, does the rest: %v", e.Primary, e.Err)
 }
 
 func (e *UnfinishedError) Unwrap() error { return e.Err }
@@ -180,9 +180,9 @@ func (r *run) mend(ctx context.Context) error {
 		order = r.mending()
 	}
 	if err := r.within(ctx, after, order); err != nil {
-		return fmt.Errorf("a switchover to %s that was broken off: %w", r.To, err)
+		return fmt.Errorf("an interrupted switchover to %s: %w", r.To, err)
 	}
-	r.Log.Info("a switchover that was broken off is ended", slog.String("shard", string(r.Shard)), slog.String("to", r.To), slog.String("primary", r.doc.Server))
+	r.Log.Info("an interrupted switchover is ended", slog.String("shard", string(r.Shard)), slog.String("to", r.To), slog.String("primary", r.doc.Server))
 	return nil
 }
 
@@ -213,7 +213,7 @@ func (r *run) begin(ctx context.Context) (held time.Duration, err error) {
 	undo, cancel := context.WithTimeout(context.WithoutCancel(ctx), after)
 	defer cancel()
 	if mending := r.undo(undo); mending != nil {
-		return held, errors.Join(err, fmt.Errorf("and %s may still refuse writes: give the same order again: %w", r.primary.addr, mending))
+		return held, errors.Join(err, fmt.Errorf("and %s may still refuse writes: repeat the command: %w", r.primary.addr, mending))
 	}
 	return held, fmt.Errorf("nothing has changed hands, %s is the primary: %w", r.primary.addr, err)
 }

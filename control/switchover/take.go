@@ -81,7 +81,7 @@ func (r *run) takes(_ cluster.Primary, seen []Sight) (string, error) {
 			return "", err
 		}
 		if missing != "" {
-			problems = append(problems, fmt.Sprintf("%s lacks transactions that %s has: %s: bring them over with --to if the servers are well, or give them up (--give-up)", to.Addr, s.Addr, missing))
+			problems = append(problems, fmt.Sprintf("%s lacks transactions that %s has: %s: transfer them with --to if the servers are healthy, or give them up (--give-up)", to.Addr, s.Addr, missing))
 		}
 	}
 	if len(problems) > 0 {

@@ -31,7 +31,7 @@ func (c Canvas) Draw(s Seen, now time.Time) string {
 	d.mirror(j.Mirror, s.Mirror)
 	d.field("trouble", r.Trouble, red)
 	if p.Silent > 0 {
-		d.field("silent", "no report for "+Rounded(p.Silent)+"; the next free mover takes the move up", red)
+		d.field("silent", "no report for "+Rounded(p.Silent)+"; the next free mover takes over the job", red)
 	}
 	d.journal(j.Journal)
 	return d.String()
@@ -149,17 +149,17 @@ func (d *drawing) figures(j *job.Job, r job.Report, p job.Progress) {
 	}
 	d.field("stream", stream+", "+counted(r.Conflicts, "conflict"), colour)
 	if r.Overwritten > 0 {
-		d.field("overwritten", Count(r.Overwritten)+" rows were not as they were at their owner, and were made so: locus.move_conflict has them", yellow)
+		d.field("overwritten", Count(r.Overwritten)+" rows differed from their owner's, and were replaced by these: locus.move_conflict lists them", yellow)
 	}
 	if r.Strays > 0 {
-		d.field("strays", Count(r.Strays)+" changes went past the proxies, to a server that is not the rows' owner: find who writes there", yellow)
+		d.field("strays", Count(r.Strays)+" changes bypassed the proxies, to a server that does not own the rows: find the client that writes there", yellow)
 	}
 	var step []string
 	if p.NextStep >= 0 {
 		step = append(step, "in "+Rounded(p.NextStep))
 	}
 	if r.LastFenceMs > 0 {
-		step = append(step, fmt.Sprintf("the last one held statements for %d ms", r.LastFenceMs))
+		step = append(step, fmt.Sprintf("the last one paused statements for %d ms", r.LastFenceMs))
 	}
 	if j.State.At() == phase.Cutting || p.NextStep >= 0 || r.LastFenceMs > 0 {
 		d.field("next step", strings.Join(step, "; "), plain)

@@ -29,11 +29,11 @@ func Line(s Seen, now time.Time) string {
 	add(j.State.Reversible, "back %d ms", r.BackLagMs)
 	add(r.Conflicts > 0, "%s", counted(r.Conflicts, "conflict"))
 	add(r.Overwritten > 0, "%s overwritten", counted(r.Overwritten, "row"))
-	add(r.Strays > 0, "%s past the proxies", counted(r.Strays, "change"))
+	add(r.Strays > 0, "%s bypassed the proxies", counted(r.Strays, "change"))
 	add(r.LastFenceMs > 0, "held %d ms", r.LastFenceMs)
 	add(r.After.Statements > 0, "moved genes: %s", Fared(r.After))
 	add(s.Mirror.Sampled > 0, "mirrored: %s", Mirrored(s.Mirror))
-	add(s.Mirror.Away != "", "mirror's target away %s: %s", goneSince(s.Mirror), s.Mirror.Away)
+	add(s.Mirror.Away != "", "mirror's target unreachable %s: %s", goneSince(s.Mirror), s.Mirror.Away)
 	add(p.NextStep >= 0, "next step in %s", Rounded(p.NextStep))
 	add(j.State.Why != "", "why: %s", j.State.Why)
 	add(r.Trouble != "", "trouble: %s", r.Trouble)
@@ -80,7 +80,7 @@ func (w *Watcher) Each(ctx context.Context, show func([]Seen) error) error {
 }
 
 // None is the text if there is no job to watch.
-const None = "no job is under way"
+const None = "no job is running"
 
 // Once writes the jobs' current state.
 func Once(ctx context.Context, w *Watcher, out io.Writer, now time.Time) error {

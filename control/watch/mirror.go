@@ -19,7 +19,7 @@ func (d *drawing) mirror(percent int, r mirror.Report) {
 	}
 	d.field("mirror", fmt.Sprintf("%d %% of the reads: %s", percent, Mirrored(r)), colour)
 	if r.Away != "" {
-		d.field("", "the target is away "+goneSince(r)+", and is sent nothing until it is back: "+r.Away, red)
+		d.field("", "the target is unreachable "+goneSince(r)+", and gets no reads until it is back: "+r.Away, red)
 	}
 	for _, diff := range r.Differences[:min(len(r.Differences), 3)] {
 		d.field("", fmt.Sprintf("differs %d times, gene %s, %d rows and %d: %s", diff.Times, diff.Gene, diff.SourceRows, diff.TargetRows, diff.Statement), yellow)

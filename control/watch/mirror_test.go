@@ -18,12 +18,12 @@ func TestTheTargetOfAMirrorIsAway(t *testing.T) {
 	later.Away, later.AwaySince = "connection refused", began.Add(time.Minute)
 	seen := Seen{Job: j, Mirror: mirror.SumReports([]mirror.Report{here, later, first})}
 	for name, told := range map[string]string{"a card": Canvas{}.Draw(seen, began), "a line": Line(seen, began)} {
-		if !strings.Contains(told, "away since 05:06:07") || strings.Count(told, "connection refused") != 1 {
+		if !strings.Contains(told, "unreachable since 05:06:07") || strings.Count(told, "connection refused") != 1 {
 			t.Errorf("%s:\n%s", name, told)
 		}
 	}
 	seen.Mirror = mirror.SumReports([]mirror.Report{here})
-	if told := (Canvas{}).Draw(seen, began); strings.Contains(told, "away") || !strings.Contains(told, "9 not sent") {
+	if told := (Canvas{}).Draw(seen, began); strings.Contains(told, "unreachable") || !strings.Contains(told, "9 not sent") {
 		t.Errorf("of a target that is there:\n%s", told)
 	}
 }

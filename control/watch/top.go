@@ -220,7 +220,7 @@ func (t Top) Draw(c Canvas, most int) string {
 	d := drawing{Canvas: c}
 	d.line("%s", t.headline(d))
 	if len(t.Silent) > 0 {
-		d.line("%s", d.in(yellow, "not told by "+strings.Join(t.Silent, ", ")))
+		d.line("%s", d.in(yellow, "not reported by "+strings.Join(t.Silent, ", ")))
 	}
 	d.line("")
 	if len(t.Statements) == 0 {

@@ -26,7 +26,7 @@ const (
 	// Drop ignores the change: at that position the source did not own the gene.
 	Drop
 	// IfUnchanged writes the change if the target's row is as it was before the change and has no newer version. Otherwise
-	// it records a conflict: a write that bypassed the proxies.
+	// it records a conflict: a write that past the proxies.
 	IfUnchanged
 )
 

@@ -155,9 +155,9 @@ func judge(o op, s standing) (reason string, refused bool) {
 func refuses(o op, s standing) string {
 	switch {
 	case o.before == nil && s.row != nil:
-		return "a row that was written past the proxies exists at its new owner as well"
+		return "a row that was written without a proxy also exists at its new owner"
 	case o.before != nil && !o.follows(s):
-		return "a row that was written past the proxies was changed at its new owner as well"
+		return "a row that was written without a proxy was also changed at its new owner"
 	case s.row == nil:
 		return ""
 	}
@@ -180,11 +180,11 @@ func overwrites(o op, s standing) string {
 	case s.ours, o.incomplete():
 		return ""
 	case s.row == nil && o.before != nil && o.after != nil && o.copied:
-		return "applied: the row was deleted here past the proxies"
+		return "applied: the row was deleted here without a proxy"
 	case s.row == nil, o.before != nil && o.follows(s), o.after != nil && o.table.Same(o.after, s.row):
 		return ""
 	}
-	return "applied: the row here was not as it was at its owner"
+	return "applied: the row here differed from its owner's"
 }
 
 // follows reports whether the target's row is the row that the op changed. In a log, the image before a change

@@ -194,7 +194,7 @@ func (w *worker) transact(ctx context.Context, wr writer) error {
 }
 
 // errSetBack means that the stream must continue from the target's current state.
-var errSetBack = errors.New("the target has lost what was written there before: it was set back, or is another server")
+var errSetBack = errors.New("the target has lost rows that were written there: it was restored to an earlier state, or is another server")
 
 // connect ensures a connection. After a lost connection it reports whether the transaction was nevertheless committed.
 func (w *worker) connect(ctx context.Context) (done bool, err error) {

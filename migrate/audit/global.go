@@ -53,7 +53,7 @@ func (a *audit) compare(ctx context.Context, first *link.Conn, d catalog.Declara
 	p, err := copies.Read(ctx, first, c, f.Table, d, a.Map.Width())
 	switch _, misfits := errors.AsType[*copies.MisfitError](err); {
 	case misfits:
-		f.Wrong, f.What = 1, "its columns are not those on "+string(a.Shards[0])
+		f.Wrong, f.What = 1, "its columns differ from those on "+string(a.Shards[0])
 		return nil
 	case err != nil:
 		return err
@@ -71,12 +71,12 @@ func (a *audit) compare(ctx context.Context, first *link.Conn, d catalog.Declara
 		keys[i] = k
 	}
 	slices.SortFunc(keys, func(a, b [][]byte) int { return slices.CompareFunc(a, b, slices.Compare[[]byte]) })
-	f.What = "rows that are not as on " + string(a.Shards[0])
+	f.What = "rows that differ from those on " + string(a.Shards[0])
 	if len(keys) > 0 {
 		f.What += ", such as " + spell(keys[:min(len(keys), named)])
 	}
 	if found.Unsettled > 0 {
-		f.What += fmt.Sprintf("; %d were being written whenever they were looked at", found.Unsettled)
+		f.What += fmt.Sprintf("; %d were being written at each comparison", found.Unsettled)
 	}
 	return nil
 }

@@ -41,11 +41,11 @@ func (e *SchemaError) Error() string {
 type RowsError struct{ Table, What string }
 
 func (e *RowsError) Error() string {
-	return fmt.Sprintf("the log does not tell all of a change of table %s: %s; abort the move, set binlog_format=ROW, binlog_row_image=FULL and binlog_row_value_options='' for all sessions, and begin anew", e.Table, e.What)
+	return fmt.Sprintf("the log does not contain a whole change of table %s: %s; abort the job, set binlog_format=ROW, binlog_row_image=FULL and binlog_row_value_options='' for all sessions, and start a new job", e.Table, e.What)
 }
 
 // ErrPurged means that the log no longer goes back to the position. The only remedy is to copy again.
-var ErrPurged = errors.New("the server has no log from that position on any more: copy anew, and keep the log longer (binlog_expire_logs_seconds)")
+var ErrPurged = errors.New("the server's log no longer contains that position: start a new job, and keep the log longer (binlog_expire_logs_seconds)")
 
 // ErrClosed means that the feed was closed.
 var ErrClosed = errors.New("the feed is closed")

@@ -174,7 +174,7 @@ func (r *replay) plain(kind replication.EventType, event, data []byte) ([]byte, 
 var errCutOff = errors.New("the log has changes of rows that are cut off")
 
 // errTooLarge means that a branch has more changes than Replay keeps in memory.
-var errTooLarge = errors.New("the branch has changed too many rows to be done again")
+var errTooLarge = errors.New("the branch has changed too many rows to be repeated")
 
 func (r *replay) keep(event []byte) {
 	if r.bytes += len(event); r.bytes > heldLimit {

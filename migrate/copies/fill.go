@@ -116,7 +116,7 @@ func (p *Pair) replace(ctx context.Context, keys []table.Key, f *Filled) error {
 	}
 	first, other, err := p.sums(ctx, where)
 	if err == nil && first != other {
-		err = fmt.Errorf("rows that were written are other rows then, such as key %s: somebody writes past the proxies, or the server stores other values: look at its sql_mode and at triggers", keys[0].Short())
+		err = fmt.Errorf("rows that were written are other rows then, such as key %s: a client writes without a proxy, or the server stores other values: check its sql_mode and triggers", keys[0].Short())
 	}
 	return err
 }

@@ -64,7 +64,7 @@ func (m making) shown(ctx context.Context, kind string, name catalog.TableName, 
 		return nil, err
 	}
 	if len(rows) != 1 || len(rows[0]) < text+3 || rows[0][text] == nil {
-		return nil, errors.New("the first shard doesn't say how it is made")
+		return nil, errors.New("the first shard doesn't show its definition")
 	}
 	return rows[0], nil
 }

@@ -72,7 +72,7 @@ func (d Difference) Newer() (newer Side, why string) {
 	case !d.Versioned:
 		return "", "table " + d.Table + " has no version column"
 	case !d.Source.There() || !d.Target.There():
-		return "", "one side has no row, and no version tells whether it was deleted or never came"
+		return "", "one side has no row, and no version shows whether it was deleted or was never there"
 	case s == nil || t == nil:
 		return "", "a version is NULL"
 	case *s > *t:
@@ -225,7 +225,7 @@ func MakeEqual(take Take, rows []Difference, by string) (Order, error) {
 		}
 	}
 	if len(r.Rows) == 0 {
-		return Order{}, fmt.Errorf("nothing can be repaired so: %s", strings.Join(append(reasons, "no rows are listed")[:max(1, len(reasons))], "; "))
+		return Order{}, fmt.Errorf("nothing can be repaired this way: %s", strings.Join(append(reasons, "no rows are listed")[:max(1, len(reasons))], "; "))
 	}
 	return Order{
 		Name:   fmt.Sprintf("repair: take %s for %s", take, rowsOf(len(r.Rows))),

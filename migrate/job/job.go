@@ -138,7 +138,7 @@ func (j *Job) Check() error {
 		errs = append(errs, fmt.Errorf("%d parts of %d genes", j.Parts, j.Genes.Len()))
 	}
 	if j.State.Repairing && j.Repair == nil {
-		errs = append(errs, errors.New("repairing, and nobody has said how"))
+		errs = append(errs, errors.New("repairing, without a choice of rows"))
 	}
 	errs = append(errs, j.State.Check())
 	if err := errors.Join(errs...); err != nil {

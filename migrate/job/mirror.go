@@ -38,7 +38,7 @@ func (j *Job) mirrors() error {
 	case at == phase.Cut || at == phase.Retiring:
 		return errors.New("mirror: all genes are at the target, whose answers the clients get")
 	case at == phase.Aborting:
-		return errors.New("mirror: it is given up, and the target's rows are being deleted")
+		return errors.New("mirror: it is aborted, and the target's rows are being deleted")
 	}
 	return nil
 }

@@ -87,5 +87,5 @@ const MostRest = 95
 // Throttle returns the request that copying, comparing and deleting sleep for a share of the time, in percent
 // up to MostRest.
 func Throttle(rest int) Order {
-	return Order{Name: fmt.Sprintf("throttle: rests %d %% of the time", rest), Change: func(j *Job) { j.Throttle = rest }}
+	return Order{Name: fmt.Sprintf("throttle: pauses %d %% of the time", rest), Change: func(j *Job) { j.Throttle = rest }}
 }

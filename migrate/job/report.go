@@ -22,7 +22,7 @@ type Report struct {
 	LagMs     int64 `json:"lag_ms"`
 	BackLagMs int64 `json:"back_lag_ms"` // of the reverse stream
 	Conflicts int64 `json:"conflicts"`
-	// Strays counts changes that bypassed the proxies, on a server that no longer owns the rows. It counts from
+	// Strays counts changes that past the proxies, on a server that no longer owns the rows. It counts from
 	// the start of this process's run of the job.
 	Strays int64 `json:"strays,omitempty"`
 	// Overwritten counts rows that the owner's changes replaced although they differed from the owner's old

@@ -48,7 +48,7 @@ func (j *Job) divides(percent float64) error {
 	if j.State.Total > 1 || percent <= 0 || percent >= 100 {
 		return nil
 	}
-	return fmt.Errorf("job %s: it moves 1 gene, which has one owner, so that nothing can have %v %% of it: say 0%% or 100%%; or locus abort it, and divide the gene's rows by locus split --from %s --to %s --genes %s --by sequence",
+	return fmt.Errorf("job %s: it moves 1 gene, which has one owner, so that nothing can have %v %% of it: use 0%% or 100%%; or locus abort it, and divide the gene's rows by locus split --from %s --to %s --genes %s --by sequence",
 		j.ID, percent, j.From, j.Target(), j.Genes)
 }
 

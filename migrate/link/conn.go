@@ -67,7 +67,7 @@ func Dial(ctx context.Context, s Server) (*Conn, error) {
 		return c.SetCapability(mysql.CLIENT_LOCAL_FILES) // for Load; a file request in answer to any other statement is a protocol error
 	})
 	if end, _ := login.Deadline(); err != nil && ctx.Err() == nil && !time.Now().Before(end) {
-		return nil, fmt.Errorf("log in to %s: no answer within %v: look at its machine, its disks and the network: %w", s.Addr, dialPatience, context.DeadlineExceeded)
+		return nil, fmt.Errorf("log in to %s: no answer within %v: check its machine, its disks and the network: %w", s.Addr, dialPatience, context.DeadlineExceeded)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("log in to %s: %w", s.Addr, err)

@@ -113,7 +113,7 @@ func (i *inspection) globalTable(ctx context.Context, first, target *link.Conn, 
 	if _, unreadable := errors.AsType[*copies.UnreadableError](err); unreadable {
 		same, err := copies.Counted(ctx, first, target, name)
 		if err == nil && !same {
-			i.problem(fmt.Sprintf("copy its rows from %s while nobody writes them, or give it a primary key", e.FirstShard),
+			i.problem(fmt.Sprintf("copy its rows from %s while no client writes them, or give it a primary key", e.FirstShard),
 				"global table %s has another number of rows on the target than on %s", name, e.FirstShard)
 		}
 		return err

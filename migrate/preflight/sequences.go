@@ -24,7 +24,7 @@ func (i *inspection) sequences() error {
 		side := t.Declared.Side()
 		if side == nil {
 			i.problem("declare an ID, or the parent's, that is NOT NULL, or move the genes whole: leave --by sequence out",
-				"the rows of table %s have no sequences: neither an ID nor a parent's ID tells of each on which server it is", n)
+				"the rows of table %s have no sequences: neither an ID nor a parent's ID determines on which server a row is", n)
 			continue
 		}
 		for _, u := range append([]table.Index{t.Key}, t.Unique...) {

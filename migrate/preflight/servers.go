@@ -26,7 +26,7 @@ func (i *inspection) versions() error {
 // needed lists variables on which a server's log depends, in the order in which they can be set. An empty
 // remedy means SET GLOBAL.
 var needed = []struct{ variable, value, remedy string }{
-	{"log_bin", "ON", "set log_bin (log-bin = binlog) in the configuration, and restart the server: while it runs nobody can"},
+	{"log_bin", "ON", "set log_bin (log-bin = binlog) in the configuration, and restart the server: it can't be set while the server runs"},
 	{"binlog_format", "ROW", ""},
 	{"binlog_row_image", "FULL", ""},
 	{"binlog_row_value_options", "", ""},
@@ -43,7 +43,7 @@ func (i *inspection) logs() error {
 	for _, s := range i.all() {
 		if s.replica && s.variables["log_slave_updates"] != "ON" && s.variables["log_replica_updates"] != "ON" {
 			i.problem("set log_replica_updates (log_slave_updates) = ON there and restart it, or leave it out of servers: (locus apply)",
-				"the %s does not log what it is sent: no job could go on there once it is the primary", s.role)
+				"the %s does not log the transactions that it receives: no job could continue there once it is the primary", s.role)
 		}
 		for _, want := range needed {
 			value, known := s.variables[want.variable] // not every server has each variable
@@ -131,7 +131,7 @@ func (i *inspection) privileges() error {
 				needs = append(slices.Clip(needs), Need{"LOCK TABLES", "the switch"})
 			}
 			if i.config.Import && s == i.target {
-				needs = append(slices.Clip(needs), Need{"CREATE", "tables that are not there"}, Need{"DROP", "those of an import that is given up"})
+				needs = append(slices.Clip(needs), Need{"CREATE", "tables that are not there"}, Need{"DROP", "those of an import that is aborted"})
 			}
 			i.tablePrivileges(s, has, n, i.who, needs...)
 		}
@@ -221,7 +221,7 @@ func (i *inspection) longTransactions() error {
 	rows, err := i.source.Query(i.ctx, fmt.Sprintf("SELECT trx_mysql_thread_id, TIMESTAMPDIFF(SECOND, trx_started, UTC_TIMESTAMP()) FROM information_schema.INNODB_TRX"+
 		" WHERE trx_started < UTC_TIMESTAMP() - INTERVAL %d SECOND", int(i.config.LongTransaction.Seconds())))
 	if link.Code(err) != 0 {
-		i.problem("GRANT PROCESS ON *.* TO "+i.source.account, "the %s does not tell its transactions: %s", i.source.role, link.Reason(err))
+		i.problem("GRANT PROCESS ON *.* TO "+i.source.account, "the %s does not list its transactions: %s", i.source.role, link.Reason(err))
 		return nil
 	}
 	if err != nil {

@@ -179,7 +179,7 @@ func (i *inspection) programs() error {
 		}
 		for _, r := range rows {
 			i.problem(fmt.Sprintf("DROP %s %s.%s, and let the application do what it does", r[0], r[1], r[2]),
-				"%s %s.%s names table %s, and would write past the proxies", strings.ToLower(string(r[0])), r[1], r[2], n)
+				"%s %s.%s names table %s, and would write without a proxy", strings.ToLower(string(r[0])), r[1], r[2], n)
 		}
 	}
 	return nil

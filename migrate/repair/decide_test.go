@@ -26,7 +26,7 @@ func TestWhatIsDoneWithAStray(t *testing.T) {
 		{"none at the owner, take owner", TakeOwner, rows{stray: "a"}, Bring, ""},
 		{"gone", TakeMisplaced, rows{owner: "a"}, Leave, "gone meanwhile"},
 		{"gone from both", TakeOwner, rows{}, Leave, "gone meanwhile"},
-		{"another, take nothing", "", plain, Leave, "say --take"},
+		{"another, take nothing", "", plain, Leave, "use --take"},
 		{"another, take owner", TakeOwner, plain, Delete, ""},
 		{"another, take misplaced", TakeMisplaced, plain, Replace, ""},
 		{"no version", TakeNewer, plain, Leave, "no version column"},

@@ -100,11 +100,11 @@ func (t TakeStray) decide(r rows) (Deed, string) {
 	case TakeNewer:
 		return newer(r)
 	}
-	return Leave, "the owner has another row: say --take owner, misplaced or newer"
+	return Leave, "the owner has another row: use --take owner, misplaced or newer"
 }
 
 func newer(r rows) (Deed, string) {
-	const say = ": say --take owner or misplaced"
+	const say = ": use --take owner or misplaced"
 	switch {
 	case !r.versioned:
 		return Leave, "the owner has another row, and the table has no version column" + say
@@ -198,7 +198,7 @@ func (b *both) close() {
 }
 
 // errMoves reports that a job moves the gene of a row, or that the shard now owns it.
-var errMoves = errors.New("its gene is being moved, or has moved: look again once no job moves it")
+var errMoves = errors.New("its gene is being moved, or has moved: repeat the command once no job moves it")
 
 // owner returns the owner of a gene. It refuses genes that a job moves, because the job may be about to write
 // the row.
@@ -329,7 +329,7 @@ func (s *strays) did(ctx context.Context, p *Pair, c Change, one *Stray) (bool, 
 	}
 	switch o.Kind {
 	case Changed:
-		one.Deed, one.Why = Leave, "it changed meanwhile: look again"
+		one.Deed, one.Why = Leave, "it has changed in the meantime: repeat the command"
 	case Refused:
 		one.Deed, one.Why = Leave, o.Why
 	case Done, Equal:

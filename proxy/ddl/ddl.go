@@ -318,7 +318,7 @@ func (d *definition) stillDeclared() error {
 			return &plan.Refusal{Code: plan.BrokenTable, Message: renaming.Error()}
 		}
 		if is, still := now.Declared(full); !still || !reflect.DeepEqual(was, is) {
-			return undeclarable("table %s has been renamed or declared otherwise meanwhile: repeat the statement if it is still meant", full)
+			return undeclarable("table %s has been renamed or declared differently in the meantime: repeat the statement if it still applies", full)
 		}
 	}
 	return nil
@@ -362,7 +362,7 @@ func (d *definition) renumber() (warnings uint16) {
 			continue
 		}
 		if err := d.Renumber(d.Conns.Waits(), t); err != nil {
-			d.Diagnostics.Warn(fmt.Sprintf("the definition is made, but the numbers of %s go on from where they were: %v: ALTER TABLE … AUTO_INCREMENT = 1 sets them back later", t.TableName, err))
+			d.Diagnostics.Warn(fmt.Sprintf("the definition is made, but the numbers of %s continue from where they were: %v: ALTER TABLE … AUTO_INCREMENT = 1 resets them later", t.TableName, err))
 			warnings++
 		}
 	}

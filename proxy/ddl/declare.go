@@ -58,7 +58,7 @@ func (d *declaring) begin() error {
 	if now, is := d.Snapshot().Catalog.Declared(d.Table); is { // by whose turn it was before
 		d.Declaring = nil
 		if !now.Agrees(d.said()) {
-			return undeclarable("the table has been declared as %q meanwhile, and the comment says %q", now.Words(), d.said().Words())
+			return undeclarable("the table has been declared as %q in the meantime, and the comment has %q", now.Words(), d.said().Words())
 		}
 		return nil
 	}
@@ -400,7 +400,7 @@ func (d *declaring) foreignKeys(shard querier) (list []string, err error) {
 		if there, is := d.catalog.Declared(to); to == d.Table || is && there.Kind != catalog.Single && there.Kind != catalog.Outside {
 			continue
 		}
-		list = append(list, fmt.Sprintf("foreign key %s refers to table %s, whose rows are on one shard alone: declare that table first, or drop the foreign key and let the application hold to it", row[0], to))
+		list = append(list, fmt.Sprintf("foreign key %s refers to table %s, whose rows are on one shard alone: declare that table first, or drop the foreign key and let the application enforce it", row[0], to))
 	}
 	return list, nil
 }

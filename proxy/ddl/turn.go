@@ -77,7 +77,7 @@ func (d *definition) turn(l txn.Lease, name string) error {
 		return err
 	}
 	if len(rows.Rows) != 1 || string(rows.Rows[0][0]) != "1" {
-		return wire.Errorf(mysql.ER_LOCK_WAIT_TIMEOUT, wire.StateGeneral, "another definition of the table has been under way for %d seconds: try again when it is over", turnWait)
+		return wire.Errorf(mysql.ER_LOCK_WAIT_TIMEOUT, wire.StateGeneral, "another definition of the table has been running for %d seconds: try again when it has ended", turnWait)
 	}
 	return nil
 }

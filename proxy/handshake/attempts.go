@@ -154,7 +154,7 @@ func CountedFor(addr netip.Addr) netip.Addr {
 func (d *dialogue) admit() error {
 	if d.cfg.Attempts.Blocked(addressOf(d.stream.NetConn())) {
 		return mysql.NewError(mysql.ER_HOST_IS_BLOCKED, fmt.Sprintf(
-			"Host '%s' is turned away for some seconds: too many failed logins from it wait for their answer", d.host()))
+			"Host '%s' is refused for some seconds: too many failed logins from it are waiting for their answer", d.host()))
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ const (
 type FrozenError struct{ Silent time.Duration }
 
 func (e *FrozenError) Error() string {
-	return fmt.Sprintf("it has answered no probe and sent no byte for %v. While it is frozen it is asked every second; look at its machine, its disks and the network", e.Silent.Round(100*time.Millisecond))
+	return fmt.Sprintf("it has answered no probe and sent no byte for %v. While it is frozen, it is probed every second; check its machine, its disks and the network", e.Silent.Round(100*time.Millisecond))
 }
 
 // Frozen identifies the error to packages that can't import its type.

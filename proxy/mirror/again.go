@@ -111,7 +111,7 @@ func (m *Mirror) checkAll(ctx context.Context, in *Reader) {
 			return
 		}
 		if err != nil {
-			m.config.Log.Debug("look again at what a mirrored read differed in", "job", job, "error", err)
+			m.config.Log.Debug("check a difference of a mirrored read again", "job", job, "error", err)
 		}
 		for _, d := range list {
 			if d.checks++; d.checks >= mostChecks && d.seen < confirmations {
@@ -128,7 +128,7 @@ func (m *Mirror) giveUp(d *doubt) {
 	}
 }
 
-var errNoProgress = errors.New("how far the stream is can't be asked")
+var errNoProgress = errors.New("the position of the stream can't be queried")
 
 // checkJob checks the reads of one job once. It waits for the stream once for all of them. After an error the remaining reads are
 // left to the next check.

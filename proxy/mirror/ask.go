@@ -17,7 +17,7 @@ import (
 var errLong = errors.New("the answer is too long")
 
 // errNoRows means that the answer has no column definitions, so it is not the answer to a read.
-var errNoRows = errors.New("the answer is none of a read")
+var errNoRows = errors.New("the answer is not a result set")
 
 // errGone means that the shard is no longer declared.
 var errGone = errors.New("it is not declared")

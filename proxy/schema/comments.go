@@ -38,7 +38,7 @@ func disagreement(c *cluster.Cluster, t catalog.ListedTable) string {
 	said, err := catalog.ParseWords(t.Words)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("that declares nothing that can be (%v)", err)
+		return fmt.Sprintf("that is no valid declaration (%v)", err)
 	case !declared.Agrees(said):
 		return fmt.Sprintf("it is declared here as %q", declared.Words())
 	}

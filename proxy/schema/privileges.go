@@ -59,7 +59,7 @@ func (held privileges) missing(who string, f flavor.Flavor) []error {
 			}
 		}
 		if uses := on["SELECT"] || on["INSERT"] || on["UPDATE"] || on["DELETE"]; uses && missing != nil && schema != "mysql" && schema != "locus" {
-			problems = append(problems, fmt.Errorf("what is there by name can't be seen: GRANT %s ON %s.* TO %s", strings.Join(missing, ", "), name, who))
+			problems = append(problems, fmt.Errorf("the views, triggers and routines can't be listed: GRANT %s ON %s.* TO %s", strings.Join(missing, ", "), name, who))
 		}
 	}
 	switch {

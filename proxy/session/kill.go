@@ -86,7 +86,7 @@ func (s *Session) kill(k stmt.Killing) error {
 	case errors.Is(err, ErrOtherUsers):
 		return wire.Errorf(erKillDenied, wire.StateGeneral, "You are not owner of thread %d", k.ID)
 	case err != nil:
-		return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "kill %d: %v; it may go on there", k.ID, err)
+		return wire.Errorf(mysql.ER_UNKNOWN_ERROR, wire.StateGeneral, "kill %d: %v; it may still run there", k.ID, err)
 	}
 	return s.engine.Done(wire.OK{})
 }

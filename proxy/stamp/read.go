@@ -165,7 +165,7 @@ func (s *Stamper) divide(m *router.Map) error {
 		switch {
 		case told:
 		case r.group < 0:
-			return fmt.Errorf("stamp %s: row %d: its ID tells no sequence", s.in.Table.TableName, i+1)
+			return fmt.Errorf("stamp %s: row %d: its ID contains no sequence", s.in.Table.TableName, i+1)
 		default:
 			residue = r.layout.Residue(r.id)
 		}

@@ -43,7 +43,7 @@ func (a *Answers) Empty(table string) error {
 }
 
 func notUpdatable(table string) error {
-	return wire.Errorf(mysql.ER_NON_UPDATABLE_TABLE, wire.StateGeneral, "The target table %s.%s of the statement is not updatable: locus jobs and its kin change what is shown", stmt.Own, table)
+	return wire.Errorf(mysql.ER_NON_UPDATABLE_TABLE, wire.StateGeneral, "The target table %s.%s of the statement is not updatable: commands such as locus jobs change what it shows", stmt.Own, table)
 }
 
 // VirtualTable is a table of the schema locus.

@@ -173,7 +173,7 @@ func (c *Coordinator) endCrashed(ctx context.Context, shard router.ShardName, na
 	defer cancel()
 	err := c.crashed(ctx, shard, names, func(n Name) Verdict { return judge.rule(ctx, branch{n, shard}) })
 	if err != nil {
-		c.log.Warn("branches stay in doubt until it is known what the server's log has of them", "shard", string(shard), "error", err)
+		c.log.Warn("branches stay in doubt until the server's log has been read", "shard", string(shard), "error", err)
 	}
 	return err == nil
 }
@@ -216,7 +216,7 @@ func (c *Coordinator) freed(ctx context.Context, shard router.ShardName, n Name)
 	defer cancel()
 	gone, err := c.evict(ctx, shard, holder)
 	if err != nil {
-		c.log.Warn("who keeps a branch in doubt can't be evicted", "shard", string(shard), "transaction", n.Transaction, "error", err)
+		c.log.Warn("the connection that keeps a branch in doubt can't be ended", "shard", string(shard), "transaction", n.Transaction, "error", err)
 	}
 	return gone && err == nil
 }

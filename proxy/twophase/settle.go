@@ -45,7 +45,7 @@ func settle(ctx context.Context, servers Servers, n Name) (Verdict, error) {
 			return RolledBack, nil
 		}
 	}
-	return Unknown, fmt.Errorf("the decision on shard %s comes and goes", n.Home)
+	return Unknown, fmt.Errorf("the decision on shard %s keeps changing", n.Home)
 }
 
 // frozen reports whether the error is about a server that no longer answers.

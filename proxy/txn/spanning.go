@@ -192,5 +192,5 @@ func (c *Connections) commitEnded(v twophase.Verdict, err error) error {
 		return wire.Errorf(code, state, "commit: %v; the transaction was rolled back on every shard", err)
 	}
 	return wire.Errorf(erCommitError, wire.StateGeneral, "commit: %v; whether the transaction was committed is not known yet: "+
-		"it is committed on every shard or on none, as shard %s will tell when it answers; read it back", err, home)
+		"it is committed on every shard or on none, as recorded on shard %s, which does not answer now; read it back", err, home)
 }

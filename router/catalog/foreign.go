@@ -61,7 +61,7 @@ func (c *Catalog) ForeignKeyError(f *ForeignKey, child Declaration) error {
 		f.Referred = c.primaryKey(f.References)
 	}
 	if why := c.definitionConflict(f, child, parent, c.First()); why != "" {
-		return farKey(f, why, "leave it out, and let the application hold to it")
+		return farKey(f, why, "leave it out, and let the application enforce it")
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (c *Catalog) ForeignKeyErrors(name TableName, d Declaration) (torn []error)
 			parent = d
 		}
 		if why := placementConflict(&f, child, parent, c.First()); why != "" {
-			torn = append(torn, farKey(&f, why, "drop it, and let the application hold to it"))
+			torn = append(torn, farKey(&f, why, "drop it, and let the application enforce it"))
 		}
 	}
 	return torn
@@ -246,7 +246,7 @@ func (c *Catalog) noteTorn() {
 				from[f.TableName] = append(from[f.TableName], f.References)
 			}
 			if why := c.conflict(f, shard); why != "" {
-				far := farKey(f, why, "drop it on each shard that has it, and let the application hold to it")
+				far := farKey(f, why, "drop it on each shard that has it, and let the application enforce it")
 				note(f.TableName, far)
 				note(f.References, far)
 			}

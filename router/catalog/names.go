@@ -33,7 +33,7 @@ func (e *AmbiguousError) Error() string {
 		stays = e.Shards[0]
 	}
 	others := slices.DeleteFunc(slices.Clone(e.Shards), func(s router.ShardName) bool { return s == stays })
-	return fmt.Sprintf("table %s is not declared, and is on shards %s: declare what it is, or, connected to the shards, bring its rows to %s and drop it on %s",
+	return fmt.Sprintf("table %s is not declared, and is on shards %s: declare it, or, connected to the shards, copy its rows to %s and drop it on %s",
 		e.Table, List(e.Shards), stays, List(others))
 }
 
@@ -166,7 +166,7 @@ func (c *Catalog) Writing(name TableName) error {
 		return err
 	}
 	if !o.table.Base() {
-		return &ForeignRowsError{"writing to view", o.table.TableName, o.write.far, "write to the tables that it reads, or drop what reaches so far"}
+		return &ForeignRowsError{"writing to view", o.table.TableName, o.write.far, "write to the tables that it reads, or drop the triggers and routines that reach those tables"}
 	}
 	return &ForeignRowsError{"a trigger of table", o.table.TableName, o.write.far, "drop the trigger, and let the application do what it does"}
 }

@@ -16,8 +16,8 @@ type RenamingError struct {
 }
 
 func (e *RenamingError) Error() string {
-	return fmt.Sprintf("table %s is being renamed, and served again once all shards have done it: try again; if whoever renamed it is gone, %s finishes it, "+
-		"wherever it was done", e.Name, RenameStatement(e.Renames))
+	return fmt.Sprintf("table %s is being renamed, and served again once all shards have done it: try again; if the session that renamed it has ended, %s "+
+		"completes the rename on every shard", e.Name, RenameStatement(e.Renames))
 }
 
 // RenameStatement returns the statement that renames tables.

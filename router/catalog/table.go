@@ -195,7 +195,7 @@ func (r *resolver) refuseDuplicates() {
 	for i := range r.t.Keys {
 		for j := range i {
 			if a, b := r.t.Keys[j], r.t.Keys[i]; a.Column == b.Column {
-				r.refuse(a.Column.Name, "declared as %s and as %s: it can be one of them", a.Role, b.Role)
+				r.refuse(a.Column.Name, "declared as %s and as %s: it can only be one of them", a.Role, b.Role)
 			}
 		}
 	}
@@ -286,7 +286,7 @@ func (r *resolver) stamped() {
 			continue
 		}
 		if key, isKey := r.t.KeyOf(c.Name); isKey && key.Role != Text || i == r.t.VersionColumn {
-			r.refuse(c.Name, "declared as stamped by generator %s, and as what the gene is read from or the version: it can be one of them", r.t.Stamped[name])
+			r.refuse(c.Name, "declared as stamped by generator %s, and as what the gene is read from or the version: it can only be one of them", r.t.Stamped[name])
 			continue
 		}
 		if r.checkWritable(c) {
@@ -308,7 +308,7 @@ func (r *resolver) version() {
 		return
 	}
 	if _, isKey := r.t.KeyOf(c.Name); isKey {
-		r.refuse(c.Name, "declared as version, and as what the gene is read from: it can be one of them")
+		r.refuse(c.Name, "declared as version, and as what the gene is read from: it can only be one of them")
 		return
 	}
 	if r.checkWritable(c) {

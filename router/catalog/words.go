@@ -99,7 +99,7 @@ func ParseWords(text string) (Declaration, error) {
 		column, stamps := strings.CutPrefix(name, stampedWord)
 		switch _, twice := given[name]; {
 		case twice:
-			return Declaration{}, fmt.Errorf("%s is said twice", name)
+			return Declaration{}, fmt.Errorf("%s is given twice", name)
 		case (name == "global" || name == "hidden") && !hasValue:
 		case !stamps && !slices.Contains(vocabulary, name) || stamps && column == "":
 			known := append([]string{"global", "hidden"}, vocabulary...)
@@ -122,7 +122,7 @@ func declarationOf(given, stamped map[string]string) (Declaration, error) {
 	_, global := given["global"]
 	switch {
 	case len(given) == 0:
-		return d, fmt.Errorf("nothing is said of the table: say global, or owner= and id=, or parent=")
+		return d, fmt.Errorf("the table has no words: write global, or owner= and id=, or parent=")
 	case global:
 		d.Kind = Global
 	case d.Shard != "":
@@ -158,7 +158,7 @@ func declarationOf(given, stamped map[string]string) (Declaration, error) {
 		"layout":       d.ID != nil || d.Parent != nil, "overflow": d.ID != nil || d.Parent != nil, "parent_overflow": d.Parent != nil, "hidden": d.ID != nil, "parent_layout": d.Parent != nil,
 	} {
 		if _, said := given[word]; said && !needs {
-			return d, fmt.Errorf("%s says something of a column that isn't named: say id= or parent= too", word)
+			return d, fmt.Errorf("%s describes a column that isn't named: write id= or parent= too", word)
 		}
 	}
 	if len(stamped) > 0 {

@@ -77,15 +77,15 @@ func TestWordsAreReadAsTheyAreWritten(t *testing.T) {
 
 func TestWordsThatDeclareNonsense(t *testing.T) {
 	for words, want := range map[string]string{
-		"":                                     "nothing is said",
-		"owner=a owner=b id=c":                 "owner is said twice",
+		"":                                     "the table has no words",
+		"owner=a owner=b id=c":                 "owner is given twice",
 		"owner=a parent=b":                     "one of the two",
 		"owners=a":                             "the words are global",
 		"owner=":                               "owner needs a value",
 		"global owner=a":                       "not routed by a gene",
 		"global shard=s0":                      "remove `shard:`",
 		"owner=a id=b layout=int7":             "int7",
-		"owner=a gene=g layout=int64":          "layout says something of a column that isn't named",
+		"owner=a gene=g layout=int64":          "layout describes a column that isn't named",
 		"owner=a gene=g order_no=n":            "declare `id:` too",
 		"owner=a id=b stamped.=invoices":       "the words are",
 		"global=yes":                           "the words are",
@@ -97,7 +97,7 @@ func TestWordsThatDeclareNonsense(t *testing.T) {
 		"owner=a id=b layout=int46":            `no layout is named "int46": choose one of`,
 		"owner=a id=b layout=bytes61":          ": did you mean bytes16?",
 		"owner=a id=b overflow=byte16":         ": did you mean bytes16?",
-		"owner=a id=b parent_overflow=bytes16": "parent_overflow says something of a column that isn't named",
+		"owner=a id=b parent_overflow=bytes16": "parent_overflow describes a column that isn't named",
 		"parent=p layout=bytes16 overflow=bytes16 id=i": "overflow is for a layout of 8 bytes",
 	} {
 		if d, err := ParseWords(words); err == nil || !strings.Contains(err.Error(), want) {

@@ -38,7 +38,7 @@ func (c *Cluster) checkGenerator(p *problems, name string, g Generator) {
 		case err != nil:
 			p.add(document, "%w", err)
 		case t.Scoped() && len(g.Of) > 0:
-			p.add(document, "of: a sequence that begins anew (per=…) is the format's own: leave `of` out, or per=")
+			p.add(document, "of: a sequence that starts again (per=…) belongs to the format itself: leave `of` out, or per=")
 		case !t.Keyed() && g.Values > 0:
 			p.add(document, "values: %d: the template counts for no values: give its sequence per=context:NAME, or leave values out", g.Values)
 		}

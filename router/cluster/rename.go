@@ -202,11 +202,11 @@ func checkRenaming(old, next *Cluster) error {
 	for to, from := range old.Renaming {
 		for _, name := range []catalog.TableName{from, to} {
 			if !reflect.DeepEqual(old.Tables[name], next.Tables[name]) {
-				errs = append(errs, fmt.Errorf("what is declared of it can't be changed now: %w", &catalog.RenamingError{Name: name, Renames: old.RenamesWith(name)}))
+				errs = append(errs, fmt.Errorf("its declaration can't be changed now: %w", &catalog.RenamingError{Name: name, Renames: old.RenamesWith(name)}))
 			}
 		}
 		if !slices.Equal(old.ShardNames(), next.ShardNames()) || old.Settings.DefaultShard != next.Settings.DefaultShard {
-			errs = append(errs, fmt.Errorf("the shards can't be others now: %w", &catalog.RenamingError{Name: from, Renames: old.RenamesWith(from)}))
+			errs = append(errs, fmt.Errorf("the shards can't be changed now: %w", &catalog.RenamingError{Name: from, Renames: old.RenamesWith(from)}))
 		}
 	}
 	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })

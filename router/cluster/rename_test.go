@@ -157,7 +157,7 @@ func TestNothingElseChangesMeanwhile(t *testing.T) {
 		"the former name":   {func(c *Cluster) { delete(c.Tables, shop("a")) }, "shop.a is being renamed"},
 		"the new name":      {func(c *Cluster) { delete(c.Tables, shop("z")) }, "shop.z is being renamed"},
 		"another declaring": {func(c *Cluster) { c.Tables[shop("a")] = catalog.Declaration{Kind: catalog.Global} }, "can't be changed"},
-		"a further shard":   {func(c *Cluster) { c.Shards["s2"] = Shard{Address: "c:1", User: "u", Secret: "s", TLS: TLSOff} }, "shards can't be others"},
+		"a further shard":   {func(c *Cluster) { c.Shards["s2"] = Shard{Address: "c:1", User: "u", Secret: "s", TLS: TLSOff} }, "shards can't be changed"},
 	} {
 		if err := file(test.change); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", name, err)

@@ -110,7 +110,7 @@ func (s Shard) checkServers(p *problems, document string) {
 	case "", FailoverNone:
 	case FailoverFollow, FailoverPromote:
 		if s.Admin == (Admin{}) {
-			p.add(document, "failover: %s looks at the servers by an account of its own: declare admin: {user: …, secret: …}", s.Failover)
+			p.add(document, "failover: %s checks the servers by an account of its own: declare admin: {user: …, secret: …}", s.Failover)
 		}
 	default:
 		p.add(document, "failover %q: leave it out, or write none, follow or promote%s", s.Failover, strict.OneOf(s.Failover, FailoverNone, FailoverFollow, FailoverPromote))
@@ -154,13 +154,13 @@ func (c *Cluster) primaryProblem(name router.ShardName) (p problems) {
 	case primary.Epoch < 1:
 		p.add(document, "epoch %d: it begins with 1", primary.Epoch)
 	case primary.Held && primary.Next == "":
-		p.add(document, "held for nobody")
+		p.add(document, "paused without a next primary")
 	case !slices.Contains([]Cause{Ordered, Found, Taken, Lost}, primary.Cause) || primary.Cause != Ordered && primary.Next == "":
 		p.add(document, "cause %q with next %q", primary.Cause, primary.Next)
 	}
 	for _, server := range []string{primary.Server, primary.Next, primary.Former} {
 		if there && server != "" && !slices.Contains(shard.Servers, server) {
-			p.add(document, "%s is none of the servers of shard %s", server, name)
+			p.add(document, "%s is not one of the servers of shard %s", server, name)
 		}
 	}
 	return p
@@ -213,7 +213,7 @@ func (c *Cluster) primaryOf(name router.ShardName) (address string, p Primary) {
 func (p Primary) checkServersKept(name router.ShardName, was string, next Shard) error {
 	switch {
 	case p.Server == "" && next.HasServers() && was != "" && !slices.Contains(next.Servers, was):
-		return fmt.Errorf("shard %s: %s is written to, and is none of servers: list it, and locus switchover %s --to another one later", name, was, name)
+		return fmt.Errorf("shard %s: %s is the primary, and is not in servers: list it, and locus switchover %s --to another one later", name, was, name)
 	case p.Server == "":
 		return nil
 	case !p.Settled() && !next.sameServers(p):

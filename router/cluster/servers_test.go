@@ -38,12 +38,12 @@ func TestServersRefused(t *testing.T) {
 		"servers: [a:1], replicas: [{address: c:1}]": "leave address and replicas out",
 		"servers: [a:1, b]":                          `address "b": write host:port`,
 		"servers: []":                                `address "": write host:port`,
-		"servers: [a:1, b:1], failover: promote":     "failover: promote looks at the servers by an account of its own",
+		"servers: [a:1, b:1], failover: promote":     "failover: promote checks the servers by an account of its own",
 		"servers: [a:1, b:1], failover_after: 3s":    "failover_after: is for failover: promote",
 		"servers: [a:1, b:1], admin: {user: u, secret: s}, failover: promote, failover_after: 10ms": `failover_after "10ms": write a duration from 1s to 1h0m0s`,
 		"servers: [a:1, b:1], admin: {user: u, secret: s}, failover: promote, failover_after: soon": `failover_after "soon": write a duration`,
 		"address: a:1, failover_after: 3s":              "failover and admin are for shards with servers",
-		"servers: [a:1, b:1], failover: follow":         "failover: follow looks at the servers by an account of its own",
+		"servers: [a:1, b:1], failover: follow":         "failover: follow checks the servers by an account of its own",
 		"servers: [a:1, b:1], failover: promot":         "or write none, follow or promote: did you mean promote?",
 		"servers: [a:1, b:1], tls: verfy":               "use off, on or verify: did you mean verify?",
 		"servers: [a:1, b:1], failover: yes":            `failover "yes": leave it out`,
@@ -124,7 +124,7 @@ func TestSucceedRefusesToLeaveAPrimaryOut(t *testing.T) {
 		old  *Cluster
 		next string
 	}{
-		"b:1 is written to, and is none of servers":                               {plain, "servers: [a:1, c:1]"},
+		"b:1 is the primary, and is not in servers:":                              {plain, "servers: [a:1, c:1]"},
 		"b:1 is its primary and can't be left out: locus switchover s0 --to":      {turned, "servers: [a:1, c:1]"},
 		"b:1 is its primary and can't be left out":                                {turned, "address: a:1"},
 		"a switchover to c:1 has not ended: locus switchover s0 --to c:1 ends it": {&under, "servers: [a:1, b:1]"},
@@ -137,14 +137,14 @@ func TestSucceedRefusesToLeaveAPrimaryOut(t *testing.T) {
 
 func TestDecodeRefusesPrimaries(t *testing.T) {
 	for want, p := range map[string]Primary{
-		"declared/primaries/s0: d:1 is none of the servers":    {Epoch: 1, Server: "d:1"},
-		"primaries/s0: epoch 0":                                {Server: "a:1"},
-		`primaries/s0: cause "found" with next ""`:             {Epoch: 1, Server: "a:1", Cause: Found},
-		`primaries/s0: cause "whim" with next "b:1"`:           {Epoch: 1, Server: "a:1", Next: "b:1", Cause: "whim"},
-		`primaries/s0: cause "lost" with next ""`:              {Epoch: 1, Server: "a:1", Cause: Lost},
-		"primaries/s0: held for nobody":                        {Epoch: 1, Server: "a:1", Held: true},
-		"primaries/s0: d:1 is none of the servers of shard s0": {Epoch: 1, Server: "a:1", Next: "d:1"},
-		"primaries/s0: e:1 is none of the servers of shard s0": {Epoch: 1, Server: "a:1", Former: "e:1"},
+		"declared/primaries/s0: d:1 is not one of the servers":    {Epoch: 1, Server: "d:1"},
+		"primaries/s0: epoch 0":                                   {Server: "a:1"},
+		`primaries/s0: cause "found" with next ""`:                {Epoch: 1, Server: "a:1", Cause: Found},
+		`primaries/s0: cause "whim" with next "b:1"`:              {Epoch: 1, Server: "a:1", Next: "b:1", Cause: "whim"},
+		`primaries/s0: cause "lost" with next ""`:                 {Epoch: 1, Server: "a:1", Cause: Lost},
+		"primaries/s0: paused without a next primary":             {Epoch: 1, Server: "a:1", Held: true},
+		"primaries/s0: d:1 is not one of the servers of shard s0": {Epoch: 1, Server: "a:1", Next: "d:1"},
+		"primaries/s0: e:1 is not one of the servers of shard s0": {Epoch: 1, Server: "a:1", Former: "e:1"},
 	} {
 		c := mustSeveral(t, "servers: [a:1, b:1]")
 		c.Primaries = map[router.ShardName]Primary{"s0": p}

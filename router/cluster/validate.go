@@ -121,7 +121,7 @@ func (s Shard) check(p *problems, name router.ShardName) {
 	}
 	if s.MaxReplicaLag != "" {
 		if d, err := time.ParseDuration(s.MaxReplicaLag); err != nil || d < time.Second {
-			p.add(document, "max_replica_lag %q: write whole seconds, such as 2s; servers tell no less", s.MaxReplicaLag)
+			p.add(document, "max_replica_lag %q: write whole seconds, such as 2s; servers report no fractions", s.MaxReplicaLag)
 		}
 	}
 	switch {
@@ -259,7 +259,7 @@ func (u User) checkRights(p *problems, document string) {
 		}
 	}
 	if u.GatherRows < 0 || u.GatherMiB < 0 || u.GatherMiB > 1<<20 {
-		p.add(document, "gather_rows and gather_mib: use a number from 1 up, of MiB 1048576 at most; left out, everybody's limits hold")
+		p.add(document, "gather_rows and gather_mib: use a number from 1 up, of MiB 1048576 at most; left out, the default limits apply")
 	}
 	switch u.Read {
 	case "", ReadPrimary, ReadReplica, ReadSession:

@@ -166,7 +166,7 @@ func TestTheSourceGoesAwayAndComesBack(t *testing.T) {
 		if !errors.Is(got.Away, errAway) || time.Since(got.Confirmed) < 59*time.Minute {
 			t.Errorf("%+v", got)
 		}
-		if text := got.String(); text != "revision 10, read 59m30s ago, source away: nobody home" && text != "revision 10, read 1h0m0s ago, source away: nobody home" {
+		if text := got.String(); text != "revision 10, read 59m30s ago, etcd unreachable: nobody home" && text != "revision 10, read 1h0m0s ago, etcd unreachable: nobody home" {
 			t.Errorf("%s", text)
 		}
 		s.hush("b")
@@ -176,7 +176,7 @@ func TestTheSourceGoesAwayAndComesBack(t *testing.T) {
 		if got := l.Status(); got.Away != nil || time.Since(got.Confirmed) > time.Minute {
 			t.Errorf("%+v", got)
 		}
-		if n := strings.Count(log.String(), "source away"); n != 1 {
+		if n := strings.Count(log.String(), "etcd unreachable"); n != 1 {
 			t.Errorf("logged %d times:\n%s", n, log.String())
 		}
 	})

@@ -30,7 +30,7 @@ func (s Status) String() string {
 		text += fmt.Sprintf(", read %s ago", time.Since(s.Confirmed).Round(time.Second))
 	}
 	if s.Away != nil {
-		text += ", source away: " + s.Away.Error()
+		text += ", etcd unreachable: " + s.Away.Error()
 	}
 	if s.Refused != nil {
 		text += fmt.Sprintf(", revision %d refused: %v", s.RefusedRevision, s.Refused)
@@ -49,7 +49,7 @@ func (l *Live[S]) noteAway(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.status.Away == nil { // once per outage
-		l.config.Log.Warn("source away, the state in force stays",
+		l.config.Log.Warn("etcd unreachable, the current state stays in use",
 			slog.Int64("revision", l.status.Revision), slog.Any("error", err))
 	}
 	l.status.Away = err
@@ -59,7 +59,7 @@ func (l *Live[S]) noteRead() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.status.Away != nil {
-		l.config.Log.Info("source is back", slog.Duration("after", time.Since(l.status.Confirmed)))
+		l.config.Log.Info("etcd is reachable again", slog.Duration("after", time.Since(l.status.Confirmed)))
 	}
 	l.status.Away, l.status.Confirmed = nil, time.Now()
 }
@@ -68,7 +68,7 @@ func (l *Live[S]) noteRefused(err error, revision int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if old := l.status.Refused; old == nil || old.Error() != err.Error() { // once per reason
-		l.config.Log.Error("state refused, the one in force stays", slog.Int64("refused", revision),
+		l.config.Log.Error("state refused, the current one stays in use", slog.Int64("refused", revision),
 			slog.Int64("revision", l.status.Revision), slog.Any("error", err))
 	}
 	l.status.Refused, l.status.RefusedRevision = err, revision
@@ -77,7 +77,7 @@ func (l *Live[S]) noteRefused(err error, revision int64) {
 func (l *Live[S]) notePublished(revision int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.config.Log.Info("state in force", slog.Int64("revision", revision), slog.Int64("before", l.status.Revision))
+	l.config.Log.Info("state in use", slog.Int64("revision", revision), slog.Int64("before", l.status.Revision))
 	l.status.Revision, l.status.Published = revision, time.Now()
 	l.status.Refused, l.status.RefusedRevision = nil, 0
 }

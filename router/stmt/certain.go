@@ -32,7 +32,7 @@ func (l *Lexed) uncertainByte(c byte) {
 	case '[':
 		l.uncertain(l.pos, "a bracket outside quotes: quote names with backquotes")
 	default:
-		l.uncertain(l.pos, "a control character outside quotes: write a blank, or quote what it stands in")
+		l.uncertain(l.pos, "a control character outside quotes: write a blank, or quote the text around it")
 	}
 }
 

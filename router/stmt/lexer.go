@@ -117,7 +117,7 @@ func OtherValues(sqlMode string) string {
 
 var (
 	errUnterminated = errors.New("a quoted string, name or comment does not end")
-	errStopped      = errors.New("nobody waits for the statement any more")
+	errStopped      = errors.New("no client waits for the statement any more")
 )
 
 // Lexed is the fast reading of one text. It is reused for many texts and allocates nothing once its slices have grown.

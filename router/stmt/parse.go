@@ -232,7 +232,7 @@ func (r *reader) unplaced() {
 	}
 	for _, t := range r.tables {
 		if !r.placed[t] {
-			r.fail("table %s stands where none is expected", t.Name.O)
+			r.fail("table %s is named in an unexpected place", t.Name.O)
 		}
 	}
 }

@@ -83,7 +83,7 @@ func TestTablesAreDeclaredInSQL(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"CALL locus.table_add('" + table + "', 'owner=code id=code')":  "is declared already, as \"global\"",
-		"CALL locus.table_add('" + table + "', 'owner=a owner=b')":     "owner is said twice",
+		"CALL locus.table_add('" + table + "', 'owner=a owner=b')":     "owner is given twice",
 		"CALL locus.table_add('" + table + "')":                        "got 1",
 		"CALL locus.table_add('" + d.Database + ".nowhere', 'global')": "it doesn't exist on",
 		"CALL locus.table_drop('" + d.Database + ".cart_0')":           "has rows of it",

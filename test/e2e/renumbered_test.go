@@ -133,7 +133,7 @@ func TestNumbersAreNotSetBackUnasked(t *testing.T) {
 	exec(t, db, "TRUNCATE visit")
 	var level, message string
 	var code int
-	if err := db.QueryRow("SHOW WARNINGS").Scan(&level, &code, &message); err != nil || !strings.Contains(message, asked.Error()) || !strings.Contains(message, "go on from where they were") {
+	if err := db.QueryRow("SHOW WARNINGS").Scan(&level, &code, &message); err != nil || !strings.Contains(message, asked.Error()) || !strings.Contains(message, "continue from where they were") {
 		t.Errorf("the warning is %q, %v", message, err)
 	}
 	_, err := db.Exec("INSERT INTO visit (guest) VALUES (1)")

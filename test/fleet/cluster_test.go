@@ -88,7 +88,7 @@ func (f *fleet) switchOver(i, to int) {
 	addr := f.address(to, 3306)
 	servers.Eventually(f.t, addr+" is the primary", func() error {
 		out, err := f.try(1, "switchover", fmt.Sprintf("s%d", i-1), "--to", addr, "--yes")
-		undone := slices.ContainsFunc([]string{"nothing has changed hands", "nothing was changed", "give the same order again"}, func(said string) bool { return strings.Contains(out, said) })
+		undone := slices.ContainsFunc([]string{"nothing has changed hands", "nothing was changed", "repeat the command"}, func(said string) bool { return strings.Contains(out, said) })
 		switch {
 		case err != nil && !undone:
 			f.t.Fatalf("locus switchover: %v\n%s", err, out)

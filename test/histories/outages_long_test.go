@@ -62,7 +62,7 @@ func TestTheLogIsPurged(t *testing.T) {
 		c.goOn(t, some)
 		purge(t, w.Shards[0].Server)
 		mend()
-		w.failedWith(t, splitting, "no log from that position", "locus abort")
+		w.failedWith(t, splitting, "no longer contains that position", "locus abort")
 		c.goOn(t, some)
 		w.anew(t)
 		w.serviceEnds(t, c)

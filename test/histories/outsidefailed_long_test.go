@@ -20,7 +20,7 @@ func TestAServerOutsideThatIsNotFollowed(t *testing.T) {
 		name, why, remedy string
 		spoil             func(t *testing.T, w *world, outside *servers.Server)
 	}{
-		{"its log is purged", "no log from that position", "raise the servers' binlog retention, locus abort", func(t *testing.T, w *world, outside *servers.Server) {
+		{"its log is purged", "no longer contains that position", "raise the servers' binlog retention, abort the job with locus abort", func(t *testing.T, w *world, outside *servers.Server) {
 			mend := w.killServer(t, 1)
 			outside.Exec(t, "UPDATE shop.person SET value = 2 WHERE id <= 100")
 			harness.Until(t, "a stream has stopped", func() (bool, error) { return w.report(t, splitting).Trouble != "", nil })

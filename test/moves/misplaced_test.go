@@ -122,7 +122,7 @@ func TestMisplacedRows(t *testing.T) {
 		if now := both(); now != before {
 			t.Errorf("%s: a dry run changes\n%s\nto\n%s", p.engine, before, now)
 		}
-		moves := "its gene is being moved, or has moved: look again once no job moves it"
+		moves := "its gene is being moved, or has moved: repeat the command once no job moves it"
 		other := "s1"
 		if geneOf(movingOwner) >= 0x8000 {
 			other = "s0"
@@ -130,8 +130,8 @@ func TestMisplacedRows(t *testing.T) {
 		want := []string{
 			"numbered s1: move", "numbered s1: move",
 			"placed s0: move", "placed s1: delete", "placed s1: delete",
-			"placed s1: leave, the owner has another row, and a version is NULL: say --take owner or misplaced",
-			"placed s1: leave, the owner has another row, of the same version 1: say --take owner or misplaced",
+			"placed s1: leave, the owner has another row, and a version is NULL: use --take owner or misplaced",
+			"placed s1: leave, the owner has another row, of the same version 1: use --take owner or misplaced",
 			"placed s1: move", "placed s1: replace", "placed " + other + ": leave, " + moves,
 		}
 		slices.Sort(want)

@@ -191,7 +191,7 @@ func TestConflicts(t *testing.T) {
 
 func (p *pair) wantConflicts(got []string) {
 	p.t.Helper()
-	const changed = "a row that was written past the proxies was changed"
+	const changed = "a row that was written without a proxy was also changed"
 	want := []string{"notices|", "notices|", "notices|copied: ", "orders|a DELETE: " + changed, "orders|" + changed, "orders|the target has a newer version"}
 	if len(got) != len(want) {
 		p.t.Fatalf("conflicts:\n%s", strings.Join(got, "\n"))

@@ -144,7 +144,7 @@ func TestATableBecomesGlobal(t *testing.T) {
 			t.Errorf("rows: %s", got)
 		}
 		c.sameRates(2)
-		if out := c.MustLocus("verify"); strings.Contains(out, "not as on") {
+		if out := c.MustLocus("verify"); strings.Contains(out, "differ from those on") {
 			t.Error(out)
 		}
 		c.MustLocus("shard", "add", "s2", "--address", c.servers[2].Addr(), "--user", c.servers[2].User, "--secret", "shard")

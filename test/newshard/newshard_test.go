@@ -134,7 +134,7 @@ func (c *stand) alike() {
 			c.t.Errorf("s%d: the column that locus adds is not there", i+1)
 		}
 	}
-	if out := c.MustLocus("verify"); strings.Contains(out, "not as on") {
+	if out := c.MustLocus("verify"); strings.Contains(out, "differ from those on") {
 		c.t.Error(out)
 	}
 }

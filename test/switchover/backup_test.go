@@ -48,7 +48,7 @@ func TestBackup(t *testing.T) {
 			restore(t, at, copies[i])
 		}
 		s.separate(t, restored[0], restored[1])
-		s.refuses(t, "lacks transactions of the cut", "restore", file)
+		s.refuses(t, "lacks transactions of the backup", "restore", file)
 		for i, name := range []string{"s0", "s1"} {
 			rollForward(t, restored[i], s.servers[i], cut, name)
 		}
@@ -62,7 +62,7 @@ func TestBackup(t *testing.T) {
 		restored[0].Exec(t, "CREATE DATABASE later")
 		servers.Eventually(t, "what the proxies have written is told", func() error {
 			found, err := taking.Compare(t.Context(), cut)
-			if err == nil && (len(found) == 0 || !strings.Contains(found[0].What, "it has transactions that were not there at the cut")) {
+			if err == nil && (len(found) == 0 || !strings.Contains(found[0].What, "it has transactions that are later than the backup")) {
 				err = fmt.Errorf("%+v", found)
 			}
 			return err

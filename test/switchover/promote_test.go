@@ -186,7 +186,7 @@ func (s *stand) primary(t *testing.T) int {
 			return i
 		}
 	}
-	t.Fatalf("%s is none of the servers", p.Server)
+	t.Fatalf("%s is not one of the servers", p.Server)
 	return -1
 }
 

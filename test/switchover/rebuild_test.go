@@ -44,7 +44,7 @@ func (s *stand) backedUp(t *testing.T, server int, e switchover.Errant) {
 func (s *stand) wantUntold(t *testing.T, server int) {
 	t.Helper()
 	servers.Eventually(t, "it is left until it is told what it has", func() error {
-		if err := s.to(server).Tidy(t.Context()); err == nil || !strings.Contains(err.Error(), "has to be told what it has") {
+		if err := s.to(server).Tidy(t.Context()); err == nil || !strings.Contains(err.Error(), "set the GTIDs of its backup") {
 			return errors.Join(errors.New("it isn't"), err)
 		}
 		return nil

@@ -24,7 +24,7 @@ func TestTheRunbookOfALostPrimary(t *testing.T) {
 		first, second := s.addr(0), s.addr(1)
 
 		must(t, s.servers[0].Kill())
-		s.refuses(t, second+" is the primary now, but not all is done", "switchover", "s0", "--take", second, "--yes")
+		s.refuses(t, second+" is the primary now, but not all steps are done", "switchover", "s0", "--take", second, "--yes")
 		l = s.load(t)
 		l.more(t, 20)
 		s.servers[0].Restart(t) // it accepts writes, because its configuration doesn't make it read-only

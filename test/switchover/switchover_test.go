@@ -146,7 +146,7 @@ func (s *stand) again(t *testing.T, to int, line switchover.Line) {
 	servers.Eventually(t, "the order that was broken off before "+string(line)+" is mended", func() error {
 		_, err := s.to(to).Run(t.Context())
 		again := func(said string) bool { return err != nil && strings.Contains(err.Error(), said) }
-		if err != nil && !slices.ContainsFunc([]string{"nothing has changed hands", "give the same order again", "wait until it has caught up"}, again) {
+		if err != nil && !slices.ContainsFunc([]string{"nothing has changed hands", "repeat the command", "wait until it has caught up"}, again) {
 			t.Fatalf("killed before %s: %v", line, err)
 		}
 		return err
@@ -227,11 +227,11 @@ func (s *stand) refused(t *testing.T, engine servers.Engine) {
 	replica := s.servers[1]
 	stranger := s.to(1)
 	stranger.To = "127.0.0.1:1"
-	if _, err := stranger.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "is none of the servers of shard s0") {
+	if _, err := stranger.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "is not one of the servers of shard s0") {
 		t.Error(err)
 	}
 	replica.Exec(t, "STOP REPLICA")
-	want("has stopped to follow", 1)
+	want("has stopped replicating", 1)
 	replica.Exec(t, "START REPLICA")
 	servers.Eventually(t, "it follows", func() error {
 		_, err := s.to(p).Run(t.Context()) // which has all others follow
@@ -248,7 +248,7 @@ func (s *stand) refused(t *testing.T, engine servers.Engine) {
 	s.servers[0].Exec(t, "GRANT SELECT ON *.* TO shop")
 	if engine == servers.MariaDB {
 		s.servers[0].Exec(t, "GRANT READ_ONLY ADMIN ON *.* TO shop")
-		want("by which it writes to servers that are read-only", 1)
+		want("with which it can write to read-only servers", 1)
 	}
 	p1, err := s.db(t, 0, "app").Exec("UPDATE counter SET n = n WHERE uid = 100")
 	if err != nil {

@@ -32,7 +32,7 @@ func (s *stand) taken(t *testing.T) {
 	dead.Go(func() {
 		// On a busy machine proxies may confirm too late for the order to reach its turning point. A mover
 		// completes the order in that case as well.
-		if err := doomed.Take(t.Context(), false); err == nil || !strings.Contains(err.Error(), "go by no lease") {
+		if err := doomed.Take(t.Context(), false); err == nil || !strings.Contains(err.Error(), "without a lease") {
 			t.Error(err)
 		}
 	})

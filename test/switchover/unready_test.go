@@ -29,8 +29,8 @@ func TestWhatIsWrongWithAReplicaIsTold(t *testing.T) {
 			mended []string
 		}{
 			{password("another"), "Access denied", password(servers.Password)},
-			{[]string{"STOP REPLICA SQL_THREAD"}, "has stopped to apply what it is sent", []string{"START REPLICA SQL_THREAD"}},
-			{[]string{"STOP REPLICA IO_THREAD"}, "does not receive what the primary writes", []string{"START REPLICA IO_THREAD"}},
+			{[]string{"STOP REPLICA SQL_THREAD"}, "has stopped applying transactions", []string{"START REPLICA SQL_THREAD"}},
+			{[]string{"STOP REPLICA IO_THREAD"}, "does not receive the primary's transactions", []string{"START REPLICA IO_THREAD"}},
 			{[]string{"STOP REPLICA", byPosition, "START REPLICA"}, "does not replicate by GTIDs", []string{"STOP REPLICA", byGTIDs, "START REPLICA"}},
 		} {
 			s.becomes(t, replica, c.wrong)

@@ -115,12 +115,12 @@ var allAdvice = []advice{
 
 	// 1006: names that could be parts or copies.
 	{
-		code: "1006", everywhere: []string{"CREATE TABLE several (id INT PRIMARY KEY)"}, refused: "SELECT COUNT(*) FROM several", says: "bring its rows to s0 and drop it on s1, s2",
+		code: "1006", everywhere: []string{"CREATE TABLE several (id INT PRIMARY KEY)"}, refused: "SELECT COUNT(*) FROM several", says: "copy its rows to s0 and drop it on s1, s2",
 		only:    map[int][]string{1: {"DROP TABLE several"}, 2: {"DROP TABLE several"}},
 		instead: []string{"INSERT INTO several VALUES (4)", "DELETE FROM several WHERE id < 4", "SELECT * FROM several"}, clear: []string{"DROP TABLE several"},
 	},
 	{
-		code: "1006", everywhere: []string{"CREATE TABLE several (id INT PRIMARY KEY)"}, refused: "INSERT INTO several VALUES (1)", says: "declare what it is",
+		code: "1006", everywhere: []string{"CREATE TABLE several (id INT PRIMARY KEY)"}, refused: "INSERT INTO several VALUES (1)", says: "declare it",
 		declare: func(c *cluster.Cluster, schema string) {
 			c.Tables[catalog.TableName{Schema: schema, Name: "several"}] = catalog.Declaration{Kind: catalog.Global}
 		},

@@ -65,7 +65,7 @@ func start(ctx context.Context, c Config) (_ *Server, err error) {
 		return nil, err
 	}
 	if s.etcd, err = embed.StartEtcd(settings(c, s.log)); errors.Is(err, syscall.ENOSPC) {
-		return nil, fmt.Errorf("the disk of %s is full: make room there: %w", c.Dir, err)
+		return nil, fmt.Errorf("the disk of %s is full: free space there: %w", c.Dir, err)
 	} else if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func TestASecondServerOnTheSameDataIsRefused(t *testing.T) {
 	s := start(t, embedded.Config{Dir: dir})
 	defer s.Close()
 	_, err := embedded.Start(t.Context(), embedded.Config{Dir: dir})
-	if err == nil || !strings.Contains(err.Error(), "another process runs on this directory") {
+	if err == nil || !strings.Contains(err.Error(), "another process uses this directory") {
 		t.Errorf("got %v", err)
 	}
 }

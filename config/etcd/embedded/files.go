@@ -22,7 +22,7 @@ func lock(path string) (*os.File, error) {
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("another process runs on this directory (%s: %w)", path, err)
+		return nil, fmt.Errorf("another process uses this directory (%s: %w)", path, err)
 	}
 	return f, nil
 }
@@ -75,7 +75,7 @@ func (f *farewell) reason(message string, fields []zapcore.Field) string {
 		switch {
 		case !is:
 		case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG), strings.Contains(err.Error(), syscall.ENOSPC.Error()):
-			return fmt.Sprintf("the disk of %s is full, and etcd can't write to it: %v; this process ends, and what was acknowledged is kept: make room there and start it again", f.dir, err)
+			return fmt.Sprintf("the disk of %s is full, and etcd can't write to it: %v; this process ends, and acknowledged writes are kept: free space there and start it again", f.dir, err)
 		default:
 			return fmt.Sprintf("etcd in %s can't go on: %s: %v; this process ends: see etcd.log there", f.dir, message, err)
 		}
