@@ -11,7 +11,8 @@ import (
 	"locus/test/product"
 )
 
-// A worker whose COMMIT had no answer asks whether it happened, again if it is refused that: its transaction is written once.
+// A worker whose COMMIT got no answer asks the server whether it took effect, and asks again if that fails. Its
+// transaction is written once.
 func TestACommitWithoutAnAnswerIsAskedFor(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.both("CREATE TABLE t (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL)")

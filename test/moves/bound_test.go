@@ -10,11 +10,10 @@ import (
 	"locus/router/catalog"
 )
 
-// copies is so many that the rows of a kind are written by prepared statements,
-// several of them, with some rows left.
+// copies is large enough that the rows of a kind need several prepared statements, with some rows left over.
 const copies = 130
 
-// Rows by the hundred are written by prepared statements, unlike those of TestTypes.
+// Rows by the hundred are written by prepared statements; TestTypes writes few rows, without them.
 func TestTypesByTheHundred(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		kinds := short(matrix(p.engine))
@@ -52,7 +51,7 @@ func TestTypesByTheHundred(t *testing.T) {
 	})
 }
 
-// short leaves out the kinds with long values: a hundred of those are no statement.
+// short omits the kinds with long values: a hundred such rows don't fit into one statement.
 func short(kinds []kind) []kind {
 	var rest []kind
 	for _, k := range kinds {

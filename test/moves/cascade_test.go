@@ -21,7 +21,8 @@ import (
 	"locus/router/catalog"
 )
 
-// family is a set of tables that foreign keys tie, with statements that write their rows. Later tables refer to earlier ones.
+// family is a set of tables that are connected by foreign keys, with statements that write their rows. Later tables
+// refer to earlier ones.
 type family struct {
 	tables    []string // the names
 	create    []string
@@ -43,8 +44,8 @@ var kin = &family{
 	statement: (*kinsman).near,
 }
 
-// line are tables over which cascades go on: from p to c to g to h, from p to k to m by a key that a cascade changes, from p to u to v by a
-// unique key, and from row to row of e and of b.
+// line is the definition of tables over which cascades continue: from p to c to g to h, from p to k to m by a key
+// that a cascade changes, from p to u to v by a unique key, and from row to row of e and of b.
 var line = &family{
 	tables: []string{"p", "c", "g", "h", "k", "m", "u", "v", "e", "b"},
 	create: []string{
@@ -92,7 +93,7 @@ func (p *pair) kin(f *family) []*table.Table {
 	return tables
 }
 
-// A kinsman writes rows of a family's tables at random.
+// A kinsman writes random rows of a family's tables.
 type kinsman struct {
 	*rand.Rand
 	*family
@@ -181,7 +182,8 @@ func (r *kinsman) far() string {
 	}
 }
 
-// refusedBy tells what a statement at random may be told: a row that another one refers to, or lacks, or that is there.
+// refusedBy matches the errors that a random statement may get: a row that another one refers to, that is missing, or
+// that already exists.
 func kinRefuses(err error) bool {
 	for _, code := range []string{"1451", "1452", "1761", "1762", "1062", "1213", "1205", "1048", "1020", "6575"} {
 		if err != nil && len(err.Error()) > 11 && err.Error()[6:10] == code {
@@ -218,7 +220,7 @@ func (r *kinsman) turn(ctx context.Context, c *sql.Conn) error {
 	return nil
 }
 
-// kinsmen write until the function that it returns is called.
+// kinsmen starts writers that run until the returned function is called.
 func (p *pair) kinsmen(f *family, s *servers.Server, seed uint64, ids uint64) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(p.t.Context()))
 	ended := make(chan error, 3)
@@ -271,7 +273,7 @@ func (p *pair) kinWrites(f *family, s *servers.Server, seed uint64, ids uint64, 
 	return nil
 }
 
-// sameKin compares all tables, and looks that nothing was refused.
+// sameKin compares all tables, and checks that no row was refused.
 func (p *pair) sameKin(tables []*table.Table, seed uint64) {
 	p.t.Helper()
 	rows := 0
@@ -286,9 +288,9 @@ func (p *pair) sameKin(tables []*table.Table, seed uint64) {
 	}
 }
 
-// What servers change by foreign keys, whether or not they log it, is the same at the target: while rows are copied and written, and
-// afterwards, with and without foreign_key_checks, and back. A row that the copy has missed on a busy machine must be found by the
-// comparison, without which no job takes a step.
+// Rows that servers change by foreign keys, whether or not they log it, are the same at the target: while rows are
+// copied and written, and afterwards, with and without foreign_key_checks, and in the reverse direction. If the copy
+// misses a row on a busy machine, the comparison must find it; no job takes a step without a comparison.
 func TestCascades(t *testing.T) {
 	eachKin(t, func(t *testing.T, p *pair) {
 		for seed := range uint64(kinSeeds) {
@@ -301,7 +303,8 @@ func TestCascades(t *testing.T) {
 	})
 }
 
-// The same over several levels. Rows that a cascade did not reach while others were copied are found by the comparison, which makes them equal.
+// The same over several levels. The comparison finds rows that a cascade did not reach while others were copied, and
+// makes them equal.
 func TestCascadesThatGoOn(t *testing.T) {
 	eachKin(t, func(t *testing.T, p *pair) {
 		for seed := range uint64(kinSeeds) {
@@ -319,7 +322,8 @@ func TestCascadesThatGoOn(t *testing.T) {
 	})
 }
 
-// cascades has clients write before, during and after a copy, and at the other server after that. between is called after the copy.
+// cascades lets clients write before, during and after a copy, and at the other server after that. It calls between
+// after the copy.
 func (p *pair) cascades(t *testing.T, f *family, seed uint64, between func(*stream, []*table.Table)) {
 	tables := p.kin(f)
 	p.job = fmt.Sprintf("%s/%s/%d", p.database, t.Name(), seed)
@@ -377,7 +381,8 @@ func (p *pair) compare(s *stream, tables []*table.Table, repairs func(*table.Tab
 	return rows.Rows()
 }
 
-// A cascade goes on to rows that the target has, over rows that it does not have yet. first are the tables that are copied before the change.
+// A cascade continues to rows that the target has, over rows that it does not have yet. first lists the tables that
+// are copied before the change.
 var gaps = map[string]struct {
 	first  []string
 	make   []string // $n is an ID
@@ -528,8 +533,8 @@ func (l *lateLander) Land(ctx context.Context, o *applier.Opening, c applier.Chu
 	return err
 }
 
-// A chunk of rows that refer to others is read before those change at the source, by which the source changes the rows without a word in
-// its log, and would be written after that. This happens again at each reading, until the rows are locked.
+// A chunk of rows that refer to others is read before the source changes these rows by a foreign key, without logging
+// that. The chunk would be written after the change. This happens at each reading, until the rows are locked.
 func TestCascadesBetweenReadingAndLanding(t *testing.T) {
 	for name, change := range map[string]string{
 		"c": "DELETE FROM p WHERE id = %s", "n": "DELETE FROM p WHERE id = %s", "u": "UPDATE p SET code = CONCAT(code, 'z') WHERE id = %s", "k": "REPLACE INTO p VALUES (%s, 1, 'q', 7)",

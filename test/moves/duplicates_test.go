@@ -13,8 +13,8 @@ import (
 	"locus/router/catalog"
 )
 
-// duplicates are unique keys that don't contain the owner, with a row of each server that have equal values in it. Only the columns a and b are
-// given.
+// duplicates are unique keys that don't contain the owner, each with a row per server; the two rows have equal values
+// in the key. Only the columns a and b are given.
 var duplicates = []struct {
 	name, columns  string
 	source, target string
@@ -74,7 +74,7 @@ func (p *pair) duplicate(columns, source, target string) map[catalog.TableName]c
 	return map[catalog.TableName]catalog.Declaration{p.name("person"): byID}
 }
 
-// Before a move all rows are named that the target would refuse.
+// Before a move, all rows that the target would refuse are listed.
 func TestPreflightFindsDuplicates(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		for _, d := range duplicates {
@@ -114,7 +114,7 @@ func TestPreflightFindsTheDuplicateOfMany(t *testing.T) {
 	})
 }
 
-// A duplicate that comes after the pre-flight is named by the comparison, whether the copy or the stream brings it.
+// The comparison lists a duplicate that appears after the pre-flight, whether the copy or the stream brings it.
 func TestTheComparisonNamesDuplicates(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		for _, streamed := range []bool{false, true} {

@@ -33,8 +33,8 @@ func (p *pair) lookEverywhere(resumed bool) string {
 	return strings.Join(found, "\n")
 }
 
-// TestPreflightOfWhatIsEverywhere: a shard that lacks global tables, their rows or views gets no genes, since its statements would be
-// answered wrongly.
+// TestPreflightOfWhatIsEverywhere: a shard that lacks global tables, their rows or views gets no genes, because it
+// would answer statements wrongly.
 func TestPreflightOfWhatIsEverywhere(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.both("CREATE TABLE sold (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL)")
@@ -73,7 +73,7 @@ func TestPreflightOfWhatIsEverywhere(t *testing.T) {
 	})
 }
 
-// TestPreflightAmidWriters: rows that are written on one shard a moment before the other are the same.
+// TestPreflightAmidWriters: rows that are written on one shard shortly before the other count as equal.
 func TestPreflightAmidWriters(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.both("CREATE TABLE sold (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL)", "CREATE TABLE country (code INT PRIMARY KEY, hits INT NOT NULL, name VARCHAR(40))", "CREATE TABLE keyless (v INT)",

@@ -35,7 +35,7 @@ func (p *pair) here(s *servers.Server) changes.Position {
 	return here
 }
 
-// follow gives the changes up to a position, as text.
+// follow returns the changes up to a position, as text.
 func (p *pair) follow(f *changes.Feed, to changes.Position) []string {
 	p.t.Helper()
 	var all []string
@@ -53,7 +53,7 @@ func (p *pair) follow(f *changes.Feed, to changes.Position) []string {
 	return all
 }
 
-// spell gives a change's first and last values: "1:a→b".
+// spell writes a change as its first and last values: "1:a→b".
 func spell(c changes.Change) string {
 	image := func(r table.Row) string {
 		if r == nil {
@@ -70,8 +70,7 @@ func (p *pair) plain() []*table.Table {
 	return p.read(map[string]catalog.Declaration{"plain": byID})
 }
 
-// Wherever reading ends and begins anew, every group of rows is given once, in
-// the log's order.
+// Wherever reading is interrupted and continued, every group of rows is returned once, in the log's order.
 func TestFeedResumesAnywhere(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.plain()
@@ -126,8 +125,8 @@ func (p *pair) followInPieces(tables []*table.Table, from, to changes.Position, 
 	return all
 }
 
-// A branch's rows come when it is committed, in whatever order and however often
-// reading begins anew; those of one that is rolled back never come.
+// The rows of a branch are returned when it is committed, however often reading is interrupted. The rows of a branch
+// that is rolled back are never returned.
 func TestFeedHoldsPreparedBranches(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.plain()
@@ -206,7 +205,7 @@ func TestFeedRefuses(t *testing.T) {
 func isSchema(err error) bool { return errors.As(err, new(*changes.SchemaError)) }
 func isRows(err error) bool   { return errors.As(err, new(*changes.RowsError)) }
 
-// Statements that mention a watched table and change nothing of it are passed by.
+// Statements that mention a watched table without changing it are ignored.
 func TestFeedPassesBy(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.plain()
@@ -219,8 +218,8 @@ func TestFeedPassesBy(t *testing.T) {
 	})
 }
 
-// A server that is restarted is followed from where the feed was; one that has
-// thrown its log away is not.
+// After a restart of the server the feed continues from its position. If the server has purged its log, the feed
+// fails.
 func TestFeedOutlivesTheServer(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := servers.Start(t, engine, 1)[0]
@@ -248,7 +247,7 @@ func TestFeedOutlivesTheServer(t *testing.T) {
 	})
 }
 
-// purge throws away all of the log but its end.
+// purge removes the whole log except its end.
 func (p *pair) purge() {
 	p.t.Helper()
 	p.on(p.source, "FLUSH BINARY LOGS", "INSERT INTO plain VALUES (3, 1, 'x')", "FLUSH BINARY LOGS", "INSERT INTO plain VALUES (4, 1, 'x')")

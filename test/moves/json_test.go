@@ -13,14 +13,14 @@ import (
 	"locus/router/catalog"
 )
 
-// typed are JSON values of MySQL whose text tells less than they are.
+// typed are JSON values of MySQL whose text does not contain their type.
 var typed = []string{
 	"JSON_OBJECT('a', 1.50)", "JSON_ARRAY(1, JSON_OBJECT('x', JSON_ARRAY(TIMESTAMP '2024-01-02 03:04:05')))", "CAST(1.5 AS JSON)",
 	"CAST(TIME '10:00:00' AS JSON)", "CAST(DATE '2024-01-02' AS JSON)", "JSON_OBJECT('a', X'00ff')", "JSON_OBJECT('b', b'1')",
 }
 
-// What the text of a JSON value does not tell is refused before a move, by the copy,
-// and found by the comparison where the stream has brought it.
+// JSON values whose type their text does not contain are refused before a move and by the copy. If the stream has
+// brought one, the comparison finds it.
 func TestTypesInsideJSON(t *testing.T) {
 	p := newPair(t, servers.MySQL)
 	declared := map[string]catalog.Declaration{"documents": byID}
@@ -56,7 +56,7 @@ func TestTypesInsideJSON(t *testing.T) {
 	}
 }
 
-// A JSON value becomes another that MySQL takes for equal, in one transaction.
+// In one transaction a JSON value is replaced by another one that MySQL considers equal.
 func TestEqualJSON(t *testing.T) {
 	p := newPair(t, servers.MySQL)
 	p.both("CREATE TABLE documents (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, inside JSON)", "INSERT INTO documents VALUES ("+idOf(1, 1)+`, 1, '{"a":1}')`)

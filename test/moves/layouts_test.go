@@ -14,9 +14,9 @@ import (
 	"locus/router/catalog"
 )
 
-// Whatever the layout of its IDs, exactly the rows of the genes are moved, by the
-// copy and by the stream, and found equal. Genes are in many ranges, on both sides
-// of a signed column's middle; IDs end in zero bytes, which the log leaves out.
+// Whatever the layout of its IDs, exactly the rows of the moving genes are moved by the copy and by the stream, and
+// the comparison finds them equal. Genes are in many ranges, on both sides of the middle of a signed column. IDs end
+// in zero bytes, which the log omits.
 func TestLayouts(t *testing.T) {
 	every := func(step gene.Gene) gene.Set {
 		var ranges []gene.Range

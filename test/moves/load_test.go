@@ -11,7 +11,8 @@ import (
 	"locus/router/catalog"
 )
 
-// Bytes that mean something in a file are loaded as they are: no table is written otherwise because of them.
+// Bytes with a meaning in files of LOAD DATA are loaded unchanged; no table needs another way of writing because of
+// them.
 func TestLoadedBytes(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		defer p.takesFiles(true)()
@@ -60,7 +61,8 @@ func TestLoadedBytes(t *testing.T) {
 	})
 }
 
-// What LOAD DATA would swallow is told as an INSERT tells it: a row in the way of another one's unique key is a conflict.
+// Rows that LOAD DATA would skip silently are reported as by an INSERT: a row with another row's unique value is a
+// conflict.
 func TestARowInTheWayOfLoadedOnes(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		defer p.takesFiles(true)()
@@ -85,7 +87,7 @@ func TestARowInTheWayOfLoadedOnes(t *testing.T) {
 	})
 }
 
-// A target that is told to take no more files while rows are copied gets them as before.
+// If the target stops accepting files while rows are copied, the rows are written by statements.
 func TestFilesAreNoLongerTaken(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		defer p.takesFiles(true)()

@@ -16,7 +16,7 @@ import (
 	"locus/router/catalog"
 )
 
-// halves is two shards, of which the source has the lower half of the genes; a job moves one of them elsewhere.
+// halves is a pair of shards, the first of which has the lower half of the genes; a job moves one of these genes.
 type halves struct {
 	*pair
 	routes   *router.Map
@@ -45,7 +45,7 @@ func newHalves(p *pair) *halves {
 	}}
 }
 
-// run brings rows home, and gives what is told of them, sorted; an owner's number stands for a key.
+// run moves rows to their owners, and returns its sorted messages, with an owner's number in place of each key.
 func (h *halves) run(ctx context.Context, r repair.Misplaced) (told []string, err error) {
 	r.Shards, r.Tables, r.By = []router.ShardName{"s0", "s1"}, h.declared, "ann"
 	r.Server = func(_ context.Context, name router.ShardName) (link.Server, error) {
@@ -87,7 +87,8 @@ func numbered(n int, owner int64, v string) string {
 	return fmt.Sprintf("INSERT INTO numbered VALUES (%d, %d, %d, '%s')", n, owner, geneOf(owner), v)
 }
 
-// Rows of every kind on the wrong shard come home, or are left with a reason; a dry run says the same and changes nothing.
+// Misplaced rows of every kind are moved to their owners, or stay with a reason. A dry run reports the same and
+// changes nothing.
 func TestMisplacedRows(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		h := newHalves(p)
@@ -142,7 +143,7 @@ func TestMisplacedRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A number that a row of another owner has is no row's that may be written over.
+		// A row is not overwritten because it has the number of another owner's row.
 		if i := slices.IndexFunc(told, func(s string) bool {
 			return strings.HasPrefix(s, "numbered s1: leave, ") && strings.Contains(s, "uplicate entry")
 		}); i < 0 || len(told) != len(want) {
@@ -172,8 +173,8 @@ func TestMisplacedRows(t *testing.T) {
 	})
 }
 
-// What ends between the two transactions of a row leaves it twice, and never nowhere; the next run deletes the one that is misplaced. A
-// gene that begins to move is left.
+// If the process ends between the two transactions of a row, the row exists twice, but is never lost; the next run
+// deletes the misplaced one. Rows of a gene that begins to move stay.
 func TestMisplacedRowsUnderFaults(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		h := newHalves(p)

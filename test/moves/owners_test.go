@@ -18,7 +18,7 @@ import (
 	"locus/router/catalog"
 )
 
-// lowering are writes of the owner's clients that make a version lower, equal or absent, or that know no version.
+// lowering are writes of the owner's clients that make a version lower, equal or NULL, or that don't set it.
 var lowering = []string{
 	"REPLACE INTO @t (id, owner, version, state) VALUES (@1, 1, 1, 'replaced')",
 	"REPLACE INTO @t (id, owner, version, state) VALUES (@1, 1, 0, 'replaced'), (@2, 1, 5, 'replaced'), (@9, 1, 0, 'new')",
@@ -81,8 +81,9 @@ func (p *pair) fillLowered() {
 	}
 }
 
-// TestOwnersChangesAreApplied: what clients write at the owner is applied whatever its version, while the rows are copied and after,
-// and nothing is recorded as a conflict. The stream back does the same after the rows have changed hands.
+// TestOwnersChangesAreApplied: changes of clients at the owner are applied whatever their version, while the rows are
+// copied and after, and none is recorded as a conflict. The reverse stream does the same after the genes have changed
+// hands.
 func TestOwnersChangesAreApplied(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.lowered()
@@ -135,7 +136,8 @@ func (p *pair) sameTables(tables []*table.Table) {
 	}
 }
 
-// TestOwnersChangesReplaceStrays: a row at the target that is not as the owner's was is recorded, and then made what the owner wrote.
+// TestOwnersChangesReplaceStrays: a row at the target that differs from the owner's is recorded, and then replaced by
+// the owner's.
 func TestOwnersChangesReplaceStrays(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.lowered()
@@ -180,8 +182,8 @@ func TestOwnersChangesReplaceStrays(t *testing.T) {
 	})
 }
 
-// TestOwnershipByPosition: with a step between them, changes of one log are judged by their positions and not by the owner of now,
-// also by a process that begins again from a checkpoint before the step.
+// TestOwnershipByPosition: if a log contains changes before and after a step, they are judged by their positions and
+// not by the current owner, also by a process that continues from a checkpoint before the step.
 func TestOwnershipByPosition(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.lowered()
@@ -191,7 +193,7 @@ func TestOwnershipByPosition(t *testing.T) {
 		p.copy(s, copier.Config{}, tables)
 		p.settle(s)
 		s.stop()
-		// The owner's writes, the step, and what went past the proxies after it. Nothing of it has been read.
+		// The owner's writes, the step, and writes without a proxy after it. The stream has read none of them.
 		for name := range lowered {
 			p.on(p.source, "UPDATE "+name+" SET version = 3, state = 'owned' WHERE id IN ("+idOf(1, 1)+","+idOf(1, 2)+")")
 		}
@@ -250,8 +252,8 @@ func TestRowsThatReferToThemselves(t *testing.T) {
 	})
 }
 
-// refersToItself deletes rows that refer to themselves. taken: with a row whose unique value the target has, so that changes are made
-// one by one.
+// refersToItself deletes rows that refer to themselves. If taken is true, one of them has a unique value of a row at
+// the target, so that changes are applied one by one.
 func (p *pair) refersToItself(name string, judge applier.Judge, batch int, taken bool) {
 	p.t.Helper()
 	what := fmt.Sprintf("%s, %d rows at once, one by one %v", name, batch, taken)

@@ -44,7 +44,7 @@ func TestPreflightPasses(t *testing.T) {
 	})
 }
 
-// Everything that stands in the way is told at once.
+// All obstacles are reported at once.
 func TestPreflightTellsAll(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		args := []string{"--binlog-row-image=MINIMAL", "--binlog-expire-logs-seconds=3600"}
@@ -105,7 +105,8 @@ func TestPreflightTellsAll(t *testing.T) {
 	})
 }
 
-// TestPreflightOfAnImport: what an import from outside takes besides is looked for, and a column that it makes itself may be missing.
+// TestPreflightOfAnImport: an import from outside has further checks, and a column that it creates itself may be
+// missing.
 func TestPreflightOfAnImport(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.on(p.source, "CREATE TABLE person (id INT AUTO_INCREMENT PRIMARY KEY, owner BIGINT NOT NULL, mail VARCHAR(20))",
@@ -153,7 +154,7 @@ func TestPreflightOfAnImport(t *testing.T) {
 	})
 }
 
-// An account that lacks rights is told which.
+// If an account lacks privileges, the error names them.
 func TestPreflightPrivileges(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.tables()

@@ -7,8 +7,8 @@ import (
 	"locus/migrate/checkpoint"
 )
 
-// A process that deletes rows of a job stops once another one has taken the job up,
-// or has ended it: the genes may have come back since.
+// A process that deletes rows of a job stops once another one has taken over the job, or has ended it, because the
+// genes may have returned since.
 func TestDeletionIsFenced(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.on(p.source, "CREATE TABLE rows_left (id INT PRIMARY KEY)", "INSERT INTO rows_left VALUES (1), (2), (3)")

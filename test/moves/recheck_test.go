@@ -25,8 +25,7 @@ func dial(t *testing.T, to link.Server) *link.Conn {
 	return c
 }
 
-// touched is the keys of what a stream has brought of rows that are made at the source, and changed
-// there.
+// touched returns the keys that a stream brings of rows that are inserted and changed at the source.
 func (p *pair) touched(s *stream, changes ...string) (keys map[*table.Table][]table.Key, whole bool) {
 	p.t.Helper()
 	p.settle(s)
@@ -44,7 +43,7 @@ func (p *pair) touched(s *stream, changes ...string) (keys map[*table.Table][]ta
 	return keys, whole
 }
 
-// What changed since a comparison is compared again by its keys alone.
+// Rows that changed since a comparison are compared again by their keys only.
 func TestRecheck(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.tables()
@@ -73,8 +72,8 @@ func TestRecheck(t *testing.T) {
 	})
 }
 
-// restless has a row of the target change with each look, and gives it back its own
-// value in the end: as a row looks whose value goes away and comes back.
+// restless changes a row of the target at each comparison, and restores its value at the end. So the row looks as if
+// its value vanished and returned.
 type restless struct {
 	*stream
 	p     *pair
@@ -91,8 +90,7 @@ func (r *restless) WaitApplied(ctx context.Context, position changes.Position) e
 	return nil
 }
 
-// A value that goes away and comes back while it is looked at is no difference,
-// however often.
+// A value that vanishes and returns during comparisons is no difference, however often that happens.
 func TestRestlessRows(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.tables()
@@ -109,7 +107,7 @@ func TestRestlessRows(t *testing.T) {
 	})
 }
 
-// hurried has a row of the source change whenever it is looked at, unless it is locked.
+// hurried changes a row of the source whenever it is compared, unless it is locked.
 type hurried struct {
 	*stream
 	change func() error
@@ -128,7 +126,7 @@ func (h *hurried) WaitApplied(ctx context.Context, position changes.Position) er
 	return err
 }
 
-// A row that never stands still is compared while it is locked.
+// A row that changes all the time is compared while it is locked.
 func TestARowThatNeverStandsStill(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.tables()
@@ -157,13 +155,13 @@ func TestARowThatNeverStandsStill(t *testing.T) {
 	})
 }
 
-// semiSyncSide is the word for a server that waits for replicas in the names of its variables.
+// semiSyncSide is the part of the names of variables that denotes a server which waits for replicas.
 func semiSyncSide(engine servers.Engine) string {
 	return map[servers.Engine]string{servers.MariaDB: "master", servers.MySQL: "source"}[engine]
 }
 
-// lateCommits returns statements after which a server's next transaction is in its log for a while before the server commits it, as if a
-// replica that must acknowledge it did not.
+// lateCommits returns statements after which a server's next transaction stays in its log for a while before the
+// server commits it, as if it waited for the acknowledgement of a replica.
 func (p *pair) lateCommits(s *servers.Server) []string {
 	p.t.Helper()
 	if p.engine == servers.MySQL {
@@ -175,7 +173,7 @@ func (p *pair) lateCommits(s *servers.Server) []string {
 	return []string{set("wait_point = AFTER_SYNC"), set("timeout = 1500"), set("enabled = ON")}
 }
 
-// atLast runs a statement when the test is over.
+// atLast runs a statement at the end of the test.
 func (p *pair) atLast(s *servers.Server, statement string) {
 	c, err := link.Dial(context.Background(), at(s))
 	if err != nil {

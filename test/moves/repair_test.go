@@ -20,7 +20,7 @@ import (
 	"locus/router/catalog"
 )
 
-// mended is what test/moves has of a repair under way: all differing rows are made what one server has.
+// mended implements the state of a repair for these tests: all differing rows get the values of one server.
 type mended struct {
 	*pair
 	winner, loser *servers.Server
@@ -81,8 +81,8 @@ func plantedPair(p *pair) (planted *table.Table, forward, back *stream) {
 	return planted, forward, back
 }
 
-// Every kind of difference is made equal, either way, while both streams run and others write: a repair
-// of who isn't the owner does not come back, and one of the owner is carried on.
+// Differences of every kind are repaired in both directions, while both streams run and clients write. Repairs on a
+// server that is not the owner are not sent back; repairs on the owner are applied on the other server too.
 func TestRepair(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		planted, forward, back := plantedPair(p)
@@ -138,7 +138,7 @@ func TestRepair(t *testing.T) {
 	})
 }
 
-// plantUnlogged changes rows of the target past its log, so that no stream brings it anywhere.
+// plantUnlogged changes rows of the target without logging them, so no stream applies the changes anywhere.
 func (p *pair) plantUnlogged() {
 	p.t.Helper()
 	for _, d := range planted {
@@ -150,8 +150,7 @@ func (p *pair) plantUnlogged() {
 	}
 }
 
-// A row of which something else is there than what was seen is left as it is, and so is one that somebody holds, or that the
-// server does not take.
+// A row stays unchanged if it differs from the listed one, if a transaction holds it, or if the server refuses it.
 func TestRepairOfRowsThatChange(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		planted, forward, _ := plantedPair(p)
@@ -214,7 +213,7 @@ func TestRepairOfRowsThatChange(t *testing.T) {
 	})
 }
 
-// taken has another process take the job over: the one that had it changes no row.
+// taken lets another process take over the job. The former process then changes no row.
 func (p *pair) taken(m *mended, k table.Key, winner, loser string) {
 	p.t.Helper()
 	c := p.dial(p.target)
@@ -232,8 +231,8 @@ func (p *pair) taken(m *mended, k table.Key, winner, loser string) {
 	}
 }
 
-// Whatever a client does with a row in the middle of its repair, it is the owner's at the end: a row that is deleted does not come
-// back, and an older one does not stay.
+// Whatever a client does with a row during its repair, the owner's row is the result: a deleted row does not return,
+// and an older one does not stay.
 func TestRepairOfBusyRows(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		planted, forward, _ := plantedPair(p)

@@ -17,7 +17,7 @@ import (
 	"locus/router/catalog"
 )
 
-// dividable are an order and its pieces, which are where their order is, whatever their own IDs.
+// dividable are an order and its items. The items are on the shard of their order, whatever their own IDs.
 func (p *pair) dividable() []*table.Table {
 	p.both("CREATE TABLE wholes (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, n INT NOT NULL)",
 		"CREATE TABLE pieces (id BIGINT PRIMARY KEY, whole_id BIGINT NOT NULL, n INT NOT NULL)")
@@ -28,7 +28,8 @@ var piece = catalog.Declaration{
 	Kind: catalog.Sharded, Parent: &catalog.IDColumn{Column: "whole_id", Layout: "int64"}, ID: &catalog.IDColumn{Column: "id", Layout: "int64"},
 }
 
-// TestAPartIsCompared: of a divided gene either side's rows are compared by themselves, and both together are all.
+// TestAPartIsCompared: the rows of each side of a divided gene are compared separately, and both sides together are
+// all rows.
 func TestAPartIsCompared(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		const rows = 200
@@ -76,7 +77,8 @@ func TestAPartIsCompared(t *testing.T) {
 	})
 }
 
-// TestTouchedRowsHaveTheirResidues: the side's, of the parent where there is one.
+// TestTouchedRowsHaveTheirResidues: a touched row has the residue of its side's key, which is the parent's ID if
+// there is one.
 func TestTouchedRowsHaveTheirResidues(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.dividable()

@@ -13,12 +13,11 @@ import (
 	"locus/router/catalog"
 )
 
-// looks is how often it is looked for a row that the position does not have.
+// looks is the number of queries for rows that the position may not contain.
 const looks = 400
 
-// What a query at the source has seen is at the target once the source's position
-// of after the query is applied: MySQL shows rows before it counts their GTIDs, for
-// some milliseconds in one look of a thousand.
+// Rows that a query at the source has returned are at the target once the position that the source had after the
+// query is applied. MySQL shows rows before it counts their GTIDs, for some milliseconds in one query of a thousand.
 func TestAPositionHasWhatWasSeenBefore(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		const counters = 8

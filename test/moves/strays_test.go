@@ -21,9 +21,8 @@ func genesOf(owners ...int64) gene.Set {
 	return gene.NewSet(ranges...)
 }
 
-// A write that went past the proxies is carried over if nobody changed its row
-// since, and kept as a conflict otherwise; one of genes that the source does not
-// own is dropped, if that is the verdict.
+// A write without a proxy is applied if no client has changed its row since, and recorded as a conflict otherwise. A
+// write to genes that the source does not own is dropped, if the judge decides so.
 func TestStrays(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.tables()
@@ -59,7 +58,7 @@ func TestStrays(t *testing.T) {
 	})
 }
 
-// What the server computes says nothing of whether somebody changed a row since: a log may leave it out.
+// Columns that the server computes don't show whether a client changed a row since; a log may omit them.
 func TestStraysBesideComputedColumns(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.both("CREATE TABLE computed (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, n INT NOT NULL, s VARCHAR(30) AS (CONCAT(owner, '-', n)) STORED, v VARCHAR(30) AS (CONCAT(n, '!')) VIRTUAL)",
@@ -76,7 +75,7 @@ func TestStraysBesideComputedColumns(t *testing.T) {
 	})
 }
 
-// strays judges every change as one that went past the proxies.
+// strays judges every change as a write without a proxy.
 func strays(changes.Position) (applier.Verdicts, error) {
 	return func(context.Context, gene.Gene, orderid.Residue) (applier.Verdict, error) {
 		return applier.IfUnchanged, nil

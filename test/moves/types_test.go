@@ -64,7 +64,7 @@ var times = []kind{
 	{sql: "YEAR", values: []string{"0", "1901", "2155"}},
 }
 
-// charsets are one of each kind, with text that their bytes are special in.
+// charsets has one of each kind, with text whose bytes are special in that character set.
 var charsets = []struct{ name, text string }{
 	{"utf8mb4", `x'😀\買`},
 	{"utf8mb3", `x'買\ß`},
@@ -141,8 +141,7 @@ var special = []kind{
 	{sql: "GEOMETRY", only: servers.MySQL, values: []string{"ST_GeomFromText('POINT(1 2)', 4326)"}},
 }
 
-// matrix gives a table for each kind: its key, the owner, and the value with NULL
-// beside it.
+// matrix returns a table for each kind: its key is the value; other columns are the owner, and the value or NULL.
 func matrix(engine servers.Engine) []kind {
 	var kinds []kind
 	for _, group := range [][]kind{integers, numbers, times, texts(), octets, special} {
@@ -186,8 +185,9 @@ func TestColumnsBesideValues(t *testing.T) {
 // lax lets a session store what old applications have stored.
 const lax = "SET SESSION sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+05:00'"
 
-// Every value of every type comes out as it went in, by the copy and by the stream, whether the target takes LOAD DATA or not. The row
-// that a change finds at the target is the one before the change, whoever wrote it.
+// Every value of every type is the same at the target, after the copy and after the stream, whether or not the target
+// accepts LOAD DATA. Before a change the row at the target equals the row before the change, whichever of the two
+// wrote it.
 func TestTypes(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		kinds := matrix(p.engine)
@@ -230,7 +230,7 @@ func (p *pair) carries(kinds []kind, load bool, judge applier.Judge) {
 	}
 }
 
-// takesFiles has the target take LOAD DATA LOCAL, or not, until it is told to do as it does by itself.
+// takesFiles sets whether the target accepts LOAD DATA LOCAL, until it is reset.
 func (p *pair) takesFiles(load bool) (asEver func()) {
 	set := func(load bool) { p.on(p.target, fmt.Sprintf("SET GLOBAL local_infile = %t", load)) }
 	set(load)

@@ -30,8 +30,7 @@ func (p *pair) verify(s checksum.Stream, tables []*table.Table, parts table.Part
 	return r
 }
 
-// Rows that are the same on both servers are found to be, of every type, however
-// they came there.
+// Rows that are equal on both servers are found equal, for every type, however they were written.
 func TestVerifyTypes(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		kinds := matrix(p.engine)
@@ -91,7 +90,7 @@ func plantedRow(n int) string {
 		idOf(int64(n), uint64(n)), n, n, d, f)
 }
 
-// Everything that is planted is found, and nothing else, while applications write.
+// The comparison finds every planted difference, and no other, while applications write.
 func TestPlantedDifferences(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		p.both("CREATE TABLE planted (id BIGINT PRIMARY KEY, owner BIGINT NOT NULL, n INT NOT NULL, a VARCHAR(20), b MEDIUMTEXT," +
@@ -113,12 +112,12 @@ func TestPlantedDifferences(t *testing.T) {
 			}
 			p.foundAll(p.verify(s, tables, parts, rows), want)
 		}
-		// A comparison that is resumed finds them again: it notes what is equal alone.
+		// A resumed comparison finds the differences again, because it records only equal rows.
 		p.foundAll(p.verify(s, tables, parts, 3), want)
 	})
 }
 
-// plant changes the target, and gives what is to be found.
+// plant changes the target, and returns the expected differences.
 func (p *pair) plant(s *stream) []string {
 	p.settle(s)
 	var want []string
@@ -152,15 +151,15 @@ func (p *pair) foundAll(r checksum.Result, want []string) {
 	}
 }
 
-// A change that went past the proxies does not replace a newer row at the target, and a unique key may refuse a row. The
-// row at the target stays, and both are kept.
+// A write without a proxy does not replace a newer row at the target, and a unique key may refuse it. The row at the
+// target stays, and both rows are recorded.
 func TestConflicts(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.tables()
 		p.on(p.source,
 			"INSERT INTO orders VALUES ("+idOf(1, 1)+", 1, 5, 'here', 'x'), ("+idOf(1, 2)+", 1, 5, 'here', 'x'), ("+idOf(1, 3)+", 1, 5, 'here', 'x')",
 			fmt.Sprintf("INSERT INTO notices VALUES ('one', 1, %d, 1, 'a')", geneOf(1)))
-		// Nobody's rows, which pre-flight would have told.
+		// Rows of no owner, which the pre-flight would have reported.
 		p.on(p.target, fmt.Sprintf("INSERT INTO notices VALUES ('two', 2, %d, 1, 'b'), ('three', 3, %d, 7, 'c')", geneOf(2), geneOf(3)))
 		parts := table.Split(genesOf(1), 1)
 		s := p.stream(applier.Config{Parts: parts, Judge: strays}, tables)

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(servers.Runner{M: m}) }
 
-// patience bounds every wait of these tests, on a machine that does much else too; nothing is asserted on time.
+// patience bounds every wait of these tests, also on a busy machine. No test asserts on time.
 const patience = 5 * time.Minute
 
 // pair is two servers with the same empty database, and a job between them.
@@ -45,7 +45,7 @@ func eachPair(t *testing.T, test func(*testing.T, *pair)) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) { test(t, newPair(t, engine)) })
 }
 
-// newPair returns servers that all tests share which want the same further options.
+// newPair returns servers that all tests with the same further options share.
 func newPair(t testing.TB, engine servers.Engine, args ...string) *pair {
 	both := servers.Shared(t, engine, 2, args...)
 	p := &pair{t: t, engine: engine, source: both[0], target: both[1], made: map[*family]bool{}}
@@ -223,7 +223,7 @@ func (p *pair) copy(s *stream, config copier.Config, tables []*table.Table) {
 	}
 }
 
-// rows reads a table as text that tells every byte.
+// rows reads a table as text that shows every byte.
 func (p *pair) rows(s *servers.Server, t *table.Table, where string) map[string]table.Row {
 	p.t.Helper()
 	c := p.dial(s)
@@ -271,7 +271,7 @@ func (p *pair) same(t *table.Table, where string) int {
 	return len(source)
 }
 
-// conflicts reads what was refused.
+// conflicts reads the refused rows.
 func (p *pair) conflicts(s *servers.Server) []checkpoint.Conflict {
 	p.t.Helper()
 	c, err := checkpoint.Conflicts(p.t.Context(), p.dial(s), p.job, 1000)
@@ -281,14 +281,13 @@ func (p *pair) conflicts(s *servers.Server) []checkpoint.Conflict {
 	return c
 }
 
-// passes tells errors of a server that an application tries again after, or that
-// these writers provoke.
+// passes reports whether an application repeats a statement after an error, or these writers provoke the error.
 func passes(err error) bool {
 	var refused *mysql.MySQLError
 	return errors.As(err, &refused) && (refused.Number == 1213 || refused.Number == 1205 || refused.Number == 1062)
 }
 
-// writers run until the function that it returns is called.
+// writers starts writers that run until the returned function is called.
 func (p *pair) writers(n int, write func(db *sql.DB, writer, turn int) error) (stop func()) {
 	ctx, cancel := context.WithCancel(p.t.Context())
 	var writing sync.WaitGroup

@@ -16,8 +16,8 @@ import (
 	"locus/router/catalog"
 )
 
-// orders are the tables of these tests: one walked by its ID, one by its parent's,
-// with unique keys, and one whose primary key says nothing of the gene.
+// orders are the tables of these tests: one that is read in the order of its ID, one in the order of its parent's ID,
+// with unique keys, and one whose primary key does not determine the gene.
 var orders = map[string]catalog.Declaration{
 	"orders":  {Kind: catalog.Sharded, Owner: "owner", ID: &catalog.IDColumn{Column: "id", Layout: "int64"}, Version: "version"},
 	"items":   {Kind: catalog.Sharded, Parent: &catalog.IDColumn{Column: "order_id", Layout: "int64"}},
@@ -48,8 +48,7 @@ func (p *pair) seed() {
 	p.on(p.source, statements...)
 }
 
-// write is what one application does once: it inserts, changes, deletes and puts
-// back, of all genes.
+// write does one round of an application: it inserts, changes, deletes and restores rows of all genes.
 func write(db *sql.DB, writer, turn int) error {
 	r := rand.New(rand.NewPCG(uint64(writer), uint64(turn)))
 	o := int64(r.IntN(owners))
@@ -87,7 +86,7 @@ func write(db *sql.DB, writer, turn int) error {
 	return run("UPDATE orders SET version = version + 1, note = CONCAT('turn ', version) WHERE id = " + id)
 }
 
-// inTransaction runs statements in one transaction; a deadlock is tried again.
+// inTransaction runs statements in one transaction, and repeats it after a deadlock.
 func inTransaction(db *sql.DB, statements ...string) error {
 	for {
 		tx, err := db.Begin()
@@ -117,7 +116,7 @@ func moving(parts int) table.Parts {
 	return table.Split(gene.NewSet(gene.Range{First: 0, Last: 0x7fff}), parts)
 }
 
-// sameMoved compares the moving rows of all tables; of others the target has none.
+// sameMoved compares the moving rows of all tables. The target must have no rows of other genes.
 func (p *pair) sameMoved(tables []*table.Table, parts table.Parts) {
 	p.t.Helper()
 	rows := 0
@@ -182,7 +181,7 @@ func TestCrashes(t *testing.T) {
 	})
 }
 
-// crash runs the job until a worker has come to a point for the nth time.
+// crash runs the job until a worker has reached a point for the nth time.
 func (p *pair) crash(tables []*table.Table, parts table.Parts, when applier.Point, n int) int {
 	p.t.Helper()
 	crash := errors.New("crash")
@@ -219,8 +218,8 @@ func (p *pair) crash(tables []*table.Table, parts table.Parts, when applier.Poin
 	return 1
 }
 
-// countedOnce holds the copy's counters to what was copied: a chunk that was
-// written twice would be counted twice.
+// countedOnce compares the copy's counters with the copied rows: a chunk that was written twice would be counted
+// twice.
 func (p *pair) countedOnce(tables []*table.Table, parts table.Parts) {
 	p.t.Helper()
 	var lanes int
@@ -237,8 +236,8 @@ func (p *pair) countedOnce(tables []*table.Table, parts table.Parts) {
 	}
 }
 
-// The way back: what the target's applications write goes to the source, and what
-// the move itself wrote does not come back.
+// The reverse stream: writes of the target's applications are applied at the source, and writes of the move itself
+// are not sent back.
 func TestBothWays(t *testing.T) {
 	eachPair(t, func(t *testing.T, p *pair) {
 		tables := p.tables()
