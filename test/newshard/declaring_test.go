@@ -11,7 +11,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// comeAndGo has a row of one owner come, change and go, and fails with any error.
+// comeAndGo inserts, changes and deletes a row of one owner, and fails with any error.
 func comeAndGo(ctx context.Context, t *testing.T, db *sql.DB, owner int) (turns int) {
 	for ; ctx.Err() == nil; turns++ {
 		for _, s := range []struct {
@@ -41,7 +41,8 @@ func comeAndGo(ctx context.Context, t *testing.T, db *sql.DB, owner int) (turns 
 	return turns
 }
 
-// TestDeclarationsAmidStatements: while ALTER TABLE … COMMENT declares a table, be it refused or not, no statement on the table fails.
+// TestDeclarationsAmidStatements: while ALTER TABLE … COMMENT declares a table, no statement on the table fails,
+// whether or not the declaration is refused.
 func TestDeclarationsAmidStatements(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		c := open(t, engine)

@@ -1,3 +1,3 @@
-// Package newshard adds a shard to a cluster that is used, and gives it genes: what clients read and write meanwhile is right at every
+// Package newshard adds a shard to a cluster in use, and moves genes to it. Clients read and write correctly at every
 // moment. It has no code that ships.
 package newshard

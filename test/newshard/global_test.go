@@ -12,7 +12,7 @@ import (
 	"locus/test/product"
 )
 
-// rated is how many rows there are that are never deleted.
+// rated is the number of rows that are never deleted.
 const rated = 300
 
 // rate writes a table without a pause, as one client of several, and returns how often it has raised its own row.
@@ -47,7 +47,7 @@ func rate(ctx context.Context, t *testing.T, db *sql.DB, client int) (raised int
 	return raised
 }
 
-// sameRates holds the shards to the first.
+// sameRates compares the shards with the first one.
 func (c *stand) sameRates(shards int) {
 	c.t.Helper()
 	for _, query := range []string{"SELECT * FROM rate ORDER BY code", "SHOW CREATE VIEW shop.high", "SHOW CREATE VIEW shop.highest"} {
@@ -60,8 +60,8 @@ func (c *stand) sameRates(shards int) {
 	}
 }
 
-// TestATableBecomesGlobal: a table with rows comes to every shard while clients write it, is taken back, and comes there again. A
-// shard that is added later gets it too.
+// TestATableBecomesGlobal: a table with rows is copied to every shard while clients write it, is rolled back, and is
+// copied again. A shard that is added later gets it too.
 func TestATableBecomesGlobal(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		c := open(t, engine)

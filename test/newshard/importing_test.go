@@ -21,7 +21,7 @@ func idOf(owner int64, sequence uint64) int64 {
 	return int64(id.Lo)
 }
 
-// children are tables whose parent's IDs are not what an import is told: each with what is imported, and what has to be said of it.
+// children are tables whose parents' IDs are wrong, each with the import and the expected error.
 var children = []struct {
 	name   string
 	make   []string
@@ -221,8 +221,8 @@ func manyItems(n int64) string {
 	return "INSERT INTO p_item VALUES " + strings.Join(rows, ", ")
 }
 
-// TestValuesThatAreNotWhatIsDeclared: an import of rows whose keys are not what the declaration says of them is refused before it
-// begins, with the rows and with what to do.
+// TestValuesThatAreNotWhatIsDeclared: an import of rows whose keys contradict the declaration is refused before it
+// begins. The error names the rows and the remedy.
 func TestValuesThatAreNotWhatIsDeclared(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		c := open(t, engine)
@@ -249,8 +249,8 @@ func TestValuesThatAreNotWhatIsDeclared(t *testing.T) {
 	})
 }
 
-// TestAChildThatIsWrittenMeanwhile: a row that comes during an import, and whose parent's ID is none, keeps the tables from being
-// sharded until it is corrected.
+// TestAChildThatIsWrittenMeanwhile: if a row with an invalid parent's ID is written during an import, the tables are
+// not sharded until the row is corrected.
 func TestAChildThatIsWrittenMeanwhile(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		c := open(t, engine)
@@ -303,7 +303,7 @@ func TestAChildThatIsWrittenMeanwhile(t *testing.T) {
 	})
 }
 
-// TestADeclarationOfRowsWithoutParents: rows of a table that is declared where it is are checked as well.
+// TestADeclarationOfRowsWithoutParents: the rows of a table that is declared without an import are checked too.
 func TestADeclarationOfRowsWithoutParents(t *testing.T) {
 	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		c := open(t, engine)

@@ -44,7 +44,7 @@ func TestAShardBesideAnOpenTransaction(t *testing.T) {
 			t.Errorf("apply: %s", out)
 		}
 		c.alike()
-		// Somebody changes rows past the proxies.
+		// A client changes rows without a proxy.
 		c.servers[2].Exec(t, "DELETE FROM shop.country WHERE code = 51", "INSERT INTO shop.country (code) VALUES (52)", "UPDATE shop.country SET name = 'x' WHERE code = 1", "DROP VIEW shop.aim")
 		out, err := c.Locus("split", "--from", "s0", "--to", "s2", "--half")
 		if err == nil || !strings.Contains(out, "global table shop.country has other rows") || !strings.Contains(out, "does not have view shop.aim") {

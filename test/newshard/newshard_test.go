@@ -12,7 +12,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// orders are rows of the sharded table, each of a country that stays.
+// orders are rows of the sharded table. Each has a country that is never deleted.
 const orders = 300
 
 func (c *stand) fill(db *sql.DB) {
@@ -33,7 +33,7 @@ func (c *stand) fill(db *sql.DB) {
 // pace is the pause of a client between two statements: the servers are tested, not the machine.
 const pace = 3 * time.Millisecond
 
-// rest waits for the pace or for the end of the test.
+// rest waits for the pace, or until the test ends.
 func rest(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -41,7 +41,8 @@ func rest(ctx context.Context) {
 	}
 }
 
-// write changes the global tables, as one client of several, and holds what the server says to what it must say.
+// write changes the global tables, as one client of several, and compares the server's answers with the expected
+// ones.
 func write(ctx context.Context, t *testing.T, db *sql.DB, client int) (statements int) {
 	code := client * 1_000_000 // far from others', so that they wait for no gaps of each other
 	for i := 1; ctx.Err() == nil; i++ {
@@ -70,7 +71,7 @@ func write(ctx context.Context, t *testing.T, db *sql.DB, client int) (statement
 	return statements
 }
 
-// read looks again and again at what does not change.
+// read repeatedly reads rows that do not change.
 func read(ctx context.Context, t *testing.T, db *sql.DB) (looks int) {
 	for ctx.Err() == nil {
 		for query, want := range map[string]int{
@@ -116,7 +117,7 @@ const columns = "SELECT TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME
 
 const countries = "SELECT * FROM shop.country ORDER BY code"
 
-// alike holds all servers to the first, whose rows nobody changes any more.
+// alike compares all servers with the first, whose rows no client changes any more.
 func (c *stand) alike() {
 	c.t.Helper()
 	first := c.servers[0].DB(c.t, "shop")
@@ -139,7 +140,7 @@ func (c *stand) alike() {
 	}
 }
 
-// TestANewShard: a server without anything becomes a shard and gets genes while clients write global tables and read.
+// TestANewShard: an empty server becomes a shard and gets genes while clients write global tables and read.
 func TestANewShard(t *testing.T) {
 	servers.Mostly(t, servers.MySQL, func(t *testing.T, engine servers.Engine) {
 		c := open(t, engine)

@@ -23,7 +23,7 @@ type stand struct {
 
 const keyRing = "current: 1\nkeys:\n  - version: 1\n    key: 000102030405060708090a0b0c0d0e0f\n"
 
-// made is the schema, on the shards that there are at first; ordered holds a column that locus adds and hides.
+// made is the schema of the first shards; ordered contains a column that locus adds and hides.
 var made = []string{
 	"ALTER DATABASE shop CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
 	"CREATE TABLE shop.ordered (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, owner BIGINT NOT NULL, country INT NOT NULL, KEY (owner))",
