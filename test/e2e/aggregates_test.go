@@ -7,10 +7,10 @@ import (
 	"locus/test/shop"
 )
 
-// BenchmarkAggregates asks two shards for COUNT(*) and SUM: summed up by the proxy, summed up by a server over the groups
-// that the shards gave (what else than the five aggregates by themselves takes that way), and, as the least that any way by
-// a server would cost, summed up by the proxy with one more statement that adds two rows of literals. The figures are in
-// docs/internals/adr/0013-two-engines-for-aggregates.md.
+// BenchmarkAggregates sends COUNT(*) and SUM to two shards and combines the answers in three ways: by the proxy; by a
+// server, over the groups that the shards returned (used for everything except the five aggregates by themselves);
+// and, as a lower bound for any way by a server, by the proxy with one more statement that adds two rows of literals.
+// The figures are in docs/internals/adr/0013-two-engines-for-aggregates.md.
 func BenchmarkAggregates(b *testing.B) {
 	for _, engine := range []servers.Engine{servers.MariaDB, servers.MySQL} {
 		b.Run(string(engine), func(b *testing.B) {

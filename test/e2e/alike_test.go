@@ -14,8 +14,8 @@ import (
 	"locus/test/shop"
 )
 
-// Where all that the shards have is declared to be on each, one stands in for the default shard when it is asked what there is,
-// to users with bounds too.
+// If everything on the shards is declared to be on each, another shard answers statements about definitions in place
+// of the default shard, also for users with limited rights.
 func TestShardsThatAreAlikeStandInForEachOther(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		pair := servers.Start(t, engine, 2) // others have databases of other tests
@@ -57,7 +57,7 @@ func standingIn(t *testing.T, engine servers.Engine, pair []*servers.Server, use
 	refused(t, err, 1158, "shard s0")
 }
 
-// The columns of a table, as command-line clients ask for them when they connect, are told by a shard that has it.
+// A shard that has the table returns its columns, as command-line clients request them when they connect.
 func TestFieldsOfATable(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		pair := servers.Shared(t, engine, 2)
@@ -96,7 +96,7 @@ func TestFieldsOfATable(t *testing.T) {
 	})
 }
 
-// refusedBy is refused of this client's errors.
+// refusedBy returns the statements that must be refused for this client's errors.
 func refusedBy(t *testing.T, err error, number uint16, words string) {
 	t.Helper()
 	if e, ok := errors.AsType[*mysql.MyError](err); !ok || e.Code != number || !strings.Contains(e.Message, words) {

@@ -14,7 +14,7 @@ import (
 	"locus/test/shop"
 )
 
-// waits are how long statements took, by what went on meanwhile.
+// waits are the durations of statements, by the phase in which they ran.
 type waits struct {
 	mu    sync.Mutex
 	phase atomic.Pointer[string]
@@ -27,7 +27,7 @@ func (w *waits) note(took time.Duration) {
 	w.took[*w.phase.Load()] = append(w.took[*w.phase.Load()], took)
 }
 
-// answered is how many statements were answered in a phase.
+// answered is the number of statements that were answered in a phase.
 func (w *waits) answered(phase string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -43,7 +43,8 @@ func (w *waits) tell(t *testing.T, who string) {
 	}
 }
 
-// customers are clients of both shards that use a table by the columns which it had at first. None of their statements may fail.
+// customers are clients of both shards that use a table with the columns that it had at first. None of their
+// statements may fail.
 type customers struct {
 	t       *testing.T
 	on      [2]*waits // by the shard of what they ask for
@@ -88,7 +89,7 @@ func (c *customers) enter(phase string) {
 	}
 }
 
-// more waits until customers of a shard have had so many answers in a phase.
+// more waits until customers of a shard have received so many answers in a phase.
 func (c *customers) more(shard int, phase string, answers int) {
 	c.t.Helper()
 	until(c.t, "customers of s"+fmt.Sprint(shard)+" go on", func() bool { return c.on[shard].answered(phase) >= answers || c.t.Failed() })
@@ -99,8 +100,8 @@ func (c *customers) leave() {
 	c.running.Wait()
 }
 
-// Definitions through the proxy, while somebody holds the table on one shard: no statement fails, those of the other shard go on, and it is
-// done on both when it returns.
+// Definitions run through the proxy while another session holds the table on one shard. No statement fails, those of
+// the other shard continue, and both shards have the definition when it returns.
 func TestATableIsAlteredWhileItIsHeld(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // most of its time it waits
@@ -157,7 +158,8 @@ func TestATableIsAlteredWhileItIsHeld(t *testing.T) {
 	})
 }
 
-// Who holds a table for longer than a session waits for locks keeps it as it is, on every shard, and statements on it go on.
+// If a session holds a table for longer than another one waits for locks, the definition fails without a change on
+// any shard, and statements on the table continue.
 func TestATableIsHeldForTooLong(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // most of its time it waits

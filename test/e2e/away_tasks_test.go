@@ -17,7 +17,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// hang is when a statement counts as one that never ends.
+// hang is the duration after which a statement is considered hanging.
 const hang = 2 * time.Minute
 
 // task is one kind of statement, run again and again.
@@ -34,7 +34,7 @@ type task struct {
 
 func (one *task) needs(shard int) bool { return slices.Contains(one.on, shard) }
 
-// take gives how long the runs since the last time took.
+// take returns the durations of the runs since the last call.
 func (one *task) take() []time.Duration {
 	one.mu.Lock()
 	defer one.mu.Unlock()
@@ -59,7 +59,7 @@ func (one *task) once(t *testing.T, err func(*task, error)) {
 	one.runs.Add(1)
 }
 
-// load runs tasks until it is ended; err hears of their errors.
+// load runs tasks until it is ended, and passes their errors to err.
 func load(t *testing.T, tasks []*task, err func(*task, error)) (end func()) {
 	stop := make(chan struct{})
 	var running sync.WaitGroup
@@ -84,7 +84,7 @@ func load(t *testing.T, tasks []*task, err func(*task, error)) (end func()) {
 	}
 }
 
-// grows waits until a count of all tasks has grown since now.
+// grows waits until the count of each task has grown.
 func grows(t *testing.T, what string, tasks []*task, count func(*task) int64, by int64) {
 	t.Helper()
 	from := map[*task]int64{}
@@ -110,7 +110,7 @@ func (o *outage) tasks() []*task {
 	return list
 }
 
-// ofNoShard are those that some shard can answer, whichever is there.
+// ofNoShard are the tasks that any shard can answer.
 func (o *outage) ofNoShard() []*task {
 	scan := func(query string, columns int) func(context.Context) error {
 		return func(ctx context.Context) error { return o.shows(ctx, query, columns) }
@@ -136,7 +136,7 @@ func (o *outage) ofNoShard() []*task {
 	}
 }
 
-// ofAllShards are those that need each.
+// ofAllShards are the tasks that need every shard.
 func (o *outage) ofAllShards() []*task {
 	all := []int{0, 1, 2}
 	return []*task{
@@ -147,7 +147,7 @@ func (o *outage) ofAllShards() []*task {
 	}
 }
 
-// ofOneShard are those that need one, and a transaction of two.
+// ofOneShard are the tasks that need one shard, and a transaction of two.
 func (o *outage) ofOneShard(shard int) []*task {
 	buyer, next := o.buyers[shard], (shard+1)%len(o.buyers)
 	named := func(what string) string { return fmt.Sprintf("s%d: %s", shard, what) }
@@ -186,7 +186,7 @@ func (o *outage) writing(text string, args ...any) func(context.Context) error {
 	}
 }
 
-// shows reads a row of so many columns.
+// shows reads a row with so many columns.
 func (o *outage) shows(ctx context.Context, query string, columns int) error {
 	into := make([]any, columns)
 	for i := range into {
@@ -206,7 +206,7 @@ func (o *outage) shows(ctx context.Context, query string, columns int) error {
 	return rows.Close()
 }
 
-// processes reads the list of sessions, in which its own is.
+// processes reads the list of sessions, which contains its own.
 func (o *outage) processes(query string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		rows, err := o.db.QueryContext(ctx, query)
@@ -225,7 +225,7 @@ func (o *outage) processes(query string) func(context.Context) error {
 	}
 }
 
-// login is what a client's pool does for one more connection.
+// login logs in once more, as a client's pool does for a new connection.
 func (o *outage) login(ctx context.Context) error {
 	c := o.Config()
 	c.Params = map[string]string{"sql_mode": "'STRICT_ALL_TABLES'"}
@@ -238,7 +238,7 @@ func (o *outage) login(ctx context.Context) error {
 	return db.PingContext(ctx)
 }
 
-// ownClient starts the engine's command-line client, which asks what it always asks.
+// ownClient starts the engine's command-line client, which sends its usual statements at the start.
 func (o *outage) ownClient(ctx context.Context) error {
 	host, port, err := net.SplitHostPort(o.Addr)
 	if err != nil {
@@ -256,7 +256,7 @@ func (o *outage) ownClient(ctx context.Context) error {
 	return nil
 }
 
-// state sets what a session can have, and asks for it.
+// state sets everything that a session can have, and reads it.
 func (o *outage) state(ctx context.Context) error {
 	conn, err := o.db.Conn(ctx)
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 	"locus/test/shop"
 )
 
-// outage is a shop of which a shard goes away. The first one has all that isn't declared.
+// outage is a shop in which a shard fails. The first shard has all undeclared tables.
 type outage struct {
 	*shop.Shop
 	db     *sql.DB
@@ -38,7 +38,7 @@ type outage struct {
 	ways   [3]*link.Link
 }
 
-// fault is a way for a server to go.
+// fault is a way in which a server fails.
 type fault struct {
 	name      string
 	goes      func(shard int)
@@ -46,13 +46,13 @@ type fault struct {
 	state     health.State // that it is known by
 }
 
-// strike is one shard's going in one way.
+// strike is one failure of one shard.
 type strike struct {
 	shard int
 	fault string
 }
 
-// strikes returns the faults that the shards of an engine have: in the short scale two, each engine other ones.
+// strikes returns the faults for the shards of an engine: two in the short scale, different ones for each engine.
 func strikes(engine servers.Engine, faults []fault) []strike {
 	switch {
 	case scale.Long():
@@ -78,8 +78,9 @@ func allStrikes(faults []fault) (list []strike) {
 // awayRuns is the number of runs of each statement that does not need the shard while it is down.
 var awayRuns = scale.Of[int64](8, 150)
 
-// TestAShardIsAway has shards stopped, cut off and killed under load: what doesn't need the shard never fails, what does
-// fails and names it, nothing hangs, and all is as before once it is back.
+// TestAShardIsAway stops, cuts off and kills shards under load. Statements that don't need the shard never fail.
+// Statements that need it fail with an error that names it. None hangs, and everything works again once the shard is
+// back.
 func TestAShardIsAway(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		o := newOutage(t, engine)
@@ -126,7 +127,7 @@ func newOutage(t *testing.T, engine servers.Engine) *outage {
 	return o
 }
 
-// fill gives each shard a row that nothing changes, and global rows.
+// fill gives each shard a row that is never changed, and global rows.
 func (o *outage) fill(t *testing.T) {
 	t.Helper()
 	m := o.Cluster.Routes
@@ -155,7 +156,7 @@ func (o *outage) faults(t *testing.T) []fault {
 	}
 }
 
-// strike has a shard go and come back, under load.
+// strike makes a shard fail and return, under load.
 func (o *outage) strike(t *testing.T, shard int, f fault) {
 	o.struck.Store(int64(shard))
 	pinned, kept := o.pinned(t), o.keeping(t)
@@ -197,7 +198,7 @@ func (o *outage) strike(t *testing.T, shard int, f fault) {
 	o.isWhole(t)
 }
 
-// names fails the test if an error of what needs the shard doesn't say so.
+// names fails the test if an error of a statement that needs the shard doesn't name the shard.
 func (o *outage) names(t *testing.T, one *task, err error) {
 	refusal := new(mysql.MySQLError)
 	name := fmt.Sprintf("shard s%d", o.struck.Load())
@@ -206,7 +207,7 @@ func (o *outage) names(t *testing.T, one *task, err error) {
 	}
 }
 
-// taken are the times of all tasks since the last look, in order.
+// taken returns the durations of all tasks since the last call, in order.
 func taken(tasks []*task) (all []time.Duration) {
 	for _, one := range tasks {
 		all = append(all, one.take()...)
@@ -215,7 +216,7 @@ func taken(tasks []*task) (all []time.Duration) {
 	return all
 }
 
-// part is the time within which that share of the statements was over.
+// part is the duration below which that share of the statements ended.
 func part(sorted []time.Duration, share float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -232,7 +233,7 @@ func (o *outage) health(i int) health.State {
 	return health.Away
 }
 
-// conn is one that nobody has after the test: its session is changed.
+// conn opens a connection that is not used after the test, because its session is changed.
 func (o *outage) conn(t *testing.T) *sql.Conn {
 	t.Helper()
 	conn, err := o.db.Conn(t.Context())
@@ -260,7 +261,7 @@ func one(t *testing.T, conn *sql.Conn, query string) (got string, err error) {
 	return got, err
 }
 
-// pinned is a session that has something on a connection to the first shard.
+// pinned is a session that keeps a connection to the first shard.
 func (o *outage) pinned(t *testing.T) *sql.Conn {
 	conn := o.conn(t)
 	if err := on(t, conn, "CREATE TEMPORARY TABLE kept AS SELECT 1 AS n"); err != nil {
@@ -269,7 +270,7 @@ func (o *outage) pinned(t *testing.T) *sql.Conn {
 	return conn
 }
 
-// keeping is one that has only what is carried from connection to connection.
+// keeping is a session whose state can be carried from connection to connection.
 func (o *outage) keeping(t *testing.T) *sql.Conn {
 	conn := o.conn(t)
 	for _, text := range []string{"SET @mine = 'kept', SESSION sql_select_limit = DEFAULT, time_zone = '+03:00'", "SET locus_partial = 'on'"} {
@@ -280,7 +281,7 @@ func (o *outage) keeping(t *testing.T) *sql.Conn {
 	return conn
 }
 
-// whileAway is what is refused, and what is answered in part.
+// whileAway lists the statements that are refused, and those that are answered in part.
 func (o *outage) whileAway(t *testing.T, shard int, pinned, kept *sql.Conn) {
 	t.Helper()
 	name := fmt.Sprintf("shard s%d", shard)
@@ -325,7 +326,7 @@ func (o *outage) whileAway(t *testing.T, shard int, pinned, kept *sql.Conn) {
 	}
 }
 
-// isWhole looks whether something was done on some shards.
+// isWhole checks whether a statement took effect on some shards only.
 func (o *outage) isWhole(t *testing.T) {
 	t.Helper()
 	for i := range o.Servers {

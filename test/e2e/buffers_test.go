@@ -20,7 +20,7 @@ import (
 	"locus/test/shop"
 )
 
-// leaving is an etcd that can be away.
+// leaving is an etcd that can be made unreachable.
 type leaving struct {
 	segment.KV
 	away atomic.Bool
@@ -42,9 +42,9 @@ func (l *leaving) CompareAndSwap(ctx context.Context, key string, revision int64
 	return l.KV.CompareAndSwap(ctx, key, revision, value)
 }
 
-// IDs whose numbers come out of Redis, which etcd or a shard has granted: INSERTs go on with etcd away, with Redis away, and
-// after Redis has forgotten all; with both away they fail and say why. Where they come from is declared anew meanwhile. A
-// number that came twice would be a duplicate key.
+// IDs whose numbers come from Redis, and which etcd or a shard has granted: INSERTs continue while etcd is down,
+// while Redis is down, and after Redis has lost its data. If both are down, they fail with the reason. During that
+// time the place of the counters is declared again. A repeated number would be a duplicate key.
 func TestRedisBeforeTheCountersOfATable(t *testing.T) {
 	t.Run("etcd", func(t *testing.T) { testBuffers(t, servers.MariaDB, "") })
 	t.Run("a shard", func(t *testing.T) { testBuffers(t, servers.MySQL, ", store: {mysql: {shard: s1}}") })
@@ -148,7 +148,8 @@ func testBuffers(t *testing.T, engine servers.Engine, store string) {
 		t.Errorf("told of servers: %v", st)
 	}
 
-	// The number of groups is changed: what Redis has of the old counters may be used up, and no more is put in.
+	// The number of groups is changed. Redis may hand out the numbers that it has of the old counters, but gets no
+	// more.
 	counters := segment.NewCASStore(kv, cluster.CounterPrefix(name, orderid.Layout{}), "test", time.Now)
 	if err := counters.Regroup(t.Context(), 512); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"locus/test/shop"
 )
 
-// firstExample is that of docs/reference/generators.md, with its tables in the test's schema.
+// firstExample is the first example of docs/reference/generators.md, with its tables in the test's schema.
 func firstExample(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/reference/generators.md")
@@ -28,8 +28,8 @@ func firstExample(t *testing.T) string {
 	return strings.ReplaceAll(tables, "shop.parcel", "{schema}.parcel")
 }
 
-// What a careful shop takes, as the document has it: rows have bills' numbers, which go on with etcd away and with the
-// shard's table away, in turn.
+// A generator for careful shops, as documented: rows get bills' numbers, also while etcd is down and while the
+// shard's table is unavailable, in turn.
 func TestWhatACarefulShopTakes(t *testing.T) {
 	var kv *leaving
 	var set *generators.Set
@@ -47,7 +47,7 @@ func TestWhatACarefulShopTakes(t *testing.T) {
 		form, seen := regexp.MustCompile(`^B[0-9]{14}$`), map[string]bool{}
 		goesOn := func(why string) {
 			t.Helper()
-			// More than a process has in memory of either member.
+			// More numbers than a process has in memory of either member.
 			for range 3 {
 				texts, err := set.Next(t.Context(), generators.Request{Declared: s.Cluster, Name: "bill", Count: 5000})
 				if err != nil {

@@ -29,7 +29,7 @@ type example struct {
 	with []string
 }
 
-// python is the distribution's, which finds the distribution's driver.
+// python is the distribution's interpreter, which finds the distribution's driver.
 const python = "/usr/bin/python3"
 
 // jdbc is the distribution's JDBC driver.
@@ -81,8 +81,8 @@ for ($i = 0; $i < 1000; $i++) echo $ids->next(), "\n";
 	},
 }
 
-// The examples of clients, those of Java and PHP in the long form: IDs that several threads take are distinct, most of them cost no
-// request, and an error of the server is the caller's.
+// The examples of clients; those of Java and PHP run in the long scale only. IDs that several threads take are
+// distinct, most of them need no request, and the caller gets an error of the server.
 func TestClientsOfOtherLanguages(t *testing.T) {
 	set := generators.New(generators.Options{KV: shop.Segments(), Name: "test"})
 	t.Cleanup(func() { _ = set.Close() })
@@ -93,7 +93,7 @@ func TestClientsOfOtherLanguages(t *testing.T) {
 	api := generators.Handler(set, func() *cluster.Cluster { return s.Cluster })
 	var requests atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if n := requests.Add(1); n%3 == 2 && strings.HasSuffix(r.URL.Path, "/slip") { // it is answered all the same: its numbers are lost
+		if n := requests.Add(1); n%3 == 2 && strings.HasSuffix(r.URL.Path, "/slip") { // its answer is lost, and so are its numbers
 			api.ServeHTTP(httptest.NewRecorder(), r)
 			http.Error(w, "the store does not answer", http.StatusServiceUnavailable)
 			return

@@ -10,8 +10,8 @@ import (
 	"locus/test/shop"
 )
 
-// Values for {context:…} are those of the session's locus_context: for NEXT VALUE FOR, as text and prepared, and for columns
-// that are stamped. What can't be read is refused, and changes nothing.
+// Values for {context:…} are those of the session's locus_context: for NEXT VALUE FOR, as text and prepared, and for
+// stamped columns. An unreadable value is refused, and changes nothing.
 func TestContextOfASession(t *testing.T) {
 	options := shop.Options{
 		Tables: []string{

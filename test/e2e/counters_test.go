@@ -15,8 +15,8 @@ import (
 	"locus/test/shop"
 )
 
-// IDs whose numbers a shard grants: by a proxy, by one that starts after it, with the shard's server away and
-// back, with its rows restored or lost, and by etcd again. A number that came twice would be a duplicate key.
+// IDs whose numbers a shard grants: by a proxy, by one that starts after it, while the shard's server stops and
+// returns, with its rows restored or lost, and by etcd again. A repeated number would be a duplicate key.
 func TestCountersOnAShard(t *testing.T) {
 	var again proxy.Options // another process's
 	process := func(o *proxy.Options, kv segment.KV) {

@@ -18,13 +18,12 @@ import (
 	"locus/test/shop"
 )
 
-// crowdVariable has a process of the tests be many clients: their number and the
-// proxy's data source name. Both ends of ten thousand connections are more open
-// files than one process may have in most places.
+// crowdVariable makes a process of the tests a crowd of clients; it contains their number and the proxy's data source
+// name. Both ends of ten thousand connections are more open files than one process may have on most systems.
 const crowdVariable = "LOCUS_TEST_CROWD"
 
-// crowd logs in that many clients, and then does one round of statements for each
-// line that it reads, answered with a line: ok, or what went wrong.
+// crowd logs in that many clients. For each line that it reads it then runs one round of statements, and answers with
+// a line: ok, or the error.
 func crowd() int {
 	number, dsn, _ := strings.Cut(os.Getenv(crowdVariable), " ")
 	n, err := strconv.Atoi(number)
@@ -71,7 +70,7 @@ func crowd() int {
 	return 0
 }
 
-// everyone has all do something, some at a time; the error is one of theirs.
+// everyone runs a function for all clients, some at a time, and returns one of their errors.
 func everyone(n int, do func(i int) error) error {
 	var tasks sync.WaitGroup
 	var next atomic.Int64
@@ -92,8 +91,7 @@ func everyone(n int, do func(i int) error) error {
 	return nil
 }
 
-// gather starts a crowd, which goes home with the test; the function has it do one
-// round.
+// gather starts a crowd, which ends with the test. The returned function lets it run one round.
 func gather(t *testing.T, s *shop.Shop, n int) func(round string) {
 	t.Helper()
 	command := process.CommandContext(t.Context(), os.Args[0])

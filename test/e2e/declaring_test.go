@@ -18,7 +18,7 @@ import (
 
 const cart = "(cart_id BIGINT NOT NULL PRIMARY KEY, buyer_uid BIGINT NOT NULL, small INT, note VARCHAR(20), KEY (buyer_uid)) DEFAULT CHARSET utf8mb4"
 
-// placedOn tells on which shards a table is.
+// placedOn returns the shards that have a table.
 func placedOn(t *testing.T, s *shop.Shop, table string) (shards string) {
 	t.Helper()
 	for i := range s.Servers {
@@ -37,7 +37,7 @@ func declared(s *shop.Shop, table string) string {
 	return d.Words()
 }
 
-// A migration says in the table's comment how it is sharded, and the table is used at once.
+// A migration declares in the table's comment how it is sharded, and the table can be used at once.
 func TestATableIsDeclaredByItsComment(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		exec(t, db, "CREATE TABLE IF NOT EXISTS cart "+cart+" COMMENT = 'locus: owner=buyer_uid id=cart_id; baskets'")
@@ -70,7 +70,7 @@ func TestATableIsDeclaredByItsComment(t *testing.T) {
 			}
 		}
 
-		// It is there, and it is what it was declared to be.
+		// The table exists, and has the declared kind.
 		_, err := db.Exec("CREATE TABLE cart " + cart + " COMMENT 'locus: owner=buyer_uid id=cart_id'")
 		refused(t, err, 1050, "cart")
 		exec(t, db, "CREATE TABLE IF NOT EXISTS cart "+cart+" COMMENT 'locus: owner=buyer_uid id=cart_id; baskets'")
@@ -115,7 +115,7 @@ func rereading(t *testing.T, p *proxy.Proxy) {
 	})
 }
 
-// No statement is planned by a declaration that was taken back, whatever the proxy reads while it is taken back.
+// No statement is planned with a declaration that was withdrawn, whatever the proxy reads during the withdrawal.
 func TestADeclarationThatWasTakenBack(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{Options: func(o *proxy.Options) { o.Declared = late{o.Declared} }})
@@ -151,7 +151,7 @@ func TestCommentsOfTwoLengths(t *testing.T) {
 	})
 }
 
-// A declaration that is nonsense is an error of the CREATE, and nothing is made.
+// An invalid declaration is an error of the CREATE, and no table is made.
 func TestACommentThatDeclaresNonsense(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})
@@ -200,8 +200,8 @@ func TestACommentThatDeclaresNonsense(t *testing.T) {
 	})
 }
 
-// A table that is there and can't be what its comment says is told of all that keeps it from that, whether it has rows or not, and
-// nothing is changed.
+// If an existing table can't be what its comment declares, the error names all obstacles, whether or not it has rows,
+// and nothing is changed.
 func TestATableThatCannotBeWhatItsCommentSays(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		exec(t, db, "CREATE TABLE article (id VARCHAR(24) NOT NULL PRIMARY KEY) DEFAULT CHARSET utf8mb4 COLLATE utf8mb4_general_ci")
@@ -232,7 +232,7 @@ func TestATableThatCannotBeWhatItsCommentSays(t *testing.T) {
 		exec(t, db, "INSERT INTO remark VALUES ('r', 'a', 'r')")
 		look()
 
-		// Without what keeps it from that it is declared.
+		// Without the obstacles the table is declared.
 		exec(t, db, "ALTER TABLE remark DROP FOREIGN KEY remark_of, DROP FOREIGN KEY remark_to")
 		exec(t, db, "ALTER TABLE remark MODIFY article VARCHAR(24) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL")
 		exec(t, db, "DELETE FROM remark")
@@ -295,7 +295,7 @@ func TestATableThatIsThereIsDeclared(t *testing.T) {
 			t.Errorf("it is %s", got)
 		}
 
-		// A row that is not yet committed is waited for.
+		// A declaration waits for a row that is not committed yet.
 		tx, err := db.Begin()
 		if err != nil {
 			t.Fatal(err)
@@ -340,7 +340,7 @@ func TestATableThatIsThereIsDeclared(t *testing.T) {
 	})
 }
 
-// Who makes a table that declares nothing beside sharded ones is told.
+// A client that makes an undeclared table in a database with sharded ones gets a note.
 func TestATableThatDeclaresNothing(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})
@@ -370,7 +370,7 @@ func TestATableThatDeclaresNothing(t *testing.T) {
 	})
 }
 
-// Who may not make tables declares none.
+// A user that may not make tables can't declare any.
 func TestWhoMayNotMakeTablesDeclaresNone(t *testing.T) {
 	s := shop.Start(t, servers.MariaDB, shop.Options{User: ", ddl: false"})
 	db := s.DB(t, nil)

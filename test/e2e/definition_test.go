@@ -7,8 +7,8 @@ import (
 	"locus/test/shop"
 )
 
-// A definition of a sharded table is run on every shard, and what comes next
-// knows it. After a failure half-way it may be repeated.
+// A definition of a sharded table runs on every shard, and the next statement knows it. After a failure in the middle
+// it can be repeated.
 func TestDefinitionsOnEveryShard(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		db.SetMaxOpenConns(1)
@@ -34,7 +34,7 @@ func TestDefinitionsOnEveryShard(t *testing.T) {
 		_, err := db.Exec("ALTER TABLE test_order ADD COLUMN size INT")
 		refused(t, err, 1060, "size")
 
-		// A shard that has one clause of several isn't one that has all of them.
+		// A shard that has executed one clause of several does not count as done.
 		exec(t, s.Shard(t, 0), "ALTER TABLE test_order ADD COLUMN half INT")
 		_, err = db.Exec("ALTER TABLE test_order ADD COLUMN half INT, ADD COLUMN other INT")
 		refused(t, err, 1060, "it lacks `other`")

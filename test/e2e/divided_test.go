@@ -14,8 +14,8 @@ import (
 	"locus/test/shop"
 )
 
-// divided is a shop in which the rows of buyer 42 are divided between the first shard and the spare one, by their sequences. Each
-// of both has copies of the other's rows, which are no longer what they were.
+// divided is a shop in which the rows of buyer 42 are divided between the first shard and the spare one, by their
+// sequences. Each of the two has outdated copies of the other's rows.
 type divided struct {
 	*fencing
 	orders map[int64]int64 // amounts of buyer 42's orders, by ID
@@ -31,7 +31,7 @@ const (
 
 var hotLayout, _ = orderid.ByName("int64")
 
-// divide does what a mover does, then spoils what is not a shard's own.
+// divide does what a mover does, then changes the rows that a shard does not own.
 func (d *divided) divide(share orderid.Residue) {
 	d.t.Helper()
 	d.copy()
@@ -57,7 +57,7 @@ func (d *divided) divide(share orderid.Residue) {
 	}
 }
 
-// owns tells whether an order of the hot gene is the shard's.
+// owns reports whether the shard owns an order of the hot gene.
 func (d *divided) owns(shard int, id int64) bool {
 	at := d.routes.LookupRow(gene42, hotLayout.Residue(orderid.ID{Lo: uint64(id)}))
 	return d.routes.Shard(at) == router.ShardName(fmt.Sprintf("s%d", shard))
@@ -89,7 +89,7 @@ func (d *divided) copy() {
 	}
 }
 
-// literals are the rows of an order as an INSERT has them.
+// literals returns the rows of an order as an INSERT writes them.
 func (d *divided) literals(db *sql.DB, table string, order int64) []string {
 	columns := map[string]string{
 		"test_order": "order_id, order_no, buyer_uid, amount, QUOTE(status), version, QUOTE(created_at)",
@@ -102,7 +102,7 @@ func (d *divided) literals(db *sql.DB, table string, order int64) []string {
 	return list
 }
 
-// insert has the proxy insert so many orders of buyer 42, each with its items.
+// insert inserts so many orders of buyer 42 through the proxy, each with its items.
 func (d *divided) insert(db *sql.DB, n int) {
 	d.t.Helper()
 	var values []string
@@ -139,7 +139,7 @@ func (d *divided) ids() []int64 {
 	return ids
 }
 
-// whole is [number] of what may be a DECIMAL.
+// whole is [number] for a value that may be a DECIMAL.
 func whole(t *testing.T, db interface {
 	QueryRow(string, ...any) *sql.Row
 }, query string, args ...any,
@@ -154,7 +154,7 @@ func whole(t *testing.T, db interface {
 	return i
 }
 
-// reads holds answers to what there is.
+// reads compares answers with the existing rows.
 func (d *divided) reads(db interface {
 	Query(string, ...any) (*sql.Rows, error)
 	QueryRow(string, ...any) *sql.Row
@@ -273,7 +273,7 @@ func (d *divided) doubles(db *sql.DB) {
 	}
 }
 
-// owned looks at the shards: each has its own rows, and has left the others' alone.
+// owned checks the shards: each has its own rows, and has not changed the others.
 func (d *divided) owned() {
 	d.t.Helper()
 	found := 0
@@ -318,7 +318,7 @@ func TestADividedGene(t *testing.T) {
 	})
 }
 
-// guard says what becomes of reads of several shards.
+// guard checks reads of several shards.
 func (d *divided) guard(g cluster.Guard) {
 	d.t.Helper()
 	app := d.Cluster.Users[shop.User]
@@ -331,7 +331,7 @@ func (d *divided) guard(g cluster.Guard) {
 	d.apply(renewed)
 }
 
-// refuses what is one server's to do.
+// refuses checks that statements which need one server are refused.
 func (d *divided) refuses(db *sql.DB) {
 	d.t.Helper()
 	for query, code := range map[string]string{

@@ -21,7 +21,7 @@ import (
 
 var errNoProxy = errors.New("no proxy")
 
-// finding tells errors of connecting from those of statements.
+// finding distinguishes errors of connecting from errors of statements.
 type finding struct{ driver.Connector }
 
 func (f finding) Connect(ctx context.Context) (driver.Conn, error) {
@@ -32,10 +32,9 @@ func (f finding) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// TestADrainFailsNoStatement stops a proxy while clients have statement after
-// statement, without a pause, in text and prepared, some in transactions. They look
-// whether their connection stands before they use it again, as pools do: all of them
-// end at no connection, none at a statement.
+// TestADrainFailsNoStatement stops a proxy while clients send statements without a pause, as text and prepared, some
+// in transactions. Like pools, clients check their connection before they use it again. So each of them finally finds
+// no connection, and no statement fails.
 func TestADrainFailsNoStatement(t *testing.T) {
 	var (
 		running sync.WaitGroup

@@ -95,7 +95,7 @@ func (f *fencing) notAcked(version int64) {
 	}
 }
 
-// holding waits until so many statements are held.
+// holding waits until so many statements are paused.
 func (f *fencing) holding(n int64) {
 	f.t.Helper()
 	for deadline := time.Now().Add(time.Minute); f.Proxy.Status().Counts.Holding.Load() != n; {
@@ -135,8 +135,8 @@ func deadlock(t *testing.T, what string, err error) {
 
 var held42 = gene.NewSet(gene.Range{First: gene42, Last: gene42})
 
-// TestAFence: statements on the held genes wait, those on others don't, and the
-// fence waits for the transactions that were there before.
+// TestAFence: statements on the paused genes wait, those on others don't, and the fence waits for transactions that
+// began before it.
 func TestAFence(t *testing.T) {
 	fenced(t, func(f *fencing, db *sql.DB) {
 		f.acked(f.step(gene.Set{}))
@@ -205,8 +205,8 @@ func (f *fencing) moveRows(table, where string) {
 	exec(f.t, from, "DELETE FROM "+table+" WHERE "+where)
 }
 
-// TestAFenceRollsBackWhoKeepsItWaiting: a transaction that its client leaves open,
-// and a statement that goes on.
+// TestAFenceRollsBackWhoKeepsItWaiting: a transaction that its client leaves open, and a statement that takes too
+// long.
 func TestAFenceRollsBackWhoKeepsItWaiting(t *testing.T) {
 	fenced(t, func(f *fencing, db *sql.DB) {
 		f.acked(f.step(gene.Set{}))
@@ -241,8 +241,7 @@ func TestAFenceRollsBackWhoKeepsItWaiting(t *testing.T) {
 	}, func(o *proxy.Options) { o.Fence.Patience = 50 * time.Millisecond; o.Fence.Hold = time.Minute })
 }
 
-// TestAFenceThatIsLeftBehind: statements are told to try again, and the proxy asks
-// for the fence to be taken away.
+// TestAFenceThatIsLeftBehind: statements get the error to try again, and the proxy requests the removal of the fence.
 func TestAFenceThatIsLeftBehind(t *testing.T) {
 	fenced(t, func(f *fencing, db *sql.DB) {
 		f.acked(f.step(gene.Set{}))
@@ -261,8 +260,8 @@ func TestAFenceThatIsLeftBehind(t *testing.T) {
 	}, func(o *proxy.Options) { o.Fence.Hold = 100 * time.Millisecond })
 }
 
-// TestWithoutItsLease: a proxy that others take for dead serves no gene that is
-// being moved, and all others.
+// TestWithoutItsLease: a proxy that other processes consider dead serves no genes that are being moved, but all
+// others.
 func TestWithoutItsLease(t *testing.T) {
 	var lease atomic.Int64
 	fenced(t, func(f *fencing, db *sql.DB) {
@@ -281,9 +280,9 @@ func TestWithoutItsLease(t *testing.T) {
 	}, func(o *proxy.Options) { o.Fence.Hold, o.Fence.Leased = 2*time.Second, lease.Load })
 }
 
-// TestAStatementOfAnEarlierLease waits for a connection while its proxy loses its
-// lease, is passed over by a hand-over, and gets another lease: it must go where its
-// row belongs now.
+// TestAStatementOfAnEarlierLease: a statement waits for a connection while its proxy loses its lease, a hand-over
+// does not wait for the proxy, and the proxy gets another lease. The statement must go to the shard that owns its row
+// now.
 func TestAStatementOfAnEarlierLease(t *testing.T) {
 	var lease, asked atomic.Int64
 	fenced(t, func(f *fencing, db *sql.DB) {
@@ -323,8 +322,8 @@ func TestAStatementOfAnEarlierLease(t *testing.T) {
 	})
 }
 
-// TestInsertFromAQueryOnTheMove reads moving rows and inserts more of them, while they
-// move, and while a step holds them.
+// TestInsertFromAQueryOnTheMove reads moving rows and inserts more of them, while they move, and while a step pauses
+// them.
 func TestInsertFromAQueryOnTheMove(t *testing.T) {
 	fenced(t, func(f *fencing, db *sql.DB) {
 		for _, buyer := range []int{0, 42} {
@@ -347,8 +346,8 @@ func TestInsertFromAQueryOnTheMove(t *testing.T) {
 	}, func(o *proxy.Options) { o.Fence.Hold = time.Minute })
 }
 
-// TestRowsOnTheMoveCountOnce has the rows of moving genes on both shards, changed on
-// the one that doesn't own them: no statement may see those.
+// TestRowsOnTheMoveCountOnce has the rows of moving genes on both shards, with changes on the one that doesn't own
+// them. No statement may see these changes.
 func TestRowsOnTheMoveCountOnce(t *testing.T) {
 	fenced(t, func(f *fencing, db *sql.DB) {
 		for buyer := range 200 {
@@ -407,7 +406,7 @@ func TestRowsOnTheMoveCountOnce(t *testing.T) {
 	})
 }
 
-// ask gives the first column of the last row.
+// ask returns the first column of the last row.
 func (f *fencing) ask(db *sql.DB, query string, prepared bool) (n int64, err error) {
 	var args []any
 	if prepared {
@@ -450,10 +449,10 @@ func last(list *sql.Rows) (int64, error) {
 	return int64(n), list.Err()
 }
 
-// geneOf is the SQL of a row's gene.
+// geneOf returns the SQL of a row's gene.
 const geneOf = "order_id >> 47"
 
-// copyRows puts the rows of genes onto the spare shard too.
+// copyRows copies the rows of genes to the spare shard.
 func (f *fencing) copyRows(table string, genes gene.Range) {
 	f.t.Helper()
 	list, err := f.Shard(f.t, 0).Query("SELECT order_id, order_no, buyer_uid, amount, version FROM "+table+" WHERE "+geneOf+" BETWEEN ? AND ?", genes.First, genes.Last)
@@ -471,8 +470,8 @@ func (f *fencing) copyRows(table string, genes gene.Range) {
 	}
 }
 
-// spoil changes the rows that their shards do not own, so that who reads them is
-// seen, and tells how many they are on the source and the target.
+// spoil changes the rows that their shards do not own, so that reads of these are noticed. It returns their numbers
+// on the source and the target.
 func (f *fencing) spoil() (stale [2]int) {
 	f.t.Helper()
 	for i, shard := range []int{0, 2} {

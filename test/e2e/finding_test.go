@@ -11,7 +11,8 @@ import (
 	"locus/test/shop"
 )
 
-// UPDATE and DELETE by a key that tells no gene run where the row is, for users who may not change rows on several shards.
+// UPDATE and DELETE by a key without a gene run where the row is, for users who may not change rows on several
+// shards.
 func TestRowsAreFoundByKeysThatExist(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		exec(t, db, "CREATE TABLE meta (meta_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT, post INT NOT NULL, part INT NOT NULL, value VARCHAR(20), PRIMARY KEY (meta_id), KEY (post)) COMMENT 'locus: owner=post'")
@@ -57,7 +58,7 @@ func TestRowsAreFoundByKeysThatExist(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 
-		// In a transaction, what it has written is found, and undone with it.
+		// In a transaction, rows that it has written are found, and rolled back with it.
 		tx, err := db.Begin()
 		if err != nil {
 			t.Fatal(err)
@@ -82,7 +83,7 @@ func TestRowsAreFoundByKeysThatExist(t *testing.T) {
 	})
 }
 
-// Programs save a row with all its columns, its owner among them, which stays what it is.
+// Programs save a row with all its columns, including its owner, which does not change.
 func TestTheOwnerOfARowIsSetToWhatItIs(t *testing.T) {
 	for _, shards := range []int{1, 2} {
 		each(t, shop.Options{Shards: shards}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
@@ -113,7 +114,7 @@ func TestTheOwnerOfARowIsSetToWhatItIs(t *testing.T) {
 	}
 }
 
-// While it is looked for, nobody takes the row away.
+// During the search no other transaction can remove the row.
 func TestAFoundRowIsLocked(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})

@@ -12,9 +12,8 @@ import (
 	"locus/test/shop"
 )
 
-// What may be gathered, and changed on several shards, is bounded by the user.
-// After a refusal everything is as it was: the session, its transaction, and the
-// connections that had temporary tables.
+// The user's limits apply to gathered rows and to changes on several shards. After a refusal everything is as before:
+// the session, its transaction, and the connections that had temporary tables.
 func TestGatheringWithinLimits(t *testing.T) {
 	options := shop.Options{User: ", gather_rows: 5, scatter_writes: warn, unfiltered: refuse"}
 	each(t, options, func(t *testing.T, s *shop.Shop, db *sql.DB) {
@@ -68,8 +67,7 @@ func TestGatheringWithinLimits(t *testing.T) {
 
 func refusals(c *session.Counts) map[plan.Code]uint64 { return maps.Collect(c.Refused.All) }
 
-// With large_gather: warn a statement beyond the user's bounds is answered, and told
-// of.
+// With large_gather: warn, a statement above the user's limits is answered with a warning.
 func TestGatheringBeyondBoundsIsToldOf(t *testing.T) {
 	each(t, shop.Options{User: ", gather_rows: 5, large_gather: warn"}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		db.SetMaxOpenConns(1)
@@ -109,8 +107,8 @@ func TestGatheringOnFewConnections(t *testing.T) {
 	})
 }
 
-// Index hints of tables whose rows are gathered go to the shards, which know the indexes: they change no answer, and one of an index that
-// isn't there is the server's error, as on one server.
+// Index hints of tables whose rows are gathered are sent to the shards, which know the indexes. They change no
+// answer, and a hint with a missing index is the server's error, as on one server.
 func TestGatheringWithIndexHints(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		db.SetMaxOpenConns(1)

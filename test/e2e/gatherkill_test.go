@@ -10,8 +10,7 @@ import (
 	"locus/test/shop"
 )
 
-// A gathering that is ended from outside leaves nothing behind: its connection is
-// closed, or clean.
+// A gathering that is interrupted leaves nothing behind: its connection is closed, or clean.
 func TestGatheringsEnd(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		for owner := range 8 {

@@ -110,8 +110,8 @@ generators:
 	})
 }
 
-// inTurn takes numbers of an ha generator until each of its two members has given some, twice: requests are answered by
-// one after the other, and no request is for more than 4,096 numbers.
+// inTurn takes numbers of an ha generator until each of its two members has issued some, twice. Requests go to the
+// members in turn, and no request is for more than 4,096 numbers.
 func inTurn(t *testing.T, db *sql.DB) {
 	t.Helper()
 	const longest = 4096
@@ -133,8 +133,8 @@ func inTurn(t *testing.T, db *sql.DB) {
 	}
 }
 
-// In prepared statements each execution has numbers of its own, between the
-// client's parameters; what it is told of columns and parameters is its statement's.
+// In prepared statements each execution gets numbers of its own, between the client's parameters. The client sees the
+// columns and parameters of its own statement.
 func TestNextValueForPrepared(t *testing.T) {
 	options := shop.Options{
 		Declarations: "generators:\n  seq: {kind: segment}\n  invoice: {kind: format, template: \"QJ{seq:6}\"}\n",

@@ -96,7 +96,7 @@ generators:
 	})
 }
 
-// checkStranded declares the texts of a table that has rows: one without its gene would not be found.
+// checkStranded declares the texts of a table with rows: a row whose text lacks its gene would not be found.
 func checkStranded(t *testing.T, s *shop.Shop) {
 	t.Helper()
 	table := catalog.TableName{Schema: s.Schema, Name: "ticket"}

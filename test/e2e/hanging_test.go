@@ -10,9 +10,9 @@ import (
 	"locus/test/shop"
 )
 
-// TestAProxyThatHangsKeepsNothingInDoubt has a proxy hang between a decision and
-// its commit. For as long as another one knows it to be alive, its branch is left to
-// it; then the decision can no longer be committed, and the branch is rolled back.
+// TestAProxyThatHangsKeepsNothingInDoubt makes a proxy hang between a decision and its commit. While another proxy
+// considers it alive, it leaves the branch alone. Later the decision can no longer be committed, and the branch is
+// rolled back.
 func TestAProxyThatHangsKeepsNothingInDoubt(t *testing.T) {
 	var asked atomic.Int32
 	var hangs, gone atomic.Bool

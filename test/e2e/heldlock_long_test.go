@@ -12,9 +12,9 @@ import (
 	"locus/test/shop"
 )
 
-// A table of one shard is held for 30 s, by who reads it in a transaction, while definitions run through the proxy, and then while a column
-// is added by hand on one shard after the other. No statement of 16 clients fails, and those of the other shard are answered meanwhile.
-// How long statements wait is told; make bench judges it.
+// A transaction holds a table of one shard for 30 s while definitions run through the proxy, and then while a column
+// is added by hand on one shard after the other. No statement of 16 clients fails, and those of the other shard are
+// answered. The test logs how long statements wait; make bench judges it.
 func TestATableIsHeldForLong(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})
@@ -68,8 +68,8 @@ func TestATableIsHeldForLong(t *testing.T) {
 	})
 }
 
-// A table is held for longer than a server keeps a connection under which nothing is said while its tables may be locked: definitions
-// wait on, and are made on every shard when it is let go.
+// A table is held for longer than a server keeps an idle connection. The definitions continue to wait, and are made
+// on every shard when the table is released.
 func TestATableIsHeldForMoreThanAMinute(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // it waits

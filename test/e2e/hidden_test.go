@@ -52,7 +52,7 @@ func int64Layout(t *testing.T) orderid.Layout {
 	return l
 }
 
-// sequenceOf is what a hidden ID hides; it has to be of the owner's gene.
+// sequenceOf returns the hidden sequence of an ID, which must have the owner's gene.
 func sequenceOf(t *testing.T, ring *cipher.Ring, l orderid.Layout, hidden orderid.ID, owner int64) uint64 {
 	t.Helper()
 	id, err := ring.Decode(l, hidden)
@@ -65,9 +65,8 @@ func sequenceOf(t *testing.T, ring *cipher.Ring, l orderid.Layout, hidden orderi
 	return l.Sequence(id).Lo
 }
 
-// IDs that are hidden themselves: rows are found by them, also from their children,
-// and no driver counts up from the first. The user may not read all shards, so what is
-// found was routed.
+// Hidden IDs: rows are found by them, also from their children, and no driver computes IDs from the first one. The
+// user may not read all shards, so rows that are found were routed.
 func TestHiddenInPlace(t *testing.T) {
 	each(t, hiding, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		db.SetMaxOpenConns(1)
@@ -107,7 +106,7 @@ func several(t *testing.T, s *shop.Shop, db *sql.DB) {
 	for _, insert := range []struct {
 		sql   string
 		owner int64
-		first string // note of the row whose ID is told
+		first string // the note of the row whose ID is returned
 	}{
 		{"INSERT INTO parcel (sender, note) VALUES (7, 'a'), (7, 'b'), (7, 'c')", 7, "a"},
 		{"INSERT INTO parcel (sender, note) VALUES (0, 'd'), (1, 'e'), (0, 'f')", 0, "d"},
@@ -134,7 +133,7 @@ func several(t *testing.T, s *shop.Shop, db *sql.DB) {
 	}
 }
 
-// At the end of its sequence a hidden ID goes on in 16 bytes, hidden.
+// At the end of its sequence a hidden ID continues in 16 bytes, still hidden.
 func TestHiddenInPlaceOverflows(t *testing.T) {
 	const left = 3
 	options := hiding
@@ -178,8 +177,8 @@ func TestHiddenInPlaceOverflows(t *testing.T) {
 	})
 }
 
-// Rows in clear and hidden ones are beside each other. Under a version that hid IDs by
-// another key, or whose IDs are in clear, none are made, and no row is there.
+// A table has rows with plain IDs and with hidden ones. If a key version hid IDs by another key, or stands for plain
+// IDs, no ID is generated, and no row is inserted.
 func TestHidingAnew(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		options := hiding
@@ -242,8 +241,7 @@ func TestHidingAnew(t *testing.T) {
 	})
 }
 
-// A key ring that lost a version which is in use: numbers of it are found, and none
-// are made.
+// A key ring without a version that is in use: its numbers are found, and none are generated.
 func TestAKeyThatIsLost(t *testing.T) {
 	each(t, shop.Options{User: ", scatter: refuse"}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		id, err := int64Layout(t).Compose(gene.OfInt(42, gene.W16), 7, orderid.Seq(5))

@@ -11,7 +11,7 @@ import (
 	"locus/router/catalog"
 )
 
-// stepImport brings the next version of the map into force, of an import of table note from s0 to s1.
+// stepImport publishes the next version of the map, of an import of table note from s0 to s1.
 func (f *fencing) stepImport(holds bool) int64 {
 	f.t.Helper()
 	move := router.Move{
@@ -32,8 +32,8 @@ func (f *fencing) stepImport(holds bool) int64 {
 	return next.Version()
 }
 
-// TestAFenceOfTables: what may read or write a table that is about to be sharded waits, however it reaches it; what can't goes on;
-// and the fence waits for transactions that have touched the table.
+// TestAFenceOfTables: statements that may read or write a table that is about to be sharded wait, however they reach
+// it. Others continue. The fence waits for transactions that have used the table.
 func TestAFenceOfTables(t *testing.T) {
 	fenced(t, func(f *fencing, db *sql.DB) {
 		for _, query := range []string{

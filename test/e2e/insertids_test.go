@@ -57,8 +57,8 @@ var inserts = []string{
 	"UPDATE TABLE SET note = 'u' WHERE u = 1 AND k < 3",
 }
 
-// said returns what a client hears of a statement about a table. An ID is written as the columns of the row that has it: a server
-// assigns the number of a row that was left out again, and the cluster does not.
+// said returns what a client receives for a statement about a table. An ID is written as the columns of the row that
+// has it, because a server assigns the number of a skipped row again, and the cluster does not.
 func said(t *testing.T, conn *sql.Conn, table, text string) string {
 	t.Helper()
 	ctx := t.Context()
@@ -96,8 +96,8 @@ func said(t *testing.T, conn *sql.Conn, table, text string) string {
 	return fmt.Sprint(affected, " rows, id ", row(uint64(id)), b.String(), "; last ", row(last))
 }
 
-// A client hears of INSERTs into tables that the cluster numbers what it hears of one server: IDs, rows, errors and warnings with the
-// numbers of their rows, in their order.
+// For INSERTs into tables that the cluster numbers, a client receives what one server returns: IDs, rows, errors and
+// warnings with the numbers of their rows, in the same order.
 func TestInsertsAreAnsweredAsOnOneServer(t *testing.T) {
 	for _, engine := range []servers.Engine{servers.MariaDB, servers.MySQL} {
 		s := shop.Start(t, engine, insertTables)

@@ -28,7 +28,7 @@ func (c client) QueryRow(query string, args ...any) *sql.Row {
 	return c.QueryRowContext(context.Background(), query, args...)
 }
 
-// connect takes one connection, and tells its ID.
+// connect takes one connection, and returns its ID.
 func connect(t *testing.T, db *sql.DB) (client, int64) {
 	t.Helper()
 	conn, err := db.Conn(t.Context())
@@ -52,7 +52,7 @@ func until(t *testing.T, what string, holds func() bool) {
 // writerPace is the pause of a client between two statements. More statements would use the machine and prove nothing more.
 const writerPace = 3 * time.Millisecond
 
-// paced waits for writerPace, and reports whether the client is to go on.
+// paced waits for writerPace, and reports whether the client continues.
 func paced(stop <-chan struct{}) bool {
 	select {
 	case <-stop:
@@ -62,9 +62,8 @@ func paced(stop <-chan struct{}) bool {
 	}
 }
 
-// waiting waits until a transaction of a shard waits for a row's lock. The server
-// makes INNODB_TRX anew only for who has not looked for 0.1 s: who asks oftener is
-// shown for ever what was there at first.
+// waiting waits until a transaction of a shard waits for a row's lock. The server refreshes INNODB_TRX only if it was
+// not read for 0.1 s; a client that reads it more often always gets the first content.
 func waiting(t *testing.T, shard *sql.DB) {
 	t.Helper()
 	every(t, 150*time.Millisecond, "a transaction waits for a lock", func() bool {
@@ -72,7 +71,7 @@ func waiting(t *testing.T, shard *sql.DB) {
 	})
 }
 
-// every waits for a condition that it looks at once in an interval.
+// every waits for a condition that it checks once in an interval.
 func every(t *testing.T, interval time.Duration, what string, holds func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(interval)
@@ -84,19 +83,19 @@ func every(t *testing.T, interval time.Duration, what string, holds func() bool)
 	}
 }
 
-// running counts the statements with a word in them that a shard runs.
+// running counts the statements with a word that a shard runs.
 func running(t *testing.T, shard *sql.DB, word string) int64 {
 	t.Helper()
 	return number(t, shard, "SELECT COUNT(*) FROM information_schema.processlist WHERE INFO LIKE ? AND ID <> CONNECTION_ID()", "%"+word+"%")
 }
 
-// slow is a read that takes ten minutes on each row's shard, and nothing that is
-// answered with a row when it is interrupted, as SELECT SLEEP() alone is.
+// slow is a read that takes ten minutes on each row's shard. Unlike SELECT SLEEP() alone, it returns no row when it
+// is interrupted.
 func slow(marker string) string {
 	return "SELECT /* " + marker + " */ COUNT(*) FROM test_order WHERE SLEEP(600) = 0 AND buyer_uid"
 }
 
-// start begins a statement, and gives what will come of it.
+// start begins a statement, and returns a channel for its result.
 func start(t *testing.T, conn interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
 }, query string,
@@ -109,7 +108,7 @@ func start(t *testing.T, conn interface {
 	return done
 }
 
-// orders inserts one for each of the shop's buyers, who live on both shards.
+// orders inserts one order for each of the shop's buyers, who are on both shards.
 func orders(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, b := range buyers {
@@ -190,7 +189,7 @@ func TestProcessKill(t *testing.T) {
 	})
 }
 
-// TestKillQueryInATransaction ends a wait for a lock, and the transaction goes on.
+// TestKillQueryInATransaction ends a wait for a lock, and the transaction continues.
 func TestKillQueryInATransaction(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		shards := []*sql.DB{s.Shard(t, 0), s.Shard(t, 1)}
@@ -237,7 +236,7 @@ func TestKillConnection(t *testing.T) {
 		if err := conn.PingContext(t.Context()); err == nil {
 			t.Error("a killed connection answers")
 		}
-		// An idle one amid a transaction.
+		// An idle session within a transaction.
 		conn, id = connect(t, db)
 		exec(t, conn, "BEGIN")
 		exec(t, conn, "UPDATE test_order SET amount = 9 WHERE buyer_uid = 42")
@@ -309,7 +308,7 @@ func TestStatementTimeout(t *testing.T) {
 	})
 }
 
-// A user's own limit is in place of the proxy's, and may be none.
+// A user's own limit replaces the proxy's, and may be none.
 func TestAUserWithoutATimeout(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		o := shop.Options{User: ", statement_timeout: 0s", Options: func(o *proxy.Options) { o.StatementTimeout = 100 * time.Millisecond }}
@@ -319,7 +318,7 @@ func TestAUserWithoutATimeout(t *testing.T) {
 	})
 }
 
-// TestTheSessionsOwnTimeout sets the limit as the engine has it.
+// TestTheSessionsOwnTimeout sets the limit by the engine's own variable.
 func TestTheSessionsOwnTimeout(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		orders(t, db)

@@ -9,9 +9,9 @@ import (
 	"locus/internal/test/link"
 )
 
-// TestAFenceWaitsForWhatWasLeftBehind: a statement whose connection was lost while
-// it waits for a lock at its shard, so that its client was told that the effect is
-// unknown, has none after the fence was acknowledged.
+// TestAFenceWaitsForWhatWasLeftBehind: the connection of a statement is lost while the statement waits for a lock at
+// its shard, and its client gets the error that the effect is unknown. The statement takes no effect after the fence
+// was acknowledged.
 func TestAFenceWaitsForWhatWasLeftBehind(t *testing.T) {
 	fenced(t, func(f *fencing, db *sql.DB) {
 		exec(t, db, "INSERT INTO test_order (buyer_uid) VALUES (42)")
@@ -47,7 +47,7 @@ func TestAFenceWaitsForWhatWasLeftBehind(t *testing.T) {
 	})
 }
 
-// through has the proxy reach the first shard over a link, from the next map on.
+// through makes the proxy reach the first shard over a link, from the next map on.
 func (f *fencing) through(way *link.Link) {
 	changed := *f.Cluster
 	changed.Shards = maps.Clone(changed.Shards)

@@ -78,7 +78,7 @@ func TestALimitIsUsedUpByTheShards(t *testing.T) {
 	})
 }
 
-// A change with ORDER BY and LIMIT changes the first rows of all shards, whatever the type of the columns that order them.
+// A change with ORDER BY and LIMIT changes the first rows of all shards, whatever the type of the ordering columns.
 func TestTheFirstRowsOfAllShardsAreChanged(t *testing.T) {
 	each(t, shop.Options{User: ", scatter_writes: allow"}, func(t *testing.T, _ *shop.Shop, db *sql.DB) {
 		exec(t, db, "CREATE TABLE task (owner INT NOT NULL, n INT NOT NULL, prio INT NULL, name VARCHAR(20) CHARACTER SET utf8mb4 NOT NULL, due DATETIME(3) NOT NULL, "+
@@ -139,8 +139,8 @@ func TestTheFirstRowsOfAllShardsAreChanged(t *testing.T) {
 	})
 }
 
-// Workers take the first rows of a table at the same time, as those of a queue do. Each row is taken once, and no worker waits for
-// another that waits for it.
+// Workers take the first rows of a table at the same time, as from a queue. Each row is taken once, and no deadlock
+// occurs.
 func TestWorkersTakeTheFirstRows(t *testing.T) {
 	each(t, shop.Options{User: ", scatter_writes: allow"}, func(t *testing.T, _ *shop.Shop, db *sql.DB) {
 		exec(t, db, "CREATE TABLE job (owner INT NOT NULL PRIMARY KEY, worker INT NOT NULL DEFAULT 0, KEY (worker, owner)) COMMENT 'locus: owner=owner'")

@@ -19,8 +19,8 @@ import (
 	"locus/test/shop"
 )
 
-// TestTheMapIsReplacedUnderLoad hands genes without rows to and fro while clients
-// insert and read by owner, by ID and over all shards.
+// TestTheMapIsReplacedUnderLoad moves genes without rows back and forth while clients insert and read by owner, by ID
+// and over all shards.
 func TestTheMapIsReplacedUnderLoad(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})
@@ -106,7 +106,7 @@ func TestAnAlteredTableIsReadAnew(t *testing.T) {
 	})
 }
 
-// otherProxy claims that it has read the schemas just now, and that their digests are those that were stored last.
+// otherProxy claims that it has just read the schemas, and that their digests are the ones that were stored last.
 type otherProxy struct {
 	loaded atomic.Uint64
 
@@ -167,7 +167,7 @@ func (o *otherProxy) known() int {
 	return len(o.digests)
 }
 
-// querier asks a server directly.
+// querier queries a server directly.
 type querier struct{ *sql.DB }
 
 func (q querier) Query(ctx context.Context, text string) (list [][][]byte, err error) {

@@ -29,7 +29,7 @@ func TestATableIsMadeEverywhereOrNowhere(t *testing.T) {
 			return number(t, s.Shard(t, shard), "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?", table) == 1
 		}
 
-		// What one shard has is another table.
+		// One shard has another table of that name.
 		exec(t, s.Shard(t, 1), "DROP TABLE goods")
 		_, err := db.Exec("CREATE TABLE goods (id INT NOT NULL PRIMARY KEY)")
 		refused(t, err, 1050, "it was made on s1 and dropped there again")
@@ -44,7 +44,7 @@ func TestATableIsMadeEverywhereOrNowhere(t *testing.T) {
 			}
 		}
 
-		// One shard can't make it.
+		// One shard can't make the table.
 		exec(t, s.Shard(t, 1), "CREATE TABLE taken (id BIGINT PRIMARY KEY, CONSTRAINT one_only FOREIGN KEY (id) REFERENCES parts (id))")
 		exec(t, db, "DROP TABLE goods")
 		_, err = db.Exec("CREATE TABLE IF NOT EXISTS goods (id BIGINT PRIMARY KEY, CONSTRAINT one_only FOREIGN KEY (id) REFERENCES parts (id))")
@@ -60,7 +60,7 @@ func TestATableIsMadeEverywhereOrNowhere(t *testing.T) {
 	})
 }
 
-// Definitions of one table that come at once come to pass one after the other.
+// Definitions of one table that arrive at once run one after the other.
 func TestDefinitionsTakeTurns(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, withGoods)
@@ -102,7 +102,7 @@ func TestDefinitionsTakeTurns(t *testing.T) {
 	})
 }
 
-// A shard away is found out before any other has done something.
+// An unreachable shard is noticed before any other shard has done anything.
 func TestADefinitionWithAShardAway(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, withGoods)

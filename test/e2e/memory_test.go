@@ -17,8 +17,8 @@ import (
 	"locus/test/shop"
 )
 
-// The budget of all sessions, what each way tries to have kept, and what the process may
-// hold besides: connections' buffers, plans, the test itself.
+// memoryBudget is the limit for all sessions. memoryTries is the number of pieces that each way tries to make the
+// proxy keep. memorySlack is what the process may use for connections' buffers, plans and the test itself.
 var (
 	memoryBudget = scale.Of[int64](8<<20, 16<<20)
 	memoryTries  = 10 * int(memoryBudget) / memoryPiece
@@ -30,8 +30,8 @@ const (
 	hoarders    = 4
 )
 
-// hoard is one way to have a proxy keep what a client sends. Each call sends another piece;
-// an error ends it for that client.
+// hoard is one way to make a proxy keep what a client sends. Each call sends another piece; an error ends it for that
+// client.
 type hoard struct {
 	name string
 	send func(c *protocol.Conn, n int, piece string) error
@@ -91,8 +91,8 @@ var hoards = []hoard{
 	}},
 }
 
-// What clients have a proxy keep is refused beyond its budget, whichever way they try; the
-// others are served as ever, and all of it is given back with the sessions.
+// Whatever clients try to make a proxy keep is refused above its budget. Other clients are served as usual, and all
+// memory is released with the sessions.
 func TestWhatSessionsKeepIsBounded(t *testing.T) {
 	s := shop.Start(t, servers.MariaDB, shop.Options{Options: func(o *proxy.Options) { o.SessionMemory, o.MaxStatement = memoryBudget, 4<<20 }})
 	memory := s.Proxy.Status().Memory

@@ -16,7 +16,7 @@ import (
 	"locus/router"
 )
 
-// mirrored runs a test with a spare shard that has buyer 42's orders too, and is sent all of the reads.
+// mirrored runs a test with a spare shard that has buyer 42's orders too, and receives copies of all reads.
 func mirrored(t *testing.T, test func(f *fencing, db *sql.DB, orders []int64)) {
 	stream := func(o *proxy.Options) { // everything has been applied, as nobody writes
 		o.Applied = func(context.Context, string, router.ShardName, router.ShardName) error { return nil }
@@ -42,7 +42,7 @@ func mirrored(t *testing.T, test func(f *fencing, db *sql.DB, orders []int64)) {
 	}, stream)
 }
 
-// copies gives the target the moving orders that the source has.
+// copies copies the moving orders of the source to the target.
 func (f *fencing) copies() {
 	f.t.Helper()
 	const columns = "order_id, order_no, buyer_uid, amount, version"
@@ -51,7 +51,7 @@ func (f *fencing) copies() {
 	}
 }
 
-// mirror has a share of the reads mirrored.
+// mirror sets the share of the reads that are mirrored.
 func (f *fencing) mirror(percent int) {
 	f.t.Helper()
 	next, err := f.routes.Step([]router.Move{{
@@ -63,7 +63,7 @@ func (f *fencing) mirror(percent int) {
 	f.apply(next)
 }
 
-// compared waits until every read so far is settled, and tells what has become of them.
+// compared waits until every read so far is settled, and returns the outcomes.
 func (f *fencing) compared(db *sql.DB) mirror.Report {
 	f.t.Helper()
 	exec(f.t, db, "DO 0") // the session is through with what was before
@@ -84,7 +84,7 @@ const (
 	orderByUser = "SELECT order_id, amount FROM test_order WHERE buyer_uid = ? ORDER BY amount"
 )
 
-// What the target answers otherwise is found, each of it, whichever way it was asked for; what is alike is not.
+// Every difference in the target's answers is found, for every kind of statement, and equal answers are not reported.
 func TestMirroredReads(t *testing.T) {
 	mirrored(t, func(f *fencing, db *sql.DB, orders []int64) {
 		for _, id := range orders {
@@ -96,7 +96,7 @@ func TestMirroredReads(t *testing.T) {
 		if r := f.compared(db); r.Compared != asked || r.Different > 0 || r.Lag > 0 || r.Failed > 0 {
 			f.t.Errorf("of equal rows: %+v", r)
 		}
-		// None of these is to be sent to who has not what the session has, or answers as it likes.
+		// None of these statements may be mirrored: their answers depend on the session, or may differ each time.
 		exec(f.t, db, "SET @a = 1")
 		for _, query := range []string{
 			"SELECT order_id, NOW(6) FROM test_order WHERE buyer_uid = ?",
@@ -124,7 +124,7 @@ func TestMirroredReads(t *testing.T) {
 		if r := f.compared(db); r.Sampled != asked {
 			f.t.Errorf("%d reads more are mirrored", r.Sampled-asked)
 		}
-		// What the session itself answers is written into the text, and so into the copy.
+		// Parts that the session answers itself are written into the text, and so into the copy.
 		rows(f.t, db, "SELECT order_id, CONNECTION_ID() FROM test_order WHERE buyer_uid = ?", 42)
 		if r := f.compared(db); r.Different > 0 {
 			f.t.Errorf("%+v", r.Differences)
@@ -158,8 +158,8 @@ func TestMirroredReads(t *testing.T) {
 	})
 }
 
-// A target without the index shows in how long it takes. One that answers nothing keeps no client waiting: each is answered, and
-// what there is no room for is dropped.
+// A target without the index has a longer duration. If the target does not answer, no client waits: each gets its
+// answer, and mirrored reads that don't fit into the queue are dropped.
 func TestMirrorShowsASlowTarget(t *testing.T) {
 	mirrored(t, func(f *fencing, db *sql.DB, _ []int64) {
 		target := f.Shard(f.t, 2)

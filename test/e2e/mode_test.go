@@ -7,7 +7,7 @@ import (
 	"locus/test/shop"
 )
 
-// Under PIPES_AS_CONCAT what reads like two owners is one text.
+// Under PIPES_AS_CONCAT, text that looks like two owners is one text.
 func TestPipesThatJoinTexts(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, _ *shop.Shop, db *sql.DB) {
 		db.SetMaxOpenConns(1)

@@ -11,7 +11,7 @@ import (
 	"locus/test/shop"
 )
 
-// texts are an answer's rows, their fields between bars.
+// texts returns the rows of an answer, with bars between their fields.
 func texts(t *testing.T, db interface {
 	QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 }, query string, args ...any,
@@ -46,8 +46,8 @@ func texts(t *testing.T, db interface {
 	return lines
 }
 
-// The session's statements go to the shard that it names: what is there is read, whatever tables are declared as, and changed by
-// who may.
+// The session's statements are sent to the shard that it names. They read its rows whatever the declarations of the
+// tables are, and users with the right to do so change them.
 func TestStatementsOfANamedShard(t *testing.T) {
 	tables := shop.Options{Tables: []string{"CREATE TABLE {schema}.strewn (n INT NOT NULL PRIMARY KEY)", "CREATE TABLE {schema}.visit (owner BIGINT NOT NULL, n INT NOT NULL, PRIMARY KEY (owner, n), " + invisible}, Declarations: "  {schema}.visit: {kind: sharded, owner: owner, gene: gene}\n"}
 	each(t, tables, func(t *testing.T, s *shop.Shop, db *sql.DB) {
@@ -105,7 +105,7 @@ func TestStatementsOfANamedShard(t *testing.T) {
 		if got := texts(t, conn, "SELECT @@locus_shard"); got[0] != "s1" {
 			t.Errorf("after a SET that was refused: %q", got)
 		}
-		// Transactions join the shard as those of any statement do.
+		// Transactions join the shard like those of any statement.
 		if err := say("BEGIN"); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestStatementsOfANamedShard(t *testing.T) {
 	})
 }
 
-// Admins change what is on a shard: a row that no key leads to any more, say.
+// Admins change rows of a shard, such as a row that is not found by any key any more.
 func TestAdminsChangeRowsOfANamedShard(t *testing.T) {
 	each(t, shop.Options{User: ", admin: true"}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		exec(t, db, "INSERT INTO test_order (buyer_uid, amount) VALUES (1, 5)")
@@ -165,7 +165,7 @@ func TestAdminsChangeRowsOfANamedShard(t *testing.T) {
 	})
 }
 
-// EXPLAIN tells the route, and beside it the plans of the servers: as a table's rows, and in each form that they know.
+// EXPLAIN shows the route, and next to it the plans of the servers, as rows and in every format that they know.
 func TestPlansOfTheServers(t *testing.T) {
 	forms := map[servers.Engine]map[string]string{
 		servers.MariaDB: {"EXPLAIN": "key=buyer_uid", "EXPLAIN EXTENDED": "filtered=", "EXPLAIN FORMAT=JSON": `"query_block"`, "ANALYZE": "r_rows=", "ANALYZE FORMAT=JSON": `"r_rows"`},

@@ -20,8 +20,8 @@ import (
 // invisible is a column for the gene that no application sees.
 const invisible = "gene INT UNSIGNED NOT NULL DEFAULT 0 INVISIBLE, KEY (gene))"
 
-// numberedTables has tables that applications number: one by the owner itself, one beside it,
-// and one whose numbers end soon.
+// numberedTables has tables that applications number: one by the owner itself, one by another column, and one whose
+// numbers end soon.
 var numberedTables = shop.Options{
 	Tables: []string{
 		"CREATE TABLE {schema}.member (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20), " + invisible,
@@ -58,8 +58,8 @@ func everywhere(t *testing.T, s *shop.Shop, query string) (all []uint64) {
 	return all
 }
 
-// Two proxies number at once, among rows that give their numbers: none is there twice, and
-// each INSERT hears of the first of its own.
+// Two proxies number rows at the same time, among rows that give their numbers. No number repeats, and each INSERT
+// returns the first number of its own rows.
 func TestNumbersAreUniqueInTheCluster(t *testing.T) {
 	for _, engine := range []servers.Engine{servers.MariaDB, servers.MySQL} {
 		t.Run(string(engine), func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestRowsAreNumbered(t *testing.T) {
 			t.Errorf("members are on one shard: %v", genes)
 		}
 
-		// What a definition says of the numbers holds for the cluster.
+		// A definition that sets the next number applies to the whole cluster.
 		exec(t, db, "ALTER TABLE post AUTO_INCREMENT = 500")
 		r := exec(t, db, "INSERT INTO post (author) VALUES (1)")
 		if id, _ := r.LastInsertId(); id != 500 {
@@ -164,8 +164,8 @@ func TestRowsAreNumbered(t *testing.T) {
 	})
 }
 
-// A number that the column's type doesn't hold is an error before anything is inserted, and takes no number from other rows; the last
-// that it holds is taken, and none comes behind it.
+// If a number doesn't fit into the column's type, the statement fails before anything is inserted, and other rows
+// lose no number. The largest number that fits is used, and none follows it.
 func TestNumbersAboveTheirColumn(t *testing.T) {
 	tables := shop.Options{Declarations: "  {schema}.many: {kind: global}\n"}
 	last := map[string]string{"TINYINT": "127", "SMALLINT UNSIGNED": "65535", "MEDIUMINT": "8388607", "INT": "2147483647", "INT UNSIGNED": "4294967295", "BIGINT": "9223372036854775807"}
@@ -243,7 +243,7 @@ func sums(t *testing.T, db *sql.DB, query string) (all []int64) {
 	return all
 }
 
-// A proxy that begins numbers above what the shards have, and says when it can't know that.
+// A proxy starts to number above the rows of the shards, and reports it if it can't read them.
 func TestNumbersGoOnAboveWhatIsThere(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		o := numberedTables
@@ -271,8 +271,8 @@ func TestNumbersGoOnAboveWhatIsThere(t *testing.T) {
 	})
 }
 
-// The copies of a global table have the same numbers, whichever proxy gives them: rows of a
-// client, of a query and of a file, beside rows that give their own.
+// The copies of a global table have the same numbers, whichever proxy generates them: for rows of a client, of a
+// query and of a file, among rows that give their own.
 func TestCopiesHaveTheSameNumbers(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		o := numberedTables
@@ -281,7 +281,7 @@ func TestCopiesHaveTheSameNumbers(t *testing.T) {
 		s := shop.Start(t, engine, o)
 		_, other := shop.Serve(t, beside)
 		proxies := []*sql.DB{s.DB(t, nil), s.DB(t, func(c *mysql.Config) { c.Addr = other })}
-		for shard := range s.Servers { // as each would number by itself: differently
+		for shard := range s.Servers { // each shard would number them by itself: differently
 			exec(t, s.Shard(t, shard), fmt.Sprintf("ALTER TABLE kind AUTO_INCREMENT = %d", 10*(shard+1)))
 		}
 		var all sync.WaitGroup

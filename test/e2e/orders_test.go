@@ -28,8 +28,8 @@ var protocols = map[string]func(*mysql.Config){
 	"text":     func(c *mysql.Config) { c.InterpolateParams = true },
 }
 
-// each runs a test on both engines and by both protocols. The short run has it on each engine by one protocol, which is another one for
-// every other test.
+// each runs a test on both engines and with both protocols. The short scale uses one protocol per engine, and
+// alternates it from test to test.
 func each(t *testing.T, o shop.Options, test func(t *testing.T, s *shop.Shop, db *sql.DB)) {
 	names := []string{"prepared", "text"}
 	turn := fnv.New32a()

@@ -38,8 +38,7 @@ func (l lines) count(what string) int {
 	return strings.Count(l.text.String(), what)
 }
 
-// nearTheEnd is a store whose counters of the tables are granted up to a number
-// below the end of layout int64.
+// nearTheEnd is a store in which the counters of the tables are granted almost to the end of layout int64.
 func nearTheEnd(t *testing.T, left uint64, tables ...catalog.TableName) segment.KV {
 	t.Helper()
 	kv := shop.Segments()
@@ -82,9 +81,9 @@ var overflowing = shop.Options{
 `,
 }
 
-// A sequence that comes to its end: from 80 % on the log warns; a column of both
-// lengths goes on in 16 bytes, and rows of either length are found by their IDs, by
-// their order numbers and from their children; BIGINT refuses, and nothing wraps.
+// A sequence that is used up: from 80 % on, the log has a warning. A column of both lengths continues in 16 bytes,
+// and rows of either length are found by their IDs, by their order numbers and from their children. A BIGINT column
+// refuses, and no sequence wraps.
 func TestOverflow(t *testing.T) {
 	const left = 5
 	log := newLines()
@@ -121,8 +120,8 @@ func TestOverflow(t *testing.T) {
 	})
 }
 
-// parcels sends some past the end of the sequence, by text and prepared. The user may
-// not read all shards, so what is found was routed.
+// parcels sends some rows beyond the end of the sequence, as text and prepared. The user may not read all shards, so
+// rows that are found were routed.
 func parcels(t *testing.T, db *sql.DB, left int) {
 	for n := range 2 * left {
 		if n%2 == 0 {

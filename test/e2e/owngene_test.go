@@ -19,7 +19,8 @@ import (
 	"locus/test/shop"
 )
 
-// genes looks at a table's rows on every shard, each of which must have the gene of its owner, and gives how many each shard has.
+// genes checks that each row of a table has the gene of its owner on every shard, and returns the number of rows of
+// each shard.
 func genes(t *testing.T, s *shop.Shop, table, owner string) (counts []int) {
 	t.Helper()
 	for i := range s.Servers {
@@ -85,7 +86,7 @@ func TestAColumnForTheGeneIsMade(t *testing.T) {
 			t.Error("NATURAL JOIN of one shard")
 		}
 
-		// One that numbers its rows, which are their own owners.
+		// A table that numbers its rows, which are their own owners.
 		exec(t, db, "CREATE TABLE person (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20)) COMMENT 'locus: owner=id'")
 		exec(t, db, "INSERT INTO person VALUES (NULL, 'a'), (0, 'b'), (17, 'c'), (NULL, 'd')")
 		exec(t, db, "INSERT INTO person (name) VALUES ('e'), ('f')")
@@ -96,7 +97,7 @@ func TestAColumnForTheGeneIsMade(t *testing.T) {
 	})
 }
 
-// A table without rows that is there gets it too, and one that can't be declared keeps none.
+// An existing table without rows gets the column too. One that can't be declared does not keep it.
 func TestAColumnForTheGeneIsAdded(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})
@@ -123,7 +124,8 @@ func TestAColumnForTheGeneIsAdded(t *testing.T) {
 	})
 }
 
-// A table with rows, each where its owner says, is declared with the column made and filled; what was made in part is completed.
+// An existing table whose rows are all on their owners' shards is declared: the column is added and filled, and an
+// interrupted addition is completed.
 func TestAColumnForTheGeneIsFilled(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{Tables: []string{
@@ -197,7 +199,7 @@ func TestAColumnForTheGeneIsFilled(t *testing.T) {
 	})
 }
 
-// Who asks how a table is built is told nothing of the column.
+// Statements that show a table's definition don't show the column.
 func TestTheColumnForTheGeneIsHidden(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		columns := " (w_id INT NOT NULL, d_id INT NOT NULL, note VARCHAR(20) DEFAULT '`locus_gene` ,', PRIMARY KEY (w_id, d_id), KEY note (note, d_id)) COMMENT "
@@ -268,8 +270,8 @@ func TestTheColumnForTheGeneIsHidden(t *testing.T) {
 	})
 }
 
-// What a table is declared by, and what locus has made for it, no definition takes away, in whatever clause it stands: nothing of
-// the statement is done.
+// No definition may remove columns of the declaration, or those that locus added, in any clause: the whole statement
+// is refused.
 func TestWhatATableIsDeclaredByStays(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})

@@ -13,7 +13,7 @@ import (
 	"locus/test/shop"
 )
 
-// refused tells whether an error has the number and holds the words.
+// refused reports whether an error has the number and contains the words.
 func refused(t *testing.T, err error, number uint16, words string) {
 	t.Helper()
 	var e *mysql.MySQLError
@@ -150,8 +150,8 @@ func TestUseOfNoDatabase(t *testing.T) {
 	})
 }
 
-// TestADatabaseIsMadeAnew asks new sessions for the collation of a database that
-// was altered, and then made anew, since connections selected it.
+// TestADatabaseIsMadeAnew reads the collation of a database in new sessions, after the database was altered, and
+// after it was dropped and created again, since connections selected it.
 func TestADatabaseIsMadeAnew(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})
@@ -178,9 +178,8 @@ func TestADatabaseIsMadeAnew(t *testing.T) {
 	})
 }
 
-// TestAResetKeepsWhatIsKnownOfADatabase asks for the collation of a database on
-// connections that a procedure was called on: they are reset before somebody else
-// is lent them.
+// TestAResetKeepsWhatIsKnownOfADatabase reads the collation of a database on connections that have called a
+// procedure. They are reset before another session gets them.
 func TestAResetKeepsWhatIsKnownOfADatabase(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})

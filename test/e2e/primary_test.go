@@ -15,23 +15,22 @@ import (
 	"locus/test/shop"
 )
 
-// writer inserts orders of one buyer until it is told to stop, and notes what it
-// was told of each.
+// writer inserts orders of one buyer until it is stopped, and records the answer to each.
 type writer struct {
 	acknowledged []int64
 	refused      []error
 	last         atomic.Uint64 // statements that went well
 }
 
-// TestAPrimaryMovesUnderLoad has a replica take its primary's place: the old one
-// becomes read-only, the cluster says where the new one is, and the old one dies.
+// TestAPrimaryMovesUnderLoad makes a replica the primary: the old primary becomes read-only, the cluster declares the
+// new one, and the old one dies.
 func TestAPrimaryMovesUnderLoad(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		pair := servers.Start(t, engine, 2)
 		before, after := pair[0], pair[1]
 		after.Follow(t, before)
 		readOnly, reset := "SET GLOBAL super_read_only = ON", "SET GLOBAL super_read_only = OFF"
-		if engine == servers.MariaDB { // where an account with all rights writes all the same
+		if engine == servers.MariaDB { // an account with all rights can still write there
 			before.Exec(t, "REVOKE READ ONLY ADMIN ON *.* FROM "+before.User)
 			readOnly, reset = "SET GLOBAL read_only = ON", "SET GLOBAL read_only = OFF"
 		}
@@ -76,7 +75,7 @@ func TestAPrimaryMovesUnderLoad(t *testing.T) {
 		changed.Shards = map[router.ShardName]cluster.Shard{"s0": shard}
 		s.Apply(&changed)
 		progress("orders are inserted at the new primary")
-		// Nothing goes to the old one any more, dead or alive.
+		// No statement is sent to the old primary any more, whether or not it runs.
 		before.Exec(t, reset)
 		if err := before.Kill(); err != nil {
 			t.Fatal(err)

@@ -8,7 +8,8 @@ import (
 	"locus/test/shop"
 )
 
-// readsItsOwn has a session write and read, and its reads go to a replica that is close behind, and then to one that isn't.
+// readsItsOwn writes and reads in one session. The reads go to a replica that is up to date, and then to one that
+// isn't.
 func readsItsOwn(t *testing.T, s *shop.Shop, db *sql.DB, replica *servers.Server) {
 	t.Helper()
 	conn, _ := connect(t, db)
@@ -42,7 +43,7 @@ func readsItsOwn(t *testing.T, s *shop.Shop, db *sql.DB, replica *servers.Server
 		t.Errorf("a replica answered %d reads", on)
 	}
 
-	// What is replicated waits there for a lock.
+	// Replication waits for a lock there.
 	behind, err := replica.DB(t, s.Schema).Begin()
 	if err != nil {
 		t.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"locus/test/shop"
 )
 
-// The number of counter groups is changed, to and fro, while clients insert through
-// a proxy: every INSERT succeeds, and no ID is there twice.
+// The number of counter groups is changed back and forth while clients insert through a proxy. Every INSERT succeeds,
+// and no ID repeats.
 func TestRegroupingWhileOrdersAreInserted(t *testing.T) {
 	var kv segment.KV
 	each(t, shop.Options{Options: func(o *proxy.Options) {

@@ -17,10 +17,10 @@ import (
 	"locus/test/shop"
 )
 
-// visit has numbers of the cluster, and no column of its own for the gene.
+// visit is numbered by the cluster, and has no column of its own for the gene.
 const visit = "(n BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, guest BIGINT NOT NULL, page VARCHAR(20), KEY (guest))"
 
-// twoProxies are a shop's proxy and another one, which tell each other of definitions.
+// twoProxies are a shop's proxy and another one, which notify each other of definitions.
 func twoProxies(t *testing.T, engine servers.Engine) (s *shop.Shop, dbs [2]*sql.DB) {
 	t.Helper()
 	var second *proxy.Proxy
@@ -37,7 +37,7 @@ func twoProxies(t *testing.T, engine servers.Engine) (s *shop.Shop, dbs [2]*sql.
 	return s, [2]*sql.DB{s.DB(t, nil), s.DB(t, func(c *mysql.Config) { c.Addr = addr })}
 }
 
-// namesWriter inserts into a table by whichever of two names it has, and notes the numbers that it is given.
+// namesWriter inserts into a table by whichever of two names exists, and records the numbers that it gets.
 type namesWriter struct {
 	db     *sql.DB
 	names  [2]string
@@ -64,7 +64,8 @@ func (w *namesWriter) run(stop <-chan struct{}) {
 	}
 }
 
-// Who writes while tables are renamed hears of it or has written: nothing is lost, on the wrong shard, or numbered twice.
+// A client that writes while tables are renamed gets an error, or its row is stored: no row is lost, on the wrong
+// shard, or numbered twice.
 func TestTablesAreRenamedUnderTheirWriters(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // most of its time it waits
@@ -118,8 +119,8 @@ func TestTablesAreRenamedUnderTheirWriters(t *testing.T) {
 	})
 }
 
-// A table that has another one's name has none of its numbers, and numbers that were given are not given again though their
-// rows are gone.
+// A table that takes another one's name gets none of its numbers, and numbers that were issued are not issued again
+// though their rows are deleted.
 func TestNumbersGoOnUnderAnotherName(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		insert := func(table string) int64 {
@@ -163,7 +164,7 @@ func TestNumbersGoOnUnderAnotherName(t *testing.T) {
 	})
 }
 
-// A proxy that ended amid a rename leaves a table that nobody is served, and the statement again finishes it.
+// If a proxy ends during a rename, the table is refused, and the same statement completes the rename.
 func TestARenameThatSomebodyLeft(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		exec(t, db, "CREATE TABLE visit "+visit+" COMMENT 'locus: owner=guest; guests'")
@@ -255,7 +256,7 @@ func TestWhatARenameCarries(t *testing.T) {
 	})
 }
 
-// No shard renames a table while a statement is under way that began before, which might be about to reach it by the former name.
+// No shard renames a table while an earlier statement runs that may be about to use the former name.
 func TestARenameWaitsForStatements(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // most of its time it waits
@@ -304,7 +305,8 @@ func TestARenameWaitsForStatements(t *testing.T) {
 	})
 }
 
-// While somebody holds a table nobody else is refused: the shards are asked for their locks before, for a short time only.
+// While a session holds a table, no other session is refused: the shards are asked for their locks before, for a
+// short time only.
 func TestARenameWaitsForWhoHoldsTheTable(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // most of its time it waits

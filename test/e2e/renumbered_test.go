@@ -17,7 +17,7 @@ import (
 	"locus/test/shop"
 )
 
-// renumberings are definitions after which a server numbers on from another number. {t} is the table.
+// renumberings are definitions after which a server continues from another number. {t} is the table.
 var renumberings = []string{
 	"INSERT INTO {t} (guest) VALUES (1)", "INSERT INTO {t} (guest) VALUES (2)",
 	// the greatest number, and a definition after it is gone
@@ -39,7 +39,7 @@ var renumberings = []string{
 	"TRUNCATE {t}_moved", "INSERT INTO {t}_moved (guest) VALUES (21)", "DROP TABLE {t}_moved",
 }
 
-// Numbers go on where one server numbers on after ALTER TABLE, TRUNCATE, and DROP and CREATE TABLE, at every proxy.
+// Numbers continue where one server continues after ALTER TABLE, TRUNCATE, and DROP and CREATE TABLE, at every proxy.
 func TestNumbersAreSetBack(t *testing.T) {
 	const definition = "(n INT NOT NULL AUTO_INCREMENT PRIMARY KEY, guest BIGINT NOT NULL, note VARCHAR(40) COMMENT ' AUTO_INCREMENT=2147483647', KEY (guest))"
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
@@ -70,7 +70,7 @@ func TestNumbersAreSetBack(t *testing.T) {
 	})
 }
 
-// While tables are numbered anew, no number is given twice.
+// While tables are numbered again, no number repeats.
 func TestNumbersAreSetBackUnderWriters(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		_, dbs := twoProxies(t, engine)
@@ -120,7 +120,7 @@ func TestNumbersAreSetBackUnderWriters(t *testing.T) {
 	})
 }
 
-// Where a proxy can't be asked, numbers go on from where they were, and the client reads why.
+// If a proxy can't be asked, numbers continue from where they were, and the client gets the reason.
 func TestNumbersAreNotSetBackUnasked(t *testing.T) {
 	asked := errors.New("no answer from proxy-7")
 	s := shop.Start(t, servers.MariaDB, shop.Options{Options: func(o *proxy.Options) {

@@ -55,7 +55,7 @@ func TestReadsFromReplicas(t *testing.T) {
 		orders(t, db) // buyer 42 is on s0, which has the replica
 		there := replica.DB(t, s.Schema)
 		until(t, "the replica has the rows", func() bool { return number(t, there, "SELECT COUNT(*) FROM test_order") == 3 })
-		// What the replica alone has tells who answered.
+		// A row that only the replica has shows which server answered.
 		exec(t, there, "UPDATE test_order SET status = 'replica' WHERE buyer_uid = 42")
 		exec(t, there, "INSERT INTO product VALUES (1, 'replica', 1)")
 
@@ -91,7 +91,7 @@ func TestReadsFromReplicas(t *testing.T) {
 		if err := statement.QueryRow(42).Scan(&got); err != nil || got != "replica" {
 			t.Errorf("prepared: %s, %v", got, err)
 		}
-		// Never where rows must be the latest.
+		// Reads that must see the latest rows never use the replica.
 		if got := status(conn, one+" FOR UPDATE"); got != "new" {
 			t.Errorf("a locking read: %s", got)
 		}

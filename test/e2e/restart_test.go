@@ -17,8 +17,8 @@ import (
 	"locus/test/shop"
 )
 
-// TestAShardIsRestartedUnderLoad: no read fails but one that MySQL itself interrupts,
-// as if by KILL; of writes it is known what became of them, or told that it is not.
+// TestAShardIsRestartedUnderLoad: the only reads that fail are those that MySQL itself interrupts, as by KILL. For
+// each write the outcome is known, or the error says that it is not.
 func TestAShardIsRestartedUnderLoad(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		pair := servers.Start(t, engine, 2)

@@ -116,7 +116,7 @@ func TestReturningOfSeveralShards(t *testing.T) {
 		if got := number(t, db, "SELECT COUNT(*) FROM log"); got != 40 {
 			t.Errorf("%v rows", got)
 		}
-		// What fails on one shard returns nothing, and changes nothing.
+		// A statement that fails on one shard returns nothing, and changes nothing.
 		refusedWith(t, db, "INSERT INTO log (owner, part) VALUES (100, 1), (101, 1), (102, 1), (103, 1), (7, 1), (104, 1) RETURNING id", 1062)
 		refusedWith(t, db, "INSERT INTO log (owner, part, v) VALUES (100, 1, 'a'), (101, 1, 'b'), (102, 1, REPEAT('c', 30)) RETURNING id", 1406)
 		if got := number(t, db, "SELECT COUNT(*) FROM log WHERE owner >= 100"); got != 0 {

@@ -152,8 +152,7 @@ func TestRights(t *testing.T) {
 	})
 }
 
-// TestRightsChangeUnderRunningSessions prepares a statement, runs it, and takes
-// the right to it away.
+// TestRightsChangeUnderRunningSessions prepares a statement, runs it, and revokes the right to it.
 func TestRightsChangeUnderRunningSessions(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, _ *sql.DB) {
 		declare(s, map[string]cluster.User{"carl": {}})

@@ -9,7 +9,8 @@ import (
 	"locus/test/shop"
 )
 
-// A routine that names nothing of the default shard alone is made on every shard, all or none, and called where the rows are.
+// A routine that names nothing that only the default shard has is made on all shards or none, and called where the
+// rows are.
 func TestRoutinesAreOnEveryShard(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		has := func(kind, name string) (where []int) {
@@ -58,7 +59,7 @@ func TestRoutinesAreOnEveryShard(t *testing.T) {
 		refused(t, err, 1304, "taxed")
 		is("FUNCTION", "taxed", 0, 1)
 
-		// What names a table of the default shard is there alone.
+		// A routine that names a table of the default shard is made there only.
 		exec(t, db, "CREATE FUNCTION settings() RETURNS BIGINT READS SQL DATA RETURN (SELECT COUNT(*) FROM setting)")
 		is("FUNCTION", "settings", 0)
 		exec(t, db, "CREATE FUNCTION more_settings() RETURNS BIGINT READS SQL DATA RETURN settings() + 1")
@@ -74,7 +75,7 @@ func TestRoutinesAreOnEveryShard(t *testing.T) {
 		_, err = db.Exec("DROP FUNCTION settings")
 		refused(t, err, 1305, "settings")
 
-		// One that a shard has already is made nowhere.
+		// A routine that one shard already has is not made on any.
 		exec(t, s.Shard(t, 1), "CREATE FUNCTION other() RETURNS INT DETERMINISTIC NO SQL RETURN 1")
 		_, err = db.Exec("CREATE FUNCTION other() RETURNS INT DETERMINISTIC NO SQL RETURN 2")
 		refused(t, err, 1304, "on shard s1: ")
@@ -159,7 +160,7 @@ func TestRoutinesAreReplacedEverywhere(t *testing.T) {
 	})
 }
 
-// A database that the default shard alone has may have routines.
+// A database that only the default shard has may have routines.
 func TestRoutinesOfADatabaseThatOneShardHas(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		const schema = "there_alone"

@@ -9,7 +9,8 @@ import (
 	"locus/test/shop"
 )
 
-// Where a table's sequences begin, and how they are taken, is declared; declared anew while IDs are made, no ID comes twice.
+// The start of a table's sequences, and their segments, are declared. If they are declared again while IDs are
+// generated, no ID repeats.
 func TestSegmentsOfATable(t *testing.T) {
 	options := shop.Options{
 		Tables: []string{"CREATE TABLE {schema}.parcel (parcel_id BIGINT NOT NULL PRIMARY KEY, sender BIGINT NOT NULL) DEFAULT CHARSET utf8mb4"},

@@ -30,7 +30,7 @@ func (l *logged) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-// of are the lines of a statement.
+// of returns the lines of a statement.
 func (l *logged) of(digest string) []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,8 +46,7 @@ func slowShop(t *testing.T, engine servers.Engine, log *logged, o shop.Options) 
 	return shop.Start(t, engine, o)
 }
 
-// digestOf waits until so many statements of a text are noted, which is after their
-// answers are out.
+// digestOf waits until so many statements of a text are recorded, which is after their answers were sent.
 func digestOf(t *testing.T, s *shop.Shop, text string, count uint64) meter.SlowDigest {
 	t.Helper()
 	var found meter.SlowDigest
@@ -62,8 +61,7 @@ func digestOf(t *testing.T, s *shop.Shop, text string, count uint64) meter.SlowD
 	return found
 }
 
-// Whatever way a statement takes, it is told by its digest, with its shards and
-// rows, and no literal of it is.
+// For every route of a statement, its digest is logged with its shards and rows, and without its literals.
 func TestSlowStatementsAreTold(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		log := new(logged)
@@ -120,7 +118,7 @@ func TestSlowStatementsAreTold(t *testing.T) {
 	})
 }
 
-// What a statement waits for a connection is told apart.
+// The time that a statement waits for a connection is logged separately.
 func TestWaitsOfSlowStatementsAreTold(t *testing.T) {
 	log := new(logged)
 	s := slowShop(t, servers.MariaDB, log, shop.Options{Backends: backend.Limits{MaxOpen: 1, WaitTimeout: time.Minute}})
@@ -153,7 +151,7 @@ func TestWaitsOfSlowStatementsAreTold(t *testing.T) {
 	}
 }
 
-// A user's own threshold counts in place of the proxy's.
+// A user's own threshold replaces the proxy's.
 func TestSlowIsWhatTheUserHasItFor(t *testing.T) {
 	log := new(logged)
 	s := slowShop(t, servers.MariaDB, log, shop.Options{User: ", slow_statement: 1h"})

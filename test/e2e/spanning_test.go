@@ -73,7 +73,7 @@ func TestACommitInTwoPhasesLeavesNothing(t *testing.T) {
 	})
 }
 
-// TestTransactionsOfOneShardPayNothing looks at what the server was sent.
+// TestTransactionsOfOneShardPayNothing checks the statements that the server received.
 func TestTransactionsOfOneShardPayNothing(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		sent := sentTo(t, s, 0, func() {
@@ -100,8 +100,8 @@ func TestTransactionsOfOneShardPayNothing(t *testing.T) {
 	})
 }
 
-// sentTo is what sessions of this shop sent to a shard meanwhile; recovery looks
-// at the shards, on connections without a database.
+// sentTo returns the statements that sessions of this shop sent to a shard in the meantime. Recovery also queries the
+// shards, on connections without a database.
 func sentTo(t *testing.T, s *shop.Shop, i int, do func()) string {
 	t.Helper()
 	shard := s.Shard(t, i)
@@ -295,7 +295,7 @@ func TestADeadlockOnOneShardRollsBackAll(t *testing.T) {
 	})
 }
 
-// TestATransactionGoesOnWhileAShardIsAway: what needs the shard may be tried again.
+// TestATransactionGoesOnWhileAShardIsAway: statements that need the shard can be repeated.
 func TestATransactionGoesOnWhileAShardIsAway(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		tx := begin(t, db)
@@ -330,8 +330,8 @@ func TestATransactionGoesOnWhileAShardIsAway(t *testing.T) {
 	})
 }
 
-// TestAProcedureCanNotEndAPart: on the home shard it is not let to, and in an XA
-// branch the server doesn't let it.
+// TestAProcedureCanNotEndAPart: the proxy refuses the call on the home shard, and the server refuses it in an XA
+// branch.
 func TestAProcedureCanNotEndAPart(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		exec(t, s.Shard(t, 0), "CREATE PROCEDURE settle_it() BEGIN COMMIT; END")
@@ -386,7 +386,7 @@ func cut(t *testing.T, s *shop.Shop, i int) {
 	}
 }
 
-// TestWhatIsLostInTheMiddleOfACommit cuts connections at named points of it.
+// TestWhatIsLostInTheMiddleOfACommit cuts connections at named points of a commit.
 func TestWhatIsLostInTheMiddleOfACommit(t *testing.T) {
 	for _, test := range []struct {
 		point string
@@ -462,7 +462,7 @@ func TestRecoveryForbidsALateDecision(t *testing.T) {
 func TestShardsThatLackTheRightsAreNotSpanned(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		exec(t, db, "INSERT INTO test_order (buyer_uid) VALUES (42), (0)")
-		// The proxy gets another account at the second shard, which may less.
+		// The proxy uses another account at the second shard, which has fewer rights.
 		shard := s.Shard(t, 1)
 		_, _ = shard.Exec("DROP USER IF EXISTS poor@'%'")
 		exec(t, shard, "CREATE USER poor@'%' IDENTIFIED BY '"+s.Servers[1].Password+"'")

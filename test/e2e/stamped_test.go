@@ -13,9 +13,9 @@ import (
 	"locus/test/shop"
 )
 
-// Columns that declared generators fill: numbers and texts, over several shards,
-// beside the ID; what is given stays. A column that can't hold what its generator
-// makes is refused with its remedy, and its table is not served.
+// Declared generators fill columns with numbers and texts, over several shards, in addition to the ID; values that a
+// row gives are kept. A column that can't hold its generator's values is refused with the remedy, and its table is
+// not served.
 func TestStampedColumns(t *testing.T) {
 	var set *generators.Set
 	options := shop.Options{
@@ -72,7 +72,7 @@ generators:
 	})
 }
 
-// A generator that is away fails the statement, and no row is there.
+// If its generator is unavailable, the statement fails, and no row is inserted.
 func TestStampedColumnWithoutItsGenerator(t *testing.T) {
 	var set *generators.Set
 	options := shop.Options{
@@ -99,7 +99,7 @@ generators:
 		if n := number(t, db, "SELECT COUNT(*) FROM ticket WHERE holder = 42"); n != 0 {
 			t.Errorf("%d rows are there", n)
 		}
-		// Declared anew, it is in force without a restart.
+		// A changed declaration takes effect without a restart.
 		next := *s.Cluster
 		next.Generators = maps.Clone(next.Generators)
 		next.Generators["cached"] = cluster.Generator{Kind: cluster.SegmentGenerator}

@@ -14,8 +14,8 @@ import (
 	"locus/test/shop"
 )
 
-// Whatever way statements take, each is counted by its digest, its kind, where it ran
-// and how it ended; also one that is refused before it runs.
+// For every route, each statement is counted by its digest, its kind, its shards and its outcome, also one that is
+// refused before it runs.
 func TestEveryStatementIsCounted(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})

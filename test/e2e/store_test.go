@@ -36,9 +36,9 @@ func documented(t *testing.T) (declarations, statements string) {
 	return declarations, statements
 }
 
-// Numbers that a table of MySQL grants: in statements, in a stamped column, over HTTP,
-// and from a Redis in front; beside another program; and the database restored to an
-// older state is found out by a process that has seen nothing of it.
+// Numbers that a table of MySQL grants: in statements, in a stamped column, over HTTP, and from a Redis in front,
+// while another program uses the table too. If the database is restored to an older state, a process notices it that
+// has not seen the table before.
 func TestNumbersOfAStoreInMySQL(t *testing.T) {
 	declarations, statements := documented(t)
 	var set *generators.Set

@@ -191,7 +191,7 @@ func (s sizes) answer(t *testing.T, db *sql.DB, text string, args ...any) (field
 	return strings.Join(names, ","), strings.Join(all, ", ")
 }
 
-// No setting of the session changes what the shards are asked for their sizes.
+// No setting of the session changes the proxy's queries for the sizes.
 func TestSizesUnderSettings(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})

@@ -20,7 +20,7 @@ import (
 	"locus/test/shop"
 )
 
-// traced has a proxy send a share of its traces to a collector.
+// traced makes a proxy send a share of its traces to a collector.
 func traced(t *testing.T, c *collector.Collector, sample float64) (*tracing.Spans, func(*proxy.Options)) {
 	t.Helper()
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "20") // ms
@@ -32,8 +32,8 @@ func traced(t *testing.T, c *collector.Collector, sample float64) (*tracing.Span
 	return spans, func(o *proxy.Options) { o.Tracer = spans.Tracer() }
 }
 
-// statementSpans are those of statements, as soon as there is one whose text has each
-// of the words.
+// statementSpans waits for a span of a statement whose text has each of the words, and returns the spans of
+// statements.
 func statementSpans(t *testing.T, c *collector.Collector, words ...string) map[string]collector.Span {
 	t.Helper()
 	found := map[string]collector.Span{}
@@ -50,7 +50,7 @@ func statementSpans(t *testing.T, c *collector.Collector, words ...string) map[s
 	return found
 }
 
-// tree draws what is within a span, in the order of the alphabet.
+// tree draws the spans within a span, in alphabetical order.
 func tree(spans []collector.Span, outer collector.Span) string {
 	var list []string
 	for _, s := range collector.Within(spans, outer) {
@@ -64,8 +64,7 @@ func tree(spans []collector.Span, outer collector.Span) string {
 	return strings.Join(list, ", ")
 }
 
-// Each way that a statement takes is a tree of spans, and no literal, parameter or
-// password is in any.
+// Each route of a statement is a tree of spans, and no span contains a literal, a parameter or a password.
 func TestStatementsAreTraced(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		c := collector.Start(t)
@@ -133,8 +132,7 @@ func TestStatementsAreTraced(t *testing.T) {
 	})
 }
 
-// A statement is traced if the application's span is, whatever the proxy would do by
-// itself, and goes on with its trace.
+// A statement is traced if the application's span is, whatever the proxy's own sampling, and continues its trace.
 func TestTheApplicationsTraceGoesOn(t *testing.T) {
 	c := collector.Start(t)
 	spans, with := traced(t, c, 0)
@@ -165,7 +163,7 @@ func TestTheApplicationsTraceGoesOn(t *testing.T) {
 	}
 }
 
-// A statement that is held says so, and how long.
+// The span of a paused statement contains the duration of the pause.
 func TestAHeldStatementIsTraced(t *testing.T) {
 	c := collector.Start(t)
 	_, with := traced(t, c, 1)

@@ -20,7 +20,7 @@ func begin(t *testing.T, db *sql.DB) *sql.Tx {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = tx.Rollback() }) // whatever the test came to: its locks go
+	t.Cleanup(func() { _ = tx.Rollback() }) // whatever the result of the test, its locks are released
 	return tx
 }
 
@@ -63,7 +63,7 @@ func TestATransactionThatNeedsASecondShard(t *testing.T) {
 		if _, err = tx.Query("SELECT COUNT(*) FROM test_order"); err == nil {
 			t.Error("a read of all shards joined a transaction of one")
 		}
-		// The refused statements did nothing, and the transaction goes on.
+		// The refused statements had no effect, and the transaction continues.
 		exec(t, tx, "INSERT INTO test_order (buyer_uid) VALUES (?)", 1)
 		if err := tx.Commit(); err != nil {
 			t.Fatal(err)
@@ -196,8 +196,8 @@ func TestReadsOfNoShardInParticularDoNotPlaceATransaction(t *testing.T) {
 	})
 }
 
-// TestALostConnectionEndsTheTransaction kills a transaction's connection at the
-// shard: the client is told, and nothing it sends afterwards runs by itself.
+// TestALostConnectionEndsTheTransaction kills a transaction's connection at the shard. The client gets an error, and
+// none of its later statements runs outside the transaction.
 func TestALostConnectionEndsTheTransaction(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		tx := begin(t, db)
@@ -268,10 +268,9 @@ func TestSavepointsThatComeFirst(t *testing.T) {
 	})
 }
 
-// TestNoLockOutlivesAStatementWithoutATransaction runs what takes metadata locks
-// and opens no transaction, with autocommit off, on a connection that is then
-// handed back. Another session drops what was locked, on the connection that it
-// had all the while.
+// TestNoLockOutlivesAStatementWithoutATransaction runs statements that take metadata locks and open no transaction,
+// with autocommit off, on a connection that is then returned. Another session drops the locked objects on its own
+// connection.
 func TestNoLockOutlivesAStatementWithoutATransaction(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})
@@ -296,8 +295,8 @@ func TestNoLockOutlivesAStatementWithoutATransaction(t *testing.T) {
 	})
 }
 
-// Clients that change the same row of a global table wait for each other on one shard, never each for the other on two: that no
-// server would see, and only innodb_lock_wait_timeout ended.
+// Clients that change the same row of a global table wait for each other on one shard, and never each for the other
+// on two shards: no server would detect that deadlock, and only innodb_lock_wait_timeout would end it.
 func TestTheSameCopiesAreChangedByAll(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		const clients, rounds = 4, 20
@@ -323,7 +322,7 @@ func TestTheSameCopiesAreChangedByAll(t *testing.T) {
 	})
 }
 
-// raises changes the row by a statement of its own, or by one in a transaction that has read it.
+// raises changes the row by one statement, or in a transaction that has read it.
 func raises(db *sql.DB, alone bool) error {
 	if alone {
 		_, err := db.Exec("UPDATE product SET price = price + 1 WHERE product_id = 1")

@@ -17,7 +17,7 @@ import (
 	"locus/test/shop"
 )
 
-// shoppers are clients that put things into baskets, and look at them, as long as they may.
+// shoppers are clients that put things into baskets and read them, until they are stopped.
 type shoppers struct {
 	t       *testing.T
 	stop    context.CancelFunc
@@ -26,10 +26,10 @@ type shoppers struct {
 	on      [2]atomic.Int64 // rounds of owners on each shard
 }
 
-// owners are some of each shard.
+// owners lists some owners of each shard.
 var owners = [2][]int64{{1, 42, -1}, {0, 10001}}
 
-// openBaskets makes tables, and has clients use them, by both protocols. None of their statements may fail.
+// openBaskets makes tables, and lets clients use them with both protocols. None of their statements may fail.
 func openBaskets(t *testing.T, s *shop.Shop, clients int) (db *sql.DB, all *shoppers) {
 	t.Helper()
 	db = s.DB(t, nil)
@@ -59,7 +59,8 @@ func openBaskets(t *testing.T, s *shop.Shop, clients int) (db *sql.DB, all *shop
 	return db, all
 }
 
-// lacksValues tells the error of an INSERT that names no columns, of a table that shows another one by now on every shard.
+// lacksValues matches the error of an INSERT without a list of columns, if the table has another visible column on
+// every shard by now.
 func (all *shoppers) lacksValues(s *shop.Shop, err error) bool {
 	e, is := errors.AsType[*mysql.MySQLError](err)
 	if !is || e.Number != 1136 {
@@ -73,7 +74,7 @@ func (all *shoppers) lacksValues(s *shop.Shop, err error) bool {
 	return true
 }
 
-// more waits until all have gone on for a while, or those of one shard.
+// more waits until all clients, or those of one shard, have made progress.
 func (all *shoppers) more(count *atomic.Int64, rounds int64) {
 	all.t.Helper()
 	from := count.Load()
@@ -85,7 +86,7 @@ func (all *shoppers) leave() {
 	all.running.Wait()
 }
 
-// shops is one round. Whatever columns there are beside those that were made at first, they come behind them.
+// shops is one round. Columns that are added later come after the original ones.
 func shops(ctx context.Context, db *sql.DB, owner int64, n int) error {
 	for _, q := range []struct {
 		text string
@@ -117,7 +118,7 @@ func shops(ctx context.Context, db *sql.DB, owner int64, n int) error {
 	return err
 }
 
-// reads reads rows, each of which has as many values as there are columns.
+// reads reads rows, and checks that each has as many values as there are columns.
 func reads(ctx context.Context, db *sql.DB, text string, args ...any) error {
 	list, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
@@ -147,7 +148,7 @@ func reads(ctx context.Context, db *sql.DB, text string, args ...any) error {
 	return list.Err()
 }
 
-// hold keeps a table of a shard as somebody does who reads it in a transaction, until it is told to let go.
+// hold keeps a table of a shard locked, as a transaction that has read it, until it is released.
 func hold(t *testing.T, s *shop.Shop, shard int, table string) (letGo func()) {
 	t.Helper()
 	tx, err := s.Shard(t, shard).BeginTx(t.Context(), nil)
@@ -165,8 +166,8 @@ func columnsOn(t *testing.T, s *shop.Shop, shard int, table, column string) int6
 	return number(t, s.Shard(t, shard), "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ? AND COLUMN_NAME = ?", table, column)
 }
 
-// ALTER TABLE … ADD COLUMN through the proxy, while somebody holds the table on one shard: no statement fails, those of the other
-// shard go on, and the columns are there when it returns.
+// ALTER TABLE … ADD COLUMN runs through the proxy while another session holds the table on one shard. No statement
+// fails, those of the other shard continue, and the columns exist when the statement returns.
 func TestAColumnIsAddedWhileTheTableIsUsed(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})
@@ -208,7 +209,7 @@ func TestAColumnIsAddedWhileTheTableIsUsed(t *testing.T) {
 	})
 }
 
-// Somebody adds a column on one shard after the other, and no statement fails; nor while one has it and another doesn't.
+// An operator adds a column on one shard after the other. No statement fails, also while only one shard has it.
 func TestAColumnIsAddedByHand(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := shop.Start(t, engine, shop.Options{})

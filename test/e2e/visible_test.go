@@ -13,8 +13,7 @@ import (
 	"locus/test/shop"
 )
 
-// TestUsersSeeWhatTheyMayUse lists databases and tables, and asks information_schema,
-// as users who may use some of them.
+// TestUsersSeeWhatTheyMayUse lists databases and tables, and reads information_schema, as users with limited rights.
 func TestUsersSeeWhatTheyMayUse(t *testing.T) {
 	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
 		exec(t, db, "CREATE TABLE secret (secret_id INT)")
