@@ -29,9 +29,9 @@ type beginning struct {
 	// begun: the stream must have a recorded position, because rows depend on what it has applied. Starting
 	// elsewhere would skip changes.
 	begun bool
-	// anew: earlier changes are not needed, so the stream starts at the end of the log if its server lacks the
+	// fromEnd: earlier changes are not needed, so the stream starts at the end of the log if its server lacks the
 	// recorded position.
-	anew bool
+	fromEnd bool
 }
 
 // openStream starts a stream at its recorded position, or at the end of the log. It runs beside together with
@@ -86,9 +86,9 @@ func (b beginning) where(ctx context.Context, a *applier.Applier, config applier
 	switch {
 	case begun && err != nil:
 		return "", err
-	case !begun && b.begun && !b.anew:
+	case !begun && b.begun && !b.fromEnd:
 		return "", &lostError{back: b.back, what: fmt.Sprintf("%s lacks the position of stream %s, which was written to its shard before", config.Target.Addr, config.Job)}
-	case begun && b.anew:
+	case begun && b.fromEnd:
 		lost, err := changes.Lost(ctx, c, position)
 		if err != nil || lost == "" {
 			return flavor, err

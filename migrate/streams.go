@@ -85,7 +85,7 @@ func (s *streams) open(ctx context.Context, from, to link.Server, name string, b
 	}
 	start := beginning{begun: s.state.Copied}
 	if by == owned.Target {
-		start = beginning{back: true, begun: s.state.Reversible, anew: !s.state.Reversible || s.state.Phase == phase.Failed}
+		start = beginning{back: true, begun: s.state.Reversible, fromEnd: !s.state.Reversible || s.state.Phase == phase.Failed}
 	}
 	return openStream(ctx, from, config, start, beside)
 }

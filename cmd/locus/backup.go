@@ -43,7 +43,7 @@ rows. The account of the proxies needs RELOAD, or the shard needs an account for
 					return err
 				}
 				return in.show(cut, func(w io.Writer) {
-					fmt.Fprintf(w, "%s: where %s are, writes waited for %d ms\n", file, quantity(len(cut.Shards), "shard"), cut.HeldMs)
+					fmt.Fprintf(w, "%s: the moment of %s; writes waited for %d ms\n", file, quantity(len(cut.Shards), "shard"), cut.HeldMs)
 				})
 			})
 		},

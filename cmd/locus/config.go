@@ -13,7 +13,7 @@ import (
 )
 
 func configCommand(in *invocation) *cobra.Command {
-	group := groupCommand("config", "Look at the configuration of a process")
+	group := groupCommand("config", "Show and check the configuration of a process")
 	group.AddCommand(&cobra.Command{
 		Use:   "check",
 		Short: "Check a configuration file and the files that it names",
@@ -59,7 +59,7 @@ func (in *invocation) checkConfig() error {
 	v := checked{in.configFile, c.Cluster, c.Etcd.Endpoints, config.Reloadable()}
 	return in.show(v, func(w io.Writer) {
 		fmt.Fprintf(w, "%s is right: cluster %s, etcd at %v\n", v.File, v.Cluster, v.Etcd)
-		fmt.Fprintf(w, "taken over at SIGHUP: %s; the rest counts from the next start\n", strings.Join(v.Reloadable, ", "))
+		fmt.Fprintf(w, "applied at SIGHUP: %s; all others apply from the next start\n", strings.Join(v.Reloadable, ", "))
 	})
 }
 

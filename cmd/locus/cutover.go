@@ -54,7 +54,7 @@ has found both shards equal.`,
 			return in.send(command.Context(), r, ask, how)
 		},
 	}
-	c.Flags().Var(&to, "to", "the share that is to be at the target")
+	c.Flags().Var(&to, "to", "the share that the target owns at the end")
 	c.Flags().Var(&step, "step", "the share that one step hands over")
 	c.Flags().DurationVar(&every, "every", 0, "the `time` between two steps")
 	c.Flags().StringVar(&onBreach, "on-breach", string(job.PauseThen), "the `reaction` to a watched figure that gets worse: pause, step-back or roll-back")
@@ -77,7 +77,7 @@ func rollbackCommand(in *invocation) *cobra.Command {
 			return in.send(command.Context(), r, ask, how)
 		},
 	}
-	c.Flags().Var(&to, "to", "the share that is to stay at the target")
+	c.Flags().Var(&to, "to", "the share that stays at the target")
 	c.Flags().Var(&step, "step", "the share that one step hands back")
 	how.flags(in, c, ask)
 	return c

@@ -56,7 +56,7 @@ which etcd keeps until it is compacted. KEY is as locus documents list prints it
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return in.withEtcd(func(conn *connection) error {
-				if err := in.confirm("Document %s: bring back its last value that can be used?", args[0]); err != nil {
+				if err := in.confirm("Document %s: restore its last value that can be used?", args[0]); err != nil {
 					return err
 				}
 				if err := doctor.Restore(command.Context(), conn.kv, args[0]); err != nil {

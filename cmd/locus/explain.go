@@ -14,7 +14,7 @@ func explainCommand(in *invocation) *cobra.Command {
 	var database string
 	command := &cobra.Command{
 		Use:   `explain "SQL"`,
-		Short: "Show where a statement would go, and why",
+		Short: "Show where a statement would run, and why",
 		Long: `Show how a statement would run: on which shards, by which genes, where the statement
 names these, and how the answers of several shards are merged. The statement is not
 run. The command reads the columns of the declared tables from the shards.`,

@@ -12,7 +12,7 @@ import (
 )
 
 func idCommand(in *invocation) *cobra.Command {
-	group := groupCommand("id", "Make IDs, and take them apart")
+	group := groupCommand("id", "Compose, decode and issue IDs")
 	var keys string
 	group.PersistentFlags().StringVar(&keys, "key-ring", "", "the `file` of the keys that hide order numbers, instead of the configuration's")
 	_ = group.MarkPersistentFlagFilename("key-ring", "yaml")

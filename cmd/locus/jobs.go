@@ -280,7 +280,7 @@ func finishCommand(in *invocation) *cobra.Command {
 	return in.jobCommand(jobRequest{
 		use: "finish JOB", short: "Finish a job whose genes are all at the target: delete the source's rows",
 		example: "  locus finish split-1",
-		ask:     "Job JOB: ENDING? There is no way back but another move.",
+		ask:     "Job JOB: ENDING? Afterwards only another job can move the genes back.",
 		of:      func(j ops.OfJob) ops.Command { return ops.Finish{OfJob: j} },
 	})
 }
@@ -289,7 +289,7 @@ func abortCommand(in *invocation) *cobra.Command {
 	return in.jobCommand(jobRequest{
 		use: "abort JOB", short: "Abort a job: return everything to the source, and delete the target's rows",
 		example: "  locus abort split-1",
-		ask:     "Job JOB: give it up, with everything back at SOURCE and the copies on TARGET deleted?",
+		ask:     "Job JOB: abort it, return everything to SOURCE, and delete the copies on TARGET?",
 		of:      func(j ops.OfJob) ops.Command { return ops.Abort{OfJob: j} },
 	})
 }

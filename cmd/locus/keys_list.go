@@ -74,7 +74,7 @@ func (k *keysOf) currentOr(ctx context.Context, ring *cipher.Ring) (version uint
 		return err
 	})
 	if err != nil {
-		fmt.Fprintln(k.in.stderr, "warning: which version is current is the file's word alone:", err)
+		fmt.Fprintln(k.in.stderr, "warning: the current version is known only from the file:", err)
 	}
 	return version
 }

@@ -41,7 +41,7 @@ refused.`,
 			if err := cipher.Retire(path, version); err != nil {
 				return err
 			}
-			fmt.Fprintf(k.in.stdout, "version %d is retired in %s: bring the file to every process\n", version, path)
+			fmt.Fprintf(k.in.stdout, "version %d is retired in %s: copy the file to every process\n", version, path)
 			return nil
 		},
 	}

@@ -121,7 +121,7 @@ func (r *rotating) open() (err error) {
 		return err
 	}
 	if told := cipher.StillTold(r.key.Cipher); told != "" {
-		fmt.Fprintf(r.in.stderr, "warning: numbers hidden by %s still tell %s\n", r.key.Cipher, told)
+		fmt.Fprintf(r.in.stderr, "warning: numbers hidden by %s still reveal %s\n", r.key.Cipher, told)
 	}
 	r.ring, err = cipher.Load(r.path)
 	return err
@@ -136,7 +136,7 @@ func (r *rotating) addOnly() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(r.in.stdout, "version %d was added to %s: bring the file to every process, and make it current by locus keys use %d --wait\n", version, r.path, version)
+	fmt.Fprintf(r.in.stdout, "version %d was added to %s: copy the file to every process, and make it current by locus keys use %d --wait\n", version, r.path, version)
 	return nil
 }
 
@@ -173,7 +173,7 @@ func (r *rotating) run(ctx context.Context, conn *connection) error {
 			return err
 		}
 		view.Added = true
-		fmt.Fprintf(r.progress(), "version %d was added to %s: bring the file to every process\n", version, r.path)
+		fmt.Fprintf(r.progress(), "version %d was added to %s: copy the file to every process\n", version, r.path)
 	}
 	outcome, err := keyring.Rotation{
 		KV: conn.kv, Version: version, Fingerprint: r.ring.Fingerprint(version), By: r.in.operator(), Now: r.in.now, Wait: r.wait,

@@ -60,7 +60,7 @@ func (k *keysOf) showStatus(ctx context.Context, conn *connection) error {
 				fmt.Fprintln(w, dueText(*view.Due, k.in.now()))
 			}
 		} else {
-			fmt.Fprintln(w, "no process with a key ring has settled which key version hides new numbers")
+			fmt.Fprintln(w, "no process with a key ring has set the key version that hides new numbers")
 		}
 		columns(w, rows)
 	})

@@ -124,7 +124,7 @@ func newRoot(in *invocation) *cobra.Command {
 		Short:             "A MySQL proxy that shards by genes",
 		Long: `locus is a MySQL proxy that spreads the rows of each owner over shards by a
 gene, a hash that every ID carries. This binary is the proxy, a demo of
-everything on one machine, and the commands that look at and change a cluster.`,
+everything on one machine, and the commands that inspect and change a cluster.`,
 		Example: `  locus demo
   locus serve -c locus.yaml
   locus get > cluster.yaml

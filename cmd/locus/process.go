@@ -245,7 +245,7 @@ func (p *process) serveIDs(ctx context.Context) error {
 // obey executes the requests of `locus proxies`.
 func (p *process) obey(ctx context.Context) error {
 	return fleet.Obey(ctx, p.kv, p.card.ID, func(o fleet.Order, by string) {
-		p.log.Info("told to stop", slog.String("order", string(o)), slog.String("by", by))
+		p.log.Info("stop requested", slog.String("order", string(o)), slog.String("by", by))
 		p.told.Store(&by)
 		if o == fleet.Evict {
 			p.evict()

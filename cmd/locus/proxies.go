@@ -122,7 +122,7 @@ func (in *invocation) stopProxy(ctx context.Context, conn *connection, name stri
 	id := l.Process.ID
 	if s.dryRun {
 		return in.show(stopped{Proxy: id, Order: s.order}, func(w io.Writer) {
-			fmt.Fprintf(w, "proxy %s would be told to %s; %d others live\n", id, s.order, l.Others)
+			fmt.Fprintf(w, "proxy %s would be requested to %s; %d others run\n", id, s.order, l.Others)
 		})
 	}
 	question := s.ask
@@ -149,7 +149,7 @@ func (in *invocation) stopProxy(ctx context.Context, conn *connection, name stri
 		if s.patience > 0 {
 			fmt.Fprintf(w, "proxy %s has stopped\n", id)
 		} else {
-			fmt.Fprintf(w, "proxy %s was told to %s\n", id, s.order)
+			fmt.Fprintf(w, "proxy %s was requested to %s\n", id, s.order)
 		}
 	})
 }

@@ -46,7 +46,7 @@ and nothing changes for clients before "locus cutover".`,
 	f := c.Flags()
 	f.StringVar(&b.by, "by", "load", "the `measure` to balance: load or rows")
 	f.StringSliceVar(&b.onto, "onto", nil, "the `shards` that take part; by default all of them")
-	f.Var(&b.tolerance, "tolerance", "by how much a shard may exceed an equal part")
+	f.Var(&b.tolerance, "tolerance", "how much more than an equal part a shard may have")
 	f.BoolVar(&b.dryRun, "dry-run", false, "print what would be done and what prevents it; write nothing")
 	b.in.addYes(c)
 	f.IntVar(&b.throttle, "throttle", 0, "the `percent` of the time for which copying, comparing and deleting pause")

@@ -61,7 +61,7 @@ func (in *invocation) rejoin(ctx context.Context, order switchover.Switchover, f
 		return err
 	}
 	if e.GTIDs == "" {
-		fmt.Fprintf(in.stdout, "%s has nothing that the primary %s never had: %s\n", e.Server, e.Primary, follows(order.Shard, e))
+		fmt.Fprintf(in.stdout, "%s has no transactions that the primary %s never had: %s\n", e.Server, e.Primary, follows(order.Shard, e))
 		return nil
 	}
 	fmt.Fprintf(in.stdout, "%s has transactions that the primary %s never had: %s\n", e.Server, e.Primary, e.GTIDs)
@@ -70,7 +70,7 @@ func (in *invocation) rejoin(ctx context.Context, order switchover.Switchover, f
 	}
 	list, err := saveErrant(ctx, order, e, file)
 	if err != nil {
-		return fmt.Errorf("save them to %s, and nothing else was done: %w", file, err)
+		return fmt.Errorf("save them to %s: %w; nothing else was done", file, err)
 	}
 	in.printSaved(list)
 	fmt.Fprintf(in.stdout, "saved to %s: %s shows them\n", file, viewer(e))
@@ -78,8 +78,8 @@ func (in *invocation) rejoin(ctx context.Context, order switchover.Switchover, f
 		fmt.Fprint(in.stdout, steps(order.Shard, e))
 		return nil
 	}
-	if err := in.confirm("Server %s: make it anew from the primary %s? All that it has is lost.", e.Server, e.Primary); err != nil {
-		return fmt.Errorf("%w; what it has of its own is saved", err)
+	if err := in.confirm("Server %s: rebuild it from the primary %s? All its data is lost.", e.Server, e.Primary); err != nil {
+		return fmt.Errorf("%w; its own transactions are saved", err)
 	}
 	switch err := order.Rebuild(ctx, e); {
 	case errors.Is(err, switchover.ErrEnded):
@@ -123,9 +123,9 @@ func (in *invocation) printSaved(list []changes.Saved) {
 // follows returns the steps that make a server without errant transactions follow the primary.
 func follows(shard router.ShardName, e switchover.Errant) string {
 	if e.Promotes {
-		return "a process with the role mover has it follow"
+		return "a process with the role mover makes it follow"
 	}
-	return fmt.Sprintf("locus switchover %s --to %s has it follow", shard, e.Primary)
+	return fmt.Sprintf("locus switchover %s --to %s makes it follow", shard, e.Primary)
 }
 
 func viewer(e switchover.Errant) string {
@@ -139,13 +139,13 @@ func viewer(e switchover.Errant) string {
 func steps(shard router.ShardName, e switchover.Errant) string {
 	var b strings.Builder
 	step := func(w io.Writer, format string, args ...any) { fmt.Fprintf(w, "  "+format+"\n", args...) }
-	fmt.Fprintf(&b, "\nApply by hand at the primary what must not be lost. Then make %s anew; last, %s:\n", e.Server, follows(shard, e))
+	fmt.Fprintf(&b, "\nApply by hand at the primary what must not be lost. Then rebuild %s; last, %s:\n", e.Server, follows(shard, e))
 	if !e.MariaDB {
 		step(&b, "locus rejoin %s %s --save another.binlog --rebuild", shard, e.Server)
 		return b.String()
 	}
 	step(&b, "on the machine of %s: mariadb-backup --backup --target-dir=/var/tmp/copy, then mariadb-backup --prepare --target-dir=/var/tmp/copy", e.Primary)
-	step(&b, "on that of %s: stop it, empty its data directory, bring the copy there, mariadb-backup --move-back --target-dir=/var/tmp/copy", e.Server)
+	step(&b, "on that of %s: stop it, empty its data directory, copy the backup there, mariadb-backup --move-back --target-dir=/var/tmp/copy", e.Server)
 	step(&b, "start it read-only, with the GTID that the copy has in mariadb_backup_binlog_info (xtrabackup_binlog_info) in the place of GTID:")
 	step(&b, "RESET MASTER; SET GLOBAL gtid_binlog_state = '%sGTID'; SET GLOBAL gtid_slave_pos = 'GTID'", e.Origins())
 	return b.String()

@@ -27,8 +27,8 @@ func TestErrantTransactionsAreShown(t *testing.T) {
 		"0-1-105  1970-01-01T00:00:00Z  1 row of shop.items, 2 rows of shop.orders",
 		"0-1-106  1970-01-01T00:00:01Z  CREATE DATABASE stray",
 		"locus rejoin s0 b:1 --save another.binlog --rebuild",
-		"last, locus switchover s0 --to a:1 has it follow",
-		"last, a process with the role mover has it follow",
+		"last, locus switchover s0 --to a:1 makes it follow",
+		"last, a process with the role mover makes it follow",
 		"mariadb-backup --backup --target-dir",
 		"SET GLOBAL gtid_binlog_state = 'GTID'",
 	} {

@@ -48,7 +48,7 @@ func (r *reloader) reload() {
 		err = r.takeOver(next)
 	}
 	if err != nil {
-		r.log.Error("nothing of the configuration was taken over", slog.Any("error", err))
+		r.log.Error("no change of the configuration was applied", slog.Any("error", err))
 		return
 	}
 	r.log.Info("the configuration, certificates and users' passwords were read again")
@@ -58,10 +58,10 @@ func (r *reloader) takeOver(next *config.Config) error {
 	effective := *next
 	for _, change := range r.current.Changes(next) {
 		if change.Reloads {
-			r.log.Info("a changed field is taken over", slog.String("field", change.Field))
+			r.log.Info("a changed field is applied", slog.String("field", change.Field))
 			continue
 		}
-		r.log.Warn("a changed field counts from the next start", slog.String("field", change.Field))
+		r.log.Warn("a changed field applies from the next start", slog.String("field", change.Field))
 		switch change.Field { // a port without TLS does not get a certificate either
 		case "proxy.tls.cert", "proxy.tls.key":
 			effective.Proxy.TLS = r.current.Proxy.TLS

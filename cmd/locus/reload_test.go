@@ -87,7 +87,7 @@ func TestReload(t *testing.T) {
 	}
 	second := shown()
 	out = reload(parse(text("nowhere", "  slow_statement: 30ms\n")), nil)
-	if !strings.Contains(out, "nothing of the configuration was taken over") || shown() != second || p.slow != 20*time.Millisecond {
+	if !strings.Contains(out, "no change of the configuration was applied") || shown() != second || p.slow != 20*time.Millisecond {
 		t.Errorf("with a certificate that is missing: %v\n%s", p.slow, out)
 	}
 	if out = reload(nil, fmt.Errorf("line 3: no such field")); !strings.Contains(out, "line 3") || shown() != second {

@@ -15,7 +15,7 @@ import (
 )
 
 func routesCommand(in *invocation) *cobra.Command {
-	group := groupCommand("routes", "Look at the route map, and go back to an earlier one")
+	group := groupCommand("routes", "Show the route map, and restore an earlier one")
 	group.AddCommand(&cobra.Command{
 		Use:     "show",
 		Short:   "Print which shard owns which genes",

@@ -131,7 +131,7 @@ func given(c *config.Config, api console.Generators) console.Generators {
 type withheld struct{ console.Generators }
 
 func (withheld) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	http.Error(w, "numbers are not given here: this process has not the role ids", http.StatusNotFound)
+	http.Error(w, "this process does not have the role ids, so it issues no numbers", http.StatusNotFound)
 }
 
 // httpAccounts returns the accounts that may log in over HTTP.

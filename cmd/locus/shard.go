@@ -95,7 +95,7 @@ func (a *application) fill(ctx context.Context, r ops.FillShard) error {
 		if err != nil {
 			return err
 		}
-		if err := a.in.confirm("Shard %s: make the rows of its global tables those of %s?", r.Shard, f.First()); err != nil {
+		if err := a.in.confirm("Shard %s: replace the rows of its global tables by those of %s?", r.Shard, f.First()); err != nil {
 			return err
 		}
 		a.printMade(f.Lacking)

@@ -153,7 +153,7 @@ func (p *planning) print(plan *ops.Plan) error {
 	p.warn(plan)
 	j := plan.Job
 	return p.in.show(j, func(w io.Writer) {
-		fmt.Fprintf(w, "nothing stands in the way of: %s\n", j.Journal[0].What)
+		fmt.Fprintf(w, "no obstacles: %s\n", j.Journal[0].What)
 		printLoad(w, plan)
 		fmt.Fprintln(w, "it would")
 		for _, line := range stages(j) {
@@ -184,7 +184,7 @@ func stages(j *job.Job) []string {
 	case j.Import != nil:
 		return fromShard(j)
 	}
-	cutover := "wait for locus cutover: each step holds statements on its genes, waits until the target has all, and hands them over"
+	cutover := "wait for locus cutover: each step pauses statements on its genes, waits until the target has all rows, and hands them over"
 	if j.BySequence {
 		cutover = "wait for locus cutover: each step holds statements on these genes, waits until the target has all, and hands over rows by their sequences; " +
 			"meanwhile statements by owner ask both shards"
@@ -194,7 +194,7 @@ func stages(j *job.Job) []string {
 		"copy the rows of these genes while the binary log is followed",
 		"compare both shards, and keep comparing",
 		cutover,
-		"keep the source equal, so that locus rollback goes back at any time",
+		"keep the source equal, so that locus rollback is possible at any time",
 		"delete the source's rows after locus finish",
 	}
 }

@@ -157,7 +157,7 @@ func (s *status) print(w io.Writer) {
 		rows = append(rows, []string{p.ID, p.Address, strconv.Itoa(p.Sessions), strconv.FormatInt(p.MapVersion, 10), proxyState(p)})
 	}
 	if len(s.Proxies) == 0 {
-		rows = append(rows, []string{"none lives: locus serve -c locus.yaml", "", "", "", ""})
+		rows = append(rows, []string{"none is alive: locus serve -c locus.yaml", "", "", "", ""})
 	}
 	columns(w, rows)
 	if len(s.Etcd) > 0 {

@@ -156,5 +156,5 @@ func wrongArguments(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return misused("an argument is missing: %s", form)
 	}
-	return misused("%s given, and the form is: %s", quantity(len(args), "argument"), form)
+	return misused("%s given; the form is: %s", quantity(len(args), "argument"), form)
 }

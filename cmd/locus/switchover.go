@@ -80,13 +80,13 @@ doctor and the dashboard report. Then commits wait for replicas again.`,
 func primaryQuestion(shard, to, take string, giveUp bool) string {
 	switch {
 	case to != "":
-		return fmt.Sprintf("Shard %s: make %s its primary? Its statements wait meanwhile.", shard, to)
+		return fmt.Sprintf("Shard %s: make %s its primary? Its statements wait during the switchover.", shard, to)
 	case giveUp:
 		return fmt.Sprintf("Shard %s: make %s its primary, and give up the transactions that it lacks?", shard, take)
 	case take != "":
-		return fmt.Sprintf("Shard %s: make %s its primary, whatever state the other servers are in?", shard, take)
+		return fmt.Sprintf("Shard %s: make %s its primary, whatever the state of the other servers?", shard, take)
 	}
-	return fmt.Sprintf("Shard %s: let its primary go on without replicas? What it acknowledges from then on may be lost with it.", shard)
+	return fmt.Sprintf("Shard %s: let its primary continue without replicas? Transactions that it acknowledges from then on may be lost with it.", shard)
 }
 
 // primaryChange holds the parameters of one call of the command.
@@ -101,7 +101,7 @@ type primaryChange struct {
 func (p primaryChange) to(ctx context.Context, server string) error {
 	held, err := p.ops.Switchover(ctx, ops.Switchover{Shard: p.shard, To: server}, p.by, p.log)
 	if err == nil {
-		fmt.Fprintf(p.in.stdout, "%s is the primary of shard %s; its statements were held for %v\n", server, p.shard, held.Round(time.Millisecond))
+		fmt.Fprintf(p.in.stdout, "%s is the primary of shard %s; its statements were paused for %v\n", server, p.shard, held.Round(time.Millisecond))
 	}
 	return err
 }
@@ -117,7 +117,7 @@ func (p primaryChange) take(ctx context.Context, server string, giveUp bool) err
 func (p primaryChange) goOn(ctx context.Context) error {
 	primary, err := p.ops.WithoutReplicas(ctx, ops.WithoutReplicas{Shard: p.shard}, p.by, p.log)
 	if err == nil {
-		fmt.Fprintf(p.in.stdout, "%s goes on without replicas: what it acknowledges may be lost with it, until as many follow again as it waits for\n", primary)
+		fmt.Fprintf(p.in.stdout, "%s continues without replicas: transactions that it acknowledges may be lost with it, until as many follow again as it waits for\n", primary)
 	}
 	return err
 }

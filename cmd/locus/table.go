@@ -15,7 +15,7 @@ import (
 )
 
 func tableCommand(in *invocation) *cobra.Command {
-	group := groupCommand("table", "Look at the tables that are declared, and declare one or take a declaration away")
+	group := groupCommand("table", "List the declared tables, add and remove declarations")
 	group.AddCommand(tableListCommand(in), tableShowCommand(in), tableAddCommand(in), tableDropCommand(in))
 	return group
 }
@@ -127,7 +127,7 @@ its comment is ignored until a statement repeats it.`,
 		Example: "  locus table drop shop.country",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			question := fmt.Sprintf("Table %s: take its declaration away?", args[0])
+			question := fmt.Sprintf("Table %s: remove its declaration?", args[0])
 			return t.run(command.Context(), question, func(o *ops.Ops) (*ops.TableChange, error) {
 				return o.PlanDropTable(command.Context(), ops.DropTable{Table: args[0]}, t.operator())
 			})

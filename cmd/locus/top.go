@@ -103,5 +103,5 @@ func (t *topping) begin(ctx context.Context, conn *connection) error {
 	if err := fleet.Forget(ctx, conn.kv); err != nil {
 		return err
 	}
-	return t.in.show(map[string]bool{"reset": true}, func(w io.Writer) { fmt.Fprintln(w, "all proxies count anew") })
+	return t.in.show(map[string]bool{"reset": true}, func(w io.Writer) { fmt.Fprintln(w, "the counters of all proxies are reset") })
 }

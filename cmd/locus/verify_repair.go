@@ -46,7 +46,7 @@ func (b *broughtHome) add(s repair.Stray) {
 // bringHome moves misplaced rows to the shards that own them.
 func (in *invocation) bringHome(ctx context.Context, store *jobs.Store, c *cluster.Cluster, how bringing) error {
 	if !how.how.dryRun {
-		if err := in.confirm("Bring rows home from shards that don't own them? What is changed is kept in locus.move_repair alone."); err != nil {
+		if err := in.confirm("Move rows to the shards that own them? Rows that are overwritten are kept only in locus.move_repair."); err != nil {
 			return err
 		}
 	}

@@ -158,12 +158,12 @@ func (o *Ops) checkUnchanged(ctx context.Context, c *Change) error {
 	defer whole.Shards.Close(context.WithoutCancel(ctx))
 	loaded, err := whole.Load(ctx)
 	if err != nil {
-		c.warn(fmt.Sprintf("whether comments of tables declare something else is not known: %v", err))
+		c.warn(fmt.Sprintf("it is unknown whether comments of tables declare something else: %v", err))
 	} else if differ := loaded.Disagreements(c.Next); len(differ) > 0 {
 		return errors.Join(differ...)
 	}
 	if c.filled, err = o.planFill(ctx, c.Next, "", newshard.Patience); err != nil {
-		c.warn(fmt.Sprintf("whether a shard without genes lacks something is not known: %v", err))
+		c.warn(fmt.Sprintf("it is unknown whether a shard without genes lacks something: %v", err))
 		return nil
 	}
 	c.Lacking = c.filled.Lacking

@@ -30,7 +30,7 @@ func (r AddShard) next(_ context.Context, _ *Ops, current *cluster.Cluster) (*cl
 		return nil, cluster.ErrNotDeclared
 	}
 	if _, is := current.Shards[r.Shard]; is {
-		return nil, fmt.Errorf("shard %s is declared already: locus apply changes what is declared, locus shard fill gives it what it lacks", r.Shard)
+		return nil, fmt.Errorf("shard %s is declared already: locus apply changes what is declared, locus shard fill creates the objects that it lacks", r.Shard)
 	}
 	next := *current
 	next.Shards = maps.Clone(next.Shards)

@@ -79,7 +79,7 @@ func databasesNamed(lexed *stmt.Lexed, database string, c *cluster.Cluster) erro
 				mean = fmt.Sprintf(": did you mean %s?", table)
 			}
 		}
-		return invalid("table %s is named without its database: write it before the name, or say --database%s", name.Name, mean)
+		return invalid("table %s is named without its database: write it before the name, or give --database%s", name.Name, mean)
 	}
 	return nil
 }

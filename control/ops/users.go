@@ -99,7 +99,7 @@ func (r SetPassword) next(_ context.Context, o *Ops, current *cluster.Cluster) (
 			return err
 		}
 		if user.Secret != "" && !r.ReplaceSecret {
-			return fmt.Errorf("the password of %s is the secret %s: change it in secrets.dir of every proxy (SIGHUP has it read), or say --replace-secret", r.Name, user.Secret)
+			return fmt.Errorf("the password of %s is the secret %s: change it in secrets.dir of every proxy (SIGHUP makes a proxy read it), or use --replace-secret", r.Name, user.Secret)
 		}
 		user.Secret = ""
 		if user.AuthenticationString, err = o.hash(r.Password); err != nil {

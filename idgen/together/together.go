@@ -2,7 +2,7 @@
 //
 // It owns the choice of the caller that leads the next request, and the distribution of its numbers. It never makes a
 // request while nobody waits, and starts no goroutine: callers lead in turn. A caller never waits longer than its
-// context, whoever leads, provided that a request ends with its context.
+// context, regardless of the leader, provided that a request ends with its context.
 package together
 
 import (

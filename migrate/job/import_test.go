@@ -73,7 +73,7 @@ func TestImport(t *testing.T) {
 }
 
 // TestAnImportIsWhole: all tables of an import change hands at once. Its fence pauses statements on the tables,
-// and on the way back on genes as well.
+// and during a rollback on genes as well.
 func TestAnImportIsWhole(t *testing.T) {
 	j := newImport(t)
 	j.State.Phase, j.State.Announced, j.State.Copied, j.State.Verified = phase.Ready, true, true, true

@@ -21,7 +21,7 @@ func divided(t *testing.T) *job.Job {
 	return j
 }
 
-// TestAJobBySequence: each step's record and map agree, forward to the end and all the way back.
+// TestAJobBySequence: each step's record and map agree, forward to the end and back to the start.
 func TestAJobBySequence(t *testing.T) {
 	j := divided(t)
 	m, err := router.New(gene.W16, 1, []router.Entry{{Bound: 0x7fff, Shard: "s0"}, {Bound: 0xffff, Shard: "s1"}})

@@ -39,7 +39,7 @@ func New(config *Config, current func() *router.Map) *Gate {
 }
 
 // Enter records that a statement begins under a map. open reports whether a transaction continues, which may have begun under an
-// older map. Enter returns whether the map is still in force. If it isn't, whoever replaced it may have checked this session
+// older map. Enter returns whether the map is still in force. If it isn't, the goroutine that replaced it may have checked this session
 // before the statement was recorded, so the session must enter again with the new map.
 func (g *Gate) Enter(m *router.Map, open bool) bool {
 	g.obeyed.begin(m.Version(), open)

@@ -15,7 +15,7 @@ import (
 )
 
 // Limits of how often one shard is sent one statement of a client, whatever is lost. A read is sent again only if no row has gone to the client:
-// three times, and once more if every other shard that could answer is lost too. A write or a COMMIT is never sent again, because its effect may
+// three times, and a fourth time if every other shard that could answer is lost too. A write or a COMMIT is never sent again, because its effect may
 // have happened.
 const (
 	mostReads   = 5

@@ -168,7 +168,7 @@ func (p *Change) MoveRefusal(v *Values) error {
 
 func (p *Change) refuseKeyChange(a agreement, value stmt.Value, g gene.Gene) *Refusal {
 	return refuse(KeyChange, "setting %s = %s would give rows of %s the gene %s, and they would be on the wrong shard: "+
-		"name the same owner in WHERE, or insert the row anew and delete the old one", a.key.Column.Name, value, a.table, g)
+		"name the same owner in WHERE, or insert the row again and delete the old one", a.key.Column.Name, value, a.table, g)
 }
 
 // checkAssignments checks the assignments of a change, and sets the fields that depend on them.
@@ -317,7 +317,7 @@ func (p *Change) checkAgreements(m *router.Map, v *Values, out *Route) error {
 		residue, known := a.key.Residue(value)
 		if !known || !a.side || len(out.Shards) != 1 || m.LookupRow(g, residue) != out.Shards[0] {
 			return refuse(KeyChange, "setting %s = %s while the rows of gene %s are on two shards, by their sequences, could leave rows of %s on the wrong one: "+
-				"insert the row anew and delete the old one", a.key.Column.Name, value, g, a.table)
+				"insert the row again and delete the old one", a.key.Column.Name, value, g, a.table)
 		}
 	}
 	return nil

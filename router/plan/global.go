@@ -40,7 +40,7 @@ func (p *Global) checkAlike(s *stmt.Statement, t *catalog.Table) error {
 	case s.Features&stmt.Returning != 0:
 		return refuse(Unsupported, "RETURNING of a change of a global table, which every shard would answer: read the rows in a statement of their own")
 	case s.Features&stmt.SetsUserVariable != 0:
-		what = "assigning user variables, which each shard would do anew: give their values"
+		what = "assigning user variables, which each shard would do by itself: give their values"
 	case s.Features&(stmt.Volatile|stmt.UnknownFunction) != 0:
 		what = "a function or variable that each shard may answer differently: give its value"
 	case s.Features&stmt.Limited != 0:

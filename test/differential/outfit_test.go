@@ -96,7 +96,7 @@ func newOutfit(r *rand.Rand, engine servers.Engine) *outfit {
 func (p *pair) wear(o *outfit) {
 	p.wears = o
 	if o == nil {
-		p.proxied, p.direct = p.anew(p.proxied, p.shop.DB(p.t, nil)), p.anew(p.direct, p.plain)
+		p.proxied, p.direct = p.replaced(p.proxied, p.shop.DB(p.t, nil)), p.replaced(p.direct, p.plain)
 		return
 	}
 	for _, conn := range []*sql.Conn{p.proxied, p.direct} {
@@ -104,8 +104,8 @@ func (p *pair) wear(o *outfit) {
 	}
 }
 
-// anew replaces a lost session by a new one.
-func (p *pair) anew(conn *sql.Conn, db *sql.DB) *sql.Conn {
+// replaced replaces a lost session by a new one.
+func (p *pair) replaced(conn *sql.Conn, db *sql.DB) *sql.Conn {
 	p.leave(conn)
 	return p.connect(db)
 }

@@ -225,7 +225,7 @@ func (o *outage) processes(query string) func(context.Context) error {
 	}
 }
 
-// login logs in once more, as a client's pool does for a new connection.
+// login logs in again, as a client's pool does for a new connection.
 func (o *outage) login(ctx context.Context) error {
 	c := o.Config()
 	c.Params = map[string]string{"sql_mode": "'STRICT_ALL_TABLES'"}

@@ -64,7 +64,7 @@ func TestTheLogIsPurged(t *testing.T) {
 		mend()
 		w.failedWith(t, splitting, "no longer contains that position", "locus abort")
 		c.goOn(t, some)
-		w.anew(t)
+		w.runAgain(t)
 		w.serviceEnds(t, c)
 	})
 }
@@ -82,7 +82,7 @@ func TestTheSourceIsAltered(t *testing.T) {
 		c.goOn(t, some)
 		w.Shards[1].Exec(t, alter)
 		w.Shards[2].Exec(t, alter)
-		w.anew(t)
+		w.runAgain(t)
 		w.serviceEnds(t, c)
 	})
 }
@@ -312,8 +312,8 @@ func (w *world) toTheEnd(t *testing.T, id string) {
 	w.phase(t, id, phase.Done)
 }
 
-// anew aborts the job, and runs it again.
-func (w *world) anew(t *testing.T) {
+// runAgain aborts the job, and runs it again.
+func (w *world) runAgain(t *testing.T) {
 	t.Helper()
 	w.order(t, splitting, func(phase.State) phase.Event { return phase.Event{Kind: phase.Abort} })
 	w.phase(t, splitting, phase.Aborted)

@@ -239,7 +239,7 @@ func TestOwnershipByPosition(t *testing.T) {
 }
 
 // TestRowsThatReferToThemselves: MySQL logs first that a row no longer refers to itself, then its deletion as the row was before. Both
-// are applied and nothing is recorded, whoever owns the row, with other changes between them, one by one, and in different batches.
+// are applied and nothing is recorded, regardless of the owner of the row, with other changes between them, one by one, and in different batches.
 func TestRowsThatReferToThemselves(t *testing.T) {
 	eachKin(t, func(t *testing.T, p *pair) {
 		for name, judge := range map[string]applier.Judge{"owner": nil, "stray": strays} {

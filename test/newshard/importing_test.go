@@ -170,7 +170,7 @@ var children = []struct {
 			fmt.Sprintf("INSERT INTO n_order VALUES (%d, 1)", idOf(1, 1)), fmt.Sprintf("INSERT INTO n_item VALUES (%d, 1), (%d, 1)", idOf(1, 1), idOf(2, 1)),
 		},
 		[]string{"shop.n_order", "owner=uid id=order_id", "--also", "shop.n_item parent=order_id"},
-		[]string{"nothing stands in the way"},
+		[]string{"no obstacles"},
 		true,
 	},
 	{
@@ -182,7 +182,7 @@ var children = []struct {
 			fmt.Sprintf("INSERT INTO o_item VALUES (%d, 1), (%d, 1), (%d, 1), (%d, 1)", idOf(1, 1), idOf(2, 1), idOf(3, 1), idOf(4, 1)),
 		},
 		[]string{"shop.o_item", "parent=order_id"},
-		[]string{"nothing stands in the way"},
+		[]string{"no obstacles"},
 		true,
 	},
 	{

@@ -307,7 +307,7 @@ func (s *stand) rejoins(t *testing.T, server int) {
 			t.Error(err)
 		}
 	}
-	s.anew(t, server, e)
+	s.rebuildErrant(t, server, e)
 	s.wantReady(t)
 }
 
@@ -318,14 +318,14 @@ func (s *stand) wantJoined(t *testing.T, server int) (stray bool) {
 	if stray = s.wantBack(t, server); stray {
 		e, err := s.to(server).Errant(t.Context())
 		must(t, err)
-		s.anew(t, server, e)
+		s.rebuildErrant(t, server, e)
 	}
 	s.wantReady(t)
 	return stray
 }
 
-// anew rebuilds a server that has errant transactions.
-func (s *stand) anew(t *testing.T, server int, e switchover.Errant) {
+// rebuildErrant rebuilds a server that has errant transactions.
+func (s *stand) rebuildErrant(t *testing.T, server int, e switchover.Errant) {
 	t.Helper()
 	if s.servers[server].Engine() == servers.MariaDB {
 		s.backedUp(t, server, e)

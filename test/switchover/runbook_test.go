@@ -51,12 +51,12 @@ func TestTheRunbookOfALostPrimary(t *testing.T) {
 			s.says(t, "mariadb-backup --backup", "rejoin", "s0", first, "--save", file+"2")
 			return // the steps are another test's
 		}
-		s.says(t, "start it, and locus switchover s0 --to "+second+" has it follow", "rejoin", "s0", first, "--save", file+"2", "--rebuild", "--yes")
+		s.says(t, "start it, and locus switchover s0 --to "+second+" makes it follow", "rejoin", "s0", first, "--save", file+"2", "--rebuild", "--yes")
 		<-s.servers[0].Done()
 		s.servers[0].Restart(t)
 		s.says(t, second+" is the primary of shard s0", "switchover", "s0", "--to", second, "--yes")
 		s.wantPrimary(t, 1)
-		s.says(t, "has nothing that the primary "+second+" never had", "rejoin", "s0", first)
+		s.says(t, "has no transactions that the primary "+second+" never had", "rejoin", "s0", first)
 	})
 }
 

@@ -115,7 +115,7 @@ func TestTheTimeline(t *testing.T) {
 		"job job split-1: cutover", "job job split-1: 8192 of 16384 genes at s2 (50 %)", "job job split-1: 16384 of 16384 genes at s2 (100 %) → cut",
 		"job job split-1: rollback", "job job split-1: 0 of 16384 genes at s2 (0 %) → ready", "job job split-1: cutover", "job job split-1: 16384 of 16384 genes at s2 (100 %) → cut",
 		"job job split-1: finish → retiring", "job job split-1: retired → done",
-		"drain process: was told to stop", "drain process: stops", "process process: stopped", "process process: started", "! process process: was lost",
+		"drain process: was requested to stop", "drain process: stops", "process process: stopped", "process process: started", "! process process: was lost",
 	}); missing != "" {
 		t.Errorf("%s is missing, or not in its place:\n%s", missing, strings.Join(before, "\n"))
 	}

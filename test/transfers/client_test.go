@@ -12,7 +12,7 @@ import (
 	"locus/test/cluster"
 )
 
-// outcome is what a client was told of a transfer.
+// outcome is the outcome that a client received for a transfer.
 type outcome uint8
 
 const (

@@ -307,7 +307,7 @@ var allAdvice = []advice{
 	{code: "1203", refused: "INSERT INTO test_order (order_id, buyer_uid) VALUES ({id}, 8)", says: "leave order_id out and it is generated", instead: []string{"INSERT INTO test_order (buyer_uid) VALUES (8)"}},
 	{code: "1203", refused: "INSERT INTO ticket (owner, seat, gene) VALUES (1, 1, 1)", says: "leave gene out and it is generated", instead: []string{"INSERT INTO ticket (owner, seat) VALUES (1, 1)"}, after: []string{"DELETE FROM ticket"}},
 	{
-		code: "1204", refused: "UPDATE test_order SET buyer_uid = 8 WHERE order_id = {id}", says: "insert the row anew and delete the old one",
+		code: "1204", refused: "UPDATE test_order SET buyer_uid = 8 WHERE order_id = {id}", says: "insert the row again and delete the old one",
 		instead: []string{"INSERT INTO test_order (buyer_uid, amount, status) SELECT 8, amount, 'moved' FROM test_order WHERE order_id = {id}", "DELETE FROM test_order WHERE order_id = {id}", "SELECT buyer_uid, amount FROM test_order WHERE status = 'moved'"},
 	},
 	{code: "1204", refused: "UPDATE test_order SET buyer_uid = 7 WHERE amount > 50", says: "name the same owner in WHERE", instead: []string{"UPDATE test_order SET buyer_uid = 7, amount = 1 WHERE amount > 50 AND buyer_uid = 7"}},

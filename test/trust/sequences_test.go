@@ -124,7 +124,7 @@ func (s *session) do(l login, p step) answer {
 	return s.say(p.text)
 }
 
-// change logs in anew on the same connection, by COM_CHANGE_USER.
+// change logs in again on the same connection, by COM_CHANGE_USER.
 func (s *session) change(l login) error {
 	const utf8mb4GeneralCI = 45
 	plugin := mysql.AUTH_NATIVE_PASSWORD
