@@ -117,7 +117,7 @@ floors: ## check that imports go down
 # Words with a capital letter inside are names in code. Tests misspell some of the words in the list on purpose.
 .PHONY: spelling
 spelling: ## check the spelling, and the words of the documents; codespell is installed by make test
-	$(GO) test ./test/docs -run 'TestPlainEnglish|TestLinks|TestEveryPage'
+	$(GO) test ./test/docs -run 'TestPlainEnglish|TestPlainComments|TestLinks|TestEveryPage'
 	@if command -v codespell >/dev/null; then \
 		git ls-files -- '*.md' '*.go' '*.sh' '*.yaml' '*.html' '*.js' '*.svg' Makefile | grep -v -e /testdata/ -e node_modules | \
 		xargs codespell --ignore-words test/docs/spelling.txt --ignore-regex '\b[a-zA-Z]+[A-Z][A-Za-z]*\b'; \

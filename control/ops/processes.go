@@ -95,7 +95,7 @@ func (o *Ops) AwaitGone(ctx context.Context, id string, patience time.Duration, 
 		progress(ctx)
 		select {
 		case <-ctx.Done():
-			return errors.Join(err, fmt.Errorf("proxy %s was told, and still lives after %v: locus proxies list shows when it is gone", id, patience))
+			return errors.Join(err, fmt.Errorf("proxy %s got the request, and still runs after %v: locus proxies list shows when it is gone", id, patience))
 		case <-ticker.C:
 		}
 	}

@@ -88,14 +88,14 @@ func (r Rebalance) Tolerance() float64 {
 // Causes of an empty measure, which pass by themselves.
 var noWeight = map[string]string{
 	ByLoad: "no statement with a key was counted in the last minutes",
-	ByRows: "the shards' servers estimate no rows of sharded tables yet; ANALYZE TABLE has them look",
+	ByRows: "the shards' servers estimate no rows of sharded tables yet; ANALYZE TABLE updates the estimates",
 }
 
 // Moves returns the moves after which no shard has much more than an equal part of the weight.
 func (r Rebalance) Moves(m *router.Map, shards []router.ShardName, weight balance.Weight) ([]balance.Move, error) {
 	moves, err := balance.Rebalance(m, shards, weight, r.Tolerance()/100)
 	if errors.Is(err, balance.ErrNoWeight) {
-		return nil, fmt.Errorf("there is nothing to make even by %s: %s", r.Measure(), noWeight[r.Measure()])
+		return nil, fmt.Errorf("there is nothing to balance by %s: %s", r.Measure(), noWeight[r.Measure()])
 	}
 	return moves, err
 }

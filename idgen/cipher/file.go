@@ -59,7 +59,7 @@ func generate() []byte {
 	rand.Read(key[:]) // never returns an error
 	var text bytes.Buffer
 	fmt.Fprintf(&text, `# The keys that hide the sequence of order numbers. Keep every version whose
-# numbers are still in use; whoever has this file can count the orders.
+# numbers are still in use; a reader of this file can count the orders.
 current: 1
 keys:
   - version: 1

@@ -1,7 +1,12 @@
 package docs
 
 import (
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,7 +32,13 @@ var idioms = map[string]string{
 	"stands still":   "stops",
 	"under way":      "in progress",
 	"on the average": "on average",
+	"hold to it":     "enforce it",
+	"comes and goes": "is unstable",
+	"as was ordered": "as requested",
 }
+
+// unusual are words that neither comments nor messages have.
+var unusual = regexp.MustCompile(`\b(anew|amid|whoever|told of|tells of|way back|stopped to|ended to|gone by|comes and goes|as was ordered|hold to it|on the average)\b`)
 
 // english returns the pages whose words are checked. Generated pages have the words of their sources, and decisions keep
 // those of their time.
@@ -63,6 +74,55 @@ func TestPlainEnglish(t *testing.T) {
 					t.Errorf("%s: %q in %.100q: use %s", path, idiom, line, instead)
 				}
 			}
+		}
+	}
+}
+
+// The comments of all Go files, and the messages of those that ship, are written in plain English.
+func TestPlainComments(t *testing.T) {
+	var files []string
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"bin", "dist", "testdata", "node_modules"}, d.Name())):
+			return fs.SkipDir
+		case strings.HasSuffix(path, ".go"):
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 1000 {
+		t.Errorf("only %d files are checked", len(files))
+	}
+	for _, path := range files {
+		source, err := os.ReadFile("../../" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ships := !strings.HasSuffix(path, "_test.go") && !strings.HasPrefix(path, "test/")
+		for _, text := range prose(source, ships) {
+			if found := unusual.FindString(text); found != "" {
+				t.Errorf("%s: %q in %.100q", path, found, text)
+			}
+		}
+	}
+}
+
+// prose returns the comments of a Go file, and on request its strings.
+func prose(source []byte, withStrings bool) (texts []string) {
+	files := token.NewFileSet()
+	var s scanner.Scanner
+	s.Init(files.AddFile("", files.Base(), len(source)), source, nil, scanner.ScanComments)
+	for {
+		switch _, kind, text := s.Scan(); {
+		case kind == token.EOF:
+			return texts
+		case kind == token.COMMENT, kind == token.STRING && withStrings:
+			texts = append(texts, text)
 		}
 	}
 }
