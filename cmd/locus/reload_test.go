@@ -74,7 +74,7 @@ func TestReload(t *testing.T) {
 
 	out := reload(parse(text("b", "  slow_statement: 20ms\n  max_connections: 7\nhttp: {tls: {cert: x, key: y}}\nids: {tls: {cert: x, key: y}}\nlog: {level: debug}\n")), nil)
 	for _, want := range []string{
-		"taken over\" field=log.level", "taken over\" field=proxy.slow_statement", "taken over\" field=proxy.tls.cert",
+		"is applied\" field=log.level", "is applied\" field=proxy.slow_statement", "is applied\" field=proxy.tls.cert",
 		"next start\" field=proxy.max_connections", "next start\" field=http.tls.cert", "next start\" field=ids.tls.cert",
 	} {
 		if !strings.Contains(out, want) {
