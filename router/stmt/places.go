@@ -23,8 +23,8 @@ type Places struct {
 	Star bool
 	// Qualified reports whether a column is written with its database, as in db.t.c.
 	Qualified bool
-	// Obstacle is something that can't refer to another table in the same words, such as a partition's name. It is
-	// empty for none.
+	// Obstacle is a part of the text that can't name another table, such as a partition's name. It is empty if there
+	// is none.
 	Obstacle string
 	// Unnamed are the fields whose text is their column's name.
 	Unnamed []UnnamedPlace

@@ -33,7 +33,7 @@ type failure struct {
 	err  error
 }
 
-// apart returns a report for each section: for each kind of figures with a section of its own, for generators,
+// apart splits the report into sections: for each kind of figures with a section of its own, for generators,
 // and for everything else.
 func (r *report) apart() map[section]*report {
 	facts := []string{machine(), busy()}

@@ -151,8 +151,8 @@ func (w *world) misfit(t *testing.T) {
 	w.arrived(t, splitting, 100)
 }
 
-// givenUp matches the reason of a step that waits in vain for a row's gene. The second one is for a server that
-// was too slow to say which row it is.
+// givenUp matches the reason of a step that did not find a row's gene in time. The second reason is that of a server
+// that was too slow to report the row.
 var givenUp = regexp.MustCompile("it is locked by another session|without a gene: context deadline exceeded")
 
 // withoutGene inserts a row without a gene that a session locks without the proxies. The tables must not be

@@ -12,9 +12,9 @@ import (
 	"locus/internal/test/servers"
 )
 
-// All replicas of a primary are lost. Its writes wait, which is reported, until an operator orders that they
-// don't. From then on it is reported what may be lost, until a replica is back and nothing can be lost any
-// more.
+// All replicas of a primary are lost. Its writes wait, and the state is reported, until an operator requests to
+// continue without replicas. From then on the state says what may be lost, until a replica is back and nothing can be
+// lost any more.
 func TestAPrimaryGoesOnWithoutReplicas(t *testing.T) {
 	servers.Mostly(t, servers.MariaDB, func(t *testing.T, engine servers.Engine) {
 		t.Parallel() // mostly waits

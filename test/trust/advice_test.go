@@ -27,7 +27,7 @@ type advice struct {
 	refused    string
 	prepared   bool   // it is refused to be prepared by the binary protocol
 	says       string // what the refusal's text has, which is the advice
-	// Then the advice is followed: on each shard, as the text says (and on the plain server: {plain}); by
+	// The following fields carry out the advice: on each shard, as in the text (and on the plain server: {plain}); by
 	// changing the declaration; and by statements of the client on both sides, whose answers must be equal.
 	shards  []string
 	only    map[int][]string // on one shard
