@@ -65,6 +65,9 @@ func (x *Execution) insertRows(as insertion, rows func(rowAdder) error) (inserte
 		}
 		return b.flush()
 	})
+	if err == errTaken || err == errOthersMatch { //nolint:errorlint // they are never wrapped
+		err = x.RollBackAsDeadlock("Deadlock found when trying to get lock: %v", err)
+	}
 	return b.out, err
 }
 
@@ -102,13 +105,7 @@ func (b *batches) flush() error {
 	lexed := new(stmt.Lexed)
 	lexed.Lex(b.text, b.x.Vars.Mode)
 	values := &plan.Values{Args: &stmt.Args{Lexed: lexed}, InsertID: b.x.Vars.InsertID}
-	parts, err := b.parts(values, before)
-	if err != nil {
-		return err
-	}
-	part := b.x.part(b.as.Plan, values)
-	part.at = b.at
-	total, err := part.change(parts)
+	total, err := b.insert(values, before)
 	if err != nil {
 		return err
 	}
@@ -123,6 +120,23 @@ func (b *batches) flush() error {
 	b.out.Duplicates, b.out.Unaffected = b.out.Duplicates+total.Duplicates, b.out.Unaffected+total.Unaffected
 	b.out.Warn(total.Warnings)
 	return nil
+}
+
+// insert inserts the rows of the batch. before is the number of the statement's rows that were inserted before.
+func (b *batches) insert(v *plan.Values, before int) (total totals, err error) {
+	part := b.x.part(b.as.Plan, v)
+	part.at = b.at
+	if p, is := b.as.Plan.(*plan.Stamped); is && p.Insert.OneByOne() {
+		if b.stamps, err = b.x.stampPart(p, v); err != nil {
+			return total, err
+		}
+		return part.insertEach(p, b.stamps, before)
+	}
+	parts, err := b.parts(v, before)
+	if err != nil {
+		return total, err
+	}
+	return part.change(parts)
 }
 
 // Warn adds to the number of warnings.

@@ -80,7 +80,12 @@ func (x *Execution) firstInserted(in *plan.Insertion, result *stamp.Result, tota
 		return &all[0], nil
 	}
 	var first *plan.Issued
+	asked := map[int]bool{}
 	for _, text := range result.Shards {
+		if asked[text.Shard] {
+			continue
+		}
+		asked[text.Shard] = true
 		var on []plan.Issued
 		for _, issued := range all {
 			if issued.Shard == text.Shard {
@@ -263,6 +268,9 @@ func (x *Execution) runStamped(p *plan.Stamped) error {
 	if len(result.Shards) == 1 && !x.mayLeaveOut(p.Insert, result) && p.Insert.Indexing == nil {
 		return x.insertOne(p, result)
 	}
+	if p.Insert.OneByOne() {
+		return x.insertOneByOne(p, result)
+	}
 	parts := make([]Part, 0, len(result.Shards))
 	for _, text := range result.Shards {
 		parts = append(parts, Part{
@@ -278,17 +286,24 @@ func (x *Execution) runStamped(p *plan.Stamped) error {
 	return x.insertParts(p.Insert, result, parts, nil)
 }
 
-// insertParts runs the parts of an INSERT in one transaction, and then calls last in it, unless that is nil. It reports the first generated ID
-// that a row has at the end.
+// insertParts runs the parts of an INSERT in one transaction, and then calls last in it, unless that is nil.
 func (x *Execution) insertParts(in *plan.Insertion, result *stamp.Result, parts []Part, last func() error) error {
+	return x.insertTogether(in, result, func() (totals, error) {
+		total, err := x.change(parts)
+		if err == nil && last != nil {
+			err = last()
+		}
+		return total, err
+	})
+}
+
+// insertTogether calls run, which inserts the rows of an INSERT, in one transaction. It reports the first generated ID that a row has at the end.
+func (x *Execution) insertTogether(in *plan.Insertion, result *stamp.Result, run func() (totals, error)) error {
 	var total totals
 	var first *plan.Issued
 	err := x.runTogether(func() (err error) {
-		if total, err = x.change(parts); err == nil {
+		if total, err = run(); err == nil {
 			first, err = x.firstInserted(in, result, &total)
-		}
-		if err == nil && last != nil {
-			err = last()
 		}
 		return err
 	})

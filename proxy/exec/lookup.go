@@ -46,24 +46,33 @@ func (x *Execution) narrow(s *plan.Sought) error {
 	if err := x.hash(s.Lookup.Of(), entries); err != nil {
 		return err
 	}
+	shards, err := x.entryShards(s.Lookup, entries)
+	if _, down := unreachable(err); down && x.Partial {
+		return nil // the reachable shards suffice
+	}
+	if err == nil {
+		x.route.Narrow(shards)
+	}
+	return err
+}
+
+// entryShards returns the shards that have the rows of some values according to a look-up index, and those of the transaction, in ascending
+// order. The values have their hashes.
+func (x *Execution) entryShards(l *catalog.Lookup, entries []catalog.Entry) (shards []int, err error) {
 	m := x.Snapshot.Map
-	var shards []int
 	settings := backend.Default
 	if x.Vars.Results() == wire.NotWide { // genes are then ASCII, and connections that have the session's settings can be used
 		settings = withoutLimit(x.under())
 	}
 	for on, some := range x.byShard(entries) {
-		rows, err := x.ask(on, 0, settings, string(s.Lookup.AppendFind(nil, some)))
-		if _, down := unreachable(err); down && x.Partial {
-			return nil // the reachable shards suffice
-		}
+		rows, err := x.ask(on, 0, settings, string(l.AppendFind(nil, some)))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, row := range rows.Rows {
-			g, err := geneOfEntry(s.Lookup, m, row[0])
+			g, err := geneOfEntry(l, m, row[0])
 			if err != nil {
-				return err
+				return nil, err
 			}
 			shards = m.ShardsOf(g, g, shards)
 		}
@@ -74,8 +83,7 @@ func (x *Execution) narrow(s *plan.Sought) error {
 		}
 	}
 	slices.Sort(shards)
-	x.route.Narrow(slices.Compact(shards))
-	return nil
+	return slices.Compact(shards), nil
 }
 
 // geneOfEntry returns the gene that an entry contains, as a shard has returned it.

@@ -35,6 +35,12 @@ func (s *Stamper) write(added []plan.Splice) error {
 	if s.in.Set {
 		return s.writeSet()
 	}
+	if s.in.OneByOne() {
+		for i := range s.rows {
+			s.writePart(s.rows[i].shard, 1, func(other int) bool { return other == i })
+		}
+		return nil
+	}
 	s.countRows()
 	for shard, rows := range s.counts {
 		switch rows {
@@ -42,7 +48,7 @@ func (s *Stamper) write(added []plan.Splice) error {
 		case len(s.rows):
 			s.writeAll(shard)
 		default:
-			s.writePart(shard, rows)
+			s.writePart(shard, rows, func(i int) bool { return s.rows[i].shard == shard })
 		}
 	}
 	return nil
@@ -88,14 +94,14 @@ func (s *Stamper) writeAll(shard int) {
 	s.end()
 }
 
-// writePart writes the rows of one shard, with new separators.
-func (s *Stamper) writePart(shard, rows int) {
+// writePart writes some rows of one shard, with new separators.
+func (s *Stamper) writePart(shard, rows int, part func(i int) bool) {
 	s.begin(shard, rows)
 	all := s.v.Args.Rows
 	s.out.upTo(int(all[0].Open))
 	first := true
 	for i := range s.rows {
-		if s.rows[i].shard != shard {
+		if !part(i) {
 			continue
 		}
 		if !first {

@@ -24,7 +24,7 @@ type Ring func() *cipher.Ring
 
 // Result is a stamped statement. It is valid until the next statement is stamped.
 type Result struct {
-	// Shards holds each shard's part of the rows, by ascending index.
+	// Shards holds each shard's part of the rows, by ascending index. If rows are inserted one by one, it holds each row, in their order.
 	Shards []ShardText
 	// Genes are the rows' genes in row order, in the map's width.
 	Genes []gene.Gene

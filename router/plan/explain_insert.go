@@ -37,6 +37,9 @@ func (p *Stamped) explain(e *explainer) {
 	}
 	if in.Indexing != nil {
 		e.addLine("entries", "of the rows are inserted into %s, in the same transaction", in.Indexing)
+		if d := in.Indexing.Duplicates; d != nil {
+			e.addLine("duplicates", "are looked for on all shards, for one row after the other: %s", d)
+		}
 	}
 	if err := p.CheckReturning(len(shards)); err != nil {
 		e.refusal(err)

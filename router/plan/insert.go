@@ -112,7 +112,7 @@ func planInsert(s *stmt.Statement, ctx Context) (Plan, error) {
 		return nil, err
 	}
 	if verb := replacing(s); verb != "" {
-		if err := in.checkDuplicates(verb); err != nil {
+		if err := in.checkDuplicates(verb, ctx.unseen(t)); err != nil {
 			return nil, err
 		}
 		in.replaces = true

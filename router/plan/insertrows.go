@@ -16,6 +16,9 @@ func (in *Insertion) Rows(a *stmt.Args) int {
 	return len(a.Rows)
 }
 
+// OneByOne reports whether each row is inserted by a statement of its own, in the order of the rows.
+func (in *Insertion) OneByOne() bool { return in.Indexing != nil && in.Indexing.Duplicates != nil }
+
 // Value returns one value of a row. For a row that was issued a number, that is the number.
 func (in *Insertion) Value(v *Values, row, at int) stmt.Value {
 	if at == in.numbered && v.Numbers != nil && v.Numbers[row] != 0 {
@@ -108,6 +111,8 @@ func (p *Stamped) CheckReturning(shards int) error {
 	switch f := p.Statement.Features; {
 	case shards < 2:
 		return nil
+	case f&stmt.SetsInsertID != 0 && p.Insert.OneByOne():
+		return refuse(Indexed, "LAST_INSERT_ID(…) in an INSERT of several rows into %s, which has a look-up index: write one INSERT for each row", p.Insert.Table.TableName)
 	case f&stmt.SetsInsertID != 0:
 		return refuse(ScatterShape, "LAST_INSERT_ID(…) in an INSERT of rows that live on %d shards, of which the last one would count: write one INSERT for each owner", shards)
 	case f&stmt.Returning != 0 && p.Statement.Insert.Ignore:

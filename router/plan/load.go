@@ -91,7 +91,7 @@ func planLoad(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, error) {
 			return nil, refuse(Unsupported, "column %s in SET of a LOAD DATA into %s table %s, which the file does not fill: name it in the list of columns", name, t.Kind, t.TableName)
 		}
 	}
-	load, err := loaded(in, t)
+	load, err := loaded(in, t, ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func planLoad(s *stmt.Statement, t *catalog.Table, ctx Context) (Plan, error) {
 
 // loaded returns the Load with the columns that the statement fills. It checks that an INSERT of them can be planned, before the
 // client is asked for the file.
-func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
+func loaded(in *stmt.Loading, t *catalog.Table, ctx Context) (*Load, error) {
 	list := &stmt.Insertion{Columns: in.Columns, HasList: in.Listed}
 	columns, err := columnsOf(list, t)
 	if err != nil {
@@ -120,7 +120,7 @@ func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
 			load.generated = append(load.generated, in.number)
 		}
 	} else {
-		err = load.setGenerated(list)
+		err = load.setGenerated(list, ctx)
 	}
 	for i, c := range t.Columns {
 		if must := !c.Nullable && !c.HasDefault && !c.Generated && !c.AutoIncrement; must && !slices.Contains(load.generated, i) && !slices.Contains(load.Columns, i) {
@@ -131,10 +131,10 @@ func loaded(in *stmt.Loading, t *catalog.Table) (*Load, error) {
 }
 
 // setGenerated sets generated to the generated columns of a sharded table.
-func (load *Load) setGenerated(list *stmt.Insertion) error {
+func (load *Load) setGenerated(list *stmt.Insertion, ctx Context) error {
 	in, err := planInsertion(list, load.Into)
 	if err == nil {
-		err = in.checkDuplicates("LOAD DATA LOCAL, which keeps or replaces rows that are there, of")
+		err = in.checkDuplicates("LOAD DATA LOCAL, which keeps or replaces rows that are there, of", ctx.unseen(load.Into))
 	}
 	if err != nil {
 		return err

@@ -102,6 +102,8 @@ func (r *Route) Narrow(shards []int) {
 type Indexing struct {
 	// Lookups are the indexes whose entries the statement may change.
 	Lookups []catalog.Lookup
+	// Duplicates describes how an INSERT handles conflicting rows. Nil: they are errors.
+	Duplicates *Duplicates
 
 	at  []int          // the positions of their columns in a row of an INSERT, or -1: every row has NULL
 	set []stmt.Operand // the values that an UPDATE assigns; nil: the statement is a DELETE
@@ -131,10 +133,13 @@ func (c Context) indexInsert(s *stmt.Statement, in *Insertion) (*Indexing, error
 	if lookups == nil {
 		return nil, nil
 	}
-	if verb := replacing(s); verb != "" {
-		return nil, refuse(Indexed, "%s %s, which has the look-up index %s: look for the row first and write a plain INSERT or UPDATE", verb, t.TableName, lookups[0].Entries.TableName)
-	}
 	x := &Indexing{Lookups: lookups, table: t}
+	if replacing(s) != "" {
+		var err error
+		if x.Duplicates, err = c.duplicates(s, in, lookups); err != nil {
+			return nil, err
+		}
+	}
 	for i := range lookups {
 		at := slices.Index(in.Columns, lookups[i].Column)
 		if of := lookups[i].Of(); at < 0 && !of.DefaultsToNull {
@@ -327,9 +332,9 @@ func (c Context) checkIndexedTables(s *stmt.Statement) error {
 			return refuse(Indexed, "%s of table %s, which has the look-up index %s: DROP TABLE %s first, and create and fill it again", s.Verb, full, lookups[0], lookups[0])
 		case d.Lookup != nil && (s.Verb == "TRUNCATE" || renamed || s.Altering != nil):
 			return refuse(Indexed, "%s of table %s, which contains the entries of a look-up index: DROP TABLE %s, and create and fill it again", s.Verb, full, full)
-		case s.Altering != nil:
+		default:
 			for _, l := range lookups {
-				if err := c.checkIndexedColumn(s.Altering, full, l); err != nil {
+				if err := c.checkIndexedColumn(s, full, l); err != nil {
 					return err
 				}
 			}
@@ -338,9 +343,16 @@ func (c Context) checkIndexedTables(s *stmt.Statement) error {
 	return nil
 }
 
-// checkIndexedColumn refuses to drop, rename or retype the column of a look-up index.
-func (c Context) checkIndexedColumn(a *stmt.Altering, table, entries catalog.TableName) error {
+// checkIndexedColumn refuses to drop, rename or retype the column of a look-up index, and to drop its unique key.
+func (c Context) checkIndexedColumn(s *stmt.Statement, table, entries catalog.TableName) error {
 	d, _ := c.Catalog.Declared(entries)
+	if key, is := c.dropsKeyOf(s, table, d.Lookup); is && (d.Lookup.Kept || d.Lookup.Filled) {
+		return refuse(ColumnKept, "key %s of table %s belongs to column %s, which has the look-up index %s: add another unique key on the column before, or DROP TABLE %[4]s first", key, table, d.Lookup.Column, entries)
+	}
+	a := s.Altering
+	if a == nil {
+		return nil
+	}
 	for _, column := range a.Columns {
 		if strings.EqualFold(column.Name, d.Lookup.Column) {
 			return refuse(ColumnKept, "column %s of table %s has the look-up index %s: DROP TABLE %s first, and create and fill it again", column.Name, table, entries, entries)
@@ -350,6 +362,25 @@ func (c Context) checkIndexedColumn(a *stmt.Altering, table, entries catalog.Tab
 		return refuse(ColumnKept, "column %s of table %s has the look-up index %s, and would get another character set: convert the other columns one by one, or DROP TABLE %s first", d.Lookup.Column, table, entries, entries)
 	}
 	return nil
+}
+
+// dropsKeyOf returns the key that a definition drops, if an indexed column then has no unique key of its own any more.
+func (c Context) dropsKeyOf(s *stmt.Statement, table catalog.TableName, of *catalog.LookupOf) (key string, is bool) {
+	t, err := c.Catalog.Find(table)
+	if err != nil || t == nil {
+		return "", false
+	}
+	at, _ := t.Column(of.Column)
+	for _, u := range t.Unique {
+		switch {
+		case u.Partial || !slices.Equal(u.Columns, []int{at}):
+		case slices.ContainsFunc(s.DroppedKeys, func(name string) bool { return strings.EqualFold(name, u.Name) }):
+			key = u.Name
+		default:
+			return "", false
+		}
+	}
+	return key, key != ""
 }
 
 // fillAlias is the name of the indexed table in the query of [FillRead].

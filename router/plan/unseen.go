@@ -29,9 +29,9 @@ func replacing(s *stmt.Statement) string {
 
 // checkDuplicates sets the unique keys that each row must be checked against, because a duplicate may be on another shard than the
 // new row. It refuses the statement if no value of such a key can be NULL or generated.
-func (in *Insertion) checkDuplicates(verb string) error {
+func (in *Insertion) checkDuplicates(verb string, unseen []catalog.UniqueKey) error {
 	t := in.Table
-	for _, u := range t.Unseen {
+	for _, u := range unseen {
 		key := unseenKey{name: u.Name}
 		alone := false
 		for _, c := range u.Columns {

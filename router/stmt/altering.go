@@ -102,6 +102,19 @@ func (r *reader) altering(n *ast.AlterTableStmt) *Altering {
 	return a
 }
 
+// dropsKey adds the key that a clause of ALTER TABLE drops.
+func (s *Statement) dropsKey(spec *ast.AlterTableSpec) {
+	switch spec.Tp {
+	case ast.AlterTableDropPrimaryKey:
+		s.DroppedKeys = append(s.DroppedKeys, "PRIMARY")
+	case ast.AlterTableDropIndex:
+		s.DroppedKeys = append(s.DroppedKeys, spec.Name)
+	case ast.AlterTableDropCheck: // DROP CONSTRAINT drops keys too
+		s.DroppedKeys = append(s.DroppedKeys, spec.Constraint.Name)
+	default:
+	}
+}
+
 // reshapes reports whether a clause changes the number or the types of columns. While only some shards have run
 // it, statements over several shards can't be planned.
 func reshapes(spec *ast.AlterTableSpec) bool {

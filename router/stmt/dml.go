@@ -1,6 +1,10 @@
 package stmt
 
-import "github.com/pingcap/tidb/pkg/parser/ast"
+import (
+	"slices"
+
+	"github.com/pingcap/tidb/pkg/parser/ast"
+)
 
 func (r *reader) insert(n *ast.InsertStmt) {
 	r.out.Kind = Insert
@@ -35,6 +39,7 @@ func (r *reader) insert(n *ast.InsertStmt) {
 	for _, a := range n.OnDuplicate {
 		update := r.assignment(a)
 		update.Same = update.Same || n.Select == nil && a.Column.Table.O == "" && sameColumn(a, in.Table.Name)
+		update.FromRow = in.fromRow(a.Expr)
 		in.Update = append(in.Update, update)
 	}
 	in.Tail = in.End
@@ -50,6 +55,26 @@ func (r *reader) insert(n *ast.InsertStmt) {
 	for _, a := range n.OnDuplicate {
 		r.expressions(a, nil)
 	}
+}
+
+// fromRow returns the column of the new row that an expression of ON DUPLICATE KEY UPDATE is, or "".
+func (in *Insertion) fromRow(e ast.ExprNode) string {
+	switch e := unwrap(e).(type) {
+	case *ast.ValuesExpr:
+		return e.Column.Name.Name.O
+	case *ast.ColumnNameExpr:
+		if in.As == nil || e.Name.Table.O == "" || lower(e.Name.Table.O) == lower(in.Table.Name) {
+			return ""
+		}
+		if in.As.Columns == nil {
+			return e.Name.Name.O
+		}
+		at := slices.IndexFunc(in.As.Columns, func(name string) bool { return lower(name) == lower(e.Name.Name.O) })
+		if at >= 0 && at < len(in.Columns) {
+			return in.Columns[at]
+		}
+	}
+	return ""
 }
 
 func firstTable(n ast.ResultSetNode) *ast.TableName {

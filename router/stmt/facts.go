@@ -95,6 +95,7 @@ func (r *reader) note(node ast.StmtNode) {
 		for _, spec := range n.Specs {
 			r.comment(spec.Options)
 			s.foreignKeys(spec.NewColumns, spec.NewConstraints)
+			s.dropsKey(spec)
 			if spec.Constraint != nil {
 				s.foreignKeys(nil, []*ast.Constraint{spec.Constraint})
 			}
@@ -105,6 +106,8 @@ func (r *reader) note(node ast.StmtNode) {
 			s.Renamed = tableNamesOf(n.Table)
 		}
 		s.Renames, s.RenamesAlone = renames(n), len(n.Specs) == 1
+	case *ast.DropIndexStmt:
+		s.DroppedKeys = []string{n.IndexName}
 	case *ast.TruncateTableStmt:
 		s.Renumbers = true
 	case *ast.RenameTableStmt:

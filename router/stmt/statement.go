@@ -176,6 +176,8 @@ type Statement struct {
 	DefinitionsEnd *Anchor
 	// Altering describes the changes of an ALTER TABLE to columns, or is nil for other statements.
 	Altering *Altering
+	// DroppedKeys are the names of the keys that ALTER TABLE or DROP INDEX drops.
+	DroppedKeys []string
 	// ForeignKeys are those that CREATE or ALTER TABLE makes, of its first table.
 	ForeignKeys []ForeignKey
 	// Renames are the tables' names and new names in RENAME TABLE and ALTER TABLE … RENAME. RenamesAlone: it does nothing else.
@@ -442,6 +444,8 @@ type Assignment struct {
 	Value  Operand
 	// Same: the value is the column itself, or LAST_INSERT_ID(column).
 	Same bool
+	// FromRow is the column of the new row that ON DUPLICATE KEY UPDATE assigns as it is, by VALUES(column) or by the alias of the rows, or empty.
+	FromRow string
 	// Reads are the columns that the value of an UPDATE depends on. Queries: it contains a query.
 	Reads   []ColumnRef
 	Queries bool

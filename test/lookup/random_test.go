@@ -31,6 +31,8 @@ type statement struct {
 	args []any
 	// several: the first error of several rows may be another one.
 	several bool
+	// warns: the warnings are a part of the result.
+	warns bool
 }
 
 func literal(v any) string {
@@ -58,29 +60,54 @@ func randomStatement(r *rand.Rand) statement {
 		return "id IN " + ids, nil, true
 	}
 	text, args, several := where()
-	switch r.IntN(17) {
+	switch r.IntN(26) {
+	case 17, 18, 19, 20, 21, 22, 23, 24, 25:
+		return randomDuplicates(r, id, value, name)
 	case 16:
-		return statement{"INSERT INTO users (id, email) SELECT 24 - id, CONCAT(UPPER(name), '@x') FROM users WHERE id = ?", []any{id()}, true}
+		return statement{"INSERT INTO users (id, email) SELECT 24 - id, CONCAT(UPPER(name), '@x') FROM users WHERE id = ?", []any{id()}, true, false}
 	case 0, 1, 2, 3:
 		return statement{text: "INSERT INTO users VALUES (?, ?, ?)", args: []any{id(), value(), name()}}
 	case 4:
-		return statement{"INSERT INTO users (email, id) VALUES (?, ?), (?, ?), (?, ?)", []any{value(), id(), value(), id(), value(), id()}, true}
+		return statement{"INSERT INTO users (email, id) VALUES (?, ?), (?, ?), (?, ?)", []any{value(), id(), value(), id(), value(), id()}, true, false}
 	case 5:
 		return statement{text: "INSERT INTO users SET id = ?, email = ?", args: []any{id(), value()}}
 	case 6, 7:
-		return statement{"UPDATE users SET email = ? WHERE " + text, append([]any{value()}, args...), several}
+		return statement{"UPDATE users SET email = ? WHERE " + text, append([]any{value()}, args...), several, false}
 	case 8:
-		return statement{"UPDATE users SET name = ?, email = ? WHERE " + text, append([]any{name(), value()}, args...), several}
+		return statement{"UPDATE users SET name = ?, email = ? WHERE " + text, append([]any{name(), value()}, args...), several, false}
 	case 9:
-		return statement{"UPDATE users SET name = ? WHERE " + text, append([]any{name()}, args...), several}
+		return statement{"UPDATE users SET name = ? WHERE " + text, append([]any{name()}, args...), several, false}
 	case 10, 11:
-		return statement{"DELETE FROM users WHERE " + text, args, several}
+		return statement{"DELETE FROM users WHERE " + text, args, several, false}
 	case 12, 13:
 		return statement{text: "SELECT id, email, name FROM users WHERE " + text + " ORDER BY id", args: args}
 	case 14:
 		return statement{text: "SELECT COUNT(*), MIN(id) FROM users WHERE email IN (?, ?, ?)", args: []any{value(), value(), value()}}
 	}
 	return statement{text: "SELECT id FROM users WHERE " + text + " FOR UPDATE", args: args}
+}
+
+// randomDuplicates returns an INSERT that handles duplicates.
+func randomDuplicates(r *rand.Rand, id func() int, value func() any, name func() string) statement {
+	rows, args := "(?, ?, ?)", []any{id(), value(), name()}
+	for range r.IntN(2) * r.IntN(4) {
+		rows, args = rows+", (?, ?, ?)", append(args, id(), value(), name())
+	}
+	updates := " ON DUPLICATE KEY UPDATE "
+	switch r.IntN(9) {
+	case 0, 1:
+		return statement{"REPLACE INTO users VALUES " + rows, args, len(args) > 3, true}
+	case 2, 3:
+		return statement{"INSERT IGNORE INTO users VALUES " + rows, args, len(args) > 3, true}
+	case 4, 5:
+		return statement{"INSERT INTO users VALUES " + rows + updates + "name = CONCAT(LEFT(name, 3), VALUES(name))", args, len(args) > 3, true}
+	case 6:
+		return statement{"INSERT INTO users VALUES " + rows + updates + "email = VALUES(email), name = 'v'", args, len(args) > 3, true}
+	case 7:
+		return statement{"INSERT INTO users VALUES " + rows + updates + "name = 'w', email = ?", append(args, value()), len(args) > 3, true}
+	}
+	verb := []string{"REPLACE", "INSERT IGNORE"}[r.IntN(2)]
+	return statement{verb + " INTO users (id, email) SELECT 24 - id, IF(id % 2, CONCAT(UPPER(name), '@x'), email) FROM users WHERE id IN (?, ?) ORDER BY id", []any{id(), id()}, true, true}
 }
 
 // run runs a statement, and returns its result as text. Arguments are written into the text if that is asked for.
@@ -101,12 +128,15 @@ func (s statement) run(ctx context.Context, on interface {
 		}
 		args = nil
 	}
-	if !strings.HasPrefix(text, "SELECT") {
+	if !strings.HasPrefix(text, "SELECT") && !strings.HasPrefix(text, "SHOW") {
 		result, err := on.ExecContext(ctx, text, args...)
 		if err != nil {
 			return s.failed(err)
 		}
 		n, _ := result.RowsAffected()
+		if s.warns {
+			return fmt.Sprint(n, " rows ", statement{text: "SHOW WARNINGS"}.run(ctx, on, true))
+		}
 		return fmt.Sprint(n, " rows")
 	}
 	rows, err := on.QueryContext(ctx, text, args...)
