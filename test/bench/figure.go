@@ -77,6 +77,7 @@ const (
 	ofImports
 	ofOutages
 	ofDefinitions
+	ofFewRows
 	ofCalls
 )
 

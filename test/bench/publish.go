@@ -11,7 +11,7 @@ import (
 // section is a part of a document of many that this program owns.
 type section struct{ begin, end string }
 
-// The sections: moves, imports, generators, outages, definitions and system calls have one of their own, so that they can be measured by themselves.
+// The sections: moves, imports, generators, outages, definitions, few rows and system calls have one of their own, so that they can be measured by themselves.
 var (
 	hopSection     = section{"<!-- benchmark: begin, written by make bench -->\n", "<!-- benchmark: end -->\n"}
 	idsSection     = section{"<!-- benchmark of generators: begin, written by make bench -->\n", "<!-- benchmark of generators: end -->\n"}
@@ -20,11 +20,12 @@ var (
 	outagesSection = section{"<!-- benchmark of outages: begin, written by make bench -->\n", "<!-- benchmark of outages: end -->\n"}
 
 	definitionsSection = section{"<!-- benchmark of definitions: begin, written by make bench -->\n", "<!-- benchmark of definitions: end -->\n"}
+	fewRowsSection     = section{"<!-- benchmark of few rows: begin, written by make bench -->\n", "<!-- benchmark of few rows: end -->\n"}
 	callsSection       = section{"<!-- benchmark of system calls: begin, written by make bench -->\n", "<!-- benchmark of system calls: end -->\n"}
 )
 
 // sections contains all sections in the order of the report.
-var sections = []section{hopSection, idsSection, movesSection, importsSection, outagesSection, definitionsSection, callsSection}
+var sections = []section{hopSection, idsSection, movesSection, importsSection, outagesSection, definitionsSection, fewRowsSection, callsSection}
 
 // publish replaces a section of a file, adds one at its end, or makes the file.
 func publish(path string, s section, markdown string) error {

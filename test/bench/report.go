@@ -38,13 +38,13 @@ type failure struct {
 func (r *report) apart() map[section]*report {
 	facts := []string{machine(), busy()}
 	all := map[section]*report{idsSection: {command: r.command, facts: facts, ids: r.ids}}
-	for _, s := range []section{movesSection, importsSection, outagesSection, definitionsSection, callsSection} {
+	for _, s := range []section{movesSection, importsSection, outagesSection, definitionsSection, fewRowsSection, callsSection} {
 		all[s] = &report{command: r.command, facts: facts}
 	}
 	hop := *r
 	hop.figures, hop.ids = nil, nil
 	all[hopSection] = &hop
-	of := map[part]section{ofHop: hopSection, ofMoves: movesSection, ofImports: importsSection, ofOutages: outagesSection, ofDefinitions: definitionsSection, ofCalls: callsSection}
+	of := map[part]section{ofHop: hopSection, ofMoves: movesSection, ofImports: importsSection, ofOutages: outagesSection, ofDefinitions: definitionsSection, ofFewRows: fewRowsSection, ofCalls: callsSection}
 	for _, f := range r.figures {
 		to := all[of[f.of]]
 		to.figures = append(to.figures, f)

@@ -114,13 +114,13 @@ func TestSectionIsReplacedAndTheRestKept(t *testing.T) {
 	}
 }
 
-// Generators, moves, imports, outages, definitions, system calls and everything else are sections of their own: measured by themselves, they leave the others as they are.
+// Generators, moves, imports, outages, definitions, few rows, system calls and everything else are sections of their own: measured by themselves, they leave the others as they are.
 func TestWhatIsMeasuredByItself(t *testing.T) {
 	r := report{
-		facts: []string{"2 cores"}, figures: []figure{{name: "a hop"}, {name: "a move", of: ofMoves}, {name: "an import", of: ofImports}, {name: "an outage", of: ofOutages}, {name: "a definition", of: ofDefinitions}, {name: "system calls", of: ofCalls}},
+		facts: []string{"2 cores"}, figures: []figure{{name: "a hop"}, {name: "a move", of: ofMoves}, {name: "an import", of: ofImports}, {name: "an outage", of: ofOutages}, {name: "a definition", of: ofDefinitions}, {name: "few rows", of: ofFewRows}, {name: "system calls", of: ofCalls}},
 		ids: []idResult{{idFigure: idFigure{figure: "IDs: redis"}, value: 1}},
 	}
-	rows := map[section]string{hopSection: "a hop", movesSection: "a move", importsSection: "an import", idsSection: "redis", outagesSection: "an outage", definitionsSection: "a definition", callsSection: "system calls"}
+	rows := map[section]string{hopSection: "a hop", movesSection: "a move", importsSection: "an import", idsSection: "redis", outagesSection: "an outage", definitionsSection: "a definition", fewRowsSection: "few rows", callsSection: "system calls"}
 	parts := r.apart()
 	for _, s := range sections {
 		only, text := rows[s], parts[s].markdown()

@@ -33,7 +33,7 @@ func allRows(o options) []row {
 		importsRow("mariadb", o.moved), importsRow("mysql", o.moved),
 		outageRow("mariadb"), outageRow("mysql"), definitionsRow("mariadb"), definitionsRow("mysql"),
 		definitionTimesRow("mariadb", o.tables), definitionTimesRow("mysql", o.tables),
-		definitionShardsRow("mariadb"), definitionShardsRow("mysql"))
+		definitionShardsRow("mariadb"), definitionShardsRow("mysql"), fewRowsRow("mariadb"), fewRowsRow("mysql"))
 }
 
 // statementKind is a kind of statement that the single-shard rows measure.
