@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -49,6 +50,8 @@ type batches struct {
 	stamps *stamp.Result // the stamps of the rows in text, or nil if they are not stamped
 	// entries are those of look-up indexes for the rows in text.
 	entries []entryChange
+	// unknown is why the entries aren't known, if the servers have no error about a value, or nil.
+	unknown *plan.Refusal
 	at      time.Time
 }
 
@@ -112,6 +115,9 @@ func (b *batches) flush() error {
 	if err := b.recordIssued(values, &total); err != nil {
 		return err
 	}
+	if b.unknown != nil {
+		return b.unknown
+	}
 	if err := b.x.writeEntries(b.entries); err != nil {
 		return err
 	}
@@ -166,7 +172,8 @@ func (b *batches) parts(v *plan.Values, before int) (parts []Part, err error) {
 			return nil, err
 		}
 		b.stamps = result
-		if b.entries, err = b.x.insertedEntries(p.Insert, v, result.Genes); err != nil {
+		b.entries, err = b.x.insertedEntries(p.Insert, v, result.Genes)
+		if b.unknown, _ = errors.AsType[*plan.Refusal](err); err != nil && b.unknown == nil {
 			return nil, err
 		}
 		for _, text := range result.Shards {

@@ -34,6 +34,7 @@ type newRow struct {
 	number  int  // its position in the statement
 	gene    gene.Gene
 	entries []*catalog.Entry // by index; nil: it has NULL
+	unknown *plan.Refusal    // why they aren't known, if the server has no error about a value, or nil
 }
 
 // conflict is a row that has the values of a new row in some unique key.
@@ -107,7 +108,9 @@ func (x *Execution) newRows(in *plan.Insertion, result *stamp.Result, before int
 				e.Row = result.Genes[i]
 				rows[i].entries[n], err = x.entryOf(&in.Indexing.Lookups[n], e)
 			}
-			if err != nil {
+			if unknown, is := errors.AsType[*plan.Refusal](err); is {
+				rows[i].unknown = unknown
+			} else if err != nil {
 				return nil, err
 			}
 		}
@@ -124,6 +127,12 @@ func (x *Execution) entryOf(l *catalog.Lookup, e catalog.Entry) (*catalog.Entry,
 
 // insertNew inserts a row, or does instead what the statement does about the conflicting rows.
 func (x *Execution) insertNew(in *plan.Insertion, r *newRow) (total totals, err error) {
+	if r.unknown != nil {
+		if total, err = x.changeOnce([]Part{r.part}); err == nil {
+			err = r.unknown
+		}
+		return total, err
+	}
 	found, err := x.conflictsElsewhere(in, r)
 	if err != nil {
 		return total, err

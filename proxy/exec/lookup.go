@@ -162,7 +162,8 @@ type entryChange struct {
 	deleted, made []catalog.Entry
 }
 
-// insertedEntries returns the entries of the rows of an INSERT. genes contains the gene of each row.
+// insertedEntries returns the entries of the rows of an INSERT. genes contains the gene of each row. A *plan.Refusal is about a value that isn't
+// known or can't be stored. It is returned to the client only if the rows' servers have no error of their own.
 func (x *Execution) insertedEntries(in *plan.Insertion, v *plan.Values, genes []gene.Gene) (changes []entryChange, err error) {
 	if in.Indexing == nil {
 		return nil, nil
@@ -216,7 +217,7 @@ func (x *Execution) writeEntries(changes []entryChange) error {
 		inserts := func(some []catalog.Entry) []byte { return c.lookup.AppendInsert(nil, x.Snapshot.Map, some) }
 		if err := x.writeSome(c.made, stmt.Insert, inserts); err != nil {
 			if e, is := err.(*backend.ServerError); is && e.Code == mysql.ER_DUP_ENTRY { //nolint:errorlint // it is never wrapped
-				e.Message = c.lookup.NameDuplicate(e.Message)
+				e.Message = c.lookup.NameDuplicate(e.Message, c.made)
 			}
 			return err
 		}
@@ -259,9 +260,13 @@ const mostIndexed = 50_000
 // values, changes them, and writes the entries.
 func (x *Execution) changeIndexed(p *plan.Change, shards []int) (total totals, err error) {
 	err = x.withOneTime(func() error {
-		changes, found, err := x.lockIndexed(p, shards)
-		if err != nil {
-			return err
+		next, unknown := x.nextEntries(p)
+		var changes []entryChange
+		var found uint64
+		if unknown == nil {
+			if changes, found, err = x.lockIndexed(p, shards, next); err != nil {
+				return err
+			}
 		}
 		parts, err := x.changeParts(p, shards)
 		if err != nil {
@@ -269,6 +274,9 @@ func (x *Execution) changeIndexed(p *plan.Change, shards []int) (total totals, e
 		}
 		if total, err = x.changeOnce(parts); err != nil {
 			return err
+		}
+		if unknown != nil && total.used() > 0 { // the servers have no error about the value
+			return unknown
 		}
 		if changed := total.used(); changed != found { // rows that other sessions have inserted since
 			return errOthersMatch
@@ -278,19 +286,31 @@ func (x *Execution) changeIndexed(p *plan.Change, shards []int) (total totals, e
 	return total, err
 }
 
-// lockIndexed locks the rows that a change is about to change, and returns how their entries change, and the number of rows.
-func (x *Execution) lockIndexed(p *plan.Change, shards []int) (changes []entryChange, found uint64, err error) {
+// nextEntries returns the entries that an UPDATE gives each row, by index, without their genes. Nil: the row has none. The error is a *plan.Refusal
+// about a value that isn't known or can't be stored.
+func (x *Execution) nextEntries(p *plan.Change) ([]*catalog.Entry, error) {
 	in := p.Indexing
-	news := make([]catalog.Entry, len(in.Lookups))
-	has := make([]bool, len(in.Lookups))
+	next := make([]*catalog.Entry, len(in.Lookups))
+	if in.Deletes() {
+		return next, nil
+	}
+	for n := range in.Lookups {
+		e, has, err := in.NewEntry(x.Values, n)
+		if err != nil {
+			return nil, err
+		}
+		if has {
+			next[n] = &e
+		}
+	}
+	return next, nil
+}
+
+// lockIndexed locks the rows that a change is about to change, and returns how their entries change, and the number of rows.
+func (x *Execution) lockIndexed(p *plan.Change, shards []int, next []*catalog.Entry) (changes []entryChange, found uint64, err error) {
+	in := p.Indexing
 	for n := range in.Lookups {
 		changes = append(changes, entryChange{lookup: &in.Lookups[n]})
-		if in.Deletes() {
-			continue
-		}
-		if news[n], has[n], err = in.NewEntry(x.Values, n); err != nil {
-			return nil, 0, err
-		}
 	}
 	rows, err := x.readIndexed(p, shards)
 	if err != nil {
@@ -307,16 +327,14 @@ func (x *Execution) lockIndexed(p *plan.Change, shards []int) (changes []entryCh
 				return nil, 0, err
 			}
 			old.Row = g
-			next := news[n]
-			next.Row = g
-			if had && has[n] && old.Value.String() == next.Value.String() {
+			if had && next[n] != nil && old.Value.String() == next[n].Value.String() {
 				continue
 			}
 			if had {
 				changes[n].deleted = append(changes[n].deleted, old)
 			}
-			if has[n] {
-				changes[n].made = append(changes[n].made, next)
+			if next[n] != nil {
+				changes[n].made = append(changes[n].made, catalog.Entry{Value: next[n].Value, Row: g})
 			}
 		}
 	}
@@ -407,10 +425,16 @@ func geneOfText(key *catalog.Key, text []byte) (gene.Gene, error) {
 // insertIndexed runs the parts of an INSERT into a table with look-up indexes, and then writes the entries.
 func (x *Execution) insertIndexed(p *plan.Stamped, result *stamp.Result, parts []Part) error {
 	entries, err := x.insertedEntries(p.Insert, x.Values, result.Genes)
-	if err != nil {
+	unknown, is := errors.AsType[*plan.Refusal](err)
+	if err != nil && !is {
 		return err
 	}
-	write := func() error { return x.writeEntries(entries) }
+	write := func() error {
+		if unknown != nil {
+			return unknown
+		}
+		return x.writeEntries(entries)
+	}
 	if x.returns() {
 		return x.insertReturning(p.Insert, result, parts, write)
 	}

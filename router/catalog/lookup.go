@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -438,8 +439,8 @@ func (l *Lookup) appendCondition(dst []byte, entries []Entry, ofRows bool) []byt
 }
 
 // NameDuplicate returns a shard's message about a duplicate entry as the message of the indexed table: with the value alone and the name of the
-// table's own key. MySQL writes the table in front of the key.
-func (l *Lookup) NameDuplicate(message string) string {
+// table's own key. MySQL writes the table in front of the key. Servers shorten long values, so the rest of one is taken from the entries.
+func (l *Lookup) NameDuplicate(message string, entries []Entry) string {
 	key, own := l.Key, "'PRIMARY'"
 	if named := "'" + l.Entries.Name + ".PRIMARY'"; strings.Contains(message, named) {
 		key, own = l.Indexed.Name+"."+key, named
@@ -455,7 +456,36 @@ func (l *Lookup) NameDuplicate(message string) string {
 	if message[end] != '-' {
 		return message
 	}
-	return message[:begin+1] + message[end+1:at] + "'" + key + "'" + message[at+len(own):]
+	most := strings.LastIndexByte(message[:at], '\'') - (begin + 1)
+	value := lengthened(message[end+1:begin+1+most], most, entries)
+	return message[:begin+1] + value + message[begin+1+most:at] + "'" + key + "'" + message[at+len(own):]
+}
+
+// shortTo is the number of bytes to which MySQL shortens values in messages about duplicates. MariaDB ends longer ones by dots.
+const shortTo = 64
+
+// lengthened returns a value that a server has shortened, as it shortens the value alone: to a number of bytes.
+func lengthened(value string, most int, entries []Entry) string {
+	dots := "..."
+	begin, short := strings.CutSuffix(value, dots)
+	whole := func(e Entry) bool { return string(e.Value.Text) == value }
+	if !short && most != shortTo || slices.ContainsFunc(entries, whole) {
+		return value
+	}
+	if !short {
+		dots = ""
+	}
+	for _, e := range entries {
+		text := string(e.Value.Text)
+		switch {
+		case !strings.HasPrefix(text, begin), strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }):
+		case len(text) <= most:
+			return text
+		default:
+			return text[:most-len(dots)] + dots
+		}
+	}
+	return value
 }
 
 // AppendPresent appends the query for the genes of existing entries, and for the position of each in a list of entries. It locks them.

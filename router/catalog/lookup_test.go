@@ -131,13 +131,16 @@ func TestNameOfADuplicate(t *testing.T) {
 	table, _ := c.Find(TableName{"shop", "users"})
 	l := &c.Lookups(table)[0]
 	for message, want := range map[string]string{
-		"Duplicate entry '123-ann@x' for key 'PRIMARY'":                "Duplicate entry 'ann@x' for key 'by_email'",
-		"Duplicate entry '123-1-PRIMARY' for key 'entries.PRIMARY'":    "Duplicate entry '1-PRIMARY' for key 'users.by_email'",
-		"Duplicate entry '18446744073709551615-' for key 'PRIMARY'":    "Duplicate entry '' for key 'by_email'",
-		"Duplicate entry 'x' for key 'other'":                          "Duplicate entry 'x' for key 'other'",
-		"Doppelter Eintrag '9-it's' für Schlüssel 'PRIMARY' vorhanden": "Doppelter Eintrag 'it's' für Schlüssel 'by_email' vorhanden",
+		"Duplicate entry '123-ann@x' for key 'PRIMARY'":                                  "Duplicate entry 'ann@x' for key 'by_email'",
+		"Duplicate entry '123-1-PRIMARY' for key 'entries.PRIMARY'":                      "Duplicate entry '1-PRIMARY' for key 'users.by_email'",
+		"Duplicate entry '18446744073709551615-' for key 'PRIMARY'":                      "Duplicate entry '' for key 'by_email'",
+		"Duplicate entry '12-" + strings.Repeat("y", 61) + "' for key 'entries.PRIMARY'": "Duplicate entry '" + strings.Repeat("y", 64) + "' for key 'users.by_email'",
+		"Duplicate entry '12-" + strings.Repeat("y", 60) + "...' for key 'PRIMARY'":      "Duplicate entry '" + strings.Repeat("y", 63) + "...' for key 'by_email'",
+		"Duplicate entry '123-" + strings.Repeat("y", 98) + "...' for key 'PRIMARY'":     "Duplicate entry '" + strings.Repeat("y", 100) + "' for key 'by_email'",
+		"Duplicate entry 'x' for key 'other'":                                            "Duplicate entry 'x' for key 'other'",
+		"Doppelter Eintrag '9-it's' für Schlüssel 'PRIMARY' vorhanden":                   "Doppelter Eintrag 'it's' für Schlüssel 'by_email' vorhanden",
 	} {
-		if got := l.NameDuplicate(message); got != want {
+		if got := l.NameDuplicate(message, []Entry{{Value: stmt.Value{Kind: stmt.String, Text: []byte(strings.Repeat("y", 100))}}}); got != want {
 			t.Errorf("%s: %s", message, got)
 		}
 	}

@@ -142,7 +142,7 @@ func (c Context) indexInsert(s *stmt.Statement, in *Insertion) (*Indexing, error
 	}
 	for i := range lookups {
 		at := slices.Index(in.Columns, lookups[i].Column)
-		if of := lookups[i].Of(); at < 0 && !of.DefaultsToNull {
+		if of := lookups[i].Of(); at < 0 && !of.DefaultsToNull && of.HasDefault {
 			return nil, refuse(Indexed, "an INSERT into %s must give %s, by which rows are looked up in %s", t.TableName, of.Name, lookups[i].Entries.TableName)
 		}
 		x.at = append(x.at, at)
@@ -151,10 +151,14 @@ func (c Context) indexInsert(s *stmt.Statement, in *Insertion) (*Indexing, error
 }
 
 // RowEntry returns the entry that a row of an INSERT has in the n-th index, without its hash and gene. has is false for NULL. The error is a
-// *Refusal.
+// *Refusal. The server that has the row may have an error of its own about the value, which clients expect.
 func (x *Indexing) RowEntry(in *Insertion, v *Values, row, n int) (entry catalog.Entry, has bool, err error) {
 	if x.at[n] < 0 {
-		return entry, false, nil
+		of := x.Lookups[n].Of()
+		if !of.DefaultsToNull { // servers refuse the row in strict mode
+			err = refuse(Indexed, "an INSERT into %s must give %s, by which rows are looked up in %s", x.table.TableName, of.Name, x.Lookups[n].Entries.TableName)
+		}
+		return entry, false, err
 	}
 	value := in.Value(v, row, x.at[n])
 	of := x.Lookups[n].Of()
