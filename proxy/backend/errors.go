@@ -13,6 +13,12 @@ import (
 // ServerError is an error from the shard's server, with the code, SQLSTATE and message as sent.
 type ServerError = mysql.MyError
 
+// LacksParent reports whether a server refused a row because the parent of one of its foreign keys isn't there.
+func LacksParent(err error) bool {
+	e, is := errors.AsType[*ServerError](err)
+	return is && (e.Code == mysql.ER_NO_REFERENCED_ROW || e.Code == mysql.ER_NO_REFERENCED_ROW_2)
+}
+
 // ErrClosed is wrapped by the error of Borrow once the pool is closed, for example because its shard was removed. Nothing was
 // sent.
 var ErrClosed = errors.New("the pool is closed")

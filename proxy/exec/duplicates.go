@@ -343,7 +343,7 @@ func (x *Execution) insertOrUpdate(in *plan.Insertion, r *newRow, found []confli
 		part.Shard = x.Snapshot.Map.Shard(first.shard)
 	}
 	total, err := x.changeOnce([]Part{part})
-	if e, is := errors.AsType[*backend.ServerError](err); is && part.Shard != r.part.Shard && (e.Code == mysql.ER_NO_REFERENCED_ROW || e.Code == mysql.ER_NO_REFERENCED_ROW_2) {
+	if part.Shard != r.part.Shard && backend.LacksParent(err) {
 		return total, in.Indexing.UncheckedParent(r.number)
 	}
 	switch {

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-
-	"github.com/go-mysql-org/go-mysql/mysql"
 )
 
 // atRow matches the end of a server's message about a row of an INSERT.
@@ -44,11 +42,14 @@ func (d *Diagnostics) SortByRow(from int) {
 	slices.SortStableFunc(list, func(a, b Condition) int { return a.row - b.row })
 }
 
+// deprecatedSyntax is the code of a warning about deprecated syntax.
+const deprecatedSyntax = "1287"
+
 // DropDeprecations removes the warnings about deprecated syntax from an index on, and returns how many there were. A server reports them once for
 // a statement, so they are kept of one of its parts.
 func (d *Diagnostics) DropDeprecations(from int) (dropped uint16) {
 	before := len(d.Conditions)
-	rest := slices.DeleteFunc(d.Conditions[from:], func(c Condition) bool { return c.code == strconv.Itoa(mysql.ER_WARN_DEPRECATED_SYNTAX) })
+	rest := slices.DeleteFunc(d.Conditions[from:], func(c Condition) bool { return c.code == deprecatedSyntax })
 	d.Conditions = d.Conditions[:from+len(rest)]
 	return uint16(before - len(d.Conditions))
 }
