@@ -55,7 +55,7 @@ func TestTheTimelineHasProcesses(t *testing.T) {
 			}
 			got = nil
 			for _, e := range slices.Backward(list) {
-				got = append(got, fmt.Sprintf("%s: %.10s %v", e.Name(), e.What, e.Failed))
+				got = append(got, fmt.Sprintf("%s: %.8s %v", e.Name(), e.What, e.Failed))
 			}
 			if len(got) >= len(want) {
 				break
@@ -66,9 +66,9 @@ func TestTheTimelineHasProcesses(t *testing.T) {
 		}
 	}
 	a, stopA := start("a")
-	await("a: started ve false")
+	await("a: started  false")
 	_, stopB := start("b")
-	await("b: started ve false")
+	await("b: started  false")
 	stopA()
 	vanish("a")
 	a.Leave(t.Context(), time.Time{}, time.Now())
@@ -76,17 +76,17 @@ func TestTheTimelineHasProcesses(t *testing.T) {
 	if _, err := kv.Commit(t.Context(), nil, etcd.Delete(fleet.MemberPrefix+"b")); err != nil { // as another process does that takes it for lost
 		t.Fatal(err)
 	}
-	await("b: is back: o false")
+	await("b: is back: false")
 	stopB()
 	vanish("b")
-	await("b: was lost:  true")
+	await("b: was lost true")
 	_, stopC := start("c")
-	await("c: started ve false")
+	await("c: started  false")
 	stopC()
 	if err := fleet.Send(t.Context(), kv, "c", fleet.Drain, "ann", time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	await("c: was reques false")
+	await("c: was requ false")
 	cancel()
 	<-ended
 	<-ended
