@@ -182,7 +182,7 @@ func TestARenameThatSomebodyLeft(t *testing.T) {
 			"ALTER TABLE visit ADD COLUMN x INT", "CREATE TABLE like_it LIKE visit", "CREATE TABLE seen (a INT)",
 		} {
 			_, err := db.Exec(text)
-			refused(t, err, 1105, "RENAME TABLE `"+s.Schema+"`.`visit` TO `"+s.Schema+"`.`seen` finishes it")
+			refused(t, err, 1105, "RENAME TABLE `"+s.Schema+"`.`visit` TO `"+s.Schema+"`.`seen` completes the rename")
 		}
 		exec(t, db, "RENAME TABLE visit TO seen")
 		if got := number(t, db, "SELECT COUNT(*) FROM seen"); got != 4 {

@@ -30,7 +30,7 @@ func TestBackup(t *testing.T) {
 		}
 		taking := backup.Taking{KV: s.kv, Name: "test", Secrets: s.secret, Now: time.Now}
 		file := filepath.Join(work, "cut.json")
-		s.says(t, "where 2 shards are", "backup", "--save", file)
+		s.says(t, "the moment of 2 shards", "backup", "--save", file)
 		text, err := os.ReadFile(file)
 		must(t, err)
 		cut, err := backup.Decode(text)

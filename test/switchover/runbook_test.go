@@ -77,9 +77,9 @@ func (s *stand) goesOn(t *testing.T, primary string) {
 		}
 		return nil
 	})
-	s.says(t, primary+" goes on without replicas", "switchover", "s0", "--without-replicas", "--yes")
+	s.says(t, primary+" continues without replicas", "switchover", "s0", "--without-replicas", "--yes")
 	s.wantRecord(t, "what may be lost is told", func(r failover.Record) bool { return r.MayLose != "" })
-	if out, err := s.locus(t, "doctor"); err == nil || !strings.Contains(out, "may be lost with it: it goes on without replicas") {
+	if out, err := s.locus(t, "doctor"); err == nil || !strings.Contains(out, "may be lost with it: it continues without replicas") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
