@@ -58,7 +58,7 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 		if i < 0 {
 			break
 		}
-		if done := c.ask(i, g.share(began, left), left == 1); done {
+		if done := c.ask(i, g.share(began, left, asked == nil), left == 1); done {
 			return c.outcome()
 		}
 		if asked == nil {
@@ -81,13 +81,17 @@ func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 }
 
 // share returns the time limit of the next member of a call that began at that time, if that many are left to ask. The limit of the
-// last one has an effect only if others were late and are asked again after it.
-func (g *Generator) share(began time.Duration, left int) time.Duration {
+// last one has an effect only if others were late and are asked again after it. The first one has half of Timeout: if all members need
+// the same time, an equal share would be too short for each of many.
+func (g *Generator) share(began time.Duration, left int, first bool) time.Duration {
 	if left <= 1 {
 		return g.options.Timeout
 	}
 	rest := g.options.Timeout - (g.now() - began)
-	return max(rest/time.Duration(left-1), g.options.Timeout/time.Duration(len(g.members)))
+	if first && left > 2 {
+		return rest / 2
+	}
+	return max(rest/time.Duration(left-1), g.options.Timeout/time.Duration(2*len(g.members)))
 }
 
 // notAskedFor is how long a call waits for members whose servers aren't asked for a while, if all others failed. It exceeds the

@@ -264,26 +264,48 @@ func TestNoCallerWaitsLongerThanTheLimit(t *testing.T) {
 	const answer = time.Millisecond
 	for _, n := range []int{2, 4, 8, 64} {
 		for _, took := range []time.Duration{-1, 240 * time.Millisecond, 260 * time.Millisecond, 990 * time.Millisecond, 3 * time.Second} {
-			run(t, n, Options{Aside: 10 * time.Millisecond}, func(t *testing.T, g *fixture) {
-				healthy := n / 2
-				for i, in := range g.inner {
-					in.took.Store(int64(took))
-					if i == healthy {
-						in.took.Store(int64(answer))
-					}
-				}
-				var callers sync.WaitGroup
-				for i := range 200 {
-					callers.Go(func() {
-						time.Sleep(time.Duration(i) * 17 * time.Millisecond) // virtual
-						began := time.Now()
-						g.one(t)
-						if waited := time.Since(began); waited > time.Second+answer {
-							t.Errorf("%d members, of which all but one take %s: a caller waited %s", n, took, waited)
+			for _, healthy := range []int{n / 2, n - 1} {
+				run(t, n, Options{Aside: 10 * time.Millisecond}, func(t *testing.T, g *fixture) {
+					for i, in := range g.inner {
+						in.took.Store(int64(took))
+						if i == healthy {
+							in.took.Store(int64(answer))
 						}
-					})
+					}
+					var callers sync.WaitGroup
+					for i := range 200 {
+						callers.Go(func() {
+							time.Sleep(time.Duration(i) * 17 * time.Millisecond) // virtual
+							began := time.Now()
+							g.one(t)
+							if waited := time.Since(began); waited > time.Second+answer {
+								t.Errorf("%d members, of which all but one take %s: a caller waited %s", n, took, waited)
+							}
+						})
+					}
+					callers.Wait()
+				})
+			}
+		}
+	}
+}
+
+// If all members need the same time, up to half of the limit, a call waits only for one, however many others could be asked after it.
+func TestMembersThatAllNeedAWhileAnswer(t *testing.T) {
+	for _, n := range []int{2, 4, 8, 64} {
+		for _, took := range []time.Duration{30 * time.Millisecond, 200 * time.Millisecond, 450 * time.Millisecond} {
+			run(t, n, Options{}, func(t *testing.T, g *fixture) {
+				for _, in := range g.inner {
+					in.took.Store(int64(took))
 				}
-				callers.Wait()
+				for range 20 {
+					began := time.Now()
+					g.one(t)
+					if waited := time.Since(began); waited > took {
+						t.Errorf("%d members that take %s: a caller waited %s", n, took, waited)
+					}
+					time.Sleep(100 * time.Millisecond) // virtual
+				}
 			})
 		}
 	}
