@@ -297,8 +297,11 @@ func (c *Console) answer(w http.ResponseWriter, r *http.Request, name string, ca
 		refuseJSON(w, http.StatusNotFound, fmt.Errorf("%s: no such request", name))
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), cmp.Or(called.patience, callPatience))
+	patience := cmp.Or(called.patience, callPatience)
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
 	defer cancel()
+	// The server's own limit for the answer counts from the request. Without support for this, as in tests, there is none.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(patience + sendWithin))
 	read := func(into any) error {
 		if err := decode(http.MaxBytesReader(w, r.Body, 64<<10), into); err != nil {
 			return &ops.Invalid{Problem: fmt.Sprintf("the body is not a JSON object for %s: %v; its fields are %s", name, err, strings.Join(fieldNames(called.of), ", "))}
