@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"locus/control/declared"
 	"locus/idgen/gene"
@@ -206,15 +207,23 @@ func (e evening) plan(ctx context.Context, o *Ops, p *Plan) error {
 func (o *Ops) StartRebalance(ctx context.Context, b *Rebalancing) (started []*job.Job, err error) {
 	for _, p := range b.Plans {
 		if err := o.Start(ctx, p); err != nil {
-			var ids []string
-			for _, j := range started {
-				ids = append(ids, j.ID)
-			}
-			return started, errors.Join(err, fmt.Errorf("these jobs have started: %v", ids))
+			return started, errors.Join(err, begun(started))
 		}
 		started = append(started, p.Job)
 	}
 	return started, nil
+}
+
+// begun returns an error that names the jobs that were written before another one failed; nil if there are none.
+func begun(started []*job.Job) error {
+	if len(started) == 0 {
+		return nil
+	}
+	ids := make([]string, len(started))
+	for i, j := range started {
+		ids[i] = j.ID
+	}
+	return fmt.Errorf("these jobs have started: %s", strings.Join(ids, ", "))
 }
 
 // Rebalance plans and checks the jobs of a rebalance, and starts them.
