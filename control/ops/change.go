@@ -121,6 +121,9 @@ func (o *Ops) checkChange(ctx context.Context, c *Change, progress fitting.Progr
 	if err := o.checkDigits(ctx, c.Next.HiddenBy(c.state.Cluster)); err != nil {
 		return err
 	}
+	if err := o.checkRemoved(ctx, c); err != nil {
+		return err
+	}
 	c.warn(c.Next.FailTogether(c.state.Cluster)...)
 	if c.rules.unchecked {
 		return c.withoutShards()
@@ -349,6 +352,9 @@ func (o *Ops) commitChange(ctx context.Context, c *Change, effect *Effect) error
 		return errors.Join(c.stays(err), errUnwritten)
 	}
 	defer filling.Release()
+	if err := o.checkRemoved(ctx, c); err != nil { // a job may have started during the check of the shards
+		return errors.Join(c.stays(err), errUnwritten)
+	}
 	err = c.state.Commit(ctx, o.kv, c.Next, c.stamp)
 	conflict, changed := errors.AsType[*etcd.Conflict](err)
 	switch {

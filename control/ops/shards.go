@@ -59,19 +59,43 @@ func (r RemoveShard) next(ctx context.Context, o *Ops, current *cluster.Cluster)
 	if current.Settings.DefaultShard == r.Shard {
 		return nil, fmt.Errorf("shard %s is the default shard, which has the tables that are not declared; it can't be removed", r.Shard)
 	}
-	list, err := o.jobs.Jobs(ctx)
-	if err != nil {
+	if err := o.checkShardUnused(ctx, r.Shard); err != nil {
 		return nil, err
-	}
-	for _, j := range list {
-		if !j.State.Over() && uses(j, r.Shard) {
-			return nil, fmt.Errorf("job %s uses shard %s; finish or abort it first", j.ID, r.Shard)
-		}
 	}
 	next := *current
 	next.Shards = maps.Clone(next.Shards)
 	delete(next.Shards, r.Shard)
 	return &next, next.Validate()
+}
+
+// checkShardUnused returns an error if a job that is not over uses a shard.
+func (o *Ops) checkShardUnused(ctx context.Context, name router.ShardName) error {
+	list, err := o.jobs.Jobs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, j := range list {
+		if !j.State.Over() && uses(j, name) {
+			return fmt.Errorf("job %s uses shard %s; finish or abort it first", j.ID, name)
+		}
+	}
+	return nil
+}
+
+// checkRemoved returns an error if a job uses a shard that the change removes.
+func (o *Ops) checkRemoved(ctx context.Context, c *Change) error {
+	if c.state.Cluster == nil {
+		return nil
+	}
+	for _, name := range c.state.Cluster.ShardNames() {
+		if _, stays := c.Next.Shards[name]; stays {
+			continue
+		}
+		if err := o.checkShardUnused(ctx, name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // uses reports whether a job reads or writes a shard.
