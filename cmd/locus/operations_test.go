@@ -309,14 +309,26 @@ func TestTheLastProxyStays(t *testing.T) {
 	}
 	id := cards[0].ID
 	want := "process " + id + " is the only proxy, so that applications have none without it; start another one first, or accept it by last: true"
-	for _, name := range []string{"drain", "evict"} {
-		if text, number := f.sql(name + "('" + id + "')"); text != want || number != impossible[1] {
-			t.Errorf("SQL: %d %q, want %q", number, text, want)
-		}
-		if text, status := f.post(name, `{"process": "`+id+`"}`); text != want || status != impossible[2] {
-			t.Errorf("HTTP: %d %q, want %q", status, text, want)
+	stays := func() {
+		t.Helper()
+		for _, name := range []string{"drain", "evict"} {
+			if text, number := f.sql(name + "('" + id + "')"); text != want || number != impossible[1] {
+				t.Errorf("SQL: %d %q, want %q", number, text, want)
+			}
+			if text, status := f.post(name, `{"process": "`+id+`"}`); text != want || status != impossible[2] {
+				t.Errorf("HTTP: %d %q, want %q", status, text, want)
+			}
 		}
 	}
+	stays()
+	other := fleet.Card{ID: "other-4306", Addr: "other:4306"}
+	if _, err := f.kv.Commit(t.Context(), nil, etcd.Put(other.Key(), other.Text())); err != nil {
+		t.Fatal(err)
+	}
+	if err := fleet.Send(t.Context(), f.kv, other.ID, fleet.Drain, "ann", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	stays() // the other one is about to stop
 }
 
 // TestAShardIsRemovedByEachInterface until what is declared has no shard s2.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"locus/config/etcd"
@@ -22,7 +23,9 @@ const (
 	Evict Order = "evict"
 )
 
-func orderKey(id string) string { return "orders/" + id }
+const orders = "orders/"
+
+func orderKey(id string) string { return orders + id }
 
 type order struct {
 	Order Order     `json:"order"`
@@ -44,6 +47,27 @@ func Send(ctx context.Context, kv *etcd.KV, id string, o Order, by string, now t
 	writes, _ := events.Add([]etcd.Write{etcd.Put(orderKey(id), text)}, e)
 	_, err = kv.Commit(ctx, nil, writes...)
 	return err
+}
+
+// Stopping returns the IDs of the processes that were requested to stop, as far as they answer: those that drain, and those that have
+// not read the request yet.
+func Stopping(ctx context.Context, kv *etcd.KV) (map[string]bool, error) {
+	pairs, _, err := kv.GetPrefix(ctx, orders)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]bool{}
+	for _, p := range pairs {
+		ids[strings.TrimPrefix(p.Key, orders)] = true
+	}
+	beats, err := Beats(ctx, kv)
+	if err != nil {
+		return nil, err
+	}
+	for id, b := range beats.By {
+		ids[id] = ids[id] || b.Draining
+	}
+	return ids, nil
 }
 
 // Obey calls obey with each request to one proxy, until ctx ends. It discards a request from before its start,

@@ -47,3 +47,18 @@ func TestOrders(t *testing.T) {
 		t.Errorf("another order: %s", <-got)
 	}
 }
+
+// A process counts as stopping from the request on, before it has read it.
+func TestARequestedProcessIsStopping(t *testing.T) {
+	t.Parallel()
+	kv := keys(t)
+	if stopping, err := fleet.Stopping(t.Context(), kv); err != nil || len(stopping) != 0 {
+		t.Fatalf("%v %v", stopping, err)
+	}
+	if err := fleet.Send(t.Context(), kv, "p1", fleet.Drain, "ann", time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if stopping, err := fleet.Stopping(t.Context(), kv); err != nil || len(stopping) != 1 || !stopping["p1"] {
+		t.Errorf("%v %v", stopping, err)
+	}
+}

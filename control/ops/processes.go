@@ -27,7 +27,7 @@ type Evict struct {
 // Leaving is a process that is to stop, and what is left without it.
 type Leaving struct {
 	Process fleet.Card
-	Proxies int // the other proxies
+	Proxies int // the other proxies, without those that are stopping too
 	Others  int // the other processes
 }
 
@@ -47,12 +47,16 @@ func (o *Ops) PlanLeaving(ctx context.Context, process string) (*Leaving, error)
 	if err != nil {
 		return nil, err
 	}
+	stopping, err := fleet.Stopping(ctx, o.kv)
+	if err != nil {
+		return nil, err
+	}
 	l := &Leaving{Process: cards[at]}
 	for i, c := range cards {
 		switch {
 		case i == at:
 			continue
-		case c.Proxies():
+		case c.Proxies() && !stopping[c.ID]:
 			l.Proxies++
 		}
 		l.Others++
