@@ -3,6 +3,8 @@ package ddl
 import (
 	"context"
 
+	"github.com/go-mysql-org/go-mysql/mysql"
+
 	"locus/proxy/txn"
 	"locus/proxy/wire"
 	"locus/router"
@@ -13,7 +15,8 @@ import (
 //
 // A trigger may leave state on the connection of each statement that changes its table, such as user variables. So the table is locked from
 // before the trigger exists until every proxy knows it. A statement that runs the trigger thus ends when its proxy knows the trigger, even if
-// it began before, and the proxy then looks for that state. CREATE TRIGGER itself waits for the same transactions as the lock.
+// it began before, and the proxy then looks for that state. CREATE TRIGGER itself waits for the same transactions as the lock. If the account
+// may not lock tables, the trigger is created without the lock, with a warning.
 func (s *Session) DefineTrigger(st Statement, shard router.ShardName) (ok wire.OK, err error) {
 	if err := s.Commit(); err != nil {
 		return ok, err
@@ -22,14 +25,19 @@ func (s *Session) DefineTrigger(st Statement, shard router.ShardName) (ok wire.O
 	if err != nil {
 		return ok, err
 	}
-	if _, err := l.Conn.Own().Exec(s.Context, "LOCK TABLES "+st.quoted(st.Facts.Statement.Trigger.On)+" WRITE"); err != nil {
-		l.Fail(err)
-		return ok, unsent(err)
+	_, unlocked := l.Conn.Own().Exec(s.Context, "LOCK TABLES "+st.quoted(st.Facts.Statement.Trigger.On)+" WRITE")
+	if unlocked != nil && !hasCode(unlocked, mysql.ER_DBACCESS_DENIED_ERROR, mysql.ER_TABLEACCESS_DENIED_ERROR) {
+		l.Fail(unlocked)
+		return ok, unsent(unlocked)
 	}
 	d := &definition{Session: s, Statement: st}
 	s.Observer.Sent(l)
 	if ok, err = l.Conn.Run(s.Context, string(st.Values.Text), txn.Effects(st.Facts)); err == nil && ok.Warnings > 0 {
 		d.keepWarnings(l)
+	}
+	if err == nil && unlocked != nil {
+		s.Diagnostics.Warn("shard " + string(shard) + " locks no table (" + unlocked.Error() + "): user variables that the trigger assigned to statements during its definition may be lost")
+		ok.Warnings++
 	}
 	if err == nil || !txn.IsRefusal(err) { // without an answer it may exist
 		s.Reread(st.Change(shard))
