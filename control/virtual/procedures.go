@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
+	"time"
 
 	"locus/control/finding"
 	"locus/control/ops"
@@ -31,6 +32,21 @@ type procedure struct {
 	least int    // the number of arguments that must be given
 	// read converts the arguments into a request, and returns the function that runs it.
 	read func(*call) run
+	// slow: the request reads or copies rows of all shards, and has copyPatience instead of callPatience.
+	slow bool
+}
+
+// Time limits of a call, as over HTTP.
+const (
+	callPatience = 30 * time.Second
+	copyPatience = 10 * time.Minute
+)
+
+func (p procedure) patience() time.Duration {
+	if p.slow {
+		return copyPatience
+	}
+	return callPatience
 }
 
 // run runs a request.
@@ -56,18 +72,18 @@ var procedures = map[string]procedure{
 	"throttle": {takes: "job, percent", least: 2, read: sends(func(c *call) ops.Command { return ops.Throttle{OfJob: c.job(), Percent: c.number(1)} })},
 	"mirror":   {takes: "job, percent", least: 2, read: sends(func(c *call) ops.Command { return ops.Mirror{OfJob: c.job(), Percent: c.number(1)} })},
 
-	"rebalance": {takes: "[by, tolerance_percent, why]", least: 0, read: rebalance},
+	"rebalance": {takes: "[by, tolerance_percent, why]", least: 0, read: rebalance, slow: true},
 
 	"switchover":       {takes: "shard, server", least: 2, read: switchover},
 	"promote":          {takes: "shard, server [, give_up]", least: 2, read: promote},
 	"without_replicas": {takes: "shard", least: 1, read: withoutReplicas},
 	"drain":            {takes: "process [, last]", least: 1, read: drain},
 	"evict":            {takes: "process [, last]", least: 1, read: evict},
-	"shard_fill":       {takes: "shard [, wait_seconds]", least: 1, read: shardFill},
-	"shard_remove": {takes: "shard [, why]", least: 1, read: declares(func(c *call) ops.Declare {
+	"shard_fill":       {takes: "shard [, wait_seconds]", least: 1, read: shardFill, slow: true},
+	"shard_remove": {takes: "shard [, why]", least: 1, slow: true, read: declares(func(c *call) ops.Declare {
 		return ops.RemoveShard{Shard: c.shard(0), Reason: ops.Reason{Why: c.text(1)}}
 	})},
-	"routes_rollback": {takes: "version [, why]", least: 1, read: declares(func(c *call) ops.Declare {
+	"routes_rollback": {takes: "version [, why]", least: 1, slow: true, read: declares(func(c *call) ops.Declare {
 		return ops.RestoreRoutes{Version: c.whole(0), Reason: ops.Reason{Why: c.text(1)}}
 	})},
 
@@ -102,6 +118,8 @@ func (p *Procedures) Call(ctx context.Context, name string, args []stmt.Value, b
 	if bad.Argument = c.bad; bad.Argument != "" {
 		return session.Answer{}, bad
 	}
+	ctx, cancel := context.WithTimeout(ctx, called.patience())
+	defer cancel()
 	answer, err := do(ctx, p.ops)
 	if invalid, is := errors.AsType[*ops.Invalid](err); is {
 		bad.Argument = invalid.Error()

@@ -2,6 +2,7 @@ package virtual
 
 import (
 	"testing"
+	"time"
 
 	"locus/router/stmt"
 )
@@ -27,6 +28,17 @@ func TestNumbers(t *testing.T) {
 		got := c.number(1)
 		if (c.bad != "") != test.bad || !test.bad && (got == nil) != (test.want == nil) || test.want != nil && *got != *test.want {
 			t.Errorf("%s: %v, %q", what, got, c.bad)
+		}
+	}
+}
+
+// TestProceduresThatCopyRowsHaveMoreTime than others.
+func TestProceduresThatCopyRowsHaveMoreTime(t *testing.T) {
+	for name, want := range map[string]time.Duration{
+		"rebalance": copyPatience, "shard_fill": copyPatience, "shard_remove": copyPatience, "routes_rollback": copyPatience, "drain": callPatience, "split": callPatience,
+	} {
+		if got := procedures[name].patience(); got != want {
+			t.Errorf("%s has %v", name, got)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // Procedures runs the procedures of the schema locus, by which operators send commands in SQL.
 type Procedures interface {
-	// Call runs a procedure on behalf of a user. It returns ErrNoProcedure, a *BadArguments, or an error which reports that
+	// Call runs a procedure on behalf of a user, within a time limit of its own. It returns ErrNoProcedure, a *BadArguments, or an error which reports that
 	// nothing was changed, or that the effect is unknown.
 	Call(ctx context.Context, procedure string, args []stmt.Value, by string) (Answer, error)
 }
@@ -42,8 +42,8 @@ func (b *BadArguments) Error() string {
 	return fmt.Sprintf("%s: got %d arguments", b.Takes, b.Given)
 }
 
-// procedureTime is the time limit of a call, in which shards may be queried before a move begins.
-const procedureTime = 30 * time.Second
+// procedureTime is the longest time limit of a call. Most procedures have a shorter one of their own.
+const procedureTime = 10 * time.Minute
 
 // procedure answers CALL locus.…. The call takes effect at once and is not part of a transaction, because it changes data in
 // etcd.
