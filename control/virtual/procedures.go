@@ -83,8 +83,8 @@ var procedures = map[string]procedure{
 	"shard_remove": {takes: "shard [, why]", least: 1, slow: true, read: declares(func(c *call) ops.Declare {
 		return ops.RemoveShard{Shard: c.shard(0), Reason: ops.Reason{Why: c.text(1)}}
 	})},
-	"routes_rollback": {takes: "version [, why]", least: 1, slow: true, read: declares(func(c *call) ops.Declare {
-		return ops.RestoreRoutes{Version: c.whole(0), Reason: ops.Reason{Why: c.text(1)}}
+	"routes_rollback": {takes: "version [, why, force_move_without_data]", least: 1, slow: true, read: declares(func(c *call) ops.Declare {
+		return ops.RestoreRoutes{Version: c.whole(0), Force: c.is(2), Reason: ops.Reason{Why: c.text(1)}}
 	})},
 
 	"kill_session":   {takes: "proxy, session", least: 2, read: kill(false)},
