@@ -2,6 +2,7 @@ package ddl
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/go-mysql-org/go-mysql/mysql"
 
@@ -9,6 +10,8 @@ import (
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
+	"locus/router/plan"
+	"locus/router/stmt"
 )
 
 // DefineTrigger creates a trigger on a table that is on one shard alone, and returns the OK for the client. No transaction can undo it.
@@ -16,7 +19,8 @@ import (
 // A trigger may leave state on the connection of each statement that changes its table, such as user variables. So the table is locked from
 // before the trigger exists until every proxy knows it. A statement that runs the trigger thus ends when its proxy knows the trigger, even if
 // it began before, and the proxy then looks for that state. CREATE TRIGGER itself waits for the same transactions as the lock. If the account
-// may not lock tables, the trigger is created without the lock, with a warning.
+// may not lock tables, a trigger that assigns user variables is refused, and another one is created without the lock, with a warning: stored
+// code that it calls may assign some.
 func (s *Session) DefineTrigger(st Statement, shard router.ShardName) (ok wire.OK, err error) {
 	if err := s.Commit(); err != nil {
 		return ok, err
@@ -26,9 +30,15 @@ func (s *Session) DefineTrigger(st Statement, shard router.ShardName) (ok wire.O
 		return ok, err
 	}
 	_, unlocked := l.Conn.Own().Exec(s.Context, "LOCK TABLES "+st.quoted(st.Facts.Statement.Trigger.On)+" WRITE")
-	if unlocked != nil && !hasCode(unlocked, mysql.ER_DBACCESS_DENIED_ERROR, mysql.ER_TABLEACCESS_DENIED_ERROR) {
+	switch {
+	case unlocked == nil:
+	case !hasCode(unlocked, mysql.ER_DBACCESS_DENIED_ERROR, mysql.ER_TABLEACCESS_DENIED_ERROR):
 		l.Fail(unlocked)
 		return ok, unsent(unlocked)
+	case stmt.AssignsVariables(string(st.Values.Text), 0):
+		l.Fail(unlocked)
+		return ok, &plan.Refusal{Code: plan.Unsupported, Message: fmt.Sprintf(
+			"a trigger that assigns user variables, while the account of shard %s may not lock its table (%v): GRANT LOCK TABLES on the database to that account", shard, unlocked)}
 	}
 	d := &definition{Session: s, Statement: st}
 	s.Observer.Sent(l)
@@ -36,7 +46,7 @@ func (s *Session) DefineTrigger(st Statement, shard router.ShardName) (ok wire.O
 		d.keepWarnings(l)
 	}
 	if err == nil && unlocked != nil {
-		s.Diagnostics.Warn("shard " + string(shard) + " locks no table (" + unlocked.Error() + "): user variables that the trigger assigned to statements during its definition may be lost")
+		s.Diagnostics.Warn("shard " + string(shard) + " locks no table (" + unlocked.Error() + "): user variables that functions and procedures of the trigger assigned during its definition may be lost")
 		ok.Warnings++
 	}
 	if err == nil || !txn.IsRefusal(err) { // without an answer it may exist
