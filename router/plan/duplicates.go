@@ -121,16 +121,23 @@ func (d *Duplicates) planSets(s *stmt.Statement, in *Insertion, lookups []catalo
 		switch from, is := in.Table.Column(a.FromRow); {
 		case d.sets[n].assigned:
 			return refuse(Indexed, "column %s of %s, by which rows are looked up in %s, is set twice: set it once", a.Column.Name, in.Table.TableName, lookups[n].Entries.TableName)
-		case is && slices.Contains(in.Columns, from):
+		case is && in.givesAs(from, column):
 			set.at = slices.Index(in.Columns, from)
-		case is && in.Table.Columns[from].DefaultsToNull:
-			set.isNull = true
+			set.isNull = set.at < 0
 		case is || !a.Value.Known():
 			return refuse(Indexed, "column %s of %s, by which rows are looked up in %s, can only be set to a value that is known beforehand", a.Column.Name, in.Table.TableName, lookups[n].Entries.TableName)
 		}
 		d.sets[n] = set
 	}
 	return nil
+}
+
+// givesAs reports whether a new row's value of a column is known, and an indexed column stores it as it is. Another type could change it.
+func (in *Insertion) givesAs(from, indexed int) bool {
+	t := in.Table
+	a, b := &t.Columns[from], &t.Columns[indexed]
+	alike := a.SQLType() == b.SQLType() && a.Charset == b.Charset && a.Collation == b.Collation && !a.Generated && !in.isNew(from)
+	return alike && (a.DefaultsToNull || slices.Contains(in.Columns, from))
 }
 
 // NeedsRows reports whether the conflicting rows on the new row's own shard must be read before the statement changes them, because their
@@ -146,16 +153,19 @@ func (x *Indexing) SetEntry(in *Insertion, v *Values, row, n int) (entry catalog
 	if !s.assigned {
 		return entry, false, false, nil
 	}
-	value := stmt.Value{Kind: stmt.Null}
+	value, of := stmt.Value{Kind: stmt.Null}, x.Lookups[n].Of()
 	switch {
 	case s.isNull:
 	case s.at >= 0:
-		value = in.Value(v, row, s.at)
+		value, of = in.Value(v, row, s.at), &in.Table.Columns[in.Columns[s.at]]
 	default:
 		value = v.operand(&s.value)
 	}
-	if of := x.Lookups[n].Of(); value.Kind == stmt.Default && of.DefaultsToNull {
-		return entry, true, false, nil
+	if value.Kind == stmt.Default && of.DefaultsToNull {
+		value.Kind = stmt.Null
+	}
+	if value.Kind == stmt.Null && !of.Nullable { // servers may store another value
+		value.Kind = stmt.Default
 	}
 	entry, has, err = x.entry(n, value, "ON DUPLICATE KEY UPDATE: ")
 	return entry, true, has, err

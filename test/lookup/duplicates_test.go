@@ -155,6 +155,7 @@ func TestRefusedDuplicates(t *testing.T) {
 		for text, why := range map[string]string{
 			"INSERT IGNORE INTO users VALUES (4, 'a', '') ON DUPLICATE KEY UPDATE name = 'x'":          "with IGNORE",
 			"INSERT INTO users VALUES (4, 'a', '') ON DUPLICATE KEY UPDATE email = CONCAT(email, 'x')": "known beforehand",
+			"INSERT INTO users VALUES (4, 'a', '007') ON DUPLICATE KEY UPDATE email = VALUES(name)":    "known beforehand",
 			"INSERT INTO users VALUES (4, 'a', '') ON DUPLICATE KEY UPDATE email = 'x', email = 'y'":   "is set twice",
 			"REPLACE INTO users VALUES (4, CONCAT('a', name), '')":                                     "looked up in",
 		} {
