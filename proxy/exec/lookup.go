@@ -57,9 +57,15 @@ func (x *Execution) narrow(s *plan.Sought) error {
 }
 
 // entryShards returns the shards that have the rows of some values according to a look-up index, and those of the transaction, in ascending
-// order. The values have their hashes.
+// order. The values have their hashes. While the session has locked tables, other connections can't read the entries, so all shards are returned.
 func (x *Execution) entryShards(l *catalog.Lookup, entries []catalog.Entry) (shards []int, err error) {
 	m := x.Snapshot.Map
+	if x.Conns.Reserved(txn.LockedTables) {
+		for shard := range m.Shards() {
+			shards = append(shards, shard)
+		}
+		return shards, nil
+	}
 	settings := backend.Default
 	if x.Vars.Results() == wire.NotWide { // genes are then ASCII, and connections that have the session's settings can be used
 		settings = withoutLimit(x.under())

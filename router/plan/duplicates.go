@@ -223,17 +223,17 @@ func (x *Indexing) EntryCondition(n int, e *catalog.Entry) Condition {
 }
 
 // ConflictRead returns the query that locks the rows that satisfy a condition, without the foreign ones. Its fields are those of LockingRead, and
-// then the columns of all unique keys. No two rows of a shard have equal fields.
+// then the columns of all unique keys. No two rows of a shard have equal fields. The table has its own name, because LOCK TABLES locks only that.
 func (x *Indexing) ConflictRead(c Condition, foreign router.Foreign) (text []byte, ok bool) {
 	t := x.table
-	fields := fieldsOf(fillAlias, x.Lookups, x.GeneKey())
+	fields := fieldsOf(t.Name, x.Lookups, x.GeneKey())
 	for _, u := range t.Unique {
 		for _, column := range u.Columns {
-			fields += ", " + plainly(fillAlias, &t.Columns[column])
+			fields += ", " + plainly(t.Name, &t.Columns[column])
 		}
 	}
-	owned, ok := x.owned(fillAlias, foreign)
-	return []byte("SELECT " + fields + " FROM " + quote(t.Schema) + "." + quote(t.Name) + " AS " + quote(fillAlias) + " WHERE " + c.Text + owned + " FOR UPDATE"), ok
+	owned, ok := x.owned(t.Name, foreign)
+	return []byte("SELECT " + fields + " FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + c.Text + owned + " FOR UPDATE"), ok
 }
 
 // ConflictDelete returns the statement that deletes the rows that satisfy a condition, without the foreign ones.

@@ -198,7 +198,14 @@ func TestLockedTables(t *testing.T) {
 			refused(t, db, fmt.Sprintf("INSERT INTO users VALUES (%d, 'c', ''), (%d, 'd', ''), (%d, 'e', ''), (1, 'f', '')", id, id+10, id+30), "Duplicate")
 		}
 		refused(t, db, "UPDATE users SET email = 'a' WHERE id = 20", "by_email")
-		must(t, db, "UNLOCK TABLES")
+		for id := 2; id < 8; id++ { // they find the row wherever it is
+			must(t, db, fmt.Sprintf("INSERT IGNORE INTO users VALUES (%d, 'A', 'i')", id), fmt.Sprintf("INSERT INTO users VALUES (%d, 'A', '') ON DUPLICATE KEY UPDATE name = 'u%d'", id, id),
+				fmt.Sprintf("REPLACE INTO users VALUES (%d, 'r', '')", 100+id))
+		}
+		if got := column(t, db, "SELECT name FROM users WHERE id = 1"); got != "u7" {
+			t.Errorf("row 1 has the name %s", got)
+		}
+		must(t, db, "DELETE FROM users WHERE id > 100", "UNLOCK TABLES")
 		if got := column(t, db, "SELECT id FROM users ORDER BY id"); got != "1 20" {
 			t.Errorf("rows %s", got)
 		}
