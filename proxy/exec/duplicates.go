@@ -144,6 +144,9 @@ func (x *Execution) insertNew(in *plan.Insertion, r *newRow) (total totals, err 
 			return total, err
 		}
 	}
+	if err := x.refuseCopies(in, r, found); err != nil {
+		return total, err
+	}
 	switch d.Effect {
 	case plan.Replaces:
 		return x.replaceRows(in, r, found)
@@ -174,14 +177,9 @@ func (x *Execution) conflictsElsewhere(in *plan.Insertion, r *newRow) (found []c
 
 // conflictsAtHome locks the rows of the new row's own shard that conflict with it by any unique key.
 func (x *Execution) conflictsAtHome(in *plan.Insertion, r *newRow, found []conflict) ([]conflict, error) {
-	conditions, err := in.Indexing.OtherConditions(in, x.Values, r.number)
+	conditions, err := x.conditionsOf(in, r)
 	if err != nil {
 		return nil, err
-	}
-	for n, e := range r.entries {
-		if e != nil {
-			conditions = append(conditions, in.Indexing.EntryCondition(n, e))
-		}
 	}
 	for _, c := range conditions {
 		if found, err = x.lockConflicts(in, c, []int{r.home}, found); err != nil {
@@ -337,9 +335,6 @@ func (x *Execution) insertOrUpdate(in *plan.Insertion, r *newRow, found []confli
 	}
 	part := r.part
 	if first != nil && first.shard != r.home {
-		if err := x.refuseCopies(in, r, first.shard); err != nil {
-			return totals{}, err
-		}
 		part.Shard = x.Snapshot.Map.Shard(first.shard)
 	}
 	total, err := x.changeOnce([]Part{part})
@@ -359,23 +354,63 @@ func (x *Execution) insertOrUpdate(in *plan.Insertion, r *newRow, found []confli
 	return total, nil
 }
 
-// refuseCopies refuses to update a row of another shard, if that shard has a row with the keys of the new row: a copy, while genes are moved.
-func (x *Execution) refuseCopies(in *plan.Insertion, r *newRow, shard int) error {
-	conditions, err := in.Indexing.OtherConditions(in, x.Values, r.number)
+// refuseCopies returns errTaken if the shard that is sent the new row has a copy that conflicts with it. While genes are moved, the server would
+// skip, update or delete that copy instead of inserting the row. A copy of a row that was changed or deleted at its owner soon follows, so the
+// statement may be repeated.
+func (x *Execution) refuseCopies(in *plan.Insertion, r *newRow, found []conflict) error {
+	shard := r.home
+	if first, _ := firstConflict(found); first != nil && in.Indexing.Duplicates.Effect != plan.Replaces {
+		shard = first.shard
+	}
+	foreign := x.Snapshot.Map.Foreign(shard)
+	if foreign.Empty() {
+		return nil
+	}
+	conditions, err := x.conditionsOf(in, r)
 	if err != nil {
 		return err
 	}
 	for _, c := range conditions {
-		text, _ := in.Indexing.ConflictRead(c, router.Foreign{})
-		answers, err := x.queryOwn([]Part{{Shard: x.Snapshot.Map.Shard(shard), Text: text}})
+		all, err := x.conflictRows(in.Indexing, c, shard, router.Foreign{})
 		if err != nil {
 			return err
 		}
-		if len(answers[0].Rows) > 0 {
-			return plan.DisturbsMove("ON DUPLICATE KEY UPDATE of a row that another shard has")
+		owned, err := x.conflictRows(in.Indexing, c, shard, foreign)
+		if err != nil {
+			return err
+		}
+		if len(all) != len(owned) {
+			return errTaken
 		}
 	}
 	return nil
+}
+
+// conflictRows locks the rows of a shard that satisfy a condition, without the foreign ones.
+func (x *Execution) conflictRows(in *plan.Indexing, c plan.Condition, shard int, foreign router.Foreign) ([][][]byte, error) {
+	text, ok := in.ConflictRead(c, foreign)
+	if !ok {
+		return nil, plan.UnownedRefusal()
+	}
+	answers, err := x.queryOwn([]Part{{Shard: x.Snapshot.Map.Shard(shard), Text: text}})
+	if err != nil {
+		return nil, err
+	}
+	return answers[0].Rows, nil
+}
+
+// conditionsOf returns the conditions for the rows that conflict with a new one by any unique key.
+func (x *Execution) conditionsOf(in *plan.Insertion, r *newRow) ([]plan.Condition, error) {
+	conditions, err := in.Indexing.OtherConditions(in, x.Values, r.number)
+	if err != nil {
+		return nil, err
+	}
+	for n, e := range r.entries {
+		if e != nil {
+			conditions = append(conditions, in.Indexing.EntryCondition(n, e))
+		}
+	}
+	return conditions, nil
 }
 
 // writeNew writes the entries of a new row, and deletes those of the rows that it has replaced.

@@ -13,6 +13,7 @@ import (
 	"locus/proxy/stamp"
 	"locus/proxy/wire"
 	"locus/router"
+	"locus/router/catalog"
 	"locus/router/plan"
 	"locus/router/stmt"
 )
@@ -290,11 +291,31 @@ func (x *Execution) runStamped(p *plan.Stamped) error {
 func (x *Execution) insertParts(in *plan.Insertion, result *stamp.Result, parts []Part, last func() error) error {
 	return x.insertTogether(in, result, func() (totals, error) {
 		total, err := x.change(parts)
-		if err == nil && last != nil {
+		switch {
+		case err != nil && in.Indexing != nil:
+			err = x.duplicateInserted(err, in, result)
+		case err == nil && last != nil:
 			err = last()
 		}
 		return total, err
 	})
+}
+
+// duplicateInserted is duplicateOf for an INSERT that failed.
+func (x *Execution) duplicateInserted(err error, in *plan.Insertion, result *stamp.Result) error {
+	changes, unknown := x.insertedEntries(in, x.Values, result.Genes)
+	if unknown != nil {
+		return err
+	}
+	made := make([][]catalog.Entry, len(changes))
+	for n, c := range changes {
+		made[n] = c.made
+	}
+	var shards []int
+	for _, text := range result.Shards {
+		shards = append(shards, text.Shard)
+	}
+	return x.duplicateOf(err, in.Indexing, shards, made)
 }
 
 // insertTogether calls run, which inserts the rows of an INSERT, in one transaction. It reports the first generated ID that a row has at the end.

@@ -259,6 +259,38 @@ func (x *Execution) writeSome(entries []catalog.Entry, kind stmt.Kind, text func
 // errOthersMatch means that the rows that a change has locked are not those that it has changed.
 var errOthersMatch = errors.New("other rows match than when they were locked")
 
+// duplicateOf returns the error of a change that failed. A row of the change may have a value that only a copy on its shard has, while genes are
+// moved. Its owner has changed or deleted that row, and the copy soon follows. So this is no duplicate, and the statement may be repeated:
+// duplicateOf then returns errOthersMatch. entries are those of the rows, by index.
+func (x *Execution) duplicateOf(err error, in *plan.Indexing, shards []int, entries [][]catalog.Entry) error {
+	if e, is := errors.AsType[*backend.ServerError](err); !is || e.Code != mysql.ER_DUP_ENTRY {
+		return err
+	}
+	for _, shard := range shards {
+		foreign := x.Snapshot.Map.Foreign(shard)
+		if foreign.Empty() {
+			continue
+		}
+		for n := range entries {
+			for some := range slices.Chunk(entries[n], entriesOfText) {
+				c := in.EntriesCondition(n, some)
+				all, failed := x.conflictRows(in, c, shard, router.Foreign{})
+				if failed != nil {
+					return failed
+				}
+				owned, failed := x.conflictRows(in, c, shard, foreign)
+				if failed != nil {
+					return failed
+				}
+				if len(all) != len(owned) {
+					return errOthersMatch
+				}
+			}
+		}
+	}
+	return err
+}
+
 // mostIndexed limits the rows of a table with look-up indexes that one statement changes.
 const mostIndexed = 50_000
 
@@ -279,7 +311,13 @@ func (x *Execution) changeIndexed(p *plan.Change, shards []int) (total totals, e
 			return err
 		}
 		if total, err = x.changeOnce(parts); err != nil {
-			return err
+			made := make([][]catalog.Entry, len(next))
+			for n, e := range next {
+				if e != nil {
+					made[n] = []catalog.Entry{*e}
+				}
+			}
+			return x.duplicateOf(err, p.Indexing, shards, made)
 		}
 		if unknown != nil && total.used() > 0 { // the servers have no error about the value
 			return unknown

@@ -222,6 +222,19 @@ func (x *Indexing) EntryCondition(n int, e *catalog.Entry) Condition {
 	return Condition{quote(of.Name) + " = " + string(e.AppendLiteral(nil, of)), x.Lookups[n].Key == "PRIMARY"}
 }
 
+// EntriesCondition returns the condition for the rows that have the value of one of some entries in the n-th index.
+func (x *Indexing) EntriesCondition(n int, entries []catalog.Entry) Condition {
+	of := x.Lookups[n].Of()
+	text := quote(of.Name) + " IN ("
+	for i := range entries {
+		if i > 0 {
+			text += ", "
+		}
+		text += string(entries[i].AppendLiteral(nil, of))
+	}
+	return Condition{text + ")", x.Lookups[n].Key == "PRIMARY"}
+}
+
 // ConflictRead returns the query that locks the rows that satisfy a condition, without the foreign ones. Its fields are those of LockingRead, and
 // then the columns of all unique keys. No two rows of a shard have equal fields. The table has its own name, because LOCK TABLES locks only that.
 func (x *Indexing) ConflictRead(c Condition, foreign router.Foreign) (text []byte, ok bool) {

@@ -1,0 +1,88 @@
+//go:build servers
+
+package lookup
+
+import (
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"locus/internal/test/scale"
+	"locus/internal/test/servers"
+	"locus/migrate/phase"
+	"locus/test/cluster"
+	"locus/test/product"
+)
+
+// While genes are moved, the shard that they were moved from has copies of their rows, which follow changes of the rows a little later. An
+// INSERT of a value that such a row had a moment ago inserts its row, or asks for a repetition. It never takes the copy for a duplicate.
+func TestCopiesOfMovedRows(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		c := cluster.Start(t, engine, cluster.Options{Shards: 2, Spare: 1, UserFields: ", admin: true, scatter_writes: allow"})
+		p := c.Serve("one")
+		db := cluster.Open(cluster.Config(p.Addr))
+		defer db.Close()
+		must(t, db, users+declares, entries, "CALL locus.fill_lookup('shop.users_by_email')")
+		for id := range 60 {
+			must(t, db, fmt.Sprintf("INSERT INTO users VALUES (%d, NULL, '')", id))
+		}
+		command := func(args ...string) {
+			product.Eventually(t, fmt.Sprint("the command is accepted: ", args), func() bool { _, err := c.Locus(args...); return err == nil })
+		}
+		command("split", "--from", "s0", "--to", "s2", "--half")
+		c.AwaitPhase("split-1", phase.Phase("ready"))
+		command("cutover", "split-1", "--to", "100%", "--yes")
+		c.AwaitPhase("split-1", phase.Phase("cut"))
+		moved, stayed := copied(t, c)
+		must(t, db, "DELETE FROM users WHERE id >= 0")
+		lost := 0
+		forms := append(forms[:len(forms):len(forms)], "INSERT INTO users VALUES (%d, '%s', 'n')", "INSERT INTO users VALUES (%d, NULL, 'n'); UPDATE users SET email = '%[2]s' WHERE id = %[1]d")
+		for i := range scale.Of(120, 3000) {
+			from, to, form := moved[i%len(moved)], stayed[i%len(stayed)], forms[i%len(forms)]
+			must(t, db, fmt.Sprintf("INSERT INTO users VALUES (%d, 'v%d', '')", from, i), fmt.Sprintf("DELETE FROM users WHERE id = %d", from))
+			for _, text := range strings.Split(fmt.Sprintf(form, to, fmt.Sprint("v", i)), "; ") {
+				for { // a client repeats what has lost a deadlock
+					result, err := db.ExecContext(t.Context(), text)
+					if err != nil && loses(err) && !strings.Contains(err.Error(), "1062") {
+						lost++
+						continue
+					}
+					if err != nil {
+						t.Fatalf("%s: %v", text, err)
+					}
+					if n, _ := result.RowsAffected(); n != 1 {
+						t.Fatalf("%s: %d rows", text, n)
+					}
+					break
+				}
+			}
+			if got := column(t, db, fmt.Sprintf("SELECT COUNT(*) FROM users WHERE id = %d AND email = 'v%d'", to, i)); got != "1" {
+				t.Fatalf("%s: %s rows with id %d", form, got, to)
+			}
+			must(t, db, fmt.Sprintf("DELETE FROM users WHERE id = %d", to))
+		}
+		t.Logf("%d statements had to be repeated", lost)
+		checkEntries(t, onAll(t, c))
+	})
+}
+
+// copied returns the users whose rows are on two shards, and those on the first one alone.
+func copied(t *testing.T, c *cluster.Cluster) (moved, stayed []int) {
+	on := map[int][]int{}
+	c.All(t, "SELECT id FROM shop.users ORDER BY id", func(shard int, rows *sql.Rows) error {
+		var id int
+		err := rows.Scan(&id)
+		on[id] = append(on[id], shard)
+		return err
+	})
+	for id := range 60 {
+		switch shards := on[id]; {
+		case len(shards) == 2:
+			moved = append(moved, id)
+		case shards[0] == 0:
+			stayed = append(stayed, id)
+		}
+	}
+	return moved, stayed
+}
