@@ -135,7 +135,7 @@ func (a *application) warn(warnings []string) {
 	}
 }
 
-// printEffect prints what was done. After an error, that is what was done before it.
+// printEffect prints the effect of a change. After an error, it prints the steps that succeeded before the error.
 func (a *application) printEffect(c *ops.Change, effect ops.Effect, err error) error {
 	if effect.Written || err == nil {
 		if err := a.print(c, effect.Written); err != nil {

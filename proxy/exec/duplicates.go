@@ -362,8 +362,7 @@ func (x *Execution) refuseCopies(in *plan.Insertion, r *newRow, found []conflict
 	if first, _ := firstConflict(found); first != nil && in.Indexing.Duplicates.Effect != plan.Replaces {
 		shard = first.shard
 	}
-	foreign := x.Snapshot.Map.Foreign(shard)
-	if foreign.Empty() {
+	if x.Snapshot.Map.Foreign(shard).Empty() {
 		return nil
 	}
 	conditions, err := x.conditionsOf(in, r)
@@ -371,19 +370,23 @@ func (x *Execution) refuseCopies(in *plan.Insertion, r *newRow, found []conflict
 		return err
 	}
 	for _, c := range conditions {
-		all, err := x.conflictRows(in.Indexing, c, shard, router.Foreign{})
-		if err != nil {
+		if has, err := x.hasCopies(in.Indexing, c, shard); err != nil {
 			return err
-		}
-		owned, err := x.conflictRows(in.Indexing, c, shard, foreign)
-		if err != nil {
-			return err
-		}
-		if len(all) != len(owned) {
+		} else if has {
 			return errTaken
 		}
 	}
 	return nil
+}
+
+// hasCopies reports whether a shard has copies, of rows of other shards, that satisfy a condition. It locks the rows that do.
+func (x *Execution) hasCopies(in *plan.Indexing, c plan.Condition, shard int) (bool, error) {
+	all, err := x.conflictRows(in, c, shard, router.Foreign{})
+	if err != nil {
+		return false, err
+	}
+	owned, err := x.conflictRows(in, c, shard, x.Snapshot.Map.Foreign(shard))
+	return len(all) != len(owned), err
 }
 
 // conflictRows locks the rows of a shard that satisfy a condition, without the foreign ones.

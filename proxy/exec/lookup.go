@@ -267,22 +267,14 @@ func (x *Execution) duplicateOf(err error, in *plan.Indexing, shards []int, entr
 		return err
 	}
 	for _, shard := range shards {
-		foreign := x.Snapshot.Map.Foreign(shard)
-		if foreign.Empty() {
+		if x.Snapshot.Map.Foreign(shard).Empty() {
 			continue
 		}
 		for n := range entries {
 			for some := range slices.Chunk(entries[n], entriesOfText) {
-				c := in.EntriesCondition(n, some)
-				all, failed := x.conflictRows(in, c, shard, router.Foreign{})
-				if failed != nil {
+				if has, failed := x.hasCopies(in, in.EntriesCondition(n, some), shard); failed != nil {
 					return failed
-				}
-				owned, failed := x.conflictRows(in, c, shard, foreign)
-				if failed != nil {
-					return failed
-				}
-				if len(all) != len(owned) {
+				} else if has {
 					return errOthersMatch
 				}
 			}

@@ -18,7 +18,7 @@ import (
 )
 
 // memoryBudget is the limit for all sessions. memoryTries is the number of pieces that each way tries to make the
-// proxy keep. memorySlack is what the process may use for connections' buffers, plans and the test itself.
+// proxy keep. memorySlack allows for the buffers of connections, for plans and for the test itself.
 var (
 	memoryBudget = scale.Of[int64](8<<20, 16<<20)
 	memoryTries  = 10 * int(memoryBudget) / memoryPiece
