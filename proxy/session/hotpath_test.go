@@ -18,6 +18,7 @@ import (
 	"locus/idgen/orderid"
 	"locus/proxy/backend"
 	"locus/proxy/flavor"
+	"locus/proxy/interrupt"
 	"locus/proxy/kept"
 	"locus/proxy/meter"
 	"locus/proxy/snapshot"
@@ -92,13 +93,12 @@ func hotServices(t testing.TB) (*Services, *fakeShard) {
 
 // hotClient is a client of a running session, with prebuilt packets.
 type hotClient struct {
-	t       testing.TB
-	stream  *stream.Conn
-	scanner wire.Scanner
-	session *Session
-	shard   *fakeShard
-	// planning is called once, when the session next reads the snapshot.
-	planning *atomic.Pointer[func()]
+	t        testing.TB
+	stream   *stream.Conn
+	scanner  wire.Scanner
+	session  *Session
+	shard    *fakeShard
+	planning *atomic.Pointer[func()] // see atNextPlan
 }
 
 // dialects contains the capabilities of old and new clients.
@@ -142,6 +142,24 @@ func newHotClient(t testing.TB, capabilities uint32) *hotClient {
 	c.scanner.DeprecateEOF = capabilities&mysql.CLIENT_DEPRECATE_EOF != 0
 	c.answer(wire.SimpleResponse)
 	return c
+}
+
+// atNextPlan calls f once, when the next command first reads the snapshot.
+func (c *hotClient) atNextPlan(f func()) { OnNextCommand(c.planning, c.session.Interrupts(), f) }
+
+// OnNextCommand stores a hook that calls f once during the session's next command. The previous command may still be ending: a
+// client has the answer before the session has finished with it.
+func OnNextCommand(hook *atomic.Pointer[func()], h *interrupt.Handle, f func()) {
+	previous, _ := h.Command()
+	var call func()
+	call = func() {
+		if number, _ := h.Command(); number == previous {
+			hook.Store(&call)
+			return
+		}
+		f()
+	}
+	hook.Store(&call)
 }
 
 // run sends commands, each after the answer to the previous one.

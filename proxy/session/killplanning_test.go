@@ -26,7 +26,7 @@ func BenchmarkKillPlanning(b *testing.B) {
 				_, _ = c.session.Interrupts().Cancel(b.Context(), interrupt.Killed, 0)
 			}()
 		}
-		c.planning.Store(&kill)
+		c.atNextPlan(kill)
 		c.send(packet)
 		if code := c.outcome(wire.QueryResponse); code != mysql.ER_QUERY_INTERRUPTED {
 			b.Fatalf("error %d", code)

@@ -43,7 +43,7 @@ func TestPlanningIsCancelled(t *testing.T) {
 				t.Errorf("cancelled: %t, %v", first, err)
 			}
 		}
-		c.planning.Store(&kill)
+		c.atNextPlan(kill)
 		c.send(packet)
 		if code := c.outcome(wire.QueryResponse); code != mysql.ER_QUERY_INTERRUPTED {
 			t.Errorf("%s: error %d", name, code)
@@ -57,7 +57,7 @@ func TestPlanningTimesOut(t *testing.T) {
 	fillPlanners(t)
 	c := newHotClient(t, backend.Capabilities)
 	limit := func() { c.session.vars.Settings = c.session.vars.Settings.With("max_statement_time", "0.001") }
-	c.planning.Store(&limit)
+	c.atNextPlan(limit)
 	c.send(longRead)
 	if code := c.outcome(wire.QueryResponse); code != flavor.MariaDB.TimedOut().Code {
 		t.Errorf("error %d", code)

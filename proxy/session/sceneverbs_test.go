@@ -15,6 +15,7 @@ import (
 	"locus/idgen/orderid"
 	"locus/internal/test/fakeshard"
 	"locus/proxy/interrupt"
+	"locus/proxy/session"
 	"locus/proxy/wire"
 	"locus/router"
 	"locus/router/catalog"
@@ -316,7 +317,7 @@ func (a *actor) happen(name string) []string {
 				a.t.Errorf("cancelled: %t, %v", first, err)
 			}
 		}
-		a.planning.Store(&kill)
+		session.OnNextCommand(&a.planning, h, kill)
 	case "fence as the shards are looked at again":
 		fence := func() {
 			a.move("announce")
