@@ -63,7 +63,7 @@ func (p *Pool) interruptAll() int {
 	n := p.dialing
 	for c := range p.all {
 		c.Interrupt()
-		if c.lent {
+		if c.lent && !c.cleaned {
 			n++
 		}
 	}

@@ -32,7 +32,8 @@ type Conn struct {
 
 	// Guarded by the pool's mutex.
 	lent     bool
-	schemas  int // the pool's schemas when it was last lent
+	cleaned  bool // returned and reset, and not yet passed on
+	schemas  int  // the pool's schemas when it was last lent
 	returned time.Time
 	waited   time.Duration // how long its borrower waited for it
 

@@ -74,7 +74,7 @@ func (p *Pool) clean(c *Conn) {
 	}
 	err := c.resetTo(ctx, want)
 	p.mu.Lock()
-	c.lent = true // lent to the cleaning
+	c.lent, c.cleaned = true, true // as Return and Discard expect it
 	p.mu.Unlock()
 	if _, refused := errors.AsType[*ServerError](err); err != nil && !refused || c.left != 0 {
 		p.Discard(c)
@@ -139,6 +139,7 @@ func (p *Pool) keeps(c *Conn, now time.Time) bool {
 
 // put passes a lent connection on, to the first in the queue or to the idle connections.
 func (p *Pool) put(c *Conn) {
+	c.cleaned = false
 	if p.held {
 		p.doom(c)
 		return
