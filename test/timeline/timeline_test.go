@@ -78,7 +78,7 @@ func TestTheTimeline(t *testing.T) {
 	db := cluster.Open(cluster.Config(one.Addr))
 	defer db.Close()
 	for _, statement := range []string{
-		"ALTER TABLE shop.counter ADD COLUMN price INT DEFAULT 4711", "CREATE TABLE IF NOT EXISTS shop.counter (id INT)",
+		"ALTER TABLE shop.counter ADD COLUMN price INT DEFAULT 471147114", "CREATE TABLE IF NOT EXISTS shop.counter (id INT)",
 	} {
 		if _, err := db.Exec(statement); err != nil {
 			t.Fatal(err)
@@ -155,7 +155,7 @@ func TestTheTimeline(t *testing.T) {
 	if err := second.QueryRow("SELECT SUM(kind = 'job' AND what LIKE '%→%'), SUM(failed) FROM locus.events").Scan(&phases, &failed); err != nil || phases != 12 || failed != 1 {
 		t.Errorf("locus.events has %d changes of phases, and %d failures: %v", phases, failed, err)
 	}
-	if text := c.MustLocus("events", "--limit", "1000", "-o", "json"); strings.Contains(text, "4711") {
+	if text := c.MustLocus("events", "--limit", "1000", "-o", "json"); strings.Contains(text, "471147114") {
 		t.Error("the timeline has a literal of a statement")
 	}
 	for line := range strings.Lines(c.MustLocus("events", "--since", "1h")) {
