@@ -21,7 +21,7 @@ import (
 	"locus/router/cluster"
 )
 
-// outages are the columns of the table of docs/troubleshoot/symptoms.md on what works without etcd.
+// outages are the columns of the table of docs/reference/availability.md on what works without etcd.
 var outages = []struct {
 	column, failover string
 	leased, stale    bool
@@ -64,13 +64,13 @@ func TestWithoutEtcd(t *testing.T) {
 // documentedOutages reads the table: cells by row and column.
 func documentedOutages(t *testing.T) map[string]map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/troubleshoot/symptoms.md")
+	text, err := os.ReadFile("../../docs/reference/availability.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, table, found := strings.Cut(string(text), "| without etcd |")
 	if !found {
-		t.Fatal("docs/troubleshoot/symptoms.md has no table on what works without etcd")
+		t.Fatal("docs/reference/availability.md has no table on what works without etcd")
 	}
 	lines := strings.Split(strings.SplitN(table, "\n\n", 2)[0], "\n")
 	cells := func(line string) []string { return strings.Split(strings.Trim(strings.TrimSpace(line), "|"), " | ") }
