@@ -5,8 +5,6 @@ package demo
 import (
 	"fmt"
 	"net/http"
-	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -155,7 +153,6 @@ func (b *browser) tellsAll() {
 	}
 	b.explainsAStatement()
 	b.opensATable()
-	b.carriesMuch()
 	b.part("overview")
 	b.screenshot("overview-1440-light")
 	b.readsCurves()
@@ -207,42 +204,6 @@ func (b *browser) opensATable() {
 	b.size(390, 844, "dark")
 	b.screenshot("table-390-dark")
 	b.size(1440, 900, "light")
-}
-
-// carriesMuch draws the lists of a large cluster. Each draws one page, whose size is bounded.
-func (b *browser) carriesMuch() {
-	b.t.Helper()
-	report := b.eval(`(async () => {
-		const [feed, {morph}, statements, tables] = await Promise.all(["feed", "morph", "statements", "tables"].map(name => import("/assets/" + name + ".js")));
-		const now = new Date().toISOString(), text = "SELECT order_id, buyer_uid, amount, status FROM test_order WHERE buyer_uid = ? AND status IN (?) ORDER BY created_at DESC LIMIT ? /* ";
-		const digests = [...Array(500).keys()].map(i => ({digest: "d" + i, statement: text + i, database: "shop", kind: "select", tables: ["table_" + i % 1000], count: i * 1000, errors: i % 3, rows: i, on_several_shards: 0, total_ms: i * 100, p50_ms: 1, p99_ms: i, slowest_ms: i, per_second: i / 7, under_way: i / 1000, first_seen: now, last_seen: now}));
-		const declared = [...Array(1000).keys()].map(i => ({database: "shop", name: "table_" + i, kind: "sharded", owner: "buyer_uid", declaration: "x", columns: [...Array(20).keys()].map(c => ({name: "column_" + c, type: "bigint"}))}));
-		const sizes = declared.map((t, i) => ({database: "shop", name: t.name, declared: true, rows: i * 1000, bytes: i * 100000, skew: 1, shards: ["s0", "s1", "s2"].map(shard => ({shard, rows: i, bytes: i}))}));
-		const answers = {"v1/statements": {at: now, since: now, proxies: 2, digests: 500, statements: digests}, "v1/tables": {tables: declared, default_shard: "s0", gene_bits: 16, hash: "md5"}, "v1/tables/sizes": {tables: sizes, trouble: [], left: 0}};
-		const real = window.fetch;
-		window.fetch = path => answers[path] ? Promise.resolve(new Response(JSON.stringify(answers[path]))) : real(path);
-		for (const path of Object.keys(answers)) { feed.forget(path); await feed.ask(path, 0, () => {}); }
-		window.fetch = real;
-		statements.read("#statements"); tables.read("#tables");
-		const state = {at: now, you: {admin: true}, shards: [{name: "s0"}, {name: "s1"}, {name: "s2"}]}, drawn = [];
-		for (const [name, part] of Object.entries({statements, tables})) {
-			const into = document.createElement("div");
-			document.body.append(into);
-			const began = performance.now();
-			const html = String(part.draw(state));
-			morph(into, html);
-			into.getBoundingClientRect();
-			drawn.push(name + ": " + Math.round(performance.now() - began) + " ms of work, " + Math.round(html.length / 1024) + " KiB, " + into.querySelectorAll("tbody tr").length + " rows");
-			into.remove();
-		}
-		return drawn.join("; ");
-	})()`)
-	b.t.Log("500 digests and 1,000 tables: " + report)
-	for _, size := range regexp.MustCompile(`(\d+) KiB, (\d+) rows`).FindAllStringSubmatch(report, -1) {
-		if kib, err := strconv.Atoi(size[1]); err != nil || kib > 200 || size[2] != "50" {
-			b.t.Errorf("a page of a list is not bounded: %s", report)
-		}
-	}
 }
 
 // changesTheTheme chooses another theme than the system's, which the browser keeps.

@@ -1,22 +1,25 @@
 // morph makes what a page shows equal to what it is to show, and touches only what differs:
 // focus, selections, scroll positions, presses that have begun and opened details stay.
 
+const parsed = document.createElement("template");
+
 export function morph(there, html) {
-  const next = document.createElement("div");
-  next.innerHTML = String(html);
-  children(there, next);
+  if (!there.firstChild) { there.innerHTML = String(html); return; }
+  parsed.innerHTML = String(html);
+  children(there, parsed.content);
+  parsed.textContent = "";
 }
 
 function children(there, next) {
   let at = there.firstChild;
-  for (const want of Array.from(next.childNodes)) {
+  for (let want = next.firstChild, after; want; want = after) {
+    after = want.nextSibling;
     if (want.id && !(at && at.id === want.id)) {
       const known = Array.from(there.children).find(c => c.id === want.id);
       if (known) { there.insertBefore(known, at); at = known; }
     }
     if (at && alike(at, want)) {
-      if (at.nodeType === Node.ELEMENT_NODE) element(at, want);
-      else if (at.data !== want.data) at.data = want.data;
+      if (at.nodeType !== Node.ELEMENT_NODE) { if (at.data !== want.data) at.data = want.data; } else if (!at.isEqualNode(want)) element(at, want);
       at = at.nextSibling;
     } else {
       there.insertBefore(want, at);
@@ -33,10 +36,11 @@ function alike(a, b) {
 const theirs = (there, name) => (there.localName === "details" && name === "open") || there.hasAttribute("data-own");
 
 function element(there, want) {
-  for (const {name, value} of Array.from(want.attributes)) {
+  for (const {name, value} of want.attributes) {
     if (there.getAttribute(name) !== value && !theirs(there, name)) there.setAttribute(name, value);
   }
-  for (const {name} of Array.from(there.attributes)) {
+  for (let i = there.attributes.length - 1; i >= 0; i--) {
+    const {name} = there.attributes[i];
     if (!want.hasAttribute(name) && !theirs(there, name)) there.removeAttribute(name);
   }
   if (!there.hasAttribute("data-own")) children(there, want);

@@ -2,11 +2,30 @@
 import {html} from "./html.js";
 import {chart} from "./chart.js";
 import {take} from "./feed.js";
+import {cut, pager} from "./pager.js";
 import {historyPath} from "./span.js";
 import {beginning} from "./begin.js";
-import {clock, count, day, duration, lag, ms, percent, plural, rate} from "./words.js";
+import {clock, count, day, duration, lag, ms, percent, plural, rank, rate} from "./words.js";
 
-export const needs = (proxy, state) => [["v1/moves", 5000], [historyPath(proxy), 5000], ...(state ? state.moves : []).filter(m => m.phase === "failed").map(m => [differencesPath(m.id), 5000]), ...[...unfolded].map(id => [journalPath(id), 60000])];
+// chosen is the page of the jobs that run, and of those that are over.
+const first = {page: "1", past: "1"};
+export const chosen = {...first};
+
+export function read(hash) {
+  const given = new URLSearchParams(hash.split("?")[1] || "");
+  for (const name of Object.keys(first)) chosen[name] = given.get(name) || first[name];
+}
+
+export const choose = (name, value) => { chosen[name] = value; };
+
+export const address = () => "#moves" + (n => n.size ? "?" + n : "")(new URLSearchParams(Object.entries(chosen).filter(([name, value]) => value !== first[name])));
+
+const onPage = 6, pastOnPage = 25, inBrief = 10;
+
+// running is the page of the jobs that run. If there are several pages, the first ones have the jobs that need attention.
+export const running = state => cut(state.moves.length > onPage ? state.moves.toSorted((a, b) => rank(b) - rank(a)) : state.moves, chosen.page, onPage);
+
+export const needs = (proxy, state) => [["v1/moves", 5000], [historyPath(proxy), 5000], ...(state ? running(state).items : []).filter(m => m.phase === "failed").map(m => [differencesPath(m.id), 5000]), ...[...unfolded].map(id => [journalPath(id), 60000])];
 
 // unfolded are the finished moves whose journals are read.
 export const unfolded = new Set();
@@ -116,12 +135,12 @@ ${m.tables.length ? html`<details id="tables-${m.id}" ${busy ? html`open` : ""}>
 function past() {
   const {value, trouble} = take("v1/moves");
   if (!value) return html`<section class="card" id="past"><h2>Finished jobs</h2><p class="soft">${trouble || "Asking …"}</p></section>`;
-  return html`<section class="card" id="past" aria-labelledby="past-title"><h2 id="past-title">Finished jobs</h2>${value.moves.length === 0 ? html`<p class="soft">None yet.</p>` : value.moves.map(m => html`<details class="past" id="past-${m.id}" data-journal="${m.id}"><summary><b>${m.id}</b> <span class="pill ${moods[m.phase] || ""}">${m.phase}</span> ${m.from} → ${m.to} <span class="soft">${plural(m.genes, "gene")} · took ${duration(m.seconds)} · by ${m.by} · ${day(m.ended)}${m.why ? " · " + m.why : ""}</span></summary>${unfolded.has(m.id) ? html`${take(journalPath(m.id)).value ? journal("past-" + m.id, take(journalPath(m.id)).value.journal) : html`<p class="soft">${take(journalPath(m.id)).trouble || "Asking …"}</p>`}` : ""}</details>`)}</section>`;
+  return html`<section class="card" id="past" aria-labelledby="past-title"><h2 id="past-title">Finished jobs</h2>${value.moves.length === 0 ? html`<p class="soft">None yet.</p>` : cut(value.moves, chosen.past, pastOnPage).items.map(m => html`<details class="past" id="past-${m.id}" data-journal="${m.id}"><summary><b>${m.id}</b> <span class="pill ${moods[m.phase] || ""}">${m.phase}</span> ${m.from} → ${m.to} <span class="soft">${plural(m.genes, "gene")} · took ${duration(m.seconds)} · by ${m.by} · ${day(m.ended)}${m.why ? " · " + m.why : ""}</span></summary>${unfolded.has(m.id) ? html`${take(journalPath(m.id)).value ? journal("past-" + m.id, take(journalPath(m.id)).value.journal) : html`<p class="soft">${take(journalPath(m.id)).trouble || "Asking …"}</p>`}` : ""}</details>`)}${pager("past", cut(value.moves, chosen.past, pastOnPage), "past")}</section>`;
 }
 
 const none = state => html`<section class="card quiet" id="none"><p>No job is under way. <span class="soft">${state.you.admin ? html`Start one below, or with <code>locus split --from SHARD --to SHARD --half</code>.` : html`An admin starts one here, or with <code>locus split --from SHARD --to SHARD --half</code>.`}</span></p></section>`;
 
-export const draw = (state, proxy) => html`<div id="moves">${state.moves.length ? state.moves.map(m => card(m, state, proxy)) : none(state)}</div>${state.you.admin ? beginning(state) : ""}${past()}`;
+export const draw = (state, proxy) => html`<div id="moves">${state.moves.length ? running(state).items.map(m => card(m, state, proxy)) : none(state)}${pager("jobs", running(state))}</div>${state.you.admin ? beginning(state) : ""}${past()}`;
 
 // brief is a line for each move, for the first part.
-export const brief = state => state.moves.length === 0 ? "" : html`<section class="card" id="brief" aria-labelledby="brief-title"><h2 id="brief-title">Jobs</h2>${state.moves.map(m => html`<p class="line"><a href="#moves"><b>${m.id}</b></a> <span class="pill ${moods[m.phase] || ""}">${m.phase}</span> ${m.from} → ${m.to} <span class="soft"><b>${percent(progress(m).percent)}</b> ${progress(m).text}${m.seconds_left ? ", about " + duration(m.seconds_left) + " left" : ""}</span> ${m.problem ? html`<b class="bad">${m.problem}</b>` : ""}</p>`)}</section>`;
+export const brief = state => state.moves.length === 0 ? "" : html`<section class="card" id="brief" aria-labelledby="brief-title"><h2 id="brief-title">Jobs</h2>${state.moves.toSorted((a, b) => rank(b) - rank(a)).slice(0, inBrief).map(m => html`<p class="line"><a href="#moves"><b>${m.id}</b></a> <span class="pill ${moods[m.phase] || ""}">${m.phase}</span> ${m.from} → ${m.to} <span class="soft"><b>${percent(progress(m).percent)}</b> ${progress(m).text}${m.seconds_left ? ", about " + duration(m.seconds_left) + " left" : ""}</span> ${m.problem ? html`<b class="bad">${m.problem}</b>` : ""}</p>`)}${state.moves.length > inBrief ? html`<p class="soft"><a href="#moves">${count(state.moves.length - inBrief)} more</a></p>` : ""}</section>`;

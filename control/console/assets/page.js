@@ -27,7 +27,7 @@ const parts = {overview, moves, map: genes, statements, sessions, tables, users,
 const names = {overview: "Overview", moves: "Jobs", map: "Map", statements: "Statements", sessions: "Sessions", tables: "Tables", users: "Users", routes: "Routes", generators: "Generators", timeline: "Timeline", doctor: "Findings"};
 
 // addressed are the parts whose filters are in the address.
-const addressed = {timeline, sessions, statements, tables};
+const addressed = {timeline, sessions, statements, tables, moves};
 
 const main = document.getElementById("main"), said = document.getElementById("state"), select = document.getElementById("proxy");
 let state = null, away = "", proxy = "", events = null;
@@ -157,7 +157,7 @@ document.addEventListener("visibilitychange", refresh);
 document.addEventListener("click", async e => {
   const button = e.target.closest("button");
   if (!button) return;
-  const {job, order, sort, split, from, after, kill, page, begin: step} = button.dataset;
+  const {job, order, sort, split, from, after, kill, page, pageField, begin: step} = button.dataset;
   if (order) {
     const move = state.moves.find(m => m.id === job);
     if (move) actions.open(job, move.orders.find(o => o.procedure === order));
@@ -168,7 +168,7 @@ document.addEventListener("click", async e => {
     const session = sessions.find(button.dataset.session);
     if (session) actions.open("session " + session.id, sessions.order(session, kill === "statement"));
   } else if (sort || page) {
-    addressed[now()].choose(sort ? "by" : "page", sort || page);
+    addressed[now()].choose(sort ? "by" : pageField, sort || page);
     location.hash = addressed[now()].address();
   } else if (button.hasAttribute("data-range-all")) {
     zoom(0, 0);

@@ -1,12 +1,13 @@
 // Sessions: who is connected where, what runs, and for how long. An administrator can end a session or its statement.
 import {html} from "./html.js";
 import {take} from "./feed.js";
+import {cut, pager} from "./pager.js";
 import {count, duration} from "./words.js";
 
 export const needs = () => [["v1/sessions", 3000]];
 
 // chosen is what is shown: all sessions, or those that run a statement, and a part of what a row contains.
-const first = {running: "", filter: ""};
+const first = {running: "", filter: "", page: "1"};
 export const chosen = {...first};
 
 // read takes the filters from the address, such as #sessions?running=1&filter=app.
@@ -15,9 +16,14 @@ export function read(hash) {
   for (const name of Object.keys(first)) chosen[name] = given.get(name) || first[name];
 }
 
-export const choose = (name, value) => { chosen[name] = value; };
+const onPage = 50;
 
-export const address = () => "#sessions" + (n => n.size ? "?" + n : "")(new URLSearchParams(Object.entries(chosen).filter(([, value]) => value)));
+export function choose(name, value) {
+  if (name !== "page") chosen.page = first.page;
+  chosen[name] = value;
+}
+
+export const address = () => "#sessions" + (n => n.size ? "?" + n : "")(new URLSearchParams(Object.entries(chosen).filter(([name, value]) => value !== first[name])));
 
 export const runs = s => s.command !== "Sleep";
 
@@ -51,10 +57,10 @@ const filters = () => html`<div class="fields"><label>sessions <select id="sessi
 export function draw(state) {
   const {value, trouble} = take("v1/sessions");
   const may = state.you.admin;
-  const list = value ? selected(value.sessions) : [];
+  const list = value ? selected(value.sessions) : [], page = cut(list, chosen.page, onPage);
   return html`<section class="card" id="sessions" aria-labelledby="sessions-title"><div class="head"><h2 id="sessions-title">Sessions</h2><span class="soft">running statements first, the longest first${value && trouble ? " · not up to date: " + trouble : ""}</span></div>
 ${filters()}
-${!value ? html`<p class="soft">${trouble || "Asking …"}</p>` : list.length ? html`<table class="stacked"><thead><tr><th scope="col">session</th><th scope="col">user</th><th scope="col">from</th><th scope="col">database</th><th scope="col">state</th><th scope="col" class="number">for</th><th scope="col">statement</th><th scope="col"><span class="unseen">actions</span></th></tr></thead><tbody>${list.map(s => row(s, may))}</tbody></table>` : html`<p>No session.</p>`}
+${!value ? html`<p class="soft">${trouble || "Asking …"}</p>` : list.length ? html`<table class="stacked"><thead><tr><th scope="col">session</th><th scope="col">user</th><th scope="col">from</th><th scope="col">database</th><th scope="col">state</th><th scope="col" class="number">for</th><th scope="col">statement</th><th scope="col"><span class="unseen">actions</span></th></tr></thead><tbody>${page.items.map(s => row(s, may))}</tbody></table>${pager("sessions", page)}` : html`<p>No session.</p>`}
 ${value && value.omitted ? html`<p class="soft">${count(value.omitted)} more sessions are not listed.</p>` : ""}${value && value.silent ? html`<p class="note">No answer from ${value.silent.join(", ")}.</p>` : ""}
 <p class="soft">The same is in <code>locus sessions list</code> and in <code>locus.sessions</code>. Literals are replaced by ?.</p></section>`;
 }

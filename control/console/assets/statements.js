@@ -1,6 +1,7 @@
 // The statements by digest: the list, which can be sorted, searched and filtered, and the choice of the one whose page is shown.
 import {html} from "./html.js";
 import {take} from "./feed.js";
+import {cut, pager} from "./pager.js";
 import {ago, count, digits, duration, ms, often, percent, plural} from "./words.js";
 import * as statement from "./statement.js";
 
@@ -59,7 +60,7 @@ export const filters = {
   new: {name: "new since yesterday", keep: (s, of) => Date.parse(s.first_seen) > Date.parse(of.at) - day},
 };
 
-const contains = (s, text) => (s.statement + " " + (s.database || "") + " " + (s.digest || "")).toLowerCase().includes(text.trim().toLowerCase());
+const contains = (s, text) => !text || (s.statement + " " + (s.database || "") + " " + (s.digest || "")).toLowerCase().includes(text.trim().toLowerCase());
 
 // arranged is the statements that are wanted, in the order that is.
 export function arranged(of, {by, show, text}, shards) {
@@ -69,21 +70,19 @@ export function arranged(of, {by, show, text}, shards) {
   return of.statements.filter(s => contains(s, text) && filter.keep(s, of, shards)).sort((a, b) => value(b) - value(a) || b.total_ms - a.total_ms);
 }
 
-const onPage = 50;
+const onPage = 25;
 
 const row = (s, of, total) => html`<tr id="digest-${s.digest}-${s.database}"><th scope="row">${s.digest ? html`<a class="text" href="${pageOf(s)}"><code>${s.statement}</code></a>` : html`<code>${s.statement}</code>`}<br><span class="soft">${[s.database, s.kind].filter(Boolean).join(" · ")}${s.last_seen ? " · last " + ago(s.last_seen, of.at) : ""}${s.last_error ? " · last error " + s.last_error : ""}${s.gathered ? " · gathered" : ""}${s.waited_ms > 1 ? " · waited " + ms(s.waited_ms) : ""}${s.held_ms > 1 ? " · paused " + ms(s.held_ms) : ""}</span></th>
 ${columns.map(c => html`<td class="number ${c.mood ? c.mood(s) : ""}" data-name="${c.name}">${c.write(s, total)}</td>`)}</tr>`;
 
 const head = c => html`<th scope="col" class="number" aria-sort="${c.by === chosen.by ? "descending" : "none"}"><button class="plain" data-sort="${c.by}" title="${c.tip || ""}">${c.name}${c.by === chosen.by ? " ▾" : ""}</button></th>`;
 
-const pager = (page, pages) => pages < 2 ? "" : html`<p class="buttons">${page > 1 ? html`<button id="statements-before" data-page="${page - 1}">Previous</button>` : ""}<span class="soft">page ${page} of ${pages}</span>${page < pages ? html`<button id="statements-after" data-page="${page + 1}">Next</button>` : ""}</p>`;
-
 function table(of, shards) {
-  const list = arranged(of, chosen, shards), pages = Math.max(1, Math.ceil(list.length / onPage)), page = Math.min(pages, Math.max(1, Number(chosen.page) || 1));
+  const list = arranged(of, chosen, shards), page = cut(list, chosen.page, onPage);
   const total = of.statements.reduce((sum, s) => sum + s.under_way, 0);
   if (of.statements.length === 0) return html`<p>No statements yet. Connect a client to a proxy: its statements are counted here, without their values.</p>`;
   if (list.length === 0) return html`<p>No statement matches.</p>`;
-  return html`<table class="stacked statements"><thead><tr><th scope="col">statement</th>${columns.map(head)}</tr></thead><tbody>${list.slice((page - 1) * onPage, page * onPage).map(s => row(s, of, total))}</tbody></table>${pager(page, pages)}`;
+  return html`<table class="stacked statements"><thead><tr><th scope="col">statement</th>${columns.map(head)}</tr></thead><tbody>${page.items.map(s => row(s, of, total))}</tbody></table>${pager("statements", page)}`;
 }
 
 const young = of => chosen.show === "new" && Date.parse(of.since) > Date.parse(of.at) - day ? html`<p class="note warn">The counters began ${ago(of.since, of.at)}, so statements may be older than they look.</p>` : "";

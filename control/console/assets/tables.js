@@ -1,6 +1,7 @@
 // The tables: a list with their sizes, and the page of one with its declaration, its rows by shard, its statements and its columns.
 import {html} from "./html.js";
 import {take} from "./feed.js";
+import {cut, pager} from "./pager.js";
 import {arranged, pageOf} from "./statements.js";
 import {bytes, count, digits, ms, often, percent, plural} from "./words.js";
 
@@ -47,12 +48,21 @@ export function joined(declared, sizes, statements) {
   return [...all, ...others].map(t => ({...t, load: load.get(nameOf(t).toLowerCase()) || 0}));
 }
 
+// remembered is joined, computed again only if one of the answers is another one.
+let last = {of: [], all: []};
+const nothing = [];
+function remembered(...of) {
+  if (of.some((list, i) => list !== last.of[i])) last = {of, all: joined(...of)};
+  return last.all;
+}
+
 const sorts = {bytes: {name: "size", value: t => t.bytes}, rows: {name: "rows", value: t => t.rows}, skew: {name: "skew", value: t => t.skew}, load: {name: "load", value: t => t.load}};
 const kinds = ["sharded", "global", "single", "undeclared"];
 
 export function selected(all, {text, show, by}) {
   const value = (sorts[by] || sorts.bytes).value;
-  return all.filter(t => (!show || t.kind === show) && nameOf(t).toLowerCase().includes(text.toLowerCase())).sort((a, b) => value(b) - value(a) || (nameOf(a) < nameOf(b) ? -1 : 1));
+  const part = text.toLowerCase();
+  return all.filter(t => (!show || t.kind === show) && nameOf(t).toLowerCase().includes(part)).sort((a, b) => value(b) - value(a) || (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
 const onPage = 50;
@@ -61,8 +71,6 @@ const uneven = t => t.skew > 1.5 && t.rows > 1000;
 
 const row = (t, total) => html`<tr id="table-${t.database}-${t.name}"><th scope="row"><a href="${addressOf({...first, table: nameOf(t)})}">${nameOf(t)}</a>${t.problem ? html` <b class="bad">can't be served</b>` : ""}</th><td data-name="kind"><span class="pill ${t.kind === "undeclared" ? "warn" : ""}">${t.kind}</span></td><td data-name="" class="soft">${t.kind === "undeclared" ? "on " + t.shards.map(s => s.shard).join(", ") : routed(t)}</td>
 <td class="number" data-name="rows">${count(t.rows)}</td><td class="number" data-name="size">${bytes(t.bytes)}</td><td class="number ${uneven(t) ? "warn" : ""}" data-name="skew">${t.skew ? digits(t.skew) : "–"}</td><td class="number" data-name="load">${percent(100 * t.load / (total || 1))}</td></tr>`;
-
-const pager = (page, pages) => pages < 2 ? "" : html`<p class="buttons">${page > 1 ? html`<button data-page="${page - 1}">Previous</button>` : ""}<span class="soft">page ${page} of ${pages}</span>${page < pages ? html`<button data-page="${page + 1}">Next</button>` : ""}</p>`;
 
 const head = ([by, s]) => html`<th scope="col" class="number" aria-sort="${by === chosen.by ? "descending" : "none"}"><button class="plain" data-sort="${by}">${s.name}${by === chosen.by ? " ▾" : ""}</button></th>`;
 
@@ -83,7 +91,7 @@ const columns = t => html`<section class="card" id="table-columns"><h2>Columns</
 
 const declaring = (t, admin) => t.declared ? html`<h3>Declaration</h3><pre class="sql"><code>${t.declaration}</code></pre>` : html`<p class="note warn">Nobody has declared this table, so its statements go to the default shard.</p>${admin ? html`<p class="buttons"><button class="go" data-act="declare" data-of="${nameOf(t)}">Declare …</button><button data-act="importTable" data-of="${nameOf(t)}">Import …</button></p><p class="soft"><code>locus advise</code> proposes declarations for a whole schema.</p>` : ""}`;
 
-function page(t, of, admin) {
+function whole(t, of, admin) {
   return html`<section class="card" id="table" aria-labelledby="table-title"><p class="soft"><a href="#tables">All tables</a></p><div class="head"><h2 id="table-title">${nameOf(t)}</h2><span class="pill ${t.kind === "undeclared" ? "warn" : ""}">${t.kind}</span>${t.kind === "undeclared" ? "" : html`<span class="soft">${routed(t)}</span>`}</div>
 ${t.problem ? html`<p class="note">${t.problem}</p>` : ""}
 <dl class="figures">${fact("rows", count(t.rows))}${fact("size", bytes(t.bytes))}${t.skew ? fact("skew", digits(t.skew)) : ""}${fact("owner", t.owner)}${fact("parent's ID", t.parent)}${fact("ID", t.id && `${t.id} (${t.id_layout})`)}${fact("order number", t.order_number)}${fact("gene", t.gene)}${fact("version", t.version)}${fact("shard", t.shard)}</dl>
@@ -93,18 +101,18 @@ ${shards(t)}${declaring(t, admin)}</section>${statementsOf(t, of)}${columns(t)}`
 const choice = (name, label, options) => html`<label>${label} <select id="tables-${name}" data-tables="${name}">${options.map(([value, text]) => html`<option value="${value}">${text}</option>`)}</select></label>`;
 
 export function draw(state) {
-  const {value, trouble} = take("v1/tables"), {value: sizes, trouble: unsized} = take("v1/tables/sizes"), of = take("v1/statements").value || {statements: [], at: state.at};
+  const {value, trouble} = take("v1/tables"), {value: sizes, trouble: unsized} = take("v1/tables/sizes"), of = take("v1/statements").value || {statements: nothing, at: state.at};
   if (!value) return html`<section class="card"><h2>Tables</h2><p class="soft">${trouble || "Asking …"}</p></section>`;
-  const all = joined(value.tables, sizes ? sizes.tables : [], of.statements);
+  const all = remembered(value.tables, sizes ? sizes.tables : nothing, of.statements);
   const one = chosen.table && all.find(t => nameOf(t) === chosen.table);
-  if (one) return page(one, of, state.you.admin);
-  const list = selected(all, chosen), pages = Math.max(1, Math.ceil(list.length / onPage)), at = Math.min(pages, Math.max(1, Number(chosen.page) || 1));
+  if (one) return whole(one, of, state.you.admin);
+  const list = selected(all, chosen), page = cut(list, chosen.page, onPage);
   const total = of.statements.reduce((sum, s) => sum + s.under_way, 0);
   return html`<section class="card" id="tables" aria-labelledby="tables-title"><div class="head"><h2 id="tables-title">Tables</h2><span class="soft">${plural(value.tables.length, "declared table")}${sizes ? `, ${count(all.length - value.tables.length)} undeclared` : ", asking the shards for their sizes …"}</span></div>
 ${chosen.table ? html`<p class="note warn">There is no table ${chosen.table}.</p>` : ""}${unsized ? html`<p class="note warn">${unsized}</p>` : ""}${sizes ? sizes.trouble.map(t => html`<p class="note warn">No sizes: ${t}</p>`) : ""}
 ${value.tables.length === 0 ? html`<p>No table is declared: all of them are on shard ${value.default_shard}. Declare those that are to be sharded in cluster.yaml, and run <code>locus apply -f cluster.yaml</code>.</p>` : ""}
 <div class="fields">${choice("show", "show", [["", `all (${count(all.length)})`], ...kinds.map(k => [k, `${k} (${count(all.filter(t => t.kind === k).length)})`])])}<label>search <input id="tables-text" data-tables="text" value="" placeholder="a part of the name"></label>${choice("by", "sort by", Object.entries(sorts).map(([by, s]) => [by, s.name]))}</div>
-${list.length === 0 ? html`<p>No table matches.</p>` : html`<table class="stacked"><thead><tr><th scope="col">table</th><th scope="col">kind</th><th scope="col">rows are</th>${[["rows", sorts.rows], ["bytes", sorts.bytes], ["skew", sorts.skew], ["load", sorts.load]].map(head)}</tr></thead><tbody>${list.slice((at - 1) * onPage, at * onPage).map(t => row(t, total))}</tbody></table>${pager(at, pages)}`}
+${list.length === 0 ? html`<p>No table matches.</p>` : html`<table class="stacked"><thead><tr><th scope="col">table</th><th scope="col">kind</th><th scope="col">rows are</th>${[["rows", sorts.rows], ["bytes", sorts.bytes], ["skew", sorts.skew], ["load", sorts.load]].map(head)}</tr></thead><tbody>${page.items.map(t => row(t, total))}</tbody></table>${pager("tables", page)}`}
 ${sizes && sizes.left ? html`<p class="soft">${count(sizes.left)} smaller tables have no size here.</p>` : ""}
 <p class="soft">Undeclared tables are on shard <b>${value.default_shard}</b>. Genes have ${value.gene_bits} bits, by ${value.hash}. Skew is the rows of the largest shard in relation to the average. Load is the share of the time of all statements.</p></section>`;
 }

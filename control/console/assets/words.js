@@ -64,8 +64,11 @@ export const mood = severity => ({outage: "bad", "at-risk": "warn", advice: "adv
 
 const ranks = ["none", "advice", "at-risk", "outage"];
 
+// rank orders what has a severity: the higher, the worse.
+export const rank = x => ranks.indexOf(x.severity);
+
 // worst is the highest severity of a list of shards, proxies, members, jobs or findings.
-export const worst = list => ranks[list.reduce((most, x) => Math.max(most, ranks.indexOf(x.severity)), 0)];
+export const worst = list => ranks[list.reduce((most, x) => Math.max(most, rank(x)), 0)];
 
 const pad = n => String(n).padStart(2, "0");
 

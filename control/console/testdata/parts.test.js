@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import {found, strip, title, verdict, shardStates} from "../assets/strip.js";
 import {finding} from "../assets/doctor.js";
 import {acts} from "../assets/acts.js";
-import {differing, mirrored, progress, stageNow} from "../assets/moves.js";
+import {brief, choose, differing, mirrored, progress, running, stageNow} from "../assets/moves.js";
+import {cut, pager} from "../assets/pager.js";
 import * as statements from "../assets/statements.js";
 import * as statement from "../assets/statement.js";
 import {rights} from "../assets/users.js";
@@ -200,4 +201,25 @@ test("tables have sizes, statements and an address, and undeclared ones are list
   tables.choose("by", "skew");
   assert.equal(tables.address(), "#tables?show=undeclared&by=skew");
   assert.deepEqual(acts.importTable({}, "shop.old").order.make({words: "global"}), {tables: [{table: "shop.old", words: "global"}]});
+});
+
+test("long lists are cut into pages", () => {
+  const list = [...Array(101).keys()];
+  assert.deepEqual([cut(list, "2", 50).items[0], cut(list, "2", 50).pages], [50, 3]);
+  assert.deepEqual(["0", "x", "99"].map(asked => cut(list, asked, 50).page), [1, 1, 3]);
+  assert.equal(String(pager("jobs", cut(list, "1", 200))), "");
+  const middle = String(pager("jobs", cut(list, "2", 50), "past"));
+  for (const want of ['data-page="1"', 'data-page="3"', "page 2 of 3", 'data-page-field="past"']) assert.ok(middle.includes(want), want + middle);
+});
+
+test("of many jobs, those that need attention come first", () => {
+  const jobs = [...Array(30).keys()].map(i => ({id: "split-" + i, severity: i === 20 ? "outage" : i === 10 ? "at-risk" : "none", stages: [{name: "copy", state: "now"}], rows_estimate: 1}));
+  assert.deepEqual(running({moves: jobs}).items.slice(0, 3).map(m => m.id), ["split-20", "split-10", "split-0"]);
+  assert.deepEqual(running({moves: jobs.slice(0, 3)}).items.map(m => m.id), ["split-0", "split-1", "split-2"]);
+  const before = running({moves: jobs}).items.length;
+  choose("page", "2");
+  assert.ok(before < 10 && running({moves: jobs}).items[0].id !== "split-20");
+  choose("page", "1");
+  const drawn = String(brief({moves: jobs}));
+  assert.ok(drawn.includes("20 more") && drawn.indexOf("split-20") < drawn.indexOf("split-10"), drawn);
 });
