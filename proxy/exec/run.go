@@ -246,6 +246,16 @@ func (x *Execution) RunOn(shard router.ShardName, added []plan.Splice) error {
 	return x.oneShard(Part{Shard: shard, Text: x.Spliced(added)}, last)
 }
 
+// RunTextOn is RunOn with another text.
+func (x *Execution) RunTextOn(shard router.ShardName, text []byte) error {
+	x.Tally.OneShard.Add(1)
+	if err := x.endBefore(x.Facts.Statement); err != nil {
+		return err
+	}
+	x.Outside = x.Outside || x.Facts.Metadata
+	return x.oneShard(Part{Shard: shard, Text: text}, x.ending())
+}
+
 // endBefore ends what a statement ends before it runs: locked tables, and the transaction on all of its shards.
 func (e *Engine) endBefore(st *stmt.Statement) error {
 	if err := e.checkRoom(st); err != nil {

@@ -19,7 +19,8 @@ import (
 )
 
 // explain answers EXPLAIN with the route, and with what each shard's server answers to EXPLAIN of its part. If a statement runs
-// on one shard whatever its values are, that shard explains the whole statement.
+// on one shard whatever its values are, that shard explains the whole statement. So it does if the client has named the form of the
+// answer, because programs read that form. Prepared statements are excepted: their columns were announced without the values.
 func (s *Session) explain(r *exec.Execution) error {
 	var x explaining
 	if err := s.read(&x.lexed, r.Values.Text[r.Facts.Statement.Inner:]); err != nil {
@@ -52,6 +53,11 @@ func (s *Session) explain(r *exec.Execution) error {
 			r.Facts = &facts
 		}
 		return r.RunAnywhere(on, true, nil)
+	}
+	if r.Facts.Statement.Formatted && r.Prepared == nil && rows == nil {
+		if done, err := s.explainInForm(r, &x); done || err != nil {
+			return err
+		}
 	}
 	var args stmt.Args
 	args.Reset(&x.lexed, r.Values.Bound)
@@ -87,6 +93,26 @@ func (s *Session) explainedAt(w *snapshot.Snapshot, p plan.Plan) (on exec.Candid
 	return on, false
 }
 
+// explainInForm has a shard answer EXPLAIN of a statement that runs on this shard alone. It returns false if the statement doesn't.
+func (s *Session) explainInForm(r *exec.Execution, x *explaining) (done bool, err error) {
+	if one, is := x.plan.(*plan.OneShard); is && one.Named {
+		return false, nil
+	}
+	parts, err := s.partsToExplain(r, x)
+	if err != nil || len(parts) != 1 {
+		return false, err
+	}
+	text := slices.Concat(r.Values.Text[:r.Facts.Statement.Inner], parts[0].Text)
+	if r.Facts.Statement.Analyzes {
+		r.Facts = x.plan.About()
+	} else {
+		facts := *r.Facts
+		facts.Leaves = x.plan.About().Leaves
+		r.Facts = &facts
+	}
+	return true, r.RunTextOn(parts[0].Shard, text)
+}
+
 // explaining is a statement that EXPLAIN explains.
 type explaining struct {
 	lexed stmt.Lexed
@@ -97,18 +123,11 @@ type explaining struct {
 // serverPlans returns the servers' plans for their parts of the statement, one line for each row. If a shard
 // can't be queried, its line contains the error.
 func (s *Session) serverPlans(r *exec.Execution, x *explaining) (lines [][]string, err error) {
-	analyzes := r.Facts.Statement.Analyzes
-	if analyzes && !exec.ReadsAlone(x.plan.About()) {
-		return nil, &plan.Refusal{Code: plan.Unsupported, Message: "what is analyzed is run, and of sharded and global tables only reads are that lock, assign and call nothing: EXPLAIN it without ANALYZE"}
-	}
-	parts, err := s.explainedParts(r, x)
+	parts, err := s.partsToExplain(r, x)
 	if err != nil {
-		if _, refused := err.(*plan.Refusal); refused { //nolint:errorlint // it is never wrapped
-			return nil, nil // the route contains the refusal
-		}
 		return nil, err
 	}
-	if analyzes && len(parts) > 1 && !x.route.Whole() {
+	if r.Facts.Statement.Analyzes && len(parts) > 1 && !x.route.Whole() {
 		if err := s.engine.Account.MayScatter(len(parts), &s.vars.Diagnostics); err != nil {
 			return nil, err
 		}
@@ -129,6 +148,18 @@ func (s *Session) serverPlans(r *exec.Execution, x *explaining) (lines [][]strin
 		}
 	}
 	return lines, nil
+}
+
+// partsToExplain returns the texts that the servers may explain. There are none for a statement that would be refused.
+func (s *Session) partsToExplain(r *exec.Execution, x *explaining) ([]exec.Part, error) {
+	if r.Facts.Statement.Analyzes && !exec.ReadsAlone(x.plan.About()) {
+		return nil, &plan.Refusal{Code: plan.Unsupported, Message: "what is analyzed is run, and of sharded and global tables only reads are that lock, assign and call nothing: EXPLAIN it without ANALYZE"}
+	}
+	parts, err := s.explainedParts(r, x)
+	if _, refused := err.(*plan.Refusal); refused { //nolint:errorlint // it is never wrapped
+		return nil, nil // the route contains the refusal
+	}
+	return parts, err
 }
 
 // explainedParts returns the texts that the shards of the route would be sent, with the values of placeholders in them. There are

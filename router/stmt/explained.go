@@ -23,8 +23,10 @@ func readExplained(l *Lexed) (*Statement, bool) {
 			s.Analyzes = true
 			continue
 		case r.takes("extended"), r.takes("partitions"):
+			s.Formatted = true
 			continue
 		case r.takes("format"):
+			s.Formatted = true
 			r.takesChar('=')
 			if _, is := r.text(); !is {
 				if _, is := r.name(); !is {

@@ -346,7 +346,7 @@ func (r *reader) completion(t ast.CompletionType) {
 
 // explain records where the explained text begins. It is planned separately.
 func (r *reader) explain(n *ast.ExplainStmt) {
-	r.out.Kind, r.out.Analyzes = Explain, n.Analyze
+	r.out.Kind, r.out.Analyzes, r.out.Formatted = Explain, n.Analyze, n.Format != "" && n.Format != "row"
 	if show, ok := n.Stmt.(*ast.ShowStmt); ok { // DESCRIBE t
 		r.out.Kind, r.out.Schema = Show, show.DBName
 		if what, _ := r.ownSchema(show); what == "columns" {

@@ -132,9 +132,10 @@ type Statement struct {
 	Schema string
 	// Tables are those named outside of query blocks, in DDL and SHOW.
 	Tables []TableName
-	// Inner is the offset of the text that an Explain explains. Analyzes reports whether it is executed for that.
-	Inner    int
-	Analyzes bool
+	// Inner is the offset of the text that an Explain explains. Analyzes reports whether it is executed for that. Formatted reports
+	// whether the Explain names the form of its answer.
+	Inner               int
+	Analyzes, Formatted bool
 	// Owned are the places that refer to the session. Unnamed are the fields whose names may contain such places.
 	Owned   []Owned
 	Unnamed []Unnamed

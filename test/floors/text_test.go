@@ -38,6 +38,7 @@ var looksAtText = map[string][]string{
 		"proxy/session (*Session).numbered",
 		"proxy/session (*Session).addParams",
 		"proxy/session (*Session).explain",
+		"proxy/session (*Session).explainInForm",
 		"proxy/session (*Session).serverPlans",
 		"proxy/session (*Session).explainedParts",
 		"proxy/session (*Session).preparable",
