@@ -33,12 +33,12 @@ func TestSessionsOfAllProxies(t *testing.T) {
 			}
 			ended := make(chan error, 1)
 			go func() {
-				_, err := conn.ExecContext(context.WithoutCancel(t.Context()), "DO SLEEP(600)")
+				_, err := conn.ExecContext(context.WithoutCancel(t.Context()), "DO SLEEP(608.25)")
 				ended <- err
 			}()
 			product.Eventually(t, "the list shows the statement", func() bool {
 				out := c.MustLocus("sessions", "list", "--running", "--proxy", one.Addr)
-				return strings.Contains(out, fmt.Sprint(id)) && strings.Contains(strings.ToUpper(out), "SLEEP") && !strings.Contains(out, "600")
+				return strings.Contains(out, fmt.Sprint(id)) && strings.Contains(strings.ToUpper(out), "SLEEP") && !strings.Contains(out, "608.25")
 			})
 			var proxy, user string
 			product.Eventually(t, "the table shows the statement", func() bool {
