@@ -127,10 +127,15 @@ func edit(file string, change func(*Ring, *yaml.Node) error) error {
 	return replace(file, next.Bytes())
 }
 
+// replace writes a new file in place of an existing one. The new file has the owner and the mode of the old one, because processes of another user
+// read it: root changes the ring of the service.
 func replace(file string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(file), ".keys-*") // with mode 0600
 	if err != nil {
 		return fmt.Errorf("change key ring: %w: nothing was changed", err)
+	}
+	if err := keepOwner(f, file); err != nil {
+		return errors.Join(fmt.Errorf("change key ring: keep its owner and mode: %w: nothing was changed", err), f.Close(), os.Remove(f.Name()))
 	}
 	if err := writeDurably(f, text); err != nil {
 		return errors.Join(fmt.Errorf("change key ring: %w: nothing was changed", err), os.Remove(f.Name()))
@@ -139,6 +144,20 @@ func replace(file string, text []byte) error {
 		return errors.Join(fmt.Errorf("change key ring: %w: nothing was changed", err), os.Remove(f.Name()))
 	}
 	return nil
+}
+
+// keepOwner gives a new file the owner, the group and the mode of an existing one.
+func keepOwner(f *os.File, existing string) error {
+	old, err := os.Stat(existing)
+	if err != nil {
+		return err
+	}
+	if s, is := old.Sys().(*syscall.Stat_t); is {
+		if err := f.Chown(int(s.Uid), int(s.Gid)); err != nil {
+			return err
+		}
+	}
+	return f.Chmod(old.Mode().Perm())
 }
 
 func number(v uint32) string { return strconv.FormatUint(uint64(v), 10) }

@@ -6,10 +6,36 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"locus/idgen/orderid"
 )
+
+// The service reads the ring as another user than root, who changes it.
+func TestARingKeepsItsOwner(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "keys.yaml")
+	if _, err := Create(file); err != nil {
+		t.Fatal(err)
+	}
+	owner := os.Getuid()
+	if owner == 0 {
+		owner = 12345
+	}
+	if err := errors.Join(os.Chmod(file, 0o640), os.Chown(file, owner, -1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Rotate(file, Rotation{Cipher: "ff1"}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := info.Sys().(*syscall.Stat_t); int(s.Uid) != owner || info.Mode() != 0o640 {
+		t.Errorf("after a rotation the owner is %d and the mode %v, not %d and -rw-r-----", s.Uid, info.Mode(), owner)
+	}
+}
 
 // A number lives through rotations; a retired version is not given to another
 // key unasked.
