@@ -9,7 +9,7 @@ func keysCommand(in *invocation) *cobra.Command {
 	k := &keysOf{in: in}
 	group.PersistentFlags().StringVar(&k.file, "key-ring", "", "the `file` of the keys, instead of the configuration's")
 	_ = group.MarkPersistentFlagFilename("key-ring", "yaml")
-	group.AddCommand(k.status(), k.list(), k.rotate(), k.use(), k.retire())
+	group.AddCommand(k.create(), k.status(), k.list(), k.rotate(), k.use(), k.retire())
 	return group
 }
 

@@ -31,5 +31,6 @@ func TestOffline(t *testing.T) {
 		"BAD":     writeText(t, "bad.yaml", "cluster: main\nsecrets: {dir: \"\"}\nkey_ring: /nowhere/keys.yaml\nhttp: {password_file: /nowhere/http}\n"),
 		"WRONG":   writeText(t, "cluster.yaml", "shards: {s0: {address: a:1, user: u}}\nroutes: [0xff s0]\n"),
 		"MISSING": filepath.Join(t.TempDir(), "cluster.yaml"),
+		"NEW":     filepath.Join(t.TempDir(), "keys.yaml"),
 	}}.play(t, "testdata/offline.txt")
 }

@@ -27,7 +27,7 @@ func TestWhatChangesTheApplicationsExperienceAsks(t *testing.T) {
 		"locus documents list": reads, "locus routes show": reads, "locus routes history": reads, "locus routes diff": reads, "locus shard list": reads,
 		"locus table list": reads, "locus table show": reads, "locus user list": reads, "locus jobs": reads, "locus watch": reads, "locus wait": reads,
 		"locus generators": reads, "locus proxies list": reads, "locus restore": reads, "locus gene": reads, "locus id decode": reads, "locus id encode": reads,
-		"locus id next": reads, "locus keys list": reads, "locus keys status": reads,
+		"locus id next": reads, "locus keys create": local, "locus keys list": reads, "locus keys status": reads,
 		"locus apply": file, "locus shard add": file, "locus table add": file, "locus user add": file, "locus user set": file, "locus user passwd": "asks for the password",
 		"locus split": prepares, "locus merge": prepares, "locus import": prepares, "locus mirror": prepares, "locus throttle": prepares, "locus pause": prepares,
 		"locus keys rotate": prepares, "locus keys use": prepares, "locus backup": "writes wait for some milliseconds, and backups run at night",

@@ -25,7 +25,7 @@ var commandOf = map[string]string{
 // commandAlone contains the commands that change something and are neither a procedure nor a request over HTTP, with the reason.
 var commandAlone = map[string]string{
 	"apply": rights, "shard add": rights, "user add": rights, "user set": rights, "user passwd": rights, "user remove": rights,
-	"keys rotate": file, "keys use": file, "keys retire": file, "rejoin": file, "backup": file, "restore": file,
+	"keys create": file, "keys rotate": file, "keys use": file, "keys retire": file, "rejoin": file, "backup": file, "restore": file,
 	"documents remove": broken, "documents restore": broken,
 	"serve": "is the process", "demo": "is for one machine",
 }
