@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"sync"
@@ -42,6 +43,9 @@ type digestByShard struct {
 	Shard     string     `json:"shard"`
 	PerSecond []*float64 `json:"statements_per_second"`
 	AverageMs []*float64 `json:"average_ms"`
+	// P50Ms and P99Ms are the higher ones if several proxies sent such statements to the shard.
+	P50Ms []*float64 `json:"p50_ms"`
+	P99Ms []*float64 `json:"p99_ms"`
 }
 
 type partAnswer struct {
@@ -171,7 +175,17 @@ func (a *digestAnswer) add(p meter.Point, seconds float64) {
 			average = &ms
 		}
 		s.PerSecond, s.AverageMs = append(s.PerSecond, over(part.Count)), append(s.AverageMs, average)
+		s.P50Ms, s.P99Ms = append(s.P50Ms, knownMs(part.P50Ms)), append(s.P99Ms, knownMs(part.P99Ms))
 	}
+}
+
+// knownMs returns a percentile, or nil if it is not known.
+func knownMs(ms float32) *float64 {
+	if ms == 0 {
+		return nil
+	}
+	p := math.Round(1000*float64(ms)) / 1000
+	return &p
 }
 
 func partAnswers(parts []meter.Part) []partAnswer {

@@ -25,7 +25,7 @@ func TestAStatementsPage(t *testing.T) {
 	with := 0
 	for i, rate := range a.PerSecond {
 		if *rate == 0 {
-			if a.P99Ms[i] != nil || a.Shards[0].AverageMs[i] != nil {
+			if a.P99Ms[i] != nil || a.Shards[0].AverageMs[i] != nil || a.Shards[0].P99Ms[i] != nil {
 				t.Errorf("point %d has a latency without a statement", i)
 			}
 			continue
@@ -33,6 +33,9 @@ func TestAStatementsPage(t *testing.T) {
 		with++
 		if *rate != 2 || *a.Errors[i] != 0.1 || *a.P99Ms[i] != 2 || *a.Shards[0].PerSecond[i] != 1 || *a.Shards[0].AverageMs[i] != 1 || *a.Shards[1].PerSecond[i] != 0 {
 			t.Errorf("point %d: %v/s", i, *rate)
+		}
+		if s := a.Shards; *s[0].P50Ms[i] != 1.001 || *s[0].P99Ms[i] != 2.002 || s[1].P50Ms[i] != nil || s[1].P99Ms[i] != nil {
+			t.Errorf("point %d: percentiles %v %v, and of a shard without statements %v", i, *s[0].P50Ms[i], *s[0].P99Ms[i], s[1].P99Ms[i])
 		}
 	}
 	if with != 1 {

@@ -7,7 +7,7 @@ import (
 )
 
 // The past of a digest has a point for each minute of the last hour and one for each quarter of an hour of the last day. The digests
-// that cost most have one. All points of a proxy take about 12 MB with 8 shards, and 100 MB at most, with 64.
+// that cost most have one. All points of a proxy take about 15 MB with 8 shards, and 120 MB at most, with 64.
 const (
 	minute, quarter         = time.Minute, 15 * time.Minute
 	keptMinutes, keptQuarts = 60, 96
@@ -34,7 +34,9 @@ func (p *Point) add(q Point) {
 
 // past contains the points of a digest. The lock of Statements guards it.
 type past struct {
-	before            sums // at the last point
+	before            sums      // at the last minute
+	opened            sums      // at the beginning of the last quarter
+	quarter           time.Time // the last quarter
 	minutes, quarters []Point
 }
 
@@ -42,7 +44,7 @@ type past struct {
 type sums struct {
 	spread Distribution
 	failed uint64
-	shards []Part
+	shards []timedPart
 }
 
 func (d *Digest) total() sums {
@@ -51,7 +53,7 @@ func (d *Digest) total() sums {
 		if t := d.parts[i].Load(); t != nil {
 			s.spread.take(&t.cells)
 			s.failed += t.failed.Load()
-			s.shards = AddParts(s.shards, t.shards.parts())
+			s.shards = t.shards.addTimed(s.shards)
 		}
 	}
 	return s
@@ -78,22 +80,24 @@ func (s *Statements) record(now time.Time) {
 		if d.past == nil {
 			continue
 		}
-		total := d.total()
+		total, of := d.total(), at.Truncate(quarter)
+		if !d.past.quarter.Equal(of) {
+			d.past.quarter, d.past.opened = of, d.past.before
+		}
 		if p := total.since(&d.past.before, at); p.Count > 0 {
-			d.past.minutes = appended(d.past.minutes, p, at, keptMinutes)
-			d.past.quarters = appended(d.past.quarters, p, at.Truncate(quarter), keptQuarts)
+			d.past.minutes = appended(d.past.minutes, p, keptMinutes)
+			d.past.quarters = appended(d.past.quarters, total.since(&d.past.opened, of), keptQuarts)
 		}
 		d.past.before = total
 	}
 }
 
-// appended adds a point to those of a period.
-func appended(points []Point, p Point, at time.Time, most int) []Point {
-	if n := len(points); n > 0 && points[n-1].At.Equal(at) {
-		points[n-1].add(p)
+// appended adds a point to those of a period, or replaces the last one, of the same period.
+func appended(points []Point, p Point, most int) []Point {
+	if n := len(points); n > 0 && points[n-1].At.Equal(p.At) {
+		points[n-1] = p
 		return points
 	}
-	p.At = at
 	if len(points) >= most {
 		points = slices.Delete(points, 0, len(points)+1-most)
 	}
@@ -114,6 +118,7 @@ func (s *Statements) choose(now time.Time) {
 	list = list[:min(mostNewPasts, len(list))]
 	for _, d := range list {
 		d.past = new(past)
+		d.time(true)
 		if d.first.Before(now.Add(-minute)) {
 			d.past.before = d.total() // what it counted earlier belongs to no point
 		}
@@ -122,6 +127,17 @@ func (s *Statements) choose(now time.Time) {
 		slices.SortFunc(known, func(a, b *Digest) int { return a.past.latest().Compare(b.past.latest()) })
 		for _, d := range known[:min(over, len(known))] {
 			d.past = nil
+			d.time(false)
+		}
+	}
+}
+
+// time begins or ends to count the times of each shard.
+func (d *Digest) time(on bool) {
+	d.timed.Store(on)
+	for i := range d.parts {
+		if t := d.parts[i].Load(); t != nil {
+			t.shards.time(on)
 		}
 	}
 }

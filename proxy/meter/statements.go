@@ -65,6 +65,8 @@ type Digest struct {
 	counted, spent uint64  // at the last Turn
 	rate, load     float64 // statements per second; seconds per second
 	past           *past   // nil if none is recorded
+
+	timed atomic.Bool // times are counted by shard, for its past
 }
 
 // of returns a lane's part. All lanes share one part of a rare digest.
@@ -78,6 +80,9 @@ func (d *Digest) of(lane uint32) *tally {
 	}
 	p.CompareAndSwap(nil, new(tally))
 	if t := p.Load(); t != nil {
+		if d.timed.Load() { // after it is in the parts, so that time can't miss it
+			t.shards.time(true)
+		}
 		return t
 	}
 	return new(tally) // the digest was just evicted or forgotten
@@ -197,6 +202,7 @@ func (s *Statements) evict(d *Digest) {
 func (s *Statements) drop(d *Digest, with func(*tally)) {
 	d.gone.Store(true)
 	d.past = nil
+	d.timed.Store(false)
 	if d.often.Swap(false) {
 		s.often--
 	}

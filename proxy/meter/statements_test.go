@@ -245,10 +245,10 @@ func TestADigestTellsItsParts(t *testing.T) {
 		if !known || d.Count != 102 || d.Sent != 4 || d.Gathered != 1 {
 			t.Fatalf("%+v", d)
 		}
-		if got := fmt.Sprint(d.Shards); got != "[{s0 26 1 1025} {s1 25 0 25} {s2 25 0 25} {s3 25 0 25} {(several) 1 0 1000}]" {
+		if got := fmt.Sprint(d.Shards); got != "[{s0 26 1 1025 0 0} {s1 25 0 25 0 0} {s2 25 0 25 0 0} {s3 25 0 25 0 0} {(several) 1 0 1000 0 0}]" {
 			t.Errorf("shards %s", got)
 		}
-		if got := fmt.Sprint(d.Users, d.Codes); got != "[{app 52 1 2050} {report 50 0 50}] [{1205 1 1 1000}]" {
+		if got := fmt.Sprint(d.Users, d.Codes); got != "[{app 52 1 2050 0 0} {report 50 0 50 0 0}] [{1205 1 1 1000 0 0}]" {
 			t.Errorf("users and codes %s", got)
 		}
 		if _, known := s.Details("other", hashText(1), time.Now()); known {
@@ -257,7 +257,7 @@ func TestADigestTellsItsParts(t *testing.T) {
 		for i := range 100 {
 			s.ran(2, time.Millisecond, func(r *Run) { r.User = fmt.Sprintf("u%d", i) })
 		}
-		if d, _ = s.Details("shop", hashText(2), time.Now()); len(d.Users) != mostNames+1 || d.Users[0] != (Part{OtherNames, 36, 0, 36}) {
+		if d, _ = s.Details("shop", hashText(2), time.Now()); len(d.Users) != mostNames+1 || d.Users[0] != (Part{Name: OtherNames, Count: 36, TotalMs: 36}) {
 			t.Errorf("%d users, first %v", len(d.Users), d.Users[0])
 		}
 	})
@@ -283,7 +283,7 @@ func TestADigestHasAPast(t *testing.T) {
 			t.Fatalf("%d minutes, %d quarters", len(d.Minutes), len(d.Quarters))
 		}
 		at80 := d.Minutes[keptMinutes-10]
-		if at80.Count != 81 || at80.Failed != 1 || at80.TotalMs != 1800 || fmt.Sprint(at80.Shards) != "[{s0 80 0 800} {s1 1 1 1000}]" || Quantile(at80.Times, 1) < time.Second {
+		if at80.Count != 81 || at80.Failed != 1 || at80.TotalMs != 1800 || fmt.Sprint(at80.Shards) != "[{s0 80 0 800 10 10} {s1 1 1 1000 1000 1000}]" || Quantile(at80.Times, 1) < time.Second {
 			t.Errorf("%+v", at80)
 		}
 		all := uint64(0)
@@ -303,6 +303,64 @@ func TestADigestHasAPast(t *testing.T) {
 		}
 		if again, _ := s.Details("shop", hashText(1), time.Now()); again.Minutes[20].Count != d.Minutes[20].Count {
 			t.Error("adding has changed the past")
+		}
+	})
+}
+
+// TestAPointHasPercentilesByShard: a point has the percentiles of each shard in its own period, whatever lane counts them and whenever
+// the shard appears. Those of two proxies are the higher ones.
+func TestAPointHasPercentilesByShard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s Statements
+		time.Sleep(time.Until(time.Now().Truncate(quarter).Add(quarter))) // virtual
+		s.Turn(time.Now())
+		for i := range 16 {
+			took := 10 * time.Millisecond
+			if i == 5 {
+				took *= 10 // one slow minute, which is not half of the quarter
+			}
+			for lane := range uint32(200) {
+				each := took
+				if lane%lanes == 0 {
+					each /= 2 // so that the percentiles differ if one lane alone is counted
+				}
+				s.ran(1, each, func(r *Run) { r.Lane = lane })
+			}
+			if i >= 3 {
+				s.ran(1, time.Second, func(r *Run) { r.Shard = "s1" })
+			}
+			time.Sleep(time.Second) // virtual
+			s.Turn(time.Now())      // the digest gets parts for all lanes
+			time.Sleep(59 * time.Second)
+			s.Turn(time.Now())
+		}
+		d, _ := s.Details("shop", hashText(1), time.Now())
+		near := func(got float32, want float64) bool { return float64(got) >= want && float64(got) < 1.12*want }
+		if first := d.Minutes[0].Shards[0]; first.P99Ms != 0 {
+			t.Errorf("the times of the first minute are not counted by shard, and have the percentile %v", first.P99Ms)
+		}
+		for i, m := range d.Minutes[1:] {
+			want := 10.0
+			if i+1 == 5 {
+				want = 100
+			}
+			if s0 := m.Shards[0]; s0.Name != "s0" || s0.Count != 200 || !near(s0.P50Ms, want) || !near(s0.P99Ms, want) {
+				t.Errorf("minute %d: %+v", i+1, s0)
+			}
+			if i+1 >= 3 && (len(m.Shards) != 2 || !near(m.Shards[1].P99Ms, 1000)) {
+				t.Errorf("minute %d: %+v", i+1, m.Shards)
+			}
+		}
+		if s0 := d.Quarters[0].Shards[0]; s0.Count != 3000 || !near(s0.P50Ms, 10) || !near(s0.P99Ms, 100) {
+			t.Errorf("the quarter: %+v", s0)
+		}
+		slower := d
+		slower.Minutes = []Point{{At: d.Minutes[1].At, Count: 1, Shards: []Part{{Name: "s0", Count: 1, P50Ms: 70, P99Ms: 80}}}}
+		sum := Details{}
+		sum.Add(d)
+		sum.Add(slower)
+		if s0 := sum.Minutes[1].Shards[0]; s0.Count != 201 || s0.P50Ms != 70 || s0.P99Ms != 80 || sum.Minutes[2].Shards[0].P99Ms > 12 {
+			t.Errorf("of two proxies: %+v", s0)
 		}
 	})
 }

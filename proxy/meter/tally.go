@@ -53,13 +53,13 @@ func (t *tally) add(r *Run, cell int) {
 	if r.Gathered {
 		t.gathered.Add(1)
 	}
-	t.shards.add(r.Shard, r.Took, r.Failed)
-	t.users.add(r.User, r.Took, r.Failed)
+	t.shards.add(r.Shard, cell, r.Took, r.Failed)
+	t.users.add(r.User, cell, r.Took, r.Failed)
 	if r.Failed {
 		t.failed.Add(1)
 		if r.Code != 0 {
 			t.code.Store(uint32(r.Code))
-			t.codes.add(strconv.Itoa(int(r.Code)), r.Took, true)
+			t.codes.add(strconv.Itoa(int(r.Code)), cell, r.Took, true)
 		}
 	}
 	if r.Waited > 0 {

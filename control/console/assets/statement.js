@@ -53,7 +53,8 @@ function curves(a, state, chosen) {
   const options = {marks, part: {}, since: Date.parse(a.statement.first_seen) - 1000 * a.step_seconds, empty: `No figures yet: they come each ${a.step_seconds > 60 ? "quarter of an hour" : "minute"}.`};
   return html`<div class="charts">
 ${chart("digest-latency", "Latency", history, [{name: "p50", look: "teal", values: a.p50_ms}, {name: "p99", look: "amber", values: a.p99_ms}], ms, options)}
-${chart("digest-average", "Average latency, by shard", history, each("average_ms"), ms, options)}
+${chart("digest-p50", "p50, by shard", history, each("p50_ms"), ms, options)}
+${chart("digest-p99", "p99, by shard", history, each("p99_ms"), ms, options)}
 ${chart("digest-rate", "Rate, by shard", history, each("statements_per_second"), often, options)}
 ${chart("digest-errors", "Errors", history, [{name: "errors", look: "red", values: a.errors_per_second}], often, options)}</div>${marked(marks)}`;
 }
