@@ -3,7 +3,6 @@ package failover
 import (
 	"time"
 
-	"locus/control/declared"
 	"locus/control/switchover"
 	"locus/router/cluster"
 )
@@ -11,24 +10,24 @@ import (
 // waits records whether the primary's commits are blocked because too few replicas acknowledge. That is the
 // case if fewer replicas are connected than the primary waits for, or if commits wait and the primary's GTID
 // set does not grow.
-func (w *watch) waits(now time.Time, primary switchover.Sight) {
+func (s *State) waits(now time.Time, primary switchover.Sight) {
 	own := primary.SemiSync
-	stuck := own.Replicas < own.Copies || own.Waiting > 0 && primary.Has == w.has
+	stuck := own.Replicas < own.Copies || own.Waiting > 0 && primary.Has == s.has
 	if primary.Err != nil || own.Weak() != "" || !stuck {
-		w.waiting, w.record.Waits = 0, time.Time{}
+		s.waiting, s.Record.Waits = 0, time.Time{}
 		return
 	}
-	if w.waiting++; w.waiting == 1 {
-		w.since = now.UTC()
+	if s.waiting++; s.waiting == 1 {
+		s.since = now.UTC()
 	}
-	if w.waiting >= lasting && w.record.Waits.IsZero() {
-		w.record.Waits = w.since
+	if s.waiting >= lasting && s.Record.Waits.IsZero() {
+		s.Record.Waits = s.since
 	}
 }
 
 // mayLose returns the reason why transactions that the primary acknowledges may be lost with it, or "" if they
 // can't be.
-func mayLose(p declared.Primary, primary switchover.Sight) string {
+func mayLose(p cluster.Primary, primary switchover.Sight) string {
 	if p.Alone {
 		return "it continues without replicas, as requested (--without-replicas), until as many follow again as it waits for"
 	}
@@ -38,12 +37,12 @@ func mayLose(p declared.Primary, primary switchover.Sight) string {
 // accompanied reports whether a primary that runs without replicas can wait for them again. Enough replicas
 // must follow and have everything that the primary had at the poll. Commits released by --without-replicas are
 // visible only after one or two polls, so several polls in sequence must find this.
-func (s *shard) accompanied(p cluster.Primary, seen []switchover.Sight) bool {
-	w, primary := s.watch, seen[0]
-	if w.alone++; !p.Alone {
-		w.alone = 0
+func (s *State) accompanied(p cluster.Primary, seen []switchover.Sight) bool {
+	primary := seen[0]
+	if s.alone++; !p.Alone {
+		s.alone = 0
 	}
-	return w.alone >= lasting && primary.Err == nil && follow(primary, seen[1:]) >= max(1, primary.SemiSync.Copies)
+	return s.alone >= lasting && primary.Err == nil && follow(primary, seen[1:]) >= max(1, primary.SemiSync.Copies)
 }
 
 // acknowledges reports whether a server follows the primary and acknowledges its transactions.

@@ -30,19 +30,19 @@ func TestWritesThatWaitAreTold(t *testing.T) {
 		"it waits for nobody":          {own: off},
 		"the primary itself is unseen": {own: none, err: errTest},
 	} {
-		w, primary := &watch{}, switchover.Sight{View: switchover.View{Has: "0-1-7", SemiSync: c.own}, Err: c.err}
+		w, primary := &State{}, switchover.Sight{View: switchover.View{Has: "0-1-7", SemiSync: c.own}, Err: c.err}
 		w.has = c.had
 		for i := range lasting {
-			if !w.record.Waits.IsZero() {
+			if !w.Record.Waits.IsZero() {
 				t.Errorf("%s: told after %d looks", name, i)
 			}
 			w.waits(began.Add(time.Duration(i)*time.Second), primary)
 		}
-		if got := w.record.Waits; got.IsZero() == c.is || c.is && !got.Equal(began) {
+		if got := w.Record.Waits; got.IsZero() == c.is || c.is && !got.Equal(began) {
 			t.Errorf("%s: %v", name, got)
 		}
 		w.waits(began.Add(time.Minute), switchover.Sight{View: switchover.View{SemiSync: enough}})
-		if !w.record.Waits.IsZero() {
+		if !w.Record.Waits.IsZero() {
 			t.Errorf("%s: it is told for ever", name)
 		}
 	}
@@ -69,7 +69,7 @@ func TestAloneEndsWithReplicas(t *testing.T) {
 		one  switchover.Sight
 		want bool
 	}{"follows": {follows, true}, "late": {late, false}, "does not acknowledge": {silent, false}, "stopped": {stopped, false}, "away": {off("b"), false}} {
-		s := &shard{watch: &watch{}}
+		s := &State{}
 		for range lasting - 1 {
 			if s.accompanied(alone, []switchover.Sight{primary, c.one}) {
 				t.Errorf("%s: at once", name)
@@ -79,7 +79,7 @@ func TestAloneEndsWithReplicas(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if (&shard{watch: &watch{alone: lasting}}).accompanied(cluster.Primary{Server: "a"}, []switchover.Sight{primary, follows}) {
+	if (&State{alone: lasting}).accompanied(cluster.Primary{Server: "a"}, []switchover.Sight{primary, follows}) {
 		t.Error("without an order")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"slices"
 	"time"
 
@@ -41,10 +40,14 @@ func (s *shard) promote(ctx context.Context) {
 		}
 		return
 	}
-	seen := s.watch.eyes.Look(ctx, s.name, p.Cluster.Shards[s.name], p.Server)
-	k, err := s.known(ctx, p, seen)
-	if err == nil {
-		err = s.settle(ctx, p, seen, k)
+	poll := s.poll(ctx, p)
+	next, d := Observe(s.watch.state, poll)
+	s.watch.state = next
+	s.trace(ctx, polledEntry, poll)
+	s.trace(ctx, decidedEntry, d)
+	err = d.Err
+	if failed := s.act(ctx, p, poll, d); failed != nil {
+		err = failed
 	}
 	if errors.Is(err, etcd.ErrHeld) {
 		return // a switchover is under way
@@ -52,32 +55,35 @@ func (s *shard) promote(ctx context.Context) {
 	s.tell(ctx, err)
 }
 
-// settle acts on the result of a poll.
-func (s *shard) settle(ctx context.Context, p declared.Primary, seen []switchover.Sight, k Known) error {
-	to, err := Choose(p.Primary, seen, k)
-	shrunk := err == nil && to != p.Server && !k.Away.enough()
-	if s.watch.shrunk++; !shrunk {
-		s.watch.shrunk = 0
+// poll polls the servers and, if that is due, the proxies.
+func (s *shard) poll(ctx context.Context, p declared.Primary) Poll {
+	declaration := p.Cluster.Shards[s.name]
+	poll := Poll{Shard: s.name, Document: p.Primary, Servers: declaration.Servers, After: declaration.PatienceWithPrimary()}
+	poll.Seen = s.watch.eyes.Look(ctx, s.name, declaration, p.Server)
+	if s.watch.state.Asks(time.Now(), p.Primary, poll.Seen[0]) {
+		poll.Votes, poll.NoVotes = s.votes(ctx)
 	}
-	switch {
-	case err != nil:
-		return err
-	case shrunk && s.watch.shrunk < lasting: // one poll is no proof: a client may still write to it, and the others were polled a moment later
-		return nil
-	case to != p.Server || p.Next != "":
-		return s.turn(ctx, p, k)
-	case k.Away.Votes.most():
-		return nil // After has not passed yet
+	poll.At = time.Now()
+	return poll
+}
+
+// act carries out a decision.
+func (s *shard) act(ctx context.Context, p declared.Primary, poll Poll, d Decision) error {
+	if d.Inspects {
+		s.restore(ctx, p, poll.Seen)
 	}
-	s.survey(p, seen, k)
-	s.restore(ctx, p, seen)
-	if s.accompanied(p.Primary, seen) {
+	switch d.Do {
+	case Promote:
+		return s.turn(ctx, p, d.Known)
+	case WaitAgain:
 		return s.order("").WaitAgain(ctx)
+	case Tidy:
+		if !time.Now().Before(s.next) {
+			s.tidy(ctx, p, poll)
+		}
+	case Nothing:
 	}
-	if untidy(p.Primary, seen, k.Errant) && !time.Now().Before(s.next) {
-		s.tidy(ctx, p, seen)
-	}
-	return k.patience(p.Primary, seen)
+	return nil
 }
 
 // turn promotes the most advanced server, or undoes a promotion that was begun.
@@ -99,43 +105,10 @@ func (s *shard) turn(ctx context.Context, p declared.Primary, k Known) error {
 		return trouble("wait", "%s; %v", k.missed(p.Primary), applying)
 	}
 	if err == nil {
-		s.watch.next = chosen
+		s.watch.state = s.watch.state.Promoted(chosen)
+		s.trace(ctx, promotedEntry, chosen)
 	}
 	return err
-}
-
-// known returns the knowledge from earlier polls and from the proxies, and records the GTID set of a writable
-// primary.
-func (s *shard) known(ctx context.Context, p declared.Primary, seen []switchover.Sight) (Known, error) {
-	w := s.watch
-	s.meet(p)
-	primary := seen[0]
-	w.waits(time.Now(), primary)
-	if primary.Err == nil && !primary.ReadOnly {
-		w.has, w.record.Identity, w.record.Copies = primary.Has, primary.Identity, 0
-		if primary.SemiSync.Weak() == "" {
-			w.record.Copies = primary.SemiSync.Copies
-		}
-		w.record.Had = acknowledged(primary, seen[1:], w.record)
-		s.errant(primary)
-		w.before = seen
-	}
-	if primary.Err != nil || w.absence.lasts(time.Now()) > 0 || w.looks%voteEvery == 0 {
-		asked, err := s.votes(ctx)
-		if err != nil {
-			return Known{}, err
-		}
-		w.reached = asked
-		w.absence.note(time.Now(), asked[p.Server])
-	}
-	w.looks++
-	now := time.Now()
-	k := Known{
-		Shard: s.name, Had: w.record.Had, Identity: w.record.Identity, Copies: w.record.Copies, Followers: w.record.Followers,
-		Errant: maps.Clone(w.record.Errant), Reached: w.reached,
-		Away: Away{w.reached[p.Server], w.absence.lasts(now), p.Cluster.Shards[s.name].PatienceWithPrimary(), w.absence.comesAndGoes(now)},
-	}
-	return k, nil
 }
 
 // acknowledged returns the transactions of the primary that it may have acknowledged to clients. MariaDB writes
@@ -155,56 +128,6 @@ func acknowledged(primary switchover.Sight, others []switchover.Sight, r Record)
 		}
 	}
 	return switchover.Common(primary.Has, replicas)
-}
-
-// meet resets the watch if another server has become the primary.
-func (s *shard) meet(p declared.Primary) {
-	w := s.watch
-	if w.record.Primary != p.Server {
-		w.absence, w.before, w.strange, w.has = absence{}, nil, nil, ""
-		w.record.Had, w.record.Identity, w.record.Copies, w.record.Errant = "", "", 0, nil
-		w.record.Waits, w.waiting, w.alone = time.Time{}, 0, 0
-		if w.next.Addr == p.Server { // this process promoted it and knows its transactions
-			w.record.Had, w.record.Identity = w.next.All(), w.next.Identity
-		}
-		w.record.Followers = others(p) // without the former primary, which is down
-		if p.Former != "" {
-			w.record.Followers = slices.DeleteFunc(w.record.Followers, func(a string) bool { return a == p.Former })
-		}
-	}
-	w.record.Epoch, w.record.Primary = p.Epoch, p.Server
-}
-
-// others returns the shard's servers without the primary.
-func others(p declared.Primary) []string {
-	return slices.DeleteFunc(slices.Clone(p.Cluster.Shards[p.Shard].Servers), func(a string) bool { return a == p.Server })
-}
-
-// errant records the errant transactions: those that other servers had at the previous poll and the primary
-// still lacks. They count only after several polls, because a transaction may be on its way.
-func (s *shard) errant(primary switchover.Sight) {
-	w := s.watch
-	for _, one := range w.before {
-		if one.Err != nil || one.Addr == primary.Addr {
-			continue
-		}
-		missing, err := switchover.Missing(one.MariaDB, one.Has, primary.Has)
-		if err != nil {
-			continue
-		}
-		if w.strange == nil {
-			w.strange = map[string]int{}
-		}
-		if w.strange[one.Addr]++; missing == "" {
-			w.strange[one.Addr] = 0
-			delete(w.record.Errant, one.Addr)
-		} else if w.strange[one.Addr] >= lasting || w.record.Errant[one.Addr] != "" {
-			if w.record.Errant == nil {
-				w.record.Errant = map[string]string{}
-			}
-			w.record.Errant[one.Addr] = missing
-		}
-	}
 }
 
 // votes asks the registered proxies how they see each of the shard's servers.
@@ -256,13 +179,9 @@ func untidy(p cluster.Primary, seen []switchover.Sight, errant map[string]string
 }
 
 // tidy sets the servers up as the document declares.
-func (s *shard) tidy(ctx context.Context, p declared.Primary, seen []switchover.Sight) {
-	w := s.watch
-	for _, one := range seen[1:] { // it may acknowledge from now on, so it is recorded before
-		if one.Err == nil && !slices.Contains(w.record.Followers, one.Addr) {
-			w.record.Followers = append(w.record.Followers, one.Addr)
-		}
-	}
+func (s *shard) tidy(ctx context.Context, p declared.Primary, poll Poll) {
+	s.watch.state = s.watch.state.WithFollowers(poll)
+	s.trace(ctx, tidiedEntry, "")
 	if !s.keep(ctx) {
 		return
 	}

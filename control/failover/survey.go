@@ -3,8 +3,8 @@ package failover
 import (
 	"fmt"
 
-	"locus/control/declared"
 	"locus/control/switchover"
+	"locus/router/cluster"
 )
 
 // mostBehind is the replication delay in seconds from which a replica is reported, because a promotion waits
@@ -13,17 +13,17 @@ const mostBehind = 30
 
 // survey records the result of a failover if it happened now: which transactions may be lost, and which servers
 // could not be promoted.
-func (s *shard) survey(p declared.Primary, seen []switchover.Sight, k Known) {
-	r := &s.watch.record
+func (s *State) survey(p Poll, k Known) {
+	r := &s.Record
 	r.MayLose, r.Unready = "", map[string]string{}
-	if primary := seen[0]; primary.Err == nil {
-		r.MayLose = mayLose(p, primary)
+	if primary := p.Seen[0]; primary.Err == nil {
+		r.MayLose = mayLose(p.Document, primary)
 		if lax(primary) {
 			r.Unready[primary.Addr] = leavesOut
 		}
 	}
-	for _, one := range seen[1:] {
-		if why := k.unready(p, one); why != "" {
+	for _, one := range p.Seen[1:] {
+		if why := k.unready(p.Document, one); why != "" {
 			r.Unready[one.Addr] = why
 		}
 	}
@@ -48,8 +48,8 @@ func lax(s switchover.Sight) bool { return s.MariaDB && s.SemiSync.Acknowledges 
 
 // unready returns the reason why a server could not be promoted, or only late, or could lose acknowledged
 // transactions as the primary.
-func (k Known) unready(p declared.Primary, s switchover.Sight) string {
-	if why := k.unfit(p.Primary, s); why != "" {
+func (k Known) unready(p cluster.Primary, s switchover.Sight) string {
+	if why := k.unfit(p, s); why != "" {
 		return why
 	}
 	own := s.SemiSync

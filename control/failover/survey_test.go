@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"locus/control/declared"
 	"locus/control/switchover"
 	"locus/router/cluster"
 )
@@ -12,7 +11,7 @@ import (
 // Obstacles to a failover are reported before a failover happens.
 func TestUnready(t *testing.T) {
 	k := Known{Shard: "s0", Identity: "id-a", Copies: 1, Followers: []string{"b"}}
-	p := declared.Primary{Primary: cluster.Primary{Server: "a"}}
+	p := cluster.Primary{Server: "a"}
 	for name, c := range map[string]struct {
 		change func(*switchover.Sight)
 		want   string

@@ -15,28 +15,13 @@ import (
 	"locus/router/cluster"
 )
 
-// watch is the state of the one process that watches a shard's servers.
+// watch belongs to the one process that watches a shard's servers.
 type watch struct {
-	lock   *etcd.Lock
-	eyes   switchover.Lookout
-	record Record    // the current state
-	kept   Record    // the state as stored in etcd
-	wrote  time.Time // when this process stored it, by its own clock; zero if another process stored it
-	same   int       // number of polls in sequence that found the same problem
-
-	// The following fields are used only for shards whose servers locus promotes.
-
-	looks   int
-	shrunk  int                // polls in sequence that found a read-only primary without transactions that others have
-	absence absence            // of the primary
-	reached map[string]votes   // from the last question to the proxies
-	before  []switchover.Sight // the last poll at which the primary took writes
-	strange map[string]int     // by server: polls in sequence that found errant transactions
-	next    switchover.View    // the server that this process has promoted
-	has     string             // the primary's GTID set at the last poll
-	waiting int                // polls in sequence that found commits waiting for replicas
-	since   time.Time          // the time of the first of them
-	alone   int                // polls in sequence of a primary that runs without replicas
+	lock  *etcd.Lock
+	eyes  switchover.Lookout
+	state State
+	kept  Record    // the record as stored in etcd
+	wrote time.Time // when this process stored it, by its own clock; zero if another process stored it
 }
 
 const (
@@ -104,7 +89,8 @@ func (s *shard) begin(ctx context.Context) bool {
 		s.leave(ctx)
 		return false
 	}
-	s.watch.record = s.watch.kept.clone()
+	s.watch.state.Record = s.watch.kept.clone()
+	s.trace(ctx, startedEntry, s.watch.kept)
 	return true
 }
 
@@ -129,14 +115,14 @@ func (s *shard) primary(ctx context.Context) (declared.Primary, error) {
 
 // judge calls [Judge] with the knowledge from earlier polls, and records the GTID set of a writable primary.
 func (s *shard) judge(ctx context.Context, p declared.Primary, seen []switchover.Sight) (string, error) {
-	w := s.watch
-	if w.record.Epoch != p.Epoch || w.record.Primary != p.Server {
-		if w.record.Primary != p.Server {
-			w.record.Had = ""
+	r := &s.watch.state.Record
+	if r.Epoch != p.Epoch || r.Primary != p.Server {
+		if r.Primary != p.Server {
+			r.Had = ""
 		}
-		w.record.Epoch, w.record.Primary = p.Epoch, p.Server
+		r.Epoch, r.Primary = p.Epoch, p.Server
 	}
-	k := Known{Shard: s.name, Had: w.record.Had}
+	k := Known{Shard: s.name, Had: r.Had}
 	if seen[0].Err != nil {
 		var err error
 		if k.Reach, err = s.reach(ctx, p.Server); err != nil {
@@ -144,7 +130,7 @@ func (s *shard) judge(ctx context.Context, p declared.Primary, seen []switchover
 		}
 	}
 	if seen[0].Err == nil && !seen[0].ReadOnly {
-		w.record.Had = seen[0].Has
+		r.Had = seen[0].Has
 	}
 	return Judge(p.Primary, seen, k)
 }
@@ -173,24 +159,22 @@ func (s *shard) tell(ctx context.Context, err error) {
 			what, remedy = t.What, t.Remedy
 		}
 	}
-	if w.same++; err == nil {
-		w.same = 0
-	}
-	if err != nil && w.same < lasting {
+	var settled bool
+	if w.state, settled = w.state.Reported(err, what, remedy); !settled {
 		return
 	}
-	w.record.Trouble, w.record.Remedy = what, remedy
-	s.note(s.name, &Watched{Trouble: what != "", MayLose: w.record.MayLose != "", Waits: !w.record.Waits.IsZero(), Errant: len(w.record.Errant)})
-	turned := (w.record.Trouble == "") != (w.kept.Trouble == "")
+	r := w.state.Record
+	s.note(s.name, &Watched{Trouble: what != "", MayLose: r.MayLose != "", Waits: !r.Waits.IsZero(), Errant: len(r.Errant)})
+	turned := (r.Trouble == "") != (w.kept.Trouble == "")
 	if turned && err != nil {
 		s.Log.Warn("primary", slog.String("shard", string(s.name)), slog.String("trouble", what), slog.String("remedy", remedy))
 	} else if turned {
 		s.Log.Info("primary", slog.String("shard", string(s.name)), slog.String("trouble", "none any more"))
 	}
-	if w.record.MayLose != w.kept.MayLose {
-		s.Log.Warn("what the primary acknowledges", slog.String("shard", string(s.name)), slog.String("may_be_lost_since", w.record.MayLose))
+	if r.MayLose != w.kept.MayLose {
+		s.Log.Warn("what the primary acknowledges", slog.String("shard", string(s.name)), slog.String("may_be_lost_since", r.MayLose))
 	}
-	if waits := w.record.Waits; !waits.Equal(w.kept.Waits) && waits.IsZero() {
+	if waits := r.Waits; !waits.Equal(w.kept.Waits) && waits.IsZero() {
 		s.Log.Info("writes", slog.String("shard", string(s.name)), slog.String("wait_for_a_replica_since", "none any more"))
 	} else if !waits.Equal(w.kept.Waits) {
 		s.Log.Warn("writes", slog.String("shard", string(s.name)), slog.Time("wait_for_a_replica_since", waits))
@@ -203,19 +187,20 @@ func (s *shard) tell(ctx context.Context, err error) {
 // due reports whether the record must be written. The time at which another process wrote it does not count,
 // because that process used its own clock.
 func (w *watch) due(now time.Time) bool {
-	return !w.record.same(w.kept) || now.Sub(w.wrote) >= keepEvery && w.record.changed(w.kept)
+	return !w.state.Record.same(w.kept) || now.Sub(w.wrote) >= keepEvery && w.state.Record.changed(w.kept)
 }
 
 // keep writes the record to etcd. The next poll retries a failed write.
 func (s *shard) keep(ctx context.Context) bool {
 	w := s.watch
 	now := time.Now()
-	w.record.By, w.record.At = s.Runner.Name, now.UTC()
+	r := w.state.Record
+	r.By, r.At = s.Runner.Name, now.UTC()
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
-	if w.record.write(ctx, s.KV, s.name, eventsOf(s.name, w.kept, w.record, now)...) != nil {
+	if r.write(ctx, s.KV, s.name, eventsOf(s.name, w.kept, r, now)...) != nil {
 		return false
 	}
-	w.kept, w.wrote = w.record.clone(), now
+	w.state.Record, w.kept, w.wrote = r, r.clone(), now
 	return true
 }

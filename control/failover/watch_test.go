@@ -11,7 +11,7 @@ import (
 func TestTheClockOfWhoWatchedBeforeCountsForNothing(t *testing.T) {
 	now := time.Now()
 	for name, kept := range map[string]time.Time{"ahead": now.Add(time.Hour), "behind": now.Add(-time.Hour)} {
-		w := &watch{record: Record{Had: "0-1-8"}, kept: Record{Had: "0-1-7", At: kept}}
+		w := &watch{state: State{Record: Record{Had: "0-1-8"}}, kept: Record{Had: "0-1-7", At: kept}}
 		if !w.due(now) {
 			t.Errorf("%s: the first record of a process that has just begun to watch is not written", name)
 		}

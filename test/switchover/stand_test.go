@@ -19,6 +19,7 @@ import (
 	"locus/control/failover"
 	"locus/control/fleet"
 	"locus/control/switchover"
+	"locus/internal/test/golden"
 	"locus/internal/test/link"
 	"locus/internal/test/servers"
 	"locus/proxy/health"
@@ -32,6 +33,8 @@ func TestMain(m *testing.M) { harness.Main(m, nil) }
 
 // stand is a cluster of two shards. The first has two servers. Its proxies run in the test's own process.
 type stand struct {
+	recorders int // processes whose traces are recorded
+
 	*harness.Cluster
 	kv      *etcd.KV          // by the link to etcd
 	servers []*servers.Server // two of s0, one of s1
@@ -234,6 +237,9 @@ func (s *stand) lookAfter(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	runner := &failover.Runner{
 		KV: s.kv, Secrets: s.secret, Declared: s.last().Declared, Name: "mover", Log: slog.New(slog.DiscardHandler), Look: 50 * time.Millisecond,
+	}
+	if golden.Updating() {
+		runner.Look, runner.Log = time.Second, slog.New(s.record(t)) // the interval of the product
 	}
 	var running sync.WaitGroup
 	running.Go(func() { _ = runner.Run(ctx) })
