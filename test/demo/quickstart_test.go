@@ -116,9 +116,9 @@ func TestWhatTheDemoPrints(t *testing.T) {
 	d.valuesRoute()
 }
 
-// valuesRoute holds the values that docs/concepts/genes-and-route-map.md lists to the genes that EXPLAIN shows.
+// valuesRoute holds the values that docs/reference/sql-support.md lists to the genes that EXPLAIN shows.
 func (d *demo) valuesRoute() {
-	text, err := os.ReadFile("../../docs/concepts/genes-and-route-map.md")
+	text, err := os.ReadFile("../../docs/reference/sql-support.md")
 	if err != nil {
 		d.t.Fatal(err)
 	}
