@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"locus/config"
 	"locus/migrate/job"
 )
 
@@ -14,9 +15,11 @@ type differencesAnswer struct {
 	Target string         `json:"target"`
 	Rows   []differingRow `json:"rows"`
 	Beyond int64          `json:"beyond"` // about how many more rows differ
+	// Hidden is true if the values are left out, because an admin alone may see them.
+	Hidden bool `json:"hidden,omitempty"`
 }
 
-// differingRow is a row as both shards have it. A text is empty if the shard has no such row.
+// differingRow is a row as both shards have it. A text is empty if the shard has no such row, and hiddenRow if its values are hidden.
 type differingRow struct {
 	Number  int      `json:"row"`
 	Table   string   `json:"table"`
@@ -44,10 +47,26 @@ func (c *Console) getDifferences(w http.ResponseWriter, r *http.Request) {
 		refuseJSON(w, http.StatusServiceUnavailable, fmt.Errorf("read the differing rows of job %s: %w", id, err))
 		return
 	}
-	a := differencesAnswer{schema, j.Source(), j.Target(), []differingRow{}, found.Beyond + int64(max(0, len(found.Rows)-mostDiffering))}
+	a := differencesAnswer{
+		Schema: schema, Source: j.Source(), Target: j.Target(), Rows: []differingRow{}, Beyond: found.Beyond + int64(max(0, len(found.Rows)-mostDiffering)),
+		Hidden: !who(r).may(config.Admin),
+	}
 	for _, d := range found.Rows[:min(len(found.Rows), mostDiffering)] {
 		newer, _ := d.Newer()
-		a.Rows = append(a.Rows, differingRow{d.Number, d.Table, d.KeyText, append([]string{}, d.Columns...), d.Source.Short, d.Target.Short, d.Owner, newer, d.Left})
+		a.Rows = append(a.Rows, differingRow{
+			Number: d.Number, Table: d.Table, Key: d.KeyText, Columns: append([]string{}, d.Columns...), Source: a.shown(d.Source), Target: a.shown(d.Target),
+			Owner: d.Owner, Newer: newer, Left: d.Left,
+		})
 	}
 	writeJSON(w, a)
+}
+
+// hiddenRow stands for a row whose values are hidden.
+const hiddenRow = "(a row)"
+
+func (a *differencesAnswer) shown(row job.Image) string {
+	if a.Hidden && row.There() {
+		return hiddenRow
+	}
+	return row.Short
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -19,6 +20,17 @@ func TestDifferingRowsAreNextToEachOther(t *testing.T) {
 	}
 	if r := a.Rows[1]; r.Target != "" || r.Newer != "" || r.Columns == nil {
 		t.Errorf("%+v", r)
+	}
+	if a.Hidden {
+		t.Error("the values are hidden from an admin")
+	}
+	server := serve(t, reported(t))
+	var seen differencesAnswer
+	if err := json.NewDecoder(ask(t, server, "/v1/moves/split-1/differences", "vera", "look").Body).Decode(&seen); err != nil {
+		t.Fatal(err)
+	}
+	if !seen.Hidden || len(seen.Rows) != 2 || seen.Rows[0].Source != hiddenRow || seen.Rows[0].Target != hiddenRow || seen.Rows[1].Target != "" || seen.Rows[0].Columns[0] != "amount" {
+		t.Errorf("a viewer sees %+v", seen)
 	}
 	if w := reply(c, http.MethodGet, "/v1/moves/split-7/differences", ""); w.Code != http.StatusNotFound {
 		t.Errorf("of no job: %d", w.Code)

@@ -49,6 +49,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	b.phase("split-1", "paused")
 	b.order("split-1", "resume")
 	b.phase("split-1", "ready")
+	b.repairsARow(d)
 	b.order("split-1", "throttle", "10")
 	b.until("it rests", `document.getElementById("job-split-1").textContent.includes("10 % of the time")`)
 	b.order("split-1", "next_step", "40")
@@ -120,6 +121,26 @@ func (b *browser) begins(from, to string) {
 	b.told()
 }
 
+// repairsARow changes a row of the target without the binary log, and takes the source's row by the button beside both.
+func (b *browser) repairsARow(d *demo) {
+	b.t.Helper()
+	d.atShard(2, "SET SESSION sql_log_bin = 0", "UPDATE shop.test_order SET amount = amount + 1 LIMIT 1")
+	if out, err := d.locus("verify", "split-1"); err == nil || !strings.Contains(out, "the servers differ in 1 row, such as") {
+		b.t.Fatalf("verify split-1 with a row that differs: %v\n%s", err, out)
+	}
+	b.phase("split-1", "failed")
+	b.until("both rows are there", `document.querySelectorAll("#differs-split-1 tbody td code").length === 2`)
+	b.audit("rows that differ")
+	b.press(`#differs-split-1 button[id$="-source"]`)
+	b.until("the dialog has both rows", `document.getElementById("ask").open && document.querySelectorAll("#ask dl.rows code").length === 2 && document.getElementById("ask-text").textContent.includes("The row at s2 is replaced by the one of s0.")`)
+	b.press("#ask-yes")
+	b.told()
+	b.phase("split-1", "ready")
+	if journal := d.must("jobs", "split-1"); !strings.Contains(journal, d.HTTP.User+" (dashboard)  repair: take source for 1 row") {
+		b.t.Errorf("the journal lacks the repair:\n%s", journal)
+	}
+}
+
 // showsTheMap checks the load of the genes in both scales, and at the width of a phone.
 func (b *browser) showsTheMap() {
 	b.t.Helper()
@@ -174,6 +195,7 @@ func (b *browser) explainsAStatement() {
 	b.write("#filter", "from test_order where")
 	b.until("one statement is found", `document.querySelectorAll(".statements tbody tr").length > 0 && !document.querySelector(".statements").textContent.includes("INSERT")`)
 	b.press(".statements tbody a.text")
+	b.until("its page is opened", `location.hash.includes("digest=") || void document.querySelector(".statements tbody a.text")?.click()`) // the row may have moved below the mouse
 	b.until("its page is there", `location.hash.includes("digest=") && document.getElementById("by-user")?.textContent.includes("app")`)
 	b.until("its past is drawn", `document.querySelectorAll("#statement-past path.line").length >= 3`)
 	b.eval(`(() => { const e = document.querySelector("[data-explain]"); e.value = e.value.replaceAll("?", "7"); e.dispatchEvent(new Event("input", {bubbles: true})); })()`)

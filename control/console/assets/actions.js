@@ -26,7 +26,7 @@ export function open(job, order) {
   document.getElementById("ask-text").textContent = order.ask;
   const fields = document.getElementById("ask-fields");
   fields.textContent = ""; // what was typed for another order is not for this one
-  morph(fields, html`${(order.arguments || []).map(field)}`);
+  morph(fields, html`${order.beside || ""}${(order.arguments || []).map(field)}`);
   const yes = document.getElementById("ask-yes");
   yes.textContent = order.word.replace(" …", "");
   yes.classList.toggle("grave", !!order.grave);

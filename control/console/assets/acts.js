@@ -1,5 +1,6 @@
 // Requests of an admin that concern a finding, a shard or a process: what the dialog asks, and what is sent.
 // The rule of all confirmations: the dialog names the consequences, its button repeats the verb, and it is red if the request can't be undone or ends something.
+import {differencesOf, takeRow} from "./moves.js";
 import {lag, plural} from "./words.js";
 
 const one = (list, key, value) => list.find(x => x[key] === value);
@@ -43,6 +44,10 @@ export const acts = {
       word: "Promote …", procedure: "promote", grave: true, body: {shard: name}, ask: `Make a server the primary of shard ${name} whatever the state of the others is. Use it if the primary ${shard.address} is lost. Now ${lags(shard)}. Servers that can be reached become read-only. If the server lacks transactions, they are listed and nothing is changed.`,
       arguments: [{name: "server", label: "New primary", choices: servers(shard), value: servers(shard)[0]}], done: told => `${told.primary} is the primary of shard ${name}.`,
     }};
+  },
+  takeRow(state, of) {
+    const [job, row, side] = of.split(" ");
+    return takeRow(one(state.moves, "id", job), differencesOf(job), row, side);
   },
   drain(state, id) {
     const others = state.proxies.length - 1, p = one(state.proxies, "id", id);

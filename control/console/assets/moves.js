@@ -31,12 +31,30 @@ export const needs = (proxy, state) => [["v1/moves", 5000], [historyPath(proxy),
 export const unfolded = new Set();
 const differencesPath = id => "v1/moves/" + encodeURIComponent(id) + "/differences";
 
-const found = m => m.phase === "failed" && take(differencesPath(m.id)).value;
+const found = m => m.phase === "failed" && differencesOf(m.id);
 
 const side = (text, owner, newer) => html`${text ? html`<code>${text}</code>` : html`<b class="bad">no such row</b>`}${owner ? html` <span class="pill">clients see it</span>` : ""}${newer ? html` <span class="pill good">newer</span>` : ""}`;
 
+// takes are the sides whose row an admin can take, as the buttons of a row.
+const takes = (m, list, r) => !(m.orders || []).some(o => o.procedure === "repair") ? "" : html`<td data-name="">${["source", "target"].map(take => html`<button id="take-${m.id}-${r.row}-${take}" class="small" data-act="takeRow" data-of="${[m.id, r.row, take].join(" ")}">Take ${list[take]}'s …<span class="unseen"> row ${r.row}</span></button> `)}</td>`;
+
+// takeRow is the request to make one row equal, with the row of a side.
+export function takeRow(m, list, number, take) {
+  const r = list.rows.find(x => x.row === Number(number)), lost = take === "source" ? "target" : "source";
+  const deed = !r[take] ? `${list[take]} has no such row, so the row at ${list[lost]} is deleted` : r[lost] ? `The row at ${list[lost]} is replaced by the one of ${list[take]}` : `The row of ${list[take]} is inserted at ${list[lost]}`;
+  const kept = r[lost] ? ` The row that is lost stays in locus.move_repair of ${list[lost]}.` : "";
+  return {subject: `row ${r.row} of ${m.id}`, order: {
+    word: `Take ${list[take]}'s row`, procedure: "repair", grave: true, body: {job: m.id, take, rows: String(r.row)},
+    ask: `${deed}.${r.owner === lost ? ` Clients see the row of ${list[lost]} now.` : ""}${r.newer === lost ? ` The row of ${list[lost]} has the newer version.` : ""}${kept} If the row has changed since it was listed, nothing is done, and it is listed again.`,
+    beside: html`<dl class="rows"><dt>${r.table} ${r.key} at ${list.source}</dt><dd>${side(r.source, r.owner === "source", r.newer === "source")}</dd><dt>at ${list.target}</dt><dd>${side(r.target, r.owner === "target", r.newer === "target")}</dd></dl>`,
+  }};
+}
+
+// differencesOf returns the known rows that differ of a job.
+export const differencesOf = id => take(differencesPath(id)).value;
+
 // differing shows the rows that differ, each as both shards have it.
-export const differing = (m, list) => !list || list.rows.length === 0 ? "" : html`<section id="differs-${m.id}" class="plan"><h3>${list.rows.length === 1 && !list.beyond ? "1 row differs" : `${count(list.rows.length + list.beyond)} rows differ`}</h3><table class="stacked"><thead><tr><th scope="col">row</th><th scope="col">at ${list.source}</th><th scope="col">at ${list.target}</th><th scope="col">differs in</th></tr></thead><tbody>${list.rows.map(r => html`<tr><th scope="row">${r.row} <span class="soft">${r.table} ${r.key}</span></th><td data-name="at ${list.source}">${side(r.source, r.owner === "source", r.newer === "source")}</td><td data-name="at ${list.target}">${side(r.target, r.owner === "target", r.newer === "target")}</td><td data-name="differs in">${r.columns.join(", ") || "–"}${r.left ? html`<br><span class="warn">${r.left}</span>` : ""}</td></tr>`)}</tbody></table>${list.beyond ? html`<p class="soft">About ${count(list.beyond)} more are not listed.</p>` : ""}</section>`;
+export const differing = (m, list) => !list || list.rows.length === 0 ? "" : html`<section id="differs-${m.id}" class="plan"><h3>${list.rows.length === 1 && !list.beyond ? "1 row differs" : `${count(list.rows.length + list.beyond)} rows differ`}</h3><table class="stacked"><thead><tr><th scope="col">row</th><th scope="col">at ${list.source}</th><th scope="col">at ${list.target}</th><th scope="col">differs in</th>${takes(m, list, {row: 0}) ? html`<th scope="col"><span class="unseen">repair</span></th>` : ""}</tr></thead><tbody>${list.rows.map(r => html`<tr><th scope="row">${r.row} <span class="soft">${r.table} ${r.key}</span></th><td data-name="at ${list.source}">${side(r.source, r.owner === "source", r.newer === "source")}</td><td data-name="at ${list.target}">${side(r.target, r.owner === "target", r.newer === "target")}</td><td data-name="differs in">${r.columns.join(", ") || "–"}${r.left ? html`<br><span class="warn">${r.left}</span>` : ""}</td>${takes(m, list, r)}</tr>`)}</tbody></table>${list.beyond ? html`<p class="soft">About ${count(list.beyond)} more are not listed.</p>` : ""}</section>`;
 
 const journalPath = id => "v1/moves/" + encodeURIComponent(id);
 

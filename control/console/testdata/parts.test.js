@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import {found, strip, title, verdict, shardStates} from "../assets/strip.js";
 import {finding} from "../assets/doctor.js";
 import {acts} from "../assets/acts.js";
-import {brief, choose, differing, mirrored, progress, running, stageNow} from "../assets/moves.js";
+import {brief, choose, differing, mirrored, progress, running, stageNow, takeRow} from "../assets/moves.js";
 import {cut, pager} from "../assets/pager.js";
 import * as statements from "../assets/statements.js";
 import * as statement from "../assets/statement.js";
@@ -72,7 +72,23 @@ test("differing rows are next to each other, and their table's bar is not full",
   const list = {source: "s0", target: "s2", beyond: 5, rows: [{row: 3, table: "shop.o", key: "(7)", source: "7, <90>", target: "", owner: "source", newer: "", columns: []}]};
   const drawn = String(differing({id: "split-1"}, list));
   for (const want of ["6 rows differ", "7, &lt;90&gt;", "no such row", "clients see it", "About 5 more"]) assert.ok(drawn.includes(want), want + drawn);
+  assert.ok(!drawn.includes("data-act"));
   assert.equal(differing({id: "split-1"}, {rows: [], beyond: 0}), "");
+});
+
+test("one row can be repaired, with both rows in the question", () => {
+  const m = {id: "split-1", orders: [{procedure: "repair"}]};
+  const list = {source: "s0", target: "s2", beyond: 0, rows: [
+    {row: 3, table: "shop.o", key: "(7)", source: "7, <90>", target: "", owner: "source", newer: "", columns: []},
+    {row: 4, table: "shop.o", key: "(8)", source: "8, 1", target: "8, 2", owner: "target", newer: "target", columns: ["amount"]}]};
+  const drawn = String(differing(m, list));
+  for (const want of ['data-of="split-1 3 source"', 'data-of="split-1 4 target"', "Take s2's …"]) assert.ok(drawn.includes(want), want + drawn);
+  const inserts = takeRow(m, list, "3", "source"), deletes = takeRow(m, list, "3", "target"), replaces = takeRow(m, list, "4", "source");
+  assert.deepEqual(inserts.order.body, {job: "split-1", take: "source", rows: "3"});
+  assert.ok(inserts.order.ask.startsWith("The row of s0 is inserted at s2.") && !inserts.order.ask.includes("move_repair") && inserts.order.grave, inserts.order.ask);
+  for (const want of ["s2 has no such row, so the row at s0 is deleted.", "Clients see the row of s0 now.", "stays in locus.move_repair of s0"]) assert.ok(deletes.order.ask.includes(want), want + deletes.order.ask);
+  for (const want of ["The row at s2 is replaced by the one of s0.", "Clients see the row of s2 now.", "The row of s2 has the newer version."]) assert.ok(replaces.order.ask.includes(want), want + replaces.order.ask);
+  for (const want of ["8, 1", "8, 2", "at s0", "at s2", "newer"]) assert.ok(String(replaces.order.beside).includes(want), want + replaces.order.beside);
 });
 
 test("a cluster without anything says so", () => {
