@@ -114,13 +114,23 @@ func (e *expansion) text() string {
 }
 
 // viewEverywhere reports whether the statement is CREATE VIEW over objects that are all on every shard, or DROP VIEW of views
-// that all are.
+// that all are. With IF EXISTS, some of them need not exist.
 func (c Context) viewEverywhere(s *stmt.Statement) bool {
 	if !s.View || len(s.Tables) == 0 {
 		return false
 	}
 	if s.Verb == "DROP" {
-		return !slices.ContainsFunc(s.Tables, func(t stmt.TableName) bool { return !c.Catalog.Everywhere(c.fullName(t)) })
+		everywhere := 0
+		for _, t := range s.Tables {
+			switch full := c.fullName(t); {
+			case c.Catalog.Everywhere(full):
+				everywhere++
+			case s.IfExists && !c.Catalog.Knows(full): // every shard warns that it does not exist
+			default:
+				return false
+			}
+		}
+		return everywhere > 0
 	}
 	view := c.fullName(s.Tables[0])
 	if _, declared := c.Catalog.Declared(view); declared || c.Catalog.HasTable(view) {

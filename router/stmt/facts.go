@@ -84,8 +84,9 @@ func (r *reader) note(node ast.StmtNode) {
 	case *ast.CreateTableStmt:
 		r.create(n, &scan)
 	case *ast.DropTableStmt:
+		s.IfExists = n.IfExists
 		if !n.IsView {
-			s.Dropped, s.IfExists = tableNamesOf(n.Tables...), n.IfExists
+			s.Dropped = tableNamesOf(n.Tables...)
 		}
 	case *ast.AnalyzeTableStmt:
 		s.Verb = "ANALYZE" // also if it is ALTER TABLE … ANALYZE PARTITION

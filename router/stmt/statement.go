@@ -170,7 +170,7 @@ type Statement struct {
 	Trigger *TriggerDefinition
 	// IfNotExists is the position of these words in a CREATE TABLE, or nil.
 	IfNotExists *Stretch
-	// IfExists: DROP TABLE has these words.
+	// IfExists: DROP TABLE or DROP VIEW has these words.
 	IfExists bool
 	// DefinitionsEnd is the end of the list of columns and keys in a CREATE TABLE, before its parenthesis, or nil if it has
 	// none.

@@ -26,7 +26,7 @@ var grammarReasons = []struct{ row, lines string }{
 	{"`CREATE TABLE … SELECT`", `^CREATE (TEMPORARY )?TABLE .*(\bSELECT\b|TABLE t$)|^CREATE TEMPORARY TABLE n LIKE`},
 	{"`DO (SELECT …)`", `^DO \(SELECT`},
 	{"`CREATE OR REPLACE TABLE`", `^CREATE OR REPLACE TABLE`},
-	{"Definitions of several tables", `^DROP (TABLE|VIEW) IF EXISTS|^RENAME TABLE|RENAME y$`},
+	{"`RENAME TABLE` with", `^RENAME TABLE|RENAME y$`},
 	{"A foreign key", `REFERENCES`},
 	{"System versioning", `SYSTEM VERSIONING|PERIOD FOR`},
 	{"Sequences", `\bsq\b`},
