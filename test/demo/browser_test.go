@@ -105,6 +105,14 @@ func (b *browser) read(from *os.File) {
 
 func (b *browser) call(method string, params map[string]any, result any) {
 	b.t.Helper()
+	if err := b.try(method, params, result); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// try is call, and returns the browser's error.
+func (b *browser) try(method string, params map[string]any, result any) error {
+	b.t.Helper()
 	answer := make(chan reply, 1)
 	b.mu.Lock()
 	b.last++
@@ -128,15 +136,14 @@ func (b *browser) call(method string, params map[string]any, result any) {
 	select {
 	case r := <-answer:
 		if r.Error != nil {
-			b.t.Fatalf("%s: %s", method, r.Error.Message)
+			return fmt.Errorf("%s: %s", method, r.Error.Message)
 		}
 		if result != nil {
-			if err := json.Unmarshal(r.Result, result); err != nil {
-				b.t.Fatal(err)
-			}
+			return json.Unmarshal(r.Result, result)
 		}
+		return nil
 	case <-time.After(process.Patience):
-		b.t.Fatalf("%s: the browser doesn't answer", method)
+		return fmt.Errorf("%s: the browser doesn't answer", method)
 	}
 }
 
@@ -188,18 +195,35 @@ func (b *browser) size(width, height int, scheme string) {
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []any{map[string]any{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// press clicks the middle of an element with a real mouse event.
+// press clicks an element with a real mouse event. It tries again if the element has moved before the click arrived.
 func (b *browser) press(selector string) {
 	b.t.Helper()
-	b.until(selector+" is there", fmt.Sprintf("!!document.querySelector(%q)", selector))
-	var at struct{ X, Y float64 }
-	place := b.eval(fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.scrollIntoView({block: "center"});
-		const r = e.getBoundingClientRect(); return JSON.stringify({X: r.x + r.width / 2, Y: r.y + r.height / 2}); })()`, selector))
-	if err := json.Unmarshal([]byte(place), &at); err != nil {
-		b.t.Fatal(err)
-	}
-	for _, kind := range []string{"mousePressed", "mouseReleased"} {
-		b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+	find := fmt.Sprintf(`(() => { const e = document.querySelector(%q); if (!e) return "";
+		e.scrollIntoView({block: "center"});
+		const r = e.getClientRects()[0], x = r ? r.x + r.width / 2 : -1, y = r ? r.y + r.height / 2 : -1;
+		if (!e.contains(document.elementFromPoint(x, y))) return "";
+		window.pressed = false;
+		e.addEventListener("click", () => { window.pressed = true; }, {once: true, capture: true});
+		return JSON.stringify({X: x, Y: y}); })()`, selector)
+	for deadline := time.Now().Add(process.Patience); ; {
+		if place := b.eval(find); place != "" {
+			var at struct{ X, Y float64 }
+			if err := json.Unmarshal([]byte(place), &at); err != nil {
+				b.t.Fatal(err)
+			}
+			for _, kind := range []string{"mousePressed", "mouseReleased"} {
+				b.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+			}
+			var missed struct{ Result struct{ Value bool } }
+			err := b.try("Runtime.evaluate", map[string]any{"expression": "window.pressed === false", "returnByValue": true}, &missed)
+			if err != nil || !missed.Result.Value { // an error: the click has opened another page
+				return
+			}
+		}
+		if time.Now().After(deadline) {
+			b.t.Fatalf("%s can't be pressed\n%s", selector, b.eval("document.body.innerText"))
+		}
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // between two looks at a page that tells nobody
 	}
 }
 

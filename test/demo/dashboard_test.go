@@ -88,6 +88,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		}
 	}
 	b.tellsAll()
+	b.advises(d)
 	b.tellsOfAFrozenShard(d)
 	orders.stop()
 	b.drainsAProxy()
@@ -131,6 +132,7 @@ func (b *browser) repairsARow(d *demo) {
 	b.phase("split-1", "failed")
 	b.until("both rows are there", `document.querySelectorAll("#differs-split-1 tbody td code").length === 2`)
 	b.audit("rows that differ")
+	b.screenshot("differs-1440-light")
 	b.press(`#differs-split-1 button[id$="-source"]`)
 	b.until("the dialog has both rows", `document.getElementById("ask").open && document.querySelectorAll("#ask dl.rows code").length === 2 && document.getElementById("ask-text").textContent.includes("The row at s2 is replaced by the one of s0.")`)
 	b.press("#ask-yes")
@@ -276,6 +278,27 @@ func (b *browser) readsCurves() {
 	b.until("a part is shown", `!!document.getElementById("range-all")`)
 	b.press("#range-all")
 	b.until("the whole span is shown", `!document.getElementById("range-all")`)
+}
+
+// advises sets a variable of a server that would stop a job. The cluster is healthy, and blue instead of green.
+func (b *browser) advises(d *demo) {
+	b.t.Helper()
+	b.part("doctor")
+	b.until("the cluster is green", `!!document.querySelector("#strip .verdict.good")`)
+	set := func(image string) {
+		d.atShard(1, "SET GLOBAL binlog_row_image = '"+image+"'")
+		b.press("#look-again")
+		b.told()
+	}
+	set("MINIMAL")
+	b.until("the advice is there", `!!document.querySelector("#strip .verdict.advice") && document.title.startsWith("✓") && !!document.querySelector(".findings li.advice") && document.getElementById("main").textContent.includes("binlog_row_image")`)
+	b.audit("advice")
+	b.screenshot("advice-1440-light")
+	b.size(390, 844, "dark")
+	b.screenshot("advice-390-dark")
+	b.size(1440, 900, "light")
+	set("FULL")
+	b.until("the cluster is green again", `!!document.querySelector("#strip .verdict.good")`)
 }
 
 // tellsOfAFrozenShard stops a shard's server under load, and continues it.
