@@ -107,6 +107,7 @@ type Tally struct {
 	Scattered atomic.Uint64 // statements on several shards
 	Stamped   atomic.Uint64 // rows that got a generated ID
 	Gathered  atomic.Uint64 // statements whose rows were gathered
+	Carried   atomic.Uint64 // those of them whose rows were sent in their text
 	Retried   atomic.Uint64 // reads that were sent again because the connection was lost before any answer
 }
 

@@ -65,6 +65,9 @@ func testCatalog(t testing.TB) *catalog.Catalog {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if name == "orders" {
+			table.Unique = []catalog.UniqueKey{{Name: "PRIMARY", Columns: []int{0}}}
+		}
 		tables = append(tables, table)
 	}
 	return catalog.New([]router.ShardName{"s0", "s1", "s2"}, tables, nil)

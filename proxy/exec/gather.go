@@ -244,22 +244,36 @@ func (x *Execution) runGathered(p *plan.Gathering) error {
 	return x.gather(p)
 }
 
-// gather reads the rows that a statement needs into temporary tables on one shard. That shard then answers the statement.
+// gather reads the rows that a statement needs into temporary tables on one shard, or into its text if they are few. That shard then answers the
+// statement.
 func (x *Execution) gather(p *plan.Gathering) error {
-	return x.gatherFor(p, (*gathering).answer)
+	x.Observer.Gathers()
+	defer x.Observer.Trace().Enter(trace.Gather, "")()
+	if err := x.beginGathering(p); err != nil {
+		return err
+	}
+	if carried, err := x.carry(p); carried {
+		return err
+	}
+	return x.gatherAdmitted(p, (*gathering).answer)
 }
 
 // gatherFor reads the rows that a statement needs into temporary tables on one shard, and calls use with them.
 func (x *Execution) gatherFor(p *plan.Gathering, use func(*gathering) error) error {
 	x.Observer.Gathers()
 	defer x.Observer.Trace().Enter(trace.Gather, "")()
-	if err := x.admitGathering(p); err != nil {
-		return err
-	}
-	if err := x.refuseUnseenGenes(func(set gene.Set) bool { return !set.Empty() }); err != nil {
+	if err := x.beginGathering(p); err != nil {
 		return err
 	}
 	return x.gatherAdmitted(p, use)
+}
+
+// beginGathering admits a read that is gathered, or refuses it.
+func (x *Execution) beginGathering(p *plan.Gathering) error {
+	if err := x.admitGathering(p); err != nil {
+		return err
+	}
+	return x.refuseUnseenGenes(func(set gene.Set) bool { return !set.Empty() })
 }
 
 // admitGathering admits a statement that is gathered, or refuses it.

@@ -12,11 +12,12 @@ import (
 type Client struct {
 	Stream       *stream.Conn
 	Capabilities uint32
-	Extended     bool // the client gets MariaDB's extended column metadata
-	Seq          byte // the number of the next packet to the client
-	More         bool // another answer to the same command follows
-	Binary       bool // rows are in the binary protocol
-	Warned       int  // a lower limit of the number of warnings at the end of relayed rows, from the shards of the rows' groups
+	Extended     bool   // the client gets MariaDB's extended column metadata
+	Seq          byte   // the number of the next packet to the client
+	More         bool   // another answer to the same command follows
+	Binary       bool   // rows are in the binary protocol
+	Warned       int    // a lower limit of the number of warnings at the end of relayed rows, from the shards of the rows' groups
+	Cleared      uint16 // flags to clear in the packets that end definitions and results of a shard
 
 	Added int // warnings of the proxy's own, in addition to the shards'
 

@@ -13,13 +13,14 @@ type passage struct {
 	from       *stream.Conn
 	withoutEOF bool   // CLIENT_DEPRECATE_EOF
 	flags      uint16 // set in the packets that end definitions and results
+	cleared    uint16 // cleared in these packets
 	held       int    // bytes at the start of Unread that are not sent until the next packets arrive
 	forwarded  bool   // part of the answer may have reached the client
 	numbers    renumbering
 }
 
 func (t *Client) newPassage(from *stream.Conn, flags uint16) passage {
-	p := passage{from: from, withoutEOF: t.Capabilities&mysql.CLIENT_DEPRECATE_EOF != 0, flags: flags}
+	p := passage{from: from, withoutEOF: t.Capabilities&mysql.CLIENT_DEPRECATE_EOF != 0, flags: flags, cleared: t.Cleared}
 	if t.More {
 		p.flags |= mysql.SERVER_MORE_RESULTS_EXISTS
 	}
@@ -40,12 +41,12 @@ func (p *passage) endDefinitions(n, packet int) error {
 	return nil
 }
 
-// flag sets the flags of an OK or EOF packet.
+// flag sets and clears flags of an OK or EOF packet.
 func (p *passage) flag(packet []byte) error {
-	if p.flags == 0 || packet[wire.HeaderSize] == mysql.ERR_HEADER {
+	if p.flags|p.cleared == 0 || packet[wire.HeaderSize] == mysql.ERR_HEADER {
 		return nil
 	}
-	return wire.PatchStatus(packet, 0, p.flags)
+	return wire.PatchStatus(packet, p.cleared, p.flags)
 }
 
 // grown returns the end of an answer, extended by the bytes by which an OK is longer than an EOF. It returns nil if the buffer has no space for

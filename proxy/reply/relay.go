@@ -18,7 +18,7 @@ type Ending func(dst, packet []byte) ([]byte, error)
 // scanner describes the answer. flags are set in the packets that end definitions and results. last, if not nil, changes the final packet.
 func (t *Client) Relay(c *backend.Conn, kind wire.ResponseKind, flags uint16, last Ending) error {
 	p := t.newPassage(c.Stream(), flags)
-	t.Scanner.StopBeforeRows = p.withoutEOF || p.flags != 0
+	t.Scanner.StopBeforeRows = p.withoutEOF || p.flags|p.cleared != 0
 	t.Scanner.Reset(kind)
 	if t.Tap != nil {
 		t.Tap.Begin()

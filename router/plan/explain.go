@@ -145,6 +145,20 @@ func (e *explainer) gathered(g *Gathering) {
 	}
 	e.addLine("answered by", "%s, over the gathered rows", where)
 	e.addLine("text", "%s", w.rest())
+	e.carried(g)
+}
+
+// carried adds when the statement runs without temporary tables.
+func (e *explainer) carried(g *Gathering) {
+	if g.Carry == nil || !e.m.Moving().Empty() || !e.m.Divided().Empty() {
+		return
+	}
+	names := make([]string, len(g.Carry.Tables))
+	for i, c := range g.Carry.Tables {
+		names[i] = g.Tables[c.Table].Alias
+	}
+	e.addLine("instead", "if at most %d rows of %s are read, and the rows of %s are then on one shard: that shard, with the rows of %[2]s in the text",
+		MostCarried, strings.Join(names, ", "), g.Tables[g.Carry.Last].Alias)
 }
 
 // summedUp adds which groups are read, and the text that is run over them.

@@ -29,6 +29,8 @@ type Gathering struct {
 	Partial *Partial
 	// Locks is true if the rows are locked when they are read.
 	Locks bool
+	// Carry describes how the statement can run on one shard if the rows of all tables but one are few. Nil means that it can't.
+	Carry *Carrying
 }
 
 // Gathered is one table as one query block reads it.
@@ -140,6 +142,7 @@ func planGather(l *stmt.Lexed, s *stmt.Statement, ctx Context) (*Gathering, *Ref
 		}
 	}
 	g.Partial = planPartial(l, sc, places)
+	g.Carry = sc.carry(g, nodes, places)
 	return g, nil
 }
 
@@ -213,7 +216,7 @@ func (sc *scope) gathered(l *stmt.Lexed, places *stmt.Places, at stmt.TablePlace
 	g.Aliased = !at.Statement && l.Aliased(l.Offset(at.End))
 	b := n.block
 	// The primary key puts rows into the order in which one server would number them.
-	g.All = b.Natural || places.Statement.Features&stmt.OneServer != 0 || slices.ContainsFunc(b.Fields, func(f stmt.Field) bool { return f.Star }) || slices.ContainsFunc(keys(places.Names), notASCII)
+	g.All = b.Natural || places.Statement.Features&stmt.OneServer != 0 || slices.ContainsFunc(b.Fields, func(f stmt.Field) bool { return f.Star && (f.StarOf == "" || strings.EqualFold(f.StarOf, n.ref.Alias)) }) || slices.ContainsFunc(keys(places.Names), notASCII)
 	var filter *condition
 	for _, c := range places.Conjuncts {
 		if c.Block == b && sc.pushable(c, n) {

@@ -19,6 +19,8 @@ type Places struct {
 	Conjuncts []Conjunct
 	// Names are all column names, in lower case.
 	Names map[string]bool
+	// Qualifiers are, by such a name, the names before it, in lower case: those of tables, or "".
+	Qualifiers map[string][]string
 	// Star reports whether a field is * or t.*, or a statement is TABLE name.
 	Star bool
 	// Qualified reports whether a column is written with its database, as in db.t.c.
@@ -83,7 +85,7 @@ func FindPlaces(l *Lexed) (*Places, error) {
 		return nil, err
 	}
 	r := newReader(l)
-	r.places, r.opened = &Places{Statement: r.out, Names: map[string]bool{}, reader: r}, map[*int]int{}
+	r.places, r.opened = &Places{Statement: r.out, Names: map[string]bool{}, Qualifiers: map[string][]string{}, reader: r}, map[*int]int{}
 	r.outermost, r.commonReads = outermostWith(node), map[*ast.TableName]int{}
 	r.survey(node)
 	r.statement(node)
@@ -120,13 +122,24 @@ func FindPlaces(l *Lexed) (*Places, error) {
 	return p, nil
 }
 
+// name adds a column's name.
+func (p *Places) name(column, qualifier string) {
+	p.Names[column] = true
+	p.Qualifiers[column] = append(p.Qualifiers[column], qualifier)
+}
+
+// Refers reports whether a column of a table with an alias may be named.
+func (p *Places) Refers(alias, column string) bool {
+	return slices.ContainsFunc(p.Qualifiers[lower(column)], func(of string) bool { return of == "" || of == lower(alias) })
+}
+
 // placer collects column names and obstacles.
 type placer struct{ p *Places }
 
 func (v *placer) Enter(n ast.Node) (ast.Node, bool) {
 	switch n := n.(type) {
 	case *ast.ColumnName:
-		v.p.Names[lower(n.Name.O)] = true
+		v.p.name(lower(n.Name.O), lower(n.Table.O))
 		v.p.Qualified = v.p.Qualified || n.Schema.O != ""
 	case *ast.TableName:
 		switch {
@@ -143,7 +156,7 @@ func (v *placer) Enter(n ast.Node) (ast.Node, bool) {
 		v.p.Obstacle = "MATCH … AGAINST"
 	case *ast.Join:
 		for _, c := range n.Using {
-			v.p.Names[lower(c.Name.O)] = true
+			v.p.name(lower(c.Name.O), "")
 		}
 	}
 	return n, false

@@ -2,7 +2,11 @@ package differential
 
 import (
 	"context"
+	"database/sql"
+	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -151,4 +155,118 @@ func (p *pair) sameAnswer(under, text string, prepared bool) {
 	if difference != "" {
 		p.t.Errorf("%s, under %s (prepared: %v): %s differ\n  %s\n  proxy: %v\n  plain: %v", p.engine, under, prepared, difference, s, proxy, plain)
 	}
+}
+
+// carriedRows are rows of visit, of which one leads to others.
+var carriedRows = []string{
+	"9001, 1, 9002, 'Ann', 1.5", "9002, 1, 9001, 'é ß', NULL", "9003, 1, NULL, '😀 \"q\" \\\\', 0", "9004, 1, 9001, 'it''s  ', -1", "9005, 1, 9004, '', 2",
+	"9006, 1, 9999, '日本', 3", "9007, 1, 9007, 'self', 4", "9001, 2, 9007, 'ANN', 5",
+}
+
+// carried are statements that run on one shard, with the rows that a unique key finds in their text. {o} is an owner.
+var carried = []string{
+	"SELECT w.small, w.name, w.amount FROM visit v JOIN visit w ON w.owner = v.small WHERE v.owner = {o} AND v.n = 1",
+	"SELECT v.name, v.small, v.n, v.owner, HEX(v.name), COLLATION(v.name), COERCIBILITY(v.name), v.name = 'ANN', v.name LIKE 'a%', v.small + 0, -v.small, CONCAT(v.n, v.name), w.n FROM visit AS v LEFT JOIN visit w ON w.owner = v.small WHERE v.owner = {o} AND v.n = 1",
+	"SELECT visit.owner, w.* FROM visit JOIN visit w ON w.owner = visit.small WHERE visit.owner = {o} AND visit.n IN (1, 2) ORDER BY 1, 2, 3",
+	"SELECT w.owner, v.n FROM visit w RIGHT JOIN visit v ON w.owner = v.small AND w.name <> v.name WHERE v.n = 1 AND v.owner = {o}",
+	"SELECT w.owner, w.n FROM visit w WHERE w.owner IN (SELECT v.small FROM visit v WHERE v.owner = {o} AND v.n = 1) AND w.name >= ''",
+	"SELECT x.owner, x.n, v.small, w.name FROM visit v JOIN visit w ON w.owner = v.small AND w.n = 1 JOIN visit x ON x.owner = w.small WHERE v.owner = {o} AND v.n = 1 AND 'a' <> 'b'",
+	"SELECT w.n, p.name, v.small IS NULL FROM visit v JOIN visit w ON w.owner = v.small LEFT JOIN product p ON p.product_id = w.n WHERE v.owner = {o} AND v.n = 1 LIMIT 5",
+	"SELECT w.n, (SELECT COUNT(*) FROM product), (SELECT v.name) FROM visit v FORCE INDEX (PRIMARY) JOIN visit w ON w.owner = v.small WHERE v.owner = {o} AND v.n = 1",
+	"SELECT w.n FROM (visit v, visit w) WHERE w.owner = v.small AND v.owner = {o} AND v.n = 1 AND (v.name = w.name OR w.n < 5) UNION ALL SELECT 7",
+	"WITH v AS (SELECT small, name FROM visit WHERE owner = {o} AND n = 1) SELECT v.name, w.name FROM visit w JOIN v ON w.owner = v.small",
+	"SELECT SQL_CALC_FOUND_ROWS w.n FROM visit v JOIN visit w ON w.owner = v.small WHERE v.owner = {o} AND v.n = 1 LIMIT 1",
+}
+
+// Statements with the rows of other tables in their text return what one server returns, and the types of the columns are the same.
+func TestCarried(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		p := newPair(t, engine)
+		for _, conn := range p.sessions() {
+			for _, row := range carriedRows {
+				p.exec(conn, "INSERT INTO visit (owner, n, small, name, amount) VALUES ("+row+")")
+			}
+			p.exec(conn, "INSERT INTO product VALUES (1, 'one', 1), (2, 'two', 2)")
+		}
+		before := p.shop.Proxy.Status().Counts.Carried.Load()
+		statements := uint64(0)
+		for _, set := range append([]string{""}, under...) {
+			for _, begin := range []string{"DO 0", "BEGIN", "SET autocommit = 0"} {
+				for _, conn := range p.sessions() {
+					if set != "" {
+						p.exec(conn, set)
+					}
+					p.exec(conn, begin)
+					if begin != "DO 0" && !strings.Contains(set, "READ ONLY") {
+						p.exec(conn, "UPDATE visit SET name = 'changed'"+map[bool]string{true: ", version = version + 1"}[conn == p.direct]+" WHERE owner IN (9002, 9004)")
+					}
+				}
+				owners := []int{9001, 9003, 9005}
+				if set == "" {
+					owners = []int{9000, 9001, 9002, 9003, 9004, 9005, 9006, 9007}
+				}
+				for _, owner := range owners {
+					for _, text := range carried {
+						statements += p.sameCarried(set+"; "+begin, text, owner)
+					}
+				}
+				for _, conn := range p.sessions() {
+					p.exec(conn, "ROLLBACK")
+				}
+				p.proxied, p.direct = p.connect(p.shop.DB(t, nil)), p.connect(p.plain)
+			}
+		}
+		if n := p.shop.Proxy.Status().Counts.Carried.Load() - before; n < statements/2 {
+			t.Errorf("of %d statements, %d had the rows in their text", statements, n)
+		}
+	})
+}
+
+// sameCarried runs a statement as text and prepared, with the owner as a parameter, and returns the number of executions.
+func (p *pair) sameCarried(under, text string, owner int) (n uint64) {
+	literal, bound := strings.ReplaceAll(text, "{o}", strconv.Itoa(owner)), strings.ReplaceAll(text, "{o}", "?")
+	for _, args := range [][]any{nil, {owner}} {
+		text := literal
+		if args != nil {
+			text = bound
+		}
+		proxied, plain := p.described(p.proxied, text, args), p.described(p.direct, text, args)
+		if proxied != plain {
+			p.t.Errorf("%s, under %s, of owner %d: %s\n  proxy: %s\n  plain: %s", p.engine, under, owner, text, proxied, plain)
+		}
+		n++
+	}
+	return n
+}
+
+// described returns the types and the sorted rows of an answer.
+func (p *pair) described(conn *sql.Conn, text string, args []any) string {
+	rows, err := conn.QueryContext(p.t.Context(), text, args...)
+	if err != nil {
+		return err.Error()
+	}
+	defer rows.Close()
+	var out []string
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return err.Error()
+	}
+	values := make([]any, len(types))
+	head := ""
+	for i, c := range types {
+		head += c.Name() + " " + c.DatabaseTypeName() + ", "
+		values[i] = new(sql.NullString)
+	}
+	for rows.Next() {
+		if err := rows.Scan(values...); err != nil {
+			return err.Error()
+		}
+		line := ""
+		for _, v := range values {
+			line += fmt.Sprintf("%+v ", *v.(*sql.NullString))
+		}
+		out = append(out, line)
+	}
+	slices.Sort(out)
+	return head + "\n" + strings.Join(out, "\n") + fmt.Sprint(rows.Err())
 }

@@ -45,6 +45,7 @@ var looksAtText = map[string][]string{
 		"router/plan (*InsertQuery).Around",
 		"proxy/exec (*Execution).runInsertQuery",
 		"proxy/exec (*Execution).scattering",
+		"proxy/exec (*carrying).part",
 		"proxy/exec (*gathering).answer",
 		"proxy/exec (*gathering).selectKeys",
 		"proxy/exec routedParts",
