@@ -98,6 +98,9 @@ func (c *Column) Indexable(v stmt.Value) (stmt.Value, error) {
 			return v, fmt.Errorf("has the character %q, which character set %s does not have", r, c.Charset)
 		}
 	}
+	if c.DataType == "char" { // servers remove trailing spaces, which a NO PAD collation compares
+		text = trimSpaces(text)
+	}
 	if c.length(text) > c.Length {
 		return v, fmt.Errorf("is longer than the column's %d characters", c.Length)
 	}
