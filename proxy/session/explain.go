@@ -110,6 +110,7 @@ func (s *Session) explainInForm(r *exec.Execution, x *explaining) (done bool, er
 		facts.Leaves = x.plan.About().Leaves
 		r.Facts = &facts
 	}
+	r.Outside = true // a plan is no part of the transaction, which may be limited to another shard
 	return true, r.RunTextOn(parts[0].Shard, text)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"locus/internal/test/servers"
+	"locus/proxy/txn"
 	"locus/test/shop"
 )
 
@@ -162,6 +163,30 @@ func TestAdminsChangeRowsOfANamedShard(t *testing.T) {
 		}
 		_, err = conn.ExecContext(t.Context(), "REPLACE INTO test_order (buyer_uid) VALUES (1)")
 		refused(t, err, 1235, "locus-1012")
+	})
+}
+
+// EXPLAIN of a named form takes no part in a transaction that is limited to one shard.
+func TestPlansInATransaction(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		s := shop.Start(t, engine, shop.Options{Spanning: txn.Single})
+		tx, err := s.DB(t, nil).Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = tx.Rollback() }()
+		if _, err := tx.Exec("INSERT INTO test_order (buyer_uid, amount) VALUES (3, 1)"); err != nil {
+			t.Fatal(err)
+		}
+		for buyer := range 8 {
+			var plan string
+			if err := tx.QueryRow(fmt.Sprintf("EXPLAIN FORMAT=JSON SELECT amount FROM test_order WHERE buyer_uid = %d", buyer)).Scan(&plan); err != nil {
+				t.Errorf("buyer %d: %v", buyer, err)
+			}
+		}
+		if err := tx.Commit(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
