@@ -138,14 +138,12 @@ func (x *Execution) insertNew(in *plan.Insertion, r *newRow) (total totals, err 
 		return total, err
 	}
 	d := in.Indexing.Duplicates
-	known := d.NeedsRows() || len(found) > 0 || d.Effect == plan.Updates && x.countsMatched()
+	mayMeetCopies := !x.Snapshot.Map.Foreign(r.home).Empty()
+	known := d.NeedsRows() || len(found) > 0 || d.Effect == plan.Updates && (x.countsMatched() || mayMeetCopies)
 	if known {
 		if found, err = x.conflictsAtHome(in, r, found); err != nil {
 			return total, err
 		}
-	}
-	if err := x.refuseCopies(in, r, found); err != nil {
-		return total, err
 	}
 	switch d.Effect {
 	case plan.Replaces:
@@ -168,7 +166,7 @@ func (x *Execution) conflictsElsewhere(in *plan.Insertion, r *newRow) (found []c
 			return nil, err
 		}
 		shards = slices.DeleteFunc(shards, func(shard int) bool { return shard == r.home })
-		if found, err = x.lockConflicts(in, in.Indexing.EntryCondition(n, e), shards, found); err != nil {
+		if found, err = x.lockConflicts(in.Indexing, in.Indexing.EntryCondition(n, e), shards, found); err != nil {
 			return nil, err
 		}
 	}
@@ -182,7 +180,7 @@ func (x *Execution) conflictsAtHome(in *plan.Insertion, r *newRow, found []confl
 		return nil, err
 	}
 	for _, c := range conditions {
-		if found, err = x.lockConflicts(in, c, []int{r.home}, found); err != nil {
+		if found, err = x.lockConflicts(in.Indexing, c, []int{r.home}, found); err != nil {
 			return nil, err
 		}
 	}
@@ -190,14 +188,14 @@ func (x *Execution) conflictsAtHome(in *plan.Insertion, r *newRow, found []confl
 }
 
 // lockConflicts locks the rows of some shards that satisfy a condition, and adds them to those that were found before.
-func (x *Execution) lockConflicts(in *plan.Insertion, c plan.Condition, shards []int, found []conflict) ([]conflict, error) {
+func (x *Execution) lockConflicts(in *plan.Indexing, c plan.Condition, shards []int, found []conflict) ([]conflict, error) {
 	if len(shards) == 0 {
 		return found, nil
 	}
 	m := x.Snapshot.Map
 	parts := make([]Part, len(shards))
 	for i, shard := range shards {
-		text, ok := in.Indexing.ConflictRead(c, m.Foreign(shard))
+		text, ok := in.ConflictRead(c, m.Foreign(shard))
 		if !ok {
 			return nil, plan.UnownedRefusal()
 		}
@@ -209,21 +207,23 @@ func (x *Execution) lockConflicts(in *plan.Insertion, c plan.Condition, shards [
 	}
 	for i, answer := range answers {
 		for _, row := range answer.Rows {
-			same := func(other conflict) bool {
-				return other.shard == shards[i] && slices.EqualFunc(other.fields, row, func(a, b []byte) bool { return (a == nil) == (b == nil) && string(a) == string(b) })
-			}
+			same := func(other conflict) bool { return other.shard == shards[i] && sameFields(other.fields, row) }
 			if at := slices.IndexFunc(found, same); at >= 0 {
 				found[at].by.Primary = found[at].by.Primary || c.Primary
 				continue
 			}
 			one := conflict{shard: shards[i], by: c, fields: row}
-			if one.entries, err = x.entriesOf(in.Indexing, row); err != nil {
+			if one.entries, err = x.entriesOf(in, row); err != nil {
 				return nil, err
 			}
 			found = append(found, one)
 		}
 	}
 	return found, nil
+}
+
+func sameFields(a, b [][]byte) bool {
+	return slices.EqualFunc(a, b, func(a, b []byte) bool { return (a == nil) == (b == nil) && string(a) == string(b) })
 }
 
 // queryOwn sends locking reads of the proxy's own within the transaction.
@@ -279,8 +279,10 @@ func (x *Execution) insertOrSkip(in *plan.Insertion, r *newRow, found []conflict
 	}
 	total, err := x.changeOnce([]Part{part})
 	switch {
-	case err != nil || total.Affected == 0:
+	case err != nil || total.Affected == 0 && first != nil:
 		return total, err
+	case total.Affected == 0: // because of a row of its own shard, or of a copy
+		return total, x.refuseCopies(in, r, r.home)
 	case first != nil:
 		return total, errOthersMatch
 	}
@@ -289,6 +291,9 @@ func (x *Execution) insertOrSkip(in *plan.Insertion, r *newRow, found []conflict
 
 // replaceRows runs a REPLACE of one row. Rows of other shards are deleted first.
 func (x *Execution) replaceRows(in *plan.Insertion, r *newRow, found []conflict) (totals, error) {
+	if err := x.refuseReplacing(in, r, found); err != nil {
+		return totals{}, err
+	}
 	m := x.Snapshot.Map
 	deleted := uint64(0)
 	for i := range found {
@@ -317,9 +322,6 @@ func (x *Execution) replaceRows(in *plan.Insertion, r *newRow, found []conflict)
 	}
 	here := uint64(len(found)) - deleted
 	if equal := here == 1 && total.Affected == 1; total.Affected != here+1 && !equal {
-		if !m.Moving().Empty() { // a copy of a row that has another owner
-			return total, plan.DisturbsMove("REPLACE of a row that another shard has")
-		}
 		return total, errTaken
 	}
 	total.Affected, total.Duplicates, total.Inserted = total.Affected+deleted, total.Duplicates+deleted, total.Inserted && deleted == 0
@@ -333,9 +335,15 @@ func (x *Execution) insertOrUpdate(in *plan.Insertion, r *newRow, found []confli
 	if !one {
 		return totals{}, in.Indexing.TwoConflicts(r.number)
 	}
-	part := r.part
-	if first != nil && first.shard != r.home {
-		part.Shard = x.Snapshot.Map.Shard(first.shard)
+	part, shard := r.part, r.home
+	if first != nil {
+		shard = first.shard
+		part.Shard = x.Snapshot.Map.Shard(shard)
+	}
+	if first == nil || !first.by.Primary { // otherwise the server updates this row, whatever copies it has
+		if err := x.refuseCopies(in, r, shard); err != nil {
+			return totals{}, err
+		}
 	}
 	total, err := x.changeOnce([]Part{part})
 	if part.Shard != r.part.Shard && backend.LacksParent(err) {
@@ -343,7 +351,7 @@ func (x *Execution) insertOrUpdate(in *plan.Insertion, r *newRow, found []confli
 	}
 	switch {
 	case err != nil:
-		return total, err
+		return total, x.duplicateUpdated(err, in, r, shard)
 	case first != nil:
 		return total, x.writeUpdated(in, r, first)
 	case total.Affected == 1:
@@ -354,39 +362,77 @@ func (x *Execution) insertOrUpdate(in *plan.Insertion, r *newRow, found []confli
 	return total, nil
 }
 
-// refuseCopies returns errTaken if the shard that is sent the new row has a copy that conflicts with it. While genes are moved, the server would
-// skip, update or delete that copy instead of inserting the row. A copy of a row that was changed or deleted at its owner soon follows, so the
-// statement may be repeated.
-func (x *Execution) refuseCopies(in *plan.Insertion, r *newRow, found []conflict) error {
-	shard := r.home
-	if first, _ := firstConflict(found); first != nil && in.Indexing.Duplicates.Effect != plan.Replaces {
-		shard = first.shard
+// duplicateUpdated is duplicateOf for an update of ON DUPLICATE KEY UPDATE that failed.
+func (x *Execution) duplicateUpdated(err error, in *plan.Insertion, r *newRow, shard int) error {
+	next := make([][]catalog.Entry, len(in.Indexing.Lookups))
+	for n := range next {
+		e, set, has, unknown := in.Indexing.SetEntry(in, x.Values, r.number, n)
+		if unknown != nil {
+			return err
+		}
+		if set && has {
+			next[n] = []catalog.Entry{e}
+		}
 	}
+	return x.duplicateOf(err, in.Indexing, []int{shard}, next)
+}
+
+// While genes are moved, a shard has copies of rows of others, and its server would skip, update or delete a copy that conflicts with a new row. A
+// copy of a row that was changed or deleted at its owner soon follows, so the statement may be repeated: errTaken.
+
+// copiesOf returns the copies on a shard, of rows of other shards, that conflict with a new row. It locks them.
+func (x *Execution) copiesOf(in *plan.Insertion, r *newRow, shard int) (copies [][][]byte, err error) {
 	if x.Snapshot.Map.Foreign(shard).Empty() {
-		return nil
+		return nil, nil
 	}
 	conditions, err := x.conditionsOf(in, r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, c := range conditions {
-		if has, err := x.hasCopies(in.Indexing, c, shard); err != nil {
-			return err
-		} else if has {
-			return errTaken
+		some, err := x.copiesFor(in.Indexing, c, shard)
+		if err != nil {
+			return nil, err
 		}
+		copies = append(copies, some...)
 	}
-	return nil
+	return copies, nil
 }
 
-// hasCopies reports whether a shard has copies, of rows of other shards, that satisfy a condition. It locks the rows that do.
-func (x *Execution) hasCopies(in *plan.Indexing, c plan.Condition, shard int) (bool, error) {
+// refuseCopies returns errTaken if a shard has copies that conflict with a new row.
+func (x *Execution) refuseCopies(in *plan.Insertion, r *newRow, shard int) error {
+	copies, err := x.copiesOf(in, r, shard)
+	if err == nil && len(copies) > 0 {
+		err = errTaken
+	}
+	return err
+}
+
+// refuseReplacing is refuseCopies for a REPLACE. A copy of a row that the statement would delete at its owner follows only after the statement, so
+// that the REPLACE is refused.
+func (x *Execution) refuseReplacing(in *plan.Insertion, r *newRow, found []conflict) error {
+	copies, err := x.copiesOf(in, r, r.home)
+	if err != nil || len(copies) == 0 {
+		return err
+	}
+	for _, row := range copies {
+		if slices.ContainsFunc(found, func(c conflict) bool { return c.shard != r.home && sameFields(c.fields, row) }) {
+			return plan.DisturbsMove("REPLACE of a row that another shard has")
+		}
+	}
+	return errTaken
+}
+
+// copiesFor returns the copies on a shard, of rows of other shards, that satisfy a condition. It locks the rows that do.
+func (x *Execution) copiesFor(in *plan.Indexing, c plan.Condition, shard int) ([][][]byte, error) {
 	all, err := x.conflictRows(in, c, shard, router.Foreign{})
-	if err != nil {
-		return false, err
+	if err != nil || len(all) == 0 {
+		return nil, err
 	}
 	owned, err := x.conflictRows(in, c, shard, x.Snapshot.Map.Foreign(shard))
-	return len(all) != len(owned), err
+	return slices.DeleteFunc(all, func(row [][]byte) bool {
+		return slices.ContainsFunc(owned, func(other [][]byte) bool { return sameFields(row, other) })
+	}), err
 }
 
 // conflictRows locks the rows of a shard that satisfy a condition, without the foreign ones.

@@ -57,10 +57,11 @@ func (x *Execution) narrow(s *plan.Sought) error {
 }
 
 // entryShards returns the shards that have the rows of some values according to a look-up index, and those of the transaction, in ascending
-// order. The values have their hashes. While the session has locked tables, other connections can't read the entries, so all shards are returned.
+// order. The values have their hashes. All shards are returned if the index is not filled, and while the session has locked tables, because other
+// connections can't read the entries then.
 func (x *Execution) entryShards(l *catalog.Lookup, entries []catalog.Entry) (shards []int, err error) {
 	m := x.Snapshot.Map
-	if x.Conns.Reserved(txn.LockedTables) {
+	if !l.Filled || x.Conns.Reserved(txn.LockedTables) {
 		for shard := range m.Shards() {
 			shards = append(shards, shard)
 		}
@@ -272,15 +273,39 @@ func (x *Execution) duplicateOf(err error, in *plan.Indexing, shards []int, entr
 		}
 		for n := range entries {
 			for some := range slices.Chunk(entries[n], entriesOfText) {
-				if has, failed := x.hasCopies(in, in.EntriesCondition(n, some), shard); failed != nil {
+				copies, failed := x.copiesFor(in, in.EntriesCondition(n, some), shard)
+				if failed == nil && len(copies) > 0 {
+					failed = x.refuseLost(in, n, copies)
+				}
+				if failed != nil {
 					return failed
-				} else if has {
-					return errOthersMatch
 				}
 			}
 		}
 	}
 	return err
+}
+
+// refuseLost returns errOthersMatch if no row has the value of a copy in the n-th index any more. It locks the rows that do.
+func (x *Execution) refuseLost(in *plan.Indexing, n int, copies [][][]byte) error {
+	for _, row := range copies {
+		entries, err := x.entriesOf(in, row)
+		if err != nil {
+			return err
+		}
+		shards, err := x.entryShards(&in.Lookups[n], []catalog.Entry{*entries[n]})
+		if err != nil {
+			return err
+		}
+		having, err := x.lockConflicts(in, in.EntryCondition(n, entries[n]), shards, nil)
+		if err != nil {
+			return err
+		}
+		if len(having) == 0 {
+			return errOthersMatch
+		}
+	}
+	return nil
 }
 
 // mostIndexed limits the rows of a table with look-up indexes that one statement changes.

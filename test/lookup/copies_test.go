@@ -67,6 +67,68 @@ func TestCopiesOfMovedRows(t *testing.T) {
 	})
 }
 
+// While genes are moved, a value that a moved row has, and of which the first shard has a copy, is a duplicate as on one server.
+func TestRowsThatHaveCopies(t *testing.T) {
+	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
+		c := cluster.Start(t, engine, cluster.Options{Shards: 2, Spare: 1, UserFields: ", admin: true, scatter_writes: allow"})
+		p := c.Serve("one")
+		db := cluster.Open(cluster.Config(p.Addr))
+		defer db.Close()
+		must(t, db, users+declares, entries, "CALL locus.fill_lookup('shop.users_by_email')")
+		for id := range 60 {
+			must(t, db, fmt.Sprintf("INSERT INTO users VALUES (%d, 'v%d', '')", id, id))
+		}
+		command := func(args ...string) {
+			product.Eventually(t, fmt.Sprint("the command is accepted: ", args), func() bool { _, err := c.Locus(args...); return err == nil })
+		}
+		command("split", "--from", "s0", "--to", "s2", "--half")
+		c.AwaitPhase("split-1", phase.Phase("ready"))
+		command("cutover", "split-1", "--to", "100%", "--yes")
+		c.AwaitPhase("split-1", phase.Phase("cut"))
+		moved, stayed := copied(t, c)
+		to, free := stayed[0], stayed[1]
+		must(t, db, fmt.Sprintf("DELETE FROM users WHERE id = %d", free))
+		value := fmt.Sprint("V", moved[0])
+		run := func(text string) (n int64, err error) {
+			for try := 0; ; try++ { // a client repeats what has lost a deadlock, here with the stream that writes the copies
+				result, err := db.ExecContext(t.Context(), text)
+				if err == nil {
+					n, _ = result.RowsAffected()
+				} else if try < 500 && loses(err) && !strings.Contains(err.Error(), "1062") {
+					continue
+				}
+				return n, err
+			}
+		}
+		for form, why := range map[string]string{
+			"INSERT INTO users VALUES (%[2]d, '%[3]s', '')": "Error 1062", "UPDATE users SET email = '%[3]s' WHERE id = %[1]d": "Error 1062",
+			"INSERT INTO users VALUES (%[1]d, '%[3]s', '') ON DUPLICATE KEY UPDATE email = VALUES(email)": "Error 1062",
+			"REPLACE INTO users VALUES (%[2]d, '%[3]s', '')":                                              "while genes are being moved",
+		} {
+			text := fmt.Sprintf(form, to, free, value)
+			if _, err := run(text); err == nil || !strings.Contains(err.Error(), why) {
+				t.Errorf("%s: %v, and not %q", text, err, why)
+			}
+		}
+		for form, want := range map[string]int64{
+			"INSERT IGNORE INTO users VALUES (%[1]d, '%[3]s', '')": 0, "INSERT IGNORE INTO users VALUES (%[2]d, '%[3]s', '')": 0,
+			"INSERT INTO users VALUES (%[1]d, '%[3]s', '') ON DUPLICATE KEY UPDATE name = 'found'":    2,
+			"INSERT INTO users VALUES (%[2]d, '%[3]s', '') ON DUPLICATE KEY UPDATE name = 'by value'": 2,
+		} {
+			text := fmt.Sprintf(form, to, free, value)
+			if n, err := run(text); err != nil || n != want {
+				t.Errorf("%s: %d rows, and not %d: %v", text, n, want, err)
+			}
+		}
+		if got := column(t, db, fmt.Sprintf("SELECT name FROM users WHERE id IN (%d, %d) ORDER BY id = %[1]d DESC", to, moved[0])); got != "found by value" {
+			t.Errorf("the rows have the names %q", got)
+		}
+		command("finish", "split-1", "--yes") // which deletes the copies
+		c.AwaitPhase("split-1", phase.Phase("done"))
+		checkEntries(t, onAll(t, c))
+	})
+}
+
 // copied returns the users whose rows are on two shards, and those on the first one alone.
 func copied(t *testing.T, c *cluster.Cluster) (moved, stayed []int) {
 	on := map[int][]int{}
