@@ -142,7 +142,11 @@ func (b *batches) insert(v *plan.Values, before int) (total totals, err error) {
 	if err != nil {
 		return total, err
 	}
-	return part.change(parts)
+	total, err = part.change(parts)
+	if p, is := b.as.Plan.(*plan.Stamped); is && err != nil && p.Insert.Indexing != nil {
+		err = part.duplicateInserted(err, p.Insert, b.stamps)
+	}
+	return total, err
 }
 
 // Warn adds to the number of warnings.

@@ -28,7 +28,13 @@ func (x *Execution) insertReturning(in *plan.Insertion, result *stamp.Result, pa
 		}
 	}
 	var first *plan.Issued
-	err := x.runReturning(parts, sequence, func() (err error) {
+	err := x.runReturning(parts, sequence, func(err error) error {
+		if err != nil && in.Indexing != nil {
+			return x.duplicateInserted(err, in, result)
+		}
+		if err != nil {
+			return err
+		}
 		first, err = x.firstInserted(in, result, &totals{Affected: 1}) // which rows were inserted is not known
 		if err == nil && last != nil {
 			err = last()
@@ -41,10 +47,10 @@ func (x *Execution) insertReturning(in *plan.Insertion, result *stamp.Result, pa
 	return err
 }
 
-// runReturning runs the parts of a change with RETURNING in one transaction, and then calls last in it. The client gets the rows once the
+// runReturning runs the parts of a change with RETURNING in one transaction, and then calls ended in it, unless that is nil, with their error. The client gets the rows once the
 // change is committed, or has become a part of the client's transaction: rows of a change that fails on another shard would be wrong. A
 // nil sequence means the rows of one part after those of another.
-func (x *Execution) runReturning(parts []Part, sequence []int, last func() error) error {
+func (x *Execution) runReturning(parts []Part, sequence []int, ended func(error) error) error {
 	x.Cursor = false
 	var held *scatter.Held
 	discard := func() {
@@ -57,8 +63,8 @@ func (x *Execution) runReturning(parts []Part, sequence []int, last func() error
 	err := x.runTogether(func() error {
 		discard() // of an attempt before
 		return x.withOneTime(func() (err error) {
-			if held, outcome, err = x.hold(parts, sequence); err == nil && last != nil {
-				err = last()
+			if held, outcome, err = x.hold(parts, sequence); ended != nil {
+				err = ended(err)
 			}
 			return err
 		})

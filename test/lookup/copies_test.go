@@ -37,7 +37,11 @@ func TestCopiesOfMovedRows(t *testing.T) {
 		moved, stayed := copied(t, c)
 		must(t, db, "DELETE FROM users WHERE id >= 0")
 		lost := 0
-		forms := append(forms[:len(forms):len(forms)], "INSERT INTO users VALUES (%d, '%s', 'n')", "INSERT INTO users VALUES (%d, NULL, 'n'); UPDATE users SET email = '%[2]s' WHERE id = %[1]d")
+		forms := append(forms[:len(forms):len(forms)], "INSERT INTO users SELECT %d, '%s', 'n' FROM users WHERE id = 100", "INSERT INTO users VALUES (%d, '%s', 'n')", "INSERT INTO users VALUES (%d, NULL, 'n'); UPDATE users SET email = '%[2]s' WHERE id = %[1]d")
+		if engine == servers.MariaDB {
+			forms = append(forms, "INSERT INTO users VALUES (%d, '%s', 'n') RETURNING id")
+		}
+		must(t, db, fmt.Sprintf("INSERT INTO users VALUES (%d, NULL, '')", 100))
 		for i := range scale.Of(120, 3000) {
 			from, to, form := moved[i%len(moved)], stayed[i%len(stayed)], forms[i%len(forms)]
 			must(t, db, fmt.Sprintf("INSERT INTO users VALUES (%d, 'v%d', '')", from, i), fmt.Sprintf("DELETE FROM users WHERE id = %d", from))
@@ -51,7 +55,7 @@ func TestCopiesOfMovedRows(t *testing.T) {
 					if err != nil {
 						t.Fatalf("%s: %v", text, err)
 					}
-					if n, _ := result.RowsAffected(); n != 1 {
+					if n, _ := result.RowsAffected(); n != 1 && !strings.Contains(text, "RETURNING") { // the driver does not count returned rows
 						t.Fatalf("%s: %d rows", text, n)
 					}
 					break
