@@ -27,7 +27,7 @@ const (
 // promote polls the servers once. If the primary is lost, it promotes another server. It sets up all servers as
 // the document declares.
 func (s *shard) promote(ctx context.Context) {
-	if !s.watches(ctx) {
+	if !s.watches(ctx, cluster.FailoverPromote) {
 		return
 	}
 	p, err := s.primary(ctx)

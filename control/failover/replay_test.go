@@ -40,6 +40,13 @@ func TestRecordedFailovers(t *testing.T) {
 	}
 }
 
+// A trace from the middle can't be decided again.
+func TestReplayNeedsTheBeginning(t *testing.T) {
+	if _, _, err := Replay([]Entry{{decidedEntry, "nothing"}}); err == nil {
+		t.Error("it is accepted")
+	}
+}
+
 func at(list []string, i int) string {
 	if i < len(list) {
 		return list[i]

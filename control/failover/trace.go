@@ -171,6 +171,9 @@ func Replay(entries []Entry) (now, then []string, err error) {
 			return now, then, fmt.Errorf("entry %d, %s: %w", i+1, e.Name, err)
 		}
 	}
+	if !started {
+		return nil, nil, errors.New("no entry tells what the process began with: the log level must be debug when a process begins to watch a shard")
+	}
 	return now, then, nil
 }
 
@@ -182,7 +185,7 @@ func readPoll(value string) (Poll, error) {
 		return Poll{}, err
 	}
 	for i := range t.Seen {
-		if why := t.Errors[t.Seen[i].Addr]; why != "" {
+		if why, failed := t.Errors[t.Seen[i].Addr]; failed {
 			t.Seen[i].Err = errors.New(why)
 		}
 	}

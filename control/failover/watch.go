@@ -20,8 +20,9 @@ type watch struct {
 	lock  *etcd.Lock
 	eyes  switchover.Lookout
 	state State
-	kept  Record    // the record as stored in etcd
-	wrote time.Time // when this process stored it, by its own clock; zero if another process stored it
+	how   cluster.Failover // by which the state was made
+	kept  Record           // the record as stored in etcd
+	wrote time.Time        // when this process stored it, by its own clock; zero if another process stored it
 }
 
 const (
@@ -38,7 +39,7 @@ const (
 // follow polls the servers once. If an external tool has promoted another server, it makes the proxies use that
 // one.
 func (s *shard) follow(ctx context.Context) {
-	if !s.watches(ctx) {
+	if !s.watches(ctx, cluster.FailoverFollow) {
 		return
 	}
 	p, err := s.primary(ctx)
@@ -61,8 +62,9 @@ func (s *shard) follow(ctx context.Context) {
 	s.tell(ctx, err)
 }
 
-// watches reports whether this process is the one that watches the servers, and tries to become it.
-func (s *shard) watches(ctx context.Context) bool {
+// watches reports whether this process is the one that watches the servers, and tries to become it. Of what it knew while the shard
+// had another mode of failover, the record counts alone.
+func (s *shard) watches(ctx context.Context, how cluster.Failover) bool {
 	if s.watch == nil && !s.begin(ctx) {
 		return false
 	}
@@ -71,8 +73,12 @@ func (s *shard) watches(ctx context.Context) bool {
 		s.leave(ctx)
 		return false
 	default:
-		return true
 	}
+	if w := s.watch; w.how != how {
+		w.state, w.how = State{Record: w.state.Record, same: w.state.same}, how
+		s.trace(ctx, startedEntry, w.state.Record)
+	}
+	return true
 }
 
 // begin makes this process the watching one, if no other process watches the shard.
@@ -90,7 +96,6 @@ func (s *shard) begin(ctx context.Context) bool {
 		return false
 	}
 	s.watch.state.Record = s.watch.kept.clone()
-	s.trace(ctx, startedEntry, s.watch.kept)
 	return true
 }
 
