@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -142,6 +143,16 @@ func newHotClient(t testing.TB, capabilities uint32) *hotClient {
 	c.scanner.DeprecateEOF = capabilities&mysql.CLIENT_DEPRECATE_EOF != 0
 	c.answer(wire.SimpleResponse)
 	return c
+}
+
+// awaitRest waits until the session has finished the last command. A client has the answer before.
+func (c *hotClient) awaitRest() {
+	for {
+		if _, busy := c.session.Interrupts().Command(); !busy {
+			return
+		}
+		runtime.Gosched()
+	}
 }
 
 // atNextPlan calls f once, when the next command first reads the snapshot.

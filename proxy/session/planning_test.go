@@ -89,11 +89,13 @@ func TestPlannerPanics(t *testing.T) {
 	broken := *whole()
 	broken.Catalog = nil
 	for name, packet := range map[string][]byte{"short": textCommand("SELECT amount FROM orders WHERE user_id = 8"), "long": longRead} {
+		c.awaitRest()
 		c.session.Snapshot = func() *snapshot.Snapshot { return &broken }
 		c.send(packet)
 		if code := c.outcome(wire.QueryResponse); code != mysql.ER_UNKNOWN_ERROR {
 			t.Errorf("%s: error %d", name, code)
 		}
+		c.awaitRest()
 		c.session.Snapshot = whole
 		c.run(textCommand(hotSelect4711))
 	}
