@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -88,7 +89,8 @@ func TestTheInstallationPage(t *testing.T) {
 type site struct {
 	etcd        string
 	shards      []*servers.Server
-	proxy, http string // addresses
+	spare       []*servers.Server // for the tasks: an empty one, and the replica of the first shard
+	proxy, http string            // addresses
 }
 
 func newSite(t *testing.T, engine servers.Engine) site {
@@ -100,10 +102,12 @@ func newSite(t *testing.T, engine servers.Engine) site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = etcd.Close() })
-	s := site{etcd: etcd.Endpoint(), shards: servers.Start(t, engine, 2, "--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1"), proxy: "127.0.0.1:" + servers.Port(t), http: "127.0.0.1:" + servers.Port(t)}
-	for _, shard := range s.shards {
-		shard.Exec(t, "CREATE DATABASE shop")
+	n, settings := 2, []string{"--innodb-flush-log-at-trx-commit=1", "--sync-binlog=1"}
+	if engine == servers.MariaDB {
+		n, settings = 4, append(settings, "--log-slave-updates=ON")
 	}
+	all := servers.Start(t, engine, n, settings...)
+	s := site{etcd: etcd.Endpoint(), shards: all[:2], spare: all[2:], proxy: "127.0.0.1:" + servers.Port(t), http: "127.0.0.1:" + servers.Port(t)}
 	return s
 }
 
@@ -117,6 +121,12 @@ func followDebian(t *testing.T, all map[string][]string, engine servers.Engine) 
 		t.Errorf("locus version prints %q", printed)
 	}
 	r.run("systemd-analyze verify --man=no /usr/lib/systemd/system/locus.service")
+	if engine == servers.MariaDB {
+		prepareTasks(t, r, s)
+	}
+	for _, shard := range s.shards {
+		shard.Exec(t, "CREATE DATABASE shop")
+	}
 	start := take(t, all, "Start the service", 4)
 	r.edit("/etc/locus/locus.yaml", "http:\n", "proxy: {listen: "+s.proxy+"}\nhttp:\n  listen: "+s.http+"\n")
 	r.edit("/etc/locus/locus.yaml", "127.0.0.1:2379", s.etcd)
@@ -137,7 +147,8 @@ func followDebian(t *testing.T, all map[string][]string, engine servers.Engine) 
 	expect(t, "systemctl", r.notes(), "daemon-reload; enable --now locus")
 	service := u.start(t, r)
 	ready(t, service, s)
-	if found, err := r.try("locus doctor" + doctor); err != nil {
+	exported := variables(start[2])
+	if found, err := r.try(exported + "locus doctor" + doctor); err != nil {
 		t.Errorf("locus doctor finds %s %v", found, err)
 	}
 	if text, err := os.ReadFile(service.Log); err != nil || strings.Contains(string(text), "level=WARN") {
@@ -145,6 +156,9 @@ func followDebian(t *testing.T, all map[string][]string, engine servers.Engine) 
 	}
 	confined(t, r, service)
 	shardATable(t, r, s)
+	if engine == servers.MariaDB { // the pages have the same commands for MySQL, and other tests run these
+		service = doTasks(t, story{site: s, root: r, unit: u, service: service, exported: exported})
+	}
 	reload(t, r, u, service)
 	stop(t, service)
 	follow(t, r, u, s)
@@ -152,6 +166,40 @@ func followDebian(t *testing.T, all map[string][]string, engine servers.Engine) 
 	if r.has("/usr/bin/locus") || r.has("/etc/locus/locus.yaml") || !r.has("/etc/locus/secrets/users/app") {
 		t.Error("after the purge, the program or its configuration is left, or a password is not")
 	}
+}
+
+// variables returns the lines of commands that set variables of the shell: the later commands of the reader see them.
+func variables(commands string) (lines string) {
+	for line := range strings.Lines(commands) {
+		if strings.HasPrefix(line, "export ") {
+			lines += line
+		}
+	}
+	return lines
+}
+
+// prepareTasks makes the accounts that the tasks need, and a replica of the first shard from its beginning.
+func prepareTasks(t *testing.T, r root, s site) {
+	t.Helper()
+	for _, server := range slices.Concat(s.shards, s.spare) {
+		accounts(t, r, server)
+	}
+	s.spare[1].Follow(t, s.shards[0])
+	s.spare[1].Exec(t, "SET GLOBAL read_only = ON")
+}
+
+// accounts creates the accounts of a server by the files of the package, as the reference of grants says. They require TLS there, for which
+// this test's servers have no authority.
+func accounts(t *testing.T, r root, server *servers.Server) {
+	t.Helper()
+	statements := []string{"DROP USER locus"}
+	for _, name := range []string{"roles.sql", "shards.sql"} {
+		text, _, _ := strings.Cut(r.read("/usr/share/doc/locus/examples/three-proxies/"+name), "CREATE DATABASE")
+		text = strings.NewReplacer(" REQUIRE SSL", "", "'PASSWORD'", "'"+server.Password+"'", "'ROLES'", "'"+server.Password+"'").Replace(text)
+		text = regexp.MustCompile("(?m)^--.*\n").ReplaceAllString(text, "")
+		statements = append(statements, strings.Split(strings.TrimSuffix(strings.TrimSpace(text), ";"), ";\n")...)
+	}
+	server.Exec(t, statements...)
 }
 
 // dropTables removes the tables of the example from the cluster file: the test creates one through the proxy.
@@ -210,16 +258,23 @@ func confined(t *testing.T, r root, service *product.Program) {
 // client logs in to the proxy as the application.
 func client(t *testing.T, r root, s site) *sql.DB {
 	t.Helper()
+	db := login(t, s, "app", strings.TrimSpace(r.read("/etc/locus/secrets/users/app")), "skip-verify")
+	product.Eventually(t, "a login", func() bool { return db.PingContext(t.Context()) == nil })
+	return db
+}
+
+// login opens connections to the proxy as a user, with or without TLS.
+func login(t *testing.T, s site, user, password, tls string) *sql.DB {
+	t.Helper()
 	c := mysql.NewConfig()
-	c.Net, c.Addr, c.User, c.Passwd, c.DBName = "tcp", s.proxy, "app", strings.TrimSpace(r.read("/etc/locus/secrets/users/app")), "shop"
-	c.AllowFallbackToPlaintext, c.AllowNativePasswords, c.TLSConfig = true, true, "skip-verify"
+	c.Net, c.Addr, c.User, c.Passwd, c.DBName = "tcp", s.proxy, user, password, "shop"
+	c.AllowFallbackToPlaintext, c.AllowNativePasswords, c.TLSConfig = tls == "skip-verify", true, tls
 	connector, err := mysql.NewConnector(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	db := sql.OpenDB(connector)
 	t.Cleanup(func() { _ = db.Close() })
-	product.Eventually(t, "a login", func() bool { err = db.PingContext(t.Context()); return err == nil })
 	return db
 }
 
