@@ -94,6 +94,15 @@ func (s *server) look(ctx context.Context) (View, error) {
 // groupChannels is the prefix of the replication channels between members of a group.
 const groupChannels = "group_replication_"
 
+// withoutQuery removes the failed statement from an error of the applier, because it contains values of rows. Both servers append it
+// in this form.
+func withoutQuery(why string) string {
+	if at := strings.Index(why, " Query: '"); at >= 0 {
+		return why[:at] + " (its text is in SHOW REPLICA STATUS)"
+	}
+	return why
+}
+
 func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 	rows, err := s.rows(ctx, "SHOW REPLICA STATUS")
 	rows = slices.DeleteFunc(rows, func(row map[string]string) bool { return strings.HasPrefix(row["channel_name"], groupChannels) })
@@ -118,7 +127,7 @@ func (s *server) lookAtReplication(ctx context.Context, v *View) error {
 	io, sql := first(row, "replica_io_running", "slave_io_running"), first(row, "replica_sql_running", "slave_sql_running")
 	v.Applies = sql == "Yes"
 	if io != "Yes" || sql != "Yes" {
-		v.Stopped = strings.TrimSpace(first(row, "last_io_error") + " " + first(row, "last_sql_error"))
+		v.Stopped = strings.TrimSpace(first(row, "last_io_error") + " " + withoutQuery(first(row, "last_sql_error")))
 		v.Connects = io != "Yes" && io != "No" && sql == "Yes"
 		v.Broken = io == "No" && sql == "Yes" && v.Stopped != ""
 		v.Paused = io == "No" && sql == "Yes" && v.Stopped == ""
