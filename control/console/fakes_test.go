@@ -186,7 +186,7 @@ func (*fakeCluster) Digest(_ context.Context, database, hash string) (d fleet.Di
 	}
 	at := time.Now().Truncate(time.Minute).Add(-5 * time.Minute)
 	d.Details = meter.Details{
-		Figures: meter.Figures{Hash: hash, Text: "select <b>?</b>", Database: database, Count: 240, Several: 60, Sent: 180, Gathered: 3, TotalMs: 480, SlowestMs: 9},
+		Figures: meter.Figures{Hash: hash, Text: "select <b>?</b>", Database: database, Count: 240, Several: 60, Sent: 180, Gathered: 3, Copied: 90, Keyed: 30, TotalMs: 480, SlowestMs: 9},
 		Shards:  []meter.Part{{Name: "s0", Count: 180, TotalMs: 180}, {Name: "(several)", Count: 60, Failed: 1, TotalMs: 300}},
 		Users:   []meter.Part{{Name: "app", Count: 240, Failed: 1, TotalMs: 480}}, Codes: []meter.Part{{Name: "1205", Count: 1, Failed: 1}},
 		Minutes: []meter.Point{{At: at, Count: 120, Failed: 6, TotalMs: 240, Times: []meter.Times{{UpToNs: 2e6, Count: 120}}, Shards: []meter.Part{{Name: "s0", Count: 60, TotalMs: 60, P50Ms: 1.001, P99Ms: 2.002}}}}, Recorded: true,

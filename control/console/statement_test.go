@@ -13,7 +13,7 @@ import (
 func TestAStatementsPage(t *testing.T) {
 	c := newConsole(&fakeCluster{})
 	a := get[digestAnswer](t, c, "/v1/statements/ab12?database=shop")
-	if a.Statement.Text != "select <b>?</b>" || a.Statement.Database != "shop" || a.Statement.Reached != 3 || a.Statement.Gathered != 3 || a.Proxies != 2 {
+	if a.Statement.Text != "select <b>?</b>" || a.Statement.Database != "shop" || a.Statement.Reached != 3 || a.Statement.Gathered != 3 || a.Statement.Copied != 90 || a.Statement.Keyed != 30 || a.Proxies != 2 {
 		t.Errorf("%+v", a.Statement)
 	}
 	if len(a.ByShard) != 2 || a.ByShard[1] != (partAnswer{"(several)", 60, 1, 5}) || a.ByUser[0].Name != "app" || a.ByCode[0] != (codeAnswer{"1205", 1}) {

@@ -35,6 +35,9 @@ type statementAnswer struct {
 	// gathered on one of them.
 	Reached  float64 `json:"shards_reached"`
 	Gathered uint64  `json:"gathered"`
+	// Copied is the number of rows that were gathered. Keyed is the number of those that were read by the keys of other rows.
+	Copied uint64 `json:"rows_gathered"`
+	Keyed  uint64 `json:"rows_by_key"`
 	// Tables are the tables that the statement names, as it writes them.
 	Tables    []string  `json:"tables,omitempty"`
 	TotalMs   float64   `json:"total_ms"`
@@ -91,7 +94,7 @@ func newStatementsAnswer(cost fleet.Cost) statementsAnswer {
 
 func newStatement(f meter.Figures) statementAnswer {
 	return statementAnswer{
-		Digest: f.Hash, Text: f.Text, Database: f.Database, Kind: f.Kind, Count: f.Count, Errors: f.Failed, LastError: f.LastCode, Rows: f.Rows, Several: f.Several, Gathered: f.Gathered, Tables: f.Tables,
+		Digest: f.Hash, Text: f.Text, Database: f.Database, Kind: f.Kind, Count: f.Count, Errors: f.Failed, LastError: f.LastCode, Rows: f.Rows, Several: f.Several, Gathered: f.Gathered, Copied: f.Copied, Keyed: f.Keyed, Tables: f.Tables,
 		Reached: float64(f.Sent) / float64(max(1, f.Several)),
 		TotalMs: f.TotalMs, AverageMs: f.TotalMs / float64(max(1, f.Count)), SlowestMs: f.SlowestMs, WaitedMs: f.WaitedMs, HeldMs: f.HeldMs,
 		P50Ms: quantile(f, 0.5), P99Ms: quantile(f, 0.99),

@@ -91,7 +91,7 @@ var tables = []table{
 	{"slow_statements", columns(`proxy text, digest text, statement text, database_name text, count int, failed int, row_count int, total_ms number,
 		slowest_ms number, waited_ms number, held_ms number, slowest_user text, slowest_route text, slowest_shards text, last time`), (*Schema).slowRows},
 	{"statements", columns(`digest text, statement text, database_name text, kind text, count int, errors int, last_error int, row_count int,
-		on_several_shards int, total_ms number, average_ms number, p50_ms number, p99_ms number, slowest_ms number, waited_ms number, held_ms number,
+		on_several_shards int, gathered int, rows_gathered int, rows_by_key int, total_ms number, average_ms number, p50_ms number, p99_ms number, slowest_ms number, waited_ms number, held_ms number,
 		per_second number, under_way number, first_seen time, last_seen time`), (*Schema).statementRows},
 }
 
@@ -380,7 +380,7 @@ func statementRow(f meter.Figures) []any {
 	quantile := func(share float64) float64 { return min(f.SlowestMs, meter.Quantile(f.Times, share).Seconds()*1000) }
 	return []any{
 		text(f.Hash), f.Text, text(f.Database), text(f.Kind), int64(f.Count), int64(f.Failed), code, int64(f.Rows),
-		int64(f.Several), f.TotalMs, f.TotalMs / float64(max(1, f.Count)), quantile(0.5), quantile(0.99), f.SlowestMs, f.WaitedMs, f.HeldMs,
+		int64(f.Several), int64(f.Gathered), int64(f.Copied), int64(f.Keyed), f.TotalMs, f.TotalMs / float64(max(1, f.Count)), quantile(0.5), quantile(0.99), f.SlowestMs, f.WaitedMs, f.HeldMs,
 		f.PerSecond, f.Load, f.First, f.Last,
 	}
 }

@@ -23,6 +23,9 @@ func (c Canvas) drawDetails(s Statement, details meter.Details) string {
 	if details.Several > 0 {
 		d.line("       %s on several shards, %s of them each; %s gathered", Count(int64(details.Several)), Rate(float64(details.Sent)/float64(details.Several)), Count(int64(details.Gathered)))
 	}
+	if details.Gathered > 0 {
+		d.line("       %s rows gathered, %s of them by key", Count(int64(details.Copied)), Count(int64(details.Keyed)))
+	}
 	d.past(details.Minutes)
 	d.parts("SHARD", details.Shards)
 	d.parts("USER", details.Users)

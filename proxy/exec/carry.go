@@ -68,11 +68,15 @@ func (x *Execution) carry(p *plan.Gathering) (carried bool, err error) {
 func (c *carrying) run(shard router.ShardName, send func(Part) error) error {
 	c.x.Tally.Gathered.Add(1)
 	c.x.Tally.Carried.Add(1)
-	rows := 0
-	for _, list := range c.rows {
-		rows += len(list)
+	rows, byKey := int64(0), int64(0)
+	for table, list := range c.rows {
+		rows += int64(len(list))
+		if c.plan.Tables[table].ByKey != nil {
+			byKey += int64(len(list))
+		}
 	}
-	c.x.Account.Gathered(int64(rows), int64(c.bytes), &c.x.Vars.Diagnostics)
+	c.x.Observer.GatheredRows(rows, byKey)
+	c.x.Account.Gathered(rows, int64(c.bytes), &c.x.Vars.Diagnostics)
 	return send(c.part(shard))
 }
 

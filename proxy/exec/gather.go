@@ -23,6 +23,8 @@ type gathering struct {
 	plan *plan.Gathering
 	own  bool // the rows are read in a transaction of the statement's own
 	left gather.Limits
+	// byKey is the number of rows that were read by the keys of others.
+	byKey int64
 	// groups is true if the shards' groups are gathered instead of rows.
 	groups bool
 	// warned is the number of warnings of the shards' groups.
@@ -294,7 +296,9 @@ func (x *Execution) gatherAdmitted(p *plan.Gathering, use func(*gathering) error
 	x.Tally.Gathered.Add(1)
 	most, _ := x.Account.GatherLimits()
 	return x.gatherAt(p, shard, most, func(g *gathering) error {
-		x.Account.Gathered(most.Rows-g.remaining().Rows, most.Bytes-g.remaining().Bytes, &x.Vars.Diagnostics)
+		rows := most.Rows - g.remaining().Rows
+		x.Observer.GatheredRows(rows, g.byKey)
+		x.Account.Gathered(rows, most.Bytes-g.remaining().Bytes, &x.Vars.Diagnostics)
 		return use(g)
 	})
 }

@@ -51,7 +51,10 @@ func (g *gathering) table(n int, t *plan.Gathered) error {
 		return nil
 	}
 	restricted, condition := t.By(keys)
-	return g.readRows(&restricted, selected, append(filters, condition), into)
+	before := g.left.Rows
+	err = g.readRows(&restricted, selected, append(filters, condition), into)
+	g.byKey += before - g.left.Rows
+	return err
 }
 
 // readRows reads the rows of a table that satisfy the conditions.

@@ -21,6 +21,9 @@ type Figures struct {
 	// had their rows gathered on one shard.
 	Sent     uint64 `json:"sent,omitempty"`
 	Gathered uint64 `json:"gathered,omitempty"`
+	// Copied is the number of rows that were gathered. Keyed is the number of those that were read by the keys of other rows.
+	Copied uint64 `json:"rows_gathered,omitempty"`
+	Keyed  uint64 `json:"rows_by_key,omitempty"`
 	// Tables are the tables that the statement names, as it writes them.
 	Tables []string `json:"tables,omitempty"`
 	// LastCode is MySQL's code of the last error.
@@ -139,6 +142,8 @@ func (c *counted) take(t *tally, now time.Time) {
 	c.Several += t.several.Load()
 	c.Sent += t.sent.Load()
 	c.Gathered += t.gathered.Load()
+	c.Copied += t.copied.Load()
+	c.Keyed += t.keyed.Load()
 	c.TotalMs = float64(c.spread.Sum.Microseconds()) / 1000
 	c.SlowestMs = max(c.SlowestMs, milliseconds(time.Duration(t.slowest.Load())))
 	c.WaitedMs += milliseconds(time.Duration(t.waited.Load()))
@@ -159,6 +164,8 @@ func (f *Figures) Add(g Figures) {
 	f.Several += g.Several
 	f.Sent += g.Sent
 	f.Gathered += g.Gathered
+	f.Copied += g.Copied
+	f.Keyed += g.Keyed
 	f.TotalMs += g.TotalMs
 	f.SlowestMs = max(f.SlowestMs, g.SlowestMs)
 	f.WaitedMs += g.WaitedMs

@@ -11,6 +11,7 @@ type tally struct {
 	cells
 	ran, failed, rows, several atomic.Uint64
 	sent, gathered             atomic.Uint64 // of the statements on several shards: to how many, and whose rows were gathered
+	copied, keyed              atomic.Uint64 // rows that were gathered, and those of them that were read by keys
 	waited, held               atomic.Uint64 // nanoseconds
 	slowest                    atomic.Int64  // nanoseconds
 	last                       atomic.Int64  // since Epoch
@@ -27,6 +28,8 @@ type Run struct {
 	// Shards is the number of shards that it was sent to. Gathered is true if their rows were gathered on one of them.
 	Shards   int
 	Gathered bool
+	// Copied is the number of rows that were gathered. Keyed is the number of those that were read by the keys of other rows.
+	Copied, Keyed uint64
 	// Took is the time from the command's arrival to the end of its answer. Waited is the part that was spent waiting for
 	// connections. Held is the part during which the statement was paused while genes changed hands.
 	Took, Waited, Held time.Duration
@@ -52,6 +55,8 @@ func (t *tally) add(r *Run, cell int) {
 	}
 	if r.Gathered {
 		t.gathered.Add(1)
+		t.copied.Add(r.Copied)
+		t.keyed.Add(r.Keyed)
 	}
 	t.shards.add(r.Shard, cell, r.Took, r.Failed)
 	t.users.add(r.User, cell, r.Took, r.Failed)
@@ -86,6 +91,8 @@ func (t *tally) merge(from *tally) {
 	t.several.Add(from.several.Load())
 	t.sent.Add(from.sent.Load())
 	t.gathered.Add(from.gathered.Load())
+	t.copied.Add(from.copied.Load())
+	t.keyed.Add(from.keyed.Load())
 	t.waited.Add(from.waited.Load())
 	t.held.Add(from.held.Load())
 	raise(&t.slowest, from.slowest.Load())

@@ -38,7 +38,7 @@ func (s *Session) Ended(l *stmt.Lexed, err error) {
 	s.endTrace(err)
 	t, at := s.Notes, time.Since(epoch)
 	r := meter.Run{
-		Lane: s.id, Shard: t.shardLabel(), User: s.activity.user, Shards: len(t.shards), Gathered: t.gathered, Took: at - t.began, Waited: t.waited, Held: t.held,
+		Lane: s.id, Shard: t.shardLabel(), User: s.activity.user, Shards: len(t.shards), Gathered: t.gathered, Copied: t.copied, Keyed: t.keyed, Took: at - t.began, Waited: t.waited, Held: t.held,
 		Failed: err != nil || t.code != 0, Code: t.code, At: at,
 	}
 	d := (*meter.Digest)(nil)

@@ -53,9 +53,10 @@ type Notes struct {
 	plan   *plan.Facts        // nil if it was not planned
 	code   uint16             // code of the error sent to the client
 	// gathered is true if rows of the shards were gathered on one of them.
-	gathered bool
-	trace    *trace.Statement // nil if it is not traced
-	digest   []byte           // buffer for a digest's text
+	gathered      bool
+	copied, keyed uint64           // rows that were gathered, and those of them that were read by keys
+	trace         *trace.Statement // nil if it is not traced
+	digest        []byte           // buffer for a digest's text
 }
 
 // Size returns the size of the notes' memory in bytes.
@@ -104,6 +105,11 @@ func (s *Session) Queried(shard router.ShardName) {
 
 // Gathers records that the rows of the shards are gathered on one of them.
 func (s *Session) Gathers() { s.gathered = true }
+
+// GatheredRows adds rows that were gathered. byKey is the number of those that were read by the keys of other rows.
+func (s *Session) GatheredRows(rows, byKey int64) {
+	s.copied, s.keyed = s.copied+uint64(rows), s.keyed+uint64(byKey)
+}
 
 // Sent records that a part of the statement is sent on a connection.
 func (s *Session) Sent(l txn.Lease) {

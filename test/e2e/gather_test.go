@@ -2,13 +2,16 @@ package e2e
 
 import (
 	"database/sql"
+	"fmt"
 	"maps"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"locus/proxy/session"
 	"locus/router/plan"
+	"locus/router/stmt"
 	"locus/test/shop"
 )
 
@@ -61,6 +64,42 @@ func TestGatheringWithinLimits(t *testing.T) {
 		}
 		if got := counts.Gathered.Load(); got < 10 {
 			t.Errorf("%d statements are counted as gathered", got)
+		}
+	})
+}
+
+// The figures of a digest contain how many rows were gathered, and how many of them were read by the keys of others.
+func TestGatheredRowsAreCounted(t *testing.T) {
+	each(t, shop.Options{}, func(t *testing.T, s *shop.Shop, db *sql.DB) {
+		item := int64(0)
+		for owner := range 9 {
+			order, err := exec(t, db, "INSERT INTO test_order (buyer_uid, amount) VALUES (?, 1)", owner).LastInsertId()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if item, err = exec(t, db, "INSERT INTO order_item (order_id, product_id, quantity) VALUES (?, ?, ?)", order, owner, owner%3).LastInsertId(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const all = "SELECT COUNT(DISTINCT a.buyer_uid + b.buyer_uid) FROM test_order a JOIN test_order b USING (amount)"
+		const byKey = "SELECT COUNT(o.order_id) FROM order_item i JOIN test_order o ON o.buyer_uid = i.product_id WHERE i.quantity = 1"
+		carried := fmt.Sprint("SELECT o.buyer_uid FROM order_item i JOIN test_order o ON o.buyer_uid = i.product_id WHERE i.item_id = ", item)
+		db.SetMaxOpenConns(1)
+		for _, query := range []string{all, byKey, carried} {
+			number(t, db, query)
+		}
+		exec(t, db, "DO 0") // a statement is counted when the session has finished with it
+		got := map[string][3]uint64{}
+		for _, f := range s.Proxy.Statements().Report(time.Now(), 1000, 1000).Digests {
+			got[f.Text] = [3]uint64{f.Gathered, f.Copied, f.Keyed}
+		}
+		for query, want := range map[string][3]uint64{all: {1, 18, 0}, byKey: {1, 6, 3}, carried: {1, 1, 0}} {
+			l := new(stmt.Lexed)
+			l.Lex([]byte(query), 0)
+			text, _ := l.AppendDigest(nil)
+			if digest := stmt.DigestText(text, 1000); got[string(digest)] != want {
+				t.Errorf("%s: %v, want %v", query, got[string(digest)], want)
+			}
 		}
 	})
 }

@@ -36,7 +36,7 @@ function figures(s, shards) {
   const per = n => n / Math.max(1, s.count), several = 100 * per(s.on_several_shards);
   return html`<dl class="figures">${figure("rate now", often(s.per_second))}${figure("running at once", digits(s.under_way))}${figure("p50", ms(s.p50_ms))}${figure("p99", ms(s.p99_ms))}${figure("slowest", ms(s.slowest_ms))}
 ${figure("times", count(s.count))}${figure("errors", s.errors ? `${count(s.errors)} (${percent(100 * per(s.errors))})` : "0", s.errors ? "bad" : "")}${figure("rows each", digits(per(s.rows)))}${figure("total time", s.total_ms < 60000 ? ms(s.total_ms) : duration(s.total_ms / 1000))}
-${s.on_several_shards ? figure("on several shards", `${percent(several)}, ${digits(s.shards_reached)} of ${shards}`, "warn") : ""}${s.gathered ? figure("gathered", percent(100 * per(s.gathered)), "warn") : ""}
+${s.on_several_shards ? figure("on several shards", `${percent(several)}, ${digits(s.shards_reached)} of ${shards}`, "warn") : ""}${s.gathered ? html`${figure("gathered", percent(100 * per(s.gathered)), "warn")}${figure("rows gathered", `${digits(s.rows_gathered / s.gathered)} each, ${percent(100 * s.rows_by_key / Math.max(1, s.rows_gathered))} by key`)}` : ""}
 ${s.waited_ms > 1 ? figure("waited for connections", ms(per(s.waited_ms)) + " each") : ""}${s.held_ms > 1 ? figure("paused by jobs", ms(s.held_ms)) : ""}</dl>`;
 }
 
