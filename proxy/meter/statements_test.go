@@ -239,7 +239,9 @@ func TestADigestTellsItsParts(t *testing.T) {
 				r.Lane, r.User, r.Shard = uint32(i), []string{"app", "report"}[i%2], fmt.Sprintf("s%d", i%4)
 			})
 		}
-		s.ran(1, time.Second, func(r *Run) { r.User, r.Shard, r.Shards, r.Gathered, r.Copied, r.Keyed = "app", SeveralShards, 4, true, 30, 10 })
+		s.ran(1, time.Second, func(r *Run) {
+			r.User, r.Shard, r.Shards, r.Gathered, r.Copied, r.Keyed = "app", SeveralShards, 4, true, 30, 10
+		})
 		s.ran(1, time.Second, func(r *Run) { r.User, r.Shard, r.Failed, r.Code = "app", "s0", true, 1205 })
 		d, known := s.Details("shop", hashText(1), time.Now())
 		if !known || d.Count != 102 || d.Sent != 4 || d.Gathered != 1 || d.Copied != 30 || d.Keyed != 10 {
