@@ -198,7 +198,8 @@ func (c *carrying) take(carried *plan.Carried, answer *backend.Rows) bool {
 	for _, rows := range c.rows {
 		total += len(rows)
 	}
-	return total <= plan.MostCarried && c.bytes <= mostCarriedBytes
+	most, _ := c.x.Account.GatherLimits() // with more, the statement is gathered, which the limits refuse
+	return total <= plan.MostCarried && c.bytes <= mostCarriedBytes && int64(total) <= most.Rows && int64(c.bytes) <= most.Bytes
 }
 
 // describes reports whether an integer column of an answer has the type of a table's column.

@@ -11,6 +11,7 @@ import (
 	"locus/idgen/gene"
 	"locus/idgen/orderid"
 	"locus/internal/test/fakeshard"
+	"locus/proxy/snapshot"
 	"locus/proxy/wire"
 	"locus/router"
 )
@@ -126,6 +127,12 @@ func TestCarryGathers(t *testing.T) {
 		if carried, err := s.tries(carriedJoin); carried || err != nil {
 			t.Errorf("%s: carried is %t, %v", name, carried, err)
 		}
+	}
+	s := newStand(t) // a user's limits apply
+	s.Account = &snapshot.Account{GatherBytes: 1, LargeGather: snapshot.Refuse}
+	s.shards["s0"].Next(keyRows(orderOn(t, 0x9000)))
+	if carried, err := s.tries(carriedJoin); carried || err != nil {
+		t.Errorf("beyond the limit: carried is %t, %v", carried, err)
 	}
 	for _, reply := range failures("SELECT `a`") {
 		s := newStand(t)
