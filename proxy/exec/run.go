@@ -234,6 +234,11 @@ func ReadsAlone(f *plan.Facts) bool {
 
 // RunOn runs a statement with insertions into its text on one shard, and relays the answer.
 func (x *Execution) RunOn(shard router.ShardName, added []plan.Splice) error {
+	return x.RunTextOn(shard, x.Spliced(added))
+}
+
+// RunTextOn is RunOn with another text. Nil is the client's own text.
+func (x *Execution) RunTextOn(shard router.ShardName, text []byte) error {
 	x.Tally.OneShard.Add(1)
 	if err := x.endBefore(x.Facts.Statement); err != nil {
 		return err
@@ -243,17 +248,7 @@ func (x *Execution) RunOn(shard router.ShardName, added []plan.Splice) error {
 	if x.Defining != nil {
 		last = x.Defining(shard, last)
 	}
-	return x.oneShard(Part{Shard: shard, Text: x.Spliced(added)}, last)
-}
-
-// RunTextOn is RunOn with another text.
-func (x *Execution) RunTextOn(shard router.ShardName, text []byte) error {
-	x.Tally.OneShard.Add(1)
-	if err := x.endBefore(x.Facts.Statement); err != nil {
-		return err
-	}
-	x.Outside = x.Outside || x.Facts.Metadata
-	return x.oneShard(Part{Shard: shard, Text: text}, x.ending())
+	return x.oneShard(Part{Shard: shard, Text: text}, last)
 }
 
 // endBefore ends what a statement ends before it runs: locked tables, and the transaction on all of its shards.

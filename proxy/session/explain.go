@@ -45,13 +45,7 @@ func (s *Session) explain(r *exec.Execution) error {
 		return err
 	}
 	if on, one := s.explainedAt(r.Snapshot, x.plan); one && rows == nil {
-		if r.Facts.Statement.Analyzes { // the statement runs
-			r.Facts = x.plan.About()
-		} else {
-			facts := *r.Facts
-			facts.Leaves = x.plan.About().Leaves // servers may compute constant expressions
-			r.Facts = &facts
-		}
+		r.Facts = x.facts(r.Facts)
 		return r.RunAnywhere(on, true, nil)
 	}
 	if r.Facts.Statement.Formatted && r.Prepared == nil && rows == nil {
@@ -103,13 +97,7 @@ func (s *Session) explainInForm(r *exec.Execution, x *explaining) (done bool, er
 		return false, err
 	}
 	text := slices.Concat(r.Values.Text[:r.Facts.Statement.Inner], parts[0].Text)
-	if r.Facts.Statement.Analyzes {
-		r.Facts = x.plan.About()
-	} else {
-		facts := *r.Facts
-		facts.Leaves = x.plan.About().Leaves
-		r.Facts = &facts
-	}
+	r.Facts = x.facts(r.Facts)
 	r.Outside = true // a plan is no part of the transaction, which may be limited to another shard
 	return true, r.RunTextOn(parts[0].Shard, text)
 }
@@ -119,6 +107,16 @@ type explaining struct {
 	lexed stmt.Lexed
 	plan  plan.Plan
 	route plan.Route
+}
+
+// facts returns the facts of an EXPLAIN, given its own, for the server that answers it.
+func (x *explaining) facts(own *plan.Facts) *plan.Facts {
+	if own.Statement.Analyzes { // the statement runs
+		return x.plan.About()
+	}
+	facts := *own
+	facts.Leaves = x.plan.About().Leaves // servers may compute constant expressions
+	return &facts
 }
 
 // serverPlans returns the servers' plans for their parts of the statement, one line for each row. If a shard
