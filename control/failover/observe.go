@@ -10,8 +10,8 @@ import (
 	"locus/router/cluster"
 )
 
-// State is what the watching process knows about a shard from earlier polls. It is a value: [Observe] returns the next state and
-// leaves the previous one as it was.
+// State contains the results of earlier polls of a shard. It is a value: [Observe] returns the next state and does not change the
+// previous one.
 type State struct {
 	Record Record
 
@@ -38,7 +38,7 @@ func (s State) clone() State {
 	return s
 }
 
-// Poll is everything that one poll of a shard has found.
+// Poll contains the results of one poll of a shard.
 type Poll struct {
 	At       time.Time // by the clock of the polling process
 	Shard    router.ShardName
@@ -53,7 +53,7 @@ type Poll struct {
 	NoVotes error
 }
 
-// Action is what a poll of a shard calls for.
+// Action is the kind of a decision.
 type Action int
 
 const (
@@ -69,7 +69,7 @@ const (
 
 func (a Action) String() string { return [...]string{"nothing", "promote", "wait again", "tidy"}[a] }
 
-// Decision is what a poll of a shard calls for.
+// Decision is the result of a poll: an action, or a problem that an operator must solve.
 type Decision struct {
 	Do Action
 	To string // for Promote
@@ -91,8 +91,8 @@ func (s State) Asks(now time.Time, document cluster.Primary, primary switchover.
 	return primary.Err != nil || absent.lasts(now) > 0 || s.looks%voteEvery == 0
 }
 
-// Observe decides what a poll of a shard with failover: promote calls for, and returns the state after it. It has no effects, needs
-// no server and no clock, and returns the same for the same arguments.
+// Observe makes the decision for a poll of a shard with failover: promote, and returns the state after the poll. It has no effects,
+// needs no server and no clock, and returns the same for the same arguments.
 func Observe(s State, p Poll) (State, Decision) {
 	s = s.clone()
 	s.learn(p)
@@ -108,7 +108,7 @@ func Observe(s State, p Poll) (State, Decision) {
 	return s, d
 }
 
-// learn records what the poll of the primary shows.
+// learn records the state of the primary in the poll.
 func (s *State) learn(p Poll) {
 	s.meet(p)
 	primary, r := p.Seen[0], &s.Record
@@ -134,7 +134,7 @@ func (s *State) known(p Poll) Known {
 	}
 }
 
-// decide decides by what is known.
+// decide makes the decision from the state and the knowledge.
 func (s *State) decide(p Poll, k Known) Decision {
 	to, err := Choose(p.Document, p.Seen, k)
 	other := to != p.Document.Server
@@ -164,7 +164,7 @@ func (s *State) decide(p Poll, k Known) Decision {
 	return d
 }
 
-// meet forgets what concerned another primary.
+// meet resets the state that belongs to another primary.
 func (s *State) meet(p Poll) {
 	r := &s.Record
 	if r.Primary != p.Document.Server {

@@ -135,7 +135,7 @@ func (d Decision) String() string {
 // Entry is an entry of a trace: its name, and the value as it was logged.
 type Entry struct{ Name, Value string }
 
-// Replay decides again by the entries of a trace, from the first entry that tells what a process began with. It returns the
+// Replay decides again by the entries of a trace, from the first entry of a process that began to watch the shard. It returns the
 // decisions, one for each poll, next to those of the trace. The error names an entry that can't be read.
 func Replay(entries []Entry) (now, then []string, err error) {
 	var state State
@@ -172,7 +172,7 @@ func Replay(entries []Entry) (now, then []string, err error) {
 		}
 	}
 	if !started {
-		return nil, nil, errors.New("no entry tells what the process began with: the log level must be debug when a process begins to watch a shard")
+		return nil, nil, errors.New("the trace has no beginning: the log level must be debug when a process begins to watch a shard")
 	}
 	return now, then, nil
 }

@@ -62,8 +62,8 @@ func (s *shard) follow(ctx context.Context) {
 	s.tell(ctx, err)
 }
 
-// watches reports whether this process is the one that watches the servers, and tries to become it. Of what it knew while the shard
-// had another mode of failover, the record counts alone.
+// watches reports whether this process is the one that watches the servers, and tries to become it. If the
+// shard had another mode of failover before, only the record is kept.
 func (s *shard) watches(ctx context.Context, how cluster.Failover) bool {
 	if s.watch == nil && !s.begin(ctx) {
 		return false

@@ -377,10 +377,9 @@ func (x *Execution) duplicateUpdated(err error, in *plan.Insertion, r *newRow, s
 	return x.duplicateOf(err, in.Indexing, []int{shard}, next)
 }
 
-// While genes are moved, a shard has copies of rows of others, and its server would skip, update or delete a copy that conflicts with a new row. A
-// copy of a row that was changed or deleted at its owner soon follows, so the statement may be repeated: errTaken.
-
-// copiesOf returns the copies on a shard, of rows of other shards, that conflict with a new row. It locks them.
+// copiesOf returns the copies on a shard, of rows of other shards, that conflict with a new row. It locks them. A shard has copies while
+// genes are moved. Its server would skip, update or delete a copy in place of inserting the new row. A copy of a row that was changed or
+// deleted at its owner soon follows, so a statement that meets one may be repeated: errTaken.
 func (x *Execution) copiesOf(in *plan.Insertion, r *newRow, shard int) (copies [][][]byte, err error) {
 	if x.Snapshot.Map.Foreign(shard).Empty() {
 		return nil, nil

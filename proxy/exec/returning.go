@@ -47,7 +47,8 @@ func (x *Execution) insertReturning(in *plan.Insertion, result *stamp.Result, pa
 	return err
 }
 
-// runReturning runs the parts of a change with RETURNING in one transaction, and then calls ended in it, unless that is nil, with their error. The client gets the rows once the
+// runReturning runs the parts of a change with RETURNING in one transaction. It then calls ended in the transaction, with the error of
+// the parts, unless ended is nil. The client gets the rows once the
 // change is committed, or has become a part of the client's transaction: rows of a change that fails on another shard would be wrong. A
 // nil sequence means the rows of one part after those of another.
 func (x *Execution) runReturning(parts []Part, sequence []int, ended func(error) error) error {
