@@ -144,7 +144,7 @@ var declarations = []refused{
 		"version 7 is not in the history, which has those that handed genes over: locus routes history lists them", impossible},
 	{request{"rebalance --by heat --yes", "rebalance('heat')", `{"by": "heat"}`}, `a rebalance by "heat" is unknown; use load or rows`, wrong},
 	{request{"rebalance --tolerance 1001 --yes", "rebalance('load', 1001)", `{"by": "load", "tolerance_percent": 1001}`}, "a tolerance of 1001 % is not possible; use 0 to 1000 %", wrong},
-	{request{"rebalance --onto s9 --yes", "", `{"onto": ["s9"]}`}, "shard s9 is not registered; there are [s0 s1 s2]", impossible},
+	{request{"rebalance --onto s0,s9 --yes", "rebalance(NULL, NULL, NULL, 's0, s9')", `{"onto": ["s0", "s9"]}`}, "shard s9 is not registered; there are [s0 s1 s2]", impossible},
 	{request{"rebalance --yes", "rebalance()", `{}`}, "there is nothing to balance by load: no statement with a key was counted in the last minutes", impossible},
 	{request{"table drop cart --yes", "table_drop('cart')", `{"table": "cart"}`},
 		"table name \"cart\": write it as schema.table, with other characters in backquotes: `my schema`.`my table`", wrong},

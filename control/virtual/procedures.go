@@ -72,7 +72,7 @@ var procedures = map[string]procedure{
 	"throttle": {takes: "job, percent", least: 2, read: sends(func(c *call) ops.Command { return ops.Throttle{OfJob: c.job(), Percent: c.number(1)} })},
 	"mirror":   {takes: "job, percent", least: 2, read: sends(func(c *call) ops.Command { return ops.Mirror{OfJob: c.job(), Percent: c.number(1)} })},
 
-	"rebalance": {takes: "[by, tolerance_percent, why]", least: 0, read: rebalance, slow: true},
+	"rebalance": {takes: "[by, tolerance_percent, why, onto]", least: 0, read: rebalance, slow: true},
 
 	"switchover":       {takes: "shard, server", least: 2, read: switchover},
 	"promote":          {takes: "shard, server [, give_up]", least: 2, read: promote},
@@ -197,6 +197,17 @@ func (c *call) is(i int) bool {
 func (c *call) job() ops.OfJob { return ops.OfJob{Job: c.text(0)} }
 
 func (c *call) shard(i int) router.ShardName { return router.ShardName(c.text(i)) }
+
+// shards returns an argument with the names of shards, which commas separate. It is empty if the argument is NULL, or not given.
+func (c *call) shards(i int) (list []router.ShardName) {
+	if c.text(i) == "" {
+		return nil
+	}
+	for name := range strings.SplitSeq(c.text(i), ",") {
+		list = append(list, router.ShardName(strings.TrimSpace(name)))
+	}
+	return list
+}
 
 // mostWarnings bounds the warnings of a CALL. Servers keep the same number.
 const mostWarnings = 64
@@ -362,7 +373,7 @@ func declares(read func(*call) ops.Declare) func(*call) run {
 }
 
 func rebalance(c *call) run {
-	r := ops.Rebalance{By: strings.ToLower(c.text(0)), TolerancePercent: c.number(1), Starting: ops.Starting{Why: c.text(2)}}
+	r := ops.Rebalance{By: strings.ToLower(c.text(0)), TolerancePercent: c.number(1), Onto: c.shards(3), Starting: ops.Starting{Why: c.text(2)}}
 	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
 		started, err := o.Rebalance(ctx, r, c.by)
 		var ids []string
