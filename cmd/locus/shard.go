@@ -99,7 +99,7 @@ func (a *application) fill(ctx context.Context, r ops.FillShard) error {
 			return err
 		}
 		a.printMade(f.Lacking)
-		filled, err := o.WriteFill(ctx, f)
+		filled, err := o.WriteFill(ctx, f, a.operator())
 		a.printFilled(filled)
 		return err
 	})

@@ -36,7 +36,7 @@ type Operations interface {
 	Drain(ctx context.Context, r ops.Drain, by string) (*ops.Leaving, error)
 	Evict(ctx context.Context, r ops.Evict, by string) (*ops.Leaving, error)
 	Declare(ctx context.Context, r ops.Declare, by string) (*ops.Change, ops.Effect, error)
-	FillShard(ctx context.Context, r ops.FillShard) (*ops.Fill, []newshard.Filled, error)
+	FillShard(ctx context.Context, r ops.FillShard, by string) (*ops.Fill, []newshard.Filled, error)
 	Rebalance(ctx context.Context, r ops.Rebalance, by string) ([]*job.Job, error)
 	KillSession(ctx context.Context, r ops.KillSession, by string) (proxy string, err error)
 }
@@ -137,8 +137,8 @@ var requests = map[string]request{
 		return leaving(c.options.Operations.Evict(ctx, r, by))
 	}),
 	"shard_remove": declaring[ops.RemoveShard]().within(slowPatience), "routes_rollback": declaring[ops.RestoreRoutes]().within(slowPatience),
-	"shard_fill": calling(func(c *Console, ctx context.Context, r ops.FillShard, _ string) (any, error) {
-		_, filled, err := c.options.Operations.FillShard(ctx, r)
+	"shard_fill": calling(func(c *Console, ctx context.Context, r ops.FillShard, by string) (any, error) {
+		_, filled, err := c.options.Operations.FillShard(ctx, r, by)
 		a := filledShard{Schema: schema, Shard: string(r.Shard)}
 		for _, f := range filled {
 			a.Written, a.Deleted = a.Written+f.Written, a.Deleted+f.Deleted

@@ -329,7 +329,7 @@ func (f fakeOperations) Declare(context.Context, ops.Declare, string) (*ops.Chan
 	return &ops.Change{Next: &cluster.Cluster{Routes: (&fakeProxy{}).Map()}}, ops.Effect{}, nil
 }
 
-func (f fakeOperations) FillShard(_ context.Context, r ops.FillShard) (*ops.Fill, []newshard.Filled, error) {
+func (f fakeOperations) FillShard(_ context.Context, r ops.FillShard, _ string) (*ops.Fill, []newshard.Filled, error) {
 	return nil, []newshard.Filled{{Shard: r.Shard, Filled: copies.Filled{Written: 7, Deleted: 1}}}, nil
 }
 

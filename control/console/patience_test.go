@@ -18,13 +18,13 @@ type slowOperations struct {
 	takes time.Duration
 }
 
-func (s slowOperations) FillShard(ctx context.Context, r ops.FillShard) (*ops.Fill, []newshard.Filled, error) {
+func (s slowOperations) FillShard(ctx context.Context, r ops.FillShard, by string) (*ops.Fill, []newshard.Filled, error) {
 	select {
 	case <-time.After(s.takes):
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}
-	return s.Operations.FillShard(ctx, r)
+	return s.Operations.FillShard(ctx, r, by)
 }
 
 // TestALongRequestIsAnswered although it takes longer than the server's limit for other answers.

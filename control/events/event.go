@@ -21,7 +21,7 @@ const (
 	Job         Kind = "job"         // a job was created, or its journal has a new line
 	Failover    Kind = "failover"    // another server of a shard became the primary, and no operator requested it
 	Switchover  Kind = "switchover"  // an operator requested another primary
-	Definition  Kind = "definition"  // a statement that defines something on the shards
+	Definition  Kind = "definition"  // a statement that defines something on the shards, or a shard was filled
 	Declaration Kind = "declaration" // what the cluster declares, and the route map
 	Drain       Kind = "drain"       // a process was asked to stop, or drains
 	Process     Kind = "process"     // a process started, stopped or was lost

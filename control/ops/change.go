@@ -288,7 +288,7 @@ func (e *strandedError) Error() string { return strings.Join(e.rows, "\n") + "\n
 func (o *Ops) WriteChange(ctx context.Context, c *Change) (effect Effect, err error) {
 	if len(c.Differences) == 0 {
 		if c.filled != nil {
-			effect.Filled, err = o.WriteFill(ctx, c.filled)
+			effect.Filled, err = o.WriteFill(ctx, c.filled, c.stamp.By)
 		}
 		return effect, errors.Join(err, o.regroup(ctx, c, &effect))
 	}

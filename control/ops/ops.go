@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"locus/config/etcd"
+	"locus/control/events"
 	"locus/control/finding"
 	"locus/control/jobs"
 	"locus/idgen/cipher"
@@ -54,6 +55,17 @@ func New(c Config) *Ops {
 		c.Random = rand.Reader
 	}
 	return &Ops{c.KV, c.Jobs, c.Secrets, c.Connect, c.Now, c.Random, c.KeyRing, c.Findings}
+}
+
+// recording is the time limit of an event whose effect is on the shards.
+const recording = time.Second
+
+// record writes events whose effects are on the shards, even if the request has ended. Their loss is no reason to report a failure.
+func (o *Ops) record(ctx context.Context, list ...events.Event) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recording)
+	defer cancel()
+	writes, _ := events.Add(nil, list...)
+	_, _ = o.kv.Commit(ctx, nil, writes...)
 }
 
 // Invalid is the error for a request that no state of the cluster accepts. Nothing was changed.

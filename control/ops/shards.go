@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"locus/control/declared"
+	"locus/control/events"
 	"locus/control/fitting"
 	"locus/control/newshard"
 	"locus/migrate/job"
@@ -174,11 +175,36 @@ func (o *Ops) planFill(ctx context.Context, c *cluster.Cluster, named router.Sha
 	return f, nil
 }
 
-// WriteFill gives shards what they lack. It returns the shards that got the rows of global tables.
-func (o *Ops) WriteFill(ctx context.Context, f *Fill) ([]newshard.Filled, error) {
+// WriteFill gives shards what they lack, and records this in the timeline. It returns the shards that got the rows of global tables.
+func (o *Ops) WriteFill(ctx context.Context, f *Fill, by string) ([]newshard.Filled, error) {
 	if len(f.Lacking) == 0 {
 		return nil, nil
 	}
+	began := o.now()
+	filled, err := o.fill(ctx, f)
+	o.record(ctx, f.events(filled, err, by, began, o.now())...)
+	return filled, err
+}
+
+// events returns an event for each shard.
+func (f *Fill) events(filled []newshard.Filled, err error, by string, began, now time.Time) (list []events.Event) {
+	for _, l := range f.Lacking {
+		e := events.Event{At: now, Kind: events.Definition, Subject: "shard " + string(l.Shard), By: by, Took: now.Sub(began)}
+		at := slices.IndexFunc(filled, func(one newshard.Filled) bool { return one.Shard == l.Shard })
+		switch made := len(l.Makes()); {
+		case err != nil && at < 0:
+			e.What, e.Failed = fmt.Sprintf("not filled: %v", err), true
+		case at < 0:
+			e.What = fmt.Sprintf("filled: %d objects created", made)
+		default:
+			e.What = fmt.Sprintf("filled: %d objects created, %d rows of global tables written and %d deleted", made, filled[at].Written, filled[at].Deleted)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+func (o *Ops) fill(ctx context.Context, f *Fill) ([]newshard.Filled, error) {
 	if err := f.making.Make(ctx); err != nil {
 		return nil, err
 	}
@@ -195,11 +221,11 @@ func (o *Ops) WriteFill(ctx context.Context, f *Fill) ([]newshard.Filled, error)
 }
 
 // FillShard plans what a shard lacks, and gives it that. It returns what was made, and the shards that got the rows of global tables.
-func (o *Ops) FillShard(ctx context.Context, r FillShard) (*Fill, []newshard.Filled, error) {
+func (o *Ops) FillShard(ctx context.Context, r FillShard, by string) (*Fill, []newshard.Filled, error) {
 	f, err := o.PlanFill(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
-	filled, err := o.WriteFill(ctx, f)
+	filled, err := o.WriteFill(ctx, f, by)
 	return f, filled, err
 }

@@ -344,7 +344,7 @@ func shardFill(c *call) run {
 		r.WaitSeconds = *wait
 	}
 	return func(ctx context.Context, o *ops.Ops) (session.Answer, error) {
-		_, filled, err := o.FillShard(ctx, r)
+		_, filled, err := o.FillShard(ctx, r, c.by)
 		var written, deleted int
 		for _, f := range filled {
 			written, deleted = written+f.Written, deleted+f.Deleted
