@@ -325,7 +325,11 @@ func TestTheLastProxyStays(t *testing.T) {
 	if _, err := f.kv.Commit(t.Context(), nil, etcd.Put(other.Key(), other.Text())); err != nil {
 		t.Fatal(err)
 	}
-	if err := fleet.Send(t.Context(), f.kv, other.ID, fleet.Drain, "ann", time.Now()); err != nil {
+	stops, err := fleet.Stopping(t.Context(), f.kv)
+	if err == nil {
+		err = stops.Send(t.Context(), f.kv, other.ID, fleet.Drain, "ann", time.Now())
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	stays() // the other one is about to stop

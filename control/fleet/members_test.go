@@ -83,9 +83,7 @@ func TestTheTimelineHasProcesses(t *testing.T) {
 	_, stopC := start("c")
 	await("c: started  false")
 	stopC()
-	if err := fleet.Send(t.Context(), kv, "c", fleet.Drain, "ann", time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	request(t, kv, "c", fleet.Drain)
 	await("c: was requ false")
 	cancel()
 	<-ended

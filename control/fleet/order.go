@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"locus/config/etcd"
@@ -33,9 +33,49 @@ type order struct {
 	At    time.Time `json:"at"`
 }
 
-// Send sends a request to a proxy. It does not wait until the proxy obeys. When it has, its card disappears.
-func Send(ctx context.Context, kv *etcd.KV, id string, o Order, by string, now time.Time) error {
+// requestedKey is the key of the IDs of the live processes that were requested to stop. Unlike a request, it stays after the process has
+// read the request.
+const requestedKey = "stopping"
+
+// Stops contains the processes that are about to stop, as far as they answer: those that drain, and those that were requested to stop.
+type Stops struct {
+	IDs map[string]bool
+
+	requested []string
+	revision  int64 // of requested
+}
+
+// Stopping returns the processes that are about to stop.
+func Stopping(ctx context.Context, kv *etcd.KV) (*Stops, error) {
+	text, revision, err := kv.Get(ctx, requestedKey)
+	if err != nil {
+		return nil, err
+	}
+	s := &Stops{IDs: map[string]bool{}, revision: revision}
+	if revision > 0 {
+		_ = json.Unmarshal(text, &s.requested) // the next request replaces a list that can't be read
+	}
+	for _, id := range s.requested {
+		s.IDs[id] = true
+	}
+	beats, err := Beats(ctx, kv)
+	if err != nil {
+		return nil, err
+	}
+	for id, b := range beats.By {
+		s.IDs[id] = s.IDs[id] || b.Draining
+	}
+	return s, nil
+}
+
+// Send requests that a process stops. It does not wait until the process obeys. When it has, its card disappears. If another process was
+// requested to stop since s was read, nothing is requested, because two requests at the same moment could stop the last two proxies.
+func (s *Stops) Send(ctx context.Context, kv *etcd.KV, id string, o Order, by string, now time.Time) error {
 	text, err := json.Marshal(order{o, by, now.UTC().Round(time.Second)})
+	if err != nil {
+		return err
+	}
+	list, err := s.with(ctx, kv, id)
 	if err != nil {
 		return err
 	}
@@ -44,30 +84,27 @@ func Send(ctx context.Context, kv *etcd.KV, id string, o Order, by string, now t
 		what = "was requested to stop at once"
 	}
 	e := events.Event{At: now, Kind: events.Drain, Subject: "process " + id, What: what, By: by}
-	writes, _ := events.Add([]etcd.Write{etcd.Put(orderKey(id), text)}, e)
-	_, err = kv.Commit(ctx, nil, writes...)
+	writes, _ := events.Add([]etcd.Write{etcd.Put(orderKey(id), text), etcd.Put(requestedKey, list)}, e)
+	_, err = kv.Commit(ctx, []etcd.Guard{{Key: requestedKey, Revision: s.revision}}, writes...)
+	if errors.As(err, new(*etcd.Conflict)) {
+		return fmt.Errorf("process %s was not requested to stop, because another request to stop a process came first; locus proxies list shows which run; repeat the request", id)
+	}
 	return err
 }
 
-// Stopping returns the IDs of the processes that were requested to stop, as far as they answer: those that drain, and those that have
-// not read the request yet.
-func Stopping(ctx context.Context, kv *etcd.KV) (map[string]bool, error) {
-	pairs, _, err := kv.GetPrefix(ctx, orders)
+// with returns the list of requested processes with another one, without those that have ended.
+func (s *Stops) with(ctx context.Context, kv *etcd.KV, id string) ([]byte, error) {
+	cards, err := Processes(ctx, kv)
 	if err != nil {
 		return nil, err
 	}
-	ids := map[string]bool{}
-	for _, p := range pairs {
-		ids[strings.TrimPrefix(p.Key, orders)] = true
+	list := []string{id}
+	for _, c := range cards {
+		if c.ID != id && slices.Contains(s.requested, c.ID) {
+			list = append(list, c.ID)
+		}
 	}
-	beats, err := Beats(ctx, kv)
-	if err != nil {
-		return nil, err
-	}
-	for id, b := range beats.By {
-		ids[id] = ids[id] || b.Draining
-	}
-	return ids, nil
+	return json.Marshal(list)
 }
 
 // Obey calls obey with each request to one proxy, until ctx ends. It discards a request from before its start,

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"locus/config/etcd"
 	"locus/control/fleet"
 )
 
@@ -14,9 +15,7 @@ func TestOrders(t *testing.T) {
 	kv := keys(t)
 	send := func(o fleet.Order) {
 		t.Helper()
-		if err := fleet.Send(t.Context(), kv, "p1", o, "ann", time.Unix(1, 0)); err != nil {
-			t.Fatal(err)
-		}
+		request(t, kv, "p1", o)
 	}
 	gone := func() bool {
 		_, revision, err := kv.Get(t.Context(), "orders/p1")
@@ -48,17 +47,30 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// A process counts as stopping from the request on, before it has read it.
+// request requests that a process stops.
+func request(t *testing.T, kv *etcd.KV, id string, o fleet.Order) {
+	t.Helper()
+	stops, err := fleet.Stopping(t.Context(), kv)
+	if err == nil {
+		err = stops.Send(t.Context(), kv, id, o, "ann", time.Now())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A process counts as stopping from the request on, also before it has begun to drain.
 func TestARequestedProcessIsStopping(t *testing.T) {
 	t.Parallel()
 	kv := keys(t)
-	if stopping, err := fleet.Stopping(t.Context(), kv); err != nil || len(stopping) != 0 {
+	if stopping, err := fleet.Stopping(t.Context(), kv); err != nil || len(stopping.IDs) != 0 {
 		t.Fatalf("%v %v", stopping, err)
 	}
-	if err := fleet.Send(t.Context(), kv, "p1", fleet.Drain, "ann", time.Unix(1, 0)); err != nil {
+	request(t, kv, "p1", fleet.Drain)
+	if _, err := kv.Commit(t.Context(), nil, etcd.Delete("orders/p1")); err != nil { // as the process does that reads the request
 		t.Fatal(err)
 	}
-	if stopping, err := fleet.Stopping(t.Context(), kv); err != nil || len(stopping) != 1 || !stopping["p1"] {
+	if stopping, err := fleet.Stopping(t.Context(), kv); err != nil || len(stopping.IDs) != 1 || !stopping.IDs["p1"] {
 		t.Errorf("%v %v", stopping, err)
 	}
 }

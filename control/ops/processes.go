@@ -29,6 +29,8 @@ type Leaving struct {
 	Process fleet.Card
 	Proxies int // the other proxies, without those that are stopping too
 	Others  int // the other processes
+
+	stops *fleet.Stops
 }
 
 // IsLastProxy reports whether applications have no proxy without the process.
@@ -51,12 +53,12 @@ func (o *Ops) PlanLeaving(ctx context.Context, process string) (*Leaving, error)
 	if err != nil {
 		return nil, err
 	}
-	l := &Leaving{Process: cards[at]}
+	l := &Leaving{Process: cards[at], stops: stopping}
 	for i, c := range cards {
 		switch {
 		case i == at:
 			continue
-		case c.Proxies() && !stopping[c.ID]:
+		case c.Proxies() && !stopping.IDs[c.ID]:
 			l.Proxies++
 		}
 		l.Others++
@@ -79,10 +81,15 @@ func (o *Ops) stop(ctx context.Context, how fleet.Order, process string, last bo
 	if err != nil {
 		return nil, err
 	}
+	return l, o.send(ctx, l, how, last, by)
+}
+
+// send writes a planned request.
+func (o *Ops) send(ctx context.Context, l *Leaving, how fleet.Order, last bool, by string) error {
 	if l.IsLastProxy() && !last {
-		return nil, fmt.Errorf("process %s is the only proxy, so that applications have none without it; start another one first, or accept it by last: true", l.Process.ID)
+		return fmt.Errorf("process %s is the only proxy, so that applications have none without it; start another one first, or accept it by last: true", l.Process.ID)
 	}
-	return l, fleet.Send(ctx, o.kv, l.Process.ID, how, by, o.now())
+	return l.stops.Send(ctx, o.kv, l.Process.ID, how, by, o.now())
 }
 
 // AwaitGone waits until a process has ended, for patience at most. It calls progress repeatedly until then.

@@ -57,7 +57,7 @@ func TestKeysAreThose(t *testing.T) {
 		history + "<version>", cluster.ProxyPrefix + "<host>:<port>", cluster.ProcessPrefix + "<host>:<port>", cluster.SegmentPrefix + "…",
 		cluster.Prefix + cluster.GeneratorKey("<name>"), job.Prefix + "<id>", job.ReportPrefix + "<id>", job.ClaimPrefix + "<id>", job.DifferencesPrefix + "<id>",
 		events.Prefix + "<time>-<number>", fleet.MemberPrefix + "<id>", failover.RecordPrefix + "<name>", "failover/watches/<name>", strings.TrimSuffix(keyring.CurrentKey, "current") + "…",
-		"outages/<check and place>", "orders/<id>", "kills/<proxy>/…", "schemas/<name>", "definitions/…", "questions/…", "answers/…",
+		"outages/<check and place>", "orders/<id>", "stopping", "kills/<proxy>/…", "schemas/<name>", "definitions/…", "questions/…", "answers/…",
 	} {
 		if !documented[key] {
 			t.Errorf("key %s is not documented", key)
