@@ -71,13 +71,14 @@ func Current(ctx context.Context, kv *etcd.KV) (*cluster.Cluster, error) {
 // Commit replaces the declaration by next, which cluster.Succeed returned for this State. All documents are
 // written in one transaction. If another process has changed one of them since it was read, the error is an
 // *etcd.Conflict. After any error nothing was written, except after etcd.ErrUnknown. The timeline gets an event
-// with the stamp's author, time and reason.
-func (s *State) Commit(ctx context.Context, kv *etcd.KV, next *cluster.Cluster, stamp router.Stamp) error {
+// with the stamp's author, time and reason. The conditions of the caller are part of the transaction.
+func (s *State) Commit(ctx context.Context, kv *etcd.KV, next *cluster.Cluster, stamp router.Stamp, conditions ...etcd.Guard) error {
 	w, err := s.plan(next)
 	if err != nil {
 		return err
 	}
 	guards, writes := transaction(w)
+	guards = append(guards, conditions...)
 	writes, left := events.Add(writes, s.eventOf(w, next, stamp)...)
 	if _, err = kv.Commit(ctx, guards, writes...); err != nil {
 		return err

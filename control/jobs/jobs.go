@@ -60,9 +60,15 @@ const mapKey = cluster.Prefix + cluster.MapKey
 
 // Jobs returns all jobs, the oldest first, and skips records that can't be decoded.
 func (s *Store) Jobs(ctx context.Context) ([]*job.Job, error) {
-	pairs, _, err := s.kv.GetPrefix(ctx, job.Prefix)
+	list, _, err := s.Records(ctx)
+	return list, err
+}
+
+// Records returns the same as Jobs, and the revision at which it was read.
+func (s *Store) Records(ctx context.Context) ([]*job.Job, int64, error) {
+	pairs, revision, err := s.kv.GetPrefix(ctx, job.Prefix)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var list []*job.Job
 	for _, p := range pairs {
@@ -71,7 +77,7 @@ func (s *Store) Jobs(ctx context.Context) ([]*job.Job, error) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *job.Job) int { return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.ID, b.ID)) })
-	return list, nil
+	return list, revision, nil
 }
 
 // IDs returns the IDs of all jobs, including those whose records can't be decoded.
@@ -167,14 +173,30 @@ func (s *Store) routes(ctx context.Context) (*router.Map, int64, error) {
 	return m, revision, nil
 }
 
-// Create writes the record of a new job. It returns ErrChanged if a job of that name exists.
+// Create writes the record of a new job. It returns ErrChanged if a job of that name exists. It refuses a job if one of its shards is not
+// registered, also if another command removes the shard at the same moment.
 func (s *Store) Create(ctx context.Context, j *job.Job) error {
 	text, err := encode(j)
 	if err != nil {
 		return err
 	}
+	guards := []etcd.Guard{{Key: job.Prefix + j.ID}}
+	for _, name := range j.Shards() {
+		key := cluster.Prefix + cluster.ShardKey(name)
+		_, revision, err := s.kv.Get(ctx, key)
+		if err != nil {
+			return err
+		}
+		if revision == 0 {
+			return fmt.Errorf("shard %s is not registered any more, so job %s was not written; locus shard list lists the shards", name, j.ID)
+		}
+		guards = append(guards, etcd.Guard{Key: key, Revision: revision})
+	}
 	writes, _ := events.Add([]etcd.Write{etcd.Put(job.Prefix+j.ID, text)}, eventsOf(nil, j)...)
-	_, err = s.kv.Commit(ctx, []etcd.Guard{{Key: job.Prefix + j.ID}}, writes...)
+	_, err = s.kv.Commit(ctx, guards, writes...)
+	if conflict, is := errors.AsType[*etcd.Conflict](err); is && !strings.HasSuffix(conflict.Key, job.Prefix+j.ID) {
+		return fmt.Errorf("%s was changed by another command at this moment, so job %s was not written; repeat the request", conflict.Key, j.ID)
+	}
 	return known(err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ import (
 	"locus/control/keyring"
 	"locus/control/newshard"
 	"locus/control/owngene"
+	"locus/migrate/job"
 	"locus/proxy/schema"
 	"locus/router"
 	"locus/router/cluster"
@@ -121,7 +123,7 @@ func (o *Ops) checkChange(ctx context.Context, c *Change, progress fitting.Progr
 	if err := o.checkDigits(ctx, c.Next.HiddenBy(c.state.Cluster)); err != nil {
 		return err
 	}
-	if err := o.checkRemoved(ctx, c); err != nil {
+	if _, err := o.checkRemoved(ctx, c); err != nil {
 		return err
 	}
 	c.warn(c.Next.FailTogether(c.state.Cluster)...)
@@ -352,10 +354,7 @@ func (o *Ops) commitChange(ctx context.Context, c *Change, effect *Effect) error
 		return errors.Join(c.stays(err), errUnwritten)
 	}
 	defer filling.Release()
-	if err := o.checkRemoved(ctx, c); err != nil { // a job may have started during the check of the shards
-		return errors.Join(c.stays(err), errUnwritten)
-	}
-	err = c.state.Commit(ctx, o.kv, c.Next, c.stamp)
+	err = o.commitDocuments(ctx, c)
 	conflict, changed := errors.AsType[*etcd.Conflict](err)
 	switch {
 	case changed:
@@ -371,6 +370,24 @@ func (o *Ops) commitChange(ctx context.Context, c *Change, effect *Effect) error
 		return Unfilled(err)
 	}
 	return nil
+}
+
+// tries bounds the attempts to remove a shard while other processes write the records of their jobs.
+const tries = 10
+
+// commitDocuments writes the documents, unless a job uses a shard that they remove.
+func (o *Ops) commitDocuments(ctx context.Context, c *Change) (err error) {
+	for range tries {
+		conditions, err := o.checkRemoved(ctx, c) // a job may have started during the check of the shards
+		if err != nil {
+			return errors.Join(c.stays(err), errUnwritten)
+		}
+		err = c.state.Commit(ctx, o.kv, c.Next, c.stamp, conditions...)
+		if conflict, is := errors.AsType[*etcd.Conflict](err); !is || !strings.HasSuffix(path.Dir(conflict.Key), "/"+strings.TrimSuffix(job.Prefix, "/")) {
+			return err
+		}
+	}
+	return errors.Join(c.stays(errors.New("jobs keep changing, so the shard was not removed; repeat the request")), errUnwritten)
 }
 
 // settle waits until no statement runs by the former declarations, and checks the shards again: a proxy that had not read the new

@@ -163,3 +163,53 @@ func TestTwoDrainsAtTheSameMoment(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAJobAndTheRemovalOfItsShard: whichever is written first, the other one is refused.
+func TestAJobAndTheRemovalOfItsShard(t *testing.T) {
+	t.Parallel()
+	plan := func(t *testing.T) (*Ops, *etcd.KV, *Plan, *Change) {
+		o, kv := newOps(t)
+		p, err := o.PlanStart(t.Context(), Split{From: "s0", To: "s2", Genes: Half}, "ann")
+		if err != nil || p.Refusal() != nil {
+			t.Fatalf("%v, %v", err, p)
+		}
+		c, err := o.PlanChange(t.Context(), RemoveShard{Shard: "s2"}, "bob")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o, kv, p, c
+	}
+	t.Run("the removal is first", func(t *testing.T) {
+		o, _, p, c := plan(t)
+		if err := o.commitDocuments(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		const want = "shard s2 is not registered any more, so job split-1 was not written; locus shard list lists the shards"
+		if err := o.Start(t.Context(), p); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	})
+	t.Run("the job is first", func(t *testing.T) {
+		o, _, p, c := plan(t)
+		if err := o.Start(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		const want = "job split-1 uses shard s2; finish or abort it first\nnothing was written"
+		if err := o.commitDocuments(t.Context(), c); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	})
+	t.Run("the job is written after the check of the removal", func(t *testing.T) {
+		o, kv, p, c := plan(t)
+		conditions, err := o.checkRemoved(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Start(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.state.Commit(t.Context(), kv, c.Next, c.stamp, conditions...); !errors.As(err, new(*etcd.Conflict)) {
+			t.Errorf("the shard of a job was removed: %v", err)
+		}
+	})
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"locus/config/etcd"
 	"locus/control/declared"
 	"locus/control/events"
 	"locus/control/fitting"
@@ -60,7 +61,7 @@ func (r RemoveShard) next(ctx context.Context, o *Ops, current *cluster.Cluster)
 	if current.Settings.DefaultShard == r.Shard {
 		return nil, fmt.Errorf("shard %s is the default shard, which has the tables that are not declared; it can't be removed", r.Shard)
 	}
-	if err := o.checkShardUnused(ctx, r.Shard); err != nil {
+	if _, err := o.checkUnused(ctx, []router.ShardName{r.Shard}); err != nil {
 		return nil, err
 	}
 	next := *current
@@ -69,39 +70,36 @@ func (r RemoveShard) next(ctx context.Context, o *Ops, current *cluster.Cluster)
 	return &next, next.Validate()
 }
 
-// checkShardUnused returns an error if a job that is not over uses a shard.
-func (o *Ops) checkShardUnused(ctx context.Context, name router.ShardName) error {
-	list, err := o.jobs.Jobs(ctx)
+// checkUnused returns an error if a job that is not over uses one of the shards. Otherwise it returns a guard that fails a write if
+// another job has been created or changed since.
+func (o *Ops) checkUnused(ctx context.Context, names []router.ShardName) (etcd.Guard, error) {
+	list, revision, err := o.jobs.Records(ctx)
 	if err != nil {
-		return err
+		return etcd.Guard{}, err
 	}
 	for _, j := range list {
-		if !j.State.Over() && uses(j, name) {
-			return fmt.Errorf("job %s uses shard %s; finish or abort it first", j.ID, name)
+		if at := slices.IndexFunc(j.Shards(), func(s router.ShardName) bool { return slices.Contains(names, s) }); at >= 0 && !j.State.Over() {
+			return etcd.Guard{}, fmt.Errorf("job %s uses shard %s; finish or abort it first", j.ID, j.Shards()[at])
 		}
 	}
-	return nil
+	return etcd.Guard{Key: job.Prefix, Revision: revision, Prefix: true}, nil
 }
 
-// checkRemoved returns an error if a job uses a shard that the change removes.
-func (o *Ops) checkRemoved(ctx context.Context, c *Change) error {
+// checkRemoved returns an error if a job uses a shard that the change removes. Otherwise it returns the condition under which the change
+// may be written; none if no shard is removed.
+func (o *Ops) checkRemoved(ctx context.Context, c *Change) ([]etcd.Guard, error) {
 	if c.state.Cluster == nil {
-		return nil
+		return nil, nil
 	}
-	for _, name := range c.state.Cluster.ShardNames() {
-		if _, stays := c.Next.Shards[name]; stays {
-			continue
-		}
-		if err := o.checkShardUnused(ctx, name); err != nil {
-			return err
-		}
+	removed := slices.DeleteFunc(c.state.Cluster.ShardNames(), func(name router.ShardName) bool {
+		_, stays := c.Next.Shards[name]
+		return stays
+	})
+	if len(removed) == 0 {
+		return nil, nil
 	}
-	return nil
-}
-
-// uses reports whether a job reads or writes a shard.
-func uses(j *job.Job, name router.ShardName) bool {
-	return j.From == name || slices.ContainsFunc(j.Legs(), func(l job.Leg) bool { return l.To == name })
+	guard, err := o.checkUnused(ctx, removed)
+	return []etcd.Guard{guard}, err
 }
 
 func (r RemoveShard) rules() rules { return rules{stranded: moveRows} }

@@ -175,6 +175,22 @@ func (j *Job) Legs() []Leg {
 	return legs
 }
 
+// Shards returns the shards of the cluster that the job reads or writes, each once.
+func (j *Job) Shards() (list []router.ShardName) {
+	add := func(name router.ShardName) {
+		if !slices.Contains(list, name) {
+			list = append(list, name)
+		}
+	}
+	if j.Outside() == nil {
+		add(j.From)
+	}
+	for _, l := range j.Legs() {
+		add(l.To)
+	}
+	return list
+}
+
 // Moves returns the job's entries in the route map, without a fence.
 func (j *Job) Moves() []router.Move {
 	var moves []router.Move
