@@ -334,8 +334,12 @@ func (c Context) checkIndexedTables(s *stmt.Statement) error {
 		switch gone := s.Verb == "TRUNCATE" || slices.Contains(s.Dropped, name); {
 		case len(lookups) > 0 && (gone || renamed):
 			return refuse(Indexed, "%s of table %s, which has the look-up index %s: DROP TABLE %s first, and create and fill it again", s.Verb, full, lookups[0], lookups[0])
-		case d.Lookup != nil && (s.Verb == "TRUNCATE" || renamed || s.Altering != nil):
-			return refuse(Indexed, "%s of table %s, which contains the entries of a look-up index: DROP TABLE %s, and create and fill it again", s.Verb, full, full)
+		case d.Lookup != nil && (renamed || s.Features&stmt.Redefines != 0 && len(s.Dropped) == 0):
+			verb := s.Verb
+			if verb == "CREATE" || verb == "DROP" {
+				verb += " INDEX"
+			}
+			return refuse(Indexed, "%s of table %s, which contains the entries of a look-up index: DROP TABLE %s, and create and fill it again", verb, full, full)
 		default:
 			for _, l := range lookups {
 				if err := c.checkIndexedColumn(s, full, l); err != nil {
@@ -356,6 +360,12 @@ func (c Context) checkIndexedColumn(s *stmt.Statement, table, entries catalog.Ta
 	a := s.Altering
 	if a == nil {
 		return nil
+	}
+	if a.Rows != "" {
+		return refuse(Indexed, "%s in an ALTER TABLE of %s, which has the look-up index %s, would leave rows and entries that don't agree: change the rows by INSERT and DELETE, or DROP TABLE %s first, and create and fill it again", a.Rows, table, entries, entries)
+	}
+	if a.Engine != "" && a.Engine != "innodb" {
+		return refuse(Indexed, "table %s, which has the look-up index %s, with ENGINE=%s could not roll back its rows together with their entries: leave it InnoDB, or DROP TABLE %[2]s first", table, entries, a.Engine)
 	}
 	for _, column := range a.Columns {
 		if strings.EqualFold(column.Name, d.Lookup.Column) {

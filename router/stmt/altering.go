@@ -1,6 +1,7 @@
 package stmt
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -21,6 +22,11 @@ type Altering struct {
 	Adds []AddedColumn
 	// Reshapes: rows have other columns afterwards, or columns of another kind.
 	Reshapes bool
+	// Rows is the clause by which it removes or adds rows, such as TRUNCATE PARTITION, or IGNORE, by which it removes duplicates. It is empty
+	// if all rows stay.
+	Rows string
+	// Engine is the storage engine that it gives the table, in lower case, or empty.
+	Engine string
 	// Instant: it contains ALGORITHM=INSTANT.
 	Instant bool
 	// Clauses is the place for a clause ALGORITHM or LOCK. It is nil if the statement already has one, or if
@@ -87,9 +93,18 @@ func (r *reader) altering(n *ast.AlterTableStmt) *Altering {
 			}
 			a.Columns = append(a.Columns, c)
 		case ast.AlterTableOption:
-			a.Converts = converts(spec.Options)
+			a.Converts = cmp.Or(converts(spec.Options), a.Converts)
+			for _, o := range spec.Options {
+				if o.Tp == ast.TableOptionEngine {
+					a.Engine = strings.ToLower(o.StrValue)
+				}
+			}
 		default:
+			a.Rows = cmp.Or(rowsClauses[spec.Tp], a.Rows)
 		}
+	}
+	if r.ignores() {
+		a.Rows = "IGNORE"
 	}
 	a.Adds = r.adds(n)
 	a.Reshapes = slices.ContainsFunc(n.Specs, reshapes)
@@ -100,6 +115,22 @@ func (r *reader) altering(n *ast.AlterTableStmt) *Altering {
 		a.Clauses = r.clausesBegin(n)
 	}
 	return a
+}
+
+// rowsClauses are the clauses of ALTER TABLE that remove or add rows.
+var rowsClauses = map[ast.AlterTableType]string{
+	ast.AlterTableDropPartition: "DROP PARTITION", ast.AlterTableTruncatePartition: "TRUNCATE PARTITION", ast.AlterTableExchangePartition: "EXCHANGE PARTITION",
+}
+
+// ignores reports whether the text is ALTER IGNORE TABLE.
+func (r *reader) ignores() bool {
+	head := lexemeReader{l: r.l, list: r.l.lexemes(maxHead)}
+	for ; len(head.list) > 0 && !head.at("table"); head.next() {
+		if head.at("ignore") {
+			return true
+		}
+	}
+	return false
 }
 
 // dropsKey adds the key that a clause of ALTER TABLE drops.

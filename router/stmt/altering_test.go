@@ -25,3 +25,30 @@ func TestWhereClausesBegin(t *testing.T) {
 		}
 	}
 }
+
+// An ALTER TABLE removes or adds rows by some clauses, wherever they are among others.
+func TestClausesThatChangeRows(t *testing.T) {
+	for text, want := range map[string]string{
+		"ALTER TABLE t TRUNCATE PARTITION a":                        "TRUNCATE PARTITION",
+		"ALTER TABLE t DROP PARTITION a, b":                         "DROP PARTITION",
+		"ALTER TABLE t EXCHANGE PARTITION a WITH TABLE u":           "EXCHANGE PARTITION",
+		"ALTER IGNORE TABLE t ADD UNIQUE KEY (a)":                   "IGNORE",
+		"/* x */ alter online ignore table t add unique (a)":        "IGNORE",
+		"ALTER TABLE `ignore` ADD UNIQUE KEY (a)":                   "",
+		"ALTER TABLE t COALESCE PARTITION 2":                        "",
+		"ALTER TABLE t ADD a INT, ENGINE = MyISAM":                  "engine myisam",
+		"ALTER TABLE t CONVERT TO CHARACTER SET latin1, COMMENT ''": "converts to latin1",
+	} {
+		_, s := parsed(t, text)
+		got := s.Altering.Rows
+		if s.Altering.Engine != "" {
+			got += "engine " + s.Altering.Engine
+		}
+		if s.Altering.Converts != nil {
+			got += "converts to " + s.Altering.Converts.Charset
+		}
+		if got != want {
+			t.Errorf("%s: %q, and not %q", text, got, want)
+		}
+	}
+}

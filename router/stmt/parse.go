@@ -312,7 +312,8 @@ func (r *reader) simple(node ast.StmtNode) { //nolint:funlen // one line for eac
 		r.out.Kind = DDL
 		switch {
 		case slices.ContainsFunc(n.Specs, func(s *ast.AlterTableSpec) bool {
-			return s.Tp == ast.AlterTableImportTablespace || s.Tp == ast.AlterTableDiscardTablespace
+			return s.Tp == ast.AlterTableImportTablespace || s.Tp == ast.AlterTableDiscardTablespace ||
+				s.Tp == ast.AlterTableImportPartitionTablespace || s.Tp == ast.AlterTableDiscardPartitionTablespace
 		}): // files of the server
 			r.out.Kind = Admin
 		case len(n.Specs) == 1 && (n.Specs[0].Tp == ast.AlterTableDisableKeys || n.Specs[0].Tp == ast.AlterTableEnableKeys):
