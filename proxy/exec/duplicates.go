@@ -377,10 +377,15 @@ func (x *Execution) duplicateUpdated(err error, in *plan.Insertion, r *newRow, s
 	return x.duplicateOf(err, in.Indexing, []int{shard}, next)
 }
 
-// copiesOf returns the copies on a shard, of rows of other shards, that conflict with a new row. It locks them. A shard has copies while
-// genes are moved. Its server would skip, update or delete a copy in place of inserting the new row. A copy of a row that was changed or
-// deleted at its owner soon follows, so a statement that meets one may be repeated: errTaken.
-func (x *Execution) copiesOf(in *plan.Insertion, r *newRow, shard int) (copies [][][]byte, err error) {
+// rowCopy is a copy of a row of another shard. A shard has copies while genes are moved. Its server would skip, update or delete a copy in place of
+// inserting the new row.
+type rowCopy struct {
+	by     plan.Condition // it satisfies this
+	fields [][]byte
+}
+
+// copiesOf returns the copies on a shard that conflict with a new row. It locks them.
+func (x *Execution) copiesOf(in *plan.Insertion, r *newRow, shard int) (copies []rowCopy, err error) {
 	if x.Snapshot.Map.Foreign(shard).Empty() {
 		return nil, nil
 	}
@@ -398,13 +403,64 @@ func (x *Execution) copiesOf(in *plan.Insertion, r *newRow, shard int) (copies [
 	return copies, nil
 }
 
-// refuseCopies returns errTaken if a shard has copies that conflict with a new row.
+// lostCopy returns the error of a statement that conflicts with a copy of a row that no longer has the copy's value. If another transaction has
+// changed or deleted that row, the copy follows soon, and the error is errOthersMatch: the transaction may be repeated. If this transaction has
+// done so, the copy can't follow before it ends, so repeating it is of no use.
+func (x *Execution) lostCopy(in *plan.Indexing, c rowCopy) error {
+	g, err := geneOfText(in.GeneKey(), c.fields[len(in.Lookups)])
+	if err != nil {
+		return err
+	}
+	m := x.Snapshot.Map
+	for _, shard := range m.ShardsOf(g, g, nil) {
+		if !slices.Contains(x.Conns.Joined(), m.Shard(shard)) {
+			continue
+		}
+		foreign := m.Foreign(shard)
+		owned, err := x.conflictRows(in, c.by, shard, foreign)
+		if err != nil {
+			return err
+		}
+		if len(owned) > 0 {
+			continue
+		}
+		if x.Conns.Reserved(txn.LockedTables) { // no other session changes rows
+			return plan.FreedWhileMoving()
+		}
+		text, ok := in.CommittedRead(c.by, foreign)
+		if !ok {
+			return plan.UnownedRefusal()
+		}
+		committed, err := x.ask(m.Shard(shard), 0, backend.Default, string(text))
+		if err != nil {
+			return err
+		}
+		if len(committed.Rows) > 0 {
+			return plan.FreedWhileMoving()
+		}
+	}
+	return errOthersMatch
+}
+
+// refuseCopies returns an error if a shard has copies that conflict with a new row: errTaken if the statement may be repeated.
 func (x *Execution) refuseCopies(in *plan.Insertion, r *newRow, shard int) error {
 	copies, err := x.copiesOf(in, r, shard)
-	if err == nil && len(copies) > 0 {
-		err = errTaken
+	if err != nil {
+		return err
 	}
-	return err
+	return x.takenByCopies(in, copies)
+}
+
+func (x *Execution) takenByCopies(in *plan.Insertion, copies []rowCopy) error {
+	for _, c := range copies {
+		if err := x.lostCopy(in.Indexing, c); err != errOthersMatch { //nolint:errorlint // it is never wrapped
+			return err
+		}
+	}
+	if len(copies) > 0 {
+		return errTaken
+	}
+	return nil
 }
 
 // refuseReplacing is refuseCopies for a REPLACE. A copy of a row that the statement would delete at its owner follows only after the statement, so
@@ -414,24 +470,27 @@ func (x *Execution) refuseReplacing(in *plan.Insertion, r *newRow, found []confl
 	if err != nil || len(copies) == 0 {
 		return err
 	}
-	for _, row := range copies {
-		if slices.ContainsFunc(found, func(c conflict) bool { return c.shard != r.home && sameFields(c.fields, row) }) {
+	for _, c := range copies {
+		if slices.ContainsFunc(found, func(f conflict) bool { return f.shard != r.home && sameFields(f.fields, c.fields) }) {
 			return plan.DisturbsMove("REPLACE of a row that another shard has")
 		}
 	}
-	return errTaken
+	return x.takenByCopies(in, copies)
 }
 
-// copiesFor returns the copies on a shard, of rows of other shards, that satisfy a condition. It locks the rows that do.
-func (x *Execution) copiesFor(in *plan.Indexing, c plan.Condition, shard int) ([][][]byte, error) {
+// copiesFor returns the copies on a shard that satisfy a condition. It locks the rows that do.
+func (x *Execution) copiesFor(in *plan.Indexing, c plan.Condition, shard int) (copies []rowCopy, err error) {
 	all, err := x.conflictRows(in, c, shard, router.Foreign{})
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	owned, err := x.conflictRows(in, c, shard, x.Snapshot.Map.Foreign(shard))
-	return slices.DeleteFunc(all, func(row [][]byte) bool {
-		return slices.ContainsFunc(owned, func(other [][]byte) bool { return sameFields(row, other) })
-	}), err
+	for _, row := range all {
+		if !slices.ContainsFunc(owned, func(other [][]byte) bool { return sameFields(row, other) }) {
+			copies = append(copies, rowCopy{c, row})
+		}
+	}
+	return copies, err
 }
 
 // conflictRows locks the rows of a shard that satisfy a condition, without the foreign ones.

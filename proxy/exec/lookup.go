@@ -261,8 +261,8 @@ func (x *Execution) writeSome(entries []catalog.Entry, kind stmt.Kind, text func
 var errOthersMatch = errors.New("other rows match than when they were locked")
 
 // duplicateOf returns the error of a change that failed. A row of the change may have a value that only a copy on its shard has, while genes are
-// moved. Its owner has changed or deleted that row, and the copy soon follows. So this is no duplicate, and the statement may be repeated:
-// duplicateOf then returns errOthersMatch. entries are those of the rows, by index.
+// moved. Its owner has changed or deleted that row, and the copy soon follows. So this is no duplicate, and the error is that of
+// [Execution.lostCopy]. entries are those of the rows, by index.
 func (x *Execution) duplicateOf(err error, in *plan.Indexing, shards []int, entries [][]catalog.Entry) error {
 	if e, is := errors.AsType[*backend.ServerError](err); !is || e.Code != mysql.ER_DUP_ENTRY {
 		return err
@@ -286,10 +286,10 @@ func (x *Execution) duplicateOf(err error, in *plan.Indexing, shards []int, entr
 	return err
 }
 
-// refuseLost returns errOthersMatch if no row has the value of a copy in the n-th index any more. It locks the rows that do.
-func (x *Execution) refuseLost(in *plan.Indexing, n int, copies [][][]byte) error {
-	for _, row := range copies {
-		entries, err := x.entriesOf(in, row)
+// refuseLost returns the error of [Execution.lostCopy] if no row has the value of a copy in the n-th index any more. It locks the rows that do.
+func (x *Execution) refuseLost(in *plan.Indexing, n int, copies []rowCopy) error {
+	for _, c := range copies {
+		entries, err := x.entriesOf(in, c.fields)
 		if err != nil {
 			return err
 		}
@@ -297,12 +297,13 @@ func (x *Execution) refuseLost(in *plan.Indexing, n int, copies [][][]byte) erro
 		if err != nil {
 			return err
 		}
-		having, err := x.lockConflicts(in, in.EntryCondition(n, entries[n]), shards, nil)
+		c.by = in.EntryCondition(n, entries[n])
+		having, err := x.lockConflicts(in, c.by, shards, nil)
 		if err != nil {
 			return err
 		}
 		if len(having) == 0 {
-			return errOthersMatch
+			return x.lostCopy(in, c)
 		}
 	}
 	return nil

@@ -249,6 +249,13 @@ func (x *Indexing) ConflictRead(c Condition, foreign router.Foreign) (text []byt
 	return []byte("SELECT " + fields + " FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + c.Text + owned + " FOR UPDATE"), ok
 }
 
+// CommittedRead returns the query whether a row satisfies a condition, without the foreign ones. It is for a connection outside of the transaction.
+func (x *Indexing) CommittedRead(c Condition, foreign router.Foreign) (text []byte, ok bool) {
+	t := x.table
+	owned, ok := x.owned(t.Name, foreign)
+	return []byte("SELECT 1 FROM " + quote(t.Schema) + "." + quote(t.Name) + " WHERE " + c.Text + owned + " LIMIT 1"), ok
+}
+
 // ConflictDelete returns the statement that deletes the rows that satisfy a condition, without the foreign ones.
 func (x *Indexing) ConflictDelete(c Condition, foreign router.Foreign) (text []byte, ok bool) {
 	t := x.table

@@ -151,3 +151,9 @@ func refuse(code Code, format string, args ...any) *Refusal {
 func DisturbsMove(what string) error {
 	return &Refusal{Code: Unsupported, Message: what + " while genes are being moved: wait until locus jobs shows that the job has ended"}
 }
+
+// FreedWhileMoving returns the refusal of a write of a value that the transaction has removed from a row of another shard. Its own shard has a copy
+// of that row, which still has the value.
+func FreedWhileMoving() error {
+	return &Refusal{Code: Unsupported, Message: "a write of a value that this transaction has removed from another row, whose genes are being moved: commit the removal first, in a transaction of its own, or wait until locus jobs shows that the job has ended"}
+}
