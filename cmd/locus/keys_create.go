@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/idgen/cipher"
+	"locus/control/ops"
 )
 
 func (k *keysOf) create() *cobra.Command {
@@ -21,7 +21,7 @@ it. A file that exists is not replaced, because its keys decode existing numbers
 			if err != nil {
 				return err
 			}
-			if _, err := cipher.Create(path); err != nil {
+			if err := (ops.CreateKeys{File: path}).Do(); err != nil {
 				return err
 			}
 			fmt.Fprintf(k.in.stdout, "%s has a key of version 1: copy the file to every process that has a key_ring\n", path)

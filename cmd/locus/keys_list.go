@@ -4,21 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
-	"locus/control/keyring"
-	"locus/idgen/cipher"
+	"locus/control/ops"
 )
-
-// keyView is the output for a version of a ring. It contains no key.
-type keyView struct {
-	Version uint32 `json:"version"`
-	Cipher  string `json:"cipher,omitempty"`
-	State   string `json:"state"`
-}
 
 func (k *keysOf) list() *cobra.Command {
 	return &cobra.Command{
@@ -33,23 +24,10 @@ the cluster, if one is named, and otherwise the first one of the file.`,
 			if err != nil {
 				return err
 			}
-			ring, err := cipher.Load(path)
+			views, err := k.versions(command.Context(), path)
 			if err != nil {
 				return err
 			}
-			current := k.currentOr(command.Context(), ring)
-			var views []keyView
-			for _, version := range ring.Versions() {
-				state := "decodes"
-				if version == current {
-					state = "current"
-				}
-				views = append(views, keyView{version, ring.Cipher(version), state})
-			}
-			for _, version := range ring.Retired() {
-				views = append(views, keyView{version, "", "retired"})
-			}
-			slices.SortFunc(views, func(a, b keyView) int { return int(a.Version) - int(b.Version) })
 			rows := [][]string{{"VERSION", "CIPHER", "STATE"}}
 			for _, v := range views {
 				rows = append(rows, []string{strconv.FormatUint(uint64(v.Version), 10), orDash(v.Cipher), v.State})
@@ -59,22 +37,23 @@ the cluster, if one is named, and otherwise the first one of the file.`,
 	}
 }
 
-// currentOr returns the cluster's version. If no cluster is named, no version is settled, or etcd is
-// unreachable, it returns the file's own version and prints the reason.
-func (k *keysOf) currentOr(ctx context.Context, ring *cipher.Ring) (version uint32) {
-	version = ring.Current()
+// versions returns the versions of a file. If no cluster is named, no version is settled, or etcd is unreachable, the current version is
+// the file's own. If etcd is unreachable, it prints the reason.
+func (k *keysOf) versions(ctx context.Context, path string) (list []ops.RingKey, err error) {
 	if !k.in.namesCluster() {
-		return version
+		list, _, err = ops.RingKeys(ctx, nil, path)
+		return list, err
 	}
-	err := k.in.withEtcd(func(conn *connection) error {
-		current, _, err := keyring.ReadCurrent(ctx, conn.kv)
-		if err == nil && current.Version > 0 {
-			version = current.Version
-		}
-		return err
+	var failed error
+	unknown := k.in.withEtcd(func(conn *connection) (unknown error) {
+		list, unknown, failed = ops.RingKeys(ctx, k.in.opsOf(conn), path)
+		return unknown
 	})
-	if err != nil {
-		fmt.Fprintln(k.in.stderr, "warning: the current version is known only from the file:", err)
+	if unknown != nil {
+		fmt.Fprintln(k.in.stderr, "warning: the current version is known only from the file:", unknown)
 	}
-	return version
+	if list == nil && failed == nil { // the cluster can't be reached at all
+		list, _, failed = ops.RingKeys(ctx, nil, path)
+	}
+	return list, failed
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/idgen/cipher"
+	"locus/control/ops"
 )
 
 func (k *keysOf) retire() *cobra.Command {
@@ -28,7 +28,8 @@ refused.`,
 			if err != nil {
 				return err
 			}
-			if err := k.unused(command.Context(), path, version, dryRun); err != nil {
+			planned, err := k.planRetirement(command.Context(), ops.RetireKey{File: path, Version: version})
+			if err != nil {
 				return err
 			}
 			if dryRun {
@@ -38,7 +39,7 @@ refused.`,
 			if err := k.in.confirm("Numbers of version %d can't be decoded any more. Remove its key?", version); err != nil {
 				return err
 			}
-			if err := cipher.Retire(path, version); err != nil {
+			if err := planned.Do(); err != nil {
 				return err
 			}
 			fmt.Fprintf(k.in.stdout, "version %d is retired in %s: copy the file to every process\n", version, path)
@@ -50,21 +51,14 @@ refused.`,
 	return command
 }
 
-// unused refuses a version that hides new IDs in the cluster, or in a process. If the file would give a new
-// cluster this version, it is changed to name the cluster's version.
-func (k *keysOf) unused(ctx context.Context, path string, version uint32, dryRun bool) error {
+// planRetirement checks the cluster too, if one is named.
+func (k *keysOf) planRetirement(ctx context.Context, r ops.RetireKey) (planned ops.KeyRetirement, err error) {
 	if !k.in.namesCluster() {
-		return nil
+		return ops.PlanRetireKey(ctx, nil, r)
 	}
-	return k.in.withEtcd(func(conn *connection) error {
-		current, err := k.in.opsOf(conn).CheckUnused(ctx, version)
-		if err != nil {
-			return err
-		}
-		ring, err := cipher.Load(path)
-		if err != nil || dryRun || ring.Current() != version || current == 0 {
-			return err
-		}
-		return cipher.Use(path, current)
+	err = k.in.withEtcd(func(conn *connection) (err error) {
+		planned, err = ops.PlanRetireKey(ctx, k.in.opsOf(conn), r)
+		return err
 	})
+	return planned, err
 }

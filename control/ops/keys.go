@@ -67,8 +67,8 @@ func (o *Ops) KeyStatus(ctx context.Context) (*KeyStatus, error) {
 	return s, nil
 }
 
-// CheckKeyVersion returns an error if the IDs of some table can't use a key version. adds reports that the ring has no key of it yet.
-func (o *Ops) CheckKeyVersion(ctx context.Context, ring *cipher.Ring, version uint32, adds bool) error {
+// checkKeyVersion returns an error if the IDs of some table can't use a key version. adds reports that the ring has no key of it yet.
+func (o *Ops) checkKeyVersion(ctx context.Context, ring *cipher.Ring, version uint32, adds bool) error {
 	c, err := declared.Current(ctx, o.kv)
 	if errors.Is(err, cluster.ErrNotDeclared) {
 		return nil
@@ -103,9 +103,9 @@ func (o *Ops) checkKeyOf(ctx context.Context, c *cluster.Cluster, name catalog.T
 	return err
 }
 
-// CheckUnused returns an error if a key version hides new numbers of the cluster, or of a process. Otherwise it returns the version
+// checkKeyUnused returns an error if a key version hides new numbers of the cluster, or of a process. Otherwise it returns the version
 // that does; 0: none is settled.
-func (o *Ops) CheckUnused(ctx context.Context, version uint32) (current uint32, err error) {
+func (o *Ops) checkKeyUnused(ctx context.Context, version uint32) (current uint32, err error) {
 	c, _, err := keyring.ReadCurrent(ctx, o.kv)
 	if err != nil {
 		return 0, err
