@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/control/ops"
-	"locus/migrate/job"
 )
 
 // share is a percentage on the command line. Package ops checks its bounds.
@@ -47,7 +46,7 @@ has found both shards equal.`,
   locus cutover split-1 --to 100% --step 5% --every 1m --yes`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			r := ops.CutOver{OfJob: ops.OfJob{Job: args[0]}, Percent: to.number(), EverySeconds: every.Seconds(), OnBreach: job.Breach(onBreach)}
+			r := ops.CutOver{OfJob: ops.OfJob{Job: args[0]}, Percent: to.number(), EverySeconds: every.Seconds(), OnBreach: ops.Breach(onBreach)}
 			if command.Flags().Changed("step") {
 				r.StepPercent = step.number()
 			}
@@ -57,7 +56,7 @@ has found both shards equal.`,
 	c.Flags().Var(&to, "to", "the share that the target owns at the end")
 	c.Flags().Var(&step, "step", "the share that one step hands over")
 	c.Flags().DurationVar(&every, "every", 0, "the `time` between two steps")
-	c.Flags().StringVar(&onBreach, "on-breach", string(job.PauseThen), "the `reaction` to a watched figure that gets worse: pause, step-back or roll-back")
+	c.Flags().StringVar(&onBreach, "on-breach", string(ops.PauseOnBreach), "the `reaction` to a watched figure that gets worse: pause, step-back or roll-back")
 	how.flags(in, c, ask)
 	return c
 }

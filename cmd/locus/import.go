@@ -1,13 +1,11 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"locus/control/ops"
-	"locus/migrate/job"
 )
 
 func importCommand(in *invocation) *cobra.Command {
@@ -53,41 +51,4 @@ copied to the default shard.`,
 	server.flags(c)
 	c.Flags().StringArrayVar(&also, "also", nil, "another `table` with its words, that is sharded at the same moment")
 	return c
-}
-
-func fromShard(j *job.Job) []string {
-	return []string{
-		fmt.Sprintf("declare the tables to be %s's alone, so that copies on other shards count for nothing, and wait until every proxy knows", j.From),
-		"make the tables on the shards that lack them",
-		fmt.Sprintf("copy the rows to the shards that own their genes, while the binary log of %s is followed", j.From),
-		"check that the owner and the ID of every row agree, compare the shards, and keep comparing",
-		"wait for locus cutover: statements on the tables are paused until the shards have all rows, and the tables are declared sharded",
-		fmt.Sprintf("keep %s equal, with all rows, so that locus rollback can return the tables to it at any time", j.From),
-		fmt.Sprintf("delete the others' rows on %s after locus finish", j.From),
-	}
-}
-
-func toAll(j *job.Job) []string {
-	return []string{
-		fmt.Sprintf("declare the tables to be %s's alone, so that copies on other shards do not count, and wait until every proxy knows", j.From),
-		"make the tables on the shards that lack them",
-		fmt.Sprintf("copy all rows to every shard, and follow the binary log of %s", j.From),
-		"compare the shards, and keep comparing",
-		"wait for locus cutover: statements on the tables wait until the shards have all rows, and the tables are declared global",
-		fmt.Sprintf("let clients write the tables on every shard, so that locus rollback can return them to %s at any time", j.From),
-		"leave the rows where they are after locus finish",
-	}
-}
-
-func fromOutside(j *job.Job) []string {
-	at := j.Source()
-	return []string{
-		fmt.Sprintf("declare the tables to be outside, at %s, so that the proxies refuse them, and wait until every proxy knows", at),
-		"make the tables on the shards",
-		fmt.Sprintf("copy the rows to the shards that own their genes, while the binary log of %s is followed", at),
-		"check that the owner and the ID of every row agree, compare the servers, and keep comparing",
-		fmt.Sprintf("wait for locus cutover: the tables are locked at %s until the shards have all rows, and declared sharded: then clients use them through the proxies", at),
-		fmt.Sprintf("keep %s equal, with all rows, so that clients can continue there after locus rollback; copy rows that are still written there, and report them", at),
-		fmt.Sprintf("leave the rows at %s as they are after locus finish", at),
-	}
 }

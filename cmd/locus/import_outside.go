@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"locus/migrate/job"
+	"locus/control/ops"
 	"locus/router/endpoint"
 )
 
@@ -14,7 +14,7 @@ import (
 type outsideFlags struct {
 	from, secret, tls, ca string
 
-	outside *job.Outside // the result of the flags; nil if a shard has the tables
+	outside *ops.Outside // the result of the flags; nil if a shard has the tables
 }
 
 var outsideTLS = []string{string(endpoint.TLSOff), string(endpoint.TLSOn), string(endpoint.TLSVerify)}
@@ -44,7 +44,7 @@ func (o *outsideFlags) read(c *cobra.Command) error {
 	if !slices.Contains(outsideTLS, o.tls) {
 		return misused("--tls %s: off, on or verify", o.tls)
 	}
-	o.outside = &job.Outside{Address: o.from[at+1:], User: o.from[:at], Secret: o.secret, TLS: endpoint.TLS(o.tls), CA: o.ca}
+	o.outside = &ops.Outside{Address: o.from[at+1:], User: o.from[:at], Secret: o.secret, TLS: endpoint.TLS(o.tls), CA: o.ca}
 	if err := o.outside.Check(); err != nil {
 		return usageError{err}
 	}

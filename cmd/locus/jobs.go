@@ -16,9 +16,6 @@ import (
 	"locus/control/ops"
 	"locus/control/watch"
 	"locus/idgen/cipher"
-	"locus/migrate/job"
-	"locus/migrate/phase"
-	"locus/proxy/mirror"
 )
 
 func jobsCommand(in *invocation) *cobra.Command {
@@ -62,7 +59,7 @@ func (in *invocation) printJobs(ctx context.Context, store *jobs.Store, all bool
 		return err
 	}
 	if list == nil {
-		list = []*job.Job{}
+		list = []*ops.Job{}
 	}
 	return in.show(list, func(w io.Writer) {
 		shown := list
@@ -88,23 +85,23 @@ func (in *invocation) printJobs(ctx context.Context, store *jobs.Store, all bool
 const pastShown = 5
 
 // lately drops all ended jobs except the most recent ones.
-func lately(list []*job.Job) []*job.Job {
-	var past []*job.Job
+func lately(list []*ops.Job) []*ops.Job {
+	var past []*ops.Job
 	for _, j := range list {
 		if j.State.Over() {
 			past = append(past, j)
 		}
 	}
-	slices.SortStableFunc(past, func(a, b *job.Job) int { return changed(a).Compare(changed(b)) })
+	slices.SortStableFunc(past, func(a, b *ops.Job) int { return changed(a).Compare(changed(b)) })
 	old := past[:max(0, len(past)-pastShown)]
-	return slices.DeleteFunc(slices.Clone(list), func(j *job.Job) bool { return slices.Contains(old, j) })
+	return slices.DeleteFunc(slices.Clone(list), func(j *ops.Job) bool { return slices.Contains(old, j) })
 }
 
 // changed returns the time of a job's last journal entry.
-func changed(j *job.Job) time.Time { return j.Journal[len(j.Journal)-1].At }
+func changed(j *ops.Job) time.Time { return j.Journal[len(j.Journal)-1].At }
 
 // printNext prints the commands that the jobs wait for.
-func printNext(w io.Writer, list []*job.Job) {
+func printNext(w io.Writer, list []*ops.Job) {
 	head := "\n"
 	for _, j := range list {
 		if next := commandsFor(j); next != "" {
@@ -115,7 +112,7 @@ func printNext(w io.Writer, list []*job.Job) {
 }
 
 // commandsFor returns a line with the commands for which a job waits, or "" if it waits for none.
-func commandsFor(j *job.Job) string {
+func commandsFor(j *ops.Job) string {
 	var commands []string
 	for _, next := range j.Next() {
 		commands = append(commands, next.Command)
@@ -154,8 +151,8 @@ func (in *invocation) printJob(ctx context.Context, store *jobs.Store, id string
 
 // shownJob is a job in the output for programs: its record, and the results of its mirrored reads.
 type shownJob struct {
-	*job.Job
-	mirrored *mirror.Report // nil if no reads are mirrored
+	*ops.Job
+	mirrored *ops.MirrorReport // nil if no reads are mirrored
 }
 
 // MarshalJSON adds the results to the fields of the record.
@@ -164,7 +161,7 @@ func (s shownJob) MarshalJSON() ([]byte, error) {
 	if err != nil || s.mirrored == nil {
 		return text, err
 	}
-	more, err := json.Marshal(map[string]*mirror.Report{"mirrored": s.mirrored})
+	more, err := json.Marshal(map[string]*ops.MirrorReport{"mirrored": s.mirrored})
 	return slices.Concat(text[:len(text)-1], []byte(","), more[1:]), err
 }
 
@@ -172,14 +169,14 @@ func (s shownJob) MarshalJSON() ([]byte, error) {
 type jobRequest struct {
 	use, short, example string
 	ask                 string              // the question before it; empty for none
-	mustConfirm         func(*job.Job) bool // reports whether a job requires the question; nil if every job does
+	mustConfirm         func(*ops.Job) bool // reports whether a job requires the question; nil if every job does
 	of                  func(ops.OfJob) ops.Command
 }
 
 // sending configures how a command is sent.
 type sending struct {
 	dryRun      bool
-	mustConfirm func(*job.Job) bool // reports whether a job requires the question; nil if every job does
+	mustConfirm func(*ops.Job) bool // reports whether a job requires the question; nil if every job does
 }
 
 func (v *sending) flags(in *invocation, c *cobra.Command, ask string) {
@@ -231,7 +228,7 @@ func (in *invocation) send(ctx context.Context, c ops.Command, ask string, how s
 			return in.showTold(next, "dry run: nothing was written")
 		}
 		asked := ask == ""
-		next, err := o.Send(ctx, c, in.operator(), func(j *job.Job, command string) error {
+		next, err := o.Send(ctx, c, in.operator(), func(j *ops.Job, command string) error {
 			if asked || how.mustConfirm != nil && !how.mustConfirm(j) {
 				return nil
 			}
@@ -245,7 +242,7 @@ func (in *invocation) send(ctx context.Context, c ops.Command, ask string, how s
 	})
 }
 
-func (in *invocation) showTold(next *job.Job, more string) error {
+func (in *invocation) showTold(next *ops.Job, more string) error {
 	return in.show(next, func(w io.Writer) {
 		fmt.Fprintf(w, "job %s: %s\n", next.ID, next.Journal[len(next.Journal)-1].What)
 		if more != "" {
@@ -265,15 +262,9 @@ func resumeCommand(in *invocation) *cobra.Command {
 	return in.jobCommand(jobRequest{
 		use: "resume JOB", short: "Resume a job that is paused or has failed", example: "  locus resume split-1",
 		ask:         "Job JOB: resume it? Genes change hands between SOURCE and TARGET again.",
-		mustConfirm: handsOver,
+		mustConfirm: ops.HandsOver,
 		of:          func(j ops.OfJob) ops.Command { return ops.Resume{OfJob: j} },
 	})
-}
-
-// handsOver reports whether a job that is resumed changes which shard applications use.
-func handsOver(j *job.Job) bool {
-	at := j.State.At()
-	return (at == phase.Cutting || at == phase.RollingBack) && j.State.Cut != j.State.Wanted
 }
 
 func finishCommand(in *invocation) *cobra.Command {

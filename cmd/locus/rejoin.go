@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -15,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"locus/control/ops"
 	"locus/control/switchover"
-	"locus/migrate/changes"
 	"locus/router"
 )
 
@@ -39,13 +38,10 @@ and CLONE_ADMIN. For MariaDB, the command prints the steps.`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(command *cobra.Command, args []string) error {
 			return in.withEtcd(func(conn *connection) error {
-				order := switchover.Switchover{
-					KV: conn.kv, Secrets: conn.config.Secrets.Lookup, Shard: router.ShardName(args[0]), To: args[1], By: in.operator(), Log: slog.New(slog.DiscardHandler),
-				}
 				if save == "" {
 					save = fmt.Sprintf("errant-%s-%s-%s.binlog", args[0], strings.ReplaceAll(args[1], ":", "-"), in.now().UTC().Format("20060102T150405Z"))
 				}
-				return in.rejoin(command.Context(), order, save, rebuild)
+				return in.rejoin(command.Context(), in.opsOf(conn), ops.Rejoin{Shard: router.ShardName(args[0]), Server: args[1]}, save, rebuild)
 			})
 		},
 	}
@@ -55,45 +51,46 @@ and CLONE_ADMIN. For MariaDB, the command prints the steps.`,
 	return c
 }
 
-func (in *invocation) rejoin(ctx context.Context, order switchover.Switchover, file string, rebuild bool) error {
-	e, err := order.Errant(ctx)
+func (in *invocation) rejoin(ctx context.Context, o *ops.Ops, r ops.Rejoin, file string, rebuild bool) error {
+	planned, err := o.PlanRejoin(ctx, r, in.operator())
 	if err != nil {
 		return err
 	}
+	e := planned.Errant
 	if e.GTIDs == "" {
-		fmt.Fprintf(in.stdout, "%s has no transactions that the primary %s never had: %s\n", e.Server, e.Primary, follows(order.Shard, e))
+		fmt.Fprintf(in.stdout, "%s has no transactions that the primary %s never had: %s\n", e.Server, e.Primary, follows(r.Shard, e))
 		return nil
 	}
 	fmt.Fprintf(in.stdout, "%s has transactions that the primary %s never had: %s\n", e.Server, e.Primary, e.GTIDs)
 	if e.Unapplied != "" {
 		fmt.Fprintf(in.stdout, "of these it has received and not applied, and they are not saved: %s\n", e.Unapplied)
 	}
-	list, err := saveErrant(ctx, order, e, file)
+	list, err := saveErrant(ctx, planned, file)
 	if err != nil {
 		return fmt.Errorf("save them to %s: %w; nothing else was done", file, err)
 	}
 	in.printSaved(list)
 	fmt.Fprintf(in.stdout, "saved to %s: %s shows them\n", file, viewer(e))
 	if !rebuild {
-		fmt.Fprint(in.stdout, steps(order.Shard, e))
+		fmt.Fprint(in.stdout, steps(r.Shard, e))
 		return nil
 	}
 	if err := in.confirm("Server %s: rebuild it from the primary %s? All its data is lost.", e.Server, e.Primary); err != nil {
 		return fmt.Errorf("%w; its own transactions are saved", err)
 	}
-	switch err := order.Rebuild(ctx, e); {
+	switch err := planned.Rebuild(ctx); {
 	case errors.Is(err, switchover.ErrEnded):
-		fmt.Fprintf(in.stdout, "%s is rebuilt, and has stopped: start it, and %s\n", e.Server, follows(order.Shard, e))
+		fmt.Fprintf(in.stdout, "%s is rebuilt, and has stopped: start it, and %s\n", e.Server, follows(r.Shard, e))
 	case err != nil:
 		return fmt.Errorf("rebuild %s: %w", e.Server, err)
 	default:
-		fmt.Fprintf(in.stdout, "%s is rebuilt; once it is up again: %s\n", e.Server, follows(order.Shard, e))
+		fmt.Fprintf(in.stdout, "%s is rebuilt; once it is up again: %s\n", e.Server, follows(r.Shard, e))
 	}
 	return nil
 }
 
 // saveErrant writes the complete file, or leaves none.
-func saveErrant(ctx context.Context, order switchover.Switchover, e switchover.Errant, file string) (list []changes.Saved, err error) {
+func saveErrant(ctx context.Context, r *ops.Rejoining, file string) (list []ops.Saved, err error) {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("it is there: name another one (--save): %w", err)
@@ -101,14 +98,14 @@ func saveErrant(ctx context.Context, order switchover.Switchover, e switchover.E
 	if err != nil {
 		return nil, err
 	}
-	list, err = order.Save(ctx, e, f)
+	list, err = r.Save(ctx, f)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return nil, errors.Join(err, os.Remove(file))
 	}
 	return list, nil
 }
 
-func (in *invocation) printSaved(list []changes.Saved) {
+func (in *invocation) printSaved(list []ops.Saved) {
 	rows := [][]string{{"GTID", "AT", "WHAT"}}
 	for _, s := range list {
 		what := slices.Clone(s.Statements)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"locus/control/ops"
 	"locus/control/switchover"
 	"locus/migrate/changes"
 )
@@ -44,7 +45,7 @@ func TestErrantTransactionsAreSavedToANewFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := saveErrant(t.Context(), switchover.Switchover{}, switchover.Errant{}, file); err == nil || !strings.Contains(err.Error(), "name another one (--save)") {
+	if _, err := saveErrant(t.Context(), new(ops.Rejoining), file); err == nil || !strings.Contains(err.Error(), "name another one (--save)") {
 		t.Error(err)
 	}
 	if kept, err := os.ReadFile(file); err != nil || string(kept) != "mine" {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/control/ops"
-	"locus/migrate/job"
 )
 
 func repairCommand(in *invocation) *cobra.Command {
@@ -35,7 +34,7 @@ changed shard. The process that runs the job makes the repairs while clients wri
   locus repair split-1 --take source --rows 3,7-9 --yes`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			r := ops.Repair{OfJob: ops.OfJob{Job: args[0]}, Take: job.Take(take), Rows: rows}
+			r := ops.Repair{OfJob: ops.OfJob{Job: args[0]}, Take: ops.Take(take), Rows: rows}
 			if take == "" || how.dryRun {
 				return in.printDifferences(command.Context(), r)
 			}
@@ -51,15 +50,15 @@ changed shard. The process that runs the job makes the repairs while clients wri
 
 // differing is a row in the output of repair.
 type differing struct {
-	job.Difference
-	Newer job.Side `json:"newer,omitempty"`
+	ops.Difference
+	Newer ops.Side `json:"newer,omitempty"`
 	Deed  string   `json:"would_be,omitempty"`
 	Why   string   `json:"why_not,omitempty"`
 }
 
 // printDifferences lists the differing rows, and what a repair would do with each.
 func (in *invocation) printDifferences(ctx context.Context, r ops.Repair) error {
-	var chosen []job.Difference
+	var chosen []ops.Difference
 	var beyond int64
 	err := in.withEtcd(func(conn *connection) (err error) {
 		chosen, beyond, err = in.opsOf(conn).Differing(ctx, r)
@@ -75,7 +74,7 @@ func (in *invocation) printDifferences(ctx context.Context, r ops.Repair) error 
 		one := differing{Difference: d}
 		newer, why := d.Newer()
 		if one.Newer = newer; take != "" {
-			var winner job.Side
+			var winner ops.Side
 			if winner, one.Why = d.Decide(take); one.Why == "" {
 				one.Deed = d.Deed(winner)
 			}

@@ -10,7 +10,6 @@ import (
 
 	"locus/control/ops"
 	"locus/control/watch"
-	"locus/migrate/job"
 	"locus/router"
 	"locus/router/cluster"
 )
@@ -156,7 +155,7 @@ func (p *planning) print(plan *ops.Plan) error {
 		fmt.Fprintf(w, "no obstacles: %s\n", j.Journal[0].What)
 		printLoad(w, plan)
 		fmt.Fprintln(w, "it would")
-		for _, line := range stages(j) {
+		for _, line := range plan.Stages() {
 			fmt.Fprintln(w, "  "+line)
 		}
 		if after, err := plan.Cluster.Routes.With(router.Change{Genes: j.Genes, To: j.To}); j.Import == nil && err == nil {
@@ -172,31 +171,6 @@ func uncheckedOf(plan *ops.Plan) error {
 		return nil
 	}
 	return plan.Unchecked
-}
-
-// stages lists what a job does, in order.
-func stages(j *job.Job) []string {
-	switch {
-	case j.Outside() != nil:
-		return fromOutside(j)
-	case j.Import.Global():
-		return toAll(j)
-	case j.Import != nil:
-		return fromShard(j)
-	}
-	cutover := "wait for locus cutover: each step pauses statements on its genes, waits until the target has all rows, and hands them over"
-	if j.BySequence {
-		cutover = "wait for locus cutover: each step holds statements on these genes, waits until the target has all, and hands over rows by their sequences; " +
-			"meanwhile statements by owner ask both shards"
-	}
-	return []string{
-		"announce the move in the route map, and wait until every proxy knows it",
-		"copy the rows of these genes while the binary log is followed",
-		"compare both shards, and keep comparing",
-		cutover,
-		"keep the source equal, so that locus rollback is possible at any time",
-		"delete the source's rows after locus finish",
-	}
 }
 
 // printLoad prints the hottest genes' share of the load.

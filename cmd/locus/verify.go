@@ -8,16 +8,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"locus/control/jobs"
 	"locus/control/ops"
 	"locus/control/watch"
-	"locus/migrate/audit"
-	"locus/migrate/phase"
-	"locus/migrate/repair"
 	"locus/router"
 	"locus/router/catalog"
 	"locus/router/cluster"
@@ -57,19 +52,20 @@ or if a shard can't be reached.`,
 				return misused("--take, --dry-run and --yes are of --repair")
 			case home.repair && len(args) > 0:
 				return misused("--repair is of rows on the wrong shard: locus repair %s repairs what a move's shards differ in", args[0])
-			case !repair.TakeStray(home.take).Valid():
-				return misused("--take %q: use owner, misplaced or newer", home.take)
 			case home.repair:
+				if err := home.request().Check(); err != nil {
+					return err
+				}
 				return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
-					return in.bringHome(command.Context(), in.jobsOf(conn), c, home)
+					return in.bringHome(command.Context(), in.opsOf(conn), c, home)
 				})
 			case len(args) == 0:
 				return in.withCluster(command.Context(), func(conn *connection, c *cluster.Cluster) error {
-					return in.verifyAll(command.Context(), in.jobsOf(conn), c)
+					return in.verifyAll(command.Context(), in.opsOf(conn), c)
 				})
 			}
 			return in.withEtcd(func(conn *connection) error {
-				return in.verifyJob(command.Context(), in.opsOf(conn), in.jobsOf(conn), args[0])
+				return in.verifyJob(command.Context(), in.opsOf(conn), args[0])
 			})
 		},
 	}
@@ -80,64 +76,21 @@ or if a shard can't be reached.`,
 	return c
 }
 
-// comparison is the output of verify for a job.
-type comparison struct {
-	Job    string           `json:"job"`
-	Equal  bool             `json:"equal"`
-	Why    string           `json:"why,omitempty"`
-	Tables map[string]int64 `json:"rows_compared"`
-}
-
 // verifyJob makes a job compare its shards, and waits for the result.
-func (in *invocation) verifyJob(ctx context.Context, o *ops.Ops, store *jobs.Store, id string) error {
-	earlier, err := store.Reports(ctx)
+func (in *invocation) verifyJob(ctx context.Context, o *ops.Ops, id string) error {
+	c, err := o.VerifyJob(ctx, ops.Verify{OfJob: ops.OfJob{Job: id}}, in.operator(), func(rows int64) {
+		if in.output == table && isTerminal(in.stderr) {
+			fmt.Fprintf(in.stderr, "\r%s rows compared ", watch.Count(rows))
+		}
+	})
 	if err != nil {
 		return err
 	}
-	if _, err := o.Send(ctx, ops.Verify{OfJob: ops.OfJob{Job: id}}, in.operator(), nil); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	changes := store.Changes(ctx)
-	defer func() {
-		cancel()
-		for range changes { // drain the channel until the store closes it
-		}
-	}()
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
-	for {
-		s, err := store.Read(ctx, id)
-		if err != nil {
-			return err
-		}
-		reports, err := store.Reports(ctx)
-		if err != nil {
-			return err
-		}
-		r := reports[id]
-		switch st := s.Job.State; {
-		case st.Phase == phase.Failed:
-			return in.compared(comparison{Job: id, Why: st.Why, Tables: r.Compared})
-		case st.Verified && !r.Verified.Equal(earlier[id].Verified): // and the report is that of this comparison
-			return in.compared(comparison{Job: id, Equal: true, Tables: r.Compared})
-		case st.Over():
-			return fmt.Errorf("job %s: it is %s, and was not compared any more", id, st.Phase)
-		}
-		if in.output == table && isTerminal(in.stderr) {
-			fmt.Fprintf(in.stderr, "\r%s rows compared ", watch.Count(r.RowsVerified))
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the comparison goes on: locus jobs %s shows its outcome: %w", id, ctx.Err())
-		case <-changes:
-		case <-look.C:
-		}
-	}
+	return in.compared(c)
 }
 
 // compared prints the result. It returns an error unless the shards are equal.
-func (in *invocation) compared(c comparison) error {
+func (in *invocation) compared(c ops.Comparison) error {
 	if in.output == table && isTerminal(in.stderr) {
 		fmt.Fprint(in.stderr, "\r")
 	}
@@ -158,26 +111,18 @@ func (in *invocation) compared(c comparison) error {
 }
 
 // verifyAll checks every shard.
-func (in *invocation) verifyAll(ctx context.Context, store *jobs.Store, c *cluster.Cluster) error {
+func (in *invocation) verifyAll(ctx context.Context, o *ops.Ops, c *cluster.Cluster) error {
 	live := in.output == table && isTerminal(in.stderr)
-	findings, err := audit.Run(ctx, audit.Config{
-		Map: c.Routes, Shards: c.ShardNames(), Tables: c.Tables, Server: store.Shard, Reload: store.Map,
-		Progress: func(name catalog.TableName, shard router.ShardName, rows uint64) {
-			if live {
-				fmt.Fprintf(in.stderr, "\r\x1b[K%s on %s: %s rows", name, shard, watch.Count(int64(rows)))
-			}
-		},
-		Found: func(f audit.Finding) {
-			if live {
-				fmt.Fprintf(in.stderr, "\r\x1b[K%s on %s", f.Name, f.Shard)
-			}
-		},
+	findings, err := o.CheckRows(ctx, c, in.rowProgress(live), func(f ops.Finding) {
+		if live {
+			fmt.Fprintf(in.stderr, "\r\x1b[K%s on %s", f.Name, f.Shard)
+		}
 	})
 	if live {
 		fmt.Fprint(in.stderr, "\r\x1b[K")
 	}
 	if findings == nil {
-		findings = []audit.Finding{}
+		findings = []ops.Finding{}
 	}
 	wrong := 0
 	shown := in.show(findings, func(w io.Writer) { wrong = printFindings(w, findings) })
@@ -190,8 +135,17 @@ func (in *invocation) verifyAll(ctx context.Context, store *jobs.Store, c *clust
 	return err
 }
 
+// rowProgress returns a function that prints how far a check of rows is, if live is set.
+func (in *invocation) rowProgress(live bool) ops.RowProgress {
+	return func(name catalog.TableName, shard router.ShardName, rows uint64) {
+		if live {
+			fmt.Fprintf(in.stderr, "\r\x1b[K%s on %s: %s rows", name, shard, watch.Count(int64(rows)))
+		}
+	}
+}
+
 // printFindings prints the findings, and returns the number of problems.
-func printFindings(w io.Writer, findings []audit.Finding) (wrong int) {
+func printFindings(w io.Writer, findings []ops.Finding) (wrong int) {
 	rows := [][]string{{"TABLE", "SHARD", "KIND", "ROWS", "WRONG", "WHAT"}}
 	for _, f := range findings {
 		if f.Wrong > 0 {

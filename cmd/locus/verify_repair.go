@@ -6,11 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"locus/control/jobs"
-	"locus/control/watch"
-	"locus/migrate/repair"
-	"locus/router"
-	"locus/router/catalog"
+	"locus/control/ops"
 	"locus/router/cluster"
 )
 
@@ -21,19 +17,21 @@ type bringing struct {
 	how    sending
 }
 
+func (b bringing) request() ops.BringHome { return ops.BringHome{Take: b.take, DryRun: b.how.dryRun} }
+
 // mostStrays bounds the number of rows shown. All rows are counted.
 const mostStrays = 1000
 
 // broughtHome is the output of verify --repair.
 type broughtHome struct {
-	Rows     []repair.Stray `json:"rows"` // the first mostStrays rows
-	Repaired int            `json:"repaired"`
-	Left     int            `json:"left"`
-	DryRun   bool           `json:"dry_run,omitempty"`
+	Rows     []ops.Misplaced `json:"rows"` // the first mostStrays rows
+	Repaired int             `json:"repaired"`
+	Left     int             `json:"left"`
+	DryRun   bool            `json:"dry_run,omitempty"`
 }
 
-func (b *broughtHome) add(s repair.Stray) {
-	if s.Deed == repair.Leave {
+func (b *broughtHome) add(s ops.Misplaced, left bool) {
+	if left {
 		b.Left++
 	} else {
 		b.Repaired++
@@ -44,23 +42,15 @@ func (b *broughtHome) add(s repair.Stray) {
 }
 
 // bringHome moves misplaced rows to the shards that own them.
-func (in *invocation) bringHome(ctx context.Context, store *jobs.Store, c *cluster.Cluster, how bringing) error {
+func (in *invocation) bringHome(ctx context.Context, o *ops.Ops, c *cluster.Cluster, how bringing) error {
 	if !how.how.dryRun {
 		if err := in.confirm("Move rows to the shards that own them? Rows that are overwritten are kept only in locus.move_repair."); err != nil {
 			return err
 		}
 	}
 	live := in.output == table && isTerminal(in.stderr)
-	all := broughtHome{Rows: []repair.Stray{}, DryRun: how.how.dryRun}
-	err := repair.Misplaced{
-		Shards: c.ShardNames(), Tables: c.Tables, Server: store.Shard, Map: store.Map,
-		Take: repair.TakeStray(how.take), DryRun: how.how.dryRun, By: in.operator(), Found: all.add,
-		Progress: func(name catalog.TableName, shard router.ShardName, rows uint64) {
-			if live {
-				fmt.Fprintf(in.stderr, "\r\x1b[K%s on %s: %s rows", name, shard, watch.Count(int64(rows)))
-			}
-		},
-	}.Run(ctx)
+	all := broughtHome{Rows: []ops.Misplaced{}, DryRun: how.how.dryRun}
+	err := o.BringHome(ctx, c, how.request(), in.operator(), in.rowProgress(live), all.add)
 	if live {
 		fmt.Fprint(in.stderr, "\r\x1b[K")
 	}

@@ -1,25 +1,13 @@
 package main
 
 import (
-	"context"
-	"fmt"
-	"slices"
-	"time"
-
 	"github.com/spf13/cobra"
 
-	"locus/control/jobs"
-	"locus/migrate/job"
-	"locus/migrate/phase"
+	"locus/control/ops"
 )
 
-// onwards lists the phases of a job that runs to its end, in order.
-var onwards = []phase.Phase{
-	phase.Planned, phase.Copying, phase.CatchingUp, phase.Verifying, phase.Ready, phase.Cutting, phase.Cut, phase.Retiring, phase.Done,
-}
-
 func waitCommand(in *invocation) *cobra.Command {
-	until, most := string(phase.Ready), time.Duration(0)
+	r := ops.Await{Phase: "ready"}
 	c := &cobra.Command{
 		Use:   "wait JOB [--for ready|cut|done]",
 		Short: "Wait until a job has reached a phase",
@@ -31,59 +19,20 @@ phase by itself, or if --timeout has passed.`,
   locus wait split-1 --for cut --timeout 2h`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			switch wanted := phase.Phase(until); wanted {
-			case phase.Ready, phase.Cut, phase.Done:
-				return in.withJobs(func(store *jobs.Store) error { return in.wait(command.Context(), store, args[0], wanted, most) })
-			default:
-				return misused("--for %q: use ready, cut or done", until)
+			r.Job = args[0]
+			if err := r.Check(); err != nil {
+				return err
 			}
+			return in.withEtcd(func(conn *connection) error {
+				j, err := in.opsOf(conn).Await(command.Context(), r)
+				if err != nil {
+					return err
+				}
+				return in.showTold(j, commandsFor(j))
+			})
 		},
 	}
-	c.Flags().StringVar(&until, "for", until, "the `phase`: ready, cut or done")
-	c.Flags().DurationVar(&most, "timeout", 0, "the longest `time` to wait; 0: without a limit")
+	c.Flags().StringVar(&r.Phase, "for", r.Phase, "the `phase`: ready, cut or done")
+	c.Flags().DurationVar(&r.Timeout, "timeout", 0, "the longest `time` to wait; 0: without a limit")
 	return c
-}
-
-func (in *invocation) wait(ctx context.Context, store *jobs.Store, id string, wanted phase.Phase, most time.Duration) error {
-	waiting, cancel := context.WithCancel(ctx)
-	if most > 0 {
-		waiting, cancel = context.WithTimeout(ctx, most)
-	}
-	defer cancel()
-	changes := store.Changes(waiting)
-	for {
-		s, err := store.Read(ctx, id)
-		if err != nil {
-			return err
-		}
-		there, err := arrived(s.Job, wanted)
-		switch {
-		case err != nil:
-			return err
-		case there:
-			return in.showTold(s.Job, commandsFor(s.Job))
-		}
-		if _, more := <-changes; more {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return fmt.Errorf("job %s is %s after %v, not %s: locus watch %s shows how far it is", id, s.Job.State.Shown(), most, wanted, id)
-	}
-}
-
-// arrived reports whether a job has reached a phase. The error means that it never will.
-func arrived(j *job.Job, wanted phase.Phase) (bool, error) {
-	at := j.State.Shown()
-	if at == phase.Paused {
-		return false, fmt.Errorf("job %s is paused: locus resume %s", j.ID, j.ID)
-	}
-	if at == phase.Failed {
-		return false, fmt.Errorf("job %s has failed: %s: %s", j.ID, j.State.Why, j.State.Remedy)
-	}
-	if at == phase.Aborting || at == phase.Aborted {
-		return false, fmt.Errorf("job %s is %s", j.ID, at)
-	}
-	return slices.Index(onwards, at) >= slices.Index(onwards, wanted), nil
 }

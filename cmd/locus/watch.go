@@ -9,9 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"locus/control/jobs"
+	"locus/control/ops"
 	"locus/control/watch"
-	"locus/migrate/job"
-	"locus/proxy/mirror"
 )
 
 func watchCommand(in *invocation) *cobra.Command {
@@ -57,10 +56,10 @@ func (in *invocation) watch(ctx context.Context, store *jobs.Store, only []strin
 
 // watched is a job in the output for programs.
 type watched struct {
-	Job    *job.Job   `json:"job"`
-	Report job.Report `json:"report"`
+	Job    *ops.Job      `json:"job"`
+	Report ops.JobReport `json:"report"`
 	// Mirror holds the results of mirrored reads over all proxies.
-	Mirror *mirror.Report `json:"mirror,omitempty"`
+	Mirror *ops.MirrorReport `json:"mirror,omitempty"`
 }
 
 // watchEncoded writes a list of the jobs once, or every second until all are over.
