@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/apt.sh"
 suites=$(readlink -f "$here/../suites")
 dir=${LOCUS_SUITES_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/locus/suites}
-parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy django php perl ruby java sysbench mydumper ptosc wordpress mediawiki ghost installers)
+parts=(browser node mysqljs mtr pymysql mysqlclient sqlalchemy peewee django php eloquent perl ruby java sysbench mydumper ptosc wordpress mediawiki ghost installers)
 
 # node: the npm packages of test/suites/node/package-lock.json, in node/.
 install_node() { install_npm "$suites/node" "$dir/node"; }
@@ -138,6 +138,11 @@ install_mysqlclient() {
   upstream bookworm python-mysqldb mysqlclient
 }
 
+install_peewee() {
+  packages python3-pytest python3-pymysql
+  upstream bookworm peewee peewee
+}
+
 install_sqlalchemy() { packages python3-pytest python3-sqlalchemy python3-pymysql python3-mysqldb; }
 
 install_django() {
@@ -149,6 +154,8 @@ install_php() {
   packages php-cli php-mysql
   upstream bookworm php8.2 php run-tests.php ext/pdo/tests ext/pdo_mysql/tests ext/mysqli/tests
 }
+
+install_eloquent() { packages php-cli php-mysql php-illuminate-database; }
 
 install_perl() {
   packages libdbd-mysql-perl libdbd-mariadb-perl libtest-deep-perl

@@ -17,8 +17,8 @@ type place struct {
 	database string // the first of the suite's
 }
 
-// fill replaces the words in braces in texts of the table: {host}, {port}, {addr}, {user}, {password}, {database}, {dsn}, which is
-// go-sql-driver's, and {here}, the directory of this package. Further words follow in pairs.
+// fill replaces the words in braces in texts of the table: {host}, {port}, {addr}, {user}, {password}, {database}, {engine}, {dsn},
+// which is go-sql-driver's, and {here}, the directory of this package. Further words follow in pairs.
 func (p place) fill(t testing.TB, texts []string, more ...string) []string {
 	t.Helper()
 	here, err := filepath.Abs(".")
@@ -27,7 +27,7 @@ func (p place) fill(t testing.TB, texts []string, more ...string) []string {
 	}
 	words := strings.NewReplacer(append(more,
 		"{host}", p.Host, "{port}", fmt.Sprint(p.Port), "{addr}", p.Addr(), "{user}", p.User, "{password}", p.Password,
-		"{database}", p.database, "{dsn}", p.DSN(p.database), "{here}", here,
+		"{database}", p.database, "{engine}", string(p.engine), "{dsn}", p.DSN(p.database), "{here}", here,
 	)...)
 	filled := make([]string, len(texts))
 	for i, text := range texts {

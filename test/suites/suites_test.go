@@ -112,7 +112,9 @@ func (s suite) test(t *testing.T) {
 			}
 			s.compare(t, engine, own, cases)
 			if inShop != nil {
-				t.Run("shop", func(t *testing.T) { allPass(t, engine, own, inShop) })
+				t.Run("shop", func(t *testing.T) {
+					allPass(t, engine, shop.Options{Servers: own, Spanning: s.cluster.Spanning}, inShop)
+				})
 			}
 		})
 	}
@@ -171,8 +173,8 @@ func (s suite) place(t *testing.T, at stand.Endpoint, engine servers.Engine) pla
 }
 
 // allPass runs cases in the shop's sharded tables. There is nothing to compare with: the cases themselves check what they find.
-func allPass(t *testing.T, engine servers.Engine, own []*servers.Server, cases run) {
-	s := stand.StartWith(t, engine, shop.Options{Servers: own})
+func allPass(t *testing.T, engine servers.Engine, o shop.Options, cases run) {
+	s := stand.StartWith(t, engine, o)
 	outcomes := cases(t, place{Endpoint: s.Proxy, engine: engine, database: s.Shop.Schema}, nil)
 	t.Logf("%s: %s", engine, outcomes)
 	if len(outcomes) == 0 {

@@ -14,7 +14,7 @@ import (
 //
 // In the short scale a suite without an engine does not run: the modules that Go suites depend on take long to build, and the others take
 // long to run.
-var suites = slices.Concat(drivers, mappers, applications, installers)
+var suites = slices.Concat(drivers, mappers, sharding, applications, installers)
 
 // drivers are tests of drivers, and sysbench.
 var drivers = []suite{
@@ -183,6 +183,17 @@ var mappers = []suite{
 			},
 		},
 	},
+	{
+		// By PyMySQL. The modules that need no other server, and no threads.
+		name: "peewee", databases: []string{"peewee_test"}, least: 690, inTurn: true,
+		tests: pytest(program{
+			part: "peewee", start: "{source}", limit: 10 * time.Minute,
+			env: []string{
+				"PEEWEE_TEST_BACKEND=mysql", "PEEWEE_MYSQL_HOST={host}", "PEEWEE_MYSQL_PORT={port}", "PEEWEE_MYSQL_USER={user}",
+				"PEEWEE_MYSQL_PASSWORD={password}", "USER=peewee", "TZ=UTC",
+			},
+		}, peeweeFiles...),
+	},
 	{name: "sqlalchemy-pymysql", databases: []string{"test", "test_schema"}, least: 305, inTurn: true, tests: sqlalchemy("pymysql")},
 	{name: "sqlalchemy-mysqldb", databases: []string{"test", "test_schema"}, least: 305, inTurn: true, tests: sqlalchemy("mysqldb")},
 	{
@@ -208,6 +219,30 @@ var mappers = []suite{
 		},
 	},
 }
+
+// sharding are mappers whose cases declare their tables by comments. A plain server ignores the comments, and the proxy shards the tables.
+var sharding = []suite{
+	{
+		name: "peewee-sharded", databases: []string{"suite"}, least: 20, cluster: scattering(""), spread: shopTables,
+		tests: scenarios{
+			part: "peewee", args: []string{python}, env: []string{"PYTHONPATH={source}:{here}/scenarios", "PYTHONDONTWRITEBYTECODE=1"},
+			cases: "peewee/cases.py", inShop: "peewee/shop.py",
+		},
+	},
+	{
+		// Relations are read on MySQL only: MariaDB has no lateral derived tables.
+		name: "drizzle", databases: []string{"suite"}, least: 16, cluster: scattering(""), spread: shopTables,
+		tests: script{cases: "drizzle/cases.js", inShop: "drizzle/shop.js"},
+	},
+	{
+		// It drops all tables at its end.
+		name: "eloquent", databases: []string{"suite"}, least: 21, cluster: scattering(""),
+		tests: scenarios{args: []string{"/usr/bin/php"}, cases: "eloquent/cases.php", inShop: "eloquent/shop.php"},
+	},
+}
+
+// shopTables are the sharded tables that the cases of mappers fill.
+var shopTables = []string{"users", "orders", "items"}
 
 // applications are applications with undeclared tables, and with tables sharded by what their rows belong to.
 var applications = []suite{

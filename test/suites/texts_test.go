@@ -78,3 +78,10 @@ var activeRecordFiles = []string{
 	"schema_dumper_test.rb", "statement_cache_test.rb", "time_precision_test.rb", "transaction_callbacks_test.rb",
 	"transaction_isolation_test.rb", "transactions_test.rb", "unsafe_raw_sql_test.rb", "validations/uniqueness_validation_test.rb", "view_test.rb",
 }
+
+var peeweeFiles = []string{
+	"tests/db_tests.py", "tests/expressions.py", "tests/fields.py", "tests/keys.py", "tests/manytomany.py", "tests/models.py",
+	"tests/model_save.py", "tests/model_sql.py", "tests/prefetch_tests.py", "tests/queries.py", "tests/regressions.py", "tests/results.py",
+	"tests/schema.py", "tests/sql.py", "tests/transactions.py", "tests/dataset.py", "tests/hybrid.py", "tests/kv.py", "tests/migrations.py",
+	"tests/pool.py", "tests/pwiz_integration.py", "tests/reflection.py", "tests/returning.py", "tests/shortcuts.py", "tests/signals.py",
+}
