@@ -8,7 +8,7 @@ import (
 
 // attempts counts consecutive failures of a job's actions. The zero value has seen no failure.
 type attempts struct {
-	since time.Time // of the first failure; zero if the last action succeeded
+	since time.Time // time of the first failure; zero if the last action succeeded
 	tries int
 	last  phase.Action // the action that failed last
 }

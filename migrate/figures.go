@@ -8,8 +8,7 @@ import (
 	"locus/migrate/job"
 )
 
-// Limits bound how much the watched metrics may get worse during a rolling cut-over. The zero value of each
-// stands for its default.
+// Limits bound how much the watched metrics may get worse during a rolling cut-over. A zero field means its default.
 type Limits struct {
 	Errors  float64       // increase of the error rate of statements on the moved genes; 0.01
 	Slower  float64       // factor by which their p99 latency may grow; 2
@@ -40,8 +39,8 @@ type figures struct {
 	Held      time.Duration // time for which the last step paused statements
 	Conflicts int64
 	Running   int // statements running at the target
-	// Fared holds the errors and latencies of the moving genes' statements so far. told: the proxies have just
-	// reported them; otherwise they are an earlier value.
+	// Fared holds the errors and latencies of the moving genes' statements so far. told is true if the proxies have just
+	// reported them. Otherwise they are an earlier value.
 	Fared job.Outcomes
 	told  bool
 }

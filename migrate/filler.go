@@ -109,7 +109,7 @@ func (f *filler) run(ctx context.Context) {
 
 func hangUp(c *link.Conn) {
 	if c != nil {
-		_ = c.Close() // no statement is running there
+		_ = c.Close() // no statement is running on the connection
 	}
 }
 
@@ -208,8 +208,8 @@ func (f *filler) without(ctx context.Context, c *link.Conn, t *table.Table) (key
 	return keys, nil
 }
 
-// all reads every row and fills those whose gene is not that of their owner. It also finds rows that were
-// dropped from the list.
+// all reads every row and sets the gene where it is not the gene of the owner. It also finds rows that were dropped from the
+// list.
 func (f *filler) all(ctx context.Context, rest func(context.Context) error) error {
 	c, err := link.Dial(ctx, f.source)
 	if err != nil {

@@ -24,7 +24,7 @@ type handover struct {
 	ownership *ownership
 	report    *reporter
 
-	read    Snapshot    // the state when the step began; replaced by what the step wrote
+	read    Snapshot    // the state when the step began; the commit's state afterwards
 	rows    router.Part // the rows that change hands
 	reach   int         // how far the job's state is after the step
 	forward bool        // false: the rows go back to the source
@@ -40,7 +40,7 @@ type handover struct {
 	locked *link.Conn
 
 	passed passed      // recorded positions of the streams; nil if the record has no steps
-	open   *owned.Open // the open step, from the reading of the giver's position on
+	open   *owned.Open // the open step, once the old owner's position has been read
 
 	fenced time.Time
 	after  *job.Job    // the record, after the commit was sent
@@ -49,14 +49,14 @@ type handover struct {
 
 // pass is the part of a step in which one server hands rows to another.
 type pass struct {
-	leg      *leg
-	rows     router.Part
-	giver    link.Server
-	receiver *stream // carries the giver's changes to the receiver; nil for global tables, which all servers have
+	leg    *leg
+	rows   router.Part
+	old    link.Server
+	stream *stream // applies the old owner's changes at the new owner; nil for global tables, which all servers have
 
-	atGiver, atReceiver *link.Conn
-	orphans             []uint64 // orphaned connections from before the fence; see endOrphans
-	conflicts           int64    // count before the fence
+	atOld, atNew *link.Conn
+	orphans      []uint64 // orphaned connections from before the fence; see endOrphans
+	conflicts    int64    // count before the fence
 }
 
 // run executes the step in the order of package cutover.
@@ -89,7 +89,7 @@ func (h *handover) run(ctx context.Context) error {
 
 // tell logs and reports a step that was begun, with the duration of each of its lines.
 func (h *handover) tell(s Stepped, err error) {
-	told := []any{"job", s.Job, "receiver", s.To, "genes", s.Genes, "held", s.Held()}
+	told := []any{"job", s.Job, "to", s.To, "genes", s.Genes, "held", s.Held()}
 	for _, line := range s.Lines {
 		told = append(told, line.Name, line.Ended.Sub(line.Began))
 	}
@@ -105,7 +105,7 @@ func (h *handover) tell(s Stepped, err error) {
 
 func (h *handover) job() string { return h.read.Job.ID }
 
-// to returns the shard that gets the genes, or one text for the several shards of an import.
+// to returns the shard that gets the genes, or a text that stands for the shards of an import.
 func (h *handover) to() router.ShardName {
 	if h.forward {
 		return router.ShardName(h.read.Job.Target())
@@ -115,23 +115,23 @@ func (h *handover) to() router.ShardName {
 
 // dial connects to both servers.
 func (p *pass) dial(ctx context.Context) (err error) {
-	if p.atGiver, err = link.Dial(ctx, p.giver); err != nil {
+	if p.atOld, err = link.Dial(ctx, p.old); err != nil {
 		return err
 	}
-	p.atReceiver, err = link.Dial(ctx, p.leg.shards.other(p.giver))
+	p.atNew, err = link.Dial(ctx, p.leg.shards.other(p.old))
 	return err
 }
 
 // at returns the connection to a side's server.
 func (p *pass) at(side owned.Side, h *handover) *link.Conn {
-	if side == h.giver() {
-		return p.atGiver
+	if side == h.oldOwner() {
+		return p.atOld
 	}
-	return p.atReceiver
+	return p.atNew
 }
 
-// giver returns the side that owns the rows before the step.
-func (h *handover) giver() owned.Side {
+// oldOwner returns the side that owns the rows before the step.
+func (h *handover) oldOwner() owned.Side {
 	if h.forward {
 		return owned.Source
 	}
@@ -140,8 +140,8 @@ func (h *handover) giver() owned.Side {
 
 func (h *handover) hangUp() {
 	for _, p := range h.passes {
-		hangUp(p.atGiver)
-		hangUp(p.atReceiver)
+		hangUp(p.atOld)
+		hangUp(p.atNew)
 	}
 }
 
@@ -191,16 +191,16 @@ func (h *handover) check(ctx context.Context) error {
 }
 
 func (h *handover) checkPass(ctx context.Context, p *pass) error {
-	if p.receiver == nil {
+	if p.stream == nil {
 		return p.dial(ctx)
 	}
-	if lag, most := p.receiver.lag(time.Now()), h.runner.Times.Lag; lag > most {
+	if lag, most := p.stream.lag(time.Now()), h.runner.Times.Lag; lag > most {
 		return fmt.Errorf("the stream is %v behind, more than %v", lag.Round(time.Millisecond), most)
 	}
 	if err := p.dial(ctx); err != nil {
 		return err
 	}
-	if err := p.receiver.hasAllOf(ctx, p.atGiver); err != nil {
+	if err := p.stream.hasAllOf(ctx, p.atOld); err != nil {
 		return err
 	}
 	if h.forward {
@@ -226,14 +226,14 @@ func (h *handover) ensureBack(ctx context.Context) error {
 	return nil
 }
 
-// fence pauses statements on the genes. It waits until every proxy has paused them, and until the giver has no
-// prepared transaction on these genes.
+// fence pauses statements on the genes. It waits until every proxy has paused them, and until the old owner has no prepared
+// transaction on these genes.
 func (h *handover) fence(ctx context.Context) error {
 	for _, p := range h.passes {
-		if p.receiver == nil {
+		if p.stream == nil {
 			break
 		}
-		p.conflicts = p.receiver.Progress().Conflicts
+		p.conflicts = p.stream.Progress().Conflicts
 	}
 	if h.outside() {
 		return h.lock(ctx)
@@ -258,7 +258,7 @@ func (h *handover) fence(ctx context.Context) error {
 		if err := h.endOrphans(ctx, p, proxies); err != nil {
 			return err
 		}
-		if err := AwaitPrepared(ctx, p.atGiver, p.giver.Addr); err != nil {
+		if err := AwaitPrepared(ctx, p.atOld, p.old.Addr); err != nil {
 			return err
 		}
 	}
@@ -278,8 +278,8 @@ func (h *handover) obeyed(ctx context.Context, version int64) (map[string]int64,
 	return h.move.fleet.acknowledged(ctx, version, h.acknowledgements)
 }
 
-// position runs when no client writes to the giver any more. The receiver must have applied all of the giver's
-// changes and refused none of them. Rows that changed since the last comparison are compared again.
+// position runs after all clients have stopped writing to the old owner. The new owner must have applied all of the old
+// owner's changes and refused none of them. Rows that changed since the last comparison are compared again.
 func (h *handover) position(ctx context.Context) error {
 	if err := h.fill(ctx, (*filler).settle); err != nil {
 		return err
@@ -303,20 +303,20 @@ func (h *handover) fill(ctx context.Context, how func(*filler, context.Context, 
 		return nil
 	}
 	p := h.passes[0]
-	if err := p.receiver.hasAllOf(ctx, p.atGiver); err != nil { // so that the filler has seen all writes
+	if err := p.stream.hasAllOf(ctx, p.atOld); err != nil { // so that the filler has seen all writes
 		return err
 	}
-	return how(h.move.owners.filler, ctx, p.atGiver)
+	return how(h.move.owners.filler, ctx, p.atOld)
 }
 
 func (h *handover) positionPass(ctx context.Context, p *pass) error {
-	if p.receiver == nil { // from global back to the source only
+	if p.stream == nil { // when global tables become undeclared again, only the source keeps the rows
 		return h.beginAgain(ctx, p)
 	}
-	if err := p.receiver.hasAllOf(ctx, p.atGiver); err != nil {
+	if err := p.stream.hasAllOf(ctx, p.atOld); err != nil {
 		return err
 	}
-	if now := p.receiver.Progress().Conflicts; now != p.conflicts {
+	if now := p.stream.Progress().Conflicts; now != p.conflicts {
 		return fmt.Errorf("%d rows were refused by the server that receives the genes: locus jobs %s shows them", now-p.conflicts, h.job())
 	}
 	if err := h.misfits(ctx, p); err != nil {
@@ -325,12 +325,12 @@ func (h *handover) positionPass(ctx context.Context, p *pass) error {
 	if err := h.recheck(ctx, p); err != nil {
 		return err
 	}
-	// Everything that the giver has written so far was judged as the owner's change, and is applied at the
-	// receiver. Changes after this position wait for the outcome of the step.
-	return p.receiver.Bound(ctx, func(here changes.Position) error {
+	// Every change that the old owner has written so far was judged as the owner's change, and is applied at the new owner.
+	// Changes after this position wait for the outcome of the step.
+	return p.stream.Bound(ctx, func(here changes.Position) error {
 		at, err := here.Bound()
 		if err == nil {
-			h.open.Bound(p.leg.id, h.giver(), at)
+			h.open.Bound(p.leg.id, h.oldOwner(), at)
 		}
 		return err
 	})
@@ -339,10 +339,10 @@ func (h *handover) positionPass(ctx context.Context, p *pass) error {
 // beginAgain makes the stream to a shard start at the current end of the source's log. The source and the shard
 // have the same rows: clients wrote them on both, and no prepared transaction is left.
 func (h *handover) beginAgain(ctx context.Context, p *pass) error {
-	if err := AwaitPrepared(ctx, p.atReceiver, p.leg.shards.source.Addr); err != nil {
+	if err := AwaitPrepared(ctx, p.atNew, p.leg.shards.source.Addr); err != nil {
 		return err
 	}
-	return p.leg.streams.restart(ctx, p.atReceiver)
+	return p.leg.streams.restart(ctx, p.atNew)
 }
 
 // misfits refuses to shard tables that have rows which statements would not find afterwards.
@@ -350,24 +350,24 @@ func (h *handover) misfits(ctx context.Context, p *pass) error {
 	if h.move.owners == nil || !h.forward || p != h.passes[0] {
 		return nil
 	}
-	return h.move.owners.stillWrong(ctx, p.atGiver)
+	return h.move.owners.stillWrong(ctx, p.atOld)
 }
 
-// recheck compares those of the step's rows that changed since the last comparison. It also runs before the
-// fence, so that few rows are left during the fence.
+// recheck compares those of the step's rows that changed since the last comparison. It also runs before the fence, so that few
+// rows remain during the fence.
 func (h *handover) recheck(ctx context.Context, p *pass) error {
 	changed := &p.leg.changed
-	changed.take(p.receiver)
+	changed.take(p.stream)
 	if changed.tooMany {
 		if !h.forward { // a rollback must not depend on a comparison
 			return nil
 		}
 		return errors.New("too many rows have changed since the last comparison, or it is not known which")
 	}
-	return p.leg.recheck(ctx, p.rows, p.giver, p.atGiver, p.atReceiver, p.receiver)
+	return p.leg.recheck(ctx, p.rows, p.old, p.atOld, p.atNew, p.stream)
 }
 
-// reverse starts the reverse stream and records its position before any client may write to the receiver.
+// reverse starts the reverse stream and records its position before any client may write to the new owner.
 func (h *handover) reverse(ctx context.Context) error {
 	if h.read.Job.Import.Global() { // clients write these tables on every shard, so no stream may carry the changes again
 		for _, p := range h.passes {
@@ -386,11 +386,11 @@ func (h *handover) reverse(ctx context.Context) error {
 	return h.each(ctx, h.reversePass)
 }
 
-// reversePass records the receiver's position. Later writes there are the new owner's. The reverse stream
+// reversePass records the new owner's position. Later writes there are the new owner's. The reverse stream
 // delays the step's rows until the position and the outcome are known.
 func (h *handover) reversePass(ctx context.Context, p *pass) error {
-	h.open.Close(p.leg.id, h.giver().Other())
-	return h.bound(ctx, p, p.atReceiver, h.giver().Other())
+	h.open.Close(p.leg.id, h.oldOwner().Other())
+	return h.bound(ctx, p, p.atNew, h.oldOwner().Other())
 }
 
 // bound sets a side's bound to the current position of its log.

@@ -263,7 +263,7 @@ func dropEmpty(ctx context.Context, at link.Server, names []catalog.TableName) e
 		case err != nil:
 			return fmt.Errorf("check whether table %s is empty: %w", name, err)
 		case len(rows) > 0:
-			continue // it has rows that the job did not write
+			continue // the table has rows that the job did not write
 		}
 		if _, err := c.Exec(ctx, "DROP TABLE IF EXISTS "+spelled(name)); err != nil {
 			return fmt.Errorf("drop table %s: %w", name, err)

@@ -28,8 +28,8 @@ type monitor struct {
 
 	stepped time.Time // time of the last step; zero if the next one need not wait
 	before  figures   // the metrics after the last step
-	waiting job.Tally // at the source, when the job began to wait for a cut-over
-	usual   job.Tally // at the source, before the first step
+	waiting job.Tally // errors and latencies at the source when the job began to wait for a cut-over
+	usual   job.Tally // errors and latencies at the source before the first step
 }
 
 // look returns the current metrics. A metric that can't be read keeps its value from before the step.

@@ -47,7 +47,7 @@ func newMove(w *worker, j *job.Job, of []*shards, homes audit.Homes) *move {
 	return m
 }
 
-// keep starts what the job's state requires, and stops the rest.
+// keep starts the parts that the job's state requires, and stops the others.
 func (m *move) keep(ctx context.Context, s Snapshot) error {
 	if err := m.legs.keep(ctx, s); err != nil {
 		return err

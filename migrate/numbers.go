@@ -25,7 +25,7 @@ func (h *handover) number(ctx context.Context) error {
 		if at < 0 || !t.Columns[at].IsInteger() {
 			continue
 		}
-		highest, err := numbered(ctx, p.atGiver, t, at)
+		highest, err := numbered(ctx, p.atOld, t, at)
 		if err == nil && highest > 0 {
 			err = h.runner.Store.Number(ctx, t.Name, highest)
 		}

@@ -45,7 +45,7 @@ func (h *handover) findOrphans(ctx context.Context) error {
 		return nil
 	}
 	for _, p := range h.passes {
-		if p.orphans, err = orphaned(ctx, p.atGiver, h.proxies); err != nil {
+		if p.orphans, err = orphaned(ctx, p.atOld, h.proxies); err != nil {
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func (h *handover) endOrphans(ctx context.Context, p *pass, proxies map[string]i
 		if len(p.orphans) == 0 { // the usual case: one query less while statements are paused
 			return nil
 		}
-		now, err := orphaned(ctx, p.atGiver, proxies)
+		now, err := orphaned(ctx, p.atOld, proxies)
 		if err != nil {
 			return err
 		}
@@ -73,9 +73,9 @@ func (h *handover) endOrphans(ctx context.Context, p *pass, proxies map[string]i
 			return nil
 		}
 		if !killed {
-			h.runner.Log.Warn("connections of proxies that are gone are ended", "job", h.job(), "shard", p.giver.Addr, "connections", len(now))
+			h.runner.Log.Warn("connections of proxies that are gone are ended", "job", h.job(), "shard", p.old.Addr, "connections", len(now))
 		}
-		if err := kill(ctx, p.atGiver, now); err != nil {
+		if err := kill(ctx, p.atOld, now); err != nil {
 			return err
 		}
 		if err := pause(ctx, fleetLook/10); err != nil {

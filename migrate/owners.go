@@ -20,7 +20,7 @@ import (
 // It holds the rows whose keys give no gene or contradictory genes, collected since all rows were last checked,
 // and the highest sequence of their IDs. The streams report rows to it. Its methods may be called concurrently.
 type owners struct {
-	filler *filler // for tables whose gene column locus makes; nil if there are none
+	filler *filler // for tables whose gene column the job adds; nil if there are none
 	homes  audit.Homes
 	here   link.Server // the source
 
@@ -113,7 +113,7 @@ func (o *owners) lookAtAll(ctx context.Context, source link.Server, shard router
 	}
 	defer c.Close()
 	for _, t := range tables {
-		if t.Declared.Kind == catalog.Global { // its rows have no owners
+		if t.Declared.Kind == catalog.Global { // its rows have no owner
 			continue
 		}
 		if err := o.lookAtTable(ctx, c, shard, t); err != nil {
@@ -254,7 +254,7 @@ func (o *owners) orphans(ctx context.Context, c *link.Conn, t *table.Table, chil
 	return wrong, nil
 }
 
-// numbered returns declarations whose sequences start above those of the existing rows.
+// numbered returns declarations whose sequences start above the numbers of the existing rows.
 func (o *owners) numbered(tables map[catalog.TableName]catalog.Declaration) map[catalog.TableName]catalog.Declaration {
 	o.mu.Lock()
 	defer o.mu.Unlock()

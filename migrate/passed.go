@@ -67,7 +67,7 @@ func (h *handover) readPassed(ctx context.Context) error {
 // writes.
 func recorded(ctx context.Context, c *link.Conn, stream string) (all []changes.Position, err error) {
 	texts, err := checkpoint.Positions(ctx, c, stream)
-	if checkpoint.None(err) { // no stream has written there yet
+	if checkpoint.None(err) { // no stream has written a position there yet
 		return nil, nil
 	}
 	if err != nil {

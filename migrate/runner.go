@@ -29,7 +29,7 @@ type Runner struct {
 // Stepped is the result of a step: forward or back, taken or not.
 type Stepped struct {
 	Job          string
-	To           router.ShardName // the receiver
+	To           router.ShardName // the new owner
 	Genes        int              // number of genes that were to change hands
 	Began, Ended time.Time
 	Lines        []cutover.Line
@@ -51,16 +51,16 @@ func (s Stepped) Held() time.Duration {
 	return 0
 }
 
-// Times are the time limits of a job. The zero value of each stands for its default.
+// Times are the time limits of a job. A zero field means the default, which is at the end of its comment.
 type Times struct {
-	Before   time.Duration // for the checks before a step; 30 s
+	Before   time.Duration // of the checks before a step; 30 s
 	Within   time.Duration // from the fence to the commit of a step; 1.5 s, less than the time for which proxies pause statements
 	Undo     time.Duration // for removing a fence; 10 s
-	Fresh    time.Duration // for which a verification is valid; 10 min
-	Lag      time.Duration // of the stream; with more, no step begins; 5 s
-	Held     time.Duration // pause of statements by a step; a longer one stops a rolling cut-over; 1 s
-	Patience time.Duration // with failures, until the job fails; 10 min
-	Look     time.Duration // between polls for jobs; 5 s
+	Fresh    time.Duration // how long a comparison is valid; 10 min
+	Lag      time.Duration // maximum lag of the stream at the start of a step; 5 s
+	Held     time.Duration // maximum pause of statements by a step; a longer one stops a rolling cut-over; 1 s
+	Patience time.Duration // how long actions may fail before the job fails; 10 min
+	Look     time.Duration // interval between polls for jobs; 5 s
 }
 
 func (t Times) withDefaults() Times {

@@ -62,11 +62,11 @@ func (a step) handover(s Snapshot) *handover {
 		switch {
 		case rows.Empty():
 		case !a.forward && s.Job.Import.Global():
-			h.passes = append(h.passes, &pass{leg: l, rows: rows, giver: l.shards.target})
+			h.passes = append(h.passes, &pass{leg: l, rows: rows, old: l.shards.target})
 		case a.forward:
-			h.passes = append(h.passes, &pass{leg: l, rows: rows, giver: l.shards.source, receiver: l.streams.forward})
+			h.passes = append(h.passes, &pass{leg: l, rows: rows, old: l.shards.source, stream: l.streams.forward})
 		default:
-			h.passes = append(h.passes, &pass{leg: l, rows: rows, giver: l.shards.target, receiver: l.streams.back})
+			h.passes = append(h.passes, &pass{leg: l, rows: rows, old: l.shards.target, stream: l.streams.back})
 		}
 	}
 	return h

@@ -26,16 +26,16 @@ type stream struct {
 // beginning determines where a stream may start.
 type beginning struct {
 	back bool // it is the reverse stream
-	// begun: the stream must have a recorded position, because rows depend on what it has applied. Starting
-	// elsewhere would skip changes.
+	// begun means that the stream must have a recorded position, because rows depend on the changes that it has applied.
+	// Starting at another position would skip changes.
 	begun bool
 	// fromEnd: earlier changes are not needed, so the stream starts at the end of the log if its server lacks the
 	// recorded position.
 	fromEnd bool
 }
 
-// openStream starts a stream at its recorded position, or at the end of the log. It runs beside together with
-// the stream, until its context ends; beside may be nil.
+// openStream starts a stream at its recorded position, or at the end of the log. It also runs the function beside until the
+// stream's context ends. beside may be nil.
 func openStream(ctx context.Context, from link.Server, config applier.Config, start beginning, beside func(context.Context, *stream)) (*stream, error) {
 	a, err := applier.Open(ctx, config)
 	if err != nil {

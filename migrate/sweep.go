@@ -44,7 +44,8 @@ func (w sweeper) run(ctx context.Context, s *stream, at link.Server) {
 	}
 }
 
-// look ends the connections that were orphaned before and still are, and returns the currently orphaned ones.
+// look ends the connections that were orphaned at the last call and still are. It returns the connections that are orphaned
+// now.
 func (w sweeper) look(ctx context.Context, c **link.Conn, at link.Server, before []uint64) (now []uint64, err error) {
 	proxies, err := w.store.Proxies(ctx)
 	if err != nil {

@@ -23,7 +23,7 @@ type verifier struct {
 	legs   legs
 	owners *owners // for an import; otherwise nil
 	report *reporter
-	fresh  time.Duration // for how long a comparison is valid
+	fresh  time.Duration // how long a comparison is valid
 	log    *slog.Logger
 
 	compared map[string]int64 // rows by table, of the running or the last comparison; replaced, never edited
@@ -118,16 +118,16 @@ func (v *verifier) compare(ctx context.Context, s Snapshot, l *leg, rows router.
 
 // recheck compares those of the given rows that changed since they were last compared. If there are none, it
 // does nothing.
-func (l *leg) recheck(ctx context.Context, rows router.Part, giver link.Server, atGiver, atReceiver *link.Conn, by *stream) error {
+func (l *leg) recheck(ctx context.Context, rows router.Part, old link.Server, atOld, atNew *link.Conn, by *stream) error {
 	keys := l.changed.of(rows)
 	if len(keys) == 0 {
 		return nil
 	}
 	result, err := checksum.New(checksum.Config{
-		Job: l.id + "/step", Source: giver, Target: l.shards.other(giver), Tables: l.shards.tables, Parts: table.Split(rows.Genes, 1),
-	}, by).Recheck(ctx, atGiver, atReceiver, keys)
+		Job: l.id + "/step", Source: old, Target: l.shards.other(old), Tables: l.shards.tables, Parts: table.Split(rows.Genes, 1),
+	}, by).Recheck(ctx, atOld, atNew, keys)
 	if err == nil {
-		err = l.verdict(result, giver)
+		err = l.verdict(result, old)
 	}
 	if _, different := errors.AsType[*differencesError](err); err != nil && !different {
 		l.changed.tooMany = true // the rows were removed from the list, but not compared

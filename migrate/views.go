@@ -39,7 +39,7 @@ func (e *viewsError) remedy() string {
 	return fmt.Sprintf("make it there by hand, as SHOW CREATE shows it on %s, or drop it on %s", e.from, e.from)
 }
 
-// lackingViews lists what one shard lacks.
+// lackingViews lists the views that one shard lacks.
 type lackingViews struct {
 	routines []copies.Routine
 	views    []catalog.TableName
@@ -51,8 +51,8 @@ func (l lackingViews) empty() bool { return len(l.routines)+len(l.views) == 0 }
 // cluster.
 func (v views) needed() bool { return v.job.Import != nil && v.job.Outside() == nil }
 
-// make creates what each shard lacks, or returns an error, and waits until every proxy has read the new
-// definitions. A proxy that learned of them during a fence would query all shards while statements are paused.
+// make creates the views that each shard lacks, or returns an error, and waits until every proxy has read the new definitions.
+// A proxy that had to read them during a fence would query all shards while statements are paused.
 func (v views) make(ctx context.Context) error {
 	made := false
 	err := v.each(ctx, func(source, there *link.Conn, shard router.ShardName, l lackingViews) error {
@@ -200,7 +200,7 @@ func (v views) dropAt(ctx context.Context, shard router.ShardName, tables, made 
 	return nil
 }
 
-// EverywhereOf returns what a leg's target must have. For an import, that includes the tables over which the
+// EverywhereOf returns the objects that a leg's target must have. For an import, that includes the tables over which the
 // target gets views.
 func EverywhereOf(ctx context.Context, store Store, j *job.Job, shard router.ShardName) (*preflight.Everywhere, error) {
 	e, err := store.Everywhere(ctx, shard)

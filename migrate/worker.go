@@ -159,8 +159,7 @@ func (w *worker) watch(ctx context.Context, cancel context.CancelCauseFunc, of S
 	}
 }
 
-// judge turns the result of an action into an event for the job's record. It returns nil if the action is to be
-// repeated.
+// judge converts the result of an action to an event for the job's record. It returns nil if the action must be repeated.
 func (w *worker) judge(ctx context.Context, s Snapshot, did phase.Action, event *phase.Event, err error) (*phase.Event, error) {
 	if different, ok := errors.AsType[*differencesError](err); ok {
 		event, err = w.list(ctx, different)

@@ -15,7 +15,7 @@ import (
 // servers can be started from it.
 type Installation struct {
 	Engine  Engine
-	Version string // as the server reports it: 10.11.19-MariaDB-0+deb12u1, 9.7.4-2
+	Version string // the version that the server reports, such as 10.11.19-MariaDB-0+deb12u1 or 9.7.4-2
 
 	server    []string // the command that runs the server, with its fixed first arguments
 	installer string   // MariaDB only: the script that creates a data directory

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// templates is shared by the tests, as it is by the processes of one machine.
+// templates is the directory that all tests share, as the processes of one machine share theirs.
 var templates string
 
 func TestMain(m *testing.M) {

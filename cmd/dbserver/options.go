@@ -9,7 +9,7 @@ import (
 // Options configure one server. The zero value of each field except Dir is valid.
 type Options struct {
 	Dir        string   // the server's own directory; created and initialised if it is new
-	Port       int      // on 127.0.0.1; 0 chooses a free one
+	Port       int      // on 127.0.0.1; 0 chooses a free port
 	BufferPool int64    // size of InnoDB's buffer pool in bytes; 0 means 128 MiB
 	Args       []string // further options of the server; they come last, so they override others
 	// Templates is a directory with freshly initialised data directories, one per version of a server. A new
@@ -27,8 +27,8 @@ const (
 	redoLog = 64 << 20
 )
 
-// serving returns the options of a server that serves from a data directory. They include what moves of rows
-// need: full row images in the binary log, GTIDs, and a unique server ID.
+// serving returns the options of a server that serves from a data directory. They include the requirements of jobs that move
+// rows: full row images in the binary log, GTIDs, and a unique server ID.
 func (i *Installation) serving(d *directory, data string, port int, bufferPool int64) []string {
 	args := append(i.common(d, data),
 		"--bind-address=127.0.0.1",

@@ -212,7 +212,7 @@ func TestAServerOutlivesTheThreadThatAskedForIt(t *testing.T) {
 func onThreadThatEnds(f func()) int {
 	thread := make(chan int)
 	go func() {
-		runtime.LockOSThread() // without unlocking: so the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked, so the thread ends with the goroutine
 		if syscall.Gettid() == syscall.Getpid() {
 			thread <- onThreadThatEnds(f)
 			runtime.UnlockOSThread()

@@ -120,7 +120,7 @@ func (d *directory) replicate(ctx context.Context, s *shard) error {
 		writesAnyway = "SUPER, READ_ONLY ADMIN"
 	}
 	if err := s.Execute(ctx,
-		"REVOKE "+writesAnyway+" ON *.* FROM "+shardUser, // these would let it write to replicas
+		"REVOKE "+writesAnyway+" ON *.* FROM "+shardUser, // these privileges would let the account write to read-only replicas
 		fmt.Sprintf("CREATE USER IF NOT EXISTS %s IDENTIFIED BY '%s'", adminUser, admin),
 		fmt.Sprintf("GRANT PROCESS, RELOAD, REPLICATION SLAVE, %s ON *.* TO %s", rights, adminUser),
 	); err != nil {

@@ -15,8 +15,8 @@ import (
 	"locus/router"
 )
 
-// Run runs a demo until ctx ends. It returns after everything that it started has ended. The data stays. The
-// error is that of a failed start or stop.
+// Run runs a demo until ctx ends. It returns after everything that it started has ended. The data is kept. An error is the
+// error of a failed start or stop.
 func Run(ctx context.Context, o Options) error {
 	if err := errors.Join(o.Validate(), gene.CheckGolden()); err != nil {
 		return err
@@ -38,7 +38,7 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// running holds what a demo has started so far.
+// running holds the parts of a demo that have been started.
 type running struct {
 	options Options
 	dir     *directory
@@ -48,7 +48,7 @@ type running struct {
 	first   router.ShardName // a shard that owns genes
 	spare   router.ShardName // a shard without genes; empty if there is none
 
-	undo []func() error // in the order of the start
+	undo []func() error // in the order in which the parts were started
 }
 
 func (r *running) onStop(f func() error) { r.undo = append(r.undo, f) }
@@ -76,7 +76,7 @@ func (l *lines) Write(b []byte) (int, error) {
 
 func (r *running) say(format string, args ...any) { fmt.Fprintf(r.options.Out, format+"\n", args...) }
 
-// start starts everything. After an error, undo contains what was started before.
+// start starts all parts. After an error, undo contains the parts that were started before it.
 func (r *running) start(ctx context.Context) (err error) {
 	o := r.options
 	if r.dir, err = openDirectory(o.Data); err != nil {

@@ -18,7 +18,7 @@ type shard struct {
 	*member  // the primary of the first start
 	name     router.ShardName
 	password string
-	replicas []*member // its replicas at the first start
+	replicas []*member // the replicas that it had at the first start
 }
 
 // names returns the shards whose servers are in this directory: the declared ones, or, for a new cluster, those

@@ -46,7 +46,7 @@ func (a sight) short() string {
 	return b.String()
 }
 
-// command asks by a command, whose exit status is to be that of the severity.
+// command runs a command and checks that its exit status matches the severity in its output.
 func (f *faces) command(name string) sight {
 	f.t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -127,7 +127,7 @@ func (f *faces) table() string {
 	return strings.Join(lines, "")
 }
 
-// agree waits until all tools tell the same, and it is as wanted. It returns what they tell.
+// agree waits until all tools report the same findings, and wanted accepts them. It returns the report.
 func (f *faces) agree(what string, wanted func(sight) bool) sight {
 	f.t.Helper()
 	var last string
@@ -168,7 +168,7 @@ func (a sight) has(check, where string) bool {
 	return slices.ContainsFunc(a.Findings, func(f finding.Finding) bool { return f.Check == check && f.Where == where })
 }
 
-// another is a second proxy, of which a test decides what it answers.
+// another is a second proxy. The test sets its answers.
 type another struct {
 	mu   sync.Mutex // guards beat
 	beat fleet.Beat
@@ -208,8 +208,8 @@ func (f *faces) join(id string, version int64) (*another, func(version int64)) {
 	}
 }
 
-// TestAllToolsAgree breaks one thing after the other. The page's answers, the metrics, the table, status and doctor tell the same
-// findings, with the same severities.
+// TestAllToolsAgree causes one fault after another. For each, the HTTP answers, the metrics, the SQL table, locus status and
+// locus doctor must report the same findings with the same severities.
 func TestAllToolsAgree(t *testing.T) {
 	f := newFaces(t)
 	other, obey := f.join("proxy-2", 100)
@@ -277,7 +277,7 @@ func TestAllToolsAgree(t *testing.T) {
 	f.step("a proxy that is behind", func() { obey(0) }, is("map versions", "proxy-2", finding.AtRisk))
 }
 
-// step changes something, and waits until all tools tell the same of it.
+// step makes a change, and waits until all tools report its effect.
 func (f *faces) step(what string, change func(), wanted func(sight) bool) {
 	f.t.Helper()
 	change()

@@ -79,8 +79,8 @@ func (a *application) run(ctx context.Context) error {
 	return a.change(ctx, r, "")
 }
 
-// change plans a change of what is declared, shows and checks it, and writes it unless it is a dry run. If question is empty, it does
-// not ask for confirmation.
+// change plans a change of the declarations, shows and checks it, and writes it unless it is a dry run. If question is empty,
+// it does not ask for confirmation.
 func (a *application) change(ctx context.Context, r ops.Declare, question string) error {
 	return a.in.withEtcd(func(conn *connection) error {
 		o := a.in.opsOf(conn)
@@ -105,7 +105,7 @@ func (a *application) change(ctx context.Context, r ops.Declare, question string
 	})
 }
 
-// begin asks the question, unless it is empty or nothing is to be written, and prints the changes.
+// begin prints the changes and asks the question. It does not ask if the question is empty or if there is nothing to write.
 func (a *application) begin(c *ops.Change, question string) error {
 	if question != "" && !a.dryRun {
 		if err := a.in.confirm("%s", question); err != nil {
@@ -173,7 +173,7 @@ func (a *application) progress() fitting.Progress {
 	}
 }
 
-// printMade prints what is created on shards without genes.
+// printMade prints the objects that are created on shards without genes.
 func (a *application) printMade(lacking []*newshard.Lacking) {
 	if a.in.output != table {
 		return

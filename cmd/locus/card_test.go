@@ -12,8 +12,8 @@ import (
 	"locus/idgen/snowflake"
 )
 
-// Two runs of a process on the same host and port are two: what the one left behind
-// at the shards is not the other's.
+// Two runs of a process on the same host and port get different IDs, so the second run doesn't mistake transactions of the
+// first one for its own.
 func TestEachRunHasAnIDOfItsOwn(t *testing.T) {
 	c, err := config.Parse(nil)
 	if err != nil {
@@ -26,7 +26,7 @@ func TestEachRunHasAnIDOfItsOwn(t *testing.T) {
 	}
 }
 
-// The settings of a process's worker number: its address counts only if it is to be reused by it.
+// TestWorkerOf checks the settings of the worker number. The process's address is part of them only with reuse: address.
 func TestWorkerOf(t *testing.T) {
 	for text, want := range map[string]snowflake.Options{
 		"{}":                             {Last: 1023, Claim: 24 * time.Hour},

@@ -74,7 +74,7 @@ routes: |
 	} {
 		words := strings.Split(line, " ")
 		out := s.output(t, append([]string{"__complete", "-c", s.file("locus.yaml")}, words...)...)
-		got, _, _ := strings.Cut("\n"+out, "\n:") // the rest tells the shell what else to complete
+		got, _, _ := strings.Cut("\n"+out, "\n:") // the remaining lines tell the shell what else to complete
 		if got := strings.Join(strings.Fields(got), " "); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}

@@ -79,7 +79,7 @@ func startDemo(t *testing.T, args ...string) *demoRun {
 	return d
 }
 
-// showLogs prints what the processes of a demo have logged.
+// showLogs prints the logs of a demo's processes.
 func showLogs(t *testing.T, args []string) {
 	data := args[slices.Index(args, "--data")+1]
 	logs, err := filepath.Glob(filepath.Join(data, "logs", "*"))
@@ -260,7 +260,7 @@ func TestDemo(t *testing.T) {
 			t.Error(err)
 		}
 
-		// The kernel ends what a killed demo leaves.
+		// After a demo is killed, the kernel ends the processes that it started.
 		second.signal(t, syscall.SIGKILL)
 		second.end(t)
 		second.gone(t)

@@ -18,8 +18,7 @@ import (
 	"locus/router/cluster"
 )
 
-// TestDoctor looks at a cluster that is well, and at one in which a lot is wrong at
-// once.
+// TestDoctor checks a healthy cluster, and then one with many faults at the same time.
 func TestDoctor(t *testing.T) {
 	servers.Engines(t, func(t *testing.T, engine servers.Engine) {
 		s := openShopOn(t, servers.Start(t, engine, 2, "--max-connections=300", "--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1", "--binlog-expire-logs-seconds=100000"))

@@ -58,7 +58,7 @@ type eventList struct {
 	limit                 int
 	limited               func() bool // a limit was given
 	follow                bool
-	day                   string // of the last printed line
+	day                   string // the day of the last printed line
 }
 
 // eventsView is the list as programs read it.

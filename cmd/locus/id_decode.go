@@ -86,7 +86,7 @@ func (v decodedView) rows() [][]string {
 	var rows [][]string
 	for _, row := range v.idView.rows() {
 		switch row[0] {
-		case "order ID", "order number", "sequence": // these differ between the two readings
+		case "order ID", "order number", "sequence": // these fields differ between the two readings
 		default:
 			rows = append(rows, row)
 		}

@@ -93,7 +93,7 @@ func bitsOf(g cluster.Generator) []bitField {
 	return nil
 }
 
-// made is a generator, with what is needed to read its texts.
+// made is a generator together with the values that are needed to decode its texts.
 type made struct {
 	cluster.Generator
 	name string

@@ -28,7 +28,7 @@ func TestManPages(t *testing.T) {
 			continue
 		}
 		wants := []string{c.Short, c.UseLine(), "Mar 2026"}
-		if !strings.HasPrefix(c.CommandPath(), "locus completion") { // whose texts cobra writes, with markup
+		if !strings.HasPrefix(c.CommandPath(), "locus completion") { // cobra writes the texts of these commands, with markup
 			wants = append(wants, c.Long, c.Example)
 		}
 		c.NonInheritedFlags().VisitAll(func(f *pflag.Flag) { wants = append(wants, "--"+f.Name, strings.ReplaceAll(f.Usage, "`", "")) })

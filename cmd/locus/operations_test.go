@@ -273,7 +273,7 @@ func (f *faces) put(key string, text []byte) {
 // effects lists requests that jobs accept, with the last line of the journal.
 var effects = []struct {
 	request
-	phase []phase.Event // of the job before it
+	phase []phase.Event // the event of the job that ran before
 	line  string
 }{
 	{request{"pause split-1", "pause('split-1')", `{"job": "split-1"}`}, ready, "pause → paused"},
@@ -335,7 +335,7 @@ func TestTheLastProxyStays(t *testing.T) {
 	stays() // the other one is about to stop
 }
 
-// TestAShardIsRemovedByEachInterface until what is declared has no shard s2.
+// TestAShardIsRemovedByEachInterface removes shard s2 by command, SQL and HTTP, until the declarations don't contain it.
 func TestAShardIsRemovedByEachInterface(t *testing.T) {
 	f := newFaces(t)
 	for i, send := range []func() string{

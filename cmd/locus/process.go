@@ -54,7 +54,7 @@ type process struct {
 	proxy    *proxy.Proxy
 	servers  *failover.Runner // movers run it
 	timeline *events.Recorder
-	told     atomic.Pointer[string] // who told the process to stop; nil: a signal did
+	told     atomic.Pointer[string] // who requested the stop; nil: it was a signal
 	evict    func()                 // makes the proxy stop without waiting for transactions
 }
 
@@ -77,8 +77,8 @@ func (p *process) introduce() (err error) {
 	return nil
 }
 
-// register publishes the card, and then checks that this process can read the IDs that others make. Package
-// keyring explains this order. If it can't, register stops what it has started.
+// register publishes the card, and then checks that this process can read the IDs that other processes generate. Package
+// keyring explains this order. If it can't, register undoes its own steps.
 func (p *process) register(ctx context.Context) (leave func(), err error) {
 	present, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
@@ -193,7 +193,7 @@ func (p *process) join(o *proxy.Options) {
 	}
 }
 
-// beside returns the tasks that run in addition to the proxy, depending on the roles.
+// beside returns the tasks that run in addition to the proxy. They depend on the roles.
 func (p *process) beside(page *console.Console, hangups <-chan os.Signal) []func(context.Context) error {
 	again := &reloader{load: p.in.configuration, current: *p.config, log: p.log, level: p.level, certificates: p.shown, proxy: p.proxy, keys: p.keys}
 	list := []func(context.Context) error{

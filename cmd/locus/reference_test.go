@@ -213,7 +213,7 @@ func fakeTops() func() meter.Report {
 	}
 }
 
-// elsewhere are commands that no transcript runs, and what does.
+// elsewhere maps each command that no transcript runs to the test that runs it.
 var elsewhere = map[string]string{
 	"locus demo":             "test/demo runs it.",
 	"locus serve":            "test/demo runs it.",

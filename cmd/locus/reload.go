@@ -42,7 +42,7 @@ func (r *reloader) run(ctx context.Context, signals <-chan os.Signal) error {
 
 // reload applies all changes that can be applied, or none if something is invalid.
 func (r *reloader) reload() {
-	r.keys.Reread() // it logs whether the keys were adopted
+	r.keys.Reread() // Reread logs whether the keys were adopted
 	next, err := r.load()
 	if err == nil {
 		err = r.takeOver(next)

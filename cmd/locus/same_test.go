@@ -42,7 +42,7 @@ var requestLine = regexp.MustCompile(`(?m)^POST /v1/calls/([a-z_]+) takes$`)
 // TestInterfacesOfferTheSameOperations: each request over HTTP is a procedure and a command, and each command that changes something is
 // both, or listed with the reason.
 func TestInterfacesOfferTheSameOperations(t *testing.T) {
-	text, err := os.ReadFile("../../docs/reference/http-v1.txt") // which a test of package console compares with the requests
+	text, err := os.ReadFile("../../docs/reference/http-v1.txt") // a test of package console compares this file with the requests
 	if err != nil {
 		t.Fatal(err)
 	}

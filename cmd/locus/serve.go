@@ -123,7 +123,7 @@ func reportFiles(files config.Files, log *slog.Logger) error {
 	return nil
 }
 
-// serveAll runs the proxy and the tasks beside it, until ctx ends or an essential part fails.
+// serveAll runs the proxy and the additional tasks, until ctx ends or an essential part fails.
 func serveAll(ctx context.Context, log *slog.Logger, p *proxy.Proxy, handler http.Handler, l ports, beside ...func(context.Context) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

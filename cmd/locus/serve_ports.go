@@ -12,7 +12,7 @@ import (
 type ports struct {
 	clients net.Listener // for MySQL clients
 	page    net.Listener // for HTTP
-	ids     net.Listener // for numbers without a login
+	ids     net.Listener // serves numbers without a login
 }
 
 func listen(c *config.Config, shown *certificates) (l ports, err error) {

@@ -14,7 +14,7 @@ import (
 	"locus/proxy/ddl"
 )
 
-// record starts the recorder of events. The returned function ends it, after it has written what waits.
+// record starts the recorder of events. The returned function writes the queued events and stops the recorder.
 func (p *process) record() (end func()) {
 	p.timeline = events.NewRecorder(p.kv, p.log)
 	ctx, cancel := context.WithCancel(context.Background())

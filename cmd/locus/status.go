@@ -61,7 +61,7 @@ type asking int
 
 const (
 	everything   asking = iota
-	latest              // not the shards: the latest report about them is taken
+	latest              // use the latest report about the shards instead of querying them
 	proxiesAlone        // and not etcd's members
 )
 

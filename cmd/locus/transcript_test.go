@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 // lines that begin with a sign and a space are steps of the test, see its fields; "# " begins a comment. Words
 // like ${ETCD} stand for texts that differ from run to run.
 type transcript struct {
-	words map[string]string // the texts that ${NAME} stands for, by name
+	words map[string]string // the texts that replace ${NAME}, by name
 	steps map[string]func(t *testing.T, line string)
 }
 
@@ -97,7 +97,7 @@ func (s transcript) command(t *testing.T, line string) string {
 	status := run(t.Context(), args[1:], in)
 	var out strings.Builder
 	for text := range strings.Lines(stdout.String()) {
-		if id, is := strings.CutPrefix(text, "  id: "); is && s.words != nil { // it depends on addresses; ${ID} is the last one
+		if id, is := strings.CutPrefix(text, "  id: "); is && s.words != nil { // this line depends on addresses; ${ID} becomes the last ID
 			s.words["ID"] = strings.TrimSpace(id)
 			text = "  id: ${ID}\n"
 		}

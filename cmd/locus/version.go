@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The linker sets both for releases. Other builds use what Go records about the repository.
+// The linker sets both for releases. Other builds use the revision that Go records about the repository.
 var version, revision string
 
 func versionCommand(in *invocation) *cobra.Command {

@@ -251,7 +251,7 @@ func (e *evidence) nameEdges() (edges [][2]place) {
 	for edge := range e.joined {
 		note(edge)
 	}
-	keys := map[string][]place{} // of each schema, by the names of columns that may refer to them
+	keys := map[string][]place{} // the keys of each schema, by the names of columns that may refer to them
 	prefixes := e.tablePrefixes()
 	for i := range e.schema.Tables {
 		t := &e.schema.Tables[i]

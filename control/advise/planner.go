@@ -110,7 +110,7 @@ func (p *planner) ownersOf(database string, s *stmt.Statement) (owners []string)
 	return owners
 }
 
-// made returns the plan of a text, which may be that of the text before.
+// made returns the plan of a text. If again is true, the text is the same as in the last call.
 func (p *planner) made(l *stmt.Lexed, database string, again bool) (plan.Plan, error) {
 	last := &p.last
 	if last.catalog == p.catalog && last.database == database && l.Err == nil && !again && bytes.Equal(last.key, l.Key) {

@@ -145,7 +145,7 @@ type reporting struct {
 	// unseen is the number of executions that name tables which the schema does not contain, such as unseenTable.
 	unseen      float64
 	unseenTable string
-	over        time.Duration // in which the workload was counted, or 0
+	over        time.Duration // the period in which the workload was counted, or 0
 }
 
 func (r *reporting) share(count, seconds float64) Share {
@@ -172,7 +172,7 @@ func (r *reporting) digest(d *Digest) {
 	}
 	samples := d.samples
 	if len(samples) == 0 {
-		samples = []string{d.Text} // it is too long to be kept, and can't be read either
+		samples = []string{d.Text} // the text was too long to be stored, and its digest can't be parsed either
 	}
 	part := 1 / float64(len(samples))
 	counted := map[string]bool{}

@@ -89,7 +89,7 @@ func primary(t *schema.Surveyed) []int {
 	return nil
 }
 
-// tells reports whether a column can distinguish many owners, and can be hashed after at most a change of its collation.
+// tells reports whether a column can distinguish many owners, and can be hashed, if necessary after a change of its collation.
 func tells(c *catalog.Column) bool {
 	switch c.DataType {
 	case "smallint", "mediumint", "int", "bigint", "varbinary":
@@ -124,7 +124,7 @@ func shellWord(word string) string {
 	return word
 }
 
-// spelled returns a column's type for a definition.
+// spelled returns a column's type as it is written in a definition.
 func spelled(c *catalog.Column) string {
 	if c.Charset == "" {
 		return c.SQLType()

@@ -19,7 +19,7 @@ const (
 	mostRounds      = 8
 	mostGlobalSets  = 200
 	mostGlobalRows  = 1_000_000
-	leastGain       = 0.01 // of the measure, for a round
+	leastGain       = 0.01 // as a share of the measure, for a round
 )
 
 // What statements cost next to those of package plan, whose costs are in costOf.
@@ -28,7 +28,7 @@ const (
 	everyCost     = 1.2
 	allCost       = 1.05 // a table that stays on one shard is as good
 	refusedCost   = 2.0
-	mustNameOwner = 0.5 // the part of a statement's cost on several shards that counts until it names a column that is to be added
+	mustNameOwner = 0.5 // the share of the cost of a statement on several shards that remains until the statement names a column that the proposal adds
 )
 
 // Options are the inputs of a proposal in addition to schema and workload.
@@ -328,8 +328,9 @@ func (x *searching) shardedBy(c class) map[catalog.TableName]*Table {
 	return x.orGlobal(change)
 }
 
-// orGlobal returns a change that makes the table global instead, if it is the only one, small, others can refer to it, and its statements run as
-// well then. Its rows can then be joined with those of all owners.
+// orGlobal replaces the change by one that makes its table global, if that is better. This requires that the change has one
+// table, that the table is small and that other tables can refer to it, and that its statements run as well then. A global
+// table can be joined with the rows of all owners.
 func (x *searching) orGlobal(change map[catalog.TableName]*Table) map[catalog.TableName]*Table {
 	for name, t := range change {
 		d, err := t.declaration()
@@ -425,7 +426,7 @@ func (x *searching) byCost() []*run {
 	return list[:min(len(list), mostGlobalSets)]
 }
 
-// tryGlobal makes those of the tables global that are on one shard and small, if that is better.
+// tryGlobal makes small tables that are on one shard global, if that is better.
 func (x *searching) tryGlobal(names []catalog.TableName) {
 	change := map[catalog.TableName]*Table{}
 	for _, n := range names {

@@ -17,7 +17,7 @@ const (
 	mostSamples = 16
 	mostBytes   = 128 << 20 // of all samples together
 	mostText    = 1 << 20   // of one sample
-	mostLetters = 1000      // of a digest's text in reports
+	mostLetters = 1000      // length of a digest's text in reports
 )
 
 // Digest is a group of statements that differ only in their values.

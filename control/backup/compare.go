@@ -79,7 +79,7 @@ func (t Taking) at(ctx context.Context, addr string, name router.ShardName, serv
 	return p, err
 }
 
-// compare returns what a restored server lacks compared to the cut, and what it has in addition.
+// compare returns the differences between a restored server and the cut: missing transactions, and additional ones.
 func (at Point) compare(name router.ShardName, p Point) (found []Finding) {
 	where := "shard " + string(name) + " at " + p.Server
 	if p.MariaDB != at.MariaDB {

@@ -30,7 +30,7 @@ type Cut struct {
 
 // Point is the position of a shard.
 type Point struct {
-	Server  string `json:"server"` // its primary at that time
+	Server  string `json:"server"` // the shard's primary at that time
 	MariaDB bool   `json:"mariadb,omitempty"`
 	// Has is its GTID set: gtid_executed, or MariaDB's gtid_binlog_state.
 	Has string `json:"has"`

@@ -328,7 +328,7 @@ type previewed struct {
 	Ranges string `json:"gene_ranges"`
 	// Share is the percentage of the source's genes.
 	Share    float64   `json:"share_percent"`
-	Load     float64   `json:"statements_per_second"` // on these genes, as counted by all proxies
+	Load     float64   `json:"statements_per_second"` // of statements on these genes, as counted by all proxies
 	Problems []problem `json:"problems"`              // obstacles to the move
 	Unasked  string    `json:"unasked,omitempty"`     // why the obstacles are unknown
 	Warnings []string  `json:"warnings,omitempty"`
@@ -377,7 +377,7 @@ func jsonBody(r *http.Request) error {
 	return fmt.Errorf("content type %q is not accepted: send the header Content-Type: %s, whose charset is utf-8", strings.Join(given, ", "), jsonType)
 }
 
-// decode reads one JSON object, and refuses unknown fields and what follows the object.
+// decode reads one JSON object. It returns an error for unknown fields, and if anything follows the object.
 func decode(body io.Reader, into any) error {
 	in := json.NewDecoder(body)
 	in.DisallowUnknownFields()
@@ -390,7 +390,7 @@ func decode(body io.Reader, into any) error {
 	return nil
 }
 
-// fieldNames returns the names of a request's fields, with those of embedded structs.
+// fieldNames returns the names of a request's fields, including the fields of embedded structs.
 func fieldNames(of reflect.Type) (names []string) {
 	for _, f := range reflect.VisibleFields(of) {
 		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {

@@ -32,7 +32,7 @@ type Fleet interface {
 	Cards(context.Context) ([]fleet.Card, error)
 	// Beats returns the proxies' current figures. Answers no older than fresh may be reused.
 	Beats(ctx context.Context, fresh time.Duration) (fleet.Answers[fleet.Beat], error)
-	// Notes returns what other processes and operators have written of the cluster's state.
+	// Notes returns what other processes and operators have recorded about the cluster's state.
 	Notes(context.Context) (overview.Notes, error)
 	Statements(context.Context) (fleet.Cost, error)
 	// Digest returns all figures of one digest.

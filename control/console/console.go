@@ -44,7 +44,7 @@ type Options struct {
 	IDs        Generators // serves /api/; may be nil
 	// Open returns the counts of the port for numbers without a login. It is nil if there is none.
 	Open     func() generators.OpenCounts
-	Accounts []Account // without any, nobody can log in
+	Accounts []Account // if it is empty, nobody can log in
 	Secure   bool      // served over TLS
 	Version  string
 	// Traced returns the counts of spans. It is nil without tracing.
@@ -175,7 +175,7 @@ func profiles(mux *http.ServeMux, d *auth) {
 	for pattern, h := range map[string]http.HandlerFunc{
 		"GET /debug/pprof/": pprof.Index, "GET /debug/pprof/profile": pprof.Profile,
 		"GET /debug/pprof/trace": pprof.Trace, "GET /debug/pprof/symbol": pprof.Symbol,
-	} { // not cmdline, which nobody needs to see
+	} { // no handler for cmdline, because nobody needs it
 		mux.Handle(pattern, d.guard(config.Admin, h))
 	}
 	mux.Handle("GET /debug/pprof/cmdline", http.NotFoundHandler())
@@ -184,9 +184,10 @@ func profiles(mux *http.ServeMux, d *auth) {
 // healthz answers that the process serves HTTP.
 func healthz(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }
 
-// Readiness returns the handler of /readyz. It answers whether new clients should be sent here. A proxy that can't reach etcd is not ready while it refuses statements of a
-// shard, whose primary may change without it, unless plain reads of it go on. Otherwise it continues to serve with its
-// last state, so it is ready and says so.
+// Readiness returns the handler of /readyz. It answers whether this process should get new clients. A proxy that can't reach
+// etcd refuses statements of a shard whose primary may change without it. It is then not ready, unless plain reads of that
+// shard continue. In all other cases a proxy without etcd serves with its last state, is ready, and reports that in the
+// answer.
 func Readiness(p Proxy) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		s := p.Status()

@@ -122,7 +122,7 @@ func TestMetricsOfStatementsAndMoves(t *testing.T) {
 	}
 }
 
-// The metrics for frequent scrapes contain only the servers' states, which is what an immediate alert needs.
+// The metrics for frequent scrapes contain only the servers' states, which are all that an immediate alert needs.
 func TestMetricsOfServersAlone(t *testing.T) {
 	h := busyHandler(t)
 	ofServers := func(path string) (lines, others []string) {

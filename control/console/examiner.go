@@ -18,10 +18,10 @@ const (
 	doctorEvery     = time.Minute
 	doctorUnasked   = 10 * time.Minute
 	doctorPatience  = 30 * time.Second
-	outdatedAfter   = 15 * time.Second // without a page, time after a change of the servers' states
-	spread          = time.Minute      // without a page, processes run the checks at different times within it
+	outdatedAfter   = 15 * time.Second // without an open page: the time after a change of the servers' states
+	spread          = time.Minute      // without an open page: processes run the checks at different times within this interval
 	stillLooks      = 15 * time.Second // time after the last request of the page
-	tooOld          = 3 * time.Minute  // age of what etcd's members have answered
+	tooOld          = 3 * time.Minute  // age at which an answer of etcd's members is discarded
 	examineTick     = time.Second
 )
 
@@ -46,7 +46,7 @@ func newExaminer(ground Ground) *examiner {
 	return &examiner{ground: ground, later: rand.N(spread)}
 }
 
-// known returns what etcd's members have answered lately.
+// known returns the recent answers of etcd's members.
 func (e *examiner) known() (members []etcd.Health) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -100,7 +100,7 @@ func (e *examiner) outdate(now time.Time) {
 	e.outdated = now
 }
 
-// due returns what must be queried now.
+// due returns which queries are due now.
 func (e *examiner) due(now time.Time) (members, all bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

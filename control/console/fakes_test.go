@@ -86,7 +86,7 @@ type fakeCluster struct {
 	began   time.Time
 	found   []finding.Finding // by doctor
 	notes   overview.Notes
-	// mirrored is what both proxies say of each move.
+	// mirrored contains the report of both proxies about each job.
 	mirrored map[string]mirror.Report
 	asked    events.Query // the last one of the timeline
 }
@@ -140,8 +140,7 @@ func (*fakeCluster) Cards(context.Context) ([]fleet.Card, error) {
 	return []fleet.Card{{ID: "proxy-a", Addr: "127.0.0.1:4306", MapVersion: 2}, {ID: "proxy-b", MapVersion: 2}}, nil
 }
 
-// Beats are those of proxies under load: a hundred statements a second on each shard that
-// is not frozen, by each.
+// Beats returns the figures of two proxies. Each sends a hundred statements a second to each shard that responds.
 func (f *fakeCluster) Beats(context.Context, time.Duration) (fleet.Answers[fleet.Beat], error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

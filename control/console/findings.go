@@ -14,7 +14,7 @@ type findingsAnswer struct {
 	finding.Summary
 	doctorAnswer
 	Findings []finding.Finding `json:"findings"`
-	// The numbers of what doctor has checked.
+	// The numbers of components that locus doctor has checked.
 	Etcd    int `json:"etcd_endpoints"`
 	Proxies int `json:"proxies"`
 	Shards  int `json:"shards"`

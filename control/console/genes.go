@@ -46,14 +46,14 @@ type genesAnswer struct {
 	Load    []float64                    `json:"load"`
 	Rows    map[router.ShardName]float64 `json:"rows"`
 	Hottest []hotGene                    `json:"hottest"`
-	Trouble []string                     `json:"trouble"` // what could not be determined
+	Trouble []string                     `json:"trouble"` // the figures that could not be determined
 }
 
 type hotGene struct {
 	Gene      string  `json:"gene"`
 	Shard     string  `json:"shard"`
 	PerSecond float64 `json:"statements_per_second"`
-	Share     float64 `json:"share_percent"` // of all statements with a key
+	Share     float64 `json:"share_percent"` // share of all statements with a key
 	Moving    string  `json:"moving,omitempty"`
 }
 

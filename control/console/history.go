@@ -88,7 +88,7 @@ func (c *Console) getHistory(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, a)
 }
 
-// markedEvents are the kinds of events that charts show. Those of jobs are in their journals.
+// markedEvents are the kinds of events that charts show. Events of jobs are in the journals of the jobs.
 var markedEvents = slices.DeleteFunc(events.Kinds(), func(k events.Kind) bool { return k == events.Job })
 
 // newTimeline returns the events of the longest span.

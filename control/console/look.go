@@ -52,7 +52,7 @@ type looker struct {
 
 	mu      sync.Mutex // guards the fields below; held during a query
 	watcher watch.Watcher
-	before  []moment // of the last seconds, oldest first
+	before  []moment // the last seconds, oldest first
 	last    *sight
 	looked  time.Time
 }
@@ -64,7 +64,7 @@ func newLooker(o Options, check *examiner) *looker {
 	}
 }
 
-// run queries at intervals, so that the figures of the last hour are there when requested.
+// run queries the cluster at intervals, so that the figures of the last hour exist before somebody requests them.
 func (l *looker) run(ctx context.Context) {
 	tick := time.NewTicker(lookUnasked)
 	defer tick.Stop()
@@ -165,7 +165,7 @@ func (l *looker) own(next *sight, beats *fleet.Answers[fleet.Beat]) {
 	}
 	if !slices.ContainsFunc(next.Cards, func(c fleet.Card) bool { return c.ID == l.self.ID }) {
 		if next.Blind == nil {
-			return // it is just starting or has stopped
+			return // the process is just starting or has stopped
 		}
 		card := l.self
 		card.MapVersion = next.Declared.Routes.Version()
@@ -186,7 +186,8 @@ type moment struct {
 	declared *cluster.Cluster
 }
 
-// note stores beats for later rates, and what is declared. It returns those at the start of the current rates.
+// note stores beats, from which later rates are computed, and the declarations. It returns the beats at the start of the
+// current rates.
 func (l *looker) note(now time.Time, beats fleet.Answers[fleet.Beat], declared *cluster.Cluster) (fleet.Answers[fleet.Beat], *cluster.Cluster) {
 	for len(l.before) > 1 && now.Sub(l.before[1].at) >= ratesOver {
 		l.before = l.before[1:]

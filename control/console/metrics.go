@@ -144,7 +144,7 @@ type collector struct {
 	keys   func() fleet.Keys            // nil if there are none
 	watch  func() map[router.ShardName]failover.Watched
 	moves  *moves
-	state  func() *overview.State // of the last query of the cluster; nil: there was none
+	state  func() *overview.State // the state as of the last query of the cluster; nil: it was never queried
 	now    func() time.Time
 }
 

@@ -24,7 +24,7 @@ type moveAnswer struct {
 
 	Copied   float64 `json:"copied_percent"`
 	Verified float64 `json:"verified_percent"`
-	Wanted   float64 `json:"wanted_percent"` // at the target at the end of the cut-over
+	Wanted   float64 `json:"wanted_percent"` // the share of the genes at the target at the end of the cut-over
 
 	Doing    string  `json:"doing,omitempty"`
 	Runner   string  `json:"runner,omitempty"`
@@ -44,7 +44,7 @@ type moveAnswer struct {
 	RowsDeleted  int64 `json:"rows_deleted"`
 	LagMs        int64 `json:"lag_ms"`
 	BackLagMs    int64 `json:"back_lag_ms"`
-	Reversible   bool  `json:"reversible"` // it can be rolled back
+	Reversible   bool  `json:"reversible"` // the job can be rolled back
 	Conflicts    int64 `json:"conflicts"`
 	HeldMs       int64 `json:"last_hold_ms"`
 

@@ -25,8 +25,8 @@ const bodiesHead = `
 # Every field of every body. A field with "?" may be left out. Previews take the same bodies: split, merge and import.
 `
 
-// TestFieldsStay holds the answers to what is documented: within a schema fields are added,
-// and none is taken away or gets another type.
+// TestFieldsStay compares the answers with the documented fields. Within a schema version fields may be added, but no field
+// may be removed or get another type.
 func TestFieldsStay(t *testing.T) {
 	answers := []struct {
 		path string
@@ -89,8 +89,8 @@ func TestFieldsStay(t *testing.T) {
 	}
 }
 
-// fieldsOf lists the fields of an object as encoding/json writes them, those of embedded
-// ones too, unless they are hidden by an outer one.
+// fieldsOf lists the fields of an object as encoding/json writes them. This includes the fields of embedded structs, unless an
+// outer field hides them.
 func fieldsOf(of reflect.Type, within string, lines *[]string) {
 	hidden := map[string]bool{}
 	for i := range of.NumField() {
@@ -137,7 +137,7 @@ func element(t reflect.Type) reflect.Type {
 	return t
 }
 
-// value is a line for what a field holds, or lines for the fields of an object in it.
+// value adds one line for a field, or one line for each field of an object in it.
 func value(t reflect.Type, name string, maybe bool, lines *[]string) {
 	t = element(t)
 	mark := map[bool]string{true: "?"}[maybe]

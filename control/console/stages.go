@@ -21,7 +21,7 @@ var stageAt = map[phase.Phase]int{
 // stagesOf returns the progress of a move.
 func stagesOf(s phase.State) []stage {
 	at, known := stageAt[s.At()]
-	if !known { // it is being aborted, in any phase
+	if !known { // the job is being aborted, in any phase
 		at = 0
 		if s.Copied {
 			at = 2

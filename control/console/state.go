@@ -23,7 +23,7 @@ type stateAnswer struct {
 	Schema int    `json:"schema"`
 	Proxy  string `json:"proxy,omitempty"` // the proxy whose figures these are; empty for all
 	*overview.State
-	Moves  []moveAnswer `json:"moves"` // with more details than in State
+	Moves  []moveAnswer `json:"moves"` // with more details than State has
 	Doctor doctorAnswer `json:"doctor"`
 	// Server is the process that answers. Silent lists the proxies that did not answer in time.
 	Server string   `json:"server"`

@@ -148,7 +148,7 @@ func TestAFrozenShardIsToldAtOnce(t *testing.T) {
 	})
 }
 
-// If etcd is unavailable, the page shows that, with what this process knows by itself.
+// If etcd is unavailable, the page reports that, and shows the figures that this process has by itself.
 func TestEtcdIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := reported(t)

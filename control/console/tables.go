@@ -45,7 +45,7 @@ type columnAnswer struct {
 	Name     string   `json:"name"`
 	Type     string   `json:"type"`
 	Nullable bool     `json:"nullable,omitempty"`
-	Is       []string `json:"is,omitempty"` // its uses by the proxy
+	Is       []string `json:"is,omitempty"` // how the proxy uses the column
 }
 
 func (c *Console) getTables(w http.ResponseWriter, _ *http.Request) {

@@ -11,7 +11,7 @@ import (
 // Lifetime and maximum number of sessions.
 const (
 	visitLasts = 12 * time.Hour
-	mostVisits = 256 // of an account, so that no account can end the sessions of another one
+	mostVisits = 256 // sessions of one account; the limit applies to each account, so that no account can end the sessions of another one
 	cookieName = "locus_session"
 )
 

@@ -13,8 +13,8 @@ import (
 	"locus/router/cluster"
 )
 
-// Primary is the document that names a shard's primary, with guards for what must not change when the document
-// is replaced.
+// Primary is the document that names a shard's primary. Its guards make a write fail if the document or the shard's
+// declaration has changed since it was read.
 type Primary struct {
 	cluster.Primary
 	Cluster *cluster.Cluster
@@ -122,8 +122,8 @@ func Primaries(ctx context.Context, kv *etcd.KV) (map[router.ShardName]Standing,
 	return all, nil
 }
 
-// Epochs returns the current epochs of all shards with several servers. A document that can't be decoded has no
-// epoch, so no connection to its shard is lent.
+// Epochs returns the current epochs of all shards with several servers. A document that can't be decoded has no epoch, so
+// proxies use no connection to that shard.
 func Epochs(ctx context.Context, kv *etcd.KV) (map[router.ShardName]int64, error) {
 	all, err := Primaries(ctx, kv)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 // recording is the time limit of an event that doesn't fit into the transaction of its change.
 const recording = time.Second
 
-// recordAlone writes events in a transaction of their own. Their loss is no reason to report a failure of what they describe.
+// recordAlone writes events in a transaction of their own. If that fails, the events are lost, but the operation that they
+// describe is still reported as successful.
 func recordAlone(ctx context.Context, kv *etcd.KV, left []events.Event) {
 	if len(left) == 0 {
 		return

@@ -68,7 +68,7 @@ func holding(all []disk, directory string) (nearest disk) {
 	return nearest
 }
 
-// hollow reports tables whose files are mostly unused, as those of the source after a move.
+// hollow reports tables whose files are mostly unused, such as the tables of the source after a job has moved rows.
 func (e *examination) hollow(ctx context.Context, s *shard) error {
 	rows, err := s.Query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, IFNULL(DATA_FREE, 0), IFNULL(DATA_LENGTH + INDEX_LENGTH, 0) FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE'"+
 		fmt.Sprintf(" AND DATA_FREE > %d", mostHollow))

@@ -45,7 +45,7 @@ type examination struct {
 
 	mu       sync.Mutex // guards the fields below
 	findings []finding.Finding
-	passing  []finding.Finding // they become findings if the second check finds them again
+	passing  []finding.Finding // findings of the first check that count only if the second check has them too
 	lacking  map[router.ShardName]*config.MissingSecret
 }
 
@@ -102,8 +102,7 @@ func (e *examination) placed(f finding.Finding) finding.Finding {
 	return f
 }
 
-// mayPass is like find, for what a healthy cluster may show for a moment, such as a branch that is being
-// committed.
+// mayPass is like find, but for states that a healthy cluster may show for a moment, such as a branch that is being committed.
 func (e *examination) mayPass(severity finding.Severity, check, where, remedy, format string, args ...any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

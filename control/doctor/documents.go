@@ -29,7 +29,7 @@ type Document struct {
 	// signs, are written as %XX.
 	Key string `json:"key"`
 	Why string `json:"why"`
-	// Remedy is the command that helps, or says what to do.
+	// Remedy is the command to run, or says what to do.
 	Remedy string `json:"remedy"`
 
 	raw      string
@@ -38,8 +38,9 @@ type Document struct {
 	after    string // the document that has to be helped first; empty: none
 }
 
-// readers are the prefixes of documents with the functions by which their owners read them. What is declared is read as a
-// whole. Other keys, such as questions and orders, are replaced by their owners, or no process depends on all of them.
+// readers maps the prefixes of documents to the functions by which their owners read them. The declarations are read as a
+// whole. No reader exists for other keys, such as questions and requests: their owners replace them, or no process depends on
+// all of them.
 var readers = []struct {
 	prefix string
 	check  func(key string, value []byte) error
@@ -166,7 +167,7 @@ func (d *Document) remedy(ctx context.Context, kv *etcd.KV) {
 	}
 }
 
-// mostBefore bounds how many earlier values are looked at.
+// mostBefore bounds the number of earlier values that are examined.
 const mostBefore = 32
 
 // before returns the last earlier value that this build reads.

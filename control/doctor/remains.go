@@ -57,11 +57,11 @@ func (e *examination) inDoubt(ctx context.Context, s *shard) error {
 	return nil
 }
 
-// leftovers reports what moves that are over have left on a shard.
+// leftovers reports what finished jobs have left on a shard.
 func (e *examination) leftovers(ctx context.Context, s *shard) error {
 	rows, err := s.Query(ctx, "SELECT job FROM locus.move_position UNION SELECT job FROM locus.move_lane")
 	if link.Code(err) != 0 {
-		return nil // there was no move yet, or the account lacks the privilege, which preflight reports
+		return nil // there was no job yet, or the account lacks the privilege, which preflight reports
 	}
 	if err != nil || len(rows) == 0 {
 		return err

@@ -205,8 +205,8 @@ func gravity(check string) finding.Severity {
 	return finding.Advice
 }
 
-// durability checks the settings by which commits survive a power failure. A move copies what it reads from the
-// log, and other shards may have acted on the decision of a two-phase commit, so neither may be undone.
+// durability checks the settings by which commits survive a power failure. A job copies changes that it reads from the log,
+// and other shards may have acted on the decision of a two-phase commit, so a server must lose neither.
 func (e *examination) durability(ctx context.Context, s *shard) error {
 	var lax, remedy []string
 	for _, variable := range []string{"innodb_flush_log_at_trx_commit", "sync_binlog"} {
@@ -226,7 +226,7 @@ func (e *examination) durability(ctx context.Context, s *shard) error {
 	return nil
 }
 
-// spare is the number of connections for moves and operators, in addition to those of the proxies.
+// spare is the number of connections for jobs and operators, in addition to the connections of the proxies.
 const spare = 10
 
 // connections checks that the server accepts as many connections as the proxies may open.
@@ -372,7 +372,7 @@ func lines(errs []error) string {
 	return ""
 }
 
-// OfTable returns the finding of a line "table NAME: what: remedy", or of the same line for a generator.
+// OfTable returns the finding for a line of the form "table NAME: problem: remedy", or of the same form for a generator.
 func OfTable(severity finding.Severity, line string) finding.Finding {
 	where, what, _ := strings.Cut(line, ": ")
 	remedy := "make it what is declared, on every shard: locus diff, SHOW CREATE TABLE"

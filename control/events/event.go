@@ -54,16 +54,16 @@ type Event struct {
 	ID   string
 	At   time.Time
 	Kind Kind
-	// Subject is what it happened to: a word such as job, shard, table or process, and a name.
+	// Subject is the thing that the event happened to: a word such as job, shard, table or process, and a name.
 	Subject string
 	What    string // one line
 	By      string // the user or the process that caused it
 	// Took is the time from the beginning until At. It is 0 for an event without a duration.
 	Took time.Duration
-	// Failed marks events that an operator should look at first.
+	// Failed marks events that need an operator's attention first.
 	Failed bool
 
-	revision int64 // of the transaction that wrote it; 0 until it is read
+	revision int64 // revision of the transaction that wrote the event; 0 before it is read
 }
 
 // Limits of the texts of an event, in bytes. They bound its encoded size: see [MaxBytes].

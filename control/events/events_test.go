@@ -301,7 +301,8 @@ func TestTimesThatKeysCannotExpress(t *testing.T) {
 	}
 }
 
-// TestARecorder writes what was recorded, in order, also what waits when it ends.
+// TestARecorder checks that events are written in the order in which they were recorded, including those that are still queued
+// when the recorder ends.
 func TestARecorder(t *testing.T) {
 	kv := newKV(t)
 	r := NewRecorder(kv, slog.New(slog.DiscardHandler))
@@ -324,7 +325,8 @@ func TestARecorder(t *testing.T) {
 	}
 }
 
-// TestARecorderWithoutEtcd drops what has no place, counts it, writes the rest once etcd answers, and ends in time when it doesn't.
+// TestARecorderWithoutEtcd checks that the recorder drops and counts events that don't fit into the queue, writes the rest
+// once etcd answers, and ends in time if etcd doesn't answer.
 func TestARecorderWithoutEtcd(t *testing.T) {
 	dir := t.TempDir()
 	server, err := embedded.Start(t.Context(), embedded.Config{Dir: dir, Unflushed: true})
@@ -464,7 +466,8 @@ func TestFollowing(t *testing.T) {
 	}
 }
 
-// BenchmarkPage reads pages of a timeline of 50,000 events: the latest ones, and those of a subject that no event of the first thousands has.
+// BenchmarkPage reads pages of a timeline of 50,000 events: the latest events, and the events of a subject that none of the
+// first thousands has.
 func BenchmarkPage(b *testing.B) {
 	kv := newKV(b)
 	r := rand.New(rand.NewPCG(5, 6))

@@ -17,7 +17,7 @@ type Query struct {
 	Since   time.Time // zero: all that are kept
 	Until   time.Time // exclusive; zero: now
 	After   string    // continues after the page whose Next this is
-	Limit   int       // of the events of a page; 0: 100
+	Limit   int       // number of events in a page; 0: 100
 }
 
 // Limits of a page.

@@ -18,7 +18,7 @@ const (
 
 // Rate finds out when many of a process's statements fail. One goroutine uses it. The zero value is ready.
 type Rate struct {
-	samples []sample  // of the last window, and the one before it
+	samples []sample  // one sample for the last window, and one for the window before
 	began   time.Time // when the rate rose; zero: it is below its limit
 	first   sample    // when it rose
 	low     time.Time // since when it is below half of the limit; zero: it is not

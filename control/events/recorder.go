@@ -18,7 +18,7 @@ const (
 	maxBurst   = 2000
 	perHour    = 500
 	writing    = 5 * time.Second
-	flushing   = 2 * time.Second // for the events that wait when the process ends
+	flushing   = 2 * time.Second // time limit for the events that are queued when the process ends
 	pruneAfter = 64              // events
 	pruneEvery = time.Hour
 	firstPause = time.Second
@@ -103,7 +103,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 // writer is a Run. One goroutine owns its fields.
 type writer struct {
 	*Recorder
-	waiting  []etcd.Write // that were taken from the queue, and are not known to be written
+	waiting  []etcd.Write // events that were taken from the queue, and are not known to be written
 	unpruned int          // events since the last Prune
 	logged   time.Time
 	lost     uint64 // dropped at the last line in the log
@@ -153,7 +153,7 @@ func (w *writer) once(ctx context.Context, limit time.Duration) error {
 	return nil
 }
 
-// flush writes what waits at the end of the process.
+// flush writes the queued events at the end of the process.
 func (w *writer) flush(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, flushing)
 	defer cancel()

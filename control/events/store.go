@@ -15,7 +15,7 @@ const (
 	end    = "events0" // the first key after those with the prefix
 )
 
-// Limits of what is kept.
+// Limits of the stored events.
 const (
 	// MaxAge is the age at which events are removed.
 	MaxAge = 30 * 24 * time.Hour
@@ -43,7 +43,7 @@ func instantOf(t time.Time) instant {
 // their keys and sorts any other order itself, after it has read all of them.
 func (i instant) key() string { return fmt.Sprintf("%s%016x", Prefix, math.MaxInt64-int64(i)) }
 
-// before returns the first key after those of events at the instant and later.
+// before returns the first key after the keys of events at this instant or later.
 func (i instant) before() string { return i.key() + "." } // which sorts after '-'
 
 func newKey(at instant) string { return fmt.Sprintf("%s-%08x", at.key(), rand.Uint32()) }

@@ -46,7 +46,8 @@ func TestWhatIsAcknowledged(t *testing.T) {
 	}
 }
 
-// A replica that a broken order has left without what the primary writes gets it again; who stopped it on purpose stopped it whole.
+// A replica whose replication was paused by an interrupted switchover is started again. A replica that an operator has stopped
+// entirely is left alone.
 func TestWhoIsPausedGoesOn(t *testing.T) {
 	primary := switchover.Sight{View: switchover.View{Addr: "a", Identity: "id-a", Has: origin + ":1-10"}}
 	paused, halted := replica("b", "10", "10"), replica("b", "10", "10")

@@ -21,15 +21,15 @@ type Away struct {
 
 func (a Away) enough() bool { return a.Votes.most() && a.For >= a.After }
 
-// Choose returns the server that is to be the primary of a shard with failover: promote. As long as the
-// declared primary is reachable, it stays. Otherwise Choose returns the most advanced server, if that one has
-// every write that may have been acknowledged. The error is a *[Trouble] if no server is sure to have them.
-// Seen lists all servers of the shard. The declared primary is the first, and was polled before the others.
+// Choose returns the server that should be the primary of a shard with failover: promote. As long as the declared primary is
+// reachable, it stays. Otherwise Choose returns the most advanced server, if that server has every write that may have been
+// acknowledged. If no server is sure to have them, the error is a *[Trouble]. Seen lists all servers of the shard. The
+// declared primary is the first, and was polled before the others.
 func Choose(p cluster.Primary, seen []switchover.Sight, k Known) (string, error) {
 	if at := slices.IndexFunc(seen, func(one switchover.Sight) bool { return one.Group }); at >= 0 {
 		return "", trouble("declare failover: follow for the shard (locus apply)", "%s is a member of a group (Group Replication), which elects its primary by itself: locus promotes no server there", seen[at].Addr)
 	}
-	if p.Alone { // what it has acknowledged since then may be on no replica, even if it waited for replicas at the last poll
+	if p.Alone { // the primary ran without replicas, so no replica may have the writes that it has acknowledged since then
 		k.Copies = 0
 	}
 	if !k.Away.enough() {
@@ -189,8 +189,7 @@ func (k Known) most(fit, seen []switchover.Sight) (best *switchover.Sight, pair 
 	return nil, pair
 }
 
-// of returns the transactions that one server has and another lacks, without the errant transactions of the
-// first.
+// of returns the transactions that one server has and another lacks, without the errant transactions of the first.
 func (k Known) of(has, lacks switchover.Sight) string {
 	missing, err := switchover.Missing(has.MariaDB, has.All(), lacks.All())
 	if err == nil && missing != "" && k.Errant[has.Addr] != "" {

@@ -84,7 +84,7 @@ func TestChoose(t *testing.T) {
 		"the other one has never followed":        {seen: []switchover.Sight{a, replica("b", "10", "11"), off("c")}, known: func(k *Known) { k.Followers = []string{"b"} }, want: "b"},
 		"nobody waits for replicas":               {seen: []switchover.Sight{a, replica("b", "10", "11"), off("c")}, known: func(k *Known) { k.Copies = 0 }, want: "b"},
 		"nobody waits, and it lacks something":    {seen: []switchover.Sight{a, replica("b", "8", "8"), off("c")}, known: func(k *Known) { k.Copies = 0 }, want: "lacks transactions that the primary had: " + origin + ":9-10"},
-		"too far behind":                          {seen: []switchover.Sight{a, replica("b", "2", "10")}, want: "b"}, // it must first apply what it has received
+		"too far behind":                          {seen: []switchover.Sight{a, replica("b", "2", "10")}, want: "b"}, // the candidate must first apply what it has received
 		"what it had is not known":                {seen: []switchover.Sight{a, replica("b", "10", "11")}, known: func(k *Known) { k.Had = "" }, want: "it is unknown what it had acknowledged"},
 		"a replica that follows nobody":           {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Follows, v.Source = "", "" }))}, want: "b follows nobody"},
 		"a replica of another one":                {seen: []switchover.Sight{a, replica("b", "10", "11", set(func(v *switchover.View) { v.Follows, v.Source = "x", "x" }))}, want: "follows another server"},

@@ -35,7 +35,7 @@ type Known struct {
 	// Errant holds, by server, the transactions that the primary never had, as of the last poll.
 	Errant map[string]string
 
-	shrunk string // the transactions that a reachable primary had and now lacks
+	shrunk string // transactions that the primary once had, and that it lacks now although it is reachable
 }
 
 // Trouble is a problem of a shard's servers that locus leaves to an operator.
@@ -115,7 +115,7 @@ func complete(primary, next switchover.Sight, seen []switchover.Sight, k Known) 
 	return nil
 }
 
-// take returns the command for an operator who knows that this server is to be the primary.
+// take returns the command by which an operator makes this server the primary.
 func (k Known) take(s switchover.Sight) string {
 	return fmt.Sprintf("locus switchover %s --take %s, if it is to be the primary nevertheless", k.Shard, s.Addr)
 }

@@ -22,9 +22,9 @@ type State struct {
 	looks   int
 	shrunk  int                // polls in sequence that found a read-only primary without transactions that others have
 	absence absence            // of the primary
-	reached map[string]votes   // from the last question to the proxies
+	reached map[string]votes   // the proxies' answers when they were last asked
 	before  []switchover.Sight // the last poll at which the primary took writes
-	strange map[string]int     // by server: polls in sequence that found errant transactions
+	strange map[string]int     // by server: the number of consecutive polls that found errant transactions
 	next    switchover.View    // the server that this process has promoted
 	has     string             // the primary's GTID set at the last poll
 	waiting int                // polls in sequence that found commits waiting for replicas
@@ -40,7 +40,7 @@ func (s State) clone() State {
 
 // Poll contains the results of one poll of a shard.
 type Poll struct {
-	At       time.Time // by the clock of the polling process
+	At       time.Time // time by the clock of the polling process
 	Shard    router.ShardName
 	Document cluster.Primary
 	Servers  []string      // as declared
@@ -57,7 +57,7 @@ type Poll struct {
 type Action int
 
 const (
-	// Nothing is to be done, or an operator has to do it.
+	// Nothing: there is nothing to do, or an operator has to do it.
 	Nothing Action = iota
 	// Promote makes Decision.To the primary, or undoes a promotion that was begun if that is the declared primary.
 	Promote
@@ -145,7 +145,7 @@ func (s *State) decide(p Poll, k Known) Decision {
 	switch {
 	case err != nil:
 		return Decision{Known: k, Err: err}
-	case shrunk && s.shrunk < lasting: // one poll is no proof: a client may still write to it, and the others were polled a moment later
+	case shrunk && s.shrunk < lasting: // one poll is no proof: a client may still write to the primary, and the other servers were polled a moment later
 		return Decision{Known: k}
 	case other || p.Document.Next != "":
 		return Decision{Do: Promote, To: to, Known: k}

@@ -49,7 +49,7 @@ func TestObserveIsAFunction(t *testing.T) {
 			}
 			state, _ = next.Reported(d.Err, "what", "remedy")
 		}
-		for i, one := range steps { // after the later polls, which must not have changed what the earlier ones left
+		for i, one := range steps { // checked after the later polls, which must not have changed the results of the earlier ones
 			if is := fmt.Sprintf("%+v", one.state); is != one.stateText {
 				t.Fatalf("seed %d, poll %d: the state before it has changed:\n%s\n%s", seed, i, one.stateText, is)
 			}

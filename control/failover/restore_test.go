@@ -19,7 +19,7 @@ func TestWhatIsRestored(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, then switchover.View
 		after       time.Duration
-		want        time.Duration // until it is tried again; 0: nothing is to be done
+		want        time.Duration // the time until the next attempt; 0: there is nothing to do
 	}{
 		"it lacks a branch":       {stands, lacks, 0, restoreAgain},
 		"it stands still":         {stands, stands, stuck, endAgain},

@@ -34,7 +34,7 @@ type Runner struct {
 type Watched struct {
 	Trouble bool // the primary is not certain
 	MayLose bool // transactions that the primary acknowledges may be lost with it
-	Waits   bool // its commits wait because too few replicas acknowledge
+	Waits   bool // commits wait because too few replicas acknowledge
 	Errant  int  // number of servers that have errant transactions
 }
 

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestRecordsInTheTimeline has events for what begins and for what ends, and none for other changes of a record.
+// TestRecordsInTheTimeline checks that a change of a record has an event if a problem or action begins or ends, and no event
+// otherwise.
 func TestRecordsInTheTimeline(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {

@@ -102,7 +102,7 @@ func compact(v reflect.Value) any {
 	}
 }
 
-// addFields adds the fields of a struct, with those of embedded structs.
+// addFields adds the fields of a struct, including the fields of embedded structs.
 func addFields(to map[string]any, v reflect.Value) {
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)

@@ -20,7 +20,7 @@ type watch struct {
 	lock  *etcd.Lock
 	eyes  switchover.Lookout
 	state State
-	how   cluster.Failover // by which the state was made
+	how   cluster.Failover // the mode of failover for which the state was made
 	kept  Record           // the record as stored in etcd
 	wrote time.Time        // when this process stored it, by its own clock; zero if another process stored it
 }

@@ -39,7 +39,7 @@ type Finding struct {
 	Server string             `json:"server,omitempty"`
 	// Symptom reports that a server that is down may be the cause. Then the finding is one of the consequences of that server's.
 	Symptom bool `json:"symptom,omitempty"`
-	// Expect is what the cluster does about it by itself, and by when; empty: nothing.
+	// Expect says what the cluster does about it by itself, and by when. It is empty if the cluster does nothing.
 	Expect       string           `json:"expect,omitempty"`
 	Consequences []Fact           `json:"consequences,omitempty"`
 	Acknowledged *Acknowledgement `json:"acknowledged,omitempty"`

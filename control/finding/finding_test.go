@@ -52,7 +52,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// Open findings come first, then the most severe, and each is there once.
+// Open findings come first, and more severe ones before less severe ones. Duplicates are removed.
 func TestSort(t *testing.T) {
 	known := New(Outage, "a", "z", "", "known")
 	known.Acknowledged = &Acknowledgement{}

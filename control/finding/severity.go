@@ -20,7 +20,7 @@ const (
 	Outage
 )
 
-// Severities are those of findings, the lowest first.
+// Severities lists the severities of findings, the lowest first.
 var Severities = []Severity{Advice, AtRisk, Outage}
 
 var names = [...]string{"none", "advice", "at-risk", "outage"}

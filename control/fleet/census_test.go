@@ -49,7 +49,7 @@ func TestALossIsWrittenOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("after the grace", 2)
-	if err := c.lost(t.Context(), "a", pairs[0], now); err != nil { // as another process does that has read the key before
+	if err := c.lost(t.Context(), "a", pairs[0], now); err != nil { // another process has read the key before and does the same
 		t.Fatal(err)
 	}
 	want("found by two processes", 2)

@@ -122,7 +122,7 @@ type Census struct {
 	By    string // this process
 	Log   *slog.Logger
 	Every time.Duration // between two checks; 0: 10 s
-	Grace time.Duration // for which a card must be missing, in addition to its lease; 0: 15 s
+	Grace time.Duration // how long the card must be missing, in addition to its lease; 0: 15 s
 
 	missing map[string]time.Time // by ID, since when
 }

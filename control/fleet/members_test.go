@@ -73,7 +73,7 @@ func TestTheTimelineHasProcesses(t *testing.T) {
 	vanish("a")
 	a.Leave(t.Context(), time.Time{}, time.Now())
 	await("a: stopped false")
-	if _, err := kv.Commit(t.Context(), nil, etcd.Delete(fleet.MemberPrefix+"b")); err != nil { // as another process does that takes it for lost
+	if _, err := kv.Commit(t.Context(), nil, etcd.Delete(fleet.MemberPrefix+"b")); err != nil { // another process that takes it for lost does the same
 		t.Fatal(err)
 	}
 	await("b: is back: false")

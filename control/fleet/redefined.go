@@ -14,8 +14,8 @@ import (
 	"locus/router/catalog"
 )
 
-// Redefined asks the proxies to read what a definition has changed on the shards. A proxy answers true when it plans by what it
-// has read since it was asked.
+// Redefined asks the proxies to read the definitions that have changed on the shards. A proxy answers true when it plans
+// statements by definitions that it has read after the question.
 const Redefined Question = "redefined"
 
 // Settled is [Redefined] that also asks whether a statement is still running that began before. A proxy answers true when none
@@ -38,8 +38,8 @@ const RedefinedPatience = 12 * time.Second
 // seen yet.
 const changesPrefix = "definitions/"
 
-// anyProcess is the key of processes that have no card, such as commands. They don't name what has changed, so that one may
-// replace the other.
+// anyProcess is the key of processes that have no card, such as commands. Their requests don't name what has changed, so one
+// request may replace another.
 const anyProcess = "any"
 
 func changesKey(q Question) string { return changesPrefix + string(q) + "/" }
@@ -87,7 +87,7 @@ func unanswered(ctx context.Context, kv *etcd.KV, q Question, asked int64, asker
 	return fmt.Errorf(text, strings.Join(missing, ", "))
 }
 
-// Announcer tells the other proxies what the definitions of one process have changed. It is safe for concurrent use.
+// Announcer notifies the other proxies of the definitions that one process has changed. It is safe for concurrent use.
 type Announcer struct {
 	KV *etcd.KV
 	ID string // of the process
@@ -101,8 +101,8 @@ type waiting struct {
 	changes []*catalog.Change
 }
 
-// Redefined makes every other proxy read what has changed, and waits until each has. The error names the proxies that have not
-// answered in time.
+// Redefined makes every other proxy read the changed definitions, and waits until each has. The error names the proxies that
+// have not answered in time.
 func (a *Announcer) Redefined(ctx context.Context, change catalog.Change) error {
 	return a.tell(ctx, &a.redefined, Redefined, change, "no answer from %s")
 }
@@ -154,7 +154,7 @@ type Follower struct {
 	Presence *etcd.Presence // the answers disappear together with it
 	ID       string
 	Question Question
-	// Follow reads what has changed, and waits until it is in force.
+	// Follow reads the changed definitions, and waits until they are in force.
 	Follow func(ctx context.Context, change catalog.Change) error
 	Log    *slog.Logger
 }
@@ -165,7 +165,7 @@ func (f *Follower) Run(ctx context.Context) error {
 	return attend(ctx, f.KV.Under(changesKey(f.Question)), func() error { return f.check(ctx, &answered) })
 }
 
-// check follows what was asked since the last answer.
+// check follows the questions that were asked since the last answer.
 func (f *Follower) check(ctx context.Context, answered *int64) error {
 	pairs, _, err := f.KV.GetPrefix(ctx, changesKey(f.Question))
 	if err != nil {
@@ -174,7 +174,7 @@ func (f *Follower) check(ctx context.Context, answered *int64) error {
 	var change catalog.Change
 	latest := *answered
 	for _, p := range pairs {
-		if p.Revision <= *answered || p.Key == changesKey(f.Question)+f.ID { // its own process reads those by itself
+		if p.Revision <= *answered || p.Key == changesKey(f.Question)+f.ID { // this process reads its own changes by itself
 			continue
 		}
 		change, latest = change.And(changeOf(p.Value)), max(latest, p.Revision)

@@ -8,7 +8,7 @@ import (
 	"locus/router"
 )
 
-// schemasPrefix is the prefix of the keys, one for each shard, by which proxies share what they have read of its schema.
+// schemasPrefix is the prefix of the keys, one for each shard, under which proxies share what they have read of its schema.
 const schemasPrefix = "schemas/"
 
 // Schemas keeps in etcd what proxies have verified of the shards' schemas. It is safe for concurrent use.

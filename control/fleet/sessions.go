@@ -21,11 +21,11 @@ const (
 // Session is a client's session at a proxy.
 type Session struct {
 	Proxy    string `json:"proxy"` // its ID
-	ID       uint32 `json:"id"`    // as in SHOW PROCESSLIST of that proxy
+	ID       uint32 `json:"id"`    // the ID in SHOW PROCESSLIST of that proxy
 	User     string `json:"user"`
 	Client   string `json:"client"` // host and port
 	Database string `json:"database,omitempty"`
-	// Command and State are those of SHOW PROCESSLIST. Seconds is the time since the state has changed.
+	// Command and State are the columns of SHOW PROCESSLIST. Seconds is the time since the state has changed.
 	Command string `json:"command"`
 	State   string `json:"state,omitempty"`
 	Seconds int    `json:"seconds"`

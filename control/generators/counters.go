@@ -125,7 +125,7 @@ func (s *Set) countersOf(declared *cluster.Cluster, shard router.ShardName) (*co
 func (s *Set) endCounters() {
 	s.counting.Lock()
 	s.ended = true
-	buffers, shards := s.buffers, s.shards // not changed after ended is set
+	buffers, shards := s.buffers, s.shards // both are not changed after ended is set
 	s.counting.Unlock()
 	for _, b := range buffers { // their background fills query the shards
 		b.end()

@@ -37,7 +37,7 @@ type Options struct {
 	// there are none.
 	Ring func() *cipher.Ring
 	Lazy bool         // segments are not loaded ahead; see [segment.Options]
-	Log  *slog.Logger // for connections to shards; may be nil
+	Log  *slog.Logger // logs connections to shards; may be nil
 }
 
 // Set holds the generators of a process. It is safe for concurrent use. The owner calls Close.
@@ -53,7 +53,7 @@ type Set struct {
 
 	counting sync.Mutex // guards the following fields; never held during a request to a server
 	ended    bool
-	shards   map[router.ShardName]*counters // for tables whose counters are on shards
+	shards   map[router.ShardName]*counters // counters of tables whose counters are on shards
 	buffers  map[string]*buffer             // by counter prefix and declaration
 	redis    map[string][]*redis.Server     // the servers of the buffers, by declaration
 
@@ -72,10 +72,10 @@ type Set struct {
 type generator struct {
 	parts    []part
 	under    atomic.Pointer[cluster.Cluster] // the last declaration known to be equal
-	numbers  idgen.Numbers                   // for a format, those of its inner generator
+	numbers  idgen.Numbers                   // of a format: the numbers of its inner generator
 	template *format.Template                // nil if the generator returns numbers
 	periods  *segment.Periods                // a format's own sequence, or the counters of each value
-	tags     *tags                           // of a generator that serves every tag of a table
+	tags     *tags                           // for a generator that serves every tag of a table
 	byKey    []idgen.Numbers                 // one for each key of a redis generator, if a value of the caller chooses the key
 	keyBy    string                          // the name of that value
 
@@ -133,7 +133,7 @@ type Request struct {
 	Name     string
 	Count    int
 	Context  map[string]string // values for a format's template
-	Genes    []gene.Gene       // of the rows that get the texts, in the cluster's width; nil if there are none
+	Genes    []gene.Gene       // genes of the rows that get the texts, in the cluster's width; nil if there are none
 }
 
 // ErrUnknown reports that no generator of that name is declared.

@@ -30,7 +30,7 @@ type kv struct {
 	revision map[string]int64
 	next     int64
 	calls    int
-	before   func(key string) // what a Get does first
+	before   func(key string) // called first in each Get
 }
 
 func newKV() *kv { return &kv{values: map[string][]byte{}, revision: map[string]int64{}} }
@@ -87,7 +87,7 @@ func TestEveryKind(t *testing.T) {
 		"invoice": {Kind: cluster.FormatGenerator, Template: "QJ{seq:6}"}, "daily": {Kind: cluster.FormatGenerator, Template: "{time:yyyyMMdd}{seq:5,per=yyyyMMdd}"},
 		"safe": {Kind: cluster.HAGenerator, Of: []string{"one", "plain"}}, "soon": {Kind: cluster.QueueGenerator, Of: []string{"turns"}, Bits: 2},
 		"bill": {Kind: cluster.FormatGenerator, Of: []string{"soon"}, Template: "B{seq:12}"}, "nested": {Kind: cluster.HAGenerator, Of: []string{"turns", "soon"}},
-		"inshort": {Kind: cluster.QueueGenerator, Of: []string{"short"}}, // it requests more numbers than the other generator returns at once
+		"inshort": {Kind: cluster.QueueGenerator, Of: []string{"short"}}, // its inner generator returns fewer numbers at once than it requests
 	}
 	store := newKV()
 	sets := []*Set{open(t, store), open(t, store)}

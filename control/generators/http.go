@@ -53,7 +53,7 @@ type API struct {
 	http.Handler
 	set      *Set
 	declared func() *cluster.Cluster
-	open     openCounters // of the port without a login
+	open     openCounters // counts requests to the port without a login
 }
 
 // WithoutLogin returns the handler of a port that needs no login, as in Leaf. It answers clients of the given

@@ -16,7 +16,7 @@ type MemberReport struct {
 	Of    string `json:"of"`
 	Name  string `json:"name"`
 	State string `json:"state"`
-	Error string `json:"error,omitempty"` // of its last call, if that failed
+	Error string `json:"error,omitempty"` // error of its last call; empty if that succeeded
 }
 
 // longestError bounds the reported error of a member, in bytes.

@@ -27,7 +27,7 @@ type Member struct {
 	Of    string // the generator; for an inner one its path, such as bill/0-safe
 	Name  string // name of a generator, or of a table on a shard
 	State ha.State
-	Err   error // of its last call, if that failed
+	Err   error // error of its last call; nil if that succeeded
 }
 
 func (s *Status) left(field string, share float64) {

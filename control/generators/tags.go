@@ -51,8 +51,8 @@ func (m maker) everyTag(name, counter string) error {
 	return nil
 }
 
-// of returns the numbers of a tag, or segment.ErrUnknownTag if the table has no such row. A tag that was served
-// before needs no query, and until its segment is used up, not even a reachable table.
+// of returns the numbers of a tag, or segment.ErrUnknownTag if the table has no such row. A tag that was served before needs
+// no query. Until its segment is used up, it doesn't even need a reachable table.
 func (t *tags) of(ctx context.Context, tag string) (idgen.Numbers, error) {
 	t.mu.Lock()
 	served := t.made[tag]

@@ -140,7 +140,7 @@ func TestEveryTag(t *testing.T) {
 		must(own.Kill())
 		leafs := sets[0].opened("leaf").tags
 		var err error
-		leafs.rows, err = row.Open(db, "locus.leaf_alloc", time.Now) // which has read no tags
+		leafs.rows, err = row.Open(db, "locus.leaf_alloc", time.Now) // this process has read no tags
 		must(err)
 		if status, body := get(urls[0], "/api/segment/get/user"); status != 200 {
 			t.Errorf("with the server down: %d %s", status, body)

@@ -316,7 +316,7 @@ func (s *Store) Tell(ctx context.Context, id string, o job.Order, by string, now
 	}
 }
 
-// known turns etcd's errors into those of package migrate.
+// known converts etcd's errors to the errors of package migrate.
 func known(err error) error {
 	switch {
 	case errors.As(err, new(*etcd.Conflict)):
@@ -508,7 +508,7 @@ func (s *Store) Tables(ctx context.Context) (map[catalog.TableName]catalog.Decla
 	return Sharded(c), nil
 }
 
-// Everywhere returns the request to compare a shard's global tables and views with those of the first shard.
+// Everywhere returns the request to compare a shard's global tables and views with the first shard's.
 func (s *Store) Everywhere(ctx context.Context, name router.ShardName) (*preflight.Everywhere, error) {
 	c, err := declared.Current(ctx, s.kv)
 	if err != nil {

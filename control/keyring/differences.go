@@ -21,8 +21,8 @@ func Differences(cards []fleet.Card, current Current) []Lack {
 	return list
 }
 
-// firstKeys returns the fingerprints to compare with: the cluster's for its version, and for each other version that of
-// the first process that has it.
+// firstKeys returns the fingerprints to compare with: the cluster's for its version, and for each other version the
+// fingerprint of the first process that has it.
 func firstKeys(cards []fleet.Card, current Current) map[uint32]string {
 	first := map[uint32]string{}
 	if current.Version > 0 {

@@ -66,7 +66,7 @@ var (
 	second = ringText(2, map[int]int{2: 2}, 1)
 )
 
-// world is a cluster's keys, and what runs on them.
+// world is a cluster's keys and the processes that use them.
 type world struct {
 	t  *testing.T
 	kv *etcd.KV

@@ -108,9 +108,9 @@ func (k *Keys) Reread() {
 // ErrAway is wrapped by the error of a Begin that could not reach etcd.
 var ErrAway = errors.New("etcd could not be asked which key version hides new numbers")
 
-// Begin determines the version for new IDs. If no process has set it before, Begin sets it to the ring's own. It is
-// called once the card is published and before anything is served. After an error other than [ErrAway] this process
-// must not serve, because it can't read what others stamp. needed reports whether the process needs a ring.
+// Begin determines the version for new IDs. If no process has set it before, Begin sets it to the ring's own. It is called
+// after the card is published, and before the process serves anything. After an error other than [ErrAway] this process must
+// not serve, because it can't read the IDs of other processes. needed reports whether the process needs a ring.
 func (k *Keys) Begin(ctx context.Context, needed bool) error {
 	current, err := k.settled(ctx)
 	ring := k.Ring()
@@ -131,7 +131,7 @@ func (k *Keys) Begin(ctx context.Context, needed bool) error {
 	return k.follow(ctx, current)
 }
 
-// settled returns the cluster's version, and sets it first if nobody has.
+// settled returns the cluster's version. If no process has set it, settled sets it first.
 func (k *Keys) settled(ctx context.Context) (Current, error) {
 	current, _, err := ReadCurrent(ctx, k.KV)
 	ring := k.Ring()
@@ -242,7 +242,7 @@ func (k *Keys) ask(ctx context.Context) {
 	defer cancel()
 	current, err := k.settled(ctx)
 	if err != nil {
-		return // the outage of etcd is reported elsewhere; ask is called again
+		return // the outage of etcd is reported by other code, and ask is called again
 	}
 	k.read = k.Now()
 	if err = current.check(ring); err == nil {

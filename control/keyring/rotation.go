@@ -143,7 +143,7 @@ func (r Rotation) attempt(ctx context.Context) (Current, []Lack, error) {
 		return current, nil, final{fmt.Errorf("%w: %w", ErrUnchanged, err)}
 	case errors.Is(err, etcd.ErrUnknown):
 		return current, nil, r.settle(ctx, next, err)
-	case err != nil: // or a card changed, and the cards are read again
+	case err != nil: // or a card changed; then the cards are read again
 		return current, nil, err
 	}
 	return current, nil, nil
@@ -160,7 +160,7 @@ func (r Rotation) settle(ctx context.Context, next Current, err error) error {
 	case found.Version == next.Version && found.By == next.By && found.At.Equal(next.At):
 		return nil
 	}
-	return err // it may still arrive; the next attempt resolves it
+	return err // the key may still arrive; the next attempt resolves that
 }
 
 // asked adds to the processes that lack the version why some don't answer: a dead process's card remains for some seconds, or the

@@ -202,7 +202,7 @@ func (p *Plan) look(ctx context.Context, first *link.Conn, l *Lacking) (err erro
 	return p.rows(ctx, first, c, l, here)
 }
 
-// another refuses a server that already belongs to another shard, even under another address.
+// another returns an error for a server that already belongs to another shard, even if it has another address there.
 func (p *Plan) another(ctx context.Context, c *link.Conn, l *Lacking) error {
 	own, err := identity(ctx, c)
 	if err != nil {
@@ -264,9 +264,9 @@ func listed(ctx context.Context, c *link.Conn) (listing, error) {
 	return l, err
 }
 
-// rows finds the global tables whose rows must be made equal. For a new shard, these are all of them. For a
-// known shard, these are the tables that its notebook lists as incomplete. Other rows that a new shard already
-// has must equal the first shard's, because they may be somebody's data.
+// rows finds the global tables whose rows must be made equal. For a new shard, these are all of them. For a known shard, these
+// are the tables that its notebook lists as incomplete. Other rows that a new shard already has must equal the first shard's,
+// because they may be data that an application needs.
 func (p *Plan) rows(ctx context.Context, first, c *link.Conn, l *Lacking, here listing) error {
 	noted, err := notes(ctx, c)
 	if err != nil {

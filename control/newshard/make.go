@@ -24,7 +24,7 @@ func (p *Plan) Make(ctx context.Context) error {
 	return nil
 }
 
-// making holds the connections for one shard, and what has been created there.
+// making holds the connections for one shard, and the objects that were created there.
 type making struct {
 	*Lacking
 	first, there *link.Conn
@@ -74,7 +74,7 @@ func (m *making) tables(ctx context.Context) error {
 	return nil
 }
 
-// undo drops what was created, in reverse order.
+// undo drops the created objects in reverse order.
 func (m *making) undo(ctx context.Context) error {
 	var failed []string
 	for i := len(m.made) - 1; i >= 0; i-- {
@@ -91,7 +91,7 @@ func (m *making) undo(ctx context.Context) error {
 	return nil
 }
 
-// told returns the column with the text of a SHOW CREATE statement.
+// told returns the column that has the text in the answer to a SHOW CREATE statement.
 func told(ctx context.Context, c *link.Conn, query string) (string, error) {
 	rows, err := c.Query(ctx, query)
 	if err == nil && (len(rows) != 1 || len(rows[0]) < 2) {

@@ -35,7 +35,8 @@ const (
 	mostKnown    = 1000
 )
 
-// Acknowledge records who accepts a finding of the cluster as it is now, and why. It replaces an earlier acknowledgement of the same finding.
+// Acknowledge records that a person accepts a finding as it is now, and why. It replaces an earlier acknowledgement of the
+// same finding.
 func (o *Ops) Acknowledge(ctx context.Context, r Acknowledge, by string) (finding.Acknowledgement, error) {
 	a := finding.Acknowledgement{By: by, At: o.now().UTC(), Why: strings.Join(strings.Fields(r.Why), " ")}
 	switch {

@@ -23,8 +23,8 @@ import (
 	"locus/router/cluster"
 )
 
-// Declare is a request that changes what is declared: [Apply], [AddShard], [RemoveShard], [RestoreRoutes], [AddUser], [SetUser],
-// [SetPassword] or [RemoveUser].
+// Declare is a request that changes the declarations: [Apply], [AddShard], [RemoveShard], [RestoreRoutes], [AddUser],
+// [SetUser], [SetPassword] or [RemoveUser].
 type Declare interface {
 	// next returns the cluster that the request declares instead of the current one, which is nil before the first Apply. The error is
 	// an *Invalid, or the reason why the cluster refuses the request.
@@ -33,7 +33,7 @@ type Declare interface {
 	why() string
 }
 
-// Reason contains the field of all requests that change what is declared.
+// Reason is embedded in all requests that change the declarations.
 type Reason struct {
 	// Why is the reason, for the history of the route map.
 	Why string `json:"why,omitempty"`
@@ -58,13 +58,13 @@ type rules struct {
 	strandedSince string
 }
 
-// Change is a change of what is declared. It is planned, then checked, then written.
+// Change is a change of the declarations. It is planned, then checked, then written.
 type Change struct {
 	Next        *cluster.Cluster // after the change
 	Differences []cluster.Change // empty: all is declared so already
 	// Warnings of the checks.
 	Warnings []string
-	// Lacking contains what is made on shards that own no genes.
+	// Lacking contains the objects that are created on shards without genes.
 	Lacking []*newshard.Lacking
 
 	state  *declared.State
@@ -74,7 +74,7 @@ type Change struct {
 	filled *Fill // of an unchanged declaration
 }
 
-// Effect lists what a change has done.
+// Effect lists the effects of a change.
 type Effect struct {
 	Written   bool              // the declaration
 	Filled    []newshard.Filled // shards that got the rows of global tables
@@ -141,7 +141,7 @@ func (o *Ops) checkChange(ctx context.Context, c *Change, progress fitting.Progr
 	if c.Lacking = c.making.Lacking; len(c.Lacking) == 0 {
 		return c.fits(ctx, whole)
 	}
-	shards, tables := whole, whole // what is there already must fit; the rest is made like it, so its absence is no warning
+	shards, tables := whole, whole // existing objects must fit; missing ones are created, so their absence is no warning
 	shards.Next, tables.Next = c.making.Present()
 	if _, err := c.loaded(ctx, tables); err != nil {
 		return err
@@ -149,8 +149,8 @@ func (o *Ops) checkChange(ctx context.Context, c *Change, progress fitting.Progr
 	return c.fits(ctx, shards)
 }
 
-// checkUnchanged compares the declaration with the comments of the tables, which may have been changed on a shard, and plans what a
-// change that ended early has left to do. Nothing was to be written, so a shard that can't be checked is only a warning.
+// checkUnchanged compares the declaration with the comments of the tables, which may have been changed on a shard. It also
+// plans the rest of a change that ended early. Nothing was to be written, so a shard that can't be checked is only a warning.
 func (o *Ops) checkUnchanged(ctx context.Context, c *Change) error {
 	if c.rules.unchecked || !c.rules.comments {
 		return nil
@@ -175,7 +175,7 @@ func (o *Ops) checkUnchanged(ctx context.Context, c *Change) error {
 	return nil
 }
 
-// checkDigits returns an error for a generator whose sequence is to be hidden by a key version, if the running processes lack a
+// checkDigits returns an error for a generator that hides its sequence with a key version, if the running processes lack a
 // suitable key of that version. If no process runs, it checks the key ring of the configuration, if there is one.
 func (o *Ops) checkDigits(ctx context.Context, hidden map[string]uint32) error {
 	if len(hidden) == 0 {
@@ -285,8 +285,8 @@ type strandedError struct {
 
 func (e *strandedError) Error() string { return strings.Join(e.rows, "\n") + "\n" + e.remedy }
 
-// WriteChange writes a change that was checked. It makes what shards without genes lack, and checks the shards again for rows that
-// clients inserted by the former declarations. The error reports whether the change was written.
+// WriteChange writes a change that was checked. It creates the missing objects on shards without genes, and checks the shards
+// again for rows that clients inserted under the old declarations. The error reports whether the change was written.
 func (o *Ops) WriteChange(ctx context.Context, c *Change) (effect Effect, err error) {
 	if len(c.Differences) == 0 {
 		if c.filled != nil {
@@ -338,7 +338,7 @@ func (o *Ops) makeTables(ctx context.Context, c *Change) error {
 	return owngene.Make(ctx, whole.Shards.Of(c.Next), c.Next)
 }
 
-// stays adds to an error that what was made on shards is kept.
+// stays adds to an error that the objects created on shards are kept.
 func (c *Change) stays(err error) error {
 	if len(c.Lacking) == 0 {
 		return err
@@ -409,7 +409,7 @@ func (o *Ops) settle(ctx context.Context, c *Change) error {
 		return err
 	}
 	defer whole.Shards.Close(context.WithoutCancel(ctx))
-	if err := owngene.Make(ctx, whole.Shards.Of(c.Next), c.Next); err != nil { // for rows that clients inserted until then
+	if err := owngene.Make(ctx, whole.Shards.Of(c.Next), c.Next); err != nil { // clients may have inserted rows without genes until then
 		return err
 	}
 	err = c.fits(ctx, whole)
@@ -447,7 +447,7 @@ func (o *Ops) Declare(ctx context.Context, r Declare, by string) (*Change, Effec
 	return c, effect, err
 }
 
-// Compare returns the differences between what is declared and another declaration.
+// Compare returns the differences between the current declarations and other ones.
 func (o *Ops) Compare(ctx context.Context, with *cluster.Cluster) ([]cluster.Change, error) {
 	state, err := declared.Read(ctx, o.kv)
 	if err != nil {

@@ -46,7 +46,7 @@ type Verify struct{ OfJob }
 // CutOver requests that a job hands genes over to the target, in steps.
 type CutOver struct {
 	OfJob
-	// Percent is the share of the genes that is to be at the target, from 0 to 100. It must be given.
+	// Percent is the share of the genes that the target has after the step, from 0 to 100. It must be given.
 	Percent *float64 `json:"percent"`
 	// StepPercent is the share that a step hands over; nil: 5 with pauses between the steps, else 100.
 	StepPercent *float64 `json:"step_percent,omitempty"`

@@ -9,7 +9,8 @@ import (
 	"locus/router"
 )
 
-// explained contains the columns of EXPLAIN by their number, which link doesn't return: those of MariaDB and of MySQL.
+// explained contains the columns of EXPLAIN by their number, because link returns no column names. MariaDB and MySQL have
+// different numbers.
 var explained = map[int][]string{
 	10: {"id", "select_type", "table", "type", "possible_keys", "key", "key_len", "ref", "rows", "Extra"},
 	12: {"id", "select_type", "table", "partitions", "type", "possible_keys", "key", "key_len", "ref", "rows", "filtered", "Extra"},

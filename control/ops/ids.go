@@ -63,7 +63,7 @@ func (o *Ops) IssueIDs(ctx context.Context, c *cluster.Cluster, r IssueIDs, by s
 // numbers describes the IDs of a table.
 type numbers struct {
 	layout  orderid.Layout
-	version uint32 // of the key that hides their sequences
+	version uint32 // the version of the key that hides their sequences
 	start   uint64 // the first number of a counter that was not used yet
 	groups  int
 }

@@ -27,7 +27,7 @@ type Import struct {
 // TableWords declares a table.
 type TableWords struct {
 	Table string `json:"table"` // schema.table
-	Words string `json:"words"` // as in the comment of a table: owner=buyer_uid id=order_id, or global
+	Words string `json:"words"` // the words of a table's comment: owner=buyer_uid id=order_id, or global
 }
 
 // SplitTables splits a list of tables with their words, which semicolons separate: shop.orders owner=buyer_uid id=order_id;
@@ -121,7 +121,7 @@ func (r Import) plan(ctx context.Context, o *Ops, p *Plan) error {
 	return nil
 }
 
-// source returns the shard that has the tables, and those of them that are declared to be on that shard alone.
+// source returns the shard that has the tables, and those of the tables that are declared as single tables there.
 func (r Import) source(c *cluster.Cluster, tables map[catalog.TableName]catalog.Declaration) (from router.ShardName, declared []catalog.TableName, err error) {
 	for _, name := range slices.SortedFunc(maps.Keys(tables), catalog.TableName.Compare) {
 		of := c.Settings.DefaultShard

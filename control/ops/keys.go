@@ -20,7 +20,7 @@ import (
 
 // KeyStatus contains the key versions of a cluster, without the keys.
 type KeyStatus struct {
-	Current   keyring.Current // its version is 0 if none is settled
+	Current   keyring.Current // its version is 0 if the cluster has none yet
 	Due       time.Time       // when another key should become current; zero: there is no schedule
 	Processes []ProcessKeys
 	Differing int // processes that can't read numbers of others, or have another key for a version

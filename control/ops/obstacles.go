@@ -104,7 +104,8 @@ func homesOf(ctx context.Context, j *job.Job, c *cluster.Cluster, store *jobs.St
 	return homes, nil
 }
 
-// mostParents is the number of parents after which the check before an import looks up only some: the job itself looks up all.
+// mostParents is the number of parents above which the check before an import looks up only a sample. The job itself looks up
+// all of them.
 const mostParents = 200_000
 
 // keysOf checks whether each row that is to be imported has an owner, and whether its keys agree.
@@ -115,7 +116,7 @@ func keysOf(ctx context.Context, source link.Server, j *job.Job, tables []*table
 	}
 	defer c.Close()
 	for _, t := range tables {
-		if t.Declared.Kind == catalog.Global { // its rows have no owners
+		if t.Declared.Kind == catalog.Global { // its rows have no owner
 			continue
 		}
 		seen, err := keysIn(ctx, c, source, t, j.From, homes)

@@ -35,7 +35,7 @@ type Ops struct {
 	findings func(context.Context) ([]finding.Finding, error)
 }
 
-// Config is what operations need of their process.
+// Config contains what operations need from their process.
 type Config struct {
 	KV      *etcd.KV    // the keys of the cluster
 	Jobs    *jobs.Store // of the same cluster

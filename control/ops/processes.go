@@ -12,19 +12,19 @@ import (
 
 // Drain requests that a process stops after its statements and transactions have ended.
 type Drain struct {
-	Process string `json:"process"` // its ID, its host and port, or its address
+	Process string `json:"process"` // the process's ID, its host and port, or its address
 	// Last accepts that no proxy is left.
 	Last bool `json:"last,omitempty"`
 }
 
 // Evict requests that a process stops at once. Its statements end, and its transactions are rolled back.
 type Evict struct {
-	Process string `json:"process"` // its ID, its host and port, or its address
+	Process string `json:"process"` // the process's ID, its host and port, or its address
 	// Last accepts that no proxy is left.
 	Last bool `json:"last,omitempty"`
 }
 
-// Leaving is a process that is to stop, and what is left without it.
+// Leaving is a process that is asked to stop, and the processes that remain without it.
 type Leaving struct {
 	Process fleet.Card
 	Proxies int // the other proxies, without those that are stopping too

@@ -15,10 +15,10 @@ import (
 	"locus/router/cluster"
 )
 
-// What a rebalance makes even.
+// The quantities that a rebalance can distribute evenly.
 const (
 	ByLoad = "load" // statements per second
-	ByRows = "rows" // as the servers estimate them, spread evenly over the genes of each shard
+	ByRows = "rows" // as the servers estimate the rows, spread evenly over the genes of each shard
 )
 
 // Rebalance requests jobs after which no shard has much more than an equal part.
@@ -75,7 +75,7 @@ const (
 	usualTolerance = 10.0
 )
 
-// Measure returns what the request makes even.
+// Measure returns the quantity that the request distributes evenly.
 func (r Rebalance) Measure() string { return cmp.Or(r.By, usualMeasure) }
 
 // Tolerance returns the tolerance, in percent.
@@ -86,7 +86,7 @@ func (r Rebalance) Tolerance() float64 {
 	return *r.TolerancePercent
 }
 
-// Causes of an empty measure, which pass by themselves.
+// noWeight maps a measure to the reason why it may be empty. The reason disappears without action.
 var noWeight = map[string]string{
 	ByLoad: "no statement with a key was counted in the last minutes",
 	ByRows: "the shards' servers estimate no rows of sharded tables yet; ANALYZE TABLE updates the estimates",
@@ -101,14 +101,14 @@ func (r Rebalance) Moves(m *router.Map, shards []router.ShardName, weight balanc
 	return moves, err
 }
 
-// Part is what a shard has before and after moves.
+// Part is the share of a shard before and after moves.
 type Part struct {
 	Shard         router.ShardName
 	Genes, After  int
 	Weight, Later float64
 }
 
-// PartsOf returns what shards have before and after moves.
+// PartsOf returns the shares of the shards before and after moves.
 func PartsOf(m *router.Map, shards []router.ShardName, weight balance.Weight, moves []balance.Move) []Part {
 	parts := make([]Part, len(shards))
 	for i, name := range shards {

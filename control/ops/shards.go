@@ -18,7 +18,7 @@ import (
 	"locus/router/cluster"
 )
 
-// AddShard requests a shard that owns no genes. It gets the objects of the first shard that it lacks.
+// AddShard requests a shard that owns no genes. The objects that it lacks are created as on the first shard.
 type AddShard struct {
 	Shard   router.ShardName
 	Address string // as host:port
@@ -42,7 +42,7 @@ func (r AddShard) next(_ context.Context, _ *Ops, current *cluster.Cluster) (*cl
 
 func (r AddShard) rules() rules { return rules{stranded: behind} }
 
-// RemoveShard requests that a shard without genes is no longer part of the cluster. Its server keeps what is on it.
+// RemoveShard requests that a shard without genes is no longer part of the cluster. The data on its server are kept.
 type RemoveShard struct {
 	Shard router.ShardName `json:"shard"`
 	Reason
@@ -111,7 +111,7 @@ type FillShard struct {
 	WaitSeconds float64 `json:"wait_seconds,omitempty"`
 }
 
-// Fill contains what shards without genes lack. Nothing of it is written yet.
+// Fill contains the objects that shards without genes lack. Nothing is written yet.
 type Fill struct {
 	Lacking []*newshard.Lacking
 
@@ -120,13 +120,13 @@ type Fill struct {
 	patience time.Duration
 }
 
-// First returns the shard that has the rows of global tables to which those of others are made equal.
+// First returns the shard whose rows of global tables are the reference. The rows of the others are made equal to them.
 func (f *Fill) First() router.ShardName { return f.cluster.Settings.DefaultShard }
 
 // longestWait is the longest time that writers of global tables may wait.
 const longestWait = time.Hour
 
-// PlanFill plans what a shard is given. Nothing is written.
+// PlanFill plans which objects a shard gets. Nothing is written.
 func (o *Ops) PlanFill(ctx context.Context, r FillShard) (*Fill, error) {
 	if !(r.WaitSeconds >= 0 && r.WaitSeconds <= longestWait.Seconds()) { // also refuses NaN
 		return nil, invalid("writers can't wait for %v seconds; use 0 to %v seconds", r.WaitSeconds, longestWait.Seconds())
@@ -145,7 +145,8 @@ func (o *Ops) PlanFill(ctx context.Context, r FillShard) (*Fill, error) {
 	return o.planFill(ctx, c, r.Shard, patience)
 }
 
-// planFill plans what shards lack: all without genes, or only the named one, whose rows are made equal even if they are no copies.
+// planFill plans which objects shards lack: all shards without genes, or only the named one. The named shard's rows are made
+// equal even if they are no copies.
 func (o *Ops) planFill(ctx context.Context, c *cluster.Cluster, named router.ShardName, patience time.Duration) (*Fill, error) {
 	shards, err := fitting.Open(o.secrets, o.connect, c, c)
 	if err != nil {
@@ -160,7 +161,7 @@ func (o *Ops) planFill(ctx context.Context, c *cluster.Cluster, named router.Sha
 		return f, nil
 	}
 	present, tables := f.making.Present()
-	for _, next := range []*cluster.Cluster{present, tables} { // what is there already must fit; the rest is made like it
+	for _, next := range []*cluster.Cluster{present, tables} { // existing objects must fit; missing ones are created
 		change := fitting.Change{Old: c, Next: next, Shards: shards}
 		loaded, err := change.Load(ctx)
 		if err == nil {

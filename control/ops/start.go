@@ -65,9 +65,9 @@ type Merge struct {
 // Plan is a job that is planned and checked, and not written yet.
 type Plan struct {
 	Job     *job.Job
-	Cluster *cluster.Cluster // for which the job was planned
-	Load    *Load            // by which the genes were chosen; nil: they were not chosen by load
-	// Problems contains what prevents the job on the shards.
+	Cluster *cluster.Cluster // the cluster for which the job was planned
+	Load    *Load            // the load by which the genes were chosen; nil: they were not chosen by load
+	// Problems are the reasons on the shards that prevent the job.
 	Problems []preflight.Problem
 	// Unchecked is the reason why the shards could not be checked; nil: they were. It wraps ErrNoSecrets if this process has no
 	// secrets for that. Then the process that runs the job checks them before it begins.

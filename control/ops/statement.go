@@ -97,7 +97,8 @@ func (o *Ops) open(ctx context.Context) (*cluster.Cluster, *fitting.Shards, erro
 	return c, shards, nil
 }
 
-// Counted adds the statements that the proxies have counted to a workload, and returns the schema for which they are to be evaluated.
+// Counted adds the statements that the proxies have counted to a workload, and returns the schema for which they are
+// evaluated.
 func (o *Ops) Counted(ctx context.Context, w *advise.Workload) (*cluster.Cluster, *advise.Schema, error) {
 	cost, err := fleet.StatementsOf(ctx, o.kv, fleet.Statements)
 	if err != nil {

@@ -34,7 +34,7 @@ type AddUser struct {
 // SetUser requests that fields of a user get other values.
 type SetUser struct {
 	Name   string
-	Fields map[string]string // as in cluster.yaml; an empty text resets a field
+	Fields map[string]string // field names and values as in cluster.yaml; an empty text resets a field
 	reasonless
 }
 
@@ -53,7 +53,7 @@ type RemoveUser struct {
 	reasonless
 }
 
-// reasonless is part of the requests that concern users alone. They leave the route map as it is, and ask no shard.
+// reasonless is embedded in the requests that concern only users. They leave the route map unchanged and query no shard.
 type reasonless struct{}
 
 func (reasonless) why() string { return "" }

@@ -30,7 +30,7 @@ func down(t *testing.T) overview.Seen {
 	return looked
 }
 
-// A server that is down is one finding, and what follows from it is listed there.
+// A server that is down is one finding, which lists its consequences.
 func TestADeadServerIsOneFinding(t *testing.T) {
 	s := overview.Of(down(t))
 	if len(s.Findings) != 2 || s.Outages != 1 || s.AtRisk != 1 || s.Problems != 2 || s.Worst != "shard s1 is away" {
@@ -90,7 +90,7 @@ func TestEtcdWithoutHealthyMembersIsOneFinding(t *testing.T) {
 	}
 }
 
-// A finding that is acknowledged is listed and does not count, as long as it is no more severe.
+// An acknowledged finding is listed, but does not count unless it becomes more severe.
 func TestAcknowledgedFindingsDontCount(t *testing.T) {
 	looked := seen(t, health.Well)
 	f := finding.New(finding.AtRisk, "disk", "s0", "make room", "its disk is full")

@@ -28,7 +28,7 @@ type Seen struct {
 	Findings []finding.Finding
 	// Blind is why etcd could not be read, so that the data are old.
 	Blind error
-	// Only is the one proxy whose figures are used; empty for all. The findings are always those of the whole cluster.
+	// Only is the proxy whose figures are used; empty for all proxies. The findings are always those of the whole cluster.
 	Only string
 }
 
@@ -59,7 +59,7 @@ type State struct {
 	Well bool `json:"well"`
 	finding.Summary
 	Problems   int               `json:"problems"`        // open findings that are an outage or at risk
-	Worst      string            `json:"worst,omitempty"` // of the problems, in one line
+	Worst      string            `json:"worst,omitempty"` // the worst of these problems, in one line
 	At         time.Time         `json:"at"`
 	MapVersion int64             `json:"map_version"`
 	Sessions   int               `json:"sessions"`

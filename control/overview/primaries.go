@@ -11,8 +11,8 @@ import (
 	"locus/router/cluster"
 )
 
-// primariesFound returns switchovers that have not ended, problems that the watchers of the shards' servers
-// report, and for each shard with failover what a failover would lack or lose now.
+// primariesFound returns findings about primaries: switchovers that have not ended, problems that the watchers of the shards'
+// servers report, and for each shard with failover what a failover would lack or lose now.
 func primariesFound(seen Seen) (list []finding.Finding) {
 	add := func(name router.ShardName, server string, f finding.Finding) {
 		f.Shards, f.Server, f.Symptom = []router.ShardName{name}, server, true
@@ -20,7 +20,7 @@ func primariesFound(seen Seen) (list []finding.Finding) {
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(seen.Declared.Primaries), router.ShardName.Compare) {
 		p, was := seen.Declared.Primaries[name], seen.earlier().Primaries[name]
-		if p.Settled() || was.Settled() { // it has only just begun
+		if p.Settled() || was.Settled() { // the switchover has only just begun
 			continue
 		}
 		remedy := "locus switchover " + string(name) + " --to " + p.Target() + " ends it"

@@ -19,7 +19,7 @@ type Proxy struct {
 	Sessions   int       `json:"sessions"`
 	MapVersion int64     `json:"map_version"`
 	fleet.Rates
-	Draining bool             `json:"draining,omitempty"` // it stops soon, on request
+	Draining bool             `json:"draining,omitempty"` // the process was asked to stop, and will stop soon
 	Problem  string           `json:"problem,omitempty"`
 	Severity finding.Severity `json:"severity"`
 }

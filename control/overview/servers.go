@@ -100,8 +100,8 @@ func serversDown(seen Seen) (list []cause) {
 	return list
 }
 
-// promotion is the time that a promotion takes beyond failover_after: the proxies give up the primary, and a replica applies what it has
-// received.
+// promotion is how long a promotion takes after failover_after has passed: the proxies give up the old primary, and a replica
+// applies the transactions that it has received.
 const promotion = 7 * time.Second
 
 // expected describes what will happen to a shard whose primary is down.
@@ -124,7 +124,7 @@ func expected(seen Seen, s server) string {
 	return fmt.Sprintf("the failover is %v overdue: check whether a mover runs (locus proxies list), and its log", -within)
 }
 
-// pools is what the proxies report of their connections to a shard.
+// pools contains the proxies' reports about their connections to a shard.
 type pools struct {
 	blocked     time.Duration // until the next login is tried
 	waiting     int           // sessions that wait for a connection
@@ -147,7 +147,7 @@ func poolsOf(beats map[string]fleet.Beat, name router.ShardName) (all pools) {
 	return all
 }
 
-// cutOff describes what does not work without a confirmation of the primary, and the remedy.
+// cutOff describes which statements fail while etcd can't confirm the primary, and the remedy.
 func (p pools) cutOff() string {
 	refused := "statements on it are refused"
 	if p.staleReads {
@@ -176,7 +176,7 @@ func shardsFound(seen Seen) (list []finding.Finding) {
 			add(finding.New(finding.Outage, "logins", string(name), "see the proxies' log: the server refuses connections or the account's login",
 				"logins of proxies fail; the next one is tried in %v", p.blocked.Round(100*time.Millisecond)), fmt.Sprintf("shard %s: logins of proxies fail", name))
 		}
-		if p.waiting > 0 && poolsOf(seen.Before.By, name).waiting > 0 { // for a moment sessions may always wait
+		if p.waiting > 0 && poolsOf(seen.Before.By, name).waiting > 0 { // it is normal that sessions wait for a moment
 			add(finding.New(finding.AtRisk, "connections", string(name), "raise max_connections below the shard in cluster.yaml, or look for slow statements: locus top",
 				"%d sessions wait for a connection", p.waiting), fmt.Sprintf("shard %s: sessions wait for a connection", name))
 		}

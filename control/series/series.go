@@ -57,7 +57,7 @@ const mostMoves = 32
 // Keeper keeps the figures. It is safe for concurrent use.
 type Keeper struct {
 	mu    sync.Mutex // guards the fields below
-	rings []ring     // one for each of Spans
+	rings []ring     // one ring for each of Spans
 }
 
 // ring holds the points of one span, oldest first.

@@ -145,8 +145,8 @@ type Crashed struct {
 	logged map[router.ShardName]looked
 }
 
-// looked caches the branches that the log has as prepared, for one run of a server, so that the log is not read
-// again for them.
+// looked caches the branches that the log shows as prepared. It is valid for one run of a server, and saves another read of
+// the log.
 type looked struct {
 	addr    string
 	started time.Time // accurate to clockwork

@@ -60,7 +60,7 @@ func (s scene) steps() map[string]scene {
 	for i, c := range s.clients[:s.count] {
 		n := s
 		at := &n.clients[i]
-		if !c.cut && (c.epoch != int8(s.doc.Epoch) || !c.leased) { // it reads the document, and requests its lease
+		if !c.cut && (c.epoch != int8(s.doc.Epoch) || !c.leased) { // the proxy reads the document, and requests its lease
 			*at = obeys
 			at.leased = true
 			next[fmt.Sprint("proxy sees ", i)] = n
@@ -99,8 +99,8 @@ func (s scene) steps() map[string]scene {
 // writes reports whether a proxy's writes are executed and acknowledged.
 func (s scene) writes(c client) bool { return c.leased && !c.held && !s.servers[c.primary].readOnly }
 
-// somebody models replication, the network and the external tool. While the first server is reachable, the tool
-// switches over in order. Otherwise it promotes the second as soon as that one has everything that exists.
+// somebody models replication, the network and the external tool. While the first server is reachable, the tool makes an
+// orderly switchover. Otherwise it promotes the second server once that one has all existing transactions.
 func (s scene) somebody(next map[string]scene) {
 	a, b := s.servers[0], s.servers[1]
 	if n := s; b.follows && b.rows < a.rows {
@@ -135,7 +135,7 @@ func (s scene) process(i int, next map[string]scene) {
 			n.lock = int8(i)
 			n.procs[i] = follower{alive: true, epoch: int8(s.doc.Epoch), had: -1}
 			if !s.doc.Settled() {
-				n.procs[i].line = -1 // it drops what another one began
+				n.procs[i].line = -1 // the process abandons a procedure that another process has begun
 			}
 			if !s.away {
 				n.procs[i].had = s.servers[0].rows
@@ -146,7 +146,7 @@ func (s scene) process(i int, next map[string]scene) {
 	}
 	n := s
 	if s.lock == int8(i) {
-		n.lock = -1 // it is suspended, for a while or forever
+		n.lock = -1 // the process is suspended, for a while or forever
 		next[fmt.Sprint("lease of the process lost ", i)] = n
 	}
 	if p.line >= 0 {
@@ -195,7 +195,7 @@ func (s scene) line(i int) (scene, bool) {
 		*p = follower{}
 		s.unlock(i)
 	case Settle:
-		if s.lock != int8(i) { // it has read the document under the lease
+		if s.lock != int8(i) { // the process has read the document under the lease
 			return s, false
 		}
 		if !s.doc.Settled() {

@@ -19,7 +19,7 @@ type seen struct {
 	underWay string   // long transactions at the primary
 	prepared int      // number of branches prepared at the primary
 	right    string   // the privilege by which the proxies' account writes to a read-only server
-	lacks    []string // by server: privileges that the admin account lacks
+	lacks    []string // by server: the privileges that the admin account lacks
 	old      []string // processes that don't obey the current document
 }
 

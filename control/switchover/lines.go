@@ -88,7 +88,7 @@ func (r *run) writable(ctx context.Context) error {
 	return next.setReadOnly(ctx, false)
 }
 
-// onNext applies do to the server that was to be the primary. An unreachable one does not prevent the rollback,
+// onNext applies do to the server that was to become the primary. If that server is unreachable, the rollback continues,
 // because no proxy was ever sent there to write.
 func (r *run) onNext(do func(*server) error) error {
 	err := r.unreached
@@ -367,7 +367,7 @@ func (r *run) followed(ctx context.Context, s *server) error {
 		return err
 	case there && v.Paused && r.promotes():
 		return s.exec(ctx, "START REPLICA IO_THREAD")
-	case there && r.promotes(): // it may be the only server that has the transactions that it received
+	case there && r.promotes(): // this server may be the only one that has the transactions that it received
 		return nil
 	case v.Follows != "" && !v.Paused && r.promotes(): // transactions received from now on would be lost, or become errant
 		if err := s.stopReceiving(ctx); err != nil {

@@ -21,18 +21,18 @@ type box struct {
 }
 
 type watcher struct {
-	primary string // that it sends writes to
+	primary string // the server that it sends writes to
 	epoch   int8   // the epoch of its document
 	held    bool
-	leased  bool // if false, nobody waits for its acknowledgement
+	leased  bool // if false, no process waits for its acknowledgement
 }
 
 type operator struct {
 	alive  bool
-	fenced bool // its connections were ended by who came after it
+	fenced bool // a later operator has ended its connections
 	order  string
 	line   int
-	epoch  int8 // of the document that it wrote or read
+	epoch  int8 // epoch of the document that it wrote or read
 }
 
 type world struct {
@@ -121,7 +121,7 @@ func (w world) steps(next []step) []step {
 				n.lock = -1
 			}
 			next = append(next, step{"kill", i, n})
-			if w.lock == int8(i) { // it is suspended, and its lease expires
+			if w.lock == int8(i) { // the operator is suspended, and its lease expires
 				n = w
 				n.lock = -1
 				next = append(next, step{"lease lost", i, n})

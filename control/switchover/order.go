@@ -23,7 +23,8 @@ const (
 	// Turn writes the version of the document that names the new primary. It is the only commit point.
 	Turn Line = "turn"
 
-	// FormerReadOnly, Former and Others make the former primary and all other servers replicas of the new one.
+	// FormerReadOnly makes the former primary read-only. Former and Others make the former primary and all other servers
+	// replicas of the new one.
 	FormerReadOnly Line = "former read-only"
 	Former         Line = "former follows"
 	Others         Line = "others follow"
@@ -57,7 +58,7 @@ const (
 	Without Line = "without replicas"
 	With    Line = "with replicas"
 
-	// Demote makes the server that was to be the primary read-only again, and Rejoin makes it a replica again.
+	// Demote makes the server that was to become the primary read-only again, and Rejoin makes it a replica again.
 	Demote Line = "next read-only"
 	Rejoin Line = "next follows"
 	// Restore makes the primary writable again. It makes the primary wait for replicas, or not, as the document

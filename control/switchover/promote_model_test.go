@@ -176,7 +176,7 @@ func (s stage) process(i int, next *edges) {
 		return
 	}
 	if n := s; s.lock == int8(i) {
-		n.lock = -1 // it is suspended, for a while or forever, or was killed
+		n.lock = -1 // the process is suspended, for a while or forever, or was killed
 		next.add("lease of the process lost ", i, n)
 	}
 	if int(p.line) == len(promoting[p.order]) {

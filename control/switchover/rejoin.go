@@ -210,9 +210,9 @@ func (s Switchover) Rebuild(ctx context.Context, e Errant) error {
 	switch {
 	case code(err) == unmanaged:
 		return ErrEnded
-	case lost(err): // it shuts down as soon as it has everything, perhaps before it answers
+	case lost(err): // the server shuts down as soon as it has everything, perhaps before it answers
 		return s.afterwards(ctx, now, e.Server, up, err)
-	case err != nil: // it is unchanged, unless the clone ran for long
+	case err != nil: // the server is unchanged, unless the clone ran for long
 		return errors.Join(err, server.setReadOnly(context.WithoutCancel(ctx), true))
 	}
 	return nil

@@ -173,7 +173,7 @@ func (s Switchover) EndLost(ctx context.Context) error {
 		s.Log.Warn("a branch that the primary had lost in a crash was rolled back at a replica, without a record in the log",
 			slog.String("shard", string(s.Shard)), slog.String("addr", replica.addr), slog.String("branch", b.xid()))
 	}
-	if len(lost) > 0 && !v.Applies && !v.Halted { // it has stopped because it waited too long for the locked rows
+	if len(lost) > 0 && !v.Applies && !v.Halted { // replication has stopped because it waited too long for the locked rows
 		return replica.exec(ctx, "START REPLICA SQL_THREAD")
 	}
 	return nil

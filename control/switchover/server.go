@@ -42,7 +42,7 @@ func dial(ctx context.Context, target backend.Target) (*server, error) {
 	}
 	s := &server{addr: target.Addr, conn: conn, pool: pool, account: account{target.User, target.Password, target.TLS != nil}}
 	s.mariadb = flavor.Of(conn.ServerVersion()) == flavor.MariaDB
-	if err := s.exec(ctx, "SET SESSION sql_mode = ''"); err != nil { // so that text quotes passwords correctly
+	if err := s.exec(ctx, "SET SESSION sql_mode = ''"); err != nil { // this mode makes quoted passwords unambiguous
 		s.close(context.WithoutCancel(ctx))
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func dial(ctx context.Context, target backend.Target) (*server, error) {
 
 func (s *server) close(ctx context.Context) {
 	s.pool.Discard(s.conn)
-	_ = s.pool.Close(ctx) // no statement is running there
+	_ = s.pool.Close(ctx) // no statement is running in the pool
 }
 
 func (s *server) exec(ctx context.Context, statements ...string) error {
@@ -88,7 +88,7 @@ func (s *server) one(ctx context.Context, sql string) (string, error) {
 	return string(answer.Rows[0][0]), nil
 }
 
-// kill ends all connections of an account, except this one and those of replication and clone.
+// kill ends all connections of an account, except this one and the connections of replication and clone.
 func (s *server) kill(ctx context.Context, user string) (there map[string]bool, err error) {
 	there, err = s.connections(ctx, user)
 	if err != nil {

@@ -37,10 +37,10 @@ const (
 	claimTTL = 5 * time.Second
 	// claimPatience bounds the wait for the claim of a process that has died.
 	claimPatience = 2 * claimTTL
-	before        = 10 * time.Second // for the steps before statements are paused
+	before        = 10 * time.Second // time limit of the steps before statements are paused
 	// within bounds the time from Hold to Turn. It is shorter than the time for which proxies pause statements.
 	within = 1500 * time.Millisecond
-	after  = 30 * time.Second // for the steps after Turn, and for repairs
+	after  = 30 * time.Second // time limit of the steps after Turn, and of repairs
 )
 
 // UnfinishedError reports a switchover that has taken place, with steps left to do. The same command completes
@@ -127,10 +127,10 @@ type run struct {
 	servers map[string]*server
 	next    *server // the server of doc.Next, or the one that is to become it
 	primary *server
-	judge   Judge            // for Follow, Take and Promote
+	judge   Judge            // judges the servers for Follow, Take and Promote
 	cause   cluster.Cause    // the cause of the role change
 	giveUp  bool             // for Take
-	away    map[string]error // the servers that Look could not reach
+	away    map[string]error // the errors of the servers that Look could not reach
 	undone  []error          // the failures of Gather
 	strays  bool             // whether Gather failed for the former primary
 	left    time.Time        // when Leave was written

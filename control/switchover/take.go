@@ -12,10 +12,9 @@ import (
 	"locus/router/cluster"
 )
 
-// Take makes To the primary, whatever the state of the other servers. It makes writable servers read-only, and
-// ignores unreachable ones. GiveUp permits losing transactions that other servers are seen to have. Without it,
-// Take lists them and changes nothing. The errors are those of Run, except that an unreachable server may have
-// to be made read-only later.
+// Take makes To the primary, regardless of the state of the other servers. It makes writable servers read-only, and ignores
+// unreachable ones. GiveUp permits losing transactions that are found only on other servers. Without it, Take lists them and
+// changes nothing. The errors are those of Run, except that an unreachable server may have to be made read-only later.
 func (s Switchover) Take(ctx context.Context, giveUp bool) error {
 	now, err := declared.ReadPrimary(ctx, s.KV, s.Shard)
 	if err != nil {

@@ -34,7 +34,7 @@ func (q *queue) OnEnd(s sdk.ReadOnlySpan) {
 
 func (q *queue) counts() Counts { return Counts{q.to.sent.Load(), q.to.dropped.Load()} }
 
-// counting counts what an exporter sends, and logs what it fails to send.
+// counting counts the spans that an exporter sends, and logs failures.
 type counting struct {
 	exporter sdk.SpanExporter
 	ended    context.Context // ends when nothing may be sent any more

@@ -34,7 +34,7 @@ type Spans struct {
 	tracer   otel.Tracer
 	queue    *queue
 	sample   float64
-	cancel   context.CancelFunc // cancels what is being sent
+	cancel   context.CancelFunc // cancels requests in progress
 }
 
 // Open returns a Spans. It doesn't connect yet.

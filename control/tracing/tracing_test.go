@@ -111,7 +111,7 @@ func TestACollectorThatTakesNothing(t *testing.T) {
 	for range most {
 		s.Segment(load())
 	}
-	<-asked // one request is under way, and stays so
+	<-asked // one request is in progress, and remains so
 	const more = 1000
 	for range more {
 		s.Segment(load())

@@ -355,7 +355,7 @@ func shardFill(c *call) run {
 	}
 }
 
-// declares runs a request that changes what is declared.
+// declares returns a procedure's function that runs a request that changes the declarations.
 func declares(read func(*call) ops.Declare) func(*call) run {
 	return func(c *call) run {
 		r := read(c)

@@ -37,7 +37,7 @@ type Schema struct {
 	findings func(context.Context) ([]finding.Finding, error)
 }
 
-// New returns the tables of the cluster whose keys are in kv. Findings returns those of the cluster.
+// New returns the tables of the cluster whose keys are in kv. findings returns the cluster's findings.
 func New(kv *etcd.KV, store *jobs.Store, findings func(context.Context) ([]finding.Finding, error)) *Schema {
 	return &Schema{kv, store, findings}
 }

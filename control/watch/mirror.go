@@ -26,7 +26,7 @@ func (d *drawing) mirror(percent int, r mirror.Report) {
 	}
 }
 
-// goneSince formats when the first proxy found the target away.
+// goneSince formats the time at which the first proxy found the target unreachable.
 func goneSince(r mirror.Report) string { return "since " + r.AwaySince.UTC().Format("15:04:05") }
 
 // Mirrored formats the results of mirrored reads in one line.

@@ -25,7 +25,7 @@ func Screen(ctx context.Context, w *Watcher, in io.Reader, out io.Writer, clock 
 // model is the bubbletea model. It belongs to one goroutine.
 type model struct {
 	watcher *Watcher
-	ctx     context.Context //nolint:containedctx // of the looks, which bubbletea begins
+	ctx     context.Context //nolint:containedctx // context of the queries, which bubbletea starts
 	clock   func() time.Time
 	viewport
 

@@ -21,7 +21,7 @@ type Source interface {
 // Seen is a job with an earlier report for computing rates.
 type Seen struct {
 	Job     *job.Job
-	Earlier job.Report // its time is zero if there is none
+	Earlier job.Report // the previous report; its time is zero if there is none
 	Report  job.Report
 	// Mirror is the result of mirrored reads of all proxies.
 	Mirror mirror.Report
@@ -41,7 +41,7 @@ type Watcher struct {
 // span is the interval between the two reports of a rate, if available.
 const span = 5 * time.Second
 
-// Look reads the jobs. going reports whether one of them is not over.
+// Look reads the jobs. going reports whether at least one of them has not ended.
 func (w *Watcher) Look(ctx context.Context) (list []Seen, going bool, err error) {
 	jobs, err := w.Source.Jobs(ctx)
 	if err != nil {

@@ -146,7 +146,7 @@ func (t *Top) sort(by Order) {
 // figure is a column of numbers.
 type figure struct {
 	head string
-	by   Order // the sort order that goes by it; empty: none does
+	by   Order // the sort order that uses this column; empty: none does
 	of   func(Statement) string
 }
 

@@ -27,7 +27,7 @@ func TopScreen(ctx context.Context, ask Counted, inspect Inspected, apart time.D
 type topModel struct {
 	ask     Counted
 	inspect Inspected
-	ctx     context.Context //nolint:containedctx // of the queries, which bubbletea begins
+	ctx     context.Context //nolint:containedctx // context of the queries, which bubbletea starts
 	apart   time.Duration
 	by      Order
 	viewport
@@ -40,7 +40,7 @@ type topModel struct {
 	err         error
 
 	at     int    // the selected statement of the list
-	filter string // what the statements contain that are shown
+	filter string // only statements that contain this text are shown
 	typing bool   // keys are added to the filter
 	help   bool   // the keys are explained
 	opened *opened

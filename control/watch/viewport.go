@@ -21,7 +21,7 @@ func run(ctx context.Context, m tea.Model, in io.Reader, out io.Writer) error {
 type viewport struct {
 	canvas Canvas
 	height int
-	top    int // lines scrolled away at the top
+	top    int // number of lines above the visible part
 }
 
 // standard is the size of a terminal that doesn't report it.

@@ -8,7 +8,7 @@ import (
 // Scrolling stops at the ends of a page, and a page that has become shorter stays visible.
 func TestAViewportStaysOnItsPage(t *testing.T) {
 	page := []string{"1", "2", "3", "4", "5", "6"}
-	v := viewport{height: 4} // one line is the others'
+	v := viewport{height: 4} // one line is used by the caller
 	expect := func(what string, want ...string) {
 		t.Helper()
 		if got := v.seen(page, 1); !slices.Equal(got, want) {

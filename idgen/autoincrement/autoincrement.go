@@ -22,7 +22,7 @@ import (
 type Table struct {
 	DB      *sql.DB
 	Name    string        // as SQL
-	Timeout time.Duration // of one INSERT; 0 for the caller's limit
+	Timeout time.Duration // time limit of one INSERT; 0 for the caller's limit
 	Time    string        // the column that is set to the time, if it has no default; empty: none
 }
 

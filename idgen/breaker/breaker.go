@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// State is what a breaker does with the next call.
+// State determines whether the breaker allows the next call.
 type State int
 
 const (
@@ -109,8 +109,8 @@ func (b *Breaker) Done(err error) {
 	}
 }
 
-// Ended records the result of a call with the caller's context. A call that its caller cancelled reveals nothing about
-// the server. One whose time is over counts as a failure, since the server had not answered by then.
+// Ended records the result of a call with the caller's context. A call that its caller cancelled reveals nothing about the
+// server. A call whose time limit has passed counts as a failure, because the server had not answered by then.
 func (b *Breaker) Ended(ctx context.Context, err error) {
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		b.Leave()
@@ -119,7 +119,7 @@ func (b *Breaker) Ended(ctx context.Context, err error) {
 	b.Done(err)
 }
 
-// State returns what happens to the next call.
+// State returns whether the next call would be allowed.
 func (b *Breaker) State() State {
 	b.mu.Lock()
 	defer b.mu.Unlock()

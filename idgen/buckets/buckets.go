@@ -37,7 +37,7 @@ const (
 type Redis interface {
 	// Eval runs a script at most once. After an error the outcome is unknown.
 	Eval(ctx context.Context, script string, keys []string, args ...string) ([]string, error)
-	// TryLock takes a lock, or returns false if somebody has it. Unlock releases it.
+	// TryLock takes a lock, or returns false if another process has it. Unlock releases it.
 	TryLock(ctx context.Context, key, token string, ttl time.Duration) (bool, error)
 	Unlock(ctx context.Context, key, token string) error
 }
@@ -49,7 +49,7 @@ type Options struct {
 	// StoreTimeout is the time limit of one request for an epoch (2 s).
 	StoreTimeout time.Duration
 	Lanes        int             // concurrent scripts (2 per processor)
-	Breaker      breaker.Options // of the buckets, the servers, and the store of the epochs
+	Breaker      breaker.Options // for the buckets, the servers, and the store of the epochs
 }
 
 // Generator is safe for concurrent use.
@@ -142,7 +142,7 @@ func (g *Generator) count(ctx context.Context, n int) (uint64, error) {
 			return first, nil
 		}
 	}
-	if len(r.errs) == 0 || errors.Is(r.noEpoch, errNotAsked) { // one of each server, or the store, may be available again
+	if len(r.errs) == 0 || errors.Is(r.noEpoch, errNotAsked) { // a bucket of each server, or the store, may be available again
 		r.noEpoch, r.again = nil, true
 		for i := 0; i < len(g.servers) && (i == 0 || ctx.Err() == nil); i++ {
 			if first, ok := r.countIn(ctx, g.turn.Add(1)%buckets); ok {
@@ -157,7 +157,7 @@ func (g *Generator) count(ctx context.Context, n int) (uint64, error) {
 type request struct {
 	*Generator
 	n       int
-	errs    []error // of buckets, or of the first one without an epoch
+	errs    []error // errors of buckets, or the error of the first one without an epoch
 	noEpoch error   // why no epoch could be taken from the store; the other buckets then use the epochs that they have
 	again   bool    // the store is tried although it failed recently
 }
@@ -244,7 +244,7 @@ func (r *request) reset(ctx context.Context, redis Redis, key string) error {
 	token := rand.Text()
 	bounded, cancel := context.WithTimeout(ctx, r.options.Timeout)
 	defer cancel()
-	lock := "{" + key + "}:lock" // on the same node of a cluster
+	lock := "{" + key + "}:lock" // the braces put the lock on the same node of a cluster as the key
 	locked, err := redis.TryLock(bounded, lock, token, 2*time.Second)
 	if err != nil {
 		return unanswered{err}

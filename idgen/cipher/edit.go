@@ -171,7 +171,7 @@ func mapping(pairs ...string) *yaml.Node {
 	for _, text := range pairs {
 		n.Content = append(n.Content, scalar(text))
 	}
-	n.Content[len(n.Content)-1].Tag = "!!str" // hexadecimal that looks like a number
+	n.Content[len(n.Content)-1].Tag = "!!str" // the hexadecimal text may look like a number
 	return n
 }
 

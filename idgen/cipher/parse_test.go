@@ -111,7 +111,7 @@ func TestKeysAreNeverPrinted(t *testing.T) {
 	printed := strings.ToLower(out.String())
 	for _, forbidden := range []string{
 		secret, "2b, 0x7e", "2b 7e", "43 126 21", "0x2b, 0x7e", "162b", // the key as hex, Go syntax, decimal
-		"16157e2b", "371293739", // its first word, little-endian, as AES keeps it
+		"16157e2b", "371293739", // the first word of the key, little-endian, as AES stores it
 	} {
 		if strings.Contains(printed, forbidden) {
 			t.Errorf("a key is printed as %q:\n%s", forbidden, out.String())

@@ -11,9 +11,9 @@ import (
 	"locus/idgen/orderid"
 )
 
-// stream hides the low n bits of the sequence number by adding a keystream that depends on all bits above them. Two IDs
-// that differ above have unrelated keystreams. Those of one window of 2ⁿ share one, so their order within the window is
-// hidden, but not the window.
+// stream hides the low n bits of the sequence number. It adds a keystream that depends on all bits above them, so IDs with
+// different upper bits have unrelated keystreams. The 2ⁿ IDs of one window have the same upper bits and share a keystream.
+// Their order within the window is hidden, but the window itself is not.
 type stream struct {
 	n    uint8 // number of hidden bits
 	name string

@@ -15,7 +15,7 @@ import (
 	"locus/internal/test/scale"
 )
 
-// The keystreams equal those of the libraries, and that of section 2.3.2 of RFC 8439.
+// The keystreams are equal to those of the libraries, and to the example in section 2.3.2 of RFC 8439.
 func TestKeystreams(t *testing.T) {
 	key := make([]byte, 32)
 	for i := range key {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// CheckSuccessor returns an error if next must not replace this ring in a running process, because it could not read
-// what this one reads, or would decode it to other orders. A version that next lists as retired may be missing, unless
-// it is inUse.
+// CheckSuccessor returns an error if next must not replace this ring in a running process, because next could not decode all
+// IDs of this ring, or would decode them to other orders. A version that next lists as retired may be missing, unless it is
+// inUse.
 func (r *Ring) CheckSuccessor(next *Ring, inUse uint32) error {
 	for _, version := range r.Versions() {
 		switch {

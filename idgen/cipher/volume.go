@@ -2,8 +2,8 @@ package cipher
 
 // StillTold describes what numbers hidden by a cipher still reveal. It is empty for ff1 and for unknown ciphers.
 //
-// The stream ciphers move a number within a window of consecutive ones. Somebody with a dozen numbers of one gene knows to
-// within a window how many lie between the first and the last, and so the shop's volume.
+// The stream ciphers move a number within a window of consecutive ones. An observer who knows a dozen numbers of one gene can
+// estimate, with an error of one window, how many numbers lie between the first and the last. This reveals the shop's volume.
 func StillTold(cipher string) string {
 	switch cipher {
 	case "chacha20", "aes-ctr":

@@ -45,9 +45,9 @@ func calcPart(argument string) (Part, error) {
 // calc is a parsed expression.
 type calc struct {
 	value     func(v *Values) (*big.Int, error)
-	low, high *big.Int // of its results; nil: unlimited
+	low, high *big.Int // bounds of its results; nil: unlimited
 	constant  *big.Int // nil: it is none
-	parts     []int    // that it refers to, from 1
+	parts     []int    // the parts that it refers to, from 1
 }
 
 const (

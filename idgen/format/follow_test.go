@@ -33,7 +33,7 @@ func TestFollows(t *testing.T) {
 		{"A{seq:3}", "{seq:3}A", false},
 		{"{context:a:3}{seq:3}", "{context:a:3}{seq:4}", false}, // 1234 and 123 of A, 1
 		{"{context:a:3}{seq:3}", "{context:b:9}-{seq:3}", true},
-		{"{context:a:3}{seq:3}", "A{seq:3}", false}, // from then on it could be read from the left
+		{"{context:a:3}{seq:3}", "A{seq:3}", false}, // texts of both templates together could be read from the left
 		{"{seq}-{context:a:3}", "{seq:5}-{context:a:3}", false},
 		{"{seq:6}{check:9,10}", "{seq:7}{check:7,10}", true},
 		{"{seq:6,hidden=1}", "{seq:7,hidden=1}", false},
@@ -111,7 +111,7 @@ func randomTemplate(random *rand.Rand, pieces, sequences []string) *Template {
 	return template
 }
 
-// digits returns at most two digits, so that texts of different parts can look alike.
+// digits returns at most two digits, so that texts of different parts are often equal.
 func digits(random *rand.Rand) string {
 	return []string{"", "1", "9", "12", "19", "0"}[random.IntN(6)]
 }

@@ -143,7 +143,7 @@ func (t *Template) parts() (list []int) {
 	return list
 }
 
-// textsOf returns the texts of the parts, of those of all pieces.
+// textsOf returns the texts of the parts, given the texts of all pieces.
 func (t *Template) textsOf(texts []string) (parts []string) {
 	for _, i := range t.parts() {
 		parts = append(parts, texts[i])

@@ -171,7 +171,7 @@ func (g *Generator) askWithin(ctx, within context.Context, i int, into []uint64)
 	if err == nil {
 		err = g.shifted(into, uint64(i))
 	}
-	if err != nil && ctx.Err() != nil { // the caller's context ended, which says nothing about the member
+	if err != nil && ctx.Err() != nil { // the caller's context ended, which reveals nothing about the member
 		g.gaveUp(i)
 		return err
 	}

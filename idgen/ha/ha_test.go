@@ -258,8 +258,8 @@ func TestWhoNeverAnswers(t *testing.T) {
 	})
 }
 
-// While one member answers, no caller waits longer than the limit for the others, however many of them never answer, or take
-// nearly as long as the limit, and whenever the caller comes. The member's own time comes in addition.
+// If one member answers, a caller waits at most the limit for the others, plus the time of that member. This holds however
+// many others never answer, or take nearly as long as the limit, and at whatever time the caller arrives.
 func TestNoCallerWaitsLongerThanTheLimit(t *testing.T) {
 	const answer = time.Millisecond
 	for _, n := range []int{2, 4, 8, 64} {
@@ -311,8 +311,8 @@ func TestMembersThatAllNeedAWhileAnswer(t *testing.T) {
 	}
 }
 
-// The end of the caller's own time says nothing about a member. A member that takes longer than the others
-// leave for it is asked again after the others have failed.
+// If the caller's own time ends, that reveals nothing about a member. A member that doesn't answer within its share of the
+// limit is asked again after the others have failed.
 func TestWhoIsLateIsWaitedForInTheEnd(t *testing.T) {
 	run(t, 2, Options{}, func(t *testing.T, g *fixture) {
 		g.inner[0].took.Store(int64(3 * time.Second))
@@ -321,7 +321,7 @@ func TestWhoIsLateIsWaitedForInTheEnd(t *testing.T) {
 			g.one(t)
 		}
 	})
-	run(t, 4, Options{}, func(t *testing.T, g *fixture) { // however many members never answer, and whichever is asked last
+	run(t, 4, Options{}, func(t *testing.T, g *fixture) { // holds however many members never answer, and whichever is asked last
 		for i, in := range g.inner {
 			in.took.Store(-1)
 			if i == 1 {

@@ -15,7 +15,7 @@ type State int
 const (
 	// Well members are asked in turn.
 	Well State = iota
-	// Slow ones are asked in turn if none is well.
+	// Slow members are asked in turn if no member is healthy.
 	Slow
 	// Aside members failed when last asked. They are asked if no other member has answered.
 	Aside

@@ -19,7 +19,7 @@ func (g *Generator) probeIfDue(i int, now time.Duration) {
 	g.probing.Go(func() { g.probe(i, within) })
 }
 
-// mostDoublings bounds the doublings of a probe's time limit. Nobody waits for a probe. A member's first steps, such as a
+// mostDoublings bounds the doublings of a probe's time limit. No caller waits for a probe. A member's first steps, such as a
 // login to its server, may take longer than any later call, and a timeout restarts them.
 const mostDoublings = 3
 

@@ -16,7 +16,7 @@ import (
 // silent is a server that accepts connections and never answers.
 type silent struct {
 	net.Listener
-	requested chan struct{} // one token for each connection on which something arrived
+	requested chan struct{} // one token for each connection on which bytes arrived
 	reads     sync.WaitGroup
 	mu        sync.Mutex // guards opened
 	opened    []net.Conn

@@ -52,8 +52,8 @@ func New(addresses []string, durable segment.Store, tag string, o Options) *Gene
 	return g
 }
 
-// Fill implements idgen.Numbers. A run is at most a quarter of a block, since one of a block's length would need a
-// fresh block that nobody else has used.
+// Fill implements idgen.Numbers. A run is at most a quarter of a block: a longer run would rarely fit into a block from which
+// other processes have taken numbers.
 func (g *Generator) Fill(ctx context.Context, into []uint64) error {
 	return idgen.Run{Take: g.take, Most: int(max(1, g.block/4))}.Fill(ctx, into)
 }

@@ -52,8 +52,8 @@ type unanswered struct{ error }
 
 func (e unanswered) Unwrap() error { return e.error }
 
-// ask runs a command of the client, which knows no contexts, and returns when ctx ends. The command then ends by the
-// client's time limit, and what it has done is not used.
+// ask runs a command of the client library, which doesn't support contexts, and returns when ctx ends. The command then ends
+// by the client's time limit, and its result is discarded.
 func ask[T any](ctx context.Context, p *place, do func() (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -159,7 +159,7 @@ func (p *place) announced(ctx context.Context) (segment.Grant, error) {
 	return block, nil
 }
 
-// away returns the error if it is the server's, or nil.
+// away returns err if the server caused it, or nil.
 func away(err error) error {
 	if errors.As(err, new(unanswered)) {
 		return err
@@ -174,7 +174,7 @@ func (p *place) dropIdle(ctx context.Context, err error) bool {
 	if away(err) == nil || ctx.Err() != nil || errors.As(err, &network) && network.Timeout() {
 		return false
 	}
-	_ = p.client.Close() // they are closed, even if Close returns an error
+	_ = p.client.Close() // the connections are closed even if Close returns an error
 	return true
 }
 

@@ -17,7 +17,7 @@ func (l Layout) Compose(g gene.Gene, version uint32, s Sequence) (ID, error) {
 
 func (l Layout) fits(s Sequence) bool {
 	limit := l.maxSequence
-	return s.Hi <= limit.Hi && s.Lo <= limit.Lo // if Hi is used, Lo may have any value
+	return s.Hi <= limit.Hi && s.Lo <= limit.Lo // in a layout that uses Hi, limit.Lo permits every value
 }
 
 // Gene returns the gene of an ID of this layout.

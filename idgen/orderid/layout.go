@@ -22,7 +22,7 @@ type shape struct {
 	// Derived values, stored because every ID needs them.
 	sequenceTop uint8    // bits of the sequence number in the word with the gene
 	geneShift   uint8    // position of the gene in that word, below 64
-	maxSequence Sequence // also the mask of the sequence number's bits
+	maxSequence Sequence // also the mask of the bits of the sequence number
 }
 
 // The layouts, with bits from the top.

@@ -31,7 +31,7 @@ func (l Layout) ResidueOfBytesSQL(bytes string) string {
 	if l.bytes == 8 {
 		return l.ResidueSQL(number(bytes))
 	}
-	const topBytes = 4 // those of the upper word that hold the top of the sequence number, and more
+	const topBytes = 4 // the last bytes of the upper word; they contain the top of the sequence number, and other bits
 	hi := number("SUBSTRING(" + bytes + ", " + decimal(9-topBytes) + ", " + decimal(topBytes) + ")")
 	lo := number("SUBSTRING(" + bytes + ", 9)")
 	return "((" + hi + " & " + decimal(l.maxSequence.Hi) + ") * " + decimal(ofHi) + " + " + lo + " % " + decimal(Modulus) + ") % " + decimal(Modulus)

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The residue is that of the whole number, also where it needs more than 64 bits.
+// The residue is computed from the whole number, even if that needs more than 64 bits.
 func TestResidueAgainstBigNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLayout(t)

@@ -100,7 +100,7 @@ func (e *explorer) push(w world) {
 	}
 }
 
-// normalize drops what can't matter any more, so that fewer worlds differ.
+// normalize removes state that can't have an effect any more, so that fewer worlds differ.
 func (w *world) normalize() {
 	for i := range w.servers {
 		w.servers[i].pool.version, w.servers[i].replica.version = 0, 0
@@ -336,7 +336,7 @@ func (e *explorer) servers(w world) {
 		if w.faults == 0 {
 			continue
 		}
-		next := w // it restarts, empty or with the state on its disk
+		next := w // the server restarts, empty or with the state on its disk
 		next.faults--
 		next.servers[s] = modelServer{identity: w.naming, replica: server.replica}
 		next.naming++
@@ -350,7 +350,7 @@ func (e *explorer) servers(w world) {
 			next.servers[other] = modelServer{identity: w.naming, pool: server.replica, replica: server.replica}
 			next.naming++
 			e.push(next)
-		} else { // it becomes the other's replica, and is promoted again
+		} else { // the server becomes a replica of the other, and is promoted again
 			next := w
 			next.faults--
 			behind := w.servers[other].replica

@@ -201,8 +201,8 @@ func (p *Pool) ask(ctx context.Context, name string, n uint64) (segment.Grant, e
 	return g, nil
 }
 
-// away returns the error if the store can't be reached. The breaker must not stop a store that answers from serving
-// other counters.
+// away returns err if the store can't be reached, or nil. A store that answers must not trip the breaker, because it can still
+// serve other counters.
 func away(err error) error {
 	if errors.Is(err, segment.ErrWentBack) || errors.Is(err, segment.ErrUnknownTag) || errors.Is(err, segment.ErrMoved) {
 		return nil

@@ -137,8 +137,8 @@ var outages = map[string]struct{ begin, end func(*fakeRedis) }{
 	"emptied": {func(f *fakeRedis) { f.set(true, nil) }, func(f *fakeRedis) { clear(f.pools); f.set(false, nil) }},
 }
 
-// As soon as Redis answers after an outage, its pool is filled above what this process took from the durable store meanwhile.
-// So runs can be had when the durable store is unavailable next, although none was requested in between.
+// As soon as Redis answers after an outage, its pool is filled above the numbers that this process took from the durable store
+// during the outage. So runs are available when the durable store fails next, although none was requested in between.
 func TestThePoolRecoversWithRedis(t *testing.T) {
 	for name, outage := range outages {
 		for _, places := range []int{1, 2} {
@@ -252,7 +252,7 @@ func TestNumbersBelowAreGivenWithoutTheStore(t *testing.T) {
 		if err := one(); err != nil {
 			t.Fatal(err)
 		}
-		store.freeze(true) // at the same time, so that nothing can be refilled
+		store.freeze(true) // both fail at the same time, so nothing can be refilled
 		redis.set(false, nil)
 		for range 1500 {
 			if err := one(); err != nil {

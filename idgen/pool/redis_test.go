@@ -14,7 +14,7 @@ import (
 	"locus/internal/test/servers"
 )
 
-// The scripts do what the state's methods do, whatever the order.
+// The scripts and the state's methods give the same results, whatever the order of the calls.
 func TestScriptsAreTheState(t *testing.T) {
 	process := servers.Redis(t)
 	server := redis.Open(redis.Config{Address: process.Addr})

@@ -12,7 +12,7 @@ import (
 type request struct {
 	n, floor uint64 // numbers requested, all above floor; n = 0 only fills the pool
 	size     uint64 // numbers that a fill requests from the durable store
-	key      int    // of Options.Keys, the key to take from, beginning at 1; 0: the next one in turn
+	key      int    // index in Options.Keys, from 1, of the key to take from; 0: the next one in turn
 	pooled   bool   // use the pool only; other pools are asked before the durable store
 
 	step   step
@@ -88,14 +88,14 @@ func (r *request) filledPool(t taken, err error) {
 		r.finish(segment.Grant{}, err)
 	case err != nil:
 		r.withoutPool(err)
-	case t.outcome == full: // not put into the pool, so it belongs to this node alone
+	case t.outcome == full: // the grant was not put into the pool, so it belongs to this node alone
 		r.finish(segment.Grant{First: grant.First, Last: grant.First + r.n - 1}, nil)
 	case t.outcome == stale && grant.First <= r.high:
 		r.finish(segment.Grant{}, fmt.Errorf("%w: the store granted %d..%d, and Redis was given higher numbers before: "+
 			"raise its bound above every number in use", segment.ErrWentBack, grant.First, grant.Last))
 	case t.outcome == stale && r.rounds == maxRounds:
 		r.finish(segment.Grant{}, errOvertaken)
-	case t.outcome == stale: // others were faster; a new grant is above what they put in
+	case t.outcome == stale: // other nodes were faster; a new grant is above the numbers that they put in
 		r.high = t.high
 		r.rounds++
 		r.step = extending

@@ -117,7 +117,7 @@ return {'reserved'}
 `
 
 func (p *Pool) keys(counter string) []string {
-	key := p.options.Prefix + "{" + counter + p.options.Part + "}" // one slot of a cluster
+	key := p.options.Prefix + "{" + counter + p.options.Part + "}" // the braces put all keys into one slot of a Redis Cluster
 	return []string{key, key + ":filling"}
 }
 

@@ -94,8 +94,8 @@ func (s *Spread) highest(name string) uint64 {
 	return s.homes[name].highest
 }
 
-// from takes a run from the first pool that has one, starting with the pool of the index, and then from the durable
-// store. It returns the index of the pool.
+// from takes a run from the first pool that has one, starting with the pool at index begin, and then from the durable store.
+// It returns the index of the pool.
 func (s *Spread) from(ctx context.Context, name string, begin int, wish *request) (segment.Grant, int, error) {
 	if err := checkLength(name, wish.n); err != nil {
 		return segment.Grant{}, begin, err
@@ -119,14 +119,14 @@ func (s *Spread) from(ctx context.Context, name string, begin int, wish *request
 		return g, begin, err
 	}
 	errs = append(errs, err)
-	for _, at := range paused { // they failed recently and may be available again
+	for _, at := range paused { // these pools failed recently and may be available again
 		g, err := s.pooled(ctx, name, at, *wish)
 		if err == nil || final(ctx, err) {
 			return g, at, err
 		}
 		errs = append(errs, err)
 	}
-	if errors.Is(err, ErrAway) { // no other has answered, and it may be available again
+	if errors.Is(err, ErrAway) { // no other pool has answered, and this one may be available again
 		if g, err = s.pools[begin].ask(ctx, name, wish.n); err == nil {
 			return g, begin, nil
 		}

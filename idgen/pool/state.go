@@ -21,12 +21,12 @@ type outcome string
 const (
 	took     outcome = "ok"    // the caller gets its numbers
 	empty    outcome = "empty" // no run of that length is left
-	void     outcome = "void"  // no pool of this server
+	void     outcome = "void"  // the pool was not made by this run of the server
 	filled   outcome = "filled"
 	reserved outcome = "reserved"
 	full     outcome = "full"  // the reserve is occupied, so the grant was not stored; the caller keeps it
 	rest     outcome = "rest"  // the answer is the number of remaining numbers
-	stale    outcome = "stale" // at or below the numbers that were put in before, and not used
+	stale    outcome = "stale" // the numbers are not above those that were put in before; they were not added
 )
 
 // taken is the answer to a take or fill.

@@ -150,7 +150,7 @@ func TestWhoWaitsForMany(t *testing.T) {
 	})
 }
 
-// The filler fetches more once the configured share of the ready numbers is used, or only what callers wait for.
+// The filler fetches more once the configured share of the ready numbers is used, or else only as many as callers wait for.
 func TestPreload(t *testing.T) {
 	for _, c := range []struct {
 		preload, taken int
@@ -164,7 +164,7 @@ func TestPreload(t *testing.T) {
 			}
 			defer q.Close()
 			q.mu.Lock()
-			q.want, q.ready = 1<<20, nil // as after a time in which many were taken
+			q.want, q.ready = 1<<20, nil // the state after a time in which many numbers were taken
 			q.since = time.Now().Add(time.Hour)
 			q.options.Now = func() time.Time { return q.since }
 			q.mu.Unlock()
@@ -202,7 +202,7 @@ func TestInterval(t *testing.T) {
 		}
 		defer q.Close()
 		began := time.Now()
-		for range 4000 { // one call per millisecond, each of which wakes the filler
+		for range 4000 { // one call each millisecond wakes the filler
 			if _, err := idgen.One(t.Context(), q); err != nil {
 				t.Fatal(err)
 			}

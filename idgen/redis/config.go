@@ -22,10 +22,10 @@ type Config struct {
 
 	User           string
 	Password       func() (string, error) // called at each login (none)
-	TLS            *tls.Config            // for servers and sentinels; nil for no encryption
-	Database       int                    // of one server or a master
-	Timeout        time.Duration          // for connecting and for one command (500 ms)
-	MaxConnections int                    // to each server (10 per processor)
+	TLS            *tls.Config            // for servers and sentinels; nil: no encryption
+	Database       int                    // number of the database of one server or a master
+	Timeout        time.Duration          // time limit for connecting, and for one command (500 ms)
+	MaxConnections int                    // connections to each server (10 per processor)
 }
 
 // Sentinel configures the sentinels that know the master.
@@ -35,13 +35,13 @@ type Sentinel struct {
 	User, Password string
 }
 
-// quiet stops the library from writing to standard error what its callers get as errors.
+// quiet stops the library from writing errors to standard error. Its callers get these errors.
 var quiet = sync.OnceFunc(logging.Disable)
 
 // never disables the library's retries, since a fill sent twice would insert its numbers twice.
 const never = -1
 
-// once limits dialing to one attempt. A waiting caller can ask elsewhere.
+// once limits dialing to one attempt, because a waiting caller may have another server to ask.
 const once = 1
 
 // Open returns a server, a cluster or a master. It is dialed at the first request.

@@ -7,9 +7,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// atMostOnce stops the cluster's client from repeating a command that a node may have run. The client decides about
-// retries by the type of the error, so a lost answer is converted to an error unknown to it. Errors that Redis answered
-// remain as they are: MOVED, ASK, CLUSTERDOWN, LOADING, READONLY and TRYAGAIN mean that nothing was run.
+// atMostOnce stops the cluster's client from repeating a command that a node may have executed. The client decides by the type
+// of the error whether it tries again, so a lost answer is converted to a type that the client doesn't know. Errors that Redis
+// answered remain as they are: MOVED, ASK, CLUSTERDOWN, LOADING, READONLY and TRYAGAIN mean that nothing was executed.
 type atMostOnce struct{}
 
 // lost is the error about a missing answer. It hides the cause from errors.Is and errors.As until found extracts it.

@@ -18,7 +18,7 @@ import (
 type node struct {
 	listener net.Listener
 	slots    func() string               // the answer to CLUSTER SLOTS
-	answer   func(command string) string // to a script; empty: the connection is closed instead
+	answer   func(command string) string // answer to a script; empty: the connection is closed instead
 	serving  sync.WaitGroup
 
 	mu   sync.Mutex // guards what follows

@@ -67,8 +67,8 @@ func (s *Server) Increment(ctx context.Context, key string, by int64) (int64, er
 
 const unlock = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
 
-// TryLock takes a lock for a limited time, or returns false if somebody else has it. After a failover two holders may
-// have a lock in Redis. So it may only be used to save work, never to keep numbers unique.
+// TryLock takes a lock for a limited time, or returns false if another process has it. After a failover of Redis two processes
+// may hold a lock. So it may only be used to save work, never to keep numbers unique.
 func (s *Server) TryLock(ctx context.Context, key, token string, ttl time.Duration) (bool, error) {
 	err := s.client.SetArgs(ctx, key, token, redis.SetArgs{Mode: "NX", TTL: ttl}).Err()
 	if errors.Is(err, redis.Nil) {

@@ -11,7 +11,7 @@ import (
 	"locus/idgen/segment"
 )
 
-// Holds is what the value of an adopted row is to the program that made it.
+// Holds is the meaning of an adopted row's value to the program that made the row.
 type Holds string
 
 const (
@@ -35,7 +35,7 @@ type Shape struct {
 type Adopted struct {
 	db     *sql.DB
 	shape  Shape
-	where  string // of the row, with its argument
+	where  string // condition that selects the row, with its argument
 	args   []any
 	bounds segment.Seen
 }
@@ -101,7 +101,8 @@ func (a *Adopted) name() string {
 	return fmt.Sprintf("%s of %s", a.shape.Row, a.shape.Table)
 }
 
-// read returns the value of the row. It looks up the highest value seen before it reads, since a later one may be written meanwhile.
+// read returns the value of the row. It reads the highest observed value first, because a later one may be written in the
+// meantime.
 func (a *Adopted) read(ctx context.Context) (uint64, error) {
 	floor := a.bounds.Of("")
 	rows, err := a.db.QueryContext(ctx, "SELECT `"+a.shape.Value+"` FROM "+a.shape.Table+a.where+"1 = 1 LIMIT 2", a.args...)

@@ -35,7 +35,7 @@ func (l *Local) Lock(ctx context.Context) (func(), error) {
 
 // TryLocks are locks shared by processes, as in Redis. After a failover two processes may hold one.
 type TryLocks interface {
-	// TryLock takes a lock for a limited time, or returns false if somebody else has it.
+	// TryLock takes a lock for a limited time, or returns false if another process has it.
 	TryLock(ctx context.Context, key, token string, ttl time.Duration) (bool, error)
 	// Unlock releases a lock if it is still held by the token.
 	Unlock(ctx context.Context, key, token string) error

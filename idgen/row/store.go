@@ -51,8 +51,8 @@ func (t *Table) Extend(ctx context.Context, tag string, n uint64) (segment.Grant
 	}
 }
 
-// bound reads how far the tag is granted. It looks up the highest bound seen before it reads, since a later one may be written
-// meanwhile.
+// bound reads how far the tag is granted. It reads the highest observed bound first, because a later one may be written in the
+// meantime.
 func (t *Table) bound(ctx context.Context, tag string) (bound, version uint64, err error) {
 	floor := t.bounds.Of(tag)
 	columns := "max_id, version"

@@ -24,7 +24,7 @@ type Table struct {
 	mu    sync.Mutex        // guards the fields below; never held across a statement
 	tags  map[string]uint64 // step by tag, as last read
 	asOf  time.Time
-	plain bool // it has no version; see Extend
+	plain bool // the table has no version column; see Extend
 }
 
 // refresh is how long a list of tags is valid.

@@ -164,8 +164,8 @@ func (s *CASStore) Raise(ctx context.Context, counter string, above uint64) (bou
 	return g.Last, err
 }
 
-// bound reads how far the counter is granted. It looks up the highest bound seen before it reads, since a later one may be
-// written meanwhile.
+// bound reads how far the counter is granted. It reads the highest observed bound first, because a later one may be written in
+// the meantime.
 func (s *CASStore) bound(ctx context.Context, key string) (bound uint64, revision int64, moved bool, err error) {
 	floor := s.seen.Of(key)
 	value, revision, err := s.kv.Get(ctx, key)

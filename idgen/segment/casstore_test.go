@@ -44,7 +44,7 @@ func TestUnknownOutcomesAreLost(t *testing.T) {
 		next  Grant
 	}{
 		{failBefore, Grant{11, 20}},
-		{failAfter, Grant{11 + attempts*10, 20 + attempts*10}}, // those of all attempts are lost
+		{failAfter, Grant{11 + attempts*10, 20 + attempts*10}}, // the grants of all attempts are lost
 	} {
 		kv := newFakeKV()
 		s := hasty(NewCASStore(kv, "/ids/", "p", noon))

@@ -14,7 +14,7 @@ type counter struct {
 
 	mu       sync.Mutex // guards the fields below; never held across a wait
 	standby  *span      // loaded but not yet in use
-	load     *load      // in progress, at most one
+	load     *load      // the load in progress, at most one
 	highest  uint64     // the largest number granted to this process
 	longest  uint64     // the longest run that found no room; segments are at least as long
 	finished error      // why no further segment will be loaded: closed or exhausted
@@ -61,8 +61,8 @@ func (s *Segments) prepare(c *counter, current *span) {
 	}
 }
 
-// advance is called if current has no room for a run of n. It replaces current by the standby, or returns the load to
-// wait for. If it returns neither, another caller has moved on, and the caller must look again.
+// advance is called if current has no room for a run of n. It replaces current by the standby, or returns the load to wait
+// for. If it returns neither, another caller has already replaced current, and the caller must check again.
 func (s *Segments) advance(c *counter, current *span, n uint64) (*load, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 // numbers continue. A new key that would be one too many is refused.
 type Keyed struct {
 	*CASStore
-	// Limit is how many keys a period has room for. As they are counted in parts, more may be accepted.
+	// Limit is how many keys a period has room for. The keys are counted in parts, so more may be accepted.
 	Limit int
 }
 

@@ -93,7 +93,7 @@ func (c *counter) close() {
 type load struct {
 	size  uint64 // run may raise it before it requests the numbers
 	began time.Time
-	taken uint64 // of the counter at the start of the load
+	taken uint64 // numbers of the counter that were taken at the start of the load
 
 	done chan struct{}
 	err  error // written before done is closed

@@ -7,7 +7,7 @@ import "time"
 type pace struct {
 	finished uint64 // numbers taken from spans no longer in use
 
-	// Start of the last successful load, and the numbers taken by then. Zero before the first.
+	// The start of the last successful load, and the numbers taken by then. Zero before the first load.
 	since time.Time
 	by    uint64
 	size  uint64 // size of that load

@@ -38,7 +38,7 @@ type Periods struct {
 	min, max uint64
 	lasts    time.Duration // how long a segment should last
 	preload  int           // percent of a segment that is used before the next one is loaded; 100: none is
-	timeout  time.Duration // of one load in the background
+	timeout  time.Duration // time limit of one load in the background
 	now      func() time.Time
 
 	loading [loadings]chan struct{} // holds one token while a segment is taken; by key
@@ -50,7 +50,7 @@ type Periods struct {
 
 	mu   sync.Mutex // guards the fields below; never held across a wait
 	held map[heldKey]*heldPeriod
-	pace periodPace // of the counter without a key
+	pace periodPace // pace of the counter without a key
 }
 
 type heldKey struct{ name, key string }
@@ -61,7 +61,7 @@ func (of Period) held() heldKey { return heldKey{of.Name, of.Key} }
 type heldPeriod struct {
 	next, last uint64
 	trigger    uint64 // taking this number or a later one loads the standby
-	standby    Grant  // none if First is 0
+	standby    Grant  // there is none if First is 0
 	pace       *periodPace
 }
 
@@ -72,7 +72,7 @@ type periodPace struct {
 }
 
 const (
-	// periodsHeld bounds the periods whose segments are held without keys: the current one, and those of late callers.
+	// periodsHeld bounds the periods without keys whose segments are kept: the current one, and the periods of late callers.
 	periodsHeld = 4
 	// keysHeld bounds them with keys.
 	keysHeld = 10_000
@@ -246,7 +246,7 @@ func (p *Periods) sized(of Period) (uint64, *periodPace) {
 	return pace.size, pace
 }
 
-// paceOf returns the pace of a key in a period, or that of the counter without a key. The caller holds mu.
+// paceOf returns the pace of a key in a period, or the pace of the counter without a key. The caller holds mu.
 func (p *Periods) paceOf(of Period) *periodPace {
 	if of.Key == "" {
 		return &p.pace

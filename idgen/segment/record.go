@@ -37,7 +37,7 @@ type groupsRecord struct {
 
 // versionRecord is the value of a key "keys/VERSION".
 type versionRecord struct {
-	Does string    `json:"does"` // to the sequences of IDs
+	Does string    `json:"does"` // what the key version does to the sequences of IDs
 	By   string    `json:"by"`
 	At   time.Time `json:"at"`
 }

@@ -8,7 +8,7 @@ import (
 // grouping is the mapping of genes to counters at a time.
 type grouping struct{ groups, generation int }
 
-// grouping reads the cluster's current grouping, and pins the number if nobody has.
+// grouping reads the cluster's current grouping. If no process has stored it, grouping stores the given number.
 func (s *CASStore) grouping(ctx context.Context, groups int) (grouping, error) {
 	pin, _, err := s.pin(ctx)
 	if err != nil {

@@ -26,10 +26,10 @@ func TestRunsAreConsecutive(t *testing.T) {
 		want uint64
 	}{
 		{1, 1},
-		{99, 2},    // to the end of the first segment
+		{99, 2},    // the rest of the first segment
 		{100, 101}, // a whole one
 		{60, 201},
-		{60, 301}, // 261 to 300 are too few: lost
+		{60, 301}, // 261 to 300 are too few for a run of 60, and are lost
 		{40, 361}, // to the end
 		{1, 401},
 	} {
@@ -84,7 +84,7 @@ func TestLazy(t *testing.T) {
 	store := &granting{}
 	s := open(t, store, Options{Groups: 1, MinStep: 10, MaxStep: 10, Lazy: true})
 	take(t, s, 10)
-	if err := s.Close(context.Background()); err != nil { // which waits for a load under way
+	if err := s.Close(context.Background()); err != nil { // Close waits for a load in progress
 		t.Fatal(err)
 	}
 	if calls := store.count(); calls != 1 {
@@ -92,8 +92,7 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// A caller that calls advance with an outdated segment must look again. It must neither load nor drop a
-// segment.
+// A caller that calls advance with an outdated segment must check again. advance must neither load nor drop a segment then.
 func TestAdvanceOfAnOldSegment(t *testing.T) {
 	store := &granting{}
 	s := open(t, store, Options{Groups: 1})
@@ -197,7 +196,7 @@ func TestStoreThatRepeats(t *testing.T) {
 	store := &granting{}
 	s := open(t, store, Options{Groups: 1, MinStep: 10, MaxStep: 10})
 	take(t, s, 10) // the whole segment; a standby was requested
-	take(t, s, 1)  // so 1 to 20 are granted, at least
+	take(t, s, 1)  // so at least 1 to 20 are granted
 	store.mu.Lock()
 	store.bound["g/00000"] = 5
 	store.mu.Unlock()

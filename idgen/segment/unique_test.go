@@ -22,9 +22,8 @@ func (s *seen) add(n uint64) bool {
 	return s.bits[n/64].Or(bit)&bit == 0
 }
 
-// Several processes, many goroutines, a store whose calls fail before, after
-// and long after they took effect: no number twice, and those of one caller
-// rise.
+// Several processes with many goroutines use a store whose calls fail before, after and long after they took effect. No number
+// is returned twice, and each caller's numbers increase.
 func TestNoNumberTwice(t *testing.T) {
 	const (
 		processes, callers, groups = 3, 4, 4

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// PinVersion fixes forever what a key version does to the IDs of these counters. does is a text such as "in
-// clear" or a key's fingerprint. The first process writes it. Processes that do something else under the
-// version are refused. Otherwise two sequence numbers could become the same ID, if one was hidden and the other
-// was not, or if they were hidden by different keys.
+// PinVersion fixes forever what a key version does to the IDs of these counters. does is a text such as "in clear" or a key's
+// fingerprint. The first process writes it. PinVersion returns an error to a process that uses the version in another way.
+// Otherwise two sequence numbers could become the same ID, if one was hidden and the other was not, or if they were hidden by
+// different keys.
 func (s *CASStore) PinVersion(ctx context.Context, version uint32, does string) error {
 	key := s.versionKey(version)
 	value, err := s.pinned(ctx, key, versionRecord{Does: does, By: s.who, At: s.now().UTC()})

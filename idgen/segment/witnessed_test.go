@@ -62,7 +62,8 @@ func TestAnOvertakenGrantIsLost(t *testing.T) {
 	}
 }
 
-// A grant whose record failed is lost. It is no reason to say that the witness went back, whether it was recorded or not.
+// A grant that could not be recorded at the witness is lost. The witness must not count as set back, whether it has recorded
+// the grant or not.
 func TestAGrantThatCouldNotBeNoted(t *testing.T) {
 	for _, fate := range []fault{failBefore, failAfter, failLate} {
 		kv, store := newFakeKV(), &granting{}

@@ -92,7 +92,7 @@ func TestANumberByHand(t *testing.T) {
 		if err := p.crash(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(56 * time.Second) // in virtual time: wait for the rest of the claim
+		time.Sleep(56 * time.Second) // virtual time: waits for the rest of the claim
 		p, err = openWith(t, store, t.TempDir(), &c, hand("b:1"))
 		if err != nil {
 			t.Fatal(err)

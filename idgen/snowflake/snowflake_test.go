@@ -228,7 +228,7 @@ func TestClockRules(t *testing.T) {
 		if _, err := open(t, store, dir, &c); err == nil {
 			t.Error("two processes have one directory")
 		}
-		time.Sleep(25 * time.Hour) // virtual: past what etcd has granted
+		time.Sleep(25 * time.Hour) // virtual time: beyond the claim that etcd has granted
 		if n, err := idgen.One(t.Context(), p); !errors.Is(err, errAway) {
 			t.Errorf("past its claim: %d, %v", n, err)
 		}

@@ -31,7 +31,7 @@ const (
 // ErrClosed is returned after Close.
 var ErrClosed = errors.New("the worker's number was given back")
 
-// MinClaim and MaxClaim limit how far ahead a claim lies.
+// MinClaim and MaxClaim limit how far a claim extends into the future.
 const (
 	MinClaim = 10 * time.Second
 	MaxClaim = 7 * 24 * time.Hour
@@ -44,8 +44,8 @@ type Options struct {
 	First, Last int
 	// One is set if First and Last are one number, also 0.
 	One bool
-	// Claim is how far ahead a claim lies (24h): how long numbers are made without the store, and for how long the number of
-	// a process that crashed and lost its directory is claimed.
+	// Claim is how far a claim extends into the future (24h). For this time a process generates numbers without the store, and
+	// the worker number stays claimed if the process crashes and loses its directory.
 	Claim time.Duration
 	// Address, if not empty, is the process's host:port. Then the store alone remembers the number, and a start needs the
 	// store: Close gives the claim up, and the next process of the address prefers the number that the last one had. A
@@ -136,7 +136,7 @@ func (w *Worker) open(ctx context.Context) (*Generator, error) {
 	if w.held.Used > now+ahead+1000 {
 		return nil, fmt.Errorf("%w: it is %d ms behind what was reported before the restart: correct the clock", ErrClock, w.held.Used-now)
 	}
-	if w.held.Until <= now || !w.options.allows(w.held.Worker) { // none yet, not advanced since, or of another range
+	if w.held.Until <= now || !w.options.allows(w.held.Worker) { // there is no claim, or it was not renewed in time, or it is for another range
 		if err := w.claim(ctx); err != nil {
 			return nil, err
 		}
@@ -258,7 +258,7 @@ func (w *Worker) noneFree(ctx context.Context) error {
 		first, time.UnixMilli(int64(c.Until)+epoch).UTC().Format(time.RFC3339), cmp.Or(c.By, "another process"))
 }
 
-// term returns how many ms a claim lies ahead.
+// term returns how many ms a claim extends into the future.
 func (w *Worker) term() uint64 { return uint64(w.options.Claim.Milliseconds()) }
 
 func claimKey(worker int) string { return fmt.Sprintf("workers/%04d", worker) }
@@ -334,7 +334,7 @@ func (w *Worker) load() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w: remove it, and another worker's number is claimed", w.path, err)
 	}
-	if w.options.Address != "" { // the store alone says which number it has
+	if w.options.Address != "" { // only the store has the worker number of an address
 		w.held = file{Used: w.held.Used}
 	}
 	return nil

@@ -155,7 +155,7 @@ func TestACallerLeavesARequestInProgress(t *testing.T) {
 		fill(t.Context(), first, nil)
 		fill(t.Context(), second, nil)
 		fill(limited, late, context.DeadlineExceeded)
-		answer <- struct{}{} // of the first request; the second one is for both of the others
+		answer <- struct{}{} // answers the first request; the second one is for both other callers
 		synctest.Wait()
 		began := time.Now()
 		<-limited.Done()

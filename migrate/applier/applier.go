@@ -16,7 +16,7 @@ import (
 	"locus/migrate/table"
 )
 
-// Verdict is what happens to a change.
+// Verdict is the decision about a change.
 type Verdict uint8
 
 const (
@@ -42,8 +42,8 @@ type Verdicts func(context.Context, gene.Gene, orderid.Residue) (Verdict, error)
 type Config struct {
 	Job    string
 	Target link.Server
-	Tables []*table.Table // as at the source; the target has the same
-	Parts  table.Parts    // of the moving genes; the number is fixed for the job
+	Tables []*table.Table // as on the source; the target has the same definitions
+	Parts  table.Parts    // the moving genes, in parts; their number is fixed for the job
 	Judge  Judge          // nil applies everything
 	// Copied reports whether the target has had all rows. A row that it lacks then was deleted there. nil is never.
 	Copied func() bool
@@ -53,7 +53,7 @@ type Config struct {
 	// a row whose keys disagree is no error. It is applied where SQL finds it, or nowhere.
 	Saw func(*table.Table, table.Row)
 
-	BatchRows  int // of one transaction; 0 is 1,000
+	BatchRows  int // maximum for one transaction; 0 is 1,000
 	BatchBytes int // 0 is 2 MiB
 	// Space bounds the bytes of rows that wait for workers or are being written; 0 is 48 MiB.
 	Space int
@@ -101,7 +101,7 @@ type Applier struct {
 
 	progress progress
 	judged   judged
-	space    *space // for the rows on their way to the workers
+	space    *space // bounds the rows that are queued for the workers
 }
 
 type progress struct {
@@ -130,7 +130,7 @@ func Open(ctx context.Context, config Config) (*Applier, error) {
 		return nil, err
 	}
 	a := &Applier{config: config, genes: config.Parts.All(), openings: map[*Opening]struct{}{}, ended: make(chan struct{}), space: newSpace(config.Space)}
-	a.judged = judged{begun: true, split: true} // it may go on within a transaction
+	a.judged = judged{begun: true, split: true} // the first change may continue a transaction that was judged before
 	if a.packet, err = maxPacket(ctx, c); err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func (o op) row() table.Row {
 
 func (o op) size() int { return o.before.Size() + o.after.Size() + len(o.id) + 100 }
 
-// batch is what a worker writes in one transaction.
+// batch contains the changes that a worker writes in one transaction.
 type batch struct {
 	ops      []op
 	bytes    int
@@ -85,7 +85,7 @@ type record struct {
 	standing table.Row
 }
 
-// records are those of a batch.
+// records contains the records of a batch.
 type records struct{ refused, overwritten []record }
 
 // standing is the target's row of a key. A nil one is none.
@@ -96,9 +96,8 @@ type standing struct {
 	ours bool
 }
 
-// decide processes the ops in order and returns what to write and what to record. has holds the target's rows
-// that were looked up, by key. A key whose first op inserts a row of the owner need not be looked up; see
-// batchWriter.look.
+// decide processes the ops in order. It returns the rows to write, and the records. has holds the target's rows that were
+// looked up, by key. A key whose first op inserts a row of the owner need not be looked up; see batchWriter.look.
 func decide(all []op, has map[lookup]standing) ([]*outcome, records) {
 	var order []*outcome
 	var kept records
@@ -141,8 +140,8 @@ type lookup struct {
 	id    string
 }
 
-// judge returns why an op is recorded and whether it is refused. s is the target's row, if there is one. The reason is
-// empty if the op is applied and nothing is to be recorded.
+// judge returns why an op is recorded and whether it is refused. s is the target's row, if there is one. The reason is empty
+// if the op is applied without a record.
 func judge(o op, s standing) (reason string, refused bool) {
 	if o.verdict == IfUnchanged {
 		reason = refuses(o, s)
@@ -173,8 +172,8 @@ func refuses(o op, s standing) string {
 // recorded.
 func (o op) incomplete() bool { return !o.copied && o.table.PassedOn() }
 
-// overwrites returns what an op of the owner replaces that the owner didn't have. A row that is already as the op leaves
-// it is none: another server's log may bring a change a second time.
+// overwrites returns a reason if an op of the owner replaces a row that the owner didn't have. It returns "" if the row is
+// already as the op leaves it, because another server's log may contain a change for the second time.
 func overwrites(o op, s standing) string {
 	switch {
 	case s.ours, o.incomplete():

@@ -160,8 +160,8 @@ func (b *batchWriter) cascadeTo(ctx context.Context, c *table.Cascade, values []
 	}
 }
 
-// referring reads and locks a page of the rows that refer to values, and returns what they become. All at once if that follows values
-// that may compare equal to the old ones.
+// referring reads and locks a page of the rows that refer to values, and returns the effects of the cascade on them. If the
+// cascade follows a change of values that may compare equal to the old ones, it reads all rows at once.
 func (b *batchWriter) referring(ctx context.Context, c *table.Cascade, values [][][]byte, after table.Row) (effects []effect, err error) {
 	a, t := b.worker.applier, c.Child
 	s := append(c.AppendReferring(nil, values), " AND "+t.Condition(a.genes)...)
@@ -216,7 +216,7 @@ func (a *Applier) cascaded(t *table.Table, e effect) error {
 	return nil
 }
 
-// outcomesOf returns what effects write. A row with a new key replaces the one with the old key.
+// outcomesOf returns the outcomes of effects. A row with a new key replaces the row with the old key.
 func outcomesOf(t *table.Table, effects []effect) (all []*outcome) {
 	for _, e := range effects {
 		old := outcome{table: t, key: t.KeyOf(e.before), final: e.after, written: true}

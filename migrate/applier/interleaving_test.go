@@ -78,10 +78,10 @@ type model struct {
 	script []write // of the application
 	log    []changes.Change
 	source map[string]table.Row // as logged
-	shows  map[string]table.Row // as queries at the source see it
+	shows  map[string]table.Row // the rows that queries at the source return
 	target map[string]table.Row
 
-	written, shown, taken, applied int // of the script, of the log, of the log, of the worker's queue
+	written, shown, taken, applied int // positions in the script, in the log, in the log, and in the worker's queue
 	queue                          []work
 
 	copier  int // its next step

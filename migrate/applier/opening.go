@@ -42,7 +42,7 @@ type Opening struct {
 	// cascaded are the genes of changes from which the source may have deleted or changed rows of the table, without a word in its log.
 	cascaded map[gene.Gene]struct{}
 	locked   bool
-	position changes.Position // of the stream at the opening
+	position changes.Position // position of the stream at the opening
 }
 
 // Position returns the stream's position at the opening.

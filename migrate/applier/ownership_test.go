@@ -15,10 +15,9 @@ import (
 	"locus/router"
 )
 
-// The model of this file has one row on two servers with their logs, a stream in each direction, clients of the owner,
-// writers that bypass the proxies on both servers, steps in both directions that may be undone, and restarts of the
-// mover. TestOwnership goes through all orders of their actions. The streams run the shipped code: owned.Ledger judges,
-// and decide decides.
+// The model of this file has one row on two servers with their logs, and a stream in each direction. Clients of the owner
+// write, writers bypass the proxies on both servers, steps in both directions may be undone, and the mover may restart.
+// TestOwnership tries all orders of these actions. The streams run the code that ships: owned.Ledger and decide.
 
 // value is a row of the model; 0 means no row. Versions decrease with every write, as if every client used
 // REPLACE.
@@ -59,11 +58,11 @@ type stage int
 const (
 	closed    stage = iota
 	fenced          // clients are paused
-	bounded         // the giver's bound is set, and everything before it has been written
-	waiting         // changes in the receiver's log wait, and its position is not known yet
-	ready           // the receiver's bound is set
-	committed       // clients write at the receiver; the mover does not know the outcome
-	undone          // clients write at the giver; the mover does not know the outcome
+	bounded         // the bound of the old owner's log is set, and everything before it has been written
+	waiting         // changes in the new owner's log wait, and its position is not known yet
+	ready           // the new owner's bound is set
+	committed       // clients write at the new owner; the mover does not know the outcome
+	undone          // clients write at the old owner; the mover does not know the outcome
 )
 
 // budget is the number of actions of each kind that may still happen.
@@ -81,12 +80,12 @@ type pairModel struct {
 	last  value
 	rows  [2]value
 	logs  [2][]entry
-	ways  [2]way // by the side that is read
+	ways  [2]way // by the side whose log is read
 	owner owned.Side
 
 	stage    stage
-	fencedAt int    // the length of the giver's log at the fence
-	bounds   [2]int // of the open step; -1 if not known
+	fencedAt int    // the length of the old owner's log at the fence
+	bounds   [2]int // bounds of the open step; -1 if not known
 	recorded []recordedStep
 	known    int // number of recorded steps that the mover knows
 	strayed  int
@@ -280,20 +279,20 @@ func (m *pairModel) fence() bool {
 
 // stepOn executes the next line of a step.
 func (m *pairModel) stepOn() bool {
-	giver := m.owner
+	old := m.owner
 	switch m.stage {
 	case fenced: // everything that was written before the fence is applied, and the stream is between two transactions
-		w := m.ways[giver]
+		w := m.ways[old]
 		if w.read < m.fencedAt || len(w.queue) > 0 {
 			return false
 		}
-		m.bounds[giver] = w.read
+		m.bounds[old] = w.read
 	case bounded:
 	case waiting:
-		m.bounds[giver.Other()] = len(m.logs[giver.Other()])
+		m.bounds[old.Other()] = len(m.logs[old.Other()])
 	case ready:
-		m.recorded = append(m.recorded, recordedStep{giver.Other(), m.bounds})
-		m.owner = giver.Other()
+		m.recorded = append(m.recorded, recordedStep{old.Other(), m.bounds})
+		m.owner = old.Other()
 	default:
 		return false
 	}

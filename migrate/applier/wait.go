@@ -100,7 +100,7 @@ func (a *Applier) takeReached(feed Feed) []*waiter {
 	return reached
 }
 
-// barrier calls then once every worker has written what it was given.
+// barrier calls then after every worker has written the items that it got before.
 func (a *Applier) barrier(ctx context.Context, feed Feed, then func()) error {
 	left := newCountdown(len(a.workers), then)
 	for _, w := range a.workers {

@@ -30,7 +30,7 @@ type worker struct {
 	// Owned by the worker.
 	conn    *link.Conn
 	loads   bool                  // the target takes LOAD DATA LOCAL
-	unclean map[*table.Table]bool // those whose rows it doesn't take as they are
+	unclean map[*table.Table]bool // tables that LOAD DATA did not load unchanged, and that are no longer loaded with it
 	batch   uint64                // number of the last transaction
 	buf     []byte                // buffer for statements
 }
@@ -78,8 +78,9 @@ func (w *worker) flush(ctx context.Context, p changes.Position) error {
 	return w.send(ctx, item{batch: &b})
 }
 
-// reached returns a position before which the worker was sent everything. It is recorded with the next item, so that the
-// position beside the rows shows which transactions they include. It is empty if the worker is ahead.
+// reached returns a position whose preceding changes were all sent to the worker. It is recorded with the next item. The
+// position next to the rows thus shows which transactions they include. It is empty if the worker has already recorded a later
+// position.
 func (w *worker) reached(p changes.Position) string {
 	if w.resuming && w.start.Covers(p) {
 		return ""

@@ -52,7 +52,7 @@ func (b *batchWriter) write(ctx context.Context, careful int) error {
 		return err
 	}
 	err = b.rows(ctx, outcomes, careful, kept)
-	if noted := noted(ctx, checkpoint); noted != nil { // the cause of what followed, if that failed too
+	if noted := noted(ctx, checkpoint); noted != nil { // the cause of the following error, if that failed too
 		return noted
 	}
 	if err != nil {
@@ -79,9 +79,8 @@ func (b *batchWriter) rows(ctx context.Context, outcomes []*outcome, careful int
 	return nil
 }
 
-// look reads the target's rows that the decision needs. It skips keys that the owner inserts first: if the
-// target has such a row, the server reports a duplicate. The next attempt is then careful and reads these rows
-// as well.
+// look reads the target's rows that the decision needs. It skips keys that the owner inserts first: if the target has such a
+// row, the server reports a duplicate. The next attempt is then careful and reads these rows as well.
 func (b *batchWriter) look(ctx context.Context, careful int) (map[lookup]standing, error) {
 	keys := map[*table.Table][]table.Key{}
 	asked := map[lookup]bool{}
@@ -218,8 +217,7 @@ func (b *batchWriter) oneByOne(ctx context.Context) error {
 	return w.stopAt(Written)
 }
 
-// one writes one change, or records why it was not written. The cascades of a refused change are not written
-// either.
+// one writes one change, or records why it was not written. If the change is refused, its cascades are not written either.
 func (b *batchWriter) one(ctx context.Context, o op) error {
 	single := batchWriter{worker: b.worker, batch: &batch{ops: []op{o}, position: b.batch.position}, ours: b.ours}
 	has, err := single.look(ctx, mostCareful)

@@ -15,7 +15,7 @@ func (w *worker) insertBound(ctx context.Context, t *table.Table, rows []table.R
 	n := t.BoundRows()
 	for n > 0 && len(rows) >= n && sizeOf(rows[:n]) < w.statementLimit() {
 		p, err := w.conn.Prepare(ctx, t.BoundInsert())
-		if link.Code(err) != 0 { // for example too many prepared statements; the plain INSERT reports any other problem
+		if link.Code(err) != 0 { // for example, there are too many prepared statements; the plain INSERT reports any other problem
 			return rows, nil
 		}
 		if err != nil {

@@ -37,8 +37,8 @@ type Finding struct {
 	Shard router.ShardName  `json:"shard"`
 	Kind  catalog.Kind      `json:"kind"`
 	Rows  uint64            `json:"rows"`
-	// Wrong counts the rows that should not be there or not as they are, or that differ from the first shard's. For an
-	// undeclared table it counts all rows.
+	// Wrong counts rows that should not be on this shard, rows with wrong values, and rows that differ from the first shard's.
+	// For an undeclared table it counts all rows.
 	Wrong uint64 `json:"wrong"`
 	// What describes the problem, with the keys of some rows.
 	What string `json:"what,omitempty"`

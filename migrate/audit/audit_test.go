@@ -65,7 +65,7 @@ func TestRows(t *testing.T) {
 		for _, p := range []struct {
 			shard int
 			sql   string
-			want  string // one finding; empty for none
+			want  string // the expected finding; empty for none
 		}{
 			{0, fmt.Sprintf("INSERT INTO orders VALUES (%d, NULL, %d)", id(number(here[5])), here[5]), ""},
 			{0, fmt.Sprintf("INSERT INTO orders VALUES (%d, NULL, %d)", id(number(there[5])), there[5]), "orders s0 1: 1 rows of genes that are not s0's, such as "},

@@ -55,7 +55,8 @@ func (h Homes) PlacesAt(c *link.Conn, child *catalog.Table) (places []Place) {
 	return places
 }
 
-// Elsewhere connects to the shards that may have parents of a child table's rows. The caller calls done in any case.
+// Elsewhere connects to the shards that may have parents of a child table's rows. The caller must call done, even after an
+// error.
 func (h Homes) Elsewhere(ctx context.Context, child *catalog.Table) (p *Parents, done func(), err error) {
 	p = &Parents{Child: child}
 	var conns []*link.Conn
@@ -96,8 +97,8 @@ type numberedBy struct {
 	column string
 }
 
-// Remedy returns what to do about rows of a child whose parent's ID is none. It finds the table whose numbers they are by a foreign
-// key, or by the name of the column.
+// Remedy returns what an operator can do about rows of a child whose values are no IDs of a parent. It finds the table that
+// numbers the parents by a foreign key, or by the name of the column.
 func (h Homes) Remedy(ctx context.Context, c *link.Conn, child *catalog.Table) (string, error) {
 	column := child.Parent.Column
 	const correct = "correct the rows"
@@ -165,7 +166,7 @@ func (h Homes) numbers(ctx context.Context, c *link.Conn, child *catalog.Table) 
 			return nil, err
 		}
 		d, is := h.declared(one.TableName)
-		if !shares || best != nil && (!is || d.Owner == "") { // one with an owner determines more
+		if !shares || best != nil && (!is || d.Owner == "") { // a place with an owner determines more
 			continue
 		}
 		best = one

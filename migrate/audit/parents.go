@@ -31,7 +31,7 @@ type Parents struct {
 	Places []Place
 	// Numbered reports that another table numbers the parents, and that those numbers are no IDs. It counts without Places alone.
 	Numbered bool
-	// Most is the number of values after which only some are looked up; 0 means that all are.
+	// Most is the number of values after which only a sample is looked up; 0 means that all values are.
 	Most int
 
 	waiting []childRow
@@ -54,7 +54,7 @@ const (
 
 const (
 	parentsAtOnce = 500
-	// someBatches is the share of the batches that are looked up beyond Most.
+	// someBatches: beyond Most, one batch in this many is looked up.
 	someBatches = 20
 )
 
@@ -134,7 +134,7 @@ func values(rows []childRow) (list [][]byte) {
 	return list
 }
 
-// Known returns those of some values that are IDs of a parent.
+// Known returns which of the given values are IDs of a parent.
 func (p *Parents) Known(ctx context.Context, values [][]byte) (map[string]bool, error) {
 	known := map[string]bool{}
 	column := p.Child.Keys[parentAt(p.Child)].Column
@@ -148,7 +148,7 @@ func (p *Parents) Known(ctx context.Context, values [][]byte) (map[string]bool, 
 				known[string(row[0])] = true
 				return nil
 			})
-			if code := link.Code(err); code == unknownTable || code == unknownSchema { // not made on that server yet
+			if code := link.Code(err); code == unknownTable || code == unknownSchema { // the table does not exist on that server yet
 				break
 			}
 			if err != nil {
@@ -183,7 +183,7 @@ func (p *Parents) strangers() kind {
 	return all
 }
 
-// what describes the tables in which parents were searched.
+// what returns a description of the tables in which parents were searched.
 func (p *Parents) what() string {
 	column := p.Child.Keys[parentAt(p.Child)].Column.Name
 	tables := map[string]bool{}

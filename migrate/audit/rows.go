@@ -46,7 +46,7 @@ type Misplaced struct {
 	unread   kind // a key yields no gene
 	disagree kind // keys yield different genes
 	genes    map[gene.Gene]*kind
-	parents  *Parents // nil if none were looked up
+	parents  *Parents // nil if no parents were looked up
 }
 
 // kind is the rows with one kind of problem, some of them with their keys.
@@ -225,7 +225,7 @@ func (m *Misplaced) Has(genes gene.Set) bool {
 	return false
 }
 
-// Strangers returns the number of rows whose parent does not exist, as far as parents were looked up.
+// Strangers returns the number of rows whose parent does not exist, among the rows whose parents were looked up.
 func (m *Misplaced) Strangers() uint64 {
 	if m.parents == nil {
 		return 0

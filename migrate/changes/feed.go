@@ -25,7 +25,7 @@ type Feed struct {
 	trouble atomic.Pointer[error]
 
 	reader *reader       // nil while there is no connection
-	seen   mysql.GTIDSet // GTIDs of what was returned
+	seen   mysql.GTIDSet // GTIDs of the returned transactions
 	// given is the number of row groups that were returned of the transaction of, which follows seen.
 	given int
 	of    string
@@ -44,7 +44,7 @@ type transaction struct {
 	// before is the set at its start if it is a branch, from where its rows can be read again.
 	before mysql.GTIDSet
 	open   bool // a COMMIT ends it; otherwise its one statement does
-	old    bool // already returned before; only what it prepares matters
+	old    bool // it was already returned; only its prepared branches matter
 	groups int  // row groups so far
 	echo   bool // written by a move
 	branch string
@@ -216,7 +216,8 @@ func (f *Feed) connect(ctx context.Context) error {
 	return nil
 }
 
-// greet identifies the server and what it lacks of the returned changes. It need not be the same server as before.
+// greet identifies the server, and finds which of the returned transactions it lacks. It need not be the same server as
+// before.
 func (f *Feed) greet(ctx context.Context, c *link.Conn) (server, missing string, err error) {
 	if server, err = serverID(ctx, c); err == nil {
 		missing, err = Lost(ctx, c, f.Position())

@@ -16,7 +16,7 @@ type Word uint8
 
 const (
 	Silent     Word = iota // the log does not contain the branch
-	Prepared               // its rows, and its XA PREPARE
+	Prepared               // the transaction's rows, and its XA PREPARE
 	Committed              // its XA COMMIT
 	RolledBack             // its XA ROLLBACK
 )

@@ -8,7 +8,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/replication"
 )
 
-// said returns a statement event as it is in a log.
+// said returns a statement event in the form of the log.
 func said(schema, query string) []byte {
 	data := make([]byte, 13)
 	data[8] = byte(len(schema))
@@ -17,7 +17,7 @@ func said(schema, query string) []byte {
 	return append(data, query...)
 }
 
-// prepare returns an XA PREPARE event as it is in a log.
+// prepare returns an XA PREPARE event in the form of the log.
 func prepare(gtrid, bqual string, onePhase bool) []byte {
 	data := make([]byte, 13)
 	if onePhase {

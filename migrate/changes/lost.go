@@ -16,7 +16,7 @@ import (
 // replicated them when it was lost, or the server was set back to an earlier state.
 type LostError struct {
 	Server  string
-	Missing string // what was read and what the server has, as text
+	Missing string // the GTIDs that were read and the GTIDs of the server, as text
 }
 
 func (e *LostError) Error() string {

@@ -18,10 +18,11 @@ type Position struct {
 	// given row groups were returned.
 	seen  string
 	given int
-	// of is the GTID of that transaction, if given isn't 0. Another server may have another transaction there.
+	// of is the GTID of the transaction of which given row groups were returned, if given isn't 0. Another server may have
+	// another transaction in its place.
 	of string
-	// from is where to read the log from. It is before seen while branches prepared before seen are undecided, because
-	// their rows must be read again.
+	// from is the position at which reading of the log continues. It is before seen while branches that were prepared before
+	// seen are undecided, because their rows must be read again.
 	from string
 	// end is the end of the server's log, for a position from [Current]; not encoded.
 	end Mark
@@ -133,7 +134,7 @@ func Current(ctx context.Context, c *link.Conn) (Position, error) {
 	return Position{flavor: c.Version().Flavor, seen: seen, from: seen, end: end}, nil
 }
 
-// begun returns the set of GTIDs that were returned, including that of the transaction that the position is within.
+// begun returns the set of GTIDs that were returned. It includes the transaction of which only a part was returned.
 func (p Position) begun() (mysql.GTIDSet, error) {
 	seen, err := parseSet(p.flavor, p.seen)
 	if err == nil && p.of != "" {

@@ -7,7 +7,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/replication"
 )
 
-// queue holds what was read ahead of the log, bounded in bytes. One event is admitted regardless of its size.
+// queue holds the part of the log that was read in advance, bounded in bytes. One event is admitted regardless of its size.
 type queue struct {
 	mu     sync.Mutex
 	events []*replication.BinlogEvent
@@ -32,7 +32,7 @@ func signal(c chan struct{}) {
 
 // HandleEvent waits for room. go-mysql calls it with each event.
 func (q *queue) HandleEvent(e *replication.BinlogEvent) error {
-	e.RawData = nil // its values are slices of it, or copies
+	e.RawData = nil // the event's values are slices of RawData, or copies
 	for {
 		q.mu.Lock()
 		if q.bytes == 0 || q.bytes+int(e.Header.EventSize) <= q.limit {

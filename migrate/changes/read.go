@@ -175,7 +175,7 @@ func (f *Feed) rows(h *replication.EventHeader, e *replication.RowsEvent) error 
 	f.tx.rows = append(f.tx.rows, event)
 	f.tx.bytes += int(h.EventSize)
 	if f.tx.bytes > heldLimit {
-		return f.held.hold(f.tx) // which returns why it can't be held
+		return f.held.hold(f.tx) // hold returns why the transaction can't be held
 	}
 	return nil
 }
@@ -214,7 +214,8 @@ func changesOf(t *table.Table, e *replication.RowsEvent) ([]Change, error) {
 const (
 	// uncheckedRows: the session had foreign_key_checks = 0, so nothing cascades.
 	uncheckedRows = 0x02
-	// loggedCascades: the foreign keys are those of MySQL's SQL layer, whose cascades are in the log (innodb_native_foreign_keys = OFF).
+	// loggedCascades is set if the foreign keys are implemented by MySQL's SQL layer, whose cascades are in the log
+	// (innodb_native_foreign_keys = OFF).
 	loggedCascades = 0x10
 )
 

@@ -96,7 +96,7 @@ func (r *replay) read(e *replication.BinlogEvent, data []byte) (enough bool, err
 			r.statements = append(r.statements, "BINLOG '"+strings.Join(r.group, "\n")+"'")
 			r.group = nil
 		}
-	case kind == replication.MARIADB_ANNOTATE_ROWS_EVENT: // the text of what follows
+	case kind == replication.MARIADB_ANNOTATE_ROWS_EVENT: // the text of the event that follows
 	case !ends(kind, data):
 		r.err = errStatements
 	}
@@ -127,7 +127,8 @@ func changesRows(kind replication.EventType) bool {
 	}
 }
 
-// compressed are the types of events that log_bin_compress makes, and what they are uncompressed: BINLOG takes no other (error 1730).
+// compressed maps the types of events that log_bin_compress generates to the types of the uncompressed events, because BINLOG
+// accepts only the latter (error 1730).
 var compressed = map[replication.EventType]replication.EventType{
 	replication.MARIADB_WRITE_ROWS_COMPRESSED_EVENT_V1:  replication.WRITE_ROWS_EVENTv1,
 	replication.MARIADB_UPDATE_ROWS_COMPRESSED_EVENT_V1: replication.UPDATE_ROWS_EVENTv1,

@@ -96,7 +96,7 @@ func TestCompressedRowsArePlain(t *testing.T) {
 	w := zlib.NewWriter(&deflated)
 	_, _ = w.Write(rows)
 	_ = w.Close()
-	packed := append([]byte{0x82, byte(len(rows) >> 8), byte(len(rows))}, deflated.Bytes()...) // by zlib, and two bytes tell the length
+	packed := append([]byte{0x82, byte(len(rows) >> 8), byte(len(rows))}, deflated.Bytes()...) // compressed by zlib; two bytes contain the length
 	for kind, c := range map[replication.EventType]struct {
 		bitmaps []byte
 		want    replication.EventType

@@ -50,8 +50,8 @@ func Save(ctx context.Context, s Saving, w io.Writer) ([]Saved, error) {
 		return syncer.StartSyncGTID(from)
 	})
 	if s.Flavor == link.MariaDB && errors.Is(err, ErrPurged) && len(out.list) == 0 {
-		// A copy's log begins after the position that all origins had reached by then, and MariaDB finds a position only
-		// by the last of them. So the log is read from its start.
+		// The log of a copied server begins after the position that all origins had reached by then, and MariaDB finds a
+		// position only by the last of them. So the log is read from its start.
 		err = s.save(ctx, out, func(syncer *replication.BinlogSyncer) (*replication.BinlogStreamer, error) {
 			return syncer.StartSync(mysql.Position{Pos: firstEvent})
 		})

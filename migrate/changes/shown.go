@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// shownPatience bounds how long a server may take to commit what its log has.
+	// shownPatience bounds how long a server may take to commit a transaction that is in its log.
 	shownPatience = time.Minute
 	// shownPause is the longest pause between two checks.
 	shownPause = 50 * time.Millisecond

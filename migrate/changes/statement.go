@@ -11,7 +11,7 @@ import (
 type statement struct {
 	schema string // the default schema
 	text   string
-	words  []string // its first words, in upper case
+	words  []string // the statement's first words, in upper case
 }
 
 func read(schema, text string) statement {
@@ -38,7 +38,8 @@ func (s statement) word(i int) string {
 	return ""
 }
 
-// xid returns what follows `XA START`, `XA COMMIT` …. Servers spell it the same in all of them.
+// xid returns the branch's ID, which follows `XA START`, `XA COMMIT` and so on. Servers write it in the same way in all of
+// these statements.
 func (s statement) xid() string {
 	return strings.Join(strings.Fields(s.text)[2:], " ")
 }

@@ -8,7 +8,7 @@ import (
 	"locus/migrate/link"
 )
 
-// Activity is what traverses lanes.
+// Activity is a kind of work that traverses lanes.
 type Activity string
 
 const (

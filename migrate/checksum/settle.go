@@ -64,8 +64,8 @@ func (w *walk) atOnce() int {
 	return 200
 }
 
-// look reads rows at the source, at the target once that has applied what the source had, and at the source again. It returns
-// the keys that remain undecided.
+// look reads rows three times: at the source, at the target after that has applied the source's changes, and at the source
+// again. It returns the keys that remain undecided.
 func (w *walk) look(ctx context.Context, keys []table.Key, seen map[string]sighting) ([]table.Key, error) {
 	before, err := w.read(ctx, w.source, keys)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"locus/router"
 )
 
-// Stream reports when the target has what the source had.
+// Stream reports when the target has applied everything that the source had.
 type Stream interface {
 	// WaitApplied returns once everything before the position is at the target.
 	WaitApplied(ctx context.Context, p changes.Position) error
@@ -105,7 +105,7 @@ type Result struct {
 	Differences []Difference
 	// Unsettled counts rows that changed at every check.
 	Unsettled int
-	// Beyond counts further rows that looked different after enough were found. They were read once.
+	// Beyond counts further rows that seemed to differ after enough were found. They were read only once.
 	Beyond int64
 }
 
@@ -139,8 +139,8 @@ func New(config Config, stream Stream) *Verifier {
 	return &Verifier{config: config, stream: stream, byTable: map[string]int64{}}
 }
 
-// Run compares what is not compared yet. It records each lane's progress at the target; checkpoint.Restart starts again
-// from the beginning.
+// Run compares the rows that were not compared yet. It records each lane's progress at the target; checkpoint.Restart starts
+// again from the beginning.
 func (v *Verifier) Run(ctx context.Context) (Result, error) {
 	states, err := v.resume(ctx)
 	if err != nil {

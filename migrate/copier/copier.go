@@ -248,7 +248,7 @@ func (c *Copier) copy(ctx context.Context, conn *link.Conn, l *lane, open opener
 		c.lander.Abandon(opening)
 		return err
 	}
-	if len(chunk.Rows) == 0 && !next.state.Done { // no rows in some of very many ranges
+	if len(chunk.Rows) == 0 && !next.state.Done { // one of very many ranges may have no rows
 		c.lander.Abandon(opening)
 		l.step = next.step
 		return nil

@@ -26,7 +26,7 @@ type lane struct {
 	through table.Key // the last key copied; nil before the first
 	step    table.Step
 	size    int  // rows of the next chunk
-	filled  bool // its owners may be ahead of its genes
+	filled  bool // another goroutine sets its gene column, so a row's gene may not match its owner yet
 	locks   bool // the next chunk's rows are locked until it has landed
 	long    bool // some rows are too long to read concurrently with other lanes
 }

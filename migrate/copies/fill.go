@@ -28,9 +28,9 @@ func (p *Pair) Copy(ctx context.Context) (f Filled, err error) {
 	return f, err
 }
 
-// Fill makes the other server's rows equal to those of the first. Meanwhile no client may read or write the
-// rows on the other server, or commit on the first. If Fill ends early, some rows are equal and some are not.
-// It may be repeated at any time.
+// Fill makes the other server's rows equal to those of the first. The caller prevents clients from reading or writing the rows
+// on the other server, and from committing on the first, until Fill returns. If Fill ends early, some rows are equal and some
+// are not. It may be repeated at any time.
 func (p *Pair) Fill(ctx context.Context) (f Filled, err error) {
 	if err := p.carried(ctx); err != nil {
 		return f, err

@@ -15,7 +15,7 @@ import (
 // pieceRows is the number of rows that one query compares.
 const pieceRows = 5000
 
-// piece is the range of rows above one key, up to and including another. nil stands for an end of the table.
+// piece is the range of rows above one key, up to and including another. nil represents an end of the table.
 type piece struct{ above, upTo table.Key }
 
 func (p *Pair) where(s piece) string {
@@ -119,7 +119,7 @@ func (p *Pair) suspects(ctx context.Context, where string) ([]table.Key, error) 
 		delete(other, id)
 	}
 	ids = slices.AppendSeq(ids, maps.Keys(other))
-	slices.Sort(ids) // so that the same rows are reported each time
+	slices.Sort(ids) // sorted, so that the same rows are reported each time
 	keys := make([]table.Key, len(ids))
 	for i, id := range ids {
 		if keys[i], err = table.DecodeKey([]byte(id), len(p.Table.Key.Columns)); err != nil {

@@ -39,7 +39,7 @@ func RoutineNames(ctx context.Context, c *link.Conn) (map[Routine]bool, error) {
 type stored struct {
 	Routine
 	words map[string]bool
-	home  bool // it uses a table, a system schema, or a routine that does
+	home  bool // the routine uses a table or a system schema, or another routine that does
 }
 
 // Routines returns the routines that give the same result on every shard. They use no table or view of the

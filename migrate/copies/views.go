@@ -96,7 +96,7 @@ func (v *viewing) judge(name catalog.TableName) bool {
 	if is, known := v.judged[name]; known {
 		return is
 	}
-	v.judged[name] = false // in case the view reads itself
+	v.judged[name] = false // a view that reads itself ends here
 	reaches, elsewhere := false, false
 	for other := range v.named(v.queries[name]) {
 		_, view := v.queries[other]

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Effects are the lines of the order. The giver owns the genes before the step, the receiver after it. A rollback is
-// the same step with the two exchanged. Each function returns once its effect is complete, or an error. Those before
-// Commit may be repeated any number of times.
+// Effects are the lines of a step, in their order. The old owner is the server that owns the genes before the step, and the
+// new owner is the one that owns them afterwards. In a rollback the two are exchanged. Each function returns once its effect
+// is complete, or an error. All functions before Commit may be repeated any number of times.
 type Effects struct {
 	// Check verifies that the step may begin: the verification is recent, the lag is low, no transaction is too old,
 	// and every proxy knows the job.
 	Check func(context.Context) error
-	// Fence announces the coming change. It waits until every proxy pauses new statements on the genes and has
-	// none running, and no prepared transaction is left on the giver.
+	// Fence announces the coming change. It waits until every proxy pauses new statements on the genes and has none running,
+	// and until no prepared transaction is left on the old owner.
 	Fence func(context.Context) error
-	// Position reads the giver's current position and waits until the receiver has applied past it. Then it compares
-	// again what changed since the last comparison.
+	// Position reads the old owner's current position and waits until the new owner has applied everything before it. Then it
+	// compares the rows that changed since the last comparison again.
 	Position func(context.Context) error
-	// Reverse records the receiver's position as the start of the reverse stream.
+	// Reverse records the new owner's position as the start of the reverse stream.
 	Reverse func(context.Context) error
 	// Commit hands the genes over and removes the fence with one compare-and-swap. Its error wraps [ErrUnknown] if the
 	// commit may have happened.
@@ -71,8 +71,8 @@ type Line struct {
 	Failed       bool
 }
 
-// Run takes the step. It returns nil if the genes were handed over. After an error the giver still owns the genes and
-// no fence is left, unless the error says otherwise.
+// Run takes the step. It returns nil if the genes were handed over. After an error the old owner still owns the genes and no
+// fence is left, unless the error states something else.
 func (s *Step) Run(ctx context.Context) error {
 	s.at(BeforeCheck)
 	if err := s.checked(ctx); err != nil {
@@ -126,8 +126,8 @@ func (s *Step) line(name string, do func() error) error {
 	return err
 }
 
-// settle resolves an unknown outcome. If that fails, nothing is undone, and the process that takes over the job
-// determines what happened.
+// settle resolves an unknown outcome. If that fails, nothing is undone, and the process that takes over the job determines the
+// outcome.
 func (s *Step) settle(ctx context.Context, unknown error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Undo)
 	defer cancel()

@@ -23,7 +23,7 @@ type fake struct {
 	handed    bool
 	breaks    string // the line that fails,
 	after     bool   // after it has had its effect
-	unknown   bool   // the commit's failure doesn't say which
+	unknown   bool   // the error of the commit doesn't tell whether it took effect
 	unsettled bool
 }
 
@@ -100,7 +100,8 @@ func lines(s *cutover.Step) string {
 	return strings.Join(list, ",")
 }
 
-// TestEveryLineFails: before and after its effect; nothing stays half done.
+// TestEveryLineFails makes each line fail, before and after its effect. No fence may be left, and the error must match the
+// owner of the genes.
 func TestEveryLineFails(t *testing.T) {
 	for _, broken := range []string{"check", "fence", "position", "reverse", "commit"} {
 		for _, after := range []bool{false, true} {

@@ -205,7 +205,7 @@ type Repair struct {
 	By   string `json:"by"`
 }
 
-// Has reports whether a row is to be repaired.
+// Has reports whether the repair includes the row with a number.
 func (r *Repair) Has(number int) bool { return slices.Contains(r.Rows, number) }
 
 // MakeEqual returns the request to make rows equal. It returns an error if the request would change nothing.

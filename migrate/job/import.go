@@ -14,7 +14,7 @@ import (
 	"locus/router/catalog"
 )
 
-// Import describes what an import shards. The record's From has the tables.
+// Import describes which tables an import makes sharded or global. They are on the shard From of the record.
 type Import struct {
 	// Outside is the server outside of the cluster that has the tables; nil if a shard has them. If it is set,
 	// the record's From is OutsideName.
@@ -82,7 +82,7 @@ func importTo(id string, from router.ShardName, m *router.Map, of *Import, by, w
 	return j, j.Check()
 }
 
-// everyRow stands for all rows of tables that become global. Every shard gets all of them.
+// everyRow represents all rows of tables that become global. Every shard gets all of them.
 var everyRow = gene.NewSet(gene.Range{})
 
 // Global reports whether a table becomes global. In a valid import, all of its tables are then global. Every

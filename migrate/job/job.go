@@ -198,7 +198,7 @@ func (j *Job) note(now time.Time, by, what string) {
 	}
 }
 
-// document is the JSON form of a record. Sets of genes are written as they are printed.
+// document is the JSON form of a record. Sets of genes are written as text.
 type document struct {
 	Schema   int              `json:"schema"`
 	ID       string           `json:"id"`

@@ -22,7 +22,7 @@ func (j *Job) Next() []Next {
 	case phase.Paused:
 		return []Next{resume}
 	case phase.Failed:
-		if strings.Contains(s.Remedy, "locus ") { // it already names a command, such as locus abort
+		if strings.Contains(s.Remedy, "locus ") { // the remedy already names a command, such as locus abort
 			return nil
 		}
 		return []Next{resume}

@@ -19,7 +19,7 @@ type Order struct {
 	Refuse func(*Job) error
 }
 
-// Told returns the record after a request. The journal names its author.
+// Told returns the record that results from a request. Its journal names the author of the request.
 func (j *Job) Told(o Order, by string, now time.Time) (*Job, error) {
 	if o.Refuse != nil {
 		if err := o.Refuse(j); err != nil {

@@ -16,8 +16,8 @@ type Tally struct {
 	Times  []Times // ascending
 }
 
-// Times is a bucket of the histogram: statements that took up to UpTo, and longer than those of the previous
-// bucket.
+// Times is a bucket of the histogram: the number of statements that took at most UpTo, and longer than the bound of the
+// previous bucket.
 type Times struct {
 	UpTo  time.Duration
 	Count uint64

@@ -11,7 +11,7 @@ import (
 	"locus/router/endpoint"
 )
 
-// OutsideName stands for the server outside of the cluster in place of a shard's name.
+// OutsideName is used in place of a shard's name for the server outside of the cluster.
 const OutsideName router.ShardName = "outside"
 
 // Outside is the address and the login of a server outside of the cluster. It contains names of secrets, but no
@@ -21,7 +21,7 @@ type Outside struct {
 	User    string       `json:"user"`
 	Secret  string       `json:"secret"`        // name of the secret with the password
 	TLS     endpoint.TLS `json:"tls,omitempty"` // empty means off
-	CA      string       `json:"ca,omitempty"`  // name of the secret with the CA certificates that TLSVerify trusts; empty for those of the system
+	CA      string       `json:"ca,omitempty"`  // name of the secret with the CA certificates that TLSVerify trusts; empty: the system's
 }
 
 // Check returns an error if the address or the login is invalid.
@@ -63,7 +63,7 @@ func (j *Job) Source() string {
 	return j.Import.source(j.From)
 }
 
-// Ending describes what finishing the job does at its source.
+// Ending describes the effect at the source of finishing the job.
 func (j *Job) Ending() string {
 	if j.Outside() != nil {
 		return "keep " + j.Source() + " equal no longer, and leave its rows as they are"

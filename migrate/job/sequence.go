@@ -101,7 +101,7 @@ func (j *Job) Changes(from, to int) []router.Change {
 	return []router.Change{{Genes: j.Between(from, to).Genes, To: j.From}}
 }
 
-// Reached describes what belongs to the target when the state has reached a value.
+// Reached describes which rows belong to the target when the state has reached a value.
 func (j *Job) Reached(n int) string {
 	if j.BySequence {
 		return fmt.Sprintf("%d %% of the rows", n)

@@ -21,7 +21,7 @@ type Conn struct {
 	broken error // why no further statement is possible, or nil
 
 	prepared map[string]*Prepared // by text
-	posted   *Posted              // whose answer is not read yet
+	posted   *Posted              // the statement whose answer is not read yet
 }
 
 // settings preserve values unchanged. Foreign keys and checks held at the source, and rows arrive in another order.
@@ -35,8 +35,8 @@ var settings = []string{
 	"SET SESSION wait_timeout = 3600, net_read_timeout = 600, net_write_timeout = 600, innodb_lock_wait_timeout = 20",
 }
 
-// Mark is the prefix of the name of the lock that every connection holds. It distinguishes movers' connections from
-// those of proxies that are gone. The connection's ID on the server follows.
+// Mark is the prefix of the name of the lock that every connection of a mover holds. By it, movers' connections can be told
+// from connections of proxies that have ended. The connection's ID on the server follows the prefix.
 const Mark = "locus:mover:"
 
 // SQL modes. Strict refuses invalid values. Lax is for an ENUM's error value, number 0, which servers don't store in

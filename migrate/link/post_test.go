@@ -56,7 +56,7 @@ func TestPostedStatements(t *testing.T) {
 			t.Errorf("%d rows, %v", o.Affected, err)
 		}
 		expect(p, 2, 0)
-		expect(p, 2, 0) // as often as it is asked
+		expect(p, 2, 0) // the result can be read more than once
 
 		p = post("UPDATE nowhere SET v = 'a'")
 		rows(5)
@@ -76,7 +76,7 @@ func TestPostedStatements(t *testing.T) {
 		expect(p, 1, 0)
 		rows(4)
 
-		expect(post("DELETE FROM t"), 4, 0) // nothing is sent after it
+		expect(post("DELETE FROM t"), 4, 0) // no other statement is sent after it
 		if _, err := c.Exec(t.Context(), "ROLLBACK"); err != nil {
 			t.Error(err)
 		}

@@ -19,8 +19,8 @@ const (
 // Other returns the other side.
 func (s Side) Other() Side { return 1 - s }
 
-// Bounds are positions of both logs during the fence of a step. The side that gave the rows away owned them before its
-// bound. The other side owns them after its own.
+// Bounds are positions of both logs during the fence of a step. The old owner owned the rows until the bound of its log. The
+// new owner owns them from the bound of its own log on.
 type Bounds [2]changes.Bound
 
 // Step is a completed step.
@@ -33,13 +33,13 @@ type Step struct {
 // History is the ownership of a move's rows. For each row and each log it is a sequence of intervals of positions: the
 // bounds of the steps with that row separate them.
 type History struct {
-	Steps  []Step // in chronological order; old ones may be missing if both streams have passed them
+	Steps  []Step // in chronological order; old steps may be missing if both streams have passed them
 	Target router.Part
 }
 
-// Owned reports whether a side owned a row at a transaction of its log. The first step with the row whose bound
-// is after the transaction ended the interval, so the side owned the row if that step gave it away. Without
-// such a step, the current owner decides.
+// Owned reports whether a side owned a row at a transaction of its log. The first step with the row whose bound is after the
+// transaction ended the interval, so the side owned the row if it was the old owner in that step. If there is no such step,
+// the result is whether the side is the current owner.
 func (h History) Owned(by Side, at changes.Transaction, g gene.Gene, r orderid.Residue) bool {
 	for i := range h.Steps {
 		if s := &h.Steps[i]; s.Rows.Has(g, r) && at.Before(s.At[by]) {

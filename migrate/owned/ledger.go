@@ -20,7 +20,7 @@ type Ledger struct {
 	history map[string]History // by leg
 	copied  bool
 	open    *Open
-	changed chan struct{} // closed by the next change; nil if nobody waits
+	changed chan struct{} // closed by the next change; nil if no goroutine waits
 }
 
 // Open is a step whose outcome is unknown. After [Ledger.Settle] its methods do nothing.

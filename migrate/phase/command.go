@@ -73,7 +73,7 @@ func (s State) abort() (State, error) {
 	return s, nil
 }
 
-// resume continues what a pause or a failure interrupted.
+// resume continues the phase that a pause or a failure interrupted.
 func (s State) resume() (State, error) {
 	switch {
 	case s.Phase == Failed:
@@ -110,7 +110,7 @@ func (s State) repaired(e Event) (State, error) {
 	return s.mended(), nil
 }
 
-// mended returns the state in which the job failed. Rows that differed are compared again before anything else.
+// mended returns the state in which the job failed. Rows that differed are compared again first.
 func (s State) mended() State {
 	s.Phase, s.Before, s.Why, s.Remedy = s.Before, "", "", ""
 	s.Differing, s.Repairing = 0, false

@@ -30,7 +30,7 @@ const (
 	Breached   Kind = "breached" // a monitored figure exceeded its limit, so the job pauses
 	Retired    Kind = "retired"
 	Withdrawn  Kind = "withdrawn"
-	Repaired   Kind = "repaired" // as many rows as possible were repaired
+	Repaired   Kind = "repaired" // all rows that can be repaired were repaired
 	FailedWith Kind = "failed"
 )
 
@@ -106,7 +106,7 @@ func (s State) on(e Event) (State, error) {
 	return s, fmt.Errorf("unknown event %q", e.Kind)
 }
 
-// done handles what the runner has done.
+// done returns the state after a report of the runner.
 func (s State) done(e Event) (State, error) {
 	unexpected := fmt.Errorf("%s in phase %s", e.Kind, s.Phase)
 	switch e.Kind {

@@ -1,6 +1,6 @@
 package phase
 
-// Action is what a job's runner does next.
+// Action is the next step of a job's runner.
 type Action string
 
 // Actions. The runner continues with an action until an event changes it. Every action may be restarted after a crash.
@@ -30,7 +30,7 @@ const (
 	Nothing Action = "nothing"
 )
 
-// Next returns what to do now, and for a step the number of genes at the target after it.
+// Next returns the next action, and for a step the number of genes that the target has after it.
 func (s State) Next() (Action, int) {
 	if s.Over() {
 		return Nothing, s.Cut

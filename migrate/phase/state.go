@@ -55,7 +55,7 @@ type State struct {
 	// an operator requested the repair of some of them.
 	Differing int  `json:"differing,omitempty"`
 	Repairing bool `json:"repairing,omitempty"`
-	// Before is the phase in which the job failed, Why the reason, Remedy what to do.
+	// Before is the phase in which the job failed. Why is the reason, and Remedy the remedy.
 	Before Phase  `json:"before,omitempty"`
 	Why    string `json:"why,omitempty"`
 	Remedy string `json:"remedy,omitempty"`

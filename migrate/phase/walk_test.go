@@ -67,8 +67,8 @@ func walk(t *testing.T, edge func(from phase.State, e phase.Event, to phase.Stat
 	return seen
 }
 
-// TestEveryStateAndEdge visits all states. Each keeps the invariants, and the transitions between phases are
-// those of testdata/edges.txt.
+// TestEveryStateAndEdge visits all states. Each must satisfy the invariants, and the transitions between phases must be those
+// in testdata/edges.txt.
 func TestEveryStateAndEdge(t *testing.T) {
 	edges := map[string]bool{}
 	states := walk(t, func(from phase.State, e phase.Event, to phase.State) {

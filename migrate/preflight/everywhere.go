@@ -14,8 +14,8 @@ import (
 	"locus/router/catalog"
 )
 
-// Everywhere describes what a shard must have, in addition to the moving rows, before it serves statements on
-// its new genes.
+// Everywhere describes the objects that a shard must have, in addition to the moving rows, before it serves statements on its
+// new genes.
 type Everywhere struct {
 	// First is the shard whose global tables and views are the reference.
 	First link.Server

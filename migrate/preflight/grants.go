@@ -12,7 +12,7 @@ type grants struct{ given, taken []grant }
 // grant is one line of SHOW GRANTS.
 type grant struct {
 	privileges    []string
-	schema, table string // as printed: a pattern, or * for all
+	schema, table string // as SHOW GRANTS prints it: a pattern, or * for all
 }
 
 func (i *inspection) grants(s *side) (grants, error) {

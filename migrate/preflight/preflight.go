@@ -130,7 +130,7 @@ type inspection struct {
 	source, target *side
 	replicas       []*side // the reachable ones
 	check          string
-	who            string // what needs the tables, for messages
+	who            string // the job or check that needs the tables, for messages
 	needs          []Need // privileges needed in addition to the usual ones
 	report         Report
 }

@@ -46,7 +46,7 @@ func (i *inspection) logs() error {
 				"the %s does not log the transactions that it receives: no job could continue there once it is the primary", s.role)
 		}
 		for _, want := range needed {
-			value, known := s.variables[want.variable] // not every server has each variable
+			value, known := s.variables[want.variable] // not every version of a server has each of these variables
 			if known && !strings.EqualFold(value, want.value) {
 				i.problem(cmp.Or(want.remedy, fmt.Sprintf("SET GLOBAL %s = '%s', in the configuration too, and reconnect all clients", want.variable, want.value)),
 					"the %s has %s = %q, and %q is needed", s.role, want.variable, value, want.value)

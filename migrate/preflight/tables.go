@@ -147,7 +147,7 @@ func (i *inspection) duplicate(t *table.Table, l *table.Loose) error {
 	for _, where := range t.Conditions(i.config.Genes, rangesPerQuery) {
 		twin, err := l.FirstTwin(i.ctx, i.source.Conn, i.target.Conn, where)
 		if err == nil && twin != nil {
-			if i.source.Broken() != nil { // an unread rest of a large result broke the connection
+			if i.source.Broken() != nil { // the rest of a large result was not read, which broke the connection
 				err = i.source.Redial(i.ctx, i.config.Source)
 			}
 			if err == nil {

@@ -22,7 +22,7 @@ type Misplaced struct {
 	Server func(context.Context, router.ShardName) (link.Server, error)
 	// Map returns the current route map. It is called before each row, and again before anything is changed.
 	Map func(context.Context) (*router.Map, error)
-	// Take selects the row that wins where the owner has another one; empty: both rows stay as they are.
+	// Take selects the row that wins if the owner has another row with the same key; empty: both rows are left unchanged.
 	Take TakeStray
 	// DryRun: nothing is written.
 	DryRun bool
@@ -56,7 +56,7 @@ type Stray struct {
 	Key   string           `json:"key"`
 	On    router.ShardName `json:"on"`
 	Owner router.ShardName `json:"owner"`
-	// Deed is what is done with the row. If it is Leave, Why is the reason.
+	// Deed is the action on the row. If it is Leave, Why is the reason.
 	Deed Deed   `json:"deed"`
 	Why  string `json:"why,omitempty"`
 	// OwnersRow and StraysRow are short forms of both rows, where the owner has another one.
@@ -75,7 +75,7 @@ const (
 	Leave   Deed = "leave"
 )
 
-// rows holds what a decision needs to know about both rows of a key.
+// rows contains the facts about both rows of a key that a decision needs.
 type rows struct {
 	owner, stray       string // checksums; empty if there is no row
 	versioned          bool
@@ -245,8 +245,7 @@ func (s *strays) row(ctx context.Context, k table.Key, g gene.Gene) error {
 	return nil
 }
 
-// of limits both directions to rows of the given genes. Rows of other genes may have a key that does not
-// contain the gene.
+// of limits both directions to rows of the given genes. Rows of other genes may have a key that does not contain the gene.
 func (b *both) of(genes gene.Set) {
 	b.home.Of(genes)
 	b.away.Of(genes)

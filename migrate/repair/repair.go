@@ -17,7 +17,7 @@ import (
 // Pair holds the connections to two servers between which rows are made equal. One goroutine uses it.
 type Pair struct {
 	winner, loser *link.Conn
-	rows, others  *applier.Rows // of the loser, and of the winner
+	rows, others  *applier.Rows // rows of the server that loses, and of the server that wins
 	noted         bool          // the table for the record of repairs exists
 }
 
@@ -61,7 +61,7 @@ func (p *Pair) Of(genes gene.Set) {
 	p.others.Of(genes)
 }
 
-// Close closes the connections. The servers roll back what was not committed.
+// Close closes the connections. The servers roll back open transactions.
 func (p *Pair) Close() {
 	for _, c := range []*link.Conn{p.winner, p.loser} {
 		if c != nil {
@@ -145,7 +145,7 @@ func refused(err error) bool {
 	return link.Code(err) != 0 || errors.As(err, new(notStoredError)) || errors.As(err, new(*applier.LongError)) || errors.As(err, new(*table.TypedError))
 }
 
-// Look reads a row on both servers with a lock, so that no transaction is changing it.
+// Look reads a row on both servers with a lock, so that no other transaction changes it meanwhile.
 func (p *Pair) Look(ctx context.Context, t *table.Table, k table.Key) (winner, loser table.Row, err error) {
 	if loser, err = p.rows.Lock(ctx, t, k); err == nil {
 		winner, err = p.others.Lock(ctx, t, k)
@@ -222,7 +222,7 @@ func (p *Pair) within(ctx context.Context, c Change) (o Outcome, err error) {
 	return o, err
 }
 
-// judge decides what to do, given the checksums of the current rows.
+// judge decides on the action, given the checksums of the current rows.
 func (c Change) judge(winner, loser string) Kind {
 	switch {
 	case c.Gone && loser == "", !c.Gone && winner == loser:

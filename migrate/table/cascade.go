@@ -29,10 +29,10 @@ const (
 type Cascade struct {
 	Name               string
 	Child              *Table
-	Columns, Referred  []int // of Child, and of the table that they refer to
+	Columns, Referred  []int // columns of Child, and of the table that they refer to
 	OnDelete, OnUpdate Effect
 
-	index string // of Child, which begins with Columns; empty: none is known
+	index string // index of Child that begins with Columns; empty: none is known
 }
 
 // ties are a table's foreign keys that cascade.
@@ -43,7 +43,8 @@ type ties struct {
 	group    *group
 }
 
-// group is the tables that cascades connect. Their changes are in one order, so one worker makes those of a gene in all of them.
+// group is the set of tables that cascades connect. Their changes must be applied in one order, so one worker applies the
+// changes of a gene in all of them.
 type group struct {
 	name   string
 	byGene bool
@@ -104,7 +105,7 @@ func Tie(ctx context.Context, q Querier, tables []*Table) error {
 	return nil
 }
 
-// ForeignKeys reads those of a server.
+// ForeignKeys reads the foreign keys of a server.
 func ForeignKeys(ctx context.Context, q Querier) (keys []catalog.ForeignKey, err error) {
 	rows, err := q.Query(ctx, "SELECT k.CONSTRAINT_SCHEMA, k.TABLE_NAME, k.CONSTRAINT_NAME, k.COLUMN_NAME, k.REFERENCED_TABLE_SCHEMA, k.REFERENCED_TABLE_NAME,"+
 		" k.REFERENCED_COLUMN_NAME, r.DELETE_RULE, r.UPDATE_RULE FROM information_schema.KEY_COLUMN_USAGE k JOIN information_schema.REFERENTIAL_CONSTRAINTS r"+
@@ -199,7 +200,7 @@ func tie(tables []*Table) {
 	}
 }
 
-// leadsTo reports whether what c does to a row may make a key act that refers to this row.
+// leadsTo reports whether the effect of c on a row may trigger a cascade of next.
 func (c *Cascade) leadsTo(next *Cascade) bool {
 	if c.OnDelete == Delete && next.OnDelete != Leave {
 		return true

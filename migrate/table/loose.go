@@ -84,7 +84,7 @@ func (l *Loose) read(ctx context.Context, q Querier) error {
 	return nil
 }
 
-// list returns the select list of the key's values, then those of the row's key.
+// list returns the select list: the columns of this key, then the columns of the primary key.
 func (l *Loose) list() string {
 	var b []byte
 	for _, p := range l.parts {
@@ -107,7 +107,7 @@ func (l *Loose) full() string {
 	return strings.Join(all, " AND ")
 }
 
-// in returns the condition that a row has some of the values.
+// in returns the condition that a row has one of the values.
 func (l *Loose) in(values []Key) string {
 	var names []string
 	for _, p := range l.parts {
@@ -140,7 +140,8 @@ const (
 	twinBytes   = 1 << 20
 )
 
-// FirstTwin returns a row at the source, among those of a condition, that has a twin at the target, or nil. Both connections are used.
+// FirstTwin returns a row at the source that satisfies a condition and has a twin at the target, or nil. Both connections are
+// used.
 func (l *Loose) FirstTwin(ctx context.Context, source, target *link.Conn, where string) (twin *Twin, err error) {
 	var values []Key
 	size := 0

@@ -38,7 +38,7 @@ type Table struct {
 	ties     ties
 }
 
-// Index is an index and its columns as indexes into Table.Columns. -1 stands for an expression or a column prefix.
+// Index is an index and its columns as indexes into Table.Columns. -1 represents an expression or a column prefix.
 type Index struct {
 	Name    string
 	Columns []int

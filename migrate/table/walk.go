@@ -9,7 +9,7 @@ import (
 // spansPerQuery bounds the spans of one condition.
 const spansPerQuery = 100
 
-// Range is a piece of a lane: the keys above Above, up to and including UpTo. nil stands for the lane's end.
+// Range is a piece of a lane: the keys above Above, up to and including UpTo. nil represents the lane's end.
 type Range struct{ Above, UpTo Key }
 
 // Where returns the condition for a lane's rows within the range.
@@ -106,7 +106,7 @@ func (t *Table) AppendKeyIn(b []byte, keys []Key) []byte {
 type Step struct {
 	// Where selects the lane's next rows. With Order and a limit it selects the next piece.
 	Where string
-	// Last reports that the lane has nothing beyond what Where selects.
+	// Last reports that the lane has no rows beyond those that Where selects.
 	Last  bool
 	spans []span
 	above Key

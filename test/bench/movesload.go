@@ -208,7 +208,7 @@ func (h holding) String() string {
 	return fmt.Sprintf("from the fence to the commit (in the middle %.0f + %.0f + %.0f ms)", half(h.fence), half(h.position), half(h.commit))
 }
 
-var stepTaken = regexp.MustCompile(`msg="step taken" job=(\S+) receiver=(\S+) .*? held=(\S+) .*?fence=(\S+) position=(\S+) .*?commit=(\S+)`)
+var stepTaken = regexp.MustCompile(`msg="step taken" job=(\S+) to=(\S+) .*? held=(\S+) .*?fence=(\S+) position=(\S+) .*?commit=(\S+)`)
 
 // held returns how long statements were held, from the logs of the processes that ran the steps. If to is set,
 // only steps that gave genes to that shard count.

@@ -22,8 +22,8 @@ type Client struct {
 	Values sysvars.Values
 	Server flavor.Flavor
 
-	Stopped error // if set, the error by which nothing more is sent
-	Refused error // if set, the error by which a connection is not awaited
+	Stopped error // if set, the error that prevents any further statement
+	Refused error // if set, the error with which Await refuses a connection
 	Killed  bool  // every removed connection was hit by a kill
 
 	Awaited  []*backend.Conn

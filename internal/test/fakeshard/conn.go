@@ -25,7 +25,7 @@ type conn struct {
 	autocommit bool
 	open       bool
 	prepared   []*statement // by ID, from 1
-	binary     bool         // the current answer is that of an execution
+	binary     bool         // the current answer is the answer to an execution
 }
 
 // enrol registers a connection under a new number. It returns false if the server is down.

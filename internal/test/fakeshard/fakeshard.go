@@ -31,7 +31,7 @@ type Server struct {
 	thread  uint32 // the number of the last connection
 	conns   map[uint32]*conn
 	down    bool
-	hearing sync.Cond     // on mu: a command was received
+	hearing sync.Cond     // on mu; signals that a command was received
 	asleep  chan struct{} // receives when a statement begins to wait for a kill
 	ended   chan struct{} // closed when the test ends
 }

@@ -60,7 +60,7 @@ func (s *Server) AwaitHeard(prefix string, within time.Duration) bool {
 type statement struct {
 	text   string
 	params int
-	types  []byte   // as sent with the last execution
+	types  []byte   // the types that were sent with the last execution
 	long   [][]byte // values sent before the execution as long data
 	rows   [][]string
 	kinds  []byte // the types of the columns while a cursor is open

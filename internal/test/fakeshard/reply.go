@@ -12,9 +12,9 @@ import (
 type Reply struct {
 	Prefix  string
 	Prepare bool // it is for COM_STMT_PREPARE
-	Always  bool // it is for every such statement that has no reply of its own
+	Always  bool // the reply is for every such statement that has no reply of its own
 
-	Code           uint16 // if set, the statement fails with this error
+	Code           uint16 // if not 0, the statement fails with this error
 	State, Message string // of the error; HY000 and "refused" by default
 	Cut            Cut
 	Ends           bool // the statement ends the transaction

@@ -20,10 +20,10 @@ func Update(t testing.TB, path, text string) bool {
 	if !*update {
 		return false
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // it is part of the tree
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // the directory is part of the tree
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // it is part of the tree
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil { //nolint:gosec // the file is part of the tree
 		t.Fatal(err)
 	}
 	return true

@@ -18,7 +18,7 @@ var databases atomic.Int64
 // server's default. So it waits for half a minute and then fails.
 func Database(t testing.TB, servers ...*Server) string {
 	t.Helper()
-	name := fmt.Sprintf("test_%02d", databases.Add(1)) // of fixed length, because the column widths of printed tables depend on it
+	name := fmt.Sprintf("test_%02d", databases.Add(1)) // the name has a fixed length, because the column widths of printed tables depend on it
 	if err := Each(servers, func(_ int, s *Server) error { return s.Execute(t.Context(), "CREATE DATABASE "+name) }); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func TestOnlyDeadHomesAreSwept(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dead.dir, "mariadb", "s0"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := dead.lock.Close(); err != nil { // as the kernel does when the program ends
+	if err := dead.lock.Close(); err != nil { // the kernel does this when a program ends
 		t.Fatal(err)
 	}
 	next := mustHome(t, tmp)

@@ -218,7 +218,7 @@ func (w *Watched) Seeds() []string {
 	return all
 }
 
-// Eventually waits until look returns no error.
+// Eventually calls look until it returns no error.
 func Eventually(t testing.TB, what string, look func() error) {
 	t.Helper()
 	deadline := time.After(process.Patience)
